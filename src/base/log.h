@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages for people, on standard error: "dxpd: error: ...". The function that decides an error logs it, once, and
+ * names the next step. Level from DXP_LOG=error|warn|info|debug (default warn). */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "base/util.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* The word before each message; `name` must live as long as the process. */
+void log_program_set(const char *name);
+void log_level_set(enum log_level level);
+int log_enabled(enum log_level level);
+void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_write(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...)  log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
+
+#endif

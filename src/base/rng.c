@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two sources behind entropy_fn. */
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+void entropy_kernel(void *context, void *out, uint64_t bytes)
+{
+	uint8_t *p = out;
+
+	while (bytes > 0) {
+		ssize_t got = getrandom(p, bytes, 0);
+		if (got <= 0)
+			abort(); /* no kernel that we run on can refuse this */
+		p += got;
+		bytes -= (uint64_t)got;
+	}
+}
+
+void entropy_rng(void *context, void *out, uint64_t bytes)
+{
+	uint8_t *p = out;
+
+	while (bytes > 0) {
+		uint64_t word = rng_next(context);
+		uint64_t part = bytes < sizeof(word) ? bytes : sizeof(word);
+		memcpy(p, &word, part);
+		p += part;
+		bytes -= part;
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A seeded generator (SplitMix64): for the simulator, tests and jitter. Secrets never come from here: keys and magics are
+ * drawn by a function that the owner passes in (the kernel's random source in a real node, this one in the simulator). */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t state;
+};
+
+static inline uint64_t rng_next(struct rng *r)
+{
+	uint64_t z = (r->state += 0x9e3779b97f4a7c15ull);
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+/* Uniform in 0 .. bound - 1; bound 0 gives 0. The bias of the modulo is far below what any test can see. */
+static inline uint64_t rng_below(struct rng *r, uint64_t bound)
+{
+	return bound ? rng_next(r) % bound : 0;
+}
+
+/* True with probability ppm / 1,000,000. */
+static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
+{
+	return rng_below(r, 1000000) < ppm;
+}
+
+/* Where secrets come from: fills `out`; cannot fail (a node without a random source does not start). */
+typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
+
+/* The kernel's random source; context unused. */
+void entropy_kernel(void *context, void *out, uint64_t bytes);
+
+/* A struct rng as source, for the simulator: context is the struct rng. */
+void entropy_rng(void *context, void *out, uint64_t bytes);
+
+#endif

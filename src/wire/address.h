@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a node's NIC can be reached: an IPv4 or IPv6 address and a UDP port. IPv4 is held mapped (::ffff:a.b.c.d), so that
+ * one comparison serves both. */
+#ifndef WIRE_ADDRESS_H
+#define WIRE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define WIRE_ADDRESS_BYTES 18      /* on the wire: 16 of address, 2 of port */
+#define WIRE_ADDRESS_TEXT_BYTES 64 /* room for "[v6]:port" and its zero */
+
+struct wire_address {
+	uint8_t ip[16];
+	uint16_t port; /* host order; 0 means unknown */
+};
+
+static inline bool wire_address_equal(const struct wire_address *a, const struct wire_address *b)
+{
+	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}
+
+void wire_address_encode(const struct wire_address *a, uint8_t out[WIRE_ADDRESS_BYTES]);
+void wire_address_decode(const uint8_t in[WIRE_ADDRESS_BYTES], struct wire_address *a);
+
+/* "10.0.0.2:4795" or "[fe80::1]:4795"; returns out. */
+const char *wire_address_format(const struct wire_address *a, char out[WIRE_ADDRESS_TEXT_BYTES]);
+
+/* Takes "a.b.c.d[:port]" or "[v6][:port]"; `port` is used where the text has none. No name lookup.
+ * DXP_EINVAL if it is neither. */
+int wire_address_parse(const char *text, uint16_t port, struct wire_address *a);
+
+#endif
