@@ -9,7 +9,7 @@
 #define ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define CONTAINER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 #define UNUSED __attribute__((unused))
-#define PRINTF_LIKE(format, first) __attribute__((format(printf, format, first)))
+#define PRINTF_LIKE(string, first) __attribute__((format(printf, string, first)))
 
 #define US_NS 1000ull
 #define MS_NS 1000000ull

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Node ids with a meaning (docs/wire.md "Node ids"). */
+#ifndef WIRE_IDS_H
+#define WIRE_IDS_H
+
+#define WIRE_NODE_NONE    0xffffu /* not registered yet */
+#define WIRE_NODE_MANAGER 0xfffeu
+#define WIRE_NODE_FIRST   1u
+#define WIRE_NODE_LAST    0xfffdu
+#define WIRE_UUID_BYTES   16
+
+#endif
