@@ -59,8 +59,9 @@ struct link_counters {
 	uint64_t send_errors; /* datagrams given up for any other reason; the transport repeats them
 			       */
 	uint64_t gso_fallbacks; /* times GSO was found missing or broken, then avoided */
-	uint64_t receive_drops; /* datagrams the kernel dropped because the socket buffer was full
-				   (SO_RXQ_OVFL) */
+	/* what the kernel dropped because the socket buffer was full (SO_RXQ_OVFL): datagrams, but
+	 * a train that came in one piece counts once */
+	uint64_t receive_drops;
 	uint64_t faults; /* datagrams the fault injector dropped, repeated, delayed or changed */
 };
 

@@ -18,8 +18,8 @@ static void fault_parse__takes_what_is_documented(void **state)
 {
 	struct fault_options o;
 
-	assert_int_equal(
-		fault_parse("loss=1%,dup=0.1%,corrupt=0.01%,reorder=100%,seed=7", &o), DXP_OK);
+	assert_int_equal(fault_parse("loss=1%,dup=0.1%,corrupt=0.01%,reorder=100%,seed=7", &o),
+			 DXP_OK);
 	assert_int_equal(o.loss_ppm, 10000);
 	assert_int_equal(o.dup_ppm, 1000);
 	assert_int_equal(o.corrupt_ppm, 100);
@@ -35,11 +35,30 @@ static void fault_parse__takes_what_is_documented(void **state)
 static void fault_parse__refuses_all_else(void **state)
 {
 	static const char *const bad[] = {
-		"",	    ",",	 "loss",       "loss=",		"loss=1",
-		"loss=%",   "loss=x%",	 "loss=-1%",   "loss=101%",	"loss=100.0001%",
-		"loss=1%%", "loss=1%,",	 ",loss=1%",   "loss=0.00001%", "loss=1e1%",
-		"loss =1%", "delay=1%",	 "seed=",      "seed=x",	"seed=-1",
-		"seed=1%",  "LOSS=1%",	 "loss=1%;dup=1%", "loss=99999999999999999999%",
+		"",
+		",",
+		"loss",
+		"loss=",
+		"loss=1",
+		"loss=%",
+		"loss=x%",
+		"loss=-1%",
+		"loss=101%",
+		"loss=100.0001%",
+		"loss=1%%",
+		"loss=1%,",
+		",loss=1%",
+		"loss=0.00001%",
+		"loss=1e1%",
+		"loss =1%",
+		"delay=1%",
+		"seed=",
+		"seed=x",
+		"seed=-1",
+		"seed=1%",
+		"LOSS=1%",
+		"loss=1%;dup=1%",
+		"loss=99999999999999999999%",
 		"seed=18446744073709551616",
 		"loss=0000000000000000000000000000000000000000000000000000000000000000001%",
 	};
@@ -59,8 +78,8 @@ static void fault_parse__refuses_all_else(void **state)
 	assert_int_equal(o.seed, 99);
 }
 
-/* Sends COUNT numbered datagrams through `f`; counts[i] is how often number i came out unchanged, *changed how many came
- * out otherwise, *late how many came out behind a higher number. */
+/* Sends COUNT numbered datagrams through `f`; counts[i] is how often number i came out unchanged,
+ * *changed how many came out otherwise, *late how many came out behind a higher number. */
 static void run(struct fault *f, uint8_t *counts, size_t *changed, size_t *late)
 {
 	struct wire_address to = address_of("127.0.0.1:9");
@@ -101,7 +120,8 @@ static void fault_pass__does_each_fault_at_its_rate(void **state)
 		assert_true(counts[i] <= 2);
 		seen[counts[i]]++;
 	}
-	/* expected: 0.9 * 0.02 changed and those twice again with 5 %; bounds are five sigma wide */
+	/* expected: 0.9 * 0.02 changed and those twice again with 5 %; bounds are five sigma wide
+	 */
 	assert_in_range(changed, 280, 480);
 	assert_in_range(seen[0], 2130, 2600); /* 0.1 + 0.9 * 0.02 */
 	assert_in_range(seen[2], 730, 1040);  /* 0.9 * 0.98 * 0.05 */
@@ -114,7 +134,8 @@ static void fault_pass__is_decided_by_the_seed(void **state)
 {
 	static uint8_t counts[3][COUNT];
 	size_t changed[3] = {0}, late[3] = {0};
-	static const char *const texts[] = {"loss=5%,reorder=1%,seed=1", "loss=5%,reorder=1%,seed=1",
+	static const char *const texts[] = {"loss=5%,reorder=1%,seed=1",
+					    "loss=5%,reorder=1%,seed=1",
 					    "loss=5%,reorder=1%,seed=2"};
 
 	memset(counts, 0, sizeof(counts));

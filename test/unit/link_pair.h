@@ -57,7 +57,8 @@ static inline void pair_close(struct link_pair *p)
 	link_close(p->b);
 }
 
-/* A datagram of one slice over `bytes` of `base`, after `header_bytes` of header that are all `mark`. */
+/* A datagram of one slice over `bytes` of `base`, after `header_bytes` of header that are all
+ * `mark`. */
 static inline struct link_datagram datagram_of(const struct wire_address *to, uint8_t mark,
 					       size_t header_bytes, const void *base, size_t bytes)
 {

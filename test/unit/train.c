@@ -18,8 +18,8 @@ static void list_make(const size_t *sizes, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		size_t header_bytes = min_u64(sizes[i], 16);
-		datagrams[i] = datagram_of(&to, (uint8_t)i, header_bytes, memory,
-					   sizes[i] - header_bytes);
+		datagrams[i] =
+			datagram_of(&to, (uint8_t)i, header_bytes, memory, sizes[i] - header_bytes);
 		list[i] = &datagrams[i];
 	}
 }
