@@ -69,6 +69,12 @@
 #define FABRIC_KEY_BYTES     32   /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS      (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define FABRIC_RENEW_NS      (1000ull * 1000 * 1000) /* three chances within a lease */
+#define FABRIC_DEVICE_BYTES  96   /* an engine's own text about its device, and its zero */
+#define FABRIC_GRANTS_MAX    4096 /* rows of the grants table: one per node, more are better said with `*` */
+#define FABRIC_DATAGRAM_BYTES 1200 /* longest management datagram: passes every path that IPv6 allows, header included */
+#define FABRIC_WINDOW        8    /* table pages under way to one node; 9600 bytes fit the smallest socket buffer */
+#define FABRIC_KEEP_NS       (600ull * 1000 * 1000 * 1000) /* a dead host stays in the table this long, so that people see it */
+#define FABRIC_JOIN_NS       (5000ull * 1000 * 1000) /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX     16   /* xPU nodes in one box */
 
 #endif
