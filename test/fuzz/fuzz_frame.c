@@ -45,6 +45,20 @@ static void bodies_decode(const uint8_t *body, size_t bytes)
 	}
 }
 
+/* Makes the length and the checksum right, so that everything else is looked at. */
+static void frame_seal(uint8_t *frame, size_t bytes)
+{
+	size_t header_bytes = (frame[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8;
+
+	if (header_bytes < WIRE_COMMON_BYTES || header_bytes > bytes)
+		return;
+	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(bytes - header_bytes));
+	uint32_t crc = wire_crc_begin(frame, header_bytes);
+	if (get_be16(frame + WIRE_OFF_FLAGS) & WIRE_FLAG_CRCP)
+		crc = crc32c(crc, frame + header_bytes, bytes - header_bytes);
+	wire_crc_set(frame, crc);
+}
+
 static void header_decode(const uint8_t *frame, size_t bytes)
 {
 	struct wire_header header, second;
@@ -61,20 +75,6 @@ static void header_decode(const uint8_t *frame, size_t bytes)
 	int status = wire_header_decode(again, bytes, &second);
 	assert(status == DXP_OK && memcmp(again, frame, bytes) == 0);
 	assert(second.payload_bytes == header.payload_bytes);
-}
-
-/* Makes the length and the checksum right, so that everything else is looked at. */
-static void frame_seal(uint8_t *frame, size_t bytes)
-{
-	size_t header_bytes = (frame[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8;
-
-	if (header_bytes < WIRE_COMMON_BYTES || header_bytes > bytes)
-		return;
-	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(bytes - header_bytes));
-	uint32_t crc = wire_crc_begin(frame, header_bytes);
-	if (get_be16(frame + WIRE_OFF_FLAGS) & WIRE_FLAG_CRCP)
-		crc = crc32c(crc, frame + header_bytes, bytes - header_bytes);
-	wire_crc_set(frame, crc);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

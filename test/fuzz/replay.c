@@ -17,7 +17,7 @@
 
 #define INPUT_BYTES_MAX   65536 /* a mutation grows up to here; longer than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
-#define MUTATIONS_DEFAULT 20000
+#define MUTATIONS_DEFAULT 200000
 #define EDITS_MAX         8 /* changes made to one input */
 
 struct input {
