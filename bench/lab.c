@@ -18,12 +18,12 @@
 
 #define EXIT_SKIPPED 77
 
-const struct lab labs[] = {
+const struct lab lab_list[] = {
 	{"loopback", 0, 8960},
 	{"veth-1500", 1500, 1472},
 	{"veth-9000", 9000, 8972},
 };
-const size_t lab_count = sizeof(labs) / sizeof(labs[0]);
+const size_t lab_count = sizeof(lab_list) / sizeof(lab_list[0]);
 
 static int command(const char *format, const char *name, unsigned mtu)
 {

@@ -14,7 +14,7 @@ struct lab {
 	size_t datagram_bytes; /* UDP payload of one full datagram there */
 };
 
-extern const struct lab labs[];
+extern const struct lab lab_list[];
 extern const size_t lab_count;
 
 /* Runs `body` in a process of its own inside the lab, which is made before and removed after. Returns its exit status, or 77

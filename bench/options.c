@@ -26,7 +26,7 @@ static void help(const char *name, const char *summary)
 static bool lab_known(const char *name)
 {
 	for (size_t i = 0; i < lab_count; i++)
-		if (strcmp(labs[i].name, name) == 0)
+		if (strcmp(lab_list[i].name, name) == 0)
 			return true;
 	fprintf(stderr, "dxp bench: no lab '%s'; there are loopback, veth-1500 and veth-9000\n", name);
 	return false;

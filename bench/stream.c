@@ -136,9 +136,9 @@ int bench_stream(int argc, char **argv)
 		return status;
 	report_begin(o.json, "Bandwidth between two processes");
 	for (size_t i = 0; i < lab_count; i++) {
-		if (o.lab && strcmp(o.lab, labs[i].name) != 0)
+		if (o.lab && strcmp(o.lab, lab_list[i].name) != 0)
 			continue;
-		status = lab_run(&labs[i], lab_body, &o);
+		status = lab_run(&lab_list[i], lab_body, &o);
 		if (status != 0 && status != 77)
 			return status;
 	}
