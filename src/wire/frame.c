@@ -35,7 +35,7 @@ bool wire_type_reliable(uint8_t type)
 
 bool wire_type_data(uint8_t type)
 {
-	return kinds[type] == KIND_R && type >= 0x20;
+	return wire_type_reliable(type);
 }
 
 bool wire_type_management(uint8_t type)

@@ -244,10 +244,11 @@ struct wire_get {
 };
 
 #define WIRE_TS_NS 64 /* one unit of tx_ts, echo_ts and hold; wraps after 274 s */
+#define WIRE_HOLD_NONE UINT32_MAX /* nothing arrived since the last ACK: echo_ts and echo_psn mean nothing */
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-bool wire_type_data(uint8_t type);       /* carries the data extension */
+bool wire_type_data(uint8_t type);       /* carries the data extension: the reliable ones do */
 bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown ones */
 const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown ones */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A software NIC: functions with windows, queue pairs, memory regions, and the engines between windows and RLTP. Bytes and
+ * the clock go in, bytes and deadlines come out. Single-threaded but for the windows, whose users may be anywhere.
+ * Sources: C-01 .. C-36, X-02, X-05, X-07, X-09. */
+#ifndef NIC_NIC_H
+#define NIC_NIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "nic/window.h"
+#include "rltp/endpoint.h"
+
+struct nic;
+
+/* The CFG registers behind this NIC (X-07), 4 bytes each. Each returns 0 or an enum wire_nack code. Called in the order of the
+ * sender's queue pair, once per request. */
+struct nic_cfg_ops {
+	uint8_t (*read)(void *context, uint16_t src_node, uint32_t first, uint32_t count, uint32_t *values);
+	uint8_t (*write)(void *context, uint16_t src_node, uint32_t first, uint32_t count, const uint32_t *values);
+};
+
+struct nic_options {
+	uint16_t node; /* WIRE_NODE_NONE until nic_node_set */
+	uint64_t incarnation;
+	uint8_t uuid[16];
+	uint32_t window_packets; /* 0: the default */
+	bool payload_crc;
+	entropy_fn entropy;
+	void *entropy_context;
+	uint64_t (*token)(void *context, uint32_t session_id); /* rltp_endpoint_options */
+	void *token_context;
+	const struct nic_cfg_ops *cfg; /* NULL: CFG requests are refused as unsupported */
+	void *cfg_context;
+};
+
+/* All counts wrap. */
+struct nic_counters {
+	uint64_t doorbells, descriptors_bad;
+	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
+	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
+	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received, cfg_sent, cfg_received;
+};
+
+int nic_create(const struct nic_options *options, struct nic **out);
+void nic_destroy(struct nic *n);
+
+/* The own id, once the manager has given it. */
+void nic_node_set(struct nic *n, uint16_t node);
+
+/* Opens function 0 .. 7 on a zeroed window that the caller owns (sizeof(struct nic_window)) and keeps until nic_destroy.
+ * Queue pairs 0 .. 3 get fresh magics, readable in the window. DXP_EEXIST, DXP_EINVAL. */
+int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w);
+
+/* Memory that descriptors and peers may name. `base` stays the caller's and must outlive the region. */
+enum nic_rights {
+	NIC_LOCAL = 0,             /* own descriptors only: source and destination of own operations */
+	NIC_REMOTE_READ = 1 << 0,  /* GET by whoever has the key */
+	NIC_REMOTE_WRITE = 1 << 1, /* PUT by whoever has the key */
+};
+int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t rights, uint32_t *key);
+
+/* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is worthless. */
+int nic_region_deregister(struct nic *n, uint32_t key);
+
+/* Peers, from the node table; as the endpoint's. */
+int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);
+void nic_peer_lost(struct nic *n, uint16_t node, int status);
+
+/* One datagram in; statuses as rltp_endpoint_receive. */
+int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns);
+
+/* Takes doorbells of all functions and moves requests on. Returns how many doorbells were taken. */
+uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
+
+size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns);
+uint64_t nic_deadline(const struct nic *n);
+
+const struct nic_counters *nic_counters(const struct nic *n);
+struct rltp_endpoint *nic_endpoint(struct nic *n);
+
+#endif

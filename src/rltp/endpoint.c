@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c. */
+#include "rltp/endpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "rltp/endpoint_internal.h"
+#include "wire/ids.h"
+
+int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out)
+{
+	struct rltp_endpoint *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return DXP_ENOMEM;
+	e->options = *options;
+	if (e->options.window_packets == 0)
+		e->options.window_packets = RLTP_WINDOW_DEFAULT;
+	*out = e;
+	return DXP_OK;
+}
+
+void rltp_endpoint_destroy(struct rltp_endpoint *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		rltp_session_destroy(e->peers[i]);
+	free(e->peers);
+	free(e);
+}
+
+void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
+{
+	e->options.node = node;
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		e->peers[i]->options.local_node = node;
+}
+
+/* Where `node` stands in the table, which is ordered by node id, or where it would. */
+static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
+{
+	uint32_t low = 0, high = e->peer_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (e->peers[middle]->options.peer_node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node)
+{
+	uint32_t i = peer_position(e, node);
+
+	return i < e->peer_count && e->peers[i]->options.peer_node == node ? e->peers[i] : NULL;
+}
+
+static int peers_grow(struct rltp_endpoint *e)
+{
+	if (e->peer_count < e->peer_room)
+		return DXP_OK;
+	uint32_t room = e->peer_room ? 2 * e->peer_room : 8;
+	struct rltp_session **peers = realloc(e->peers, room * sizeof(*peers));
+	if (!peers)
+		return DXP_ENOMEM;
+	e->peers = peers;
+	e->peer_room = room;
+	return DXP_OK;
+}
+
+static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
+{
+	struct rltp_session_options options = {
+		.local_node = e->options.node,
+		.peer_node = peer->node,
+		.window_packets = e->options.window_packets,
+		.payload_bytes = peer->payload_bytes,
+		.payload_crc = e->options.payload_crc,
+		.ops = e->options.ops,
+		.user = e->options.user,
+	};
+	struct rltp_session *s;
+	int status = peers_grow(e);
+
+	if (status == DXP_OK)
+		status = rltp_session_create(&options, &s);
+	if (status != DXP_OK)
+		return status;
+	s->address = peer->address;
+	s->peer_incarnation = peer->incarnation;
+	uint32_t i = peer_position(e, peer->node);
+	memmove(&e->peers[i + 1], &e->peers[i], (e->peer_count - i) * sizeof(*e->peers));
+	e->peers[i] = s;
+	e->peer_count++;
+	return DXP_OK;
+}
+
+int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns)
+{
+	struct rltp_session *s = rltp_endpoint_session(e, peer->node);
+
+	if (peer->node == e->options.node)
+		return DXP_EINVAL;
+	if (!s)
+		return peer_add(e, peer);
+	s->address = peer->address;
+	if (peer->incarnation > s->peer_incarnation) {
+		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
+			rltp_session_fail(s, DXP_EPEERRESET);
+		s->peer_incarnation = peer->incarnation;
+		s->peer_epoch = 0;
+	}
+	return DXP_OK;
+}
+
+static void active_remove(struct rltp_endpoint *e, struct rltp_session *s)
+{
+	struct rltp_session **link = &e->active;
+
+	while (*link && *link != s)
+		link = &(*link)->next_active;
+	if (*link)
+		*link = s->next_active;
+	s->active = false;
+}
+
+void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
+{
+	uint32_t i = peer_position(e, node);
+	struct rltp_session *s = rltp_endpoint_session(e, node);
+
+	if (!s)
+		return;
+	rltp_session_fail(s, status);
+	active_remove(e, s);
+	memmove(&e->peers[i], &e->peers[i + 1], (e->peer_count - i - 1) * sizeof(*e->peers));
+	e->peer_count--;
+	rltp_session_destroy(s);
+}
+
+void session_activate(struct rltp_endpoint *e, struct rltp_session *s)
+{
+	if (s->active)
+		return;
+	s->active = true;
+	s->next_active = e->active;
+	e->active = s;
+}
+
+void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
+{
+	rltp_session_post(s, m, now_ns);
+	if (s->state == RLTP_IDLE)
+		greeting_begin(e, s, now_ns);
+	session_activate(e, s);
+}
+
+/* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will do) and a generation. */
+static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
+{
+	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
+
+	return s && s->local_id == id ? s : NULL;
+}
+
+static void session_frame(struct rltp_endpoint *e, const struct wire_header *h, const struct link_arrival *a, uint64_t now_ns)
+{
+	struct rltp_session *s = session_by_id(e, h->dst_session);
+
+	if (!s || h->src_node != s->options.peer_node || s->state == RLTP_IDLE) {
+		e->counters.unknown_session++;
+		reset_queue(e, h, &a->from);
+		return;
+	}
+	rltp_session_receive(s, h, a->data + h->header_bytes, a->arrived_ns, now_ns);
+	session_activate(e, s);
+}
+
+int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a, uint64_t now_ns)
+{
+	struct wire_header h;
+	int status = wire_header_decode(a->data, a->bytes, &h);
+
+	if (status != DXP_OK) {
+		*(status == DXP_EIO ? &e->counters.corrupt : &e->counters.malformed) += 1;
+		return status;
+	}
+	if (wire_type_management(h.type))
+		return DXP_EUNSUPPORTED;
+	if (h.dst_node != e->options.node || h.src_node == e->options.node) {
+		e->counters.not_for_us++;
+		return DXP_OK;
+	}
+	switch (h.type) {
+	case WIRE_HELLO:
+	case WIRE_HELLO_ACK: greeting_receive(e, &h, a, now_ns); break;
+	case WIRE_RESET: reset_receive(e, &h, a->data + h.header_bytes); break;
+	default: session_frame(e, &h, a, now_ns);
+	}
+	return DXP_OK;
+}
+
+/* Does the session have anything to wait for? If not it leaves the list of active ones. */
+static bool session_quiet(const struct rltp_session *s)
+{
+	return rltp_session_deadline(s) == UINT64_MAX && s->state != RLTP_GREETING && !s->hello_due && !s->hello_ack_due;
+}
+
+static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out, size_t count,
+			   uint64_t now_ns)
+{
+	if (rltp_session_dead(s, now_ns))
+		rltp_session_fail(s, DXP_ETIMEDOUT);
+	size_t n = greeting_send(e, s, out, count, now_ns);
+	return n + rltp_session_send(s, out + n, count - n, now_ns);
+}
+
+size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	size_t n = resets_send(e, out, count, now_ns);
+	struct rltp_session **link = &e->active;
+
+	while (*link && n < count) {
+		struct rltp_session *s = *link;
+		n += session_send(e, s, out + n, count - n, now_ns);
+		if (session_quiet(s)) {
+			*link = s->next_active;
+			s->active = false;
+		} else {
+			link = &s->next_active;
+		}
+	}
+	return n;
+}
+
+uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
+{
+	uint64_t deadline = e->reset_count > 0 ? 0 : UINT64_MAX;
+
+	for (const struct rltp_session *s = e->active; s; s = s->next_active) {
+		deadline = min_u64(deadline, min_u64(greeting_deadline(s), rltp_session_deadline(s)));
+		if (rltp_session_busy(s))
+			deadline = min_u64(deadline, s->heard_ns + RLTP_DEAD_NS + 1);
+	}
+	return deadline;
+}
+
+const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e)
+{
+	return &e->counters;
+}
+
+void rltp_endpoint_sessions(struct rltp_endpoint *e, void (*visit)(void *context, struct rltp_session *s), void *context)
+{
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		visit(context, e->peers[i]);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the NIC hands to RLTP and gets back: a message of 1 .. n packets, of which RLTP keeps only (message, index) per packet
+ * in flight. Header fields and payload are asked for again at each transmission, so nothing is copied or kept twice. */
+#ifndef RLTP_MESSAGE_H
+#define RLTP_MESSAGE_H
+
+#include <stdint.h>
+
+#include "link/udp.h"
+#include "wire/frame.h"
+
+struct rltp_session;
+
+struct rltp_message {
+	/* Set by the poster before rltp_session_post. */
+	uint8_t type;   /* enum wire_type, a reliable one */
+	uint8_t flow;   /* 0: control, always first; others take turns */
+	uint16_t flags; /* WIRE_FLAG_SOL, FENCE, IMM: IMM rides in the last packet */
+	uint32_t bytes; /* payload in total; may be 0 */
+	/* RLTP's from post to done. */
+	struct rltp_message *next;
+	uint32_t unit;         /* payload of each packet but the last */
+	uint32_t packet_count; /* set when the first packet is cut */
+	uint32_t next_sub;     /* packets cut so far */
+	uint32_t unacked;      /* packets cut and not acknowledged */
+	int status;            /* DXP_OK, or why the receiver refused it: what is left goes out as RESYNC */
+};
+
+/* One packet of a message, filled by the poster: the data extension's fields of `header` and the payload. */
+struct rltp_packet {
+	struct wire_header header;
+	struct link_slice slices[LINK_SLICES_MAX];
+	uint8_t slice_count;
+};
+
+/* A refusal by the layer above: code 0 means accepted. */
+struct rltp_verdict {
+	uint8_t code;      /* enum wire_nack */
+	uint32_t retry_us; /* with WIRE_NACK_RNR */
+};
+
+/* The layer above. `user` is what the endpoint was created with. No call may destroy the session it is called for. */
+struct rltp_user_ops {
+	/* Fills the extension fields and payload slices of bytes [offset, offset + bytes) of message m. The memory stays
+	 * unchanged until `done`. */
+	void (*fill)(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out);
+	/* The message's last packet was acknowledged, or the message failed; it is the poster's again. */
+	void (*done)(void *user, struct rltp_session *s, struct rltp_message *m, int status);
+	/* A packet arrived for the first time, in any order: place it now. Refused packets count as not arrived. */
+	struct rltp_verdict (*deliver)(void *user, struct rltp_session *s, const struct wire_header *header,
+				       const uint8_t *payload);
+	/* The sender gave up the message of this header (it was refused before): nothing more of it will come. */
+	void (*aborted)(void *user, struct rltp_session *s, const struct wire_header *header);
+	/* The session's past is void: peer restarted, died or was removed. All of its messages were reported done before. */
+	void (*reset)(void *user, struct rltp_session *s, int status);
+};
+
+#endif
