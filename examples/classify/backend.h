@@ -11,7 +11,7 @@
 #include <dxp/mmd.h>
 
 #include "fault.h"
-#include "limits.h"
+#include "bounds.h"
 
 struct backend_launch {
 	const char *kernel;

@@ -85,7 +85,7 @@ static int local_write(struct backend *b, uint32_t stage, uint64_t address, cons
 		       struct fault *fault)
 {
 	struct local *l = (struct local *)b;
-	size_t offset;
+	size_t offset = 0;
 	cl_mem buffer = find_buffer(l, address, bytes, &offset);
 
 	if (!buffer)
@@ -100,7 +100,7 @@ static int local_read(struct backend *b, uint32_t stage, void *to, uint64_t addr
 		      struct fault *fault)
 {
 	struct local *l = (struct local *)b;
-	size_t offset;
+	size_t offset = 0;
 	cl_mem buffer = find_buffer(l, address, bytes, &offset);
 
 	if (!buffer)
@@ -154,7 +154,7 @@ static cl_event *reserve_event(struct local *l)
 
 static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint64_t address)
 {
-	size_t offset;
+	size_t offset = 0;
 	cl_int error = CL_INVALID_VALUE;
 	cl_mem buffer = find_buffer(l, address, 1, &offset);
 
@@ -204,7 +204,7 @@ static int local_send(struct backend *b, const struct backend_transfer *t, dxp_e
 		      struct fault *fault)
 {
 	struct local *l = (struct local *)b;
-	size_t from_offset, to_offset;
+	size_t from_offset = 0, to_offset = 0;
 	cl_mem from = find_buffer(l, t->from_address, t->bytes, &from_offset);
 	cl_mem to = find_buffer(l, t->to_address, t->bytes, &to_offset);
 	cl_event *slot = reserve_event(l);

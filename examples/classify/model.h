@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "fault.h"
-#include "limits.h"
+#include "bounds.h"
 
 enum tensor_type { TENSOR_FLOAT32, TENSOR_INT32, TENSOR_UINT8, TENSOR_INT8, TENSOR_OTHER };
 

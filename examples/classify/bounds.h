@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every bound of the classifier, with its reason. A model or a photo is a file from somewhere: nothing in it may make
  * us loop or allocate without one. */
-#ifndef CLASSIFY_LIMITS_H
-#define CLASSIFY_LIMITS_H
+#ifndef CLASSIFY_BOUNDS_H
+#define CLASSIFY_BOUNDS_H
 
 /* model: Inception v3 has 317 tensors and 125 operators, the largest photo classifiers about ten times that */
 #define MODEL_BYTES_MAX    (512u << 20) /* file; float NASNet-large is 356 MB */
