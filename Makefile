@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door: a short name for each thing that people do. CMake builds (CMakePresets.json), tools/ does the rest.
-#   JOBS=n   parallel jobs (default: all cores)      PREFIX=path   where install goes (default: /usr/local)
+# The front door: a short name for each thing that people do. CMake builds (CMakePresets.json),
+# tools/ does the rest.
+#   JOBS=n        parallel jobs; default: all cores
+#   PREFIX=path   where install goes; default: /usr/local
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
@@ -14,13 +16,13 @@ build: ## programs to build/bin (the default); names missing packages, installs 
 	@rm -f build.log
 	@cmake --build --preset release -j $(JOBS)
 
-demo: ## everything from a bare machine to a photo named by two xPUs; installs packages as root
+demo: ## from a bare machine to a photo named by two xPUs; installs packages as root
 	@tools/setup demo
 	@$(MAKE) --no-print-directory build
 	@tools/model
 	@tools/demo
 
-check: ## everything from a bare machine to all tests: gcc, clang, ASan+UBSan; installs packages as root
+check: ## from a bare machine to all tests with gcc, clang, ASan+UBSan; installs packages as root
 	@tools/setup check
 	@tools/check tidy release clang asan
 
@@ -28,7 +30,7 @@ check-all: ## as check, and ThreadSanitizer and a short fuzz run
 	@tools/setup check
 	@tools/check tidy release clang asan tsan fuzz
 
-clang asan tsan fuzz: ## one configuration: build it and run its tests (fuzz: each target, 30 s in all)
+clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
 	@tools/setup --list check
 	@tools/check $@
 
