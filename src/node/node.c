@@ -130,7 +130,9 @@ int node_open(const struct node_options *options, struct node **out)
 	memcpy(n->uuid, options->uuid, sizeof(n->uuid));
 	if (uuid_empty(n->uuid))
 		entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
-	int status = mac_create(options->fabric_key, &n->mac);
+	uint8_t key[FABRIC_KEY_BYTES];
+	entropy_kernel(NULL, key, sizeof(key)); /* alone, nobody shares it */
+	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
 	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)

@@ -200,6 +200,81 @@ static int no_network(void)
 	return 0;
 }
 
+/* A loopback of its own at 100 Mb/s, so that the socket's send buffer fills up. */
+static bool loopback_shape(void)
+{
+	return unshare(CLONE_NEWNET) == 0 && loopback_configure(1500) &&
+	       system("tc qdisc add dev lo root tbf rate 100mbit burst 10k latency 1s 2>&1") == 0;
+}
+
+/* The send buffer is full: fewer are taken, the rest later, none is lost. */
+static int no_room_now(void)
+{
+	static struct link_datagram d[300];
+	size_t taken;
+
+	if (!loopback_shape())
+		return SKIPPED;
+	struct link_pair p = pair_open(
+		"127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
+	numbers_make(d, 300, &p.to_b, 1400);
+	taken = link_send(p.a, d, 300);
+	if (taken == 0 || taken == 300 || counters_of(p.a).send_again != 1)
+		return 1;
+	while (taken < 300) {
+		struct link_arrival arrivals[16];
+		link_receive(p.b, arrivals, 16);
+		taken += link_send(p.a, d + taken, 300 - taken);
+	}
+	if (counters_of(p.a).send_errors != 0 || counters_of(p.a).sent_datagrams != 300)
+		return 2;
+	pair_close(&p);
+	return 0;
+}
+
+/* The same behind a fault injector: each datagram meets its fate once, and the kernel gets what was
+ * decided. */
+static int no_room_with_faults(void)
+{
+	static struct link_datagram d[300];
+	size_t taken = 0, received = 0;
+	struct link_arrival arrivals[64];
+	uint32_t next = 0;
+
+	if (!loopback_shape())
+		return SKIPPED;
+	setenv("DXP_FAULT", "loss=10%,seed=3", 1);
+	struct link *a =
+		open_at("127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
+	unsetenv("DXP_FAULT");
+	struct link *b = open_at("127.0.0.1", (struct link_options){0});
+	struct wire_address to;
+	link_address(b, &to);
+	numbers_make(d, 300, &to, 1400);
+	uint64_t give_up = link_now_ns() + PATIENCE_NS;
+	while (link_now_ns() < give_up && (taken < 300 || fault_backlog(a->fault) ||
+					   received < counters_of(a).sent_datagrams)) {
+		taken += link_send(a, d + taken, 300 - taken);
+		link_wait(a, 0);
+		size_t got = link_receive(b, arrivals, 64);
+		for (size_t k = 0; k < got; k++, received++) {
+			uint32_t number;
+			memcpy(&number, arrivals[k].data, 4);
+			if (number < next)
+				return 1;
+			next = number + 1;
+		}
+	}
+	struct link_counters c = counters_of(a);
+	if (taken != 300 || c.send_again == 0 || c.faults == 0)
+		return 2;
+	if (received + c.faults != 300 || c.send_errors != 0)
+		return 3;
+	link_close(a);
+	link_close(b);
+	return 0;
+}
+
 /* Runs `steps` in a child, so that the namespace does not outlive it. */
 static void in_child(int (*steps)(void))
 {
@@ -211,7 +286,7 @@ static void in_child(int (*steps)(void))
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == SKIPPED) {
-		print_message("skipped: needs root for a network namespace, and GSO\n");
+		print_message("skipped: needs root for a network namespace, GSO and tc\n");
 		skip();
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
@@ -227,6 +302,16 @@ static void link_send__goes_on_without_a_network(void **state)
 	in_child(no_network);
 }
 
+static void link_send__takes_fewer_when_the_kernel_is_full(void **state)
+{
+	in_child(no_room_now);
+}
+
+static void link_send__keeps_what_the_injector_let_through(void **state)
+{
+	in_child(no_room_with_faults);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +322,8 @@ int main(void)
 		cmocka_unit_test(link_send__keeps_going_when_nobody_listens),
 		cmocka_unit_test(link_send__cuts_trains_that_exceed_the_path),
 		cmocka_unit_test(link_send__goes_on_without_a_network),
+		cmocka_unit_test(link_send__takes_fewer_when_the_kernel_is_full),
+		cmocka_unit_test(link_send__keeps_what_the_injector_let_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

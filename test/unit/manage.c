@@ -218,9 +218,10 @@ static void body_decode__survives_every_changed_byte(void **state)
 	assert_true(accepted > 0 && refused > 0);
 }
 
+/* What comes back is compared as bytes of the wire: structs have padding, which holds anything. */
 static void manage_join__comes_back(void **state)
 {
-	uint8_t frame[MANAGE_FRAME_BYTES];
+	uint8_t frame[MANAGE_FRAME_BYTES], again[MANAGE_FRAME_BYTES];
 	struct manage_join in = {.request = 1ull << 60, .nonce = 77, .self = entry_sample(12)}, out = {0};
 	struct wire_header header;
 	struct manage_body body;
@@ -233,7 +234,9 @@ static void manage_join__comes_back(void **state)
 	assert_int_equal(header.src_node, WIRE_NODE_NONE);
 	assert_int_equal(header.dst_node, WIRE_NODE_MANAGER);
 	assert_int_equal(manage_join_decode(body, &out), DXP_OK);
-	assert_memory_equal(&out, &in, sizeof(in));
+	assert_string_equal(out.self.name, in.self.name);
+	assert_int_equal(manage_join_encode(&out, mac, again), bytes);
+	assert_memory_equal(again, frame, bytes);
 }
 
 static void manage_answer__never_longer_than_asked(void **state)
@@ -266,9 +269,9 @@ static void manage_requests__are_as_long_as_a_refusal(void **state)
 
 static void manage_rows__fill_a_datagram_and_come_back(void **state)
 {
-	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	uint8_t frame[FABRIC_DATAGRAM_BYTES], again[FABRIC_DATAGRAM_BYTES];
 	struct manage_rows rows = {.nonce = 1, .epoch = 2, .from = 3, .to = 3, .first = 1}, got;
-	struct node_entry entry, expected;
+	struct node_entry entry;
 	struct manage_writer w;
 	struct manage_reader reader;
 	uint16_t id = 1;
@@ -284,13 +287,16 @@ static void manage_rows__fill_a_datagram_and_come_back(void **state)
 	struct manage_body body = {frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 	assert_int_equal(manage_rows_decode(WIRE_NODE_TABLE, body, &got, &reader), DXP_OK);
 	assert_int_equal(got.next, id);
+	manage_rows_begin(&w, again, sizeof(again));
 	for (uint16_t i = 1; i < id; i++) {
-		expected = entry_sample(i);
 		assert_true(manage_rows_next(&reader, &entry, &removed));
 		assert_false(removed);
-		assert_memory_equal(&entry, &expected, sizeof(entry));
+		assert_int_equal(entry.id, i);
+		assert_true(manage_rows_add(&w, &entry));
 	}
 	assert_false(manage_rows_next(&reader, &entry, &removed));
+	assert_int_equal(manage_rows_finish(&w, WIRE_NODE_TABLE, 5, &got, mac), bytes);
+	assert_memory_equal(again, frame, bytes);
 }
 
 /* What a table page must not be: disordered, outside its range, holding removals. A delta must move forward. */
