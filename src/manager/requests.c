@@ -47,7 +47,7 @@ static void refuse_busy(struct registry *r, const struct wire_address *from, con
 {
 	struct manage_answer answer = {.request = join->request, .nonce = join->nonce, .status = DXP_EBUSY,
 				       .epoch = r->epoch,
-				       .retry_ns = max_u64(holder->lease_until_ns - now_ns, 1)};
+				       .retry_ns = holder->lease_until_ns - now_ns};
 	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
 	char address[WIRE_ADDRESS_TEXT_BYTES];
 
