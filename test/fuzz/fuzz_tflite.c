@@ -26,7 +26,7 @@ static void lay_out(const struct model *m)
 	if (plan_auto(m, 2, &plan, &fault) != DXP_OK)
 		return;
 	for (uint32_t i = 0; i < plan.stage_count; i++)
-		if (layout_build(m, &plan, i, 0, 2, &layout) == DXP_OK)
+		if (layout_build(m, &plan, i, &(struct layout_options){0, 2, false}, &layout) == DXP_OK)
 			layout_release(&layout);
 }
 

@@ -169,7 +169,7 @@ static void layout_build__nothing_overlaps(void **state)
 	assert_int_equal(plan_layers(&squeeze, "3,fire5/expand3x3,pool5", &p, &fault), DXP_OK);
 	for (uint32_t i = 0; i < p.stage_count; i++) {
 		struct layout l;
-		assert_int_equal(layout_build(&squeeze, &p, i, 1000, 3, &l), DXP_OK);
+		assert_int_equal(layout_build(&squeeze, &p, i, &(struct layout_options){1000, 3, false}, &l), DXP_OK);
 		expect_apart(&squeeze, &l);
 		assert_int_equal(l.arena_at, 1024);
 		assert_int_equal(l.bytes, l.slots_at + 3 * l.slot_bytes);
@@ -188,7 +188,7 @@ static void layout_build__reuses(void **state)
 	uint64_t all = 0;
 
 	assert_int_equal(plan_auto(&squeeze, 1, &p, &fault), DXP_OK);
-	assert_int_equal(layout_build(&squeeze, &p, 0, 0, 1, &l), DXP_OK);
+	assert_int_equal(layout_build(&squeeze, &p, 0, &(struct layout_options){0, 1, false}, &l), DXP_OK);
 	for (int32_t i = 0; i < squeeze.op_count; i++)
 		all += tensor_float_bytes(&squeeze.tensors[squeeze.ops[i].output]);
 	/* conv1 and pool1 are alive together: less is impossible */
