@@ -9,6 +9,16 @@
 #define LINK_SOCKET_BUFFER_BYTES (4u << 20)    /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
 #define LINK_BATCH               64            /* datagrams handed to or taken from the kernel between two looks at the rest */
 #define LINK_SPIN_NS             (50u * 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
+#define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
+#define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
+#define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
+#define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
+#define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
+#define LINK_ARRIVAL_AGE_NS      (1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader */
+#define LINK_FAULT_HELD          256           /* datagrams the fault injector keeps back at once; more are dropped */
+#define LINK_FAULT_DISTANCE      16            /* later datagrams that may overtake a reordered one */
+#define LINK_FAULT_HOLD_NS       (1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
 /* wire */
 #define WIRE_PORT            4795 /* default UDP port of a manager; nodes take any port */
@@ -59,6 +69,12 @@
 #define FABRIC_KEY_BYTES     32   /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS      (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define FABRIC_RENEW_NS      (1000ull * 1000 * 1000) /* three chances within a lease */
+#define FABRIC_DEVICE_BYTES  96   /* an engine's own text about its device, and its zero */
+#define FABRIC_GRANTS_MAX    4096 /* rows of the grants table: one per node, more are better said with `*` */
+#define FABRIC_DATAGRAM_BYTES 1200 /* longest management datagram: passes every path that IPv6 allows, header included */
+#define FABRIC_WINDOW        8    /* table pages under way to one node; 9600 bytes fit the smallest socket buffer */
+#define FABRIC_KEEP_NS       (600ull * 1000 * 1000 * 1000) /* a dead host stays in the table this long, so that people see it */
+#define FABRIC_JOIN_NS       (5000ull * 1000 * 1000) /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX     16   /* xPU nodes in one box */
 
 /* host library */

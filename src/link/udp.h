@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A UDP endpoint that moves datagrams in batches: GSO and GRO where the kernel has them, one sendmsg per datagram where it
- * has not, kernel receive time stamps, and a wait that spins before it sleeps. Nothing here knows what a datagram means.
+/* A UDP endpoint that moves datagrams in batches: GSO and GRO where the kernel has them, one
+ * sendmsg per datagram where it has not, kernel receive time stamps, and a wait that spins before
+ * it sleeps. Nothing here knows what a datagram means.
  *
- * Not thread-safe: one thread at a time per endpoint (link_wake may be called from any thread, and from a signal handler). */
+ * Not thread-safe: one thread at a time per endpoint (link_wake may be called from any thread, and
+ * from a signal handler). */
 #ifndef LINK_UDP_H
 #define LINK_UDP_H
 
@@ -19,8 +21,8 @@ struct link_slice {
 	size_t bytes;
 };
 
-/* One datagram to send: `header` then the slices, in order. The slices' memory must stay unchanged until link_send
- * returns; header bytes are copied by the kernel too. */
+/* One datagram to send: `header` then the slices, in order. The slices' memory must stay unchanged
+ * until link_send returns; header bytes are copied by the kernel too. */
 struct link_datagram {
 	struct wire_address to;
 	uint16_t header_bytes;
@@ -30,7 +32,8 @@ struct link_datagram {
 	struct link_slice slices[LINK_SLICES_MAX];
 };
 
-/* One datagram that arrived. `bytes` is valid until the next link_receive on this endpoint. */
+/* One datagram that arrived. `data` is valid until the next link_receive or link_wait on this
+ * endpoint: a wait that spins receives into the same buffers. */
 struct link_arrival {
 	struct wire_address from;
 	const uint8_t *data;
@@ -41,58 +44,67 @@ struct link_arrival {
 
 struct link_options {
 	struct wire_address bind; /* address to bind; port 0 lets the kernel choose */
-	uint32_t buffer_bytes;    /* wanted size of each socket buffer; 0 = LINK_SOCKET_BUFFER_BYTES */
-	uint32_t spin_ns;         /* how long link_wait spins before it sleeps; 0 = never spin */
-	bool no_gso;              /* pretend the kernel has no GSO (tests, and a user's way out) */
-	bool no_gro;              /* the same for GRO */
+	uint32_t buffer_bytes; /* wanted size of each socket buffer; 0 = LINK_SOCKET_BUFFER_BYTES */
+	uint32_t spin_ns;      /* how long link_wait spins before it sleeps; 0 = never spin */
+	bool no_gso;           /* pretend the kernel has no GSO (tests, and a user's way out) */
+	bool no_gro;           /* the same for GRO */
 };
 
 /* What happened since the endpoint was opened. All counts wrap. */
 struct link_counters {
 	uint64_t sent_datagrams, sent_bytes, send_calls;
-	uint64_t received_datagrams, received_bytes, receive_calls;
-	uint64_t send_again;     /* kernel had no room; the caller retries */
-	uint64_t send_errors;    /* datagrams given up for any other reason; the transport repeats them */
-	uint64_t gso_fallbacks;  /* times GSO was found missing or broken, then avoided */
-	uint64_t receive_drops;  /* datagrams the kernel dropped because the socket buffer was full (SO_RXQ_OVFL) */
-	uint64_t faults;         /* datagrams the fault injector dropped, repeated, delayed or changed */
+	uint64_t received_datagrams, received_bytes;
+	uint64_t receive_calls; /* calls that brought something; looks in vain are not counted */
+	uint64_t send_again;    /* kernel had no room; the caller retries */
+	uint64_t send_errors; /* datagrams given up for any other reason; the transport repeats them
+			       */
+	uint64_t gso_fallbacks; /* times GSO was found missing or broken, then avoided */
+	/* what the kernel dropped because the socket buffer was full (SO_RXQ_OVFL): datagrams, but
+	 * a train that came in one piece counts once */
+	uint64_t receive_drops;
+	uint64_t faults; /* datagrams the fault injector dropped, repeated, delayed or changed */
 };
 
 struct link;
 
-/* Opens and binds. On success *out must be closed with link_close. DXP_EBUSY: the port is in use; DXP_EIO: anything else
- * the kernel refused (logged with its reason and the next step); DXP_ENOMEM.
- * DXP_FAULT in the environment ("loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7") puts a fault injector between the
- * protocol and the socket, so that trains are cut per datagram; a text that does not parse is DXP_EINVAL, logged. */
+/* Opens and binds. On success *out must be closed with link_close. DXP_EBUSY: the port is in use;
+ * DXP_EIO: anything else the kernel refused (logged with its reason and the next step); DXP_ENOMEM.
+ * DXP_FAULT in the environment ("loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7") puts a fault
+ * injector between the protocol and the socket, so that trains are cut per datagram; a text that
+ * does not parse is DXP_EINVAL, logged. */
 int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
 /* The address that peers on the same network use: the bound one, its port filled in. */
 void link_address(const struct link *l, struct wire_address *out);
 
-/* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP headers, at most 65507);
- * 1472 when it cannot be told. */
+/* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP
+ * headers, at most 65507); 1472 when it cannot be told. */
 size_t link_path_payload(const struct link *l, const struct wire_address *to);
 
 /* The receive buffer the kernel really gave, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
 
-/* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO train. Returns how many
- * were taken (fewer than count: the kernel has no room now). A datagram the kernel refuses for another reason counts as
- * taken, and in send_errors. */
+/* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO train.
+ * Returns how many were taken (fewer than count: the kernel has no room now). A datagram the kernel
+ * refuses for another reason counts as taken, and in send_errors. */
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
 
-/* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many. */
+/* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
+ * `count` does not mean that the kernel has no more: one call asks it once at most. */
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count);
 
-/* Waits until something arrives, link_wake is called or `deadline_ns` has come: spins for spin_ns, then sleeps. Returns true
- * when there may be something to receive. May return early. */
+/* Waits until something arrives, link_wake is called or `deadline_ns` has come: spins for spin_ns,
+ * then sleeps. Returns true when there may be something to receive. May return early. */
 bool link_wait(struct link *l, uint64_t deadline_ns);
 
 /* Makes the link_wait that is running, or the next one, return. */
 void link_wake(struct link *l);
 
-/* For an event loop over several endpoints: readable when link_wait would return. */
+/* For an event loop over several endpoints: readable when the kernel has datagrams or link_wake was
+ * called. Datagrams that the endpoint took from the kernel but has not handed out yet do not show
+ * here, so before sleeping on it call link_receive until it returns 0. link_wait with deadline 0
+ * consumes a wake. */
 int link_fd(const struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);

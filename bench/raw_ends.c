@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forking, meeting and parting of the two ends. */
+#include "bench/raw_ends.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/udp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/sockaddr.h"
+
+#define BUFFER_BYTES \
+	(8 << 20)            /* of each socket: four default windows, in the kernel's own measure */
+#define LOOKS_PER_CLOCK 4096 /* vain looks between two looks at the clock while spinning */
+
+uint64_t raw_clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+static int option_set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+/* Enters the namespace that `ip netns add NAME` made. */
+static int netns_enter(const char *name)
+{
+	char path[256];
+
+	if (snprintf(path, sizeof(path), "/run/netns/%s", name) >= (int)sizeof(path)) {
+		log_error("network namespace name is too long: %s", name);
+		return DXP_EINVAL;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
+		log_error("cannot enter network namespace %s: %m; \"ip netns list\" names those "
+			  "that exist, "
+			  "and entering one takes root",
+			  name);
+		if (fd >= 0)
+			close(fd);
+		return DXP_EIO;
+	}
+	close(fd);
+	return DXP_OK;
+}
+
+/* A bound socket with large buffers; *bound is its address, port included. DXP_EIO, logged. */
+static int socket_open(const struct wire_address *at, int *out, struct wire_address *bound)
+{
+	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;
+	struct timeval patience = {.tv_sec = RAW_PATIENCE_S};
+	struct wire_address any_port = *at;
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+	union link_sockaddr name;
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	any_port.port = 0;
+	socklen_t bytes = sockaddr_from_wire(&any_port, family, &name);
+	if (fd < 0 || bind(fd, &name.any, bytes) < 0) {
+		log_error("cannot bind UDP %s: %m; \"ip address\" lists the addresses that exist",
+			  wire_address_format(&any_port, text));
+		if (fd >= 0)
+			close(fd);
+		return DXP_EIO;
+	}
+	bytes = sizeof(name);
+	getsockname(fd, &name.any, &bytes);
+	sockaddr_to_wire(&name, bound);
+	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES) < 0)
+		option_set(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+	if (option_set(fd, SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES) < 0)
+		option_set(fd, SOL_SOCKET, SO_SNDBUF, BUFFER_BYTES);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	*out = fd;
+	return DXP_OK;
+}
+
+/* What each process tells the other first. */
+struct hello {
+	int status; /* of getting ready; who fails has logged why */
+	struct wire_address address;
+};
+
+/* Tells the other process how we are, learns how it is, and connects. */
+static int meet(int control, int fd, const struct hello *mine)
+{
+	int family = sockaddr_is_v4(&mine->address) ? AF_INET : AF_INET6;
+	union link_sockaddr name;
+	struct hello peer;
+
+	if (write(control, mine, sizeof(*mine)) != sizeof(*mine) ||
+	    read(control, &peer, sizeof(peer)) != sizeof(peer))
+		return DXP_EIO;
+	if (mine->status != DXP_OK || peer.status != DXP_OK)
+		return mine->status != DXP_OK ? mine->status : peer.status;
+	socklen_t bytes = sockaddr_from_wire(&peer.address, family, &name);
+	if (bytes > 0 && connect(fd, &name.any, bytes) == 0)
+		return DXP_OK;
+	log_error("cannot connect the two ends of a measurement; give both an address of one "
+		  "family, on networks that reach each other");
+	return DXP_EIO;
+}
+
+static struct far_report far_run(const struct raw_ends *ends, int control, far_main run,
+				 const void *options)
+{
+	struct hello hello = {0};
+	int fd = -1;
+
+	if (ends->far_netns)
+		hello.status = netns_enter(ends->far_netns);
+	if (hello.status == DXP_OK)
+		hello.status = socket_open(&ends->far, &fd, &hello.address);
+	int status = meet(control, fd, &hello);
+	if (status != DXP_OK)
+		return (struct far_report){.status = status};
+	return run(fd, options);
+}
+
+/* Forks. In the child it does not return. */
+static int far_fork(struct far_end *far, const struct raw_ends *ends, far_main run,
+		    const void *options)
+{
+	pid_t parent = getpid(); /* to notice that it died before prctl */
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return DXP_EIO;
+	far->pid = fork();
+	if (far->pid < 0) {
+		close(pair[0]);
+		close(pair[1]);
+		return DXP_EIO;
+	}
+	if (far->pid == 0) {
+		close(pair[0]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		struct far_report report = far_run(ends, pair[1], run, options);
+		_exit(write(pair[1], &report, sizeof(report)) != sizeof(report));
+	}
+	close(pair[1]);
+	far->control = pair[0];
+	return DXP_OK;
+}
+
+struct far_report far_stop(struct far_end *far, bool failed)
+{
+	struct far_report report = {.status = DXP_EIO};
+
+	if (failed)
+		kill(far->pid, SIGKILL);
+	if (read(far->control, &report, sizeof(report)) != sizeof(report))
+		report.status = DXP_EIO;
+	waitpid(far->pid, NULL, 0);
+	close(far->control);
+	if (far->fd >= 0)
+		close(far->fd);
+	return report;
+}
+
+int far_start(struct far_end *far, const struct raw_ends *ends, far_main run, const void *options)
+{
+	struct hello hello = {0};
+
+	far->fd = -1;
+	if (far_fork(far, ends, run, options) != DXP_OK) {
+		log_error("cannot start the far end: %m; \"ulimit -u\" and \"ulimit -n\" show the "
+			  "limits");
+		return DXP_EIO;
+	}
+	hello.status = socket_open(&ends->near, &far->fd, &hello.address);
+	int status = meet(far->control, far->fd, &hello);
+	if (status != DXP_OK)
+		far_stop(far, true);
+	return status;
+}
+
+ssize_t raw_receive_spinning(int fd, void *buffer, size_t bytes)
+{
+	uint64_t give_up = 0;
+
+	for (unsigned looks = 0;; looks++) {
+		ssize_t got = recv(fd, buffer, bytes, MSG_DONTWAIT);
+		if (got >= 0)
+			return got;
+		if (looks % LOOKS_PER_CLOCK != 0)
+			continue;
+		uint64_t now = raw_clock_ns(CLOCK_MONOTONIC);
+		if (give_up == 0)
+			give_up = now + RAW_PATIENCE_S * S_NS;
+		else if (now > give_up)
+			return -1;
+	}
+}

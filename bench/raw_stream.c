@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one-way stream. Each datagram starts with its number, 8 bytes in host order (both ends are
+ * one machine). Datagram n comes from slot n of the source and goes to slot n of the final place,
+ * modulo their size. */
+#include "bench/raw_udp.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "bench/raw_ends.h"
+
+#define NUMBER_BYTES       sizeof(uint64_t)
+#define SEGMENTS_MAX       64 /* of one train: every kernel with GSO takes so many */
+#define CREDITS_PER_WINDOW 4
+#define RECEIVE_BUFFERS    8
+#define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
+#define WINDOW_BYTES_MIN   (128u << 10) /* three quarters of it hold the longest train */
+
+/* What both ends derive from the options before they part. */
+struct plan {
+	size_t segment_bytes;
+	size_t window_bytes;
+	size_t train_segments;
+	size_t slots;           /* of segment_bytes in RAW_PLACE_BYTES, whole trains */
+	uint64_t segment_count; /* of the whole stream, whole trains */
+	bool spin;
+};
+
+struct sender {
+	const struct plan *plan;
+	int fd;
+	uint8_t *source;
+	size_t train_segments; /* as planned; 1 when the kernel refuses trains */
+	uint64_t number;       /* of the next datagram */
+	uint64_t credited;     /* bytes that the receiver has placed */
+};
+
+struct receiver {
+	const struct plan *plan;
+	int fd;
+	uint8_t *place;
+	uint8_t *buffers;
+	uint64_t number;   /* expected next */
+	uint64_t credited; /* bytes told to the sender */
+	struct mmsghdr messages[RECEIVE_BUFFERS];
+	struct iovec iovecs[RECEIVE_BUFFERS];
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[CMSG_SPACE(sizeof(int))];
+	} control[RECEIVE_BUFFERS];
+};
+
+static int plan_make(const struct raw_stream_options *o, struct plan *p)
+{
+	p->segment_bytes = o->segment_bytes ? o->segment_bytes : 1472;
+	p->window_bytes = o->window_bytes ? o->window_bytes : RAW_WINDOW_BYTES;
+	p->spin = o->spin;
+	if (p->segment_bytes < RAW_SEGMENT_BYTES_MIN || p->segment_bytes > RAW_PAYLOAD_BYTES_MAX ||
+	    p->window_bytes < WINDOW_BYTES_MIN || o->total_bytes < 1) {
+		log_error("a stream has segments of %d to %d bytes, a window of at least %u and at "
+			  "least one byte",
+			  RAW_SEGMENT_BYTES_MIN, RAW_PAYLOAD_BYTES_MAX, WINDOW_BYTES_MIN);
+		return DXP_EINVAL;
+	}
+	p->train_segments = min_u64(RAW_PAYLOAD_BYTES_MAX / p->segment_bytes, SEGMENTS_MAX);
+	size_t train_bytes = p->train_segments * p->segment_bytes;
+	p->slots = RAW_PLACE_BYTES / train_bytes * p->train_segments;
+	p->segment_count = (o->total_bytes + train_bytes - 1) / train_bytes * p->train_segments;
+	return DXP_OK;
+}
+
+/* Waits for what the other end says next. False after RAW_PATIENCE_S of silence. */
+static bool credit_take(struct sender *s)
+{
+	uint64_t credited;
+	ssize_t got = s->plan->spin ? raw_receive_spinning(s->fd, &credited, sizeof(credited))
+				    : recv(s->fd, &credited, sizeof(credited), 0);
+
+	if (got != sizeof(credited))
+		return false;
+	s->credited = credited;
+	return true;
+}
+
+static int train_send(struct sender *s, size_t segments)
+{
+	union {
+		struct cmsghdr align;
+		uint8_t bytes[CMSG_SPACE(sizeof(uint16_t))];
+	} control = {0};
+	uint16_t segment_bytes = (uint16_t)s->plan->segment_bytes;
+	uint8_t *first = s->source + s->number % s->plan->slots * segment_bytes;
+	struct iovec iovec = {first, segments * segment_bytes};
+	struct msghdr m = {.msg_iov = &iovec, .msg_iovlen = 1};
+
+	for (uint64_t i = 0; i < segments; i++) {
+		uint64_t number = s->number + i;
+		memcpy(first + i * segment_bytes, &number, NUMBER_BYTES);
+	}
+	if (segments > 1) {
+		control.align = (struct cmsghdr){.cmsg_level = IPPROTO_UDP,
+						 .cmsg_type = UDP_SEGMENT,
+						 .cmsg_len = CMSG_LEN(sizeof(segment_bytes))};
+		memcpy(CMSG_DATA(&control.align), &segment_bytes, sizeof(segment_bytes));
+		m.msg_control = control.bytes;
+		m.msg_controllen = sizeof(control.bytes);
+	}
+	return sendmsg(s->fd, &m, 0) < 0 ? errno : 0;
+}
+
+static int sender_run(struct sender *s)
+{
+	uint64_t end_bytes = s->plan->segment_count * s->plan->segment_bytes;
+	bool in_time = true;
+
+	while (in_time && s->number < s->plan->segment_count) {
+		size_t train_bytes = s->train_segments * s->plan->segment_bytes;
+		uint64_t sent_bytes = s->number * s->plan->segment_bytes;
+		while (in_time && sent_bytes + train_bytes > s->credited + s->plan->window_bytes)
+			in_time = credit_take(s);
+		int error = in_time ? train_send(s, s->train_segments) : 0;
+		if (error && s->train_segments > 1) {
+			s->train_segments =
+				1; /* no GSO on this way; the next error is a real one */
+		} else if (error) {
+			errno = error;
+			log_error("cannot send %zu bytes: %m; choose smaller segments",
+				  s->plan->segment_bytes);
+			return DXP_EIO;
+		} else {
+			s->number += s->train_segments;
+		}
+	}
+	while (in_time && s->credited < end_bytes)
+		in_time = credit_take(s);
+	if (in_time)
+		return DXP_OK;
+	log_error("no credit within %d s; datagrams were lost: raise \"sysctl net.core.rmem_max\" "
+		  "or make "
+		  "the window smaller",
+		  RAW_PATIENCE_S);
+	return DXP_ETIMEDOUT;
+}
+
+static void receiver_prepare(struct receiver *r)
+{
+	for (size_t i = 0; i < RECEIVE_BUFFERS; i++) {
+		r->iovecs[i] = (struct iovec){r->buffers + i * RECEIVE_BYTES, RECEIVE_BYTES};
+		r->messages[i].msg_hdr =
+			(struct msghdr){.msg_iov = &r->iovecs[i],
+					.msg_iovlen = 1,
+					.msg_control = r->control[i].bytes,
+					.msg_controllen = sizeof(r->control[i].bytes)};
+	}
+}
+
+/* Places the datagrams of one buffer. False when one is missing or not ours. */
+static bool message_place(struct receiver *r, size_t index)
+{
+	const struct plan *p = r->plan;
+	const uint8_t *at = r->buffers + index * RECEIVE_BYTES;
+	size_t left = r->messages[index].msg_len;
+
+	for (; left >= p->segment_bytes; left -= p->segment_bytes, at += p->segment_bytes) {
+		uint64_t number;
+		memcpy(&number, at, NUMBER_BYTES);
+		if (number != r->number)
+			return false;
+		memcpy(r->place + number % p->slots * p->segment_bytes, at + NUMBER_BYTES,
+		       p->segment_bytes - NUMBER_BYTES);
+		r->number++;
+	}
+	return left == 0;
+}
+
+static int messages_receive(struct receiver *r)
+{
+	uint64_t give_up = 0;
+
+	receiver_prepare(r);
+	if (!r->plan->spin)
+		return recvmmsg(r->fd, r->messages, RECEIVE_BUFFERS, MSG_WAITFORONE, NULL);
+	while (true) {
+		int got = recvmmsg(r->fd, r->messages, RECEIVE_BUFFERS, MSG_DONTWAIT, NULL);
+		if (got > 0)
+			return got;
+		uint64_t now = raw_clock_ns(CLOCK_MONOTONIC);
+		if (give_up == 0)
+			give_up = now + RAW_PATIENCE_S * S_NS;
+		else if (now > give_up)
+			return -1;
+	}
+}
+
+static void credit_give(struct receiver *r)
+{
+	uint64_t placed_bytes = r->number * r->plan->segment_bytes;
+	bool due = placed_bytes - r->credited >= r->plan->window_bytes / CREDITS_PER_WINDOW ||
+		   r->number == r->plan->segment_count;
+
+	if (due && send(r->fd, &placed_bytes, sizeof(placed_bytes), 0) == sizeof(placed_bytes))
+		r->credited = placed_bytes;
+}
+
+static bool receiver_run(struct receiver *r)
+{
+	while (r->number < r->plan->segment_count) {
+		int got = messages_receive(r);
+		if (got <= 0)
+			return false;
+		for (int i = 0; i < got; i++)
+			if (!message_place(r, (size_t)i))
+				return false;
+		credit_give(r);
+	}
+	return true;
+}
+
+static struct far_report receiver_main(int fd, const void *context)
+{
+	const int one = 1;
+	struct receiver r = {.plan = context, .fd = fd};
+	uint64_t start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	r.place = calloc(1, RAW_PLACE_BYTES);
+	r.buffers = calloc(RECEIVE_BUFFERS, RECEIVE_BYTES);
+	if (!r.place || !r.buffers)
+		return (struct far_report){.status = DXP_ENOMEM};
+	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
+	bool complete = receiver_run(&r);
+	struct far_report report = {.status = complete ? DXP_OK : DXP_ETIMEDOUT,
+				    .bytes = r.number * r.plan->segment_bytes,
+				    .cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns};
+	free(r.place);
+	free(r.buffers);
+	return report;
+}
+
+int raw_stream(const struct raw_stream_options *options, struct raw_stream_result *out)
+{
+	struct plan plan;
+	struct sender s = {.plan = &plan};
+	struct far_end far;
+	int status = plan_make(options, &plan);
+
+	if (status != DXP_OK)
+		return status;
+	s.train_segments = plan.train_segments;
+	s.source = calloc(1, RAW_PLACE_BYTES);
+	if (!s.source)
+		return DXP_ENOMEM;
+	status = far_start(&far, &options->ends, receiver_main, &plan);
+	if (status != DXP_OK)
+		goto free_source;
+	s.fd = far.fd;
+	uint64_t start_ns = raw_clock_ns(CLOCK_MONOTONIC);
+	uint64_t cpu_start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	status = sender_run(&s);
+	uint64_t cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start_ns;
+	uint64_t ns = raw_clock_ns(CLOCK_MONOTONIC) - start_ns;
+	struct far_report report = far_stop(&far, status != DXP_OK);
+	if (status == DXP_OK)
+		status = report.status;
+	if (status == DXP_OK)
+		*out = (struct raw_stream_result){
+			.gb_per_s = (double)report.bytes / (double)ns,
+			.sender_ns_per_kb = (double)cpu_ns * 1000.0 / (double)report.bytes,
+			.receiver_ns_per_kb = (double)report.cpu_ns * 1000.0 / (double)report.bytes,
+			.bytes = report.bytes,
+		};
+free_source:
+	free(s.source);
+	return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Raw UDP, as fast as a small program can drive it: what our transport is measured against, on the
+ * same machine in the same minute. No reliability, no headers, no batching of different things;
+ * connected sockets; each measurement forks the far end. Also a probe of how far apart the two
+ * cores are just now, because every other number moves with that.
+ *
+ * The far end may live in another network namespace, one that exists under /run/netns and can reach
+ * the near end's address; the near end runs in the caller's. Ports are chosen by the kernel.
+ * Nothing is left behind: the far end dies with the caller. */
+#ifndef BENCH_RAW_UDP_H
+#define BENCH_RAW_UDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/address.h"
+
+#define RAW_PAYLOAD_BYTES_MAX 65507
+#define RAW_SEGMENT_BYTES_MIN 64
+#define RAW_WINDOW_BYTES      (2u << 20) /* default credit of a stream: a quarter of its buffers */
+#define RAW_PLACE_BYTES                                                                           \
+	(8u << 20) /* source and final buffer of a stream: beyond the level-2 cache, as real data \
+		      is */
+#define RAW_NEAR_NS 50 /* raw_c2c below this: the two cores share a level-3 cache */
+
+struct raw_ends {
+	struct wire_address near; /* IP address of the caller's end; its port is ignored */
+	struct wire_address far;  /* the same of the other end */
+	const char *far_netns;    /* network namespace of the far end; NULL = the caller's */
+};
+
+struct raw_ping_options {
+	struct raw_ends ends;
+	size_t payload_bytes; /* of ping and of pong: 1 .. RAW_PAYLOAD_BYTES_MAX */
+	size_t warmup;        /* round trips before the first that is measured */
+	size_t count;         /* round trips to measure, at least 1 */
+};
+
+/* Ping-pong between two processes that both spin on MSG_DONTWAIT. Writes `count` round trip times,
+ * in ns, in the order in which they were measured; half of one is what tables call latency.
+ * DXP_EINVAL: an option out of range; DXP_ETIMEDOUT: a datagram was lost or the far end died;
+ * DXP_EIO: the system refused (both logged). */
+int raw_ping(const struct raw_ping_options *options, uint64_t *round_trip_ns);
+
+struct raw_stream_options {
+	struct raw_ends ends;
+	size_t segment_bytes; /* UDP payload of one datagram, RAW_SEGMENT_BYTES_MIN ..
+				 RAW_PAYLOAD_BYTES_MAX; 0 = 1472 */
+	uint64_t total_bytes; /* to send, rounded up to whole trains; at least 1 */
+	size_t window_bytes;  /* sent and not yet credited, at most; 0 = RAW_WINDOW_BYTES; at least
+				 128 KiB */
+	bool spin;            /* both ends spin instead of sleeping in the kernel */
+};
+
+struct raw_stream_result {
+	double gb_per_s; /* 1e9 payload bytes placed per second, first send to last credit */
+	double sender_ns_per_kb;   /* CPU time of the sending thread per 1000 payload bytes */
+	double receiver_ns_per_kb; /* the same of the receiving thread */
+	uint64_t bytes;            /* placed at the receiver */
+};
+
+/* One-way stream, caller to far end: GSO trains as long as 65507 bytes and the kernel allow, GRO at
+ * the receiver, which checks each datagram's number, copies its payload to its final place and
+ * returns credit every quarter of the window. Errors as raw_ping. *out is written only on success.
+ */
+int raw_stream(const struct raw_stream_options *options, struct raw_stream_result *out);
+
+/* Core to core: two threads on the first two CPUs that we may use, each storing when it sees the
+ * other's store. Writes the median time of one way, in ns. `rounds` is how many there and back, at
+ * least 1. DXP_EUNSUPPORTED: only one CPU. */
+int raw_c2c(unsigned rounds, double *one_way_ns);
+
+/* Sorts `samples` and returns the value below which `percent` (0 .. 100) of them lie; nearest rank.
+ * `count` >= 1. */
+uint64_t raw_percentile(uint64_t *samples, size_t count, double percent);
+
+#endif

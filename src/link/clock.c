@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clocks of the project that are not simulated. */
+#include "link/clock.h"
+
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/util.h"
+#include "link/udp.h"
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+uint64_t link_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+struct clock_pair clock_read(void)
+{
+	/* In this order an interruption between the two makes arrivals look later than they were,
+	 * never earlier: a delay measured too long is filtered out by a minimum, one too short
+	 * would become the minimum. */
+	uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
+
+	return (struct clock_pair){.monotonic_ns = clock_ns(CLOCK_MONOTONIC), .wall_ns = wall_ns};
+}
+
+uint64_t clock_arrived_ns(const struct clock_pair *now, uint64_t stamp_ns)
+{
+	uint64_t age_ns = now->wall_ns > stamp_ns ? now->wall_ns - stamp_ns : 0;
+
+	age_ns = min_u64(age_ns, LINK_ARRIVAL_AGE_NS);
+	return now->monotonic_ns - min_u64(age_ns, now->monotonic_ns);
+}

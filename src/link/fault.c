@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The injector's state: a list of copies held back, in the order in which they leave, and a list of
+ * copies that are out on loan. An allocation that fails loses the datagram, which is what an
+ * injector does anyway. */
+#include "link/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/rng.h"
+#include "base/util.h"
+#include "link/train.h"
+
+#define LEAVES_FIRST 0 /* the `leaves_at` of what the kernel had no room for: before all others */
+
+struct copy {
+	struct link_datagram datagram; /* its one slice is `bytes` */
+	struct copy *next;
+	uint64_t leaves_at; /* when this many datagrams have passed, ... */
+	uint64_t until_ns;  /* ... or at this time, whatever comes first */
+	uint8_t bytes[];
+};
+
+struct fault {
+	struct fault_options options;
+	struct rng rng;
+	uint64_t passed; /* datagrams that went in */
+	uint64_t count;  /* of them, those that met a fault */
+	size_t held_count;
+	struct copy *held;   /* by leaves_at, then by age */
+	struct copy *loaned; /* any order */
+};
+
+int fault_open(const struct fault_options *options, struct fault **out)
+{
+	struct fault *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return DXP_ENOMEM;
+	f->options = *options;
+	f->rng.state = options->seed;
+	*out = f;
+	return DXP_OK;
+}
+
+static void list_free(struct copy **list)
+{
+	while (*list) {
+		struct copy *c = *list;
+		*list = c->next;
+		free(c);
+	}
+}
+
+void fault_close(struct fault *f)
+{
+	if (!f)
+		return;
+	list_free(&f->held);
+	list_free(&f->loaned);
+	free(f);
+}
+
+/* A copy that owns all its bytes, header included. NULL without memory. */
+static struct copy *copy_make(const struct link_datagram *d)
+{
+	size_t slices_bytes = train_datagram_bytes(d) - d->header_bytes, offset = 0;
+	struct copy *c = malloc(sizeof(*c) + slices_bytes);
+
+	if (!c)
+		return NULL;
+	c->datagram = *d;
+	c->next = NULL;
+	for (unsigned i = 0; i < d->slice_count; i++) {
+		if (d->slices[i].bytes)
+			memcpy(c->bytes + offset, d->slices[i].base, d->slices[i].bytes);
+		offset += d->slices[i].bytes;
+	}
+	c->datagram.slice_count = 1;
+	c->datagram.slices[0] = (struct link_slice){c->bytes, slices_bytes};
+	return c;
+}
+
+static void bit_flip(struct copy *c, struct rng *rng)
+{
+	uint64_t bit = rng_below(rng, train_datagram_bytes(&c->datagram) * 8);
+	uint64_t byte = bit / 8;
+
+	if (byte < c->datagram.header_bytes)
+		c->datagram.header[byte] ^= (uint8_t)(1u << bit % 8);
+	else
+		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
+}
+
+/* Keeps a copy of `d`. False when there are too many already, or no memory. */
+static bool hold(struct fault *f, const struct link_datagram *d, uint64_t leaves_at,
+		 uint64_t until_ns)
+{
+	struct copy *c = f->held_count < LINK_FAULT_HELD ? copy_make(d) : NULL;
+	struct copy **place = &f->held;
+
+	if (!c)
+		return false;
+	c->leaves_at = leaves_at;
+	c->until_ns = until_ns;
+	while (*place && (*place)->leaves_at <= leaves_at)
+		place = &(*place)->next;
+	c->next = *place;
+	*place = c;
+	f->held_count++;
+	return true;
+}
+
+size_t fault_release(struct fault *f, uint64_t now_ns, const struct link_datagram **out)
+{
+	size_t count = 0;
+
+	while (f->held && (f->held->leaves_at <= f->passed || f->held->until_ns <= now_ns)) {
+		struct copy *c = f->held;
+		f->held = c->next;
+		f->held_count--;
+		c->next = f->loaned;
+		f->loaned = c;
+		out[count++] = &c->datagram;
+	}
+	return count;
+}
+
+/* The datagram that goes on in place of `in`: itself, a copy with one bit flipped, or NULL without
+ * memory for that. */
+static const struct link_datagram *corrupt_maybe(struct fault *f, const struct link_datagram *in,
+						 bool corrupt)
+{
+	if (!corrupt)
+		return in;
+	struct copy *c = copy_make(in);
+	if (!c)
+		return NULL;
+	bit_flip(c, &f->rng);
+	c->next = f->loaned;
+	f->loaned = c;
+	return &c->datagram;
+}
+
+size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_ns,
+		  const struct link_datagram **out)
+{
+	/* Always four draws, so that raising one rate does not reshuffle the others. */
+	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
+	bool twice = rng_chance_ppm(&f->rng, f->options.dup_ppm);
+	bool corrupt = rng_chance_ppm(&f->rng, f->options.corrupt_ppm);
+	bool late = rng_chance_ppm(&f->rng, f->options.reorder_ppm);
+	size_t count = 0;
+
+	corrupt = corrupt && train_datagram_bytes(in) > 0;
+	f->count += lost || twice || corrupt || late;
+	f->passed++;
+	const struct link_datagram *d = lost ? NULL : corrupt_maybe(f, in, corrupt);
+	if (d && (!late || twice))
+		out[count++] = d;
+	if (d && !late && twice)
+		out[count++] = d;
+	/* After the new one: whoever is held for one datagram leaves behind the next. */
+	count += fault_release(f, now_ns, out + count);
+	if (d && late)
+		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),
+		     now_ns + LINK_FAULT_HOLD_NS);
+	return count;
+}
+
+void fault_settle(struct fault *f, const struct link_datagram *const *unsent, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		f->count += !hold(f, unsent[i], LEAVES_FIRST, 0);
+	list_free(&f->loaned);
+}
+
+bool fault_backlog(const struct fault *f)
+{
+	return f->held && f->held->leaves_at == LEAVES_FIRST;
+}
+
+uint64_t fault_deadline(const struct fault *f)
+{
+	return f->held ? f->held->until_ns : UINT64_MAX;
+}
+
+uint64_t fault_count(const struct fault *f)
+{
+	return f->count;
+}

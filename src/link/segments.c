@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many datagrams one GSO train may carry here: 64 in the first kernels that have it, 128 in
+ * later ones. Asked of the kernel itself, since no option tells. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "link/endpoint.h"
+
+/* What every kernel with GSO takes, for where the question cannot be put (no loopback). */
+#define SEGMENTS_SAFE 64
+
+/* One train of `segments` one-byte datagrams. */
+static bool segments_taken(int fd, unsigned segments)
+{
+	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
+
+	return send(fd, bytes, segments, MSG_DONTWAIT) == (ssize_t)segments;
+}
+
+/* A socket connected to itself, set to cut what is sent into single bytes. */
+static int self_connected(void)
+{
+	struct sockaddr_in self = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t bytes = sizeof(self);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (bind(fd, (struct sockaddr *)&self, sizeof(self)) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&self, &bytes) == 0 &&
+	    connect(fd, (struct sockaddr *)&self, sizeof(self)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+unsigned segments_probe(void)
+{
+	const int one = 1;
+	unsigned low = 1, high = LINK_SEGMENTS_PROBE;
+	int fd = self_connected();
+
+	if (fd < 0)
+		return SEGMENTS_SAFE;
+	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &one, sizeof(one)) < 0) {
+		close(fd);
+		return 1;
+	}
+	/* The kernel takes `low`, and not more than `high`. */
+	while (low < high) {
+		unsigned middle = (low + high + 1) / 2;
+		if (segments_taken(fd, middle))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	close(fd);
+	return low;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trains to the kernel. When it refuses a train, the datagrams of that train go alone; if one of
+ * them gets through, the train was the fault and is avoided from then on. Order is kept throughout.
+ */
+#include <errno.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/endpoint.h"
+
+/* Pointers handed to train_fill at once: a multiple of every likely train (44, 64, 128), so that
+ * few trains are cut short at the end of a round. */
+#define ROUND 1408
+
+_Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round of faulty datagrams has room");
+
+static int messages_send(int fd, struct mmsghdr *messages, size_t count)
+{
+	if (count > 1)
+		return sendmmsg(fd, messages, (unsigned)count, MSG_DONTWAIT);
+	return sendmsg(fd, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
+}
+
+/* Gives the kernel the batch. *sent is how many messages it took; returns 0 when all, else the
+ * errno of the next one. */
+static int batch_flush(struct link *l, size_t *sent)
+{
+	struct train_batch *b = &l->trains;
+
+	*sent = 0;
+	while (*sent < b->message_count) {
+		int n = messages_send(l->fd, b->messages + *sent, b->message_count - *sent);
+		l->counters.send_calls++;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		for (; n > 0; n--, ++*sent) {
+			l->counters.sent_datagrams += b->lengths[*sent];
+			l->counters.sent_bytes += b->bytes[*sent];
+		}
+	}
+	return 0;
+}
+
+static bool no_room(int error)
+{
+	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
+}
+
+/* A train got nowhere, but a datagram of it did: do not try that again. */
+static void train_blame(struct link *l, const struct link_datagram *first, int error)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+
+	errno = error;
+	l->counters.gso_fallbacks++;
+	if (error == EMSGSIZE) {
+		l->limits.refused_to = first->to;
+		l->limits.refused_bytes = train_datagram_bytes(first);
+		log_info("datagrams of %zu bytes to %s are larger than its path: sent one by one; "
+			 "raise the interface's MTU for speed",
+			 l->limits.refused_bytes, wire_address_format(&first->to, text));
+	} else {
+		l->limits.segments = 1;
+		log_info("the kernel refuses UDP segmentation offload (%m): sent one by one; "
+			 "\"ethtool -k\" shows whether checksum offload is off");
+	}
+}
+
+static size_t list_send(struct link *l, const struct link_datagram *const *list, size_t count);
+
+/* Sends the datagrams of a refused train alone. Returns how many were taken. */
+static size_t train_send_singly(struct link *l, const struct link_datagram *const *list,
+				size_t count, int error)
+{
+	unsigned segments = l->limits.segments;
+	uint64_t sent_before = l->counters.sent_datagrams;
+
+	l->limits.segments = 1; /* so list_send comes here no second time */
+	size_t taken = list_send(l, list, count);
+	l->limits.segments = segments;
+	if (l->counters.sent_datagrams != sent_before)
+		train_blame(l, list[0], error);
+	return taken;
+}
+
+static size_t list_send(struct link *l, const struct link_datagram *const *list, size_t count)
+{
+	size_t done = 0, sent;
+
+	while (done < count) {
+		train_fill(&l->trains, &l->limits, list + done, count - done);
+		int error = batch_flush(l, &sent);
+		for (size_t i = 0; i < sent; i++)
+			done += l->trains.lengths[i];
+		if (error == 0)
+			continue;
+		if (no_room(error)) {
+			l->counters.send_again++;
+			break;
+		}
+		size_t length = l->trains.lengths[sent];
+		if (length > 1 && (error == EIO || error == EINVAL || error == EMSGSIZE)) {
+			size_t taken = train_send_singly(l, list + done, length, error);
+			done += taken;
+			if (taken < length)
+				break;
+		} else {
+			l->counters.send_errors += length;
+			done += length;
+		}
+	}
+	return done;
+}
+
+void send_held(struct link *l)
+{
+	const struct link_datagram *out[FAULT_OUT_MAX];
+	size_t count = fault_release(l->fault, link_now_ns(), out);
+
+	if (count == 0)
+		return;
+	size_t sent = list_send(l, out, count);
+	fault_settle(l->fault, out + sent, count - sent);
+}
+
+/* What the kernel has no room for stays in the injector, so each datagram meets its fate once; the
+ * caller is held back when such a backlog exists. */
+static size_t send_faulty(struct link *l, const struct link_datagram *datagrams, size_t count)
+{
+	const struct link_datagram *out[ROUND];
+	size_t taken = 0, sent = 0, ready = 0;
+
+	send_held(l);
+	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
+		ready = 0;
+		while (taken < count && ready + FAULT_OUT_MAX <= ROUND)
+			ready += fault_pass(l->fault, &datagrams[taken++], link_now_ns(),
+					    out + ready);
+		sent = list_send(l, out, ready);
+		fault_settle(l->fault, out + sent, ready - sent);
+	}
+	l->counters.faults = fault_count(l->fault);
+	return taken;
+}
+
+size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count)
+{
+	const struct link_datagram *list[ROUND];
+	size_t done = 0;
+
+	if (l->fault)
+		return send_faulty(l, datagrams, count);
+	while (done < count) {
+		size_t round = min_u64(count - done, ROUND);
+		for (size_t i = 0; i < round; i++)
+			list[i] = &datagrams[done + i];
+		size_t taken = list_send(l, list, round);
+		done += taken;
+		if (taken < round)
+			break;
+	}
+	return done;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making the socket: family by the address, buffers, what the kernel shall report with each
+ * arrival, bind. */
+#include <errno.h>
+#include <netinet/udp.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/endpoint.h"
+
+static int option_set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+static int option_get(int fd, int level, int name)
+{
+	int value = 0;
+	socklen_t bytes = sizeof(value);
+
+	return getsockopt(fd, level, name, &value, &bytes) == 0 ? value : 0;
+}
+
+/* The FORCE variants need CAP_NET_ADMIN and go beyond the system's limit. The kernel doubles what
+ * it is asked for, to pay for its own bookkeeping. */
+static void buffers_set(struct link *l, uint32_t bytes)
+{
+	if (option_set(l->fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
+		option_set(l->fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
+	if (option_set(l->fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)bytes) < 0)
+		option_set(l->fd, SOL_SOCKET, SO_SNDBUF, (int)bytes);
+	l->receive_buffer_bytes = (size_t)option_get(l->fd, SOL_SOCKET, SO_RCVBUF);
+	if (l->receive_buffer_bytes / 2 < bytes)
+		log_info("socket buffer is %zu of %u bytes; \"sysctl net.core.rmem_max=%u\" allows "
+			 "more",
+			 l->receive_buffer_bytes / 2, bytes, bytes);
+}
+
+/* None of these is needed to work; each that fails leaves a zero in what is reported. */
+static void reports_set(struct link *l, bool gro)
+{
+	option_set(l->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+	option_set(l->fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+	option_set(l->fd, IPPROTO_IP, IP_RECVTOS,
+		   1); /* on AF_INET6 sockets it reports for IPv4 peers */
+	if (l->limits.family == AF_INET6)
+		option_set(l->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+	if (gro)
+		option_set(l->fd, IPPROTO_UDP, UDP_GRO, 1);
+}
+
+static int bind_refused(const struct wire_address *address, int error)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+
+	wire_address_format(address, text);
+	errno = error;
+	if (error == EADDRINUSE) {
+		log_error("cannot bind UDP %s: another program uses this port; stop it (\"ss "
+			  "-ulnp\" names it) "
+			  "or choose another port",
+			  text);
+		return DXP_EBUSY;
+	}
+	if (error == EADDRNOTAVAIL)
+		log_error("cannot bind UDP %s: no interface here has this address; \"ip address\" "
+			  "lists "
+			  "those that exist",
+			  text);
+	else if (error == EACCES)
+		log_error("cannot bind UDP %s: ports below 1024 are for root; choose a higher one",
+			  text);
+	else
+		log_error("cannot bind UDP %s: %m; choose another address", text);
+	return DXP_EIO;
+}
+
+static int address_bind(struct link *l, const struct wire_address *address)
+{
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(address, l->limits.family, &name);
+
+	if (bind(l->fd, &name.any, bytes) < 0)
+		return bind_refused(address, errno);
+	bytes = sizeof(name);
+	if (getsockname(l->fd, &name.any, &bytes) < 0)
+		return bind_refused(address, errno);
+	sockaddr_to_wire(&name, &l->address);
+	return DXP_OK;
+}
+
+int socket_open(struct link *l, const struct link_options *options)
+{
+	l->limits.family = sockaddr_is_v4(&options->bind) ? AF_INET : AF_INET6;
+	l->fd = socket(l->limits.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (l->fd < 0) {
+		log_error("cannot make a UDP socket: %m; %s",
+			  l->limits.family == AF_INET6
+				  ? "if this machine has no IPv6, bind an IPv4 address such as "
+				    "0.0.0.0"
+				  : "if files have run out, raise \"ulimit -n\"");
+		return DXP_EIO;
+	}
+	if (l->limits.family == AF_INET6)
+		option_set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	buffers_set(l, options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES);
+	reports_set(l, !options->no_gro);
+	int status = address_bind(l, &options->bind);
+	if (status != DXP_OK)
+		close(l->fd);
+	return status;
+}
+
+/* The MTU of the route to `to`, from a socket of its own; 0 when it cannot be told. */
+static size_t route_mtu(const struct wire_address *to, int family)
+{
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(to, family, &name);
+	int mtu = 0, fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return 0;
+	if (connect(fd, &name.any, bytes) == 0)
+		mtu = family == AF_INET ? option_get(fd, IPPROTO_IP, IP_MTU)
+					: option_get(fd, IPPROTO_IPV6, IPV6_MTU);
+	close(fd);
+	return (size_t)mtu;
+}
+
+size_t link_path_payload(const struct link *l, const struct wire_address *to)
+{
+	int family = sockaddr_is_v4(to) ? AF_INET : AF_INET6;
+	size_t headers_bytes = family == AF_INET ? 20 + 8 : 40 + 8;
+	size_t mtu = l->limits.family == AF_INET6 || family == AF_INET ? route_mtu(to, family) : 0;
+
+	if (mtu <= headers_bytes)
+		return 1500 - 28;
+	return min_u64(mtu - headers_bytes, LINK_DATAGRAM_BYTES_MAX);
+}

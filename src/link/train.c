@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forms trains: pieces become iovecs, each train one msghdr with its control messages. */
+#include "link/train.h"
+
+#include <assert.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define PIECES_MAX (1 + LINK_SLICES_MAX) /* iovecs of one datagram */
+
+_Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
+
+size_t train_datagram_bytes(const struct link_datagram *d)
+{
+	size_t bytes = d->header_bytes;
+
+	for (unsigned i = 0; i < d->slice_count; i++)
+		bytes += d->slices[i].bytes;
+	return bytes;
+}
+
+static void pieces_add(struct train_batch *b, const struct link_datagram *d)
+{
+	assert(d->header_bytes <= LINK_HEADER_BYTES_MAX && d->slice_count <= LINK_SLICES_MAX);
+	/* The kernel only reads; the casts drop a const that struct iovec cannot carry. */
+	if (d->header_bytes)
+		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
+	for (unsigned i = 0; i < d->slice_count; i++)
+		b->iovecs[b->iovec_count++] =
+			(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
+}
+
+static void control_add(struct msghdr *m, int level, int type, const void *value, size_t bytes)
+{
+	struct cmsghdr *c =
+		(struct cmsghdr *)(void *)((uint8_t *)m->msg_control + m->msg_controllen);
+
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(bytes);
+	memcpy(CMSG_DATA(c), value, bytes);
+	m->msg_controllen += CMSG_SPACE(bytes);
+}
+
+/* IPv4 peers of an AF_INET6 socket take the IPv4 control message too. */
+static void control_add_ecn(struct msghdr *m, const struct link_datagram *d)
+{
+	int tos = d->ecn;
+
+	if (sockaddr_is_v4(&d->to))
+		control_add(m, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	else
+		control_add(m, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
+}
+
+static void message_write(struct train_batch *b, size_t first_iovec, const struct link_datagram *d,
+			  int family, uint16_t segment_bytes)
+{
+	struct msghdr *m = &b->messages[b->message_count].msg_hdr;
+	union link_sockaddr *name = &b->names[b->message_count];
+
+	*m = (struct msghdr){
+		/* 0 where this socket cannot reach such an address: the kernel says EDESTADDRREQ
+		   then */
+		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
+		.msg_iov = b->iovecs + first_iovec,
+		.msg_iovlen = b->iovec_count - first_iovec,
+		.msg_control = b->control[b->message_count].bytes,
+	};
+	m->msg_name = m->msg_namelen ? name : NULL;
+	if (b->lengths[b->message_count] > 1)
+		control_add(m, IPPROTO_UDP, UDP_SEGMENT, &segment_bytes, sizeof(segment_bytes));
+	if (d->ecn)
+		control_add_ecn(m, d);
+}
+
+/* How long a train that starts with `d` may get. */
+static unsigned segments_max(const struct train_limits *limits, const struct link_datagram *d,
+			     size_t bytes)
+{
+	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
+		       wire_address_equal(&d->to, &limits->refused_to);
+
+	return bytes == 0 || refused ? 1 : limits->segments;
+}
+
+/* Adds one train from the front of the list. Returns its length, 0 when the batch has no iovecs
+ * left. */
+static size_t train_form(struct train_batch *b, const struct train_limits *limits,
+			 const struct link_datagram *const *datagrams, size_t count)
+{
+	const struct link_datagram *first = datagrams[0];
+	size_t segment_bytes = train_datagram_bytes(first), train_bytes = 0, length = 0;
+	unsigned most = segments_max(limits, first, segment_bytes);
+	size_t first_iovec = b->iovec_count;
+
+	while (length < count && length < most && b->iovec_count + PIECES_MAX <= LINK_IOVECS) {
+		const struct link_datagram *d = datagrams[length];
+		size_t bytes = train_datagram_bytes(d);
+		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
+				   train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
+				   !wire_address_equal(&d->to, &first->to)))
+			break;
+		pieces_add(b, d);
+		train_bytes += bytes;
+		length++;
+		if (bytes < segment_bytes)
+			break; /* a shorter one ends the train */
+	}
+	if (length == 0)
+		return 0;
+	b->lengths[b->message_count] = (uint16_t)length;
+	b->bytes[b->message_count] = (uint32_t)train_bytes;
+	message_write(b, first_iovec, first, limits->family, (uint16_t)segment_bytes);
+	b->message_count++;
+	return length;
+}
+
+size_t train_fill(struct train_batch *b, const struct train_limits *limits,
+		  const struct link_datagram *const *datagrams, size_t count)
+{
+	size_t taken = 0;
+
+	b->message_count = 0;
+	b->iovec_count = 0;
+	while (taken < count && b->message_count < LINK_MESSAGES) {
+		size_t length = train_form(b, limits, datagrams + taken, count - taken);
+		if (length == 0)
+			break;
+		taken += length;
+	}
+	return taken;
+}

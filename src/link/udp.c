@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening and closing an endpoint, and what can be read off it. Sending is in send.c and train.c,
+ * receiving in receive.c, waiting in wait.c. */
+#include "link/udp.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "link/endpoint.h"
+
+/* The fault injector that the environment asks for, or none. */
+static int fault_from_environment(uint16_t port, struct fault **out)
+{
+	const char *text = getenv("DXP_FAULT");
+	struct fault_options options;
+
+	if (!text || *text == '\0')
+		return DXP_OK;
+	int status = fault_parse(text, &options);
+	if (status != DXP_OK)
+		return status;
+	/* Two ends with one seed and fixed ports must not lose their packets in step. */
+	options.seed += (uint64_t)port << 32;
+	return fault_open(&options, out);
+}
+
+int link_open(const struct link_options *options, struct link **out)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return DXP_ENOMEM;
+	l->spin_ns = options->spin_ns;
+	int status = fault_from_environment(options->bind.port, &l->fault);
+	if (status != DXP_OK)
+		goto free_link;
+	status = inbox_open(&l->inbox, options->no_gro ? LINK_BATCH : LINK_RECEIVE_BUFFERS);
+	if (status != DXP_OK)
+		goto close_fault;
+	status = socket_open(l, options);
+	if (status != DXP_OK)
+		goto close_inbox;
+	status = wait_open(l);
+	if (status != DXP_OK)
+		goto close_socket;
+	l->limits.segments = options->no_gso ? 1 : segments_probe();
+	*out = l;
+	return DXP_OK;
+
+close_socket:
+	close(l->fd);
+close_inbox:
+	inbox_close(&l->inbox);
+close_fault:
+	fault_close(l->fault);
+free_link:
+	free(l);
+	return status;
+}
+
+void link_close(struct link *l)
+{
+	if (!l)
+		return;
+	wait_close(l);
+	close(l->fd);
+	inbox_close(&l->inbox);
+	fault_close(l->fault);
+	free(l);
+}
+
+void link_address(const struct link *l, struct wire_address *out)
+{
+	*out = l->address;
+}
+
+size_t link_receive_buffer(const struct link *l)
+{
+	return l->receive_buffer_bytes;
+}
+
+void link_counters(const struct link *l, struct link_counters *out)
+{
+	*out = l->counters;
+}

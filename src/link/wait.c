@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spin, then sleep. Spinning receives for real and keeps what came for the next link_receive, so
+ * the moment a datagram is noticed it is already here. Sleeping is an epoll over the socket and an
+ * eventfd.
+ *
+ * link_wake: the waker sets `woken`, and writes the eventfd if it was the first to set it. The
+ * waiter drains the eventfd and then clears `woken`. A waker in between sees `woken` still set,
+ * writes nothing, and is covered by the wait that is about to return; a waker whose write comes
+ * after the drain leaves the eventfd readable, which ends the next wait early. So `woken` is never
+ * left set with the eventfd empty, and no wake is lost. */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/endpoint.h"
+
+static int watch(int epoll_fd, int fd)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+int wait_open(struct link *l)
+{
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->epoll_fd >= 0 && l->wake_fd >= 0 && watch(l->epoll_fd, l->fd) == 0 &&
+	    watch(l->epoll_fd, l->wake_fd) == 0)
+		return DXP_OK;
+	log_error("cannot wait on a UDP socket: %m; if files have run out, raise \"ulimit -n\"");
+	wait_close(l);
+	return DXP_EIO;
+}
+
+void wait_close(struct link *l)
+{
+	if (l->epoll_fd >= 0)
+		close(l->epoll_fd);
+	if (l->wake_fd >= 0)
+		close(l->wake_fd);
+}
+
+int link_fd(const struct link *l)
+{
+	return l->epoll_fd;
+}
+
+void link_wake(struct link *l)
+{
+	const uint64_t one = 1;
+	int saved = errno; /* a signal handler may be calling */
+
+	/* Pairs with the exchange in wake_take: what the waker wrote before is seen after the wait.
+	 */
+	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
+		errno = saved; /* the counter is full, so the eventfd is readable already */
+	errno = saved;
+}
+
+/* Consumes a wake. `readable`: the eventfd is known to be. */
+static bool wake_take(struct link *l, bool readable)
+{
+	uint64_t count;
+
+	if (!readable && !atomic_load_explicit(&l->woken, memory_order_relaxed))
+		return false;
+	if (read(l->wake_fd, &count, sizeof(count)) < 0)
+		count = 0; /* the waker has not written yet */
+	atomic_exchange(&l->woken, 0);
+	return true;
+}
+
+/* epoll_pwait2 since Linux 5.11; before that the timeout is rounded up to milliseconds. */
+static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
+{
+	uint64_t now = link_now_ns();
+	uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+	bool forever = deadline_ns == UINT64_MAX;
+	struct timespec t = {.tv_sec = (time_t)(left / S_NS), .tv_nsec = (long)(left % S_NS)};
+	int ready = epoll_pwait2(epoll_fd, events, count, forever ? NULL : &t, NULL);
+
+	if (ready >= 0 || errno != ENOSYS)
+		return ready;
+	left = min_u64((left + MS_NS - 1) / MS_NS, INT32_MAX);
+	return epoll_wait(epoll_fd, events, count, forever ? -1 : (int)left);
+}
+
+static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
+{
+	struct epoll_event events[2];
+	int ready = sleep_until(l->epoll_fd, events, ARRAY_COUNT(events), deadline_ns);
+	bool arrived = false;
+
+	for (int i = 0; i < ready; i++) {
+		if (events[i].data.fd == l->wake_fd)
+			wake_take(l, true);
+		else
+			arrived = true;
+	}
+	return arrived;
+}
+
+bool link_wait(struct link *l, uint64_t deadline_ns)
+{
+	if (inbox_pending(&l->inbox))
+		return true;
+	if (l->fault) {
+		send_held(l);
+		deadline_ns = min_u64(deadline_ns, fault_deadline(l->fault));
+	}
+	uint64_t now = link_now_ns();
+	uint64_t spin_end = min_u64(deadline_ns, now + l->spin_ns);
+	do {
+		if (inbox_poll(&l->inbox, l->fd, &l->counters))
+			return true;
+		if (wake_take(l, false))
+			return false;
+		now = link_now_ns();
+	} while (now < spin_end);
+	/* Also when the deadline has come: a look without sleep, which drains the eventfd of a late
+	 * waker. */
+	return sleep_in_kernel(l, deadline_ns);
+}

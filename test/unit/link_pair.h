@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two endpoints on loopback and the few moves that the tests of src/link share. */
+#ifndef TEST_LINK_PAIR_H
+#define TEST_LINK_PAIR_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/endpoint.h"
+
+#define PATIENCE_NS (5 * S_NS) /* loopback that takes longer has lost it */
+
+struct link_pair {
+	struct link *a, *b;
+	struct wire_address to_b;
+};
+
+static inline struct wire_address address_of(const char *text)
+{
+	struct wire_address a;
+
+	assert_int_equal(wire_address_parse(text, 0, &a), DXP_OK);
+	return a;
+}
+
+static inline struct link *open_at(const char *text, struct link_options options)
+{
+	struct link *l = NULL;
+
+	options.bind = address_of(text);
+	assert_int_equal(link_open(&options, &l), DXP_OK);
+	assert_non_null(l);
+	return l;
+}
+
+static inline struct link_pair pair_open(const char *text, struct link_options options)
+{
+	struct link_pair p = {.a = open_at(text, options), .b = open_at(text, options)};
+
+	link_address(p.b, &p.to_b);
+	return p;
+}
+
+static inline void pair_close(struct link_pair *p)
+{
+	link_close(p->a);
+	link_close(p->b);
+}
+
+/* A datagram of one slice over `bytes` of `base`, after `header_bytes` of header that are all
+ * `mark`. */
+static inline struct link_datagram datagram_of(const struct wire_address *to, uint8_t mark,
+					       size_t header_bytes, const void *base, size_t bytes)
+{
+	struct link_datagram d = {.to = *to,
+				  .header_bytes = (uint16_t)header_bytes,
+				  .slice_count = bytes > 0,
+				  .slices = {{base, bytes}}};
+
+	memset(d.header, mark, header_bytes);
+	return d;
+}
+
+/* Sends all, again and again while the kernel has no room. */
+static inline void send_all(struct link *l, const struct link_datagram *d, size_t count)
+{
+	uint64_t give_up = link_now_ns() + PATIENCE_NS;
+
+	for (size_t done = 0; done < count;) {
+		done += link_send(l, d + done, count - done);
+		assert_true(link_now_ns() < give_up);
+	}
+}
+
+/* Waits for up to `count` arrivals. Returns how many came at once, 0 when patience ran out. */
+static inline size_t receive_some(struct link *l, struct link_arrival *arrivals, size_t count)
+{
+	uint64_t give_up = link_now_ns() + PATIENCE_NS;
+
+	while (link_now_ns() < give_up) {
+		size_t got = link_receive(l, arrivals, count);
+		if (got > 0)
+			return got;
+		link_wait(l, give_up);
+	}
+	return 0;
+}
+
+static inline struct link_counters counters_of(const struct link *l)
+{
+	struct link_counters c;
+
+	link_counters(l, &c);
+	return c;
+}
+
+/* What was written to standard error between the two calls, for messages that users rely on. */
+struct stderr_capture {
+	FILE *file;
+	int saved;
+};
+
+static inline void stderr_capture_begin(struct stderr_capture *c)
+{
+	fflush(stderr);
+	c->file = tmpfile();
+	assert_non_null(c->file);
+	c->saved = dup(STDERR_FILENO);
+	dup2(fileno(c->file), STDERR_FILENO);
+}
+
+static inline void stderr_capture_end(struct stderr_capture *c, char *text, size_t bytes)
+{
+	dup2(c->saved, STDERR_FILENO);
+	close(c->saved);
+	rewind(c->file);
+	size_t got = fread(text, 1, bytes - 1, c->file);
+	text[got] = '\0';
+	fclose(c->file);
+}
+
+#endif

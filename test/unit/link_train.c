@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which datagrams go together, and what the kernel is told about them. */
+#include <netinet/udp.h>
+
+#include "test/unit/link_pair.h"
+
+#define LIST_MAX 600
+
+static struct train_batch batch;
+static struct link_datagram datagrams[LIST_MAX];
+static const struct link_datagram *list[LIST_MAX];
+static const uint8_t memory[LINK_DATAGRAM_BYTES_MAX + 1];
+
+/* Datagram i has 16 bytes of header and sizes[i] bytes in all. */
+static void list_make(const size_t *sizes, size_t count)
+{
+	struct wire_address to = address_of("127.0.0.1:9");
+
+	for (size_t i = 0; i < count; i++) {
+		size_t header_bytes = min_u64(sizes[i], 16);
+		datagrams[i] =
+			datagram_of(&to, (uint8_t)i, header_bytes, memory, sizes[i] - header_bytes);
+		list[i] = &datagrams[i];
+	}
+}
+
+static void list_make_equal(size_t bytes, size_t count)
+{
+	size_t sizes[LIST_MAX];
+
+	for (size_t i = 0; i < count; i++)
+		sizes[i] = bytes;
+	list_make(sizes, count);
+}
+
+static struct train_limits limits_of(unsigned segments)
+{
+	return (struct train_limits){.family = AF_INET, .segments = segments};
+}
+
+static void assert_lengths(const uint16_t *expected, size_t count)
+{
+	assert_int_equal(batch.message_count, count);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(batch.lengths[i], expected[i]);
+}
+
+/* The value of the control message of this kind, or -1. */
+static int control_of(size_t message, int level, int type)
+{
+	struct msghdr *m = &batch.messages[message].msg_hdr;
+
+	for (struct cmsghdr *c = m->msg_controllen ? CMSG_FIRSTHDR(m) : NULL; c;
+	     c = CMSG_NXTHDR(m, c)) {
+		int value = 0;
+		if (c->cmsg_level != level || c->cmsg_type != type)
+			continue;
+		memcpy(&value, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+		return value;
+	}
+	return -1;
+}
+
+static void train_fill__groups_by_size(void **state)
+{
+	/* a shorter one ends a train, a longer one starts the next, an empty one stands alone */
+	static const size_t sizes[] = {100, 100, 100, 60, 60, 200, 0, 0, 300};
+	static const uint16_t lengths[] = {4, 1, 1, 1, 1, 1};
+	struct train_limits limits = limits_of(64);
+
+	list_make(sizes, ARRAY_COUNT(sizes));
+	assert_int_equal(train_fill(&batch, &limits, list, ARRAY_COUNT(sizes)), 9);
+	assert_lengths(lengths, ARRAY_COUNT(lengths));
+	assert_int_equal(control_of(0, IPPROTO_UDP, UDP_SEGMENT), 100);
+	assert_int_equal(batch.bytes[0], 360);
+	for (size_t i = 1; i < batch.message_count; i++)
+		assert_int_equal(batch.messages[i].msg_hdr.msg_controllen, 0);
+}
+
+static void train_fill__keeps_within_the_kernels_bounds(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	/* as many as the kernel cuts */
+	list_make_equal(64, 130);
+	assert_int_equal(train_fill(&batch, &limits, list, 130), 130);
+	assert_lengths((const uint16_t[]){64, 64, 2}, 3);
+	/* one IP packet: 44 * 1472 = 64768 <= 65507 < 45 * 1472 */
+	list_make_equal(1472, 88);
+	train_fill(&batch, &limits, list, 88);
+	assert_lengths((const uint16_t[]){44, 44}, 2);
+	/* the largest there is, and one more than that, which the kernel must refuse */
+	list_make((const size_t[]){65507, 65507, 65508}, 3);
+	train_fill(&batch, &limits, list, 3);
+	assert_lengths((const uint16_t[]){1, 1, 1}, 3);
+	/* one, when there is no GSO */
+	limits.segments = 1;
+	list_make_equal(64, 10);
+	train_fill(&batch, &limits, list, 10);
+	assert_int_equal(batch.message_count, 10);
+}
+
+static void train_fill__stops_when_the_batch_is_full(void **state)
+{
+	struct train_limits limits = limits_of(1);
+
+	list_make_equal(64, 100);
+	assert_int_equal(train_fill(&batch, &limits, list, 100), LINK_MESSAGES);
+	/* seven pieces each: 146 datagrams of 7 iovecs are 1022 */
+	limits.segments = 128;
+	list_make_equal(64, 200);
+	for (size_t i = 0; i < 200; i++)
+		for (size_t s = 0; s < LINK_SLICES_MAX; s++) {
+			datagrams[i].slices[s] = (struct link_slice){memory, 8};
+			datagrams[i].slice_count = LINK_SLICES_MAX;
+		}
+	assert_int_equal(train_fill(&batch, &limits, list, 200), 146);
+	assert_lengths((const uint16_t[]){128, 18}, 2);
+	assert_int_equal(batch.iovec_count, 146 * 7);
+}
+
+static void train_fill__never_mixes_peers_or_ecn(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	list_make_equal(100, 6);
+	datagrams[2].to.port++;
+	datagrams[4].ecn = datagrams[5].ecn = 2;
+	train_fill(&batch, &limits, list, 6);
+	assert_lengths((const uint16_t[]){2, 1, 1, 2}, 4);
+	assert_int_equal(control_of(0, IPPROTO_IP, IP_TOS), -1);
+	assert_int_equal(control_of(3, IPPROTO_IP, IP_TOS), 2);
+	assert_int_equal(control_of(3, IPPROTO_UDP, UDP_SEGMENT), 100);
+}
+
+static void train_fill__sends_refused_sizes_alone(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	list_make((const size_t[]){2000, 2000, 1400, 1400}, 4);
+	limits.refused_to = datagrams[0].to;
+	limits.refused_bytes = 1500;
+	train_fill(&batch, &limits, list, 4);
+	assert_lengths((const uint16_t[]){1, 1, 2}, 3);
+	/* another peer is not concerned */
+	limits.refused_to.port++;
+	train_fill(&batch, &limits, list, 4);
+	assert_lengths((const uint16_t[]){3, 1}, 2);
+}
+
+static void train_fill__names_peers_by_family(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	list_make_equal(100, 2);
+	datagrams[1].to = address_of("[2001:db8::1]:7");
+	datagrams[1].ecn = 1;
+	train_fill(&batch, &limits, list, 2);
+	assert_int_equal(batch.names[0].v4.sin_family, AF_INET);
+	assert_null(batch.messages[1].msg_hdr.msg_name); /* out of reach for an IPv4 socket */
+	limits.family = AF_INET6;
+	train_fill(&batch, &limits, list, 2);
+	assert_int_equal(batch.names[0].v6.sin6_family, AF_INET6);
+	assert_int_equal(batch.messages[1].msg_hdr.msg_namelen, sizeof(struct sockaddr_in6));
+	assert_int_equal(control_of(1, IPPROTO_IPV6, IPV6_TCLASS), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(train_fill__groups_by_size),
+		cmocka_unit_test(train_fill__keeps_within_the_kernels_bounds),
+		cmocka_unit_test(train_fill__stops_when_the_batch_is_full),
+		cmocka_unit_test(train_fill__never_mixes_peers_or_ecn),
+		cmocka_unit_test(train_fill__sends_refused_sizes_alone),
+		cmocka_unit_test(train_fill__names_peers_by_family),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints from outside: opening, refusals, and datagrams of every size between two of them on
+ * loopback. */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "test/unit/link_pair.h"
+
+#define SIZES_MAX 64
+
+static uint8_t payload[LINK_DATAGRAM_BYTES_MAX];
+
+static int payload_fill(void **state)
+{
+	for (size_t i = 0; i < sizeof(payload); i++)
+		payload[i] = (uint8_t)(i * 31 + i / 251);
+	return 0;
+}
+
+/* Datagram `index` has sizes[index % size_count] bytes: up to 4 of index, the rest payload in two
+ * slices. */
+static struct link_datagram numbered(const struct wire_address *to, uint32_t index, size_t bytes)
+{
+	size_t header_bytes = min_u64(bytes, 4), rest = bytes - header_bytes, half = rest / 3;
+	struct link_datagram d = datagram_of(to, 0, header_bytes, payload, half);
+
+	memcpy(d.header, &index, header_bytes);
+	if (rest > 0) {
+		d.slices[0] = (struct link_slice){payload, half};
+		d.slices[1] = (struct link_slice){payload + half, rest - half};
+		d.slice_count = 2;
+	}
+	return d;
+}
+
+static void assert_numbered(const struct link_arrival *a, uint32_t index, size_t bytes)
+{
+	assert_int_equal(a->bytes, bytes);
+	if (bytes >= 4) {
+		assert_memory_equal(a->data, &index, 4);
+		assert_memory_equal(a->data + 4, payload, bytes - 4);
+	}
+}
+
+/* Sends `rounds` rounds of all sizes from a to b, looking at each arrival: order, bytes, sender,
+ * stamp. */
+static void exchange(struct link_pair *p, const size_t *sizes, size_t count, size_t rounds)
+{
+	struct link_datagram d[SIZES_MAX];
+	struct link_arrival arrivals[7]; /* odd, so that trains are handed out in parts */
+	struct wire_address from;
+
+	link_address(p->a, &from);
+	for (uint32_t r = 0; r < rounds; r++) {
+		uint64_t before = link_now_ns();
+		for (uint32_t i = 0; i < count; i++)
+			d[i] = numbered(&p->to_b, r * (uint32_t)count + i, sizes[i]);
+		send_all(p->a, d, count);
+		for (uint32_t i = 0; i < count;) {
+			size_t got = receive_some(p->b, arrivals, ARRAY_COUNT(arrivals));
+			assert_true(got > 0);
+			for (size_t k = 0; k < got; k++, i++) {
+				assert_true(i < count);
+				assert_numbered(&arrivals[k], r * (uint32_t)count + i, sizes[i]);
+				assert_true(wire_address_equal(&arrivals[k].from, &from));
+				/* the wall clock may be slewed a little while we look */
+				assert_in_range(arrivals[k].arrived_ns, before - 100 * US_NS,
+						link_now_ns());
+			}
+		}
+	}
+}
+
+static void exchange_counted(const char *at, struct link_options options, const size_t *sizes,
+			     size_t count)
+{
+	struct link_pair p = pair_open(at, options);
+	size_t rounds = 5, bytes = 0;
+
+	for (size_t i = 0; i < count; i++)
+		bytes += sizes[i] * rounds;
+	exchange(&p, sizes, count, rounds);
+	struct link_counters sent = counters_of(p.a), received = counters_of(p.b);
+	assert_int_equal(sent.sent_datagrams, count * rounds);
+	assert_int_equal(received.received_datagrams, count * rounds);
+	assert_int_equal(sent.sent_bytes, bytes);
+	assert_int_equal(received.received_bytes, bytes);
+	assert_true(received.receive_calls > 0);
+	assert_int_equal(sent.send_errors + sent.gso_fallbacks + received.receive_drops, 0);
+	pair_close(&p);
+}
+
+static const size_t mixed[] = {0,    1,     3,    4,    5,     64,    64,   64,   64,
+			       1408, 1472,  1472, 1472, 1000,  1472,  8896, 8960, 8960,
+			       8960, 20000, 64,   64,   65507, 65507, 1};
+
+static void link_send__carries_all_sizes(void **state)
+{
+	exchange_counted("127.0.0.1", (struct link_options){0}, mixed, ARRAY_COUNT(mixed));
+}
+
+static void link_send__carries_all_sizes_without_gso(void **state)
+{
+	exchange_counted("127.0.0.1", (struct link_options){.no_gso = true}, mixed,
+			 ARRAY_COUNT(mixed));
+}
+
+static void link_send__carries_all_sizes_without_gro(void **state)
+{
+	exchange_counted("127.0.0.1", (struct link_options){.no_gro = true}, mixed,
+			 ARRAY_COUNT(mixed));
+	exchange_counted("127.0.0.1", (struct link_options){.no_gso = true, .no_gro = true}, mixed,
+			 ARRAY_COUNT(mixed));
+}
+
+/* Skips the test, with the reason, on a machine without it. */
+static void need_ipv6(void)
+{
+	union link_sockaddr name;
+	struct wire_address self = address_of("[::1]");
+	int fd = socket(AF_INET6, SOCK_DGRAM, 0);
+	bool there =
+		fd >= 0 && bind(fd, &name.any, sockaddr_from_wire(&self, AF_INET6, &name)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	if (!there) {
+		print_message("skipped: no IPv6 loopback on this machine\n");
+		skip();
+	}
+}
+
+static void link_send__carries_all_sizes_over_ipv6(void **state)
+{
+	need_ipv6();
+	exchange_counted("[::1]", (struct link_options){0}, mixed, ARRAY_COUNT(mixed));
+}
+
+static void link_open__binds_both_families(void **state)
+{
+	struct link_arrival arrival;
+
+	need_ipv6();
+	struct link *both = open_at("[::]", (struct link_options){0});
+	struct link *v4 = open_at("127.0.0.1", (struct link_options){0});
+	struct wire_address to, v4_address;
+	link_address(both, &to);
+	link_address(v4, &v4_address);
+	assert_int_not_equal(to.port, 0);
+	memcpy(to.ip, v4_address.ip, sizeof(to.ip));
+	struct link_datagram d = numbered(&to, 1, 100);
+	d.ecn = 2;
+	send_all(v4, &d, 1);
+	assert_int_equal(receive_some(both, &arrival, 1), 1);
+	assert_true(wire_address_equal(&arrival.from, &v4_address)); /* mapped, as everywhere */
+	assert_int_equal(arrival.ecn, 2);
+	/* and back, out of an IPv6 socket to an IPv4 peer, as a train with ECN bits */
+	struct link_datagram back[3];
+	for (uint32_t i = 0; i < 3; i++) {
+		back[i] = numbered(&v4_address, i, 50);
+		back[i].ecn = 1;
+	}
+	send_all(both, back, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(receive_some(v4, &arrival, 1), 1);
+		assert_numbered(&arrival, i, 50);
+		assert_int_equal(arrival.ecn, 1);
+	}
+	link_close(both);
+	link_close(v4);
+}
+
+static void link_send__carries_ecn(void **state)
+{
+	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
+	struct link_arrival arrival;
+	struct link_datagram d[4];
+
+	for (uint32_t i = 0; i < 4; i++) {
+		d[i] = numbered(&p.to_b, i, 100);
+		d[i].ecn = (uint8_t)i;
+	}
+	send_all(p.a, d, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(receive_some(p.b, &arrival, 1), 1);
+		assert_int_equal(arrival.ecn, i);
+	}
+	pair_close(&p);
+}
+
+static void link_open__names_a_busy_port(void **state)
+{
+	struct link *first = open_at("127.0.0.1", (struct link_options){0}), *second = NULL;
+	struct link_options options = {0};
+	struct stderr_capture capture;
+	char text[512], address[WIRE_ADDRESS_TEXT_BYTES];
+
+	link_address(first, &options.bind);
+	stderr_capture_begin(&capture);
+	int status = link_open(&options, &second);
+	stderr_capture_end(&capture, text, sizeof(text));
+	assert_int_equal(status, DXP_EBUSY);
+	assert_null(second);
+	assert_non_null(strstr(text, wire_address_format(&options.bind, address)));
+	assert_non_null(strstr(text, "choose another port"));
+	link_close(first);
+	/* and it is free again afterwards */
+	assert_int_equal(link_open(&options, &second), DXP_OK);
+	link_close(second);
+}
+
+static void link_open__names_a_foreign_address(void **state)
+{
+	struct link_options options = {.bind = address_of("203.0.113.7")};
+	struct link *l = NULL;
+	struct stderr_capture capture;
+	char text[512];
+
+	stderr_capture_begin(&capture);
+	int status = link_open(&options, &l);
+	stderr_capture_end(&capture, text, sizeof(text));
+	assert_int_equal(status, DXP_EIO);
+	assert_non_null(strstr(text, "203.0.113.7"));
+	assert_non_null(strstr(text, "ip address"));
+}
+
+static void link_open__leaks_no_descriptor(void **state)
+{
+	struct link *l = open_at("127.0.0.1", (struct link_options){0}), *none = NULL;
+	struct link_options options = {0};
+	int before = dup(0), after;
+
+	close(before);
+	link_address(l, &options.bind);
+	log_level_set(LOG_LEVEL_ERROR);
+	assert_int_equal(link_open(&options, &none), DXP_EBUSY);
+	link_close(open_at("127.0.0.1", (struct link_options){0}));
+	after = dup(0);
+	close(after);
+	assert_int_equal(before, after);
+	link_close(l);
+}
+
+static void link_receive_buffer__is_what_was_asked_for(void **state)
+{
+	struct link *l = open_at("127.0.0.1", (struct link_options){.buffer_bytes = 65536});
+
+	assert_int_equal(link_receive_buffer(l), 2 * 65536); /* the kernel doubles it */
+	link_close(l);
+}
+
+static void link_path_payload__knows_loopback(void **state)
+{
+	struct link *l = open_at("127.0.0.1", (struct link_options){0});
+	struct wire_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
+
+	assert_int_equal(link_path_payload(l, &v4), 65507); /* its MTU is 65536 */
+	assert_int_equal(link_path_payload(l, &v6), 1472);  /* out of reach for this socket */
+	link_close(l);
+	need_ipv6();
+	l = open_at("[::1]", (struct link_options){0});
+	assert_int_equal(link_path_payload(l, &v6), 65536 - 48);
+	link_close(l);
+}
+
+static void link_counters__see_what_the_kernel_drops(void **state)
+{
+	/* without GSO, because a dropped train counts once */
+	struct link_pair p =
+		pair_open("127.0.0.1", (struct link_options){.buffer_bytes = 8192, .no_gso = true});
+	struct link_arrival arrivals[64];
+	struct link_datagram d[64];
+	size_t received = 0;
+
+	for (uint32_t i = 0; i < 64; i++)
+		d[i] = numbered(&p.to_b, i, 1400);
+	send_all(p.a, d, 64);
+	for (size_t got; (got = link_receive(p.b, arrivals, 64)) > 0;)
+		received += got;
+	/* the next arrival tells what was dropped before it */
+	send_all(p.a, d, 1);
+	assert_int_equal(receive_some(p.b, arrivals, 1), 1);
+	assert_true(received < 64);
+	assert_int_equal(counters_of(p.b).receive_drops, 64 - received);
+	pair_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(link_send__carries_all_sizes),
+		cmocka_unit_test(link_send__carries_all_sizes_without_gso),
+		cmocka_unit_test(link_send__carries_all_sizes_without_gro),
+		cmocka_unit_test(link_send__carries_all_sizes_over_ipv6),
+		cmocka_unit_test(link_open__binds_both_families),
+		cmocka_unit_test(link_send__carries_ecn),
+		cmocka_unit_test(link_open__names_a_busy_port),
+		cmocka_unit_test(link_open__names_a_foreign_address),
+		cmocka_unit_test(link_open__leaks_no_descriptor),
+		cmocka_unit_test(link_receive_buffer__is_what_was_asked_for),
+		cmocka_unit_test(link_path_payload__knows_loopback),
+		cmocka_unit_test(link_counters__see_what_the_kernel_drops),
+	};
+	return cmocka_run_group_tests(tests, payload_fill, NULL);
+}
