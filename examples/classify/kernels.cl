@@ -124,21 +124,21 @@ static void tile_16(const struct tile *t, __global const float *weights, __globa
 	EACH8(STORE1)
 #else
 	__global const float *start = weights;
-	for (int half = 0; half < PIXELS; half += 4) {
-		EACH4(CORNER, half)
-		EACH4(ZERO1, half)
+	for (int from = 0; from < PIXELS; from += 4) {
+		EACH4(CORNER, from)
+		EACH4(ZERO1, from)
 		weights = start;
 		for (int ky = 0; ky < t->window.x; ky++) {
 			for (int kx = 0; kx < t->window.y; kx++) {
-				EACH4(POINT, half)
+				EACH4(POINT, from)
 				for (int c = 0; c < t->in_shape.z; c++) {
 					const float16 wa = vload16(0, weights);
 					weights += LANES;
-					EACH4(MULTIPLY1, half)
+					EACH4(MULTIPLY1, from)
 				}
 			}
 		}
-		EACH4(STORE1, half)
+		EACH4(STORE1, from)
 	}
 #endif
 }

@@ -121,8 +121,9 @@ static int set_up(struct job *j)
 	int status = j->options.local ? open_local(j) : open_fabric(j);
 
 	if (status == DXP_OK)
-		status = run_open(&j->model, &j->plan, j->backend, &j->options.line, j->options.depth, &j->run,
-				  &j->fault);
+		status = run_open(&j->model, &j->plan, j->backend,
+				  &(struct run_options){.depth = j->options.depth, .line = j->options.line},
+				  &j->run, &j->fault);
 	if (status != DXP_OK)
 		return status;
 	j->square = malloc((size_t)input->elements);

@@ -102,8 +102,8 @@ static size_t find_lives(const struct model *m, const struct stage *s, bool firs
 	return count;
 }
 
-int layout_build(const struct model *m, const struct plan *plan, uint32_t stage, uint64_t constant_bytes,
-		 uint32_t slots, struct layout *out)
+int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
+		 const struct layout_options *options, struct layout *out)
 {
 	const struct stage *s = &plan->stages[stage];
 	struct layout l = {.places = calloc((size_t)m->tensor_count, sizeof(*l.places))};
@@ -114,7 +114,9 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		free(lives);
 		return DXP_ENOMEM;
 	}
-	if (stage == 0)
+	if (stage == 0 && options->floats)
+		slot_add(m, &l, &(struct cut){.count = 1, .tensors = {m->input}});
+	else if (stage == 0)
 		l.slot_bytes = align((uint64_t)m->tensors[m->input].elements);
 	else
 		slot_add(m, &l, &plan->cuts[stage - 1]);
@@ -123,9 +125,9 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 	uint64_t arena_bytes = pack_lives(lives, count);
 	for (size_t i = 0; i < count; i++)
 		l.places[lives[i].tensor] = (struct place){PLACE_ARENA, lives[i].at};
-	l.arena_at = align(constant_bytes);
+	l.arena_at = align(options->constant_bytes);
 	l.slots_at = l.arena_at + arena_bytes;
-	l.bytes = l.slots_at + l.slot_bytes * slots;
+	l.bytes = l.slots_at + l.slot_bytes * options->slots;
 	free(lives);
 	*out = l;
 	return DXP_OK;

@@ -29,9 +29,15 @@ struct layout {
 	uint64_t bytes; /* of the region */
 };
 
+struct layout_options {
+	uint64_t constant_bytes;
+	uint32_t slots;
+	bool floats; /* the network's input comes as floats, not as the bytes of a photo */
+};
+
 /* Lays out stage `stage` of the plan. *out must be released. DXP_ENOMEM. */
-int layout_build(const struct model *m, const struct plan *plan, uint32_t stage, uint64_t constant_bytes,
-		 uint32_t slots, struct layout *out);
+int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
+		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);
 
 /* Offset in the region of a tensor that the stage knows, for the photo in slot `slot`. */

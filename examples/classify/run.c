@@ -42,6 +42,7 @@ struct run {
 	struct run_stage stages[STAGES_MAX];
 	struct flight flights[DEPTH_MAX];
 	uint32_t depth;
+	bool floats;
 	uint64_t submitted, collected; /* flight n lies in slot n % depth */
 	uint32_t command_count;        /* of one flight */
 	struct run_bytes bytes;
@@ -62,17 +63,28 @@ static bool is_last(const struct run *r, uint32_t stage)
 
 static uint64_t photo_bytes(const struct run *r)
 {
-	return (uint64_t)r->model->tensors[r->model->input].elements;
+	const struct tensor *input = &r->model->tensors[r->model->input];
+	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
+}
+
+/* Where run_submit puts the photo of a slot. */
+static uint64_t photo_address(const struct run *r, uint32_t slot)
+{
+	const struct run_stage *s = &r->stages[0];
+	return s->address + (r->floats ? layout_tensor(&s->layout, r->model->input, slot)
+				       : layout_photo(&s->layout, slot));
 }
 
 static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line, struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
 	const struct stage *plan = &r->plan->stages[stage];
-	int status = steps_build(r->model, plan->first, plan->last, stage == 0 ? line : NULL, &s->steps);
+	bool convert = stage == 0 && !r->floats;
+	int status = steps_build(r->model, plan->first, plan->last, convert ? line : NULL, &s->steps);
+	struct layout_options options = {s->steps.constant_bytes, r->depth, r->floats};
 
 	if (status == DXP_OK)
-		status = layout_build(r->model, r->plan, stage, s->steps.constant_bytes, r->depth, &s->layout);
+		status = layout_build(r->model, r->plan, stage, &options, &s->layout);
 	if (status != DXP_OK)
 		return fault_set(fault, status, "out of memory for the model");
 	status = r->backend->ops->alloc(r->backend, stage, s->layout.bytes, &s->address, fault);
@@ -104,7 +116,7 @@ static int flights_open(struct run *r, struct fault *fault)
 }
 
 int run_open(const struct model *m, const struct plan *plan, struct backend *b,
-	     const struct photo_line *line, uint32_t depth, struct run **out, struct fault *fault)
+	     const struct run_options *options, struct run **out, struct fault *fault)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	int status = DXP_OK;
@@ -114,10 +126,11 @@ int run_open(const struct model *m, const struct plan *plan, struct backend *b,
 	r->model = m;
 	r->plan = plan;
 	r->backend = b;
-	r->depth = depth ? depth : 2 * plan->stage_count;
+	r->depth = options->depth ? options->depth : 2 * plan->stage_count;
+	r->floats = options->floats;
 	assert(r->depth <= DEPTH_MAX);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
-		status = stage_open(r, i, line, fault);
+		status = stage_open(r, i, &options->line, fault);
 	if (status == DXP_OK)
 		status = flights_open(r, fault);
 	if (status == DXP_OK)
@@ -362,18 +375,17 @@ static int explain(struct run *r, int status, struct fault *fault)
 	return status;
 }
 
-int run_submit(struct run *r, const uint8_t *photo, uint64_t tag, struct fault *fault)
+int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fault)
 {
 	assert(run_pending(r) < r->depth);
 	uint32_t slot = (uint32_t)(r->submitted % r->depth);
 	struct flight *f = &r->flights[slot];
-	const struct run_stage *s = &r->stages[0];
 
 	f->tag = tag;
 	f->start_ns = now_ns();
 	f->posted = f->reaped = 0;
-	int status = r->backend->ops->write(r->backend, 0, s->address + layout_photo(&s->layout, slot), photo,
-					    photo_bytes(r), fault);
+	int status = r->backend->ops->write(r->backend, 0, photo_address(r, slot), photo, photo_bytes(r),
+					    fault);
 	if (status == DXP_OK)
 		r->bytes.photos += photo_bytes(r);
 	for (uint32_t i = 0; status == DXP_OK && i < r->plan->stage_count; i++)

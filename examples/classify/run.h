@@ -36,18 +36,25 @@ struct run_bytes {
 	uint64_t links[STAGES_MAX]; /* [i]: stage i to stage i + 1, not through the host */
 };
 
-/* Builds the kernels and uploads the constants of each stage. `depth` 0: two for each stage. The model, plan and
- * backend must outlive the run. Any status of the backend; DXP_ENOMEM. */
+struct run_options {
+	uint32_t depth;         /* photos under way, 1 .. DEPTH_MAX; 0: two for each stage */
+	bool floats;            /* run_submit takes the input tensor as floats, and `line` does not count */
+	struct photo_line line; /* from a photo's bytes to the input tensor */
+};
+
+/* Builds the kernels and uploads the constants of each stage. The model, plan and backend must outlive the run. Any
+ * status of the backend; DXP_ENOMEM. */
 int run_open(const struct model *m, const struct plan *plan, struct backend *b,
-	     const struct photo_line *line, uint32_t depth, struct run **out, struct fault *fault);
+	     const struct run_options *options, struct run **out, struct fault *fault);
 void run_close(struct run *r);
 
 /* Photos under way, and how many there may be. */
 uint32_t run_pending(const struct run *r);
 uint32_t run_depth(const struct run *r);
 
-/* Takes a photo of the network's size, three bytes for each pixel. Less than run_depth() must be under way. */
-int run_submit(struct run *r, const uint8_t *photo, uint64_t tag, struct fault *fault);
+/* Takes a photo of the network's size, three bytes for each pixel (or floats, if so opened). Less than run_depth() must
+ * be under way. */
+int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fault);
 
 /* Waits for the oldest photo under way; there must be one. */
 int run_collect(struct run *r, struct run_result *out, struct fault *fault);

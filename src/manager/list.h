@@ -36,4 +36,14 @@ static inline void list_append(struct list *head, struct list *element)
 	head->previous = element;
 }
 
+/* Puts the element, from wherever it is, behind `before`, which is in a list or is its head. */
+static inline void list_insert(struct list *before, struct list *element)
+{
+	list_remove(element);
+	element->previous = before;
+	element->next = before->next;
+	before->next->previous = element;
+	before->next = element;
+}
+
 #endif

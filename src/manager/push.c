@@ -13,8 +13,13 @@
 
 static void schedule(struct list *list, struct roster_node *n, uint64_t due_ns)
 {
+	struct list *before;
+
 	n->push_ns = due_ns;
-	list_append(list, &n->by_push);
+	list_remove(&n->by_push);
+	for (before = list->previous; before != list && ROSTER_NODE(before, by_push)->push_ns > due_ns;)
+		before = before->previous;
+	list_insert(before, &n->by_push);
 }
 
 static bool progress_equal(const struct manage_progress *a, const struct manage_progress *b)

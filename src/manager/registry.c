@@ -153,27 +153,6 @@ static void wrong_key(struct registry *r, const struct wire_address *from, const
 	outbox_commit(r, entry, from, bytes);
 }
 
-void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data, size_t bytes,
-		      uint64_t now_ns)
-{
-	struct wire_header header;
-	struct manage_body body;
-	int status = manage_open(data, bytes, r->mac, &header, &body);
-
-	r->used = 0;
-	switch (status) {
-	case DXP_OK: break;
-	case DXP_EIO: r->counters.damaged++; return;
-	case DXP_EAUTH: wrong_key(r, from, &header, body, bytes, now_ns); return;
-	default: r->counters.malformed++; return;
-	}
-	if (header.dst_node != WIRE_NODE_MANAGER) {
-		r->counters.unexpected++;
-		return;
-	}
-	requests_receive(r, from, &header, body, now_ns);
-}
-
 /* Leases that ran out, and dead hosts that were shown long enough. */
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
@@ -196,6 +175,28 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 		roster_change(roster, n);
 		push_news(r, n, now_ns);
 	}
+}
+
+void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data, size_t bytes,
+		      uint64_t now_ns)
+{
+	struct wire_header header;
+	struct manage_body body;
+	int status = manage_open(data, bytes, r->mac, &header, &body);
+
+	r->used = 0;
+	switch (status) {
+	case DXP_OK: break;
+	case DXP_EIO: r->counters.damaged++; return;
+	case DXP_EAUTH: wrong_key(r, from, &header, body, bytes, now_ns); return;
+	default: r->counters.malformed++; return;
+	}
+	if (header.dst_node != WIRE_NODE_MANAGER) {
+		r->counters.unexpected++;
+		return;
+	}
+	time_pass(r, now_ns); /* a lease that ran out a moment ago refuses nobody */
+	requests_receive(r, from, &header, body, now_ns);
 }
 
 size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns)

@@ -46,12 +46,13 @@ static void refuse_busy(struct registry *r, const struct wire_address *from, con
 			const struct roster_node *holder, uint64_t now_ns)
 {
 	struct manage_answer answer = {.request = join->request, .nonce = join->nonce, .status = DXP_EBUSY,
-				       .retry_ns = max_u64(holder->lease_until_ns - now_ns, 1)};
-	bool same_name = strcmp(holder->entry.name, join->self.name) == 0;
+				       .epoch = r->epoch,
+				       .retry_ns = holder->lease_until_ns - now_ns};
+	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
 	char address[WIRE_ADDRESS_TEXT_BYTES];
 
 	snprintf(answer.text, sizeof(answer.text), "%s is held by the node at %s, whose lease lasts another %.1f s",
-		 same_name ? "this name" : "this identity", wire_address_format(&holder->entry.address, address),
+		 same_node ? "this identity" : "this name", wire_address_format(&holder->entry.address, address),
 		 (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);

@@ -147,7 +147,12 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 {
 	n->state = NODE_ALIVE;
 	n->lease_until_ns = lease_until_ns;
-	list_append(&r->leases, &n->by_time);
+	list_remove(&n->by_time);
+	/* the last place, but for those that a restart of the manager gave a longer lease */
+	struct list *before = r->leases.previous;
+	while (before != &r->leases && ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
+		before = before->previous;
+	list_insert(before, &n->by_time);
 }
 
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns)

@@ -46,6 +46,7 @@ struct member {
 	uint64_t send_ns, retry_ns; /* when the next request is due, and the wait after it */
 	uint64_t refused_key_ns;    /* when somebody said "wrong key"; 0: nobody, or disproved */
 	uint64_t busy_until_ns;     /* end of the lease that the holder of our identity had when we first heard; 0: none */
+	uint64_t busy_epoch;    /* of the manager that said so */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
 	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may pass */
@@ -198,11 +199,14 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 }
 
 /* Somebody holds our name or uuid. If it is our own last run, its lease ends by itself: wait for that. If the lease was
- * renewed since we first heard of it, there really are two. */
+ * renewed since we first heard of it, there really are two. A manager that started anew extends all leases, once. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
 
+	if (answer->epoch != m->busy_epoch)
+		m->busy_until_ns = 0;
+	m->busy_epoch = answer->epoch;
 	if (answer->retry_ns == 0 || (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
 		fail(m, DXP_EBUSY);
 		tell(m, LOG_LEVEL_ERROR, "cannot join as %s: %s; stop the other one or use another name and identity",

@@ -74,11 +74,6 @@ static void assembly_drop(struct node_table *t)
 	t->assembly = (struct assembly){0};
 }
 
-void node_table_own(struct node_table *t, uint16_t id)
-{
-	t->own = id;
-}
-
 void node_table_epoch(struct node_table *t, uint64_t epoch)
 {
 	if (t->epoch == epoch)
@@ -159,12 +154,12 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* What the owner has not been told about a row. */
-static uint32_t row_news(const struct table_row *row)
+/* What the owner has not been told about a row. The own row is no peer: it counts as dead. */
+static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
 	const struct told *told = &row->told;
-	bool alive = row->present && entry->alive;
+	bool alive = row->present && entry->alive && entry->id != t->own;
 	uint32_t what = 0;
 
 	if (alive != told->alive)
@@ -182,13 +177,22 @@ static uint32_t row_news(const struct table_row *row)
 
 static void row_mark(struct node_table *t, struct table_row *row)
 {
-	bool changed = row_news(row) != 0;
+	bool changed = row_news(t, row) != 0;
 
 	if (changed && !row->changed)
 		t->changes_waiting++;
 	if (!changed && row->changed)
 		t->changes_waiting--;
 	row->changed = changed;
+}
+
+void node_table_own(struct node_table *t, uint16_t id)
+{
+	if (t->own == id)
+		return;
+	t->own = id;
+	for (size_t i = 0; i < t->count; i++)
+		row_mark(t, t->rows[i]);
 }
 
 static void row_set(struct node_table *t, struct table_row *row, const struct node_entry *entry)
@@ -370,9 +374,9 @@ static void change_tell(struct node_table *t, size_t index, struct table_change 
 	struct table_row *row = t->rows[index];
 	const struct node_entry *entry = &row->entry;
 
-	out->what = row_news(row);
+	out->what = row_news(t, row);
 	out->entry = *entry;
-	out->entry.alive = row->present && entry->alive;
+	out->entry.alive = !(out->what & TABLE_LOST);
 	row->told = (struct told){out->entry.alive, entry->granted, entry->magic, entry->incarnation, entry->address};
 	row_mark(t, row);
 	if (row->present)
@@ -384,20 +388,12 @@ static void change_tell(struct node_table *t, size_t index, struct table_change 
 
 bool node_table_next_change(struct node_table *t, struct table_change *out)
 {
-	struct table_change change;
-
-	while (t->changes_waiting > 0) {
-		if (t->scan >= t->count)
-			t->scan = 0;
-		if (!t->rows[t->scan]->changed) {
-			t->scan++;
-			continue;
-		}
-		change_tell(t, t->scan, &change);
-		if (change.entry.id == t->own)
-			continue;
-		*out = change;
-		return true;
-	}
-	return false;
+	if (t->changes_waiting == 0)
+		return false;
+	if (t->scan >= t->count)
+		t->scan = 0;
+	while (!t->rows[t->scan]->changed)
+		t->scan = t->scan + 1 < t->count ? t->scan + 1 : 0;
+	change_tell(t, t->scan, out);
+	return true;
 }

@@ -34,7 +34,8 @@ struct table_change {
 int node_table_create(struct node_table **out);
 void node_table_destroy(struct node_table *t);
 
-/* Whose copy this is: the row with this id is shown but never reported as a change. */
+/* Whose copy this is: the row with this id is shown but is no peer. If it was one until now (a manager that lost its memory
+ * gave out the ids anew), its loss is told. */
 void node_table_own(struct node_table *t, uint16_t id);
 
 /* The manager's epoch, from a lease. Rows of another epoch are refused; rows shown stay until the new table is complete. */

@@ -99,7 +99,7 @@ struct manage_answer {
 	uint64_t request, nonce;
 	int32_t status; /* enum dxp_status */
 	uint64_t retry_ns; /* DXP_EBUSY: when the other's lease ends unless renewed, from now */
-	uint64_t epoch, version; /* of the grants, for the next ASSIGN */
+	uint64_t epoch, version; /* of the manager, and of the grants for the next ASSIGN */
 	char text[MANAGE_TEXT_BYTES];
 };
 

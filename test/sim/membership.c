@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole fabrics in virtual time: members come, go, die, move and restart, the manager too, while the network loses, repeats and
  * reorders; then all of that stops, and within 15 seconds everybody must see exactly what he should.
- * DXP_SEED=n replays one seed. */
+ * DXP_SEED=n replays one seed, DXP_SEEDS=n tries seeds 1 .. n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -107,8 +107,9 @@ static void seed_run(uint64_t seed)
 
 static void membership__converges_after_any_disturbance(void **state)
 {
-	const char *one = getenv("DXP_SEED");
-	uint64_t first = one ? strtoull(one, NULL, 0) : 1, last = one ? first : SEEDS;
+	const char *one = getenv("DXP_SEED"), *many = getenv("DXP_SEEDS");
+	uint64_t first = one ? strtoull(one, NULL, 0) : 1;
+	uint64_t last = one ? first : many ? strtoull(many, NULL, 0) : SEEDS;
 
 	for (uint64_t seed = first; seed <= last; seed++) {
 		print_message("seed %llu (replay: DXP_SEED=%llu)\n", (unsigned long long)seed, (unsigned long long)seed);
