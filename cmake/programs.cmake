@@ -1,26 +1,64 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How each kind of target is declared, so that the lists in the folders hold names and nothing else.
-include(CMakeParseArguments)
 
-# dxp_program(NAME name SOURCES ... LIBRARIES ...): a program in build/bin.
+# dxp_program(NAME name SOURCES ... LIBRARIES ...): a program in build/bin, installed to bin.
 function(dxp_program)
 	cmake_parse_arguments(P "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
 	add_executable(${P_NAME} ${P_SOURCES})
 	target_link_libraries(${P_NAME} PRIVATE dxp-core ${P_LIBRARIES})
-	target_include_directories(${P_NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	target_include_directories(${P_NAME} PRIVATE
+		${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	install(TARGETS ${P_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# dxp_test(file.c [LIBRARIES ...]): one cmocka program, named after its file, known to ctest as folder/name.
+# dxp_test(file.c [LIBRARIES ...]): one cmocka program, named after its file, known to ctest as
+# folder/name with the label folder.
 function(dxp_test source)
 	cmake_parse_arguments(T "" "" "LIBRARIES" ${ARGN})
 	get_filename_component(name ${source} NAME_WE)
 	get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
 	set(target test-${folder}-${name})
 	add_executable(${target} ${source})
-	set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
+	set_target_properties(${target} PROPERTIES
+		RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
 	target_link_libraries(${target} PRIVATE dxp-core cmocka ${T_LIBRARIES})
-	target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	target_include_directories(${target} PRIVATE
+		${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
-	set_tests_properties(${folder}/${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)
+	set_tests_properties(${folder}/${name} PROPERTIES
+		TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS ${folder})
+endfunction()
+
+# dxp_script_test(script folder): an executable script as the test folder/name.
+function(dxp_script_test script folder)
+	get_filename_component(name ${script} NAME_WE)
+	add_test(NAME ${folder}/${name} COMMAND ${script} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+	set_tests_properties(${folder}/${name} PROPERTIES
+		TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS ${folder}
+		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
+endfunction()
+
+# dxp_fuzz(fuzz_name.c): the test fuzz/name, which feeds the target with test/fuzz/corpus/name and
+# its mutations under any compiler; with DXP_FUZZ also the libFuzzer program test/fuzz-name.
+function(dxp_fuzz source)
+	get_filename_component(name ${source} NAME_WE)
+	string(REGEX REPLACE "^fuzz_" "" name ${name})
+	set(targets test-fuzz-${name})
+	add_executable(test-fuzz-${name} ${source} ${CMAKE_CURRENT_SOURCE_DIR}/replay.c)
+	if(DXP_FUZZ)
+		list(APPEND targets fuzz-${name})
+		add_executable(fuzz-${name} ${source})
+		target_link_options(fuzz-${name} PRIVATE -fsanitize=fuzzer)
+	endif()
+	foreach(target ${targets})
+		set_target_properties(${target} PROPERTIES
+			RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
+		target_link_libraries(${target} PRIVATE dxp-core)
+		target_include_directories(${target} PRIVATE
+			${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	endforeach()
+	add_test(NAME fuzz/${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+		COMMAND test-fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz)
 endfunction()

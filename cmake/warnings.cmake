@@ -1,9 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Warnings are errors under gcc and clang alike; sanitizers, when asked for, cover everything that is built.
-add_compile_options(-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-	-Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-missing-field-initializers -fno-strict-aliasing)
+# Warnings are errors under gcc and clang alike; sanitizers, when asked for, cover everything built.
+add_compile_options(
+	-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+	-Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-missing-field-initializers
+	-fno-strict-aliasing)
 add_compile_definitions(_GNU_SOURCE)
 if(DXP_SANITIZE)
-	add_compile_options(-fsanitize=${DXP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	add_compile_options(
+		-fsanitize=${DXP_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	add_link_options(-fsanitize=${DXP_SANITIZE})
+endif()
+
+# Coverage for libFuzzer in everything; only its own programs link its main().
+if(DXP_FUZZ)
+	if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+		message(FATAL_ERROR "libFuzzer comes with clang: cmake --preset fuzz")
+	endif()
+	add_compile_options(-fsanitize=fuzzer-no-link)
 endif()

@@ -71,6 +71,26 @@
 #define FABRIC_KEY_BYTES     32   /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS      (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define FABRIC_RENEW_NS      (1000ull * 1000 * 1000) /* three chances within a lease */
+#define FABRIC_DEVICE_BYTES  96   /* an engine's own text about its device, and its zero */
+#define FABRIC_GRANTS_MAX    4096 /* rows of the grants table: one per node, more are better said with `*` */
+#define FABRIC_DATAGRAM_BYTES 1200 /* longest management datagram: passes every path that IPv6 allows, header included */
+#define FABRIC_WINDOW        8    /* table pages under way to one node; 9600 bytes fit the smallest socket buffer */
+#define FABRIC_KEEP_NS       (600ull * 1000 * 1000 * 1000) /* a dead host stays in the table this long, so that people see it */
+#define FABRIC_JOIN_NS       (5000ull * 1000 * 1000) /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX     16   /* xPU nodes in one box */
+
+/* host library */
+#define HOST_EVENTS_MAX   65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
+#define HOST_PIECE_BYTES  (4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the wire */
+#define HOST_PIECES       8     /* of one transfer under way: two fill any window, the rest covers a slow turn */
+#define HOST_REPLY_NS     (30ull * 1000 * 1000 * 1000) /* a synchronous command of a live xPU, which may be busy computing */
+#define HOST_BUILD_NS     (120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
+#define HOST_LOG_BYTES    (1u << 20) /* build log kept; the rest is cut */
+#define HOST_SOURCE_BYTES (16u << 20) /* OpenCL C of one program */
+#define HOST_PROBE_NS     (1000ull * 1000 * 1000) /* silence of an awaited xPU before it is asked for a sign of life */
+#define HOST_WATCH_NS     (250ull * 1000 * 1000)  /* between two looks for such silence */
+#define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
+#define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
+#define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 #endif

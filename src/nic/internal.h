@@ -41,6 +41,7 @@ struct nic_request {
 	uint16_t local_count, remote_count;
 	struct nic_piece local[NIC_LIST_ENTRIES_MAX], remote[NIC_LIST_ENTRIES_MAX];
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
+	uint8_t immediate[NIC_INLINE_BYTES_MAX]; /* last: not cleared when a request is used again */
 };
 
 /* One message in RLTP's hands. */
@@ -56,6 +57,7 @@ struct nic_message {
 	struct nic_region *region;   /* of `data`, for answers to GET */
 	uint8_t *body;               /* owned: NIC_NAP_BYTES_MAX, or NULL */
 	struct tx_stream *stream;    /* whose msg_id it has; NULL for answers */
+	uint32_t read_id;            /* the entry in the table of reads that waits for the answer; 0: none */
 };
 
 /* ---- functions ---- */
@@ -83,10 +85,11 @@ enum record_state { RECORD_EMPTY, RECORD_PARTIAL, RECORD_WHOLE, RECORD_ABORTED }
 struct rx_record {
 	uint8_t state;    /* enum record_state */
 	uint8_t type;     /* enum wire_type */
-	bool notify, reserved;
-	uint32_t bytes, left;
+	bool reserved;         /* a receive slot is promised: NAP, and PUT with an event */
+	uint32_t bytes;
+	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
 	uint64_t imm;
-	uint32_t src_qp;
+	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;    /* payload of what is executed in order, until then; owned */
 	struct nic_region *region; /* GET: held by `uses` */
@@ -182,7 +185,7 @@ void peer_streams_free(struct nic_peer *p);
 
 /* read.c: GET and CFG, both sides */
 struct nic_read *read_begin(struct nic_peer *p);
-void reads_cancel(struct nic_peer *p, const struct nic_request *r, int status);
+void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
 uint8_t answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, struct rx_record *record);

@@ -66,3 +66,111 @@ void nic_user_received_release(struct nic_window *w)
 {
 	ring_release(&w->received);
 }
+
+struct builder {
+	_Alignas(8) uint8_t bytes[NIC_DESCRIPTOR_BYTES];
+	uint32_t used;
+};
+
+static void builder_begin(struct builder *b, uint8_t op, uint8_t qp, const struct nic_target *to, uint64_t context)
+{
+	const struct nic_descriptor head = {
+		.op = op,
+		.qp = qp,
+		.dst_function = to->function,
+		.dst_node = to->node,
+		.dst_qp = to->qp,
+		.dst_magic = to->magic,
+		.context = context,
+	};
+
+	memcpy(b->bytes, &head, sizeof(head));
+	b->used = sizeof(head);
+}
+
+static struct nic_descriptor *builder_head(struct builder *b)
+{
+	return (void *)b->bytes;
+}
+
+static bool builder_append(struct builder *b, const void *data, uint32_t bytes)
+{
+	if (bytes > sizeof(b->bytes) - b->used)
+		return false;
+	memcpy(b->bytes + b->used, data, bytes);
+	b->used += bytes;
+	return true;
+}
+
+static bool builder_inline(struct builder *b, const void *data, uint32_t bytes)
+{
+	builder_head(b)->flags |= NIC_FLAG_INLINE;
+	builder_head(b)->inline_bytes = bytes;
+	return bytes == 0 || builder_append(b, data, bytes);
+}
+
+int nic_user_nap(struct nic_window *w, uint8_t qp, const struct nic_target *to, const void *data, uint32_t bytes, uint64_t imm,
+		 uint64_t context)
+{
+	struct builder b;
+
+	builder_begin(&b, NIC_OP_NAP, qp, to, context);
+	builder_head(&b)->imm = imm;
+	if (!builder_inline(&b, data, bytes))
+		return DXP_EINVAL;
+	return nic_user_post(w, b.bytes, b.used);
+}
+
+static int lists_post(struct nic_window *w, struct builder *b, const struct nic_entry *src, uint16_t src_count,
+		      const struct nic_entry *dst, uint16_t dst_count)
+{
+	if (src_count + dst_count > NIC_LIST_ENTRIES_MAX ||
+	    !builder_append(b, src, src_count * (uint32_t)sizeof(*src)) ||
+	    !builder_append(b, dst, dst_count * (uint32_t)sizeof(*dst)))
+		return DXP_EINVAL;
+	builder_head(b)->src_count = src_count;
+	builder_head(b)->dst_count = dst_count;
+	return nic_user_post(w, b->bytes, b->used);
+}
+
+int nic_user_put(struct nic_window *w, uint8_t qp, const struct nic_target *to, const struct nic_lists *l, uint64_t context)
+{
+	struct builder b;
+
+	builder_begin(&b, NIC_OP_PUT, qp, to, context);
+	return lists_post(w, &b, l->local, l->local_count, l->remote, l->remote_count);
+}
+
+int nic_user_get(struct nic_window *w, uint8_t qp, const struct nic_target *to, const struct nic_lists *l, uint64_t context)
+{
+	struct builder b;
+
+	builder_begin(&b, NIC_OP_GET, qp, to, context);
+	return lists_post(w, &b, l->remote, l->remote_count, l->local, l->local_count);
+}
+
+int nic_user_cfg_read(struct nic_window *w, uint8_t qp, const struct nic_target *to, uint32_t first,
+		      const struct nic_entry *local, uint64_t context)
+{
+	const struct nic_entry registers = {.offset = 4ull * first, .bytes = local->bytes};
+	struct builder b;
+
+	builder_begin(&b, NIC_OP_CFG_READ, qp, to, context);
+	return lists_post(w, &b, &registers, 1, local, 1);
+}
+
+int nic_user_cfg_write(struct nic_window *w, uint8_t qp, const struct nic_target *to, uint32_t first, const uint32_t *values,
+		       uint32_t count, uint64_t context)
+{
+	const struct nic_entry registers = {.offset = 4ull * first, .bytes = 4 * count};
+	struct builder b;
+
+	if (count > NIC_CFG_WORDS_MAX)
+		return DXP_EINVAL;
+	builder_begin(&b, NIC_OP_CFG_WRITE, qp, to, context);
+	builder_append(&b, &registers, sizeof(registers));
+	builder_head(&b)->dst_count = 1;
+	if (!builder_inline(&b, values, 4 * count))
+		return DXP_EINVAL;
+	return nic_user_post(w, b.bytes, b.used);
+}

@@ -56,7 +56,6 @@ struct nic_descriptor {
 	uint64_t imm;     /* NAP, PUT with NIC_FLAG_NOTIFY: comes with the receive event */
 	uint32_t inline_bytes;
 	uint32_t reserved[7];
-	struct nic_entry entries[];
 };
 _Static_assert(sizeof(struct nic_descriptor) == 64, "the head is one cache line");
 

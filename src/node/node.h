@@ -19,13 +19,15 @@ struct node;
 #define NODE_SERVICE_QP 0 /* where commands arrive; its magic is what the node table tells */
 
 struct node_options {
-	const char *name;          /* [A-Za-z0-9._-], unique in the fabric */
+	const char *name;          /* [A-Za-z0-9._-], unique in the fabric; copied, as all texts here */
 	bool xpu;                  /* else a host */
 	uint8_t uuid[16];          /* the same after a restart keeps the id; all zero: a new random one */
 	const char *engine, *device; /* xPU: what the table says of it; NULL: "" */
 	uint64_t memory_bytes;     /* xPU */
 	struct wire_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
+	/* Not 0: a node with this id and without a manager; its peers come from node_peer alone. */
+	uint16_t static_id;
 	struct wire_address bind;  /* port 0: any */
 	uint32_t spin_ns;          /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
 	uint32_t window_packets;   /* 0: as the socket's buffer allows */
@@ -42,6 +44,10 @@ int node_open(const struct node_options *options, struct node **out);
 
 /* Leaves the fabric (one datagram, not awaited) and frees everything. NULL is allowed. */
 void node_close(struct node *n);
+
+/* A peer of a node with a static id. Statuses as nic_peer_set. */
+int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation);
+uint64_t node_incarnation(const struct node *n);
 
 /* Turns until the node holds a lease or `deadline_ns`. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY; node_error says it in words. */
 int node_join(struct node *n, uint64_t deadline_ns);
@@ -63,6 +69,9 @@ int node_fd(const struct node *n);
 /* The engine is about to sleep: users of the window must call node_wake after posting. False when a doorbell is waiting. */
 bool node_sleep_announce(struct node *n);
 void node_sleep_end(struct node *n);
+
+/* After sleeping on node_fd: forgets a wake that has done its work. */
+void node_wait_clear(struct node *n);
 
 uint16_t node_id(const struct node *n); /* WIRE_NODE_NONE before the lease */
 struct nic *node_nic(struct node *n);

@@ -46,7 +46,8 @@
 	X(TABLE_ACK, 0x46, M)                                                                      \
 	X(ASSIGN, 0x47, M)                                                                         \
 	X(REFUSE, 0x48, M)                                                                         \
-	X(STATUS, 0x49, M)
+	X(STATUS, 0x49, M)                                                                         \
+	X(ANSWER, 0x4a, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line: bench, case, metric, value,
+ * unit, and where a peer or a limit ran beside it peer, peer_value, ratio. */
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
+
+#include <stdbool.h>
+
+/* Each takes its own arguments (argv[0] is its name) and returns an exit status. */
+int bench_latency(int argc, char **argv);
+int bench_stream(int argc, char **argv);
+
+
+struct bench_entry {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+};
+
+/* All of them; ends with a NULL name. */
+extern const struct bench_entry bench_list[];
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dxp-manager: the program around src/manager/server.h. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/keyfile.h"
+#include "base/log.h"
+#include "manager/server.h"
+
+#define DEFAULT_BIND "127.0.0.1"
+
+enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BUSY = 3, EXIT_KEY = 4, EXIT_STATE = 5 };
+
+static const char help[] =
+	"Usage: dxp-manager --key FILE --state DIR [OPTION]...\n"
+	"Gives the nodes of a fabric their ids, keeps the table of who is there, and says which host may use which xPU.\n"
+	"\n"
+	"      --key FILE          the fabric's key: 64 hexadecimal digits, readable by its owner only\n"
+	"      --new-key           make FILE with a new key if there is none\n"
+	"      --state DIR         folder of the registry (manager.db); made if it is not there\n"
+	"      --bind ADDR[:PORT]  address to listen on, default " DEFAULT_BIND ":4795; port 0 lets the system choose;\n"
+	"                          other machines reach it only when this is one of this machine's addresses for them\n"
+	"      --grants any        any host may use any xPU (default)\n"
+	"      --grants explicit   a host may use what `dxp grant HOST XPU` gave it; grants are kept in DIR\n"
+	"      --ready-fd N        write the address and a line end to file descriptor N when ready, then close it;\n"
+	"                          without it, \"listening on ADDRESS\" goes to standard output\n"
+	"  -v, --verbose           say what happens; same as DXP_LOG=info\n"
+	"  -h, --help              this text\n"
+	"      --version           version\n"
+	"\n"
+	"Ends on SIGTERM or SIGINT; nodes carry on without it and find it again.\n"
+	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or state folder in use, 4 key file, 5 state folder.\n";
+
+struct arguments {
+	const char *key, *state, *bind;
+	enum grants_policy policy;
+	bool new_key;
+	int ready_fd; /* -1: standard output */
+};
+
+static struct server *server;
+
+static void on_signal(int number)
+{
+	server_stop(server);
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "dxp-manager: %s\nTry 'dxp-manager --help'.\n", what);
+	return EXIT_USAGE;
+}
+
+static bool number_parse(const char *text, int *out)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (end == text || *end != '\0' || value < 0 || value > 1 << 20)
+		return false;
+	*out = (int)value;
+	return true;
+}
+
+enum { OPTION_KEY = 256, OPTION_NEW_KEY, OPTION_STATE, OPTION_BIND, OPTION_GRANTS, OPTION_READY_FD, OPTION_VERSION };
+
+static const struct option long_options[] = {
+	{"key", required_argument, NULL, OPTION_KEY},       {"new-key", no_argument, NULL, OPTION_NEW_KEY},
+	{"state", required_argument, NULL, OPTION_STATE},   {"bind", required_argument, NULL, OPTION_BIND},
+	{"grants", required_argument, NULL, OPTION_GRANTS}, {"ready-fd", required_argument, NULL, OPTION_READY_FD},
+	{"verbose", no_argument, NULL, 'v'},                {"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},     {0},
+};
+
+/* One option. -1: go on; otherwise the program ends with this code. */
+static int option_take(int option, struct arguments *a)
+{
+	switch (option) {
+	case OPTION_KEY: a->key = optarg; return -1;
+	case OPTION_NEW_KEY: a->new_key = true; return -1;
+	case OPTION_STATE: a->state = optarg; return -1;
+	case OPTION_BIND: a->bind = optarg; return -1;
+	case OPTION_GRANTS:
+		a->policy = strcmp(optarg, "explicit") == 0 ? GRANTS_EXPLICIT : GRANTS_ANY;
+		return a->policy == GRANTS_ANY && strcmp(optarg, "any") != 0 ? usage("--grants is any or explicit") : -1;
+	case OPTION_READY_FD:
+		return number_parse(optarg, &a->ready_fd) ? -1 : usage("--ready-fd needs the number of a file descriptor");
+	case 'v': log_level_set(LOG_LEVEL_INFO); return -1;
+	case 'h': fputs(help, stdout); return EXIT_GOOD;
+	case OPTION_VERSION: puts("dxp-manager " DXP_VERSION); return EXIT_GOOD;
+	default: fprintf(stderr, "Try 'dxp-manager --help'.\n"); return EXIT_USAGE;
+	}
+}
+
+static int arguments_take(int argc, char **argv, struct arguments *a)
+{
+	int option, code;
+
+	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) != -1) {
+		code = option_take(option, a);
+		if (code >= 0)
+			return code;
+	}
+	if (optind < argc)
+		return usage("it takes options only");
+	if (!a->key || !a->state)
+		return usage("--key and --state are needed");
+	return -1;
+}
+
+static int key_get(const struct arguments *a, uint8_t key[FABRIC_KEY_BYTES])
+{
+	int status = a->new_key ? keyfile_create(a->key, key) : DXP_EEXIST;
+
+	return status == DXP_EEXIST ? keyfile_read(a->key, key) : status;
+}
+
+static int open_exit_code(int status)
+{
+	switch (status) {
+	case DXP_EBUSY: return EXIT_BUSY;
+	case DXP_EACCESS:
+	case DXP_EMALFORMED:
+	case DXP_EUNSUPPORTED: return EXIT_STATE;
+	case DXP_ENOMEM: log_error("not enough memory"); return EXIT_FAILED;
+	default: return EXIT_FAILED;
+	}
+}
+
+static void signals_set(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+}
+
+static void ready_tell(const struct arguments *a)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+	struct wire_address address;
+
+	server_address(server, &address);
+	wire_address_format(&address, text);
+	if (a->ready_fd < 0) {
+		printf("listening on %s\n", text);
+		fflush(stdout);
+		return;
+	}
+	if (dprintf(a->ready_fd, "%s\n", text) < 0)
+		log_warn("nobody reads file descriptor %d (--ready-fd)", a->ready_fd);
+	close(a->ready_fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = {.bind = DEFAULT_BIND, .ready_fd = -1};
+	struct server_options options = {0};
+
+	log_program_set("dxp-manager");
+	int code = arguments_take(argc, argv, &a);
+	if (code >= 0)
+		return code;
+	if (wire_address_parse(a.bind, WIRE_PORT, &options.bind) != DXP_OK)
+		return usage("--bind needs an address such as 127.0.0.1:4795 or [::1]:4795");
+	if (key_get(&a, options.key) != DXP_OK)
+		return EXIT_KEY;
+	options.state_folder = a.state;
+	options.policy = a.policy;
+	int status = server_open(&options, &server);
+	if (status != DXP_OK)
+		return open_exit_code(status);
+	signals_set();
+	ready_tell(&a);
+	server_run(server);
+	server_report(server);
+	server_close(server);
+	return EXIT_GOOD;
+}

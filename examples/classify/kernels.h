@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of kernels.cl; the build makes its definition from that file. */
+#ifndef CLASSIFY_KERNELS_H
+#define CLASSIFY_KERNELS_H
+
+extern const char kernels_source[];
+
+#endif

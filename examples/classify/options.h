@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line. */
+#ifndef CLASSIFY_OPTIONS_H
+#define CLASSIFY_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "image.h"
+#include "bounds.h"
+#include "steps.h"
+
+struct options {
+	const char *model;  /* NULL: the default one */
+	const char *labels; /* NULL: beside the model */
+	const char *split;  /* "auto" or layers */
+	const char *output; /* NULL: none */
+	char *xpu_list;     /* owns xpus */
+	const char *xpus[STAGES_MAX];
+	uint32_t xpu_count; /* 0: those granted */
+	bool local;
+	uint32_t local_stages; /* 0: as many as the split needs */
+	int32_t top;
+	uint32_t repeat;
+	uint32_t depth; /* photos under way; 0: two for each stage */
+	enum resize resize;
+	struct photo_line line; /* float inputs: real = byte * scale + offset */
+	bool json;
+	bool list_layers;
+	bool help;
+	char *const *photos; /* files and folders */
+	uint32_t photo_count;
+};
+
+/* Reads the arguments. *out points into argv and must be released. DXP_EINVAL with a sentence. */
+int options_read(int argc, char **argv, struct options *out, struct fault *fault);
+void options_release(struct options *o);
+
+/* Text of --help. */
+extern const char options_help[];
+
+/* Where the model and its labels lie: what was said; else $DXP_MODEL; else models/inception_v3.tflite in the folder of
+ * the build's source or in this one. Labels: model.labels.txt or labels.txt beside the model; "" when there are none.
+ * DXP_ENOENT: no model, with the command that fetches one. */
+int options_find_model(const struct options *o, char *path, size_t size, struct fault *fault);
+void options_find_labels(const struct options *o, const char *model, char *path, size_t size);
+
+#endif

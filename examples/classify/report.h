@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the user sees: each photo's answer as it comes, then where time and bytes went. As text or as JSON, one object a
+ * line: {"photo": ...} for each answer, then {"summary": ...}. */
+#ifndef CLASSIFY_REPORT_H
+#define CLASSIFY_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "backend.h"
+#include "labels.h"
+#include "run.h"
+
+#define REPORT_SAMPLES_MAX 4096 /* photos that medians are taken of: the first ones */
+
+/* What the answers are put in words with. */
+struct report {
+	FILE *out;
+	bool json;
+	int32_t top;
+	const struct model *model;
+	const struct plan *plan;
+	struct backend *backend;
+	struct labels labels;
+	uint32_t photos;
+	uint64_t setup_ns; /* building kernels and uploading constants */
+	uint64_t run_ns;   /* from the first photo's upload to the last answer */
+	uint32_t sample_count;
+	uint64_t total_ns[REPORT_SAMPLES_MAX];
+	uint64_t stage_ns[STAGES_MAX][REPORT_SAMPLES_MAX];
+	uint64_t link_ns[STAGES_MAX][REPORT_SAMPLES_MAX];
+};
+
+void report_layers(FILE *out, const struct model *m);
+void report_photo(struct report *r, const char *path, const struct run_result *result);
+void report_summary(struct report *r, const struct run_bytes *bytes);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Key files: strict reading, and creation that never replaces a key. */
+#include "base/keyfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/rng.h"
+
+#define TEXT_BYTES (2 * FABRIC_KEY_BYTES)
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* Takes exactly the digits, with or without one line end. */
+static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYTES])
+{
+	if (bytes != TEXT_BYTES && !(bytes == TEXT_BYTES + 1 && text[TEXT_BYTES] == '\n'))
+		return false;
+	for (size_t i = 0; i < FABRIC_KEY_BYTES; i++) {
+		int high = digit_value(text[2 * i]), low = digit_value(text[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return false;
+		key[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+static int open_error(const char *path, int error)
+{
+	if (error == ENOENT) {
+		log_error("no key file %s; `dxp up` makes one, or copy the fabric's key there", path);
+		return DXP_ENOENT;
+	}
+	log_error("cannot open key file %s: %s", path, strerror(error));
+	return error == EACCES ? DXP_EACCESS : DXP_EIO;
+}
+
+static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
+{
+	char text[TEXT_BYTES + 2];
+	uint8_t parsed[FABRIC_KEY_BYTES];
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		log_error("key file %s is not a regular file", path);
+		return DXP_EIO;
+	}
+	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
+		log_error("key file %s is open to other users (mode %04o); run: chmod 600 %s, and make a new key if "
+			  "somebody may have read it",
+			  path, (unsigned)(st.st_mode & 07777), path);
+		return DXP_EACCESS;
+	}
+	ssize_t bytes = read(fd, text, sizeof(text));
+	if (bytes < 0) {
+		log_error("cannot read key file %s: %s", path, strerror(errno));
+		return DXP_EIO;
+	}
+	if (!key_parse(text, (size_t)bytes, parsed)) {
+		log_error("key file %s is not a key: it must hold %d hexadecimal digits and nothing else", path, TEXT_BYTES);
+		return DXP_EMALFORMED;
+	}
+	memcpy(key, parsed, FABRIC_KEY_BYTES);
+	return DXP_OK;
+}
+
+int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return open_error(path, errno);
+	int status = content_read(path, fd, key);
+	close(fd);
+	return status;
+}
+
+static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[TEXT_BYTES + 1];
+
+	for (size_t i = 0; i < FABRIC_KEY_BYTES; i++) {
+		text[2 * i] = digits[key[i] >> 4];
+		text[2 * i + 1] = digits[key[i] & 15];
+	}
+	text[TEXT_BYTES] = '\n';
+	return write(fd, text, sizeof(text)) == (ssize_t)sizeof(text) && fsync(fd) == 0;
+}
+
+/* Writes beside the final name, then links: link() refuses to replace what is there. */
+static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES])
+{
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	int error = content_write(fd, key) ? 0 : -errno;
+	close(fd);
+	if (error == 0 && link(temporary, path) != 0)
+		error = -errno;
+	unlink(temporary);
+	return error;
+}
+
+int keyfile_create(const char *path, uint8_t key[FABRIC_KEY_BYTES])
+{
+	char temporary[PATH_MAX];
+	uint8_t drawn[FABRIC_KEY_BYTES];
+	int length = snprintf(temporary, sizeof(temporary), "%s.%ld.new", path, (long)getpid());
+
+	if (length < 0 || (size_t)length >= sizeof(temporary)) {
+		log_error("key file name is too long");
+		return DXP_EIO;
+	}
+	entropy_kernel(NULL, drawn, sizeof(drawn));
+	int error = file_create(path, temporary, drawn);
+	if (error == -EEXIST)
+		return DXP_EEXIST;
+	if (error != 0) {
+		log_error("cannot create key file %s: %s", path, strerror(-error));
+		return DXP_EIO;
+	}
+	memcpy(key, drawn, FABRIC_KEY_BYTES);
+	return DXP_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Intrusive lists, a ring through a head. An element that is in no list points at itself, so that removing is always safe. */
+#ifndef MANAGER_LIST_H
+#define MANAGER_LIST_H
+
+#include <stdbool.h>
+
+struct list {
+	struct list *next, *previous;
+};
+
+static inline void list_init(struct list *l)
+{
+	l->next = l->previous = l;
+}
+
+static inline bool list_empty(const struct list *l)
+{
+	return l->next == l;
+}
+
+static inline void list_remove(struct list *element)
+{
+	element->next->previous = element->previous;
+	element->previous->next = element->next;
+	list_init(element);
+}
+
+/* Moves the element to the end of the list, from wherever it is. */
+static inline void list_append(struct list *head, struct list *element)
+{
+	list_remove(element);
+	element->next = head;
+	element->previous = head->previous;
+	head->previous->next = element;
+	head->previous = element;
+}
+
+/* Puts the element, from wherever it is, behind `before`, which is in a list or is its head. */
+static inline void list_insert(struct list *before, struct list *element)
+{
+	list_remove(element);
+	element->previous = before;
+	element->next = before->next;
+	before->next->previous = element;
+	before->next = element;
+}
+
+#endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The registry's frame: creation, what the store knew, time, and the way of datagrams in and out. */
+#include "manager/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "manager/internal.h"
+#include "node/datagram.h"
+
+#define REFUSALS_PER_S 100 /* of wrong keys: enough for people, too few to be a weapon */
+#define REFUSAL_UNIT   S_NS
+
+int registry_create(const struct registry_options *options, struct registry **out)
+{
+	struct registry *r = calloc(1, sizeof(*r));
+	int status = r ? roster_create(&r->roster) : DXP_ENOMEM;
+
+	if (status != DXP_OK) {
+		free(r);
+		return status;
+	}
+	r->options = *options;
+	r->lease_ns = options->lease_ns ? options->lease_ns : FABRIC_LEASE_NS;
+	r->refusals = REFUSALS_PER_S * REFUSAL_UNIT;
+	list_init(&r->pushes);
+	list_init(&r->repeats);
+	grants_init(&r->grants, options->policy);
+	options->entropy(options->entropy_context, &r->epoch, sizeof(r->epoch));
+	r->epoch |= 1; /* 0 means none */
+	r->outbox.entries = calloc(OUTBOX_SIZE, sizeof(*r->outbox.entries));
+	status = r->outbox.entries ? mac_create(options->key, &r->mac) : DXP_ENOMEM;
+	if (status != DXP_OK) {
+		registry_destroy(r);
+		return status;
+	}
+	*out = r;
+	return DXP_OK;
+}
+
+void registry_destroy(struct registry *r)
+{
+	if (!r)
+		return;
+	mac_destroy(r->mac);
+	free(r->outbox.entries);
+	grants_free(&r->grants);
+	roster_destroy(&r->roster);
+	free(r);
+}
+
+static bool entry_valid(const struct node_entry *e)
+{
+	return e->id >= WIRE_NODE_FIRST && e->id <= WIRE_NODE_LAST && manage_name_valid(e->name) &&
+	       (e->kind == MANAGE_HOST || e->kind == MANAGE_XPU);
+}
+
+static int node_load(struct registry *r, const struct store_op *op)
+{
+	if (!entry_valid(&op->entry) || op->state < NODE_ALIVE || op->state > NODE_GONE ||
+	    roster_find(&r->roster, op->entry.id))
+		return DXP_EINVAL;
+	struct roster_node *n = roster_add(&r->roster, op->entry.id);
+	if (!n)
+		return DXP_ENOMEM;
+	n->entry = op->entry;
+	n->state = op->state;
+	list_remove(&n->by_dirty);
+	if (op->entry.id >= r->roster.next_id && op->entry.id < WIRE_NODE_LAST)
+		r->roster.next_id = (uint16_t)(op->entry.id + 1);
+	return DXP_OK;
+}
+
+int registry_load(struct registry *r, const struct store_op *op)
+{
+	struct grant forget;
+	int status;
+
+	if (op->kind == STORE_NODE_PUT)
+		return node_load(r, op);
+	if (op->kind != STORE_GRANT_PUT)
+		return DXP_EINVAL;
+	status = grants_set(&r->grants, op->host, op->xpu, true);
+	while (grants_next_dirty(&r->grants, &forget))
+		; /* the store knows: it told us */
+	return status;
+}
+
+void registry_start(struct registry *r, uint64_t now_ns)
+{
+	struct roster_node *n;
+
+	r->refusals_ns = now_ns;
+	ROSTER_EACH(&r->roster, n) {
+		if (n->state == NODE_ALIVE)
+			roster_alive(&r->roster, n, now_ns + 2 * r->lease_ns);
+		else if (n->state == NODE_DEAD)
+			roster_dead(&r->roster, n, now_ns);
+	}
+}
+
+struct outbox_entry *outbox_reserve(struct registry *r)
+{
+	struct outbox *o = &r->outbox;
+
+	if (o->head - o->tail + r->used >= OUTBOX_SIZE)
+		return NULL;
+	return &o->entries[o->head % OUTBOX_SIZE];
+}
+
+void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to, size_t bytes)
+{
+	entry->to = *to;
+	entry->bytes = (uint16_t)bytes;
+	r->outbox.head++;
+}
+
+/* One from the allowance of unauthenticated refusals, which fills again over time. */
+static bool refusal_allowed(struct registry *r, uint64_t now_ns)
+{
+	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
+
+	r->refusals_ns = now_ns;
+	r->refusals = min_u64(r->refusals + passed_ns * REFUSALS_PER_S, REFUSALS_PER_S * REFUSAL_UNIT);
+	if (r->refusals < REFUSAL_UNIT)
+		return false;
+	r->refusals -= REFUSAL_UNIT;
+	return true;
+}
+
+/* Tells somebody with the wrong key so, in no more bytes than he sent. */
+static void wrong_key(struct registry *r, const struct wire_address *from, const struct wire_header *header,
+		      struct manage_body body, size_t bytes, uint64_t now_ns)
+{
+	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
+
+	r->counters.unauthentic++;
+	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW && header->type != WIRE_STATUS &&
+	    header->type != WIRE_ASSIGN)
+		return;
+	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
+		return;
+	struct outbox_entry *entry = refusal_allowed(r, now_ns) ? outbox_reserve(r) : NULL;
+	if (!entry) {
+		r->counters.reply_limited++;
+		return;
+	}
+	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer, min_u64(bytes, MANAGE_FRAME_BYTES), NULL,
+				     entry->data);
+	outbox_commit(r, entry, from, bytes);
+}
+
+/* Leases that ran out, and dead hosts that were shown long enough. */
+static void time_pass(struct registry *r, uint64_t now_ns)
+{
+	struct roster *roster = &r->roster;
+
+	while (!list_empty(&roster->leases)) {
+		struct roster_node *n = ROSTER_NODE(roster->leases.next, by_time);
+		if (n->lease_until_ns > now_ns)
+			break;
+		roster_dead(roster, n, now_ns);
+		roster_change(roster, n);
+		push_news(r, n, now_ns);
+		r->counters.died++;
+	}
+	while (!list_empty(&roster->fading)) {
+		struct roster_node *n = ROSTER_NODE(roster->fading.next, by_time);
+		if (n->dead_ns + FABRIC_KEEP_NS > now_ns)
+			break;
+		roster_gone(roster, n);
+		roster_change(roster, n);
+		push_news(r, n, now_ns);
+	}
+}
+
+void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data, size_t bytes,
+		      uint64_t now_ns)
+{
+	struct wire_header header;
+	struct manage_body body;
+	int status = manage_open(data, bytes, r->mac, &header, &body);
+
+	r->used = 0;
+	switch (status) {
+	case DXP_OK: break;
+	case DXP_EIO: r->counters.damaged++; return;
+	case DXP_EAUTH: wrong_key(r, from, &header, body, bytes, now_ns); return;
+	default: r->counters.malformed++; return;
+	}
+	if (header.dst_node != WIRE_NODE_MANAGER) {
+		r->counters.unexpected++;
+		return;
+	}
+	time_pass(r, now_ns); /* a lease that ran out a moment ago refuses nobody */
+	requests_receive(r, from, &header, body, now_ns);
+}
+
+size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	struct outbox *o = &r->outbox;
+
+	r->used = 0;
+	time_pass(r, now_ns);
+	if (o->head - o->tail < OUTBOX_SIZE / 2)
+		push_send(r, now_ns);
+	while (r->used < count && r->used < OUTBOX_SIZE / 2 && o->tail != o->head) {
+		const struct outbox_entry *entry = &o->entries[o->tail++ % OUTBOX_SIZE];
+		datagram_place(&out[r->used++], &entry->to, entry->data, entry->bytes);
+	}
+	return r->used;
+}
+
+uint64_t registry_deadline(const struct registry *r)
+{
+	uint64_t deadline_ns = push_deadline(r);
+
+	if (r->outbox.head != r->outbox.tail)
+		return 0;
+	if (!list_empty(&r->roster.leases))
+		deadline_ns = min_u64(deadline_ns, ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns);
+	if (!list_empty(&r->roster.fading))
+		deadline_ns = min_u64(deadline_ns, ROSTER_NODE(r->roster.fading.next, by_time)->dead_ns + FABRIC_KEEP_NS);
+	return deadline_ns;
+}
+
+/* The lowest id that the store must forget. */
+static uint16_t deleted_take(struct roster *roster)
+{
+	uint16_t id = 0;
+
+	while (!(roster->deleted[id / 8] & 1u << id % 8))
+		id++;
+	roster->deleted[id / 8] &= (uint8_t)~(1u << id % 8);
+	roster->deleted_count--;
+	return id;
+}
+
+bool registry_next_store(struct registry *r, struct store_op *out)
+{
+	struct roster *roster = &r->roster;
+	struct grant grant;
+
+	if (roster->deleted_count > 0) {
+		*out = (struct store_op){.kind = STORE_NODE_DELETE, .entry.id = deleted_take(roster)};
+		return true;
+	}
+	if (!list_empty(&roster->dirty)) {
+		struct roster_node *n = ROSTER_NODE(roster->dirty.next, by_dirty);
+		list_remove(&n->by_dirty);
+		*out = (struct store_op){.kind = STORE_NODE_PUT, .entry = n->entry, .state = n->state};
+		return true;
+	}
+	if (!grants_next_dirty(&r->grants, &grant))
+		return false;
+	*out = (struct store_op){.kind = grant.present ? STORE_GRANT_PUT : STORE_GRANT_DELETE};
+	memcpy(out->host, grant.host, sizeof(out->host));
+	memcpy(out->xpu, grant.xpu, sizeof(out->xpu));
+	return true;
+}
+
+void registry_store_again(struct registry *r)
+{
+	struct roster_node *n;
+
+	ROSTER_EACH(&r->roster, n)
+		list_append(&r->roster.dirty, &n->by_dirty);
+	grants_dirty_all(&r->grants);
+}
+
+const struct registry_counters *registry_counters(const struct registry *r)
+{
+	return &r->counters;
+}
+
+size_t registry_node_count(const struct registry *r, enum node_state state)
+{
+	struct roster_node *n;
+	size_t count = 0;
+
+	ROSTER_EACH(&r->roster, n)
+		count += n->state == state;
+	return count;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What nodes ask: JOIN, RENEW, LEAVE, TABLE_ACK. A request counts only when its number is larger than all before it from the
+ * same run (nonce) of the node; so a recorded datagram that somebody sends again changes nothing. */
+#include "manager/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node, const struct manage_answer *answer)
+{
+	struct outbox_entry *entry = outbox_reserve(r);
+	uint8_t type = answer->status == DXP_OK ? WIRE_ANSWER : WIRE_REFUSE;
+
+	if (!entry) {
+		r->counters.reply_full++;
+		return;
+	}
+	size_t bytes = manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES, r->mac, entry->data);
+	outbox_commit(r, entry, to, bytes);
+}
+
+static void lease_reply(struct registry *r, const struct roster_node *n, uint64_t request)
+{
+	struct outbox_entry *entry = outbox_reserve(r);
+	struct manage_lease lease = {
+		.request = request,
+		.nonce = n->nonce,
+		.epoch = r->epoch,
+		.sequence = r->roster.sequence,
+		.lease_ns = r->lease_ns,
+		.node = n->entry.id,
+	};
+
+	if (!entry) {
+		r->counters.reply_full++;
+		return;
+	}
+	outbox_commit(r, entry, &n->entry.address, manage_lease_encode(&lease, r->mac, entry->data));
+}
+
+/* ---- JOIN ---- */
+
+static void refuse_busy(struct registry *r, const struct wire_address *from, const struct manage_join *join,
+			const struct roster_node *holder, uint64_t now_ns)
+{
+	struct manage_answer answer = {.request = join->request, .nonce = join->nonce, .status = DXP_EBUSY,
+				       .epoch = r->epoch,
+				       .retry_ns = holder->lease_until_ns - now_ns};
+	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	snprintf(answer.text, sizeof(answer.text), "%s is held by the node at %s, whose lease lasts another %.1f s",
+		 same_node ? "this identity" : "this name", wire_address_format(&holder->entry.address, address),
+		 (double)answer.retry_ns / S_NS);
+	r->counters.busy++;
+	requests_answer(r, from, WIRE_NODE_NONE, &answer);
+}
+
+static void refuse(struct registry *r, const struct wire_address *from, uint64_t request, uint64_t nonce, int status,
+		   const char *text)
+{
+	struct manage_answer answer = {.request = request, .nonce = nonce, .status = status};
+
+	snprintf(answer.text, sizeof(answer.text), "%s", text);
+	requests_answer(r, from, WIRE_NODE_NONE, &answer);
+}
+
+/* May this JOIN have the place of a node that is known? Refuses it where not. */
+static bool identity_admit(struct registry *r, const struct wire_address *from, const struct manage_join *join,
+			   struct roster_node *n, uint64_t now_ns)
+{
+	bool alive = n->state == NODE_ALIVE;
+	bool moved = !wire_address_equal(&n->entry.address, from);
+
+	if (join->self.incarnation < n->entry.incarnation) {
+		if (alive && moved)
+			refuse_busy(r, from, join, n, now_ns);
+		else
+			refuse(r, from, join->request, join->nonce, DXP_EEXIST,
+			       "this identity has joined with a later start time; set this machine's clock, or use a new identity");
+		return false;
+	}
+	if (join->self.incarnation == n->entry.incarnation && join->nonce == n->nonce) {
+		if (join->request > n->request)
+			return true;
+		r->counters.replayed++;
+		return false;
+	}
+	/* another run, or a copy: it waits until the one that we know is silent, unless it comes from the same socket */
+	if (alive && moved && n->nonce != 0) {
+		refuse_busy(r, from, join, n, now_ns);
+		return false;
+	}
+	if (alive && moved && join->self.incarnation != n->entry.incarnation) {
+		refuse_busy(r, from, join, n, now_ns);
+		return false;
+	}
+	return true;
+}
+
+/* The same for the name: a live holder keeps it, a dead one loses it. */
+static bool name_admit(struct registry *r, const struct wire_address *from, const struct manage_join *join,
+		       uint64_t now_ns)
+{
+	struct roster_node *holder = roster_find_name(&r->roster, join->self.name);
+
+	if (!holder || memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0)
+		return true;
+	if (holder->state == NODE_ALIVE) {
+		refuse_busy(r, from, join, holder, now_ns);
+		return false;
+	}
+	roster_gone(&r->roster, holder);
+	roster_change(&r->roster, holder);
+	push_news(r, holder, now_ns);
+	return true;
+}
+
+/* Takes over what the node says of itself; true when others must learn of it. */
+static bool entry_update(struct roster_node *n, const struct wire_address *from, const struct manage_join *join)
+{
+	struct node_entry entry = join->self;
+
+	entry.id = n->entry.id;
+	entry.address = *from;
+	entry.alive = entry.granted = false;
+	bool changed = n->state != NODE_ALIVE || memcmp(&entry, &n->entry, sizeof(entry)) != 0;
+	n->entry = entry;
+	return changed;
+}
+
+static void node_begin(struct registry *r, struct roster_node *n, const struct manage_join *join)
+{
+	if (n->nonce != join->nonce) {
+		n->acked = n->sent = (struct manage_progress){0};
+		n->in_flight = n->repeats = 0;
+		n->rewound = false;
+		list_remove(&n->by_push);
+		r->counters.joined++;
+	}
+	n->nonce = join->nonce;
+	n->request = join->request;
+}
+
+static void join_receive(struct registry *r, const struct wire_address *from, struct manage_body body, uint64_t now_ns)
+{
+	struct manage_join join;
+	size_t before = r->roster.count;
+
+	if (manage_join_decode(body, &join) != DXP_OK || join.nonce == 0) {
+		r->counters.malformed++;
+		return;
+	}
+	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
+	if ((n && !identity_admit(r, from, &join, n, now_ns)) || !name_admit(r, from, &join, now_ns))
+		return;
+	if (!n) {
+		n = roster_add(&r->roster, join.self.id);
+		r->counters.forgotten += n && r->roster.count == before;
+	}
+	if (!n) {
+		refuse(r, from, join.request, join.nonce, DXP_EAGAIN, "the fabric is full");
+		return;
+	}
+	bool changed = entry_update(n, from, &join);
+	roster_alive(&r->roster, n, now_ns + r->lease_ns);
+	node_begin(r, n, &join);
+	if (changed) {
+		roster_change(&r->roster, n);
+		push_news(r, n, now_ns);
+	}
+	lease_reply(r, n, join.request);
+	push_node(r, n, now_ns);
+}
+
+/* ---- RENEW, TABLE_ACK, LEAVE ---- */
+
+/* The node that sent this, or NULL when it is not (any more) the one that holds the lease. */
+static struct roster_node *sender_find(const struct registry *r, const struct wire_header *header,
+				       const struct manage_renew *renew)
+{
+	struct roster_node *n = roster_find(&r->roster, header->src_node);
+
+	if (!n || n->state != NODE_ALIVE || memcmp(n->entry.uuid, renew->uuid, WIRE_UUID_BYTES) != 0 ||
+	    n->entry.incarnation != renew->incarnation || (n->nonce != 0 && n->nonce != renew->nonce))
+		return NULL;
+	return n;
+}
+
+/* Is it newer than all before? Then it is the newest now. A manager that started since takes the first that comes. */
+static bool request_admit(struct registry *r, struct roster_node *n, const struct manage_renew *renew)
+{
+	if (n->nonce == renew->nonce && renew->request <= n->request) {
+		r->counters.replayed++;
+		return false;
+	}
+	n->nonce = renew->nonce;
+	n->request = renew->request;
+	return true;
+}
+
+static void renew_accept(struct registry *r, const struct wire_address *from, struct roster_node *n,
+			 const struct manage_renew *renew, uint64_t now_ns)
+{
+	roster_alive(&r->roster, n, now_ns + r->lease_ns);
+	r->counters.renewed++;
+	if (!wire_address_equal(&n->entry.address, from)) {
+		n->entry.address = *from;
+		r->counters.moved++;
+		roster_change(&r->roster, n);
+		push_news(r, n, now_ns);
+	}
+	lease_reply(r, n, renew->request);
+	push_progress(r, n, &renew->progress, now_ns);
+}
+
+static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now_ns)
+{
+	roster_gone(&r->roster, n);
+	roster_change(&r->roster, n);
+	push_news(r, n, now_ns);
+	r->counters.left++;
+}
+
+static void renew_receive(struct registry *r, const struct wire_address *from, const struct wire_header *header,
+			  struct manage_body body, uint64_t now_ns)
+{
+	struct manage_renew renew;
+
+	if (manage_renew_decode(body, &renew) != DXP_OK || renew.nonce == 0) {
+		r->counters.malformed++;
+		return;
+	}
+	struct roster_node *n = sender_find(r, header, &renew);
+	if (!n)
+		r->counters.unknown++;
+	else if (!request_admit(r, n, &renew))
+		return;
+	if (header->type == WIRE_TABLE_ACK) {
+		if (n)
+			push_progress(r, n, &renew.progress, now_ns);
+	} else if (header->type == WIRE_LEAVE) {
+		if (n)
+			leave_accept(r, n, now_ns);
+		/* also to one that is not known: what it wants is so */
+		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
+	} else if (n) {
+		renew_accept(r, from, n, &renew, now_ns);
+	} else {
+		refuse(r, from, renew.request, renew.nonce, DXP_ENOENT, "no lease; join again");
+	}
+}
+
+void requests_receive(struct registry *r, const struct wire_address *from, const struct wire_header *header,
+		      struct manage_body body, uint64_t now_ns)
+{
+	switch (header->type) {
+	case WIRE_JOIN: join_receive(r, from, body, now_ns); break;
+	case WIRE_RENEW:
+	case WIRE_TABLE_ACK:
+	case WIRE_LEAVE: renew_receive(r, from, header, body, now_ns); break;
+	case WIRE_ASSIGN: requests_assign(r, from, body, now_ns); break;
+	case WIRE_STATUS: requests_status(r, from, body); break;
+	default: r->counters.unexpected++;
+	}
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nodes known to the manager. */
+#include "manager/roster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#define ID_PLACES (WIRE_NODE_LAST + 1u)
+
+int roster_create(struct roster *r)
+{
+	*r = (struct roster){.sequence = 1, .next_id = WIRE_NODE_FIRST};
+	list_init(&r->by_change);
+	list_init(&r->leases);
+	list_init(&r->fading);
+	list_init(&r->dirty);
+	r->by_id = calloc(ID_PLACES, sizeof(*r->by_id));
+	r->deleted = calloc(ID_PLACES / 8 + 1, 1);
+	if (r->by_id && r->deleted)
+		return DXP_OK;
+	roster_destroy(r);
+	return DXP_ENOMEM;
+}
+
+void roster_destroy(struct roster *r)
+{
+	for (unsigned id = 0; r->by_id && id < ID_PLACES; id++)
+		free(r->by_id[id]);
+	free(r->by_id);
+	free(r->deleted);
+	r->by_id = NULL;
+	r->deleted = NULL;
+}
+
+struct roster_node *roster_find(const struct roster *r, uint16_t id)
+{
+	return id <= WIRE_NODE_LAST ? r->by_id[id] : NULL;
+}
+
+struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES])
+{
+	struct roster_node *n;
+
+	ROSTER_EACH(r, n)
+		if (memcmp(n->entry.uuid, uuid, WIRE_UUID_BYTES) == 0)
+			return n;
+	return NULL;
+}
+
+struct roster_node *roster_find_name(const struct roster *r, const char *name)
+{
+	struct roster_node *n;
+
+	ROSTER_EACH(r, n)
+		if (n->state != NODE_GONE && strcmp(n->entry.name, name) == 0)
+			return n;
+	return NULL;
+}
+
+static void deleted_set(struct roster *r, uint16_t id, bool deleted)
+{
+	uint8_t bit = (uint8_t)(1u << id % 8), *byte = &r->deleted[id / 8];
+
+	if (deleted && !(*byte & bit))
+		r->deleted_count++;
+	if (!deleted && (*byte & bit))
+		r->deleted_count--;
+	*byte = (uint8_t)(deleted ? *byte | bit : *byte & ~bit);
+}
+
+static void node_forget(struct roster *r, struct roster_node *n)
+{
+	/* a dead one is still in the tables of others: they must learn that it went */
+	r->floor = max_u64(r->floor, n->state == NODE_GONE ? n->changed : ++r->sequence);
+	r->by_id[n->entry.id] = NULL;
+	deleted_set(r, n->entry.id, true);
+	r->count--;
+	list_remove(&n->by_change);
+	list_remove(&n->by_time);
+	list_remove(&n->by_push);
+	list_remove(&n->by_dirty);
+	free(n);
+}
+
+/* by_change is oldest first, so the first gone (or dead) one is the longest gone. */
+static bool room_make(struct roster *r)
+{
+	struct roster_node *n, *dead = NULL;
+
+	if (r->count < FABRIC_NODES_MAX)
+		return true;
+	ROSTER_EACH(r, n) {
+		if (n->state == NODE_GONE) {
+			node_forget(r, n);
+			return true;
+		}
+		if (n->state == NODE_DEAD && !dead)
+			dead = n;
+	}
+	if (dead)
+		node_forget(r, dead);
+	return dead != NULL;
+}
+
+/* The next free id in turn: an id that was given up rests as long as possible. */
+static uint16_t id_choose(struct roster *r, uint16_t wanted)
+{
+	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
+		return wanted;
+	while (r->by_id[r->next_id])
+		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+	return r->next_id;
+}
+
+struct roster_node *roster_add(struct roster *r, uint16_t wanted)
+{
+	if (!room_make(r))
+		return NULL;
+	struct roster_node *n = calloc(1, sizeof(*n));
+	if (!n)
+		return NULL;
+	n->entry.id = id_choose(r, wanted);
+	n->state = NODE_GONE;
+	list_init(&n->by_change);
+	list_init(&n->by_time);
+	list_init(&n->by_push);
+	list_init(&n->by_dirty);
+	deleted_set(r, n->entry.id, false);
+	r->by_id[n->entry.id] = n;
+	r->count++;
+	if (r->next_id == n->entry.id)
+		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+	roster_change(r, n);
+	return n;
+}
+
+void roster_change(struct roster *r, struct roster_node *n)
+{
+	n->changed = ++r->sequence;
+	list_append(&r->by_change, &n->by_change);
+	list_append(&r->dirty, &n->by_dirty);
+}
+
+void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns)
+{
+	n->state = NODE_ALIVE;
+	n->lease_until_ns = lease_until_ns;
+	list_remove(&n->by_time);
+	/* the last place, but for those that a restart of the manager gave a longer lease */
+	struct list *before = r->leases.previous;
+	while (before != &r->leases && ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
+		before = before->previous;
+	list_insert(before, &n->by_time);
+}
+
+void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns)
+{
+	n->state = NODE_DEAD;
+	n->dead_ns = now_ns;
+	list_remove(&n->by_push);
+	if (n->entry.kind == MANAGE_HOST)
+		list_append(&r->fading, &n->by_time);
+	else
+		list_remove(&n->by_time);
+}
+
+void roster_gone(struct roster *r, struct roster_node *n)
+{
+	n->state = NODE_GONE;
+	list_remove(&n->by_time);
+	list_remove(&n->by_push);
+}
+
+struct list *roster_after(const struct roster *r, uint64_t sequence)
+{
+	struct list *at = r->by_change.previous;
+
+	while (at != &r->by_change && ROSTER_NODE(at, by_change)->changed > sequence)
+		at = at->previous;
+	return at->next;
+}

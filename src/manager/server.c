@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The manager's loop: take a batch, store what came of it, send. Ids are on disk before a node learns of them. */
+#include "manager/server.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "manager/store.h"
+
+#define STORE_RETRY_NS (1 * S_NS)
+#define SEND_RETRY_NS  (1 * MS_NS)
+
+struct server {
+	struct link *link;
+	struct store *store;
+	struct registry *registry;
+	atomic_bool stop;
+	uint64_t store_retry_ns; /* no saving before; 0: none failed */
+	struct link_datagram out[LINK_BATCH];
+	size_t out_count, out_sent; /* the kernel had no room for the rest yet */
+};
+
+int server_open(const struct server_options *options, struct server **out)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	struct link_options link_options = {.bind = options->bind};
+	struct registry_options registry_options = {.policy = options->policy, .entropy = entropy_kernel};
+	int status;
+
+	if (!s)
+		return DXP_ENOMEM;
+	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
+	/* the port first: a second manager on it then leaves no trace in the state folder */
+	status = link_open(&link_options, &s->link);
+	if (status == DXP_OK)
+		status = store_open(options->state_folder, &s->store);
+	if (status == DXP_OK)
+		status = registry_create(&registry_options, &s->registry);
+	if (status == DXP_OK)
+		status = store_load(s->store, s->registry);
+	if (status != DXP_OK) {
+		server_close(s);
+		return status;
+	}
+	registry_start(s->registry, link_now_ns());
+	*out = s;
+	return DXP_OK;
+}
+
+void server_close(struct server *s)
+{
+	if (!s)
+		return;
+	registry_destroy(s->registry);
+	store_close(s->store);
+	if (s->link)
+		link_close(s->link);
+	free(s);
+}
+
+void server_address(const struct server *s, struct wire_address *out)
+{
+	link_address(s->link, out);
+}
+
+static void receive(struct server *s)
+{
+	struct link_arrival arrivals[LINK_BATCH];
+	size_t count = link_receive(s->link, arrivals, LINK_BATCH);
+	uint64_t now_ns = link_now_ns();
+
+	for (size_t i = 0; i < count; i++)
+		registry_receive(s->registry, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes, now_ns);
+}
+
+/* A store that fails does not stop the fabric: nodes are served from memory, and saving is tried again each second. */
+static void save(struct server *s, uint64_t now_ns)
+{
+	if (now_ns < s->store_retry_ns)
+		return;
+	s->store_retry_ns = store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
+}
+
+/* Sends what is due. False: the kernel has no room for all of it; the rest keeps its place. */
+static bool send(struct server *s)
+{
+	do {
+		if (s->out_sent == s->out_count) {
+			s->out_count = registry_send(s->registry, s->out, LINK_BATCH, link_now_ns());
+			s->out_sent = 0;
+			save(s, link_now_ns()); /* leases that ran out just now */
+		}
+		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
+		if (s->out_sent < s->out_count)
+			return false;
+	} while (s->out_count == LINK_BATCH);
+	return true;
+}
+
+void server_run(struct server *s)
+{
+	while (!atomic_load(&s->stop)) {
+		bool sent = s->out_sent == s->out_count;
+		if (sent) /* what waits to be sent lies in the registry's memory, which receiving would change */
+			receive(s);
+		save(s, link_now_ns());
+		sent = send(s);
+		uint64_t deadline_ns = registry_deadline(s->registry);
+		if (!sent)
+			deadline_ns = link_now_ns() + SEND_RETRY_NS;
+		if (s->store_retry_ns)
+			deadline_ns = min_u64(deadline_ns, s->store_retry_ns);
+		link_wait(s->link, deadline_ns);
+	}
+}
+
+void server_stop(struct server *s)
+{
+	atomic_store(&s->stop, true);
+	link_wake(s->link);
+}
+
+void server_report(const struct server *s)
+{
+	const struct registry_counters *c = registry_counters(s->registry);
+
+	log_info("nodes: %zu alive, %zu dead", registry_node_count(s->registry, NODE_ALIVE),
+		 registry_node_count(s->registry, NODE_DEAD));
+#define REPORT(name, text)                                                                         \
+	if (c->name)                                                                               \
+		log_info("%s: %llu (%s)", #name, (unsigned long long)c->name, text);
+	REGISTRY_COUNTERS(REPORT)
+#undef REPORT
+}

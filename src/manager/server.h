@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The manager as a process: a UDP endpoint, the registry, its store, and the loop that turns them. One thread. */
+#ifndef MANAGER_SERVER_H
+#define MANAGER_SERVER_H
+
+#include "manager/registry.h"
+
+struct server_options {
+	struct wire_address bind;
+	const char *state_folder;
+	uint8_t key[FABRIC_KEY_BYTES];
+	enum grants_policy policy;
+};
+
+struct server;
+
+/* Opens endpoint and store and loads the registry. Statuses as link_open and store_open, logged there. */
+int server_open(const struct server_options *options, struct server **out);
+void server_close(struct server *s);
+
+/* Where it listens, the port filled in. */
+void server_address(const struct server *s, struct wire_address *out);
+
+/* Serves until server_stop. */
+void server_run(struct server *s);
+
+/* Makes server_run return soon; from any thread or a signal handler. */
+void server_stop(struct server *s);
+
+/* Writes counters and nodes to the log at level info. */
+void server_report(const struct server *s);
+
+#endif

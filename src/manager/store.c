@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store on SQLite. The database stays locked while it is open; a row of `node` is one node with all its fields, numbers
+ * of 64 bits kept as SQLite's signed ones. */
+#include "manager/store.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <sqlite3.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+
+#define FILE_NAME      "manager.db"
+#define APPLICATION_ID 0x6478706d /* "dxpm" */
+#define SCHEMA_VERSION 1
+
+enum statement { NODE_PUT, NODE_DELETE, GRANT_PUT, GRANT_DELETE, STATEMENTS };
+
+static const char *const statement_texts[STATEMENTS] = {
+	[NODE_PUT] = "INSERT OR REPLACE INTO node VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+	[NODE_DELETE] = "DELETE FROM node WHERE id = ?1",
+	[GRANT_PUT] = "INSERT OR REPLACE INTO permission VALUES (?1,?2)",
+	[GRANT_DELETE] = "DELETE FROM permission WHERE host = ?1 AND xpu = ?2",
+};
+
+static const char schema[] =
+	"BEGIN;"
+	"CREATE TABLE node (id INTEGER PRIMARY KEY, uuid BLOB NOT NULL UNIQUE, state INTEGER NOT NULL, kind INTEGER NOT NULL,"
+	" incarnation INTEGER NOT NULL, capabilities INTEGER NOT NULL, magic INTEGER NOT NULL, memory INTEGER NOT NULL,"
+	" address BLOB NOT NULL, name TEXT NOT NULL, engine TEXT NOT NULL, device TEXT NOT NULL);"
+	"CREATE TABLE permission (host TEXT NOT NULL, xpu TEXT NOT NULL, PRIMARY KEY (host, xpu));"
+	"PRAGMA application_id = 1685614701;" /* APPLICATION_ID */
+	"PRAGMA user_version = 1;"
+	"COMMIT";
+
+_Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
+
+struct store {
+	sqlite3 *db;
+	sqlite3_stmt *statements[STATEMENTS];
+	bool failing; /* the last save failed; said once */
+	char path[PATH_MAX];
+};
+
+/* What the database's complaint means to us, logged. */
+static int complain(struct store *s, const char *doing)
+{
+	int code = sqlite3_errcode(s->db) & 0xff;
+
+	switch (code) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		log_error("another manager uses %s; stop it, or give this one its own --state folder", s->path);
+		return DXP_EBUSY;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		log_error("%s is damaged or not a manager's database (%s); move it away to start with an empty registry, "
+			  "nodes keep their ids where they can",
+			  s->path, sqlite3_errmsg(s->db));
+		return DXP_EMALFORMED;
+	case SQLITE_READONLY:
+	case SQLITE_PERM:
+	case SQLITE_CANTOPEN:
+		log_error("cannot write %s (%s); give --state a folder that this user may write", s->path,
+			  sqlite3_errmsg(s->db));
+		return DXP_EACCESS;
+	case SQLITE_NOMEM: return DXP_ENOMEM;
+	default:
+		log_error("%s: cannot %s: %s", s->path, doing, sqlite3_errmsg(s->db));
+		return DXP_EIO;
+	}
+}
+
+static int number_read(struct store *s, const char *pragma, int *out)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(s->db, pragma, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW) {
+		sqlite3_finalize(statement);
+		return complain(s, "read the database");
+	}
+	*out = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return DXP_OK;
+}
+
+/* Is it ours, of this version? An empty one becomes so. */
+static int schema_ensure(struct store *s)
+{
+	int application = 0, version = 0, tables = 0;
+	int status = number_read(s, "PRAGMA application_id", &application);
+
+	if (status == DXP_OK)
+		status = number_read(s, "PRAGMA user_version", &version);
+	if (status == DXP_OK)
+		status = number_read(s, "SELECT count(*) FROM sqlite_master", &tables);
+	if (status != DXP_OK)
+		return status;
+	if (application == 0 && version == 0 && tables == 0)
+		return sqlite3_exec(s->db, schema, NULL, NULL, NULL) == SQLITE_OK ? DXP_OK : complain(s, "make the tables");
+	if (application != APPLICATION_ID) {
+		log_error("%s is another program's database; give --state an empty folder", s->path);
+		return DXP_EMALFORMED;
+	}
+	if (version != SCHEMA_VERSION) {
+		log_error("%s was written by another version of dxp-manager (format %d, this one knows %d); use that one",
+			  s->path, version, SCHEMA_VERSION);
+		return DXP_EUNSUPPORTED;
+	}
+	return DXP_OK;
+}
+
+/* A lock that is held until the end keeps a second manager out; quick_check finds damage before we rely on anything. */
+static int database_begin(struct store *s)
+{
+	sqlite3_stmt *statement = NULL;
+	int status;
+
+	if (sqlite3_exec(s->db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+			 "BEGIN EXCLUSIVE; COMMIT",
+			 NULL, NULL, NULL) != SQLITE_OK)
+		return complain(s, "lock the database");
+	if (sqlite3_db_readonly(s->db, "main") == 1) {
+		log_error("cannot write %s; give --state a folder that this user may write", s->path);
+		return DXP_EACCESS;
+	}
+	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		status = complain(s, "check the database");
+	else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
+		log_error("%s is damaged (%s); move it away to start with an empty registry, nodes keep their ids where they can",
+			  s->path, (const char *)sqlite3_column_text(statement, 0));
+		status = DXP_EMALFORMED;
+	} else {
+		status = DXP_OK;
+	}
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static int statements_prepare(struct store *s)
+{
+	for (int i = 0; i < STATEMENTS; i++)
+		if (sqlite3_prepare_v3(s->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statements[i], NULL) !=
+		    SQLITE_OK)
+			return complain(s, "prepare");
+	return DXP_OK;
+}
+
+static int folder_ensure(struct store *s, const char *folder)
+{
+	int length = snprintf(s->path, sizeof(s->path), "%s/" FILE_NAME, folder);
+
+	if (length < 0 || (size_t)length >= sizeof(s->path)) {
+		log_error("the name of the state folder is too long");
+		return DXP_EIO;
+	}
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+		log_error("cannot make the state folder %s: %s", folder, strerror(errno));
+		return errno == EACCES || errno == EPERM || errno == EROFS ? DXP_EACCESS : DXP_EIO;
+	}
+	return DXP_OK;
+}
+
+static int database_open(struct store *s)
+{
+	mode_t before = umask(0077);
+	int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	int status = code == SQLITE_OK ? DXP_OK : s->db ? complain(s, "open") : DXP_ENOMEM;
+
+	if (status == DXP_OK)
+		status = database_begin(s);
+	if (status == DXP_OK)
+		status = schema_ensure(s);
+	if (status == DXP_OK)
+		status = statements_prepare(s);
+	umask(before);
+	return status;
+}
+
+int store_open(const char *folder, struct store **out)
+{
+	struct store *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	int status = folder_ensure(s, folder);
+	if (status == DXP_OK)
+		status = database_open(s);
+	if (status != DXP_OK) {
+		store_close(s);
+		return status;
+	}
+	*out = s;
+	return DXP_OK;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(s->statements[i]);
+	sqlite3_close(s->db);
+	free(s);
+}
+
+static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
+{
+	const unsigned char *text = sqlite3_column_text(row, column);
+
+	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
+}
+
+/* False: a blob has the wrong size. */
+static bool node_read(sqlite3_stmt *row, struct store_op *op)
+{
+	struct node_entry *e = &op->entry;
+
+	*op = (struct store_op){.kind = STORE_NODE_PUT, .state = (enum node_state)sqlite3_column_int(row, 2)};
+	if (sqlite3_column_bytes(row, 1) != WIRE_UUID_BYTES || sqlite3_column_bytes(row, 8) != WIRE_ADDRESS_BYTES)
+		return false;
+	e->id = (uint16_t)sqlite3_column_int(row, 0);
+	memcpy(e->uuid, sqlite3_column_blob(row, 1), WIRE_UUID_BYTES);
+	e->kind = (uint8_t)sqlite3_column_int(row, 3);
+	e->incarnation = (uint64_t)sqlite3_column_int64(row, 4);
+	e->capabilities = (uint32_t)sqlite3_column_int64(row, 5);
+	e->magic = (uint32_t)sqlite3_column_int64(row, 6);
+	e->memory_bytes = (uint64_t)sqlite3_column_int64(row, 7);
+	wire_address_decode(sqlite3_column_blob(row, 8), &e->address);
+	text_copy(e->name, sizeof(e->name), row, 9);
+	text_copy(e->engine, sizeof(e->engine), row, 10);
+	text_copy(e->device, sizeof(e->device), row, 11);
+	return true;
+}
+
+static bool grant_read(sqlite3_stmt *row, struct store_op *op)
+{
+	*op = (struct store_op){.kind = STORE_GRANT_PUT};
+	text_copy(op->host, sizeof(op->host), row, 0);
+	text_copy(op->xpu, sizeof(op->xpu), row, 1);
+	return true;
+}
+
+static int rows_load(struct store *s, struct registry *r, const char *query, bool (*read)(sqlite3_stmt *, struct store_op *))
+{
+	sqlite3_stmt *statement = NULL;
+	struct store_op op;
+	int code, status = DXP_OK;
+
+	if (sqlite3_prepare_v2(s->db, query, -1, &statement, NULL) != SQLITE_OK)
+		return complain(s, "read");
+	while (status == DXP_OK && (code = sqlite3_step(statement)) != SQLITE_DONE) {
+		if (code != SQLITE_ROW)
+			status = complain(s, "read");
+		else
+			status = read(statement, &op) ? registry_load(r, &op) : DXP_EINVAL;
+	}
+	sqlite3_finalize(statement);
+	if (status != DXP_EINVAL)
+		return status;
+	log_error("%s holds rows that cannot be; move it away to start with an empty registry", s->path);
+	return DXP_EMALFORMED;
+}
+
+int store_load(struct store *s, struct registry *r)
+{
+	int status = rows_load(s, r, "SELECT * FROM node ORDER BY id", node_read);
+
+	return status == DXP_OK ? rows_load(s, r, "SELECT * FROM permission", grant_read) : status;
+}
+
+static void node_bind(sqlite3_stmt *row, const struct store_op *op)
+{
+	const struct node_entry *e = &op->entry;
+	uint8_t address[WIRE_ADDRESS_BYTES];
+
+	wire_address_encode(&e->address, address);
+	sqlite3_bind_int(row, 1, e->id);
+	sqlite3_bind_blob(row, 2, e->uuid, WIRE_UUID_BYTES, SQLITE_TRANSIENT);
+	sqlite3_bind_int(row, 3, op->state);
+	sqlite3_bind_int(row, 4, e->kind);
+	sqlite3_bind_int64(row, 5, (sqlite3_int64)e->incarnation);
+	sqlite3_bind_int64(row, 6, e->capabilities);
+	sqlite3_bind_int64(row, 7, e->magic);
+	sqlite3_bind_int64(row, 8, (sqlite3_int64)e->memory_bytes);
+	sqlite3_bind_blob(row, 9, address, sizeof(address), SQLITE_TRANSIENT);
+	sqlite3_bind_text(row, 10, e->name, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(row, 11, e->engine, -1, SQLITE_TRANSIENT);
+	sqlite3_bind_text(row, 12, e->device, -1, SQLITE_TRANSIENT);
+}
+
+static bool op_save(struct store *s, const struct store_op *op)
+{
+	static const enum statement of_kind[] = {[STORE_NODE_PUT] = NODE_PUT,
+						 [STORE_NODE_DELETE] = NODE_DELETE,
+						 [STORE_GRANT_PUT] = GRANT_PUT,
+						 [STORE_GRANT_DELETE] = GRANT_DELETE};
+	sqlite3_stmt *statement = s->statements[of_kind[op->kind]];
+
+	if (op->kind == STORE_NODE_PUT) {
+		node_bind(statement, op);
+	} else if (op->kind == STORE_NODE_DELETE) {
+		sqlite3_bind_int(statement, 1, op->entry.id);
+	} else {
+		sqlite3_bind_text(statement, 1, op->host, -1, SQLITE_TRANSIENT);
+		sqlite3_bind_text(statement, 2, op->xpu, -1, SQLITE_TRANSIENT);
+	}
+	bool good = sqlite3_step(statement) == SQLITE_DONE;
+	sqlite3_reset(statement);
+	return good;
+}
+
+/* Begins a transaction with the first change, so that nothing is written when nothing is new. */
+static bool changes_save(struct store *s, struct registry *r)
+{
+	struct store_op op;
+	bool begun = false, good = true;
+
+	while (good && registry_next_store(r, &op)) {
+		good = begun || sqlite3_exec(s->db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK;
+		begun = true;
+		good = good && op_save(s, &op);
+	}
+	if (good && begun)
+		good = sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK;
+	return good;
+}
+
+int store_save(struct store *s, struct registry *r)
+{
+	if (changes_save(s, r)) {
+		if (s->failing)
+			log_warn("%s can be written again", s->path);
+		s->failing = false;
+		return DXP_OK;
+	}
+	if (!s->failing)
+		log_error("cannot write %s (%s): ids and grants given now are lost if this manager stops; make room or mend "
+			  "the disk, it tries again",
+			  s->path, sqlite3_errmsg(s->db));
+	s->failing = true;
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	registry_store_again(r);
+	return DXP_EIO;
+}

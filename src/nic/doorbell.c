@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doorbells become requests: the descriptor is copied out of the window first, and only the copy is checked and used. A
+ * descriptor that is wrong ends in a completion with the reason; one too short to have a completion sets the sticky error. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+
+static bool op_is_read(uint8_t op)
+{
+	return op == NIC_OP_GET || op == NIC_OP_CFG_READ;
+}
+
+/* The length that the head promises; 0 when it promises nonsense. */
+static uint32_t descriptor_bytes(const struct nic_descriptor *d)
+{
+	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
+	uint32_t inline_bytes = d->flags & NIC_FLAG_INLINE ? d->inline_bytes : 0;
+
+	if (entries > NIC_LIST_ENTRIES_MAX || inline_bytes > NIC_INLINE_BYTES_MAX)
+		return 0;
+	return (uint32_t)(sizeof(*d) + entries * sizeof(struct nic_entry)) + inline_bytes;
+}
+
+static int piece_local(struct nic *n, const struct nic_entry *e, struct nic_piece *piece)
+{
+	struct nic_region *region = region_find(n, e->key);
+
+	if (!region)
+		return DXP_EACCESS;
+	if (e->bytes == 0 || e->offset > region->bytes || e->bytes > region->bytes - e->offset)
+		return DXP_ERANGE;
+	*piece = (struct nic_piece){.base = region->base + e->offset, .bytes = e->bytes, .key = e->key, .region = region};
+	region->uses++;
+	return DXP_OK;
+}
+
+static int lists_resolve(struct nic_request *r, const struct nic_entry *local, uint16_t local_count,
+			 const struct nic_entry *remote, uint16_t remote_count)
+{
+	uint64_t local_bytes = 0, remote_bytes = 0;
+
+	for (uint16_t i = 0; i < local_count; i++) {
+		int status = piece_local(r->function->nic, &local[i], &r->local[i]);
+		if (status != DXP_OK)
+			return status;
+		r->local_count++;
+		local_bytes += local[i].bytes;
+	}
+	for (uint16_t i = 0; i < remote_count; i++) {
+		if (remote[i].bytes == 0)
+			return DXP_EINVAL;
+		r->remote[r->remote_count++] = (struct nic_piece){
+			.offset = remote[i].offset, .bytes = remote[i].bytes, .key = remote[i].key};
+		remote_bytes += remote[i].bytes;
+	}
+	if (r->head.op != NIC_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
+		return DXP_EINVAL; /* C-24: the totals must agree */
+	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
+	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL : DXP_OK;
+}
+
+/* Is the shape right for the operation? Immediate data stands in for the local list of what is sent. */
+static bool shape_good(const struct nic_request *r)
+{
+	const struct nic_descriptor *d = &r->head;
+	bool immediate = d->flags & NIC_FLAG_INLINE;
+
+	switch (d->op) {
+	case NIC_OP_NAP:
+		return r->remote_count == 0 && r->total <= NIC_NAP_BYTES_MAX && (!immediate || r->local_count == 0);
+	case NIC_OP_PUT: return r->remote_count > 0 && r->local_count > 0 && !immediate;
+	case NIC_OP_GET: return r->remote_count > 0 && r->local_count > 0 && !immediate;
+	case NIC_OP_CFG_READ:
+		return r->remote_count == 1 && r->local_count == 1 && !immediate && r->total % 4 == 0 &&
+		       r->total <= 4 * NIC_CFG_WORDS_MAX;
+	case NIC_OP_CFG_WRITE:
+		return r->remote_count == 1 && r->local_count == 0 && immediate && d->inline_bytes == r->total &&
+		       r->total % 4 == 0 && r->total <= 4 * NIC_CFG_WORDS_MAX;
+	default: return false;
+	}
+}
+
+/* What the message carries besides lists goes to a message body later; until then it stays in the copy. */
+static int request_parse(struct nic_request *r, const uint8_t *copy, uint32_t bytes)
+{
+	const struct nic_entry *entries = (const void *)(copy + sizeof(r->head));
+	const struct nic_entry *src = entries, *dst = entries + r->head.src_count;
+	bool read = op_is_read(r->head.op);
+
+	if (descriptor_bytes(&r->head) != bytes)
+		return DXP_EINVAL;
+	int status = read ? lists_resolve(r, dst, r->head.dst_count, src, r->head.src_count)
+			  : lists_resolve(r, src, r->head.src_count, dst, r->head.dst_count);
+	if (status != DXP_OK)
+		return status;
+	if (r->head.flags & NIC_FLAG_INLINE) {
+		memcpy(r->immediate, copy + bytes - r->head.inline_bytes, r->head.inline_bytes);
+		if (r->head.op == NIC_OP_NAP)
+			r->total = r->head.inline_bytes;
+	}
+	return shape_good(r) ? DXP_OK : DXP_EINVAL;
+}
+
+static struct nic_request *request_get(struct nic *n)
+{
+	struct nic_request *r = n->free_requests;
+
+	if (!r)
+		return calloc(1, sizeof(*r));
+	n->free_requests = r->next;
+	memset(r, 0, offsetof(struct nic_request, immediate));
+	return r;
+}
+
+/* Takes one published doorbell. False when it must stay where it is: no room for its request. */
+static bool doorbell_take(struct nic_function *f, uint32_t bytes)
+{
+	_Alignas(8) uint8_t copy[NIC_DESCRIPTOR_BYTES];
+	struct nic *n = f->nic;
+
+	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES) {
+		n->counters.descriptors_bad++;
+		atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
+		return true;
+	}
+	memcpy(copy, f->window->descriptors[f->consumer % NIC_DOORBELLS], bytes);
+	const struct nic_descriptor *head = (const void *)copy;
+	if (head->qp >= NIC_QPS_PER_FUNCTION) {
+		n->counters.descriptors_bad++;
+		atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
+		return true;
+	}
+	if (f->queues[head->qp].outstanding >= NIC_DOORBELLS)
+		return false;
+	struct nic_request *r = request_get(n);
+	if (!r)
+		return false;
+	r->function = f;
+	r->head = *head;
+	r->status = request_parse(r, copy, bytes);
+	if (r->status != DXP_OK) {
+		n->counters.descriptors_bad++;
+		r->cut_done = true;
+	}
+	request_queue(r);
+	return true;
+}
+
+static uint32_t outstanding_total(const struct nic_function *f)
+{
+	uint32_t total = 0;
+
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		total += f->queues[q].outstanding;
+	return total;
+}
+
+uint32_t doorbells_take(struct nic_function *f)
+{
+	struct nic_window *w = f->window;
+	uint32_t taken = 0;
+
+	while (taken < NIC_DOORBELLS && outstanding_total(f) + sent_unread(f) < NIC_EVENTS) {
+		const struct nic_doorbell *bell = &w->doorbells[f->consumer % NIC_DOORBELLS];
+		/* Pairs with the user's release: descriptor and length are there. */
+		if (atomic_load_explicit(&bell->lap, memory_order_acquire) != nic_lap(f->consumer, NIC_DOORBELLS))
+			break;
+		if (!doorbell_take(f, bell->bytes))
+			break;
+		f->consumer++;
+		taken++;
+		/* The slot was copied out: the user may claim it again. */
+		atomic_store_explicit(&w->consumer, f->consumer, memory_order_release);
+	}
+	f->nic->counters.doorbells += taken;
+	return taken;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The NIC as a whole: created, its functions opened, its peers known, and the way between windows, engines and RLTP. */
+#include "nic/nic.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+#include "wire/ids.h"
+
+static void session_reset(void *user, struct rltp_session *s, int status)
+{
+	struct nic_peer *p = peer_of(s);
+
+	if (!p)
+		return;
+	reads_fail(p, status);
+	peer_streams_free(p);
+	p->answers = 0;
+}
+
+static const struct rltp_user_ops engine_ops = {
+	.fill = message_fill,
+	.done = message_done,
+	.deliver = packet_deliver,
+	.aborted = packet_aborted,
+	.reset = session_reset,
+};
+
+static int endpoint_create(struct nic *n)
+{
+	const struct nic_options *o = &n->options;
+	struct rltp_endpoint_options options = {
+		.node = o->node,
+		.incarnation = o->incarnation,
+		.window_packets = o->window_packets,
+		.payload_crc = o->payload_crc,
+		.ops = &engine_ops,
+		.user = n,
+		.entropy = o->entropy,
+		.entropy_context = o->entropy_context,
+		.token = o->token,
+		.token_context = o->token_context,
+	};
+
+	memcpy(options.uuid, o->uuid, sizeof(options.uuid));
+	return rltp_endpoint_create(&options, &n->endpoint);
+}
+
+int nic_create(const struct nic_options *options, struct nic **out)
+{
+	struct nic *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return DXP_ENOMEM;
+	n->options = *options;
+	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
+	if (!n->regions || endpoint_create(n) != DXP_OK) {
+		free(n->regions);
+		free(n);
+		return DXP_ENOMEM;
+	}
+	*out = n;
+	return DXP_OK;
+}
+
+static void requests_free(struct nic_function *f)
+{
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
+			next = r->next;
+			free(r);
+		}
+	}
+}
+
+/* Messages that RLTP still holds come back through message_done, to nobody. */
+static void peers_free(struct nic *n)
+{
+	while (n->peers)
+		nic_peer_lost(n, n->peers->session->options.peer_node, DXP_ECLOSED);
+}
+
+void nic_destroy(struct nic *n)
+{
+	if (!n)
+		return;
+	peers_free(n);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		requests_free(&n->functions[i]);
+	for (struct nic_request *r = n->free_requests, *next; r; r = next) {
+		next = r->next;
+		free(r);
+	}
+	for (struct nic_message *m = n->free_messages, *next; m; m = next) {
+		next = m->next_free;
+		free(m);
+	}
+	rltp_endpoint_destroy(n->endpoint);
+	free(n->regions);
+	free(n);
+}
+
+void nic_node_set(struct nic *n, uint16_t node)
+{
+	n->options.node = node;
+	rltp_endpoint_node(n->endpoint, node);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			atomic_store(&n->functions[i].window->node, node);
+}
+
+int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w)
+{
+	if (function >= NIC_FUNCTIONS)
+		return DXP_EINVAL;
+	struct nic_function *f = &n->functions[function];
+	if (f->window)
+		return DXP_EEXIST;
+	*f = (struct nic_function){.nic = n, .window = w, .index = function};
+	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
+	w->magic = NIC_WINDOW_MAGIC;
+	w->version = NIC_WINDOW_VERSION;
+	w->bytes = sizeof(*w);
+	w->function = function;
+	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
+	atomic_store(&w->node, n->options.node);
+	return DXP_OK;
+}
+
+struct nic_peer *peer_of(struct rltp_session *s)
+{
+	return (struct nic_peer *)(uintptr_t)s->owner;
+}
+
+struct nic_peer *peer_find(struct nic *n, uint16_t node)
+{
+	struct rltp_session *s = rltp_endpoint_session(n->endpoint, node);
+
+	return s ? peer_of(s) : NULL;
+}
+
+int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns)
+{
+	n->now_ns = now_ns;
+	int status = rltp_endpoint_peer(n->endpoint, peer, now_ns);
+	if (status != DXP_OK)
+		return status;
+	struct rltp_session *s = rltp_endpoint_session(n->endpoint, peer->node);
+	if (s->owner)
+		return DXP_OK;
+	struct nic_peer *p = calloc(1, sizeof(*p));
+	if (!p) {
+		rltp_endpoint_peer_lost(n->endpoint, peer->node, DXP_ENOMEM);
+		return DXP_ENOMEM;
+	}
+	p->nic = n;
+	p->session = s;
+	p->next = n->peers;
+	n->peers = p;
+	s->owner = (uint64_t)(uintptr_t)p;
+	return DXP_OK;
+}
+
+void nic_peer_lost(struct nic *n, uint16_t node, int status)
+{
+	struct nic_peer *p = peer_find(n, node);
+	struct nic_peer **link = &n->peers;
+
+	if (!p)
+		return;
+	rltp_endpoint_peer_lost(n->endpoint, node, status); /* resets the session, which frees the streams */
+	while (*link != p)
+		link = &(*link)->next;
+	*link = p->next;
+	free(p);
+}
+
+int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns)
+{
+	n->now_ns = now_ns;
+	return rltp_endpoint_receive(n->endpoint, arrival, now_ns);
+}
+
+uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
+{
+	uint32_t taken = 0;
+
+	n->now_ns = now_ns;
+	for (int i = 0; i < NIC_FUNCTIONS; i++) {
+		struct nic_function *f = &n->functions[i];
+		if (!f->window)
+			continue;
+		taken += doorbells_take(f);
+		queues_advance(f);
+	}
+	return taken;
+}
+
+size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	n->now_ns = now_ns;
+	return rltp_endpoint_send(n->endpoint, out, count, now_ns);
+}
+
+uint64_t nic_deadline(const struct nic *n)
+{
+	return rltp_endpoint_deadline(n->endpoint);
+}
+
+const struct nic_counters *nic_counters(const struct nic *n)
+{
+	return &n->counters;
+}
+
+struct rltp_endpoint *nic_endpoint(struct nic *n)
+{
+	return n->endpoint;
+}
+
+struct nic_message *message_get(struct nic *n)
+{
+	struct nic_message *m = n->free_messages;
+
+	if (!m)
+		return calloc(1, sizeof(*m));
+	n->free_messages = m->next_free;
+	memset(m, 0, sizeof(*m));
+	return m;
+}
+
+void message_put(struct nic *n, struct nic_message *m)
+{
+	free(m->body);
+	m->body = NULL;
+	m->next_free = n->free_messages;
+	n->free_messages = m;
+}
+
+uint32_t stream_index(uint8_t function, uint16_t qp)
+{
+	if (function >= NIC_FUNCTIONS || qp >= NIC_QPS_PER_FUNCTION)
+		return NIC_STREAMS;
+	return function * NIC_QPS_PER_FUNCTION + qp;
+}

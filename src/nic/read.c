@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GET and CFG, both sides. The asking side keeps one entry per request until its answer is complete; the answering side turns a
+ * request into a message of its own (C-19, C-21, C-32). The number of requests outstanding is bounded by the asking side, so
+ * the answering side always has room and nothing can lock (C-22). */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "nic/internal.h"
+
+#define FLOW_ANSWER_SMALL 0
+#define FLOW_ANSWER_DATA  5
+
+struct nic_read *read_begin(struct nic_peer *p)
+{
+	if (p->read_count == NIC_READS_MAX)
+		return NULL;
+	for (uint32_t i = 0; i < NIC_READS_MAX; i++) {
+		uint32_t slot = (p->read_id + i) % NIC_READS_MAX;
+		struct nic_read *r = &p->reads[slot];
+		if (r->request)
+			continue;
+		/* The slot in the low bits, and never 0: that is "no read". */
+		p->read_id += NIC_READS_MAX;
+		*r = (struct nic_read){.id = (p->read_id - p->read_id % NIC_READS_MAX) | slot};
+		if (r->id == 0)
+			r->id = NIC_READS_MAX * 2 | slot;
+		return r;
+	}
+	return NULL;
+}
+
+static void read_finish(struct nic_peer *p, struct nic_read *r, int status)
+{
+	struct nic_request *request = r->request;
+
+	*r = (struct nic_read){0};
+	p->read_count--;
+	request_finished(request, status);
+}
+
+static struct nic_read *read_find(struct nic_peer *p, uint32_t id)
+{
+	struct nic_read *r = &p->reads[id % NIC_READS_MAX];
+
+	return r->request && r->id == id ? r : NULL;
+}
+
+void read_cancel(struct nic_peer *p, uint32_t id, int status)
+{
+	struct nic_read *r = read_find(p, id);
+
+	if (r)
+		read_finish(p, r, status);
+}
+
+void reads_fail(struct nic_peer *p, int status)
+{
+	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+		if (p->reads[i].request)
+			read_finish(p, &p->reads[i], status);
+}
+
+static int status_of_code(uint32_t code)
+{
+	switch (code) {
+	case 0: return DXP_OK;
+	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
+	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
+	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
+	default: return DXP_EUNSUPPORTED;
+	}
+}
+
+static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i += 4) {
+		uint32_t value = get_be32(payload + i);
+		memcpy(to + i, &value, sizeof(value));
+	}
+}
+
+uint8_t answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
+{
+	struct nic_read *r = read_find(p, h->msg_id);
+
+	if (!r || r->type != h->type)
+		return 0; /* the request was given up in the meantime */
+	if (h->type != WIRE_GET_RSP) {
+		int status = status_of_code(h->key);
+		if (status == DXP_OK && h->payload_bytes != r->bytes)
+			return WIRE_NACK_BOUNDS;
+		if (status == DXP_OK && r->to)
+			registers_store(r->to, payload, h->payload_bytes);
+		read_finish(p, r, status);
+		return 0;
+	}
+	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr || h->payload_bytes > r->left)
+		return WIRE_NACK_BOUNDS;
+	memcpy(r->to + h->addr, payload, h->payload_bytes);
+	r->left -= h->payload_bytes;
+	if (r->left == 0)
+		read_finish(p, r, DXP_OK);
+	return 0;
+}
+
+static void answer_post(struct nic_peer *p, struct nic_message *m, uint8_t type, uint8_t flow)
+{
+	m->rltp.type = type;
+	m->rltp.flow = flow;
+	m->peer = p;
+	p->answers++;
+	message_post(m);
+}
+
+/* Out of memory in the middle of an answer: nothing is said, and the asking side ends by its own bound on silence. */
+void get_execute(struct nic_peer *p, struct rx_record *record)
+{
+	struct nic_message *m = message_get(p->nic);
+
+	if (!m)
+		return;
+	m->region = record->region;
+	m->region->uses++; /* the record gives its own hold back */
+	m->data = record->region->base + record->addr;
+	m->rltp.bytes = (uint32_t)record->get.bytes;
+	m->fields.addr = record->get.reply_addr;
+	m->fields.key = record->get.reply_key;
+	m->fields.msg_id = record->get.reply_msg_id;
+	answer_post(p, m, WIRE_GET_RSP, FLOW_ANSWER_DATA);
+}
+
+static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record, struct nic_message *m)
+{
+	uint32_t values[NIC_CFG_WORDS_MAX];
+	uint32_t count = get_be32(record->held);
+	uint8_t code = n->options.cfg->read(n->options.cfg_context, node, (uint32_t)(record->addr / 4), count, values);
+
+	if (code != 0)
+		return code;
+	for (uint32_t i = 0; i < count; i++)
+		put_be32(m->body + 4 * i, values[i]);
+	m->rltp.bytes = 4 * count;
+	return 0;
+}
+
+static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_record *record)
+{
+	uint32_t values[NIC_CFG_WORDS_MAX];
+	uint32_t count = record->bytes / 4;
+
+	for (uint32_t i = 0; i < count; i++)
+		values[i] = get_be32(record->held + 4 * i);
+	return n->options.cfg->write(n->options.cfg_context, node, (uint32_t)(record->addr / 4), count, values);
+}
+
+void cfg_execute(struct nic_peer *p, struct rx_record *record)
+{
+	uint16_t node = p->session->options.peer_node;
+	struct nic_message *m = message_get(p->nic);
+	bool writing = record->type == WIRE_CFG_WR;
+
+	if (!m)
+		return;
+	m->body = malloc(NIC_NAP_BYTES_MAX);
+	m->data = m->body;
+	if (!m->body) {
+		message_put(p->nic, m);
+		return;
+	}
+	m->fields.msg_id = record->key;
+	m->fields.addr = record->addr;
+	m->fields.key = writing ? registers_write(p->nic, node, record) : registers_read(p->nic, node, record, m);
+	answer_post(p, m, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP, FLOW_ANSWER_SMALL);
+}

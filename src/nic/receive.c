@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets that RLTP accepts: queue pair and magic are checked, then key and bounds of the whole message; only then does a
+ * byte move, to its final place. A refusal leaves no trace but a counter (C-10, C-27, C-33). */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "nic/internal.h"
+
+#define ACCEPTED ((struct rltp_verdict){0, 0})
+#define REFUSED(code) ((struct rltp_verdict){code, 0})
+#define NOT_READY ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
+
+static struct rltp_verdict not_ready(struct nic *n)
+{
+	n->counters.receiver_busy++;
+	return NOT_READY;
+}
+
+/* Where in its message the payload of this packet starts: packets but the last are of equal size. */
+static uint64_t payload_offset(const struct wire_header *h)
+{
+	if (h->flags & WIRE_FLAG_LAST)
+		return (uint64_t)h->msg_bytes - h->payload_bytes;
+	return (uint64_t)h->sub * h->payload_bytes;
+}
+
+static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right, uint64_t offset, uint64_t bytes,
+					struct nic_region **out)
+{
+	struct nic_region *region = region_find(n, key);
+
+	if (!region) {
+		n->counters.key_reject++;
+		return REFUSED(WIRE_NACK_KEY);
+	}
+	if (!(region->rights & right)) {
+		n->counters.rights_reject++;
+		return REFUSED(WIRE_NACK_RIGHTS);
+	}
+	if (offset > region->bytes || bytes > region->bytes - offset) {
+		n->counters.bounds_reject++;
+		return REFUSED(WIRE_NACK_BOUNDS);
+	}
+	*out = region;
+	return ACCEPTED;
+}
+
+/* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing is ever written. */
+static struct rltp_verdict put_place(struct nic *n, struct nic_function *f, const struct wire_header *h, const uint8_t *payload)
+{
+	struct nic_region *region;
+	uint64_t offset = payload_offset(h);
+
+	if (offset + h->payload_bytes > h->msg_bytes || offset > h->addr)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
+	if (verdict.code != 0)
+		return verdict;
+	memcpy(region->base + h->addr, payload, h->payload_bytes);
+	atomic_fetch_add_explicit(&f->window->put_bytes, h->payload_bytes, memory_order_release);
+	return ACCEPTED;
+}
+
+static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
+	struct nic_region *region;
+
+	if (!(h->flags & WIRE_FLAG_FIRST) || wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK ||
+	    r->get.bytes == 0 || r->get.bytes > NIC_MESSAGE_BYTES_MAX)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
+	if (verdict.code != 0)
+		return verdict;
+	if (p->answers >= NIC_READS_MAX)
+		return not_ready(n);
+	region->uses++;
+	r->region = region;
+	return ACCEPTED;
+}
+
+static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
+	uint32_t words = h->payload_bytes / 4;
+
+	if (!n->options.cfg)
+		return REFUSED(WIRE_NACK_UNSUPPORTED);
+	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
+	    h->addr % 4 != 0 || (h->type == WIRE_CFG_RD && (words != 1 || get_be32(payload) > NIC_CFG_WORDS_MAX)))
+		return REFUSED(WIRE_NACK_BOUNDS);
+	if (p->answers >= NIC_READS_MAX)
+		return not_ready(n);
+	r->held = malloc(h->payload_bytes);
+	if (!r->held)
+		return not_ready(n);
+	memcpy(r->held, payload, h->payload_bytes);
+	return ACCEPTED;
+}
+
+/* What a message needs before its first packet is taken. */
+static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r, const struct wire_header *h)
+{
+	bool event = h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
+
+	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	if (event && !received_room(f))
+		return not_ready(n);
+	struct rx_record fresh = {.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
+	if (h->type == WIRE_NAP) {
+		fresh.src_qp = h->key;
+		fresh.held = malloc(NIC_NAP_BYTES_MAX);
+		if (!fresh.held)
+			return not_ready(n);
+	}
+	if (event)
+		received_reserve(f);
+	*r = fresh;
+	return ACCEPTED;
+}
+
+static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h, const uint8_t *payload)
+{
+	uint64_t offset = payload_offset(h);
+
+	if (offset + h->payload_bytes > r->bytes)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	memcpy(r->held + offset, payload, h->payload_bytes);
+	return ACCEPTED;
+}
+
+static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struct nic_function *f, struct rx_record *r,
+					const struct wire_header *h, const uint8_t *payload)
+{
+	switch (h->type) {
+	case WIRE_NAP: return nap_place(r, h, payload);
+	case WIRE_PUT: return put_place(n, f, h, payload);
+	case WIRE_GET_REQ: return get_check(n, p, r, h, payload);
+	default: return cfg_check(n, p, r, h, payload);
+	}
+}
+
+static void record_undo(struct nic_function *f, struct rx_record *r)
+{
+	if (r->reserved)
+		received_unreserve(f);
+	free(r->held);
+	*r = (struct rx_record){0};
+}
+
+/* Counts the packet; true when it was the message's last missing one. */
+static bool record_count(struct rx_record *r, const struct wire_header *h)
+{
+	r->packets++;
+	if (h->flags & WIRE_FLAG_IMM)
+		r->imm = h->imm;
+	if (h->flags & WIRE_FLAG_LAST)
+		r->packet_count = h->sub + 1;
+	return r->packets == r->packet_count;
+}
+
+static void counters_note(struct nic *n, uint8_t type)
+{
+	switch (type) {
+	case WIRE_NAP: n->counters.naps_received++; break;
+	case WIRE_PUT: n->counters.puts_received++; break;
+	case WIRE_GET_REQ: n->counters.gets_received++; break;
+	default: n->counters.cfg_received++;
+	}
+}
+
+/* The usual NAP, one packet and in order, goes straight to its buffer in the window. */
+static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_stream *stream, const struct wire_header *h,
+		       const uint8_t *payload)
+{
+	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
+	struct nic_event event = {
+		.imm = h->imm,
+		.bytes = h->msg_bytes,
+		.qp = h->dst_qp,
+		.src_node = h->src_node,
+		.src_qp = (uint16_t)h->key,
+		.type = NIC_EVENT_NAP,
+	};
+
+	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
+	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX || !received_room(f))
+		return false;
+	received_write(f, &event, payload);
+	stream->next++;
+	counters_note(p->nic, WIRE_NAP);
+	rx_stream_run(p, stream_index(h->dst_function, h->dst_qp));
+	return true;
+}
+
+static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
+{
+	struct nic *n = p->nic;
+	uint32_t index = stream_index(h->dst_function, h->dst_qp);
+
+	if (index == NIC_STREAMS || !n->functions[h->dst_function].window ||
+	    (n->functions[h->dst_function].qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
+		n->counters.magic_reject++;
+		return REFUSED(WIRE_NACK_MAGIC);
+	}
+	struct nic_function *f = &n->functions[h->dst_function];
+	struct rx_stream *stream = rx_stream_get(p, index);
+	if (!stream)
+		return not_ready(n);
+	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
+		return REFUSED(WIRE_NACK_RESOURCE);
+	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
+	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
+		return ACCEPTED;
+	bool fresh = r->state == RECORD_EMPTY;
+	struct rltp_verdict verdict = ACCEPTED;
+	if (fresh)
+		verdict = record_begin(n, f, r, h);
+	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
+		return REFUSED(WIRE_NACK_RESOURCE);
+	if (verdict.code != 0)
+		return verdict;
+	verdict = payload_take(n, p, f, r, h, payload);
+	if (verdict.code != 0) {
+		if (fresh)
+			record_undo(f, r);
+		return verdict;
+	}
+	r->addr = h->addr;
+	r->key = h->key;
+	if (record_count(r, h)) {
+		r->state = RECORD_WHOLE;
+		counters_note(n, h->type);
+		rx_stream_run(p, index);
+	}
+	return ACCEPTED;
+}
+
+struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h, const uint8_t *payload)
+{
+	struct nic_peer *p = peer_of(s);
+	struct nic *n = user;
+
+	switch (h->type) {
+	case WIRE_NAP:
+	case WIRE_PUT:
+	case WIRE_GET_REQ:
+	case WIRE_CFG_RD:
+	case WIRE_CFG_WR: return request_receive(p, h, payload);
+	case WIRE_GET_RSP:
+	case WIRE_CFG_RD_RSP:
+	case WIRE_CFG_WR_RSP: return REFUSED(answer_receive(p, h, payload));
+	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);
+	}
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request becomes messages and, when they have ended, a completion. Messages are cut so that each is contiguous in the
+ * peer's memory and gathers few local pieces; cutting pauses where a stream or the table of reads is full. */
+#include <assert.h>
+#include <string.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "nic/internal.h"
+
+#define FLOW_OF_QP(qp) ((uint8_t)(1 + (qp)))
+
+void request_free(struct nic *n, struct nic_request *r)
+{
+	for (uint16_t i = 0; i < r->local_count; i++)
+		r->local[i].region->uses--;
+	r->next = n->free_requests;
+	n->free_requests = r;
+}
+
+/* Completions leave in the order of posting (per queue pair). */
+static void queue_complete(struct nic_function *f, struct nic_queue *q)
+{
+	while (q->head && q->head->cut_done && q->head->pending == 0) {
+		struct nic_request *r = q->head;
+		struct nic_event event = {
+			.context = r->head.context,
+			.bytes = r->total,
+			.qp = r->head.qp,
+			.src_node = r->head.dst_node,
+			.type = NIC_EVENT_SENT,
+			.status = (int8_t)r->status,
+		};
+		q->head = r->next;
+		if (!q->head)
+			q->tail = NULL;
+		q->outstanding--;
+		sent_write(f, &event);
+		request_free(f->nic, r);
+	}
+}
+
+void request_queue(struct nic_request *r)
+{
+	struct nic_queue *q = &r->function->queues[r->head.qp];
+
+	r->next = NULL;
+	if (q->tail)
+		q->tail->next = r;
+	else
+		q->head = r;
+	q->tail = r;
+	q->outstanding++;
+}
+
+void request_finished(struct nic_request *r, int status)
+{
+	assert(r->pending > 0);
+	r->pending--;
+	if (status != DXP_OK) {
+		if (r->status == DXP_OK)
+			r->status = status;
+		r->cut_done = true; /* what was not cut yet is not sent */
+	}
+	if (r->cut_done && r->pending == 0)
+		queue_complete(r->function, &r->function->queues[r->head.qp]);
+}
+
+/* A message of this request to the stream it addresses; NULL when there is no room now. */
+static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type)
+{
+	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
+	struct tx_stream *t = tx_stream_get(p, index);
+
+	if (!t || t->next - t->una >= NIC_STREAM_WINDOW)
+		return NULL;
+	struct nic_message *m = message_get(p->nic);
+	if (!m)
+		return NULL;
+	m->rltp.type = type;
+	m->rltp.flow = FLOW_OF_QP(r->head.qp);
+	m->request = r;
+	m->peer = p;
+	m->stream = t;
+	m->fields = (struct wire_header){
+		.dst_qp = r->head.dst_qp,
+		.dst_function = r->head.dst_function,
+		.qp_magic = r->head.dst_magic,
+		.msg_id = t->next,
+		.imm = r->head.imm,
+	};
+	return m;
+}
+
+static void message_commit(struct nic_message *m)
+{
+	m->stream->next++;
+	m->request->pending++;
+	message_post(m);
+}
+
+static bool body_allocate(struct nic_message *m)
+{
+	m->body = malloc(NIC_NAP_BYTES_MAX);
+	m->data = m->body;
+	return m->body != NULL;
+}
+
+static bool nap_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_message *m = message_begin(r, p, WIRE_NAP);
+
+	if (!m)
+		return false;
+	if (!body_allocate(m)) {
+		message_put(p->nic, m);
+		return false;
+	}
+	uint32_t filled = 0;
+	if (r->head.flags & NIC_FLAG_INLINE) {
+		memcpy(m->body, r->immediate, r->total);
+	} else {
+		for (uint16_t i = 0; i < r->local_count; i++) {
+			memcpy(m->body + filled, r->local[i].base, r->local[i].bytes);
+			filled += r->local[i].bytes;
+		}
+	}
+	m->rltp.bytes = r->total;
+	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
+	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
+	r->cut_done = true;
+	p->nic->counters.naps_sent++;
+	message_commit(m);
+	return true;
+}
+
+/* How far the next message reaches: to the end of the remote piece, over at most LINK_SLICES_MAX local ones. */
+static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
+{
+	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
+	uint64_t local_left = 0;
+
+	for (uint32_t i = 0; i < local_pieces && r->local_index + i < r->local_count; i++)
+		local_left += r->local[r->local_index + i].bytes - (i == 0 ? r->local_used : 0);
+	return remote_left < local_left ? remote_left : (uint32_t)local_left;
+}
+
+static void request_consume(struct nic_request *r, uint32_t bytes)
+{
+	r->cut += bytes;
+	r->remote_used += bytes;
+	if (r->remote_used == r->remote[r->remote_index].bytes) {
+		r->remote_index++;
+		r->remote_used = 0;
+	}
+	while (bytes > 0) {
+		uint32_t left = r->local[r->local_index].bytes - r->local_used;
+		uint32_t part = bytes < left ? bytes : left;
+		r->local_used += part;
+		bytes -= part;
+		if (part == left) {
+			r->local_index++;
+			r->local_used = 0;
+		}
+	}
+	r->cut_done = r->cut == r->total;
+}
+
+static bool put_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_message *m = message_begin(r, p, WIRE_PUT);
+
+	if (!m)
+		return false;
+	m->rltp.bytes = piece_span(r, LINK_SLICES_MAX);
+	m->pieces = &r->local[r->local_index];
+	m->piece_offset = r->local_used;
+	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
+	m->fields.key = r->remote[r->remote_index].key;
+	request_consume(r, m->rltp.bytes);
+	if (r->cut_done && r->head.flags & NIC_FLAG_NOTIFY)
+		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
+	p->nic->counters.puts_sent += r->cut_done;
+	message_commit(m);
+	return true;
+}
+
+/* The part that GET and CFG requests share: an entry in the table of reads that waits for the answer. */
+static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type, struct nic_read **read)
+{
+	*read = read_begin(p);
+	if (!*read)
+		return NULL;
+	struct nic_message *m = message_begin(r, p, type);
+	if (m && !body_allocate(m)) {
+		message_put(p->nic, m);
+		m = NULL;
+	}
+	return m;
+}
+
+static void read_message_commit(struct nic_message *m, struct nic_read *read)
+{
+	read->request = m->request;
+	m->peer->read_count++;
+	m->request->pending++;
+	m->read_id = read->id;
+	message_commit(m);
+}
+
+static bool get_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_read *read;
+	struct nic_message *m = read_message_begin(r, p, WIRE_GET_REQ, &read);
+
+	if (!m)
+		return false;
+	uint32_t bytes = piece_span(r, 1);
+	struct wire_get get = {
+		.reply_key = r->local[r->local_index].key,
+		.reply_msg_id = read->id,
+		.bytes = bytes,
+	};
+	read->type = WIRE_GET_RSP;
+	read->to = r->local[r->local_index].base + r->local_used;
+	read->addr = 0;
+	read->bytes = read->left = bytes;
+	wire_get_encode(&get, m->body);
+	m->rltp.bytes = WIRE_GET_BYTES;
+	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
+	m->fields.key = r->remote[r->remote_index].key;
+	request_consume(r, bytes);
+	p->nic->counters.gets_sent += r->cut_done;
+	read_message_commit(m, read);
+	return true;
+}
+
+static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
+{
+	bool writing = r->head.op == NIC_OP_CFG_WRITE;
+	struct nic_read *read;
+	struct nic_message *m = read_message_begin(r, p, writing ? WIRE_CFG_WR : WIRE_CFG_RD, &read);
+
+	if (!m)
+		return false;
+	read->type = writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP;
+	read->to = writing ? NULL : r->local[0].base;
+	read->addr = r->remote[0].offset;
+	read->bytes = read->left = writing ? 0 : r->total;
+	for (uint32_t i = 0; writing && i < r->total; i += 4) {
+		uint32_t value;
+		memcpy(&value, r->immediate + i, sizeof(value));
+		put_be32(m->body + i, value);
+	}
+	m->rltp.bytes = writing ? r->total : 4;
+	if (!writing)
+		put_be32(m->body, r->total / 4);
+	m->fields.addr = r->remote[0].offset;
+	m->fields.key = read->id;
+	r->cut_done = true;
+	p->nic->counters.cfg_sent++;
+	read_message_commit(m, read);
+	return true;
+}
+
+static void request_fail(struct nic_request *r, int status)
+{
+	if (r->status == DXP_OK)
+		r->status = status;
+	r->cut_done = true;
+}
+
+void request_advance(struct nic_request *r)
+{
+	bool more = true;
+
+	if (stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
+		request_fail(r, DXP_EINVAL);
+		return;
+	}
+	while (!r->cut_done && more) {
+		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
+		if (!p) {
+			request_fail(r, DXP_ENOENT);
+			return;
+		}
+		switch (r->head.op) {
+		case NIC_OP_NAP: more = nap_cut(r, p); break;
+		case NIC_OP_PUT: more = put_cut(r, p); break;
+		case NIC_OP_GET: more = get_cut(r, p); break;
+		default: more = cfg_cut(r, p);
+		}
+	}
+}
+
+void queues_advance(struct nic_function *f)
+{
+	for (int i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
+		struct nic_queue *q = &f->queues[i];
+		struct nic_request *r = q->head;
+		/* A request that cannot be cut whole holds back those behind it: their order is promised. */
+		for (; r; r = r->next) {
+			if (!r->cut_done)
+				request_advance(r);
+			if (!r->cut_done)
+				break;
+		}
+		queue_complete(f, q);
+	}
+}

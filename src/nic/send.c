@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What RLTP asks about our messages: the bytes of a packet, again at each transmission, and where to report its end. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+
+void message_post(struct nic_message *m)
+{
+	rltp_endpoint_post(m->peer->nic->endpoint, m->peer->session, &m->rltp, m->peer->nic->now_ns);
+}
+
+static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out)
+{
+	const struct nic_piece *piece = m->pieces;
+	uint64_t skip = (uint64_t)m->piece_offset + offset;
+
+	for (; bytes > 0 && skip >= piece->bytes; piece++)
+		skip -= piece->bytes;
+	for (; bytes > 0; piece++) {
+		uint64_t left = piece->bytes - skip;
+		uint32_t part = bytes < left ? bytes : (uint32_t)left;
+		assert(out->slice_count < LINK_SLICES_MAX);
+		out->slices[out->slice_count++] = (struct link_slice){piece->base + skip, part};
+		bytes -= part;
+		skip = 0;
+	}
+}
+
+void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes, struct rltp_packet *out)
+{
+	const struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
+	struct wire_header *h = &out->header;
+
+	h->dst_qp = m->fields.dst_qp;
+	h->dst_function = m->fields.dst_function;
+	h->qp_magic = m->fields.qp_magic;
+	h->msg_id = m->fields.msg_id;
+	h->addr = m->fields.addr + offset;
+	h->key = m->fields.key;
+	h->imm = m->fields.imm;
+	out->slice_count = 0;
+	if (bytes == 0)
+		return;
+	if (m->pieces) {
+		pieces_slice(m, offset, bytes, out);
+	} else {
+		out->slices[0] = (struct link_slice){m->data + offset, bytes};
+		out->slice_count = 1;
+	}
+}
+
+void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp, int status)
+{
+	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
+	struct nic_request *r = m->request;
+	struct nic *n = user;
+
+	if (m->stream)
+		tx_stream_done(m->stream, m->fields.msg_id);
+	if (m->region)
+		m->region->uses--;
+	if (!r)
+		m->peer->answers--;
+	else if (status != DXP_OK && m->read_id)
+		read_cancel(m->peer, m->read_id, status);
+	message_put(n, m);
+	if (r)
+		request_finished(r, status);
+}

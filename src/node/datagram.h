@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A finished control frame as something the link can send. */
+#ifndef NODE_DATAGRAM_H
+#define NODE_DATAGRAM_H
+
+#include <string.h>
+
+#include "link/udp.h"
+#include "wire/frame.h"
+
+/* `frame` must stay as it is until the datagram is sent. */
+static inline void datagram_place(struct link_datagram *out, const struct wire_address *to, const uint8_t *frame,
+				  size_t frame_bytes)
+{
+	out->to = *to;
+	out->ecn = 0;
+	out->header_bytes = WIRE_COMMON_BYTES;
+	memcpy(out->header, frame, WIRE_COMMON_BYTES);
+	out->slice_count = 1;
+	out->slices[0] = (struct link_slice){frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES};
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node's parts, shared by the files of this folder that make up struct node. */
+#ifndef NODE_INTERNAL_H
+#define NODE_INTERNAL_H
+
+#include "base/mac.h"
+#include "link/udp.h"
+#include "node/member.h"
+#include "node/node.h"
+
+struct node {
+	struct node_options options;
+	struct link *link;
+	struct nic *nic;
+	struct nic_window *window;
+	struct member *member; /* NULL with a static id */
+	struct mac *mac; /* keyed with the fabric key: makes the tokens of RESET frames */
+	uint8_t uuid[WIRE_UUID_BYTES];
+	uint16_t id;
+	uint64_t incarnation;
+	char name[FABRIC_NAME_BYTES];
+	struct link_datagram batch[LINK_BATCH];
+	struct link_arrival arrivals[LINK_BATCH];
+};
+
+/* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there were. */
+uint32_t peers_update(struct node *n);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One thread for several nodes: turns all of them, spins while there was something lately, then sleeps on all endpoints. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "node/node.h"
+
+#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before we sleep */
+
+static int poller_create(const struct node_loop *loop, int *out)
+{
+	int poller = epoll_create1(EPOLL_CLOEXEC);
+
+	if (poller < 0) {
+		log_error("cannot create an epoll instance: %s; raise the limit on open files", strerror(errno));
+		return DXP_EIO;
+	}
+	for (uint32_t i = 0; i < loop->count; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+		if (epoll_ctl(poller, EPOLL_CTL_ADD, node_fd(loop->nodes[i]), &event) != 0) {
+			log_error("cannot watch a node's socket: %s", strerror(errno));
+			close(poller);
+			return DXP_EIO;
+		}
+	}
+	*out = poller;
+	return DXP_OK;
+}
+
+static uint32_t round_run(const struct node_loop *loop)
+{
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < loop->count; i++)
+		work += node_turn(loop->nodes[i]);
+	if (loop->service)
+		work += loop->service(loop->service_context);
+	return work;
+}
+
+static uint64_t loop_deadline(const struct node_loop *loop, uint64_t now_ns)
+{
+	uint64_t deadline = now_ns + SLEEP_MAX_NS;
+
+	for (uint32_t i = 0; i < loop->count; i++)
+		deadline = min_u64(deadline, node_deadline(loop->nodes[i]));
+	if (loop->service_deadline)
+		deadline = min_u64(deadline, loop->service_deadline(loop->service_context));
+	return deadline;
+}
+
+static void loop_sleep(const struct node_loop *loop, int poller)
+{
+	uint64_t now_ns = link_now_ns();
+	uint64_t deadline_ns = loop_deadline(loop, now_ns);
+	struct epoll_event event;
+	uint32_t announced = 0;
+
+	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
+		announced++;
+	if (announced == loop->count && deadline_ns > now_ns) {
+		uint64_t wait_ns = deadline_ns - now_ns;
+		struct timespec wait = {(time_t)(wait_ns / S_NS), (long)(wait_ns % S_NS)};
+		if (epoll_pwait2(poller, &event, 1, &wait, NULL) < 0 && errno == ENOSYS)
+			epoll_wait(poller, &event, 1, (int)((wait_ns + MS_NS - 1) / MS_NS));
+	}
+	for (uint32_t i = 0; i < announced; i++) {
+		node_sleep_end(loop->nodes[i]);
+		node_wait_clear(loop->nodes[i]);
+	}
+}
+
+int node_loop_run(struct node_loop *loop)
+{
+	uint32_t spin_ns = loop->spin_ns == 0 ? LINK_SPIN_NS : loop->spin_ns == UINT32_MAX ? 0 : loop->spin_ns;
+	uint64_t busy_ns = link_now_ns();
+	int poller;
+	int status = poller_create(loop, &poller);
+
+	if (status != DXP_OK)
+		return status;
+	while (!*loop->stop) {
+		uint32_t work = round_run(loop);
+		uint64_t now_ns = link_now_ns();
+		if (work > 0)
+			busy_ns = now_ns;
+		else if (now_ns - busy_ns >= spin_ns)
+			loop_sleep(loop, poller);
+	}
+	close(poller);
+	return DXP_OK;
+}

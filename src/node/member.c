@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Membership as a state machine. Invariants: at most one kind of request (JOIN, RENEW or LEAVE) is under way at a time;
+ * every transmission has its own, larger number; an answer counts only for a number sent and once. */
+#include "node/member.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "node/datagram.h"
+
+#define RETRY_FIRST_NS (100 * MS_NS)
+#define RETRY_MAX_NS   (1 * S_NS)
+#define ALONE_MAX_NS   (2 * S_NS)
+#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer beats a forged refusal that came first */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* delays of the network, told apart from a lease that was renewed */
+#define LEAVE_TRIES    3
+#define FLIGHTS        8 /* requests whose answers may still come */
+#define TEXT_BYTES     320
+
+struct flight {
+	uint64_t request; /* 0: none, or answered */
+	uint64_t sent_ns;
+};
+
+struct member {
+	struct member_options options;
+	struct mac *mac;
+	struct node_table *table;
+	struct member_counters counters;
+	enum member_state state;
+	int status;
+	enum log_level notice_level;
+	bool notice;    /* `text` has not been told yet */
+	bool need_join; /* the manager does not know us: JOIN, not RENEW */
+	bool ack_due;
+	bool key_doubt_told;
+	uint16_t id;
+	uint64_t nonce, request, answered; /* answered: the newest number that had its answer */
+	struct flight flights[FLIGHTS];
+	uint64_t join_until_ns, lease_until_ns, renew_ns;
+	uint64_t send_ns, retry_ns; /* when the next request is due, and the wait after it */
+	uint64_t refused_key_ns;    /* when somebody said "wrong key"; 0: nobody, or disproved */
+	uint64_t busy_until_ns;     /* end of the lease that the holder of our identity had when we first heard; 0: none */
+	uint64_t busy_epoch;    /* of the manager that said so */
+	unsigned leave_tries;
+	char text[TEXT_BYTES];
+	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may pass */
+	int refusal_status;
+	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
+};
+
+static void tell(struct member *m, enum log_level level, const char *format, ...) PRINTF_LIKE(3, 4);
+static void tell(struct member *m, enum log_level level, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(m->text, sizeof(m->text), format, arguments);
+	va_end(arguments);
+	m->notice_level = level;
+	m->notice = true;
+}
+
+static const char *manager_text(const struct member *m, char out[WIRE_ADDRESS_TEXT_BYTES])
+{
+	return wire_address_format(&m->options.manager, out);
+}
+
+static void fail(struct member *m, int status)
+{
+	m->state = MEMBER_FAILED;
+	m->status = status;
+	m->ack_due = false;
+}
+
+static bool options_valid(const struct member_options *o)
+{
+	const struct node_entry *self = &o->self;
+
+	return manage_name_valid(self->name) && (self->kind == MANAGE_HOST || self->kind == MANAGE_XPU) &&
+	       self->id <= WIRE_NODE_LAST && strnlen(self->engine, sizeof(self->engine)) < sizeof(self->engine) &&
+	       strnlen(self->device, sizeof(self->device)) < sizeof(self->device) && o->manager.port != 0;
+}
+
+int member_create(const struct member_options *options, uint64_t now_ns, struct member **out)
+{
+	uint64_t timeout_ns = options->join_timeout_ns ? options->join_timeout_ns : FABRIC_JOIN_NS;
+
+	if (!options_valid(options))
+		return DXP_EINVAL;
+	struct member *m = calloc(1, sizeof(*m));
+	if (!m)
+		return DXP_ENOMEM;
+	m->options = *options;
+	int status = mac_create(options->key, &m->mac);
+	if (status == DXP_OK)
+		status = node_table_create(&m->table);
+	if (status != DXP_OK) {
+		member_destroy(m);
+		return status;
+	}
+	options->entropy(options->entropy_context, &m->nonce, sizeof(m->nonce));
+	m->id = WIRE_NODE_NONE;
+	m->need_join = true;
+	m->join_until_ns = timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+	m->send_ns = now_ns;
+	m->retry_ns = RETRY_FIRST_NS;
+	m->renew_ns = FABRIC_RENEW_NS;
+	*out = m;
+	return DXP_OK;
+}
+
+void member_destroy(struct member *m)
+{
+	if (!m)
+		return;
+	node_table_destroy(m->table);
+	mac_destroy(m->mac);
+	free(m);
+}
+
+/* A number for a new transmission; the ones that want an answer are remembered with their time. */
+static uint64_t flight_begin(struct member *m, uint64_t now_ns)
+{
+	uint64_t request = ++m->request;
+
+	m->flights[request % FLIGHTS] = (struct flight){request, now_ns};
+	return request;
+}
+
+/* Takes the answer to `request` once; *sent_ns is when it was asked. */
+static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
+{
+	struct flight *f = &m->flights[request % FLIGHTS];
+
+	if (request == 0 || f->request != request || request <= m->answered) {
+		m->counters.stale++;
+		return false;
+	}
+	f->request = 0;
+	m->answered = request;
+	*sent_ns = f->sent_ns;
+	return true;
+}
+
+/* A wait, longer or shorter by up to a quarter, so that nodes that lost their manager together do not come back together. */
+static uint64_t jitter(struct member *m, uint64_t wait_ns)
+{
+	uint16_t drawn;
+
+	m->options.entropy(m->options.entropy_context, &drawn, sizeof(drawn));
+	return wait_ns - wait_ns / 4 + wait_ns / 2 * drawn / UINT16_MAX;
+}
+
+static void request_soon(struct member *m, uint64_t at_ns)
+{
+	m->send_ns = at_ns;
+	m->retry_ns = RETRY_FIRST_NS;
+}
+
+static void lease_tell(struct member *m)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (m->state == MEMBER_ALONE)
+		tell(m, LOG_LEVEL_WARN, "manager at %s is back; node %u carries on", manager_text(m, address), m->id);
+	else if (m->state == MEMBER_JOINING)
+		tell(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u", manager_text(m, address), m->id);
+}
+
+static void lease_receive(struct member *m, struct manage_body body, uint64_t now_ns)
+{
+	struct manage_lease lease;
+	uint64_t sent_ns;
+
+	if (manage_lease_decode(body, &lease) != DXP_OK) {
+		m->counters.malformed++;
+		return;
+	}
+	if (m->state > MEMBER_ALONE || !flight_end(m, lease.request, &sent_ns))
+		return;
+	m->id = lease.node;
+	lease_tell(m);
+	m->state = MEMBER_JOINED;
+	m->need_join = false;
+	m->key_doubt_told = false;
+	m->busy_until_ns = 0;
+	m->options.self.id = lease.node;
+	m->lease_until_ns = sent_ns + min_u64(lease.lease_ns, UINT64_MAX - sent_ns);
+	m->renew_ns = max_u64(lease.lease_ns / 3, 1);
+	node_table_own(m->table, lease.node);
+	node_table_epoch(m->table, lease.epoch);
+	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
+}
+
+/* Somebody holds our name or uuid. If it is our own last run, its lease ends by itself: wait for that. If the lease was
+ * renewed since we first heard of it, there really are two. A manager that started anew extends all leases, once. */
+static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
+{
+	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
+
+	if (answer->epoch != m->busy_epoch)
+		m->busy_until_ns = 0;
+	m->busy_epoch = answer->epoch;
+	if (answer->retry_ns == 0 || (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
+		fail(m, DXP_EBUSY);
+		tell(m, LOG_LEVEL_ERROR, "cannot join as %s: %s; stop the other one or use another name and identity",
+		     m->options.self.name, answer->text);
+		return;
+	}
+	if (!m->busy_until_ns)
+		m->busy_until_ns = until_ns;
+}
+
+static void refusal_act(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
+{
+	memcpy(m->refusal, answer->text, sizeof(m->refusal));
+	m->refusal_status = answer->status;
+	switch (answer->status) {
+	case DXP_ENOENT: /* a manager that lost its memory, or declared us gone */
+		if (!m->need_join)
+			request_soon(m, now_ns);
+		m->need_join = true;
+		break;
+	case DXP_EAGAIN: break; /* no room now: keep asking */
+	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
+	default:
+		fail(m, answer->status);
+		tell(m, LOG_LEVEL_ERROR, "the manager refuses %s: %s", m->options.self.name, answer->text);
+	}
+}
+
+static void answer_receive(struct member *m, uint8_t type, struct manage_body body, uint64_t now_ns)
+{
+	struct manage_answer answer;
+	uint64_t sent_ns;
+
+	if (manage_answer_decode(body, &answer) != DXP_OK || (type == WIRE_REFUSE) != (answer.status != DXP_OK)) {
+		m->counters.malformed++;
+		return;
+	}
+	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
+		return;
+	if (m->state == MEMBER_LEAVING)
+		m->state = MEMBER_LEFT; /* also when refused: the manager does not know us, which is what we want */
+	else if (type == WIRE_REFUSE)
+		refusal_act(m, &answer, now_ns);
+}
+
+static void rows_receive(struct member *m, uint8_t type, struct manage_body body)
+{
+	struct manage_rows rows;
+	struct manage_reader reader;
+
+	if (manage_rows_decode(type, body, &rows, &reader) != DXP_OK) {
+		m->counters.malformed++;
+		return;
+	}
+	if ((m->state != MEMBER_JOINED && m->state != MEMBER_ALONE) || rows.request != 0) {
+		m->counters.unexpected++;
+		return;
+	}
+	if (node_table_take(m->table, type, &rows, reader) != DXP_OK)
+		m->counters.stale++;
+	m->ack_due = true; /* also when out of order: tells the manager where to go on */
+}
+
+/* "Wrong key" cannot be authenticated. It is noted when it quotes a request of ours, which nobody off the path can. */
+static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type, struct manage_body body,
+				uint64_t now_ns)
+{
+	struct manage_answer answer;
+
+	m->counters.unauthentic++;
+	if (type != WIRE_REFUSE || !wire_address_equal(from, &m->options.manager) ||
+	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH || answer.nonce != m->nonce ||
+	    answer.request == 0 || m->flights[answer.request % FLIGHTS].request != answer.request)
+		return;
+	if (!m->refused_key_ns)
+		m->refused_key_ns = now_ns;
+}
+
+void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data, size_t bytes,
+		    uint64_t now_ns)
+{
+	struct wire_header header;
+	struct manage_body body;
+	uint64_t request, nonce;
+	int status = manage_open(data, bytes, m->mac, &header, &body);
+
+	if (status == DXP_EAUTH) {
+		unauthentic_receive(m, from, header.type, body, now_ns);
+		return;
+	}
+	if (status != DXP_OK || !manage_prefix(body, &request, &nonce)) {
+		*(status == DXP_EIO ? &m->counters.damaged : &m->counters.malformed) += 1;
+		return;
+	}
+	if (nonce != m->nonce || header.src_node != WIRE_NODE_MANAGER) {
+		m->counters.stale++;
+		return;
+	}
+	m->refused_key_ns = 0;
+	switch (header.type) {
+	case WIRE_LEASE: lease_receive(m, body, now_ns); break;
+	case WIRE_REFUSE:
+	case WIRE_ANSWER: answer_receive(m, header.type, body, now_ns); break;
+	case WIRE_NODE_TABLE:
+	case WIRE_NODE_DELTA: rows_receive(m, header.type, body); break;
+	default: m->counters.unexpected++;
+	}
+}
+
+static void wrong_key(struct member *m)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (m->state == MEMBER_JOINING) {
+		fail(m, DXP_EAUTH);
+		tell(m, LOG_LEVEL_ERROR, "the manager at %s refuses this key: use the key file of that fabric",
+		     manager_text(m, address));
+	} else if (!m->key_doubt_told) {
+		m->key_doubt_told = true;
+		tell(m, LOG_LEVEL_WARN, "the manager at %s now has another key; node %u carries on with the nodes it knows",
+		     manager_text(m, address), m->id);
+	}
+	m->refused_key_ns = 0;
+}
+
+static void join_too_late(struct member *m)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (m->refusal_status != DXP_OK) {
+		fail(m, m->refusal_status);
+		tell(m, LOG_LEVEL_ERROR, "cannot join as %s: %s", m->options.self.name, m->refusal);
+		return;
+	}
+	fail(m, DXP_ETIMEDOUT);
+	tell(m, LOG_LEVEL_ERROR, "no manager answers at %s: start one with `dxp up` or dxp-manager, or check the address",
+	     manager_text(m, address));
+}
+
+/* What time alone brings about. */
+static void advance(struct member *m, uint64_t now_ns)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (m->refused_key_ns && now_ns >= m->refused_key_ns + AUTH_WAIT_NS && m->state <= MEMBER_ALONE)
+		wrong_key(m);
+	if (m->state == MEMBER_JOINING && now_ns >= m->join_until_ns)
+		join_too_late(m);
+	if (m->state == MEMBER_JOINED && now_ns >= m->lease_until_ns) {
+		m->state = MEMBER_ALONE;
+		tell(m, LOG_LEVEL_WARN, "manager at %s is silent; node %u carries on with the nodes it knows and keeps asking",
+		     manager_text(m, address), m->id);
+	}
+	if (m->state == MEMBER_LEAVING && m->leave_tries == LEAVE_TRIES && now_ns >= m->send_ns)
+		m->state = MEMBER_LEFT;
+}
+
+static struct manage_renew renew_make(const struct member *m, uint64_t request)
+{
+	struct manage_renew renew = {
+		.request = request,
+		.nonce = m->nonce,
+		.incarnation = m->options.self.incarnation,
+		.progress = node_table_progress(m->table),
+	};
+
+	memcpy(renew.uuid, m->options.self.uuid, sizeof(renew.uuid));
+	return renew;
+}
+
+static size_t request_encode(struct member *m, uint64_t now_ns)
+{
+	struct manage_join join = {.request = flight_begin(m, now_ns), .nonce = m->nonce, .self = m->options.self};
+	struct manage_renew renew = renew_make(m, join.request);
+
+	if (m->state == MEMBER_LEAVING)
+		return manage_renew_encode(WIRE_LEAVE, m->id, &renew, m->mac, m->request_frame);
+	if (m->need_join)
+		return manage_join_encode(&join, m->mac, m->request_frame);
+	return manage_renew_encode(WIRE_RENEW, m->id, &renew, m->mac, m->request_frame);
+}
+
+static void request_schedule(struct member *m, uint64_t now_ns)
+{
+	uint64_t max_ns = m->state == MEMBER_ALONE ? ALONE_MAX_NS : RETRY_MAX_NS;
+
+	m->leave_tries += m->state == MEMBER_LEAVING;
+	m->send_ns = now_ns + jitter(m, m->retry_ns);
+	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
+}
+
+size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	size_t sent = 0;
+
+	advance(m, now_ns);
+	if (m->state > MEMBER_LEAVING)
+		return 0;
+	if (now_ns >= m->send_ns && sent < count) {
+		size_t bytes = request_encode(m, now_ns);
+		datagram_place(&out[sent++], &m->options.manager, m->request_frame, bytes);
+		request_schedule(m, now_ns);
+		m->ack_due = m->ack_due && m->need_join; /* a RENEW tells the progress too */
+	}
+	if (m->ack_due && sent < count) {
+		struct manage_renew ack = renew_make(m, ++m->request);
+		size_t bytes = manage_renew_encode(WIRE_TABLE_ACK, m->id, &ack, m->mac, m->ack_frame);
+		datagram_place(&out[sent++], &m->options.manager, m->ack_frame, bytes);
+		m->ack_due = false;
+	}
+	return sent;
+}
+
+uint64_t member_deadline(const struct member *m)
+{
+	uint64_t deadline_ns = m->send_ns;
+
+	if (m->state > MEMBER_LEAVING)
+		return UINT64_MAX;
+	if (m->ack_due)
+		return 0;
+	if (m->state == MEMBER_JOINING)
+		deadline_ns = min_u64(deadline_ns, m->join_until_ns);
+	if (m->state == MEMBER_JOINED)
+		deadline_ns = min_u64(deadline_ns, m->lease_until_ns);
+	if (m->refused_key_ns)
+		deadline_ns = min_u64(deadline_ns, m->refused_key_ns + AUTH_WAIT_NS);
+	return deadline_ns;
+}
+
+void member_leave(struct member *m, uint64_t now_ns)
+{
+	if (m->state >= MEMBER_LEAVING)
+		return;
+	if (m->id == WIRE_NODE_NONE) {
+		m->state = MEMBER_LEFT; /* if a lease is on its way to us, it will run out */
+		return;
+	}
+	m->state = MEMBER_LEAVING;
+	m->ack_due = false;
+	request_soon(m, now_ns);
+}
+
+enum member_state member_state(const struct member *m)
+{
+	return m->state;
+}
+
+uint16_t member_id(const struct member *m)
+{
+	return m->id;
+}
+
+struct node_table *member_table(struct member *m)
+{
+	return m->table;
+}
+
+int member_status(const struct member *m)
+{
+	return m->status;
+}
+
+const char *member_text(const struct member *m)
+{
+	return m->text;
+}
+
+const char *member_notice(struct member *m, enum log_level *level)
+{
+	if (!m->notice)
+		return NULL;
+	m->notice = false;
+	*level = m->notice_level;
+	return m->text;
+}
+
+const struct member_counters *member_counters(const struct member *m)
+{
+	return &m->counters;
+}

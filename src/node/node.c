@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node: opened and closed, and one turn of its loop. */
+#include "node/node.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+#include "node/internal.h"
+#include "wire/ids.h"
+
+#define SEND_ROUNDS  4        /* batches sent in one turn before it looks at arrivals again */
+#define SEND_RETRIES 1000     /* tries while the kernel has no room; then the rest is left to the transport */
+#define BUFFER_PER_PACKET 16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
+#define WINDOW_MIN   16
+
+/* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id. */
+static uint64_t token_of(void *context, uint32_t id)
+{
+	struct node *n = context;
+	uint8_t name[4], digest[MAC_BYTES];
+
+	put_be32(name, id);
+	mac_compute(n->mac, n->uuid, sizeof(n->uuid), name, sizeof(name), digest);
+	return get_be64(digest);
+}
+
+/* Larger at each start of the process: milliseconds of real time, then 16 random bits. */
+static uint64_t incarnation_draw(void)
+{
+	struct timespec t;
+	uint16_t random;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	entropy_kernel(NULL, &random, sizeof(random));
+	return ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / MS_NS) << 16 | random;
+}
+
+static int link_start(struct node *n)
+{
+	uint32_t spin_ns = n->options.spin_ns;
+	struct link_options options = {
+		.bind = n->options.bind,
+		.spin_ns = spin_ns == 0 ? LINK_SPIN_NS : spin_ns == UINT32_MAX ? 0 : spin_ns,
+	};
+
+	return link_open(&options, &n->link);
+}
+
+static uint32_t window_packets(const struct node *n)
+{
+	if (n->options.window_packets)
+		return n->options.window_packets;
+	return (uint32_t)clamp_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, WINDOW_MIN, RLTP_WINDOW_DEFAULT);
+}
+
+static int nic_start(struct node *n)
+{
+	struct nic_options options = {
+		.node = n->id,
+		.incarnation = n->incarnation,
+		.window_packets = window_packets(n),
+		.payload_crc = !n->options.no_payload_crc,
+		.entropy = entropy_kernel,
+		.token = token_of,
+		.token_context = n,
+		.cfg = n->options.cfg,
+		.cfg_context = n->options.cfg_context,
+	};
+
+	memcpy(options.uuid, n->uuid, sizeof(options.uuid));
+	n->window = aligned_alloc(4096, sizeof(*n->window));
+	if (!n->window)
+		return DXP_ENOMEM;
+	memset(n->window, 0, sizeof(*n->window));
+	int status = nic_create(&options, &n->nic);
+	return status == DXP_OK ? nic_function_open(n->nic, 0, n->window) : status;
+}
+
+static void text_copy(char *to, size_t room, const char *from)
+{
+	if (from)
+		strncpy(to, from, room - 1);
+}
+
+static int member_start(struct node *n, uint64_t now_ns)
+{
+	const struct node_options *o = &n->options;
+	struct member_options options = {
+		.manager = o->manager,
+		.join_timeout_ns = UINT64_MAX, /* node_join has the caller's bound */
+		.entropy = entropy_kernel,
+		.self = {
+			.kind = o->xpu ? MANAGE_XPU : MANAGE_HOST,
+			.magic = n->window->qp_magic[NODE_SERVICE_QP],
+			.incarnation = n->incarnation,
+			.memory_bytes = o->memory_bytes,
+		},
+	};
+
+	memcpy(options.key, o->fabric_key, sizeof(options.key));
+	memcpy(options.self.uuid, n->uuid, sizeof(options.self.uuid));
+	text_copy(options.self.name, sizeof(options.self.name), o->name);
+	text_copy(options.self.engine, sizeof(options.self.engine), o->engine);
+	text_copy(options.self.device, sizeof(options.self.device), o->device);
+	return member_create(&options, now_ns, &n->member);
+}
+
+static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
+{
+	static const uint8_t zero[WIRE_UUID_BYTES];
+
+	return memcmp(uuid, zero, sizeof(zero)) == 0;
+}
+
+int node_open(const struct node_options *options, struct node **out)
+{
+	struct node *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return DXP_ENOMEM;
+	n->options = *options;
+	n->id = options->static_id ? options->static_id : WIRE_NODE_NONE;
+	n->incarnation = incarnation_draw();
+	text_copy(n->name, sizeof(n->name), options->name);
+	memcpy(n->uuid, options->uuid, sizeof(n->uuid));
+	if (uuid_empty(n->uuid))
+		entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
+	uint8_t key[FABRIC_KEY_BYTES];
+	entropy_kernel(NULL, key, sizeof(key)); /* alone, nobody shares it */
+	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
+	if (status == DXP_OK)
+		status = link_start(n);
+	if (status == DXP_OK)
+		status = nic_start(n);
+	if (status == DXP_OK && !options->static_id)
+		status = member_start(n, link_now_ns());
+	/* Copied where they are needed; the caller's may go. */
+	n->options.fabric_key = NULL;
+	n->options.name = n->options.engine = n->options.device = NULL;
+	if (status != DXP_OK) {
+		node_close(n);
+		return status;
+	}
+	*out = n;
+	return DXP_OK;
+}
+
+static size_t datagrams_send(struct node *n, size_t count)
+{
+	size_t sent = 0;
+
+	for (int tries = 0; sent < count && tries < SEND_RETRIES; tries++)
+		sent += link_send(n->link, n->batch + sent, count - sent);
+	return count;
+}
+
+static size_t management_send(struct node *n, uint64_t now_ns)
+{
+	if (now_ns < member_deadline(n->member))
+		return 0;
+	size_t count = member_send(n->member, n->batch, LINK_BATCH, now_ns);
+	return datagrams_send(n, count);
+}
+
+void node_close(struct node *n)
+{
+	if (!n)
+		return;
+	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
+		uint64_t now_ns = link_now_ns();
+		member_leave(n->member, now_ns);
+		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
+	}
+	member_destroy(n->member);
+	nic_destroy(n->nic);
+	free(n->window);
+	link_close(n->link);
+	mac_destroy(n->mac);
+	free(n);
+}
+
+static void arrival_take(struct node *n, const struct link_arrival *a, uint64_t now_ns)
+{
+	/* The NIC hands back what is not RLTP's. */
+	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
+		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
+}
+
+static void membership_note(struct node *n)
+{
+	enum log_level level;
+	const char *text = member_notice(n->member, &level);
+
+	if (text)
+		log_write(level, "%s: %s", n->name, text);
+	if (member_id(n->member) != n->id) {
+		n->id = member_id(n->member);
+		nic_node_set(n->nic, n->id);
+	}
+}
+
+static uint32_t membership_turn(struct node *n, uint64_t now_ns)
+{
+	uint32_t work = (uint32_t)management_send(n, now_ns);
+
+	membership_note(n);
+	return work + peers_update(n);
+}
+
+uint32_t node_turn(struct node *n)
+{
+	uint64_t now_ns = link_now_ns();
+	uint32_t work = 0;
+	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
+
+	for (size_t i = 0; i < count; i++)
+		arrival_take(n, &n->arrivals[i], now_ns);
+	work += (uint32_t)count;
+	if (n->member)
+		work += membership_turn(n, now_ns);
+	work += nic_doorbells(n->nic, now_ns);
+	for (int round = 0; round < SEND_ROUNDS; round++) {
+		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
+		if (count == 0)
+			break;
+		work += (uint32_t)datagrams_send(n, count);
+	}
+	return work;
+}
+
+uint64_t node_deadline(const struct node *n)
+{
+	return min_u64(nic_deadline(n->nic), n->member ? member_deadline(n->member) : UINT64_MAX);
+}
+
+int node_join(struct node *n, uint64_t deadline_ns)
+{
+	while (n->member && member_state(n->member) != MEMBER_JOINED) {
+		if (member_state(n->member) == MEMBER_FAILED)
+			return member_status(n->member);
+		if (link_now_ns() >= deadline_ns)
+			return DXP_ETIMEDOUT;
+		if (node_turn(n) == 0)
+			node_wait(n, deadline_ns);
+	}
+	return DXP_OK;
+}
+
+const char *node_error(const struct node *n)
+{
+	return n->member ? member_text(n->member) : "";
+}
+
+bool node_sleep_announce(struct node *n)
+{
+	struct nic_window *w = n->window;
+	uint32_t next = atomic_load_explicit(&w->consumer, memory_order_relaxed);
+
+	atomic_store_explicit(&w->need_wakeup, 1, memory_order_relaxed);
+	/* Pairs with the fence in node_wake: either we see its doorbell, or it sees our announcement. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&w->doorbells[next % NIC_DOORBELLS].lap, memory_order_acquire) !=
+	    nic_lap(next, NIC_DOORBELLS))
+		return true;
+	node_sleep_end(n);
+	return false;
+}
+
+void node_sleep_end(struct node *n)
+{
+	atomic_store_explicit(&n->window->need_wakeup, 0, memory_order_relaxed);
+}
+
+void node_wait(struct node *n, uint64_t deadline_ns)
+{
+	if (!node_sleep_announce(n))
+		return;
+	link_wait(n->link, min_u64(deadline_ns, node_deadline(n)));
+	node_sleep_end(n);
+}
+
+void node_wait_clear(struct node *n)
+{
+	link_wait(n->link, 0);
+}
+
+void node_wake(struct node *n)
+{
+	atomic_thread_fence(memory_order_seq_cst); /* see node_sleep_announce */
+	if (atomic_load_explicit(&n->window->need_wakeup, memory_order_relaxed))
+		link_wake(n->link);
+}
+
+int node_fd(const struct node *n)
+{
+	return link_fd(n->link);
+}
+
+uint64_t node_incarnation(const struct node *n)
+{
+	return n->incarnation;
+}
+
+uint16_t node_id(const struct node *n)
+{
+	return n->id;
+}
+
+struct nic *node_nic(struct node *n)
+{
+	return n->nic;
+}
+
+struct nic_window *node_window(struct node *n)
+{
+	return n->window;
+}
+
+const struct node_table *node_table(const struct node *n)
+{
+	return n->member ? member_table(n->member) : NULL;
+}
+
+void node_address(const struct node *n, struct wire_address *out)
+{
+	link_address(n->link, out);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node table's copy. Rows are separate allocations in an array ordered by id. A row that left stays, not present,
+ * until its loss has been told; then it is freed. Invariant: ids strictly grow; changes_waiting counts rows with `changed`. */
+#include "node/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+/* Rows that left and are not told yet sit beside the present ones. */
+#define ROWS_MAX (2 * FABRIC_NODES_MAX)
+
+/* The state of a row that the owner was last told. */
+struct told {
+	bool alive, granted;
+	uint32_t magic;
+	uint64_t incarnation;
+	struct wire_address address;
+};
+
+struct table_row {
+	struct node_entry entry;
+	struct told told;
+	bool present;
+	bool changed; /* entry and told differ in what the owner cares about */
+};
+
+/* A full table on its way. */
+struct assembly {
+	struct node_entry *entries; /* ordered by id */
+	size_t count, room;
+	uint64_t sequence;
+	uint16_t cursor; /* next id wanted; 0: nothing under way */
+};
+
+struct node_table {
+	struct table_row **rows;
+	size_t count, room;
+	size_t present;
+	size_t changes_waiting;
+	size_t scan;         /* where the search for changes goes on */
+	uint64_t epoch;      /* of the manager now */
+	uint64_t rows_epoch; /* of `rows`; 0 before the first table */
+	uint64_t sequence;   /* of `rows` */
+	uint16_t own;
+	struct assembly assembly;
+};
+
+int node_table_create(struct node_table **out)
+{
+	struct node_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return DXP_ENOMEM;
+	*out = t;
+	return DXP_OK;
+}
+
+void node_table_destroy(struct node_table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->count; i++)
+		free(t->rows[i]);
+	free(t->rows);
+	free(t->assembly.entries);
+	free(t);
+}
+
+static void assembly_drop(struct node_table *t)
+{
+	free(t->assembly.entries);
+	t->assembly = (struct assembly){0};
+}
+
+void node_table_epoch(struct node_table *t, uint64_t epoch)
+{
+	if (t->epoch == epoch)
+		return;
+	t->epoch = epoch;
+	assembly_drop(t);
+}
+
+struct manage_progress node_table_progress(const struct node_table *t)
+{
+	if (t->assembly.cursor)
+		return (struct manage_progress){t->epoch, t->assembly.sequence, t->assembly.cursor};
+	if (t->rows_epoch && t->rows_epoch == t->epoch)
+		return (struct manage_progress){t->epoch, t->sequence, 0};
+	return (struct manage_progress){0};
+}
+
+/* Index of the first row with an id not below `id`. */
+static size_t row_position(const struct node_table *t, uint16_t id)
+{
+	size_t low = 0, high = t->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (t->rows[middle]->entry.id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct table_row *row_find(const struct node_table *t, uint16_t id)
+{
+	size_t at = row_position(t, id);
+
+	return at < t->count && t->rows[at]->entry.id == id ? t->rows[at] : NULL;
+}
+
+static bool rows_reserve(struct node_table *t)
+{
+	size_t room = t->room ? 2 * t->room : 16;
+
+	if (t->count < t->room)
+		return true;
+	if (t->count >= ROWS_MAX)
+		return false;
+	struct table_row **rows = realloc(t->rows, room * sizeof(*rows));
+	if (!rows)
+		return false;
+	t->rows = rows;
+	t->room = room;
+	return true;
+}
+
+static struct table_row *row_create(uint16_t id)
+{
+	struct table_row *row = calloc(1, sizeof(*row));
+
+	if (row)
+		row->entry.id = id;
+	return row;
+}
+
+/* The row with this id; a new one is not present yet. NULL: no memory, or too many. */
+static struct table_row *row_ensure(struct node_table *t, uint16_t id)
+{
+	size_t at = row_position(t, id);
+
+	if (at < t->count && t->rows[at]->entry.id == id)
+		return t->rows[at];
+	struct table_row *row = rows_reserve(t) ? row_create(id) : NULL;
+	if (!row)
+		return NULL;
+	memmove(t->rows + at + 1, t->rows + at, (t->count - at) * sizeof(*t->rows));
+	t->rows[at] = row;
+	t->count++;
+	return row;
+}
+
+/* What the owner has not been told about a row. The own row is no peer: it counts as dead. */
+static uint32_t row_news(const struct node_table *t, const struct table_row *row)
+{
+	const struct node_entry *entry = &row->entry;
+	const struct told *told = &row->told;
+	bool alive = row->present && entry->alive && entry->id != t->own;
+	uint32_t what = 0;
+
+	if (alive != told->alive)
+		return alive ? TABLE_JOINED : TABLE_LOST;
+	if (!alive)
+		return 0;
+	if (entry->incarnation != told->incarnation)
+		what |= TABLE_RESTARTED;
+	if (!wire_address_equal(&entry->address, &told->address))
+		what |= TABLE_MOVED;
+	if (entry->granted != told->granted || entry->magic != told->magic)
+		what |= TABLE_GRANT;
+	return what;
+}
+
+static void row_mark(struct node_table *t, struct table_row *row)
+{
+	bool changed = row_news(t, row) != 0;
+
+	if (changed && !row->changed)
+		t->changes_waiting++;
+	if (!changed && row->changed)
+		t->changes_waiting--;
+	row->changed = changed;
+}
+
+void node_table_own(struct node_table *t, uint16_t id)
+{
+	if (t->own == id)
+		return;
+	t->own = id;
+	for (size_t i = 0; i < t->count; i++)
+		row_mark(t, t->rows[i]);
+}
+
+static void row_set(struct node_table *t, struct table_row *row, const struct node_entry *entry)
+{
+	t->present += !row->present;
+	row->entry = *entry;
+	row->present = true;
+	row_mark(t, row);
+}
+
+static void row_leave(struct node_table *t, struct table_row *row)
+{
+	t->present -= row->present;
+	row->present = false;
+	row_mark(t, row);
+}
+
+/* Frees rows that left and have nothing to tell. */
+static void rows_sweep(struct node_table *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct table_row *row = t->rows[i];
+		if (row->present || row->changed)
+			t->rows[kept++] = row;
+		else
+			free(row);
+	}
+	t->count = kept;
+}
+
+/* First makes room for all rows, then changes them: a delta is taken whole or not at all. */
+static int delta_take(struct node_table *t, const struct manage_rows *rows, struct manage_reader reader)
+{
+	struct manage_reader again = reader;
+	struct node_entry entry;
+	bool removed;
+
+	if (t->assembly.cursor || rows->epoch != t->rows_epoch || rows->from != t->sequence)
+		return DXP_EAGAIN;
+	while (manage_rows_next(&reader, &entry, &removed))
+		if (!removed && !row_ensure(t, entry.id)) {
+			rows_sweep(t);
+			return DXP_ENOMEM;
+		}
+	while (manage_rows_next(&again, &entry, &removed)) {
+		struct table_row *row = row_find(t, entry.id);
+		if (!removed)
+			row_set(t, row, &entry);
+		else if (row)
+			row_leave(t, row);
+	}
+	rows_sweep(t);
+	t->sequence = rows->to;
+	return DXP_OK;
+}
+
+/* Is this page the start of a full table that is worth more than what is here and what is under way? */
+static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
+{
+	if (rows->first != WIRE_NODE_FIRST)
+		return false;
+	if (t->assembly.cursor)
+		return rows->from > t->assembly.sequence;
+	return t->rows_epoch != t->epoch || rows->from > t->sequence;
+}
+
+static bool assembly_add(struct assembly *a, const struct node_entry *entry)
+{
+	if (a->count == FABRIC_NODES_MAX)
+		return false;
+	if (a->count == a->room) {
+		size_t room = a->room ? 2 * a->room : 16;
+		struct node_entry *entries = realloc(a->entries, room * sizeof(*entries));
+		if (!entries)
+			return false;
+		a->entries = entries;
+		a->room = room;
+	}
+	a->entries[a->count++] = *entry;
+	return true;
+}
+
+/* Makes rows for all entries of the assembly, then makes them the table. */
+static int assembly_commit(struct node_table *t)
+{
+	struct assembly *a = &t->assembly;
+	size_t next = 0;
+
+	for (size_t i = 0; i < a->count; i++)
+		if (!row_ensure(t, a->entries[i].id)) {
+			rows_sweep(t);
+			return DXP_ENOMEM;
+		}
+	for (size_t i = 0; i < t->count; i++) {
+		struct table_row *row = t->rows[i];
+		if (next < a->count && a->entries[next].id == row->entry.id)
+			row_set(t, row, &a->entries[next++]);
+		else
+			row_leave(t, row);
+	}
+	rows_sweep(t);
+	t->rows_epoch = t->epoch;
+	t->sequence = a->sequence;
+	return DXP_OK;
+}
+
+static int page_take(struct node_table *t, const struct manage_rows *rows, struct manage_reader reader)
+{
+	struct assembly *a = &t->assembly;
+	struct node_entry entry;
+	bool removed;
+
+	if (page_begins(t, rows)) {
+		assembly_drop(t);
+		a->sequence = rows->from;
+		a->cursor = WIRE_NODE_FIRST;
+	}
+	if (!a->cursor || rows->from != a->sequence || rows->first != a->cursor)
+		return DXP_EAGAIN;
+	while (manage_rows_next(&reader, &entry, &removed))
+		if (!assembly_add(a, &entry)) {
+			assembly_drop(t);
+			return DXP_ENOMEM;
+		}
+	a->cursor = rows->next;
+	if (a->cursor)
+		return DXP_OK;
+	int status = assembly_commit(t);
+	assembly_drop(t);
+	return status;
+}
+
+int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows, struct manage_reader reader)
+{
+	if (rows->epoch != t->epoch)
+		return DXP_EAGAIN;
+	return type == WIRE_NODE_TABLE ? page_take(t, rows, reader) : delta_take(t, rows, reader);
+}
+
+size_t node_table_count(const struct node_table *t)
+{
+	return t->present;
+}
+
+const struct node_entry *node_table_at(const struct node_table *t, size_t index)
+{
+	if (t->present == t->count)
+		return index < t->count ? &t->rows[index]->entry : NULL;
+	for (size_t i = 0; i < t->count; i++)
+		if (t->rows[i]->present && index-- == 0)
+			return &t->rows[i]->entry;
+	return NULL;
+}
+
+const struct node_entry *node_table_find(const struct node_table *t, uint16_t id)
+{
+	const struct table_row *row = row_find(t, id);
+
+	return row && row->present ? &row->entry : NULL;
+}
+
+const struct node_entry *node_table_find_name(const struct node_table *t, const char *name)
+{
+	const struct node_entry *found = NULL;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct table_row *row = t->rows[i];
+		if (row->present && strcmp(row->entry.name, name) == 0 && (!found || row->entry.alive))
+			found = &row->entry;
+	}
+	return found;
+}
+
+/* Copies the change out and forgets the row when it only stayed for this. */
+static void change_tell(struct node_table *t, size_t index, struct table_change *out)
+{
+	struct table_row *row = t->rows[index];
+	const struct node_entry *entry = &row->entry;
+
+	out->what = row_news(t, row);
+	out->entry = *entry;
+	out->entry.alive = !(out->what & TABLE_LOST);
+	row->told = (struct told){out->entry.alive, entry->granted, entry->magic, entry->incarnation, entry->address};
+	row_mark(t, row);
+	if (row->present)
+		return;
+	t->count--;
+	memmove(t->rows + index, t->rows + index + 1, (t->count - index) * sizeof(*t->rows));
+	free(row);
+}
+
+bool node_table_next_change(struct node_table *t, struct table_change *out)
+{
+	if (t->changes_waiting == 0)
+		return false;
+	if (t->scan >= t->count)
+		t->scan = 0;
+	while (!t->rows[t->scan]->changed)
+		t->scan = t->scan + 1 < t->count ? t->scan + 1 : 0;
+	change_tell(t, t->scan, out);
+	return true;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests and answers of the management protocol, and the seal around every one of its frames. */
+#include "wire/manage.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "wire/manage_entry.h"
+
+#define STATUS_PADDING 46 /* so that no refusal is longer than the request it answers */
+
+/* The header as the mac sees it: what a sender or a NIC on the way may set late is zero. */
+static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes, uint8_t out[MAC_BYTES])
+{
+	uint8_t header[WIRE_COMMON_BYTES];
+
+	memcpy(header, frame, sizeof(header));
+	memset(header + WIRE_OFF_TX_TS, 0, 4);
+	memset(header + WIRE_OFF_CUM_ACK, 0, 4);
+	memset(header + WIRE_OFF_CE_COUNT, 0, 2);
+	memset(header + WIRE_OFF_CRC, 0, 4);
+	mac_compute(mac, header, sizeof(header), frame + WIRE_COMMON_BYTES, body_bytes, out);
+}
+
+size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes, struct mac *mac, uint8_t *out)
+{
+	size_t frame_bytes = WIRE_COMMON_BYTES + body_bytes + MAC_BYTES;
+	struct wire_header header = {
+		.type = type,
+		.header_bytes = WIRE_COMMON_BYTES,
+		.flags = WIRE_FLAG_CRCP,
+		.src_node = source,
+		.dst_node = target,
+		.payload_bytes = (uint16_t)(body_bytes + MAC_BYTES),
+	};
+
+	wire_header_encode(&header, out);
+	if (mac)
+		mac_of_frame(mac, out, body_bytes, out + WIRE_COMMON_BYTES + body_bytes);
+	else
+		memset(out + WIRE_COMMON_BYTES + body_bytes, 0, MAC_BYTES);
+	wire_control_seal(out, frame_bytes);
+	return frame_bytes;
+}
+
+int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header, struct manage_body *body)
+{
+	struct wire_header h;
+	uint8_t expected[MAC_BYTES];
+	int status = wire_header_decode(data, bytes, &h);
+
+	if (status != DXP_OK)
+		return status;
+	if (!wire_type_management(h.type) || !(h.flags & WIRE_FLAG_CRCP) || h.payload_bytes < MAC_BYTES)
+		return DXP_EMALFORMED;
+	size_t body_bytes = (size_t)h.payload_bytes - MAC_BYTES;
+	mac_of_frame(mac, data, body_bytes, expected);
+	*header = h;
+	*body = (struct manage_body){data + WIRE_COMMON_BYTES, body_bytes};
+	return mac_equal(expected, data + WIRE_COMMON_BYTES + body_bytes) ? DXP_OK : DXP_EAUTH;
+}
+
+static struct put_cursor body_begin(uint8_t *out)
+{
+	return (struct put_cursor){out + WIRE_COMMON_BYTES, out + MANAGE_FRAME_BYTES - MAC_BYTES, false};
+}
+
+static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source, uint16_t target, struct mac *mac,
+		       uint8_t *out)
+{
+	assert(!c->bad);
+	return manage_seal(type, source, target, (size_t)(c->at - out) - WIRE_COMMON_BYTES, mac, out);
+}
+
+static struct take_cursor take_begin(struct manage_body body)
+{
+	return (struct take_cursor){body.data, body.data + body.bytes, false};
+}
+
+bool manage_prefix(struct manage_body body, uint64_t *request, uint64_t *nonce)
+{
+	struct take_cursor c = take_begin(body);
+	uint64_t first = take_64(&c), second = take_64(&c);
+
+	if (c.bad)
+		return false;
+	*request = first;
+	*nonce = second;
+	return true;
+}
+
+size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8_t *out)
+{
+	struct put_cursor c = body_begin(out);
+
+	put_64(&c, join->request);
+	put_64(&c, join->nonce);
+	manage_entry_put(&c, &join->self);
+	return body_end(&c, WIRE_JOIN, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
+}
+
+int manage_join_decode(struct manage_body body, struct manage_join *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_join join = {.request = take_64(&c), .nonce = take_64(&c)};
+
+	manage_entry_take(&c, &join.self);
+	if (!take_done(&c) || join.self.id > WIRE_NODE_LAST)
+		return DXP_EMALFORMED;
+	*out = join;
+	return DXP_OK;
+}
+
+size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, uint8_t *out)
+{
+	struct put_cursor c = body_begin(out);
+
+	put_64(&c, lease->request);
+	put_64(&c, lease->nonce);
+	put_64(&c, lease->epoch);
+	put_64(&c, lease->sequence);
+	put_64(&c, lease->lease_ns);
+	put_16(&c, lease->node);
+	return body_end(&c, WIRE_LEASE, WIRE_NODE_MANAGER, lease->node, mac, out);
+}
+
+int manage_lease_decode(struct manage_body body, struct manage_lease *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_lease lease = {
+		.request = take_64(&c),
+		.nonce = take_64(&c),
+		.epoch = take_64(&c),
+		.sequence = take_64(&c),
+		.lease_ns = take_64(&c),
+		.node = take_16(&c),
+	};
+
+	if (!take_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 || lease.node < WIRE_NODE_FIRST ||
+	    lease.node > WIRE_NODE_LAST)
+		return DXP_EMALFORMED;
+	*out = lease;
+	return DXP_OK;
+}
+
+size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew, struct mac *mac, uint8_t *out)
+{
+	struct put_cursor c = body_begin(out);
+
+	assert(type == WIRE_RENEW || type == WIRE_LEAVE || type == WIRE_TABLE_ACK);
+	put_64(&c, renew->request);
+	put_64(&c, renew->nonce);
+	put_64(&c, renew->incarnation);
+	put_bytes(&c, renew->uuid, sizeof(renew->uuid));
+	put_64(&c, renew->progress.epoch);
+	put_64(&c, renew->progress.sequence);
+	put_16(&c, renew->progress.cursor);
+	return body_end(&c, type, source, WIRE_NODE_MANAGER, mac, out);
+}
+
+int manage_renew_decode(struct manage_body body, struct manage_renew *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_renew renew = {.request = take_64(&c), .nonce = take_64(&c), .incarnation = take_64(&c)};
+
+	take_bytes(&c, renew.uuid, sizeof(renew.uuid));
+	renew.progress.epoch = take_64(&c);
+	renew.progress.sequence = take_64(&c);
+	renew.progress.cursor = take_16(&c);
+	if (!take_done(&c) || renew.progress.cursor > WIRE_NODE_LAST)
+		return DXP_EMALFORMED;
+	*out = renew;
+	return DXP_OK;
+}
+
+/* Names of an ASSIGN have fixed room: then the request is as long as the longest unauthenticated refusal. */
+static void fixed_name_put(struct put_cursor *c, const char *name)
+{
+	char padded[FABRIC_NAME_BYTES] = {0};
+
+	memcpy(padded, name, strnlen(name, sizeof(padded) - 1));
+	put_bytes(c, padded, sizeof(padded));
+}
+
+static void fixed_name_take(struct take_cursor *c, char name[FABRIC_NAME_BYTES])
+{
+	take_bytes(c, name, FABRIC_NAME_BYTES);
+	c->bad = c->bad || (!manage_name_valid(name) && memcmp(name, "*", 2) != 0);
+	for (size_t i = strnlen(name, FABRIC_NAME_BYTES); i < FABRIC_NAME_BYTES; i++)
+		c->bad |= name[i] != 0;
+}
+
+size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac, uint8_t *out)
+{
+	struct put_cursor c = body_begin(out);
+
+	put_64(&c, assign->request);
+	put_64(&c, assign->nonce);
+	put_64(&c, assign->epoch);
+	put_64(&c, assign->version);
+	put_8(&c, assign->action);
+	fixed_name_put(&c, assign->host);
+	fixed_name_put(&c, assign->xpu);
+	return body_end(&c, WIRE_ASSIGN, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
+}
+
+int manage_assign_decode(struct manage_body body, struct manage_assign *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_assign assign = {
+		.request = take_64(&c),
+		.nonce = take_64(&c),
+		.epoch = take_64(&c),
+		.version = take_64(&c),
+		.action = take_8(&c),
+	};
+
+	fixed_name_take(&c, assign.host);
+	fixed_name_take(&c, assign.xpu);
+	if (!take_done(&c) || (assign.action != MANAGE_GRANT && assign.action != MANAGE_REVOKE))
+		return DXP_EMALFORMED;
+	*out = assign;
+	return DXP_OK;
+}
+
+size_t manage_status_encode(const struct manage_status *status, struct mac *mac, uint8_t *out)
+{
+	static const uint8_t padding[STATUS_PADDING];
+	struct put_cursor c = body_begin(out);
+
+	put_64(&c, status->request);
+	put_64(&c, status->nonce);
+	put_16(&c, status->first);
+	put_bytes(&c, padding, sizeof(padding));
+	return body_end(&c, WIRE_STATUS, WIRE_NODE_NONE, WIRE_NODE_MANAGER, mac, out);
+}
+
+int manage_status_decode(struct manage_body body, struct manage_status *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_status status = {.request = take_64(&c), .nonce = take_64(&c), .first = take_16(&c)};
+	uint8_t padding[STATUS_PADDING] = {0}, any = 0;
+
+	take_bytes(&c, padding, sizeof(padding));
+	for (size_t i = 0; i < sizeof(padding); i++)
+		any |= padding[i];
+	if (!take_done(&c) || any != 0 || status.first < WIRE_NODE_FIRST || status.first > WIRE_NODE_LAST)
+		return DXP_EMALFORMED;
+	*out = status;
+	return DXP_OK;
+}
+
+size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer, size_t bytes_max,
+			    struct mac *mac, uint8_t *out)
+{
+	struct put_cursor c = body_begin(out);
+	char text[MANAGE_TEXT_BYTES];
+	size_t room = bytes_max - MANAGE_ANSWER_MIN;
+
+	assert((type == WIRE_REFUSE && answer->status != DXP_OK) || (type == WIRE_ANSWER && answer->status == DXP_OK));
+	assert(bytes_max >= MANAGE_ANSWER_MIN);
+	size_t length = strnlen(answer->text, sizeof(text) - 1);
+	if (length > room)
+		length = room;
+	memcpy(text, answer->text, length);
+	text[length] = '\0';
+	put_64(&c, answer->request);
+	put_64(&c, answer->nonce);
+	put_32(&c, (uint32_t)answer->status);
+	put_64(&c, answer->retry_ns);
+	put_64(&c, answer->epoch);
+	put_64(&c, answer->version);
+	put_text(&c, text);
+	return body_end(&c, type, WIRE_NODE_MANAGER, target, mac, out);
+}
+
+int manage_answer_decode(struct manage_body body, struct manage_answer *out)
+{
+	struct take_cursor c = take_begin(body);
+	struct manage_answer answer = {
+		.request = take_64(&c),
+		.nonce = take_64(&c),
+		.status = (int32_t)take_32(&c),
+		.retry_ns = take_64(&c),
+		.epoch = take_64(&c),
+		.version = take_64(&c),
+	};
+
+	take_text(&c, answer.text, sizeof(answer.text));
+	if (!take_done(&c) || answer.status > 0)
+		return DXP_EMALFORMED;
+	*out = answer;
+	return DXP_OK;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the node table as bytes. A row begins with its id and kind; kind 0 says that the row is gone and ends it. */
+#include "wire/manage.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "wire/manage_entry.h"
+
+#define KIND_REMOVED  0
+#define ROWS_HEAD     46 /* bytes of a manage_rows before its first row */
+#define FLAG_ALIVE    1u
+#define FLAG_GRANTED  2u
+
+bool manage_name_valid(const char *name)
+{
+	size_t length = strnlen(name, FABRIC_NAME_BYTES);
+
+	if (length == 0 || length == FABRIC_NAME_BYTES)
+		return false;
+	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+}
+
+void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
+{
+	uint8_t address[WIRE_ADDRESS_BYTES];
+
+	wire_address_encode(&entry->address, address);
+	put_16(c, entry->id);
+	put_8(c, entry->kind);
+	put_8(c, (uint8_t)((entry->alive ? FLAG_ALIVE : 0) | (entry->granted ? FLAG_GRANTED : 0)));
+	put_32(c, entry->capabilities);
+	put_32(c, entry->magic);
+	put_64(c, entry->incarnation);
+	put_64(c, entry->memory_bytes);
+	put_bytes(c, entry->uuid, sizeof(entry->uuid));
+	put_bytes(c, address, sizeof(address));
+	put_text(c, entry->name);
+	put_text(c, entry->engine);
+	put_text(c, entry->device);
+}
+
+/* What follows id and kind. */
+static void entry_rest_take(struct take_cursor *c, struct node_entry *entry)
+{
+	uint8_t flags = take_8(c), address[WIRE_ADDRESS_BYTES] = {0};
+
+	entry->alive = flags & FLAG_ALIVE;
+	entry->granted = flags & FLAG_GRANTED;
+	entry->capabilities = take_32(c);
+	entry->magic = take_32(c);
+	entry->incarnation = take_64(c);
+	entry->memory_bytes = take_64(c);
+	take_bytes(c, entry->uuid, sizeof(entry->uuid));
+	take_bytes(c, address, sizeof(address));
+	wire_address_decode(address, &entry->address);
+	take_text(c, entry->name, sizeof(entry->name));
+	take_text(c, entry->engine, sizeof(entry->engine));
+	take_text(c, entry->device, sizeof(entry->device));
+	c->bad |= flags & ~(FLAG_ALIVE | FLAG_GRANTED);
+	c->bad |= entry->kind != MANAGE_HOST && entry->kind != MANAGE_XPU;
+	c->bad = c->bad || !manage_name_valid(entry->name);
+}
+
+void manage_entry_take(struct take_cursor *c, struct node_entry *entry)
+{
+	memset(entry, 0, sizeof(*entry));
+	entry->id = take_16(c);
+	entry->kind = take_8(c);
+	entry_rest_take(c, entry);
+}
+
+/* One row of either form. */
+static void row_take(struct take_cursor *c, struct node_entry *entry, bool *removed)
+{
+	memset(entry, 0, sizeof(*entry));
+	entry->id = take_16(c);
+	entry->kind = take_8(c);
+	*removed = entry->kind == KIND_REMOVED;
+	c->bad |= entry->id < WIRE_NODE_FIRST || entry->id > WIRE_NODE_LAST;
+	if (!*removed)
+		entry_rest_take(c, entry);
+}
+
+void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes)
+{
+	assert(out_bytes >= WIRE_COMMON_BYTES + ROWS_HEAD + MAC_BYTES);
+	w->frame = out;
+	w->used = WIRE_COMMON_BYTES + ROWS_HEAD;
+	w->room = out_bytes - MAC_BYTES;
+	w->count = 0;
+}
+
+static bool row_written(struct manage_writer *w, const struct put_cursor *c)
+{
+	if (c->bad)
+		return false;
+	w->used = (size_t)(c->at - w->frame);
+	w->count++;
+	return true;
+}
+
+bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry)
+{
+	struct put_cursor c = {w->frame + w->used, w->frame + w->room, false};
+
+	assert(manage_name_valid(entry->name));
+	manage_entry_put(&c, entry);
+	return row_written(w, &c);
+}
+
+bool manage_rows_remove(struct manage_writer *w, uint16_t id)
+{
+	struct put_cursor c = {w->frame + w->used, w->frame + w->room, false};
+
+	put_16(&c, id);
+	put_8(&c, KIND_REMOVED);
+	return row_written(w, &c);
+}
+
+size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target, const struct manage_rows *rows,
+			  struct mac *mac)
+{
+	struct put_cursor c = {w->frame + WIRE_COMMON_BYTES, w->frame + WIRE_COMMON_BYTES + ROWS_HEAD, false};
+
+	put_64(&c, rows->request);
+	put_64(&c, rows->nonce);
+	put_64(&c, rows->epoch);
+	put_64(&c, rows->from);
+	put_64(&c, rows->to);
+	put_16(&c, rows->first);
+	put_16(&c, rows->next);
+	put_16(&c, w->count);
+	assert(!c.bad && c.at == c.end);
+	return manage_seal(type, WIRE_NODE_MANAGER, target, w->used - WIRE_COMMON_BYTES, mac, w->frame);
+}
+
+/* Walks all rows once: shape of each, and in a NODE_TABLE their order. */
+static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct take_cursor c)
+{
+	uint32_t at_least = rows->first;
+	uint32_t below = rows->next ? rows->next : WIRE_NODE_LAST + 1;
+	struct node_entry entry;
+	bool removed;
+
+	for (unsigned i = 0; i < rows->count && !c.bad; i++) {
+		row_take(&c, &entry, &removed);
+		if (type != WIRE_NODE_TABLE)
+			continue;
+		c.bad |= removed || entry.id < at_least || entry.id >= below;
+		at_least = entry.id + 1u;
+	}
+	return take_done(&c);
+}
+
+static bool range_sound(uint8_t type, const struct manage_rows *rows)
+{
+	if (rows->epoch == 0)
+		return false;
+	if (type == WIRE_NODE_DELTA)
+		return rows->from < rows->to && rows->first == 0 && rows->next == 0;
+	return rows->from == rows->to && (rows->next == 0 || rows->next > rows->first);
+}
+
+int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out, struct manage_reader *reader)
+{
+	struct take_cursor c = {body.data, body.data + body.bytes, false};
+	struct manage_rows rows = {
+		.request = take_64(&c),
+		.nonce = take_64(&c),
+		.epoch = take_64(&c),
+		.from = take_64(&c),
+		.to = take_64(&c),
+		.first = take_16(&c),
+		.next = take_16(&c),
+		.count = take_16(&c),
+	};
+
+	assert(type == WIRE_NODE_TABLE || type == WIRE_NODE_DELTA);
+	if (c.bad || !range_sound(type, &rows) || !rows_sound(type, &rows, c))
+		return DXP_EMALFORMED;
+	*out = rows;
+	*reader = (struct manage_reader){c.at, c.end, rows.count};
+	return DXP_OK;
+}
+
+bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed)
+{
+	struct take_cursor c = {reader->at, reader->end, false};
+
+	if (reader->left == 0)
+		return false;
+	row_take(&c, entry, removed);
+	assert(!c.bad);
+	reader->at = c.at;
+	reader->left--;
+	return true;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RLTP frames: every decoder on any bytes, also with a right checksum (arbitrary bytes would hardly
+ * ever pass it); what decodes must give the same bytes when it is encoded again. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/util.h"
+#include "test/fuzz/fuzz.h"
+#include "wire/frame.h"
+
+#define FRAME_BYTES_MAX 2048 /* headers and bodies are far shorter; payload is not looked at */
+
+static void bodies_decode(const uint8_t *body, size_t bytes)
+{
+	struct wire_ack ack;
+	struct wire_nack_body nack;
+	struct wire_hello hello;
+	struct wire_reset reset;
+	struct wire_get get;
+	uint8_t again[WIRE_HELLO_BYTES];
+	volatile uint8_t last = 0;
+
+	if (wire_ack_decode(body, bytes, &ack) == DXP_OK && ack.sack_words > 0)
+		last = ack.bitmap[ack.sack_words * 8u - 1];
+	(void)last;
+	if (wire_nack_decode(body, bytes, &nack) == DXP_OK) {
+		wire_nack_encode(&nack, again);
+		assert(wire_nack_decode(again, bytes, &nack) == DXP_OK);
+	}
+	if (wire_hello_decode(body, bytes, &hello) == DXP_OK) {
+		wire_hello_encode(&hello, again);
+		assert(wire_hello_decode(again, bytes, &hello) == DXP_OK);
+	}
+	if (wire_reset_decode(body, bytes, &reset) == DXP_OK) {
+		wire_reset_encode(&reset, again);
+		assert(memcmp(again, body, bytes) == 0);
+	}
+	if (wire_get_decode(body, bytes, &get) == DXP_OK) {
+		wire_get_encode(&get, again);
+		assert(memcmp(again, body, bytes) == 0);
+	}
+}
+
+/* Makes the length and the checksum right, so that everything else is looked at. */
+static void frame_seal(uint8_t *frame, size_t bytes)
+{
+	size_t header_bytes = (frame[WIRE_OFF_VERSION_HEADER] & 0xfu) * 8;
+
+	if (header_bytes < WIRE_COMMON_BYTES || header_bytes > bytes)
+		return;
+	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(bytes - header_bytes));
+	uint32_t crc = wire_crc_begin(frame, header_bytes);
+	if (get_be16(frame + WIRE_OFF_FLAGS) & WIRE_FLAG_CRCP)
+		crc = crc32c(crc, frame + header_bytes, bytes - header_bytes);
+	wire_crc_set(frame, crc);
+}
+
+static void header_decode(const uint8_t *frame, size_t bytes)
+{
+	struct wire_header header, second;
+	uint8_t again[FRAME_BYTES_MAX];
+
+	if (wire_header_decode(frame, bytes, &header) != DXP_OK)
+		return;
+	assert(header.header_bytes + (size_t)header.payload_bytes == bytes);
+	bodies_decode(frame + header.header_bytes, header.payload_bytes);
+
+	memcpy(again, frame, bytes);
+	wire_header_encode(&header, again);
+	frame_seal(again, bytes);
+	int status = wire_header_decode(again, bytes, &second);
+	assert(status == DXP_OK && memcmp(again, frame, bytes) == 0);
+	assert(second.payload_bytes == header.payload_bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t sealed[FRAME_BYTES_MAX];
+
+	bytes = min_u64(bytes, sizeof(sealed));
+	bodies_decode(data, bytes);
+	header_decode(data, bytes);
+	if (bytes >= WIRE_COMMON_BYTES) {
+		memcpy(sealed, data, bytes);
+		frame_seal(sealed, bytes);
+		header_decode(sealed, bytes);
+	}
+	return 0;
+}

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A fabric in virtual time for tests: one registry with a store in memory, members, and a network between them that loses,
+ * repeats and delays datagrams as a seeded generator says. Everything is the shipped code but the network. Header only: each
+ * test that includes it has its own. */
+#ifndef TEST_SIM_FABRIC_H
+#define TEST_SIM_FABRIC_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "manager/registry.h"
+#include "node/ask.h"
+#include "node/member.h"
+
+#define FABRIC_MANAGER_PORT 4795
+#define FABRIC_PACKETS_MAX  65536
+#define FABRIC_MEMBERS_MAX  512
+#define FABRIC_IDS          4096 /* ids that tests come to */
+
+struct fabric_packet {
+	uint64_t due_ns, order;
+	struct wire_address from, to;
+	uint16_t bytes;
+	uint8_t *data;
+};
+
+/* What the owner of a member knows from the changes it was told: must end up as what the table says. */
+struct fabric_peer {
+	bool alive, granted;
+	uint64_t incarnation;
+	struct wire_address address;
+	uint32_t magic;
+};
+
+struct fabric_member {
+	struct member *m;          /* NULL: no process */
+	struct wire_address address;
+	struct node_entry self;
+	bool cut;                  /* the network takes nothing from it and gives it nothing */
+	uint64_t deadline_ns;
+	struct fabric_peer *peers; /* by id */
+};
+
+struct fabric {
+	struct rng rng;
+	uint64_t now_ns;
+	uint32_t loss_ppm, duplicate_ppm;
+	uint64_t delay_min_ns, delay_max_ns;
+	struct registry_options options;
+	struct registry *registry; /* NULL: the manager is away */
+	struct wire_address manager;
+	struct fabric_member members[FABRIC_MEMBERS_MAX];
+	size_t count;
+	struct ask *ask;
+	struct wire_address ask_address;
+	struct store_op nodes[FABRIC_IDS]; /* the store; kind NODE_PUT where there is one */
+	bool stored[FABRIC_IDS];
+	struct store_op grants[64];
+	size_t grant_count;
+	struct fabric_packet *heap;
+	size_t packets;
+	uint64_t order;
+	uint64_t manager_bytes_out, manager_datagrams_out;
+};
+
+static struct wire_address fabric_address(unsigned n)
+{
+	struct wire_address a = {.ip = {[10] = 0xff, [11] = 0xff, [12] = 10}, .port = 5000};
+
+	a.ip[14] = (uint8_t)(n >> 8);
+	a.ip[15] = (uint8_t)n;
+	return a;
+}
+
+UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy policy)
+{
+	struct fabric *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->rng.state = seed;
+	f->now_ns = 1000 * S_NS;
+	f->delay_min_ns = f->delay_max_ns = 20 * US_NS;
+	f->manager = fabric_address(0xffff);
+	f->manager.port = FABRIC_MANAGER_PORT;
+	f->ask_address = fabric_address(0xfffe);
+	f->heap = calloc(FABRIC_PACKETS_MAX, sizeof(*f->heap));
+	f->options = (struct registry_options){
+		.key = "the key of this fabric", .policy = policy, .entropy = entropy_rng, .entropy_context = &f->rng};
+	return f;
+}
+
+UNUSED static void fabric_destroy(struct fabric *f)
+{
+	registry_destroy(f->registry);
+	ask_destroy(f->ask);
+	for (size_t i = 0; i < f->count; i++) {
+		member_destroy(f->members[i].m);
+		free(f->members[i].peers);
+	}
+	while (f->packets > 0)
+		free(f->heap[--f->packets].data);
+	free(f->heap);
+	free(f);
+}
+
+/* ---- the network ---- */
+
+static bool packet_before(const struct fabric_packet *a, const struct fabric_packet *b)
+{
+	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
+}
+
+static void packet_push(struct fabric *f, struct fabric_packet packet)
+{
+	size_t at = f->packets++;
+
+	assert_true(f->packets <= FABRIC_PACKETS_MAX);
+	while (at > 0 && packet_before(&packet, &f->heap[(at - 1) / 2])) {
+		f->heap[at] = f->heap[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	f->heap[at] = packet;
+}
+
+static struct fabric_packet packet_pop(struct fabric *f)
+{
+	struct fabric_packet first = f->heap[0], last = f->heap[--f->packets];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < f->packets) {
+		if (child + 1 < f->packets && packet_before(&f->heap[child + 1], &f->heap[child]))
+			child++;
+		if (!packet_before(&f->heap[child], &last))
+			break;
+		f->heap[at] = f->heap[child];
+		at = child;
+	}
+	f->heap[at] = last;
+	return first;
+}
+
+static void fabric_carry(struct fabric *f, const struct wire_address *from, const struct link_datagram *d)
+{
+	unsigned copies = rng_chance_ppm(&f->rng, f->duplicate_ppm) ? 2 : 1;
+
+	if (rng_chance_ppm(&f->rng, f->loss_ppm))
+		return;
+	for (unsigned i = 0; i < copies; i++) {
+		struct fabric_packet p = {.from = *from, .to = d->to, .order = f->order++, .bytes = d->header_bytes};
+		p.due_ns = f->now_ns + f->delay_min_ns + rng_below(&f->rng, f->delay_max_ns - f->delay_min_ns + 1);
+		p.data = malloc(FABRIC_DATAGRAM_BYTES);
+		assert_non_null(p.data);
+		memcpy(p.data, d->header, d->header_bytes);
+		for (unsigned s = 0; s < d->slice_count; s++) {
+			assert_true(p.bytes + d->slices[s].bytes <= FABRIC_DATAGRAM_BYTES);
+			memcpy(p.data + p.bytes, d->slices[s].base, d->slices[s].bytes);
+			p.bytes = (uint16_t)(p.bytes + d->slices[s].bytes);
+		}
+		packet_push(f, p);
+	}
+}
+
+/* ---- the manager and its store ---- */
+
+static void store_apply(struct fabric *f, const struct store_op *op)
+{
+	size_t i = 0;
+
+	assert_true(op->entry.id < FABRIC_IDS);
+	switch (op->kind) {
+	case STORE_NODE_PUT:
+		for (unsigned id = 0; id < FABRIC_IDS; id++)
+			if (f->stored[id] && memcmp(f->nodes[id].entry.uuid, op->entry.uuid, WIRE_UUID_BYTES) == 0)
+				f->stored[id] = false;
+		f->nodes[op->entry.id] = *op;
+		f->stored[op->entry.id] = true;
+		return;
+	case STORE_NODE_DELETE: f->stored[op->entry.id] = false; return;
+	case STORE_GRANT_PUT:
+		assert_true(f->grant_count < ARRAY_COUNT(f->grants));
+		f->grants[f->grant_count++] = *op;
+		return;
+	case STORE_GRANT_DELETE:
+		while (i < f->grant_count && (strcmp(f->grants[i].host, op->host) || strcmp(f->grants[i].xpu, op->xpu)))
+			i++;
+		assert_true(i < f->grant_count);
+		f->grants[i] = f->grants[--f->grant_count];
+	}
+}
+
+static void fabric_manager_poll(struct fabric *f)
+{
+	struct link_datagram out[16];
+	struct store_op op;
+	size_t count;
+
+	if (!f->registry)
+		return;
+	do {
+		while (registry_next_store(f->registry, &op))
+			store_apply(f, &op);
+		count = registry_send(f->registry, out, ARRAY_COUNT(out), f->now_ns);
+		for (size_t i = 0; i < count; i++) {
+			f->manager_datagrams_out++;
+			f->manager_bytes_out += out[i].header_bytes + out[i].slices[0].bytes;
+			fabric_carry(f, &f->manager, &out[i]);
+		}
+	} while (count > 0);
+}
+
+UNUSED static void fabric_manager_start(struct fabric *f)
+{
+	assert_null(f->registry);
+	assert_int_equal(registry_create(&f->options, &f->registry), DXP_OK);
+	for (unsigned id = 0; id < FABRIC_IDS; id++)
+		if (f->stored[id])
+			assert_int_equal(registry_load(f->registry, &f->nodes[id]), DXP_OK);
+	for (size_t i = 0; i < f->grant_count; i++)
+		assert_int_equal(registry_load(f->registry, &f->grants[i]), DXP_OK);
+	registry_start(f->registry, f->now_ns);
+}
+
+UNUSED static void fabric_manager_stop(struct fabric *f)
+{
+	registry_destroy(f->registry);
+	f->registry = NULL;
+}
+
+UNUSED static void fabric_store_lose(struct fabric *f)
+{
+	memset(f->stored, 0, sizeof(f->stored));
+	f->grant_count = 0;
+}
+
+/* ---- members ---- */
+
+/* A member that is not running yet: name "host-N" or "xpu-N", N its index. */
+UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum manage_kind kind)
+{
+	unsigned n = (unsigned)f->count++;
+	struct fabric_member *member = &f->members[n];
+
+	assert_true(n < FABRIC_MEMBERS_MAX);
+	member->address = fabric_address(n);
+	member->self = (struct node_entry){.kind = (uint8_t)kind, .memory_bytes = 1 << 30, .engine = "ocl", .device = "test"};
+	snprintf(member->self.name, sizeof(member->self.name), "%s-%u", kind == MANAGE_HOST ? "host" : "xpu", n);
+	snprintf((char *)member->self.uuid, sizeof(member->self.uuid), "uuid of %u", n);
+	member->peers = calloc(FABRIC_IDS, sizeof(*member->peers));
+	member->deadline_ns = UINT64_MAX;
+	return member;
+}
+
+/* A process of this member starts: a larger incarnation and a new magic. */
+UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
+{
+	struct member_options options = {.manager = f->manager, .entropy = entropy_rng, .entropy_context = &f->rng,
+					 .join_timeout_ns = UINT64_MAX};
+
+	assert_null(member->m);
+	member->self.incarnation = f->now_ns;
+	member->self.magic = (uint32_t)rng_next(&f->rng);
+	memcpy(options.key, f->options.key, sizeof(options.key));
+	options.self = member->self;
+	assert_int_equal(member_create(&options, f->now_ns, &member->m), DXP_OK);
+	memset(member->peers, 0, (FABRIC_IDS) * sizeof(*member->peers));
+	member->deadline_ns = f->now_ns;
+}
+
+UNUSED static void fabric_member_kill(struct fabric_member *member)
+{
+	member_destroy(member->m);
+	member->m = NULL;
+	member->deadline_ns = UINT64_MAX;
+}
+
+/* Does to the peers what a NIC would do, and checks that each step makes sense. */
+static void changes_follow(struct fabric_member *member)
+{
+	struct table_change change;
+
+	while (node_table_next_change(member_table(member->m), &change)) {
+		struct fabric_peer *peer = &member->peers[change.entry.id];
+		assert_true(change.entry.id != member_id(member->m) || change.what == TABLE_LOST);
+		assert_int_not_equal(change.what, 0);
+		if (change.what & TABLE_JOINED)
+			assert_false(peer->alive);
+		else
+			assert_true(peer->alive);
+		if (change.what & (TABLE_JOINED | TABLE_LOST))
+			assert_int_equal(change.what & (change.what - 1), 0);
+		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted, change.entry.incarnation,
+					     change.entry.address, change.entry.magic};
+	}
+}
+
+static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
+{
+	struct link_datagram out[4];
+	size_t count;
+
+	if (!member->m)
+		return;
+	while ((count = member_send(member->m, out, ARRAY_COUNT(out), f->now_ns)) > 0)
+		for (size_t i = 0; i < count && !member->cut; i++)
+			fabric_carry(f, &member->address, &out[i]);
+	changes_follow(member);
+	member->deadline_ns = member_deadline(member->m);
+	assert_true(member->deadline_ns > f->now_ns);
+}
+
+static struct fabric_member *fabric_member_at(struct fabric *f, const struct wire_address *address)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->members[i].m && wire_address_equal(&f->members[i].address, address))
+			return &f->members[i];
+	return NULL;
+}
+
+/* ---- time ---- */
+
+static void fabric_deliver(struct fabric *f)
+{
+	struct fabric_packet p = packet_pop(f);
+	struct fabric_member *member;
+
+	if (wire_address_equal(&p.to, &f->manager)) {
+		if (f->registry)
+			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
+		fabric_manager_poll(f);
+	} else if (f->ask && wire_address_equal(&p.to, &f->ask_address)) {
+		ask_receive(f->ask, &p.from, p.data, p.bytes, f->now_ns);
+	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut) {
+		member_receive(member->m, &p.from, p.data, p.bytes, f->now_ns);
+		fabric_member_poll(f, member);
+	}
+	free(p.data);
+}
+
+static uint64_t fabric_next(const struct fabric *f)
+{
+	uint64_t next_ns = f->packets ? f->heap[0].due_ns : UINT64_MAX;
+
+	if (f->registry)
+		next_ns = min_u64(next_ns, registry_deadline(f->registry));
+	if (f->ask)
+		next_ns = min_u64(next_ns, ask_deadline(f->ask));
+	for (size_t i = 0; i < f->count; i++)
+		next_ns = min_u64(next_ns, f->members[i].deadline_ns);
+	return next_ns;
+}
+
+/* Runs everything that is due up to now_ns + duration. */
+UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
+{
+	uint64_t end_ns = f->now_ns + duration_ns, next_ns;
+	struct link_datagram out;
+
+	while ((next_ns = fabric_next(f)) <= end_ns) {
+		f->now_ns = max_u64(f->now_ns, next_ns);
+		while (f->packets && f->heap[0].due_ns <= f->now_ns)
+			fabric_deliver(f);
+		if (f->registry && registry_deadline(f->registry) <= f->now_ns)
+			fabric_manager_poll(f);
+		if (f->ask && ask_send(f->ask, &out, f->now_ns))
+			fabric_carry(f, &f->ask_address, &out);
+		for (size_t i = 0; i < f->count; i++)
+			if (f->members[i].deadline_ns <= f->now_ns)
+				fabric_member_poll(f, &f->members[i]);
+	}
+	f->now_ns = end_ns;
+}
+
+/* Asks the manager one thing and waits for the end; returns the status. The ask stays for a look at its text and rows. */
+UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *host, const char *xpu)
+{
+	struct ask_options options = {.manager = f->manager, .kind = kind, .host = host, .xpu = xpu,
+				      .entropy = entropy_rng, .entropy_context = &f->rng};
+
+	ask_destroy(f->ask);
+	f->ask = NULL;
+	memcpy(options.key, f->options.key, sizeof(options.key));
+	int status = ask_create(&options, f->now_ns, &f->ask);
+	if (status != DXP_OK)
+		return status;
+	while (!ask_done(f->ask))
+		fabric_run(f, 10 * MS_NS);
+	return ask_status(f->ask);
+}
+
+/* ---- what must be so ---- */
+
+static bool fabric_granted(const struct fabric *f, const char *host, const char *xpu)
+{
+	if (f->options.policy == GRANTS_ANY)
+		return true;
+	for (size_t i = 0; i < f->grant_count; i++)
+		if (grants_match(f->grants[i].host, host) && grants_match(f->grants[i].xpu, xpu))
+			return true;
+	return false;
+}
+
+/* One row as `viewer` must see it: alive where the process runs, right in every field; a dead one may be missing. */
+static void row_check(const struct fabric *f, const struct fabric_member *viewer, const struct fabric_member *subject)
+{
+	const struct node_entry *row = node_table_find_name(member_table(viewer->m), subject->self.name);
+	bool hosts = viewer->self.kind == MANAGE_HOST && subject->self.kind == MANAGE_HOST;
+	bool granted = viewer->self.kind == subject->self.kind
+			       ? viewer == subject || !hosts
+			       : fabric_granted(f, viewer->self.kind == MANAGE_HOST ? viewer->self.name : subject->self.name,
+						viewer->self.kind == MANAGE_HOST ? subject->self.name : viewer->self.name);
+	bool visible = subject->self.kind == MANAGE_XPU || granted;
+	bool alive = subject->m && member_state(subject->m) == MEMBER_JOINED;
+
+	if (!alive || !visible) {
+		assert_true(!row || (visible && !row->alive));
+		return;
+	}
+	assert_non_null(row);
+	assert_true(row->alive);
+	assert_int_equal(row->id, member_id(subject->m));
+	assert_int_equal(row->granted, granted);
+	assert_int_equal(row->magic, granted ? subject->self.magic : 0);
+	assert_true(row->incarnation == subject->self.incarnation);
+	assert_true(wire_address_equal(&row->address, &subject->address));
+	if (subject == viewer)
+		return;
+	const struct fabric_peer *peer = &viewer->peers[row->id];
+	assert_true(peer->alive && peer->granted == granted && peer->incarnation == row->incarnation);
+	assert_true(wire_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
+}
+
+/* Every member that runs is joined and sees exactly what it should; nobody believes in a peer that is not there. */
+UNUSED static void fabric_check(const struct fabric *f)
+{
+	for (size_t v = 0; v < f->count; v++) {
+		const struct fabric_member *viewer = &f->members[v];
+		size_t alive = 0, believed = 0;
+		if (!viewer->m)
+			continue;
+		if (member_state(viewer->m) != MEMBER_JOINED)
+			print_message("%s: %s\n", viewer->self.name, member_text(viewer->m));
+		assert_int_equal(member_state(viewer->m), MEMBER_JOINED);
+		for (size_t s = 0; s < f->count; s++)
+			row_check(f, viewer, &f->members[s]);
+		for (size_t i = 0; i < node_table_count(member_table(viewer->m)); i++) {
+			const struct node_entry *row = node_table_at(member_table(viewer->m), i);
+			alive += row->alive && row->id != member_id(viewer->m);
+		}
+		for (unsigned id = 0; id < FABRIC_IDS; id++)
+			believed += viewer->peers[id].alive;
+		assert_int_equal(alive, believed);
+	}
+}
+
+#endif

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The rules of tools/tidy. Reads file names on standard input; prints "file:line: finding", or
+# "file: note: ...". Runs under mawk, which counts bytes: columns() counts characters itself.
+
+BEGIN {
+	FUNCTION_LINES = 70
+	FILE_LINES = 800
+	FILE_LINES_NOTE = 500
+	COLUMNS = 100
+	TAB = 8
+
+	# Which folders of src/ a folder may include. A floor knows what is below it; within a floor
+	# only what is named: link carries the datagrams that wire describes.
+	knows["base"] = "base"
+	knows["wire"] = "base wire"
+	knows["link"] = "base wire link"
+	knows["rltp"] = "base wire rltp"
+	knows["inc"] = "base wire link inc"
+	knows["switch"] = "base wire link switch"
+	knows["nic"] = "base wire rltp nic"
+	knows["node"] = "base wire link rltp nic node"
+	knows["sim"] = "base wire rltp nic sim"
+	knows["host"] = "base wire link rltp nic node host"
+	knows["bridge"] = "base wire link rltp nic node bridge"
+	knows["xpu"] = "base wire link rltp nic node xpu"
+	knows["manager"] = "base wire link rltp nic node manager"
+
+	# Folders without a system call: bytes and the time go in, bytes and deadlines come out.
+	# Only these headers are theirs, and of stdio.h and stdlib.h nothing that is impure.
+	pure["wire"] = pure["rltp"] = pure["nic"] = 1
+	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
+	      "stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
+	      "netinet/in cpuid nmmintrin smmintrin immintrin x86intrin arm_acle", names, " ")
+	impure = "(^|[^A-Za-z0-9_])(f?printf|puts|fopen|fread|fwrite|time|clock_gettime|" \
+		 "getrandom|rand|random|socket|getenv)[ \t]*\\("
+
+	# Casts and layouts that read a stranger's bytes through a struct.
+	struct_cast = "\\([ \t]*(const[ \t]+)?(struct|union)[ \t]+[a-z0-9_]+[ \t]*" \
+		      "\\*+[ \t]*(const)?\\)[ \t]*[A-Za-z_(&]"
+	# What the socket calls want cast, and an integer that carries a pointer of our own.
+	allowed_cast = "\\([ \t]*(const[ \t]+)?struct[ \t]+" \
+		       "(sockaddr(_[a-z0-9]+)?|cmsghdr)[ \t]*\\*|" \
+		       "\\*[ \t]*\\)\\(uintptr_t\\)"
+	packed = "__attribute__[ \t]*\\(\\(.*packed|#[ \t]*pragma[ \t]+pack"
+	for (i in names)
+		is_pure[names[i] ".h"] = 1
+
+	# Folders that take bytes from strangers.
+	guarded["wire"] = guarded["rltp"] = guarded["nic"] = guarded["link"] = 1
+
+	while ((getline path) > 0)
+		check_file(path)
+}
+
+function finding(text) {
+	print substr(file, 3) ":" line_number ": " text
+}
+
+# Width in columns: tabs to the next multiple of eight, one for each UTF-8 character.
+function columns(line,    parts, n, i, width) {
+	gsub(/[\200-\277]/, "", line)
+	n = split(line, parts, "\t")
+	width = length(parts[1])
+	for (i = 2; i <= n; i++)
+		width = width - width % TAB + TAB + length(parts[i])
+	return width
+}
+
+# The part of a line that is code: no strings, no comments. in_comment carries over lines.
+function code_of(line,    at) {
+	if (in_comment) {
+		at = index(line, "*/")
+		if (!at)
+			return ""
+		line = substr(line, at + 2)
+		in_comment = 0
+	}
+	gsub(/\\./, "", line)
+	gsub(/"[^"]*"/, "\"\"", line)
+	gsub(/'[^']*'/, "' '", line)
+	sub(/\/\/.*/, "", line)
+	while ((at = index(line, "/*")) > 0) {
+		rest = substr(line, at + 2)
+		line = substr(line, 1, at - 1)
+		at = index(rest, "*/")
+		if (!at) {
+			in_comment = 1
+			return line
+		}
+		line = line substr(rest, at + 2)
+	}
+	return line
+}
+
+function check_file(path,    line) {
+	file = path
+	line_number = 0
+	c_source = path ~ /\.(c|h|cl)$/
+	script = 0
+	in_comment = 0
+	body_start = 0
+	head_start = 0
+	folder = ""
+	if (path ~ /^\.\/src\/[^\/]+\//) {
+		split(path, parts, "/")
+		folder = parts[3]
+	}
+	while ((getline line < path) > 0) {
+		line_number++
+		if (line_number == 1)
+			script = line ~ /^#!/ || path ~ /CMakeLists\.txt$/ ||
+				 path ~ /(Makefile|\.(cmake|sh|awk))$/
+		check_text(line)
+		if (line_number <= 2)
+			check_licence(line)
+		if (c_source)
+			check_c(line, code_of(line))
+	}
+	close(path)
+	if ((c_source || script) && line_number > FILE_LINES)
+		finding("file has " line_number " lines, at most " FILE_LINES "; split it by noun")
+	else if ((c_source || script) && line_number > FILE_LINES_NOTE)
+		print substr(file, 3) ": note: " line_number " lines; think of splitting past " \
+		      FILE_LINES_NOTE
+	if (c_source && line_number == 0)
+		finding("file is empty")
+}
+
+# Rules for every text file. Patterns are written so that they do not find themselves.
+function check_text(line) {
+	if (line ~ /[ \t]$/ && file !~ /\.md$/)
+		finding("space at the end of the line")
+	if (line ~ /(^|[^A-Za-z0-9_])(TO[D]O|FIX[M]E|X[X]X)([^A-Za-z0-9_]|$)/)
+		finding("a note to do it later; do it, or open an issue")
+	if (line ~ /(^|[^A-Za-z0-9_.$}*])\/(roo[t]|wor[k]|hom[e])\//)
+		finding("path of one machine")
+	if ((c_source || script) && columns(line) > COLUMNS)
+		finding("line has " columns(line) " columns, at most " COLUMNS)
+}
+
+function check_licence(line,    want) {
+	want = "SPDX-License-Identifier: BSD-3-Clause"
+	if (c_source && line_number == 1 && line != "/* " want " */")
+		finding("first line must be /* " want " */")
+	if (!script)
+		return
+	if (line_number == 1 && line !~ /^#!/ && line != "# " want)
+		finding("first line must be # " want)
+	if (line_number == 1)
+		shebang = line ~ /^#!/
+	if (line_number == 2 && shebang && line != "# " want)
+		finding("second line must be # " want)
+}
+
+function check_c(line, code) {
+	if (line ~ /\/\*[ \t*=_-]*\*\// || line ~ /\/\/[ \t\/*=_-]*$/)
+		finding("empty comment")
+	if (code ~ /^[ \t]*#[ \t]*include/)
+		check_include(line)
+	check_function(code)
+	if (guarded[folder])
+		check_guarded(code)
+	if (pure[folder] && code ~ impure)
+		finding("src/" folder " makes no system call and reads no clock")
+}
+
+# Where a function's body opens and closes: in the kernel's brace style, a brace in the first
+# column. head_start is the first line of the declaration above it.
+function check_function(code) {
+	if (body_start) {
+		if (code ~ /^}/) {
+			if (line_number - head_start + 1 > FUNCTION_LINES)
+				long_function()
+			body_start = head_start = 0
+		}
+	} else if (code ~ /^{/) {
+		body_start = line_number
+		if (!head_start)
+			head_start = line_number
+	} else if (code ~ /^[ \t]*$/ || code ~ /^[#}]/ || code ~ /;[ \t]*$/) {
+		head_start = 0
+	} else if (!head_start) {
+		head_start = line_number
+	}
+}
+
+function long_function(    last, count) {
+	last = line_number
+	count = last - head_start + 1
+	line_number = head_start
+	finding("function has " count " lines, at most " FUNCTION_LINES)
+	line_number = last
+}
+
+# A byte pointer is decoded field by field, never looked at through a struct.
+function check_guarded(code) {
+	if (code ~ struct_cast && code !~ allowed_cast)
+		finding("bytes cast to a struct; decode them by offset")
+	if (code ~ packed)
+		finding("packed struct; describe the layout by offsets")
+}
+
+function check_include(line,    path, system_header, to) {
+	system_header = line ~ /include[ \t]*</
+	path = line
+	sub(/^[^<"]*[<"]/, "", path)
+	sub(/[>"].*/, "", path)
+
+	if (path ~ /(^|\/)\.\.\//)
+		finding("include by the path from src/, not by ../")
+	if (file ~ /^\.\/include\/dxp\// && path !~ /^dxp\// && !system_header)
+		finding("a public header includes nothing from src/")
+	if (folder == "")
+		return
+	if (system_header) {
+		if (pure[folder] && !is_pure[path] && path !~ /^(dxp|openssl)\//)
+			finding("src/" folder " may not include <" path ">: no I/O, no clock")
+		return
+	}
+	to = path
+	sub(/\/.*/, "", to)
+	if (!(folder in knows))
+		finding("src/" folder " has no floor; add it to tools/tidy.awk and docs/design.md")
+	else if (index(" " knows[folder] " ", " " to " ") == 0)
+		finding("src/" folder " may not include \"" path "\"; it knows: " knows[folder])
+}
