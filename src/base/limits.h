@@ -12,6 +12,8 @@
 #define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
 #define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
 #define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_GATHER_BYTES        131072        /* two trains: what the CPU just copied here the kernel copies out of its cache */
+#define LINK_GATHER_PIECE_BYTES  4096          /* trains of longer pieces (on average) are gathered by the kernel */
 #define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
 #define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
