@@ -81,15 +81,15 @@ void requests_status(struct registry *r, const struct wire_address *from, struct
 	struct manage_rows rows = {.request = status.request, .nonce = status.nonce, .epoch = r->epoch,
 				   .from = r->roster.sequence, .to = r->roster.sequence, .first = status.first};
 	manage_rows_begin(&w, out->data, sizeof(out->data));
-	for (uint32_t id = rows.first; id <= WIRE_NODE_LAST; id++) {
-		const struct roster_node *n = roster_find(&r->roster, (uint16_t)id);
-		if (!n || n->state == NODE_GONE)
+	const struct roster_node *n = roster_next(&r->roster, rows.first);
+	for (; n; n = roster_next(&r->roster, n->entry.id + 1u)) {
+		if (n->state == NODE_GONE)
 			continue;
 		struct node_entry entry = n->entry;
 		entry.alive = n->state == NODE_ALIVE;
 		entry.magic = 0; /* an operator needs no access */
 		if (!manage_rows_add(&w, &entry)) {
-			rows.next = (uint16_t)id;
+			rows.next = n->entry.id;
 			break;
 		}
 	}

@@ -95,17 +95,17 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 {
 	struct manage_rows rows = {.nonce = viewer->nonce, .epoch = r->epoch, .from = viewer->sent.sequence,
 				   .to = viewer->sent.sequence, .first = viewer->sent.cursor};
+	const struct roster_node *subject = roster_next(&r->roster, rows.first);
 	struct manage_writer w;
 	struct node_entry entry;
 
 	manage_rows_begin(&w, out, FABRIC_DATAGRAM_BYTES);
-	for (uint32_t id = rows.first; id <= WIRE_NODE_LAST; id++) {
-		struct roster_node *subject = roster_find(&r->roster, (uint16_t)id);
-		if (!subject || !view_visible(r, viewer, subject))
+	for (; subject; subject = roster_next(&r->roster, subject->entry.id + 1u)) {
+		if (!view_visible(r, viewer, subject))
 			continue;
 		view_entry(r, viewer, subject, &entry);
 		if (!manage_rows_add(&w, &entry)) {
-			rows.next = (uint16_t)id;
+			rows.next = subject->entry.id;
 			break;
 		}
 	}

@@ -36,6 +36,7 @@ struct roster_node {
 
 struct roster {
 	struct roster_node **by_id; /* WIRE_NODE_LAST + 1 places */
+	uint64_t *used;             /* bit per id: there is a node; so that walking by id skips what is empty */
 	size_t count;
 	uint64_t sequence; /* of the newest change; the first is 1 */
 	uint64_t floor;    /* who has less than this needs the full table */
@@ -57,6 +58,8 @@ int roster_create(struct roster *r);
 void roster_destroy(struct roster *r);
 
 struct roster_node *roster_find(const struct roster *r, uint16_t id);
+/* The node with the smallest id that is not below `id`, or NULL. */
+struct roster_node *roster_next(const struct roster *r, uint32_t id);
 struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES]);
 /* The node with this name that is not gone, or NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);

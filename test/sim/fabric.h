@@ -25,7 +25,7 @@
 #define FABRIC_MANAGER_PORT 4795
 #define FABRIC_PACKETS_MAX  65536
 #define FABRIC_MEMBERS_MAX  512
-#define FABRIC_IDS          4096 /* ids that tests come to */
+#define FABRIC_IDS          8192 /* ids that tests come to */
 
 struct fabric_packet {
 	uint64_t due_ns, order;
