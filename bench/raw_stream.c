@@ -224,24 +224,56 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-static struct far_report receiver_main(int fd, const void *context)
+/* Buffers with all their pages, and GRO. What arrives before GRO is on would be cut into datagrams,
+ * which take more of the socket buffer than a window. */
+static int receiver_open(struct receiver *r)
 {
 	const int one = 1;
-	struct receiver r = {.plan = context, .fd = fd};
-	uint64_t start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	r.place = calloc(1, RAW_PLACE_BYTES);
-	r.buffers = calloc(RECEIVE_BUFFERS, RECEIVE_BYTES);
-	if (!r.place || !r.buffers)
-		return (struct far_report){.status = DXP_ENOMEM};
-	setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
-	bool complete = receiver_run(&r);
-	struct far_report report = {.status = complete ? DXP_OK : DXP_ETIMEDOUT,
-				    .bytes = r.number * r.plan->segment_bytes,
-				    .cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns};
+	r->place = malloc(RAW_PLACE_BYTES);
+	r->buffers = malloc(RECEIVE_BUFFERS * RECEIVE_BYTES);
+	if (!r->place || !r->buffers)
+		return DXP_ENOMEM;
+	memset(r->place, 0, RAW_PLACE_BYTES);
+	memset(r->buffers, 0, RECEIVE_BUFFERS * RECEIVE_BYTES);
+	setsockopt(r->fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one));
+	return DXP_OK;
+}
+
+static struct far_report receiver_main(int fd, const void *context)
+{
+	struct receiver r = {.plan = context, .fd = fd};
+	struct far_report report = {.status = receiver_open(&r)};
+	const uint64_t ready = 0;
+
+	if (report.status == DXP_OK && send(fd, &ready, sizeof(ready), 0) != sizeof(ready))
+		report.status = DXP_EIO;
+	if (report.status == DXP_OK) {
+		uint64_t start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		report.status = receiver_run(&r) ? DXP_OK : DXP_ETIMEDOUT;
+		report.cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+		report.bytes = r.number * r.plan->segment_bytes;
+	}
 	free(r.place);
 	free(r.buffers);
 	return report;
+}
+
+/* Runs the sender from the moment the receiver is ready; fills in what it took. */
+static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
+{
+	if (!credit_take(s)) {
+		log_error("the far end of a stream did not get ready within %d s; is its address "
+			  "reachable and no firewall between?",
+			  RAW_PATIENCE_S);
+		return DXP_ETIMEDOUT;
+	}
+	uint64_t start_ns = raw_clock_ns(CLOCK_MONOTONIC);
+	uint64_t cpu_start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int status = sender_run(s);
+	*cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start_ns;
+	*ns = raw_clock_ns(CLOCK_MONOTONIC) - start_ns;
+	return status;
 }
 
 int raw_stream(const struct raw_stream_options *options, struct raw_stream_result *out)
@@ -249,23 +281,21 @@ int raw_stream(const struct raw_stream_options *options, struct raw_stream_resul
 	struct plan plan;
 	struct sender s = {.plan = &plan};
 	struct far_end far;
+	uint64_t ns = 0, cpu_ns = 0;
 	int status = plan_make(options, &plan);
 
 	if (status != DXP_OK)
 		return status;
 	s.train_segments = plan.train_segments;
-	s.source = calloc(1, RAW_PLACE_BYTES);
+	s.source = malloc(RAW_PLACE_BYTES);
 	if (!s.source)
 		return DXP_ENOMEM;
+	memset(s.source, 0x5a, RAW_PLACE_BYTES);
 	status = far_start(&far, &options->ends, receiver_main, &plan);
 	if (status != DXP_OK)
 		goto free_source;
 	s.fd = far.fd;
-	uint64_t start_ns = raw_clock_ns(CLOCK_MONOTONIC);
-	uint64_t cpu_start_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	status = sender_run(&s);
-	uint64_t cpu_ns = raw_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_start_ns;
-	uint64_t ns = raw_clock_ns(CLOCK_MONOTONIC) - start_ns;
+	status = sender_time(&s, &ns, &cpu_ns);
 	struct far_report report = far_stop(&far, status != DXP_OK);
 	if (status == DXP_OK)
 		status = report.status;

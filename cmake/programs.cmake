@@ -6,7 +6,8 @@ function(dxp_program)
 	cmake_parse_arguments(P "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
 	add_executable(${P_NAME} ${P_SOURCES})
 	target_link_libraries(${P_NAME} PRIVATE dxp-core ${P_LIBRARIES})
-	target_include_directories(${P_NAME} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	target_include_directories(${P_NAME} PRIVATE
+		${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 	install(TARGETS ${P_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
@@ -21,7 +22,8 @@ function(dxp_test source)
 	set_target_properties(${target} PROPERTIES
 		RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
 	target_link_libraries(${target} PRIVATE dxp-core cmocka ${T_LIBRARIES})
-	target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
+	target_include_directories(${target} PRIVATE
+		${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
@@ -37,8 +39,8 @@ function(dxp_script_test script folder)
 		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
 endfunction()
 
-# dxp_fuzz(fuzz_name.c): the test fuzz/name, which feeds the target with test/fuzz/corpus/name and its
-# mutations under any compiler; with DXP_FUZZ also the libFuzzer program test/fuzz-name.
+# dxp_fuzz(fuzz_name.c): the test fuzz/name, which feeds the target with test/fuzz/corpus/name and
+# its mutations under any compiler; with DXP_FUZZ also the libFuzzer program test/fuzz-name.
 function(dxp_fuzz source)
 	get_filename_component(name ${source} NAME_WE)
 	string(REGEX REPLACE "^fuzz_" "" name ${name})

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Warnings are errors under gcc and clang alike; sanitizers, when asked for, cover everything built.
 add_compile_options(
-	-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wundef
-	-Wvla -Wwrite-strings -Wno-unused-parameter -Wno-missing-field-initializers
+	-Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+	-Wundef -Wvla -Wwrite-strings -Wno-unused-parameter -Wno-missing-field-initializers
 	-fno-strict-aliasing)
 add_compile_definitions(_GNU_SOURCE)
 if(DXP_SANITIZE)

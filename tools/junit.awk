@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads the JUnit file that ctest writes; prints "state<TAB>name<TAB>reason" for each test, state one of pass, fail, skip.
-# A program of several tests that skips some of them (cmocka) passes, and gives one line "skip" more for each of those.
+# Reads the JUnit file that ctest writes; prints "state<TAB>name<TAB>reason" for each test, state
+# one of pass, fail, skip. A program of several tests that skips some of them (cmocka) passes, and
+# gives one line "skip" more for each of those.
 
 function attribute(line, name,    at) {
 	at = index(line, " " name "=\"")

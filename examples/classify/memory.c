@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena: tensors in falling order of size, each at the lowest place where nothing lies that lives at the same time.
- * For the networks here that comes within a few percent of the largest moment, and it is short. */
+/* The arena: tensors in falling order of size, each at the lowest place where nothing lies that
+ * lives at the same time. For the networks here that comes within a few percent of the largest
+ * moment, and it is short. */
 #include "memory.h"
 
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static bool overlap(const struct life *a, const struct life *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-/* Lowest place for lives[n] beside those before it: try 0, and behind each one in the way, until nothing is. */
+/* Lowest place for lives[n] beside those before it: try 0, and behind each one in the way, until
+ * nothing is. */
 static uint64_t lowest(const struct life *lives, size_t n)
 {
 	uint64_t at = 0;
@@ -83,9 +85,10 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	}
 }
 
-/* What the stage computes for itself. `from` of the network's input is before the first operator. */
-static size_t find_lives(const struct model *m, const struct stage *s, bool first, const struct layout *l,
-			 struct life *lives)
+/* What the stage computes for itself. `from` of the network's input is before the first operator.
+ */
+static size_t find_lives(const struct model *m, const struct stage *s, bool first,
+			 const struct layout *l, struct life *lives)
 {
 	size_t count = 0;
 
@@ -102,8 +105,8 @@ static size_t find_lives(const struct model *m, const struct stage *s, bool firs
 	return count;
 }
 
-int layout_build(const struct model *m, const struct plan *plan, uint32_t stage, uint64_t constant_bytes,
-		 uint32_t slots, struct layout *out)
+int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
+		 const struct layout_options *options, struct layout *out)
 {
 	const struct stage *s = &plan->stages[stage];
 	struct layout l = {.places = calloc((size_t)m->tensor_count, sizeof(*l.places))};
@@ -114,7 +117,9 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 		free(lives);
 		return DXP_ENOMEM;
 	}
-	if (stage == 0)
+	if (stage == 0 && options->floats)
+		slot_add(m, &l, &(struct cut){.count = 1, .tensors = {m->input}});
+	else if (stage == 0)
 		l.slot_bytes = align((uint64_t)m->tensors[m->input].elements);
 	else
 		slot_add(m, &l, &plan->cuts[stage - 1]);
@@ -123,9 +128,9 @@ int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
 	uint64_t arena_bytes = pack_lives(lives, count);
 	for (size_t i = 0; i < count; i++)
 		l.places[lives[i].tensor] = (struct place){PLACE_ARENA, lives[i].at};
-	l.arena_at = align(constant_bytes);
+	l.arena_at = align(options->constant_bytes);
 	l.slots_at = l.arena_at + arena_bytes;
-	l.bytes = l.slots_at + l.slot_bytes * slots;
+	l.bytes = l.slots_at + l.slot_bytes * options->slots;
 	free(lives);
 	*out = l;
 	return DXP_OK;
@@ -141,7 +146,8 @@ uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t slot)
 {
 	const struct place *p = &l->places[tensor];
 
-	return p->kind == PLACE_ARENA ? l->arena_at + p->at : l->slots_at + slot * l->slot_bytes + p->at;
+	return p->kind == PLACE_ARENA ? l->arena_at + p->at
+				      : l->slots_at + slot * l->slot_bytes + p->at;
 }
 
 uint64_t layout_photo(const struct layout *l, uint32_t slot)

@@ -3,10 +3,11 @@
  *
  *   constants | arena | slot 0 | slot 1 | ...
  *
- * The arena holds the tensors that live inside the stage; two that are never needed at the same time may share bytes.
- * A slot holds what comes from and goes to others for one photo: the photo itself or the tensors of the cut before, the
- * tensors of the cut behind or the answer. There is one slot for each photo under way, so a stage computes one photo
- * while the next one arrives and the last one leaves. Every place is 256-byte aligned. */
+ * The arena holds the tensors that live inside the stage; two that are never needed at the same
+ * time may share bytes. A slot holds what comes from and goes to others for one photo: the photo
+ * itself or the tensors of the cut before, the tensors of the cut behind or the answer. There is
+ * one slot for each photo under way, so a stage computes one photo while the next one arrives and
+ * the last one leaves. Every place is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
 
@@ -29,9 +30,15 @@ struct layout {
 	uint64_t bytes; /* of the region */
 };
 
+struct layout_options {
+	uint64_t constant_bytes;
+	uint32_t slots;
+	bool floats; /* the network's input comes as floats, not as the bytes of a photo */
+};
+
 /* Lays out stage `stage` of the plan. *out must be released. DXP_ENOMEM. */
-int layout_build(const struct model *m, const struct plan *plan, uint32_t stage, uint64_t constant_bytes,
-		 uint32_t slots, struct layout *out);
+int layout_build(const struct model *m, const struct plan *plan, uint32_t stage,
+		 const struct layout_options *options, struct layout *out);
 void layout_release(struct layout *l);
 
 /* Offset in the region of a tensor that the stage knows, for the photo in slot `slot`. */

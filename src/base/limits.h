@@ -12,6 +12,8 @@
 #define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
 #define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
 #define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_GATHER_BYTES        131072        /* two trains: what the CPU just copied here the kernel copies out of its cache */
+#define LINK_GATHER_PIECE_BYTES  4096          /* trains of longer pieces (on average) are gathered by the kernel */
 #define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
 #define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
@@ -76,5 +78,19 @@
 #define FABRIC_KEEP_NS       (600ull * 1000 * 1000 * 1000) /* a dead host stays in the table this long, so that people see it */
 #define FABRIC_JOIN_NS       (5000ull * 1000 * 1000) /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX     16   /* xPU nodes in one box */
+
+/* host library */
+#define HOST_EVENTS_MAX   65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
+#define HOST_PIECE_BYTES  (4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the wire */
+#define HOST_PIECES       8     /* of one transfer under way: two fill any window, the rest covers a slow turn */
+#define HOST_REPLY_NS     (30ull * 1000 * 1000 * 1000) /* a synchronous command of a live xPU, which may be busy computing */
+#define HOST_BUILD_NS     (120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
+#define HOST_LOG_BYTES    (1u << 20) /* build log kept; the rest is cut */
+#define HOST_SOURCE_BYTES (16u << 20) /* OpenCL C of one program */
+#define HOST_PROBE_NS     (1000ull * 1000 * 1000) /* silence of an awaited xPU before it is asked for a sign of life */
+#define HOST_WATCH_NS     (250ull * 1000 * 1000)  /* between two looks for such silence */
+#define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
+#define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
+#define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 #endif

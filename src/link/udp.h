@@ -13,34 +13,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
-#include "wire/address.h"
-
-/* One piece of memory to be sent; only read. */
-struct link_slice {
-	const void *base;
-	size_t bytes;
-};
-
-/* One datagram to send: `header` then the slices, in order. The slices' memory must stay unchanged
- * until link_send returns; header bytes are copied by the kernel too. */
-struct link_datagram {
-	struct wire_address to;
-	uint16_t header_bytes;
-	uint8_t slice_count;
-	uint8_t ecn; /* the two ECN bits to send with; 0 = not capable */
-	uint8_t header[LINK_HEADER_BYTES_MAX];
-	struct link_slice slices[LINK_SLICES_MAX];
-};
-
-/* One datagram that arrived. `data` is valid until the next link_receive or link_wait on this
- * endpoint: a wait that spins receives into the same buffers. */
-struct link_arrival {
-	struct wire_address from;
-	const uint8_t *data;
-	size_t bytes;
-	uint64_t arrived_ns; /* when the kernel had it, on the clock of link_now_ns */
-	uint8_t ecn;         /* the two ECN bits it came with */
-};
+#include "wire/datagram.h"
 
 struct link_options {
 	struct wire_address bind; /* address to bind; port 0 lets the kernel choose */

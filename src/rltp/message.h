@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "link/udp.h"
+#include "wire/datagram.h"
 #include "wire/frame.h"
 
 struct rltp_session;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a fuzz target without libFuzzer, under any compiler: over every file of the folders and files
- * named, then over seeded mutations of them. The seed is printed first; DXP_SEED=n runs the same
- * mutations again, DXP_MUTATIONS=n sets how many there are.
+/* Runs a fuzz target without libFuzzer, under any compiler: over every file of the folders and
+ * files named, then over seeded mutations of them. The seed is printed first; DXP_SEED=n runs the
+ * same mutations again, DXP_MUTATIONS=n sets how many there are.
  *
- * Every input is copied to a block of exactly its size, so that a sanitizer sees one byte too many. */
+ * Every input is copied to a block of exactly its size, so that a sanitizer sees one byte too many.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -67,7 +68,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the files of a folder in the order of their names, so that a seed means the same everywhere. */
+/* Adds the files of a folder in the order of their names, so that a seed means the same everywhere.
+ */
 static void folder_add(const char *path)
 {
 	char *names[INPUTS_MAX];
@@ -78,7 +80,8 @@ static void folder_add(const char *path)
 	if (!folder)
 		die("cannot open", path);
 	while ((entry = readdir(folder)) && count < ARRAY_COUNT(names) - input_count) {
-		if (entry->d_name[0] != '.' && asprintf(&names[count], "%s/%s", path, entry->d_name) > 0)
+		if (entry->d_name[0] != '.' &&
+		    asprintf(&names[count], "%s/%s", path, entry->d_name) > 0)
 			count++;
 	}
 	closedir(folder);
@@ -112,9 +115,7 @@ static void edit(struct rng *r, uint8_t *data, size_t *bytes)
 		if (at < *bytes)
 			data[at] = byte_draw(r);
 		break;
-	case 2: /* cut the end off */
-		*bytes = at;
-		break;
+	case 2: /* cut the end off */ *bytes = at; break;
 	case 3: /* take a run out */
 		run_bytes = min_u64(run_bytes, *bytes - at);
 		memmove(data + at, data + at + run_bytes, *bytes - at - run_bytes);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door: a short name for each thing that people do. CMake builds (CMakePresets.json),
+# tools/ does the rest.
+#   JOBS=n        parallel jobs; default: all cores
+#   PREFIX=path   where install goes; default: /usr/local
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
+export DXP_JOBS := $(JOBS)
+
+.PHONY: build demo check check-all clang asan tsan fuzz bench format tidy install clean help
+
+build: ## programs to build/bin (the default); names missing packages, installs none
+	@tools/setup --list build
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
+	@rm -f build.log
+	@cmake --build --preset release -j $(JOBS)
+
+demo: ## from a bare machine to a photo named by two xPUs; installs packages as root
+	@tools/setup demo
+	@$(MAKE) --no-print-directory build
+	@tools/model
+	@tools/demo
+
+check: ## from a bare machine to all tests with gcc, clang, ASan+UBSan; installs packages as root
+	@tools/setup check
+	@tools/check tidy release clang asan
+
+check-all: ## as check, and ThreadSanitizer and a short fuzz run
+	@tools/setup check
+	@tools/check tidy release clang asan tsan fuzz
+
+clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
+	@tools/setup --list check
+	@tools/check $@
+
+bench: build ## the tables of docs/performance.md, measured here
+	@build/bin/dxp bench all
+
+format: ## lay out all C sources as .clang-format says
+	@tools/setup --list check
+	@clang-format -i $(SOURCES)
+
+tidy: ## the house style as a test
+	@tools/tidy
+
+install: build ## to PREFIX
+	@cmake --install build --prefix $(PREFIX)
+
+clean: ## remove what was built; models/ stays
+	@rm -rf build build-clang build-debug build-asan build-tsan build-fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 26

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the NIC has put into the window: completions of our descriptors, replies and events of xPUs.
+ * What does not parse, or nobody waits for, is dropped: it is late or the sender's mistake. */
+#include "base/log.h"
+#include "host/internal.h"
+
+static void op_completed(struct host_op *op, int status)
+{
+	if (op->status == DXP_OK)
+		op->status = status;
+	op->pending--;
+}
+
+static void event_command_completed(struct dxp_fabric *f, uint64_t name, int status)
+{
+	if (status == DXP_OK)
+		return;
+	struct host_event *slot;
+	struct dxp_xpu *x = xpu_of_event(f, name, &slot);
+	if (!x)
+		return;
+	events_finish(&x->events, EVENT_COUNT(name), xpu_judge(x, status), NULL);
+}
+
+static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
+{
+	struct dxp_xpu *x = xpu_find(f, node);
+
+	if (!x)
+		return;
+	x->probing = false;
+	/* A refusal is a sign of life too. */
+	x->heard_ns = f->turned_ns;
+	xpu_judge(x, status);
+}
+
+static void completed(struct dxp_fabric *f, const struct nic_event *e)
+{
+	switch (e->context & 0xff) {
+	case 0: op_completed((struct host_op *)(uintptr_t)e->context, e->status); break;
+	case HOST_CONTEXT_EVENT: event_command_completed(f, e->context >> 8, e->status); break;
+	case HOST_CONTEXT_PROBE: probe_completed(f, (uint16_t)(e->context >> 8), e->status); break;
+	}
+}
+
+static void reply_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+{
+	struct command_reply reply;
+
+	if (command_reply_decode(data, bytes, &reply) != DXP_OK) {
+		log_debug("a reply of node %u does not parse", node);
+		return;
+	}
+	for (struct host_request *r = f->requests; r; r = r->next) {
+		if (r->sequence != reply.sequence || r->xpu->node != node || r->done)
+			continue;
+		*r->reply = reply;
+		r->status = reply.status;
+		r->done = true;
+		return;
+	}
+}
+
+static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+{
+	struct command_event e;
+	struct host_event *slot;
+
+	if (command_event_decode(data, bytes, &e) != DXP_OK || EVENT_XPU(e.event) != node) {
+		log_debug("an event of node %u does not parse", node);
+		return;
+	}
+	struct dxp_xpu *x = xpu_of_event(f, e.event, &slot);
+	if (!x)
+		return;
+	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
+	events_finish(&x->events, EVENT_COUNT(e.event), e.status, &times);
+}
+
+static void received(struct dxp_fabric *f, const struct nic_event *e, const uint8_t *data)
+{
+	struct dxp_xpu *x = xpu_find(f, e->src_node);
+
+	if (e->type != NIC_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x)
+		return;
+	x->heard_ns = f->turned_ns;
+	if (command_op(data, e->bytes) == COMMAND_REPLY)
+		reply_arrived(f, e->src_node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_EVENT)
+		event_arrived(f, e->src_node, data, e->bytes);
+}
+
+uint32_t arrivals_take(struct dxp_fabric *f)
+{
+	struct nic_event sent;
+	const struct nic_event *event;
+	const uint8_t *data;
+	uint32_t count = 0;
+
+	while (nic_user_sent(f->window, &sent)) {
+		completed(f, &sent);
+		count++;
+	}
+	while ((event = nic_user_received_peek(f->window, &data))) {
+		received(f, event, data);
+		nic_user_received_release(f->window);
+		count++;
+	}
+	f->ended += count;
+	return count;
+}

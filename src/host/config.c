@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the fabric is: options first, then the directory that `dxp up` left, with `manager` (one
+ * line, "address:port") and `fabric.key`. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "base/keyfile.h"
+#include "host/config.h"
+#include "host/internal.h"
+
+int config_directory(const char *given, char *out, size_t bytes)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	const char *own = given ? given : getenv("DXP_DIR");
+	int length;
+
+	if (own && *own)
+		length = snprintf(out, bytes, "%s", own);
+	else if (state && *state)
+		length = snprintf(out, bytes, "%s/dxp", state);
+	else if (home && *home)
+		length = snprintf(out, bytes, "%s/.local/state/dxp", home);
+	else
+		return error_set(
+			DXP_ENOENT,
+			"neither DXP_DIR nor HOME is set; set DXP_DIR to the fabric's directory");
+	if (length < 0 || (size_t)length >= bytes)
+		return error_set(
+			DXP_EINVAL,
+			"the fabric's directory has too long a name; set DXP_DIR to a shorter one");
+	return DXP_OK;
+}
+
+/* "" or the directory's file of that name, unless the caller gave one. */
+static int file_of(const char *directory, const char *name, const char *given,
+		   char out[CONFIG_PATH_BYTES])
+{
+	int length = given ? snprintf(out, CONFIG_PATH_BYTES, "%s", given)
+			   : snprintf(out, CONFIG_PATH_BYTES, "%s/%s", directory, name);
+
+	if (length < 0 || length >= CONFIG_PATH_BYTES)
+		return error_set(DXP_EINVAL, "the name of file '%s' is too long", name);
+	return DXP_OK;
+}
+
+static int manager_from_file(const char *path, char text[WIRE_ADDRESS_TEXT_BYTES])
+{
+	FILE *file = fopen(path, "re");
+
+	if (!file && errno == ENOENT)
+		return error_set(DXP_ENOENT,
+				 "no fabric is up here (%s is not there); start one with `dxp up`",
+				 path);
+	if (!file)
+		return error_set(DXP_EIO, "cannot read %s: %s", path, strerror(errno));
+	char *line = fgets(text, WIRE_ADDRESS_TEXT_BYTES, file);
+	fclose(file);
+	if (!line)
+		return error_set(DXP_EMALFORMED, "%s is empty; run `dxp down` and `dxp up` again",
+				 path);
+	text[strcspn(text, "\n")] = '\0';
+	return DXP_OK;
+}
+
+static int resolve_manager(const char *directory, const char *given, struct wire_address *out)
+{
+	char path[CONFIG_PATH_BYTES], text[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (!given) {
+		int status = file_of(directory, "manager", NULL, path);
+		if (status == DXP_OK)
+			status = manager_from_file(path, text);
+		if (status != DXP_OK)
+			return status;
+		given = text;
+	}
+	if (wire_address_parse(given, WIRE_PORT, out) != DXP_OK)
+		return error_set(
+			DXP_EINVAL,
+			"'%s' is no address of a manager; write ADDRESS:PORT, such as 127.0.0.1:%d",
+			given, WIRE_PORT);
+	return DXP_OK;
+}
+
+static int resolve_key(const char *directory, const char *given, uint8_t key[FABRIC_KEY_BYTES])
+{
+	char path[CONFIG_PATH_BYTES];
+	int status = file_of(directory, "fabric.key", given, path);
+
+	if (status != DXP_OK)
+		return status;
+	switch (status = keyfile_read(path, key)) {
+	case DXP_OK: return DXP_OK;
+	case DXP_ENOENT:
+		return error_set(
+			status,
+			"no fabric key at %s; start a fabric with `dxp up`, or copy its key there",
+			path);
+	case DXP_EACCESS:
+		return error_set(status, "%s must be readable by you and nobody else; chmod 600 it",
+				 path);
+	case DXP_EMALFORMED:
+		return error_set(status,
+				 "%s is no fabric key; copy it again from the manager's machine",
+				 path);
+	default: return error_set(status, "cannot read %s", path);
+	}
+}
+
+/* The own address that the kernel would use towards the manager; nothing is sent. */
+static int address_towards(const struct wire_address *manager, struct wire_address *out)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(manager->port)}, own;
+	socklen_t bytes = sizeof(own);
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int status = DXP_OK;
+
+	memcpy(&to.sin6_addr, manager->ip, sizeof(manager->ip));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&own, &bytes) < 0) {
+		char text[WIRE_ADDRESS_TEXT_BYTES];
+		status = error_set(DXP_EIO, "no way to the manager at %s: %s",
+				   wire_address_format(manager, text), strerror(errno));
+	} else {
+		memcpy(out->ip, &own.sin6_addr, sizeof(out->ip));
+		out->port = 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+static void default_name(char out[FABRIC_NAME_BYTES])
+{
+	int length = snprintf(out, FABRIC_NAME_BYTES, "%.20s-%d", program_invocation_short_name,
+			      (int)getpid());
+
+	for (int i = 0; i < length && i < FABRIC_NAME_BYTES; i++) {
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+			    out[i]))
+			out[i] = '-';
+	}
+}
+
+int config_resolve(const struct dxp_fabric_options *options, struct config *out)
+{
+	struct config c = {0};
+	char directory[CONFIG_PATH_BYTES];
+	int status = config_directory(options->directory, directory, sizeof(directory));
+
+	if (status == DXP_OK)
+		status = resolve_manager(directory, options->manager, &c.manager);
+	if (status == DXP_OK)
+		status = resolve_key(directory, options->key_file, c.key);
+	if (status != DXP_OK)
+		return status;
+	if (options->bind && wire_address_parse(options->bind, 0, &c.bind) != DXP_OK)
+		return error_set(DXP_EINVAL,
+				 "'%s' is no address to bind; write ADDRESS or ADDRESS:PORT",
+				 options->bind);
+	if (!options->bind && (status = address_towards(&c.manager, &c.bind)) != DXP_OK)
+		return status;
+	if (!options->name)
+		default_name(c.name);
+	else if (!manage_name_valid(options->name))
+		return error_set(DXP_EINVAL,
+				 "'%s' is no name for a node: 1 to %d of A-Z a-z 0-9 . _ -",
+				 options->name, FABRIC_NAME_BYTES - 1);
+	else
+		snprintf(c.name, sizeof(c.name), "%s", options->name);
+	*out = c;
+	return DXP_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a fabric is and who we are in it. */
+#ifndef HOST_CONFIG_H
+#define HOST_CONFIG_H
+
+#include <stddef.h>
+
+#include <dxp/mmd.h>
+
+#include "base/limits.h"
+#include "wire/address.h"
+
+#define CONFIG_PATH_BYTES 4096
+
+struct config {
+	struct wire_address manager;
+	uint8_t key[FABRIC_KEY_BYTES];
+	struct wire_address bind;
+	char name[FABRIC_NAME_BYTES];
+};
+
+/* The fabric's directory: `given`, else $DXP_DIR, else $XDG_STATE_HOME/dxp, else
+ * $HOME/.local/state/dxp. It need not exist. */
+int config_directory(const char *given, char *out, size_t bytes);
+
+/* Everything that joining needs. Errors as dxp_fabric_open, with the sentence set. */
+int config_resolve(const struct dxp_fabric_options *options, struct config *out);
+
+#endif

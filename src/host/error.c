@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sentence that explains a failing call. One per thread, so that nobody reads another thread's.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "host/internal.h"
+
+static _Thread_local char sentence[512] = "no error";
+
+const char *error_text(void)
+{
+	return sentence;
+}
+
+int error_set(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+static void where(const struct dxp_xpu *x, char *out, size_t bytes)
+{
+	const struct node_entry *row = node_table_find(node_table(x->fabric->node), x->node);
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (row)
+		snprintf(out, bytes, "xPU '%s' (node %u at %s)", x->caps.name, x->node,
+			 wire_address_format(&row->address, address));
+	else
+		snprintf(out, bytes, "xPU '%s' (node %u)", x->caps.name, x->node);
+}
+
+int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
+{
+	char who[FABRIC_NAME_BYTES + WIRE_ADDRESS_TEXT_BYTES + 32];
+
+	where(x, who, sizeof(who));
+	switch (status) {
+	case DXP_EPEERLOST:
+	case DXP_ETIMEDOUT:
+		return error_set(status, "%s: %s does not answer any more; see `dxp nodes`", doing,
+				 who);
+	case DXP_EPEERRESET:
+		return error_set(status, "%s: %s restarted; open it again", doing, who);
+	case DXP_EACCESS:
+		return error_set(status, "%s: %s refuses this host; ask for it with `dxp grant`",
+				 doing, who);
+	case DXP_ECANCELED:
+		return error_set(status,
+				 "%s: not run on %s, because a command it waits for failed; look "
+				 "at that one",
+				 doing, who);
+	case DXP_ENOMEM:
+		return error_set(status,
+				 "%s: no room in the memory of %s (%llu of %llu bytes free); free "
+				 "some or take "
+				 "more with `dxp up --memory`",
+				 doing, who, (unsigned long long)x->caps.free_bytes,
+				 (unsigned long long)x->caps.memory_bytes);
+	default: return error_set(status, "%s: %s says: %s", doing, who, dxp_status_text(status));
+	}
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Membership: joining, leaving, the node table. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/config.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+const char *dxp_fabric_error(const struct dxp_fabric *fabric)
+{
+	return error_text();
+}
+
+static int locks_create(struct dxp_fabric *f)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&f->progress, &monotonic);
+	pthread_cond_init(&f->keeper_wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	f->leader_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	f->keeper_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (f->leader_bell < 0 || f->keeper_bell < 0)
+		return error_set(DXP_EIO, "no more files can be opened; raise \"ulimit -n\"");
+	return DXP_OK;
+}
+
+static void destroy(struct dxp_fabric *f)
+{
+	keeper_stop(f);
+	node_close(f->node);
+	if (f->leader_bell >= 0)
+		close(f->leader_bell);
+	if (f->keeper_bell >= 0)
+		close(f->keeper_bell);
+	pthread_cond_destroy(&f->progress);
+	pthread_cond_destroy(&f->keeper_wake);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+static bool table_complete(void *context)
+{
+	struct dxp_fabric *f = context;
+	struct manage_progress p = node_table_progress(node_table(f->node));
+
+	return p.epoch != 0 && p.cursor == 0;
+}
+
+static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *options,
+		     const struct config *config)
+{
+	const struct node_options node = {.name = config->name,
+					  .manager = config->manager,
+					  .fabric_key = config->key,
+					  .bind = config->bind,
+					  .spin_ns = UINT32_MAX, /* we spin ourselves */
+					  .no_payload_crc = options->no_payload_crc,
+					  .changed = watch_changed,
+					  .changed_context = f};
+	char bind[WIRE_ADDRESS_TEXT_BYTES];
+	int status = node_open(&node, &f->node);
+
+	if (status == DXP_EBUSY)
+		return error_set(status, "%s is in use by another program; choose another port",
+				 wire_address_format(&config->bind, bind));
+	if (status != DXP_OK)
+		return error_set(status, "cannot open a node on %s: %s",
+				 wire_address_format(&config->bind, bind), dxp_status_text(status));
+	f->window = node_window(f->node);
+	return DXP_OK;
+}
+
+static int join(struct dxp_fabric *f)
+{
+	uint64_t deadline = link_now_ns() + f->timeout_ns;
+	int status = node_join(f->node, deadline);
+
+	if (status != DXP_OK)
+		return error_set(status, "%s", node_error(f->node));
+	if (fabric_wait(f, table_complete, f, deadline) != DXP_OK)
+		return error_set(DXP_ETIMEDOUT,
+				 "the manager at %s gave a lease but no node table; see its log",
+				 f->manager);
+	status = nic_region_register(node_nic(f->node), &f->probe_word, sizeof(f->probe_word),
+				     NIC_LOCAL, &f->probe_key);
+	return status == DXP_OK
+		       ? DXP_OK
+		       : error_set(status, "no memory region: %s", dxp_status_text(status));
+}
+
+int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric **out)
+{
+	static const struct dxp_fabric_options defaults;
+	struct config config;
+	int status = config_resolve(options ? options : &defaults, &config);
+
+	if (status != DXP_OK)
+		return status;
+	options = options ? options : &defaults;
+	struct dxp_fabric *f = calloc(1, sizeof(*f));
+	if (!f)
+		return error_set(DXP_ENOMEM, "out of memory");
+	f->spin_ns = options->spin_us == UINT32_MAX ? 0
+		     : options->spin_us             ? options->spin_us * US_NS
+						    : LINK_SPIN_NS;
+	f->timeout_ns = (options->timeout_ms ? options->timeout_ms : HOST_TIMEOUT_MS) * MS_NS;
+	f->watch_ns = UINT64_MAX;
+	f->event_base = 1;
+	wire_address_format(&config.manager, f->manager);
+	status = locks_create(f);
+	if (status == DXP_OK)
+		status = open_node(f, options, &config);
+	if (status == DXP_OK) {
+		fabric_enter(f);
+		status = join(f);
+		fabric_leave(f);
+	}
+	if (status == DXP_OK)
+		status = keeper_start(f);
+	if (status != DXP_OK) {
+		destroy(f);
+		return status;
+	}
+	*out = f;
+	return DXP_OK;
+}
+
+void dxp_fabric_close(struct dxp_fabric *fabric)
+{
+	if (!fabric)
+		return;
+	assert(!fabric->xpus && "xPUs are closed before their fabric");
+	destroy(fabric);
+}
+
+static void describe(const struct node_entry *row, struct dxp_node_info *out)
+{
+	*out = (struct dxp_node_info){.id = row->id,
+				      .kind = row->kind == MANAGE_XPU ? DXP_NODE_XPU
+								      : DXP_NODE_HOST,
+				      .granted = row->granted,
+				      .alive = row->alive,
+				      .memory_bytes = row->memory_bytes};
+	snprintf(out->name, sizeof(out->name), "%s", row->name);
+	snprintf(out->engine, sizeof(out->engine), "%s", row->engine);
+	wire_address_format(&row->address, out->address);
+}
+
+int dxp_fabric_nodes(struct dxp_fabric *fabric, struct dxp_node_info *out, size_t count)
+{
+	fabric_enter(fabric);
+	fabric_turn(fabric);
+	const struct node_table *table = node_table(fabric->node);
+	size_t nodes = node_table_count(table);
+	for (size_t i = 0; i < nodes && i < count; i++)
+		describe(node_table_at(table, i), &out[i]);
+	fabric_leave(fabric);
+	return (int)nodes;
+}
+
+int dxp_fabric_traffic(struct dxp_fabric *fabric, uint16_t node, struct dxp_link_bytes *out)
+{
+	fabric_enter(fabric);
+	node_traffic(fabric->node, node, &out->sent_bytes, &out->received_bytes);
+	fabric_leave(fabric);
+	return DXP_OK;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of the host library: one node per fabric, turned by whoever waits, under one lock.
+ *
+ * Lock: `lock` guards everything here and the node; fabric_enter and fabric_leave surround every
+ * public call. It is released only in fabric_wait, between turns and while asleep, so whatever a
+ * caller keeps across fabric_wait may have changed. Progress: calls turn the node themselves. The
+ * keeper thread does it while nobody calls, and stays away while somebody does. */
+#ifndef HOST_INTERNAL_H
+#define HOST_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dxp/mmd.h>
+
+#include "base/limits.h"
+#include "base/util.h"
+#include "host/events.h"
+#include "nic/user.h"
+#include "node/node.h"
+#include "wire/command.h"
+
+#define HOST_QP_COMMANDS NODE_SERVICE_QP
+#define HOST_QP_DATA     1 /* PUT, GET and registers: they never wait behind a command */
+
+/* The context of a descriptor: a struct host_op where the low byte is 0, else one of these and 56
+ * bits of ours. */
+enum host_context {
+	HOST_CONTEXT_EVENT = 1, /* a command that ends in an event: its name without the host */
+	HOST_CONTEXT_PROBE,     /* a sign of life: node id */
+};
+
+/* Descriptors under way that somebody waits for. Lives on the waiter's stack, so the waiter stays
+ * until `pending` is 0. */
+struct host_op {
+	alignas(256) uint32_t pending;
+	int status; /* the first failure */
+};
+
+/* A synchronous command under way; on the caller's stack. */
+struct host_request {
+	struct host_op op; /* the NAP */
+	struct host_request *next;
+	struct dxp_xpu *xpu;
+	uint32_t sequence;
+	bool done;
+	int status;
+	struct command_reply *reply;
+};
+
+struct dxp_fabric {
+	pthread_mutex_t lock;
+	_Atomic uint32_t entering; /* threads that want the lock */
+	struct node *node;
+	struct nic_window *window;
+	uint64_t spin_ns, timeout_ns;
+	struct dxp_xpu *
+		xpus; /* open ones, newest first; two of one node only when the older one is dead */
+	struct host_request *requests;
+	uint32_t sequence;
+	uint32_t event_base; /* first count of the next xPU opened */
+	uint32_t ended; /* completions, replies and events taken so far: tells sleepers apart from
+			   idle turns */
+
+	/* sleeping: at most one leader polls the node's file; the others wait on `progress` */
+	pthread_cond_t progress, keeper_wake;
+	uint32_t waiting;  /* threads in fabric_wait */
+	uint32_t sleepers; /* of those, on `progress` */
+	bool leader, leader_polls;
+	int leader_bell, keeper_bell;
+	pthread_t keeper;
+	bool keeper_started, keeper_parked, keeper_polls, closing;
+	uint64_t keeper_until_ns; /* while keeper_polls */
+	uint64_t turned_ns;       /* a program's last turn */
+	uint64_t watch_ns;        /* next look for silent xPUs */
+	uint32_t probe_word, probe_key;
+	char manager[64];
+};
+
+struct dxp_xpu {
+	struct dxp_fabric *fabric;
+	struct dxp_xpu *next;
+	uint32_t references;
+	uint16_t node;
+	struct nic_target target;
+	uint32_t memory_key;
+	struct dxp_xpu_caps caps;
+	int status;       /* DXP_OK, or why it can be used no more */
+	uint32_t awaited; /* calls that wait for it */
+	bool probing;
+	uint64_t heard_ns;
+	struct events events;
+};
+
+struct dxp_program {
+	struct dxp_xpu *xpu;
+	uint32_t id;
+	char *log;
+};
+
+/* error.c: the sentence of this thread; each returns `status`. */
+int error_set(int status, const char *format, ...) PRINTF_LIKE(2, 3);
+int error_xpu(const struct dxp_xpu *x, int status, const char *doing);
+const char *error_text(void);
+
+/* progress.c */
+void fabric_enter(struct dxp_fabric *f);
+void fabric_leave(struct dxp_fabric *f);
+uint32_t fabric_turn(struct dxp_fabric *f);
+uint64_t fabric_deadline(const struct dxp_fabric *f);
+/* Turns until done(context) or the deadline (DXP_ETIMEDOUT). */
+int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+		uint64_t deadline_ns);
+/* Wakes whoever may be waiting for something that has just ended. */
+void fabric_ended(struct dxp_fabric *f);
+
+/* keeper.c */
+int keeper_start(struct dxp_fabric *f);
+void keeper_stop(struct dxp_fabric *f);
+
+/* arrivals.c: takes what lies in the window; returns how much. */
+uint32_t arrivals_take(struct dxp_fabric *f);
+
+/* watch.c */
+void watch_look(struct dxp_fabric *f, uint64_t now_ns);
+/* Around a wait for x. */
+void watch_begin(struct dxp_xpu *x);
+void watch_end(struct dxp_xpu *x);
+void watch_arm(struct dxp_fabric *f);
+void watch_changed(void *fabric, const struct table_change *change);
+
+/* xpu.c */
+struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);
+struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct host_event **slot);
+void xpu_end(struct dxp_xpu *x, int status);
+/* What the outcome of a descriptor means for the xPU: one that the transport gave up on is lost for
+ * this host, whatever the manager still believes. Returns what the caller should report. */
+int xpu_judge(struct dxp_xpu *x, int status);
+
+/* request.c */
+/* Posts one NAP to the xPU, turning while there is no room. `context` as enum host_context says. */
+int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint64_t context);
+/* Sends a synchronous command and waits for the reply; returns the reply's status, or why there is
+ * none (error set then). `c` is encoded with its sequence. */
+int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
+		 uint64_t timeout_ns);
+void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status);
+
+/* memory.c */
+enum memory_direction { MEMORY_WRITE, MEMORY_READ };
+int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t address, void *local,
+		uint64_t bytes);
+
+/* launch.c */
+struct command_waits {
+	uint64_t events[COMMAND_WAITS_MAX];
+	uint8_t count;
+	bool failed; /* one of them has failed already */
+};
+/* Turns a caller's wait list into what node x can wait for itself, asking other xPUs to signal it
+ * where need be. */
+int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
+		  struct command_waits *out);
+/* Names, posts and remembers an asynchronous command; *event may be NULL: nobody will ask. */
+int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
+		  dxp_event *event);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread that keeps leases, acknowledgements and signs of life going while the program
+ * computes. It watches the node's file without holding the lock, so a call never waits for it;
+ * while calls are turning the node it only looks in now and then. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+#define KEEPER_TURNS_MAX 64 /* in a row before the lock is given back */
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
+}
+
+/* Somebody else turns the node, or did so a moment ago and will again. */
+static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
+{
+	return f->waiting || now_ns - f->turned_ns < HOST_FRESH_NS;
+}
+
+static void park(struct dxp_fabric *f, uint64_t now_ns)
+{
+	/* A leader wakes us when it goes; whoever spins does not, because that would cost every
+	 * call a system call. */
+	struct timespec until = timespec_of(now_ns + (f->leader ? HOST_WATCH_NS : HOST_NAP_NS));
+
+	f->keeper_parked = true;
+	pthread_cond_timedwait(&f->keeper_wake, &f->lock, &until);
+	f->keeper_parked = false;
+}
+
+static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
+{
+	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
+				 {.fd = f->keeper_bell, .events = POLLIN}};
+	uint64_t until = min_u64(fabric_deadline(f), now_ns + FABRIC_RENEW_NS);
+	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
+
+	f->keeper_until_ns = until;
+	f->keeper_polls = true;
+	pthread_mutex_unlock(&f->lock);
+	ppoll(files, ARRAY_COUNT(files), &left, NULL);
+	fabric_enter(f);
+	f->keeper_polls = false;
+	node_wait_clear(f->node);
+	if (files[1].revents) {
+		uint64_t count;
+		if (read(f->keeper_bell, &count, sizeof(count)) < 0 && errno != EAGAIN)
+			return;
+	}
+}
+
+/* False when there is nothing left to do for now. */
+static bool turn_some(struct dxp_fabric *f)
+{
+	uint64_t turned = f->turned_ns;
+	int turns = 0;
+
+	while (turns < KEEPER_TURNS_MAX && fabric_turn(f))
+		turns++;
+	/* Our own turns are no sign of a program at work. */
+	f->turned_ns = turned;
+	return turns == KEEPER_TURNS_MAX;
+}
+
+static void *keep(void *context)
+{
+	struct dxp_fabric *f = context;
+
+	fabric_enter(f);
+	while (!f->closing) {
+		uint64_t now = link_now_ns();
+
+		if (others_turn(f, now)) {
+			park(f, now);
+			continue;
+		}
+		if (turn_some(f)) {
+			pthread_mutex_unlock(&f->lock);
+			fabric_enter(f);
+		} else {
+			watch_file(f, link_now_ns());
+		}
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+int keeper_start(struct dxp_fabric *f)
+{
+	sigset_t all, old;
+
+	/* Signals are the program's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int error = pthread_create(&f->keeper, NULL, keep, f);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (error)
+		return error_set(DXP_ENOMEM, "cannot start a thread; see \"ulimit -u\"");
+	f->keeper_started = true;
+	return DXP_OK;
+}
+
+void keeper_stop(struct dxp_fabric *f)
+{
+	const uint64_t one = 1;
+
+	if (!f->keeper_started)
+		return;
+	fabric_enter(f);
+	f->closing = true;
+	pthread_cond_signal(&f->keeper_wake);
+	pthread_mutex_unlock(&f->lock);
+	while (write(f->keeper_bell, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(f->keeper, NULL);
+	f->keeper_started = false;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Device memory: allocation by command, bytes by PUT and GET. A transfer is cut into pieces,
+ * several under way, so that one long transfer neither holds the queue pair nor leaves the wire
+ * idle between two pieces. */
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address)
+{
+	struct command c = {.op = COMMAND_ALLOC, .bytes = bytes};
+	struct command_reply reply;
+
+	if (bytes == 0)
+		return error_set(DXP_EINVAL, "0 bytes of device memory cannot be allocated");
+	fabric_enter(xpu->fabric);
+	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
+	if (status == DXP_OK) {
+		xpu->caps.free_bytes = reply.free_bytes;
+		*address = reply.address;
+	} else {
+		error_xpu(xpu, status, "allocate");
+	}
+	fabric_leave(xpu->fabric);
+	return status;
+}
+
+int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
+{
+	struct command c = {.op = COMMAND_FREE, .address = address};
+	struct command_reply reply;
+
+	fabric_enter(xpu->fabric);
+	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
+	if (status == DXP_OK)
+		xpu->caps.free_bytes = reply.free_bytes;
+	else if (status == DXP_ENOENT)
+		error_set(status, "free: nothing was allocated at %#llx of xPU '%s'",
+			  (unsigned long long)address, xpu->caps.name);
+	else
+		error_xpu(xpu, status, "free");
+	fabric_leave(xpu->fabric);
+	return status;
+}
+
+struct transfer {
+	struct host_op op;
+	struct dxp_xpu *xpu;
+	enum memory_direction direction;
+	uint32_t key; /* of the local bytes */
+	uint64_t address, bytes, posted;
+};
+
+static int post_piece(struct transfer *t)
+{
+	struct nic_window *w = t->xpu->fabric->window;
+	uint32_t bytes = (uint32_t)min_u64(t->bytes - t->posted, HOST_PIECE_BYTES);
+	const struct nic_entry local = {.offset = t->posted, .bytes = bytes, .key = t->key};
+	const struct nic_entry remote = {
+		.offset = t->address + t->posted, .bytes = bytes, .key = t->xpu->memory_key};
+	const struct nic_lists lists = {
+		.local = &local, .remote = &remote, .local_count = 1, .remote_count = 1};
+	int status =
+		t->direction == MEMORY_WRITE
+			? nic_user_put(w, HOST_QP_DATA, &t->xpu->target, &lists, (uintptr_t)&t->op)
+			: nic_user_get(w, HOST_QP_DATA, &t->xpu->target, &lists, (uintptr_t)&t->op);
+
+	if (status == DXP_OK) {
+		t->op.pending++;
+		t->posted += bytes;
+	}
+	return status;
+}
+
+/* Posts what there is room for; true when all is in place, or has failed and nothing is under way
+ * any more. */
+static bool transferred(void *context)
+{
+	struct transfer *t = context;
+
+	while (t->op.status == DXP_OK && t->posted < t->bytes && t->op.pending < HOST_PIECES) {
+		int status = t->xpu->status != DXP_OK ? t->xpu->status : post_piece(t);
+		if (status == DXP_EAGAIN)
+			break;
+		t->op.status = status;
+	}
+	return t->op.pending == 0 && (t->posted == t->bytes || t->op.status != DXP_OK);
+}
+
+static void transfer_run(struct transfer *t)
+{
+	struct dxp_fabric *f = t->xpu->fabric;
+
+	while (fabric_wait(f, transferred, t, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+		/* Long transfers take what they take, as long as they go on. */
+		uint64_t posted = t->posted;
+		uint32_t pending = t->op.pending;
+		if (fabric_wait(f, transferred, t, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+			return;
+		if (posted == t->posted && pending == t->op.pending)
+			nic_peer_lost(node_nic(f->node), t->xpu->node, DXP_ETIMEDOUT);
+	}
+}
+
+int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t address, void *local,
+		uint64_t bytes)
+{
+	struct nic *nic = node_nic(x->fabric->node);
+	struct transfer t = {.xpu = x, .direction = direction, .address = address, .bytes = bytes};
+
+	if (x->status != DXP_OK)
+		return x->status;
+	if (bytes == 0)
+		return DXP_OK;
+	int status = nic_region_register(nic, local, bytes, NIC_LOCAL, &t.key);
+	if (status != DXP_OK)
+		return status;
+	watch_begin(x);
+	transfer_run(&t);
+	watch_end(x);
+	nic_region_deregister(nic, t.key);
+	return xpu_judge(x, t.op.status);
+}
+
+static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint64_t address,
+			void *local, uint64_t bytes)
+{
+	const char *doing = direction == MEMORY_WRITE ? "write" : "read";
+
+	if (bytes > x->caps.memory_bytes || address > x->caps.memory_bytes - bytes)
+		return error_set(DXP_ERANGE,
+				 "%s of %llu bytes at %#llx: xPU '%s' has %llu bytes of memory",
+				 doing, (unsigned long long)bytes, (unsigned long long)address,
+				 x->caps.name, (unsigned long long)x->caps.memory_bytes);
+	if (bytes && !local)
+		return error_set(DXP_EINVAL, "%s: no host memory given", doing);
+	fabric_enter(x->fabric);
+	int status = memory_move(x, direction, address, local, bytes);
+	if (status != DXP_OK)
+		error_xpu(x, status, doing);
+	fabric_leave(x->fabric);
+	return status;
+}
+
+int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
+{
+	/* Only read: the NIC takes one kind of region for both directions. */
+	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
+}
+
+int dxp_mem_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes)
+{
+	return move_checked(xpu, MEMORY_READ, address, to, bytes);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who turns the node, and how a call waits. A waiting call turns the node itself: a packet that
+ * arrives while it spins is handled without any hand-over between threads. When spinning has lasted
+ * long enough one waiter, the leader, polls the node's file; the others sleep on a condition that
+ * the leader, or whoever else turns, signals when something has ended. */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+static void bell_ring(int fd)
+{
+	const uint64_t one = 1;
+
+	/* Full means readable already. */
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static void bell_clear(int fd)
+{
+	uint64_t count;
+
+	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
+		;
+}
+
+void fabric_enter(struct dxp_fabric *f)
+{
+	if (pthread_mutex_trylock(&f->lock) == 0)
+		return;
+	/* Spinners look at this and step aside. */
+	atomic_fetch_add_explicit(&f->entering, 1, memory_order_relaxed);
+	pthread_mutex_lock(&f->lock);
+	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
+}
+
+/* A keeper that sleeps past a deadline this call has made must know. */
+void fabric_leave(struct dxp_fabric *f)
+{
+	bool ring = f->keeper_polls && fabric_deadline(f) < f->keeper_until_ns;
+
+	f->keeper_until_ns = ring ? 0 : f->keeper_until_ns;
+	pthread_mutex_unlock(&f->lock);
+	if (ring)
+		bell_ring(f->keeper_bell);
+}
+
+uint64_t fabric_deadline(const struct dxp_fabric *f)
+{
+	return min_u64(node_deadline(f->node), f->watch_ns);
+}
+
+uint32_t fabric_turn(struct dxp_fabric *f)
+{
+	uint32_t ended = f->ended;
+	uint32_t count = node_turn(f->node) + arrivals_take(f);
+
+	f->turned_ns = link_now_ns();
+	if (f->turned_ns >= f->watch_ns)
+		watch_look(f, f->turned_ns);
+	if (f->ended != ended)
+		fabric_ended(f);
+	return count;
+}
+
+void fabric_ended(struct dxp_fabric *f)
+{
+	if (f->sleepers)
+		pthread_cond_broadcast(&f->progress);
+	if (f->leader_polls)
+		bell_ring(f->leader_bell);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
+}
+
+static void sleep_as_leader(struct dxp_fabric *f, uint64_t until_ns)
+{
+	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
+				 {.fd = f->leader_bell, .events = POLLIN}};
+	uint64_t now = link_now_ns();
+	struct timespec left = timespec_of(until_ns > now ? until_ns - now : 0);
+
+	f->leader_polls = true;
+	pthread_mutex_unlock(&f->lock);
+	ppoll(files, ARRAY_COUNT(files), &left, NULL);
+	fabric_enter(f);
+	f->leader_polls = false;
+	node_wait_clear(f->node);
+	if (files[1].revents)
+		bell_clear(f->leader_bell);
+}
+
+static void sleep_as_follower(struct dxp_fabric *f, uint64_t until_ns)
+{
+	struct timespec until = timespec_of(until_ns);
+
+	f->sleepers++;
+	pthread_cond_timedwait(&f->progress, &f->lock, &until);
+	f->sleepers--;
+}
+
+static void step_aside(struct dxp_fabric *f)
+{
+	if (atomic_load_explicit(&f->entering, memory_order_relaxed) == 0)
+		return;
+	pthread_mutex_unlock(&f->lock);
+	sched_yield();
+	fabric_enter(f);
+}
+
+struct sleep {
+	bool slept, leading;
+};
+
+static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+			uint64_t deadline_ns, struct sleep *s)
+{
+	uint64_t spin_until = link_now_ns() + f->spin_ns;
+
+	for (;;) {
+		uint32_t count = fabric_turn(f);
+
+		if (done(context))
+			return DXP_OK;
+		if (f->turned_ns >= deadline_ns)
+			return DXP_ETIMEDOUT;
+		if (count)
+			spin_until = f->turned_ns + f->spin_ns;
+		/* Datagrams that the link holds already do not make its file readable. */
+		if (count || f->turned_ns < spin_until) {
+			step_aside(f);
+			continue;
+		}
+		s->slept = true;
+		if (f->leader && !s->leading) {
+			sleep_as_follower(f, deadline_ns);
+			continue;
+		}
+		f->leader = s->leading = true;
+		sleep_as_leader(f, min_u64(deadline_ns, fabric_deadline(f)));
+	}
+}
+
+int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
+		uint64_t deadline_ns)
+{
+	struct sleep s = {0};
+
+	if (done(context))
+		return DXP_OK;
+	f->waiting++;
+	int status = wait_turning(f, done, context, deadline_ns, &s);
+	f->waiting--;
+	if (s.leading)
+		f->leader = false;
+	/* Somebody must watch the file from now on: another sleeper, else the keeper. */
+	if (s.slept && !f->leader) {
+		if (f->sleepers)
+			pthread_cond_signal(&f->progress);
+		else if (f->keeper_parked)
+			pthread_cond_signal(&f->keeper_wake);
+	}
+	return status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CFG registers (X-07): one request per NIC_CFG_WORDS_MAX registers, one after another, so that
+ * they happen in order. */
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+struct access {
+	struct host_op op;
+	struct dxp_xpu *xpu;
+	bool write;
+	uint32_t key; /* read: of the values */
+	uint32_t *values;
+	uint32_t first, count;
+	uint32_t posted; /* registers */
+};
+
+static int post(struct access *a)
+{
+	struct nic_window *w = a->xpu->fabric->window;
+	uint32_t count = (uint32_t)min_u64(a->count - a->posted, NIC_CFG_WORDS_MAX);
+	const struct nic_entry local = {
+		.offset = a->posted * 4ull, .bytes = count * 4, .key = a->key};
+	uint64_t context = (uintptr_t)&a->op;
+	int status = a->write ? nic_user_cfg_write(w, HOST_QP_DATA, &a->xpu->target,
+						   a->first + a->posted, a->values + a->posted,
+						   count, context)
+			      : nic_user_cfg_read(w, HOST_QP_DATA, &a->xpu->target,
+						  a->first + a->posted, &local, context);
+
+	if (status == DXP_OK) {
+		a->posted += count;
+		a->op.pending++;
+	}
+	return status;
+}
+
+static bool accessed(void *context)
+{
+	struct access *a = context;
+
+	if (a->op.pending)
+		return false;
+	if (a->op.status != DXP_OK || a->posted == a->count)
+		return true;
+	int status = a->xpu->status != DXP_OK ? a->xpu->status : post(a);
+	if (status != DXP_OK && status != DXP_EAGAIN)
+		a->op.status = status;
+	return a->op.status != DXP_OK;
+}
+
+static int access_run(struct access *a)
+{
+	struct dxp_xpu *x = a->xpu;
+	struct nic *nic = node_nic(x->fabric->node);
+
+	if (x->status != DXP_OK)
+		return x->status;
+	if (!a->write) {
+		int status =
+			nic_region_register(nic, a->values, a->count * 4ull, NIC_LOCAL, &a->key);
+		if (status != DXP_OK)
+			return status;
+	}
+	watch_begin(x);
+	if (fabric_wait(x->fabric, accessed, a, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
+		nic_peer_lost(nic, x->node, DXP_ETIMEDOUT);
+		fabric_wait(x->fabric, accessed, a, UINT64_MAX);
+	}
+	watch_end(x);
+	if (!a->write)
+		nic_region_deregister(nic, a->key);
+	return xpu_judge(x, a->op.status);
+}
+
+static int access_checked(struct access *a)
+{
+	struct dxp_xpu *x = a->xpu;
+	const char *doing = a->write ? "register write" : "register read";
+
+	if (a->count == 0)
+		return DXP_OK;
+	if (!a->values)
+		return error_set(DXP_EINVAL, "%s: no values given", doing);
+	fabric_enter(x->fabric);
+	int status = access_run(a);
+	if (status == DXP_ERANGE)
+		error_set(status,
+			  "%s: xPU '%s' has no register %u .. %u, or not for this; see "
+			  "docs/registers.md",
+			  doing, x->caps.name, a->first, a->first + a->count - 1);
+	else if (status != DXP_OK)
+		error_xpu(x, status, doing);
+	fabric_leave(x->fabric);
+	return status;
+}
+
+int dxp_reg_read(struct dxp_xpu *xpu, uint32_t first, uint32_t *values, uint32_t count)
+{
+	struct access a = {.xpu = xpu, .values = values, .first = first, .count = count};
+
+	return access_checked(&a);
+}
+
+int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values, uint32_t count)
+{
+	struct access a = {.xpu = xpu, .write = true, .first = first, .count = count};
+
+	a.values = (uint32_t *)(uintptr_t)values; /* only read */
+	return access_checked(&a);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages to an xPU: one NAP each, and for synchronous commands the reply. NAPs are delivered
+ * exactly once, so nothing is repeated here. */
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+struct posting {
+	struct dxp_xpu *xpu;
+	const uint8_t *message;
+	uint32_t bytes;
+	uint64_t context;
+	int status;
+};
+
+static bool posted(void *context)
+{
+	struct posting *p = context;
+	struct dxp_xpu *x = p->xpu;
+
+	p->status = x->status;
+	if (p->status == DXP_OK)
+		p->status = nic_user_nap(x->fabric->window, HOST_QP_COMMANDS, &x->target,
+					 p->message, p->bytes, 0, p->context);
+	return p->status != DXP_EAGAIN;
+}
+
+int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint64_t context)
+{
+	struct posting p = {.xpu = x, .message = message, .bytes = bytes, .context = context};
+
+	watch_begin(x);
+	int status = fabric_wait(x->fabric, posted, &p, link_now_ns() + HOST_REPLY_NS);
+	watch_end(x);
+	if (status == DXP_OK && p.status == DXP_OK)
+		fabric_turn(x->fabric); /* rings: the engine is turned by us */
+	return status == DXP_OK ? p.status : status;
+}
+
+static bool answered(void *context)
+{
+	struct host_request *r = context;
+
+	if (!r->done && r->op.pending == 0 && r->op.status != DXP_OK) {
+		r->status = r->op.status;
+		r->done = true;
+	}
+	return r->done;
+}
+
+static bool acknowledged(void *context)
+{
+	return ((struct host_request *)context)->op.pending == 0;
+}
+
+static void unlink_request(struct dxp_fabric *f, const struct host_request *r)
+{
+	struct host_request **at = &f->requests;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+}
+
+void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
+{
+	for (struct host_request *r = f->requests; r; r = r->next) {
+		if (r->xpu != x || r->done)
+			continue;
+		r->status = status;
+		r->done = true;
+	}
+}
+
+/* The NAP's completion points at the request, so leaving must wait for it: at most until the
+ * transport gives up. */
+static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
+		    uint64_t timeout_ns)
+{
+	struct dxp_xpu *x = r->xpu;
+	struct dxp_fabric *f = x->fabric;
+
+	r->op.pending = 1;
+	int status = request_post(x, message, bytes, (uintptr_t)&r->op);
+	if (status != DXP_OK)
+		return status;
+	watch_begin(x);
+	status = fabric_wait(f, answered, r, link_now_ns() + timeout_ns);
+	if (fabric_wait(f, acknowledged, r, link_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
+		nic_peer_lost(node_nic(f->node), x->node, DXP_ETIMEDOUT);
+		fabric_wait(f, acknowledged, r, UINT64_MAX);
+	}
+	watch_end(x);
+	return status == DXP_OK ? r->status : status;
+}
+
+int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
+		 uint64_t timeout_ns)
+{
+	struct dxp_fabric *f = x->fabric;
+	struct host_request r = {.xpu = x, .reply = reply, .sequence = ++f->sequence};
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	if (x->status != DXP_OK)
+		return x->status;
+	c->sequence = r.sequence;
+	int bytes = command_encode(c, message);
+	if (bytes < 0)
+		return bytes;
+	r.next = f->requests;
+	f->requests = &r;
+	int status = exchange(&r, message, (uint32_t)bytes, timeout_ns);
+	unlink_request(f, &r);
+	return r.op.status != DXP_OK ? xpu_judge(x, r.op.status) : status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Noticing that an xPU is gone. Three ways: the node table says so, the transport gives up, or,
+ * when nothing of ours is under way to it but somebody waits for its answer, a probe goes
+ * unanswered. The probe is a read of register 0; the transport's own patience (RLTP_DEAD_NS) then
+ * decides. So a wait ends within 5 s of a crash though the manager be away too. */
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+static void probe(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+	const struct nic_entry word = {
+		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
+	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
+
+	/* No room means much is under way, and that is probe enough. */
+	x->probing =
+		nic_user_cfg_read(f->window, HOST_QP_DATA, &x->target, 0, &word, context) == DXP_OK;
+}
+
+void watch_look(struct dxp_fabric *f, uint64_t now_ns)
+{
+	bool awaited = false;
+
+	for (struct dxp_xpu *x = f->xpus; x; x = x->next) {
+		if (x->status != DXP_OK || (!x->awaited && !x->events.pending))
+			continue;
+		awaited = true;
+		if (!x->probing && now_ns - x->heard_ns >= HOST_PROBE_NS)
+			probe(x);
+	}
+	f->watch_ns = awaited ? now_ns + HOST_WATCH_NS : UINT64_MAX;
+}
+
+void watch_arm(struct dxp_fabric *f)
+{
+	if (f->watch_ns == UINT64_MAX)
+		f->watch_ns = link_now_ns() + HOST_WATCH_NS;
+}
+
+void watch_begin(struct dxp_xpu *x)
+{
+	x->awaited++;
+	watch_arm(x->fabric);
+}
+
+void watch_end(struct dxp_xpu *x)
+{
+	x->awaited--;
+}
+
+void watch_changed(void *fabric, const struct table_change *change)
+{
+	struct dxp_xpu *x = xpu_find(fabric, change->entry.id);
+
+	if (!x)
+		return;
+	if (change->what & TABLE_LOST)
+		xpu_end(x, DXP_EPEERLOST);
+	else if (change->what & TABLE_RESTARTED)
+		xpu_end(x, DXP_EPEERRESET);
+	else if (change->what & TABLE_GRANT && !change->entry.granted)
+		xpu_end(x, DXP_EACCESS);
+}

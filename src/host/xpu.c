@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xPUs in use. Opening one twice gives the same object again, because what the xPU frees at CLOSE
+ * is everything of this host. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node)
+{
+	struct dxp_xpu *x = f->xpus;
+
+	while (x && (x->node != node || x->status != DXP_OK))
+		x = x->next;
+	return x;
+}
+
+struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct host_event **slot)
+{
+	for (struct dxp_xpu *x = f->xpus; x; x = x->next) {
+		if (x->node == EVENT_XPU(event) &&
+		    (*slot = events_find(&x->events, EVENT_COUNT(event))))
+			return x;
+	}
+	return NULL;
+}
+
+void xpu_end(struct dxp_xpu *x, int status)
+{
+	if (x->status != DXP_OK)
+		return;
+	x->status = status;
+	events_fail(&x->events, status);
+	request_fail(x->fabric, x, status);
+	x->fabric->ended++;
+}
+
+int xpu_judge(struct dxp_xpu *x, int status)
+{
+	if (status == DXP_ETIMEDOUT || status == DXP_EPEERLOST)
+		xpu_end(x, DXP_EPEERLOST);
+	if (status == DXP_EPEERRESET)
+		xpu_end(x, DXP_EPEERRESET);
+	return status != DXP_OK && x->status != DXP_OK ? x->status : status;
+}
+
+static const struct node_entry *row_of(const struct node_table *table, const char *name)
+{
+	const struct node_entry *row = node_table_find_name(table, name);
+	char *end;
+
+	if (row)
+		return row;
+	errno = 0;
+	unsigned long id = strtoul(name, &end, 10);
+	if (errno || end == name || *end || id > WIRE_NODE_LAST)
+		return NULL;
+	return node_table_find(table, (uint16_t)id);
+}
+
+static int choose(struct dxp_fabric *f, const char *name, const struct node_entry **out)
+{
+	const struct node_entry *row = row_of(node_table(f->node), name);
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (!row)
+		return error_set(
+			DXP_ENOENT,
+			"no node is called '%s' in the fabric of %s; `dxp nodes` lists them", name,
+			f->manager);
+	if (row->kind != MANAGE_XPU)
+		return error_set(DXP_EINVAL,
+				 "'%s' (node %u) is a host, not an xPU; `dxp nodes` lists the xPUs",
+				 name, row->id);
+	if (!row->alive)
+		return error_set(
+			DXP_EPEERLOST,
+			"xPU '%s' (node %u at %s) is dead; start it again, or see `dxp nodes`",
+			row->name, row->id, wire_address_format(&row->address, address));
+	if (!row->granted)
+		return error_set(
+			DXP_EACCESS,
+			"xPU '%s' (node %u) is not granted to this host; ask for `dxp grant`",
+			row->name, row->id);
+	*out = row;
+	return DXP_OK;
+}
+
+/* Counts of events go on where an earlier, dead xPU object of the same node stopped. */
+static uint32_t first_count(const struct dxp_fabric *f)
+{
+	uint32_t first = f->event_base;
+
+	for (const struct dxp_xpu *x = f->xpus; x; x = x->next)
+		first = seq_before(first, x->events.next) ? x->events.next : first;
+	return first;
+}
+
+static int create(struct dxp_fabric *f, const struct node_entry *row, struct dxp_xpu **out)
+{
+	struct dxp_xpu *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return error_set(DXP_ENOMEM, "out of memory");
+	x->fabric = f;
+	x->node = row->id;
+	x->heard_ns = link_now_ns();
+	snprintf(x->caps.name, sizeof(x->caps.name), "%s", row->name);
+	snprintf(x->caps.engine, sizeof(x->caps.engine), "%s", row->engine);
+	x->caps.node = row->id;
+	events_init(&x->events, first_count(f));
+	int status = node_target(f->node, row->id, &x->target);
+	if (status != DXP_OK) {
+		error_xpu(x, status, "open");
+		free(x);
+		return status;
+	}
+	x->next = f->xpus;
+	f->xpus = x;
+	*out = x;
+	return DXP_OK;
+}
+
+static void destroy(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+	struct dxp_xpu **at = &f->xpus;
+
+	while (*at != x)
+		at = &(*at)->next;
+	*at = x->next;
+	if (seq_before(f->event_base, x->events.next))
+		f->event_base = x->events.next;
+	events_destroy(&x->events);
+	free(x);
+}
+
+static int greet(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+	struct command c = {.op = COMMAND_OPEN,
+			    .reply_qp = HOST_QP_COMMANDS,
+			    .reply_magic = f->window->qp_magic[HOST_QP_COMMANDS]};
+	struct command_reply reply;
+	int status = request_call(x, &c, &reply, f->timeout_ns);
+
+	if (status != DXP_OK)
+		return error_xpu(x, status, "open");
+	x->memory_key = reply.memory_key;
+	x->caps.memory_bytes = reply.memory_bytes;
+	x->caps.free_bytes = reply.free_bytes;
+	x->caps.compute_units = reply.compute_units;
+	snprintf(x->caps.device, sizeof(x->caps.device), "%s", reply.text);
+	return DXP_OK;
+}
+
+static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
+{
+	const struct node_entry *row = NULL;
+	int status = choose(f, name, &row);
+
+	if (status != DXP_OK)
+		return status;
+	struct dxp_xpu *x = xpu_find(f, row->id);
+	if (!x) {
+		status = create(f, row, &x);
+		if (status != DXP_OK)
+			return status;
+	}
+	/* Held while we wait, so that nobody closes it under us. */
+	x->references++;
+	status = greet(x);
+	if (status == DXP_OK)
+		*out = x;
+	else if (--x->references == 0)
+		destroy(x);
+	return status;
+}
+
+int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **out)
+{
+	if (!name || !*name)
+		return error_set(DXP_EINVAL,
+				 "an xPU is opened by name or id; `dxp nodes` lists them");
+	fabric_enter(fabric);
+	int status = open_locked(fabric, name, out);
+	fabric_leave(fabric);
+	return status;
+}
+
+void dxp_xpu_close(struct dxp_xpu *xpu)
+{
+	if (!xpu)
+		return;
+	struct dxp_fabric *f = xpu->fabric;
+	struct command c = {.op = COMMAND_CLOSE};
+	struct command_reply reply;
+
+	fabric_enter(f);
+	if (xpu->references == 1 && xpu->status == DXP_OK)
+		request_call(xpu, &c, &reply, f->timeout_ns);
+	if (--xpu->references == 0)
+		destroy(xpu);
+	fabric_leave(f);
+}
+
+int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
+{
+	struct command c = {.op = COMMAND_OPEN,
+			    .reply_qp = HOST_QP_COMMANDS,
+			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
+	struct command_reply reply;
+
+	/* OPEN again changes nothing and tells what is free now. */
+	fabric_enter(xpu->fabric);
+	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
+	if (status == DXP_OK) {
+		xpu->caps.free_bytes = reply.free_bytes;
+		*out = xpu->caps;
+	} else {
+		error_xpu(xpu, status, "ask for capabilities");
+	}
+	fabric_leave(xpu->fabric);
+	return status;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The codec against itself, against every short and every damaged frame, and against docs/wire.md. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "base/rng.h"
+#include "wire/frame.h"
+
+static const struct wire_header put_header = {
+	.type = WIRE_PUT,
+	.header_bytes = WIRE_HEADER_BYTES_MAX,
+	.flags = WIRE_FLAG_ACKV | WIRE_FLAG_LAST | WIRE_FLAG_IMM | WIRE_FLAG_CRCP,
+	.dst_session = 0x01020304,
+	.src_node = 0x0506,
+	.dst_node = 0x0708,
+	.psn = 0xfffffffe,
+	.tx_ts = 0x11121314,
+	.cum_ack = 0x21222324,
+	.payload_bytes = 5,
+	.ce_count = 0x3132,
+	.dst_qp = 3,
+	.dst_function = 7,
+	.vc_tc = 0x41,
+	.qp_magic = 0x51525354,
+	.msg_id = 0x61626364,
+	.sub = 0x71727374,
+	.addr = 0x8182838485868788,
+	.key = 0x91929394,
+	.msg_bytes = 0xa1a2a3a4,
+	.imm = 0xb1b2b3b4b5b6b7b8,
+};
+
+static size_t frame_make(uint8_t *frame)
+{
+	wire_header_encode(&put_header, frame);
+	memcpy(frame + WIRE_HEADER_BYTES_MAX, "hello", 5);
+	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX), frame + WIRE_HEADER_BYTES_MAX, 5));
+	return WIRE_HEADER_BYTES_MAX + 5;
+}
+
+static void frame__round_trip(void **state)
+{
+	uint8_t frame[128];
+	struct wire_header h;
+	size_t bytes = frame_make(frame);
+
+	assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_OK);
+	assert_memory_equal(&h, &put_header, sizeof(h));
+}
+
+static void frame__every_short_length_is_malformed(void **state)
+{
+	uint8_t frame[128];
+	struct wire_header h;
+	size_t bytes = frame_make(frame);
+
+	for (size_t n = 0; n < bytes; n++)
+		assert_int_equal(wire_header_decode(frame, n, &h), DXP_EMALFORMED);
+	assert_int_equal(wire_header_decode(frame, bytes + 1, &h), DXP_EMALFORMED);
+}
+
+static void frame__every_flipped_bit_is_seen(void **state)
+{
+	uint8_t frame[128];
+	struct wire_header h, untouched;
+	size_t bytes = frame_make(frame);
+
+	memset(&untouched, 0x5a, sizeof(untouched));
+	for (size_t bit = 0; bit < 8 * bytes; bit++) {
+		memcpy(&h, &untouched, sizeof(h));
+		frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		assert_true(wire_header_decode(frame, bytes, &h) < 0);
+		assert_memory_equal(&h, &untouched, sizeof(h));
+		frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+}
+
+/* Bodies: only the exact length decodes, and what was encoded comes back. */
+static void frame__bodies(void **state)
+{
+	uint8_t body[WIRE_HELLO_BYTES + 1] = {0};
+	struct wire_hello hello = {.incarnation = 1ull << 60, .epoch = 2, .session = 3, .psn = 4, .rwnd = 5, .payload_bytes = 1408,
+				   .features = 6, .token = 7, .echo_session = 8, .echo_psn = 9}, hello_out;
+	struct wire_nack_body nack = {.code = WIRE_NACK_KEY, .qp = 2, .msg_id = 3, .psn = 4, .retry_us = 5}, nack_out;
+	struct wire_reset reset = {.session = 1, .code = 3, .token = 1ull << 63}, reset_out;
+	struct wire_get get = {.reply_addr = 1ull << 40, .reply_key = 2, .reply_msg_id = 3, .bytes = 1u << 31}, get_out;
+
+	memset(hello.uuid, 0xab, sizeof(hello.uuid));
+	wire_hello_encode(&hello, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_hello_decode(body, n, &hello_out), n == WIRE_HELLO_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_memory_equal(hello.uuid, hello_out.uuid, 16);
+	assert_true(hello_out.incarnation == hello.incarnation && hello_out.token == 7 && hello_out.echo_psn == 9);
+	wire_nack_encode(&nack, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_nack_decode(body, n, &nack_out), n == WIRE_NACK_BODY_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(nack_out.code == nack.code && nack_out.retry_us == 5 && nack_out.psn == 4);
+	wire_reset_encode(&reset, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_reset_decode(body, n, &reset_out), n == WIRE_RESET_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(reset_out.token == reset.token && reset_out.session == 1);
+	wire_get_encode(&get, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_get_decode(body, n, &get_out), n == WIRE_GET_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(get_out.bytes == get.bytes && get_out.reply_addr == get.reply_addr);
+}
+
+static void frame__hello_refuses_what_cannot_be(void **state)
+{
+	const struct wire_hello good = {.session = 3, .rwnd = 5, .payload_bytes = 1408};
+	uint8_t body[WIRE_HELLO_BYTES];
+	struct wire_hello bad[] = {good, good, good, good, good}, out;
+
+	bad[0].session = 0;
+	bad[1].rwnd = 0;
+	bad[2].rwnd = 4097;
+	bad[3].payload_bytes = 1409;
+	bad[4].payload_bytes = 8960;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		wire_hello_encode(&bad[i], body);
+		assert_int_equal(wire_hello_decode(body, sizeof(body), &out), DXP_EMALFORMED);
+	}
+}
+
+static void frame__ack_lengths(void **state)
+{
+	uint8_t body[WIRE_ACK_BODY_BYTES + 17 * 8] = {0}, words[16 * 8];
+	struct wire_ack ack = {.echo_ts = 1, .hold = 2, .sack_off = 64, .rwnd = 100, .bitmap = words}, out;
+
+	memset(words, 0x77, sizeof(words));
+	for (uint8_t w = 0; w <= 16; w++) {
+		ack.sack_words = w;
+		wire_ack_encode(&ack, body);
+		for (size_t n = 0; n <= sizeof(body); n++)
+			assert_int_equal(wire_ack_decode(body, n, &out),
+					 n == WIRE_ACK_BODY_BYTES + 8u * w ? DXP_OK : DXP_EMALFORMED);
+	}
+	assert_memory_equal(out.bitmap, words, sizeof(words));
+	body[46 - 32] = 17;
+	assert_int_equal(wire_ack_decode(body, sizeof(body), &out), DXP_EMALFORMED);
+}
+
+static void crc32c__known_answers(void **state)
+{
+	uint8_t bytes[4096];
+	struct rng r = {5};
+
+	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)rng_next(&r);
+	for (size_t n = 0; n < sizeof(bytes); n += 1 + n / 16) {
+		uint32_t whole = crc32c_portable(0, bytes, n);
+		assert_int_equal(crc32c(0, bytes, n), whole);
+		assert_int_equal(crc32c(crc32c(0, bytes, n / 3), bytes + n / 3, n - n / 3), whole);
+	}
+}
+
+struct field {
+	const char *name;
+	int offset, bytes;
+};
+
+static const struct field fields[] = {
+#define FIELD(name, offset, bytes) {#name, offset, bytes},
+	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD) WIRE_NACK_FIELDS(FIELD)
+	WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD) WIRE_GET_FIELDS(FIELD)
+#undef FIELD
+};
+
+static char *document_read(void)
+{
+	static char text[64 << 10];
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	return text;
+}
+
+/* Each field of the code stands in the document with its offset and length, and the document has no other. */
+static void frame__document_says_the_same(void **state)
+{
+	char *text = document_read(), row[96], name[64];
+	size_t rows = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		snprintf(name, sizeof(name), "%s", fields[i].name);
+		for (char *p = name; *p; p++)
+			*p = (char)tolower(*p);
+		snprintf(row, sizeof(row), "\n| %d | %d | `%s` |", fields[i].offset, fields[i].bytes, name);
+		if (!strstr(text, row))
+			fail_msg("docs/wire.md has no row '%s'", row + 1);
+	}
+	for (char *p = text; (p = strstr(p, " | `")) != NULL; p++)
+		rows++;
+	assert_int_equal(rows, sizeof(fields) / sizeof(fields[0]));
+}
+
+static void frame__document_lists_the_types(void **state)
+{
+	const char *text = document_read();
+	char row[64];
+
+#define CHECK(name, value, kind)                                                                   \
+	snprintf(row, sizeof(row), "\n| 0x%02x | %s |", value, #name);                             \
+	if (value < 0x40 && !strstr(text, row))                                                    \
+		fail_msg("docs/wire.md has no row '%s'", row + 1);
+	WIRE_TYPE_LIST(CHECK)
+#undef CHECK
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frame__round_trip),
+		cmocka_unit_test(frame__every_short_length_is_malformed),
+		cmocka_unit_test(frame__every_flipped_bit_is_seen),
+		cmocka_unit_test(frame__bodies),
+		cmocka_unit_test(frame__hello_refuses_what_cannot_be),
+		cmocka_unit_test(frame__ack_lengths),
+		cmocka_unit_test(crc32c__known_answers),
+		cmocka_unit_test(frame__document_says_the_same),
+		cmocka_unit_test(frame__document_lists_the_types),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
