@@ -324,7 +324,7 @@ static void wrong_key(struct member *m)
 		fail(m, DXP_EAUTH);
 		tell(m, LOG_LEVEL_ERROR, "the manager at %s refuses this key: use the key file of that fabric",
 		     manager_text(m, address));
-	} else if (!m->key_doubt_told) {
+	} else if (m->state == MEMBER_ALONE && !m->key_doubt_told) {
 		m->key_doubt_told = true;
 		tell(m, LOG_LEVEL_WARN, "the manager at %s now has another key; node %u carries on with the nodes it knows",
 		     manager_text(m, address), m->id);
