@@ -157,11 +157,7 @@ int backend_mmd_open(struct backend **out, struct fault *fault)
 	m->base.ops = &mmd_ops;
 	int status = dxp_fabric_open(&options, &m->fabric);
 	if (status != DXP_OK) {
-		failed(m, status, "no fabric", fault);
-		if (status == DXP_ENOENT)
-			fault_set(fault, status,
-				  "no fabric on this machine; start one with `dxp up`, or use "
-				  "--local");
+		failed(m, status, "no fabric joined (--local needs none)", fault);
 		free(m);
 		return status;
 	}

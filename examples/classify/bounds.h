@@ -14,8 +14,9 @@
 #define MODEL_DIMS_MAX     4
 #define MODEL_DIM_MAX      (1 << 24) /* one dimension */
 #define MODEL_ELEMENTS_MAX (1 << 27)
-#define MODEL_WINDOW_MAX   1024 /* height and width of a kernel or pool, strides, dilations */
-#define OP_INPUTS_MAX      32   /* CONCATENATION; Inception uses 4 */
+#define MODEL_WINDOW_MAX   1024      /* height and width of a kernel or pool, strides, dilations */
+#define MODEL_INNER_MAX    (1 << 24) /* weights of one output: times 16 lanes fits an int */
+#define OP_INPUTS_MAX      32        /* CONCATENATION; Inception uses 4 */
 
 /* stages */
 #define STAGES_MAX         16 /* as many as one box has slots */

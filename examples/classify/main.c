@@ -78,7 +78,8 @@ static int make_plan(struct job *j, uint32_t xpus)
 	if (status == DXP_OK && xpus && xpus < j->plan.stage_count)
 		return fault_set(
 			&j->fault, DXP_EINVAL,
-			"--split %s makes %u stages, but there are %u xPUs; name fewer layers",
+			"--split %s makes %u stages, more than the %u xPUs at hand; name fewer "
+			"layers",
 			split, j->plan.stage_count, xpus);
 	return status;
 }

@@ -112,6 +112,8 @@ static int check_constants(struct check *c, int32_t outputs)
 
 	if (!weights->data)
 		return refuse(c, DXP_EUNSUPPORTED, "weights that are not constants");
+	if (weights->elements / outputs > MODEL_INNER_MAX)
+		return refuse(c, DXP_EUNSUPPORTED, "more than 2^24 weights for one output");
 	if (weights->type != TENSOR_FLOAT32 && !(is_8bit(weights) && weights->quant_count > 0))
 		return refuse(c, DXP_EUNSUPPORTED,
 			      "weights that are neither float32 nor scaled 8-bit");

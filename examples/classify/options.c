@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ static int read_option(struct options *o, int option, struct fault *fault)
 	case OPTION_JSON: o->json = true; break;
 	case OPTION_OUTPUT: o->output = optarg; break;
 	case OPTION_HELP: o->help = true; break;
-	default: return fault_set(fault, DXP_EINVAL, "unknown option; `classify --help` lists all");
+	default: assert(!"an option without a case");
 	}
 	return DXP_OK;
 }
@@ -186,8 +187,13 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	int status = DXP_OK, option;
 
 	optind = 0; /* start anew, also when called again */
-	while (status == DXP_OK && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == OPTION_LOCAL)
+	while (status == DXP_OK && (option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			status = fault_set(fault, DXP_EINVAL,
+					   "%s: %s; `classify --help` lists all options",
+					   argv[optind - 1],
+					   option == '?' ? "no such option" : "lacks its value");
+		else if (option == OPTION_LOCAL)
 			read_local(&o, argc, argv);
 		else
 			status = read_option(&o, option, fault);

@@ -67,6 +67,8 @@ static void options_read__errors(void **state)
 		{"classify", "--resize", "nearest", "photo", NULL},
 		{"classify", "--xpus=a", "--local", "photo", NULL},
 		{"classify", "--depth", "33", "photo", NULL},
+		{"classify", "--frobnicate", "photo", NULL},
+		{"classify", "photo", "--model", NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

@@ -291,6 +291,43 @@ static void run__pipelined_photos_stay_apart(void **state)
 	rig_close(&r);
 }
 
+/* The default model, where it was fetched: 8-bit weights, ends in raw scores. */
+static void run__inception_names_the_coffee(void **state)
+{
+	static const char path[] = DXP_SOURCE_DIR "/models/inception_v3.tflite";
+	static uint8_t square[299 * 299 * 3];
+	static float answers[2][1001];
+	static const char *const splits[] = {NULL, "Mixed_6a,Mixed_6c/concat"};
+	struct model m;
+	struct rig r;
+	struct image image;
+	struct run_result result;
+	int32_t best[2];
+
+	if (access(path, R_OK) != 0) {
+		print_message("no %s: tools/model fetches it\n", path);
+		skip();
+	}
+	assert_int_equal(tflite_read(path, &m, &r.fault), DXP_OK);
+	assert_int_equal(model_end_in_probabilities(&m), DXP_OK);
+	assert_int_equal(image_read(MODELS "coffee.jpg", &image, &r.fault), DXP_OK);
+	assert_int_equal(image_square(&image, 299, RESIZE_BILINEAR, square), DXP_OK);
+	for (size_t i = 0; i < 2; i++) {
+		rig_open(&r, &m, splits[i], &(struct run_options){.depth = 1});
+		rig_run(&r, square, &result);
+		assert_int_equal(result.answer_count, 1001);
+		memcpy(answers[i], result.answer, sizeof(answers[i]));
+		rig_close(&r);
+	}
+	labels_top(answers[0], 1001, 1, best);
+	assert_int_equal(best[0], 968); /* espresso; 0 is "background" */
+	assert_true(answers[0][968] > 0.9f);
+	for (size_t i = 0; i < 1001; i++)
+		assert_true(fabsf(answers[0][i] - answers[1][i]) <= 1e-4f);
+	image_release(&image);
+	model_release(&m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -300,6 +337,7 @@ int main(void)
 		cmocka_unit_test(run__tensors_inside),
 		cmocka_unit_test(run__golden_photos),
 		cmocka_unit_test(run__pipelined_photos_stay_apart),
+		cmocka_unit_test(run__inception_names_the_coffee),
 	};
 	struct image image;
 	struct fault fault;
