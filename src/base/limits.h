@@ -53,7 +53,7 @@
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8    /* one physical and seven virtual */
 #define NIC_QPS_PER_FUNCTION 4
-#define NIC_DOORBELLS        32   /* depth of a function's FIFO, and requests outstanding per queue pair */
+#define NIC_DOORBELLS        32   /* depth of a FIFO, and requests outstanding per queue pair */
 #define NIC_NAP_BYTES_MAX    2048
 #define NIC_LIST_ENTRIES_MAX 96   /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX      4096 /* 12 index bits of a key */

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/tidy on a made-up tree: clean files pass, and one violation of each kind is found where it is.
+# tools/tidy on a made-up tree: clean files pass, one violation of each kind is found where it is.
 set -euo pipefail
 
 tidy=${DXP_SOURCE:?set by ctest}/tools/tidy
@@ -112,7 +112,8 @@ casts() {
 	local head=$'\tconst struct'
 	finds 4 src/wire/a.c 'cast to a struct' "$C" 'int f(const char *p)' '{' \
 		"$head a *a = (const struct a *)p;" $'\treturn a->b;' '}'
-	finds 2 src/link/a.h 'packed struct' "$C" 'struct __attribute__((packed)) a {' $'\tint b;' '};'
+	finds 2 src/link/a.h 'packed struct' "$C" \
+		'struct __attribute__((packed)) a {' $'\tint b;' '};'
 	passes src/link/a.c "$C" 'int f(struct sockaddr_in *p)' '{' \
 		$'\treturn g((struct sockaddr *)p);' '}'
 	passes src/wire/a.c "$C" '/* (struct a *)p is what nobody writes. */' 'int a;'
