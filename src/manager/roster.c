@@ -28,8 +28,11 @@ int roster_create(struct roster *r)
 
 void roster_destroy(struct roster *r)
 {
-	for (unsigned id = 0; r->by_id && id < ID_PLACES; id++)
-		free(r->by_id[id]);
+	while (!list_empty(&r->by_change)) {
+		struct roster_node *n = ROSTER_NODE(r->by_change.next, by_change);
+		list_remove(&n->by_change);
+		free(n);
+	}
 	free(r->by_id);
 	free(r->used);
 	free(r->deleted);
