@@ -7,11 +7,13 @@
 #define LINK_HEADER_BYTES_MAX    192           /* the longest frame without payload: an ACK with 16 bitmap words */
 #define LINK_SLICES_MAX          6             /* source list entries that one packet may span; more are cut into more packets */
 #define LINK_SOCKET_BUFFER_BYTES (4u << 20)    /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
-#define LINK_BATCH               64            /* datagrams handed to or taken from the kernel between two looks at the rest */
+#define LINK_BATCH 88 /* datagrams handed to or taken from the kernel between two looks at the rest: two trains of 44 */
 #define LINK_SPIN_NS             (50u * 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
 #define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
 #define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
 #define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_GATHER_BYTES        131072        /* two trains: what the CPU just copied here the kernel copies out of its cache */
+#define LINK_GATHER_PIECE_BYTES  4096          /* trains of longer pieces (on average) are gathered by the kernel */
 #define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
 #define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
@@ -36,7 +38,7 @@
 #define RLTP_ACK_EVERY       16   /* unacknowledged packets that force an acknowledgement */
 #define RLTP_ACK_DELAY_NS    (20u * 1000u)    /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS      (60u * 1000u)    /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_RTO_MIN_NS      (1000u * 1000u)  /* floor of the timeout: a scheduler's hiccup is not a loss */
+#define RLTP_RTO_MIN_NS (4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss */
 #define RLTP_RTO_MAX_NS      (250ull * 1000 * 1000)
 #define RLTP_RTT_INITIAL_NS  (2ull * 1000 * 1000) /* before the first sample */
 #define RLTP_REORDER_MIN_NS  (8u * 1000u)     /* floor of the reorder window: two trains at 10 Gb/s */
@@ -90,5 +92,26 @@
 #define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
 #define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
 #define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
+
+/* xPU */
+#define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
+#define XPU_ALIGN            256  /* of allocations: what the public header promises, and a multiple of OpenCL's 128 */
+#define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
+#define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
+#define XPU_COMMANDS_MAX     8192 /* of one host on one xPU that have not ended: at most 2 KiB each */
+#define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
+#define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
+#define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
+#define XPU_WORK_MAX         64   /* jobs given to the engine's thread ahead of time: hides the hand-over, bounds a cancel */
+#define XPU_SOURCE_BYTES_MAX (16u << 20) /* of one program, as the host library allows */
+#define XPU_LOG_BYTES_MAX    (1u << 20)  /* of one build log; the rest is cut */
+#define XPU_CACHE_PROGRAMS   256  /* built programs kept by a process for whoever asks again */
+#define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one go by the network thread: about 50 us when it is fresh */
+#define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
+#define XPU_OUTBOX_FLIGHT    8    /* messages under way to one node: a silent one leaves room for others on its queue pair */
+#define XPU_OUTBOX_BACKLOG   64   /* messages waiting for one node beyond which no new command is taken */
+#define XPU_PUT_BYTES        (1u << 30) /* of one PUT; a longer SEND is several */
+#define XPU_MEMORY_MIN       (1ull << 20)
+#define XPU_MEMORY_MAX       (1ull << 40)
 
 #endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/arena.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+
+#define BLOCKS_FIRST 64
+
+struct block {
+	uint64_t address, bytes;
+	uint32_t holders;
+	uint16_t owner;
+	bool used;  /* allocated, or still held after it was freed */
+	bool freed; /* goes back when the last holder drops it */
+};
+
+struct arena {
+	uint8_t *base;
+	uint64_t bytes, free_bytes;
+	int fd;
+	struct block *blocks; /* ordered by address */
+	uint32_t count, room;
+};
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static int memory_map(struct arena *a)
+{
+	a->fd = memfd_create("dxp-arena", MFD_CLOEXEC);
+	if (a->fd < 0 || ftruncate(a->fd, (off_t)a->bytes) != 0) {
+		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
+			  (unsigned long long)(a->bytes >> 20), strerror(errno));
+		return DXP_EIO;
+	}
+	void *base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
+	if (base == MAP_FAILED) {
+		log_error("cannot map %llu MiB of device memory: %s; use a smaller --memory",
+			  (unsigned long long)(a->bytes >> 20), strerror(errno));
+		return DXP_ENOMEM;
+	}
+	a->base = base;
+	return DXP_OK;
+}
+
+int arena_create(uint64_t bytes, struct arena **out)
+{
+	if (bytes == 0 || bytes > XPU_MEMORY_MAX)
+		return DXP_EINVAL;
+	struct arena *a = calloc(1, sizeof(*a));
+	if (!a)
+		return DXP_ENOMEM;
+	a->fd = -1;
+	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
+	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
+	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
+	if (status != DXP_OK) {
+		arena_destroy(a);
+		return status;
+	}
+	a->room = BLOCKS_FIRST;
+	a->blocks[0] = (struct block){.bytes = a->bytes};
+	a->count = 1;
+	*out = a;
+	return DXP_OK;
+}
+
+void arena_destroy(struct arena *a)
+{
+	if (!a)
+		return;
+	if (a->base)
+		munmap(a->base, a->bytes);
+	if (a->fd >= 0)
+		close(a->fd);
+	free(a->blocks);
+	free(a);
+}
+
+uint8_t *arena_base(const struct arena *a)
+{
+	return a->base;
+}
+
+uint64_t arena_bytes(const struct arena *a)
+{
+	return a->bytes;
+}
+
+uint64_t arena_free_bytes(const struct arena *a)
+{
+	return a->free_bytes;
+}
+
+int arena_fd(const struct arena *a)
+{
+	return a->fd;
+}
+
+/* The block in which `address` lies; it must be in the arena. */
+static uint32_t block_at(const struct arena *a, uint64_t address)
+{
+	uint32_t low = 0, high = a->count;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (a->blocks[middle].address <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Index of the smallest free block of at least `bytes`, or `count`. */
+static uint32_t best_fit(const struct arena *a, uint64_t bytes)
+{
+	uint32_t best = a->count;
+
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		if (!b->used && b->bytes >= bytes && (best == a->count || b->bytes < a->blocks[best].bytes))
+			best = i;
+	}
+	return best;
+}
+
+static uint32_t owned_count(const struct arena *a, uint16_t owner)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < a->count; i++)
+		count += a->blocks[i].used && a->blocks[i].owner == owner;
+	return count;
+}
+
+static bool room_ensure(struct arena *a)
+{
+	if (a->count < a->room)
+		return true;
+	struct block *blocks = realloc(a->blocks, 2 * a->room * sizeof(*blocks));
+	if (!blocks)
+		return false;
+	a->blocks = blocks;
+	a->room *= 2;
+	return true;
+}
+
+/* Cuts block i after `bytes`; the rest becomes a free block behind it. */
+static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
+{
+	struct block *b = &a->blocks[i];
+
+	if (b->bytes == bytes)
+		return;
+	memmove(b + 2, b + 1, (a->count - i - 1) * sizeof(*b));
+	b[1] = (struct block){.address = b->address + bytes, .bytes = b->bytes - bytes};
+	b->bytes = bytes;
+	a->count++;
+}
+
+int arena_alloc(struct arena *a, uint16_t owner, uint64_t bytes, uint64_t *address)
+{
+	if (bytes == 0)
+		return DXP_EINVAL;
+	if (bytes > a->bytes)
+		return DXP_ENOMEM;
+	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
+		return DXP_EAGAIN;
+	if (!room_ensure(a))
+		return DXP_ENOMEM;
+	bytes = round_up(bytes, XPU_ALIGN);
+	uint32_t i = best_fit(a, bytes);
+	if (i == a->count)
+		return DXP_ENOMEM;
+	block_cut(a, i, bytes);
+	a->blocks[i].used = true;
+	a->blocks[i].owner = owner;
+	a->free_bytes -= bytes;
+	*address = a->blocks[i].address;
+	return DXP_OK;
+}
+
+void arena_clear(struct arena *a, uint64_t address, uint64_t bytes)
+{
+	assert(address <= a->bytes && bytes <= a->bytes - address);
+	memset(a->base + address, 0, bytes);
+}
+
+/* Block i + 1 becomes part of block i. */
+static void block_join(struct arena *a, uint32_t i)
+{
+	struct block *b = &a->blocks[i];
+
+	b->bytes += b[1].bytes;
+	memmove(b + 1, b + 2, (a->count - i - 2) * sizeof(*b));
+	a->count--;
+}
+
+static void block_release(struct arena *a, uint32_t i)
+{
+	struct block *b = &a->blocks[i];
+
+	a->free_bytes += b->bytes;
+	*b = (struct block){.address = b->address, .bytes = b->bytes};
+	if (i + 1 < a->count && !b[1].used)
+		block_join(a, i);
+	if (i > 0 && !b[-1].used)
+		block_join(a, i - 1);
+}
+
+/* True when the block went back at once, so that its neighbours moved. */
+static bool block_free(struct arena *a, uint32_t i)
+{
+	a->blocks[i].freed = true;
+	if (a->blocks[i].holders > 0)
+		return false;
+	block_release(a, i);
+	return true;
+}
+
+int arena_free(struct arena *a, uint16_t owner, uint64_t address)
+{
+	uint32_t i = block_at(a, address);
+	const struct block *b = &a->blocks[i];
+
+	if (b->address != address || !b->used || b->freed || b->owner != owner)
+		return DXP_ENOENT;
+	block_free(a, i);
+	return DXP_OK;
+}
+
+void arena_free_owner(struct arena *a, uint16_t owner)
+{
+	uint32_t i = 0;
+
+	while (i < a->count) {
+		const struct block *b = &a->blocks[i];
+		bool moved = b->used && !b->freed && b->owner == owner && block_free(a, i);
+		/* A released block may have joined the one before it: what follows has moved to i or i + 1. */
+		i = moved && i > 0 ? i : i + 1;
+	}
+}
+
+int arena_hold(struct arena *a, uint16_t owner, uint64_t address, uint64_t bytes, uint64_t *rest)
+{
+	if (address >= a->bytes)
+		return DXP_ERANGE;
+	struct block *b = &a->blocks[block_at(a, address)];
+	uint64_t left = b->bytes - (address - b->address);
+
+	if (!b->used || b->freed || b->owner != owner || bytes > left)
+		return DXP_ERANGE;
+	b->holders++;
+	if (rest)
+		*rest = left;
+	return DXP_OK;
+}
+
+void arena_drop(struct arena *a, uint64_t address)
+{
+	uint32_t i = block_at(a, address);
+	struct block *b = &a->blocks[i];
+
+	assert(b->used && b->holders > 0);
+	b->holders--;
+	if (b->freed && b->holders == 0)
+		block_release(a, i);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/graph.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+#include "base/util.h"
+#include "xpu/event_log.h"
+#include "xpu/order_heap.h"
+
+enum command_state { STATE_WAITING, STATE_READY, STATE_ISSUED, STATE_FAILED };
+
+struct source {
+	uint16_t xpu;
+	struct event_log log;
+};
+
+struct graph {
+	uint16_t host, xpu;
+	uint64_t order;       /* of the next command */
+	bool any_posted;
+	uint32_t newest;      /* highest count posted */
+	struct event_log own;
+	struct source *sources; /* other xPUs, XPU_SOURCES_MAX at most */
+	uint32_t source_count;
+	struct order_heap ready[GRAPH_LANES];
+	struct graph_command *unissued;       /* waiting or ready */
+	struct graph_command *failed, **failed_tail;
+	uint32_t count;
+};
+
+int graph_create(uint16_t host, uint16_t xpu, struct graph **out)
+{
+	struct graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return DXP_ENOMEM;
+	g->host = host;
+	g->xpu = xpu;
+	g->failed_tail = &g->failed;
+	event_log_init(&g->own, XPU_EVENTS_KEPT, false);
+	*out = g;
+	return DXP_OK;
+}
+
+void graph_destroy(struct graph *g)
+{
+	if (!g)
+		return;
+	assert(g->count == 0);
+	for (uint32_t i = 0; i < g->source_count; i++)
+		event_log_destroy(&g->sources[i].log);
+	free(g->sources);
+	event_log_destroy(&g->own);
+	for (int lane = 0; lane < GRAPH_LANES; lane++)
+		order_heap_destroy(&g->ready[lane]);
+	free(g);
+}
+
+static struct event_log *source_find(struct graph *g, uint16_t xpu)
+{
+	for (uint32_t i = 0; i < g->source_count; i++)
+		if (g->sources[i].xpu == xpu)
+			return &g->sources[i].log;
+	return NULL;
+}
+
+static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
+{
+	*out = source_find(g, xpu);
+	if (*out)
+		return DXP_OK;
+	if (g->source_count == XPU_SOURCES_MAX)
+		return DXP_EAGAIN;
+	struct source *sources = realloc(g->sources, (g->source_count + 1) * sizeof(*sources));
+	if (!sources)
+		return DXP_ENOMEM;
+	g->sources = sources;
+	struct source *s = &sources[g->source_count++];
+	s->xpu = xpu;
+	event_log_init(&s->log, XPU_PEER_EVENTS_KEPT, true);
+	*out = &s->log;
+	return DXP_OK;
+}
+
+/* An event of another xPU, as PENDING. Nobody tells which of them are not needed any more: age decides. */
+static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
+{
+	log->oldest = count - XPU_PEER_EVENTS_KEPT;
+	return event_log_add(log, count, out);
+}
+
+static void wait_unlink(struct graph_wait *w)
+{
+	if (!w->link)
+		return;
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	w->link = NULL;
+}
+
+static void wait_link(struct graph_wait *w, struct event_entry *e)
+{
+	w->next = e->waiters;
+	w->link = &e->waiters;
+	if (w->next)
+		w->next->link = &w->next;
+	e->waiters = w;
+}
+
+static void command_unlink(struct graph_command *c)
+{
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+}
+
+static void command_ready(struct graph *g, struct graph_command *c)
+{
+	c->state = STATE_READY;
+	order_heap_push(&g->ready[c->lane], c);
+}
+
+static void wait_uncount(struct graph *g, struct graph_wait *w)
+{
+	struct graph_command *c = w->command;
+
+	if (!w->counted)
+		return;
+	w->counted = false;
+	if (--c->waits_left == 0 && c->state == STATE_WAITING)
+		command_ready(g, c);
+}
+
+/* It will not run. What waits for it is failed by failed_settle. */
+static void command_fail(struct graph *g, struct graph_command *c, int status)
+{
+	if (c->state == STATE_READY)
+		order_heap_remove(&g->ready[c->lane], c);
+	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
+		wait_unlink(&c->waits[i]);
+	command_unlink(c);
+	c->state = STATE_FAILED;
+	c->status = status;
+	c->next = NULL;
+	*g->failed_tail = c;
+	g->failed_tail = &c->next;
+}
+
+/* An event has ended: its waiters go on, or fail. Those that were given out already are their runner's. `waiter_status`
+ * is what a waiter fails with. */
+static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
+{
+	struct graph_wait *w;
+
+	e->state = EVENT_DONE;
+	e->status = (int8_t)status;
+	while ((w = e->waiters)) {
+		struct graph_command *c = w->command;
+		wait_unlink(w);
+		if (status == DXP_OK)
+			wait_uncount(g, w);
+		else if (c->state != STATE_ISSUED)
+			command_fail(g, c, waiter_status);
+	}
+}
+
+static void own_settle(struct graph *g, uint64_t event, int status)
+{
+	struct event_entry *e = event ? event_log_find(&g->own, EVENT_COUNT(event)) : NULL;
+
+	if (e)
+		entry_settle(g, e, status, DXP_ECANCELED);
+}
+
+/* Ends the events of all commands from `first` of the failed list on; that list grows while it is walked, which is the
+ * cascade. */
+static void failed_settle(struct graph *g, struct graph_command **first)
+{
+	for (struct graph_command *c = *first; c; c = c->next)
+		own_settle(g, c->event, c->status);
+}
+
+static bool event_is_mine(const struct graph *g, uint64_t event)
+{
+	return EVENT_HOST(event) == g->host && EVENT_XPU(event) == g->xpu;
+}
+
+/* A new own event, as PENDING. */
+static int event_begin(struct graph *g, const struct graph_posting *p)
+{
+	struct event_entry *e;
+	uint32_t count = EVENT_COUNT(p->event);
+
+	if (!event_is_mine(g, p->event) || (g->any_posted && !seq_before(g->newest, count)))
+		return DXP_EINVAL;
+	g->own.oldest = p->oldest;
+	int status = event_log_add(&g->own, count, &e);
+	if (status != DXP_OK)
+		return status;
+	g->newest = count;
+	g->any_posted = true;
+	return DXP_OK;
+}
+
+/* The entry of an event that a command waits for. */
+static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct event_entry **out)
+{
+	struct event_log *log = &g->own;
+	uint32_t count = EVENT_COUNT(event);
+
+	if (EVENT_HOST(event) != g->host)
+		return DXP_EINVAL;
+	if (!event_is_mine(g, event)) {
+		int status = source_ensure(g, EVENT_XPU(event), &log);
+		if (status != DXP_OK)
+			return status;
+	}
+	*out = event_log_find(log, count);
+	if (log == &g->own)
+		return event == self || !g->any_posted || seq_before(g->newest, count) ? DXP_EINVAL
+		       : *out                                                          ? DXP_OK
+										       : DXP_ENOENT;
+	if (*out)
+		return DXP_OK;
+	return event_log_forgotten(log, count) ? DXP_ENOENT : peer_event_add(log, count, out);
+}
+
+/* How a wait for an event that failed ends: a lost node is named, everything else is a consequence. */
+static int status_of_waiter(const struct graph *g, uint64_t event, int status)
+{
+	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST : DXP_ECANCELED;
+}
+
+static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wait *w)
+{
+	struct event_entry *e = NULL;
+	int status = wait_entry(g, w->event, c->event, &e);
+
+	if (status != DXP_OK)
+		return status;
+	if (e->state == EVENT_DONE) {
+		if (e->status != DXP_OK && c->status == DXP_OK)
+			c->status = status_of_waiter(g, w->event, e->status);
+		return DXP_OK;
+	}
+	wait_link(w, e);
+	/* What was given out on the engine's lane runs before anything that follows on it. */
+	w->counted = c->lane != GRAPH_ENGINE || e->state != EVENT_ISSUED;
+	c->waits_left += w->counted;
+	return DXP_OK;
+}
+
+static int waits_begin(struct graph *g, struct graph_command *c, const struct graph_posting *p)
+{
+	for (uint8_t i = 0; i < p->wait_count; i++) {
+		c->waits[i] = (struct graph_wait){.command = c, .event = p->waits[i]};
+		int status = wait_begin(g, c, &c->waits[i]);
+		if (status != DXP_OK) {
+			for (uint8_t k = 0; k < i; k++)
+				wait_unlink(&c->waits[k]);
+			return status;
+		}
+	}
+	return DXP_OK;
+}
+
+static int room_check(struct graph *g, const struct graph_posting *p)
+{
+	if (g->count >= XPU_COMMANDS_MAX)
+		return DXP_EAGAIN;
+	return order_heap_reserve(&g->ready[p->lane], g->count + 1);
+}
+
+static void command_enter(struct graph *g, struct graph_command *c)
+{
+	g->count++;
+	c->order = g->order++;
+	c->state = STATE_WAITING;
+	c->next = g->unissued;
+	c->link = &g->unissued;
+	if (c->next)
+		c->next->link = &c->next;
+	g->unissued = c;
+	if (c->status != DXP_OK) {
+		struct graph_command **first = g->failed_tail;
+		command_fail(g, c, c->status);
+		failed_settle(g, first);
+	} else if (c->waits_left == 0) {
+		command_ready(g, c);
+	}
+}
+
+int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p)
+{
+	assert(p->wait_count <= COMMAND_WAITS_MAX);
+	*c = (struct graph_command){.event = p->event, .lane = (uint8_t)p->lane};
+	int status = p->event ? event_begin(g, p) : DXP_OK;
+	if (status != DXP_OK)
+		return status;
+	status = room_check(g, p);
+	if (status == DXP_OK)
+		status = waits_begin(g, c, p);
+	if (status != DXP_OK) {
+		own_settle(g, p->event, status);
+		return status;
+	}
+	command_enter(g, c);
+	return DXP_OK;
+}
+
+bool graph_ready(const struct graph *g, enum graph_lane lane)
+{
+	return order_heap_top(&g->ready[lane]) != NULL;
+}
+
+struct graph_command *graph_next(struct graph *g, enum graph_lane lane)
+{
+	struct graph_command *c = order_heap_top(&g->ready[lane]);
+
+	if (!c)
+		return NULL;
+	order_heap_remove(&g->ready[lane], c);
+	command_unlink(c);
+	c->state = STATE_ISSUED;
+	struct event_entry *e = c->event ? event_log_find(&g->own, EVENT_COUNT(c->event)) : NULL;
+	if (!e || lane != GRAPH_ENGINE)
+		return c;
+	e->state = EVENT_ISSUED;
+	for (struct graph_wait *w = e->waiters; w; w = w->next)
+		if (w->command->lane == GRAPH_ENGINE)
+			wait_uncount(g, w);
+	return c;
+}
+
+uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX])
+{
+	uint8_t count = 0;
+
+	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
+		if (c->waits[i].link)
+			events[count++] = c->waits[i].event;
+	return count;
+}
+
+void graph_done(struct graph *g, struct graph_command *c, int status)
+{
+	struct graph_command **first = g->failed_tail;
+
+	assert(c->state == STATE_ISSUED && g->count > 0);
+	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
+		wait_unlink(&c->waits[i]);
+	g->count--;
+	own_settle(g, c->event, status);
+	failed_settle(g, first);
+}
+
+struct graph_command *graph_failed(struct graph *g)
+{
+	struct graph_command *c = g->failed;
+
+	if (!c)
+		return NULL;
+	g->failed = c->next;
+	if (!g->failed)
+		g->failed_tail = &g->failed;
+	g->count--;
+	return c;
+}
+
+int graph_event(struct graph *g, uint64_t event, int status)
+{
+	struct graph_command **first = g->failed_tail;
+	struct event_entry *e;
+	struct event_log *log;
+
+	if (EVENT_HOST(event) != g->host || EVENT_XPU(event) == g->xpu)
+		return DXP_EINVAL;
+	int result = source_ensure(g, EVENT_XPU(event), &log);
+	if (result != DXP_OK)
+		return result;
+	e = event_log_find(log, EVENT_COUNT(event));
+	if (!e) {
+		if (event_log_forgotten(log, EVENT_COUNT(event)))
+			return DXP_OK; /* late, and whoever asks will hear that it is forgotten */
+		result = peer_event_add(log, EVENT_COUNT(event), &e);
+		if (result != DXP_OK)
+			return result;
+	}
+	if (e->state != EVENT_DONE)
+		entry_settle(g, e, status, status_of_waiter(g, event, status));
+	failed_settle(g, first);
+	return DXP_OK;
+}
+
+void graph_lost(struct graph *g, uint16_t xpu)
+{
+	struct graph_command **first = g->failed_tail;
+	struct event_log *log = source_find(g, xpu);
+
+	for (uint32_t i = 0; log && i < log->capacity; i++) {
+		struct event_entry *e = &log->entries[i];
+		if (e->state == EVENT_PENDING)
+			entry_settle(g, e, DXP_EPEERLOST, DXP_EPEERLOST);
+	}
+	failed_settle(g, first);
+}
+
+void graph_cancel(struct graph *g, int status)
+{
+	struct graph_command **first = g->failed_tail;
+
+	while (g->unissued)
+		command_fail(g, g->unissued, status);
+	failed_settle(g, first);
+}
+
+uint32_t graph_count(const struct graph *g)
+{
+	return g->count;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands that are ready, the one posted first on top: a binary heap by graph_command.order. Each command knows its place,
+ * so that one that is cancelled leaves from the middle. */
+#ifndef XPU_ORDER_HEAP_H
+#define XPU_ORDER_HEAP_H
+
+#include <stdint.h>
+
+struct graph_command;
+
+struct order_heap {
+	struct graph_command **items;
+	uint32_t count, room;
+};
+
+/* Makes room for `count` in all, so that pushing cannot fail. DXP_ENOMEM. */
+int order_heap_reserve(struct order_heap *h, uint32_t count);
+void order_heap_destroy(struct order_heap *h);
+
+void order_heap_push(struct order_heap *h, struct graph_command *c);
+struct graph_command *order_heap_top(const struct order_heap *h); /* NULL: empty */
+void order_heap_remove(struct order_heap *h, struct graph_command *c);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands, replies and events: what decodes must encode again to the very same bytes. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "test/fuzz/fuzz.h"
+#include "wire/command.h"
+
+static void same(const uint8_t *data, size_t bytes, const uint8_t *again, int again_bytes)
+{
+	assert(again_bytes >= 0 && (size_t)again_bytes == bytes);
+	assert(memcmp(data, again, bytes) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static struct command c;
+	static struct command_reply r;
+	struct command_event e;
+	uint8_t again[COMMAND_BYTES_MAX];
+
+	if (command_decode(data, bytes, &c) == DXP_OK)
+		same(data, bytes, again, command_encode(&c, again));
+	if (command_reply_decode(data, bytes, &r) == DXP_OK)
+		same(data, bytes, again, command_reply_encode(&r, again));
+	if (command_event_decode(data, bytes, &e) == DXP_OK)
+		same(data, bytes, again, command_event_encode(&e, again));
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Device memory: who gets which range, and that nothing is given out while somebody works in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "xpu/arena.h"
+
+#define BYTES (1u << 20)
+#define A 1
+#define B 2
+
+static struct arena *arena;
+
+static int setup(void **state)
+{
+	return arena_create(BYTES, &arena);
+}
+
+static int teardown(void **state)
+{
+	arena_destroy(arena);
+	return 0;
+}
+
+static void arena_alloc__aligned_and_apart(void **state)
+{
+	uint64_t a, b;
+
+	assert_int_equal(arena_alloc(arena, A, 1, &a), DXP_OK);
+	assert_int_equal(arena_alloc(arena, A, 257, &b), DXP_OK);
+	assert_int_equal(a % XPU_ALIGN, 0);
+	assert_int_equal(b, a + XPU_ALIGN);
+	assert_int_equal(arena_free_bytes(arena), BYTES - 3 * XPU_ALIGN);
+	memset(arena_base(arena) + b, 0xff, 257);
+	arena_clear(arena, b, 257);
+	for (int i = 0; i < 257; i++)
+		assert_int_equal(arena_base(arena)[b + (uint64_t)i], 0);
+}
+
+static void arena_alloc__refusals(void **state)
+{
+	uint64_t a = 7;
+
+	assert_int_equal(arena_alloc(arena, A, 0, &a), DXP_EINVAL);
+	assert_int_equal(arena_alloc(arena, A, BYTES + 1, &a), DXP_ENOMEM);
+	assert_int_equal(arena_alloc(arena, A, UINT64_MAX, &a), DXP_ENOMEM);
+	assert_int_equal(a, 7);
+	assert_int_equal(arena_alloc(arena, A, BYTES, &a), DXP_OK);
+	assert_int_equal(arena_alloc(arena, A, 1, &a), DXP_ENOMEM);
+	assert_int_equal(arena_free(arena, B, 0), DXP_ENOENT);
+	assert_int_equal(arena_free(arena, A, 256), DXP_ENOENT);
+	assert_int_equal(arena_free(arena, A, UINT64_MAX), DXP_ENOENT);
+	assert_int_equal(arena_free(arena, A, 0), DXP_OK);
+	assert_int_equal(arena_free(arena, A, 0), DXP_ENOENT);
+}
+
+static void arena_alloc__bound_per_owner(void **state)
+{
+	struct arena *large;
+	uint64_t a;
+
+	assert_int_equal(arena_create((uint64_t)(XPU_ALLOCATIONS_MAX + 2) * XPU_ALIGN, &large), DXP_OK);
+	for (int i = 0; i < XPU_ALLOCATIONS_MAX; i++)
+		assert_int_equal(arena_alloc(large, A, 1, &a), DXP_OK);
+	assert_int_equal(arena_alloc(large, A, 1, &a), DXP_EAGAIN);
+	assert_int_equal(arena_alloc(large, B, 1, &a), DXP_OK);
+	arena_free_owner(large, A);
+	assert_int_equal(arena_free_bytes(large), arena_bytes(large) - XPU_ALIGN);
+	arena_destroy(large);
+}
+
+static void arena_free__neighbours_join(void **state)
+{
+	uint64_t a[4];
+
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(arena_alloc(arena, A, BYTES / 4, &a[i]), DXP_OK);
+	arena_free(arena, A, a[0]);
+	arena_free(arena, A, a[2]);
+	assert_int_equal(arena_alloc(arena, B, BYTES / 2, &a[0]), DXP_ENOMEM);
+	arena_free(arena, A, a[1]);
+	assert_int_equal(arena_alloc(arena, B, 3 * (BYTES / 4), &a[0]), DXP_OK);
+	arena_free(arena, A, a[3]);
+	arena_free_owner(arena, B);
+	assert_int_equal(arena_alloc(arena, A, BYTES, &a[0]), DXP_OK);
+}
+
+static void arena_hold__range_of_the_owner(void **state)
+{
+	uint64_t a, rest;
+
+	arena_alloc(arena, A, 1000, &a);
+	assert_int_equal(arena_hold(arena, A, a + 10, 900, &rest), DXP_OK);
+	assert_int_equal(rest, 1024 - 10);
+	arena_drop(arena, a + 10);
+	assert_int_equal(arena_hold(arena, B, a, 1, NULL), DXP_ERANGE);
+	assert_int_equal(arena_hold(arena, A, a, 1025, NULL), DXP_ERANGE);
+	assert_int_equal(arena_hold(arena, A, a + 1024, 1, NULL), DXP_ERANGE);
+	assert_int_equal(arena_hold(arena, A, BYTES, 0, NULL), DXP_ERANGE);
+	assert_int_equal(arena_hold(arena, A, UINT64_MAX, 2, NULL), DXP_ERANGE);
+}
+
+static void arena_drop__gives_back_what_was_freed(void **state)
+{
+	uint64_t a, b;
+
+	arena_alloc(arena, A, BYTES, &a);
+	assert_int_equal(arena_hold(arena, A, a, 1, NULL), DXP_OK);
+	assert_int_equal(arena_hold(arena, A, a + 5, 1, NULL), DXP_OK);
+	assert_int_equal(arena_free(arena, A, a), DXP_OK);
+	assert_int_equal(arena_free(arena, A, a), DXP_ENOENT);
+	assert_int_equal(arena_hold(arena, A, a, 1, NULL), DXP_ERANGE);
+	assert_int_equal(arena_alloc(arena, B, 1, &b), DXP_ENOMEM);
+	arena_free_owner(arena, A);
+	arena_drop(arena, a);
+	assert_int_equal(arena_alloc(arena, B, 1, &b), DXP_ENOMEM);
+	arena_drop(arena, a + 5);
+	assert_int_equal(arena_free_bytes(arena), BYTES);
+	assert_int_equal(arena_alloc(arena, B, 1, &b), DXP_OK);
+}
+
+/* Random use by two owners: ranges never overlap, and at the end all is one block again. */
+static void arena__random(void **state)
+{
+	static uint8_t owner_of[BYTES / XPU_ALIGN];
+	struct rng r = {getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1};
+	struct { uint64_t address, units; uint16_t owner; } live[64] = {0};
+	uint64_t address;
+
+	print_message("DXP_SEED=%llu\n", (unsigned long long)r.state);
+	for (int step = 0; step < 20000; step++) {
+		uint32_t i = (uint32_t)rng_below(&r, 64);
+		uint64_t bytes = 1 + rng_below(&r, 60000);
+		if (live[i].units) {
+			assert_int_equal(arena_free(arena, live[i].owner, live[i].address), DXP_OK);
+			memset(owner_of + live[i].address / XPU_ALIGN, 0, live[i].units);
+			live[i].units = 0;
+		} else if (arena_alloc(arena, (uint16_t)(1 + i % 2), bytes, &address) == DXP_OK) {
+			live[i].units = (bytes + XPU_ALIGN - 1) / XPU_ALIGN;
+			live[i].address = address;
+			live[i].owner = (uint16_t)(1 + i % 2);
+			for (uint64_t k = 0; k < live[i].units; k++)
+				assert_int_equal(owner_of[address / XPU_ALIGN + k]++, 0);
+		}
+	}
+	arena_free_owner(arena, 1);
+	arena_free_owner(arena, 2);
+	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(arena_alloc__aligned_and_apart, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_alloc__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_alloc__bound_per_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_free__neighbours_join, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_hold__range_of_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_drop__gives_back_what_was_freed, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena__random, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

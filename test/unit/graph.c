@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The event graph: order, cascades, bounds; then random graphs beside an oracle that looks at everything each time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "xpu/graph.h"
+
+#define HOST 7
+#define XPU  3
+#define PEER 4
+#define OWN(count)  EVENT_NAME(HOST, XPU, count)
+#define FAR(count)  EVENT_NAME(HOST, PEER, count)
+
+static struct graph *g;
+
+static int setup(void **state)
+{
+	return graph_create(HOST, XPU, &g);
+}
+
+static int teardown(void **state)
+{
+	struct graph_command *c;
+
+	graph_cancel(g, DXP_ECLOSED);
+	while ((c = graph_failed(g)))
+		;
+	graph_destroy(g);
+	return 0;
+}
+
+static int add(struct graph_command *c, enum graph_lane lane, uint64_t event, uint8_t count, const uint64_t *waits)
+{
+	struct graph_posting p = {.lane = lane, .event = event, .waits = waits, .wait_count = count};
+
+	return graph_add(g, c, &p);
+}
+
+#define ADD(c, lane, event, ...)                                                                   \
+	add(c, lane, event, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
+#define ADD0(c, lane, event) add(c, lane, event, 0, NULL)
+
+static void graph_next__posting_order(void **state)
+{
+	struct graph_command c[4];
+
+	assert_int_equal(ADD(&c[0], GRAPH_NETWORK, OWN(1), FAR(1)), DXP_OK);
+	assert_int_equal(ADD0(&c[1], GRAPH_NETWORK, OWN(2)), DXP_OK);
+	assert_int_equal(ADD(&c[2], GRAPH_NETWORK, 0, FAR(1)), DXP_OK);
+	assert_int_equal(ADD0(&c[3], GRAPH_ENGINE, 0), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_NETWORK), &c[1]);
+	assert_null(graph_next(g, GRAPH_NETWORK));
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[3]);
+	assert_int_equal(graph_event(g, FAR(1), DXP_OK), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_NETWORK), &c[0]);
+	assert_ptr_equal(graph_next(g, GRAPH_NETWORK), &c[2]);
+	assert_int_equal(graph_count(g), 4);
+	for (int i = 0; i < 4; i++)
+		graph_done(g, &c[i], DXP_OK);
+	assert_int_equal(graph_count(g), 0);
+}
+
+/* A chain on the engine's lane comes out whole; its last link is told what it depends on. */
+static void graph_next__chain_of_kernels(void **state)
+{
+	struct graph_command c[4];
+	uint64_t events[COMMAND_WAITS_MAX];
+
+	ADD0(&c[0], GRAPH_ENGINE, OWN(1));
+	ADD(&c[1], GRAPH_ENGINE, OWN(2), OWN(1));
+	ADD(&c[2], GRAPH_NETWORK, OWN(3), OWN(2));
+	ADD(&c[3], GRAPH_ENGINE, OWN(4), OWN(2), FAR(1));
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[0]);
+	assert_int_equal(graph_unfinished(&c[0], events), 0);
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[1]);
+	assert_int_equal(graph_unfinished(&c[1], events), 1);
+	assert_true(events[0] == OWN(1));
+	assert_false(graph_ready(g, GRAPH_NETWORK));
+	assert_false(graph_ready(g, GRAPH_ENGINE));
+	graph_event(g, FAR(1), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[3]);
+	graph_done(g, &c[0], DXP_OK);
+	assert_false(graph_ready(g, GRAPH_NETWORK));
+	graph_done(g, &c[1], DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_NETWORK), &c[2]);
+	graph_done(g, &c[3], DXP_OK);
+	graph_done(g, &c[2], DXP_OK);
+}
+
+static void graph_failed__cascade(void **state)
+{
+	struct graph_command c[4], late;
+
+	ADD0(&c[0], GRAPH_ENGINE, OWN(1));
+	ADD(&c[1], GRAPH_NETWORK, OWN(2), OWN(1), FAR(9));
+	ADD(&c[2], GRAPH_ENGINE, OWN(3), OWN(2));
+	ADD(&c[3], GRAPH_ENGINE, 0, OWN(3), OWN(1));
+	graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_EDEVICE);
+	uint32_t cancelled = 0;
+	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
+		assert_int_equal(f->status, DXP_ECANCELED);
+	assert_int_equal(cancelled, 3);
+	/* One that comes later hears of it too. */
+	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
+	assert_ptr_equal(graph_failed(g), &late);
+	assert_int_equal(graph_count(g), 0);
+	/* The event that nobody waits for any more comes anyway. */
+	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
+}
+
+/* One that is ready because its predecessor was given out, but not given out itself, is cancelled here. */
+static void graph_failed__ready_behind_issued(void **state)
+{
+	struct graph_command c[2];
+
+	ADD0(&c[0], GRAPH_ENGINE, OWN(1));
+	ADD(&c[1], GRAPH_ENGINE, OWN(2), OWN(1));
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[0]);
+	assert_true(graph_ready(g, GRAPH_ENGINE));
+	graph_done(g, &c[0], DXP_EDEVICE);
+	assert_false(graph_ready(g, GRAPH_ENGINE));
+	assert_ptr_equal(graph_failed(g), &c[1]);
+}
+
+static void graph_lost__names_the_loss(void **state)
+{
+	struct graph_command c[3];
+
+	ADD(&c[0], GRAPH_NETWORK, OWN(1), FAR(1));
+	ADD(&c[1], GRAPH_NETWORK, OWN(2), OWN(1));
+	ADD(&c[2], GRAPH_NETWORK, OWN(3), EVENT_NAME(HOST, PEER + 1, 1));
+	graph_lost(g, PEER);
+	assert_ptr_equal(graph_failed(g), &c[0]);
+	assert_int_equal(c[0].status, DXP_EPEERLOST);
+	assert_ptr_equal(graph_failed(g), &c[1]);
+	assert_int_equal(c[1].status, DXP_ECANCELED);
+	assert_null(graph_failed(g));
+	graph_lost(g, PEER + 7);
+	graph_cancel(g, DXP_ECLOSED);
+	assert_ptr_equal(graph_failed(g), &c[2]);
+}
+
+static void graph_cancel__all_but_issued(void **state)
+{
+	struct graph_command c[3];
+
+	ADD0(&c[0], GRAPH_ENGINE, OWN(1));
+	ADD0(&c[1], GRAPH_ENGINE, OWN(2));
+	ADD(&c[2], GRAPH_ENGINE, OWN(3), FAR(1));
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &c[0]);
+	graph_cancel(g, DXP_EPEERLOST);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(graph_failed(g)->status, DXP_EPEERLOST);
+	assert_null(graph_failed(g));
+	assert_int_equal(graph_count(g), 1);
+	graph_done(g, &c[0], DXP_OK);
+}
+
+static void graph_add__refusals(void **state)
+{
+	struct graph_command c;
+
+	assert_int_equal(ADD0(&c, GRAPH_ENGINE, EVENT_NAME(HOST + 1, XPU, 1)), DXP_EINVAL);
+	assert_int_equal(ADD0(&c, GRAPH_ENGINE, EVENT_NAME(HOST, PEER, 1)), DXP_EINVAL);
+	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(5), OWN(5)), DXP_EINVAL);
+	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(6), OWN(9)), DXP_EINVAL);
+	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(7), EVENT_NAME(HOST + 1, PEER, 9)), DXP_EINVAL);
+	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
+	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
+	assert_int_equal(graph_count(g), 0);
+	/* A refused one has failed for those that wait for it. */
+	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
+	assert_ptr_equal(graph_failed(g), &c);
+	assert_int_equal(c.status, DXP_ECANCELED);
+	assert_int_equal(graph_event(g, EVENT_NAME(HOST + 1, PEER, 1), 0), DXP_EINVAL);
+	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
+}
+
+static void graph_add__bounds(void **state)
+{
+	struct graph_command *c = calloc(XPU_COMMANDS_MAX + 1, sizeof(*c)), late, *f;
+	const uint64_t waits[] = {FAR(1)};
+
+	for (uint32_t i = 0; i < XPU_COMMANDS_MAX; i++)
+		assert_int_equal(add(&c[i], GRAPH_ENGINE, OWN(i + 1), 1, waits), DXP_OK);
+	assert_int_equal(ADD0(&c[XPU_COMMANDS_MAX], GRAPH_ENGINE, 0), DXP_EAGAIN);
+	graph_cancel(g, DXP_ECLOSED);
+	while ((f = graph_failed(g)))
+		;
+	/* Far more events than are remembered: done ones make room, and those forgotten are refused, not waited for. */
+	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
+		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
+		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
+		assert_int_equal(graph_event(g, FAR(i + 2), DXP_OK), DXP_OK);
+	}
+	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, OWN(100001)), DXP_ENOENT);
+	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, FAR(3)), DXP_ENOENT);
+	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, FAR(3 * XPU_EVENTS_KEPT), OWN(100000 + 3 * XPU_EVENTS_KEPT - 1)), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &late);
+	graph_done(g, &late, DXP_OK);
+	/* At most XPU_SOURCES_MAX other xPUs. */
+	for (uint32_t i = 0; i < XPU_SOURCES_MAX - 1; i++)
+		assert_int_equal(graph_event(g, EVENT_NAME(HOST, 100 + i, 1), DXP_OK), DXP_OK);
+	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
+	free(c);
+}
+
+static void graph_add__counts_wrap(void **state)
+{
+	struct graph_command c[2];
+
+	assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(0xffffffff)), DXP_OK);
+	assert_int_equal(ADD(&c[1], GRAPH_ENGINE, OWN(0x100000000), OWN(0xffffffff)), DXP_OK);
+	graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
+	graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
+}
+
+/* ---- random graphs ---- */
+#define NODES  120
+#define REMOTE 20
+
+struct oracle_node {
+	struct graph_command c;
+	enum graph_lane lane;
+	uint8_t wait_count;
+	uint64_t waits[COMMAND_WAITS_MAX];
+	int fate;   /* status when it runs */
+	bool added, issued, ended;
+	int status;
+};
+
+struct oracle {
+	struct rng rng;
+	struct oracle_node nodes[NODES];
+	bool remote_done[REMOTE];
+	int remote_status[REMOTE];
+	uint32_t added, engine_queue[NODES], engine_head, engine_tail, network[NODES], network_count, ended;
+};
+
+static struct oracle o;
+
+static bool own_wait(uint64_t event)
+{
+	return EVENT_XPU(event) == XPU;
+}
+
+static struct oracle_node *node_of(uint64_t event)
+{
+	return &o.nodes[EVENT_COUNT(event) - 1];
+}
+
+static bool wait_done(uint64_t event, int *status)
+{
+	uint32_t count = EVENT_COUNT(event);
+
+	*status = own_wait(event) ? node_of(event)->status : o.remote_status[count];
+	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
+}
+
+/* Ready by definition: every wait is done well, or was given out before on the engine's lane, which we are on too. */
+static bool oracle_ready(const struct oracle_node *n)
+{
+	int status;
+
+	if (!n->added || n->issued || n->ended)
+		return false;
+	for (int i = 0; i < n->wait_count; i++) {
+		bool given = own_wait(n->waits[i]) && node_of(n->waits[i])->issued &&
+			     node_of(n->waits[i])->lane == GRAPH_ENGINE && n->lane == GRAPH_ENGINE;
+		if (!wait_done(n->waits[i], &status) ? !given : status != DXP_OK)
+			return false;
+	}
+	return true;
+}
+
+static void oracle_end(struct oracle_node *n, int status)
+{
+	assert_false(n->ended);
+	n->ended = true;
+	n->status = status;
+	o.ended++;
+}
+
+static void failed_take(void)
+{
+	struct graph_command *c;
+	int status;
+
+	while ((c = graph_failed(g))) {
+		struct oracle_node *n = (struct oracle_node *)c;
+		bool reason = false;
+		for (int i = 0; i < n->wait_count; i++)
+			reason |= wait_done(n->waits[i], &status) && status != DXP_OK;
+		assert_true(reason);
+		oracle_end(n, c->status);
+	}
+}
+
+static void step_add(void)
+{
+	struct oracle_node *n = &o.nodes[o.added];
+
+	if (o.added == NODES)
+		return;
+	n->lane = (enum graph_lane)rng_below(&o.rng, GRAPH_LANES);
+	n->fate = rng_below(&o.rng, 12) ? DXP_OK : DXP_EDEVICE;
+	n->wait_count = (uint8_t)rng_below(&o.rng, 4);
+	for (int i = 0; i < n->wait_count; i++) {
+		bool remote = o.added == 0 || rng_below(&o.rng, 4) == 0;
+		n->waits[i] = remote ? FAR(rng_below(&o.rng, REMOTE)) : OWN(1 + rng_below(&o.rng, o.added));
+	}
+	n->added = true;
+	assert_int_equal(add(&n->c, n->lane, OWN(++o.added), n->wait_count, n->waits), DXP_OK);
+}
+
+static void step_issue(enum graph_lane lane)
+{
+	struct oracle_node *first = NULL;
+
+	for (uint32_t i = 0; i < o.added && !first; i++)
+		if (o.nodes[i].lane == lane && oracle_ready(&o.nodes[i]))
+			first = &o.nodes[i];
+	assert_int_equal(graph_ready(g, lane), first != NULL);
+	struct graph_command *c = graph_next(g, lane);
+	assert_ptr_equal(c, first ? &first->c : NULL);
+	if (!c)
+		return;
+	first->issued = true;
+	if (lane == GRAPH_ENGINE)
+		o.engine_queue[o.engine_tail++] = (uint32_t)(first - o.nodes);
+	else
+		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
+}
+
+/* The runner's part: in order, and what it must still see succeed is looked at when its turn comes. */
+static void step_engine(void)
+{
+	uint64_t events[COMMAND_WAITS_MAX];
+	int status;
+
+	if (o.engine_head == o.engine_tail)
+		return;
+	struct oracle_node *n = &o.nodes[o.engine_queue[o.engine_head++]];
+	bool good = true;
+	for (int i = 0; i < n->wait_count; i++) {
+		assert_true(wait_done(n->waits[i], &status));
+		good &= status == DXP_OK;
+	}
+	assert_int_equal(graph_unfinished(&n->c, events), 0);
+	oracle_end(n, good ? n->fate : DXP_ECANCELED);
+	graph_done(g, &n->c, n->status);
+}
+
+static void step_network(void)
+{
+	if (o.network_count == 0)
+		return;
+	uint32_t at = (uint32_t)rng_below(&o.rng, o.network_count);
+	struct oracle_node *n = &o.nodes[o.network[at]];
+	o.network[at] = o.network[--o.network_count];
+	oracle_end(n, n->fate);
+	graph_done(g, &n->c, n->status);
+}
+
+static void step_remote(uint32_t count)
+{
+	if (o.remote_done[count])
+		return;
+	o.remote_done[count] = true;
+	o.remote_status[count] = rng_below(&o.rng, 10) ? DXP_OK : DXP_EDEVICE;
+	assert_int_equal(graph_event(g, FAR(count), o.remote_status[count]), DXP_OK);
+}
+
+static void oracle_step(void)
+{
+	switch (rng_below(&o.rng, 6)) {
+	case 0: step_add(); break;
+	case 1: step_issue(GRAPH_ENGINE); break;
+	case 2: step_issue(GRAPH_NETWORK); break;
+	case 3: step_engine(); break;
+	case 4: step_network(); break;
+	default:
+		if (rng_below(&o.rng, 4) == 0)
+			step_remote((uint32_t)rng_below(&o.rng, REMOTE));
+	}
+	failed_take();
+}
+
+static uint64_t seed_now;
+
+/* A failed assertion leaves the seed where it stood. */
+static int seed_tell(void **state)
+{
+	print_message("last seed: replay with DXP_SEED=%llu\n", (unsigned long long)seed_now);
+	return teardown(state);
+}
+
+static void graph__random_beside_oracle(void **state)
+{
+	uint64_t first = getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
+	uint64_t last = getenv("DXP_SEED") ? first : 300;
+
+	for (uint64_t seed = first; seed <= last; seed++) {
+		seed_now = seed;
+		memset(&o, 0, sizeof(o));
+		o.rng.state = seed;
+		for (int i = 0; i < 600; i++)
+			oracle_step();
+		for (uint32_t i = 0; i < REMOTE; i++)
+			step_remote(i);
+		for (int i = 0; o.ended < NODES; i++) {
+			assert_true(i < 100000);
+			oracle_step();
+		}
+		assert_int_equal(graph_count(g), 0);
+		graph_destroy(g);
+		assert_int_equal(graph_create(HOST, XPU, &g), DXP_OK);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(graph_next__posting_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_next__chain_of_kernels, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_failed__cascade, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_failed__ready_behind_issued, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_lost__names_the_loss, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_cancel__all_but_issued, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__counts_wrap, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph__random_beside_oracle, setup, seed_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
