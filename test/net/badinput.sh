@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What people do wrong, and what dies under them: each ends soon, says what to do, and leaves nothing.
+# What people do wrong, and what dies under them: each ends soon, says what to do, leaves nothing.
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd box1: xpu1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# For the scripts beside it: a fabric of their own in a folder of their own, gone when the script is.
+# shellcheck shell=bash
+# For the scripts beside it: a fabric of their own in their own folder, gone when the script is.
 #
 #   DXP_BIN     folder of the programs
 #   PATH        begins with it
@@ -14,7 +15,7 @@ for program in dxp dxpd dxp-manager; do
 		exit 77
 	fi
 done
-if [ -z "$(ldconfig -p | grep libOpenCL.so.1)" ]; then
+if ! ldconfig -p | grep -q libOpenCL.so.1; then
 	echo 'skipped: no OpenCL library; apt install ocl-icd-libopencl1 pocl-opencl-icd'
 	exit 77
 fi
@@ -50,7 +51,7 @@ expect() {
 
 # process_of PART [FOLDER]: the process id of a part of the fabric: manager, box1, ...
 process_of() {
-	tr -d '\n' <"${2:-$DXP_DIR}/run/fabric" | grep -o "\"name\": \"$1\"[^}]*" | grep -o '"pid": [0-9]*' | grep -o '[0-9]*'
+	tr -d '\n' <"${2:-$DXP_DIR}/run/fabric" | sed -n "s/.*\"name\": \"$1\"[^}]*\"pid\": \([0-9]*\).*/\1/p"
 }
 
 # runs PID: there is such a process, and it is no zombie.
@@ -63,7 +64,8 @@ refuse() {
 	local wanted=$1 text=$2 status=0 begin=$SECONDS
 	shift 2
 	timeout 20 "$@" >"$scratch/out" 2>&1 || status=$?
-	[ $status -eq "$wanted" ] || die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
+	[ $status -eq "$wanted" ] ||
+		die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
 	[ $((SECONDS - begin)) -le 6 ] || die "'$*' took $((SECONDS - begin)) s"
 	expect "$text" "$scratch/out"
 	say "ok: $(tail -n 1 "$scratch/out")"
