@@ -49,9 +49,9 @@ expect() {
 	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
 }
 
-# process_of PART [FOLDER]: the process id of a part of the fabric: manager, box1, ...
+# process_of PART: the process id of a part of the fabric: manager, box1, ...
 process_of() {
-	tr -d '\n' <"${2:-$DXP_DIR}/run/fabric" | sed -n "s/.*\"name\": \"$1\"[^}]*\"pid\": \([0-9]*\).*/\1/p"
+	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
 }
 
 # runs PID: there is such a process, and it is no zombie.
