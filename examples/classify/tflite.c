@@ -335,7 +335,7 @@ static int read_model(struct reader *r)
 	r->buffers = flat_elements(f, &root, MODEL_BUFFERS, sizeof(uint32_t));
 	struct flat_vector subgraphs = flat_elements(f, &root, MODEL_SUBGRAPHS, sizeof(uint32_t));
 	if (f->broken)
-		return broken(r, "model", 0);
+		return broken(r, "root table", 0);
 	if (version != 3)
 		return fault_set(r->fault, DXP_EUNSUPPORTED, "%s: schema version %u, not 3",
 				 r->model->path, version);

@@ -7,7 +7,7 @@
 #define LINK_HEADER_BYTES_MAX    192           /* the longest frame without payload: an ACK with 16 bitmap words */
 #define LINK_SLICES_MAX          6             /* source list entries that one packet may span; more are cut into more packets */
 #define LINK_SOCKET_BUFFER_BYTES (4u << 20)    /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
-#define LINK_BATCH               64            /* datagrams handed to or taken from the kernel between two looks at the rest */
+#define LINK_BATCH 88 /* datagrams handed to or taken from the kernel between two looks at the rest: two trains of 44 */
 #define LINK_SPIN_NS             (50u * 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
 #define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
 #define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
@@ -38,7 +38,7 @@
 #define RLTP_ACK_EVERY       16   /* unacknowledged packets that force an acknowledgement */
 #define RLTP_ACK_DELAY_NS    (20u * 1000u)    /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS      (60u * 1000u)    /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_RTO_MIN_NS      (1000u * 1000u)  /* floor of the timeout: a scheduler's hiccup is not a loss */
+#define RLTP_RTO_MIN_NS (4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss */
 #define RLTP_RTO_MAX_NS      (250ull * 1000 * 1000)
 #define RLTP_RTT_INITIAL_NS  (2ull * 1000 * 1000) /* before the first sample */
 #define RLTP_REORDER_MIN_NS  (8u * 1000u)     /* floor of the reorder window: two trains at 10 Gb/s */

@@ -28,8 +28,11 @@ int roster_create(struct roster *r)
 
 void roster_destroy(struct roster *r)
 {
-	for (unsigned id = 0; r->by_id && id < ID_PLACES; id++)
-		free(r->by_id[id]);
+	while (!list_empty(&r->by_change)) {
+		struct roster_node *n = ROSTER_NODE(r->by_change.next, by_change);
+		list_remove(&n->by_change);
+		free(n);
+	}
 	free(r->by_id);
 	free(r->used);
 	free(r->deleted);
@@ -60,8 +63,8 @@ struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[
 	struct roster_node *n;
 
 	ROSTER_EACH(r, n)
-		if (memcmp(n->entry.uuid, uuid, WIRE_UUID_BYTES) == 0)
-			return n;
+	if (memcmp(n->entry.uuid, uuid, WIRE_UUID_BYTES) == 0)
+		return n;
 	return NULL;
 }
 
@@ -70,8 +73,8 @@ struct roster_node *roster_find_name(const struct roster *r, const char *name)
 	struct roster_node *n;
 
 	ROSTER_EACH(r, n)
-		if (n->state != NODE_GONE && strcmp(n->entry.name, name) == 0)
-			return n;
+	if (n->state != NODE_GONE && strcmp(n->entry.name, name) == 0)
+		return n;
 	return NULL;
 }
 
@@ -108,7 +111,8 @@ static bool room_make(struct roster *r)
 
 	if (r->count < FABRIC_NODES_MAX)
 		return true;
-	ROSTER_EACH(r, n) {
+	ROSTER_EACH(r, n)
+	{
 		if (n->state == NODE_GONE) {
 			node_forget(r, n);
 			return true;
@@ -127,7 +131,8 @@ static uint16_t id_choose(struct roster *r, uint16_t wanted)
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
 		return wanted;
 	while (r->by_id[r->next_id])
-		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+		r->next_id =
+			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
 	return r->next_id;
 }
 
@@ -149,7 +154,8 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 	r->used[n->entry.id / 64] |= 1ull << n->entry.id % 64;
 	r->count++;
 	if (r->next_id == n->entry.id)
-		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+		r->next_id =
+			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
 	roster_change(r, n);
 	return n;
 }
@@ -168,7 +174,8 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 	list_remove(&n->by_time);
 	/* the last place, but for those that a restart of the manager gave a longer lease */
 	struct list *before = r->leases.previous;
-	while (before != &r->leases && ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
+	while (before != &r->leases &&
+	       ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
 		before = before->previous;
 	list_insert(before, &n->by_time);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes to a registry and to a member, sealed by somebody who has the key, so that the input reaches the decoders
- * and the state behind them. Input: records of type, sender, length (2 bytes) and that many bytes of body. */
+/* Arbitrary bytes to a registry and to a member, sealed by somebody who has the key, so that the
+ * input reaches the decoders and the state behind them. Input: records of type, sender, length (2
+ * bytes) and that many bytes of body. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,8 @@
 #include "base/util.h"
 #include "manager/registry.h"
 #include "node/member.h"
+#include "test/fuzz/fuzz.h"
 #include "wire/manage_entry.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 struct target {
 	struct rng rng;
@@ -25,13 +25,16 @@ struct target {
 
 static void target_open(struct target *t)
 {
-	struct registry_options registry = {.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &t->rng};
+	struct registry_options registry = {
+		.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &t->rng};
 	struct member_options member = {.self = {.kind = MANAGE_XPU, .name = "x", .incarnation = 1},
-					.entropy = entropy_rng, .entropy_context = &t->rng};
+					.entropy = entropy_rng,
+					.entropy_context = &t->rng};
 
 	*t = (struct target){.rng = {1}, .now_ns = S_NS, .manager.port = 1, .node.port = 2};
 	member.manager = t->manager;
-	if (mac_create(registry.key, &t->mac) != DXP_OK || registry_create(&registry, &t->registry) != DXP_OK ||
+	if (mac_create(registry.key, &t->mac) != DXP_OK ||
+	    registry_create(&registry, &t->registry) != DXP_OK ||
 	    member_create(&member, t->now_ns, &t->member) != DXP_OK)
 		abort();
 	registry_start(t->registry, t->now_ns);
@@ -73,7 +76,8 @@ static void exchange(struct target *t)
 		;
 }
 
-/* The nonce of the member is what a forger with the key would have seen: it is put where the input leaves zeros. */
+/* The nonce of the member is what a forger with the key would have seen: it is put where the input
+ * leaves zeros. */
 static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t *body, size_t bytes)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES] = {0};
@@ -81,14 +85,16 @@ static void forge(struct target *t, uint8_t type, uint8_t sender, const uint8_t 
 
 	memcpy(frame + WIRE_COMMON_BYTES, body, bytes);
 	size_t frame_bytes = manage_seal(type, to_member ? WIRE_NODE_MANAGER : sender,
-					 to_member ? member_id(t->member) : WIRE_NODE_MANAGER, bytes, t->mac, frame);
+					 to_member ? member_id(t->member) : WIRE_NODE_MANAGER,
+					 bytes, t->mac, frame);
 	if (to_member) {
 		struct rng start = {1};
 		rng_next(&start); /* the registry's epoch was drawn first */
 		uint64_t nonce = rng_next(&start);
 		if (bytes >= 16 && memcmp(body + 8, &(uint64_t){0}, 8) == 0) {
 			put_be64(frame + WIRE_COMMON_BYTES + 8, nonce);
-			frame_bytes = manage_seal(type, WIRE_NODE_MANAGER, member_id(t->member), bytes, t->mac, frame);
+			frame_bytes = manage_seal(type, WIRE_NODE_MANAGER, member_id(t->member),
+						  bytes, t->mac, frame);
 		}
 		member_receive(t->member, &t->manager, frame, frame_bytes, t->now_ns);
 	} else {
@@ -105,7 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	member_receive(t.member, &t.manager, data, bytes, t.now_ns);
 	exchange(&t);
 	while (bytes >= 4) {
-		size_t body_bytes = min_u64(get_be16(data + 2), min_u64(bytes - 4, FABRIC_DATAGRAM_BYTES - 48));
+		size_t body_bytes =
+			min_u64(get_be16(data + 2), min_u64(bytes - 4, FABRIC_DATAGRAM_BYTES - 48));
 		uint8_t type = (uint8_t)(WIRE_JOIN + data[0] % (WIRE_ANSWER - WIRE_JOIN + 1));
 		t.now_ns += (uint64_t)(data[0] >> 4) * 50 * MS_NS;
 		forge(&t, type, data[1], data + 4, body_bytes);

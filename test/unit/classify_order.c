@@ -246,7 +246,7 @@ static void run__any_order(void **state)
 	static const char *const splits[] = {"concat", "0,expand1x1,concat", "0,1,2,3,4,5,6,7"};
 	uint32_t swaps = 0;
 
-	for (uint64_t seed = 1; seed <= 24; seed++) {
+	for (uint64_t seed = 1; seed <= 12; seed++) {
 		struct plan plan;
 		struct fault fault;
 		float answers[PHOTOS][10] = {{0}};
@@ -257,13 +257,13 @@ static void run__any_order(void **state)
 		swaps += shuffled.swaps;
 		close_run(r);
 	}
-	assert_true(swaps > 100); /* the orders differed */
+	assert_true(swaps > 50); /* the orders differed */
 }
 
 /* Room for few commands: older ones are waited for, and nothing is lost. */
 static void run__little_room(void **state)
 {
-	for (uint32_t room = 1; room <= 12; room++) {
+	for (uint32_t room = 1; room <= 16; room *= 2) {
 		struct plan plan;
 		struct fault fault;
 		float answers[PHOTOS][10] = {{0}};

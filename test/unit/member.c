@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership of one node: what happens when the manager is silent, has another key, or is played by somebody else. */
+/* Membership of one node: what happens when the manager is silent, has another key, or is played by
+ * somebody else. */
 #include "test/sim/fabric.h"
 
 /* One member that joins by the default time limit; no manager. */
@@ -8,7 +9,9 @@ static struct fabric *lonely(struct member_options *options)
 	struct fabric *f = fabric_create(1, GRANTS_ANY);
 	struct fabric_member *member = fabric_member_add(f, MANAGE_HOST);
 
-	*options = (struct member_options){.manager = f->manager, .self = member->self, .entropy = entropy_rng,
+	*options = (struct member_options){.manager = f->manager,
+					   .self = member->self,
+					   .entropy = entropy_rng,
 					   .entropy_context = &f->rng};
 	memcpy(options->key, f->options.key, sizeof(options->key));
 	assert_int_equal(member_create(options, f->now_ns, &member->m), DXP_OK);
@@ -71,11 +74,13 @@ static void request_take(struct fabric *f, uint64_t *request, uint64_t *nonce)
 	free(p.data);
 }
 
-static void refusal_deliver(struct fabric *f, const struct wire_address *from, uint64_t request, uint64_t nonce)
+static void refusal_deliver(struct fabric *f, const struct wire_address *from, uint64_t request,
+			    uint64_t nonce)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = DXP_EAUTH};
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	size_t bytes = manage_answer_encode(WIRE_REFUSE, WIRE_NODE_NONE, &answer, MANAGE_FRAME_BYTES, NULL, frame);
+	size_t bytes = manage_answer_encode(WIRE_REFUSE, WIRE_NODE_NONE, &answer,
+					    MANAGE_FRAME_BYTES, NULL, frame);
 
 	member_receive(f->members[0].m, from, frame, bytes, f->now_ns);
 	f->members[0].deadline_ns = member_deadline(f->members[0].m);
@@ -142,15 +147,18 @@ static void member_receive__leases_count_once(void **state)
 	request_take(f, &lease.request, &lease.nonce);
 	uint64_t sent_ns = f->now_ns;
 	lease.nonce++;
-	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame), f->now_ns);
+	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame),
+		       f->now_ns);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINING);
 	lease.nonce--;
 	f->now_ns += 50 * MS_NS;
-	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame), f->now_ns);
+	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame),
+		       f->now_ns);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINED);
 	assert_int_equal(member_id(f->members[0].m), 7);
 	f->now_ns += 2 * S_NS;
-	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame), f->now_ns);
+	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame),
+		       f->now_ns);
 	assert_true(member_counters(f->members[0].m)->stale == 2);
 	f->members[0].deadline_ns = f->now_ns;
 	fabric_run(f, sent_ns + 3 * S_NS - 1 - f->now_ns);

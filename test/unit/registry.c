@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry with members on a perfect network in virtual time: one story per promise of docs/manager.md. */
+/* The registry with members on a perfect network in virtual time: one story per promise of
+ * docs/manager.md. */
 #include "test/sim/fabric.h"
 
 static struct fabric *world(enum grants_policy policy, int hosts, int xpus)
@@ -18,7 +19,8 @@ static struct fabric *world(enum grants_policy policy, int hosts, int xpus)
 
 static const struct node_entry *row(const struct fabric *f, size_t viewer, size_t subject)
 {
-	return node_table_find_name(member_table(f->members[viewer].m), f->members[subject].self.name);
+	return node_table_find_name(member_table(f->members[viewer].m),
+				    f->members[subject].self.name);
 }
 
 static void registry__hosts_see_xpus_but_no_hosts(void **state)
@@ -101,7 +103,8 @@ static void registry__a_node_may_move(void **state)
 	fabric_destroy(f);
 }
 
-/* The same identity from elsewhere while the first lives: refused, and the first does not notice. */
+/* The same identity from elsewhere while the first lives: refused, and the first does not notice.
+ */
 static void duplicate_refused(struct fabric *f, struct fabric_member *second, const char *word)
 {
 	char address[WIRE_ADDRESS_TEXT_BYTES];
@@ -111,7 +114,8 @@ static void duplicate_refused(struct fabric *f, struct fabric_member *second, co
 	assert_int_equal(member_state(second->m), MEMBER_FAILED);
 	assert_int_equal(member_status(second->m), DXP_EBUSY);
 	assert_non_null(strstr(member_text(second->m), word));
-	assert_non_null(strstr(member_text(second->m), wire_address_format(&f->members[1].address, address)));
+	assert_non_null(strstr(member_text(second->m),
+			       wire_address_format(&f->members[1].address, address)));
 	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
 	assert_true(row(f, 0, 1)->alive);
 	assert_true(wire_address_equal(&row(f, 0, 1)->address, &f->members[1].address));
@@ -265,8 +269,8 @@ static void registry__a_replayed_grant_changes_nothing(void **state)
 	struct fabric *f = world(GRANTS_EXPLICIT, 1, 1);
 	uint8_t frame[MANAGE_FRAME_BYTES];
 	struct mac *mac;
-	struct manage_assign assign = {.request = 1, .nonce = 1, .action = MANAGE_GRANT,
-				       .host = "host-0", .xpu = "xpu-1"};
+	struct manage_assign assign = {
+		.request = 1, .nonce = 1, .action = MANAGE_GRANT, .host = "host-0", .xpu = "xpu-1"};
 
 	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-1"), DXP_OK);
 	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
@@ -313,7 +317,8 @@ static void registry__wrong_key(void **state)
 	fabric_destroy(f);
 }
 
-/* JOINs sealed with a wrong key by the hundred thousand: counted, few answers, none longer than the JOIN, no nodes. */
+/* JOINs sealed with a wrong key by the hundred thousand: counted, few answers, none longer than the
+ * JOIN, no nodes. */
 static void registry__a_flood_of_wrong_keys(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 1);
@@ -362,7 +367,8 @@ static void registry__a_replayed_renewal_changes_nothing(void **state)
 	fabric_destroy(f);
 }
 
-/* Nodes come and go until old ones must be forgotten: a viewer cut off meanwhile gets a full table and is right again. */
+/* Nodes come and go until old ones must be forgotten: a viewer cut off meanwhile gets a full table
+ * and is right again. */
 static void registry__forgetting_makes_a_full_table(void **state)
 {
 	struct fabric *f = world(GRANTS_ANY, 1, 2);
@@ -379,9 +385,12 @@ static void registry__forgetting_makes_a_full_table(void **state)
 		snprintf(join.self.name, sizeof(join.self.name), "brief-%u", i);
 		memcpy(join.self.uuid, &i, sizeof(i));
 		memcpy(leave.uuid, &i, sizeof(i));
-		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame), f->now_ns);
-		registry_receive(f->registry, &from, frame,
-				 manage_renew_encode(WIRE_LEAVE, (uint16_t)(i + 4), &leave, mac, frame), f->now_ns);
+		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame),
+				 f->now_ns);
+		registry_receive(
+			f->registry, &from, frame,
+			manage_renew_encode(WIRE_LEAVE, (uint16_t)(i + 4), &leave, mac, frame),
+			f->now_ns);
 		if (i % 32 == 0)
 			fabric_manager_poll(f);
 	}
@@ -411,7 +420,8 @@ static void registry__a_full_fabric_refuses(void **state)
 		join.nonce = i;
 		snprintf(join.self.name, sizeof(join.self.name), "n-%u", i);
 		memcpy(join.self.uuid, &i, sizeof(i));
-		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame), f->now_ns);
+		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame),
+				 f->now_ns);
 	}
 	fabric_member_start(f, late);
 	fabric_run(f, S_NS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store: what was saved comes back; damage, strangers, a second manager and a full disk are told apart. */
+/* The store: what was saved comes back; damage, strangers, a second manager and a full disk are
+ * told apart. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +47,8 @@ static int folder_remove(void **state)
 static struct registry *registry_make(void)
 {
 	static struct rng rng = {1};
-	struct registry_options options = {.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &rng};
+	struct registry_options options = {
+		.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &rng};
 	struct registry *r;
 
 	assert_int_equal(registry_create(&options, &r), DXP_OK);
@@ -55,9 +57,16 @@ static struct registry *registry_make(void)
 
 static struct store_op node_op(uint16_t id, enum node_state state)
 {
-	struct store_op op = {.kind = STORE_NODE_PUT, .state = state,
-			      .entry = {.id = id, .kind = MANAGE_XPU, .capabilities = 0xffffffff, .magic = 0xfffffffe,
-					.incarnation = UINT64_MAX, .memory_bytes = 1ull << 63, .engine = "ocl", .device = "a 'b' \"c\""}};
+	struct store_op op = {.kind = STORE_NODE_PUT,
+			      .state = state,
+			      .entry = {.id = id,
+					.kind = MANAGE_XPU,
+					.capabilities = 0xffffffff,
+					.magic = 0xfffffffe,
+					.incarnation = UINT64_MAX,
+					.memory_bytes = 1ull << 63,
+					.engine = "ocl",
+					.device = "a 'b' \"c\""}};
 
 	wire_address_parse("[fe80::1]:65535", 0, &op.entry.address);
 	snprintf(op.entry.name, sizeof(op.entry.name), "node-%u", id);
@@ -65,7 +74,8 @@ static struct store_op node_op(uint16_t id, enum node_state state)
 	return op;
 }
 
-/* Puts nodes and a grant into a registry as if they had just come, so that the next save writes them. */
+/* Puts nodes and a grant into a registry as if they had just come, so that the next save writes
+ * them. */
 static void registry_fill(struct registry *r)
 {
 	for (uint16_t id = 1; id <= 3; id++) {
@@ -150,8 +160,8 @@ static void store_open__garbage(void **state)
 	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
 }
 
-/* A sound database whose pages are then overwritten, one after another: never a crash, and never taken for good when the
- * check can tell. */
+/* A sound database whose pages are then overwritten, one after another: never a crash, and never
+ * taken for good when the check can tell. */
 static void store_open__damaged_pages(void **state)
 {
 	uint8_t garbage[4096];
@@ -249,7 +259,8 @@ static void store_open__a_folder_we_may_not_write(void **state)
 	assert_int_equal(status, DXP_EACCESS);
 }
 
-/* The disk is full (a file size limit stands for it): the save fails whole, nothing is lost, and later it works. */
+/* The disk is full (a file size limit stands for it): the save fails whole, nothing is lost, and
+ * later it works. */
 static void store_save__again_after_a_full_disk(void **state)
 {
 	struct rlimit before, tight;

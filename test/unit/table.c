@@ -30,7 +30,11 @@ static int key_drop(void **state)
 
 static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 {
-	struct node_entry e = {.id = id, .kind = MANAGE_XPU, .alive = true, .granted = true, .incarnation = incarnation};
+	struct node_entry e = {.id = id,
+			       .kind = MANAGE_XPU,
+			       .alive = true,
+			       .granted = true,
+			       .incarnation = incarnation};
 
 	snprintf(e.name, sizeof(e.name), "n%u", id);
 	e.address.port = id;
@@ -38,7 +42,8 @@ static struct node_entry entry_make(uint16_t id, uint64_t incarnation)
 }
 
 /* Takes rows through the codec, as they come in life. `entries` with incarnation 0 are removals. */
-static int take(struct node_table *t, uint8_t type, struct manage_rows rows, const struct node_entry *entries, size_t count)
+static int take(struct node_table *t, uint8_t type, struct manage_rows rows,
+		const struct node_entry *entries, size_t count)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	struct manage_writer w;
@@ -46,24 +51,31 @@ static int take(struct node_table *t, uint8_t type, struct manage_rows rows, con
 
 	manage_rows_begin(&w, frame, sizeof(frame));
 	for (size_t i = 0; i < count; i++)
-		assert_true(entries[i].incarnation ? manage_rows_add(&w, &entries[i]) : manage_rows_remove(&w, entries[i].id));
+		assert_true(entries[i].incarnation ? manage_rows_add(&w, &entries[i])
+						   : manage_rows_remove(&w, entries[i].id));
 	size_t bytes = manage_rows_finish(&w, type, 1, &rows, mac);
-	struct manage_body body = {frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES - MAC_BYTES};
+	struct manage_body body = {frame + WIRE_COMMON_BYTES,
+				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 	assert_int_equal(manage_rows_decode(type, body, &rows, &reader), DXP_OK);
 	return node_table_take(t, type, &rows, reader);
 }
 
-static int page(struct node_table *t, uint64_t sequence, uint16_t first, uint16_t next, uint16_t id, uint64_t incarnation)
+static int page(struct node_table *t, uint64_t sequence, uint16_t first, uint16_t next, uint16_t id,
+		uint64_t incarnation)
 {
 	struct node_entry e = entry_make(id, incarnation);
 
-	return take(t, WIRE_NODE_TABLE,
-		    (struct manage_rows){.epoch = 9, .from = sequence, .to = sequence, .first = first, .next = next}, &e, 1);
+	return take(
+		t, WIRE_NODE_TABLE,
+		(struct manage_rows){
+			.epoch = 9, .from = sequence, .to = sequence, .first = first, .next = next},
+		&e, 1);
 }
 
 static int delta(struct node_table *t, uint64_t from, uint64_t to, struct node_entry e)
 {
-	return take(t, WIRE_NODE_DELTA, (struct manage_rows){.epoch = 9, .from = from, .to = to}, &e, 1);
+	return take(t, WIRE_NODE_DELTA, (struct manage_rows){.epoch = 9, .from = from, .to = to},
+		    &e, 1);
 }
 
 /* A table of nodes 1 and 2 at sequence 10, all changes told. */
@@ -140,7 +152,9 @@ static void node_table_epoch__a_new_manager_needs_a_new_table(void **state)
 	assert_true(node_table_progress(t).epoch == 0);
 	assert_int_equal(delta(t, 10, 12, entry_make(3, 1)), DXP_EAGAIN);
 	assert_int_equal(node_table_count(t), 2); /* still to be used */
-	assert_int_equal(take(t, WIRE_NODE_TABLE, (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1}, &e, 1),
+	assert_int_equal(take(t, WIRE_NODE_TABLE,
+			      (struct manage_rows){.epoch = 11, .from = 1, .to = 1, .first = 1}, &e,
+			      1),
 			 DXP_OK);
 	assert_int_equal(node_table_count(t), 1);
 	node_table_destroy(t);
