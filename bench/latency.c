@@ -69,7 +69,7 @@ static int size_run(const struct lab *lab, const struct raw_ends *ends, const st
 	static uint64_t samples[TRIPS];
 	struct figures ours, raw;
 	size_t count = o->quick ? TRIPS / 10 : TRIPS;
-	struct pair_options po = {.ends = *ends, .memory_bytes = MEMORY, .no_payload_crc = o->no_payload_crc};
+	struct pair_options po = {.ends = *ends, .memory_bytes = MEMORY, .no_payload_crc = o->no_payload_crc, .spin = true};
 	/* A raw datagram cannot be larger than the path's: larger sizes have the largest as peer. */
 	struct raw_ping_options ping = {.ends = *ends, .payload_bytes = bytes < lab->datagram_bytes ? bytes : lab->datagram_bytes,
 					.warmup = WARMUP, .count = count};

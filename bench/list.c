@@ -7,5 +7,6 @@
 const struct bench_entry bench_list[] = {
 	{"latency", "round trips of PUT, GET and NAP beside a raw UDP ping-pong", bench_latency},
 	{"stream", "bandwidth of PUT and GET beside a raw GSO+GRO stream", bench_stream},
+	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
 	{NULL, NULL, NULL},
 };

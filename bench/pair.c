@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both ends of the pair. The far end spins: it stands for a node that is at work. */
+/* Both ends of the pair. */
 #include "bench/pair.h"
 
 #include <errno.h>
@@ -51,6 +51,7 @@ static int end_open(struct pair *p, const struct pair_options *o, bool far)
 
 	options.bind.port = 0;
 	p->memory_bytes = o->memory_bytes;
+	p->spin = o->spin;
 	p->memory = memory_map(o->memory_bytes);
 	if (!p->memory)
 		return DXP_ENOMEM;
@@ -72,6 +73,13 @@ static int introduce(struct pair *p, uint16_t other_id)
 	p->far = (struct nic_target){.node = other_id, .magic = theirs.magic};
 	p->far_key = theirs.key;
 	return node_peer(p->node, other_id, &theirs.address, theirs.incarnation);
+}
+
+/* As a program that has nothing else to do: spins for the node's spin time, then sleeps; or spins for ever. */
+static void turn_or_wait(struct pair *p)
+{
+	if (node_turn(p->node) == 0 && !p->spin)
+		node_wait(p->node, link_now_ns() + S_NS);
 }
 
 static void echo_serve(struct pair *p)
@@ -96,7 +104,7 @@ static void far_run(struct pair *p)
 	char byte;
 
 	for (uint32_t i = 1;; i++) {
-		node_turn(p->node);
+		turn_or_wait(p);
 		echo_serve(p);
 		if (i % 65536 == 0 && recv(p->control, &byte, 1, MSG_DONTWAIT) == 0)
 			return;
@@ -170,7 +178,7 @@ static int completion_await(struct pair *p)
 	struct nic_event event;
 
 	for (uint32_t i = 1; !nic_user_sent(p->window, &event); i++) {
-		node_turn(p->node);
+		turn_or_wait(p);
 		if (i % 1024 == 0 && link_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
 	}
@@ -209,7 +217,7 @@ int pair_ping(struct pair *p, uint32_t bytes)
 	if (status != DXP_OK)
 		return status;
 	for (uint32_t i = 1; !nic_user_received_peek(p->window, &data); i++) {
-		node_turn(p->node);
+		turn_or_wait(p);
 		if (i % 1024 == 0 && link_now_ns() > end_ns)
 			return DXP_ETIMEDOUT;
 	}
@@ -232,7 +240,7 @@ int pair_stream(struct pair *p, bool get, uint64_t bytes, uint32_t chunk, uint32
 			posted += chunk;
 			outstanding++;
 		}
-		node_turn(p->node);
+		turn_or_wait(p);
 		while (nic_user_sent(p->window, &event)) {
 			if (event.status != DXP_OK)
 				return event.status;

@@ -16,6 +16,7 @@ struct pair {
 	uint8_t *memory;       /* ours, registered */
 	uint64_t memory_bytes; /* of either end */
 	uint32_t key, far_key;
+	bool spin;
 	pid_t child;
 	int control;
 };
@@ -24,6 +25,7 @@ struct pair_options {
 	struct raw_ends ends;
 	uint64_t memory_bytes;
 	bool no_payload_crc;
+	bool spin; /* both ends poll without ever sleeping, as the raw ping-pong does */
 };
 
 /* DXP_EIO, DXP_ENOMEM: logged. On success pair_close ends the far process. */

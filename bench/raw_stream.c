@@ -80,10 +80,14 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 /* Waits for what the other end says next. False after RAW_PATIENCE_S of silence. */
 static bool credit_take(struct sender *s)
 {
+	uint64_t spin_end = s->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
 	uint64_t credited;
-	ssize_t got = s->plan->spin ? raw_receive_spinning(s->fd, &credited, sizeof(credited))
-				    : recv(s->fd, &credited, sizeof(credited), 0);
+	ssize_t got = -1;
 
+	while (got < 0 && spin_end && raw_clock_ns(CLOCK_MONOTONIC) < spin_end)
+		got = recv(s->fd, &credited, sizeof(credited), MSG_DONTWAIT);
+	if (got < 0)
+		got = recv(s->fd, &credited, sizeof(credited), 0);
 	if (got != sizeof(credited))
 		return false;
 	s->credited = credited;
@@ -183,21 +187,15 @@ static bool message_place(struct receiver *r, size_t index)
 
 static int messages_receive(struct receiver *r)
 {
-	uint64_t give_up = 0;
+	uint64_t spin_end = r->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
 
 	receiver_prepare(r);
-	if (!r->plan->spin)
-		return recvmmsg(r->fd, r->messages, RECEIVE_BUFFERS, MSG_WAITFORONE, NULL);
-	while (true) {
+	while (spin_end && raw_clock_ns(CLOCK_MONOTONIC) < spin_end) {
 		int got = recvmmsg(r->fd, r->messages, RECEIVE_BUFFERS, MSG_DONTWAIT, NULL);
 		if (got > 0)
 			return got;
-		uint64_t now = raw_clock_ns(CLOCK_MONOTONIC);
-		if (give_up == 0)
-			give_up = now + RAW_PATIENCE_S * S_NS;
-		else if (now > give_up)
-			return -1;
 	}
+	return recvmmsg(r->fd, r->messages, RECEIVE_BUFFERS, MSG_WAITFORONE, NULL);
 }
 
 static void credit_give(struct receiver *r)

@@ -22,7 +22,8 @@
 #define RAW_PLACE_BYTES                                                                           \
 	(8u << 20) /* source and final buffer of a stream: beyond the level-2 cache, as real data \
 		      is */
-#define RAW_NEAR_NS 50 /* raw_c2c below this: the two cores share a level-3 cache */
+#define RAW_SPIN_NS 50000 /* about one wake-up of an idle core */
+#define RAW_NEAR_NS 50    /* raw_c2c below this: the two cores share a level-3 cache */
 
 struct raw_ends {
 	struct wire_address near; /* IP address of the caller's end; its port is ignored */
@@ -50,7 +51,7 @@ struct raw_stream_options {
 	uint64_t total_bytes; /* to send, rounded up to whole trains; at least 1 */
 	size_t window_bytes;  /* sent and not yet credited, at most; 0 = RAW_WINDOW_BYTES; at least
 				 128 KiB */
-	bool spin;            /* both ends spin instead of sleeping in the kernel */
+	bool spin;            /* both ends look for RAW_SPIN_NS before they sleep in the kernel */
 };
 
 struct raw_stream_result {

@@ -15,27 +15,41 @@
 
 #define DEFAULT_BIND "127.0.0.1"
 
-enum exit_code { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_BUSY = 3, EXIT_KEY = 4, EXIT_STATE = 5 };
+enum exit_code {
+	EXIT_GOOD = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_BUSY = 3,
+	EXIT_KEY = 4,
+	EXIT_STATE = 5
+};
 
 static const char help[] =
 	"Usage: dxp-manager --key FILE --state DIR [OPTION]...\n"
-	"Gives the nodes of a fabric their ids, keeps the table of who is there, and says which host may use which xPU.\n"
+	"Gives the nodes of a fabric their ids, keeps the table of who is there, and says which "
+	"host may use which xPU.\n"
 	"\n"
-	"      --key FILE          the fabric's key: 64 hexadecimal digits, readable by its owner only\n"
+	"      --key FILE          the fabric's key: 64 hexadecimal digits, readable by its owner "
+	"only\n"
 	"      --new-key           make FILE with a new key if there is none\n"
 	"      --state DIR         folder of the registry (manager.db); made if it is not there\n"
-	"      --bind ADDR[:PORT]  address to listen on, default " DEFAULT_BIND ":4795; port 0 lets the system choose;\n"
-	"                          other machines reach it only when this is one of this machine's addresses for them\n"
+	"      --bind ADDR[:PORT]  address to listen on, default " DEFAULT_BIND
+	":4795; port 0 lets the system choose;\n"
+	"                          other machines reach it only when this is one of this machine's "
+	"addresses for them\n"
 	"      --grants any        any host may use any xPU (default)\n"
-	"      --grants explicit   a host may use what `dxp grant HOST XPU` gave it; grants are kept in DIR\n"
-	"      --ready-fd N        write the address and a line end to file descriptor N when ready, then close it;\n"
+	"      --grants explicit   a host may use what `dxp grant HOST XPU` gave it; grants are "
+	"kept in DIR\n"
+	"      --ready-fd N        write the address and a line end to file descriptor N when "
+	"ready, then close it;\n"
 	"                          without it, \"listening on ADDRESS\" goes to standard output\n"
 	"  -v, --verbose           say what happens; same as DXP_LOG=info\n"
 	"  -h, --help              this text\n"
 	"      --version           version\n"
 	"\n"
 	"Ends on SIGTERM or SIGINT; nodes carry on without it and find it again.\n"
-	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or state folder in use, 4 key file, 5 state folder.\n";
+	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or state "
+	"folder in use, 4 key file, 5 state folder.\n";
 
 struct arguments {
 	const char *key, *state, *bind;
@@ -68,14 +82,27 @@ static bool number_parse(const char *text, int *out)
 	return true;
 }
 
-enum { OPTION_KEY = 256, OPTION_NEW_KEY, OPTION_STATE, OPTION_BIND, OPTION_GRANTS, OPTION_READY_FD, OPTION_VERSION };
+enum {
+	OPTION_KEY = 256,
+	OPTION_NEW_KEY,
+	OPTION_STATE,
+	OPTION_BIND,
+	OPTION_GRANTS,
+	OPTION_READY_FD,
+	OPTION_VERSION
+};
 
 static const struct option long_options[] = {
-	{"key", required_argument, NULL, OPTION_KEY},       {"new-key", no_argument, NULL, OPTION_NEW_KEY},
-	{"state", required_argument, NULL, OPTION_STATE},   {"bind", required_argument, NULL, OPTION_BIND},
-	{"grants", required_argument, NULL, OPTION_GRANTS}, {"ready-fd", required_argument, NULL, OPTION_READY_FD},
-	{"verbose", no_argument, NULL, 'v'},                {"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPTION_VERSION},     {0},
+	{"key", required_argument, NULL, OPTION_KEY},
+	{"new-key", no_argument, NULL, OPTION_NEW_KEY},
+	{"state", required_argument, NULL, OPTION_STATE},
+	{"bind", required_argument, NULL, OPTION_BIND},
+	{"grants", required_argument, NULL, OPTION_GRANTS},
+	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{0},
 };
 
 /* One option. -1: go on; otherwise the program ends with this code. */
@@ -88,9 +115,13 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_BIND: a->bind = optarg; return -1;
 	case OPTION_GRANTS:
 		a->policy = strcmp(optarg, "explicit") == 0 ? GRANTS_EXPLICIT : GRANTS_ANY;
-		return a->policy == GRANTS_ANY && strcmp(optarg, "any") != 0 ? usage("--grants is any or explicit") : -1;
+		return a->policy == GRANTS_ANY && strcmp(optarg, "any") != 0
+			       ? usage("--grants is any or explicit")
+			       : -1;
 	case OPTION_READY_FD:
-		return number_parse(optarg, &a->ready_fd) ? -1 : usage("--ready-fd needs the number of a file descriptor");
+		return number_parse(optarg, &a->ready_fd)
+			       ? -1
+			       : usage("--ready-fd needs the number of a file descriptor");
 	case 'v': log_level_set(LOG_LEVEL_INFO); return -1;
 	case 'h': fputs(help, stdout); return EXIT_GOOD;
 	case OPTION_VERSION: puts("dxp-manager " DXP_VERSION); return EXIT_GOOD;

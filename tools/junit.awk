@@ -25,6 +25,7 @@ function output(line) {
 	line = plain(line)
 	sub(/^.*<system-out>/, "", line)
 	sub(/<\/system-out>.*/, "", line)
+	sub(/^skipped: /, "", line)
 	if (line ~ /^\[  SKIPPED \] [^ ]+$/) {
 		sub(/^\[  SKIPPED \] /, "", line)
 		inner[++inner_count] = line "\t" (said == "" ? "no reason given" : said)

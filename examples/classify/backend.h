@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stages run on, so that the same run can use xPUs of a fabric or a device of this machine: the calls of
- * <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
+/* What the stages run on, so that the same run can use xPUs of a fabric or a device of this
+ * machine: the calls of <dxp/mmd.h> that the classifier needs, with a stage's number in place of an
+ * xPU.
  *
- * Addresses are as there: 256-byte aligned where memory begins, any place inside it is good for a transfer. Commands of
- * one stage that wait for each other run in that order; an event is good until wait() has reported it. Every function
- * returns enum dxp_status and writes a sentence into `fault` when it fails. One thread. */
+ * Addresses are as there: 256-byte aligned where memory begins, any place inside it is good for a
+ * transfer. Commands of one stage that wait for each other run in that order; an event is good
+ * until wait() has reported it. Every function returns enum dxp_status and writes a sentence into
+ * `fault` when it fails. One thread. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 
@@ -34,8 +36,8 @@ struct backend;
 struct backend_ops {
 	int (*alloc)(struct backend *b, uint32_t stage, uint64_t bytes, uint64_t *address,
 		     struct fault *fault);
-	int (*write)(struct backend *b, uint32_t stage, uint64_t address, const void *from, uint64_t bytes,
-		     struct fault *fault);
+	int (*write)(struct backend *b, uint32_t stage, uint64_t address, const void *from,
+		     uint64_t bytes, struct fault *fault);
 	int (*read)(struct backend *b, uint32_t stage, void *to, uint64_t address, uint64_t bytes,
 		    struct fault *fault);
 	/* Builds the program that all later launches of this stage are of. */
@@ -46,8 +48,8 @@ struct backend_ops {
 	int (*send)(struct backend *b, const struct backend_transfer *t, dxp_event *event,
 		    struct fault *fault);
 	/* The command's own status when it failed; DXP_ETIMEDOUT while it is not done. */
-	int (*wait)(struct backend *b, dxp_event event, uint64_t timeout_ns, struct dxp_event_times *times,
-		    struct fault *fault);
+	int (*wait)(struct backend *b, dxp_event event, uint64_t timeout_ns,
+		    struct dxp_event_times *times, struct fault *fault);
 	/* Payload that this program's NIC moved to and from the stage's node since opening. */
 	void (*traffic)(struct backend *b, uint32_t stage, struct dxp_link_bytes *out);
 	/* Frees everything, also on the xPUs. */
@@ -62,18 +64,21 @@ struct backend {
 	char devices[STAGES_MAX][96];           /* what computes there */
 };
 
-/* The first OpenCL CPU device of this machine, or its first device, standing in for `stages` xPUs. No network.
- * DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: like the xPUs, one core in this thread. */
+/* The first OpenCL CPU device of this machine, or its first device, standing in for `stages` xPUs.
+ * No network. DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: like the xPUs,
+ * one core in this thread. */
 int backend_local_open(uint32_t stages, struct backend **out, struct fault *fault);
 
 /* A fabric, joined. Which xPUs is said by backend_mmd_take. DXP_ENOENT: no fabric here. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
-/* Names of the xPUs that this host may use, in the order of the node table. Returns how many; at most STAGES_MAX are
- * written, or a status. */
+/* Names of the xPUs that this host may use, in the order of the node table. Returns how many; at
+ * most STAGES_MAX are written, or a status. */
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault);
 
-/* Opens the xPUs that the stages run on, in order. DXP_ENOENT no such xPU, DXP_EACCESS not granted to this host. */
-int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count, struct fault *fault);
+/* Opens the xPUs that the stages run on, in order. DXP_ENOENT no such xPU, DXP_EACCESS not granted
+ * to this host. */
+int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count,
+		     struct fault *fault);
 
 #endif

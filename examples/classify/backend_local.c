@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One OpenCL device of this machine in the part of all xPUs: the same kernels without the network. One queue in order
- * serves every stage, so wait lists are met by the order of posting. An address is (number of the allocation, offset);
- * a kernel's buffer argument becomes a sub-buffer that lives as long as its launch. */
+/* One OpenCL device of this machine in the part of all xPUs: the same kernels without the network.
+ * One queue in order serves every stage, so wait lists are met by the order of posting. An address
+ * is (number of the allocation, offset); a kernel's buffer argument becomes a sub-buffer that lives
+ * as long as its launch. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -10,10 +11,10 @@
 
 #include "opencl.h"
 
-#define ADDRESS_BITS  40 /* offset; the number of the allocation, from 1, lies above */
-#define BUFFERS_MAX   (4 * STAGES_MAX)
-#define KERNELS_MAX   32
-#define COMMANDS_MAX  16384 /* outstanding */
+#define ADDRESS_BITS 40 /* offset; the number of the allocation, from 1, lies above */
+#define BUFFERS_MAX  (4 * STAGES_MAX)
+#define KERNELS_MAX  32
+#define COMMANDS_MAX 16384 /* outstanding */
 
 struct kernel {
 	const char *name; /* from the steps: lives as long as the program */
@@ -72,7 +73,8 @@ static int local_alloc(struct backend *b, uint32_t stage, uint64_t bytes, uint64
 
 	if (l->buffer_count == BUFFERS_MAX)
 		return fault_set(fault, DXP_ENOMEM, "local OpenCL device: too many allocations");
-	cl_mem buffer = l->cl.clCreateBuffer(l->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+	cl_mem buffer = l->cl.clCreateBuffer(l->context, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL,
+					     &error);
 	if (!buffer)
 		return failed(fault, "clCreateBuffer", error);
 	l->buffers[l->buffer_count] = buffer;
@@ -81,8 +83,8 @@ static int local_alloc(struct backend *b, uint32_t stage, uint64_t bytes, uint64
 	return DXP_OK;
 }
 
-static int local_write(struct backend *b, uint32_t stage, uint64_t address, const void *from, uint64_t bytes,
-		       struct fault *fault)
+static int local_write(struct backend *b, uint32_t stage, uint64_t address, const void *from,
+		       uint64_t bytes, struct fault *fault)
 {
 	struct local *l = (struct local *)b;
 	size_t offset = 0;
@@ -90,8 +92,8 @@ static int local_write(struct backend *b, uint32_t stage, uint64_t address, cons
 
 	if (!buffer)
 		return outside(fault);
-	cl_int error = bytes ? l->cl.clEnqueueWriteBuffer(l->queue, buffer, CL_TRUE, offset, bytes, from, 0,
-							  NULL, NULL)
+	cl_int error = bytes ? l->cl.clEnqueueWriteBuffer(l->queue, buffer, CL_TRUE, offset, bytes,
+							  from, 0, NULL, NULL)
 			     : CL_SUCCESS;
 	return error ? failed(fault, "clEnqueueWriteBuffer", error) : DXP_OK;
 }
@@ -105,8 +107,8 @@ static int local_read(struct backend *b, uint32_t stage, void *to, uint64_t addr
 
 	if (!buffer)
 		return outside(fault);
-	cl_int error = bytes ? l->cl.clEnqueueReadBuffer(l->queue, buffer, CL_TRUE, offset, bytes, to, 0,
-							 NULL, NULL)
+	cl_int error = bytes ? l->cl.clEnqueueReadBuffer(l->queue, buffer, CL_TRUE, offset, bytes,
+							 to, 0, NULL, NULL)
 			     : CL_SUCCESS;
 	return error ? failed(fault, "clEnqueueReadBuffer", error) : DXP_OK;
 }
@@ -126,9 +128,10 @@ static int local_build(struct backend *b, uint32_t stage, const char *source, st
 	error = l->cl.clBuildProgram(l->program, 1, &l->device, "", NULL, NULL);
 	if (error == CL_SUCCESS)
 		return DXP_OK;
-	l->cl.clGetProgramBuildInfo(l->program, l->device, CL_PROGRAM_BUILD_LOG, sizeof(log) - 1, log, NULL);
-	return fault_set(fault, DXP_EBUILD, "the kernels do not build on %s (%d): %s", b->devices[0], error,
-			 log);
+	l->cl.clGetProgramBuildInfo(l->program, l->device, CL_PROGRAM_BUILD_LOG, sizeof(log) - 1,
+				    log, NULL);
+	return fault_set(fault, DXP_EBUILD, "the kernels do not build on %s (%d): %s",
+			 b->devices[0], error, log);
 }
 
 static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
@@ -162,8 +165,8 @@ static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint
 		return error;
 	size_t rest = l->buffer_bytes[(address >> ADDRESS_BITS) - 1] - offset;
 	cl_buffer_region region = {offset, rest};
-	cl_mem part = l->cl.clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-					      &region, &error);
+	cl_mem part = l->cl.clCreateSubBuffer(buffer, CL_MEM_READ_WRITE,
+					      CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
 	if (!part)
 		return error;
 	error = l->cl.clSetKernelArg(kernel, index, sizeof(part), &part);
@@ -213,8 +216,8 @@ static int local_send(struct backend *b, const struct backend_transfer *t, dxp_e
 		return outside(fault);
 	if (!slot)
 		return fault_set(fault, DXP_EAGAIN, "local OpenCL device: too many commands");
-	cl_int error = l->cl.clEnqueueCopyBuffer(l->queue, from, to, from_offset, to_offset, t->bytes, 0, NULL,
-						 slot);
+	cl_int error = l->cl.clEnqueueCopyBuffer(l->queue, from, to, from_offset, to_offset,
+						 t->bytes, 0, NULL, slot);
 	if (error)
 		return failed(fault, "clEnqueueCopyBuffer", error);
 	*event = ++l->next_event;
@@ -300,9 +303,11 @@ static int find_device(struct local *l, struct fault *fault)
 		count = ARRAY_COUNT(platforms);
 	for (size_t t = 0; t < ARRAY_COUNT(types); t++)
 		for (cl_uint i = 0; i < count; i++)
-			if (l->cl.clGetDeviceIDs(platforms[i], types[t], 1, &l->device, NULL) == CL_SUCCESS)
+			if (l->cl.clGetDeviceIDs(platforms[i], types[t], 1, &l->device, NULL) ==
+			    CL_SUCCESS)
 				return DXP_OK;
-	return fault_set(fault, DXP_ENOENT, "no OpenCL device on this machine; install pocl-opencl-icd");
+	return fault_set(fault, DXP_ENOENT,
+			 "no OpenCL device on this machine; install pocl-opencl-icd");
 }
 
 static int local_start(struct local *l, struct fault *fault)
@@ -314,12 +319,13 @@ static int local_start(struct local *l, struct fault *fault)
 		status = find_device(l, fault);
 	if (status != DXP_OK)
 		return status;
-	l->cl.clGetDeviceInfo(l->device, CL_DEVICE_NAME, sizeof(l->base.devices[0]) - 1, l->base.devices[0],
-			      NULL);
+	l->cl.clGetDeviceInfo(l->device, CL_DEVICE_NAME, sizeof(l->base.devices[0]) - 1,
+			      l->base.devices[0], NULL);
 	l->context = l->cl.clCreateContext(NULL, 1, &l->device, NULL, NULL, &error);
 	if (!l->context)
 		return failed(fault, "clCreateContext", error);
-	l->queue = l->cl.clCreateCommandQueue(l->context, l->device, CL_QUEUE_PROFILING_ENABLE, &error);
+	l->queue = l->cl.clCreateCommandQueue(l->context, l->device, CL_QUEUE_PROFILING_ENABLE,
+					      &error);
 	return l->queue ? DXP_OK : failed(fault, "clCreateCommandQueue", error);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs of a fabric, by the host library. Sentences for the user come from dxp_fabric_error(), which names the node and
- * the next step. A wait for a command comes back often enough that Ctrl-C is felt. */
+/* xPUs of a fabric, by the host library. Sentences for the user come from dxp_fabric_error(), which
+ * names the node and the next step. A wait for a command comes back often enough that Ctrl-C is
+ * felt. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -28,7 +29,8 @@ static int failed(const struct mmd *m, int status, const char *what, struct faul
 {
 	const char *why = dxp_fabric_error(m->fabric);
 
-	return fault_set(fault, status, "%s: %s", what, why && *why ? why : dxp_status_text(status));
+	return fault_set(fault, status, "%s: %s", what,
+			 why && *why ? why : dxp_status_text(status));
 }
 
 static int done(const struct mmd *m, int status, uint32_t stage, struct fault *fault)
@@ -43,8 +45,8 @@ static int mmd_alloc(struct backend *b, uint32_t stage, uint64_t bytes, uint64_t
 	return done(m, dxp_mem_alloc(m->stages[stage].xpu, bytes, address), stage, fault);
 }
 
-static int mmd_write(struct backend *b, uint32_t stage, uint64_t address, const void *from, uint64_t bytes,
-		     struct fault *fault)
+static int mmd_write(struct backend *b, uint32_t stage, uint64_t address, const void *from,
+		     uint64_t bytes, struct fault *fault)
 {
 	struct mmd *m = (struct mmd *)b;
 	return done(m, dxp_mem_write(m->stages[stage].xpu, address, from, bytes), stage, fault);
@@ -64,8 +66,8 @@ static int mmd_build(struct backend *b, uint32_t stage, const char *source, stru
 	int status = dxp_program_build(s->xpu, source, NULL, &s->program);
 
 	if (status == DXP_EBUILD)
-		return fault_set(fault, status, "the kernels do not build on %s (%s): %.700s", b->names[stage],
-				 b->devices[stage], dxp_program_log(s->program));
+		return fault_set(fault, status, "the kernels do not build on %s (%s): %.700s",
+				 b->names[stage], b->devices[stage], dxp_program_log(s->program));
 	return done(m, status, stage, fault);
 }
 
@@ -101,8 +103,8 @@ static int mmd_send(struct backend *b, const struct backend_transfer *t, dxp_eve
 	return status == DXP_EAGAIN ? status : done(m, status, t->from, fault);
 }
 
-static int mmd_wait(struct backend *b, dxp_event event, uint64_t timeout_ns, struct dxp_event_times *times,
-		    struct fault *fault)
+static int mmd_wait(struct backend *b, dxp_event event, uint64_t timeout_ns,
+		    struct dxp_event_times *times, struct fault *fault)
 {
 	struct mmd *m = (struct mmd *)b;
 	int status = dxp_event_wait(m->fabric, event, timeout_ns, times);
@@ -155,10 +157,7 @@ int backend_mmd_open(struct backend **out, struct fault *fault)
 	m->base.ops = &mmd_ops;
 	int status = dxp_fabric_open(&options, &m->fabric);
 	if (status != DXP_OK) {
-		failed(m, status, "no fabric", fault);
-		if (status == DXP_ENOENT)
-			fault_set(fault, status,
-				  "no fabric on this machine; start one with `dxp up`, or use --local");
+		failed(m, status, "no fabric joined (--local needs none)", fault);
 		free(m);
 		return status;
 	}
@@ -184,12 +183,14 @@ int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct 
 	}
 	free(nodes);
 	if (found == 0)
-		return fault_set(fault, DXP_ENOENT,
-				 "the fabric has no xPU for this host; `dxp nodes` shows what there is");
+		return fault_set(
+			fault, DXP_ENOENT,
+			"the fabric has no xPU for this host; `dxp nodes` shows what there is");
 	return found;
 }
 
-int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count, struct fault *fault)
+int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count,
+		     struct fault *fault)
 {
 	struct mmd *m = (struct mmd *)b;
 

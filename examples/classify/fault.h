@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong, as one sentence for the user. The function that decides an error writes it; main prints it once. */
+/* What went wrong, as one sentence for the user. The function that decides an error writes it; main
+ * prints it once. */
 #ifndef CLASSIFY_FAULT_H
 #define CLASSIFY_FAULT_H
 

@@ -8,8 +8,8 @@
 
 #include "fault.h"
 
-/* Reads the regular file at `path` of at most `most` bytes. On success *bytes must be freed and is followed by a zero
- * byte. DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
+/* Reads the regular file at `path` of at most `most` bytes. On success *bytes must be freed and is
+ * followed by a zero byte. DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
 int file_read(const char *path, size_t most, uint8_t **bytes, size_t *count, struct fault *fault);
 
 /* Writes a file anew. DXP_EIO. */

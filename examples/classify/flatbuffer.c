@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only place that touches the bytes of a model file by offset. A table starts with the signed distance back to its
- * vtable; the vtable holds its own size, the table's size and one 16-bit field offset each. */
+/* The only place that touches the bytes of a model file by offset. A table starts with the signed
+ * distance back to its vtable; the vtable holds its own size, the table's size and one 16-bit field
+ * offset each. */
 #include "flatbuffer.h"
 
 #include <string.h>

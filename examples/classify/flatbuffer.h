@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A bounds-checked reader of flatbuffers: offsets are data, looked at once, nothing is cast.
  *
- * Every read is checked against the end of the file. The first one that falls outside sets `broken` and yields zero or
- * the default from then on; a caller reads a whole object and looks at `broken` once before it believes any of it.
- * Fields are addressed by their number in the schema. Little-endian files, any alignment. */
+ * Every read is checked against the end of the file. The first one that falls outside sets `broken`
+ * and yields zero or the default from then on; a caller reads a whole object and looks at `broken`
+ * once before it believes any of it. Fields are addressed by their number in the schema.
+ * Little-endian files, any alignment. */
 #ifndef CLASSIFY_FLATBUFFER_H
 #define CLASSIFY_FLATBUFFER_H
 
@@ -50,7 +51,9 @@ int64_t flat_element_i64(struct flat *f, const struct flat_vector *v, uint32_t i
 float flat_element_f32(struct flat *f, const struct flat_vector *v, uint32_t index);
 struct flat_table flat_element_table(struct flat *f, const struct flat_vector *v, uint32_t index);
 
-/* Copies a string field, cut to size - 1 bytes, bytes that do not print replaced by '?'; "" when absent. */
-void flat_string(struct flat *f, const struct flat_table *t, unsigned field, char *out, size_t size);
+/* Copies a string field, cut to size - 1 bytes, bytes that do not print replaced by '?'; "" when
+ * absent. */
+void flat_string(struct flat *f, const struct flat_table *t, unsigned field, char *out,
+		 size_t size);
 
 #endif

@@ -8,14 +8,16 @@
 
 #include "file.h"
 
-int image_alloc(const char *name, uint64_t width, uint64_t height, struct image *out, struct fault *fault)
+int image_alloc(const char *name, uint64_t width, uint64_t height, struct image *out,
+		struct fault *fault)
 {
 	if (width < 1 || height < 1 || width > PHOTO_SIDE_MAX || height > PHOTO_SIDE_MAX ||
 	    width * height > PHOTO_PIXELS_MAX)
-		return fault_set(fault, DXP_ERANGE,
-				 "%s: %llu x %llu pixels; sides up to %d and %u megapixels are accepted",
-				 name, (unsigned long long)width, (unsigned long long)height, PHOTO_SIDE_MAX,
-				 PHOTO_PIXELS_MAX >> 20);
+		return fault_set(
+			fault, DXP_ERANGE,
+			"%s: %llu x %llu pixels; sides up to %d and %u megapixels are accepted",
+			name, (unsigned long long)width, (unsigned long long)height, PHOTO_SIDE_MAX,
+			PHOTO_PIXELS_MAX >> 20);
 	uint8_t *rgb = malloc((size_t)(width * height * 3));
 	if (!rgb)
 		return fault_set(fault, DXP_ENOMEM, "%s: out of memory", name);
@@ -35,7 +37,8 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, struct im
 	static const struct {
 		const char *start;
 		size_t bytes;
-		int (*decode)(const char *, const uint8_t *, size_t, struct image *, struct fault *);
+		int (*decode)(const char *, const uint8_t *, size_t, struct image *,
+			      struct fault *);
 	} formats[] = {
 		{"\xff\xd8\xff", 3, image_decode_jpeg},
 		{"\x89PNG\r\n\x1a\n", 8, image_decode_png},
@@ -43,9 +46,11 @@ int image_decode(const char *name, const uint8_t *bytes, size_t count, struct im
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
-		if (count >= formats[i].bytes && memcmp(bytes, formats[i].start, formats[i].bytes) == 0)
+		if (count >= formats[i].bytes &&
+		    memcmp(bytes, formats[i].start, formats[i].bytes) == 0)
 			return formats[i].decode(name, bytes, count, out, fault);
-	return fault_set(fault, DXP_EMALFORMED, "%s: not a photo (JPEG, PNG and binary PPM are known)", name);
+	return fault_set(fault, DXP_EMALFORMED,
+			 "%s: not a photo (JPEG, PNG and binary PPM are known)", name);
 }
 
 int image_read(const char *path, struct image *out, struct fault *fault)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JPEG by libjpeg, PNG by libpng, PPM by hand. The libraries distrust their input; we bound the size of the result. */
+/* JPEG by libjpeg, PNG by libpng, PPM by hand. The libraries distrust their input; we bound the
+ * size of the result. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -34,14 +35,16 @@ static void jpeg_message(j_common_ptr info, int level)
 		jpeg_fail(info);
 }
 
-/* Everything that may jump; what it allocates is in *out at once, so that the caller can release it. */
+/* Everything that may jump; what it allocates is in *out at once, so that the caller can release
+ * it. */
 static int jpeg_rows(struct jpeg_decompress_struct *info, const char *name, struct image *out,
 		     struct fault *fault)
 {
 	jpeg_read_header(info, TRUE);
 	if (info->num_components != 1 && info->num_components != 3)
-		return fault_set(fault, DXP_EUNSUPPORTED, "%s: JPEG with %d colours (CMYK?); convert it to RGB",
-				 name, info->num_components);
+		return fault_set(fault, DXP_EUNSUPPORTED,
+				 "%s: JPEG with %d colours (CMYK?); convert it to RGB", name,
+				 info->num_components);
 	info->out_color_space = JCS_RGB;
 	int status = image_alloc(name, info->image_width, info->image_height, out, fault);
 	if (status != DXP_OK)
@@ -70,7 +73,8 @@ int image_decode_jpeg(const char *name, const uint8_t *bytes, size_t count, stru
 	failure.manager.emit_message = jpeg_message;
 	jpeg_create_decompress(&info);
 	if (setjmp(failure.back)) {
-		status = fault_set(fault, DXP_EMALFORMED, "%s: damaged JPEG: %s", name, failure.text);
+		status = fault_set(fault, DXP_EMALFORMED, "%s: damaged JPEG: %s", name,
+				   failure.text);
 	} else {
 		jpeg_mem_src(&info, bytes, (unsigned long)count);
 		status = jpeg_rows(&info, name, image, fault);
@@ -133,7 +137,8 @@ int image_decode_ppm(const char *name, const uint8_t *bytes, size_t count, struc
 	    !ppm_number(bytes, count, &at, &most) || at == count)
 		return fault_set(fault, DXP_EMALFORMED, "%s: damaged PPM header", name);
 	if (most != 255)
-		return fault_set(fault, DXP_EUNSUPPORTED, "%s: PPM with other than 8 bits a colour", name);
+		return fault_set(fault, DXP_EUNSUPPORTED, "%s: PPM with other than 8 bits a colour",
+				 name);
 	at++; /* one space */
 	struct image image;
 	int status = image_alloc(name, width, height, &image, fault);
@@ -142,8 +147,9 @@ int image_decode_ppm(const char *name, const uint8_t *bytes, size_t count, struc
 	size_t need = (size_t)(width * height * 3);
 	if (count - at < need) {
 		image_release(&image);
-		return fault_set(fault, DXP_EMALFORMED, "%s: PPM cut short: %zu of %zu bytes of pixels", name,
-				 count - at, need);
+		return fault_set(fault, DXP_EMALFORMED,
+				 "%s: PPM cut short: %zu of %zu bytes of pixels", name, count - at,
+				 need);
 	}
 	memcpy(image.rgb, bytes + at, need);
 	*out = image;

@@ -47,12 +47,15 @@ static void bilinear(const struct square *s, uint32_t n, uint8_t *to)
 {
 	for (uint32_t y = 0; y < n; y++) {
 		struct taps v = taps_of(y, s->side, n);
-		const uint8_t *upper = s->rgb + v.a * s->row_bytes, *lower = s->rgb + v.b * s->row_bytes;
+		const uint8_t *upper = s->rgb + v.a * s->row_bytes,
+			      *lower = s->rgb + v.b * s->row_bytes;
 		for (uint32_t x = 0; x < n; x++) {
 			struct taps h = taps_of(x, s->side, n);
 			for (uint32_t c = 0; c < 3; c++) {
-				double first = upper[h.a * 3 + c] * (1 - h.share) + upper[h.b * 3 + c] * h.share;
-				double second = lower[h.a * 3 + c] * (1 - h.share) + lower[h.b * 3 + c] * h.share;
+				double first = upper[h.a * 3 + c] * (1 - h.share) +
+					       upper[h.b * 3 + c] * h.share;
+				double second = lower[h.a * 3 + c] * (1 - h.share) +
+						lower[h.b * 3 + c] * h.share;
 				*to++ = (uint8_t)lround(first * (1 - v.share) + second * v.share);
 			}
 		}
@@ -70,7 +73,8 @@ struct filter {
 /* A triangle of half-width max(scale, 1) around the centre, made to sum to one. */
 static void filter_fill(uint32_t i, uint32_t side, uint32_t n, struct filter *f)
 {
-	double scale = (double)side / n, reach = scale > 1 ? scale : 1, centre_at = (i + 0.5) * scale;
+	double scale = (double)side / n, reach = scale > 1 ? scale : 1,
+	       centre_at = (i + 0.5) * scale;
 	double sum = 0, from = floor(centre_at - reach + 0.5), to = floor(centre_at + reach + 0.5);
 
 	f->first = from > 0 ? (uint32_t)from : 0;
@@ -120,8 +124,8 @@ static int pil_bilinear(const struct square *s, uint32_t n, uint8_t *to)
 	for (uint32_t y = 0; y < n; y++) {
 		filter_fill(y, s->side, n, &f);
 		for (size_t i = 0; i < (size_t)n * 3; i++)
-			to[(size_t)y * n * 3 + i] =
-				filter_apply(&f, strip + (size_t)f.first * n * 3 + i, (size_t)n * 3);
+			to[(size_t)y * n * 3 + i] = filter_apply(
+				&f, strip + (size_t)f.first * n * 3 + i, (size_t)n * 3);
 	}
 	free(strip);
 	free(weights);
@@ -134,7 +138,8 @@ int image_square(const struct image *image, uint32_t side, enum resize how, uint
 
 	if (s.side == side) {
 		for (uint32_t y = 0; y < side; y++)
-			memcpy(to + (size_t)y * side * 3, s.rgb + y * s.row_bytes, (size_t)side * 3);
+			memcpy(to + (size_t)y * side * 3, s.rgb + y * s.row_bytes,
+			       (size_t)side * 3);
 		return DXP_OK;
 	}
 	if (how == RESIZE_PIL_BILINEAR)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operators, in OpenCL C 1.2. Images are float, [height][width][channels]. int4 shapes are (height, width, channels,
- * unused). `range` is what results are clamped to.
+/* The operators, in OpenCL C 1.2. Images are float, [height][width][channels]. int4 shapes are
+ * (height, width, channels, unused). `range` is what results are clamped to.
  *
- * Written for a device that runs one work-item after the other on a core with wide vectors (PoCL's CPU devices): a
- * work-item is one tile of work, large enough to keep its sums in registers, and work-groups hold one work-item. A
- * convolution tile is 8 pixels by 32 output channels: per input channel two vectors of weights and eight scalars feed
- * sixteen multiply-adds. With 32 vector registers (AVX-512) that runs as it stands; with fewer it runs as four smaller
- * tiles. Padding costs nothing inside the loop: a pixel outside the image is read from `zeros`.
+ * Written for a device that runs one work-item after the other on a core with wide vectors (PoCL's
+ * CPU devices): a work-item is one tile of work, large enough to keep its sums in registers, and
+ * work-groups hold one work-item. A convolution tile is 8 pixels by 32 output channels: per input
+ * channel two vectors of weights and eight scalars feed sixteen multiply-adds. With 32 vector
+ * registers (AVX-512) that runs as it stands; with fewer it runs as four smaller tiles. Padding
+ * costs nothing inside the loop: a pixel outside the image is read from `zeros`.
  *
- * Weights are packed as [block of 16 output channels][window y][window x][input channel][16], zero-filled. */
+ * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
+ * zero-filled. */
 
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
 #define LANES    16
@@ -33,9 +35,11 @@ static void store_lanes(float16 v, int count, __global float *out)
 struct tile {
 	__global const float *in;
 	__global const float *zeros;
-	int4 in_shape, out_shape, window, offset; /* window: y, x, stride y, x; offset: pad top, left, dilation y, x */
-	int first;                                /* pixel of the output, in row order */
-	int pixels;                               /* in the output */
+	int4 in_shape, out_shape;
+	int4 window; /* y, x, stride y, stride x */
+	int4 offset; /* pad top, pad left, dilation y, dilation x */
+	int first;   /* pixel of the output, in row order */
+	int pixels;  /* in the output */
 };
 
 /* Top left corner of the window of output pixel `pixel`; past the last pixel, the last one's. */
@@ -57,20 +61,20 @@ static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 	return t->in + ((size_t)y * t->in_shape.y + x) * t->in_shape.z;
 }
 
-#define CORNER(f, p)    const int2 at##p = corner(t, t->first + f + p);
-#define POINT(f, p)     __global const float *in##p = tap(t, at##p, ky, kx);
-#define STORE(v, p, lanes, to)                                                                     \
-	if (t->first + p < t->pixels)                                                              \
-		store_lanes(clamp(v, range.x, range.y), lanes,                                     \
+#define CORNER(f, p) const int2 at##p = corner(t, t->first + f + p);
+#define POINT(f, p)  __global const float *in##p = tap(t, at##p, ky, kx);
+#define STORE(v, p, lanes, to)                                 \
+	if (t->first + p < t->pixels)                          \
+		store_lanes(clamp(v, range.x, range.y), lanes, \
 			    (to) + (size_t)(t->first + p) * t->out_shape.z);
 
 #ifdef __AVX512F__
 #define ZERO2(f, p) float16 a##p = bias_a, b##p = bias_b;
-#define MULTIPLY2(f, p)                                                                            \
-	{                                                                                          \
-		float16 v = (float16)(in##p[c]);                                                   \
-		a##p += v * wa;                                                                    \
-		b##p += v * wb;                                                                    \
+#define MULTIPLY2(f, p)                          \
+	{                                        \
+		float16 v = (float16)(in##p[c]); \
+		a##p += v * wa;                  \
+		b##p += v * wb;                  \
 	}
 #define STORE2(f, p) STORE(a##p, p, lanes, out) STORE(b##p, p, lanes - LANES, out + LANES)
 
@@ -146,11 +150,17 @@ static void tile_16(const struct tile *t, __global const float *weights, __globa
 /* Work-item (tile of 8 pixels, pair of channel blocks). */
 __kernel ONE_ITEM void conv(__global const float *in, __global const float *weights,
 			    __global const float *bias, __global const float *zeros,
-			    __global float *out, int4 in_shape, int4 out_shape, int4 window, int4 offset,
-			    float2 range)
+			    __global float *out, int4 in_shape, int4 out_shape, int4 window,
+			    int4 offset, float2 range)
 {
-	const struct tile t = {in, zeros, in_shape, out_shape, window, offset,
-			       (int)get_global_id(0) * PIXELS, out_shape.x * out_shape.y};
+	const struct tile t = {in,
+			       zeros,
+			       in_shape,
+			       out_shape,
+			       window,
+			       offset,
+			       (int)get_global_id(0) * PIXELS,
+			       out_shape.x * out_shape.y};
 	const int block = (int)get_global_id(1) * 2;
 	const int block_floats = window.x * window.y * in_shape.z * LANES;
 	int lanes = out_shape.z - block * LANES;
@@ -166,17 +176,19 @@ __kernel ONE_ITEM void conv(__global const float *in, __global const float *weig
 #endif
 	tile_16(&t, weights, bias, out, lanes, range);
 	if (lanes > LANES)
-		tile_16(&t, weights + block_floats, bias + LANES, out + LANES, lanes - LANES, range);
+		tile_16(&t, weights + block_floats, bias + LANES, out + LANES, lanes - LANES,
+			range);
 }
 
-/* Work-item (output pixel). Weights [window y][window x][output channel]; output channel c reads input c / multiplier. */
+/* Work-item (output pixel). Weights [window y][window x][output channel]; output channel c reads
+ * input c / multiplier. */
 __kernel ONE_ITEM void depthwise(__global const float *in, __global const float *weights,
 				 __global const float *bias, __global const float *zeros,
 				 __global float *out, int4 in_shape, int4 out_shape, int4 window,
 				 int4 offset, float2 range)
 {
-	const struct tile t = {in, zeros, in_shape, out_shape, window, offset, 0,
-			       out_shape.x * out_shape.y};
+	const struct tile t = {in,     zeros,  in_shape, out_shape,
+			       window, offset, 0,        out_shape.x * out_shape.y};
 	const int pixel = (int)get_global_id(0), channels = out_shape.z;
 	const int multiplier = channels / in_shape.z;
 	const int2 at = corner(&t, pixel);
@@ -231,7 +243,8 @@ static struct span inside(int pixel, int4 in_shape, int4 out_shape, int4 window,
 			for (int y = s.top; y < s.bottom; y++)                                     \
 				for (int x = s.left; x < s.right; x++) {                           \
 					const float16 at = vload16(                                \
-						0, in + ((size_t)y * in_shape.y + x) * channels + c); \
+						0,                                                 \
+						in + ((size_t)y * in_shape.y + x) * channels + c); \
 					v = combine(v, at);                                        \
 				}                                                                  \
 			vstore16(clamp(finish(v), range.x, range.y), 0, out + c);                  \
@@ -248,18 +261,19 @@ static struct span inside(int pixel, int4 in_shape, int4 out_shape, int4 window,
 		}                                                                                  \
 	}
 
-#define SUM(a, b)   ((a) + (b))
-#define MEAN(v)     ((v) * share)
-#define ITSELF(v)   (v)
+#define SUM(a, b)    ((a) + (b))
+#define MEAN(v)      ((v)*share)
+#define ITSELF(v)    (v)
 #define LARGER(a, b) fmax(a, b)
 
 /* Work-item (output pixel). The mean counts only what lies inside the image. */
 POOL(max_pool, -MAXFLOAT, (float16)(-MAXFLOAT), LARGER, ITSELF)
 POOL(average_pool, 0.0f, (float16)(0.0f), SUM, MEAN)
 
-/* Work-item (row): copies rows of `count` floats into rows of `stride`, from `at` on: one input of a concatenation. */
-__kernel ONE_ITEM void place(__global const float *in, __global float *out, int count, int stride, int at,
-			     float2 range)
+/* Work-item (row): copies rows of `count` floats into rows of `stride`, from `at` on: one input of
+ * a concatenation. */
+__kernel ONE_ITEM void place(__global const float *in, __global float *out, int count, int stride,
+			     int at, float2 range)
 {
 	const size_t row = get_global_id(0);
 	int i = 0;
@@ -272,9 +286,10 @@ __kernel ONE_ITEM void place(__global const float *in, __global float *out, int 
 		out[i] = clamp(in[i], range.x, range.y);
 }
 
-/* Work-item (row of the output, without channels): `shape` and `out_shape` are (planes, height, width, channels). */
-__kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 shape, int4 out_shape,
-			   int4 before)
+/* Work-item (row of the output, without channels): `shape` and `out_shape` are (planes, height,
+ * width, channels). */
+__kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 shape,
+			   int4 out_shape, int4 before)
 {
 	const int row = (int)get_global_id(0);
 	const int n = row / out_shape.y - before.x, y = row % out_shape.y - before.y;
@@ -282,8 +297,8 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 	for (int x = 0; x < out_shape.z; x++) {
 		for (int c = 0; c < out_shape.w; c++) {
 			const int ix = x - before.z, ic = c - before.w;
-			const int within = n >= 0 && n < shape.x && y >= 0 && y < shape.y && ix >= 0 &&
-					   ix < shape.z && ic >= 0 && ic < shape.w;
+			const int within = n >= 0 && n < shape.x && y >= 0 && y < shape.y &&
+					   ix >= 0 && ix < shape.z && ic >= 0 && ic < shape.w;
 			float v = 0;
 			if (within)
 				v = in[(((size_t)n * shape.y + y) * shape.z + ix) * shape.w + ic];
@@ -319,7 +334,8 @@ __kernel ONE_ITEM void copy(__global const float *in, __global float *out, int c
 		out[i] = clamp(in[i], range.x, range.y);
 }
 
-__kernel ONE_ITEM void logistic(__global const float *in, __global float *out, int count, float2 range)
+__kernel ONE_ITEM void logistic(__global const float *in, __global float *out, int count,
+				float2 range)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
 

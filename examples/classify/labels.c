@@ -50,9 +50,10 @@ int labels_read(const char *path, int32_t classes, struct labels *out, struct fa
 	else if (l.count + 1 == classes)
 		l.count++;
 	else
-		status = fault_set(fault, DXP_EINVAL,
-				   "%s: %d names, but the network has %d classes; give the right --labels",
-				   path, l.count, classes);
+		status = fault_set(
+			fault, DXP_EINVAL,
+			"%s: %d names, but the network has %d classes; give the right --labels",
+			path, l.count, classes);
 	if (status == DXP_OK)
 		*out = l;
 	else

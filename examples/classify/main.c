@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* classify: names what is on photos, with a network split over xPUs. The order of things: read the model, cut it, take
- * the xPUs, upload, then photos in and answers out. Errors end here, printed once. */
+/* classify: names what is on photos, with a network split over xPUs. The order of things: read the
+ * model, cut it, take the xPUs, upload, then photos in and answers out. Errors end here, printed
+ * once. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,11 +61,13 @@ static int read_labels(struct job *j)
 	options_find_labels(&j->options, j->model.path, path, sizeof(path));
 	if (*path)
 		return labels_read(path, classes, &j->report.labels, &j->fault);
-	log_warn("no labels beside %s: classes are numbers; --labels FILE names them", j->model.path);
+	log_warn("no labels beside %s: classes are numbers; --labels FILE names them",
+		 j->model.path);
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs at hand. Layers that were named decide the number of stages themselves. */
+/* Cuts the model for `xpus` xPUs at hand. Layers that were named decide the number of stages
+ * themselves. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;
@@ -73,9 +76,11 @@ static int make_plan(struct job *j, uint32_t xpus)
 		return plan_auto(&j->model, xpus, &j->plan, &j->fault);
 	int status = plan_layers(&j->model, split, &j->plan, &j->fault);
 	if (status == DXP_OK && xpus && xpus < j->plan.stage_count)
-		return fault_set(&j->fault, DXP_EINVAL,
-				 "--split %s makes %u stages, but there are %u xPUs; name fewer layers", split,
-				 j->plan.stage_count, xpus);
+		return fault_set(
+			&j->fault, DXP_EINVAL,
+			"--split %s makes %u stages, more than the %u xPUs at hand; name fewer "
+			"layers",
+			split, j->plan.stage_count, xpus);
 	return status;
 }
 
@@ -121,9 +126,10 @@ static int set_up(struct job *j)
 	int status = j->options.local ? open_local(j) : open_fabric(j);
 
 	if (status == DXP_OK)
-		status = run_open(&j->model, &j->plan, j->backend,
-				  &(struct run_options){.depth = j->options.depth, .line = j->options.line},
-				  &j->run, &j->fault);
+		status = run_open(
+			&j->model, &j->plan, j->backend,
+			&(struct run_options){.depth = j->options.depth, .line = j->options.line},
+			&j->run, &j->fault);
 	if (status != DXP_OK)
 		return status;
 	j->square = malloc((size_t)input->elements);
@@ -148,8 +154,8 @@ static int collect(struct job *j)
 	if (status != DXP_OK)
 		return status;
 	report_photo(&j->report, j->photos.paths[result.tag], &result);
-	if (j->output && fwrite(result.answer, sizeof(float), (size_t)result.answer_count, j->output) !=
-				 (size_t)result.answer_count)
+	if (j->output && fwrite(result.answer, sizeof(float), (size_t)result.answer_count,
+				j->output) != (size_t)result.answer_count)
 		return fault_set(&j->fault, DXP_EIO, "%s: cannot write", j->options.output);
 	return DXP_OK;
 }
@@ -209,8 +215,9 @@ static int open_output(struct job *j)
 	if (!j->options.output)
 		return DXP_OK;
 	j->output = fopen(j->options.output, "wb");
-	return j->output ? DXP_OK
-			 : fault_set(&j->fault, DXP_EIO, "%s: cannot be written", j->options.output);
+	return j->output
+		       ? DXP_OK
+		       : fault_set(&j->fault, DXP_EIO, "%s: cannot be written", j->options.output);
 }
 
 static int work(struct job *j)
@@ -224,7 +231,8 @@ static int work(struct job *j)
 	if (status == DXP_OK)
 		status = read_labels(j);
 	if (status == DXP_OK)
-		status = photos_find(j->options.photos, j->options.photo_count, &j->photos, &j->fault);
+		status = photos_find(j->options.photos, j->options.photo_count, &j->photos,
+				     &j->fault);
 	if (status == DXP_OK)
 		status = open_output(j);
 	if (status == DXP_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena: tensors in falling order of size, each at the lowest place where nothing lies that lives at the same time.
- * For the networks here that comes within a few percent of the largest moment, and it is short. */
+/* The arena: tensors in falling order of size, each at the lowest place where nothing lies that
+ * lives at the same time. For the networks here that comes within a few percent of the largest
+ * moment, and it is short. */
 #include "memory.h"
 
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static bool overlap(const struct life *a, const struct life *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-/* Lowest place for lives[n] beside those before it: try 0, and behind each one in the way, until nothing is. */
+/* Lowest place for lives[n] beside those before it: try 0, and behind each one in the way, until
+ * nothing is. */
 static uint64_t lowest(const struct life *lives, size_t n)
 {
 	uint64_t at = 0;
@@ -83,9 +85,10 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	}
 }
 
-/* What the stage computes for itself. `from` of the network's input is before the first operator. */
-static size_t find_lives(const struct model *m, const struct stage *s, bool first, const struct layout *l,
-			 struct life *lives)
+/* What the stage computes for itself. `from` of the network's input is before the first operator.
+ */
+static size_t find_lives(const struct model *m, const struct stage *s, bool first,
+			 const struct layout *l, struct life *lives)
 {
 	size_t count = 0;
 
@@ -143,7 +146,8 @@ uint64_t layout_tensor(const struct layout *l, int32_t tensor, uint32_t slot)
 {
 	const struct place *p = &l->places[tensor];
 
-	return p->kind == PLACE_ARENA ? l->arena_at + p->at : l->slots_at + slot * l->slot_bytes + p->at;
+	return p->kind == PLACE_ARENA ? l->arena_at + p->at
+				      : l->slots_at + slot * l->slot_bytes + p->at;
 }
 
 uint64_t layout_photo(const struct layout *l, uint32_t slot)

@@ -3,10 +3,11 @@
  *
  *   constants | arena | slot 0 | slot 1 | ...
  *
- * The arena holds the tensors that live inside the stage; two that are never needed at the same time may share bytes.
- * A slot holds what comes from and goes to others for one photo: the photo itself or the tensors of the cut before, the
- * tensors of the cut behind or the answer. There is one slot for each photo under way, so a stage computes one photo
- * while the next one arrives and the last one leaves. Every place is 256-byte aligned. */
+ * The arena holds the tensors that live inside the stage; two that are never needed at the same
+ * time may share bytes. A slot holds what comes from and goes to others for one photo: the photo
+ * itself or the tensors of the cut before, the tensors of the cut behind or the answer. There is
+ * one slot for each photo under way, so a stage computes one photo while the next one arrives and
+ * the last one leaves. Every place is 256-byte aligned. */
 #ifndef CLASSIFY_MEMORY_H
 #define CLASSIFY_MEMORY_H
 

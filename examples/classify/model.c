@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a model knows about itself once it is read; the proof of its consistency is in model_check.c. */
+/* What a model knows about itself once it is read; the proof of its consistency is in
+ * model_check.c. */
 #include "model.h"
 
 #include <math.h>
@@ -115,7 +116,8 @@ int model_end_in_probabilities(struct model *m)
 		return DXP_OK;
 
 	char *name = strdup("probabilities");
-	struct tensor *tensors = realloc(m->tensors, (size_t)(m->tensor_count + 1) * sizeof(*tensors));
+	struct tensor *tensors =
+		realloc(m->tensors, (size_t)(m->tensor_count + 1) * sizeof(*tensors));
 	if (tensors)
 		m->tensors = tensors;
 	struct op *ops = realloc(m->ops, (size_t)(m->op_count + 1) * sizeof(*ops));
@@ -127,12 +129,17 @@ int model_end_in_probabilities(struct model *m)
 	}
 	struct tensor t = tensors[m->output];
 	tensors[m->output].last_use = m->op_count;
-	tensors[m->tensor_count] = (struct tensor){.name = name, .type = TENSOR_FLOAT32,
-						   .dims = t.dims, .elements = t.elements,
+	tensors[m->tensor_count] = (struct tensor){.name = name,
+						   .type = TENSOR_FLOAT32,
+						   .dims = t.dims,
+						   .elements = t.elements,
 						   .last_use = m->op_count + 1};
 	memcpy(tensors[m->tensor_count].shape, t.shape, sizeof(t.shape));
-	ops[m->op_count] = (struct op){.kind = OP_SOFTMAX, .input_count = 1, .inputs = {m->output},
-				       .output = m->tensor_count, .beta = 1};
+	ops[m->op_count] = (struct op){.kind = OP_SOFTMAX,
+				       .input_count = 1,
+				       .inputs = {m->output},
+				       .output = m->tensor_count,
+				       .beta = 1};
 	m->output = m->tensor_count++;
 	m->op_count++;
 	return DXP_OK;

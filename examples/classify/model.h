@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A neural network in memory: tensors, operators in an order in which they can run, one photo in, one answer out.
- * Knows no file format and no device. Every model that model_check() has passed is consistent: indices are in range,
- * each operator's inputs exist before it runs, and every output shape is the one its operator computes, so code behind
- * it indexes without looking again.
+/* A neural network in memory: tensors, operators in an order in which they can run, one photo in,
+ * one answer out. Knows no file format and no device. Every model that model_check() has passed is
+ * consistent: indices are in range, each operator's inputs exist before it runs, and every output
+ * shape is the one its operator computes, so code behind it indexes without looking again.
  *
  * Arithmetic: all activations are float32. Tensors stored as 8-bit integers stand for real numbers,
- * real = scale * (stored - zero); weights and biases are turned into those reals once. An activation that the model
- * declares 8-bit is kept as float and clamped to the range that 8 bits could hold (that is how such models express RELU
- * and RELU6), but not rounded to their 256 steps: the answers are closer to the float network than those of 8-bit
- * kernels, and differ from the latter by up to a few hundredths of probability. */
+ * real = scale * (stored - zero); weights and biases are turned into those reals once. An
+ * activation that the model declares 8-bit is kept as float and clamped to the range that 8 bits
+ * could hold (that is how such models express RELU and RELU6), but not rounded to their 256 steps:
+ * the answers are closer to the float network than those of 8-bit kernels, and differ from the
+ * latter by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 
@@ -27,10 +28,13 @@ struct tensor {
 	int32_t dims;
 	int32_t shape[MODEL_DIMS_MAX]; /* each >= 1 */
 	int64_t elements;
-	int32_t last_use;    /* operator that reads it last; op_count for the answer; -1: none. Derived */
-	const uint8_t *data; /* constants only: exactly elements * size bytes, any alignment; else NULL */
+	int32_t last_use; /* operator that reads it last; op_count for the answer; -1: none. Derived
+			   */
+	const uint8_t
+		*data; /* constants only: exactly elements * size bytes, any alignment; else NULL */
 
-	/* 8- and 32-bit integers: real = scale * (stored - zero). One pair, or one for each index of quant_axis. */
+	/* 8- and 32-bit integers: real = scale * (stored - zero). One pair, or one for each index
+	 * of quant_axis. */
 	int32_t quant_count; /* 0: none */
 	int32_t quant_axis;
 	float *scale;
@@ -38,24 +42,24 @@ struct tensor {
 };
 
 /* X(name, TFLite's number). The order is ours. */
-#define OP_LIST(X)                                                                                 \
-	X(ADD, 0)                                                                                  \
-	X(AVERAGE_POOL_2D, 1)                                                                      \
-	X(CONCATENATION, 2)                                                                        \
-	X(CONV_2D, 3)                                                                              \
-	X(DEPTHWISE_CONV_2D, 4)                                                                    \
-	X(DEQUANTIZE, 6)                                                                           \
-	X(FULLY_CONNECTED, 9)                                                                      \
-	X(LOGISTIC, 14)                                                                            \
-	X(MAX_POOL_2D, 17)                                                                         \
-	X(MUL, 18)                                                                                 \
-	X(RELU, 19)                                                                                \
-	X(RELU6, 21)                                                                               \
-	X(RESHAPE, 22)                                                                             \
-	X(SOFTMAX, 25)                                                                             \
-	X(PAD, 34)                                                                                 \
-	X(MEAN, 40)                                                                                \
-	X(SQUEEZE, 43)                                                                             \
+#define OP_LIST(X)              \
+	X(ADD, 0)               \
+	X(AVERAGE_POOL_2D, 1)   \
+	X(CONCATENATION, 2)     \
+	X(CONV_2D, 3)           \
+	X(DEPTHWISE_CONV_2D, 4) \
+	X(DEQUANTIZE, 6)        \
+	X(FULLY_CONNECTED, 9)   \
+	X(LOGISTIC, 14)         \
+	X(MAX_POOL_2D, 17)      \
+	X(MUL, 18)              \
+	X(RELU, 19)             \
+	X(RELU6, 21)            \
+	X(RESHAPE, 22)          \
+	X(SOFTMAX, 25)          \
+	X(PAD, 34)              \
+	X(MEAN, 40)             \
+	X(SQUEEZE, 43)          \
 	X(QUANTIZE, 114)
 
 #define OP_ENUM(name, number) OP_##name,
@@ -74,7 +78,8 @@ struct op {
 	bool same_padding; /* SAME, else VALID */
 	int32_t stride_y, stride_x;
 	int32_t dilation_y, dilation_x;
-	int32_t window_y, window_x; /* pools: from the file; convolutions: from the weights; MEAN: the image */
+	int32_t window_y, window_x; /* pools: from the file; convolutions: from the weights; MEAN:
+				       the image */
 	int32_t pad_top, pad_left;  /* derived; PAD: by tensor */
 	int32_t axis;               /* CONCATENATION, never negative after the check */
 	float beta;                 /* SOFTMAX */
@@ -101,19 +106,20 @@ const char *model_layer_name(const struct model *m, int32_t op);
 /* Real value of element `index` of a constant tensor. */
 float tensor_value(const struct tensor *t, int64_t index);
 
-/* What activations stored in this tensor are clamped to after operator `op`: the fused activation and the range of its
- * 8-bit type together; infinite where neither limits. */
+/* What activations stored in this tensor are clamped to after operator `op`: the fused activation
+ * and the range of its 8-bit type together; infinite where neither limits. */
 struct range {
 	float low, high;
 };
 struct range model_range(const struct model *m, const struct op *op);
 
-/* Proves the invariant above and derives macs, padding and windows. DXP_EMALFORMED or DXP_EUNSUPPORTED with a sentence
- * that names operator, index and file. */
+/* Proves the invariant above and derives macs, padding and windows. DXP_EMALFORMED or
+ * DXP_EUNSUPPORTED with a sentence that names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
-/* Appends SOFTMAX when the network ends in raw scores, so that every answer is probabilities. Inception v3 as published
- * for TFLite is such a one. The model must have passed model_check. DXP_ENOMEM. */
+/* Appends SOFTMAX when the network ends in raw scores, so that every answer is probabilities.
+ * Inception v3 as published for TFLite is such a one. The model must have passed model_check.
+ * DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The proof that a model is consistent: each operator is looked at once, in order, with what ran before it known. */
+/* The proof that a model is consistent: each operator is looked at once, in order, with what ran
+ * before it known. */
 #include "model.h"
 
 #include <math.h>
@@ -31,8 +32,9 @@ static int refuse(const struct check *c, int status, const char *why)
 {
 	const struct model *m = c->model;
 
-	return fault_set(c->fault, status, "%s: operator %d (%s, layer \"%s\"): %s", m->path, c->index,
-			 op_kind_name(m->ops[c->index].kind), model_layer_name(m, c->index), why);
+	return fault_set(c->fault, status, "%s: operator %d (%s, layer \"%s\"): %s", m->path,
+			 c->index, op_kind_name(m->ops[c->index].kind),
+			 model_layer_name(m, c->index), why);
 }
 
 static int malformed(const struct check *c, const char *why)
@@ -56,9 +58,10 @@ static bool is_activation(const struct tensor *t)
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Size of a window's output along one axis, and the padding before it; false when the window does not fit. */
-static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation, int32_t *out,
-		  int32_t *before)
+/* Size of a window's output along one axis, and the padding before it; false when the window does
+ * not fit. */
+static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
+		  int32_t *out, int32_t *before)
 {
 	int64_t reach = (int64_t)(window - 1) * dilation + 1;
 
@@ -84,15 +87,17 @@ static int check_window(struct check *c, int32_t channels)
 
 	if (!is_image(in) || !is_image(out))
 		return malformed(c, "input and output must be [1,height,width,channels]");
-	if (!in_bounds(op->stride_y, MODEL_WINDOW_MAX) || !in_bounds(op->stride_x, MODEL_WINDOW_MAX) ||
+	if (!in_bounds(op->stride_y, MODEL_WINDOW_MAX) ||
+	    !in_bounds(op->stride_x, MODEL_WINDOW_MAX) ||
 	    !in_bounds(op->dilation_y, MODEL_WINDOW_MAX) ||
 	    !in_bounds(op->dilation_x, MODEL_WINDOW_MAX) ||
-	    !in_bounds(op->window_y, MODEL_WINDOW_MAX) || !in_bounds(op->window_x, MODEL_WINDOW_MAX))
+	    !in_bounds(op->window_y, MODEL_WINDOW_MAX) ||
+	    !in_bounds(op->window_x, MODEL_WINDOW_MAX))
 		return malformed(c, "stride, dilation or window out of range");
-	if (!slide(op->same_padding, in->shape[1], op->window_y, op->stride_y, op->dilation_y, &height,
-		   &op->pad_top) ||
-	    !slide(op->same_padding, in->shape[2], op->window_x, op->stride_x, op->dilation_x, &width,
-		   &op->pad_left))
+	if (!slide(op->same_padding, in->shape[1], op->window_y, op->stride_y, op->dilation_y,
+		   &height, &op->pad_top) ||
+	    !slide(op->same_padding, in->shape[2], op->window_x, op->stride_x, op->dilation_x,
+		   &width, &op->pad_left))
 		return malformed(c, "the window is larger than the image");
 	if (out->shape[1] != height || out->shape[2] != width || out->shape[3] != channels)
 		return malformed(c, "the output's shape is not what the operator computes");
@@ -107,15 +112,19 @@ static int check_constants(struct check *c, int32_t outputs)
 
 	if (!weights->data)
 		return refuse(c, DXP_EUNSUPPORTED, "weights that are not constants");
+	if (weights->elements / outputs > MODEL_INNER_MAX)
+		return refuse(c, DXP_EUNSUPPORTED, "more than 2^24 weights for one output");
 	if (weights->type != TENSOR_FLOAT32 && !(is_8bit(weights) && weights->quant_count > 0))
-		return refuse(c, DXP_EUNSUPPORTED, "weights that are neither float32 nor scaled 8-bit");
+		return refuse(c, DXP_EUNSUPPORTED,
+			      "weights that are neither float32 nor scaled 8-bit");
 	if (op->input_count < 3 || op->inputs[2] < 0)
 		return DXP_OK;
 	const struct tensor *bias = input_of(c, 2);
 	if (!bias->data || bias->elements != outputs)
 		return malformed(c, "the bias is no constant of one value per output channel");
 	if (bias->type != TENSOR_FLOAT32 && !(bias->type == TENSOR_INT32 && bias->quant_count > 0))
-		return refuse(c, DXP_EUNSUPPORTED, "a bias that is neither float32 nor scaled int32");
+		return refuse(c, DXP_EUNSUPPORTED,
+			      "a bias that is neither float32 nor scaled int32");
 	return DXP_OK;
 }
 
@@ -189,8 +198,8 @@ static int check_concatenation(struct check *c)
 	return DXP_OK;
 }
 
-/* Does an operand's flat index equal the output's, modulo its size? True when its shape, leading ones aside, is the
- * end of the output's. */
+/* Does an operand's flat index equal the output's, modulo its size? True when its shape, leading
+ * ones aside, is the end of the output's. */
 static bool repeats(const struct tensor *in, const struct tensor *out)
 {
 	int32_t d = in->dims - 1, e = out->dims - 1;
@@ -329,8 +338,10 @@ static int check_inputs(struct check *c)
 		computed++;
 	}
 	int32_t needed = op->kind == OP_CONCATENATION ? op->input_count : 1;
-	if (computed < needed || (!binary && (input_of(c, 0)->data || !is_activation(input_of(c, 0)))))
-		return refuse(c, DXP_EUNSUPPORTED, "an input that is a constant or of another type");
+	if (computed < needed ||
+	    (!binary && (input_of(c, 0)->data || !is_activation(input_of(c, 0)))))
+		return refuse(c, DXP_EUNSUPPORTED,
+			      "an input that is a constant or of another type");
 	return DXP_OK;
 }
 
@@ -348,7 +359,8 @@ static int check_op(struct check *c)
 	if (out->data || c->present[op->output])
 		return malformed(c, "the output has a value already");
 	if (!is_activation(out))
-		return refuse(c, DXP_EUNSUPPORTED, "an output that is neither float32 nor scaled 8-bit");
+		return refuse(c, DXP_EUNSUPPORTED,
+			      "an output that is neither float32 nor scaled 8-bit");
 	status = rule->check(c);
 	if (status == DXP_OK && op->macs > OP_MACS_MAX)
 		return refuse(c, DXP_EUNSUPPORTED, "more than 2^44 multiply-adds");
@@ -396,7 +408,8 @@ int model_check(struct model *m, struct fault *fault)
 		status = fault_set(fault, DXP_EMALFORMED, "%s: nothing computes the output \"%s\"",
 				   m->path, m->tensors[m->output].name);
 	if (status == DXP_OK && m->tensors[m->output].elements > LABELS_MAX)
-		status = fault_set(fault, DXP_EUNSUPPORTED, "%s: more than %d classes", m->path, LABELS_MAX);
+		status = fault_set(fault, DXP_EUNSUPPORTED, "%s: more than %d classes", m->path,
+				   LABELS_MAX);
 	free(c.present);
 	if (status == DXP_OK)
 		find_last_uses(m);

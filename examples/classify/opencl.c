@@ -15,13 +15,14 @@ int opencl_load(struct opencl *out, struct fault *fault)
 
 	if (!library)
 		return fault_set(fault, DXP_ENOENT,
-				 "no OpenCL on this machine (%s); install pocl-opencl-icd", dlerror());
-#define FIND(name)                                                                                 \
-	{                                                                                          \
-		void *symbol = dlsym(library, #name);                                              \
-		if (!symbol)                                                                       \
-			return fault_set(fault, DXP_ENOENT, "%s lacks %s", LIBRARY, #name);        \
-		memcpy(&cl.name, &symbol, sizeof(symbol));                                         \
+				 "no OpenCL on this machine (%s); install pocl-opencl-icd",
+				 dlerror());
+#define FIND(name)                                                                          \
+	{                                                                                   \
+		void *symbol = dlsym(library, #name);                                       \
+		if (!symbol)                                                                \
+			return fault_set(fault, DXP_ENOENT, "%s lacks %s", LIBRARY, #name); \
+		memcpy(&cl.name, &symbol, sizeof(symbol));                                  \
 	}
 	OPENCL_LIST(FIND)
 #undef FIND

@@ -8,32 +8,32 @@
 
 #include "fault.h"
 
-#define OPENCL_LIST(X)                                                                             \
-	X(clGetPlatformIDs)                                                                        \
-	X(clGetDeviceIDs)                                                                          \
-	X(clGetDeviceInfo)                                                                         \
-	X(clCreateContext)                                                                         \
-	X(clReleaseContext)                                                                        \
-	X(clCreateCommandQueue)                                                                    \
-	X(clReleaseCommandQueue)                                                                   \
-	X(clCreateBuffer)                                                                          \
-	X(clCreateSubBuffer)                                                                       \
-	X(clReleaseMemObject)                                                                      \
-	X(clCreateProgramWithSource)                                                               \
-	X(clBuildProgram)                                                                          \
-	X(clGetProgramBuildInfo)                                                                   \
-	X(clReleaseProgram)                                                                        \
-	X(clCreateKernel)                                                                          \
-	X(clReleaseKernel)                                                                         \
-	X(clSetKernelArg)                                                                          \
-	X(clEnqueueNDRangeKernel)                                                                  \
-	X(clEnqueueWriteBuffer)                                                                    \
-	X(clEnqueueReadBuffer)                                                                     \
-	X(clEnqueueCopyBuffer)                                                                     \
-	X(clWaitForEvents)                                                                         \
-	X(clGetEventInfo)                                                                          \
-	X(clGetEventProfilingInfo)                                                                 \
-	X(clReleaseEvent)                                                                          \
+#define OPENCL_LIST(X)               \
+	X(clGetPlatformIDs)          \
+	X(clGetDeviceIDs)            \
+	X(clGetDeviceInfo)           \
+	X(clCreateContext)           \
+	X(clReleaseContext)          \
+	X(clCreateCommandQueue)      \
+	X(clReleaseCommandQueue)     \
+	X(clCreateBuffer)            \
+	X(clCreateSubBuffer)         \
+	X(clReleaseMemObject)        \
+	X(clCreateProgramWithSource) \
+	X(clBuildProgram)            \
+	X(clGetProgramBuildInfo)     \
+	X(clReleaseProgram)          \
+	X(clCreateKernel)            \
+	X(clReleaseKernel)           \
+	X(clSetKernelArg)            \
+	X(clEnqueueNDRangeKernel)    \
+	X(clEnqueueWriteBuffer)      \
+	X(clEnqueueReadBuffer)       \
+	X(clEnqueueCopyBuffer)       \
+	X(clWaitForEvents)           \
+	X(clGetEventInfo)            \
+	X(clGetEventProfilingInfo)   \
+	X(clReleaseEvent)            \
 	X(clFinish)
 
 /* The library's functions, under their own names. */

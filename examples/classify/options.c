@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,9 +28,11 @@ const char options_help[] =
 	"  --list-layers      print the layers, their cost and what crosses behind them, and end\n"
 	"\n"
 	"Where it runs\n"
-	"  --xpus A,B,..      names or numbers, in the order of the stages; default: all xPUs that\n"
+	"  --xpus A,B,..      names or numbers, in the order of the stages; default: all xPUs "
+	"that\n"
 	"                     this host may use, in the order of the node table\n"
-	"  --local [N]        no fabric: N stages on the first OpenCL CPU here (POCL_DEVICES=basic\n"
+	"  --local [N]        no fabric: N stages on the first OpenCL CPU here "
+	"(POCL_DEVICES=basic\n"
 	"                     unless set), the same kernels without the network\n"
 	"  --split auto       as many stages as xPUs, the multiply-adds balanced (default)\n"
 	"  --split L[,L..]    a new stage begins behind each layer L: the name of a tensor, the\n"
@@ -39,12 +42,14 @@ const char options_help[] =
 	"  --resize HOW       bilinear (default) or pil_bilinear, of the centred square\n"
 	"  --top N            best classes to print; default 5\n"
 	"  --repeat N         send each photo N times; default 1\n"
-	"  --depth N          photos under way at a time; default two for each stage, 1: one by one\n"
+	"  --depth N          photos under way at a time; default two for each stage, 1: one by "
+	"one\n"
 	"  --json             one object for each answer, then one for the run\n"
 	"  --output FILE      all probabilities as float32, little-endian, photo after photo\n"
 	"  --help             this text\n"
 	"\n"
-	"A fabric is joined as `dxp up` left it ($DXP_DIR says where, when it is not the usual place).\n";
+	"A fabric is joined as `dxp up` left it ($DXP_DIR says where, when it is not the usual "
+	"place).\n";
 
 enum {
 	OPTION_MODEL = 1,
@@ -171,7 +176,7 @@ static int read_option(struct options *o, int option, struct fault *fault)
 	case OPTION_JSON: o->json = true; break;
 	case OPTION_OUTPUT: o->output = optarg; break;
 	case OPTION_HELP: o->help = true; break;
-	default: return fault_set(fault, DXP_EINVAL, "unknown option; `classify --help` lists all");
+	default: assert(!"an option without a case");
 	}
 	return DXP_OK;
 }
@@ -182,8 +187,13 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	int status = DXP_OK, option;
 
 	optind = 0; /* start anew, also when called again */
-	while (status == DXP_OK && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (option == OPTION_LOCAL)
+	while (status == DXP_OK && (option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			status = fault_set(fault, DXP_EINVAL,
+					   "%s: %s; `classify --help` lists all options",
+					   argv[optind - 1],
+					   option == '?' ? "no such option" : "lacks its value");
+		else if (option == OPTION_LOCAL)
 			read_local(&o, argc, argv);
 		else
 			status = read_option(&o, option, fault);
@@ -234,7 +244,8 @@ int options_find_model(const struct options *o, char *path, size_t size, struct 
 		snprintf(path, size, "%s", said);
 		if (access(path, R_OK) == 0)
 			return DXP_OK;
-		return fault_set(fault, DXP_ENOENT, "%s: no such model; `tools/model` fetches the default one", said);
+		return fault_set(fault, DXP_ENOENT,
+				 "%s: no such model; `tools/model` fetches the default one", said);
 	}
 	source_folder(root, sizeof(root));
 	if (snprintf(path, size, "%s/%s", root, file) < (int)size && access(path, R_OK) == 0)
@@ -242,7 +253,8 @@ int options_find_model(const struct options *o, char *path, size_t size, struct 
 	snprintf(path, size, "%s", file);
 	if (access(path, R_OK) == 0)
 		return DXP_OK;
-	return fault_set(fault, DXP_ENOENT, "no model at %s; run `tools/model`, which fetches it", file);
+	return fault_set(fault, DXP_ENOENT, "no model at %s; run `tools/model`, which fetches it",
+			 file);
 }
 
 void options_find_labels(const struct options *o, const char *model, char *path, size_t size)
@@ -255,9 +267,11 @@ void options_find_labels(const struct options *o, const char *model, char *path,
 		snprintf(path, size, "%s", o->labels);
 		return;
 	}
-	if (snprintf(path, size, "%.*s.labels.txt", stem, model) < (int)size && access(path, R_OK) == 0)
+	if (snprintf(path, size, "%.*s.labels.txt", stem, model) < (int)size &&
+	    access(path, R_OK) == 0)
 		return;
-	if (snprintf(path, size, "%.*slabels.txt", folder, model) < (int)size && access(path, R_OK) == 0)
+	if (snprintf(path, size, "%.*slabels.txt", folder, model) < (int)size &&
+	    access(path, R_OK) == 0)
 		return;
 	path[0] = '\0';
 }

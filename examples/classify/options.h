@@ -40,9 +40,10 @@ void options_release(struct options *o);
 /* Text of --help. */
 extern const char options_help[];
 
-/* Where the model and its labels lie: what was said; else $DXP_MODEL; else models/inception_v3.tflite in the folder of
- * the build's source or in this one. Labels: model.labels.txt or labels.txt beside the model; "" when there are none.
- * DXP_ENOENT: no model, with the command that fetches one. */
+/* Where the model and its labels lie: what was said; else $DXP_MODEL; else
+ * models/inception_v3.tflite in the folder of the build's source or in this one. Labels:
+ * model.labels.txt or labels.txt beside the model; "" when there are none. DXP_ENOENT: no model,
+ * with the command that fetches one. */
 int options_find_model(const struct options *o, char *path, size_t size, struct fault *fault);
 void options_find_labels(const struct options *o, const char *model, char *path, size_t size);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Constants in the order in which the kernels read them, as float: weights are turned into real numbers and repacked
- * once, at load. */
+/* Constants in the order in which the kernels read them, as float: weights are turned into real
+ * numbers and repacked once, at load. */
 #include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES           16  /* of kernels.cl */
+#define LANES           16 /* of kernels.cl */
 #define ALIGNMENT_BYTES 256
 
 uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 {
-	size_t bytes = (count * sizeof(float) + ALIGNMENT_BYTES - 1) & ~(size_t)(ALIGNMENT_BYTES - 1);
+	size_t bytes =
+		(count * sizeof(float) + ALIGNMENT_BYTES - 1) & ~(size_t)(ALIGNMENT_BYTES - 1);
 	size_t start = s->constant_bytes;
 
 	*at = NULL;
@@ -31,7 +32,8 @@ uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 	return start;
 }
 
-/* The reals of a constant, in the file's order. 8-bit constants with one scale go through a table. */
+/* The reals of a constant, in the file's order. 8-bit constants with one scale go through a table.
+ */
 static void to_real(const struct tensor *t, float *out)
 {
 	bool table = (t->type == TENSOR_UINT8 || t->type == TENSOR_INT8) && t->quant_count <= 1;

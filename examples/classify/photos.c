@@ -61,7 +61,8 @@ int photos_find(char *const *arguments, uint32_t count, struct photos *out, stru
 	for (uint32_t i = 0; status == DXP_OK && i < count; i++) {
 		struct stat about;
 		if (stat(arguments[i], &about) != 0)
-			status = fault_set(fault, DXP_ENOENT, "%s: %s", arguments[i], strerror(errno));
+			status = fault_set(fault, DXP_ENOENT, "%s: %s", arguments[i],
+					   strerror(errno));
 		else if (S_ISDIR(about.st_mode))
 			status = add_folder(&p, arguments[i], fault);
 		else

@@ -12,8 +12,8 @@ struct photos {
 	uint32_t count;
 };
 
-/* *out must be released. DXP_ENOENT nothing there, or a folder without photos (names that end in .jpg, .jpeg, .png or
- * .ppm); DXP_ERANGE too many; DXP_ENOMEM. */
+/* *out must be released. DXP_ENOENT nothing there, or a folder without photos (names that end in
+ * .jpg, .jpeg, .png or .ppm); DXP_ERANGE too many; DXP_ENOMEM. */
 int photos_find(char *const *arguments, uint32_t count, struct photos *out, struct fault *fault);
 void photos_release(struct photos *p);
 

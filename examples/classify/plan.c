@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts are judged by two sums, the multiply-adds of the largest stage and then the bytes that cross, over all choices at
- * once: best[k][i] is the best way to split the operators before the i-th candidate into k stages. */
+/* Cuts are judged by two sums, the multiply-adds of the largest stage and then the bytes that
+ * cross, over all choices at once: best[k][i] is the best way to split the operators before the
+ * i-th candidate into k stages. */
 #include "plan.h"
 
 #include <ctype.h>
@@ -153,7 +154,8 @@ int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct f
 	int32_t most = 0;
 
 	if (stages < 1 || stages > STAGES_MAX)
-		return fault_set(fault, DXP_EINVAL, "%u stages; 1 to %d are possible", stages, STAGES_MAX);
+		return fault_set(fault, DXP_EINVAL, "%u stages; 1 to %d are possible", stages,
+				 STAGES_MAX);
 	for (size_t i = 0; i < ARRAY_COUNT(tensors); i++) {
 		struct candidates c;
 		bool found = candidates_find(m, tensors[i], &c) && best_cuts(&c, stages, after);
@@ -164,8 +166,9 @@ int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct f
 			return DXP_OK;
 		}
 	}
-	return fault_set(fault, DXP_EINVAL, "%s cannot be split into %u stages, at most %d; use fewer xPUs",
-			 m->path, stages, most);
+	return fault_set(fault, DXP_EINVAL,
+			 "%s cannot be split into %u stages, at most %d; use fewer xPUs", m->path,
+			 stages, most);
 }
 
 /* "name (number), name (number)": the cuts with one tensor that are nearest to operator `near`. */
@@ -199,8 +202,8 @@ static int refuse(const struct model *m, int32_t near, struct fault *fault, cons
 
 	suggest(m, near, nearest, sizeof(nearest));
 	return fault_set(fault, DXP_EINVAL,
-			 "--split: \"%s\" %s; the nearest cuts are %s; --list-layers shows all", layer, why,
-			 nearest[0] ? nearest : "none");
+			 "--split: \"%s\" %s; the nearest cuts are %s; --list-layers shows all",
+			 layer, why, nearest[0] ? nearest : "none");
 }
 
 /* A number of an operator: *op, true. */
@@ -236,7 +239,8 @@ static int layer_part(const struct model *m, const char *layer, int32_t *op, str
 	if (matches == 0)
 		return refuse(m, m->op_count / 2, fault, layer, "is part of no layer's name");
 	if (matches > 1 && singles != 1)
-		return refuse(m, singles ? single : match, fault, layer, "is part of several names");
+		return refuse(m, singles ? single : match, fault, layer,
+			      "is part of several names");
 	*op = matches == 1 ? match : single;
 	return DXP_OK;
 }
@@ -267,7 +271,8 @@ static int layer_cut(const struct model *m, const char *layer, int32_t before, i
 	if (*op >= m->op_count - 1)
 		return refuse(m, m->op_count - 1, fault, layer, "leaves nothing for the next xPU");
 	if (*op <= before)
-		return refuse(m, *op, fault, layer, "does not come behind the layer before it in the list");
+		return refuse(m, *op, fault, layer,
+			      "does not come behind the layer before it in the list");
 	if (plan_crossing(m, *op, &cut) > CUT_TENSORS_MAX)
 		return refuse(m, *op, fault, layer, "cuts more tensors than can cross at once");
 	return DXP_OK;
@@ -284,9 +289,11 @@ int plan_layers(const struct model *m, const char *layers, struct plan *out, str
 		return fault_set(fault, DXP_ENOMEM, "out of memory");
 	for (char *layer; status == DXP_OK && (layer = strsep(&rest, ","));) {
 		if (cuts == STAGES_MAX - 1)
-			status = fault_set(fault, DXP_EINVAL, "--split: more than %d layers", STAGES_MAX - 1);
+			status = fault_set(fault, DXP_EINVAL, "--split: more than %d layers",
+					   STAGES_MAX - 1);
 		else
-			status = layer_cut(m, layer, cuts ? after[cuts - 1] : -1, &after[cuts], fault);
+			status = layer_cut(m, layer, cuts ? after[cuts - 1] : -1, &after[cuts],
+					   fault);
 		cuts++;
 	}
 	free(list);

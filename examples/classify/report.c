@@ -38,7 +38,8 @@ static void put_json(const struct report *r, json_t *object)
 
 void report_layers(FILE *out, const struct model *m)
 {
-	fprintf(out, "%4s %-17s %9s %8s %12s  %s\n", "op", "operator", "MMAC", "crosses", "bytes", "layer");
+	fprintf(out, "%4s %-17s %9s %8s %12s  %s\n", "op", "operator", "MMAC", "crosses", "bytes",
+		"layer");
 	for (int32_t i = 0; i < m->op_count; i++) {
 		struct cut cut;
 		int32_t count = plan_crossing(m, i, &cut);
@@ -60,17 +61,19 @@ static json_t *photo_json(const struct report *r, const char *path, const struct
 	for (int32_t i = 0; i < count; i++) {
 		char name[LABEL_BYTES_MAX];
 		labels_name(&r->labels, top[i], name, sizeof(name));
-		json_array_append_new(answers,
-				      json_pack("{s:i,s:s%,s:f}", "index", (int)top[i], "label", name,
-						strlen(name), "p", (double)result->answer[top[i]]));
+		json_array_append_new(answers, json_pack("{s:i,s:s%,s:f}", "index", (int)top[i],
+							 "label", name, strlen(name), "p",
+							 (double)result->answer[top[i]]));
 	}
 	for (uint32_t i = 0; i < r->plan->stage_count; i++) {
 		json_array_append_new(stages, json_real((double)result->stage_ns[i] / NS_PER_MS));
 		if (i + 1 < r->plan->stage_count)
-			json_array_append_new(links, json_real((double)result->link_ns[i] / NS_PER_MS));
+			json_array_append_new(links,
+					      json_real((double)result->link_ns[i] / NS_PER_MS));
 	}
 	return json_pack("{s:s,s:o,s:f,s:o,s:o}", "photo", path, "top", answers, "total_ms",
-			 (double)result->total_ns / NS_PER_MS, "stage_ms", stages, "link_ms", links);
+			 (double)result->total_ns / NS_PER_MS, "stage_ms", stages, "link_ms",
+			 links);
 }
 
 static void photo_text(const struct report *r, const char *path, const struct run_result *result,
@@ -135,11 +138,12 @@ static json_t *stages_json(struct report *r)
 		r->backend->ops->traffic(r->backend, i, &nic);
 		json_array_append_new(
 			stages,
-			json_pack("{s:s,s:s,s:i,s:i,s:s,s:I,s:f,s:f,s:I,s:I}", "xpu", r->backend->names[i],
-				  "device", r->backend->devices[i], "first", (int)s->first, "last",
-				  (int)s->last, "last_layer", model_layer_name(r->model, s->last), "macs",
-				  (json_int_t)s->macs, "median_ms", ms, "gflops",
-				  giga_flops(s->macs, ms), "nic_sent_bytes", (json_int_t)nic.sent_bytes,
+			json_pack("{s:s,s:s,s:i,s:i,s:s,s:I,s:f,s:f,s:I,s:I}", "xpu",
+				  r->backend->names[i], "device", r->backend->devices[i], "first",
+				  (int)s->first, "last", (int)s->last, "last_layer",
+				  model_layer_name(r->model, s->last), "macs", (json_int_t)s->macs,
+				  "median_ms", ms, "gflops", giga_flops(s->macs, ms),
+				  "nic_sent_bytes", (json_int_t)nic.sent_bytes,
 				  "nic_received_bytes", (json_int_t)nic.received_bytes));
 	}
 	return stages;
@@ -156,11 +160,12 @@ static json_t *links_json(struct report *r, const struct run_bytes *bytes)
 			json_array_append_new(tensors,
 					      json_string(r->model->tensors[cut->tensors[k]].name));
 		json_array_append_new(
-			links, json_pack("{s:s,s:s,s:o,s:I,s:I,s:f}", "from", r->backend->names[i], "to",
-					 r->backend->names[i + 1], "tensors", tensors, "bytes_per_photo",
-					 (json_int_t)plan_cut_bytes(r->model, cut), "bytes",
-					 (json_int_t)bytes->links[i], "median_ms",
-					 median_ms(r->link_ns[i], r->sample_count)));
+			links,
+			json_pack("{s:s,s:s,s:o,s:I,s:I,s:f}", "from", r->backend->names[i], "to",
+				  r->backend->names[i + 1], "tensors", tensors, "bytes_per_photo",
+				  (json_int_t)plan_cut_bytes(r->model, cut), "bytes",
+				  (json_int_t)bytes->links[i], "median_ms",
+				  median_ms(r->link_ns[i], r->sample_count)));
 	}
 	return links;
 }
@@ -168,14 +173,16 @@ static json_t *links_json(struct report *r, const struct run_bytes *bytes)
 static void summary_json(struct report *r, const struct run_bytes *bytes)
 {
 	double run_ms = (double)r->run_ns / NS_PER_MS;
-	json_t *host = json_pack("{s:I,s:I,s:I}", "model_bytes", (json_int_t)bytes->model, "photo_bytes",
-				 (json_int_t)bytes->photos, "answer_bytes", (json_int_t)bytes->answers);
-	json_t *summary = json_pack(
-		"{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "model", r->model->path, "photos",
-		(int)r->photos, "macs", (json_int_t)model_macs(r->model), "stages", stages_json(r), "links",
-		links_json(r, bytes), "host", host, "setup_ms", (double)r->setup_ns / NS_PER_MS, "run_ms",
-		run_ms, "median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
-		run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
+	json_t *host =
+		json_pack("{s:I,s:I,s:I}", "model_bytes", (json_int_t)bytes->model, "photo_bytes",
+			  (json_int_t)bytes->photos, "answer_bytes", (json_int_t)bytes->answers);
+	json_t *summary =
+		json_pack("{s:s,s:i,s:I,s:o,s:o,s:o,s:f,s:f,s:f,s:f}", "model", r->model->path,
+			  "photos", (int)r->photos, "macs", (json_int_t)model_macs(r->model),
+			  "stages", stages_json(r), "links", links_json(r, bytes), "host", host,
+			  "setup_ms", (double)r->setup_ns / NS_PER_MS, "run_ms", run_ms,
+			  "median_ms", median_ms(r->total_ns, r->sample_count), "photos_per_s",
+			  run_ms > 0 ? 1e3 * r->photos / run_ms : 0);
 
 	if (summary)
 		put_json(r, json_pack("{s:o}", "summary", summary));
@@ -185,29 +192,34 @@ static void summary_text(struct report *r, const struct run_bytes *bytes)
 {
 	double run_ms = (double)r->run_ns / NS_PER_MS;
 
-	fprintf(r->out, "\n%-5s %-12s %10s %10s  %s\n", "stage", "xPU", "median ms", "GFLOP/s", "layers");
+	fprintf(r->out, "\n%-5s %-12s %10s %10s  %s\n", "stage", "xPU", "median ms", "GFLOP/s",
+		"layers");
 	for (uint32_t i = 0; i < r->plan->stage_count; i++) {
 		const struct stage *s = &r->plan->stages[i];
 		double ms = median_ms(r->stage_ns[i], r->sample_count);
-		fprintf(r->out, "%-5u %-12s %10.2f %10.1f  %d .. %d, %s (%s)\n", i, r->backend->names[i], ms,
-			giga_flops(s->macs, ms), s->first, s->last, model_layer_name(r->model, s->last),
-			r->backend->devices[i]);
+		fprintf(r->out, "%-5u %-12s %10.2f %10.1f  %d .. %d, %s (%s)\n", i,
+			r->backend->names[i], ms, giga_flops(s->macs, ms), s->first, s->last,
+			model_layer_name(r->model, s->last), r->backend->devices[i]);
 	}
 	for (uint32_t i = 0; i + 1 < r->plan->stage_count; i++) {
 		char what[300];
 		cut_text(r, &r->plan->cuts[i], what, sizeof(what));
-		fprintf(r->out, "link  %s -> %s: %llu bytes a photo, %.2f ms, %llu bytes in all (%s)\n",
+		fprintf(r->out,
+			"link  %s -> %s: %llu bytes a photo, %.2f ms, %llu bytes in all (%s)\n",
 			r->backend->names[i], r->backend->names[i + 1],
 			(unsigned long long)plan_cut_bytes(r->model, &r->plan->cuts[i]),
-			median_ms(r->link_ns[i], r->sample_count), (unsigned long long)bytes->links[i],
-			what);
+			median_ms(r->link_ns[i], r->sample_count),
+			(unsigned long long)bytes->links[i], what);
 	}
 	fprintf(r->out,
-		"host  %llu bytes of photos out, %llu bytes of answers in; before that, once, %llu bytes of "
+		"host  %llu bytes of photos out, %llu bytes of answers in; before that, once, %llu "
+		"bytes of "
 		"weights\n",
 		(unsigned long long)bytes->photos, (unsigned long long)bytes->answers,
 		(unsigned long long)bytes->model);
-	fprintf(r->out, "time  set-up %.0f ms, then %u photos in %.1f ms: %.1f photos/s, median %.1f ms each\n",
+	fprintf(r->out,
+		"time  set-up %.0f ms, then %u photos in %.1f ms: %.1f photos/s, median %.1f ms "
+		"each\n",
 		(double)r->setup_ns / NS_PER_MS, r->photos, run_ms,
 		run_ms > 0 ? 1e3 * r->photos / run_ms : 0, median_ms(r->total_ns, r->sample_count));
 }

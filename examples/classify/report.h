@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user sees: each photo's answer as it comes, then where time and bytes went. As text or as JSON, one object a
- * line: {"photo": ...} for each answer, then {"summary": ...}. */
+/* What the user sees: each photo's answer as it comes, then where time and bytes went. As text or
+ * as JSON, one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
 #ifndef CLASSIFY_REPORT_H
 #define CLASSIFY_REPORT_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flight is a photo under way. It owns one slot in the region of every stage and one command record for each launch
- * and send, in the order of posting: the launches of stage 0, its sends, the launches of stage 1, and so on. */
+/* A flight is a photo under way. It owns one slot in the region of every stage and one command
+ * record for each launch and send, in the order of posting: the launches of stage 0, its sends, the
+ * launches of stage 1, and so on. */
 #include "run.h"
 
 #include <assert.h>
@@ -23,8 +24,8 @@ struct flight {
 	uint64_t tag;
 	uint64_t start_ns;
 	struct command *commands;
-	uint32_t posted;  /* commands that have an event */
-	uint32_t reaped;  /* of them, in order, known to be done */
+	uint32_t posted; /* commands that have an event */
+	uint32_t reaped; /* of them, in order, known to be done */
 	float *answer;
 };
 
@@ -75,12 +76,14 @@ static uint64_t photo_address(const struct run *r, uint32_t slot)
 				       : layout_photo(&s->layout, slot));
 }
 
-static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line, struct fault *fault)
+static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line,
+		      struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
 	const struct stage *plan = &r->plan->stages[stage];
 	bool convert = stage == 0 && !r->floats;
-	int status = steps_build(r->model, plan->first, plan->last, convert ? line : NULL, &s->steps);
+	int status =
+		steps_build(r->model, plan->first, plan->last, convert ? line : NULL, &s->steps);
 	struct layout_options options = {s->steps.constant_bytes, r->depth, r->floats};
 
 	if (status == DXP_OK)
@@ -97,7 +100,8 @@ static int stage_open(struct run *r, uint32_t stage, const struct photo_line *li
 	free(s->steps.constants);
 	s->steps.constants = NULL;
 	s->first_command = r->command_count;
-	r->command_count += s->steps.count + (is_last(r, stage) ? 0 : (uint32_t)r->plan->cuts[stage].count);
+	r->command_count +=
+		s->steps.count + (is_last(r, stage) ? 0 : (uint32_t)r->plan->cuts[stage].count);
 	return status;
 }
 
@@ -228,8 +232,8 @@ static void wait_for(struct waits *w, const struct command *c)
 	w->events[w->count++] = c->event;
 }
 
-static void resolve(const struct run *r, uint32_t stage, uint32_t slot, const struct step_argument *from,
-		    struct dxp_argument *to)
+static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
+		    const struct step_argument *from, struct dxp_argument *to)
 {
 	const struct run_stage *s = &r->stages[stage];
 
@@ -294,8 +298,10 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 	return status;
 }
 
-/* What the first command of a stage waits for: the tensors of the cut before, and the photo before in this stage. */
-static void first_waits(const struct run *r, const struct flight *f, uint32_t stage, struct waits *w)
+/* What the first command of a stage waits for: the tensors of the cut before, and the photo before
+ * in this stage. */
+static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
+			struct waits *w)
 {
 	const struct run_stage *s = &r->stages[stage];
 
@@ -338,8 +344,8 @@ static int post_command(struct run *r, struct flight *f, uint32_t stage, uint32_
 			status = post_step(r, f, stage, &s->steps.list[index], &waits, fault);
 		else
 			status = post_send(r, f, stage,
-					   r->plan->cuts[stage].tensors[index - s->steps.count], &waits,
-					   fault);
+					   r->plan->cuts[stage].tensors[index - s->steps.count],
+					   &waits, fault);
 		if (status == DXP_EAGAIN)
 			status = make_room(r, fault);
 		else
@@ -361,7 +367,8 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* A failed post may only be the echo of a command that failed before it: that one's sentence is the better one. */
+/* A failed post may only be the echo of a command that failed before it: that one's sentence is the
+ * better one. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
@@ -384,8 +391,8 @@ int run_submit(struct run *r, const void *photo, uint64_t tag, struct fault *fau
 	f->tag = tag;
 	f->start_ns = now_ns();
 	f->posted = f->reaped = 0;
-	int status = r->backend->ops->write(r->backend, 0, photo_address(r, slot), photo, photo_bytes(r),
-					    fault);
+	int status = r->backend->ops->write(r->backend, 0, photo_address(r, slot), photo,
+					    photo_bytes(r), fault);
 	if (status == DXP_OK)
 		r->bytes.photos += photo_bytes(r);
 	for (uint32_t i = 0; status == DXP_OK && i < r->plan->stage_count; i++)
@@ -420,9 +427,10 @@ int run_collect(struct run *r, struct run_result *out, struct fault *fault)
 	int status = reap_all(r, f, fault);
 
 	if (status == DXP_OK)
-		status = r->backend->ops->read(r->backend, last, f->answer,
-					       s->address + layout_tensor(&s->layout, r->model->output, slot),
-					       tensor_float_bytes(answer), fault);
+		status = r->backend->ops->read(
+			r->backend, last, f->answer,
+			s->address + layout_tensor(&s->layout, r->model->output, slot),
+			tensor_float_bytes(answer), fault);
 	if (status != DXP_OK)
 		return status;
 	r->bytes.answers += tensor_float_bytes(answer);

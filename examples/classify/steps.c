@@ -8,7 +8,7 @@
 
 #include <dxp/status.h>
 
-#define TILE_PIXELS   8    /* of kernels.cl */
+#define TILE_PIXELS   8 /* of kernels.cl */
 #define TILE_CHANNELS 32
 #define CHUNK         1024
 
@@ -42,7 +42,8 @@ static struct quad shape_of(const struct tensor *t)
 	return (struct quad){{1, (int32_t)(t->elements / channels), channels, 0}};
 }
 
-static struct step *step_add(struct steps *s, const char *kernel, uint64_t global0, uint64_t global1)
+static struct step *step_add(struct steps *s, const char *kernel, uint64_t global0,
+			     uint64_t global1)
 {
 	if (s->count == s->room) {
 		uint32_t room = s->room ? s->room * 2 : 64;
@@ -64,7 +65,8 @@ static void argument(struct step *step, enum step_argument_kind kind, uint64_t i
 	if (!step)
 		return;
 	assert(step->argument_count < STEP_ARGUMENTS_MAX);
-	step->arguments[step->argument_count++] = (struct step_argument){.kind = kind, .index = index};
+	step->arguments[step->argument_count++] =
+		(struct step_argument){.kind = kind, .index = index};
 }
 
 static void value(struct step *step, const void *v, uint32_t bytes)
@@ -151,8 +153,9 @@ static void lower_fully_connected(const struct lowering *l)
 	int32_t outputs = weights->shape[0], inputs = weights->shape[1];
 	int32_t rows = (int32_t)(input_of(l, 0)->elements / inputs);
 	uint64_t packed = pack_convolution(l->steps, weights), bias = bias_of(l, outputs);
-	struct step *s = step_add(l->steps, "conv", (uint64_t)(rows + TILE_PIXELS - 1) / TILE_PIXELS,
-				  ((uint64_t)outputs + TILE_CHANNELS - 1) / TILE_CHANNELS);
+	struct step *s =
+		step_add(l->steps, "conv", (uint64_t)(rows + TILE_PIXELS - 1) / TILE_PIXELS,
+			 ((uint64_t)outputs + TILE_CHANNELS - 1) / TILE_CHANNELS);
 
 	argument(s, STEP_TENSOR, (uint64_t)l->op->inputs[0]);
 	argument(s, STEP_CONSTANT, packed);
@@ -170,8 +173,9 @@ static void lower_pool(const struct lowering *l)
 {
 	const struct op *op = l->op;
 	bool whole = op->kind == OP_MEAN; /* one window, of the image's size */
-	struct step *s = step_add(l->steps, op->kind == OP_MAX_POOL_2D ? "max_pool" : "average_pool",
-				  whole ? 1 : pixels_of(output_of(l)), 1);
+	struct step *s =
+		step_add(l->steps, op->kind == OP_MAX_POOL_2D ? "max_pool" : "average_pool",
+			 whole ? 1 : pixels_of(output_of(l)), 1);
 
 	argument(s, STEP_TENSOR, (uint64_t)op->inputs[0]);
 	argument(s, STEP_TENSOR, (uint64_t)op->output);
@@ -315,7 +319,8 @@ static void lower_photo(const struct model *m, const struct photo_line *line, st
 	value(s, &own, sizeof(own));
 }
 
-/* The zeros that convolutions read in place of a pixel: as many as the widest input has channels. */
+/* The zeros that convolutions read in place of a pixel: as many as the widest input has channels.
+ */
 static void reserve_zeros(const struct model *m, int32_t first, int32_t last, struct steps *s)
 {
 	int32_t channels = 16;

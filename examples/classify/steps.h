@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns a stage (consecutive operators of a model) into kernel launches and one block of packed constants. Tensors are
- * named by index here; where they lie is decided in memory.h. */
+/* Turns a stage (consecutive operators of a model) into kernel launches and one block of packed
+ * constants. Tensors are named by index here; where they lie is decided in memory.h. */
 #ifndef CLASSIFY_STEPS_H
 #define CLASSIFY_STEPS_H
 
@@ -34,23 +34,23 @@ struct steps {
 	uint32_t count, room;
 	uint8_t *constants; /* begins with the zeros that convolutions read outside an image */
 	size_t constant_bytes, constant_room;
-	bool failed;        /* memory ran out while building */
+	bool failed; /* memory ran out while building */
 };
 
-/* How a photo's bytes become the network's input when its tensor is float: real = byte * scale + offset. 8-bit inputs
- * carry their own scale, which then counts. */
+/* How a photo's bytes become the network's input when its tensor is float: real = byte * scale +
+ * offset. 8-bit inputs carry their own scale, which then counts. */
 struct photo_line {
 	float scale, offset;
 };
 
-/* Builds the launches of operators first .. last, and of the photo's conversion when `photo` is not NULL. *out must be
- * released. DXP_ENOMEM. */
+/* Builds the launches of operators first .. last, and of the photo's conversion when `photo` is not
+ * NULL. *out must be released. DXP_ENOMEM. */
 int steps_build(const struct model *m, int32_t first, int32_t last, const struct photo_line *photo,
 		struct steps *out);
 void steps_release(struct steps *s);
 
-/* Reserves `count` zeroed floats among the constants, 256-byte aligned, and returns their byte offset; *at is NULL when
- * memory ran out. Valid until the next reservation. */
+/* Reserves `count` zeroed floats among the constants, 256-byte aligned, and returns their byte
+ * offset; *at is NULL when memory ran out. Valid until the next reservation. */
 uint64_t steps_reserve(struct steps *s, size_t count, float **at);
 
 /* Weights as the kernels want them, each returning the byte offset. */

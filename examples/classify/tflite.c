@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TFLite's tables, by field number of the public schema (version 3), turned into a model. Two floors do the distrust:
- * flatbuffer.c keeps every read inside the file, model_check.c every index and shape inside the model; here only counts
- * are bounded and constants measured. Tables that we need nothing of (metadata, signatures) are not looked at. */
+/* TFLite's tables, by field number of the public schema (version 3), turned into a model. Two
+ * floors do the distrust: flatbuffer.c keeps every read inside the file, model_check.c every index
+ * and shape inside the model; here only counts are bounded and constants measured. Tables that we
+ * need nothing of (metadata, signatures) are not looked at. */
 #include "tflite.h"
 
 #include <math.h>
@@ -20,7 +21,15 @@ enum { MODEL_VERSION, MODEL_OPERATOR_CODES, MODEL_SUBGRAPHS, MODEL_DESCRIPTION, 
 enum { CODE_DEPRECATED_BUILTIN, CODE_CUSTOM, CODE_VERSION, CODE_BUILTIN };
 enum { SUBGRAPH_TENSORS, SUBGRAPH_INPUTS, SUBGRAPH_OUTPUTS, SUBGRAPH_OPERATORS };
 enum { TENSOR_SHAPE, TENSOR_TYPE, TENSOR_BUFFER, TENSOR_NAME, TENSOR_QUANTIZATION };
-enum { QUANT_MIN, QUANT_MAX, QUANT_SCALE, QUANT_ZERO, QUANT_DETAILS_TYPE, QUANT_DETAILS, QUANT_AXIS };
+enum {
+	QUANT_MIN,
+	QUANT_MAX,
+	QUANT_SCALE,
+	QUANT_ZERO,
+	QUANT_DETAILS_TYPE,
+	QUANT_DETAILS,
+	QUANT_AXIS
+};
 enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, OPERATOR_OPTIONS };
 enum { BUFFER_DATA };
 
@@ -40,9 +49,10 @@ static int refuse(struct reader *r, int status, const char *what, uint32_t index
 /* The sentence for a file that ends too early or points outside itself. */
 static int broken(struct reader *r, const char *what, uint32_t index)
 {
-	return fault_set(r->fault, DXP_EMALFORMED,
-			 "%s: damaged or cut short (%s %u points outside its %zu bytes); fetch it again",
-			 r->model->path, what, index, r->flat.bytes);
+	return fault_set(
+		r->fault, DXP_EMALFORMED,
+		"%s: damaged or cut short (%s %u points outside its %zu bytes); fetch it again",
+		r->model->path, what, index, r->flat.bytes);
 }
 
 static enum tensor_type type_of(uint8_t stored)
@@ -56,12 +66,14 @@ static enum tensor_type type_of(uint8_t stored)
 	return TENSOR_OTHER;
 }
 
-static int read_shape(struct reader *r, const struct flat_table *table, uint32_t index, struct tensor *t)
+static int read_shape(struct reader *r, const struct flat_table *table, uint32_t index,
+		      struct tensor *t)
 {
 	struct flat_vector shape = flat_elements(&r->flat, table, TENSOR_SHAPE, sizeof(int32_t));
 
 	if (shape.count > MODEL_DIMS_MAX)
-		return refuse(r, DXP_EUNSUPPORTED, "tensor", index, "has more than four dimensions");
+		return refuse(r, DXP_EUNSUPPORTED, "tensor", index,
+			      "has more than four dimensions");
 	t->dims = (int32_t)shape.count;
 	t->elements = 1;
 	for (uint32_t d = 0; d < shape.count; d++) {
@@ -69,7 +81,8 @@ static int read_shape(struct reader *r, const struct flat_table *table, uint32_t
 		if (r->flat.broken)
 			return broken(r, "tensor", index);
 		if (t->shape[d] < 1 || t->shape[d] > MODEL_DIM_MAX)
-			return refuse(r, DXP_EUNSUPPORTED, "tensor", index, "has a size that is not fixed");
+			return refuse(r, DXP_EUNSUPPORTED, "tensor", index,
+				      "has a size that is not fixed");
 		t->elements *= t->shape[d];
 		if (t->elements > MODEL_ELEMENTS_MAX)
 			return refuse(r, DXP_EUNSUPPORTED, "tensor", index, "is too large");
@@ -93,7 +106,8 @@ static int read_quantization(struct reader *r, const struct flat_table *table, u
 	if ((zero.count != 0 && zero.count != scale.count) ||
 	    (scale.count > 1 &&
 	     (axis < 0 || axis >= t->dims || scale.count != (uint32_t)t->shape[axis])))
-		return refuse(r, DXP_EMALFORMED, "tensor", index, "has scales that do not fit its shape");
+		return refuse(r, DXP_EMALFORMED, "tensor", index,
+			      "has scales that do not fit its shape");
 	t->scale = calloc(scale.count, sizeof(*t->scale));
 	t->zero = calloc(scale.count, sizeof(*t->zero));
 	if (!t->scale || !t->zero)
@@ -103,7 +117,8 @@ static int read_quantization(struct reader *r, const struct flat_table *table, u
 		t->scale[i] = flat_element_f32(&r->flat, &scale, i);
 		t->zero[i] = (int32_t)point;
 		if (!isfinite(t->scale[i]) || t->scale[i] <= 0 || point < -128 || point > 255)
-			return refuse(r, DXP_EMALFORMED, "tensor", index, "has a scale out of range");
+			return refuse(r, DXP_EMALFORMED, "tensor", index,
+				      "has a scale out of range");
 	}
 	t->quant_count = (int32_t)scale.count;
 	t->quant_axis = axis;
@@ -111,7 +126,8 @@ static int read_quantization(struct reader *r, const struct flat_table *table, u
 }
 
 /* Points a tensor at its constant, if it has one. */
-static int read_constant(struct reader *r, const struct flat_table *table, uint32_t index, struct tensor *t)
+static int read_constant(struct reader *r, const struct flat_table *table, uint32_t index,
+			 struct tensor *t)
 {
 	uint32_t buffer = flat_u32(&r->flat, table, TENSOR_BUFFER, 0);
 
@@ -151,9 +167,10 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 	return status == DXP_OK ? read_constant(r, &table, index, t) : status;
 }
 
-/* The kind of an operator, by its entry in the table of codes. Old files hold the code in 7 bits, new ones in both
- * fields, so the larger counts. */
-static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index, struct op *op)
+/* The kind of an operator, by its entry in the table of codes. Old files hold the code in 7 bits,
+ * new ones in both fields, so the larger counts. */
+static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index,
+		     struct op *op)
 {
 	uint32_t code = flat_u32(&r->flat, table, OPERATOR_CODE, 0);
 
@@ -217,7 +234,8 @@ static void read_options(struct reader *r, struct op *op, const struct flat_tabl
 	case OP_RELU6: activation = ACTIVATION_RELU6; break;
 	default: break;
 	}
-	op->activation = activation <= ACTIVATION_RELU6 ? (enum activation)activation : ACTIVATION_NONE;
+	op->activation =
+		activation <= ACTIVATION_RELU6 ? (enum activation)activation : ACTIVATION_NONE;
 	if (activation > ACTIVATION_RELU6)
 		f->broken = true;
 }
@@ -230,35 +248,42 @@ static int read_op(struct reader *r, const struct flat_vector *operators, uint32
 
 	if (status != DXP_OK)
 		return status;
-	struct flat_vector inputs = flat_elements(&r->flat, &table, OPERATOR_INPUTS, sizeof(int32_t));
-	struct flat_vector outputs = flat_elements(&r->flat, &table, OPERATOR_OUTPUTS, sizeof(int32_t));
+	struct flat_vector inputs =
+		flat_elements(&r->flat, &table, OPERATOR_INPUTS, sizeof(int32_t));
+	struct flat_vector outputs =
+		flat_elements(&r->flat, &table, OPERATOR_OUTPUTS, sizeof(int32_t));
 	struct flat_table options = flat_child(&r->flat, &table, OPERATOR_OPTIONS);
 	if (r->flat.broken)
 		return broken(r, "operator", index);
 	if (inputs.count > OP_INPUTS_MAX || outputs.count != 1)
-		return refuse(r, DXP_EUNSUPPORTED, "operator", index, "has too many inputs or outputs");
+		return refuse(r, DXP_EUNSUPPORTED, "operator", index,
+			      "has too many inputs or outputs");
 	op->input_count = (int32_t)inputs.count;
 	for (uint32_t i = 0; i < inputs.count; i++)
 		op->inputs[i] = flat_element_i32(&r->flat, &inputs, i);
 	op->output = flat_element_i32(&r->flat, &outputs, 0);
 	for (int32_t i = 0; i < op->input_count; i++)
 		if (op->inputs[i] < -1 || op->inputs[i] >= r->model->tensor_count)
-			return refuse(r, DXP_EMALFORMED, "operator", index, "names a tensor that is not there");
+			return refuse(r, DXP_EMALFORMED, "operator", index,
+				      "names a tensor that is not there");
 	if (op->output < 0 || op->output >= r->model->tensor_count)
-		return refuse(r, DXP_EMALFORMED, "operator", index, "names a tensor that is not there");
+		return refuse(r, DXP_EMALFORMED, "operator", index,
+			      "names a tensor that is not there");
 	read_options(r, op, &options);
 	return r->flat.broken ? broken(r, "operator", index) : DXP_OK;
 }
 
 /* The only input or output of the subgraph. */
-static int read_end(struct reader *r, const struct flat_table *graph, unsigned field, int32_t *tensor)
+static int read_end(struct reader *r, const struct flat_table *graph, unsigned field,
+		    int32_t *tensor)
 {
 	struct flat_vector v = flat_elements(&r->flat, graph, field, sizeof(int32_t));
 
 	if (r->flat.broken)
 		return broken(r, "subgraph", 0);
 	if (v.count != 1)
-		return refuse(r, DXP_EUNSUPPORTED, "subgraph", 0, "does not have one input and one output");
+		return refuse(r, DXP_EUNSUPPORTED, "subgraph", 0,
+			      "does not have one input and one output");
 	*tensor = flat_element_i32(&r->flat, &v, 0);
 	if (*tensor < 0 || *tensor >= r->model->tensor_count)
 		return refuse(r, DXP_EMALFORMED, "subgraph", 0, "names a tensor that is not there");
@@ -268,13 +293,16 @@ static int read_end(struct reader *r, const struct flat_table *graph, unsigned f
 static int read_subgraph(struct reader *r, const struct flat_table *graph)
 {
 	struct model *m = r->model;
-	struct flat_vector tensors = flat_elements(&r->flat, graph, SUBGRAPH_TENSORS, sizeof(uint32_t));
-	struct flat_vector ops = flat_elements(&r->flat, graph, SUBGRAPH_OPERATORS, sizeof(uint32_t));
+	struct flat_vector tensors =
+		flat_elements(&r->flat, graph, SUBGRAPH_TENSORS, sizeof(uint32_t));
+	struct flat_vector ops =
+		flat_elements(&r->flat, graph, SUBGRAPH_OPERATORS, sizeof(uint32_t));
 
 	if (r->flat.broken)
 		return broken(r, "subgraph", 0);
 	if (tensors.count > MODEL_TENSORS_MAX || ops.count > MODEL_OPS_MAX)
-		return refuse(r, DXP_EUNSUPPORTED, "subgraph", 0, "has too many tensors or operators");
+		return refuse(r, DXP_EUNSUPPORTED, "subgraph", 0,
+			      "has too many tensors or operators");
 	if (tensors.count == 0 || ops.count == 0)
 		return refuse(r, DXP_EMALFORMED, "subgraph", 0, "has no operators");
 	m->tensors = calloc(tensors.count, sizeof(*m->tensors));
@@ -307,13 +335,13 @@ static int read_model(struct reader *r)
 	r->buffers = flat_elements(f, &root, MODEL_BUFFERS, sizeof(uint32_t));
 	struct flat_vector subgraphs = flat_elements(f, &root, MODEL_SUBGRAPHS, sizeof(uint32_t));
 	if (f->broken)
-		return broken(r, "model", 0);
+		return broken(r, "root table", 0);
 	if (version != 3)
 		return fault_set(r->fault, DXP_EUNSUPPORTED, "%s: schema version %u, not 3",
 				 r->model->path, version);
 	if (subgraphs.count != 1 || r->codes.count > MODEL_CODES_MAX)
-		return fault_set(r->fault, DXP_EUNSUPPORTED, "%s: %u subgraphs, not 1", r->model->path,
-				 subgraphs.count);
+		return fault_set(r->fault, DXP_EUNSUPPORTED, "%s: %u subgraphs, not 1",
+				 r->model->path, subgraphs.count);
 	struct flat_table graph = flat_element_table(f, &subgraphs, 0);
 	return f->broken ? broken(r, "subgraph", 0) : read_subgraph(r, &graph);
 }
@@ -333,7 +361,8 @@ static int parse(struct model *m, size_t count, struct model *out, struct fault 
 	return status;
 }
 
-int tflite_parse(const char *name, const void *bytes, size_t count, struct model *out, struct fault *fault)
+int tflite_parse(const char *name, const void *bytes, size_t count, struct model *out,
+		 struct fault *fault)
 {
 	struct model m = {.path = strdup(name), .file = malloc(count ? count : 1)};
 

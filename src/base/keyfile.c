@@ -46,7 +46,8 @@ static bool key_parse(const char *text, size_t bytes, uint8_t key[FABRIC_KEY_BYT
 static int open_error(const char *path, int error)
 {
 	if (error == ENOENT) {
-		log_error("no key file %s; `dxp up` makes one, or copy the fabric's key there", path);
+		log_error("no key file %s; `dxp up` makes one, or copy the fabric's key there",
+			  path);
 		return DXP_ENOENT;
 	}
 	log_error("cannot open key file %s: %s", path, strerror(error));
@@ -64,7 +65,8 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 		return DXP_EIO;
 	}
 	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
-		log_error("key file %s is open to other users (mode %04o); run: chmod 600 %s, and make a new key if "
+		log_error("key file %s is open to other users (mode %04o); run: chmod 600 %s, and "
+			  "make a new key if "
 			  "somebody may have read it",
 			  path, (unsigned)(st.st_mode & 07777), path);
 		return DXP_EACCESS;
@@ -75,7 +77,9 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 		return DXP_EIO;
 	}
 	if (!key_parse(text, (size_t)bytes, parsed)) {
-		log_error("key file %s is not a key: it must hold %d hexadecimal digits and nothing else", path, TEXT_BYTES);
+		log_error("key file %s is not a key: it must hold %d hexadecimal digits and "
+			  "nothing else",
+			  path, TEXT_BYTES);
 		return DXP_EMALFORMED;
 	}
 	memcpy(key, parsed, FABRIC_KEY_BYTES);

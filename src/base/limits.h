@@ -7,11 +7,13 @@
 #define LINK_HEADER_BYTES_MAX    192           /* the longest frame without payload: an ACK with 16 bitmap words */
 #define LINK_SLICES_MAX          6             /* source list entries that one packet may span; more are cut into more packets */
 #define LINK_SOCKET_BUFFER_BYTES (4u << 20)    /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
-#define LINK_BATCH               64            /* datagrams handed to or taken from the kernel between two looks at the rest */
+#define LINK_BATCH 88 /* datagrams handed to or taken from the kernel between two looks at the rest: two trains of 44 */
 #define LINK_SPIN_NS             (50u * 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
 #define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
 #define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
 #define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_GATHER_BYTES        131072        /* two trains: what the CPU just copied here the kernel copies out of its cache */
+#define LINK_GATHER_PIECE_BYTES  4096          /* trains of longer pieces (on average) are gathered by the kernel */
 #define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
 #define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
@@ -36,7 +38,7 @@
 #define RLTP_ACK_EVERY       16   /* unacknowledged packets that force an acknowledgement */
 #define RLTP_ACK_DELAY_NS    (20u * 1000u)    /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS      (60u * 1000u)    /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_RTO_MIN_NS      (1000u * 1000u)  /* floor of the timeout: a scheduler's hiccup is not a loss */
+#define RLTP_RTO_MIN_NS (4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss */
 #define RLTP_RTO_MAX_NS      (250ull * 1000 * 1000)
 #define RLTP_RTT_INITIAL_NS  (2ull * 1000 * 1000) /* before the first sample */
 #define RLTP_REORDER_MIN_NS  (8u * 1000u)     /* floor of the reorder window: two trains at 10 Gb/s */
@@ -51,7 +53,7 @@
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8    /* one physical and seven virtual */
 #define NIC_QPS_PER_FUNCTION 4
-#define NIC_DOORBELLS        32   /* depth of a function's FIFO, and requests outstanding per queue pair */
+#define NIC_DOORBELLS        32   /* depth of a FIFO, and requests outstanding per queue pair */
 #define NIC_NAP_BYTES_MAX    2048
 #define NIC_LIST_ENTRIES_MAX 96   /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX      4096 /* 12 index bits of a key */

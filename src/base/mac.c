@@ -57,14 +57,15 @@ void mac_destroy(struct mac *m)
 	free(m);
 }
 
-void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body, size_t body_bytes,
-		 uint8_t out[MAC_BYTES])
+void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body,
+		 size_t body_bytes, uint8_t out[MAC_BYTES])
 {
 	uint8_t digest[DIGEST_BYTES];
 	size_t bytes = 0;
 
 	/* without a key: start again with the one that is there */
-	if (EVP_MAC_init(m->context, NULL, 0, NULL) != 1 || EVP_MAC_update(m->context, head, head_bytes) != 1 ||
+	if (EVP_MAC_init(m->context, NULL, 0, NULL) != 1 ||
+	    EVP_MAC_update(m->context, head, head_bytes) != 1 ||
 	    EVP_MAC_update(m->context, body, body_bytes) != 1 ||
 	    EVP_MAC_final(m->context, digest, &bytes, sizeof(digest)) != 1 || bytes != DIGEST_BYTES)
 		abort();

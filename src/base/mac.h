@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message authentication with the fabric key: HMAC-SHA-256 (RFC 2104, by libcrypto), cut to its first 16 bytes. A mac
- * holds the key's inner and outer state, so that a short message costs two hash blocks. Not thread-safe: one owner each. */
+/* Message authentication with the fabric key: HMAC-SHA-256 (RFC 2104, by libcrypto), cut to its
+ * first 16 bytes. A mac holds the key's inner and outer state, so that a short message costs two
+ * hash blocks. Not thread-safe: one owner each. */
 #ifndef BASE_MAC_H
 #define BASE_MAC_H
 
@@ -14,13 +15,15 @@
 
 struct mac;
 
-/* On success *out must be destroyed with mac_destroy. DXP_ENOMEM; DXP_EIO: libcrypto has no HMAC-SHA-256. */
+/* On success *out must be destroyed with mac_destroy. DXP_ENOMEM; DXP_EIO: libcrypto has no
+ * HMAC-SHA-256. */
 int mac_create(const uint8_t key[FABRIC_KEY_BYTES], struct mac **out);
 void mac_destroy(struct mac *m);
 
-/* The mac of `head` followed by `body`. Aborts where libcrypto fails on memory it has already, which it does not. */
-void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body, size_t body_bytes,
-		 uint8_t out[MAC_BYTES]);
+/* The mac of `head` followed by `body`. Aborts where libcrypto fails on memory it has already,
+ * which it does not. */
+void mac_compute(struct mac *m, const void *head, size_t head_bytes, const void *body,
+		 size_t body_bytes, uint8_t out[MAC_BYTES]);
 
 /* Takes the same time wherever the first difference is. */
 bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);

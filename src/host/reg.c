@@ -89,6 +89,14 @@ static int access_checked(struct access *a)
 			  "%s: xPU '%s' has no register %u .. %u, or not for this; see "
 			  "docs/registers.md",
 			  doing, x->caps.name, a->first, a->first + a->count - 1);
+	else if (status == DXP_EACCESS && a->write)
+		error_set(status,
+			  "%s: register %u .. %u of xPU '%s' cannot all be written; see "
+			  "docs/registers.md",
+			  doing, a->first, a->first + a->count - 1, x->caps.name);
+	else if (status == DXP_EBUSY)
+		error_set(status, "%s: xPU '%s' is still at the task before; wait for TASK_STATUS",
+			  doing, x->caps.name);
 	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
 	fabric_leave(x->fabric);

@@ -11,6 +11,8 @@
 #define PIECES_MAX (1 + LINK_SLICES_MAX) /* iovecs of one datagram */
 
 _Static_assert(LINK_IOVECS >= PIECES_MAX, "a batch holds at least one datagram");
+_Static_assert(LINK_GATHER_BYTES >= LINK_DATAGRAM_BYTES_MAX,
+	       "an empty batch has room for any train");
 
 size_t train_datagram_bytes(const struct link_datagram *d)
 {
@@ -28,8 +30,27 @@ static void pieces_add(struct train_batch *b, const struct link_datagram *d)
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
-		b->iovecs[b->iovec_count++] =
-			(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
+		if (d->slices[i].bytes)
+			b->iovecs[b->iovec_count++] =
+				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
+}
+
+/* Replaces the pieces of the train from `first_iovec` on by one, a copy, where that pays. */
+static void pieces_gather(struct train_batch *b, size_t first_iovec, size_t train_bytes)
+{
+	size_t pieces = b->iovec_count - first_iovec;
+	uint8_t *start = b->gather + b->gathered_bytes, *at = start;
+
+	assert(train_bytes <= LINK_GATHER_BYTES - b->gathered_bytes);
+	if (train_bytes >= pieces * LINK_GATHER_PIECE_BYTES)
+		return;
+	for (size_t i = first_iovec; i < b->iovec_count; i++) {
+		memcpy(at, b->iovecs[i].iov_base, b->iovecs[i].iov_len);
+		at += b->iovecs[i].iov_len;
+	}
+	b->iovecs[first_iovec] = (struct iovec){start, train_bytes};
+	b->iovec_count = first_iovec + 1;
+	b->gathered_bytes += train_bytes;
 }
 
 static void control_add(struct msghdr *m, int level, int type, const void *value, size_t bytes)
@@ -111,6 +132,8 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 	}
 	if (length == 0)
 		return 0;
+	if (length > 1)
+		pieces_gather(b, first_iovec, train_bytes);
 	b->lengths[b->message_count] = (uint16_t)length;
 	b->bytes[b->message_count] = (uint32_t)train_bytes;
 	message_write(b, first_iovec, first, limits->family, (uint16_t)segment_bytes);
@@ -125,7 +148,9 @@ size_t train_fill(struct train_batch *b, const struct train_limits *limits,
 
 	b->message_count = 0;
 	b->iovec_count = 0;
-	while (taken < count && b->message_count < LINK_MESSAGES) {
+	b->gathered_bytes = 0;
+	while (taken < count && b->message_count < LINK_MESSAGES &&
+	       b->gathered_bytes + LINK_DATAGRAM_BYTES_MAX <= LINK_GATHER_BYTES) {
 		size_t length = train_form(b, limits, datagrams + taken, count - taken);
 		if (length == 0)
 			break;

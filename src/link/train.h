@@ -4,6 +4,10 @@
  * shorter. A datagram that fits no train is a train of one, sent the ordinary way. No system call
  * is made here.
  *
+ * Where the pieces of a train (headers, slices) are short, they are copied together here before the
+ * kernel copies them again: its copy is slow to start and starts anew with each piece. Measured on
+ * Zen 4, 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168 instead of 201 ns per KB.
+ *
  * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, and messages
  * follow the order of the datagrams, so that what the kernel took is always a prefix. */
 #ifndef LINK_TRAIN_H
@@ -29,6 +33,7 @@ struct train_limits {
 struct train_batch {
 	size_t message_count;
 	size_t iovec_count;
+	size_t gathered_bytes; /* of `gather` in use */
 	struct mmsghdr messages[LINK_MESSAGES];
 	uint16_t lengths[LINK_MESSAGES]; /* datagrams in each message */
 	uint32_t bytes[LINK_MESSAGES];   /* payload of each message */
@@ -38,6 +43,7 @@ struct train_batch {
 		struct cmsghdr align;
 		uint8_t bytes[TRAIN_CONTROL_BYTES];
 	} control[LINK_MESSAGES];
+	uint8_t gather[LINK_GATHER_BYTES];
 };
 
 /* Fills `b` anew from the front of the list; points into the datagrams and at the memory that they

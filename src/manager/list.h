@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intrusive lists, a ring through a head. An element that is in no list points at itself, so that removing is always safe. */
+/* Intrusive lists, a ring through a head. An element that is in no list points at itself, so that
+ * removing is always safe. */
 #ifndef MANAGER_LIST_H
 #define MANAGER_LIST_H
 

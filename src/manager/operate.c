@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operators ask with the fabric key, without being nodes: ASSIGN changes who may use what, STATUS reads the whole table. */
+/* What operators ask with the fabric key, without being nodes: ASSIGN changes who may use what,
+ * STATUS reads the whole table. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -7,11 +8,14 @@
 
 #include <dxp/status.h>
 
-static void assign_answer(struct registry *r, const struct wire_address *to, const struct manage_assign *assign,
-			  int status, const char *text)
+static void assign_answer(struct registry *r, const struct wire_address *to,
+			  const struct manage_assign *assign, int status, const char *text)
 {
-	struct manage_answer answer = {.request = assign->request, .nonce = assign->nonce, .status = status,
-				       .epoch = r->epoch, .version = r->grants.version};
+	struct manage_answer answer = {.request = assign->request,
+				       .nonce = assign->nonce,
+				       .status = status,
+				       .epoch = r->epoch,
+				       .version = r->grants.version};
 
 	snprintf(answer.text, sizeof(answer.text), "%s", text);
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
@@ -23,7 +27,8 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 	struct roster_node *n;
 	uint64_t last = r->roster.sequence;
 
-	for (struct list *at = r->roster.by_change.next, *next; at != &r->roster.by_change; at = next) {
+	for (struct list *at = r->roster.by_change.next, *next; at != &r->roster.by_change;
+	     at = next) {
 		next = at->next;
 		n = ROSTER_NODE(at, by_change);
 		if (n->changed > last)
@@ -36,7 +41,8 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 	}
 }
 
-void requests_assign(struct registry *r, const struct wire_address *from, struct manage_body body, uint64_t now_ns)
+void requests_assign(struct registry *r, const struct wire_address *from, struct manage_body body,
+		     uint64_t now_ns)
 {
 	struct manage_assign assign;
 
@@ -45,23 +51,29 @@ void requests_assign(struct registry *r, const struct wire_address *from, struct
 		return;
 	}
 	if (r->grants.policy == GRANTS_ANY) {
-		assign_answer(r, from, &assign, DXP_EINVAL,
-			      "this manager lets any host use any xPU; start it with --grants explicit");
+		assign_answer(
+			r, from, &assign, DXP_EINVAL,
+			"this manager lets any host use any xPU; start it with --grants explicit");
 		return;
 	}
 	/* a recorded request names a version that has passed */
 	if (assign.epoch != r->epoch || assign.version != r->grants.version) {
-		assign_answer(r, from, &assign, DXP_EAGAIN, "the grants have changed; ask again with this version");
+		assign_answer(r, from, &assign, DXP_EAGAIN,
+			      "the grants have changed; ask again with this version");
 		return;
 	}
-	if (grants_set(&r->grants, assign.host, assign.xpu, assign.action == MANAGE_GRANT) != DXP_OK) {
-		assign_answer(r, from, &assign, DXP_ENOMEM, "the grants table is full; revoke some, or use * for many");
+	if (grants_set(&r->grants, assign.host, assign.xpu, assign.action == MANAGE_GRANT) !=
+	    DXP_OK) {
+		assign_answer(r, from, &assign, DXP_ENOMEM,
+			      "the grants table is full; revoke some, or use * for many");
 		return;
 	}
 	r->counters.assigned++;
 	assign_publish(r, &assign, now_ns);
-	bool still = assign.action == MANAGE_REVOKE && grants_allow(&r->grants, assign.host, assign.xpu);
-	assign_answer(r, from, &assign, DXP_OK, still ? "revoked, but a grant with * still permits it" : "");
+	bool still =
+		assign.action == MANAGE_REVOKE && grants_allow(&r->grants, assign.host, assign.xpu);
+	assign_answer(r, from, &assign, DXP_OK,
+		      still ? "revoked, but a grant with * still permits it" : "");
 }
 
 void requests_status(struct registry *r, const struct wire_address *from, struct manage_body body)
@@ -78,20 +90,25 @@ void requests_status(struct registry *r, const struct wire_address *from, struct
 		r->counters.reply_full++;
 		return;
 	}
-	struct manage_rows rows = {.request = status.request, .nonce = status.nonce, .epoch = r->epoch,
-				   .from = r->roster.sequence, .to = r->roster.sequence, .first = status.first};
+	struct manage_rows rows = {.request = status.request,
+				   .nonce = status.nonce,
+				   .epoch = r->epoch,
+				   .from = r->roster.sequence,
+				   .to = r->roster.sequence,
+				   .first = status.first};
 	manage_rows_begin(&w, out->data, sizeof(out->data));
-	for (uint32_t id = rows.first; id <= WIRE_NODE_LAST; id++) {
-		const struct roster_node *n = roster_find(&r->roster, (uint16_t)id);
-		if (!n || n->state == NODE_GONE)
+	const struct roster_node *n = roster_next(&r->roster, rows.first);
+	for (; n; n = roster_next(&r->roster, n->entry.id + 1u)) {
+		if (n->state == NODE_GONE)
 			continue;
 		struct node_entry entry = n->entry;
 		entry.alive = n->state == NODE_ALIVE;
 		entry.magic = 0; /* an operator needs no access */
 		if (!manage_rows_add(&w, &entry)) {
-			rows.next = (uint16_t)id;
+			rows.next = n->entry.id;
 			break;
 		}
 	}
-	outbox_commit(r, out, from, manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows, r->mac));
+	outbox_commit(r, out, from,
+		      manage_rows_finish(&w, WIRE_NODE_TABLE, WIRE_NODE_NONE, &rows, r->mac));
 }

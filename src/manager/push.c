@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How nodes learn the table. News wait a moment, so that many become one datagram. What a node lacks is a difference
- * behind the sequence it has, or, when that is too old, all rows in pages. Up to FABRIC_WINDOW datagrams are under way to a
- * node; then its TABLE_ACK or RENEW says how far it got, and sending goes on there. A node that says nothing gets one
- * datagram now and again until its lease ends.
+/* How nodes learn the table. News wait a moment, so that many become one datagram. What a node
+ * lacks is a difference behind the sequence it has, or, when that is too old, all rows in pages. Up
+ * to FABRIC_WINDOW datagrams are under way to a node; then its TABLE_ACK or RENEW says how far it
+ * got, and sending goes on there. A node that says nothing gets one datagram now and again until
+ * its lease ends.
  *
- * A full table is not a snapshot: each page shows its rows as they are when it is sent. It counts as of the sequence at which
- * it began, so every row that changed since comes once more as a difference, and a busy fabric cannot starve it. */
+ * A full table is not a snapshot: each page shows its rows as they are when it is sent. It counts
+ * as of the sequence at which it began, so every row that changed since comes once more as a
+ * difference, and a busy fabric cannot starve it. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)
@@ -17,7 +19,8 @@ static void schedule(struct list *list, struct roster_node *n, uint64_t due_ns)
 
 	n->push_ns = due_ns;
 	list_remove(&n->by_push);
-	for (before = list->previous; before != list && ROSTER_NODE(before, by_push)->push_ns > due_ns;)
+	for (before = list->previous;
+	     before != list && ROSTER_NODE(before, by_push)->push_ns > due_ns;)
 		before = before->previous;
 	list_insert(before, &n->by_push);
 }
@@ -52,8 +55,8 @@ void push_news(struct registry *r, const struct roster_node *subject, uint64_t n
 	}
 }
 
-void push_progress(struct registry *r, struct roster_node *viewer, const struct manage_progress *progress,
-		   uint64_t now_ns)
+void push_progress(struct registry *r, struct roster_node *viewer,
+		   const struct manage_progress *progress, uint64_t now_ns)
 {
 	bool moved = !progress_equal(&viewer->acked, progress);
 
@@ -68,7 +71,8 @@ void push_progress(struct registry *r, struct roster_node *viewer, const struct 
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* it said the same twice, so what came in between was not the next: go back, once */
+		/* it said the same twice, so what came in between was not the next: go back, once
+		 */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
@@ -87,25 +91,29 @@ static void full_begin(const struct registry *r, struct roster_node *n)
 
 static bool too_old(const struct registry *r, const struct manage_progress *p)
 {
-	return p->epoch != r->epoch || p->sequence < r->roster.floor || p->sequence > r->roster.sequence;
+	return p->epoch != r->epoch || p->sequence < r->roster.floor ||
+	       p->sequence > r->roster.sequence;
 }
 
 /* Writes rows from sent.cursor on; moves `sent`. */
 static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
-	struct manage_rows rows = {.nonce = viewer->nonce, .epoch = r->epoch, .from = viewer->sent.sequence,
-				   .to = viewer->sent.sequence, .first = viewer->sent.cursor};
+	struct manage_rows rows = {.nonce = viewer->nonce,
+				   .epoch = r->epoch,
+				   .from = viewer->sent.sequence,
+				   .to = viewer->sent.sequence,
+				   .first = viewer->sent.cursor};
+	const struct roster_node *subject = roster_next(&r->roster, rows.first);
 	struct manage_writer w;
 	struct node_entry entry;
 
 	manage_rows_begin(&w, out, FABRIC_DATAGRAM_BYTES);
-	for (uint32_t id = rows.first; id <= WIRE_NODE_LAST; id++) {
-		struct roster_node *subject = roster_find(&r->roster, (uint16_t)id);
-		if (!subject || !view_visible(r, viewer, subject))
+	for (; subject; subject = roster_next(&r->roster, subject->entry.id + 1u)) {
+		if (!view_visible(r, viewer, subject))
 			continue;
 		view_entry(r, viewer, subject, &entry);
 		if (!manage_rows_add(&w, &entry)) {
-			rows.next = (uint16_t)id;
+			rows.next = subject->entry.id;
 			break;
 		}
 	}
@@ -115,8 +123,8 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 }
 
 /* Writes the row or its removal; true when there was room, also when the viewer needs nothing. */
-static bool change_write(const struct registry *r, const struct roster_node *viewer, const struct roster_node *subject,
-			 struct manage_writer *w)
+static bool change_write(const struct registry *r, const struct roster_node *viewer,
+			 const struct roster_node *subject, struct manage_writer *w)
 {
 	struct node_entry entry;
 
@@ -131,7 +139,9 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 /* Writes what changed after sent.sequence, as far as there is room; moves `sent`. */
 static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
-	struct manage_rows rows = {.nonce = viewer->nonce, .epoch = r->epoch, .from = viewer->sent.sequence,
+	struct manage_rows rows = {.nonce = viewer->nonce,
+				   .epoch = r->epoch,
+				   .from = viewer->sent.sequence,
 				   .to = r->roster.sequence};
 	struct list *at = roster_after(&r->roster, rows.from);
 	struct manage_writer w;
@@ -162,7 +172,8 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 	outbox_commit(r, entry, &n->entry.address, bytes);
 }
 
-/* Sends a node what it lacks, as far as window and outbox go. False: the outbox is full, come back. */
+/* Sends a node what it lacks, as far as window and outbox go. False: the outbox is full, come back.
+ */
 static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;

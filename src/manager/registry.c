@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry's frame: creation, what the store knew, time, and the way of datagrams in and out. */
+/* The registry's frame: creation, what the store knew, time, and the way of datagrams in and out.
+ */
 #include "manager/registry.h"
 
 #include <stdio.h>
@@ -94,7 +95,8 @@ void registry_start(struct registry *r, uint64_t now_ns)
 	struct roster_node *n;
 
 	r->refusals_ns = now_ns;
-	ROSTER_EACH(&r->roster, n) {
+	ROSTER_EACH(&r->roster, n)
+	{
 		if (n->state == NODE_ALIVE)
 			roster_alive(&r->roster, n, now_ns + 2 * r->lease_ns);
 		else if (n->state == NODE_DEAD)
@@ -111,7 +113,8 @@ struct outbox_entry *outbox_reserve(struct registry *r)
 	return &o->entries[o->head % OUTBOX_SIZE];
 }
 
-void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to, size_t bytes)
+void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to,
+		   size_t bytes)
 {
 	entry->to = *to;
 	entry->bytes = (uint16_t)bytes;
@@ -124,7 +127,8 @@ static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
 
 	r->refusals_ns = now_ns;
-	r->refusals = min_u64(r->refusals + passed_ns * REFUSALS_PER_S, REFUSALS_PER_S * REFUSAL_UNIT);
+	r->refusals =
+		min_u64(r->refusals + passed_ns * REFUSALS_PER_S, REFUSALS_PER_S * REFUSAL_UNIT);
 	if (r->refusals < REFUSAL_UNIT)
 		return false;
 	r->refusals -= REFUSAL_UNIT;
@@ -132,14 +136,15 @@ static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 }
 
 /* Tells somebody with the wrong key so, in no more bytes than he sent. */
-static void wrong_key(struct registry *r, const struct wire_address *from, const struct wire_header *header,
-		      struct manage_body body, size_t bytes, uint64_t now_ns)
+static void wrong_key(struct registry *r, const struct wire_address *from,
+		      const struct wire_header *header, struct manage_body body, size_t bytes,
+		      uint64_t now_ns)
 {
 	struct manage_answer answer = {.status = DXP_EAUTH, .text = "wrong key"};
 
 	r->counters.unauthentic++;
-	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW && header->type != WIRE_STATUS &&
-	    header->type != WIRE_ASSIGN)
+	if (header->type != WIRE_JOIN && header->type != WIRE_RENEW &&
+	    header->type != WIRE_STATUS && header->type != WIRE_ASSIGN)
 		return;
 	if (bytes < MANAGE_ANSWER_MIN || !manage_prefix(body, &answer.request, &answer.nonce))
 		return;
@@ -148,8 +153,8 @@ static void wrong_key(struct registry *r, const struct wire_address *from, const
 		r->counters.reply_limited++;
 		return;
 	}
-	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer, min_u64(bytes, MANAGE_FRAME_BYTES), NULL,
-				     entry->data);
+	bytes = manage_answer_encode(WIRE_REFUSE, header->src_node, &answer,
+				     min_u64(bytes, MANAGE_FRAME_BYTES), NULL, entry->data);
 	outbox_commit(r, entry, from, bytes);
 }
 
@@ -177,8 +182,8 @@ static void time_pass(struct registry *r, uint64_t now_ns)
 	}
 }
 
-void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data, size_t bytes,
-		      uint64_t now_ns)
+void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data,
+		      size_t bytes, uint64_t now_ns)
 {
 	struct wire_header header;
 	struct manage_body body;
@@ -221,9 +226,12 @@ uint64_t registry_deadline(const struct registry *r)
 	if (r->outbox.head != r->outbox.tail)
 		return 0;
 	if (!list_empty(&r->roster.leases))
-		deadline_ns = min_u64(deadline_ns, ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns);
+		deadline_ns = min_u64(deadline_ns,
+				      ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns);
 	if (!list_empty(&r->roster.fading))
-		deadline_ns = min_u64(deadline_ns, ROSTER_NODE(r->roster.fading.next, by_time)->dead_ns + FABRIC_KEEP_NS);
+		deadline_ns =
+			min_u64(deadline_ns, ROSTER_NODE(r->roster.fading.next, by_time)->dead_ns +
+						     FABRIC_KEEP_NS);
 	return deadline_ns;
 }
 
@@ -234,7 +242,7 @@ static uint16_t deleted_take(struct roster *roster)
 
 	while (!(roster->deleted[id / 8] & 1u << id % 8))
 		id++;
-	roster->deleted[id / 8] &= (uint8_t)~(1u << id % 8);
+	roster->deleted[id / 8] &= (uint8_t) ~(1u << id % 8);
 	roster->deleted_count--;
 	return id;
 }
@@ -245,13 +253,15 @@ bool registry_next_store(struct registry *r, struct store_op *out)
 	struct grant grant;
 
 	if (roster->deleted_count > 0) {
-		*out = (struct store_op){.kind = STORE_NODE_DELETE, .entry.id = deleted_take(roster)};
+		*out = (struct store_op){.kind = STORE_NODE_DELETE,
+					 .entry.id = deleted_take(roster)};
 		return true;
 	}
 	if (!list_empty(&roster->dirty)) {
 		struct roster_node *n = ROSTER_NODE(roster->dirty.next, by_dirty);
 		list_remove(&n->by_dirty);
-		*out = (struct store_op){.kind = STORE_NODE_PUT, .entry = n->entry, .state = n->state};
+		*out = (struct store_op){
+			.kind = STORE_NODE_PUT, .entry = n->entry, .state = n->state};
 		return true;
 	}
 	if (!grants_next_dirty(&r->grants, &grant))
@@ -267,7 +277,7 @@ void registry_store_again(struct registry *r)
 	struct roster_node *n;
 
 	ROSTER_EACH(&r->roster, n)
-		list_append(&r->roster.dirty, &n->by_dirty);
+	list_append(&r->roster.dirty, &n->by_dirty);
 	grants_dirty_all(&r->grants);
 }
 
@@ -282,6 +292,6 @@ size_t registry_node_count(const struct registry *r, enum node_state state)
 	size_t count = 0;
 
 	ROSTER_EACH(&r->roster, n)
-		count += n->state == state;
+	count += n->state == state;
 	return count;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's registry (X-10): gives ids and leases, keeps the node table, shows each node its part of it, and holds who
- * may use what. A pure state machine: datagrams and the time go in; datagrams, a deadline and changes for the store come out.
- * docs/manager.md tells the protocol.
+/* The manager's registry (X-10): gives ids and leases, keeps the node table, shows each node its
+ * part of it, and holds who may use what. A pure state machine: datagrams and the time go in;
+ * datagrams, a deadline and changes for the store come out. docs/manager.md tells the protocol.
  *
- * Order that keeps ids stable over a crash: registry_receive, then write what registry_next_store gives, then send what
- * registry_send gives. Memory: FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams; whatever is sent
- * to it, it does not grow beyond. */
+ * Order that keeps ids stable over a crash: registry_receive, then write what registry_next_store
+ * gives, then send what registry_send gives. Memory: FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX
+ * grants, one ring of datagrams; whatever is sent to it, it does not grow beyond. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H
 
@@ -23,24 +23,24 @@ struct registry_options {
 };
 
 /* X(name, what it counts). Datagrams that were not used, by reason, and what was done. */
-#define REGISTRY_COUNTERS(X)                                                                       \
-	X(malformed, "not a management frame, or not a sound one")                                 \
-	X(damaged, "crc does not match")                                                           \
-	X(unauthentic, "sealed with another key")                                                  \
-	X(replayed, "not newer than what the node sent before")                                    \
-	X(unexpected, "a frame that only a manager sends, or for another node")                    \
-	X(unknown, "from a node that holds no lease")                                              \
-	X(reply_full, "answer dropped: too many at once; the node asks again")                     \
-	X(reply_limited, "refusal of a wrong key not sent: too many a second")                     \
-	X(joined, "leases given to new or restarted nodes")                                        \
-	X(renewed, "leases renewed")                                                               \
-	X(moved, "nodes seen at a new address")                                                    \
-	X(busy, "refused: name or identity held by a live node")                                   \
-	X(left, "nodes that left")                                                                 \
-	X(died, "leases that ran out")                                                             \
-	X(forgotten, "nodes dropped to make room")                                                 \
-	X(assigned, "grants made or revoked")                                                      \
-	X(pages, "pages of full tables sent")                                                      \
+#define REGISTRY_COUNTERS(X)                                                    \
+	X(malformed, "not a management frame, or not a sound one")              \
+	X(damaged, "crc does not match")                                        \
+	X(unauthentic, "sealed with another key")                               \
+	X(replayed, "not newer than what the node sent before")                 \
+	X(unexpected, "a frame that only a manager sends, or for another node") \
+	X(unknown, "from a node that holds no lease")                           \
+	X(reply_full, "answer dropped: too many at once; the node asks again")  \
+	X(reply_limited, "refusal of a wrong key not sent: too many a second")  \
+	X(joined, "leases given to new or restarted nodes")                     \
+	X(renewed, "leases renewed")                                            \
+	X(moved, "nodes seen at a new address")                                 \
+	X(busy, "refused: name or identity held by a live node")                \
+	X(left, "nodes that left")                                              \
+	X(died, "leases that ran out")                                          \
+	X(forgotten, "nodes dropped to make room")                              \
+	X(assigned, "grants made or revoked")                                   \
+	X(pages, "pages of full tables sent")                                   \
 	X(deltas, "table differences sent")
 
 struct registry_counters {
@@ -65,24 +65,26 @@ struct registry;
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* What the store knew, before registry_start: NODE_PUT and GRANT_PUT. DXP_EINVAL: a row that cannot be (logged by the
- * caller); DXP_ENOMEM. */
+/* What the store knew, before registry_start: NODE_PUT and GRANT_PUT. DXP_EINVAL: a row that cannot
+ * be (logged by the caller); DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
-/* From now on time runs. Nodes that were alive are taken to be so for two leases more: a restart kills nobody. */
+/* From now on time runs. Nodes that were alive are taken to be so for two leases more: a restart
+ * kills nobody. */
 void registry_start(struct registry *r, uint64_t now_ns);
 
 /* Takes one datagram; `data` is only read during the call. */
-void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data, size_t bytes,
-		      uint64_t now_ns);
+void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data,
+		      size_t bytes, uint64_t now_ns);
 
 /* The next change that the store must learn; false when it knows all. */
 bool registry_next_store(struct registry *r, struct store_op *out);
 /* The store lost changes: gives all of them again. */
 void registry_store_again(struct registry *r);
 
-/* Lets time pass, then fills `out` with the datagrams due, up to `count`; their memory is valid until the next call of
- * registry_send or registry_receive. Returns how many; call again when it is `count`. */
+/* Lets time pass, then fills `out` with the datagrams due, up to `count`; their memory is valid
+ * until the next call of registry_send or registry_receive. Returns how many; call again when it is
+ * `count`. */
 size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns);
 
 /* When registry_send must be called again; UINT64_MAX when nothing is pending. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nodes ask: JOIN, RENEW, LEAVE, TABLE_ACK. A request counts only when its number is larger than all before it from the
- * same run (nonce) of the node; so a recorded datagram that somebody sends again changes nothing. */
+/* What nodes ask: JOIN, RENEW, LEAVE, TABLE_ACK. A request counts only when its number is larger
+ * than all before it from the same run (nonce) of the node; so a recorded datagram that somebody
+ * sends again changes nothing. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -8,7 +9,8 @@
 
 #include <dxp/status.h>
 
-void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node, const struct manage_answer *answer)
+void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node,
+		     const struct manage_answer *answer)
 {
 	struct outbox_entry *entry = outbox_reserve(r);
 	uint8_t type = answer->status == DXP_OK ? WIRE_ANSWER : WIRE_REFUSE;
@@ -17,7 +19,8 @@ void requests_answer(struct registry *r, const struct wire_address *to, uint16_t
 		r->counters.reply_full++;
 		return;
 	}
-	size_t bytes = manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES, r->mac, entry->data);
+	size_t bytes =
+		manage_answer_encode(type, node, answer, MANAGE_FRAME_BYTES, r->mac, entry->data);
 	outbox_commit(r, entry, to, bytes);
 }
 
@@ -37,29 +40,35 @@ static void lease_reply(struct registry *r, const struct roster_node *n, uint64_
 		r->counters.reply_full++;
 		return;
 	}
-	outbox_commit(r, entry, &n->entry.address, manage_lease_encode(&lease, r->mac, entry->data));
+	outbox_commit(r, entry, &n->entry.address,
+		      manage_lease_encode(&lease, r->mac, entry->data));
 }
 
 /* ---- JOIN ---- */
 
-static void refuse_busy(struct registry *r, const struct wire_address *from, const struct manage_join *join,
-			const struct roster_node *holder, uint64_t now_ns)
+static void refuse_busy(struct registry *r, const struct wire_address *from,
+			const struct manage_join *join, const struct roster_node *holder,
+			uint64_t now_ns)
 {
-	struct manage_answer answer = {.request = join->request, .nonce = join->nonce, .status = DXP_EBUSY,
+	struct manage_answer answer = {.request = join->request,
+				       .nonce = join->nonce,
+				       .status = DXP_EBUSY,
 				       .epoch = r->epoch,
 				       .retry_ns = holder->lease_until_ns - now_ns};
 	bool same_node = memcmp(holder->entry.uuid, join->self.uuid, WIRE_UUID_BYTES) == 0;
 	char address[WIRE_ADDRESS_TEXT_BYTES];
 
-	snprintf(answer.text, sizeof(answer.text), "%s is held by the node at %s, whose lease lasts another %.1f s",
-		 same_node ? "this identity" : "this name", wire_address_format(&holder->entry.address, address),
+	snprintf(answer.text, sizeof(answer.text),
+		 "%s is held by the node at %s, whose lease lasts another %.1f s",
+		 same_node ? "this identity" : "this name",
+		 wire_address_format(&holder->entry.address, address),
 		 (double)answer.retry_ns / S_NS);
 	r->counters.busy++;
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-static void refuse(struct registry *r, const struct wire_address *from, uint64_t request, uint64_t nonce, int status,
-		   const char *text)
+static void refuse(struct registry *r, const struct wire_address *from, uint64_t request,
+		   uint64_t nonce, int status, const char *text)
 {
 	struct manage_answer answer = {.request = request, .nonce = nonce, .status = status};
 
@@ -68,8 +77,8 @@ static void refuse(struct registry *r, const struct wire_address *from, uint64_t
 }
 
 /* May this JOIN have the place of a node that is known? Refuses it where not. */
-static bool identity_admit(struct registry *r, const struct wire_address *from, const struct manage_join *join,
-			   struct roster_node *n, uint64_t now_ns)
+static bool identity_admit(struct registry *r, const struct wire_address *from,
+			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
 	bool alive = n->state == NODE_ALIVE;
 	bool moved = !wire_address_equal(&n->entry.address, from);
@@ -79,7 +88,8 @@ static bool identity_admit(struct registry *r, const struct wire_address *from, 
 			refuse_busy(r, from, join, n, now_ns);
 		else
 			refuse(r, from, join->request, join->nonce, DXP_EEXIST,
-			       "this identity has joined with a later start time; set this machine's clock, or use a new identity");
+			       "this identity has joined with a later start time; set this "
+			       "machine's clock, or use a new identity");
 		return false;
 	}
 	if (join->self.incarnation == n->entry.incarnation && join->nonce == n->nonce) {
@@ -88,7 +98,8 @@ static bool identity_admit(struct registry *r, const struct wire_address *from, 
 		r->counters.replayed++;
 		return false;
 	}
-	/* another run, or a copy: it waits until the one that we know is silent, unless it comes from the same socket */
+	/* another run, or a copy: it waits until the one that we know is silent, unless it comes
+	 * from the same socket */
 	if (alive && moved && n->nonce != 0) {
 		refuse_busy(r, from, join, n, now_ns);
 		return false;
@@ -101,8 +112,8 @@ static bool identity_admit(struct registry *r, const struct wire_address *from, 
 }
 
 /* The same for the name: a live holder keeps it, a dead one loses it. */
-static bool name_admit(struct registry *r, const struct wire_address *from, const struct manage_join *join,
-		       uint64_t now_ns)
+static bool name_admit(struct registry *r, const struct wire_address *from,
+		       const struct manage_join *join, uint64_t now_ns)
 {
 	struct roster_node *holder = roster_find_name(&r->roster, join->self.name);
 
@@ -119,7 +130,8 @@ static bool name_admit(struct registry *r, const struct wire_address *from, cons
 }
 
 /* Takes over what the node says of itself; true when others must learn of it. */
-static bool entry_update(struct roster_node *n, const struct wire_address *from, const struct manage_join *join)
+static bool entry_update(struct roster_node *n, const struct wire_address *from,
+			 const struct manage_join *join)
 {
 	struct node_entry entry = join->self;
 
@@ -144,7 +156,8 @@ static void node_begin(struct registry *r, struct roster_node *n, const struct m
 	n->request = join->request;
 }
 
-static void join_receive(struct registry *r, const struct wire_address *from, struct manage_body body, uint64_t now_ns)
+static void join_receive(struct registry *r, const struct wire_address *from,
+			 struct manage_body body, uint64_t now_ns)
 {
 	struct manage_join join;
 	size_t before = r->roster.count;
@@ -154,7 +167,8 @@ static void join_receive(struct registry *r, const struct wire_address *from, st
 		return;
 	}
 	struct roster_node *n = roster_find_uuid(&r->roster, join.self.uuid);
-	if ((n && !identity_admit(r, from, &join, n, now_ns)) || !name_admit(r, from, &join, now_ns))
+	if ((n && !identity_admit(r, from, &join, n, now_ns)) ||
+	    !name_admit(r, from, &join, now_ns))
 		return;
 	if (!n) {
 		n = roster_add(&r->roster, join.self.id);
@@ -183,14 +197,18 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 {
 	struct roster_node *n = roster_find(&r->roster, header->src_node);
 
-	if (!n || n->state != NODE_ALIVE || memcmp(n->entry.uuid, renew->uuid, WIRE_UUID_BYTES) != 0 ||
-	    n->entry.incarnation != renew->incarnation || (n->nonce != 0 && n->nonce != renew->nonce))
+	if (!n || n->state != NODE_ALIVE ||
+	    memcmp(n->entry.uuid, renew->uuid, WIRE_UUID_BYTES) != 0 ||
+	    n->entry.incarnation != renew->incarnation ||
+	    (n->nonce != 0 && n->nonce != renew->nonce))
 		return NULL;
 	return n;
 }
 
-/* Is it newer than all before? Then it is the newest now. A manager that started since takes the first that comes. */
-static bool request_admit(struct registry *r, struct roster_node *n, const struct manage_renew *renew)
+/* Is it newer than all before? Then it is the newest now. A manager that started since takes the
+ * first that comes. */
+static bool request_admit(struct registry *r, struct roster_node *n,
+			  const struct manage_renew *renew)
 {
 	if (n->nonce == renew->nonce && renew->request <= n->request) {
 		r->counters.replayed++;
@@ -224,8 +242,9 @@ static void leave_accept(struct registry *r, struct roster_node *n, uint64_t now
 	r->counters.left++;
 }
 
-static void renew_receive(struct registry *r, const struct wire_address *from, const struct wire_header *header,
-			  struct manage_body body, uint64_t now_ns)
+static void renew_receive(struct registry *r, const struct wire_address *from,
+			  const struct wire_header *header, struct manage_body body,
+			  uint64_t now_ns)
 {
 	struct manage_renew renew;
 
@@ -253,8 +272,8 @@ static void renew_receive(struct registry *r, const struct wire_address *from, c
 	}
 }
 
-void requests_receive(struct registry *r, const struct wire_address *from, const struct wire_header *header,
-		      struct manage_body body, uint64_t now_ns)
+void requests_receive(struct registry *r, const struct wire_address *from,
+		      const struct wire_header *header, struct manage_body body, uint64_t now_ns)
 {
 	switch (header->type) {
 	case WIRE_JOIN: join_receive(r, from, body, now_ns); break;

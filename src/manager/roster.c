@@ -7,7 +7,8 @@
 
 #include <dxp/status.h>
 
-#define ID_PLACES (WIRE_NODE_LAST + 1u)
+#define ID_PLACES  (WIRE_NODE_LAST + 1u)
+#define USED_WORDS (ID_PLACES / 64 + 1)
 
 int roster_create(struct roster *r)
 {
@@ -17,8 +18,9 @@ int roster_create(struct roster *r)
 	list_init(&r->fading);
 	list_init(&r->dirty);
 	r->by_id = calloc(ID_PLACES, sizeof(*r->by_id));
+	r->used = calloc(USED_WORDS, sizeof(*r->used));
 	r->deleted = calloc(ID_PLACES / 8 + 1, 1);
-	if (r->by_id && r->deleted)
+	if (r->by_id && r->used && r->deleted)
 		return DXP_OK;
 	roster_destroy(r);
 	return DXP_ENOMEM;
@@ -26,11 +28,16 @@ int roster_create(struct roster *r)
 
 void roster_destroy(struct roster *r)
 {
-	for (unsigned id = 0; r->by_id && id < ID_PLACES; id++)
-		free(r->by_id[id]);
+	while (!list_empty(&r->by_change)) {
+		struct roster_node *n = ROSTER_NODE(r->by_change.next, by_change);
+		list_remove(&n->by_change);
+		free(n);
+	}
 	free(r->by_id);
+	free(r->used);
 	free(r->deleted);
 	r->by_id = NULL;
+	r->used = NULL;
 	r->deleted = NULL;
 }
 
@@ -39,13 +46,25 @@ struct roster_node *roster_find(const struct roster *r, uint16_t id)
 	return id <= WIRE_NODE_LAST ? r->by_id[id] : NULL;
 }
 
+struct roster_node *roster_next(const struct roster *r, uint32_t id)
+{
+	uint32_t word = id / 64;
+
+	if (id > WIRE_NODE_LAST)
+		return NULL;
+	uint64_t bits = r->used[word] & ~0ull << id % 64;
+	while (bits == 0 && ++word < USED_WORDS)
+		bits = r->used[word];
+	return bits ? r->by_id[word * 64 + (uint32_t)__builtin_ctzll(bits)] : NULL;
+}
+
 struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES])
 {
 	struct roster_node *n;
 
 	ROSTER_EACH(r, n)
-		if (memcmp(n->entry.uuid, uuid, WIRE_UUID_BYTES) == 0)
-			return n;
+	if (memcmp(n->entry.uuid, uuid, WIRE_UUID_BYTES) == 0)
+		return n;
 	return NULL;
 }
 
@@ -54,8 +73,8 @@ struct roster_node *roster_find_name(const struct roster *r, const char *name)
 	struct roster_node *n;
 
 	ROSTER_EACH(r, n)
-		if (n->state != NODE_GONE && strcmp(n->entry.name, name) == 0)
-			return n;
+	if (n->state != NODE_GONE && strcmp(n->entry.name, name) == 0)
+		return n;
 	return NULL;
 }
 
@@ -75,6 +94,7 @@ static void node_forget(struct roster *r, struct roster_node *n)
 	/* a dead one is still in the tables of others: they must learn that it went */
 	r->floor = max_u64(r->floor, n->state == NODE_GONE ? n->changed : ++r->sequence);
 	r->by_id[n->entry.id] = NULL;
+	r->used[n->entry.id / 64] &= ~(1ull << n->entry.id % 64);
 	deleted_set(r, n->entry.id, true);
 	r->count--;
 	list_remove(&n->by_change);
@@ -91,7 +111,8 @@ static bool room_make(struct roster *r)
 
 	if (r->count < FABRIC_NODES_MAX)
 		return true;
-	ROSTER_EACH(r, n) {
+	ROSTER_EACH(r, n)
+	{
 		if (n->state == NODE_GONE) {
 			node_forget(r, n);
 			return true;
@@ -110,7 +131,8 @@ static uint16_t id_choose(struct roster *r, uint16_t wanted)
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
 		return wanted;
 	while (r->by_id[r->next_id])
-		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+		r->next_id =
+			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
 	return r->next_id;
 }
 
@@ -129,9 +151,11 @@ struct roster_node *roster_add(struct roster *r, uint16_t wanted)
 	list_init(&n->by_dirty);
 	deleted_set(r, n->entry.id, false);
 	r->by_id[n->entry.id] = n;
+	r->used[n->entry.id / 64] |= 1ull << n->entry.id % 64;
 	r->count++;
 	if (r->next_id == n->entry.id)
-		r->next_id = r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
+		r->next_id =
+			r->next_id == WIRE_NODE_LAST ? WIRE_NODE_FIRST : (uint16_t)(r->next_id + 1);
 	roster_change(r, n);
 	return n;
 }
@@ -150,7 +174,8 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 	list_remove(&n->by_time);
 	/* the last place, but for those that a restart of the manager gave a longer lease */
 	struct list *before = r->leases.previous;
-	while (before != &r->leases && ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
+	while (before != &r->leases &&
+	       ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)
 		before = before->previous;
 	list_insert(before, &n->by_time);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's loop: take a batch, store what came of it, send. Ids are on disk before a node learns of them. */
+/* The manager's loop: take a batch, store what came of it, send. Ids are on disk before a node
+ * learns of them. */
 #include "manager/server.h"
 
 #include <stdatomic.h>
@@ -28,7 +29,8 @@ int server_open(const struct server_options *options, struct server **out)
 {
 	struct server *s = calloc(1, sizeof(*s));
 	struct link_options link_options = {.bind = options->bind};
-	struct registry_options registry_options = {.policy = options->policy, .entropy = entropy_kernel};
+	struct registry_options registry_options = {.policy = options->policy,
+						    .entropy = entropy_kernel};
 	int status;
 
 	if (!s)
@@ -74,15 +76,18 @@ static void receive(struct server *s)
 	uint64_t now_ns = link_now_ns();
 
 	for (size_t i = 0; i < count; i++)
-		registry_receive(s->registry, &arrivals[i].from, arrivals[i].data, arrivals[i].bytes, now_ns);
+		registry_receive(s->registry, &arrivals[i].from, arrivals[i].data,
+				 arrivals[i].bytes, now_ns);
 }
 
-/* A store that fails does not stop the fabric: nodes are served from memory, and saving is tried again each second. */
+/* A store that fails does not stop the fabric: nodes are served from memory, and saving is tried
+ * again each second. */
 static void save(struct server *s, uint64_t now_ns)
 {
 	if (now_ns < s->store_retry_ns)
 		return;
-	s->store_retry_ns = store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
+	s->store_retry_ns =
+		store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
 }
 
 /* Sends what is due. False: the kernel has no room for all of it; the rest keeps its place. */
@@ -90,7 +95,8 @@ static bool send(struct server *s)
 {
 	do {
 		if (s->out_sent == s->out_count) {
-			s->out_count = registry_send(s->registry, s->out, LINK_BATCH, link_now_ns());
+			s->out_count =
+				registry_send(s->registry, s->out, LINK_BATCH, link_now_ns());
 			s->out_sent = 0;
 			save(s, link_now_ns()); /* leases that ran out just now */
 		}
@@ -105,7 +111,8 @@ void server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
 		bool sent = s->out_sent == s->out_count;
-		if (sent) /* what waits to be sent lies in the registry's memory, which receiving would change */
+		if (sent) /* what waits to be sent lies in the registry's memory, which receiving
+			     would change */
 			receive(s);
 		save(s, link_now_ns());
 		sent = send(s);
@@ -130,8 +137,8 @@ void server_report(const struct server *s)
 
 	log_info("nodes: %zu alive, %zu dead", registry_node_count(s->registry, NODE_ALIVE),
 		 registry_node_count(s->registry, NODE_DEAD));
-#define REPORT(name, text)                                                                         \
-	if (c->name)                                                                               \
+#define REPORT(name, text) \
+	if (c->name)       \
 		log_info("%s: %llu (%s)", #name, (unsigned long long)c->name, text);
 	REGISTRY_COUNTERS(REPORT)
 #undef REPORT

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager as a process: a UDP endpoint, the registry, its store, and the loop that turns them. One thread. */
+/* The manager as a process: a UDP endpoint, the registry, its store, and the loop that turns them.
+ * One thread. */
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 
@@ -14,7 +15,8 @@ struct server_options {
 
 struct server;
 
-/* Opens endpoint and store and loads the registry. Statuses as link_open and store_open, logged there. */
+/* Opens endpoint and store and loads the registry. Statuses as link_open and store_open, logged
+ * there. */
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 

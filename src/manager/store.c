@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store on SQLite. The database stays locked while it is open; a row of `node` is one node with all its fields, numbers
- * of 64 bits kept as SQLite's signed ones. */
+/* The store on SQLite. The database stays locked while it is open; a row of `node` is one node with
+ * all its fields, numbers of 64 bits kept as SQLite's signed ones. */
 #include "manager/store.h"
 
 #include <errno.h>
@@ -31,8 +31,10 @@ static const char *const statement_texts[STATEMENTS] = {
 
 static const char schema[] =
 	"BEGIN;"
-	"CREATE TABLE node (id INTEGER PRIMARY KEY, uuid BLOB NOT NULL UNIQUE, state INTEGER NOT NULL, kind INTEGER NOT NULL,"
-	" incarnation INTEGER NOT NULL, capabilities INTEGER NOT NULL, magic INTEGER NOT NULL, memory INTEGER NOT NULL,"
+	"CREATE TABLE node (id INTEGER PRIMARY KEY, uuid BLOB NOT NULL UNIQUE, state INTEGER NOT "
+	"NULL, kind INTEGER NOT NULL,"
+	" incarnation INTEGER NOT NULL, capabilities INTEGER NOT NULL, magic INTEGER NOT NULL, "
+	"memory INTEGER NOT NULL,"
 	" address BLOB NOT NULL, name TEXT NOT NULL, engine TEXT NOT NULL, device TEXT NOT NULL);"
 	"CREATE TABLE permission (host TEXT NOT NULL, xpu TEXT NOT NULL, PRIMARY KEY (host, xpu));"
 	"PRAGMA application_id = 1685614701;" /* APPLICATION_ID */
@@ -56,19 +58,22 @@ static int complain(struct store *s, const char *doing)
 	switch (code) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		log_error("another manager uses %s; stop it, or give this one its own --state folder", s->path);
+		log_error(
+			"another manager uses %s; stop it, or give this one its own --state folder",
+			s->path);
 		return DXP_EBUSY;
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
-		log_error("%s is damaged or not a manager's database (%s); move it away to start with an empty registry, "
+		log_error("%s is damaged or not a manager's database (%s); move it away to start "
+			  "with an empty registry, "
 			  "nodes keep their ids where they can",
 			  s->path, sqlite3_errmsg(s->db));
 		return DXP_EMALFORMED;
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_CANTOPEN:
-		log_error("cannot write %s (%s); give --state a folder that this user may write", s->path,
-			  sqlite3_errmsg(s->db));
+		log_error("cannot write %s (%s); give --state a folder that this user may write",
+			  s->path, sqlite3_errmsg(s->db));
 		return DXP_EACCESS;
 	case SQLITE_NOMEM: return DXP_ENOMEM;
 	default:
@@ -104,38 +109,47 @@ static int schema_ensure(struct store *s)
 	if (status != DXP_OK)
 		return status;
 	if (application == 0 && version == 0 && tables == 0)
-		return sqlite3_exec(s->db, schema, NULL, NULL, NULL) == SQLITE_OK ? DXP_OK : complain(s, "make the tables");
+		return sqlite3_exec(s->db, schema, NULL, NULL, NULL) == SQLITE_OK
+			       ? DXP_OK
+			       : complain(s, "make the tables");
 	if (application != APPLICATION_ID) {
-		log_error("%s is another program's database; give --state an empty folder", s->path);
+		log_error("%s is another program's database; give --state an empty folder",
+			  s->path);
 		return DXP_EMALFORMED;
 	}
 	if (version != SCHEMA_VERSION) {
-		log_error("%s was written by another version of dxp-manager (format %d, this one knows %d); use that one",
+		log_error("%s was written by another version of dxp-manager (format %d, this one "
+			  "knows %d); use that one",
 			  s->path, version, SCHEMA_VERSION);
 		return DXP_EUNSUPPORTED;
 	}
 	return DXP_OK;
 }
 
-/* A lock that is held until the end keeps a second manager out; quick_check finds damage before we rely on anything. */
+/* A lock that is held until the end keeps a second manager out; quick_check finds damage before we
+ * rely on anything. */
 static int database_begin(struct store *s)
 {
 	sqlite3_stmt *statement = NULL;
 	int status;
 
-	if (sqlite3_exec(s->db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+	if (sqlite3_exec(s->db,
+			 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA "
+			 "synchronous = FULL;"
 			 "BEGIN EXCLUSIVE; COMMIT",
 			 NULL, NULL, NULL) != SQLITE_OK)
 		return complain(s, "lock the database");
 	if (sqlite3_db_readonly(s->db, "main") == 1) {
-		log_error("cannot write %s; give --state a folder that this user may write", s->path);
+		log_error("cannot write %s; give --state a folder that this user may write",
+			  s->path);
 		return DXP_EACCESS;
 	}
 	if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &statement, NULL) != SQLITE_OK ||
 	    sqlite3_step(statement) != SQLITE_ROW)
 		status = complain(s, "check the database");
 	else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0) {
-		log_error("%s is damaged (%s); move it away to start with an empty registry, nodes keep their ids where they can",
+		log_error("%s is damaged (%s); move it away to start with an empty registry, nodes "
+			  "keep their ids where they can",
 			  s->path, (const char *)sqlite3_column_text(statement, 0));
 		status = DXP_EMALFORMED;
 	} else {
@@ -148,8 +162,8 @@ static int database_begin(struct store *s)
 static int statements_prepare(struct store *s)
 {
 	for (int i = 0; i < STATEMENTS; i++)
-		if (sqlite3_prepare_v3(s->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT, &s->statements[i], NULL) !=
-		    SQLITE_OK)
+		if (sqlite3_prepare_v3(s->db, statement_texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+				       &s->statements[i], NULL) != SQLITE_OK)
 			return complain(s, "prepare");
 	return DXP_OK;
 }
@@ -172,7 +186,9 @@ static int folder_ensure(struct store *s, const char *folder)
 static int database_open(struct store *s)
 {
 	mode_t before = umask(0077);
-	int code = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	int code = sqlite3_open_v2(s->path, &s->db,
+				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				   NULL);
 	int status = code == SQLITE_OK ? DXP_OK : s->db ? complain(s, "open") : DXP_ENOMEM;
 
 	if (status == DXP_OK)
@@ -224,8 +240,10 @@ static bool node_read(sqlite3_stmt *row, struct store_op *op)
 {
 	struct node_entry *e = &op->entry;
 
-	*op = (struct store_op){.kind = STORE_NODE_PUT, .state = (enum node_state)sqlite3_column_int(row, 2)};
-	if (sqlite3_column_bytes(row, 1) != WIRE_UUID_BYTES || sqlite3_column_bytes(row, 8) != WIRE_ADDRESS_BYTES)
+	*op = (struct store_op){.kind = STORE_NODE_PUT,
+				.state = (enum node_state)sqlite3_column_int(row, 2)};
+	if (sqlite3_column_bytes(row, 1) != WIRE_UUID_BYTES ||
+	    sqlite3_column_bytes(row, 8) != WIRE_ADDRESS_BYTES)
 		return false;
 	e->id = (uint16_t)sqlite3_column_int(row, 0);
 	memcpy(e->uuid, sqlite3_column_blob(row, 1), WIRE_UUID_BYTES);
@@ -249,7 +267,8 @@ static bool grant_read(sqlite3_stmt *row, struct store_op *op)
 	return true;
 }
 
-static int rows_load(struct store *s, struct registry *r, const char *query, bool (*read)(sqlite3_stmt *, struct store_op *))
+static int rows_load(struct store *s, struct registry *r, const char *query,
+		     bool (*read)(sqlite3_stmt *, struct store_op *))
 {
 	sqlite3_stmt *statement = NULL;
 	struct store_op op;
@@ -266,7 +285,8 @@ static int rows_load(struct store *s, struct registry *r, const char *query, boo
 	sqlite3_finalize(statement);
 	if (status != DXP_EINVAL)
 		return status;
-	log_error("%s holds rows that cannot be; move it away to start with an empty registry", s->path);
+	log_error("%s holds rows that cannot be; move it away to start with an empty registry",
+		  s->path);
 	return DXP_EMALFORMED;
 }
 
@@ -343,7 +363,8 @@ int store_save(struct store *s, struct registry *r)
 		return DXP_OK;
 	}
 	if (!s->failing)
-		log_error("cannot write %s (%s): ids and grants given now are lost if this manager stops; make room or mend "
+		log_error("cannot write %s (%s): ids and grants given now are lost if this manager "
+			  "stops; make room or mend "
 			  "the disk, it tries again",
 			  s->path, sqlite3_errmsg(s->db));
 	s->failing = true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sees whom. Hosts see themselves and the xPUs, and may use those granted; xPUs see each other and the hosts that may
- * use them. The magic of a node goes only to those who may talk to it. */
+/* Who sees whom. Hosts see themselves and the xPUs, and may use those granted; xPUs see each other
+ * and the hosts that may use them. The magic of a node goes only to those who may talk to it. */
 #include "manager/internal.h"
 
 /* May these two work together? */
-static bool granted(const struct registry *r, const struct roster_node *a, const struct roster_node *b)
+static bool granted(const struct registry *r, const struct roster_node *a,
+		    const struct roster_node *b)
 {
 	if (a->entry.kind == b->entry.kind)
 		return a == b || a->entry.kind == MANAGE_XPU;
@@ -13,14 +14,16 @@ static bool granted(const struct registry *r, const struct roster_node *a, const
 	return grants_allow(&r->grants, b->entry.name, a->entry.name);
 }
 
-bool view_concerns(const struct registry *r, const struct roster_node *viewer, const struct roster_node *subject)
+bool view_concerns(const struct registry *r, const struct roster_node *viewer,
+		   const struct roster_node *subject)
 {
 	if (viewer == subject || subject->entry.kind == MANAGE_XPU)
 		return true;
 	return viewer->entry.kind == MANAGE_XPU;
 }
 
-bool view_visible(const struct registry *r, const struct roster_node *viewer, const struct roster_node *subject)
+bool view_visible(const struct registry *r, const struct roster_node *viewer,
+		  const struct roster_node *subject)
 {
 	if (subject->state == NODE_GONE)
 		return false;
@@ -29,8 +32,8 @@ bool view_visible(const struct registry *r, const struct roster_node *viewer, co
 	return granted(r, viewer, subject);
 }
 
-void view_entry(const struct registry *r, const struct roster_node *viewer, const struct roster_node *subject,
-		struct node_entry *out)
+void view_entry(const struct registry *r, const struct roster_node *viewer,
+		const struct roster_node *subject, struct node_entry *out)
 {
 	*out = subject->entry;
 	out->alive = subject->state == NODE_ALIVE;

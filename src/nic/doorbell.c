@@ -111,7 +111,7 @@ static struct nic_request *request_get(struct nic *n)
 	if (!r)
 		return calloc(1, sizeof(*r));
 	n->free_requests = r->next;
-	memset(r, 0, offsetof(struct nic_request, immediate));
+	memset(r, 0, offsetof(struct nic_request, local));
 	return r;
 }
 

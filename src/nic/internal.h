@@ -39,9 +39,10 @@ struct nic_request {
 	bool cut_done;
 	int status;
 	uint16_t local_count, remote_count;
-	struct nic_piece local[NIC_LIST_ENTRIES_MAX], remote[NIC_LIST_ENTRIES_MAX];
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
-	uint8_t immediate[NIC_INLINE_BYTES_MAX]; /* last: not cleared when a request is used again */
+	/* From here on not cleared when a request is used again: the counts above say what is valid. */
+	struct nic_piece local[NIC_LIST_ENTRIES_MAX], remote[NIC_LIST_ENTRIES_MAX];
+	uint8_t immediate[NIC_INLINE_BYTES_MAX];
 };
 
 /* One message in RLTP's hands. */
@@ -93,6 +94,7 @@ struct rx_record {
 	uint64_t addr;
 	uint8_t *held;    /* payload of what is executed in order, until then; owned */
 	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_message *answer; /* GET, CFG: room for it is taken before the request is accepted */
 	struct wire_get get;
 };
 
@@ -180,6 +182,8 @@ void packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index);
 struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index);
 void rx_stream_run(struct nic_peer *p, uint32_t index);
+/* Gives back what a record holds; after it was executed, or in its place. */
+void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed);
 void tx_stream_done(struct tx_stream *t, uint32_t id);
 void peer_streams_free(struct nic_peer *p);
 

@@ -106,22 +106,21 @@ uint8_t answer_receive(struct nic_peer *p, const struct wire_header *h, const ui
 	return 0;
 }
 
-static void answer_post(struct nic_peer *p, struct nic_message *m, uint8_t type, uint8_t flow)
+static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type, uint8_t flow)
 {
+	struct nic_message *m = record->answer;
+
+	record->answer = NULL;
 	m->rltp.type = type;
 	m->rltp.flow = flow;
 	m->peer = p;
-	p->answers++;
-	message_post(m);
+	return m;
 }
 
-/* Out of memory in the middle of an answer: nothing is said, and the asking side ends by its own bound on silence. */
 void get_execute(struct nic_peer *p, struct rx_record *record)
 {
-	struct nic_message *m = message_get(p->nic);
+	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, FLOW_ANSWER_DATA);
 
-	if (!m)
-		return;
 	m->region = record->region;
 	m->region->uses++; /* the record gives its own hold back */
 	m->data = record->region->base + record->addr;
@@ -129,7 +128,7 @@ void get_execute(struct nic_peer *p, struct rx_record *record)
 	m->fields.addr = record->get.reply_addr;
 	m->fields.key = record->get.reply_key;
 	m->fields.msg_id = record->get.reply_msg_id;
-	answer_post(p, m, WIRE_GET_RSP, FLOW_ANSWER_DATA);
+	message_post(m);
 }
 
 static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record, struct nic_message *m)
@@ -159,19 +158,12 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 void cfg_execute(struct nic_peer *p, struct rx_record *record)
 {
 	uint16_t node = p->session->options.peer_node;
-	struct nic_message *m = message_get(p->nic);
 	bool writing = record->type == WIRE_CFG_WR;
+	struct nic_message *m =
+		answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP, FLOW_ANSWER_SMALL);
 
-	if (!m)
-		return;
-	m->body = malloc(NIC_NAP_BYTES_MAX);
-	m->data = m->body;
-	if (!m->body) {
-		message_put(p->nic, m);
-		return;
-	}
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;
 	m->fields.key = writing ? registers_write(p->nic, node, record) : registers_read(p->nic, node, record, m);
-	answer_post(p, m, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP, FLOW_ANSWER_SMALL);
+	message_post(m);
 }

@@ -64,6 +64,25 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f, cons
 	return ACCEPTED;
 }
 
+/* The answer's message, and its body for registers: whoever accepts a request can answer it. */
+static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
+{
+	struct nic_message *m = p->answers < NIC_READS_MAX ? message_get(p->nic) : NULL;
+
+	if (m && body) {
+		m->body = malloc(NIC_NAP_BYTES_MAX);
+		m->data = m->body;
+	}
+	if (!m || (body && !m->body)) {
+		if (m)
+			message_put(p->nic, m);
+		return false;
+	}
+	r->answer = m;
+	p->answers++;
+	return true;
+}
+
 static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
 				     const uint8_t *payload)
 {
@@ -75,7 +94,7 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
-	if (p->answers >= NIC_READS_MAX)
+	if (!answer_reserve(p, r, false))
 		return not_ready(n);
 	region->uses++;
 	r->region = region;
@@ -92,11 +111,9 @@ static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct r
 	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
 	    h->addr % 4 != 0 || (h->type == WIRE_CFG_RD && (words != 1 || get_be32(payload) > NIC_CFG_WORDS_MAX)))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	if (p->answers >= NIC_READS_MAX)
-		return not_ready(n);
 	r->held = malloc(h->payload_bytes);
-	if (!r->held)
-		return not_ready(n);
+	if (!r->held || !answer_reserve(p, r, true))
+		return not_ready(n); /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -144,13 +161,6 @@ static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struc
 	}
 }
 
-static void record_undo(struct nic_function *f, struct rx_record *r)
-{
-	if (r->reserved)
-		received_unreserve(f);
-	free(r->held);
-	*r = (struct rx_record){0};
-}
 
 /* Counts the packet; true when it was the message's last missing one. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
@@ -227,7 +237,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	verdict = payload_take(n, p, f, r, h, payload);
 	if (verdict.code != 0) {
 		if (fresh)
-			record_undo(f, r);
+			record_clear(p, index, r, false);
 		return verdict;
 	}
 	r->addr = h->addr;

@@ -58,13 +58,16 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 	}
 }
 
-/* Gives back what a record holds; after it was executed, or in its place. */
-static void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed)
+void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed)
 {
 	if (r->reserved && !executed)
 		received_unreserve(&p->nic->functions[index / NIC_QPS_PER_FUNCTION]);
 	if (r->region)
 		r->region->uses--;
+	if (r->answer) {
+		p->answers--;
+		message_put(p->nic, r->answer);
+	}
 	free(r->held);
 	*r = (struct rx_record){0};
 }

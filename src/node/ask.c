@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a manager. A change of grants names the version it changes, so it takes two rounds: the first is refused and
- * tells the version. A table comes page by page, each asked for by the id it begins with. */
+/* Questions to a manager. A change of grants names the version it changes, so it takes two rounds:
+ * the first is refused and tells the version. A table comes page by page, each asked for by the id
+ * it begins with. */
 #include "node/ask.h"
 
 #include <stdio.h>
@@ -128,7 +129,8 @@ static void page_receive(struct ask *a, struct manage_body body, uint64_t now_ns
 	struct node_entry entry;
 	bool removed;
 
-	if (manage_rows_decode(WIRE_NODE_TABLE, body, &rows, &reader) != DXP_OK || rows.first != a->first)
+	if (manage_rows_decode(WIRE_NODE_TABLE, body, &rows, &reader) != DXP_OK ||
+	    rows.first != a->first)
 		return;
 	while (manage_rows_next(&reader, &entry, &removed))
 		if (!row_add(a, &entry)) {
@@ -142,7 +144,8 @@ static void page_receive(struct ask *a, struct manage_body body, uint64_t now_ns
 		again(a, now_ns);
 }
 
-void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes, uint64_t now_ns)
+void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes,
+		 uint64_t now_ns)
 {
 	struct wire_header header;
 	struct manage_body body;
@@ -150,12 +153,14 @@ void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *
 	uint64_t request, nonce;
 	int status = manage_open(data, bytes, a->mac, &header, &body);
 
-	if (a->done || (status != DXP_OK && status != DXP_EAUTH) || !manage_prefix(body, &request, &nonce) ||
-	    nonce != a->nonce || request != a->request || request == 0)
+	if (a->done || (status != DXP_OK && status != DXP_EAUTH) ||
+	    !manage_prefix(body, &request, &nonce) || nonce != a->nonce || request != a->request ||
+	    request == 0)
 		return;
 	if (status == DXP_EAUTH) {
 		if (header.type == WIRE_REFUSE && wire_address_equal(from, &a->options.manager) &&
-		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH && !a->refused_key_ns)
+		    manage_answer_decode(body, &answer) == DXP_OK && answer.status == DXP_EAUTH &&
+		    !a->refused_key_ns)
 			a->refused_key_ns = now_ns;
 		return;
 	}
@@ -172,17 +177,21 @@ static void advance(struct ask *a, uint64_t now_ns)
 
 	wire_address_format(&a->options.manager, address);
 	if (a->refused_key_ns && now_ns >= a->refused_key_ns + AUTH_WAIT_NS) {
-		snprintf(text, sizeof(text), "the manager at %s refuses this key: use the key file of that fabric", address);
+		snprintf(text, sizeof(text),
+			 "the manager at %s refuses this key: use the key file of that fabric",
+			 address);
 		finish(a, DXP_EAUTH, text);
 	} else if (now_ns >= a->until_ns) {
-		snprintf(text, sizeof(text), "no manager answers at %s: is it running there?", address);
+		snprintf(text, sizeof(text), "no manager answers at %s: is it running there?",
+			 address);
 		finish(a, DXP_ETIMEDOUT, text);
 	}
 }
 
 static size_t request_encode(struct ask *a)
 {
-	struct manage_status status = {.request = ++a->request, .nonce = a->nonce, .first = a->first};
+	struct manage_status status = {
+		.request = ++a->request, .nonce = a->nonce, .first = a->first};
 
 	if (a->options.kind == ASK_NODES)
 		return manage_status_encode(&status, a->mac, a->frame);

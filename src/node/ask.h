@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One question to a manager from somebody who has the fabric key but need not be a node: grant, revoke, or read the whole
- * table whatever the grants (`dxp grant`, `dxp revoke`, `dxp nodes --all`). Pure, like member.h. */
+/* One question to a manager from somebody who has the fabric key but need not be a node: grant,
+ * revoke, or read the whole table whatever the grants (`dxp grant`, `dxp revoke`, `dxp nodes
+ * --all`). Pure, like member.h. */
 #ifndef NODE_ASK_H
 #define NODE_ASK_H
 
@@ -26,14 +27,16 @@ struct ask;
 int ask_create(const struct ask_options *options, uint64_t now_ns, struct ask **out);
 void ask_destroy(struct ask *a);
 
-void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes, uint64_t now_ns);
-/* 1 and *out when a datagram is due, whose memory is valid until the next call; else 0. Also lets time pass. */
+void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes,
+		 uint64_t now_ns);
+/* 1 and *out when a datagram is due, whose memory is valid until the next call; else 0. Also lets
+ * time pass. */
 size_t ask_send(struct ask *a, struct link_datagram *out, uint64_t now_ns);
 uint64_t ask_deadline(const struct ask *a); /* UINT64_MAX when done */
 
 bool ask_done(const struct ask *a);
-/* When done: DXP_OK; DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... with a sentence for the user, which may also
- * say something after success; never NULL. */
+/* When done: DXP_OK; DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... with a sentence for the
+ * user, which may also say something after success; never NULL. */
 int ask_status(const struct ask *a);
 const char *ask_text(const struct ask *a);
 

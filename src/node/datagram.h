@@ -9,15 +9,16 @@
 #include "wire/frame.h"
 
 /* `frame` must stay as it is until the datagram is sent. */
-static inline void datagram_place(struct link_datagram *out, const struct wire_address *to, const uint8_t *frame,
-				  size_t frame_bytes)
+static inline void datagram_place(struct link_datagram *out, const struct wire_address *to,
+				  const uint8_t *frame, size_t frame_bytes)
 {
 	out->to = *to;
 	out->ecn = 0;
 	out->header_bytes = WIRE_COMMON_BYTES;
 	memcpy(out->header, frame, WIRE_COMMON_BYTES);
 	out->slice_count = 1;
-	out->slices[0] = (struct link_slice){frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES};
+	out->slices[0] =
+		(struct link_slice){frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES};
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -89,6 +90,8 @@ int node_loop_run(struct node_loop *loop)
 
 	if (status != DXP_OK)
 		return status;
+	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
+	prctl(PR_SET_TIMERSLACK, 1000);
 	while (!*loop->stop) {
 		uint32_t work = round_run(loop);
 		uint64_t now_ns = link_now_ns();

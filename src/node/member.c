@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership as a state machine. Invariants: at most one kind of request (JOIN, RENEW or LEAVE) is under way at a time;
- * every transmission has its own, larger number; an answer counts only for a number sent and once. */
+/* Membership as a state machine. Invariants: at most one kind of request (JOIN, RENEW or LEAVE) is
+ * under way at a time; every transmission has its own, larger number; an answer counts only for a
+ * number sent and once. */
 #include "node/member.h"
 
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
 #define ALONE_MAX_NS   (2 * S_NS)
-#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer beats a forged refusal that came first */
-#define BUSY_SLACK_NS  (200 * MS_NS) /* delays of the network, told apart from a lease that was renewed */
+#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer beats a forged refusal */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* delays, told apart from a lease that was renewed */
 #define LEAVE_TRIES    3
 #define FLIGHTS        8 /* requests whose answers may still come */
 #define TEXT_BYTES     320
@@ -45,8 +46,9 @@ struct member {
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
 	uint64_t send_ns, retry_ns; /* when the next request is due, and the wait after it */
 	uint64_t refused_key_ns;    /* when somebody said "wrong key"; 0: nobody, or disproved */
-	uint64_t busy_until_ns;     /* end of the lease that the holder of our identity had when we first heard; 0: none */
-	uint64_t busy_epoch;    /* of the manager that said so */
+	uint64_t busy_until_ns;     /* end of the lease that the holder of our identity had when we
+				       first heard; 0: none */
+	uint64_t busy_epoch;        /* of the manager that said so */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
 	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may pass */
@@ -82,9 +84,12 @@ static bool options_valid(const struct member_options *o)
 {
 	const struct node_entry *self = &o->self;
 
-	return manage_name_valid(self->name) && (self->kind == MANAGE_HOST || self->kind == MANAGE_XPU) &&
-	       self->id <= WIRE_NODE_LAST && strnlen(self->engine, sizeof(self->engine)) < sizeof(self->engine) &&
-	       strnlen(self->device, sizeof(self->device)) < sizeof(self->device) && o->manager.port != 0;
+	return manage_name_valid(self->name) &&
+	       (self->kind == MANAGE_HOST || self->kind == MANAGE_XPU) &&
+	       self->id <= WIRE_NODE_LAST &&
+	       strnlen(self->engine, sizeof(self->engine)) < sizeof(self->engine) &&
+	       strnlen(self->device, sizeof(self->device)) < sizeof(self->device) &&
+	       o->manager.port != 0;
 }
 
 int member_create(const struct member_options *options, uint64_t now_ns, struct member **out)
@@ -148,7 +153,8 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* A wait, longer or shorter by up to a quarter, so that nodes that lost their manager together do not come back together. */
+/* A wait, longer or shorter by up to a quarter, so that nodes that lost their manager together do
+ * not come back together. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
 	uint16_t drawn;
@@ -168,9 +174,11 @@ static void lease_tell(struct member *m)
 	char address[WIRE_ADDRESS_TEXT_BYTES];
 
 	if (m->state == MEMBER_ALONE)
-		tell(m, LOG_LEVEL_WARN, "manager at %s is back; node %u carries on", manager_text(m, address), m->id);
+		tell(m, LOG_LEVEL_WARN, "manager at %s is back; node %u carries on",
+		     manager_text(m, address), m->id);
 	else if (m->state == MEMBER_JOINING)
-		tell(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u", manager_text(m, address), m->id);
+		tell(m, LOG_LEVEL_INFO, "joined the fabric of %s as node %u",
+		     manager_text(m, address), m->id);
 }
 
 static void lease_receive(struct member *m, struct manage_body body, uint64_t now_ns)
@@ -198,8 +206,9 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
 }
 
-/* Somebody holds our name or uuid. If it is our own last run, its lease ends by itself: wait for that. If the lease was
- * renewed since we first heard of it, there really are two. A manager that started anew extends all leases, once. */
+/* Somebody holds our name or uuid. If it is our own last run, its lease ends by itself: wait for
+ * that. If the lease was renewed since we first heard of it, there really are two. A manager that
+ * started anew extends all leases, once. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
@@ -207,9 +216,11 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	if (answer->epoch != m->busy_epoch)
 		m->busy_until_ns = 0;
 	m->busy_epoch = answer->epoch;
-	if (answer->retry_ns == 0 || (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
+	if (answer->retry_ns == 0 ||
+	    (m->busy_until_ns && until_ns > m->busy_until_ns + BUSY_SLACK_NS)) {
 		fail(m, DXP_EBUSY);
-		tell(m, LOG_LEVEL_ERROR, "cannot join as %s: %s; stop the other one or use another name and identity",
+		tell(m, LOG_LEVEL_ERROR,
+		     "cannot join as %s: %s; stop the other one or use another name and identity",
 		     m->options.self.name, answer->text);
 		return;
 	}
@@ -231,7 +242,8 @@ static void refusal_act(struct member *m, const struct manage_answer *answer, ui
 	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
 	default:
 		fail(m, answer->status);
-		tell(m, LOG_LEVEL_ERROR, "the manager refuses %s: %s", m->options.self.name, answer->text);
+		tell(m, LOG_LEVEL_ERROR, "the manager refuses %s: %s", m->options.self.name,
+		     answer->text);
 	}
 }
 
@@ -240,14 +252,16 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	struct manage_answer answer;
 	uint64_t sent_ns;
 
-	if (manage_answer_decode(body, &answer) != DXP_OK || (type == WIRE_REFUSE) != (answer.status != DXP_OK)) {
+	if (manage_answer_decode(body, &answer) != DXP_OK ||
+	    (type == WIRE_REFUSE) != (answer.status != DXP_OK)) {
 		m->counters.malformed++;
 		return;
 	}
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
-		m->state = MEMBER_LEFT; /* also when refused: the manager does not know us, which is what we want */
+		m->state = MEMBER_LEFT; /* also when refused: the manager does not know us, which is
+					   what we want */
 	else if (type == WIRE_REFUSE)
 		refusal_act(m, &answer, now_ns);
 }
@@ -270,23 +284,25 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	m->ack_due = true; /* also when out of order: tells the manager where to go on */
 }
 
-/* "Wrong key" cannot be authenticated. It is noted when it quotes a request of ours, which nobody off the path can. */
-static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type, struct manage_body body,
-				uint64_t now_ns)
+/* "Wrong key" cannot be authenticated. It is noted when it quotes a request of ours, which nobody
+ * off the path can. */
+static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type,
+				struct manage_body body, uint64_t now_ns)
 {
 	struct manage_answer answer;
 
 	m->counters.unauthentic++;
 	if (type != WIRE_REFUSE || !wire_address_equal(from, &m->options.manager) ||
-	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH || answer.nonce != m->nonce ||
-	    answer.request == 0 || m->flights[answer.request % FLIGHTS].request != answer.request)
+	    manage_answer_decode(body, &answer) != DXP_OK || answer.status != DXP_EAUTH ||
+	    answer.nonce != m->nonce || answer.request == 0 ||
+	    m->flights[answer.request % FLIGHTS].request != answer.request)
 		return;
 	if (!m->refused_key_ns)
 		m->refused_key_ns = now_ns;
 }
 
-void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data, size_t bytes,
-		    uint64_t now_ns)
+void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data,
+		    size_t bytes, uint64_t now_ns)
 {
 	struct wire_header header;
 	struct manage_body body;
@@ -322,11 +338,14 @@ static void wrong_key(struct member *m)
 
 	if (m->state == MEMBER_JOINING) {
 		fail(m, DXP_EAUTH);
-		tell(m, LOG_LEVEL_ERROR, "the manager at %s refuses this key: use the key file of that fabric",
+		tell(m, LOG_LEVEL_ERROR,
+		     "the manager at %s refuses this key: use the key file of that fabric",
 		     manager_text(m, address));
-	} else if (!m->key_doubt_told) {
+	} else if (m->state == MEMBER_ALONE && !m->key_doubt_told) {
 		m->key_doubt_told = true;
-		tell(m, LOG_LEVEL_WARN, "the manager at %s now has another key; node %u carries on with the nodes it knows",
+		tell(m, LOG_LEVEL_WARN,
+		     "the manager at %s now has another key; node %u carries on with the nodes it "
+		     "knows",
 		     manager_text(m, address), m->id);
 	}
 	m->refused_key_ns = 0;
@@ -342,7 +361,9 @@ static void join_too_late(struct member *m)
 		return;
 	}
 	fail(m, DXP_ETIMEDOUT);
-	tell(m, LOG_LEVEL_ERROR, "no manager answers at %s: start one with `dxp up` or dxp-manager, or check the address",
+	tell(m, LOG_LEVEL_ERROR,
+	     "no manager answers at %s: start one with `dxp up` or dxp-manager, or check the "
+	     "address",
 	     manager_text(m, address));
 }
 
@@ -351,13 +372,16 @@ static void advance(struct member *m, uint64_t now_ns)
 {
 	char address[WIRE_ADDRESS_TEXT_BYTES];
 
-	if (m->refused_key_ns && now_ns >= m->refused_key_ns + AUTH_WAIT_NS && m->state <= MEMBER_ALONE)
+	if (m->refused_key_ns && now_ns >= m->refused_key_ns + AUTH_WAIT_NS &&
+	    m->state <= MEMBER_ALONE)
 		wrong_key(m);
 	if (m->state == MEMBER_JOINING && now_ns >= m->join_until_ns)
 		join_too_late(m);
 	if (m->state == MEMBER_JOINED && now_ns >= m->lease_until_ns) {
 		m->state = MEMBER_ALONE;
-		tell(m, LOG_LEVEL_WARN, "manager at %s is silent; node %u carries on with the nodes it knows and keeps asking",
+		tell(m, LOG_LEVEL_WARN,
+		     "manager at %s is silent; node %u carries on with the nodes it knows and "
+		     "keeps asking",
 		     manager_text(m, address), m->id);
 	}
 	if (m->state == MEMBER_LEAVING && m->leave_tries == LEAVE_TRIES && now_ns >= m->send_ns)
@@ -379,7 +403,8 @@ static struct manage_renew renew_make(const struct member *m, uint64_t request)
 
 static size_t request_encode(struct member *m, uint64_t now_ns)
 {
-	struct manage_join join = {.request = flight_begin(m, now_ns), .nonce = m->nonce, .self = m->options.self};
+	struct manage_join join = {
+		.request = flight_begin(m, now_ns), .nonce = m->nonce, .self = m->options.self};
 	struct manage_renew renew = renew_make(m, join.request);
 
 	if (m->state == MEMBER_LEAVING)
@@ -413,7 +438,8 @@ size_t member_send(struct member *m, struct link_datagram *out, size_t count, ui
 	}
 	if (m->ack_due && sent < count) {
 		struct manage_renew ack = renew_make(m, ++m->request);
-		size_t bytes = manage_renew_encode(WIRE_TABLE_ACK, m->id, &ack, m->mac, m->ack_frame);
+		size_t bytes =
+			manage_renew_encode(WIRE_TABLE_ACK, m->id, &ack, m->mac, m->ack_frame);
 		datagram_place(&out[sent++], &m->options.manager, m->ack_frame, bytes);
 		m->ack_due = false;
 	}

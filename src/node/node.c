@@ -191,7 +191,8 @@ static void arrival_take(struct node *n, const struct link_arrival *a, uint64_t 
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 
-static void membership_note(struct node *n)
+/* Logs and takes over what membership has to say; returns how much that was. */
+static uint32_t membership_note(struct node *n)
 {
 	enum log_level level;
 	const char *text = member_notice(n->member, &level);
@@ -202,13 +203,14 @@ static void membership_note(struct node *n)
 		n->id = member_id(n->member);
 		nic_node_set(n->nic, n->id);
 	}
+	return text != NULL;
 }
 
 static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 
-	membership_note(n);
+	work += membership_note(n);
 	return work + peers_update(n);
 }
 

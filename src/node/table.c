@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node table's copy. Rows are separate allocations in an array ordered by id. A row that left stays, not present,
- * until its loss has been told; then it is freed. Invariant: ids strictly grow; changes_waiting counts rows with `changed`. */
+/* The node table's copy. Rows are separate allocations in an array ordered by id. A row that left
+ * stays, not present, until its loss has been told; then it is freed. Invariant: ids strictly grow;
+ * changes_waiting counts rows with `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -226,7 +227,8 @@ static void rows_sweep(struct node_table *t)
 }
 
 /* First makes room for all rows, then changes them: a delta is taken whole or not at all. */
-static int delta_take(struct node_table *t, const struct manage_rows *rows, struct manage_reader reader)
+static int delta_take(struct node_table *t, const struct manage_rows *rows,
+		      struct manage_reader reader)
 {
 	struct manage_reader again = reader;
 	struct node_entry entry;
@@ -251,7 +253,8 @@ static int delta_take(struct node_table *t, const struct manage_rows *rows, stru
 	return DXP_OK;
 }
 
-/* Is this page the start of a full table that is worth more than what is here and what is under way? */
+/* Is this page the start of a full table that is worth more than what is here and what is under
+ * way? */
 static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
 {
 	if (rows->first != WIRE_NODE_FIRST)
@@ -301,7 +304,8 @@ static int assembly_commit(struct node_table *t)
 	return DXP_OK;
 }
 
-static int page_take(struct node_table *t, const struct manage_rows *rows, struct manage_reader reader)
+static int page_take(struct node_table *t, const struct manage_rows *rows,
+		     struct manage_reader reader)
 {
 	struct assembly *a = &t->assembly;
 	struct node_entry entry;
@@ -327,7 +331,8 @@ static int page_take(struct node_table *t, const struct manage_rows *rows, struc
 	return status;
 }
 
-int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows, struct manage_reader reader)
+int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows,
+		    struct manage_reader reader)
 {
 	if (rows->epoch != t->epoch)
 		return DXP_EAGAIN;
@@ -362,7 +367,8 @@ const struct node_entry *node_table_find_name(const struct node_table *t, const 
 
 	for (size_t i = 0; i < t->count; i++) {
 		const struct table_row *row = t->rows[i];
-		if (row->present && strcmp(row->entry.name, name) == 0 && (!found || row->entry.alive))
+		if (row->present && strcmp(row->entry.name, name) == 0 &&
+		    (!found || row->entry.alive))
 			found = &row->entry;
 	}
 	return found;
@@ -377,7 +383,8 @@ static void change_tell(struct node_table *t, size_t index, struct table_change 
 	out->what = row_news(t, row);
 	out->entry = *entry;
 	out->entry.alive = !(out->what & TABLE_LOST);
-	row->told = (struct told){out->entry.alive, entry->granted, entry->magic, entry->incarnation, entry->address};
+	row->told = (struct told){out->entry.alive, entry->granted, entry->magic,
+				  entry->incarnation, entry->address};
 	row_mark(t, row);
 	if (row->present)
 		return;

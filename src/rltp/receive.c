@@ -52,7 +52,9 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	s->unacked_arrivals++;
 	s->counters.received_packets++;
 	s->counters.received_bytes += h->payload_bytes;
-	if (h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_LAST) || s->unacked_arrivals >= RLTP_ACK_EVERY)
+	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will carry it. */
+	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
+	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE) || s->unacked_arrivals >= RLTP_ACK_EVERY)
 		s->ack_now = true;
 	else if (s->ack_deadline_ns == UINT64_MAX)
 		s->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;

@@ -148,6 +148,16 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 		s->reorder_steps++;
 }
 
+/* Without an echo (an acknowledgement that rode on data), the newest packet that was sent once gives the round trip: never
+ * too short, and too long by at most the receiver's delay. */
+static void rtt_from_slot(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
+{
+	const struct tx_slot *slot = tx_slot_at(s, cum - 1);
+
+	if (slot->state == TX_SENT && slot->tries == 1 && arrived_ns > slot->sent_ns)
+		rtt_sample(s, arrived_ns - slot->sent_ns);
+}
+
 static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum)
 {
 	uint32_t fresh = 0;
@@ -170,6 +180,8 @@ void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wir
 	}
 	if (ack)
 		echo_take(s, ack, arrived_ns);
+	else if (seq_before(s->tx_una, cum))
+		rtt_from_slot(s, cum, arrived_ns);
 	uint32_t fresh = seq_before(s->tx_una, cum) ? cumulative_take(s, cum) : 0;
 	if (ack) {
 		fresh += bitmap_take(s, cum, ack);

@@ -89,6 +89,11 @@ uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags
 	else
 		p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
+	/* Without holes, cum_ack says all that a delayed acknowledgement would. */
+	if (!rx_map_has_holes(&s->rx)) {
+		s->ack_deadline_ns = UINT64_MAX;
+		s->unacked_arrivals = 0;
+	}
 	return p.header.payload_bytes;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing fields one after another within bounds, for bodies that hold texts and so have no fixed offsets.
- * After a field that does not fit, or does not hold what it may, `bad` stays set and nothing moves; look once, at the end. */
+/* Reading and writing fields one after another within bounds, for bodies that hold texts and so
+ * have no fixed offsets. After a field that does not fit, or does not hold what it may, `bad` stays
+ * set and nothing moves; look once, at the end. */
 #ifndef WIRE_CURSOR_H
 #define WIRE_CURSOR_H
 
@@ -127,7 +128,8 @@ static inline uint64_t take_64(struct take_cursor *c)
 	return at ? get_be64(at) : 0;
 }
 
-/* A text of put_text into to[to_bytes]: it must fit with its zero and hold no control characters. */
+/* A text of put_text into to[to_bytes]: it must fit with its zero and hold no control characters.
+ */
 static inline void take_text(struct take_cursor *c, char *to, size_t to_bytes)
 {
 	size_t bytes = take_8(c);

@@ -12,7 +12,8 @@
 #define STATUS_PADDING 46 /* so that no refusal is longer than the request it answers */
 
 /* The header as the mac sees it: what a sender or a NIC on the way may set late is zero. */
-static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes, uint8_t out[MAC_BYTES])
+static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
+			 uint8_t out[MAC_BYTES])
 {
 	uint8_t header[WIRE_COMMON_BYTES];
 
@@ -24,7 +25,8 @@ static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_byte
 	mac_compute(mac, header, sizeof(header), frame + WIRE_COMMON_BYTES, body_bytes, out);
 }
 
-size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes, struct mac *mac, uint8_t *out)
+size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_bytes,
+		   struct mac *mac, uint8_t *out)
 {
 	size_t frame_bytes = WIRE_COMMON_BYTES + body_bytes + MAC_BYTES;
 	struct wire_header header = {
@@ -45,7 +47,8 @@ size_t manage_seal(uint8_t type, uint16_t source, uint16_t target, size_t body_b
 	return frame_bytes;
 }
 
-int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header, struct manage_body *body)
+int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
+		struct manage_body *body)
 {
 	struct wire_header h;
 	uint8_t expected[MAC_BYTES];
@@ -53,7 +56,8 @@ int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_
 
 	if (status != DXP_OK)
 		return status;
-	if (!wire_type_management(h.type) || !(h.flags & WIRE_FLAG_CRCP) || h.payload_bytes < MAC_BYTES)
+	if (!wire_type_management(h.type) || !(h.flags & WIRE_FLAG_CRCP) ||
+	    h.payload_bytes < MAC_BYTES)
 		return DXP_EMALFORMED;
 	size_t body_bytes = (size_t)h.payload_bytes - MAC_BYTES;
 	mac_of_frame(mac, data, body_bytes, expected);
@@ -64,14 +68,16 @@ int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_
 
 static struct put_cursor body_begin(uint8_t *out)
 {
-	return (struct put_cursor){out + WIRE_COMMON_BYTES, out + MANAGE_FRAME_BYTES - MAC_BYTES, false};
+	return (struct put_cursor){out + WIRE_COMMON_BYTES, out + MANAGE_FRAME_BYTES - MAC_BYTES,
+				   false};
 }
 
-static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source, uint16_t target, struct mac *mac,
-		       uint8_t *out)
+static size_t body_end(const struct put_cursor *c, uint8_t type, uint16_t source, uint16_t target,
+		       struct mac *mac, uint8_t *out)
 {
 	assert(!c->bad);
-	return manage_seal(type, source, target, (size_t)(c->at - out) - WIRE_COMMON_BYTES, mac, out);
+	return manage_seal(type, source, target, (size_t)(c->at - out) - WIRE_COMMON_BYTES, mac,
+			   out);
 }
 
 static struct take_cursor take_begin(struct manage_body body)
@@ -138,14 +144,15 @@ int manage_lease_decode(struct manage_body body, struct manage_lease *out)
 		.node = take_16(&c),
 	};
 
-	if (!take_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 || lease.node < WIRE_NODE_FIRST ||
-	    lease.node > WIRE_NODE_LAST)
+	if (!take_done(&c) || lease.epoch == 0 || lease.lease_ns == 0 ||
+	    lease.node < WIRE_NODE_FIRST || lease.node > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = lease;
 	return DXP_OK;
 }
 
-size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew, struct mac *mac, uint8_t *out)
+size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew,
+			   struct mac *mac, uint8_t *out)
 {
 	struct put_cursor c = body_begin(out);
 
@@ -163,7 +170,8 @@ size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_re
 int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 {
 	struct take_cursor c = take_begin(body);
-	struct manage_renew renew = {.request = take_64(&c), .nonce = take_64(&c), .incarnation = take_64(&c)};
+	struct manage_renew renew = {
+		.request = take_64(&c), .nonce = take_64(&c), .incarnation = take_64(&c)};
 
 	take_bytes(&c, renew.uuid, sizeof(renew.uuid));
 	renew.progress.epoch = take_64(&c);
@@ -175,7 +183,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Names of an ASSIGN have fixed room: then the request is as long as the longest unauthenticated refusal. */
+/* Names of an ASSIGN have fixed room: then the request is as long as the longest unauthenticated
+ * refusal. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};
@@ -240,26 +249,29 @@ size_t manage_status_encode(const struct manage_status *status, struct mac *mac,
 int manage_status_decode(struct manage_body body, struct manage_status *out)
 {
 	struct take_cursor c = take_begin(body);
-	struct manage_status status = {.request = take_64(&c), .nonce = take_64(&c), .first = take_16(&c)};
+	struct manage_status status = {
+		.request = take_64(&c), .nonce = take_64(&c), .first = take_16(&c)};
 	uint8_t padding[STATUS_PADDING] = {0}, any = 0;
 
 	take_bytes(&c, padding, sizeof(padding));
 	for (size_t i = 0; i < sizeof(padding); i++)
 		any |= padding[i];
-	if (!take_done(&c) || any != 0 || status.first < WIRE_NODE_FIRST || status.first > WIRE_NODE_LAST)
+	if (!take_done(&c) || any != 0 || status.first < WIRE_NODE_FIRST ||
+	    status.first > WIRE_NODE_LAST)
 		return DXP_EMALFORMED;
 	*out = status;
 	return DXP_OK;
 }
 
-size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer, size_t bytes_max,
-			    struct mac *mac, uint8_t *out)
+size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer,
+			    size_t bytes_max, struct mac *mac, uint8_t *out)
 {
 	struct put_cursor c = body_begin(out);
 	char text[MANAGE_TEXT_BYTES];
 	size_t room = bytes_max - MANAGE_ANSWER_MIN;
 
-	assert((type == WIRE_REFUSE && answer->status != DXP_OK) || (type == WIRE_ANSWER && answer->status == DXP_OK));
+	assert((type == WIRE_REFUSE && answer->status != DXP_OK) ||
+	       (type == WIRE_ANSWER && answer->status == DXP_OK));
 	assert(bytes_max >= MANAGE_ANSWER_MIN);
 	size_t length = strnlen(answer->text, sizeof(text) - 1);
 	if (length > room)

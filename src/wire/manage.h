@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames between a node and the manager of its fabric (X-09 .. X-11), as bytes. Each is one datagram: the common
- * header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key over the header (time stamps, counters and crc taken as
- * zero) and the body. docs/manager.md tells the protocol; this file knows only offsets, lengths and what a field may hold.
+/* The frames between a node and the manager of its fabric (X-09 .. X-11), as bytes. Each is one
+ * datagram: the common header, a body, and 16 bytes of HMAC-SHA-256 with the fabric key over the
+ * header (time stamps, counters and crc taken as zero) and the body. docs/manager.md tells the
+ * protocol; this file knows only offsets, lengths and what a field may hold.
  *
  *   JOIN       node -> manager  who I am                          answered by LEASE or REFUSE
  *   RENEW      node -> manager  I live, my table is at ...        answered by LEASE or REFUSE
  *   LEAVE      node -> manager  I go                              answered by ANSWER
  *   TABLE_ACK  node -> manager  my table is at ...
- *   NODE_TABLE, NODE_DELTA      manager -> node  rows of the table: everything in pages, or what changed
- *   ASSIGN     anybody with the key: grant or revoke              answered by ANSWER or REFUSE
- *   STATUS     anybody with the key: one page of the whole table  answered by NODE_TABLE or REFUSE
+ *   NODE_TABLE, NODE_DELTA      manager -> node  rows of the table: everything in pages, or what
+ * changed ASSIGN     anybody with the key: grant or revoke              answered by ANSWER or
+ * REFUSE STATUS     anybody with the key: one page of the whole table  answered by NODE_TABLE or
+ * REFUSE
  *
- * Every body begins with `request`, a number that grows with each request of its sender (0 in what the manager sends
- * unasked), and `nonce`, drawn by the asking process at its start; the manager repeats both, so that neither an old answer
- * nor one to somebody else is believed. */
+ * Every body begins with `request`, a number that grows with each request of its sender (0 in what
+ * the manager sends unasked), and `nonce`, drawn by the asking process at its start; the manager
+ * repeats both, so that neither an old answer nor one to somebody else is believed. */
 #ifndef WIRE_MANAGE_H
 #define WIRE_MANAGE_H
 
@@ -39,7 +41,8 @@ struct node_entry {
 	uint16_t id;
 	uint8_t kind; /* enum manage_kind */
 	bool alive;   /* holds a lease */
-	bool granted; /* host reading about an xPU: I may use it; xPU about a host: it may use me; xPU about an xPU: true */
+	bool granted; /* host reading about an xPU: I may use it; xPU about a host: it may use me;
+			 xPU about an xPU: true */
 	uint32_t capabilities;
 	uint32_t magic; /* of its service queue pair; 0 where not granted */
 	uint64_t incarnation;
@@ -51,8 +54,9 @@ struct node_entry {
 	char device[FABRIC_DEVICE_BYTES];
 };
 
-/* How far a node's copy of the table is. cursor 0: complete as of `sequence` of `epoch`. Otherwise a full table that was
- * begun at `sequence` is under way, and rows with id >= cursor are missing. epoch 0: nothing yet. */
+/* How far a node's copy of the table is. cursor 0: complete as of `sequence` of `epoch`. Otherwise
+ * a full table that was begun at `sequence` is under way, and rows with id >= cursor are missing.
+ * epoch 0: nothing yet. */
 struct manage_progress {
 	uint64_t epoch, sequence;
 	uint16_t cursor;
@@ -60,7 +64,8 @@ struct manage_progress {
 
 struct manage_join {
 	uint64_t request, nonce;
-	struct node_entry self; /* id: the one held before, or 0; address, alive and granted mean nothing */
+	struct node_entry
+		self; /* id: the one held before, or 0; address, alive and granted mean nothing */
 };
 
 struct manage_lease {
@@ -83,7 +88,8 @@ enum manage_action { MANAGE_GRANT = 1, MANAGE_REVOKE = 2 };
 
 struct manage_assign {
 	uint64_t request, nonce;
-	uint64_t epoch, version; /* of the grants as the asker knows them (REFUSE tells), so that a replay changes nothing */
+	uint64_t epoch, version; /* of the grants as the asker knows them (REFUSE tells), so that a
+				    replay changes nothing */
 	uint8_t action;
 	char host[FABRIC_NAME_BYTES]; /* a node's name or "*" */
 	char xpu[FABRIC_NAME_BYTES];
@@ -97,15 +103,15 @@ struct manage_status {
 /* REFUSE and ANSWER. */
 struct manage_answer {
 	uint64_t request, nonce;
-	int32_t status; /* enum dxp_status */
+	int32_t status;    /* enum dxp_status */
 	uint64_t retry_ns; /* DXP_EBUSY: when the other's lease ends unless renewed, from now */
 	uint64_t epoch, version; /* of the manager, and of the grants for the next ASSIGN */
 	char text[MANAGE_TEXT_BYTES];
 };
 
 /* The front of NODE_TABLE and NODE_DELTA.
- * NODE_TABLE: rows with first <= id < next as of `from` or later; next 0: to the end. `to` is `from`.
- * NODE_DELTA: what changed after `from` up to `to`; first and next are 0. */
+ * NODE_TABLE: rows with first <= id < next as of `from` or later; next 0: to the end. `to` is
+ * `from`. NODE_DELTA: what changed after `from` up to `to`; first and next are 0. */
 struct manage_rows {
 	uint64_t request, nonce;
 	uint64_t epoch, from, to;
@@ -128,40 +134,45 @@ struct manage_reader {
 
 bool manage_name_valid(const char *name);
 
-/* The longest frame of each kind but the row carriers; buffers for requests and answers have this size. */
+/* The longest frame of each kind but the row carriers; buffers for requests and answers have this
+ * size. */
 #define MANAGE_FRAME_BYTES 512
 
-/* Encoders write header, body and mac into `out` (MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES for rows) and return the
- * frame's length. `source` and `target` are node ids. The structs must hold what a decoder would accept (asserted). */
+/* Encoders write header, body and mac into `out` (MANAGE_FRAME_BYTES, or FABRIC_DATAGRAM_BYTES for
+ * rows) and return the frame's length. `source` and `target` are node ids. The structs must hold
+ * what a decoder would accept (asserted). */
 size_t manage_join_encode(const struct manage_join *join, struct mac *mac, uint8_t *out);
 size_t manage_lease_encode(const struct manage_lease *lease, struct mac *mac, uint8_t *out);
-size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew, struct mac *mac, uint8_t *out);
+size_t manage_renew_encode(uint8_t type, uint16_t source, const struct manage_renew *renew,
+			   struct mac *mac, uint8_t *out);
 size_t manage_assign_encode(const struct manage_assign *assign, struct mac *mac, uint8_t *out);
 size_t manage_status_encode(const struct manage_status *status, struct mac *mac, uint8_t *out);
 
-/* mac NULL: sixteen zero bytes instead, which proves nothing (wrong key). The text is cut so that the frame has at most
- * bytes_max (>= MANAGE_ANSWER_MIN). */
+/* mac NULL: sixteen zero bytes instead, which proves nothing (wrong key). The text is cut so that
+ * the frame has at most bytes_max (>= MANAGE_ANSWER_MIN). */
 #define MANAGE_ANSWER_MIN 93
-size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer, size_t bytes_max,
-			    struct mac *mac, uint8_t *out);
+size_t manage_answer_encode(uint8_t type, uint16_t target, const struct manage_answer *answer,
+			    size_t bytes_max, struct mac *mac, uint8_t *out);
 
 void manage_rows_begin(struct manage_writer *w, uint8_t *out, size_t out_bytes);
 /* False, and nothing written, when the row does not fit. */
 bool manage_rows_add(struct manage_writer *w, const struct node_entry *entry);
 bool manage_rows_remove(struct manage_writer *w, uint16_t id);
-size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target, const struct manage_rows *rows,
-			  struct mac *mac);
+size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
+			  const struct manage_rows *rows, struct mac *mac);
 
-/* Checks header, crc and mac of a management frame; *header and *body are written on DXP_OK and on DXP_EAUTH.
- * DXP_EMALFORMED: not a management frame or not a sound one; DXP_EIO: damaged on the way; DXP_EAUTH: sound, but sealed
- * with another key. */
+/* Checks header, crc and mac of a management frame; *header and *body are written on DXP_OK and on
+ * DXP_EAUTH. DXP_EMALFORMED: not a management frame or not a sound one; DXP_EIO: damaged on the
+ * way; DXP_EAUTH: sound, but sealed with another key. */
 struct manage_body {
 	const uint8_t *data;
 	size_t bytes;
 };
-int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header, struct manage_body *body);
+int manage_open(const uint8_t *data, size_t bytes, struct mac *mac, struct wire_header *header,
+		struct manage_body *body);
 
-/* Body decoders: DXP_OK, or DXP_EMALFORMED with the output untouched. A body has exactly its length. */
+/* Body decoders: DXP_OK, or DXP_EMALFORMED with the output untouched. A body has exactly its
+ * length. */
 int manage_join_decode(struct manage_body body, struct manage_join *out);
 int manage_lease_decode(struct manage_body body, struct manage_lease *out);
 int manage_renew_decode(struct manage_body body, struct manage_renew *out);
@@ -169,8 +180,10 @@ int manage_assign_decode(struct manage_body body, struct manage_assign *out);
 int manage_status_decode(struct manage_body body, struct manage_status *out);
 int manage_answer_decode(struct manage_body body, struct manage_answer *out);
 
-/* Checks all rows, so that manage_rows_next cannot fail. Ids grow strictly in a NODE_TABLE and lie in [first, next). */
-int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out, struct manage_reader *reader);
+/* Checks all rows, so that manage_rows_next cannot fail. Ids grow strictly in a NODE_TABLE and lie
+ * in [first, next). */
+int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
+		       struct manage_reader *reader);
 /* The next row; false at the end. *removed: only entry->id is set. */
 bool manage_rows_next(struct manage_reader *reader, struct node_entry *entry, bool *removed);
 

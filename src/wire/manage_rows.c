@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the node table as bytes. A row begins with its id and kind; kind 0 says that the row is gone and ends it. */
+/* Rows of the node table as bytes. A row begins with its id and kind; kind 0 says that the row is
+ * gone and ends it. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -9,10 +10,10 @@
 
 #include "wire/manage_entry.h"
 
-#define KIND_REMOVED  0
-#define ROWS_HEAD     46 /* bytes of a manage_rows before its first row */
-#define FLAG_ALIVE    1u
-#define FLAG_GRANTED  2u
+#define KIND_REMOVED 0
+#define ROWS_HEAD    46 /* bytes of a manage_rows before its first row */
+#define FLAG_ALIVE   1u
+#define FLAG_GRANTED 2u
 
 bool manage_name_valid(const char *name)
 {
@@ -20,7 +21,8 @@ bool manage_name_valid(const char *name)
 
 	if (length == 0 || length == FABRIC_NAME_BYTES)
 		return false;
-	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == length;
+	return strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
+	       length;
 }
 
 void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
@@ -120,10 +122,11 @@ bool manage_rows_remove(struct manage_writer *w, uint16_t id)
 	return row_written(w, &c);
 }
 
-size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target, const struct manage_rows *rows,
-			  struct mac *mac)
+size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target,
+			  const struct manage_rows *rows, struct mac *mac)
 {
-	struct put_cursor c = {w->frame + WIRE_COMMON_BYTES, w->frame + WIRE_COMMON_BYTES + ROWS_HEAD, false};
+	struct put_cursor c = {w->frame + WIRE_COMMON_BYTES,
+			       w->frame + WIRE_COMMON_BYTES + ROWS_HEAD, false};
 
 	put_64(&c, rows->request);
 	put_64(&c, rows->nonce);
@@ -134,7 +137,8 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 	put_16(&c, rows->next);
 	put_16(&c, w->count);
 	assert(!c.bad && c.at == c.end);
-	return manage_seal(type, WIRE_NODE_MANAGER, target, w->used - WIRE_COMMON_BYTES, mac, w->frame);
+	return manage_seal(type, WIRE_NODE_MANAGER, target, w->used - WIRE_COMMON_BYTES, mac,
+			   w->frame);
 }
 
 /* Walks all rows once: shape of each, and in a NODE_TABLE their order. */
@@ -164,7 +168,8 @@ static bool range_sound(uint8_t type, const struct manage_rows *rows)
 	return rows->from == rows->to && (rows->next == 0 || rows->next > rows->first);
 }
 
-int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out, struct manage_reader *reader)
+int manage_rows_decode(uint8_t type, struct manage_body body, struct manage_rows *out,
+		       struct manage_reader *reader)
 {
 	struct take_cursor c = {body.data, body.data + body.bytes, false};
 	struct manage_rows rows = {

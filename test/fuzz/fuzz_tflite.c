@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arbitrary bytes as a model file: reading must end, stay inside the bytes, and leave a model whose constants, ranges and
- * cuts can be walked. Bytes that lack the identifier get it, or nothing behind it would be reached. */
+/* Arbitrary bytes as a model file: reading must end, stay inside the bytes, and leave a model whose
+ * constants, ranges and cuts can be walked. Bytes that lack the identifier get it, or nothing
+ * behind it would be reached. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
-#include "memory.h"
-#include "model.h"
-#include "plan.h"
-#include "tflite.h"
+#include "examples/classify/memory.h"
+#include "examples/classify/model.h"
+#include "examples/classify/plan.h"
+#include "examples/classify/tflite.h"
+#include "test/fuzz/fuzz.h"
 
 #define IDENTIFIER_AT 4
 #define WALK_MAX      65536 /* elements of one constant that are looked at */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 static void lay_out(const struct model *m)
 {
@@ -26,7 +26,8 @@ static void lay_out(const struct model *m)
 	if (plan_auto(m, 2, &plan, &fault) != DXP_OK)
 		return;
 	for (uint32_t i = 0; i < plan.stage_count; i++)
-		if (layout_build(m, &plan, i, &(struct layout_options){0, 2, false}, &layout) == DXP_OK)
+		if (layout_build(m, &plan, i, &(struct layout_options){0, 2, false}, &layout) ==
+		    DXP_OK)
 			layout_release(&layout);
 }
 
@@ -36,7 +37,8 @@ static float walk(const struct model *m)
 
 	for (int32_t i = 0; i < m->tensor_count; i++) {
 		const struct tensor *t = &m->tensors[i];
-		for (int64_t k = 0; t->data && t->type != TENSOR_OTHER && k < t->elements && k < WALK_MAX; k++)
+		for (int64_t k = 0;
+		     t->data && t->type != TENSOR_OTHER && k < t->elements && k < WALK_MAX; k++)
 			sum += tensor_value(t, k);
 	}
 	for (int32_t i = 0; i < m->op_count; i++)

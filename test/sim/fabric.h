@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric in virtual time for tests: one registry with a store in memory, members, and a network between them that loses,
- * repeats and delays datagrams as a seeded generator says. Everything is the shipped code but the network. Header only: each
- * test that includes it has its own. */
+/* A fabric in virtual time for tests: one registry with a store in memory, members, and a network
+ * between them that loses, repeats and delays datagrams as a seeded generator says. Everything is
+ * the shipped code but the network. Header only: each test that includes it has its own. */
 #ifndef TEST_SIM_FABRIC_H
 #define TEST_SIM_FABRIC_H
 
@@ -25,7 +25,7 @@
 #define FABRIC_MANAGER_PORT 4795
 #define FABRIC_PACKETS_MAX  65536
 #define FABRIC_MEMBERS_MAX  512
-#define FABRIC_IDS          4096 /* ids that tests come to */
+#define FABRIC_IDS          8192 /* ids that tests come to */
 
 struct fabric_packet {
 	uint64_t due_ns, order;
@@ -34,7 +34,8 @@ struct fabric_packet {
 	uint8_t *data;
 };
 
-/* What the owner of a member knows from the changes it was told: must end up as what the table says. */
+/* What the owner of a member knows from the changes it was told: must end up as what the table
+ * says. */
 struct fabric_peer {
 	bool alive, granted;
 	uint64_t incarnation;
@@ -43,10 +44,10 @@ struct fabric_peer {
 };
 
 struct fabric_member {
-	struct member *m;          /* NULL: no process */
+	struct member *m; /* NULL: no process */
 	struct wire_address address;
 	struct node_entry self;
-	bool cut;                  /* the network takes nothing from it and gives it nothing */
+	bool cut; /* the network takes nothing from it and gives it nothing */
 	uint64_t deadline_ns;
 	struct fabric_peer *peers; /* by id */
 };
@@ -94,8 +95,10 @@ UNUSED static struct fabric *fabric_create(uint64_t seed, enum grants_policy pol
 	f->manager.port = FABRIC_MANAGER_PORT;
 	f->ask_address = fabric_address(0xfffe);
 	f->heap = calloc(FABRIC_PACKETS_MAX, sizeof(*f->heap));
-	f->options = (struct registry_options){
-		.key = "the key of this fabric", .policy = policy, .entropy = entropy_rng, .entropy_context = &f->rng};
+	f->options = (struct registry_options){.key = "the key of this fabric",
+					       .policy = policy,
+					       .entropy = entropy_rng,
+					       .entropy_context = &f->rng};
 	return f;
 }
 
@@ -149,15 +152,18 @@ static struct fabric_packet packet_pop(struct fabric *f)
 	return first;
 }
 
-static void fabric_carry(struct fabric *f, const struct wire_address *from, const struct link_datagram *d)
+static void fabric_carry(struct fabric *f, const struct wire_address *from,
+			 const struct link_datagram *d)
 {
 	unsigned copies = rng_chance_ppm(&f->rng, f->duplicate_ppm) ? 2 : 1;
 
 	if (rng_chance_ppm(&f->rng, f->loss_ppm))
 		return;
 	for (unsigned i = 0; i < copies; i++) {
-		struct fabric_packet p = {.from = *from, .to = d->to, .order = f->order++, .bytes = d->header_bytes};
-		p.due_ns = f->now_ns + f->delay_min_ns + rng_below(&f->rng, f->delay_max_ns - f->delay_min_ns + 1);
+		struct fabric_packet p = {
+			.from = *from, .to = d->to, .order = f->order++, .bytes = d->header_bytes};
+		p.due_ns = f->now_ns + f->delay_min_ns +
+			   rng_below(&f->rng, f->delay_max_ns - f->delay_min_ns + 1);
 		p.data = malloc(FABRIC_DATAGRAM_BYTES);
 		assert_non_null(p.data);
 		memcpy(p.data, d->header, d->header_bytes);
@@ -180,7 +186,8 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 	switch (op->kind) {
 	case STORE_NODE_PUT:
 		for (unsigned id = 0; id < FABRIC_IDS; id++)
-			if (f->stored[id] && memcmp(f->nodes[id].entry.uuid, op->entry.uuid, WIRE_UUID_BYTES) == 0)
+			if (f->stored[id] &&
+			    memcmp(f->nodes[id].entry.uuid, op->entry.uuid, WIRE_UUID_BYTES) == 0)
 				f->stored[id] = false;
 		f->nodes[op->entry.id] = *op;
 		f->stored[op->entry.id] = true;
@@ -191,7 +198,8 @@ static void store_apply(struct fabric *f, const struct store_op *op)
 		f->grants[f->grant_count++] = *op;
 		return;
 	case STORE_GRANT_DELETE:
-		while (i < f->grant_count && (strcmp(f->grants[i].host, op->host) || strcmp(f->grants[i].xpu, op->xpu)))
+		while (i < f->grant_count &&
+		       (strcmp(f->grants[i].host, op->host) || strcmp(f->grants[i].xpu, op->xpu)))
 			i++;
 		assert_true(i < f->grant_count);
 		f->grants[i] = f->grants[--f->grant_count];
@@ -252,8 +260,10 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 
 	assert_true(n < FABRIC_MEMBERS_MAX);
 	member->address = fabric_address(n);
-	member->self = (struct node_entry){.kind = (uint8_t)kind, .memory_bytes = 1 << 30, .engine = "ocl", .device = "test"};
-	snprintf(member->self.name, sizeof(member->self.name), "%s-%u", kind == MANAGE_HOST ? "host" : "xpu", n);
+	member->self = (struct node_entry){
+		.kind = (uint8_t)kind, .memory_bytes = 1 << 30, .engine = "ocl", .device = "test"};
+	snprintf(member->self.name, sizeof(member->self.name), "%s-%u",
+		 kind == MANAGE_HOST ? "host" : "xpu", n);
 	snprintf((char *)member->self.uuid, sizeof(member->self.uuid), "uuid of %u", n);
 	member->peers = calloc(FABRIC_IDS, sizeof(*member->peers));
 	member->deadline_ns = UINT64_MAX;
@@ -263,7 +273,9 @@ UNUSED static struct fabric_member *fabric_member_add(struct fabric *f, enum man
 /* A process of this member starts: a larger incarnation and a new magic. */
 UNUSED static void fabric_member_start(struct fabric *f, struct fabric_member *member)
 {
-	struct member_options options = {.manager = f->manager, .entropy = entropy_rng, .entropy_context = &f->rng,
+	struct member_options options = {.manager = f->manager,
+					 .entropy = entropy_rng,
+					 .entropy_context = &f->rng,
 					 .join_timeout_ns = UINT64_MAX};
 
 	assert_null(member->m);
@@ -298,8 +310,9 @@ static void changes_follow(struct fabric_member *member)
 			assert_true(peer->alive);
 		if (change.what & (TABLE_JOINED | TABLE_LOST))
 			assert_int_equal(change.what & (change.what - 1), 0);
-		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted, change.entry.incarnation,
-					     change.entry.address, change.entry.magic};
+		*peer = (struct fabric_peer){!(change.what & TABLE_LOST), change.entry.granted,
+					     change.entry.incarnation, change.entry.address,
+					     change.entry.magic};
 	}
 }
 
@@ -380,11 +393,17 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 	f->now_ns = end_ns;
 }
 
-/* Asks the manager one thing and waits for the end; returns the status. The ask stays for a look at its text and rows. */
-UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *host, const char *xpu)
+/* Asks the manager one thing and waits for the end; returns the status. The ask stays for a look at
+ * its text and rows. */
+UNUSED static int fabric_ask(struct fabric *f, enum ask_kind kind, const char *host,
+			     const char *xpu)
 {
-	struct ask_options options = {.manager = f->manager, .kind = kind, .host = host, .xpu = xpu,
-				      .entropy = entropy_rng, .entropy_context = &f->rng};
+	struct ask_options options = {.manager = f->manager,
+				      .kind = kind,
+				      .host = host,
+				      .xpu = xpu,
+				      .entropy = entropy_rng,
+				      .entropy_context = &f->rng};
 
 	ask_destroy(f->ask);
 	f->ask = NULL;
@@ -409,15 +428,22 @@ static bool fabric_granted(const struct fabric *f, const char *host, const char 
 	return false;
 }
 
-/* One row as `viewer` must see it: alive where the process runs, right in every field; a dead one may be missing. */
-static void row_check(const struct fabric *f, const struct fabric_member *viewer, const struct fabric_member *subject)
+/* One row as `viewer` must see it: alive where the process runs, right in every field; a dead one
+ * may be missing. */
+static void row_check(const struct fabric *f, const struct fabric_member *viewer,
+		      const struct fabric_member *subject)
 {
-	const struct node_entry *row = node_table_find_name(member_table(viewer->m), subject->self.name);
+	const struct node_entry *row =
+		node_table_find_name(member_table(viewer->m), subject->self.name);
 	bool hosts = viewer->self.kind == MANAGE_HOST && subject->self.kind == MANAGE_HOST;
-	bool granted = viewer->self.kind == subject->self.kind
-			       ? viewer == subject || !hosts
-			       : fabric_granted(f, viewer->self.kind == MANAGE_HOST ? viewer->self.name : subject->self.name,
-						viewer->self.kind == MANAGE_HOST ? subject->self.name : viewer->self.name);
+	bool granted =
+		viewer->self.kind == subject->self.kind
+			? viewer == subject || !hosts
+			: fabric_granted(f,
+					 viewer->self.kind == MANAGE_HOST ? viewer->self.name
+									  : subject->self.name,
+					 viewer->self.kind == MANAGE_HOST ? subject->self.name
+									  : viewer->self.name);
 	bool visible = subject->self.kind == MANAGE_XPU || granted;
 	bool alive = subject->m && member_state(subject->m) == MEMBER_JOINED;
 
@@ -435,11 +461,13 @@ static void row_check(const struct fabric *f, const struct fabric_member *viewer
 	if (subject == viewer)
 		return;
 	const struct fabric_peer *peer = &viewer->peers[row->id];
-	assert_true(peer->alive && peer->granted == granted && peer->incarnation == row->incarnation);
+	assert_true(peer->alive && peer->granted == granted &&
+		    peer->incarnation == row->incarnation);
 	assert_true(wire_address_equal(&peer->address, &row->address) && peer->magic == row->magic);
 }
 
-/* Every member that runs is joined and sees exactly what it should; nobody believes in a peer that is not there. */
+/* Every member that runs is joined and sees exactly what it should; nobody believes in a peer that
+ * is not there. */
 UNUSED static void fabric_check(const struct fabric *f)
 {
 	for (size_t v = 0; v < f->count; v++) {

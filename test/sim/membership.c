@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole fabrics in virtual time: members come, go, die, move and restart, the manager too, while the network loses, repeats and
- * reorders; then all of that stops, and within 15 seconds everybody must see exactly what he should.
- * DXP_SEED=n replays one seed, DXP_SEEDS=n tries seeds 1 .. n. */
+/* Whole fabrics in virtual time: members come, go, die, move and restart, the manager too, while
+ * the network loses, repeats and reorders; then all of that stops, and within 15 seconds everybody
+ * must see exactly what he should. DXP_SEED=n replays one seed, DXP_SEEDS=n tries seeds 1 .. n. */
 #include "test/sim/fabric.h"
 
 #define SEEDS 200
@@ -19,9 +19,7 @@ static void member_disturb(struct fabric *f, struct fabric_member *member)
 			fabric_member_kill(member);
 		fabric_member_start(f, member);
 		break;
-	case 3: /* a new address under the same process */
-		member->address.port++;
-		break;
+	case 3: /* a new address under the same process */ member->address.port++; break;
 	case 4:
 		if (member->m) {
 			member_leave(member->m, f->now_ns);
@@ -39,7 +37,11 @@ static void member_disturb(struct fabric *f, struct fabric_member *member)
 
 static void manager_disturb(struct fabric *f)
 {
-	static const char *const hosts[] = {"*", "host-0", "host-1", "host-2"}, *const xpus[] = {"*", "xpu-3", "xpu-4", "xpu-5"};
+	static const char *const hosts[] = {"*", "host-0", "host-1", "host-2"}, *const xpus[] = {
+											"*",
+											"xpu-3",
+											"xpu-4",
+											"xpu-5"};
 
 	switch (rng_below(&f->rng, 4)) {
 	case 0:
@@ -59,8 +61,8 @@ static void manager_disturb(struct fabric *f)
 		break;
 	default:
 		if (f->registry)
-			fabric_ask(f, rng_below(&f->rng, 3) ? ASK_GRANT : ASK_REVOKE, hosts[rng_below(&f->rng, 4)],
-				   xpus[rng_below(&f->rng, 4)]);
+			fabric_ask(f, rng_below(&f->rng, 3) ? ASK_GRANT : ASK_REVOKE,
+				   hosts[rng_below(&f->rng, 4)], xpus[rng_below(&f->rng, 4)]);
 	}
 }
 
@@ -112,12 +114,14 @@ static void membership__converges_after_any_disturbance(void **state)
 	uint64_t last = one ? first : many ? strtoull(many, NULL, 0) : SEEDS;
 
 	for (uint64_t seed = first; seed <= last; seed++) {
-		print_message("seed %llu (replay: DXP_SEED=%llu)\n", (unsigned long long)seed, (unsigned long long)seed);
+		print_message("seed %llu (replay: DXP_SEED=%llu)\n", (unsigned long long)seed,
+			      (unsigned long long)seed);
 		seed_run(seed);
 	}
 }
 
-/* 500 nodes at once, one datagram in ten lost: all are in, and see all, within seconds; and nobody floods anybody. */
+/* 500 nodes at once, one datagram in ten lost: all are in, and see all, within seconds; and nobody
+ * floods anybody. */
 static void membership__five_hundred_nodes(void **state)
 {
 	struct fabric *f = fabric_create(500, GRANTS_ANY);
@@ -129,7 +133,8 @@ static void membership__five_hundred_nodes(void **state)
 		fabric_member_start(f, fabric_member_add(f, i % 2 ? MANAGE_HOST : MANAGE_XPU));
 	fabric_run(f, 8 * S_NS);
 	print_message("500 nodes: %llu datagrams, %llu bytes from the manager\n",
-		      (unsigned long long)f->manager_datagrams_out, (unsigned long long)f->manager_bytes_out);
+		      (unsigned long long)f->manager_datagrams_out,
+		      (unsigned long long)f->manager_bytes_out);
 	assert_true(f->manager_datagrams_out < 500 * 400);
 	f->loss_ppm = 0;
 	fabric_run(f, 2 * S_NS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One operator on the local device against what a test expects of it: the operator is lowered as in a run, its tensors
- * lie in buffers of their own. */
+/* One operator on the local device against what a test expects of it: the operator is lowered as in
+ * a run, its tensors lie in buffers of their own. */
 #ifndef CLASSIFY_BENCH_H
 #define CLASSIFY_BENCH_H
 
@@ -22,7 +22,7 @@ struct bench {
 	struct model m;
 	struct tensor tensors[TENSORS_MAX];
 	struct op op;
-	float *values[TENSORS_MAX];    /* inputs; what is expected of the output */
+	float *values[TENSORS_MAX]; /* inputs; what is expected of the output */
 	uint8_t *constants[TENSORS_MAX];
 	float scale[TENSORS_MAX];
 	int32_t zero[TENSORS_MAX];
@@ -36,7 +36,8 @@ static inline float random_float(void)
 static inline void bench_open(struct bench *b, enum op_kind kind)
 {
 	memset(b, 0, sizeof(*b));
-	b->m = (struct model){.path = (char *)"test", .tensors = b->tensors, .ops = &b->op, .op_count = 1};
+	b->m = (struct model){
+		.path = (char *)"test", .tensors = b->tensors, .ops = &b->op, .op_count = 1};
 	b->op.kind = kind;
 	b->op.stride_y = b->op.stride_x = b->op.dilation_y = b->op.dilation_x = 1;
 	b->op.beta = 1;
@@ -75,7 +76,8 @@ static inline int32_t add_input(struct bench *b, int32_t dims, const int32_t *sh
 }
 
 /* A constant input; with `quantised`, 8-bit, and the values become what those bytes stand for. */
-static inline int32_t add_constant(struct bench *b, int32_t dims, const int32_t *shape, bool quantised)
+static inline int32_t add_constant(struct bench *b, int32_t dims, const int32_t *shape,
+				   bool quantised)
 {
 	int32_t i = add_input(b, dims, shape);
 	struct tensor *t = &b->tensors[i];
@@ -105,7 +107,8 @@ static inline float *set_output(struct bench *b, int32_t dims, const int32_t *sh
 }
 
 /* Buffers for all tensors and the packed constants. */
-static inline void place(struct bench *b, const struct steps *s, uint64_t *addresses, uint64_t *constants)
+static inline void place(struct bench *b, const struct steps *s, uint64_t *addresses,
+			 uint64_t *constants)
 {
 	struct fault fault;
 	int status = DXP_OK;
@@ -114,10 +117,12 @@ static inline void place(struct bench *b, const struct steps *s, uint64_t *addre
 		uint64_t bytes = (uint64_t)b->tensors[i].elements * sizeof(float);
 		status |= device->ops->alloc(device, 0, bytes, &addresses[i], &fault);
 		if (i != b->op.output)
-			status |= device->ops->write(device, 0, addresses[i], b->values[i], bytes, &fault);
+			status |= device->ops->write(device, 0, addresses[i], b->values[i], bytes,
+						     &fault);
 	}
 	status |= device->ops->alloc(device, 0, s->constant_bytes, constants, &fault);
-	status |= device->ops->write(device, 0, *constants, s->constants, s->constant_bytes, &fault);
+	status |=
+		device->ops->write(device, 0, *constants, s->constants, s->constant_bytes, &fault);
 	if (status != DXP_OK)
 		fail_msg("%s", fault.text);
 }
@@ -134,10 +139,12 @@ static inline void launch(const struct step *step, const uint64_t *addresses, ui
 
 	for (uint32_t i = 0; i < step->argument_count; i++) {
 		const struct step_argument *a = &step->arguments[i];
-		arguments[i].kind = a->kind == STEP_VALUE ? DXP_ARGUMENT_BYTES : DXP_ARGUMENT_BUFFER;
+		arguments[i].kind =
+			a->kind == STEP_VALUE ? DXP_ARGUMENT_BYTES : DXP_ARGUMENT_BUFFER;
 		arguments[i].bytes = a->bytes;
 		memcpy(arguments[i].value, a->value, sizeof(a->value));
-		arguments[i].address = a->kind == STEP_TENSOR ? addresses[a->index] : constants + a->index;
+		arguments[i].address =
+			a->kind == STEP_TENSOR ? addresses[a->index] : constants + a->index;
 	}
 	if (device->ops->launch(device, 0, &l, &event, &fault) != DXP_OK ||
 	    device->ops->wait(device, event, UINT64_MAX, NULL, &fault) != DXP_OK)
@@ -167,7 +174,8 @@ static inline void bench_check(struct bench *b, const char *what)
 	for (int64_t i = 0; i < out->elements; i++) {
 		double want = fmin(fmax((double)expected[i], (double)r.low), (double)r.high);
 		if (!(fabs((double)got[i] - want) <= TOLERANCE * fmax(1, fabs(want))))
-			fail_msg("%s: element %lld is %g, not %g", what, (long long)i, (double)got[i], want);
+			fail_msg("%s: element %lld is %g, not %g", what, (long long)i,
+				 (double)got[i], want);
 	}
 	free(got);
 	steps_release(&s);

@@ -15,7 +15,8 @@ static void fully_connected__rows(void **state)
 		for (int32_t o = 0; o < 41; o++) {
 			double sum = (double)b.values[2][o];
 			for (int32_t i = 0; i < 37; i++)
-				sum += (double)b.values[0][row * 37 + i] * (double)b.values[1][o * 37 + i];
+				sum += (double)b.values[0][row * 37 + i] *
+				       (double)b.values[1][o * 37 + i];
 			*out++ = (float)sum;
 		}
 	}
@@ -86,22 +87,24 @@ static void pad__all_sides(void **state)
 	for (int32_t y = -1; y < 6; y++)
 		for (int32_t x = -3; x < 5; x++)
 			for (int32_t c = 0; c < 7; c++)
-				*out++ = y >= 0 && y < 4 && x >= 0 && c < 6 ? b.values[0][(y * 5 + x) * 6 + c]
-									     : 0;
+				*out++ = y >= 0 && y < 4 && x >= 0 && c < 6
+						 ? b.values[0][(y * 5 + x) * 6 + c]
+						 : 0;
 	bench_check(&b, "pad");
 	bench_close(&b);
 }
 
 static void elementwise__each(void **state)
 {
-	static const enum op_kind kinds[] = {OP_RELU, OP_RELU6, OP_LOGISTIC, OP_RESHAPE, OP_QUANTIZE};
+	static const enum op_kind kinds[] = {OP_RELU, OP_RELU6, OP_LOGISTIC, OP_RESHAPE,
+					     OP_QUANTIZE};
 
 	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
 		struct bench b;
 		bench_open(&b, kinds[i]);
 		add_input(&b, 2, (int32_t[]){3, 701});
 		float *out = set_output(&b, 1, (int32_t[]){2103});
-		b.op.activation = kinds[i] == OP_RELU	 ? ACTIVATION_RELU
+		b.op.activation = kinds[i] == OP_RELU    ? ACTIVATION_RELU
 				  : kinds[i] == OP_RELU6 ? ACTIVATION_RELU6
 							 : ACTIVATION_NONE;
 		if (kinds[i] == OP_QUANTIZE) { /* the range of the type clamps: -0.5 .. 0.775 */
@@ -131,13 +134,16 @@ static void softmax__rows(void **state)
 	b.op.beta = 0.7f;
 	float *out = set_output(&b, 2, (int32_t[]){2, 1001});
 	for (int32_t k = 0; k < 2002; k++)
-		b.values[0][k] *= 90; /* exp() of that without the largest one taken off is infinite */
+		b.values[0][k] *=
+			90; /* exp() of that without the largest one taken off is infinite */
 	for (int32_t row = 0; row < 2; row++) {
 		double sum = 0;
 		for (int32_t k = 0; k < 1001; k++)
 			sum += exp((double)0.7f * ((double)b.values[0][row * 1001 + k] - 90));
 		for (int32_t k = 0; k < 1001; k++)
-			*out++ = (float)(exp((double)0.7f * ((double)b.values[0][row * 1001 + k] - 90)) / sum);
+			*out++ = (float)(exp((double)0.7f *
+					     ((double)b.values[0][row * 1001 + k] - 90)) /
+					 sum);
 	}
 	bench_check(&b, "softmax");
 	bench_close(&b);

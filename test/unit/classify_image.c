@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders on good, cut and foreign files; crop and resize against the published rule and a picture made by it. */
+/* Decoders on good, cut and foreign files; crop and resize against the published rule and a picture
+ * made by it. */
 #include "classify_support.h"
 
 #include <png.h>
@@ -36,14 +37,15 @@ static void image_decode__ppm(void **state)
 	struct image image;
 	struct fault fault;
 
-	assert_int_equal(image_decode("p", (const uint8_t *)good, sizeof(good) - 1, &image, &fault), DXP_OK);
+	assert_int_equal(image_decode("p", (const uint8_t *)good, sizeof(good) - 1, &image, &fault),
+			 DXP_OK);
 	assert_int_equal(image.width, 2);
 	assert_int_equal(image.height, 1);
 	assert_memory_equal(image.rgb, "abcdef", 6);
 	image_release(&image);
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
-		assert_int_equal(image_decode("p", (const uint8_t *)bad[i].bytes, strlen(bad[i].bytes), &image,
-					      &fault),
+		assert_int_equal(image_decode("p", (const uint8_t *)bad[i].bytes,
+					      strlen(bad[i].bytes), &image, &fault),
 				 bad[i].status);
 }
 
@@ -52,9 +54,11 @@ static void image_decode__foreign(void **state)
 	struct image image;
 	struct fault fault;
 
-	assert_int_equal(image_decode("x.gif", (const uint8_t *)"GIF89a", 6, &image, &fault), DXP_EMALFORMED);
+	assert_int_equal(image_decode("x.gif", (const uint8_t *)"GIF89a", 6, &image, &fault),
+			 DXP_EMALFORMED);
 	assert_non_null(strstr(fault.text, "x.gif: not a photo"));
-	assert_int_equal(image_decode("empty", (const uint8_t *)"", 0, &image, &fault), DXP_EMALFORMED);
+	assert_int_equal(image_decode("empty", (const uint8_t *)"", 0, &image, &fault),
+			 DXP_EMALFORMED);
 	assert_int_equal(image_read("no-such-photo.jpg", &image, &fault), DXP_ENOENT);
 	assert_int_equal(image_read(".", &image, &fault), DXP_EIO);
 }
@@ -71,7 +75,8 @@ static size_t make_png(uint8_t *out, size_t room, uint32_t format, const uint8_t
 
 static void image_decode__png(void **state)
 {
-	static const uint8_t rgb[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
+	static const uint8_t rgb[18] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
+					10, 11, 12, 13, 14, 15, 16, 17, 18};
 	static const uint8_t grey[6] = {0, 50, 100, 150, 200, 250};
 	static const uint8_t clear[24] = {9, 9, 9, 0}; /* transparent: white shows */
 	uint8_t file[4096];
@@ -199,14 +204,10 @@ static void image_read__file(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(image_decode__ppm),
-		cmocka_unit_test(image_decode__foreign),
-		cmocka_unit_test(image_decode__png),
-		cmocka_unit_test(image_decode__jpeg_cut),
-		cmocka_unit_test(image_square__bilinear),
-		cmocka_unit_test(image_square__by_hand),
-		cmocka_unit_test(image_square__averages),
-		cmocka_unit_test(image_read__file),
+		cmocka_unit_test(image_decode__ppm),      cmocka_unit_test(image_decode__foreign),
+		cmocka_unit_test(image_decode__png),      cmocka_unit_test(image_decode__jpeg_cut),
+		cmocka_unit_test(image_square__bilinear), cmocka_unit_test(image_square__by_hand),
+		cmocka_unit_test(image_square__averages), cmocka_unit_test(image_read__file),
 	};
 
 	skip_without_models();

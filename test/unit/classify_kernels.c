@@ -21,7 +21,8 @@ static int32_t output_size(bool same, int32_t in, int32_t window, int32_t stride
 	return out;
 }
 
-static void set_window(struct bench *b, const struct window_case *c, int32_t *height, int32_t *width)
+static void set_window(struct bench *b, const struct window_case *c, int32_t *height,
+		       int32_t *width)
 {
 	b->op.stride_y = c->stride_y;
 	b->op.stride_x = c->stride_x;
@@ -30,8 +31,10 @@ static void set_window(struct bench *b, const struct window_case *c, int32_t *he
 	b->op.window_x = c->window_x;
 	b->op.same_padding = c->same;
 	b->op.activation = c->activation;
-	*height = output_size(c->same, c->height, c->window_y, c->stride_y, c->dilation, &b->op.pad_top);
-	*width = output_size(c->same, c->width, c->window_x, c->stride_x, c->dilation, &b->op.pad_left);
+	*height = output_size(c->same, c->height, c->window_y, c->stride_y, c->dilation,
+			      &b->op.pad_top);
+	*width = output_size(c->same, c->width, c->window_x, c->stride_x, c->dilation,
+			     &b->op.pad_left);
 }
 
 /* Input at a place that may lie outside: false then. */
@@ -45,8 +48,8 @@ static bool pixel(const struct bench *b, int32_t oy, int32_t ox, int32_t ky, int
 	return y >= 0 && x >= 0 && y < shape[1] && x < shape[2];
 }
 
-static double convolve(const struct bench *b, const struct window_case *c, bool deep, int32_t oy, int32_t ox,
-		       int32_t o)
+static double convolve(const struct bench *b, const struct window_case *c, bool deep, int32_t oy,
+		       int32_t ox, int32_t o)
 {
 	double sum = c->biased ? (double)b->values[2][o] : 0;
 	size_t at;
@@ -57,7 +60,8 @@ static double convolve(const struct bench *b, const struct window_case *c, bool 
 				continue;
 			int32_t tap = ky * c->window_x + kx, taps = c->window_y * c->window_x;
 			if (deep) {
-				sum += (double)b->values[0][at + (size_t)(o * c->channels / c->outputs)] *
+				sum += (double)b->values[0][at + (size_t)(o * c->channels /
+									  c->outputs)] *
 				       (double)b->values[1][tap * c->outputs + o];
 				continue;
 			}
@@ -89,8 +93,8 @@ static void convolution_case(const struct window_case *c, bool deep)
 		for (int32_t x = 0; x < width; x++)
 			for (int32_t o = 0; o < c->outputs; o++)
 				*out++ = (float)convolve(&b, c, deep, y, x, o);
-	snprintf(what, sizeof(what), "%dx%dx%d to %d by %dx%d", c->height, c->width, c->channels, c->outputs,
-		 c->window_y, c->window_x);
+	snprintf(what, sizeof(what), "%dx%dx%d to %d by %dx%d", c->height, c->width, c->channels,
+		 c->outputs, c->window_y, c->window_x);
 	bench_check(&b, what);
 	bench_close(&b);
 }
@@ -144,8 +148,8 @@ static void depthwise__odd_shapes(void **state)
 		convolution_case(&cases[i], true);
 }
 
-static float pooled(const struct bench *b, const struct window_case *c, bool mean, int32_t oy, int32_t ox,
-		    int32_t o)
+static float pooled(const struct bench *b, const struct window_case *c, bool mean, int32_t oy,
+		    int32_t ox, int32_t o)
 {
 	double sum = 0, most = -INFINITY;
 	int32_t count = 0;
@@ -212,7 +216,7 @@ static void mean__over_the_image(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(conv__odd_shapes),  cmocka_unit_test(conv__narrow_tiles),
+		cmocka_unit_test(conv__odd_shapes),      cmocka_unit_test(conv__narrow_tiles),
 		cmocka_unit_test(depthwise__odd_shapes), cmocka_unit_test(pools__odd_shapes),
 		cmocka_unit_test(mean__over_the_image),
 	};

@@ -19,8 +19,10 @@ static int read_all(const char **argv, struct options *o, struct fault *fault)
 
 static void options_read__all(void **state)
 {
-	const char *argv[] = {"classify", "--xpus", "a,b,3", "--split", "x,y", "--top", "7", "--repeat", "2",
-			"--resize", "pil_bilinear", "--json", "--depth", "4", "--input-scale", "0.5", "photo", NULL};
+	const char *argv[] = {"classify",     "--xpus", "a,b,3",    "--split", "x,y",
+			      "--top",        "7",      "--repeat", "2",       "--resize",
+			      "pil_bilinear", "--json", "--depth",  "4",       "--input-scale",
+			      "0.5",          "photo",  NULL};
 	struct options o;
 	struct fault fault;
 
@@ -65,6 +67,8 @@ static void options_read__errors(void **state)
 		{"classify", "--resize", "nearest", "photo", NULL},
 		{"classify", "--xpus=a", "--local", "photo", NULL},
 		{"classify", "--depth", "33", "photo", NULL},
+		{"classify", "--frobnicate", "photo", NULL},
+		{"classify", "photo", "--model", NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -158,9 +162,12 @@ static void labels_top__order(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_read__all),	     cmocka_unit_test(options_read__local),
-		cmocka_unit_test(options_read__errors),	     cmocka_unit_test(options_find_model__missing),
-		cmocka_unit_test(photos_find__folder),	     cmocka_unit_test(labels_read__counts),
+		cmocka_unit_test(options_read__all),
+		cmocka_unit_test(options_read__local),
+		cmocka_unit_test(options_read__errors),
+		cmocka_unit_test(options_find_model__missing),
+		cmocka_unit_test(photos_find__folder),
+		cmocka_unit_test(labels_read__counts),
 		cmocka_unit_test(labels_top__order),
 	};
 

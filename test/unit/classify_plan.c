@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts of the test networks, and memory of their stages. Networks with branches are written by hand. */
+/* Cuts of the test networks, and memory of their stages. Networks with branches are written by
+ * hand. */
 #include "classify_support.h"
 
 #include "memory.h"
@@ -122,7 +123,8 @@ static void plan_auto__every_count(void **state)
 		assert_int_equal(sum, model_macs(&squeeze));
 	}
 	struct plan p;
-	/* tiny-cnn has 9 operators, 7 cuts of one tensor: 9 stages need two tensors somewhere, 10 are too many */
+	/* tiny-cnn has 9 operators, 7 cuts of one tensor: 9 stages need two tensors somewhere, 10
+	 * are too many */
 	assert_int_equal(plan_auto(&tiny, 9, &p, &fault), DXP_OK);
 	assert_int_equal(plan_auto(&tiny, 10, &p, &fault), DXP_EINVAL);
 	assert_non_null(strstr(fault.text, "at most 9"));
@@ -148,7 +150,8 @@ static void expect_apart(const struct model *m, const struct layout *l)
 	for (int32_t a = 0; a < m->tensor_count; a++) {
 		for (int32_t b = 0; b < a; b++) {
 			int32_t a_from, a_to, b_from, b_to;
-			if (l->places[a].kind == PLACE_NONE || l->places[a].kind != l->places[b].kind)
+			if (l->places[a].kind == PLACE_NONE ||
+			    l->places[a].kind != l->places[b].kind)
 				continue;
 			alive(m, a, &a_from, &a_to);
 			alive(m, b, &b_from, &b_to);
@@ -169,7 +172,9 @@ static void layout_build__nothing_overlaps(void **state)
 	assert_int_equal(plan_layers(&squeeze, "3,fire5/expand3x3,pool5", &p, &fault), DXP_OK);
 	for (uint32_t i = 0; i < p.stage_count; i++) {
 		struct layout l;
-		assert_int_equal(layout_build(&squeeze, &p, i, &(struct layout_options){1000, 3, false}, &l), DXP_OK);
+		assert_int_equal(
+			layout_build(&squeeze, &p, i, &(struct layout_options){1000, 3, false}, &l),
+			DXP_OK);
 		expect_apart(&squeeze, &l);
 		assert_int_equal(l.arena_at, 1024);
 		assert_int_equal(l.bytes, l.slots_at + 3 * l.slot_bytes);
@@ -188,7 +193,8 @@ static void layout_build__reuses(void **state)
 	uint64_t all = 0;
 
 	assert_int_equal(plan_auto(&squeeze, 1, &p, &fault), DXP_OK);
-	assert_int_equal(layout_build(&squeeze, &p, 0, &(struct layout_options){0, 1, false}, &l), DXP_OK);
+	assert_int_equal(layout_build(&squeeze, &p, 0, &(struct layout_options){0, 1, false}, &l),
+			 DXP_OK);
 	for (int32_t i = 0; i < squeeze.op_count; i++)
 		all += tensor_float_bytes(&squeeze.tensors[squeeze.ops[i].output]);
 	/* conv1 and pool1 are alive together: less is impossible */

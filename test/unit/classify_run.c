@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole networks on the local device: known answers, the same answer wherever the network is cut, photos that overtake
- * nothing, and bytes counted as they went. */
+/* Whole networks on the local device: known answers, the same answer wherever the network is cut,
+ * photos that overtake nothing, and bytes counted as they went. */
 #include "classify_support.h"
 
 #include <jansson.h>
@@ -29,7 +29,8 @@ struct rig {
 static void rig_open(struct rig *r, const struct model *m, const char *split,
 		     const struct run_options *options)
 {
-	int status = split ? plan_layers(m, split, &r->plan, &r->fault) : plan_auto(m, 1, &r->plan, &r->fault);
+	int status = split ? plan_layers(m, split, &r->plan, &r->fault)
+			   : plan_auto(m, 1, &r->plan, &r->fault);
 
 	if (status == DXP_OK)
 		status = backend_local_open(r->plan.stage_count, &r->backend, &r->fault);
@@ -80,12 +81,17 @@ static void run__tiny_cnn(void **state)
 	free(input);
 }
 
-/* Unsplit; at the three cuts of the demonstration; where two tensors cross, and pass through a stage; everywhere. */
+/* Unsplit; at the three cuts of the demonstration; where two tensors cross, and pass through a
+ * stage; everywhere. */
 static void run__same_answer_wherever_cut(void **state)
 {
-	static const char *const splits[] = {NULL,	   "pool3",	       "pool5",
-					     "fire7/squeeze1x1", "pool3,pool5,fire9/concat",
-					     "2,3,fire5/expand1x1", "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"};
+	static const char *const splits[] = {NULL,
+					     "pool3",
+					     "pool5",
+					     "fire7/squeeze1x1",
+					     "pool3,pool5,fire9/concat",
+					     "2,3,fire5/expand1x1",
+					     "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"};
 
 	for (size_t i = 0; i < ARRAY_COUNT(splits); i++) {
 		struct rig r;
@@ -99,6 +105,37 @@ static void run__same_answer_wherever_cut(void **state)
 		for (uint32_t s = 0; s < r.plan.stage_count; s++)
 			assert_true(result.stage_ns[s] > 0 && result.stage_ns[s] < result.total_ns);
 		rig_close(&r);
+	}
+}
+
+/* Small networks with all other operators, 8-bit and float: cut behind each operator. */
+static void run__every_cut_of_small_networks(void **state)
+{
+	static const char *const files[] = {"quantised", "float"};
+
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		struct model m;
+		struct rig r;
+		struct run_result result;
+		char path[256], split[16];
+		float whole[16];
+		snprintf(path, sizeof(path), DXP_SOURCE_DIR "/test/fuzz/corpus/tflite/%s",
+			 files[i]);
+		assert_int_equal(tflite_read(path, &m, &r.fault), DXP_OK);
+		for (int32_t cut = -1; cut + 1 < m.op_count; cut++) {
+			snprintf(split, sizeof(split), "%d", cut);
+			rig_open(&r, &m, cut < 0 ? NULL : split,
+				 &(struct run_options){.line = {0.01f, -1}});
+			rig_run(&r, chelsea, &result);
+			for (int32_t k = 0; k < result.answer_count; k++) {
+				if (cut < 0)
+					whole[k] = result.answer[k];
+				assert_true(result.answer[k] > 0 && result.answer[k] < 1);
+				assert_true(fabsf(result.answer[k] - whole[k]) < 1e-6f);
+			}
+			rig_close(&r);
+		}
+		model_release(&m);
 	}
 }
 
@@ -118,11 +155,13 @@ static void check_tensor(struct rig *r, const char *name, const json_t *expected
 	float *got = calloc((size_t)t->elements, sizeof(*got));
 	double most = json_real_value(json_object_get(expected, "max"));
 	assert_int_equal(run_peek(r->run, cut->tensors[0], got, &r->fault), DXP_OK);
-	json_object_foreach(json_object_get(expected, "at"), index, value) {
+	json_object_foreach(json_object_get(expected, "at"), index, value)
+	{
 		int64_t at = strtoll(index, NULL, 10);
 		assert_true(at >= 0 && at < t->elements);
 		if (fabs((double)got[at] - json_real_value(value)) > 1e-5 * most)
-			fail_msg("%s[%s]: %g, not %g", name, index, (double)got[at], json_real_value(value));
+			fail_msg("%s[%s]: %g, not %g", name, index, (double)got[at],
+				 json_real_value(value));
 	}
 	free(got);
 }
@@ -143,10 +182,10 @@ static void run__tensors_inside(void **state)
 
 	rig_open_squeeze(&r, "conv1,pool1,pool3,pool5,fire9/concat", 0);
 	rig_run(&r, chelsea, &result);
-	json_t *tensors = json_object_get(json_array_get(json_object_get(all, "results"), 0), "tensors");
+	json_t *tensors =
+		json_object_get(json_array_get(json_object_get(all, "results"), 0), "tensors");
 	assert_int_equal(json_object_size(tensors), 6);
-	json_object_foreach(tensors, name, expected)
-		check_tensor(&r, name, expected);
+	json_object_foreach(tensors, name, expected) check_tensor(&r, name, expected);
 	rig_close(&r);
 	json_decref(all);
 }
@@ -159,7 +198,8 @@ static void check_top(const json_t *result, const float *answer)
 	size_t i;
 	json_t *entry;
 
-	json_array_foreach(json_object_get(result, "top5"), i, entry) {
+	json_array_foreach(json_object_get(result, "top5"), i, entry)
+	{
 		int32_t index = (int32_t)json_integer_value(json_object_get(entry, "index"));
 		double p = json_real_value(json_object_get(entry, "p"));
 		if (fabs((double)answer[index] - p) > tolerance)
@@ -181,14 +221,17 @@ static void run__golden_photos(void **state)
 	size_t i, seen = 0;
 
 	rig_open_squeeze(&r, "pool5", 1);
-	json_array_foreach(json_object_get(all, "results"), i, entry) {
+	json_array_foreach(json_object_get(all, "results"), i, entry)
+	{
 		const char *how = json_string_value(json_object_get(entry, "resize"));
 		struct image image;
 		struct run_result result;
 		char path[256];
-		if (strcmp(json_string_value(json_object_get(entry, "model")), "squeezenet1.1.tflite") != 0)
+		if (strcmp(json_string_value(json_object_get(entry, "model")),
+			   "squeezenet1.1.tflite") != 0)
 			continue;
-		snprintf(path, sizeof(path), MODELS "%s", json_string_value(json_object_get(entry, "photo")));
+		snprintf(path, sizeof(path), MODELS "%s",
+			 json_string_value(json_object_get(entry, "photo")));
 		assert_int_equal(image_read(path, &image, &r.fault), DXP_OK);
 		assert_int_equal(image_square(&image, SIDE,
 					      strcmp(how, "pil_bilinear") ? RESIZE_BILINEAR
@@ -205,7 +248,8 @@ static void run__golden_photos(void **state)
 	json_decref(all);
 }
 
-/* More photos than fit under way at once, all different: each answer must be that of its own photo. */
+/* More photos than fit under way at once, all different: each answer must be that of its own photo.
+ */
 static void run__pipelined_photos_stay_apart(void **state)
 {
 	enum { COUNT = 9 };
@@ -242,8 +286,46 @@ static void run__pipelined_photos_stay_apart(void **state)
 	assert_int_equal(bytes->answers, COUNT * CLASSES * sizeof(float));
 	assert_int_equal(bytes->links[0], COUNT * plan_cut_bytes(&squeeze, &r.plan.cuts[0]));
 	assert_int_equal(bytes->links[1], COUNT * 200704);
-	assert_true(bytes->model > 1235496 * sizeof(float) && bytes->model < 1300000 * sizeof(float));
+	assert_true(bytes->model > 1235496 * sizeof(float) &&
+		    bytes->model < 1300000 * sizeof(float));
 	rig_close(&r);
+}
+
+/* The default model, where it was fetched: 8-bit weights, ends in raw scores. */
+static void run__inception_names_the_coffee(void **state)
+{
+	static const char path[] = DXP_SOURCE_DIR "/models/inception_v3.tflite";
+	static uint8_t square[299 * 299 * 3];
+	static float answers[2][1001];
+	static const char *const splits[] = {NULL, "Mixed_6a,Mixed_6c/concat"};
+	struct model m;
+	struct rig r;
+	struct image image;
+	struct run_result result;
+	int32_t best[2];
+
+	if (access(path, R_OK) != 0) {
+		print_message("no %s: tools/model fetches it\n", path);
+		skip();
+	}
+	assert_int_equal(tflite_read(path, &m, &r.fault), DXP_OK);
+	assert_int_equal(model_end_in_probabilities(&m), DXP_OK);
+	assert_int_equal(image_read(MODELS "coffee.jpg", &image, &r.fault), DXP_OK);
+	assert_int_equal(image_square(&image, 299, RESIZE_BILINEAR, square), DXP_OK);
+	for (size_t i = 0; i < 2; i++) {
+		rig_open(&r, &m, splits[i], &(struct run_options){.depth = 1});
+		rig_run(&r, square, &result);
+		assert_int_equal(result.answer_count, 1001);
+		memcpy(answers[i], result.answer, sizeof(answers[i]));
+		rig_close(&r);
+	}
+	labels_top(answers[0], 1001, 1, best);
+	assert_int_equal(best[0], 968); /* espresso; 0 is "background" */
+	assert_true(answers[0][968] > 0.9f);
+	for (size_t i = 0; i < 1001; i++)
+		assert_true(fabsf(answers[0][i] - answers[1][i]) <= 1e-4f);
+	image_release(&image);
+	model_release(&m);
 }
 
 int main(void)
@@ -251,9 +333,11 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(run__tiny_cnn),
 		cmocka_unit_test(run__same_answer_wherever_cut),
+		cmocka_unit_test(run__every_cut_of_small_networks),
 		cmocka_unit_test(run__tensors_inside),
 		cmocka_unit_test(run__golden_photos),
 		cmocka_unit_test(run__pipelined_photos_stay_apart),
+		cmocka_unit_test(run__inception_names_the_coffee),
 	};
 	struct image image;
 	struct fault fault;

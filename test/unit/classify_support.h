@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the classifier's tests share: the folder of models beside the source, and skipping without it. */
+/* What the classifier's tests share: the folder of models beside the source, and skipping without
+ * it. */
 #ifndef CLASSIFY_SUPPORT_H
 #define CLASSIFY_SUPPORT_H
 
@@ -21,7 +22,7 @@
 #include "file.h"
 #include "model.h"
 
-#define MODELS DXP_SOURCE_DIR "/../shared/models/"
+#define MODELS  DXP_SOURCE_DIR "/../shared/models/"
 #define SKIPPED 77
 
 static inline void skip_without_models(void)

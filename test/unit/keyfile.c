@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Key files: what is created can be read; everything that is not exactly a private key file is refused. */
+/* Key files: what is created can be read; everything that is not exactly a private key file is
+ * refused. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,8 @@ static void keyfile_read__refuses_open_modes(void **state)
 
 static void keyfile_read__refuses_what_is_no_key(void **state)
 {
-	static const char *const texts[] = {"", "\n", "0011", HEX "0", HEX "\n\n", HEX " ", HEX HEX};
+	static const char *const texts[] = {"",         "\n",    "0011", HEX "0",
+					    HEX "\n\n", HEX " ", HEX HEX};
 	uint8_t key[FABRIC_KEY_BYTES], before[FABRIC_KEY_BYTES];
 	char text[] = HEX;
 

@@ -104,19 +104,56 @@ static void train_fill__stops_when_the_batch_is_full(void **state)
 {
 	struct train_limits limits = limits_of(1);
 
+	/* messages */
 	list_make_equal(64, 100);
 	assert_int_equal(train_fill(&batch, &limits, list, 100), LINK_MESSAGES);
-	/* seven pieces each: 146 datagrams of 7 iovecs are 1022 */
-	limits.segments = 128;
+	/* room to gather: two trains of 44 * 1472 bytes */
+	limits.segments = 64;
+	list_make_equal(1472, 200);
+	assert_int_equal(train_fill(&batch, &limits, list, 200), 88);
+	/* iovecs, of which a train of 128 with seven pieces each takes nearly all while it forms */
+	limits.segments = 200;
 	list_make_equal(64, 200);
 	for (size_t i = 0; i < 200; i++)
 		for (size_t s = 0; s < LINK_SLICES_MAX; s++) {
 			datagrams[i].slices[s] = (struct link_slice){memory, 8};
 			datagrams[i].slice_count = LINK_SLICES_MAX;
 		}
-	assert_int_equal(train_fill(&batch, &limits, list, 200), 146);
-	assert_lengths((const uint16_t[]){128, 18}, 2);
-	assert_int_equal(batch.iovec_count, 146 * 7);
+	assert_int_equal(train_fill(&batch, &limits, list, 200), 200);
+	assert_lengths((const uint16_t[]){LINK_IOVECS / 7, 200 - LINK_IOVECS / 7}, 2);
+}
+
+static void train_fill__gathers_short_pieces(void **state)
+{
+	static uint8_t source[3 * 5000];
+	struct train_limits limits = limits_of(64);
+	const struct iovec *v = batch.iovecs;
+
+	for (size_t i = 0; i < sizeof(source); i++)
+		source[i] = (uint8_t)(i % 253);
+	list_make_equal(1016, 3);
+	for (size_t i = 0; i < 3; i++)
+		datagrams[i].slices[0].base = source + i * 1000;
+	train_fill(&batch, &limits, list, 3);
+	assert_lengths((const uint16_t[]){3}, 1);
+	assert_int_equal(batch.messages[0].msg_hdr.msg_iovlen, 1);
+	assert_int_equal(v[0].iov_len, 3 * 1016);
+	for (size_t i = 0; i < 3; i++) {
+		const uint8_t *at = (const uint8_t *)v[0].iov_base + i * 1016;
+		assert_memory_equal(at, datagrams[i].header, 16);
+		assert_memory_equal(at + 16, source + i * 1000, 1000);
+	}
+	/* long ones stay where they are, and so does a datagram alone; empty slices vanish */
+	list_make_equal(2 * LINK_GATHER_PIECE_BYTES, 2);
+	train_fill(&batch, &limits, list, 2);
+	assert_int_equal(batch.iovec_count, 4);
+	assert_ptr_equal(v[1].iov_base, memory);
+	list_make_equal(1016, 1);
+	datagrams[0].slices[1] = (struct link_slice){NULL, 0};
+	datagrams[0].slice_count = 2;
+	train_fill(&batch, &limits, list, 1);
+	assert_int_equal(batch.iovec_count, 2);
+	assert_ptr_equal(v[0].iov_base, datagrams[0].header);
 }
 
 static void train_fill__never_mixes_peers_or_ecn(void **state)
@@ -171,6 +208,7 @@ int main(void)
 		cmocka_unit_test(train_fill__groups_by_size),
 		cmocka_unit_test(train_fill__keeps_within_the_kernels_bounds),
 		cmocka_unit_test(train_fill__stops_when_the_batch_is_full),
+		cmocka_unit_test(train_fill__gathers_short_pieces),
 		cmocka_unit_test(train_fill__never_mixes_peers_or_ecn),
 		cmocka_unit_test(train_fill__sends_refused_sizes_alone),
 		cmocka_unit_test(train_fill__names_peers_by_family),

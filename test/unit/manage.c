@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The management codec: every frame comes back as it went; every shorter, longer or changed frame is refused, also when
- * somebody who has the key sealed it. */
+/* The management codec: every frame comes back as it went; every shorter, longer or changed frame
+ * is refused, also when somebody who has the key sealed it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,9 +32,17 @@ static int key_drop(void **state)
 
 static struct node_entry entry_sample(uint16_t id)
 {
-	struct node_entry e = {.id = id, .kind = MANAGE_XPU, .alive = true, .granted = true, .capabilities = 0x80000001,
-			       .magic = 0xdeadbeef, .incarnation = 1ull << 63, .memory_bytes = 1ull << 40,
-			       .uuid = "0123456789abcde", .engine = "ocl", .device = "pthread basic (x86-64)"};
+	struct node_entry e = {.id = id,
+			       .kind = MANAGE_XPU,
+			       .alive = true,
+			       .granted = true,
+			       .capabilities = 0x80000001,
+			       .magic = 0xdeadbeef,
+			       .incarnation = 1ull << 63,
+			       .memory_bytes = 1ull << 40,
+			       .uuid = "0123456789abcde",
+			       .engine = "ocl",
+			       .device = "pthread basic (x86-64)"};
 
 	wire_address_parse("10.1.2.3:4796", 0, &e.address);
 	snprintf(e.name, sizeof(e.name), "xpu-%u", id);
@@ -47,26 +55,32 @@ static size_t frame_sample(uint8_t type, uint8_t *out)
 	struct manage_writer w;
 	struct node_entry e = entry_sample(7);
 	struct manage_renew renew = {3, 4, 5, "uuid", {6, 7, 8}};
-	struct manage_answer answer = {3, 4, type == WIRE_REFUSE ? DXP_EBUSY : 0, 9, 10, 11, "held by 10.0.0.1:1"};
-	struct manage_rows rows = {.nonce = 4, .epoch = 5, .from = 6, .to = type == WIRE_NODE_DELTA ? 9 : 6};
+	struct manage_answer answer = {
+		3, 4, type == WIRE_REFUSE ? DXP_EBUSY : 0, 9, 10, 11, "held by 10.0.0.1:1"};
+	struct manage_rows rows = {
+		.nonce = 4, .epoch = 5, .from = 6, .to = type == WIRE_NODE_DELTA ? 9 : 6};
 
 	switch (type) {
 	case WIRE_JOIN: return manage_join_encode(&(struct manage_join){1, 2, e}, mac, out);
-	case WIRE_LEASE: return manage_lease_encode(&(struct manage_lease){1, 2, 3, 4, 5, 6}, mac, out);
+	case WIRE_LEASE:
+		return manage_lease_encode(&(struct manage_lease){1, 2, 3, 4, 5, 6}, mac, out);
 	case WIRE_RENEW:
 	case WIRE_LEAVE:
 	case WIRE_TABLE_ACK: return manage_renew_encode(type, 6, &renew, mac, out);
 	case WIRE_ASSIGN:
-		return manage_assign_encode(&(struct manage_assign){1, 2, 3, 4, MANAGE_GRANT, "*", "xpu-1"}, mac, out);
+		return manage_assign_encode(
+			&(struct manage_assign){1, 2, 3, 4, MANAGE_GRANT, "*", "xpu-1"}, mac, out);
 	case WIRE_STATUS: return manage_status_encode(&(struct manage_status){1, 2, 3}, mac, out);
 	case WIRE_REFUSE:
-	case WIRE_ANSWER: return manage_answer_encode(type, 9, &answer, MANAGE_FRAME_BYTES, mac, out);
+	case WIRE_ANSWER:
+		return manage_answer_encode(type, 9, &answer, MANAGE_FRAME_BYTES, mac, out);
 	case WIRE_NODE_TABLE:
 	case WIRE_NODE_DELTA:
 		manage_rows_begin(&w, out, FABRIC_DATAGRAM_BYTES);
 		assert_true(manage_rows_add(&w, &e));
 		e = entry_sample(9);
-		assert_true(type == WIRE_NODE_TABLE ? manage_rows_add(&w, &e) : manage_rows_remove(&w, 9));
+		assert_true(type == WIRE_NODE_TABLE ? manage_rows_add(&w, &e)
+						    : manage_rows_remove(&w, 9));
 		return manage_rows_finish(&w, type, 6, &rows, mac);
 	}
 	return 0;
@@ -108,7 +122,8 @@ static void manage_open__accepts_each_frame(void **state)
 	struct manage_body body;
 	uint64_t request, nonce;
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame);
 		assert_true(bytes > 0);
 		assert_int_equal(manage_open(frame, bytes, mac, &header, &body), DXP_OK);
@@ -124,11 +139,13 @@ static void manage_open__refuses_every_other_length(void **state)
 	struct wire_header header;
 	struct manage_body body;
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame);
 		for (size_t length = 0; length <= bytes + 1; length++)
 			if (length != bytes)
-				assert_int_equal(manage_open(frame, length, mac, &header, &body), DXP_EMALFORMED);
+				assert_int_equal(manage_open(frame, length, mac, &header, &body),
+						 DXP_EMALFORMED);
 	}
 }
 
@@ -138,7 +155,8 @@ static void manage_open__refuses_every_flipped_bit(void **state)
 	struct wire_header header;
 	struct manage_body body;
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame);
 		for (size_t bit = 0; bit < 8 * bytes; bit++) {
 			frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -149,14 +167,16 @@ static void manage_open__refuses_every_flipped_bit(void **state)
 	}
 }
 
-/* A forger can compute the crc, not the mac: every flip in what the mac covers, and in the mac, is DXP_EAUTH. */
+/* A forger can compute the crc, not the mac: every flip in what the mac covers, and in the mac, is
+ * DXP_EAUTH. */
 static void manage_open__a_right_crc_does_not_help_a_forger(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	struct wire_header header;
 	struct manage_body body;
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame);
 		for (size_t bit = 8 * WIRE_OFF_DST_SESSION; bit < 8 * bytes; bit++) {
 			size_t byte = bit / 8;
@@ -184,27 +204,32 @@ static void manage_open__another_key(void **state)
 	mac_destroy(other);
 }
 
-/* Somebody with the key may still be wrong: bodies cut anywhere or with bytes behind them are refused. */
+/* Somebody with the key may still be wrong: bodies cut anywhere or with bytes behind them are
+ * refused. */
 static void body_decode__refuses_every_other_length(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame) - WIRE_COMMON_BYTES - MAC_BYTES;
 		for (size_t length = 0; length <= bytes + 1; length++) {
 			struct manage_body body = {frame + WIRE_COMMON_BYTES, length};
-			assert_int_equal(body_decode(type, body), length == bytes ? DXP_OK : DXP_EMALFORMED);
+			assert_int_equal(body_decode(type, body),
+					 length == bytes ? DXP_OK : DXP_EMALFORMED);
 		}
 	}
 }
 
-/* Any byte may change to anything: the decoder may take it or not, but must stay within the body (the sanitizers watch). */
+/* Any byte may change to anything: the decoder may take it or not, but must stay within the body
+ * (the sanitizers watch). */
 static void body_decode__survives_every_changed_byte(void **state)
 {
 	uint8_t frame[FABRIC_DATAGRAM_BYTES];
 	unsigned accepted = 0, refused = 0;
 
-	EACH_TYPE(type) {
+	EACH_TYPE(type)
+	{
 		size_t bytes = frame_sample(type, frame) - WIRE_COMMON_BYTES - MAC_BYTES;
 		for (size_t at = 0; at < bytes; at++)
 			for (unsigned value = 0; value < 256; value += 5) {
@@ -222,7 +247,8 @@ static void body_decode__survives_every_changed_byte(void **state)
 static void manage_join__comes_back(void **state)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES], again[MANAGE_FRAME_BYTES];
-	struct manage_join in = {.request = 1ull << 60, .nonce = 77, .self = entry_sample(12)}, out = {0};
+	struct manage_join in = {.request = 1ull << 60, .nonce = 77, .self = entry_sample(12)},
+			   out = {0};
 	struct wire_header header;
 	struct manage_body body;
 
@@ -248,7 +274,8 @@ static void manage_answer__never_longer_than_asked(void **state)
 	for (size_t max = MANAGE_ANSWER_MIN; max < 320; max++) {
 		size_t bytes = manage_answer_encode(WIRE_REFUSE, 1, &in, max, NULL, frame);
 		assert_true(bytes <= max);
-		struct manage_body body = {frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES - MAC_BYTES};
+		struct manage_body body = {frame + WIRE_COMMON_BYTES,
+					   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 		assert_int_equal(manage_answer_decode(body, &out), DXP_OK);
 		assert_int_equal(out.status, DXP_EAUTH);
 	}
@@ -284,7 +311,8 @@ static void manage_rows__fill_a_datagram_and_come_back(void **state)
 	rows.next = id;
 	size_t bytes = manage_rows_finish(&w, WIRE_NODE_TABLE, 5, &rows, mac);
 	assert_true(bytes <= sizeof(frame));
-	struct manage_body body = {frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES - MAC_BYTES};
+	struct manage_body body = {frame + WIRE_COMMON_BYTES,
+				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
 	assert_int_equal(manage_rows_decode(WIRE_NODE_TABLE, body, &got, &reader), DXP_OK);
 	assert_int_equal(got.next, id);
 	manage_rows_begin(&w, again, sizeof(again));
@@ -299,7 +327,8 @@ static void manage_rows__fill_a_datagram_and_come_back(void **state)
 	assert_memory_equal(again, frame, bytes);
 }
 
-/* What a table page must not be: disordered, outside its range, holding removals. A delta must move forward. */
+/* What a table page must not be: disordered, outside its range, holding removals. A delta must move
+ * forward. */
 static void manage_rows__refuse_what_makes_no_sense(void **state)
 {
 	static const struct {
@@ -312,7 +341,10 @@ static void manage_rows__refuse_what_makes_no_sense(void **state)
 		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 1}, {2, 2}, false},
 		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 1, .first = 3}, {2, 4}, false},
 		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 1, .next = 4}, {2, 4}, false},
-		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 1, .first = 5, .next = 5}, {2, 4}, false},
+		{WIRE_NODE_TABLE,
+		 {.epoch = 1, .from = 1, .to = 1, .first = 5, .next = 5},
+		 {2, 4},
+		 false},
 		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 2}, {2, 4}, false},
 		{WIRE_NODE_TABLE, {.epoch = 0, .from = 1, .to = 1}, {2, 4}, false},
 		{WIRE_NODE_TABLE, {.epoch = 1, .from = 1, .to = 1}, {2, 4}, true},
@@ -332,11 +364,14 @@ static void manage_rows__refuse_what_makes_no_sense(void **state)
 		manage_rows_begin(&w, frame, sizeof(frame));
 		for (int k = 0; k < 2; k++) {
 			struct node_entry e = entry_sample(cases[i].ids[k]);
-			assert_true(cases[i].remove ? manage_rows_remove(&w, e.id) : manage_rows_add(&w, &e));
+			assert_true(cases[i].remove ? manage_rows_remove(&w, e.id)
+						    : manage_rows_add(&w, &e));
 		}
 		size_t bytes = manage_rows_finish(&w, cases[i].type, 5, &cases[i].rows, mac);
-		struct manage_body body = {frame + WIRE_COMMON_BYTES, bytes - WIRE_COMMON_BYTES - MAC_BYTES};
-		assert_int_equal(manage_rows_decode(cases[i].type, body, &got, &reader), DXP_EMALFORMED);
+		struct manage_body body = {frame + WIRE_COMMON_BYTES,
+					   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
+		assert_int_equal(manage_rows_decode(cases[i].type, body, &got, &reader),
+				 DXP_EMALFORMED);
 	}
 }
 

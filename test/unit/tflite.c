@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The TFLite reader on good, cut and damaged files. Damage may still be a valid model; then it must be a consistent one,
- * which the sanitizers and the walk over all constants see to. */
+/* The TFLite reader on good, cut and damaged files. Damage may still be a valid model; then it must
+ * be a consistent one, which the sanitizers and the walk over all constants see to. */
 #include "classify_support.h"
 
 #include "plan.h"
@@ -67,6 +67,30 @@ static void tflite_read__squeezenet(void **state)
 	assert_int_equal(m.tensor_count, 92);
 	assert_int_equal(model_macs(&m), 387747520);
 	assert_string_equal(model_layer_name(&m, 10), "pool3");
+	model_release(&m);
+}
+
+/* A small network as MobileNet is, with 8-bit weights and activations. */
+static void tflite_read__quantised(void **state)
+{
+	struct model m;
+	struct fault fault;
+
+	assert_int_equal(
+		tflite_read(DXP_SOURCE_DIR "/test/fuzz/corpus/tflite/quantised", &m, &fault),
+		DXP_OK);
+	assert_int_equal(m.op_count, 7);
+	assert_int_equal(m.ops[1].kind, OP_DEPTHWISE_CONV_2D);
+	assert_int_equal(m.ops[1].macs, 4 * 4 * 4 * 9);
+	assert_int_equal(m.tensors[m.input].type, TENSOR_UINT8);
+	assert_int_equal(m.tensors[m.input].zero[0], 128);
+	struct range r = model_range(&m, &m.ops[0]); /* no activation: the 8 bits are RELU6 */
+	assert_true(r.low == 0.0f && fabsf(r.high - 6.0f) < 1e-5f);
+	const struct tensor *weights = &m.tensors[m.ops[4].inputs[1]];
+	assert_int_equal(weights->type, TENSOR_INT8);
+	assert_int_equal(weights->quant_count, 5);
+	assert_true(tensor_value(weights, 17) == 0.05f * (float)(int8_t)weights->data[17]);
+	assert_int_equal(m.ops[3].window_y, 6);
 	model_release(&m);
 }
 
@@ -150,7 +174,8 @@ static void tflite_parse__unknown_operator(void **state)
 		if (parse(tiny, tiny_bytes, &m, &fault) == DXP_OK)
 			model_release(&m);
 		else
-			told = strstr(fault.text, "operator 8 is SPACE_TO_DEPTH") && strstr(fault.text, "file");
+			told = strstr(fault.text, "operator 8 is SPACE_TO_DEPTH") &&
+			       strstr(fault.text, "file");
 		tiny[at] = 25;
 	}
 	assert_true(told);
@@ -172,8 +197,14 @@ static void tensor_value__scales(void **state)
 	float scale[] = {0.5f, 2.0f};
 	int32_t zero[] = {10, -1};
 	uint8_t bytes[] = {10, 12, 0x80, 0xff};
-	struct tensor t = {.type = TENSOR_UINT8, .dims = 2, .shape = {2, 2}, .elements = 4, .data = bytes,
-			   .quant_count = 1, .scale = scale, .zero = zero};
+	struct tensor t = {.type = TENSOR_UINT8,
+			   .dims = 2,
+			   .shape = {2, 2},
+			   .elements = 4,
+			   .data = bytes,
+			   .quant_count = 1,
+			   .scale = scale,
+			   .zero = zero};
 
 	assert_true(tensor_value(&t, 0) == 0.0f);
 	assert_true(tensor_value(&t, 3) == 122.5f);
@@ -213,6 +244,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tflite_read__tiny),
 		cmocka_unit_test(tflite_read__squeezenet),
+		cmocka_unit_test(tflite_read__quantised),
 		cmocka_unit_test(tflite_parse__every_length),
 		cmocka_unit_test(tflite_parse__every_byte_damaged),
 		cmocka_unit_test(tflite_parse__words_damaged),

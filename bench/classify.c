@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp bench classify`: one photo through the network split over two xPUs of a fabric of its own on this machine, beside the
+ * same kernels and the same split on one local OpenCL device without a network, in turn. Milliseconds for one photo at
+ * a time, and photos per second when they are pipelined. */
+#include <getopt.h>
+#include <jansson.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "bench/report.h"
+
+#define ROUNDS      5
+#define PHOTOS      20
+#define COMMAND_BYTES 2048
+
+struct classify_options {
+	bool json;
+	const char *photo, *model;
+};
+
+struct figures {
+	double median_ms[ROUNDS], photos_per_s[ROUNDS];
+};
+
+static void help(void)
+{
+	printf("usage: dxp bench classify [options]\n\n"
+	       "One photo through the classifier on two xPUs, beside the same on local OpenCL.\n\n"
+	       "  --photo FILE  JPEG or PNG (models/labrador.jpg, as `tools/model` fetches it)\n"
+	       "  --model FILE  TFLite network (the classifier's own default)\n"
+	       "  --json        one JSON object a line\n"
+	       "  --help        this text\n");
+}
+
+static int options_parse(int argc, char **argv, struct classify_options *out)
+{
+	static const struct option options[] = {
+		{"photo", required_argument, NULL, 'p'}, {"model", required_argument, NULL, 'm'},
+		{"json", no_argument, NULL, 'j'},	 {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	*out = (struct classify_options){.photo = "models/labrador.jpg"};
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'p': out->photo = optarg; break;
+		case 'm': out->model = optarg; break;
+		case 'j': out->json = true; break;
+		case 'h': help(); return 0;
+		default: return 2;
+		}
+	}
+	if (access(out->photo, R_OK) == 0)
+		return -1;
+	fprintf(stderr, "dxp bench classify: no photo '%s'; fetch one with tools/model, or name one with --photo\n", out->photo);
+	return 2;
+}
+
+/* The folder of the programs: where this one is. */
+static const char *programs_folder(void)
+{
+	static char path[1024];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[bytes > 0 ? bytes : 0] = '\0';
+	return dirname(path);
+}
+
+/* Runs the classifier; the last line it prints is the summary. */
+static json_t *summary_of(const char *command)
+{
+	static char line[16384];
+	FILE *f = popen(command, "r");
+	json_t *summary = NULL;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		json_t *object = json_loads(line, 0, NULL);
+		if (json_object_get(object, "summary")) {
+			json_decref(summary);
+			summary = json_incref(json_object_get(object, "summary"));
+		}
+		json_decref(object);
+	}
+	if (f && pclose(f) != 0) {
+		json_decref(summary);
+		summary = NULL;
+	}
+	if (!summary)
+		fprintf(stderr, "dxp bench classify: this failed: %s\n", command);
+	return summary;
+}
+
+static int classify_run(const struct classify_options *o, const char *where, const char *how, double *median_ms, double *per_s)
+{
+	char command[COMMAND_BYTES];
+
+	snprintf(command, sizeof(command), "'%s/classify' %s %s%s%s --split auto --json --repeat %d %s '%s'", programs_folder(), where,
+		 o->model ? "--model '" : "", o->model ? o->model : "", o->model ? "'" : "", PHOTOS, how, o->photo);
+	json_t *summary = summary_of(command);
+	if (!summary)
+		return 1;
+	*median_ms = json_number_value(json_object_get(summary, "median_ms"));
+	*per_s = json_number_value(json_object_get(summary, "photos_per_s"));
+	json_decref(summary);
+	return 0;
+}
+
+static int round_run(const struct classify_options *o, const char *where, unsigned round, struct figures *f)
+{
+	double unused;
+
+	if (classify_run(o, where, "--depth 1", &f->median_ms[round], &unused) != 0)
+		return 1;
+	return classify_run(o, where, "", &unused, &f->photos_per_s[round]);
+}
+
+static void rows_print(struct figures *network, struct figures *local)
+{
+	struct report_row row = {.bench = "classify", .name = "two xPUs", .peer = "local OpenCL, 2 stages"};
+
+	row.metric = "one photo";
+	row.unit = "ms";
+	row.value = report_median(network->median_ms, ROUNDS);
+	row.peer_value = report_median(local->median_ms, ROUNDS);
+	report_row(&row);
+	row.metric = "pipelined";
+	row.unit = "photos/s";
+	row.value = report_median(network->photos_per_s, ROUNDS);
+	row.peer_value = report_median(local->photos_per_s, ROUNDS);
+	report_row(&row);
+}
+
+static int rounds_run(const struct classify_options *o)
+{
+	struct figures network, local;
+
+	for (unsigned round = 0; round < ROUNDS; round++)
+		if (round_run(o, "--xpus xpu1,xpu2", round, &network) != 0 || round_run(o, "--local 2", round, &local) != 0)
+			return 1;
+	rows_print(&network, &local);
+	return 0;
+}
+
+int bench_classify(int argc, char **argv)
+{
+	char folder[] = "/tmp/dxp-bench-XXXXXX", command[COMMAND_BYTES];
+	struct classify_options o;
+	int status = options_parse(argc, argv, &o);
+
+	if (status >= 0)
+		return status;
+	if (!mkdtemp(folder) || setenv("DXP_DIR", folder, 1) != 0) {
+		fprintf(stderr, "dxp bench classify: cannot make a folder for the fabric's state\n");
+		return 1;
+	}
+	report_begin(o.json, "The classifier over the network");
+	snprintf(command, sizeof(command), "'%s/dxp' up --xpus 2 >/dev/null", programs_folder());
+	status = system(command) == 0 ? rounds_run(&o) : 1;
+	snprintf(command, sizeof(command), "'%s/dxp' down >/dev/null; rm -rf '%s'", programs_folder(), folder);
+	if (system(command) != 0)
+		status = 1;
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `dxp doctor` looks at. Each function fills some checks and returns how many. */
+#ifndef CMD_DXP_CHECKS_H
+#define CMD_DXP_CHECKS_H
+
+#include "cmd/dxp/session.h"
+
+#define CHECKS_MAX 32
+
+enum check_level { CHECK_OK, CHECK_WARN, CHECK_FAIL };
+
+struct check {
+	enum check_level level;
+	char name[24];
+	char found[512];
+	char next[256]; /* what to do; empty where nothing */
+};
+
+unsigned checks_machine(struct check *out);
+unsigned checks_opencl(struct check *out);
+unsigned checks_fabric(struct check *out, const struct session_options *options);
+
+/* Fills one check; `next` may be NULL. */
+void check_set(struct check *c, enum check_level level, const char *name, const char *next,
+	       const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernel, its sockets, processors and clock. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cmd/dxp/checks.h"
+#include "cmd/dxp/file.h"
+
+void check_set(struct check *c, enum check_level level, const char *name, const char *next,
+	       const char *format, ...)
+{
+	va_list arguments;
+
+	*c = (struct check){.level = level};
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	snprintf(c->next, sizeof(c->next), "%s", next ? next : "");
+	va_start(arguments, format);
+	vsnprintf(c->found, sizeof(c->found), format, arguments);
+	va_end(arguments);
+}
+
+/* The kernel's segmentation and joining of datagrams: 3 to 10 times the throughput of single ones.
+ */
+static void check_offload(struct check *c, const char *name, int option, int value)
+{
+	struct utsname kernel;
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	uname(&kernel);
+	if (fd < 0)
+		check_set(c, CHECK_FAIL, name,
+			  "load the kernel's ipv6 module; IPv4 addresses use it too",
+			  "no UDP socket: %s", strerror(errno));
+	else if (setsockopt(fd, IPPROTO_UDP, option, &value, sizeof(value)) != 0)
+		check_set(c, CHECK_WARN, name,
+			  "works without, but slower; Linux 5.0 or newer has it",
+			  "missing in Linux %s", kernel.release);
+	else
+		check_set(c, CHECK_OK, name, NULL, "Linux %s has it", kernel.release);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void check_buffer(struct check *c, const char *name, const char *limit, int option)
+{
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int wanted = LINK_SOCKET_BUFFER_BYTES, got = 0;
+	socklen_t bytes = sizeof(got);
+	char next[128];
+
+	setsockopt(fd, SOL_SOCKET, option, &wanted, sizeof(wanted));
+	if (geteuid() == 0)
+		setsockopt(fd, SOL_SOCKET, option == SO_RCVBUF ? SO_RCVBUFFORCE : SO_SNDBUFFORCE,
+			   &wanted, sizeof(wanted));
+	getsockopt(fd, SOL_SOCKET, option, &got, &bytes);
+	if (fd >= 0)
+		close(fd);
+	got /= 2; /* the kernel doubles it for its own use */
+	snprintf(next, sizeof(next), "sysctl -w %s=%d", limit, wanted);
+	check_set(c, got >= wanted ? CHECK_OK : CHECK_WARN, name, got >= wanted ? NULL : next,
+		  "%d of the wanted %d KiB", got / 1024, wanted / 1024);
+}
+
+static void check_clock(struct check *c)
+{
+	char source[64];
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+	if (!file_head(path, source, sizeof(source))) {
+		check_set(c, CHECK_WARN, "clock", "is /sys mounted?",
+			  "cannot tell the clock's source");
+		return;
+	}
+	source[strcspn(source, "\n")] = '\0';
+	/* These need a trip to a chip for each look at the clock, and we look often. */
+	bool slow = strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0;
+	check_set(c, slow ? CHECK_WARN : CHECK_OK, "clock",
+		  slow ? "boot with clocksource=tsc" : NULL, "source is %s", source);
+}
+
+static void check_processors(struct check *c)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+	check_set(c, count > 1 ? CHECK_OK : CHECK_WARN, "processors",
+		  count > 1 ? NULL : "spinning takes the only one from the xPUs; give it two",
+		  "%ld", count);
+}
+
+unsigned checks_machine(struct check *out)
+{
+	unsigned count = 0;
+
+	check_offload(&out[count++], "UDP GSO", UDP_SEGMENT, 1400);
+	check_offload(&out[count++], "UDP GRO", UDP_GRO, 1);
+	check_buffer(&out[count++], "receive buffer", "net.core.rmem_max", SO_RCVBUF);
+	check_buffer(&out[count++], "send buffer", "net.core.wmem_max", SO_SNDBUF);
+	check_clock(&out[count++]);
+	check_processors(&out[count++]);
+	return count;
+}

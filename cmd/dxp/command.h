@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands of `dxp`. Each takes its own arguments (argv[0] is its name) and returns an exit
+ * status: 0 done, 1 failed, 2 called wrongly. Whoever finds an error says it, once. */
+#ifndef CMD_DXP_COMMAND_H
+#define CMD_DXP_COMMAND_H
+
+#include <jansson.h>
+
+#include "base/util.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+int command_bench(int argc, char **argv);
+int command_doctor(int argc, char **argv);
+int command_down(int argc, char **argv);
+int command_get(int argc, char **argv);
+int command_grant(int argc, char **argv);
+int command_nodes(int argc, char **argv);
+int command_ping(int argc, char **argv);
+int command_put(int argc, char **argv);
+int command_reg(int argc, char **argv);
+int command_revoke(int argc, char **argv);
+int command_up(int argc, char **argv);
+int command_version(int argc, char **argv);
+
+/* "dxp: error: ..." on standard error; returns EXIT_FAILED. */
+int fail(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* Prints and releases a value; returns EXIT_DONE, or EXIT_FAILED when it could not be written. */
+int json_print(json_t *value);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cmd/dxp/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/dxp/command.h"
+
+bool file_write(int fd, const void *data, size_t bytes)
+{
+	const uint8_t *at = data;
+
+	while (bytes) {
+		ssize_t written = write(fd, at, bytes);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		at += written;
+		bytes -= (size_t)written;
+	}
+	return true;
+}
+
+static bool read_at(int fd, off_t from, char *out, size_t bytes)
+{
+	ssize_t got = pread(fd, out, bytes - 1, from);
+
+	out[got > 0 ? got : 0] = '\0';
+	return got >= 0;
+}
+
+bool file_head(const char *path, char *out, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	bool read = read_at(fd, 0, out, bytes);
+	close(fd);
+	return read;
+}
+
+bool file_tail(const char *path, char *out, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	off_t size = lseek(fd, 0, SEEK_END);
+	off_t most = (off_t)bytes - 1;
+	bool read = read_at(fd, size > most ? size - most : 0, out, bytes);
+	close(fd);
+	return read;
+}
+
+bool file_out_open(struct file_out *out, const char *path)
+{
+	struct stat s;
+	bool exists = stat(path, &s) == 0;
+
+	*out = (struct file_out){.fd = STDOUT_FILENO};
+	if (strcmp(path, "-") == 0)
+		return true;
+	out->plain = !exists || S_ISREG(s.st_mode);
+	int length = snprintf(out->path, sizeof(out->path), "%s", path);
+	int part = snprintf(out->part, sizeof(out->part), "%s.part", path);
+	if (length >= PATH_BYTES || part >= PATH_BYTES) {
+		fail("the file's name is too long");
+		return false;
+	}
+	out->fd = out->plain ? open(out->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+			     : open(path, O_WRONLY | O_CLOEXEC);
+	if (out->fd >= 0)
+		return true;
+	fail("cannot write %s: %s", path, strerror(errno));
+	return false;
+}
+
+bool file_out_close(struct file_out *out, bool complete)
+{
+	if (out->fd == STDOUT_FILENO)
+		return true;
+	bool closed = close(out->fd) == 0;
+	if (!out->plain)
+		return closed;
+	if (!complete || !closed) {
+		unlink(out->part);
+	} else if (rename(out->part, out->path) != 0) {
+		fail("cannot name the file %s: %s", out->path, strerror(errno));
+		unlink(out->part);
+		return false;
+	}
+	return closed;
+}

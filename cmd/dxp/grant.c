@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp grant` and `dxp revoke`: which host may use which xPU. */
+#include <stdio.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/session.h"
+
+static int assign(int argc, char **argv, enum ask_kind kind, const char *text)
+{
+	struct session_options o = {0};
+	struct inquiry q = {.fabric = &o.fabric, .kind = kind};
+	struct ask *a;
+	const struct option_row rows[] = {MANAGER_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {argv[0], "HOST XPU", text, rows, ARRAY_COUNT(rows), 2, 2};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	q.host = argv[first];
+	q.xpu = argv[first + 1];
+	if (inquiry_run(&q, &a) != DXP_OK)
+		return fail("%s", q.text);
+	int status = EXIT_DONE;
+	if (o.json)
+		status = json_print(json_pack("{s:s, s:s, s:b, s:s}", "host", argv[first], "xpu",
+					      argv[first + 1], "granted", kind == ASK_GRANT, "text",
+					      ask_text(a)));
+	else
+		printf("%s may %s use %s%s%s\n", argv[first],
+		       kind == ASK_GRANT ? "now" : "no longer", argv[first + 1],
+		       *ask_text(a) ? ": " : "", ask_text(a));
+	ask_destroy(a);
+	return status;
+}
+
+int command_grant(int argc, char **argv)
+{
+	return assign(
+		argc, argv, ASK_GRANT,
+		"Lets HOST use XPU. Both are names of nodes, which need not be there yet, or '*'.");
+}
+
+int command_revoke(int argc, char **argv)
+{
+	return assign(argc, argv, ASK_REVOKE,
+		      "Takes a grant back, written as it was given. What the host does there ends "
+		      "at once.");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dxp: the front door of Direct xPU. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/dxp/command.h"
+
+static const struct entry {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv);
+} entries[] = {
+	{"up", "start a fabric on this machine: a manager and some xPUs", command_up},
+	{"down", "end the fabric that `dxp up` started", command_down},
+	{"nodes", "who is in the fabric", command_nodes},
+	{"put", "write a file into the memory of an xPU", command_put},
+	{"get", "read the memory of an xPU", command_get},
+	{"reg", "read and write the registers of an xPU", command_reg},
+	{"ping", "time round trips to an xPU", command_ping},
+	{"grant", "let a host use an xPU", command_grant},
+	{"revoke", "take such a grant back", command_revoke},
+	{"bench", "measure, beside the limits of this machine", command_bench},
+	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
+	{"version", "versions of program and protocol", command_version},
+};
+
+static int help(void)
+{
+	puts("Direct xPU: accelerators as peers on the network.\n\nusage: dxp COMMAND "
+	     "[OPTION]...\n");
+	for (size_t i = 0; i < ARRAY_COUNT(entries); i++)
+		printf("  %-8s %s\n", entries[i].name, entries[i].summary);
+	puts("\n`dxp COMMAND --help` tells the rest. To begin: `dxp up`, then `dxp nodes`.");
+	return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "help";
+
+	log_program_set("dxp");
+	setlocale(LC_CTYPE, "");
+	for (size_t i = 0; i < ARRAY_COUNT(entries); i++) {
+		if (strcmp(entries[i].name, name) == 0)
+			return entries[i].run(argc - 1, argv + 1);
+	}
+	if (strcmp(name, "help") == 0 && argc > 2) {
+		char flag[] = "--help", *ask[] = {argv[2], flag, NULL};
+		for (size_t i = 0; i < ARRAY_COUNT(entries); i++) {
+			if (strcmp(entries[i].name, argv[2]) == 0)
+				return entries[i].run(2, ask);
+		}
+		name = argv[2];
+	} else if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+		   strcmp(name, "-h") == 0) {
+		return help();
+	}
+	if (strcmp(name, "--version") == 0)
+		return command_version(1, argv);
+	fail("there is no command '%s'; see `dxp help`", name);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp put` and `dxp get`: an administrator's way into device memory, at plain addresses. Nothing
+ * is allocated, so nothing is freed either: what is put there stays until somebody writes over it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
+#include "cmd/dxp/session.h"
+#include "link/udp.h"
+
+#define CHUNK_BYTES (16u << 20) /* moved at once */
+
+struct move {
+	struct session session;
+	uint64_t address, bytes;
+	uint8_t *chunk;
+	uint64_t moved, busy_ns;
+};
+
+/* Reads until the chunk is full or the file ends. */
+static ssize_t chunk_read(int fd, uint8_t *chunk)
+{
+	size_t have = 0;
+
+	while (have < CHUNK_BYTES) {
+		ssize_t got = read(fd, chunk + have, CHUNK_BYTES - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return got;
+		if (got == 0)
+			break;
+		have += (size_t)got;
+	}
+	return (ssize_t)have;
+}
+
+static int put_file(struct move *m, int fd, const char *name)
+{
+	ssize_t bytes;
+
+	while ((bytes = chunk_read(fd, m->chunk)) > 0) {
+		uint64_t begin = link_now_ns();
+		if (dxp_mem_write(m->session.xpu, m->address + m->moved, m->chunk,
+				  (uint64_t)bytes) != DXP_OK)
+			return session_fail();
+		m->busy_ns += link_now_ns() - begin;
+		m->moved += (uint64_t)bytes;
+	}
+	return bytes < 0 ? fail("cannot read %s: %s", name, strerror(errno)) : EXIT_DONE;
+}
+
+static int get_file(struct move *m, int fd, const char *name)
+{
+	while (m->moved < m->bytes) {
+		uint64_t bytes = min_u64(CHUNK_BYTES, m->bytes - m->moved);
+		uint64_t begin = link_now_ns();
+		if (dxp_mem_read(m->session.xpu, m->chunk, m->address + m->moved, bytes) != DXP_OK)
+			return session_fail();
+		m->busy_ns += link_now_ns() - begin;
+		if (!file_write(fd, m->chunk, bytes))
+			return fail("cannot write %s: %s", name, strerror(errno));
+		m->moved += bytes;
+	}
+	return EXIT_DONE;
+}
+
+static int report(const struct move *m, bool json)
+{
+	double seconds = (double)m->busy_ns / 1e9;
+	double rate = m->busy_ns ? (double)m->moved / (double)m->busy_ns : 0;
+
+	if (json)
+		return json_print(json_pack("{s:s, s:I, s:I, s:f}", "xpu", m->session.caps.name,
+					    "address", (json_int_t)m->address, "bytes",
+					    (json_int_t)m->moved, "seconds", seconds));
+	fprintf(stderr, "%llu bytes at %#llx of %s in %.3f ms, %.2f GB/s\n",
+		(unsigned long long)m->moved, (unsigned long long)m->address, m->session.caps.name,
+		seconds * 1e3, rate);
+	return EXIT_DONE;
+}
+
+static int move_run(struct move *m, const struct session_options *options, const char *xpu, int fd,
+		    const char *name, int (*work)(struct move *m, int fd, const char *name))
+{
+	if (!session_open(options, xpu, &m->session))
+		return EXIT_FAILED;
+	m->chunk = malloc(CHUNK_BYTES);
+	int status = m->chunk ? work(m, fd, name) : fail("out of memory");
+	free(m->chunk);
+	session_close(&m->session);
+	return status;
+}
+
+static bool address_take(const char *text, uint64_t *out)
+{
+	if (bytes_parse(text, out))
+		return true;
+	fail("'%s' is no address; write a number such as 4096, 0x1000 or 64M", text);
+	return false;
+}
+
+int command_put(int argc, char **argv)
+{
+	struct session_options o = {0};
+	struct move m = {0};
+	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {"put",
+				    "XPU ADDRESS FILE|-",
+				    "Writes a file, or standard input, into the memory of an xPU. "
+				    "ADDRESS counts from the start of "
+				    "its memory.\nNothing is allocated: the bytes stay there, and "
+				    "may lie on top of a program's.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    3,
+				    3};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	const char *name = argv[first + 2];
+	if (!address_take(argv[first + 1], &m.address))
+		return EXIT_USAGE;
+	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail("cannot open %s: %s", name, strerror(errno));
+	int status = move_run(&m, &o, argv[first], fd, name, put_file);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status == EXIT_DONE ? report(&m, o.json) : status;
+}
+
+int command_get(int argc, char **argv)
+{
+	struct session_options o = {0};
+	struct move m = {0};
+	struct file_out out;
+	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {
+		"get",
+		"XPU ADDRESS BYTES [FILE|-]",
+		"Reads the memory of an xPU into a file, or to standard output. "
+		"A file appears when it is complete.",
+		rows,
+		ARRAY_COUNT(rows),
+		3,
+		4};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	const char *name = argc - first > 3 ? argv[first + 3] : "-";
+	if (!address_take(argv[first + 1], &m.address) || !address_take(argv[first + 2], &m.bytes))
+		return EXIT_USAGE;
+	if (o.json && strcmp(name, "-") == 0) {
+		fail("--json and the data cannot both go to standard output; name a file");
+		return EXIT_USAGE;
+	}
+	if (!file_out_open(&out, name))
+		return EXIT_FAILED;
+	int status = move_run(&m, &o, argv[first], out.fd, name, get_file);
+	if (!file_out_close(&out, status == EXIT_DONE))
+		return EXIT_FAILED;
+	return status == EXIT_DONE ? report(&m, o.json) : status;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp nodes`: the whole node table, as the manager has it, whatever the grants. */
+#include "cmd/dxp/nodes.h"
+
+#include <stdio.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/session.h"
+#include "cmd/dxp/traffic.h"
+
+const char *bytes_format(uint64_t bytes, char out[16])
+{
+	static const char units[] = " KMGTPE";
+	unsigned unit = 0;
+	double value = (double)bytes;
+
+	while (value >= 1024 && units[unit + 1]) {
+		value /= 1024;
+		unit++;
+	}
+	if (unit == 0)
+		snprintf(out, 16, "%llu", (unsigned long long)bytes);
+	else
+		snprintf(out, 16, value < 10 && value != (double)(int)value ? "%.1f%c" : "%.0f%c",
+			 value, units[unit]);
+	return out;
+}
+
+json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+	json_t *node =
+		json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "id", row->id, "name",
+			  row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine",
+			  row->engine, "device", row->device, "memory_bytes",
+			  (json_int_t)row->memory_bytes, "state", row->alive ? "alive" : "dead",
+			  "address", wire_address_format(&row->address, address));
+
+	if (node && traffic && traffic->known) {
+		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
+		json_object_set_new(node, "out_bytes",
+				    json_integer((json_int_t)traffic->out_bytes));
+	}
+	return node;
+}
+
+static void print_row(const struct node_entry *row, const struct traffic *traffic)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES], memory[16] = "", in[16] = "", out[16] = "";
+
+	if (row->memory_bytes)
+		bytes_format(row->memory_bytes, memory);
+	if (traffic->known) {
+		bytes_format(traffic->in_bytes, in);
+		bytes_format(traffic->out_bytes, out);
+	}
+	printf("%5u  %-16s %-5s %-8s %7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
+	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory,
+	       row->alive ? "alive" : "dead", wire_address_format(&row->address, address), in, out);
+}
+
+static int print_table(const struct node_entry *rows, const struct traffic *traffic, size_t count)
+{
+	printf("%5s  %-16s %-5s %-8s %7s  %-5s  %-22s %8s %8s\n", "ID", "NAME", "KIND", "ENGINE",
+	       "MEMORY", "STATE", "ADDRESS", "IN", "OUT");
+	for (size_t i = 0; i < count; i++)
+		print_row(&rows[i], &traffic[i]);
+	return EXIT_DONE;
+}
+
+static int print_json(const struct node_entry *rows, const struct traffic *traffic, size_t count)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(all, node_json(&rows[i], &traffic[i]));
+	return json_print(all);
+}
+
+int command_nodes(int argc, char **argv)
+{
+	struct session_options o = {0};
+	struct inquiry q = {.fabric = &o.fabric, .kind = ASK_NODES};
+	struct ask *a;
+	const struct node_entry *nodes;
+	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {"nodes",
+				    "",
+				    "Lists everybody in the fabric. IN and OUT are the bytes that "
+				    "the NIC of an xPU has "
+				    "taken and handed over\nsince it started; they are blank for "
+				    "xPUs that this host may not "
+				    "use or cannot reach.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (inquiry_run(&q, &a) != DXP_OK)
+		return fail("%s", q.text);
+	size_t count = ask_nodes(a, &nodes);
+	struct traffic *traffic = traffic_read(&o, nodes, count);
+	int status = !traffic ? fail("out of memory")
+			      : (o.json ? print_json : print_table)(nodes, traffic, count);
+	free(traffic);
+	ask_destroy(a);
+	return status;
+}

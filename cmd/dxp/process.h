@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes that outlive the command which started them. One is known by its id and the time it
+ * started, so that a later process with the same id is never taken for it. */
+#ifndef CMD_DXP_PROCESS_H
+#define CMD_DXP_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PROCESS_NAME_BYTES 32
+
+struct process {
+	char name[PROCESS_NAME_BYTES];
+	pid_t pid;
+	uint64_t start; /* clock ticks after boot, field 22 of /proc/PID/stat */
+};
+
+/* Where a program of ours is: beside this one, else as PATH finds it. */
+void process_program(const char *name, char *out, size_t bytes);
+
+/* Starts argv[0] in a session of its own, its output appended to a log file. False: said why. */
+bool process_start(const char *const argv[], const char *log, struct process *out);
+
+/* It runs. A zombie does not. */
+bool process_alive(const struct process *p);
+
+/* Asks it to end, waits, and kills it when it does not listen. False: it is not ours to end. */
+bool process_end(const struct process *p, uint64_t patience_ns);
+
+#endif

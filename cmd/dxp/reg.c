@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp reg`: the CFG registers of an xPU, by name or index (docs/registers.md). */
+#include <stdio.h>
+#include <strings.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/session.h"
+#include "xpu/cfg.h"
+
+static const char *const accesses[] = {
+	[CFG_ACCESS_RO] = "ro", [CFG_ACCESS_RW] = "rw", [CFG_ACCESS_WO] = "wo"};
+
+/* Indices that this program has no name for are taken too: the xPU may be newer. */
+static bool register_parse(const char *text, uint32_t *out)
+{
+	uint64_t index;
+
+	for (uint32_t i = 0; i < CFG_COUNT; i++) {
+		if (strcasecmp(cfg_info[i].name, text) == 0) {
+			*out = i;
+			return true;
+		}
+	}
+	if (!number_parse(text, &index) || index > UINT32_MAX) {
+		fail("there is no register '%s'; `dxp reg XPU` lists them", text);
+		return false;
+	}
+	*out = (uint32_t)index;
+	return true;
+}
+
+static json_t *describe(uint32_t index, uint32_t value)
+{
+	bool known = index < CFG_COUNT;
+
+	return json_pack("{s:I, s:s, s:s, s:I}", "index", (json_int_t)index, "name",
+			 known ? cfg_info[index].name : "", "access",
+			 known ? accesses[cfg_info[index].access] : "", "value", (json_int_t)value);
+}
+
+static int print_all(const uint32_t *values, bool json)
+{
+	json_t *all = json ? json_array() : NULL;
+
+	for (uint32_t i = 0; i < CFG_COUNT; i++) {
+		if (json)
+			json_array_append_new(all, describe(i, values[i]));
+		else
+			printf("%3u  %-17s %s  0x%08x  %-10u  %s\n", i, cfg_info[i].name,
+			       accesses[cfg_info[i].access], values[i], values[i],
+			       cfg_info[i].text);
+	}
+	return json ? json_print(all) : EXIT_DONE;
+}
+
+static int read_all(struct dxp_xpu *xpu, bool json)
+{
+	uint32_t values[CFG_COUNT];
+
+	/* In one access, so that halves belong together. */
+	if (dxp_reg_read(xpu, 0, values, CFG_COUNT) != DXP_OK)
+		return session_fail();
+	return print_all(values, json);
+}
+
+static int read_one(struct dxp_xpu *xpu, uint32_t index, bool json)
+{
+	uint32_t value;
+
+	if (dxp_reg_read(xpu, index, &value, 1) != DXP_OK)
+		return session_fail();
+	if (json)
+		return json_print(describe(index, value));
+	printf("0x%08x\n", value);
+	return EXIT_DONE;
+}
+
+static int write_one(struct dxp_xpu *xpu, uint32_t index, uint32_t value, bool json)
+{
+	if (dxp_reg_write(xpu, index, &value, 1) != DXP_OK)
+		return session_fail();
+	return json ? json_print(describe(index, value)) : EXIT_DONE;
+}
+
+int command_reg(int argc, char **argv)
+{
+	struct session_options o = {0};
+	struct session s;
+	uint32_t index = 0;
+	uint64_t value = 0;
+	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
+	const struct usage usage = {
+		"reg",
+		"XPU [NAME|INDEX [VALUE]]",
+		"Shows all registers of an xPU, or one, or writes one. Names are those of "
+		"docs/registers.md, in any case.",
+		rows,
+		ARRAY_COUNT(rows),
+		1,
+		3};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	int given = argc - first;
+	if (given > 1 && !register_parse(argv[first + 1], &index))
+		return EXIT_USAGE;
+	if (given > 2 && (!number_parse(argv[first + 2], &value) || value > UINT32_MAX)) {
+		fail("'%s' is no value of a register; write a number up to 0xffffffff",
+		     argv[first + 2]);
+		return EXIT_USAGE;
+	}
+	if (!session_open(&o, argv[first], &s))
+		return EXIT_FAILED;
+	int status = given == 1   ? read_all(s.xpu, o.json)
+		     : given == 2 ? read_one(s.xpu, index, o.json)
+				  : write_one(s.xpu, index, (uint32_t)value, o.json);
+	session_close(&s);
+	return status;
+}

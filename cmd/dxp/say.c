@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cmd/dxp/command.h"
+
+int fail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("dxp: error: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	return EXIT_FAILED;
+}
+
+int json_print(json_t *value)
+{
+	int written =
+		value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
+
+	json_decref(value);
+	if (written < 0 || putchar('\n') == EOF || fflush(stdout))
+		return fail("cannot write the answer; is standard output full or closed?");
+	return EXIT_DONE;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every command that joins a fabric shares. */
+#ifndef CMD_DXP_SESSION_H
+#define CMD_DXP_SESSION_H
+
+#include <stdbool.h>
+
+#include <dxp/mmd.h>
+
+#include "cmd/dxp/options.h"
+
+struct session_options {
+	struct dxp_fabric_options fabric;
+	bool json;
+};
+
+#define DIRECTORY_ROW(to)                                                                          \
+	{                                                                                          \
+		"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)", \
+			OPTION_TEXT, &(to), 0, 0                                                   \
+	}
+#define JSON_ROW(to)                                                         \
+	{                                                                    \
+		"json", NULL, "print for machines", OPTION_FLAG, &(to), 0, 0 \
+	}
+#define MANAGER_ROWS(o)                                                                  \
+	DIRECTORY_ROW((o).fabric.directory), {"manager",                                 \
+					      "ADDRESS",                                 \
+					      "the manager (default: from the folder)",  \
+					      OPTION_TEXT,                               \
+					      &(o).fabric.manager,                       \
+					      0,                                         \
+					      0},                                        \
+	{                                                                                \
+		"key", "FILE", "the fabric key (default: from the folder)", OPTION_TEXT, \
+			&(o).fabric.key_file, 0, 0                                       \
+	}
+/* For whoever joins. */
+#define SESSION_ROWS(o)                                                                            \
+	MANAGER_ROWS(o),                                                                           \
+		{"bind",                                                                           \
+		 "ADDRESS",                                                                        \
+		 "own address (default: the one towards the manager)",                             \
+		 OPTION_TEXT,                                                                      \
+		 &(o).fabric.bind,                                                                 \
+		 0,                                                                                \
+		 0},                                                                               \
+	{                                                                                          \
+		"name", "NAME", "own name (default: dxp-PID)", OPTION_TEXT, &(o).fabric.name, 0, 0 \
+	}
+
+struct session {
+	struct dxp_fabric *fabric;
+	struct dxp_xpu *xpu;
+	struct dxp_xpu_caps caps;
+};
+
+/* Joins, and takes the xPU unless it is NULL. False: said why, and nothing is open. */
+bool session_open(const struct session_options *options, const char *xpu, struct session *out);
+void session_close(struct session *s);
+
+/* Says dxp_fabric_error; returns EXIT_FAILED. */
+int session_fail(void);
+
+#endif

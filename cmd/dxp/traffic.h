@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the NICs of xPUs have moved, read from their registers. */
+#ifndef CMD_DXP_TRAFFIC_H
+#define CMD_DXP_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cmd/dxp/session.h"
+#include "wire/manage.h"
+
+struct traffic {
+	bool known;
+	uint64_t in_bytes, out_bytes;
+};
+
+/* One per node, to be freed; not known for hosts, dead nodes and those this host may not use. NULL:
+ * no memory. */
+struct traffic *traffic_read(const struct session_options *options, const struct node_entry *nodes,
+			     size_t count);
+
+#endif

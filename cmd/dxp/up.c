@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp up` and `dxp down`: a whole fabric on this machine, each part a process of its own. All or
+ * nothing: what cannot be completed is taken back. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/inquiry.h"
+#include "cmd/dxp/nodes.h"
+#include "cmd/dxp/place.h"
+#include "cmd/dxp/session.h"
+#include "link/udp.h"
+#include "wire/address.h"
+
+#define READY_NS (10 * S_NS) /* all parts together */
+#define LOOK_NS  (10 * MS_NS)
+
+struct up {
+	const char *directory, *engine, *bind, *grants;
+	uint64_t xpus, slots, memory, port;
+	bool json;
+	uint64_t deadline_ns;
+	struct place place;
+	char key[PATH_BYTES], manager[WIRE_ADDRESS_TEXT_BYTES];
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+static void pause_briefly(void)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+
+	nanosleep(&look, NULL);
+}
+
+/* Starts argv[0], a program of ours, as `name`. */
+static bool part_start(struct up *u, const char *name, const char *argv[])
+{
+	struct place *p = &u->place;
+	struct process *process = &p->processes[p->count];
+	char program[PATH_BYTES], log[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
+
+	snprintf(file, sizeof(file), "run/%s.log", name);
+	if (!place_path(p, file, log))
+		return false;
+	process_program(argv[0], program, sizeof(program));
+	argv[0] = program;
+	snprintf(process->name, sizeof(process->name), "%s", name);
+	if (!process_start(argv, log, process))
+		return false;
+	p->count++;
+	return place_save(p);
+}
+
+/* The last lines that a part wrote before it ended. */
+static void part_blame(const struct up *u, const struct process *process)
+{
+	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16], tail[1024];
+
+	snprintf(file, sizeof(file), "run/%s.log", process->name);
+	if (!place_path(&u->place, file, path) || !file_tail(path, tail, sizeof(tail)))
+		tail[0] = '\0';
+	size_t length = strlen(tail);
+	while (length && tail[length - 1] == '\n')
+		tail[--length] = '\0';
+	fail("%s ended before the fabric was up%s%s", process->name, length ? "; it said:\n" : "",
+	     tail);
+}
+
+/* Everything started so far runs, and there is time left. */
+static bool going(const struct up *u, const char *waiting_for)
+{
+	for (unsigned i = 0; i < u->place.count; i++) {
+		if (!process_alive(&u->place.processes[i])) {
+			part_blame(u, &u->place.processes[i]);
+			return false;
+		}
+	}
+	if (interrupted)
+		fail("interrupted; everything is taken back");
+	else if (link_now_ns() >= u->deadline_ns)
+		fail("%s is not there after %llu s; look at the logs with DXP_LOG=info dxp up",
+		     waiting_for, (unsigned long long)(READY_NS / S_NS));
+	else
+		return true;
+	return false;
+}
+
+static bool manager_listening(struct up *u, const char *log)
+{
+	char text[1024];
+	static const char mark[] = "listening on ";
+	const char *line;
+
+	if (!file_tail(log, text, sizeof(text)) || !(line = strstr(text, mark)) ||
+	    !strchr(line, '\n'))
+		return false;
+	line += sizeof(mark) - 1;
+	snprintf(u->manager, sizeof(u->manager), "%.*s", (int)strcspn(line, "\n"), line);
+	return true;
+}
+
+static bool manager_announce(const struct up *u)
+{
+	char path[PATH_BYTES];
+	struct file_out out;
+
+	if (!place_path(&u->place, "manager", path) || !file_out_open(&out, path))
+		return false;
+	bool written =
+		file_write(out.fd, u->manager, strlen(u->manager)) && file_write(out.fd, "\n", 1);
+	return file_out_close(&out, written) && written;
+}
+
+static bool manager_start(struct up *u)
+{
+	char state[PATH_BYTES], log[PATH_BYTES], bind[WIRE_ADDRESS_TEXT_BYTES];
+	struct wire_address address;
+
+	if (wire_address_parse(u->bind, (uint16_t)u->port, &address) != DXP_OK) {
+		fail("'%s' is no address; write one of this machine, such as 127.0.0.1", u->bind);
+		return false;
+	}
+	address.port = (uint16_t)u->port;
+	wire_address_format(&address, bind);
+	if (!place_path(&u->place, "run", state) ||
+	    !place_path(&u->place, "run/manager.log", log) ||
+	    !place_path(&u->place, "fabric.key", u->key))
+		return false;
+	const char *argv[] = {"dxp-manager", "--key", u->key,     "--new-key", "--state", state,
+			      "--bind",      bind,    "--grants", u->grants,   NULL};
+	if (!part_start(u, "manager", argv))
+		return false;
+	while (!manager_listening(u, log)) {
+		if (!going(u, "the manager"))
+			return false;
+		pause_briefly();
+	}
+	return manager_announce(u);
+}
+
+/* Box number `box` holds the xPUs from `first` on. */
+static bool box_start(struct up *u, uint64_t box, uint64_t first)
+{
+	char name[PROCESS_NAME_BYTES], slots[24], memory[24], number[24];
+	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
+
+	snprintf(name, sizeof(name), "box%llu", (unsigned long long)box);
+	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
+	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
+	const char *argv[] = {"dxpd",  "--manager", u->manager, "--key",   u->key, "--bind",
+			      u->bind, "--slots",   slots,      "--first", number, "--memory",
+			      memory,  "--engine",  u->engine,  NULL};
+	return part_start(u, name, argv);
+}
+
+static bool all_joined(const struct up *u, const struct ask *a)
+{
+	const struct node_entry *rows;
+	size_t count = ask_nodes(a, &rows);
+	uint64_t alive = 0;
+
+	for (size_t i = 0; i < count; i++)
+		alive += rows[i].kind == MANAGE_XPU && rows[i].alive;
+	return alive >= u->xpus;
+}
+
+static bool boxes_join(struct up *u, struct ask **out)
+{
+	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
+
+	while (going(u, "an xPU")) {
+		struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
+		struct ask *a;
+		if (inquiry_run(&q, &a) == DXP_OK) {
+			if (all_joined(u, a)) {
+				*out = a;
+				return true;
+			}
+			ask_destroy(a);
+		}
+		pause_briefly();
+	}
+	return false;
+}
+
+static bool fabric_start(struct up *u, struct ask **nodes)
+{
+	u->deadline_ns = link_now_ns() + READY_NS;
+	if (!manager_start(u))
+		return false;
+	uint64_t box = 1;
+	for (uint64_t first = 1; first <= u->xpus; first += u->slots, box++) {
+		if (!box_start(u, box, first))
+			return false;
+	}
+	return boxes_join(u, nodes);
+}
+
+static int report(const struct up *u, const struct ask *a)
+{
+	const struct node_entry *rows;
+	size_t count = ask_nodes(a, &rows);
+
+	if (u->json) {
+		json_t *nodes = json_array();
+		for (size_t i = 0; i < count; i++)
+			json_array_append_new(nodes, node_json(&rows[i], NULL));
+		return json_print(json_pack("{s:s, s:s, s:o}", "directory", u->place.folder,
+					    "manager", u->manager, "nodes", nodes));
+	}
+	printf("A fabric of %llu xPUs is up, its manager at %s.\n`dxp nodes` shows it, `dxp down` "
+	       "ends it.\n",
+	       (unsigned long long)u->xpus, u->manager);
+	return EXIT_DONE;
+}
+
+/* The place is free, or what is left there of a fabric that died is removed. */
+static bool place_free(struct up *u)
+{
+	struct place *p = &u->place;
+	bool folder_created = p->folder_created;
+
+	if (!place_load(p))
+		return place_vacant(p);
+	if (place_alive(p)) {
+		fail("a fabric is up in %s already; `dxp nodes` shows it, `dxp down` ends it",
+		     p->folder);
+		return false;
+	}
+	bool cleared = place_clear(p);
+	p->folder_created |= folder_created;
+	return cleared;
+}
+
+static int up_run(struct up *u)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	struct ask *nodes = NULL;
+
+	if (!place_free(u))
+		return EXIT_FAILED;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (!place_take(&u->place))
+		return EXIT_FAILED;
+	if (!fabric_start(u, &nodes)) {
+		place_clear(&u->place);
+		return EXIT_FAILED;
+	}
+	int status = report(u, nodes);
+	ask_destroy(nodes);
+	return status;
+}
+
+static bool grants_known(const char *text)
+{
+	if (strcmp(text, "any") == 0 || strcmp(text, "explicit") == 0)
+		return true;
+	fail("--grants is 'any' or 'explicit', not '%s'", text);
+	return false;
+}
+
+int command_up(int argc, char **argv)
+{
+	static struct up u = {.engine = "ocl",
+			      .bind = "127.0.0.1",
+			      .grants = "any",
+			      .xpus = 2,
+			      .slots = 1,
+			      .memory = 256ull << 20,
+			      .port = WIRE_PORT};
+	const struct option_row rows[] = {
+		DIRECTORY_ROW(u.directory),
+		{"xpus", "N", "how many xPUs (default 2)", OPTION_NUMBER, &u.xpus, 1,
+		 PLACE_PROCESSES_MAX - 1},
+		{"slots-per-box", "M", "xPUs in one process (default 1)", OPTION_NUMBER, &u.slots,
+		 1, FABRIC_SLOTS_MAX},
+		{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &u.memory,
+		 1u << 20, 1ull << 40},
+		{"engine", "NAME", "what computes (default ocl)", OPTION_TEXT, &u.engine, 0, 0},
+		{"bind", "ADDRESS", "address of this machine to use (default 127.0.0.1)",
+		 OPTION_TEXT, &u.bind, 0, 0},
+		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",
+		 OPTION_NUMBER, &u.port, 0, UINT16_MAX},
+		{"grants", "any|explicit",
+		 "who may use the xPUs: every host, or as granted (default any)", OPTION_TEXT,
+		 &u.grants, 0, 0},
+		JSON_ROW(u.json)};
+	const struct usage usage = {"up",
+				    "",
+				    "Starts a fabric on this machine: a manager, and boxes of "
+				    "xPUs. Comes back when all "
+				    "have joined,\nor ends what was started and says why not.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (!grants_known(u.grants))
+		return EXIT_USAGE;
+	if (!place_open(&u.place, u.directory, true))
+		return EXIT_FAILED;
+	int status = up_run(&u);
+	place_close(&u.place);
+	return status;
+}
+
+int command_down(int argc, char **argv)
+{
+	static struct place place;
+	const char *directory = NULL;
+	bool json = false;
+	const struct option_row rows[] = {DIRECTORY_ROW(directory), JSON_ROW(json)};
+	const struct usage usage = {
+		"down",
+		"",
+		"Ends the processes that `dxp up` started, and no others, and removes its files.",
+		rows,
+		ARRAY_COUNT(rows),
+		0,
+		0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (!place_open(&place, directory, false))
+		return EXIT_FAILED;
+	bool loaded = place_load(&place);
+	unsigned count = place.count;
+	int status = !loaded               ? fail("no fabric is up in %s", place.folder)
+		     : place_clear(&place) ? EXIT_DONE
+					   : EXIT_FAILED;
+	if (status == EXIT_DONE && json)
+		status = json_print(
+			json_pack("{s:s, s:i}", "directory", place.folder, "processes", count));
+	else if (status == EXIT_DONE)
+		printf("The fabric in %s is down: %u processes ended.\n", place.folder, count);
+	place_close(&place);
+	return status;
+}

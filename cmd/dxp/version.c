@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/session.h"
+#include "nic/window.h"
+#include "wire/frame.h"
+
+int command_version(int argc, char **argv)
+{
+	bool json = false;
+	const struct option_row rows[] = {JSON_ROW(json)};
+	const struct usage usage = {"version",
+				    "",
+				    "Prints the versions of the program, the wire and the window.",
+				    rows,
+				    ARRAY_COUNT(rows),
+				    0,
+				    0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (json)
+		return json_print(json_pack("{s:s, s:i, s:i}", "version", DXP_VERSION, "wire",
+					    WIRE_VERSION, "window", NIC_WINDOW_VERSION));
+	printf("dxp %s (wire %d, window %d)\n", DXP_VERSION, WIRE_VERSION, NIC_WINDOW_VERSION);
+	return EXIT_DONE;
+}

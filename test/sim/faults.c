@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every allocation of NIC, transport and simulator fails once in turn, n = 1, 2, 3 ... until a run needs no more than n. While
+ * nodes are made, that is DXP_ENOMEM and nothing leaks (the sanitizer build looks); afterwards it is a delay, never a wrong
+ * result. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "test/support/workload.h"
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static uint64_t countdown; /* allocations until one fails; 0: none does */
+
+static bool fails_now(void)
+{
+	return countdown > 0 && --countdown == 0;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fails_now() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fails_now() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	return fails_now() ? NULL : __real_realloc(p, bytes);
+}
+
+static const struct sim_options options = {.seed = 5, .hosts = 2, .drop_index = SIM_DROP_NONE};
+
+static void faults__while_nodes_are_made(void **state)
+{
+	struct sim *s = NULL;
+	uint64_t n = 1;
+
+	for (;; n++) {
+		countdown = n;
+		int status = sim_create(&options, &s);
+		bool failed = countdown == 0;
+		countdown = 0;
+		if (!failed)
+			break;
+		assert_int_equal(status, DXP_ENOMEM);
+	}
+	sim_destroy(s);
+	assert_true(n > 10);
+	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 1);
+}
+
+static void faults__while_they_work(void **state)
+{
+	const struct workload_options load = {.operations = 12, .bytes_max = 5000};
+	bool failed = true;
+	uint64_t n = 1;
+
+	for (; failed; n++) {
+		struct sim *s;
+		assert_int_equal(sim_create(&options, &s), DXP_OK);
+		struct workload *w = workload_create(s, 5, &load);
+		assert_non_null(w);
+		countdown = n;
+		bool finished = sim_run(s, 10 * S_NS, workload_step, w);
+		failed = countdown == 0;
+		countdown = 0;
+		const char *wrong = workload_verdict(w);
+		if (wrong || !finished)
+			fail_msg("allocation %llu fails: %s", (unsigned long long)n, wrong ? wrong : "never ends");
+		workload_destroy(w);
+		sim_destroy(s);
+	}
+	assert_true(n > 20);
+	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(faults__while_nodes_are_made),
+		cmocka_unit_test(faults__while_they_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test/support/fake_xpu.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/keyfile.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "manager/server.h"
+#include "node/node.h"
+#include "wire/command.h"
+
+#define XPUS_MAX 4
+#define HELD_MAX 64 /* commands that wait */
+#define LOG_TEXT "line 1: not like this\n"
+#define SLEEP_NS (50 * MS_NS)
+
+struct done {
+	uint64_t event;
+	int status;
+};
+
+struct fake_xpu {
+	struct node *node;
+	pthread_t thread;
+	bool started;
+	_Atomic bool frozen;
+	_Atomic unsigned commands;
+	uint8_t *memory;
+	uint32_t key;
+	uint64_t used;
+	uint32_t registers[FAKE_REGISTERS];
+	struct nic_target host;
+	struct command held[HELD_MAX];
+	unsigned held_count;
+	struct done done[1024]; /* ended events, a ring */
+	unsigned done_count;
+};
+
+struct fake_fabric {
+	char folder[64], manager[WIRE_ADDRESS_TEXT_BYTES];
+	struct server *server;
+	pthread_t manager_thread;
+	bool manager_runs;
+	_Atomic bool closing;
+	unsigned count;
+	struct fake_xpu xpus[XPUS_MAX];
+	uint8_t fabric_key[FABRIC_KEY_BYTES];
+};
+
+static uint8_t reg_read(void *context, uint16_t node, uint32_t first, uint32_t count,
+			uint32_t *values)
+{
+	struct fake_xpu *x = context;
+
+	if (first + count > FAKE_REGISTERS)
+		return WIRE_NACK_BOUNDS;
+	memcpy(values, x->registers + first, count * sizeof(*values));
+	return 0;
+}
+
+static uint8_t reg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
+			 const uint32_t *values)
+{
+	struct fake_xpu *x = context;
+
+	if (first + count > FAKE_REGISTERS)
+		return WIRE_NACK_BOUNDS;
+	memcpy(x->registers + first, values, count * sizeof(*values));
+	return 0;
+}
+
+static const struct nic_cfg_ops cfg_ops = {reg_read, reg_write};
+
+static void say(struct fake_xpu *x, const struct nic_target *to, const uint8_t *message, int bytes)
+{
+	struct nic_event sent;
+
+	assert(bytes > 0);
+	while (nic_user_nap(node_window(x->node), 0, to, message, (uint32_t)bytes, 0, 0) ==
+	       DXP_EAGAIN) {
+		node_turn(x->node);
+		while (nic_user_sent(node_window(x->node), &sent))
+			;
+	}
+}
+
+static void tell(struct fake_xpu *x, const struct nic_target *to, uint64_t event, int status)
+{
+	const struct command_event e = {
+		.event = event, .status = status, .queued_ns = 1, .started_ns = 2, .ended_ns = 3};
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	say(x, to, message, command_event_encode(&e, message));
+}
+
+static void note_done(struct fake_xpu *x, uint64_t event, int status)
+{
+	x->done[x->done_count++ % ARRAY_COUNT(x->done)] = (struct done){event, status};
+}
+
+/* 1: all waits have ended well; 0: not yet; negative: one failed. */
+static int waits_state(const struct fake_xpu *x, const struct command *c)
+{
+	unsigned known = (unsigned)min_u64(x->done_count, ARRAY_COUNT(x->done));
+	int state = 1;
+
+	for (unsigned w = 0; w < c->wait_count; w++) {
+		unsigned i = 0;
+		while (i < known && x->done[i].event != c->waits[w])
+			i++;
+		if (i == known)
+			state = 0;
+		else if (x->done[i].status != DXP_OK)
+			return DXP_ECANCELED;
+	}
+	return state;
+}
+
+static int kernel(const char *name)
+{
+	return strcmp(name, "ok") == 0     ? DXP_OK
+	       : strcmp(name, "fail") == 0 ? DXP_EDEVICE
+					   : DXP_ENOENT;
+}
+
+static void finish(struct fake_xpu *x, const struct command *c, int status)
+{
+	struct nic_target peer;
+
+	note_done(x, c->event, status);
+	if (c->op != COMMAND_RUN && node_target(x->node, c->to_node, &peer) == DXP_OK)
+		tell(x, &peer, c->event, status);
+	tell(x, &x->host, c->event, status);
+}
+
+static int send_memory(struct fake_xpu *x, const struct command *c)
+{
+	const struct nic_entry local = {c->address, (uint32_t)c->bytes, x->key};
+	const struct nic_entry remote = {c->to_address, (uint32_t)c->bytes, c->to_key};
+	const struct nic_lists lists = {&local, &remote, 1, 1};
+	struct nic_target peer;
+	struct nic_event sent = {0};
+	int status = node_target(x->node, c->to_node, &peer);
+
+	if (status == DXP_OK)
+		status = nic_user_put(node_window(x->node), 1, &peer, &lists, 77);
+	while (status == DXP_OK && sent.context != 77) {
+		node_turn(x->node);
+		if (nic_user_sent(node_window(x->node), &sent) && sent.context == 77)
+			return sent.status;
+	}
+	return status;
+}
+
+/* False: not yet. */
+static bool try_run(struct fake_xpu *x, const struct command *c)
+{
+	int state = waits_state(x, c);
+
+	if (state == 0 || (c->op == COMMAND_RUN && strcmp(c->text, "never") == 0))
+		return false;
+	if (state > 0)
+		state = c->op == COMMAND_RUN    ? kernel(c->text)
+			: c->op == COMMAND_SEND ? send_memory(x, c)
+						: DXP_OK;
+	finish(x, c, state);
+	return true;
+}
+
+static void held_look(struct fake_xpu *x)
+{
+	for (unsigned i = 0; i < x->held_count;) {
+		if (try_run(x, &x->held[i]))
+			x->held[i] = x->held[--x->held_count];
+		else
+			i++;
+	}
+}
+
+static void answer(struct fake_xpu *x, const struct command *c)
+{
+	struct command_reply r = {
+		.op = c->op, .sequence = c->sequence, .free_bytes = FAKE_MEMORY_BYTES - x->used};
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	switch (c->op) {
+	case COMMAND_OPEN:
+		r.memory_key = x->key;
+		r.memory_bytes = FAKE_MEMORY_BYTES;
+		r.compute_units = 3;
+		snprintf(r.text, sizeof(r.text), "toy");
+		break;
+	case COMMAND_ALLOC:
+		r.status = c->bytes > FAKE_MEMORY_BYTES - x->used ? DXP_ENOMEM : DXP_OK;
+		r.address = x->used;
+		x->used += r.status == DXP_OK ? (c->bytes + 255) / 256 * 256 : 0;
+		break;
+	case COMMAND_BUILD:
+		r.program = 5;
+		r.status =
+			memmem(x->memory + c->address, c->bytes, "error", 5) ? DXP_EBUILD : DXP_OK;
+		r.log_bytes = r.status ? sizeof(LOG_TEXT) - 1 : 0;
+		break;
+	case COMMAND_LOG:
+		r.log_bytes = sizeof(LOG_TEXT) - 1 - c->offset;
+		memcpy(r.log, LOG_TEXT + c->offset, r.log_bytes);
+		break;
+	default: break;
+	}
+	say(x, &x->host, message, command_reply_encode(&r, message));
+}
+
+static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint32_t bytes)
+{
+	static _Thread_local struct command c;
+	struct command_event e;
+
+	if (command_event_decode(data, bytes, &e) == DXP_OK) {
+		note_done(x, e.event, e.status);
+		return;
+	}
+	if (command_decode(data, bytes, &c) != DXP_OK)
+		return;
+	if (c.op == COMMAND_OPEN)
+		x->host = (struct nic_target){
+			.node = source, .qp = c.reply_qp, .magic = c.reply_magic};
+	atomic_fetch_add(&x->commands, 1);
+	if (c.op < COMMAND_RUN)
+		answer(x, &c);
+	else if (!try_run(x, &c) && x->held_count < HELD_MAX)
+		x->held[x->held_count++] = c;
+}
+
+static void *xpu_run(void *context)
+{
+	struct fake_xpu *x = context;
+	const struct nic_event *event;
+	struct nic_event sent;
+	const uint8_t *data;
+
+	while (!atomic_load(&x->frozen)) {
+		uint32_t work = node_turn(x->node);
+		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
+			take(x, event->src_node, data, event->bytes);
+			nic_user_received_release(node_window(x->node));
+			work++;
+		}
+		while (nic_user_sent(node_window(x->node), &sent))
+			work++;
+		held_look(x);
+		if (!work)
+			node_wait(x->node, link_now_ns() + SLEEP_NS);
+	}
+	return NULL;
+}
+
+static void *manager_run(void *context)
+{
+	struct fake_fabric *f = context;
+
+	server_run(f->server);
+	return NULL;
+}
+
+static void file_put(const struct fake_fabric *f, const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", f->folder, name);
+	FILE *file = fopen(path, "w");
+	assert(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void manager_open(struct fake_fabric *f)
+{
+	struct server_options options = {.policy = GRANTS_ANY, .state_folder = f->folder};
+	struct wire_address address;
+	char path[128];
+	int status;
+
+	strcpy(f->folder, "fake-fabric-XXXXXX");
+	assert(mkdtemp(f->folder));
+	snprintf(path, sizeof(path), "%s/fabric.key", f->folder);
+	status = keyfile_create(path, f->fabric_key);
+	assert(status == DXP_OK);
+	memcpy(options.key, f->fabric_key, sizeof(options.key));
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	status = server_open(&options, &f->server);
+	assert(status == DXP_OK);
+	server_address(f->server, &address);
+	file_put(f, "manager", wire_address_format(&address, f->manager));
+	f->manager_runs = pthread_create(&f->manager_thread, NULL, manager_run, f) == 0;
+	assert(f->manager_runs);
+}
+
+static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
+{
+	char name[16];
+	struct node_options options = {.name = name,
+				       .xpu = true,
+				       .engine = "toy",
+				       .device = "toy",
+				       .memory_bytes = FAKE_MEMORY_BYTES,
+				       .fabric_key = f->fabric_key,
+				       .cfg = &cfg_ops,
+				       .cfg_context = x};
+	int status;
+
+	snprintf(name, sizeof(name), "xpu%u", number);
+	wire_address_parse(f->manager, 0, &options.manager);
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	for (unsigned i = 0; i < FAKE_REGISTERS; i++)
+		x->registers[i] = i * 3;
+	status = node_open(&options, &x->node);
+	assert(status == DXP_OK);
+	x->memory = calloc(1, FAKE_MEMORY_BYTES);
+	assert(x->memory);
+	status = nic_region_register(node_nic(x->node), x->memory, FAKE_MEMORY_BYTES,
+				     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &x->key);
+	assert(status == DXP_OK);
+	status = node_join(x->node, link_now_ns() + 5 * S_NS);
+	assert(status == DXP_OK);
+	x->started = pthread_create(&x->thread, NULL, xpu_run, x) == 0;
+	assert(x->started);
+}
+
+struct fake_fabric *fake_fabric_open(unsigned xpus)
+{
+	struct fake_fabric *f = calloc(1, sizeof(*f));
+
+	assert(f && xpus <= XPUS_MAX);
+	manager_open(f);
+	for (unsigned i = 0; i < xpus; i++)
+		xpu_open(f, &f->xpus[i], i + 1);
+	f->count = xpus;
+	return f;
+}
+
+void fake_xpu_freeze(struct fake_fabric *f, unsigned index)
+{
+	struct fake_xpu *x = &f->xpus[index];
+
+	if (!x->started)
+		return;
+	atomic_store(&x->frozen, true);
+	pthread_join(x->thread, NULL);
+	x->started = false;
+}
+
+void fake_manager_stop(struct fake_fabric *f)
+{
+	if (!f->manager_runs)
+		return;
+	server_stop(f->server);
+	pthread_join(f->manager_thread, NULL);
+	f->manager_runs = false;
+}
+
+void fake_fabric_close(struct fake_fabric *f)
+{
+	char command[128];
+
+	for (unsigned i = 0; i < f->count; i++) {
+		fake_xpu_freeze(f, i);
+		node_close(f->xpus[i].node);
+		free(f->xpus[i].memory);
+	}
+	fake_manager_stop(f);
+	server_close(f->server);
+	snprintf(command, sizeof(command), "rm -r '%s'", f->folder);
+	if (system(command) != 0)
+		fprintf(stderr, "%s is left behind\n", f->folder);
+	free(f);
+}
+
+const char *fake_fabric_folder(const struct fake_fabric *f)
+{
+	return f->folder;
+}
+
+unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index)
+{
+	return atomic_load(&f->xpus[index].commands);
+}
+
+uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index)
+{
+	return f->xpus[index].memory;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with a toy
+ * behind them in place of an engine. Memory, registers and transport are the shipped ones; only
+ * what a "kernel" does is ours: "ok"     ends at once             "fail"   ends as DXP_EDEVICE
+ *   "never"  does not end             others   end as DXP_ENOENT */
+#ifndef TEST_FAKE_XPU_H
+#define TEST_FAKE_XPU_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAKE_MEMORY_BYTES (64u << 20)
+#define FAKE_REGISTERS    512
+
+struct fake_fabric;
+
+/* xPUs are named xpu1, xpu2, ... Asserts on failure. */
+struct fake_fabric *fake_fabric_open(unsigned xpus);
+void fake_fabric_close(struct fake_fabric *f);
+
+/* For dxp_fabric_options. */
+const char *fake_fabric_folder(const struct fake_fabric *f);
+
+/* Stops turning the xPU: to the others it is dead from now on. */
+void fake_xpu_freeze(struct fake_fabric *f, unsigned index);
+
+/* Stops the manager. */
+void fake_manager_stop(struct fake_fabric *f);
+
+/* Commands that the xPU was sent so far. */
+unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
+
+uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);
+
+#endif

@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/tidy on a made-up tree: clean files pass, one violation of each kind is found where it is.
+set -euo pipefail
+
+tidy=${DXP_SOURCE:?set by ctest}/tools/tidy
+tree=$(mktemp --directory --tmpdir dxp-tidy.XXXXXX)
+readonly tidy tree
+trap 'rm -rf "$tree"' EXIT
+readonly C='/* SPDX-License-Identifier: BSD-3-Clause */'
+readonly SH='# SPDX-License-Identifier: BSD-3-Clause'
+tests=0
+failures=0
+
+# Puts the lines given into the file $1 of an otherwise clean tree.
+tree_with() {
+	local path=$1
+	shift
+	rm -rf "${tree:?}"/*
+	mkdir -p "$tree/src/base" "$(dirname "$tree/$path")"
+	cp "$DXP_SOURCE/.clang-format" "$tree/"
+	printf '%s\n' "$C" 'int base_answer(void);' >"$tree/src/base/clean.h"
+	printf '%s\n' "$@" >"$tree/$path"
+}
+
+failed() {
+	failures=$((failures + 1))
+	printf 'FAILED: %s\n%s\n' "$1" "$2"
+}
+
+# Expects a finding at line $1 of the file $2 whose text fits the pattern $3; the rest is the file.
+finds() {
+	local line=$1 path=$2 pattern=$3 output status=0
+	shift 3
+	tests=$((tests + 1))
+	tree_with "$path" "$@"
+	output=$("$tidy" "$tree" 2>&1) || status=$?
+	if [ "$status" -ne 1 ] || ! grep -Eq "^$path:$line: .*($pattern)" <<<"$output"; then
+		failed "$path:$line should be found: $pattern (status $status)" "$output"
+	fi
+}
+
+# Expects no finding; the rest is the file.
+passes() {
+	local path=$1 output
+	shift
+	tests=$((tests + 1))
+	tree_with "$path" "$@"
+	output=$("$tidy" "$tree" 2>&1) || failed "$path should pass" "$output"
+}
+
+repeat() { # count line
+	local i
+	for ((i = 0; i < $1; i++)); do printf '%s\n' "$2"; done
+}
+
+# A function of $1 lines from its head to its closing brace.
+function_of() {
+	printf '%s\n' 'int f(void)' '{'
+	repeat $(($1 - 4)) $'\tg();'
+	printf '%s\n' $'\treturn 0;' '}'
+}
+
+sizes() {
+	local body
+	mapfile -t body < <(function_of 70)
+	passes src/base/a.c "$C" "${body[@]}"
+	mapfile -t body < <(function_of 71)
+	finds 2 src/base/a.c 'function has 71 lines' "$C" "${body[@]}"
+	mapfile -t body < <(repeat 799 'int f(void);')
+	passes src/base/a.h "$C" "${body[@]}"
+	mapfile -t body < <(repeat 800 'int f(void);')
+	finds 801 src/base/a.h 'file has 801 lines' "$C" "${body[@]}"
+	passes tools/a.sh '#!/bin/sh' "$SH" $'\t'"# $(printf '%090d' 0)"
+	finds 3 tools/a.sh '101 columns' '#!/bin/sh' "$SH" $'\t'"# $(printf '%091d' 0)"
+	passes tools/a.sh '#!/bin/sh' "$SH" "# $(printf 'ä%.0s' {1..98})"
+}
+
+includes() {
+	passes src/rltp/a.c "$C" '#include <string.h>' '' '#include "wire/a.h"'
+	finds 2 src/base/a.c 'may not include "wire/a.h"' "$C" '#include "wire/a.h"'
+	finds 2 src/wire/a.c 'may not include "link/a.h"' "$C" '#include "link/a.h"'
+	finds 2 src/rltp/a.c 'may not include "link/a.h"' "$C" '#include "link/a.h"'
+	finds 2 src/nic/a.c 'may not include "node/a.h"' "$C" '#include "node/a.h"'
+	finds 2 src/sim/a.c 'may not include "link/a.h"' "$C" '#include "link/a.h"'
+	finds 2 src/host/a.c 'may not include "xpu/a.h"' "$C" '#include "xpu/a.h"'
+	finds 2 src/unheard/a.c 'has no floor' "$C" '#include "base/a.h"'
+	finds 2 src/wire/a.c 'may not include <unistd.h>' "$C" '#include <unistd.h>'
+	finds 2 src/rltp/a.c 'may not include <time.h>' "$C" '#include <time.h>'
+	finds 2 src/nic/a.c 'may not include <sys/socket.h>' "$C" '#include <sys/socket.h>'
+	finds 2 src/base/a.c 'not by \.\./' "$C" '#include "../wire/a.h"'
+	finds 2 include/dxp/a.h 'nothing from src/' "$C" '#include "base/a.h"'
+	finds 2 src/nic/a.c 'no system call' "$C" 'long a = time(0);'
+}
+
+text() {
+	finds 1 src/base/a.c 'first line must be' 'int a;'
+	finds 2 tools/a.sh 'second line must be' '#!/bin/sh' 'true'
+	finds 1 cmake/a.cmake 'first line must be' 'set(a b)'
+	finds 2 src/base/a.c 'empty comment' "$C" '/* */'
+	finds 2 src/base/a.c 'empty comment' "$C" 'int a; //'
+	finds 2 src/base/a.c 'empty comment' "$C" '/* ---- */'
+	finds 2 src/base/a.c 'do it later' "$C" '/* TO''DO: more */'
+	finds 1 README.md 'do it later' 'FIX''ME'
+	finds 1 README.md 'path of one machine' 'see /ro''ot/notes'
+	finds 1 README.md 'path of one machine' 'see "/ho''me/me/notes"'
+	passes README.md 'see https://example.org/ho''me/ and src/ro''ot/a.c'
+	finds 2 src/base/a.c 'space at the end' "$C" 'int a; '
+}
+
+casts() {
+	local head=$'\tconst struct'
+	finds 4 src/wire/a.c 'cast to a struct' "$C" 'int f(const char *p)' '{' \
+		"$head a *a = (const struct a *)p;" $'\treturn a->b;' '}'
+	finds 2 src/link/a.h 'packed struct' "$C" \
+		'struct __attribute__((packed)) a {' $'\tint b;' '};'
+	passes src/link/a.c "$C" 'int f(struct sockaddr_in *p)' '{' \
+		$'\treturn g((struct sockaddr *)p);' '}'
+	passes src/wire/a.c "$C" '/* (struct a *)p is what nobody writes. */' 'int a;'
+}
+
+layout() {
+	command -v clang-format >/dev/null || return 0
+	[[ $(clang-format --version) == *"version 14."* ]] || return 0
+	finds 2 src/base/a.c 'make format' "$C" 'int  a ;'
+}
+
+sizes
+includes
+text
+casts
+layout
+printf '%d cases, %d failures\n' $tests $failures
+[ $failures -eq 0 ]

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a fabric is looked for, and what is said when it is not there. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/keyfile.h"
+#include "host/config.h"
+#include "wire/ids.h"
+
+static char folder[] = "host-config-XXXXXX";
+static char manager[64], key[64];
+
+static void says(const char *part)
+{
+	if (!strstr(dxp_fabric_error(NULL), part))
+		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
+}
+
+static void manager_put(const char *text)
+{
+	FILE *file = fopen(manager, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int folder_make(void **state)
+{
+	uint8_t secret[FABRIC_KEY_BYTES];
+
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(manager, sizeof(manager), "%s/manager", folder);
+	snprintf(key, sizeof(key), "%s/fabric.key", folder);
+	return keyfile_create(key, secret);
+}
+
+static int folder_drop(void **state)
+{
+	unlink(manager);
+	unlink(key);
+	return rmdir(folder);
+}
+
+static void config__directory_order(void **state)
+{
+	char out[CONFIG_PATH_BYTES];
+
+	setenv("DXP_DIR", "/a", 1);
+	setenv("XDG_STATE_HOME", "/b", 1);
+	setenv("HOME", "/c", 1);
+	assert_int_equal(config_directory("/given", out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, "/given");
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, "/a");
+	setenv("DXP_DIR", "", 1);
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, "/b/dxp");
+	unsetenv("XDG_STATE_HOME");
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_OK);
+	assert_string_equal(out, "/c/.local/state/dxp");
+	assert_int_equal(config_directory(NULL, out, 8), DXP_EINVAL);
+	unsetenv("HOME");
+	assert_int_equal(config_directory(NULL, out, sizeof(out)), DXP_ENOENT);
+}
+
+static void config__all_from_the_folder(void **state)
+{
+	const struct dxp_fabric_options options = {.directory = folder};
+	struct config c;
+
+	manager_put("127.0.0.1:4242\n");
+	assert_int_equal(config_resolve(&options, &c), DXP_OK);
+	assert_int_equal(c.manager.port, 4242);
+	/* Towards loopback one is loopback. */
+	assert_memory_equal(c.bind.ip, c.manager.ip, sizeof(c.bind.ip));
+	assert_int_equal(c.bind.port, 0);
+	char pid[16];
+	snprintf(pid, sizeof(pid), "-%d", (int)getpid());
+	assert_non_null(strstr(c.name, pid));
+}
+
+static void config__options_first(void **state)
+{
+	const struct dxp_fabric_options options = {.directory = "nowhere",
+						   .manager = "[::1]:7",
+						   .key_file = key,
+						   .bind = "127.0.0.9:88",
+						   .name = "me"};
+	struct config c;
+
+	assert_int_equal(config_resolve(&options, &c), DXP_OK);
+	assert_int_equal(c.manager.port, 7);
+	assert_int_equal(c.bind.port, 88);
+	assert_string_equal(c.name, "me");
+}
+
+static void config__says_what_is_wrong(void **state)
+{
+	struct dxp_fabric_options options = {.directory = folder};
+	struct config c;
+
+	unlink(manager);
+	assert_int_equal(config_resolve(&options, &c), DXP_ENOENT);
+	says("dxp up");
+	manager_put("");
+	assert_int_equal(config_resolve(&options, &c), DXP_EMALFORMED);
+	says("empty");
+	manager_put("somewhere\n");
+	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
+	says("'somewhere'");
+	manager_put("127.0.0.1:4242\n");
+	options.bind = "here";
+	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
+	says("'here'");
+	options.bind = NULL;
+	options.name = "two words";
+	assert_int_equal(config_resolve(&options, &c), DXP_EINVAL);
+	says("'two words'");
+	options.name = NULL;
+	options.key_file = "no-such-file";
+	assert_int_equal(config_resolve(&options, &c), DXP_ENOENT);
+	says("no-such-file");
+	options.key_file = key;
+	chmod(key, 0644);
+	assert_int_equal(config_resolve(&options, &c), DXP_EACCESS);
+	says("chmod 600");
+	chmod(key, 0600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(config__directory_order),
+		cmocka_unit_test(config__all_from_the_folder),
+		cmocka_unit_test(config__options_first),
+		cmocka_unit_test(config__says_what_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, folder_make, folder_drop);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nodes on loopback with a real manager: they join, see each other in the table, move data, and learn of departures. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "manager/server.h"
+#include "node/node.h"
+
+#define LIMIT_NS (10 * S_NS)
+#define MEMORY   (4u << 20)
+
+struct rig {
+	char folder[32];
+	uint8_t key[FABRIC_KEY_BYTES];
+	struct server *server;
+	struct wire_address manager;
+	pthread_t thread;
+	struct node *host, *xpu;
+	uint8_t *host_memory, *xpu_memory;
+	uint32_t host_key, xpu_key;
+	uint32_t lost; /* changes of kind LOST that the host was told */
+};
+
+static void *manager_main(void *server)
+{
+	server_run(server);
+	return NULL;
+}
+
+static void changed(void *context, const struct table_change *change)
+{
+	struct rig *r = context;
+
+	r->lost += (change->what & TABLE_LOST) != 0;
+}
+
+static struct node *node_start(struct rig *r, const char *name, bool xpu, const uint8_t *key)
+{
+	struct node_options o = {
+		.name = name,
+		.xpu = xpu,
+		.engine = xpu ? "none" : NULL,
+		.memory_bytes = xpu ? MEMORY : 0,
+		.manager = r->manager,
+		.fabric_key = key,
+		.changed = changed,
+		.changed_context = r,
+	};
+	struct node *n;
+
+	wire_address_parse("127.0.0.1", 0, &o.bind);
+	assert_int_equal(node_open(&o, &n), DXP_OK);
+	return n;
+}
+
+static int rig_open(void **state)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	struct server_options o = {.policy = GRANTS_ANY};
+
+	strcpy(r->folder, "node-test-XXXXXX");
+	assert_non_null(mkdtemp(r->folder));
+	memset(r->key, 0x42, sizeof(r->key));
+	memcpy(o.key, r->key, sizeof(o.key));
+	o.state_folder = r->folder;
+	wire_address_parse("127.0.0.1", 0, &o.bind);
+	assert_int_equal(server_open(&o, &r->server), DXP_OK);
+	server_address(r->server, &r->manager);
+	assert_int_equal(pthread_create(&r->thread, NULL, manager_main, r->server), 0);
+	*state = r;
+	return 0;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+	char command[64];
+
+	node_close(r->host);
+	node_close(r->xpu);
+	free(r->host_memory);
+	free(r->xpu_memory);
+	server_stop(r->server);
+	pthread_join(r->thread, NULL);
+	server_close(r->server);
+	snprintf(command, sizeof(command), "rm -rf '%s'", r->folder);
+	int status = system(command);
+	free(r);
+	return status;
+}
+
+static void turn_both(struct rig *r)
+{
+	uint32_t work = r->host ? node_turn(r->host) : 0;
+
+	work += r->xpu ? node_turn(r->xpu) : 0;
+	if (work == 0)
+		usleep(50);
+}
+
+static void both_join(struct rig *r)
+{
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	struct nic_target target;
+
+	r->host = node_start(r, "host", false, r->key);
+	r->xpu = node_start(r, "xpu", true, r->key);
+	assert_int_equal(node_join(r->xpu, end_ns), DXP_OK);
+	assert_int_equal(node_join(r->host, end_ns), DXP_OK);
+	assert_int_not_equal(node_id(r->host), node_id(r->xpu));
+	while (node_target(r->host, node_id(r->xpu), &target) != DXP_OK ||
+	       node_target(r->xpu, node_id(r->host), &target) == DXP_ENOENT) {
+		turn_both(r);
+		assert_true(link_now_ns() < end_ns);
+	}
+	r->host_memory = malloc(MEMORY);
+	r->xpu_memory = calloc(1, MEMORY);
+	for (uint32_t i = 0; i < MEMORY; i++)
+		r->host_memory[i] = (uint8_t)(i * 13 + (i >> 12));
+	assert_int_equal(nic_region_register(node_nic(r->host), r->host_memory, MEMORY, NIC_LOCAL, &r->host_key), DXP_OK);
+	assert_int_equal(nic_region_register(node_nic(r->xpu), r->xpu_memory, MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE,
+					     &r->xpu_key),
+			 DXP_OK);
+}
+
+/* PUTs all of the host's memory, or GETs it back; returns the completion's status. */
+static int transfer(struct rig *r, bool get)
+{
+	const struct nic_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
+	const struct nic_lists lists = {&local, &remote, 1, 1};
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	struct nic_target to;
+	struct nic_event event;
+
+	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_OK);
+	assert_int_equal((get ? nic_user_get : nic_user_put)(node_window(r->host), 1, &to, &lists, 0), DXP_OK);
+	while (!nic_user_sent(node_window(r->host), &event)) {
+		turn_both(r);
+		assert_true(link_now_ns() < end_ns);
+	}
+	return event.status;
+}
+
+static void node__put_and_get(void **state)
+{
+	struct rig *r = *state;
+	uint64_t sent, received;
+
+	both_join(r);
+	assert_int_equal(transfer(r, false), DXP_OK);
+	assert_memory_equal(r->xpu_memory, r->host_memory, MEMORY);
+	memset(r->host_memory, 0, MEMORY);
+	assert_int_equal(transfer(r, true), DXP_OK);
+	assert_memory_equal(r->xpu_memory, r->host_memory, MEMORY);
+	node_traffic(r->host, node_id(r->xpu), &sent, &received);
+	assert_in_range(sent, MEMORY, MEMORY + 100);
+	assert_int_equal(received, MEMORY);
+}
+
+static void node__a_peer_that_leaves_ends_work(void **state)
+{
+	struct rig *r = *state;
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+
+	both_join(r);
+	uint16_t id = node_id(r->xpu);
+	struct nic_target to;
+	assert_int_equal(transfer(r, false), DXP_OK);
+	node_close(r->xpu);
+	r->xpu = NULL;
+	while (r->lost == 0) {
+		turn_both(r);
+		assert_true(link_now_ns() < end_ns);
+	}
+	assert_true(node_target(r->host, id, &to) < 0);
+}
+
+static void node__wrong_key(void **state)
+{
+	struct rig *r = *state;
+	uint8_t key[FABRIC_KEY_BYTES] = {1};
+
+	r->host = node_start(r, "host", false, key);
+	assert_int_equal(node_join(r->host, link_now_ns() + LIMIT_NS), DXP_EAUTH);
+	assert_non_null(strstr(node_error(r->host), "key"));
+}
+
+static void node__no_manager(void **state)
+{
+	struct rig *r = *state;
+
+	r->manager.port = 9; /* nobody is there */
+	r->host = node_start(r, "host", false, r->key);
+	assert_int_equal(node_join(r->host, link_now_ns() + 300 * MS_NS), DXP_ETIMEDOUT);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+	const struct CMUnitTest tests[] = {
+		CASE(node__put_and_get),
+		CASE(node__a_peer_that_leaves_ends_work),
+		CASE(node__wrong_key),
+		CASE(node__no_manager),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

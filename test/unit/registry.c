@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The registry with members on a perfect network in virtual time: one story per promise of
+ * docs/manager.md. */
+#include "test/sim/fabric.h"
+
+static struct fabric *world(enum grants_policy policy, int hosts, int xpus)
+{
+	struct fabric *f = fabric_create(1, policy);
+
+	fabric_manager_start(f);
+	for (int i = 0; i < hosts; i++)
+		fabric_member_start(f, fabric_member_add(f, MANAGE_HOST));
+	for (int i = 0; i < xpus; i++)
+		fabric_member_start(f, fabric_member_add(f, MANAGE_XPU));
+	fabric_run(f, 500 * MS_NS);
+	fabric_check(f);
+	return f;
+}
+
+static const struct node_entry *row(const struct fabric *f, size_t viewer, size_t subject)
+{
+	return node_table_find_name(member_table(f->members[viewer].m),
+				    f->members[subject].self.name);
+}
+
+static void registry__hosts_see_xpus_but_no_hosts(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 2, 2);
+
+	assert_null(row(f, 0, 1));
+	assert_true(row(f, 0, 2)->granted);
+	assert_non_null(row(f, 2, 0));
+	assert_non_null(row(f, 2, 3));
+	assert_int_equal(node_table_count(member_table(f->members[0].m)), 3);
+	assert_int_equal(node_table_count(member_table(f->members[2].m)), 4);
+	fabric_destroy(f);
+}
+
+static void registry__a_silent_node_is_dead_after_its_lease(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	fabric_member_kill(&f->members[1]);
+	fabric_run(f, FABRIC_LEASE_NS - FABRIC_RENEW_NS - 600 * MS_NS);
+	assert_true(row(f, 0, 1)->alive);
+	fabric_run(f, FABRIC_RENEW_NS + 700 * MS_NS);
+	assert_false(row(f, 0, 1)->alive);
+	assert_false(f->members[0].peers[row(f, 0, 1)->id].alive);
+	assert_true(registry_counters(f->registry)->died == 1);
+	fabric_destroy(f);
+}
+
+static void registry__a_dead_host_fades_a_dead_xpu_stays(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 2);
+
+	fabric_member_kill(&f->members[0]);
+	fabric_member_kill(&f->members[1]);
+	fabric_run(f, 10 * S_NS);
+	assert_false(row(f, 2, 0)->alive);
+	fabric_run(f, FABRIC_KEEP_NS);
+	assert_null(row(f, 2, 0));
+	assert_false(row(f, 2, 1)->alive);
+	fabric_destroy(f);
+}
+
+static void registry__leaving_is_known_at_once(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	member_leave(f->members[1].m, f->now_ns);
+	fabric_member_poll(f, &f->members[1]);
+	fabric_run(f, 20 * MS_NS);
+	assert_int_equal(member_state(f->members[1].m), MEMBER_LEFT);
+	assert_null(row(f, 0, 1));
+	fabric_destroy(f);
+}
+
+static void registry__a_restart_keeps_the_id_and_is_told(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	uint16_t id = member_id(f->members[1].m);
+	uint64_t before = row(f, 0, 1)->incarnation;
+
+	fabric_member_kill(&f->members[1]);
+	fabric_member_start(f, &f->members[1]);
+	fabric_run(f, 20 * MS_NS);
+	assert_int_equal(member_id(f->members[1].m), id);
+	assert_true(row(f, 0, 1)->incarnation > before);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+static void registry__a_node_may_move(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	f->members[1].address.port = 7777;
+	fabric_run(f, 2 * S_NS);
+	assert_int_equal(row(f, 0, 1)->address.port, 7777);
+	assert_true(registry_counters(f->registry)->moved == 1);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+/* The same identity from elsewhere while the first lives: refused, and the first does not notice.
+ */
+static void duplicate_refused(struct fabric *f, struct fabric_member *second, const char *word)
+{
+	char address[WIRE_ADDRESS_TEXT_BYTES];
+
+	fabric_member_start(f, second);
+	fabric_run(f, 3 * S_NS);
+	assert_int_equal(member_state(second->m), MEMBER_FAILED);
+	assert_int_equal(member_status(second->m), DXP_EBUSY);
+	assert_non_null(strstr(member_text(second->m), word));
+	assert_non_null(strstr(member_text(second->m),
+			       wire_address_format(&f->members[1].address, address)));
+	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINED);
+	assert_true(row(f, 0, 1)->alive);
+	assert_true(wire_address_equal(&row(f, 0, 1)->address, &f->members[1].address));
+}
+
+static void registry__a_second_node_with_the_same_identity(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
+
+	memcpy(second->self.uuid, f->members[1].self.uuid, WIRE_UUID_BYTES);
+	duplicate_refused(f, second, "identity");
+	fabric_destroy(f);
+}
+
+static void registry__a_second_node_with_the_same_name(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
+
+	strcpy(second->self.name, f->members[1].self.name);
+	duplicate_refused(f, second, "name");
+	fabric_destroy(f);
+}
+
+/* Killed and started again on another port: waits for its own old lease, then is in. */
+static void registry__restart_on_another_port_waits_for_the_lease(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	fabric_member_kill(&f->members[1]);
+	f->members[1].address.port++;
+	fabric_member_start(f, &f->members[1]);
+	fabric_run(f, FABRIC_LEASE_NS / 2);
+	assert_int_equal(member_state(f->members[1].m), MEMBER_JOINING);
+	fabric_run(f, FABRIC_LEASE_NS + S_NS - FABRIC_LEASE_NS / 2);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+static void registry__a_new_node_takes_a_dead_ones_name(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	struct fabric_member *second = fabric_member_add(f, MANAGE_XPU);
+
+	strcpy(second->self.name, f->members[1].self.name);
+	fabric_member_kill(&f->members[1]);
+	fabric_run(f, 5 * S_NS);
+	fabric_member_start(f, second);
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(second->m), MEMBER_JOINED);
+	assert_int_equal(row(f, 0, 2)->id, member_id(second->m));
+	assert_int_equal(node_table_count(member_table(f->members[0].m)), 2);
+	fabric_destroy(f);
+}
+
+static void registry__an_older_start_is_refused(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	uint64_t now_ns = f->now_ns;
+
+	fabric_member_kill(&f->members[1]);
+	f->now_ns = 5; /* the incarnation of a machine whose clock went back */
+	fabric_member_start(f, &f->members[1]);
+	f->now_ns = now_ns;
+	fabric_run(f, S_NS);
+	assert_int_equal(member_status(f->members[1].m), DXP_EEXIST);
+	assert_non_null(strstr(member_text(f->members[1].m), "clock"));
+	fabric_destroy(f);
+}
+
+static void registry__restart_with_its_store_kills_nobody(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 2, 3);
+	uint16_t ids[5];
+
+	for (int i = 0; i < 5; i++)
+		ids[i] = member_id(f->members[i].m);
+	fabric_manager_stop(f);
+	fabric_run(f, 10 * S_NS);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(member_state(f->members[i].m), MEMBER_ALONE);
+		assert_true(i < 2 || row(f, 0, (size_t)i)->alive);
+	}
+	fabric_manager_start(f);
+	fabric_run(f, 4 * S_NS);
+	fabric_check(f);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(member_id(f->members[i].m), ids[i]);
+	assert_true(registry_counters(f->registry)->died == 0);
+	fabric_destroy(f);
+}
+
+static void registry__restart_without_its_store_keeps_ids(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 2, 3);
+	uint16_t id = member_id(f->members[3].m);
+
+	fabric_manager_stop(f);
+	fabric_store_lose(f);
+	fabric_manager_start(f);
+	fabric_run(f, 5 * S_NS);
+	fabric_check(f);
+	assert_int_equal(member_id(f->members[3].m), id);
+	fabric_destroy(f);
+}
+
+static void registry__grants_at_run_time(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT, 2, 2);
+
+	assert_false(row(f, 0, 2)->granted);
+	assert_int_equal(row(f, 0, 2)->magic, 0);
+	assert_null(row(f, 2, 0));
+	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-2"), DXP_OK);
+	fabric_run(f, 20 * MS_NS);
+	fabric_check(f);
+	assert_true(row(f, 0, 2)->granted);
+	assert_false(row(f, 1, 2)->granted);
+	assert_non_null(row(f, 2, 0));
+	assert_null(row(f, 3, 0));
+	assert_int_equal(fabric_ask(f, ASK_GRANT, "*", "xpu-3"), DXP_OK);
+	fabric_run(f, 20 * MS_NS);
+	fabric_check(f);
+	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-2"), DXP_OK);
+	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-3"), DXP_OK);
+	assert_non_null(strstr(ask_text(f->ask), "still"));
+	fabric_run(f, 20 * MS_NS);
+	fabric_check(f);
+	assert_null(row(f, 2, 0));
+	assert_true(row(f, 0, 3)->granted);
+	fabric_manager_stop(f);
+	fabric_manager_start(f);
+	fabric_run(f, 4 * S_NS);
+	fabric_check(f);
+	fabric_destroy(f);
+}
+
+static void registry__grants_mean_nothing_where_any_may(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+
+	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-1"), DXP_EINVAL);
+	assert_non_null(strstr(ask_text(f->ask), "--grants explicit"));
+	fabric_destroy(f);
+}
+
+/* A recorded ASSIGN, sent again after the grant was taken back, gives nothing. */
+static void registry__a_replayed_grant_changes_nothing(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT, 1, 1);
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct mac *mac;
+	struct manage_assign assign = {
+		.request = 1, .nonce = 1, .action = MANAGE_GRANT, .host = "host-0", .xpu = "xpu-1"};
+
+	assert_int_equal(fabric_ask(f, ASK_GRANT, "host-0", "xpu-1"), DXP_OK);
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	assign.epoch = node_table_progress(member_table(f->members[0].m)).epoch;
+	assign.version = 0; /* what the first grant named */
+	assert_int_equal(fabric_ask(f, ASK_REVOKE, "host-0", "xpu-1"), DXP_OK);
+	size_t bytes = manage_assign_encode(&assign, mac, frame);
+	registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
+	fabric_run(f, S_NS);
+	assert_false(row(f, 0, 1)->granted);
+	mac_destroy(mac);
+	fabric_destroy(f);
+}
+
+static void registry__status_shows_all_whatever_the_grants(void **state)
+{
+	struct fabric *f = world(GRANTS_EXPLICIT, 20, 20);
+	const struct node_entry *rows;
+
+	assert_int_equal(fabric_ask(f, ASK_NODES, NULL, NULL), DXP_OK);
+	assert_int_equal(ask_nodes(f->ask, &rows), 40);
+	for (int i = 0; i < 40; i++) {
+		assert_true(rows[i].alive);
+		assert_int_equal(rows[i].magic, 0);
+		assert_true(i == 0 || rows[i].id > rows[i - 1].id);
+	}
+	fabric_destroy(f);
+}
+
+static void registry__wrong_key(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	struct fabric_member *stranger = fabric_member_add(f, MANAGE_HOST);
+
+	f->options.key[0] ^= 1;
+	fabric_member_start(f, stranger);
+	f->options.key[0] ^= 1;
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(stranger->m), MEMBER_FAILED);
+	assert_int_equal(member_status(stranger->m), DXP_EAUTH);
+	assert_non_null(strstr(member_text(stranger->m), "key"));
+	f->options.key[0] ^= 1;
+	assert_int_equal(fabric_ask(f, ASK_NODES, NULL, NULL), DXP_EAUTH);
+	fabric_destroy(f);
+}
+
+/* JOINs sealed with a wrong key by the hundred thousand: counted, few answers, none longer than the
+ * JOIN, no nodes. */
+static void registry__a_flood_of_wrong_keys(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	uint8_t key[FABRIC_KEY_BYTES] = {9}, frame[MANAGE_FRAME_BYTES];
+	struct manage_join join = {.nonce = 1, .self = {.kind = MANAGE_HOST, .name = "x"}};
+	struct link_datagram out[LINK_BATCH];
+	struct mac *mac;
+	size_t answers = 0;
+
+	assert_int_equal(mac_create(key, &mac), DXP_OK);
+	for (join.request = 1; join.request <= 100000; join.request++) {
+		size_t bytes = manage_join_encode(&join, mac, frame);
+		registry_receive(f->registry, &f->ask_address, frame, bytes, f->now_ns);
+		if (join.request % 64)
+			continue;
+		size_t count = registry_send(f->registry, out, LINK_BATCH, f->now_ns);
+		for (size_t i = 0; i < count; i++)
+			assert_true(out[i].header_bytes + out[i].slices[0].bytes <= bytes);
+		answers += count;
+	}
+	assert_true(answers > 0 && answers <= 100);
+	assert_true(registry_counters(f->registry)->unauthentic == 100000);
+	assert_int_equal(registry_node_count(f->registry, NODE_ALIVE), 2);
+	mac_destroy(mac);
+	fabric_destroy(f);
+}
+
+/* A recorded RENEW from another address neither moves the node nor prolongs its lease. */
+static void registry__a_replayed_renewal_changes_nothing(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 1);
+	struct link_datagram out[4];
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct wire_address thief = fabric_address(999);
+
+	fabric_run(f, member_deadline(f->members[1].m) - f->now_ns - 1);
+	f->now_ns++;
+	assert_int_equal(member_send(f->members[1].m, out, 4, f->now_ns), 1);
+	memcpy(frame, out[0].header, out[0].header_bytes);
+	memcpy(frame + out[0].header_bytes, out[0].slices[0].base, out[0].slices[0].bytes);
+	size_t bytes = out[0].header_bytes + out[0].slices[0].bytes;
+	registry_receive(f->registry, &f->members[1].address, frame, bytes, f->now_ns);
+	registry_receive(f->registry, &thief, frame, bytes, f->now_ns);
+	assert_true(registry_counters(f->registry)->replayed == 1);
+	assert_true(registry_counters(f->registry)->moved == 0);
+	fabric_destroy(f);
+}
+
+/* Nodes come and go until old ones must be forgotten: a viewer cut off meanwhile gets a full table
+ * and is right again. */
+static void registry__forgetting_makes_a_full_table(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 1, 2);
+	struct manage_join join = {.request = 1, .self = {.kind = MANAGE_HOST, .incarnation = 1}};
+	struct manage_renew leave = {.request = 2, .incarnation = 1};
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct wire_address from = fabric_address(4000);
+	struct mac *mac;
+
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	f->members[1].cut = true;
+	for (unsigned i = 0; i < FABRIC_NODES_MAX + 50; i++) {
+		join.nonce = leave.nonce = i + 1;
+		snprintf(join.self.name, sizeof(join.self.name), "brief-%u", i);
+		memcpy(join.self.uuid, &i, sizeof(i));
+		memcpy(leave.uuid, &i, sizeof(i));
+		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame),
+				 f->now_ns);
+		registry_receive(
+			f->registry, &from, frame,
+			manage_renew_encode(WIRE_LEAVE, (uint16_t)(i + 4), &leave, mac, frame),
+			f->now_ns);
+		if (i % 32 == 0)
+			fabric_manager_poll(f);
+	}
+	assert_true(registry_counters(f->registry)->forgotten == 53);
+	assert_int_equal(registry_node_count(f->registry, NODE_GONE), FABRIC_NODES_MAX - 3);
+	f->members[1].cut = false;
+	uint64_t pages = registry_counters(f->registry)->pages;
+	fabric_run(f, 2 * S_NS);
+	assert_true(registry_counters(f->registry)->pages > pages);
+	fabric_check(f);
+	mac_destroy(mac);
+	fabric_destroy(f);
+}
+
+/* Every place held by a live node: the next is refused, and told why, and keeps asking. */
+static void registry__a_full_fabric_refuses(void **state)
+{
+	struct fabric *f = world(GRANTS_ANY, 0, 1);
+	struct manage_join join = {.request = 1, .self = {.kind = MANAGE_HOST, .incarnation = 1}};
+	struct fabric_member *late = fabric_member_add(f, MANAGE_HOST);
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct mac *mac;
+
+	assert_int_equal(mac_create(f->options.key, &mac), DXP_OK);
+	for (unsigned i = 1; i < FABRIC_NODES_MAX; i++) {
+		struct wire_address from = fabric_address(3000 + i);
+		join.nonce = i;
+		snprintf(join.self.name, sizeof(join.self.name), "n-%u", i);
+		memcpy(join.self.uuid, &i, sizeof(i));
+		registry_receive(f->registry, &from, frame, manage_join_encode(&join, mac, frame),
+				 f->now_ns);
+	}
+	fabric_member_start(f, late);
+	fabric_run(f, S_NS);
+	assert_int_equal(member_state(late->m), MEMBER_JOINING);
+	assert_int_equal(registry_node_count(f->registry, NODE_ALIVE), FABRIC_NODES_MAX);
+	fabric_run(f, 5 * S_NS); /* the others never renew */
+	assert_int_equal(member_state(late->m), MEMBER_JOINED);
+	mac_destroy(mac);
+	fabric_destroy(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(registry__hosts_see_xpus_but_no_hosts),
+		cmocka_unit_test(registry__a_silent_node_is_dead_after_its_lease),
+		cmocka_unit_test(registry__a_dead_host_fades_a_dead_xpu_stays),
+		cmocka_unit_test(registry__leaving_is_known_at_once),
+		cmocka_unit_test(registry__a_restart_keeps_the_id_and_is_told),
+		cmocka_unit_test(registry__a_node_may_move),
+		cmocka_unit_test(registry__a_second_node_with_the_same_identity),
+		cmocka_unit_test(registry__a_second_node_with_the_same_name),
+		cmocka_unit_test(registry__restart_on_another_port_waits_for_the_lease),
+		cmocka_unit_test(registry__a_new_node_takes_a_dead_ones_name),
+		cmocka_unit_test(registry__an_older_start_is_refused),
+		cmocka_unit_test(registry__restart_with_its_store_kills_nobody),
+		cmocka_unit_test(registry__restart_without_its_store_keeps_ids),
+		cmocka_unit_test(registry__grants_at_run_time),
+		cmocka_unit_test(registry__grants_mean_nothing_where_any_may),
+		cmocka_unit_test(registry__a_replayed_grant_changes_nothing),
+		cmocka_unit_test(registry__status_shows_all_whatever_the_grants),
+		cmocka_unit_test(registry__wrong_key),
+		cmocka_unit_test(registry__a_flood_of_wrong_keys),
+		cmocka_unit_test(registry__a_replayed_renewal_changes_nothing),
+		cmocka_unit_test(registry__forgetting_makes_a_full_table),
+		cmocka_unit_test(registry__a_full_fabric_refuses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

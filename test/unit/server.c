@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The manager as it runs: real sockets on loopback, a real store, its loop in a thread. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "manager/server.h"
+#include "node/ask.h"
+#include "node/member.h"
+
+static char folder[64];
+
+static int folder_make(void **state)
+{
+	snprintf(folder, sizeof(folder), "server-test-XXXXXX");
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int folder_remove(void **state)
+{
+	static const char *const names[] = {"manager.db", "manager.db-wal", "manager.db-shm"};
+	char path[128];
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	return rmdir(folder);
+}
+
+static struct server_options options_make(void)
+{
+	struct server_options options = {.state_folder = folder, .policy = GRANTS_EXPLICIT};
+
+	wire_address_parse("127.0.0.1:0", 0, &options.bind);
+	return options;
+}
+
+static void *server_main(void *server)
+{
+	server_run(server);
+	return NULL;
+}
+
+struct running {
+	struct server *server;
+	pthread_t thread;
+	struct wire_address address;
+};
+
+static struct running running_start(const struct server_options *options)
+{
+	struct running r;
+
+	assert_int_equal(server_open(options, &r.server), DXP_OK);
+	server_address(r.server, &r.address);
+	assert_int_equal(pthread_create(&r.thread, NULL, server_main, r.server), 0);
+	return r;
+}
+
+static void running_stop(struct running *r)
+{
+	server_stop(r->server);
+	assert_int_equal(pthread_join(r->thread, NULL), 0);
+	server_close(r->server);
+}
+
+static struct link *endpoint_open(void)
+{
+	struct link_options options = {0};
+	struct link *l;
+
+	wire_address_parse("127.0.0.1:0", 0, &options.bind);
+	assert_int_equal(link_open(&options, &l), DXP_OK);
+	return l;
+}
+
+static int question(const struct ask_options *options)
+{
+	struct link *l = endpoint_open();
+	struct link_arrival a;
+	struct link_datagram out;
+	struct ask *ask;
+
+	assert_int_equal(ask_create(options, link_now_ns(), &ask), DXP_OK);
+	while (!ask_done(ask)) {
+		while (link_receive(l, &a, 1))
+			ask_receive(ask, &a.from, a.data, a.bytes, link_now_ns());
+		if (ask_send(ask, &out, link_now_ns()))
+			link_send(l, &out, 1);
+		if (!ask_done(ask))
+			link_wait(l, ask_deadline(ask));
+	}
+	int status = ask_status(ask);
+	ask_destroy(ask);
+	link_close(l);
+	return status;
+}
+
+static void server_run__answers_and_refuses(void **state)
+{
+	struct server_options options = options_make();
+	struct running r = running_start(&options);
+	struct ask_options ask = {
+		.manager = r.address, .kind = ASK_NODES, .entropy = entropy_kernel};
+
+	assert_int_equal(question(&ask), DXP_OK);
+	ask.kind = ASK_GRANT;
+	ask.host = "*";
+	ask.xpu = "xpu-1";
+	assert_int_equal(question(&ask), DXP_OK);
+	ask.key[31] = 1;
+	assert_int_equal(question(&ask), DXP_EAUTH);
+	running_stop(&r);
+	ask.key[31] = 0;
+	ask.timeout_ns = 250 * MS_NS;
+	assert_int_equal(question(&ask), DXP_ETIMEDOUT);
+}
+
+/* Turns a member until it is joined or `limit_ns` have passed. */
+static void member_turn(struct member *m, struct link *l, uint64_t limit_ns)
+{
+	uint64_t end_ns = link_now_ns() + limit_ns;
+	struct link_datagram out[4];
+	struct link_arrival a;
+
+	while (member_state(m) != MEMBER_JOINED && link_now_ns() < end_ns) {
+		size_t count = member_send(m, out, ARRAY_COUNT(out), link_now_ns());
+		assert_int_equal(link_send(l, out, count), count);
+		link_wait(l, min_u64(member_deadline(m), end_ns));
+		while (link_receive(l, &a, 1))
+			member_receive(m, &a.from, a.data, a.bytes, link_now_ns());
+	}
+}
+
+/* Joins as `name` and returns the id. */
+static uint16_t id_get(const struct running *r, struct link *l, const char *name,
+		       uint64_t incarnation)
+{
+	struct member_options options = {
+		.manager = r->address,
+		.self = {.kind = MANAGE_XPU, .incarnation = incarnation},
+		.entropy = entropy_kernel,
+	};
+	struct member *m;
+
+	strcpy(options.self.name, name);
+	strcpy((char *)options.self.uuid, name);
+	assert_int_equal(member_create(&options, link_now_ns(), &m), DXP_OK);
+	member_turn(m, l, 5 * S_NS);
+	assert_int_equal(member_state(m), MEMBER_JOINED);
+	uint16_t id = member_id(m);
+	member_destroy(m);
+	return id;
+}
+
+/* The second node's id is not the first free one: after the restart only the store knows it. */
+static void server_open__a_restart_gives_the_same_id(void **state)
+{
+	struct server_options options = options_make();
+	struct link *l = endpoint_open(), *other = endpoint_open();
+	struct running r = running_start(&options);
+
+	uint16_t first = id_get(&r, other, "first", 1), second = id_get(&r, l, "second", 1);
+	assert_int_not_equal(first, second);
+	running_stop(&r);
+	r = running_start(&options);
+	assert_int_equal(id_get(&r, l, "second", 2), second);
+	running_stop(&r);
+	link_close(l);
+	link_close(other);
+}
+
+static void server_open__a_port_in_use(void **state)
+{
+	struct server_options options = options_make();
+	struct running r = running_start(&options);
+	struct server *second;
+
+	options.bind = r.address;
+	assert_int_equal(server_open(&options, &second), DXP_EBUSY);
+	running_stop(&r);
+}
+
+int main(void)
+{
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(server_run__answers_and_refuses),
+		IN_FOLDER(server_open__a_restart_gives_the_same_id),
+		IN_FOLDER(server_open__a_port_in_use),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store: what was saved comes back; damage, strangers, a second manager and a full disk are
+ * told apart. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include <dxp/status.h>
+
+#include "manager/store.h"
+
+static char folder[64], path[96];
+
+static int folder_make(void **state)
+{
+	snprintf(folder, sizeof(folder), "store-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/manager.db", folder);
+	return 0;
+}
+
+static int folder_remove(void **state)
+{
+	static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+	char name[128];
+
+	for (size_t i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "%s%s", path, ends[i]);
+		unlink(name);
+	}
+	return rmdir(folder);
+}
+
+static struct registry *registry_make(void)
+{
+	static struct rng rng = {1};
+	struct registry_options options = {
+		.policy = GRANTS_EXPLICIT, .entropy = entropy_rng, .entropy_context = &rng};
+	struct registry *r;
+
+	assert_int_equal(registry_create(&options, &r), DXP_OK);
+	return r;
+}
+
+static struct store_op node_op(uint16_t id, enum node_state state)
+{
+	struct store_op op = {.kind = STORE_NODE_PUT,
+			      .state = state,
+			      .entry = {.id = id,
+					.kind = MANAGE_XPU,
+					.capabilities = 0xffffffff,
+					.magic = 0xfffffffe,
+					.incarnation = UINT64_MAX,
+					.memory_bytes = 1ull << 63,
+					.engine = "ocl",
+					.device = "a 'b' \"c\""}};
+
+	wire_address_parse("[fe80::1]:65535", 0, &op.entry.address);
+	snprintf(op.entry.name, sizeof(op.entry.name), "node-%u", id);
+	memcpy(op.entry.uuid, &id, sizeof(id));
+	return op;
+}
+
+/* Puts nodes and a grant into a registry as if they had just come, so that the next save writes
+ * them. */
+static void registry_fill(struct registry *r)
+{
+	for (uint16_t id = 1; id <= 3; id++) {
+		struct store_op op = node_op(id, (enum node_state)id);
+		assert_int_equal(registry_load(r, &op), DXP_OK);
+	}
+	struct store_op grant = {.kind = STORE_GRANT_PUT, .host = "*", .xpu = "node-1"};
+	assert_int_equal(registry_load(r, &grant), DXP_OK);
+	registry_store_again(r);
+}
+
+static void store_save__comes_back(void **state)
+{
+	struct registry *before = registry_make(), *after = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	registry_fill(before);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, before), DXP_OK);
+	assert_false(registry_next_store(before, &op));
+	store_close(s);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, after), DXP_OK);
+	assert_false(registry_next_store(after, &op));
+	registry_store_again(after);
+	for (uint16_t id = 1; id <= 3; id++) {
+		struct store_op expected = node_op(id, (enum node_state)id);
+		assert_true(registry_next_store(after, &op));
+		assert_int_equal(op.kind, STORE_NODE_PUT);
+		assert_int_equal(op.state, expected.state);
+		assert_memory_equal(&op.entry, &expected.entry, sizeof(op.entry));
+	}
+	assert_true(registry_next_store(after, &op));
+	assert_int_equal(op.kind, STORE_GRANT_PUT);
+	assert_string_equal(op.host, "*");
+	assert_string_equal(op.xpu, "node-1");
+	assert_false(registry_next_store(after, &op));
+	store_close(s);
+	registry_destroy(before);
+	registry_destroy(after);
+}
+
+static void store_open__the_file_is_private(void **state)
+{
+	struct store *s;
+	struct stat st;
+
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	store_close(s);
+}
+
+static void store_open__a_second_manager_is_refused(void **state)
+{
+	struct store *first, *second;
+
+	assert_int_equal(store_open(folder, &first), DXP_OK);
+	assert_int_equal(store_open(folder, &second), DXP_EBUSY);
+	store_close(first);
+	assert_int_equal(store_open(folder, &second), DXP_OK);
+	store_close(second);
+}
+
+static void file_write(const void *data, size_t bytes, off_t at, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | flags, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, bytes, at), (int)bytes);
+	close(fd);
+}
+
+static void store_open__garbage(void **state)
+{
+	uint8_t garbage[8192];
+	struct store *s;
+
+	memset(garbage, 0xa5, sizeof(garbage));
+	file_write(garbage, sizeof(garbage), 0, O_TRUNC);
+	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
+}
+
+/* A sound database whose pages are then overwritten, one after another: never a crash, and never
+ * taken for good when the check can tell. */
+static void store_open__damaged_pages(void **state)
+{
+	uint8_t garbage[4096];
+	struct registry *r = registry_make();
+	struct store *s;
+	struct stat st;
+
+	registry_fill(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_size >= 2 * 4096);
+	memset(garbage, 0xff, sizeof(garbage));
+	file_write(garbage, sizeof(garbage), 4096, 0);
+	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
+	registry_destroy(r);
+}
+
+static void sql_run(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void store_open__another_programs_database(void **state)
+{
+	struct store *s;
+
+	sql_run("CREATE TABLE cats (name)");
+	assert_int_equal(store_open(folder, &s), DXP_EMALFORMED);
+}
+
+static void store_open__a_later_version(void **state)
+{
+	struct store *s;
+
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	store_close(s);
+	sql_run("PRAGMA user_version = 99");
+	assert_int_equal(store_open(folder, &s), DXP_EUNSUPPORTED);
+}
+
+static void store_load__rows_that_cannot_be(void **state)
+{
+	static const char *const rows[] = {
+		"INSERT INTO node VALUES (0,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','')",
+		"INSERT INTO node VALUES (65534,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a','','')",
+		"INSERT INTO node VALUES (1,zeroblob(15),1,1,1,0,0,0,zeroblob(18),'a','','')",
+		"INSERT INTO node VALUES (1,zeroblob(16),9,1,1,0,0,0,zeroblob(18),'a','','')",
+		"INSERT INTO node VALUES (1,zeroblob(16),1,7,1,0,0,0,zeroblob(18),'a','','')",
+		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(2),'a','','')",
+		"INSERT INTO node VALUES (1,zeroblob(16),1,1,1,0,0,0,zeroblob(18),'a b','','')",
+	};
+	struct store *s;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct registry *r = registry_make();
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		store_close(s);
+		sql_run("DELETE FROM node");
+		sql_run(rows[i]);
+		assert_int_equal(store_open(folder, &s), DXP_OK);
+		assert_int_equal(store_load(s, r), DXP_EMALFORMED);
+		store_close(s);
+		registry_destroy(r);
+	}
+}
+
+/* No folder can be made under a file, whoever we are. */
+static void store_open__no_folder_there(void **state)
+{
+	struct store *s;
+
+	file_write("x", 1, 0, O_TRUNC);
+	assert_int_equal(store_open(path, &s), DXP_EACCESS);
+}
+
+/* root may write anywhere, so the read-only folder is tried as somebody else. */
+static void store_open__a_folder_we_may_not_write(void **state)
+{
+	struct store *s;
+	uid_t before = geteuid();
+
+	assert_int_equal(chmod(folder, 0555), 0);
+	if (before == 0)
+		assert_int_equal(seteuid(65534), 0);
+	int status = store_open(folder, &s);
+	if (before == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(status, DXP_EACCESS);
+}
+
+/* The disk is full (a file size limit stands for it): the save fails whole, nothing is lost, and
+ * later it works. */
+static void store_save__again_after_a_full_disk(void **state)
+{
+	struct rlimit before, tight;
+	struct registry *r = registry_make();
+	struct store_op op;
+	struct store *s;
+
+	registry_fill(r);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	tight = (struct rlimit){4096, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+	int status = store_save(s, r);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, DXP_EIO);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	assert_false(registry_next_store(r, &op));
+	store_close(s);
+	registry_destroy(r);
+	r = registry_make();
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, r), DXP_OK);
+	assert_int_equal(registry_node_count(r, NODE_DEAD), 1);
+	store_close(s);
+	registry_destroy(r);
+}
+
+int main(void)
+{
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(store_save__comes_back),
+		IN_FOLDER(store_open__the_file_is_private),
+		IN_FOLDER(store_open__a_second_manager_is_refused),
+		IN_FOLDER(store_open__garbage),
+		IN_FOLDER(store_open__damaged_pages),
+		IN_FOLDER(store_open__another_programs_database),
+		IN_FOLDER(store_open__a_later_version),
+		IN_FOLDER(store_load__rows_that_cannot_be),
+		IN_FOLDER(store_open__no_folder_there),
+		IN_FOLDER(store_open__a_folder_we_may_not_write),
+		IN_FOLDER(store_save__again_after_a_full_disk),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

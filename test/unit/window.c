@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The function window between threads: any number may post, the engine takes each descriptor whole and exactly once (C-16), and
+ * what a user scribbles into it hurts only himself. The thread sanitizer's build looks at the barriers. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/rng.h"
+#include "nic/nic.h"
+#include "nic/user.h"
+
+#define THREADS 4
+#define POSTS   3000
+
+struct rig {
+	struct nic *nic;
+	struct nic_window *window;
+	_Atomic uint32_t seen[THREADS * POSTS];
+	_Atomic uint32_t completed;
+};
+
+static uint64_t token(void *context, uint32_t id)
+{
+	return id;
+}
+
+static int rig_open(void **state)
+{
+	static struct rng secrets = {7};
+	struct rig *r = calloc(1, sizeof(*r));
+	struct nic_options o = {.node = 1, .incarnation = 1, .entropy = entropy_rng, .entropy_context = &secrets, .token = token};
+
+	r->window = aligned_alloc(4096, sizeof(*r->window));
+	memset(r->window, 0, sizeof(*r->window));
+	*state = r;
+	return nic_create(&o, &r->nic) == DXP_OK ? nic_function_open(r->nic, 0, r->window) : -1;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+
+	nic_destroy(r->nic);
+	free(r->window);
+	free(r);
+	return 0;
+}
+
+struct poster {
+	struct rig *rig;
+	uint32_t first;
+};
+
+/* NAPs to a node that nobody knows: each ends at once, with DXP_ENOENT and its context. */
+static void *post(void *argument)
+{
+	const struct poster *p = argument;
+	const struct nic_target nowhere = {.node = 99};
+	uint8_t data[200];
+
+	for (uint32_t i = 0; i < POSTS; i++) {
+		uint64_t context = p->first + i;
+		memset(data, (int)context, sizeof(data));
+		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data), context, context) == DXP_EAGAIN)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static void *poll_completions(void *argument)
+{
+	struct rig *r = argument;
+	struct nic_event event;
+
+	while (atomic_load(&r->completed) < THREADS * POSTS) {
+		if (!nic_user_sent(r->window, &event)) {
+			sched_yield();
+			continue;
+		}
+		if (event.status == DXP_ENOENT && event.context < THREADS * POSTS && event.qp == event.context % 4)
+			atomic_fetch_add(&r->seen[event.context], 1);
+		atomic_fetch_add(&r->completed, 1);
+	}
+	return NULL;
+}
+
+static void window__many_threads_post(void **state)
+{
+	struct rig *r = *state;
+	pthread_t posters[THREADS], poller;
+	struct poster arguments[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		arguments[i] = (struct poster){r, i * POSTS};
+		assert_int_equal(pthread_create(&posters[i], NULL, post, &arguments[i]), 0);
+	}
+	assert_int_equal(pthread_create(&poller, NULL, poll_completions, r), 0);
+	while (atomic_load(&r->completed) < THREADS * POSTS)
+		if (nic_doorbells(r->nic, 1) == 0)
+			sched_yield();
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(posters[i], NULL);
+	pthread_join(poller, NULL);
+	for (uint32_t i = 0; i < THREADS * POSTS; i++)
+		assert_int_equal(r->seen[i], 1);
+	assert_int_equal(nic_counters(r->nic)->descriptors_bad, 0);
+}
+
+/* Random bytes as descriptors: each ends in a completion with an error, or in the sticky error, and never in a crash. */
+static void window__random_descriptors(void **state)
+{
+	struct rig *r = *state;
+	struct rng rng = {13};
+	struct nic_event event;
+
+	for (int i = 0; i < 200000; i++) {
+		_Alignas(8) uint8_t bytes[256];
+		for (size_t k = 0; k < sizeof(bytes); k++)
+			bytes[k] = (uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
+		bytes[2] &= 3; /* mostly a queue pair that exists */
+		nic_user_post(r->window, bytes, 64 + (uint32_t)rng_below(&rng, 193));
+		nic_doorbells(r->nic, 1);
+		while (nic_user_sent(r->window, &event))
+			assert_int_not_equal(event.status, DXP_OK);
+	}
+	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
+}
+
+static void window__scribbled_words(void **state)
+{
+	struct rig *r = *state;
+	struct rng rng = {17};
+	const struct nic_target nowhere = {.node = 99};
+
+	for (int i = 0; i < 20000; i++) {
+		uint32_t junk = (uint32_t)rng_next(&rng);
+		switch (rng_below(&rng, 5)) {
+		case 0: atomic_store(&r->window->sent.consumer, junk); break;
+		case 1: atomic_store(&r->window->received.consumer, junk); break;
+		case 2: r->window->doorbells[junk % NIC_DOORBELLS].bytes = junk; break;
+		case 3: atomic_store(&r->window->doorbells[junk % NIC_DOORBELLS].lap, junk % 64); break;
+		default: nic_user_nap(r->window, 0, &nowhere, "x", 1, 0, 0);
+		}
+		nic_doorbells(r->nic, 1);
+	}
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+	const struct CMUnitTest tests[] = {
+		CASE(window__many_threads_post),
+		CASE(window__random_descriptors),
+		CASE(window__scribbled_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
