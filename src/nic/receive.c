@@ -19,12 +19,15 @@ static struct rltp_verdict not_ready(struct nic *n)
 	return NOT_READY;
 }
 
-/* Where in its message the payload of this packet starts: packets but the last are of equal size. */
-static uint64_t payload_offset(const struct wire_header *h)
+/* Where in its message the payload of this packet starts: packets but the last are of equal size. False when it would not
+ * lie inside the message. */
+static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
-	if (h->flags & WIRE_FLAG_LAST)
-		return (uint64_t)h->msg_bytes - h->payload_bytes;
-	return (uint64_t)h->sub * h->payload_bytes;
+	if (h->payload_bytes > h->msg_bytes)
+		return false;
+	uint64_t last = h->msg_bytes - h->payload_bytes;
+	*offset = h->flags & WIRE_FLAG_LAST ? last : (uint64_t)h->sub * h->payload_bytes;
+	return *offset <= last;
 }
 
 static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right, uint64_t offset, uint64_t bytes,
@@ -52,9 +55,9 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t ri
 static struct rltp_verdict put_place(struct nic *n, struct nic_function *f, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_region *region;
-	uint64_t offset = payload_offset(h);
+	uint64_t offset;
 
-	if (offset + h->payload_bytes > h->msg_bytes || offset > h->addr)
+	if (!payload_offset(h, &offset) || offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
@@ -142,9 +145,9 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 
 static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h, const uint8_t *payload)
 {
-	uint64_t offset = payload_offset(h);
+	uint64_t offset;
 
-	if (offset + h->payload_bytes > r->bytes)
+	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	memcpy(r->held + offset, payload, h->payload_bytes);
 	return ACCEPTED;

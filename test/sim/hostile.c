@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer with an open session that sends frames no honest one would, with a right checksum: host 0 as seen by host 1. Whatever
+ * it sends, host 1 writes nothing outside the regions and loses nothing that it holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/crc32c.h"
+#include "base/util.h"
+#include "nic/internal.h"
+#include "sim/sim.h"
+#include "test/support/invariants.h"
+
+#define GUARD  9000 /* more than one packet carries */
+#define MEMORY 4096
+
+struct rig {
+	struct sim *sim;
+	uint8_t memory[GUARD + MEMORY + GUARD]; /* of host 1; the middle is registered */
+	uint8_t local[MEMORY];
+	uint32_t key, local_key;
+	struct nic_event event;
+};
+
+static uint8_t cfg_any(void *context, uint16_t node, uint32_t first, uint32_t count, uint32_t *values)
+{
+	return 0;
+}
+
+static uint8_t cfg_none(void *context, uint16_t node, uint32_t first, uint32_t count, const uint32_t *values)
+{
+	return 0;
+}
+
+static const struct nic_cfg_ops cfg_ops = {cfg_any, cfg_none};
+
+static bool completed(void *context)
+{
+	struct rig *r = context;
+
+	return nic_user_sent(sim_window(r->sim, 0), &r->event) || nic_user_sent(sim_window(r->sim, 1), &r->event);
+}
+
+static int rig_open(void **state)
+{
+	static struct rig r;
+	struct sim_options o = {.seed = 3, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
+
+	memset(&r, 0, sizeof(r));
+	if (sim_create(&o, &r.sim) != DXP_OK)
+		return -1;
+	nic_region_register(sim_nic(r.sim, 1), r.memory + GUARD, MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
+	nic_region_register(sim_nic(r.sim, 1), r.local, MEMORY, NIC_LOCAL, &r.local_key);
+	/* an honest NAP opens the session and is taken */
+	struct nic_target to = sim_target(r.sim, 1, 0);
+	const uint8_t *data;
+	nic_user_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
+	if (!sim_run(r.sim, S_NS, completed, &r) || !nic_user_received_peek(sim_window(r.sim, 1), &data))
+		return -1;
+	nic_user_received_release(sim_window(r.sim, 1));
+	*state = &r;
+	return 0;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+
+	sim_destroy(r->sim);
+	return 0;
+}
+
+/* A data packet of the next number, to queue pair 0 of host 1, as the next message. */
+static struct wire_header packet(struct rig *r, uint8_t type)
+{
+	const struct nic_peer *p = peer_find(sim_nic(r->sim, 1), 1);
+
+	return (struct wire_header){
+		.type = type,
+		.header_bytes = WIRE_DATA_BYTES,
+		.flags = WIRE_FLAG_FIRST | WIRE_FLAG_LAST | WIRE_FLAG_CRCP,
+		.dst_session = p->session->local_id,
+		.src_node = 1,
+		.dst_node = 2,
+		.psn = p->session->rx.cum,
+		.msg_id = p->rx[0] ? p->rx[0]->next : 0,
+		.qp_magic = sim_window(r->sim, 1)->qp_magic[0],
+		.key = r->key,
+	};
+}
+
+static void packet_give(struct rig *r, struct wire_header *h, const void *payload, uint16_t bytes)
+{
+	struct nic *n = sim_nic(r->sim, 1);
+	uint8_t frame[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX];
+	struct link_arrival a = {.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
+
+	h->payload_bytes = bytes;
+	wire_header_encode(h, frame);
+	memcpy(frame + WIRE_DATA_BYTES, payload, bytes);
+	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_DATA_BYTES), payload, bytes));
+	assert_int_equal(nic_receive(n, &a, sim_now(r->sim)), DXP_OK);
+	const char *broken = invariants_broken(n);
+	if (broken)
+		fail_msg("%s", broken);
+}
+
+static void memory_untouched(const struct rig *r)
+{
+	for (uint32_t i = 0; i < sizeof(r->memory); i++)
+		assert_int_equal(r->memory[i], 0);
+}
+
+static void hostile__payload_longer_than_its_message(void **state)
+{
+	struct rig *r = *state;
+	static const uint8_t ones[200] = {1, 1, 1};
+	struct wire_header put = packet(r, WIRE_PUT), nap = packet(r, WIRE_NAP);
+
+	/* 200 bytes as the end of a message of 10 would start 190 bytes before the region */
+	put.msg_bytes = nap.msg_bytes = 10;
+	put.addr = (uint64_t)-190;
+	packet_give(r, &put, ones, sizeof(ones));
+	packet_give(r, &nap, ones, sizeof(ones));
+	memory_untouched(r);
+	/* not the last packet, and its place past the end */
+	put.flags &= ~WIRE_FLAG_LAST;
+	put.sub = UINT32_MAX;
+	put.addr = (uint64_t)UINT32_MAX * 200;
+	put.msg_bytes = 1000;
+	packet_give(r, &put, ones, sizeof(ones));
+	memory_untouched(r);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+	const struct CMUnitTest tests[] = {
+		CASE(hostile__payload_longer_than_its_message),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
