@@ -91,8 +91,8 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 {
 	struct nic_region *region;
 
-	if (!(h->flags & WIRE_FLAG_FIRST) || wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK ||
-	    r->get.bytes == 0 || r->get.bytes > NIC_MESSAGE_BYTES_MAX)
+	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
+	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
@@ -143,6 +143,14 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 	return ACCEPTED;
 }
 
+/* Requests are one packet: what they reserve is reserved once. */
+static bool position_good(const struct wire_header *h)
+{
+	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
+
+	return h->type == WIRE_NAP || h->type == WIRE_PUT || ((h->flags & whole) == whole && h->sub == 0);
+}
+
 static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h, const uint8_t *payload)
 {
 	uint64_t offset;
@@ -163,7 +171,6 @@ static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struc
 	default: return cfg_check(n, p, r, h, payload);
 	}
 }
-
 
 /* Counts the packet; true when it was the message's last missing one. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
@@ -226,6 +233,8 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 		return not_ready(n);
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return REFUSED(WIRE_NACK_RESOURCE);
+	if (!position_good(h))
+		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
 		return ACCEPTED;

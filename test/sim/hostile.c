@@ -139,11 +139,32 @@ static void hostile__payload_longer_than_its_message(void **state)
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
 }
 
+static void hostile__request_in_two_packets(void **state)
+{
+	struct rig *r = *state;
+	struct nic *n = sim_nic(r->sim, 1);
+	uint8_t get[WIRE_GET_BYTES], word[4] = {0, 0, 0, 1};
+	struct wire_header request = packet(r, WIRE_GET_REQ), read = packet(r, WIRE_CFG_RD);
+
+	wire_get_encode(&(struct wire_get){.bytes = 8}, get);
+	request.flags &= ~WIRE_FLAG_LAST;
+	read.flags &= ~WIRE_FLAG_FIRST;
+	request.msg_bytes = sizeof(get);
+	read.msg_bytes = sizeof(word);
+	for (int i = 0; i < 2; i++, request.psn++, read.psn++) {
+		packet_give(r, &request, get, sizeof(get));
+		packet_give(r, &read, word, sizeof(word));
+	}
+	nic_peer_lost(n, 1, DXP_EPEERLOST);
+	assert_int_equal(nic_region_deregister(n, r->key), DXP_OK);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(hostile__payload_longer_than_its_message),
+		CASE(hostile__request_in_two_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
