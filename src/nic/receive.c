@@ -275,7 +275,7 @@ struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const str
 	case WIRE_CFG_WR: return request_receive(p, h, payload);
 	case WIRE_GET_RSP:
 	case WIRE_CFG_RD_RSP:
-	case WIRE_CFG_WR_RSP: return REFUSED(answer_receive(p, h, payload));
+	case WIRE_CFG_WR_RSP: answer_receive(p, h, payload); return ACCEPTED;
 	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);
 	}
 }

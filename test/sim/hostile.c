@@ -159,12 +159,34 @@ static void hostile__request_in_two_packets(void **state)
 	assert_int_equal(nic_region_deregister(n, r->key), DXP_OK);
 }
 
+static void hostile__wrong_answer_ends_the_request(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 0, 0);
+	struct nic_entry local = {0, 100, r->local_key}, remote = {0, 100, 1};
+	struct nic_lists lists = {&local, &remote, 1, 1};
+	const uint8_t zeros[200] = {0};
+
+	sim_blackhole(r->sim, 1, 0, true); /* the honest side of host 0 never hears of it */
+	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
+	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
+	struct wire_header answer = packet(r, WIRE_GET_RSP);
+	answer.msg_bytes = sizeof(zeros);
+	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+		if (peer_find(sim_nic(r->sim, 1), 1)->reads[i].request)
+			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->reads[i].id;
+	packet_give(r, &answer, zeros, sizeof(zeros));
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->read_count, 0);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(hostile__payload_longer_than_its_message),
 		CASE(hostile__request_in_two_packets),
+		CASE(hostile__wrong_answer_ends_the_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
