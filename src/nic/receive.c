@@ -104,15 +104,22 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 	return ACCEPTED;
 }
 
-static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
-				     const uint8_t *payload)
+static bool cfg_shape_good(const struct wire_header *h, const uint8_t *payload)
 {
 	uint32_t words = h->payload_bytes / 4;
 
+	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
+	    h->addr % 4 != 0 || h->addr / 4 > UINT32_MAX)
+		return false;
+	return h->type != WIRE_CFG_RD || (words == 1 && get_be32(payload) <= NIC_CFG_WORDS_MAX);
+}
+
+static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
 	if (!n->options.cfg)
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
-	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
-	    h->addr % 4 != 0 || (h->type == WIRE_CFG_RD && (words != 1 || get_be32(payload) > NIC_CFG_WORDS_MAX)))
+	if (!cfg_shape_good(h, payload))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = malloc(h->payload_bytes);
 	if (!r->held || !answer_reserve(p, r, true))
@@ -133,7 +140,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 	struct rx_record fresh = {.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
-		fresh.held = malloc(NIC_NAP_BYTES_MAX);
+		fresh.held = calloc(1, NIC_NAP_BYTES_MAX); /* what the sender leaves out must not be what lay here */
 		if (!fresh.held)
 			return not_ready(n);
 	}

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -180,6 +181,41 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
 }
 
+static void hostile__part_of_a_nap_sent_twice(void **state)
+{
+	struct rig *r = *state;
+	uint8_t part[10];
+	const uint8_t *data;
+
+	/* the record's buffer is likely to be this one */
+	memset(part, 5, sizeof(part));
+	void *secret = malloc(NIC_NAP_BYTES_MAX);
+	memset(secret, 9, NIC_NAP_BYTES_MAX);
+	free(secret);
+	struct wire_header nap = packet(r, WIRE_NAP);
+	nap.msg_bytes = NIC_NAP_BYTES_MAX;
+	nap.flags &= ~WIRE_FLAG_LAST;
+	packet_give(r, &nap, part, sizeof(part));
+	nap.flags |= WIRE_FLAG_LAST;
+	nap.psn++;
+	nap.sub = 1;
+	packet_give(r, &nap, part, sizeof(part));
+	assert_non_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
+	for (size_t i = sizeof(part); i < NIC_NAP_BYTES_MAX - sizeof(part); i++)
+		assert_int_equal(data[i], 0);
+}
+
+static void hostile__register_index_beyond_32_bits(void **state)
+{
+	struct rig *r = *state;
+	struct wire_header h = packet(r, WIRE_CFG_WR);
+
+	h.addr = 4ull << 32; /* as 32 bits it would be register 0 */
+	h.msg_bytes = 4;
+	packet_give(r, &h, "word", 4);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -187,6 +223,8 @@ int main(void)
 		CASE(hostile__payload_longer_than_its_message),
 		CASE(hostile__request_in_two_packets),
 		CASE(hostile__wrong_answer_ends_the_request),
+		CASE(hostile__part_of_a_nap_sent_twice),
+		CASE(hostile__register_index_beyond_32_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
