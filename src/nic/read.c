@@ -38,6 +38,7 @@ static void read_finish(struct nic_peer *p, struct nic_read *r, int status)
 
 	*r = (struct nic_read){0};
 	p->read_count--;
+	p->session->awaited--;
 	request_finished(request, status);
 }
 

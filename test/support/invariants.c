@@ -102,6 +102,7 @@ static void peer_check(struct tally *t, const struct nic_peer *p)
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
 		reads += p->reads[i].request != NULL;
 	must(t, p->read_count == reads, "read_count");
+	must(t, p->session->awaited == reads, "awaited");
 	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
 		for (uint32_t k = 0; p->rx[i] && k < NIC_STREAM_WINDOW; k++)
 			record_check(t, &p->rx[i]->records[k], i / NIC_QPS_PER_FUNCTION, &answers);
