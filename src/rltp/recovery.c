@@ -110,6 +110,14 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 	return fresh;
 }
 
+/* A bitmap that starts with arrivals says as much as a higher cum: without this, a peer that never raises cum would leave a
+ * window full of packets that nobody waits for. */
+static void settled_skip(struct rltp_session *s)
+{
+	while (s->tx_una != s->tx_next && tx_slot_at(s, s->tx_una)->state == TX_ACKED)
+		s->tx_una++;
+}
+
 static uint64_t reorder_window(const struct rltp_session *s)
 {
 	uint64_t step = s->min_rtt_ns / 4;
@@ -189,6 +197,7 @@ void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wir
 	uint32_t fresh = seq_before(s->tx_una, cum) ? cumulative_take(s, cum) : 0;
 	if (ack) {
 		fresh += bitmap_take(s, cum, ack);
+		settled_skip(s);
 		spurious_note(s, ack->dup_count);
 	}
 	if (fresh > 0) {

@@ -296,6 +296,16 @@ static void hostile__echo_of_the_future(void **state)
 	assert_int_equal(s->srtt_ns, srtt_ns);
 }
 
+static void hostile__all_acknowledged_but_the_first_number(void **state)
+{
+	struct rig *r = *state;
+	const struct rltp_session *s = naps_send(r, 3);
+
+	ack_give(r, s->tx_una, 7, (struct wire_ack){.hold = WIRE_HOLD_NONE});
+	assert_int_equal(s->tx_una, s->tx_next);
+	assert_false(rltp_session_busy(s));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -307,6 +317,7 @@ int main(void)
 		CASE(hostile__register_index_beyond_32_bits),
 		CASE(hostile__refused_then_acknowledged),
 		CASE(hostile__echo_of_the_future),
+		CASE(hostile__all_acknowledged_but_the_first_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
