@@ -158,17 +158,40 @@ static uint32_t outstanding_total(const struct nic_function *f)
 	return total;
 }
 
+/* The oldest doorbell that is not taken yet, or NULL when nobody has rung. */
+static const struct nic_doorbell *doorbell_next(const struct nic_function *f)
+{
+	const struct nic_doorbell *bell = &f->window->doorbells[f->consumer % NIC_DOORBELLS];
+
+	/* Pairs with the user's release: descriptor and length are there. */
+	if (atomic_load_explicit(&bell->lap, memory_order_acquire) != nic_lap(f->consumer, NIC_DOORBELLS))
+		return NULL;
+	return bell;
+}
+
+/* A full event ring counts as ready: its user empties it without telling anybody. */
+bool nic_doorbell_ready(const struct nic *n)
+{
+	for (int i = 0; i < NIC_FUNCTIONS; i++) {
+		const struct nic_function *f = &n->functions[i];
+		if (!f->window || !doorbell_next(f))
+			continue;
+		const struct nic_descriptor *head = (const void *)f->window->descriptors[f->consumer % NIC_DOORBELLS];
+		uint8_t qp = head->qp; /* once: the user may change it */
+		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_DOORBELLS)
+			return true;
+	}
+	return false;
+}
+
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct nic_window *w = f->window;
 	uint32_t taken = 0;
 
 	while (taken < NIC_DOORBELLS && outstanding_total(f) + sent_unread(f) < NIC_EVENTS) {
-		const struct nic_doorbell *bell = &w->doorbells[f->consumer % NIC_DOORBELLS];
-		/* Pairs with the user's release: descriptor and length are there. */
-		if (atomic_load_explicit(&bell->lap, memory_order_acquire) != nic_lap(f->consumer, NIC_DOORBELLS))
-			break;
-		if (!doorbell_take(f, bell->bytes))
+		const struct nic_doorbell *bell = doorbell_next(f);
+		if (!bell || !doorbell_take(f, bell->bytes))
 			break;
 		f->consumer++;
 		taken++;

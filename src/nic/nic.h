@@ -75,6 +75,10 @@ int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_
 /* Takes doorbells of all functions and moves requests on. Returns how many doorbells were taken. */
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
 
+/* Has somebody rung whom nic_doorbells would take now? For a loop about to sleep: a doorbell whose queue pair is full waits for
+ * completions, which wake it anyway. */
+bool nic_doorbell_ready(const struct nic *n);
+
 size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns);
 
 /* When nic_doorbells and nic_send must be called again even if nothing arrives and nobody posts; 0: now. */

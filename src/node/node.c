@@ -260,14 +260,10 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	struct nic_window *w = n->window;
-	uint32_t next = atomic_load_explicit(&w->consumer, memory_order_relaxed);
-
-	atomic_store_explicit(&w->need_wakeup, 1, memory_order_relaxed);
+	atomic_store_explicit(&n->window->need_wakeup, 1, memory_order_relaxed);
 	/* Pairs with the fence in node_wake: either we see its doorbell, or it sees our announcement. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&w->doorbells[next % NIC_DOORBELLS].lap, memory_order_acquire) !=
-	    nic_lap(next, NIC_DOORBELLS))
+	if (!nic_doorbell_ready(n->nic))
 		return true;
 	node_sleep_end(n);
 	return false;

@@ -295,6 +295,28 @@ static void nic__restart_is_told_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
+/* A node that may sleep although one waits: else it would spin until the peer is given up. */
+static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct nic_window *w = sim_window(r->sim, 0);
+	struct nic *n = sim_nic(r->sim, 0);
+
+	for (uint64_t i = 0; i < NIC_DOORBELLS; i++)
+		assert_int_equal(nic_user_nap(w, 0, &to, "x", 1, 0, i), DXP_OK);
+	assert_true(nic_doorbell_ready(n));
+	assert_int_equal(nic_doorbells(n, sim_now(r->sim)), NIC_DOORBELLS);
+	assert_false(nic_doorbell_ready(n));
+	assert_int_equal(nic_user_nap(w, 0, &to, "x", 1, 0, 0), DXP_OK);
+	assert_false(nic_doorbell_ready(n));
+	assert_int_equal(nic_doorbells(n, sim_now(r->sim)), 0);
+	/* what ends makes room */
+	nic_peer_lost(n, 2, DXP_EPEERLOST);
+	assert_int_equal(nic_deadline(n), 0);
+	assert_true(nic_doorbell_ready(n));
+}
+
 static bool second_queue_completed(void *context)
 {
 	struct rig *r = context;
@@ -399,6 +421,7 @@ int main(void)
 		CASE(nic__slow_receiver_holds_the_sender),
 		CASE(nic__doorbells_are_bounded),
 		CASE(nic__silent_peer_ends_work),
+		CASE(nic__doorbell_of_a_full_queue_is_not_ready),
 		CASE(nic__queue_pairs_share_the_table_of_reads),
 		CASE(nic__silent_peer_ends_what_waits_for_room),
 		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
