@@ -52,6 +52,8 @@ struct stress {
 	struct host hosts[HOSTS_MAX];
 	uint32_t count, steps;
 	bool faults; /* operations may fail */
+	bool old;    /* numbers are about to wrap */
+	struct rng secrets;
 	char wrong[160];
 };
 
@@ -290,6 +292,37 @@ static void deliveries_check(struct stress *t)
 				wrong(t, "a NAP never came", i, k);
 }
 
+/* Numbers that soon wrap: whatever counts packets, doorbells, events and reads; ids of messages
+ * only where no session ends, since both sides must agree on them. */
+static void indices_age(struct stress *t, uint32_t i)
+{
+	struct nic *n = sim_nic(t->sim, i);
+	struct nic_function *f = &n->functions[0];
+	uint32_t old = UINT32_MAX - (uint32_t)rng_below(&t->rng, 60);
+
+	f->consumer = f->sent_index = f->received_index = old;
+	atomic_store(&f->window->producer, old);
+	atomic_store(&f->window->consumer, old);
+	atomic_store(&f->window->sent.consumer, old);
+	atomic_store(&f->window->received.consumer, old);
+	for (struct nic_peer *p = n->peers; p; p = p->next) {
+		p->read_id = UINT32_MAX - 200;
+		for (uint32_t q = 0; q < QPS && !t->faults; q++)
+			tx_stream_get(p, q)->next = tx_stream_get(p, q)->una =
+				rx_stream_get(p, q)->next = UINT32_MAX - 10;
+	}
+}
+
+/* First packet numbers (the first of two words) just before the wrap, the rest as the seed says. */
+static void entropy_edge(void *context, void *out, uint64_t bytes)
+{
+	const uint32_t edge = UINT32_MAX - 20;
+
+	entropy_rng(context, out, bytes);
+	if (bytes == 8)
+		memcpy(out, &edge, sizeof(edge));
+}
+
 static struct sim_options options_draw(struct rng *r, uint64_t seed)
 {
 	struct sim_options o = {.seed = seed, .drop_index = SIM_DROP_NONE};
@@ -314,9 +347,17 @@ static void stress_run(struct stress *t, uint64_t seed)
 	t->rng.state = ~seed;
 	t->count = o.hosts;
 	t->faults = rng_below(&draw, 4) != 0;
+	t->old = rng_below(&draw, 2);
+	t->secrets.state = seed;
+	if (t->old) {
+		o.entropy = entropy_edge;
+		o.entropy_context = &t->secrets;
+	}
 	assert_int_equal(sim_create(&o, &t->sim), DXP_OK);
 	for (uint32_t i = 0; i < t->count; i++)
 		host_prepare(t, i);
+	for (uint32_t i = 0; i < t->count && t->old; i++)
+		indices_age(t, i);
 	bool finished = false;
 	for (int i = 0; i < 40 && t->faults && !finished; i++) {
 		uint64_t slice_ns = rng_below(&t->rng, 4) ? rng_below(&t->rng, 500 * US_NS)
