@@ -112,6 +112,7 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	s->address = peer->address;
+	s->options.payload_bytes = peer->payload_bytes; /* for the next session: that of an open one is agreed */
 	if (peer->incarnation > s->peer_incarnation) {
 		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);

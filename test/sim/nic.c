@@ -397,6 +397,20 @@ static void nic__answer_that_never_comes(void **state)
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 0), r->key[0]), DXP_OK);
 }
 
+static void nic__path_of_a_known_peer_may_change(void **state)
+{
+	struct rig *r = *state;
+	struct nic *n = sim_nic(r->sim, 0);
+	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
+	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n), 2);
+	struct rltp_peer_info peer = {.node = 2, .address = s->address, .incarnation = s->peer_incarnation, .payload_bytes = 256};
+
+	assert_int_equal(nic_peer_set(n, &peer, sim_now(r->sim)), DXP_OK);
+	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
+	assert_int_equal(s->unit, 256);
+}
+
 static void nic__unknown_node_cannot_open_a_session(void **state)
 {
 	struct rig *r = *state;
@@ -427,6 +441,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
 		CASE(nic__restart_is_found_by_reset),
 		CASE(nic__restart_is_told_by_the_table),
+		CASE(nic__path_of_a_known_peer_may_change),
 		CASE(nic__unknown_node_cannot_open_a_session),
 	};
 
