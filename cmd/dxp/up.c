@@ -60,35 +60,40 @@ static bool part_start(struct up *u, const char *name, const char *argv[])
 	return place_save(p);
 }
 
-/* The last lines that a part wrote before it ended. */
-static void part_blame(const struct up *u, const struct process *process)
+/* What a part wrote last; "" when nothing. */
+static void part_said(const struct up *u, const struct process *process, char *tail, size_t bytes)
 {
-	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16], tail[1024];
+	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
 
 	snprintf(file, sizeof(file), "run/%s.log", process->name);
-	if (!place_path(&u->place, file, path) || !file_tail(path, tail, sizeof(tail)))
+	if (!place_path(&u->place, file, path) || !file_tail(path, tail, bytes))
 		tail[0] = '\0';
 	size_t length = strlen(tail);
 	while (length && tail[length - 1] == '\n')
 		tail[--length] = '\0';
-	fail("%s ended before the fabric was up%s%s", process->name, length ? "; it said:\n" : "",
-	     tail);
 }
 
 /* Everything started so far runs, and there is time left. */
 static bool going(const struct up *u, const char *waiting_for)
 {
+	char tail[1024] = "";
+
 	for (unsigned i = 0; i < u->place.count; i++) {
-		if (!process_alive(&u->place.processes[i])) {
-			part_blame(u, &u->place.processes[i]);
-			return false;
-		}
+		const struct process *process = &u->place.processes[i];
+		part_said(u, process, tail, sizeof(tail));
+		if (process_alive(process))
+			continue;
+		fail("%s ended before the fabric was up%s%s", process->name,
+		     *tail ? "; it said:\n" : "", tail);
+		return false;
 	}
 	if (interrupted)
 		fail("interrupted; everything is taken back");
 	else if (link_now_ns() >= u->deadline_ns)
-		fail("%s is not there after %llu s; look at the logs with DXP_LOG=info dxp up",
-		     waiting_for, (unsigned long long)(READY_NS / S_NS));
+		fail("%s is not there after %llu s%s%s", waiting_for,
+		     (unsigned long long)(READY_NS / S_NS),
+		     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk",
+		     tail);
 	else
 		return true;
 	return false;
