@@ -12,8 +12,8 @@ export DXP_JOBS := $(JOBS)
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build
-	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }
-	@rm -f build.log
+	@mkdir -p build
+	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -j $(JOBS)
 
 demo: ## from a bare machine to a photo named by two xPUs; installs packages as root
@@ -24,7 +24,7 @@ demo: ## from a bare machine to a photo named by two xPUs; installs packages as 
 
 check: ## from a bare machine to all tests with gcc, clang, ASan+UBSan; installs packages as root
 	@tools/setup check
-	@tools/check tidy release clang asan
+	@tools/check
 
 check-all: ## as check, and ThreadSanitizer and a short fuzz run
 	@tools/setup check

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs a fuzz target without libFuzzer, under any compiler: over every file of the folders and
- * files named, then over seeded mutations of them. The seed is printed first; DXP_SEED=n runs the
- * same mutations again, DXP_MUTATIONS=n sets how many there are.
+ * files named, then over seeded mutations of them, until there were enough or time is up. The seed
+ * is printed first; DXP_SEED=n runs the same mutations again, without a limit in time.
+ * DXP_MUTATIONS=n sets how many there are.
  *
  * Every input is copied to a block of exactly its size, so that a sanitizer sees one byte too many.
  */
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/rng.h"
 #include "base/util.h"
@@ -19,6 +21,7 @@
 #define INPUT_BYTES_MAX   65536 /* a mutation grows up to here; longer than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
+#define SECONDS_MAX       3 /* for mutations, when no seed is given */
 #define EDITS_MAX         8 /* changes made to one input */
 
 struct input {
@@ -146,6 +149,27 @@ static void mutation_run(struct rng *r)
 	run(data, bytes);
 }
 
+static uint64_t seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec;
+}
+
+/* Returns how many were run. */
+static uint64_t mutations_run(struct rng *r, uint64_t count)
+{
+	uint64_t start = seconds_now();
+	uint64_t done = 0;
+
+	while (done < count && (getenv("DXP_SEED") || seconds_now() - start < SECONDS_MAX)) {
+		mutation_run(r);
+		done++;
+	}
+	return done;
+}
+
 static uint64_t number_from(const char *name, uint64_t fallback)
 {
 	const char *text = getenv(name);
@@ -179,8 +203,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < input_count; i++)
 		run(inputs[i].data, inputs[i].bytes);
-	for (uint64_t i = 0; i < mutations; i++)
-		mutation_run(&r);
+	mutations = mutations_run(&r, mutations);
 	printf("replay: %zu inputs, %llu mutations\n", input_count, (unsigned long long)mutations);
 	for (size_t i = 0; i < input_count; i++)
 		free(inputs[i].data);

@@ -211,7 +211,7 @@ static void answer(struct fake_xpu *x, const struct command *c)
 		break;
 	case COMMAND_LOG:
 		r.log_bytes = sizeof(LOG_TEXT) - 1 - c->offset;
-		memcpy(r.log, LOG_TEXT + c->offset, r.log_bytes);
+		memcpy(r.log, &LOG_TEXT[c->offset], r.log_bytes);
 		break;
 	default: break;
 	}
