@@ -109,7 +109,8 @@
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one go by the network thread: about 50 us when it is fresh */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT    8    /* messages under way to one node: a silent one leaves room for others on its queue pair */
-#define XPU_OUTBOX_BACKLOG   64   /* messages waiting for one node beyond which no new command is taken */
+#define XPU_OUTBOX_MAX       16384 /* messages waiting for one host, twice what its commands need: then it asks and never reads */
+#define XPU_MESSAGES_TURN    64   /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES        (1u << 30) /* of one PUT; a longer SEND is several */
 #define XPU_MEMORY_MIN       (1ull << 20)
 #define XPU_MEMORY_MAX       (1ull << 40)
