@@ -85,6 +85,12 @@ static int join(struct dxp_fabric *f)
 	uint64_t deadline = link_now_ns() + f->timeout_ns;
 	int status = node_join(f->node, deadline);
 
+	if (status == DXP_ETIMEDOUT)
+		return error_set(
+			status,
+			"no manager answers at %s within %llu ms; is the fabric up, and the "
+			"address right? `dxp up` starts one, `dxp doctor` looks further",
+			f->manager, (unsigned long long)(f->timeout_ns / MS_NS));
 	if (status != DXP_OK)
 		return error_set(status, "%s", node_error(f->node));
 	if (fabric_wait(f, table_complete, f, deadline) != DXP_OK)

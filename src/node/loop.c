@@ -61,13 +61,14 @@ static uint64_t loop_deadline(const struct node_loop *loop, uint64_t now_ns)
 
 static void loop_sleep(const struct node_loop *loop, int poller)
 {
-	uint64_t now_ns = link_now_ns();
-	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	struct epoll_event event;
 	uint32_t announced = 0;
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
+	/* Asked after announcing: what another thread has for `service` is either seen now or its node_wake rings. */
+	uint64_t now_ns = link_now_ns();
+	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
 		uint64_t wait_ns = deadline_ns - now_ns;
 		struct timespec wait = {(time_t)(wait_ns / S_NS), (long)(wait_ns % S_NS)};

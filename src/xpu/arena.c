@@ -19,7 +19,7 @@
 struct block {
 	uint64_t address, bytes;
 	uint32_t holders;
-	uint16_t owner;
+	uint32_t owner;
 	bool used;  /* allocated, or still held after it was freed */
 	bool freed; /* goes back when the last holder drops it */
 };
@@ -137,7 +137,7 @@ static uint32_t best_fit(const struct arena *a, uint64_t bytes)
 	return best;
 }
 
-static uint32_t owned_count(const struct arena *a, uint16_t owner)
+static uint32_t owned_count(const struct arena *a, uint32_t owner)
 {
 	uint32_t count = 0;
 
@@ -171,7 +171,7 @@ static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
 	a->count++;
 }
 
-int arena_alloc(struct arena *a, uint16_t owner, uint64_t bytes, uint64_t *address)
+int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address)
 {
 	if (bytes == 0)
 		return DXP_EINVAL;
@@ -231,7 +231,7 @@ static bool block_free(struct arena *a, uint32_t i)
 	return true;
 }
 
-int arena_free(struct arena *a, uint16_t owner, uint64_t address)
+int arena_free(struct arena *a, uint32_t owner, uint64_t address)
 {
 	uint32_t i = block_at(a, address);
 	const struct block *b = &a->blocks[i];
@@ -242,7 +242,7 @@ int arena_free(struct arena *a, uint16_t owner, uint64_t address)
 	return DXP_OK;
 }
 
-void arena_free_owner(struct arena *a, uint16_t owner)
+void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	uint32_t i = 0;
 
@@ -254,7 +254,7 @@ void arena_free_owner(struct arena *a, uint16_t owner)
 	}
 }
 
-int arena_hold(struct arena *a, uint16_t owner, uint64_t address, uint64_t bytes, uint64_t *rest)
+int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest)
 {
 	if (address >= a->bytes)
 		return DXP_ERANGE;

@@ -25,16 +25,16 @@ int arena_fd(const struct arena *a);
 
 /* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before anybody sees them.
  * DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the owner has XPU_ALLOCATIONS_MAX. */
-int arena_alloc(struct arena *a, uint16_t owner, uint64_t bytes, uint64_t *address);
+int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* `address` is what arena_alloc gave. DXP_ENOENT: the owner has no such allocation. */
-int arena_free(struct arena *a, uint16_t owner, uint64_t address);
-void arena_free_owner(struct arena *a, uint16_t owner);
+int arena_free(struct arena *a, uint32_t owner, uint64_t address);
+void arena_free_owner(struct arena *a, uint32_t owner);
 
 /* Holds the owner's allocation in which all of [address, address + bytes) lies. *rest, which may be NULL, is what it has from
  * `address` on. DXP_ERANGE: there is none. */
-int arena_hold(struct arena *a, uint16_t owner, uint64_t address, uint64_t bytes, uint64_t *rest);
+int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest);
 /* `address` is one that was held. */
 void arena_drop(struct arena *a, uint64_t address);
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by ocl_device.c and ocl_build.c only. */
+#ifndef XPU_OCL_INTERNAL_H
+#define XPU_OCL_INTERNAL_H
+
+#include <pthread.h>
+
+#include "xpu/ocl_device.h"
+
+struct ocl_device {
+	struct ocl_device *next;
+	const struct ocl_library *cl;
+	uint32_t users; /* guarded by the list's lock in ocl_device.c */
+	cl_device_id id;
+	cl_context context;
+	char name[FABRIC_DEVICE_BYTES];
+	uint32_t units;
+	pthread_mutex_t lock; /* guards the builds; held while one is being built */
+	struct ocl_build *builds; /* latest use first */
+	uint32_t build_count;
+};
+
+/* With nobody using any. */
+void ocl_builds_free(struct ocl_device *d);
+
+#endif

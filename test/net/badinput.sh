@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What people do wrong, and what dies under them: each ends soon, says what to do, leaves nothing.
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
+#
+#   dxp --- 127.0.0.1 --- dxp-manager
+#                    +--- dxpd box1: xpu1
+#                    +--- dxpd box2: xpu2   killed at the end
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+say "== called wrongly"
+refuse 2 "there is no command 'frobnicate'" dxp frobnicate
+refuse 2 'unknown option --frob' dxp up --frob
+refuse 2 '--xpus takes a number from 1' dxp up --xpus 0
+refuse 2 '--memory takes a number' dxp up --memory lots
+refuse 2 "--grants is 'any' or 'explicit'" dxp up --grants some
+refuse 2 'something is missing: XPU' dxp ping
+refuse 2 'too many arguments, from two' dxp ping one two
+refuse 2 'a value is missing after --count' dxp ping xpu1 --count
+refuse 2 "'here' is no address" dxp put xpu1 here /dev/null
+refuse 2 "there is no benchmark 'nothing'" dxp bench nothing
+
+say "== no fabric"
+refuse 1 'start one with `dxp up`' dxp nodes
+refuse 1 'no fabric was started from' dxp down
+refuse 1 "'nonsense' is no address" dxp up --bind nonsense
+refuse 1 'ended before the fabric was up' dxp up --bind 192.0.2.1
+[ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
+
+dxp up --xpus 2 --memory 64M --port 0
+manager=$(cat "$DXP_DIR/manager")
+
+say "== unknown xPU, and no xPU"
+refuse 1 "no node is called 'xpu9'" dxp ping xpu9
+refuse 1 "no node is called '77'" dxp ping 77
+refuse 2 "there is no register 'FROB'" dxp reg xpu1 FROB
+
+say "== wrong fabric key"
+tr '0-9a-f' '1-9a-f0' <"$DXP_DIR/fabric.key" >"$scratch/other.key"
+chmod 600 "$scratch/other.key"
+refuse 1 'key' dxp ping xpu1 --key "$scratch/other.key"
+refuse 1 'key' dxp nodes --key "$scratch/other.key"
+echo garbage >"$scratch/bad.key"
+chmod 600 "$scratch/bad.key"
+refuse 1 'is no fabric key' dxp ping xpu1 --key "$scratch/bad.key"
+cp "$DXP_DIR/fabric.key" "$scratch/open.key"
+chmod 644 "$scratch/open.key"
+refuse 1 'chmod 600' dxp ping xpu1 --key "$scratch/open.key"
+
+say "== a second node with the same identity"
+dxp ping xpu1 --name twin --count 10000000 >/dev/null &
+twin=$!
+for _ in $(seq 50); do
+	! dxp nodes | grep -q ' twin ' || break
+	sleep 0.1
+done
+refuse 1 twin dxp ping xpu1 --name twin
+kill $twin
+wait $twin 2>/dev/null || true
+
+say "== port in use"
+refuse 1 'another program uses this port' dxp up --dir "$scratch/fabric2" --port "${manager##*:}"
+[ ! -e "$scratch/fabric2" ] || die "left behind: $(find "$scratch/fabric2")"
+
+say "== a manager that is not there"
+mkdir "$scratch/gone"
+echo 127.0.0.1:9 >"$scratch/gone/manager"
+cp "$DXP_DIR/fabric.key" "$scratch/gone/fabric.key"
+refuse 1 '127.0.0.1:9' dxp ping xpu1 --dir "$scratch/gone"
+refuse 1 '127.0.0.1:9' dxp nodes --dir "$scratch/gone"
+refuse 1 'fabric elsewhere' dxp up --dir "$scratch/gone"
+
+# dies KIND OPTION...: an xPU is killed while `dxp ping` talks to it.
+dies() {
+	local kind=$1 status=0 begin
+	shift
+	dxp ping xpu2 --count 10000000 "$@" >"$scratch/dies" 2>&1 &
+	local ping=$!
+	sleep 0.5
+	runs $ping || die "ping ended too early: $(cat "$scratch/dies")"
+	kill -9 "$(process_of box2)"
+	begin=$(date +%s%N)
+	wait $ping || status=$?
+	local ms=$((($(date +%s%N) - begin) / 1000000))
+	[ $status -eq 1 ] || die "ping of a dead xPU ended with $status"
+	[ $ms -lt 5000 ] || die "$kind took $ms ms to notice that the xPU is dead"
+	expect "xPU 'xpu2' (node " "$scratch/dies"
+	expect '`dxp nodes`' "$scratch/dies"
+	say "ok: $kind ended after $ms ms: $(tail -n 1 "$scratch/dies")"
+}
+
+say "== xPU killed in the middle"
+dies registers
+for _ in $(seq 50); do
+	! dxp nodes | grep -q 'xpu2 .* dead' || break
+	sleep 0.1
+done
+refuse 1 "xPU 'xpu2'" dxp ping xpu2
+dxp ping xpu1 --count 10
+dxp down
+dxp up --xpus 2 --memory 64M --port 0
+dies GET --size 4M
+
+say "== manager killed: what is known goes on, down still works"
+kill -9 "$(process_of manager)"
+refuse 1 'manager' dxp nodes
+dxp down
+[ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
+say passed

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# For the scripts beside it: a fabric of their own in their own folder, gone when the script is.
+#
+#   DXP_BIN     folder of the programs
+#   PATH        begins with it
+#   DXP_DIR     the fabric's folder, not there yet
+#   scratch     a folder for files
+set -euo pipefail
+
+DXP_BIN=$(cd "${DXP_BIN:-$(dirname "$0")/../../build/bin}" && pwd)
+for program in dxp dxpd dxp-manager; do
+	if [ ! -x "$DXP_BIN/$program" ]; then
+		echo "skipped: $DXP_BIN/$program is not built"
+		exit 77
+	fi
+done
+if ! ldconfig -p | grep -q libOpenCL.so.1; then
+	echo 'skipped: no OpenCL library; apt install ocl-icd-libopencl1 pocl-opencl-icd'
+	exit 77
+fi
+
+scratch=$(mktemp -d)
+export DXP_DIR=$scratch/fabric PATH=$DXP_BIN:$PATH
+unset XDG_STATE_HOME DXP_FAULT
+
+clean_up() {
+	local status=$?
+	for folder in "$scratch"/fabric*; do
+		[ ! -d "$folder/run" ] || dxp down --dir "$folder" >/dev/null || status=1
+	done
+	rm -rf "$scratch"
+	[ $status -eq 0 ] || [ $status -eq 77 ] || echo "failed; replay: DXP_BIN=$DXP_BIN $0"
+	exit $status
+}
+trap clean_up EXIT
+
+say() {
+	printf '%s\n' "$*"
+}
+
+die() {
+	say "FAILED: $*"
+	exit 1
+}
+
+# expect TEXT FILE: the file says so.
+expect() {
+	grep -qF -- "$1" "$2" || die "'$1' is not in: $(cat "$2")"
+}
+
+# process_of PART: the process id of a part of the fabric: manager, box1, ...
+process_of() {
+	grep -A 1 "\"name\": \"$1\"" "$DXP_DIR/run/fabric" | sed -n 's/.*"pid": \([0-9]*\).*/\1/p'
+}
+
+# runs PID: there is such a process, and it is no zombie.
+runs() {
+	[ -r "/proc/$1/stat" ] && ! grep -q ') Z ' "/proc/$1/stat"
+}
+
+# refuse STATUS TEXT COMMAND...: fails with that exit status and says so, within 6 s.
+refuse() {
+	local wanted=$1 text=$2 status=0 begin=$SECONDS
+	shift 2
+	timeout 20 "$@" >"$scratch/out" 2>&1 || status=$?
+	[ $status -eq "$wanted" ] ||
+		die "'$*' ended with $status, not $wanted: $(cat "$scratch/out")"
+	[ $((SECONDS - begin)) -le 6 ] || die "'$*' took $((SECONDS - begin)) s"
+	expect "$text" "$scratch/out"
+	say "ok: $(tail -n 1 "$scratch/out")"
+}
