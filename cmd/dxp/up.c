@@ -15,7 +15,7 @@
 #include "link/udp.h"
 #include "wire/address.h"
 
-#define READY_NS (10 * S_NS) /* all parts together */
+#define READY_NS (10 * S_NS) /* each part */
 #define LOOK_NS  (10 * MS_NS)
 
 struct up {
@@ -168,7 +168,7 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	return part_start(u, name, argv);
 }
 
-static bool all_joined(const struct up *u, const struct ask *a)
+static uint64_t xpus_alive(const struct ask *a)
 {
 	const struct node_entry *rows;
 	size_t count = ask_nodes(a, &rows);
@@ -176,10 +176,11 @@ static bool all_joined(const struct up *u, const struct ask *a)
 
 	for (size_t i = 0; i < count; i++)
 		alive += rows[i].kind == MANAGE_XPU && rows[i].alive;
-	return alive >= u->xpus;
+	return alive;
 }
 
-static bool boxes_join(struct up *u, struct ask **out)
+/* Until that many xPUs have joined. */
+static bool boxes_join(struct up *u, uint64_t xpus, struct ask **out)
 {
 	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
 
@@ -187,7 +188,7 @@ static bool boxes_join(struct up *u, struct ask **out)
 		struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
 		struct ask *a;
 		if (inquiry_run(&q, &a) == DXP_OK) {
-			if (all_joined(u, a)) {
+			if (xpus_alive(a) >= xpus) {
 				*out = a;
 				return true;
 			}
@@ -198,17 +199,23 @@ static bool boxes_join(struct up *u, struct ask **out)
 	return false;
 }
 
+/* One box after another, so that ids come in the order of names. */
 static bool fabric_start(struct up *u, struct ask **nodes)
 {
+	uint64_t box = 1;
+
 	u->deadline_ns = link_now_ns() + READY_NS;
 	if (!manager_start(u))
 		return false;
-	uint64_t box = 1;
 	for (uint64_t first = 1; first <= u->xpus; first += u->slots, box++) {
-		if (!box_start(u, box, first))
+		ask_destroy(*nodes);
+		*nodes = NULL;
+		u->deadline_ns = link_now_ns() + READY_NS;
+		if (!box_start(u, box, first) ||
+		    !boxes_join(u, min_u64(first + u->slots - 1, u->xpus), nodes))
 			return false;
 	}
-	return boxes_join(u, nodes);
+	return true;
 }
 
 static int report(const struct up *u, const struct ask *a)
