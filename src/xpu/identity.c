@@ -19,10 +19,8 @@
 
 static int failed(const char *what, const char *path)
 {
-	int error = errno;
-
-	log_error("cannot %s %s: %s; choose another --state", what, path, strerror(error));
-	return error == EACCES || error == EPERM || error == EROFS ? DXP_EACCESS : DXP_EIO;
+	log_error("cannot %s %s: %s; choose another --state", what, path, strerror(errno));
+	return DXP_EACCESS;
 }
 
 int identity_folder(const char *folder)
