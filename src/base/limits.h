@@ -91,6 +91,7 @@
 #define HOST_WATCH_NS     (250ull * 1000 * 1000)  /* between two looks for such silence */
 #define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
 #define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
+#define HOST_LOOK_NS      (20ull * 1000 * 1000)   /* keeper's longest sleep: so late may a loss be noticed while no call waits */
 #define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 /* xPU */

@@ -72,10 +72,9 @@ struct dxp_fabric {
 	bool leader, leader_polls;
 	int leader_bell, keeper_bell;
 	pthread_t keeper;
-	bool keeper_started, keeper_parked, keeper_polls, closing;
-	uint64_t keeper_until_ns; /* while keeper_polls */
-	uint64_t turned_ns;       /* a program's last turn */
-	uint64_t watch_ns;        /* next look for silent xPUs */
+	bool keeper_started, keeper_parked, closing;
+	uint64_t turned_ns; /* a program's last turn */
+	uint64_t watch_ns;  /* next look for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
 };

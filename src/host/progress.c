@@ -40,15 +40,9 @@ void fabric_enter(struct dxp_fabric *f)
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
 }
 
-/* A keeper that sleeps past a deadline this call has made must know. */
 void fabric_leave(struct dxp_fabric *f)
 {
-	bool ring = f->keeper_polls && fabric_deadline(f) < f->keeper_until_ns;
-
-	f->keeper_until_ns = ring ? 0 : f->keeper_until_ns;
 	pthread_mutex_unlock(&f->lock);
-	if (ring)
-		bell_ring(f->keeper_bell);
 }
 
 uint64_t fabric_deadline(const struct dxp_fabric *f)
