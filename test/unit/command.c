@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: random commands of every kind come back as they went, and no shorter, longer or out-of-bounds message
- * is taken. */
+/* The command codec: random commands of every kind come back as they went, and no shorter, longer
+ * or out-of-bounds message is taken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,8 @@ static struct command command_random(struct rng *r, uint8_t op)
 
 static struct command_reply reply_random(struct rng *r, uint8_t op)
 {
-	struct command_reply p = {.op = op, .sequence = (uint32_t)rng_next(r), .status = -(int32_t)rng_below(r, 20)};
+	struct command_reply p = {
+		.op = op, .sequence = (uint32_t)rng_next(r), .status = -(int32_t)rng_below(r, 20)};
 
 	switch (op) {
 	case COMMAND_OPEN:
@@ -222,7 +223,11 @@ static void decode__every_other_length(void **state)
 /* A RUN that is good but for one field. */
 static struct command run_good(void)
 {
-	struct command c = {.op = COMMAND_RUN, .text = "k", .dimensions = 1, .global = {1, 1, 1}, .argument_count = 1};
+	struct command c = {.op = COMMAND_RUN,
+			    .text = "k",
+			    .dimensions = 1,
+			    .global = {1, 1, 1},
+			    .argument_count = 1};
 
 	c.arguments[0] = (struct command_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4};
 	return c;
@@ -234,11 +239,11 @@ static void command_encode__fields_out_of_bounds(void **state)
 	struct command c = run_good();
 
 	assert_true(command_encode(&c, wire) > 0);
-#define REFUSED(...)                                                                               \
-	do {                                                                                       \
-		c = run_good();                                                                    \
-		__VA_ARGS__;                                                                       \
-		assert_int_equal(command_encode(&c, wire), DXP_EINVAL);                            \
+#define REFUSED(...)                                                    \
+	do {                                                            \
+		c = run_good();                                         \
+		__VA_ARGS__;                                            \
+		assert_int_equal(command_encode(&c, wire), DXP_EINVAL); \
 	} while (0)
 	REFUSED(c.op = 0);
 	REFUSED(c.op = COMMAND_REPLY);

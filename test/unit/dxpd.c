@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxpd as a process: what it says to wrong options, keys and names; that it keeps its id; and that one killed in the middle of
- * a transfer ends what others wait for. Needs no OpenCL. Skipped where the program is not built. */
+/* dxpd as a process: what it says to wrong options, keys and names; that it keeps its id; and that
+ * one killed in the middle of a transfer ends what others wait for. Needs no OpenCL. Skipped where
+ * the program is not built. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -98,10 +99,12 @@ static int world_close(void **state)
 	return system(command);
 }
 
-/* dxpd with --engine none, this fabric's manager and key, and these options (until NULL), which come later and so win. */
+/* dxpd with --engine none, this fabric's manager and key, and these options (until NULL), which
+ * come later and so win. */
 static struct process start(const char *first, ...)
 {
-	const char *argv[ARGUMENTS] = {PROGRAM, "--engine", "none", "--memory", "4M", "--manager", manager_text, "--key", key_path};
+	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
+				       "--manager", manager_text, "--key", key_path};
 	struct process p = {0};
 	int count = 9, pipe_ends[2];
 	va_list more;
@@ -144,7 +147,8 @@ static bool says(struct process *p, const char *text)
 	return strstr(p->text, text) != NULL;
 }
 
-/* Ends it with a signal (0: it ends by itself). Returns its exit status; -1 when a signal ended it. */
+/* Ends it with a signal (0: it ends by itself). Returns its exit status; -1 when a signal ended it.
+ */
 static int end(struct process *p, int number)
 {
 	int status;
@@ -156,13 +160,13 @@ static int end(struct process *p, int number)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-#define REFUSED(code, words, ...)                                                                  \
-	do {                                                                                       \
-		struct process refused = start(__VA_ARGS__, NULL);                                 \
-		bool told = says(&refused, words);                                                 \
-		assert_int_equal(end(&refused, 0), code);                                          \
-		if (!told)                                                                         \
-			fail_msg("'%s' is not in: %s", words, refused.text);                       \
+#define REFUSED(code, words, ...)                                            \
+	do {                                                                 \
+		struct process refused = start(__VA_ARGS__, NULL);           \
+		bool told = says(&refused, words);                           \
+		assert_int_equal(end(&refused, 0), code);                    \
+		if (!told)                                                   \
+			fail_msg("'%s' is not in: %s", words, refused.text); \
 	} while (0)
 
 static void dxpd__options(void **state)
@@ -239,8 +243,10 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 	return x;
 }
 
-/* Sends from one to the other until the other is killed. Returns how the first one that failed ended. */
-static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to, struct process *victim)
+/* Sends from one to the other until the other is killed. Returns how the first one that failed
+ * ended. */
+static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to,
+			   struct process *victim)
 {
 	const uint64_t bytes = 1 << 20;
 	uint64_t source, destination, killed_ns = 0;
@@ -249,7 +255,8 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 	assert_int_equal(dxp_mem_alloc(from, bytes, &source), DXP_OK);
 	assert_int_equal(dxp_mem_alloc(to, bytes, &destination), DXP_OK);
 	for (int i = 0; status == DXP_OK; i++) {
-		const struct dxp_transfer t = {.from_address = source, .to_address = destination, .bytes = bytes};
+		const struct dxp_transfer t = {
+			.from_address = source, .to_address = destination, .bytes = bytes};
 		dxp_event event;
 		if (dxp_send(from, to, &t, &event) != DXP_OK)
 			return DXP_EPEERLOST; /* the host itself knows already */
@@ -273,7 +280,9 @@ static void dxpd__killed_in_the_middle(void **state)
 	dxp_event event;
 
 	assert_true(says(&a, "alpha: node") && says(&b, "beta: node"));
-	assert_int_equal(dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h"}, &f), DXP_OK);
+	assert_int_equal(
+		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h"}, &f),
+		DXP_OK);
 	struct dxp_xpu *alpha = xpu_open(f, "alpha"), *beta = xpu_open(f, "beta");
 	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
 	assert_int_equal(end(&b, 0), -1);
@@ -298,14 +307,18 @@ static void dxpd__host_killed(void **state)
 	uint32_t before, now;
 
 	assert_true(says(&a, "gamma: node"));
-	assert_int_equal(dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h1"}, &f), DXP_OK);
+	assert_int_equal(
+		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h1"},
+				&f),
+		DXP_OK);
 	struct dxp_xpu *x = xpu_open(f, "gamma");
 	assert_int_equal(dxp_reg_read(x, 14, &before, 1), DXP_OK);
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
 		struct dxp_fabric *mine;
-		if (dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h2"}, &mine) == DXP_OK &&
+		if (dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h2"},
+				    &mine) == DXP_OK &&
 		    dxp_mem_alloc(xpu_open(mine, "gamma"), 1 << 20, &address) == DXP_OK)
 			raise(SIGKILL);
 		_exit(1);
@@ -315,7 +328,8 @@ static void dxpd__host_killed(void **state)
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before - (1 << 20));
-	for (uint64_t until = link_now_ns() + 6 * S_NS; now != before && link_now_ns() < until; usleep(10000))
+	for (uint64_t until = link_now_ns() + 6 * S_NS; now != before && link_now_ns() < until;
+	     usleep(10000))
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before);
 	dxp_xpu_close(x);

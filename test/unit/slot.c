@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs in this process: a manager, a box of two slots with the OpenCL engine and one without, over loopback, driven through
- * the host library. Skipped where there is no OpenCL. */
+/* Whole xPUs in this process: a manager, a box of two slots with the OpenCL engine and one without,
+ * over loopback, driven through the host library. Skipped where there is no OpenCL. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +28,12 @@
 
 static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
-	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = i; }\n";
+	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
+	"i; }\n";
 
 struct boxed {
 	struct box *box;
-	volatile int stop;
+	_Atomic int stop;
 	pthread_t thread;
 	bool ready;
 };
@@ -144,7 +145,8 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 
 static void hosts_open(void)
 {
-	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"}, &w.fabric));
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
+			   &w.fabric));
 	w.one = xpu_open(w.fabric, "xpu1");
 	w.two = xpu_open(w.fabric, "xpu2");
 	w.plain = xpu_open(w.fabric, "xpu3");
@@ -176,7 +178,8 @@ static uint32_t word(struct dxp_xpu *x, uint64_t address)
 	return value;
 }
 
-static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n, const dxp_event *wait)
+static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
+		     const dxp_event *wait)
 {
 	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
 					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
@@ -197,8 +200,8 @@ static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, ui
 	return event;
 }
 
-static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address, uint64_t address,
-			  uint64_t bytes, const dxp_event *wait)
+static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address,
+			  uint64_t address, uint64_t bytes, const dxp_event *wait)
 {
 	const struct dxp_transfer t = {source_address, address, bytes, wait, wait != NULL};
 	dxp_event event;
@@ -249,7 +252,8 @@ static void run__in_order_and_timed(void **state)
 static void run__wrong_ones(void **state)
 {
 	uint64_t a = allocate(w.one, 64);
-	struct dxp_launch launch = {.program = w.program_one, .kernel = "add", .dimensions = 1, .global = {1}};
+	struct dxp_launch launch = {
+		.program = w.program_one, .kernel = "add", .dimensions = 1, .global = {1}};
 	dxp_event event;
 
 	ok(dxp_run(w.one, &launch, &event));
@@ -264,7 +268,8 @@ static void build__log_of_a_failure(void **state)
 {
 	struct dxp_program *p;
 
-	assert_int_equal(dxp_program_build(w.one, "kernel void k() { nonsense; }", NULL, &p), DXP_EBUILD);
+	assert_int_equal(dxp_program_build(w.one, "kernel void k() { nonsense; }", NULL, &p),
+			 DXP_EBUILD);
 	assert_non_null(strstr(dxp_program_log(p), "nonsense"));
 	dxp_program_release(p);
 	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
@@ -333,7 +338,15 @@ static uint32_t task_end(struct dxp_xpu *x)
 static void registers__task(void **state)
 {
 	uint64_t a = allocate(w.one, 4096), b = allocate(w.plain, 4096);
-	uint32_t task[] = {(uint32_t)a, 0, 4096, 0, reg(w.plain, CFG_NODE), (uint32_t)b, 0, reg(w.plain, CFG_MEMORY_KEY), 1};
+	uint32_t task[] = {(uint32_t)a,
+			   0,
+			   4096,
+			   0,
+			   reg(w.plain, CFG_NODE),
+			   (uint32_t)b,
+			   0,
+			   reg(w.plain, CFG_MEMORY_KEY),
+			   1};
 
 	assert_int_equal(reg(w.one, CFG_MAGIC), CFG_MAGIC_VALUE);
 	assert_int_equal(reg(w.one, CFG_TASK_STATUS), CFG_TASK_NEVER);
@@ -369,12 +382,17 @@ static void hosts__are_kept_apart(void **state)
 	struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER, .address = a};
 	dxp_event event;
 
-	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"}, &other));
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"},
+			   &other));
 	struct dxp_xpu *x = xpu_open(other, "xpu1");
 	assert_int_equal(reg(w.one, CFG_HOSTS), 2);
 	assert_int_equal(dxp_mem_free(x, a), DXP_ENOENT);
 	ok(dxp_program_build(x, "kernel void k(global uint *p) { p[0] = 1; }", NULL, &program));
-	struct dxp_launch launch = {.program = program, .kernel = "k", .dimensions = 1, .global = {1}, .arguments = &argument,
+	struct dxp_launch launch = {.program = program,
+				    .kernel = "k",
+				    .dimensions = 1,
+				    .global = {1},
+				    .arguments = &argument,
 				    .argument_count = 1};
 	ok(dxp_run(x, &launch, &event));
 	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
@@ -391,14 +409,16 @@ static void hosts__are_kept_apart(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-/* CLOSE while a kernel runs and others wait: nothing is given out that the kernel still works in. */
+/* CLOSE while a kernel runs and others wait: nothing is given out that the kernel still works in.
+ */
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;
 	struct dxp_program *program, *mine = w.program_one;
 	uint64_t before = free_bytes(w.one);
 
-	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"}, &other));
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
+			   &other));
 	struct dxp_xpu *x = xpu_open(other, "xpu1");
 	ok(dxp_program_build(x, source, NULL, &program));
 	uint64_t a = allocate(x, 4096);
@@ -433,7 +453,8 @@ static void raw_nap(struct node *n, const struct nic_target *to, const uint8_t *
 /* Messages that nobody well-behaved sends are counted and change nothing. */
 static void message__refused(void **state)
 {
-	struct node_options options = {.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
+	struct node_options options = {
+		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
 	struct node *n;
 	struct nic_target to;
 	uint8_t data[COMMAND_BYTES_MAX];
@@ -446,9 +467,13 @@ static void message__refused(void **state)
 	while (node_target(n, xpu, &to) != DXP_OK)
 		node_turn(n);
 	raw_nap(n, &to, (const uint8_t *)"nonsense", 8);
-	raw_nap(n, &to, data, command_encode(&(struct command){.op = COMMAND_ALLOC, .bytes = 4096}, data));
-	raw_nap(n, &to, data, command_event_encode(&(struct command_event){.event = EVENT_NAME(1, xpu, 1)}, data));
-	raw_nap(n, &to, data, command_encode(&(struct command){.op = COMMAND_OPEN, .reply_qp = 99}, data));
+	raw_nap(n, &to, data,
+		command_encode(&(struct command){.op = COMMAND_ALLOC, .bytes = 4096}, data));
+	raw_nap(n, &to, data,
+		command_event_encode(&(struct command_event){.event = EVENT_NAME(1, xpu, 1)},
+				     data));
+	raw_nap(n, &to, data,
+		command_encode(&(struct command){.op = COMMAND_OPEN, .reply_qp = 99}, data));
 	assert_int_equal(reg(w.one, CFG_COMMANDS_REFUSED), before + 4);
 	assert_int_equal(reg(w.one, CFG_FREE_LO), memory);
 	node_close(n);
@@ -486,7 +511,8 @@ static int world_close(void **state)
 static bool opencl_there(void)
 {
 	static uint64_t memory[512];
-	struct engine_options options = {.name = "ocl", .memory = memory, .memory_bytes = sizeof(memory)};
+	struct engine_options options = {
+		.name = "ocl", .memory = memory, .memory_bytes = sizeof(memory)};
 	struct engine *e;
 
 	if (engine_open(&options, &e) != DXP_OK)
