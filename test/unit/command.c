@@ -298,6 +298,28 @@ static void command_decode__lying_lengths(void **state)
 	}
 }
 
+/* The table of docs/wire.md has a row for each operation, with its number. */
+static void command_op__as_documented(void **state)
+{
+	static const char *const names[] = {"OPEN",  "CLOSE",  "ALLOC",   "FREE",
+					    "BUILD", "LOG",    "RELEASE", "RUN",
+					    "SEND",  "SIGNAL", "REPLY",   "EVENT"};
+	static char text[65536];
+	char row[32];
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	const char *commands = strstr(text, "\n## Commands\n");
+	assert_non_null(commands);
+	for (int op = COMMAND_OPEN; op <= COMMAND_EVENT; op++) {
+		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
+		if (!strstr(commands, row))
+			fail_msg("docs/wire.md has no row '%s'", row + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -308,6 +330,7 @@ int main(void)
 		cmocka_unit_test(command_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_reply_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_decode__lying_lengths),
+		cmocka_unit_test(command_op__as_documented),
 	};
 
 	if (getenv("DXP_SEED"))
