@@ -298,6 +298,37 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
+/* Beta is stopped before its event ends, then killed: what waits for that event on alpha ends. */
+static void dxpd__killed_while_awaited(void **state)
+{
+	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
+	const struct dxp_fabric_options options = {.directory = folder, .name = "waiter"};
+	struct dxp_fabric *f;
+	dxp_event never, after;
+
+	assert_true(says(&p[0], "w-alpha: node") && says(&p[1], "w-beta: node"));
+	assert_int_equal(dxp_fabric_open(&options, &f), DXP_OK);
+	struct dxp_xpu *alpha = xpu_open(f, "w-alpha"), *beta = xpu_open(f, "w-beta");
+	struct dxp_transfer t = {.bytes = 4096};
+	assert_int_equal(dxp_mem_alloc(alpha, 4096, &t.from_address), DXP_OK);
+	assert_int_equal(dxp_mem_alloc(beta, 4096, &t.to_address), DXP_OK);
+	kill(p[1].pid, SIGSTOP);
+	const struct dxp_transfer back = {t.to_address, t.from_address, 4096, NULL, 0};
+	assert_int_equal(dxp_send(beta, alpha, &back, &never), DXP_OK);
+	t.wait = &never;
+	t.wait_count = 1;
+	assert_int_equal(dxp_send(alpha, beta, &t, &after), DXP_OK);
+	kill(p[1].pid, SIGKILL);
+	uint64_t killed_ns = link_now_ns();
+	assert_int_equal(dxp_event_wait(f, after, WAIT_NS, NULL), DXP_EPEERLOST);
+	assert_true(link_now_ns() - killed_ns < 5 * S_NS);
+	dxp_xpu_close(alpha);
+	dxp_xpu_close(beta);
+	dxp_fabric_close(f);
+	assert_int_equal(end(&p[1], 0), -1);
+	assert_int_equal(end(&p[0], SIGTERM), 0);
+}
+
 /* The host dies: what it had on the xPU is free again within the lease and a renewal. */
 static void dxpd__host_killed(void **state)
 {
@@ -344,6 +375,7 @@ int main(void)
 		cmocka_unit_test(dxpd__keeps_its_id),
 		cmocka_unit_test(dxpd__refused_by_others),
 		cmocka_unit_test(dxpd__killed_in_the_middle),
+		cmocka_unit_test(dxpd__killed_while_awaited),
 		cmocka_unit_test(dxpd__host_killed),
 	};
 
