@@ -192,14 +192,15 @@ static bool release_post(struct tenant *t, struct program *p)
 static bool program_end(struct tenant *t, struct program *p)
 {
 	struct program **at = &t->programs;
+	bool built = p->handle != NULL; /* once posted, the engine's thread may clear it any time */
 
-	if (p->handle && !release_post(t, p))
+	if (built && !release_post(t, p))
 		return false;
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
 	t->program_count--;
-	if (!p->handle)
+	if (!built)
 		program_free(p);
 	return true;
 }
