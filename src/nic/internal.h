@@ -191,7 +191,7 @@ void peer_streams_free(struct nic_peer *p);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
-uint8_t answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
+void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
 

@@ -38,6 +38,7 @@ static void read_finish(struct nic_peer *p, struct nic_read *r, int status)
 
 	*r = (struct nic_read){0};
 	p->read_count--;
+	p->session->awaited--;
 	request_finished(request, status);
 }
 
@@ -82,28 +83,39 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 	}
 }
 
-uint8_t answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
+/* How an answer to CFG ends its request; values are stored only when all is right. */
+static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
+{
+	int status = status_of_code(h->key);
+
+	if (status != DXP_OK)
+		return status;
+	if (h->payload_bytes != r->bytes)
+		return DXP_EMALFORMED;
+	if (r->to)
+		registers_store(r->to, payload, h->payload_bytes);
+	return DXP_OK;
+}
+
+/* An answer that is not one to what was asked ends the request: nobody would send another. */
+void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
 
 	if (!r || r->type != h->type)
-		return 0; /* the request was given up in the meantime */
+		return; /* the request was given up in the meantime */
 	if (h->type != WIRE_GET_RSP) {
-		int status = status_of_code(h->key);
-		if (status == DXP_OK && h->payload_bytes != r->bytes)
-			return WIRE_NACK_BOUNDS;
-		if (status == DXP_OK && r->to)
-			registers_store(r->to, payload, h->payload_bytes);
-		read_finish(p, r, status);
-		return 0;
+		read_finish(p, r, registers_take(r, h, payload));
+		return;
 	}
-	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr || h->payload_bytes > r->left)
-		return WIRE_NACK_BOUNDS;
+	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr || h->payload_bytes > r->left) {
+		read_finish(p, r, DXP_EMALFORMED);
+		return;
+	}
 	memcpy(r->to + h->addr, payload, h->payload_bytes);
 	r->left -= h->payload_bytes;
 	if (r->left == 0)
 		read_finish(p, r, DXP_OK);
-	return 0;
 }
 
 static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type, uint8_t flow)

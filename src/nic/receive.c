@@ -19,12 +19,15 @@ static struct rltp_verdict not_ready(struct nic *n)
 	return NOT_READY;
 }
 
-/* Where in its message the payload of this packet starts: packets but the last are of equal size. */
-static uint64_t payload_offset(const struct wire_header *h)
+/* Where in its message the payload of this packet starts: packets but the last are of equal size. False when it would not
+ * lie inside the message. */
+static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
-	if (h->flags & WIRE_FLAG_LAST)
-		return (uint64_t)h->msg_bytes - h->payload_bytes;
-	return (uint64_t)h->sub * h->payload_bytes;
+	if (h->payload_bytes > h->msg_bytes)
+		return false;
+	uint64_t last = h->msg_bytes - h->payload_bytes;
+	*offset = h->flags & WIRE_FLAG_LAST ? last : (uint64_t)h->sub * h->payload_bytes;
+	return *offset <= last;
 }
 
 static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right, uint64_t offset, uint64_t bytes,
@@ -52,9 +55,9 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t ri
 static struct rltp_verdict put_place(struct nic *n, struct nic_function *f, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_region *region;
-	uint64_t offset = payload_offset(h);
+	uint64_t offset;
 
-	if (offset + h->payload_bytes > h->msg_bytes || offset > h->addr)
+	if (!payload_offset(h, &offset) || offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
@@ -88,8 +91,8 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 {
 	struct nic_region *region;
 
-	if (!(h->flags & WIRE_FLAG_FIRST) || wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK ||
-	    r->get.bytes == 0 || r->get.bytes > NIC_MESSAGE_BYTES_MAX)
+	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
+	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
@@ -101,15 +104,22 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 	return ACCEPTED;
 }
 
-static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
-				     const uint8_t *payload)
+static bool cfg_shape_good(const struct wire_header *h, const uint8_t *payload)
 {
 	uint32_t words = h->payload_bytes / 4;
 
+	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
+	    h->addr % 4 != 0 || h->addr / 4 > UINT32_MAX)
+		return false;
+	return h->type != WIRE_CFG_RD || (words == 1 && get_be32(payload) <= NIC_CFG_WORDS_MAX);
+}
+
+static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
 	if (!n->options.cfg)
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
-	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
-	    h->addr % 4 != 0 || (h->type == WIRE_CFG_RD && (words != 1 || get_be32(payload) > NIC_CFG_WORDS_MAX)))
+	if (!cfg_shape_good(h, payload))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = malloc(h->payload_bytes);
 	if (!r->held || !answer_reserve(p, r, true))
@@ -130,7 +140,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 	struct rx_record fresh = {.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
-		fresh.held = malloc(NIC_NAP_BYTES_MAX);
+		fresh.held = calloc(1, NIC_NAP_BYTES_MAX); /* what the sender leaves out must not be what lay here */
 		if (!fresh.held)
 			return not_ready(n);
 	}
@@ -140,11 +150,19 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 	return ACCEPTED;
 }
 
+/* Requests are one packet: what they reserve is reserved once. */
+static bool position_good(const struct wire_header *h)
+{
+	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
+
+	return h->type == WIRE_NAP || h->type == WIRE_PUT || ((h->flags & whole) == whole && h->sub == 0);
+}
+
 static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h, const uint8_t *payload)
 {
-	uint64_t offset = payload_offset(h);
+	uint64_t offset;
 
-	if (offset + h->payload_bytes > r->bytes)
+	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	memcpy(r->held + offset, payload, h->payload_bytes);
 	return ACCEPTED;
@@ -160,7 +178,6 @@ static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struc
 	default: return cfg_check(n, p, r, h, payload);
 	}
 }
-
 
 /* Counts the packet; true when it was the message's last missing one. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
@@ -223,6 +240,8 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 		return not_ready(n);
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return REFUSED(WIRE_NACK_RESOURCE);
+	if (!position_good(h))
+		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
 		return ACCEPTED;
@@ -263,7 +282,7 @@ struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const str
 	case WIRE_CFG_WR: return request_receive(p, h, payload);
 	case WIRE_GET_RSP:
 	case WIRE_CFG_RD_RSP:
-	case WIRE_CFG_WR_RSP: return REFUSED(answer_receive(p, h, payload));
+	case WIRE_CFG_WR_RSP: answer_receive(p, h, payload); return ACCEPTED;
 	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);
 	}
 }

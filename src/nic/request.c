@@ -203,11 +203,14 @@ static struct nic_message *read_message_begin(struct nic_request *r, struct nic_
 
 static void read_message_commit(struct nic_message *m, struct nic_read *read)
 {
+	struct nic_peer *p = m->peer;
+
 	read->request = m->request;
-	m->peer->read_count++;
 	m->request->pending++;
 	m->read_id = read->id;
 	message_commit(m);
+	p->read_count++;
+	p->session->awaited++; /* after the post: silence counts from there */
 }
 
 static bool get_cut(struct nic_request *r, struct nic_peer *p)

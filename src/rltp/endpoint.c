@@ -211,7 +211,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 /* Does the session have anything to wait for? If not it leaves the list of active ones. */
 static bool session_quiet(const struct rltp_session *s)
 {
-	return rltp_session_deadline(s) == UINT64_MAX && s->state != RLTP_GREETING && !s->hello_due && !s->hello_ack_due;
+	return !rltp_session_busy(s) && rltp_session_deadline(s) == UINT64_MAX && greeting_deadline(s) == UINT64_MAX;
 }
 
 static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out, size_t count,

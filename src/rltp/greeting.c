@@ -28,7 +28,6 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 {
 	numbers_draw(e, s);
 	s->state = RLTP_GREETING;
-	s->hello_due = true;
 	s->hello_interval_ns = RLTP_HELLO_FIRST_NS;
 	s->hello_deadline_ns = now_ns;
 	s->heard_ns = now_ns;
@@ -75,7 +74,6 @@ size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct lin
 	}
 	if (n < count && s->state == RLTP_GREETING && now_ns >= s->hello_deadline_ns) {
 		hello_build(e, s, WIRE_HELLO, now_ns, &out[n++]);
-		s->hello_due = false;
 		s->hello_deadline_ns = now_ns + s->hello_interval_ns;
 		s->hello_interval_ns = min_u64(2 * s->hello_interval_ns, RLTP_HELLO_MAX_NS);
 		e->counters.hellos_sent++;

@@ -48,7 +48,7 @@ void rltp_session_destroy(struct rltp_session *s)
 
 bool rltp_session_busy(const struct rltp_session *s)
 {
-	if (s->tx_una != s->tx_next)
+	if (s->tx_una != s->tx_next || s->awaited > 0)
 		return true;
 	for (int i = 0; i < RLTP_FLOWS_MAX; i++)
 		if (s->flows[i].head)
@@ -96,7 +96,6 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->ack_now = s->gap_new = s->echo_valid = false;
 	s->ack_deadline_ns = UINT64_MAX;
 	s->heard_ns = now_ns;
-	s->hello_due = false;
 }
 
 bool rltp_session_dead(const struct rltp_session *s, uint64_t now_ns)
@@ -137,7 +136,7 @@ void rltp_session_fail(struct rltp_session *s, int status)
 	s->inflight = s->lost = s->waiting = s->repeats = 0;
 	s->state = RLTP_IDLE;
 	s->peer_id = 0;
-	s->hello_due = s->hello_ack_due = false;
+	s->hello_ack_due = false;
 	s->ack_now = false;
 	s->ack_deadline_ns = s->reorder_deadline_ns = s->wait_deadline_ns = UINT64_MAX;
 	s->nack_count = 0;

@@ -68,6 +68,7 @@ struct rltp_session {
 	uint32_t peer_window;  /* packets the peer will take */
 	uint16_t unit;         /* payload agreed with the peer */
 	uint64_t owner;        /* for the layer above; RLTP never looks at it */
+	uint32_t awaited;      /* answers that the layer above waits for, written by it: silence counts for them too */
 
 	/* sending */
 	struct rltp_flow flows[RLTP_FLOWS_MAX];
@@ -108,7 +109,7 @@ struct rltp_session {
 	/* greeting */
 	uint32_t initial_psn, epoch;
 	uint64_t hello_deadline_ns, hello_interval_ns;
-	bool hello_due, hello_ack_due;
+	bool hello_ack_due;
 	uint32_t hello_echo_session, hello_echo_psn;
 
 	struct rltp_counters counters;
@@ -143,7 +144,7 @@ bool rltp_session_dead(const struct rltp_session *s, uint64_t now_ns);
 /* Ends every message with `status` and forgets the peer; the next post greets it again. */
 void rltp_session_fail(struct rltp_session *s, int status);
 
-/* Anything queued or in flight? */
+/* Anything queued, in flight or awaited? */
 bool rltp_session_busy(const struct rltp_session *s);
 
 #endif

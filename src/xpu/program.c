@@ -173,35 +173,36 @@ static void release_drop(struct job *j)
 	release_done(j);
 }
 
-/* The program is unlinked. Behind the kernels that were given out before, so none of them loses it. False: no memory for
- * the job. */
-static bool release_post(struct tenant *t, struct program *p)
-{
-	struct release *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return false;
-	r->tenant = t;
-	r->program = p;
-	t->busy++;
-	job_post(t->slot, &r->job, release_run, release_done, release_drop);
-	return true;
-}
-
-/* Takes a program from the list and lets it go; false: no memory, nothing has changed. */
-static bool program_end(struct tenant *t, struct program *p)
+static void program_unlink(struct tenant *t, const struct program *p)
 {
 	struct program **at = &t->programs;
-	bool built = p->handle != NULL; /* once posted, the engine's thread may clear it any time */
 
-	if (built && !release_post(t, p))
-		return false;
 	while (*at != p)
 		at = &(*at)->next;
 	*at = p->next;
 	t->program_count--;
-	if (!built)
+}
+
+/* Lets a program go: behind the kernels that were given out before, so that none of them loses it. False: no memory,
+ * nothing has changed. */
+static bool program_end(struct tenant *t, struct program *p)
+{
+	struct release *r = NULL;
+
+	if (p->handle) {
+		r = calloc(1, sizeof(*r));
+		if (!r)
+			return false;
+	}
+	program_unlink(t, p);
+	if (!r) {
 		program_free(p);
+		return true;
+	}
+	r->tenant = t;
+	r->program = p;
+	t->busy++;
+	job_post(t->slot, &r->job, release_run, release_done, release_drop); /* p is the engine's thread's now */
 	return true;
 }
 

@@ -3,12 +3,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
 #include "base/log.h"
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
+
+#define SPINNERS 4 /* a host, the network's thread, an engine's thread, and room for the rest of the system */
 
 static void wake(void *context)
 {
@@ -59,11 +62,19 @@ static int node_start(struct slot *s)
 	return node_open(&options, &s->node);
 }
 
+/* The engine's thread spins only where it does not take a core from the network's thread, and from a host beside us that spins
+ * as well: with three on two cores an empty kernel takes 250 us instead of 27. */
+static uint32_t worker_spin(uint32_t spin_ns)
+{
+	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
+		return 0;
+	return spin_ns == 0 ? LINK_SPIN_NS : spin_ns;
+}
+
 static int worker_start(struct slot *s)
 {
-	uint32_t spin_ns = s->options.node.spin_ns;
 	struct worker_options options = {
-		.spin_ns = spin_ns == 0 ? LINK_SPIN_NS : spin_ns == UINT32_MAX ? 0 : spin_ns,
+		.spin_ns = worker_spin(s->options.node.spin_ns),
 		.wake = wake,
 		.wake_context = s->node,
 	};

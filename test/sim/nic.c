@@ -48,10 +48,11 @@ static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 
 static const struct nic_cfg_ops cfg_ops = {cfg_read, cfg_write};
 
-static int rig_open(void **state)
+static int rig_start(void **state, uint32_t window_packets)
 {
 	static struct rig rig;
-	struct sim_options o = {.seed = 11, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
+	struct sim_options o = {
+		.seed = 11, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops, .window_packets = window_packets};
 
 	memset(&rig, 0, sizeof(rig));
 	if (sim_create(&o, &rig.sim) != DXP_OK)
@@ -62,6 +63,16 @@ static int rig_open(void **state)
 		rig.memory[0][i] = (uint8_t)(i * 7 + 1);
 	*state = &rig;
 	return 0;
+}
+
+static int rig_open(void **state)
+{
+	return rig_start(state, 0);
+}
+
+static int rig_open_narrow(void **state)
+{
+	return rig_start(state, 4);
 }
 
 static int rig_close(void **state)
@@ -284,6 +295,30 @@ static void nic__restart_is_told_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
+/* Has host 0's request been acknowledged, and part of the answer come? */
+static bool answer_begun(void *context)
+{
+	struct rig *r = context;
+	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2);
+
+	return s->counters.received_packets > 0 && s->tx_una == s->tx_next;
+}
+
+static void nic__answer_that_never_comes(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct nic_entry local = {0, 60000, r->key[0]}, remote = {0, 60000, r->key[1]};
+	struct nic_lists lists = {&local, &remote, 1, 1};
+
+	assert_int_equal(nic_user_get(sim_window(r->sim, 0), 1, &to, &lists, 42), DXP_OK);
+	assert_true(sim_run(r->sim, S_NS, answer_begun, r));
+	sim_blackhole(r->sim, 1, 0, true);
+	assert_true(sim_run(r->sim, 20 * S_NS, completed, r));
+	assert_int_equal(r->event.status, DXP_ETIMEDOUT);
+	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 0), r->key[0]), DXP_OK);
+}
+
 static void nic__unknown_node_cannot_open_a_session(void **state)
 {
 	struct rig *r = *state;
@@ -308,6 +343,7 @@ int main(void)
 		CASE(nic__slow_receiver_holds_the_sender),
 		CASE(nic__doorbells_are_bounded),
 		CASE(nic__silent_peer_ends_work),
+		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
 		CASE(nic__restart_is_found_by_reset),
 		CASE(nic__restart_is_told_by_the_table),
 		CASE(nic__unknown_node_cannot_open_a_session),

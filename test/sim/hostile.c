@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer with an open session that sends frames no honest one would, with a right checksum: host 0 as seen by host 1. Whatever
+ * it sends, host 1 writes nothing outside the regions and loses nothing that it holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/crc32c.h"
+#include "base/util.h"
+#include "nic/internal.h"
+#include "sim/sim.h"
+#include "test/support/invariants.h"
+
+#define GUARD  9000 /* more than one packet carries */
+#define MEMORY 4096
+
+struct rig {
+	struct sim *sim;
+	uint8_t memory[GUARD + MEMORY + GUARD]; /* of host 1; the middle is registered */
+	uint8_t local[MEMORY];
+	uint32_t key, local_key;
+	struct nic_event event;
+};
+
+static uint8_t cfg_any(void *context, uint16_t node, uint32_t first, uint32_t count, uint32_t *values)
+{
+	return 0;
+}
+
+static uint8_t cfg_none(void *context, uint16_t node, uint32_t first, uint32_t count, const uint32_t *values)
+{
+	return 0;
+}
+
+static const struct nic_cfg_ops cfg_ops = {cfg_any, cfg_none};
+
+static bool completed(void *context)
+{
+	struct rig *r = context;
+
+	return nic_user_sent(sim_window(r->sim, 0), &r->event) || nic_user_sent(sim_window(r->sim, 1), &r->event);
+}
+
+static int rig_open(void **state)
+{
+	static struct rig r;
+	struct sim_options o = {.seed = 3, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
+
+	memset(&r, 0, sizeof(r));
+	if (sim_create(&o, &r.sim) != DXP_OK)
+		return -1;
+	nic_region_register(sim_nic(r.sim, 1), r.memory + GUARD, MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
+	nic_region_register(sim_nic(r.sim, 1), r.local, MEMORY, NIC_LOCAL, &r.local_key);
+	/* an honest NAP opens the session and is taken */
+	struct nic_target to = sim_target(r.sim, 1, 0);
+	const uint8_t *data;
+	nic_user_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
+	if (!sim_run(r.sim, S_NS, completed, &r) || !nic_user_received_peek(sim_window(r.sim, 1), &data))
+		return -1;
+	nic_user_received_release(sim_window(r.sim, 1));
+	*state = &r;
+	return 0;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+
+	sim_destroy(r->sim);
+	return 0;
+}
+
+/* A data packet of the next number, to queue pair 0 of host 1, as the next message. */
+static struct wire_header packet(struct rig *r, uint8_t type)
+{
+	const struct nic_peer *p = peer_find(sim_nic(r->sim, 1), 1);
+
+	return (struct wire_header){
+		.type = type,
+		.header_bytes = WIRE_DATA_BYTES,
+		.flags = WIRE_FLAG_FIRST | WIRE_FLAG_LAST | WIRE_FLAG_CRCP,
+		.dst_session = p->session->local_id,
+		.src_node = 1,
+		.dst_node = 2,
+		.psn = p->session->rx.cum,
+		.msg_id = p->rx[0] ? p->rx[0]->next : 0,
+		.qp_magic = sim_window(r->sim, 1)->qp_magic[0],
+		.key = r->key,
+	};
+}
+
+static void packet_give(struct rig *r, struct wire_header *h, const void *payload, uint16_t bytes)
+{
+	struct nic *n = sim_nic(r->sim, 1);
+	uint8_t frame[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX];
+	struct link_arrival a = {.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
+
+	h->payload_bytes = bytes;
+	wire_header_encode(h, frame);
+	memcpy(frame + WIRE_DATA_BYTES, payload, bytes);
+	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_DATA_BYTES), payload, bytes));
+	assert_int_equal(nic_receive(n, &a, sim_now(r->sim)), DXP_OK);
+	const char *broken = invariants_broken(n);
+	if (broken)
+		fail_msg("%s", broken);
+}
+
+static void memory_untouched(const struct rig *r)
+{
+	for (uint32_t i = 0; i < sizeof(r->memory); i++)
+		assert_int_equal(r->memory[i], 0);
+}
+
+static void hostile__payload_longer_than_its_message(void **state)
+{
+	struct rig *r = *state;
+	static const uint8_t ones[200] = {1, 1, 1};
+	struct wire_header put = packet(r, WIRE_PUT), nap = packet(r, WIRE_NAP);
+
+	/* 200 bytes as the end of a message of 10 would start 190 bytes before the region */
+	put.msg_bytes = nap.msg_bytes = 10;
+	put.addr = (uint64_t)-190;
+	packet_give(r, &put, ones, sizeof(ones));
+	packet_give(r, &nap, ones, sizeof(ones));
+	memory_untouched(r);
+	/* not the last packet, and its place past the end */
+	put.flags &= ~WIRE_FLAG_LAST;
+	put.sub = UINT32_MAX;
+	put.addr = (uint64_t)UINT32_MAX * 200;
+	put.msg_bytes = 1000;
+	packet_give(r, &put, ones, sizeof(ones));
+	memory_untouched(r);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
+}
+
+static void hostile__request_in_two_packets(void **state)
+{
+	struct rig *r = *state;
+	struct nic *n = sim_nic(r->sim, 1);
+	uint8_t get[WIRE_GET_BYTES], word[4] = {0, 0, 0, 1};
+	struct wire_header request = packet(r, WIRE_GET_REQ), read = packet(r, WIRE_CFG_RD);
+
+	wire_get_encode(&(struct wire_get){.bytes = 8}, get);
+	request.flags &= ~WIRE_FLAG_LAST;
+	read.flags &= ~WIRE_FLAG_FIRST;
+	request.msg_bytes = sizeof(get);
+	read.msg_bytes = sizeof(word);
+	for (int i = 0; i < 2; i++, request.psn++, read.psn++) {
+		packet_give(r, &request, get, sizeof(get));
+		packet_give(r, &read, word, sizeof(word));
+	}
+	nic_peer_lost(n, 1, DXP_EPEERLOST);
+	assert_int_equal(nic_region_deregister(n, r->key), DXP_OK);
+}
+
+static void hostile__wrong_answer_ends_the_request(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 0, 0);
+	struct nic_entry local = {0, 100, r->local_key}, remote = {0, 100, 1};
+	struct nic_lists lists = {&local, &remote, 1, 1};
+	const uint8_t zeros[200] = {0};
+
+	sim_blackhole(r->sim, 1, 0, true); /* the honest side of host 0 never hears of it */
+	assert_int_equal(nic_user_get(sim_window(r->sim, 1), 0, &to, &lists, 7), DXP_OK);
+	nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
+	struct wire_header answer = packet(r, WIRE_GET_RSP);
+	answer.msg_bytes = sizeof(zeros);
+	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+		if (peer_find(sim_nic(r->sim, 1), 1)->reads[i].request)
+			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->reads[i].id;
+	packet_give(r, &answer, zeros, sizeof(zeros));
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->read_count, 0);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
+}
+
+static void hostile__part_of_a_nap_sent_twice(void **state)
+{
+	struct rig *r = *state;
+	uint8_t part[10];
+	const uint8_t *data;
+
+	/* the record's buffer is likely to be this one */
+	memset(part, 5, sizeof(part));
+	void *secret = malloc(NIC_NAP_BYTES_MAX);
+	memset(secret, 9, NIC_NAP_BYTES_MAX);
+	free(secret);
+	struct wire_header nap = packet(r, WIRE_NAP);
+	nap.msg_bytes = NIC_NAP_BYTES_MAX;
+	nap.flags &= ~WIRE_FLAG_LAST;
+	packet_give(r, &nap, part, sizeof(part));
+	nap.flags |= WIRE_FLAG_LAST;
+	nap.psn++;
+	nap.sub = 1;
+	packet_give(r, &nap, part, sizeof(part));
+	assert_non_null(nic_user_received_peek(sim_window(r->sim, 1), &data));
+	for (size_t i = sizeof(part); i < NIC_NAP_BYTES_MAX - sizeof(part); i++)
+		assert_int_equal(data[i], 0);
+}
+
+static void hostile__register_index_beyond_32_bits(void **state)
+{
+	struct rig *r = *state;
+	struct wire_header h = packet(r, WIRE_CFG_WR);
+
+	h.addr = 4ull << 32; /* as 32 bits it would be register 0 */
+	h.msg_bytes = 4;
+	packet_give(r, &h, "word", 4);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+	const struct CMUnitTest tests[] = {
+		CASE(hostile__payload_longer_than_its_message),
+		CASE(hostile__request_in_two_packets),
+		CASE(hostile__wrong_answer_ends_the_request),
+		CASE(hostile__part_of_a_nap_sent_twice),
+		CASE(hostile__register_index_beyond_32_bits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each account is counted again from what it is an account of. */
+#include "test/support/invariants.h"
+
+#include <string.h>
+
+#include "nic/internal.h"
+#include "rltp/endpoint_internal.h"
+#include "rltp/internal.h"
+
+#define HELD_MAX 8192
+
+/* The messages in RLTP's hands, each with its packets in flight. */
+struct held {
+	const struct nic_message *message;
+	uint32_t slots;
+};
+
+struct tally {
+	struct nic *nic;
+	uint32_t held_count;
+	uint32_t region_uses[NIC_REGIONS_MAX];
+	uint32_t reserved[NIC_FUNCTIONS];
+	const char *broken;
+	struct held held[HELD_MAX]; /* the rest is cleared for each check */
+};
+
+static void must(struct tally *t, bool good, const char *text)
+{
+	if (!good && !t->broken)
+		t->broken = text;
+}
+
+static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slots)
+{
+	const struct nic_message *message = CONTAINER_OF(m, const struct nic_message, rltp);
+
+	/* Those met last are met again first. */
+	for (uint32_t i = t->held_count; i-- > 0;) {
+		if (t->held[i].message != message)
+			continue;
+		t->held[i].slots += slots;
+		return;
+	}
+	must(t, t->held_count < HELD_MAX, "more messages than a NIC may hold");
+	if (t->held_count < HELD_MAX)
+		t->held[t->held_count++] = (struct held){message, slots};
+}
+
+static void slots_check(struct tally *t, struct rltp_session *s)
+{
+	uint32_t count[TX_ACKED + 1] = {0}, repeats = 0;
+
+	for (uint32_t psn = s->tx_una; psn != s->tx_next; psn++) {
+		const struct tx_slot *slot = tx_slot_at(s, psn);
+		count[slot->state]++;
+		repeats += slot->state == TX_SENT && slot->tries > 1;
+		must(t, slot->state != TX_LOST || !seq_before(psn, s->lost_hint), "a lost packet before the hint");
+		if (slot->state != TX_ACKED)
+			held_add(t, slot->message, 1);
+	}
+	must(t, count[TX_FREE] == 0, "a free slot in flight");
+	must(t, s->inflight == count[TX_SENT], "inflight");
+	must(t, s->lost == count[TX_LOST], "lost");
+	must(t, s->waiting == count[TX_WAIT], "waiting");
+	must(t, s->repeats == repeats, "repeats");
+	must(t, s->tx_next - s->tx_una <= s->tx_size, "more in flight than slots");
+	must(t, s->inflight <= s->options.window_packets, "more in flight than the window");
+	must(t, s->tx_una == s->tx_next || tx_slot_at(s, s->tx_una)->state != TX_ACKED, "the oldest packet in flight has arrived");
+	must(t, s->rack_ns <= s->last_sent_ns, "something arrived that was not sent yet");
+}
+
+static void session_check(struct tally *t, struct rltp_session *s)
+{
+	const struct rx_map *rx = &s->rx;
+
+	slots_check(t, s);
+	for (int i = 0; i < RLTP_FLOWS_MAX; i++)
+		for (const struct rltp_message *m = s->flows[i].head; m; m = m->next)
+			held_add(t, m, 0);
+	must(t, rx->end - rx->cum <= RLTP_WINDOW_MAX, "the receiver's map is too wide");
+	must(t, !(rx->words[rx->cum % RLTP_WINDOW_MAX / 64] >> (rx->cum % 64) & 1), "the next packet expected has arrived");
+	must(t, s->active || !rltp_session_busy(s), "a session with work that nobody looks after");
+	must(t, s->active || rltp_session_deadline(s) == UINT64_MAX, "a session with a deadline that nobody looks after");
+	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
+}
+
+static void record_check(struct tally *t, const struct rx_record *r, uint32_t function, uint32_t *answers)
+{
+	t->reserved[function] += r->reserved;
+	*answers += r->answer != NULL;
+	if (r->region)
+		t->region_uses[r->region - t->nic->regions]++;
+	must(t, r->state == RECORD_PARTIAL || r->state == RECORD_WHOLE || (!r->held && !r->region && !r->answer && !r->reserved),
+	     "an empty record holds something");
+}
+
+static void peer_check(struct tally *t, const struct nic_peer *p)
+{
+	uint32_t reads = 0, answers = 0;
+
+	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+		reads += p->reads[i].request != NULL;
+	must(t, p->read_count == reads, "read_count");
+	must(t, p->session->awaited == reads, "awaited");
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		for (uint32_t k = 0; p->rx[i] && k < NIC_STREAM_WINDOW; k++)
+			record_check(t, &p->rx[i]->records[k], i / NIC_QPS_PER_FUNCTION, &answers);
+		must(t, !p->tx[i] || p->tx[i]->next - p->tx[i]->una <= NIC_STREAM_WINDOW, "more messages than a stream takes");
+	}
+	for (uint32_t i = 0; i < t->held_count; i++)
+		answers += t->held[i].message->peer == p && !t->held[i].message->request;
+	must(t, p->answers == answers, "answers");
+}
+
+static void request_check(struct tally *t, const struct nic_request *r)
+{
+	uint32_t pending = 0;
+
+	for (uint16_t i = 0; i < r->local_count; i++)
+		t->region_uses[r->local[i].region - t->nic->regions]++;
+	for (uint32_t i = 0; i < t->held_count; i++)
+		pending += t->held[i].message->request == r;
+	for (const struct nic_peer *p = t->nic->peers; p; p = p->next)
+		for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+			pending += p->reads[i].request == r;
+	must(t, r->pending == pending, "pending of a request");
+}
+
+static void function_check(struct tally *t, const struct nic_function *f)
+{
+	if (!f->window)
+		return;
+	uint32_t unread = f->received_index - atomic_load(&f->window->received.consumer);
+	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
+	must(t, unread + f->received_reserved <= NIC_EVENTS, "more receive slots promised than there are");
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		uint32_t outstanding = 0;
+		for (const struct nic_request *r = f->queues[q].head; r; r = r->next, outstanding++)
+			request_check(t, r);
+		must(t, f->queues[q].outstanding == outstanding && outstanding <= NIC_DOORBELLS, "outstanding");
+	}
+}
+
+const char *invariants_broken(struct nic *n)
+{
+	static struct tally t;
+
+	memset(&t, 0, offsetof(struct tally, held));
+	t.nic = n;
+	for (uint32_t i = 0; i < n->endpoint->peer_count; i++)
+		session_check(&t, n->endpoint->peers[i]);
+	for (uint32_t i = 0; i < t.held_count; i++) {
+		const struct nic_message *m = t.held[i].message;
+		must(&t, m->rltp.unacked == t.held[i].slots, "unacked of a message");
+		if (m->region)
+			t.region_uses[m->region - n->regions]++;
+	}
+	for (const struct nic_peer *p = n->peers; p; p = p->next)
+		peer_check(&t, p);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		function_check(&t, &n->functions[i]);
+	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++)
+		must(&t, n->regions[i].uses == t.region_uses[i], "uses of a region");
+	return t.broken;
+}
