@@ -16,6 +16,7 @@
 
 #include <dxp/mmd.h>
 
+#include "base/spin.h"
 #include "base/limits.h"
 #include "base/util.h"
 #include "host/events.h"
@@ -56,7 +57,8 @@ struct dxp_fabric {
 	_Atomic uint32_t entering; /* threads that want the lock */
 	struct node *node;
 	struct nic_window *window;
-	uint64_t spin_ns, timeout_ns;
+	struct spin spin;
+	uint64_t timeout_ns;
 	struct dxp_xpu *
 		xpus; /* open ones, newest first; two of one node only when the older one is dead */
 	struct host_request *requests;
