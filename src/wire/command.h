@@ -4,10 +4,11 @@
  * X-12.
  *
  * A command names the event that its end will be (0: nobody will ask), and the events it waits for.
- * Events carry in their name who asked and who runs: host << 48 | xPU << 32 | count. Count grows by
- * one per command of a host to an xPU and never repeats within one OPEN. Every command with an
- * event ends in exactly one EVENT to the host; SEND and SIGNAL tell the node they are addressed to
- * as well, after the data. Replies answer the synchronous commands by `sequence`. */
+ * Events carry in their name who asked and who runs: host << 48 | xPU << 32 | count. Count grows
+ * with each command of a host to an xPU and never repeats while the host lives, over CLOSE and OPEN
+ * too: other xPUs may still remember. Every command with an event ends in exactly one EVENT to the
+ * host; SEND and SIGNAL tell the node they are addressed to as well, after the data. Replies answer
+ * the synchronous commands by `sequence`. */
 #ifndef WIRE_COMMAND_H
 #define WIRE_COMMAND_H
 
