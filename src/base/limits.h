@@ -110,6 +110,8 @@
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT    8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_EVENTS_HELD      32       /* events of one host that may come late: one NAP of them */
+#define XPU_EVENTS_HOLD_NS   (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_OUTBOX_MAX       16384 /* waiting for one host, twice what its commands need: it never reads */
 #define XPU_MESSAGES_TURN    64    /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES        (1u << 30) /* of one PUT; a longer SEND is several */

@@ -22,7 +22,9 @@
 #define COMMAND_NAME_BYTES    128  /* a kernel's name and its zero */
 #define COMMAND_OPTIONS_BYTES 1024 /* build options and their zero */
 #define COMMAND_LOG_PART      1536 /* bytes of a build log in one reply */
-#define COMMAND_TEXT_BYTES    96   /* device name in the reply to OPEN and its zero */
+#define COMMAND_EVENT_BYTES   37 /* one EVENT; to a host, several may follow each other in one NAP \
+				  */
+#define COMMAND_TEXT_BYTES 96    /* device name in the reply to OPEN and its zero */
 
 enum command_op {
 	/* synchronous: answered by COMMAND_REPLY, no event, no waits */
@@ -62,6 +64,7 @@ struct command_argument {
 struct command {
 	uint8_t op;
 	uint8_t wait_count;
+	uint8_t lazy; /* asynchronous ones: 1: their EVENT may come late, together with others */
 	uint32_t sequence; /* synchronous ones: repeated in the reply */
 	uint64_t event;    /* asynchronous ones; 0: no EVENT wanted */
 	uint32_t oldest;   /* count of the oldest event of this host on this xPU that anybody may

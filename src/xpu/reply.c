@@ -2,10 +2,13 @@
 /* What goes back to hosts, and events to other xPUs. None is dropped while its receiver lives: a
  * host that cannot be reached, or reads nothing, is put out. */
 #include <assert.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 static void sent(void *context, int status)
@@ -62,11 +65,52 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 		message_send(t, data, bytes);
 }
 
-void event_send(struct tenant *t, const struct command_event *e)
+static void events_flush(struct tenant *t)
+{
+	uint32_t bytes = t->held_bytes;
+
+	t->held_bytes = 0;
+	if (bytes > 0)
+		message_send(t, t->held, (int)bytes);
+}
+
+void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
+	int bytes = command_event_encode(e, data);
 
-	message_send(t, data, command_event_encode(e, data));
+	assert(bytes == COMMAND_EVENT_BYTES);
+	if (t->held_bytes == 0)
+		t->held_since_ns = link_now_ns();
+	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
+	t->held_bytes += COMMAND_EVENT_BYTES;
+	/* With nothing else under way no other event would come to take this one along. */
+	if (!lazy || e->status != DXP_OK || t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
+		events_flush(t);
+}
+
+uint32_t events_flush_due(struct slot *s)
+{
+	uint64_t now_ns = link_now_ns();
+	uint32_t flushed = 0;
+
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		if (t->held_bytes == 0 || now_ns < t->held_since_ns + XPU_EVENTS_HOLD_NS)
+			continue;
+		events_flush(t);
+		flushed++;
+	}
+	return flushed;
+}
+
+uint64_t events_deadline(const struct slot *s)
+{
+	uint64_t deadline = UINT64_MAX;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (t->held_bytes > 0)
+			deadline = min_u64(deadline, t->held_since_ns + XPU_EVENTS_HOLD_NS);
+	return deadline;
 }
 
 int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,

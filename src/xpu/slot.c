@@ -206,13 +206,14 @@ uint32_t slot_service(struct slot *s)
 	work += messages_take(s);
 	work += clearings_advance(s);
 	work += works_advance(s);
+	work += events_flush_due(s);
 	work += tenants_reap(s);
 	return work + outbox_service(s->outbox); /* what all this wants to send */
 }
 
 uint64_t slot_deadline(const struct slot *s)
 {
-	return worker_finished(s->worker) || s->clearings ? 0 : UINT64_MAX;
+	return worker_finished(s->worker) || s->clearings ? 0 : events_deadline(s);
 }
 
 uint32_t slot_hosts(const struct slot *s)

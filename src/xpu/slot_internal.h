@@ -41,6 +41,10 @@ struct tenant {
 	uint32_t close_sequence;
 	uint32_t complaints; /* logged so far */
 	struct cfg_task task;
+	/* Events that may come late, as they will go out; since when the first waits. */
+	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
+	uint32_t held_bytes;
+	uint64_t held_since_ns;
 };
 
 /* An asynchronous command from its arrival to its event. */
@@ -50,6 +54,7 @@ struct work {
 	uint64_t queued_ns, started_ns, ended_ns;
 	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told
 			   */
+	bool lazy;
 	uint16_t bytes;
 	uint8_t data[]; /* the command as it came: smaller than decoded */
 };
@@ -124,7 +129,11 @@ void tenants_free(struct slot *s);
 /* reply.c */
 void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
-void event_send(struct tenant *t, const struct command_event *e);
+/* `lazy`: it may wait for others (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
+void event_send(struct tenant *t, const struct command_event *e, bool lazy);
+/* Lets out what is held for long enough; returns how much that was. */
+uint32_t events_flush_due(struct slot *s);
+uint64_t events_deadline(const struct slot *s);
 /* An EVENT to another xPU. `done` may be NULL. */
 int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
 	       outbox_done done, void *context);

@@ -43,7 +43,7 @@ static void work_report(struct work *w, int status)
 	if (!t->gone) {
 		peer_tell(w, &e);
 		if (e.event)
-			event_send(t, &e);
+			event_send(t, &e, w->lazy);
 	}
 	work_free(w);
 }
@@ -74,11 +74,12 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 	if (!w) {
 		const struct command_event e = {.event = c->event, .status = DXP_ENOMEM};
 		if (c->event)
-			event_send(t, &e);
+			event_send(t, &e, false);
 		return;
 	}
 	*w = (struct work){.tenant = t, .queued_ns = link_now_ns(), .bytes = (uint16_t)bytes};
 	w->to_node = c->op == COMMAND_RUN ? 0 : c->to_node;
+	w->lazy = c->lazy;
 	memcpy(w->data, data, bytes);
 	int status = graph_add(t->graph, &w->graph, &p);
 	if (status == DXP_OK)
