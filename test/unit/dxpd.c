@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,6 +118,7 @@ static struct process start(const char *first, ...)
 	p.pid = fork();
 	assert_true(p.pid >= 0);
 	if (p.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing behind */
 		dup2(pipe_ends[1], 1);
 		dup2(pipe_ends[1], 2);
 		execv(PROGRAM, (char **)argv);
