@@ -104,11 +104,6 @@ uint64_t arena_free_bytes(const struct arena *a)
 	return a->free_bytes;
 }
 
-int arena_fd(const struct arena *a)
-{
-	return a->fd;
-}
-
 /* The block in which `address` lies; it must be in the arena. */
 static uint32_t block_at(const struct arena *a, uint64_t address)
 {

@@ -21,8 +21,6 @@ void arena_destroy(struct arena *a);
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
-/* The memfd, which another process may map; the arena's. */
-int arena_fd(const struct arena *a);
 
 /* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before
  * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the

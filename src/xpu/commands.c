@@ -133,8 +133,8 @@ static void event_take(struct slot *s, const struct nic_event *from, const uint8
 		return; /* its host has closed us, and nobody here waits */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
-		log_warn("event of node %u cannot be kept: %s", from->src_node,
-			 dxp_status_text(status));
+		tenant_complain(t, "an event of node %u cannot be kept: %s", from->src_node,
+				dxp_status_text(status));
 }
 
 void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data)

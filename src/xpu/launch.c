@@ -49,10 +49,12 @@ static int arguments_take(struct launch *l)
 	for (uint8_t i = 0; i < l->command.argument_count; i++) {
 		int status = argument_take(l, i);
 		if (status != DXP_OK) {
-			log_warn("kernel '%s', argument %u: address %#llx is in no allocation of "
-				 "this host",
-				 l->command.text, i,
-				 (unsigned long long)l->command.arguments[i].address);
+			tenant_complain(
+				l->work->tenant,
+				"kernel '%s', argument %u: address %#llx is in no allocation of "
+				"this host",
+				l->command.text, i,
+				(unsigned long long)l->command.arguments[i].address);
 			return status;
 		}
 		l->held_count++;
@@ -113,7 +115,7 @@ static void launch_done(struct job *j)
 	s->jobs--;
 	s->counters.kernels += l->status == DXP_OK;
 	if (l->text[0])
-		log_warn("node %u: %s", l->work->tenant->host, l->text);
+		tenant_complain(l->work->tenant, "%s", l->text);
 	buffers_drop(l);
 	work_done(l->work, l->status);
 	free(l);

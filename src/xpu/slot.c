@@ -155,9 +155,8 @@ uint64_t slot_memory_bytes(const struct slot *s)
 
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
 {
-	if (s->options.lookup)
-		return s->options.lookup(s->options.lookup_context, node, out);
 	const struct node_entry *entry = node_table_find(node_table(s->node), node);
+
 	if (entry)
 		*out = *entry;
 	return entry != NULL;

@@ -24,9 +24,6 @@ struct slot_options {
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
-	/* Another node's row; NULL: the node table. Returns false where there is no such node. */
-	bool (*lookup)(void *context, uint16_t node, struct node_entry *out);
-	void *lookup_context;
 };
 
 /* Makes memory, engine and node, which begins to join. Statuses of arena_create, engine_open and

@@ -39,6 +39,7 @@ struct tenant {
 	bool gone;              /* the host is lost: it is told nothing any more */
 	bool closing;           /* a reply to CLOSE is owed */
 	uint32_t close_sequence;
+	uint32_t complaints; /* logged so far */
 	struct cfg_task task;
 	/* Events that may come late, as they will go out; since when the first waits. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
@@ -118,6 +119,8 @@ void tenant_leave(struct tenant *t, int status);
 /* The host is lost. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
+/* Says on the log what this host did wrong, until that has been said often enough. */
+void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Ends those that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
 /* At the end, when no job runs: frees without a word. */

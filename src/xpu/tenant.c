@@ -1,12 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts that use the xPU: they come by OPEN and go by CLOSE, by dying, or by not reading what they
  * asked for. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
 
 #include "base/log.h"
 #include "xpu/slot_internal.h"
+
+#define COMPLAINTS_MAX 20 /* of one host: a log is for people */
+
+void tenant_complain(struct tenant *t, const char *format, ...)
+{
+	char text[ENGINE_TEXT_BYTES];
+	va_list list;
+
+	if (t->complaints >= COMPLAINTS_MAX)
+		return;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	log_warn("host node %u: %s%s", t->host, text,
+		 ++t->complaints == COMPLAINTS_MAX ? "; no more of this host is logged" : "");
+}
 
 struct tenant *tenant_find(const struct slot *s, uint16_t host)
 {

@@ -67,6 +67,7 @@ static struct command command_random(struct rng *r, uint8_t op)
 	if (op >= COMMAND_RUN) {
 		c.event = rng_next(r);
 		c.oldest = (uint32_t)rng_next(r);
+		c.lazy = (uint8_t)rng_below(r, 2);
 		c.wait_count = (uint8_t)rng_below(r, COMMAND_WAITS_MAX + 1);
 		for (int i = 0; i < c.wait_count; i++)
 			c.waits[i] = rng_next(r) | 1;
@@ -261,6 +262,8 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.wait_count = COMMAND_WAITS_MAX + 1);
 	REFUSED(c.wait_count = 1);
 	REFUSED(c.op = COMMAND_ALLOC; c.wait_count = 1; c.waits[0] = 1);
+	REFUSED(c.lazy = 2);
+	REFUSED(c.op = COMMAND_ALLOC; c.lazy = 1);
 	REFUSED(c.op = COMMAND_BUILD; c.bytes = 0);
 	REFUSED(c.op = COMMAND_BUILD; c.bytes = 1; memset(c.text, 'o', sizeof(c.text)));
 #undef REFUSED
