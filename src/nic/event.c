@@ -32,9 +32,12 @@ void sent_write(struct nic_function *f, const struct nic_event *event)
 	slot_write(&f->window->sent, f->sent_index++, event);
 }
 
-/* C-28: a slot is promised before anything is accepted that will need it. */
-bool received_room(const struct nic_function *f)
+/* C-28: a slot is promised before anything is accepted that will need it. Those that must wait for others of their stream get at
+ * most half of the ring: if they held it all, none of those that they wait for could be accepted. */
+bool received_room(const struct nic_function *f, bool next)
 {
+	if (!next && f->received_reserved >= NIC_EVENTS / 2)
+		return false;
 	return unread(&f->window->received, f->received_index) + f->received_reserved < NIC_EVENTS;
 }
 

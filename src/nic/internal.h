@@ -155,7 +155,7 @@ struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer 
 uint32_t stream_index(uint8_t function, uint16_t qp);     /* NIC_STREAMS when there is no such queue pair */
 
 /* event.c: completion and receive events */
-bool received_room(const struct nic_function *f);
+bool received_room(const struct nic_function *f, bool next); /* next: for the message whose turn it is in its stream */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
 void received_write(struct nic_function *f, const struct nic_event *event, const uint8_t *payload);

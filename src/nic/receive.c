@@ -129,13 +129,14 @@ static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct r
 }
 
 /* What a message needs before its first packet is taken. */
-static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r, const struct wire_header *h)
+static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r, const struct wire_header *h,
+					bool next)
 {
 	bool event = h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	if (event && !received_room(f))
+	if (event && !received_room(f, next))
 		return not_ready(n);
 	struct rx_record fresh = {.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
@@ -215,7 +216,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	};
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
-	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX || !received_room(f))
+	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX || !received_room(f, true))
 		return false;
 	received_write(f, &event, payload);
 	stream->next++;
@@ -248,7 +249,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	bool fresh = r->state == RECORD_EMPTY;
 	struct rltp_verdict verdict = ACCEPTED;
 	if (fresh)
-		verdict = record_begin(n, f, r, h);
+		verdict = record_begin(n, f, r, h, h->msg_id == stream->next);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code != 0)

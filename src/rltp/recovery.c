@@ -197,9 +197,9 @@ void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wir
 	uint32_t fresh = seq_before(s->tx_una, cum) ? cumulative_take(s, cum) : 0;
 	if (ack) {
 		fresh += bitmap_take(s, cum, ack);
-		settled_skip(s);
 		spurious_note(s, ack->dup_count);
 	}
+	settled_skip(s);
 	if (fresh > 0) {
 		s->probes = 0;
 		s->backoff = 0;

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Seven hosts send more NAPs than host 0 has buffers, which takes a few now and then. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "sim/sim.h"
+
+#define HOSTS 8
+#define NAPS  60 /* from each queue pair of each host */
+#define TOTAL (NAPS * NIC_QPS_PER_FUNCTION * (HOSTS - 1))
+
+struct crowd {
+	struct sim *sim;
+	uint32_t posted[HOSTS][NIC_QPS_PER_FUNCTION], completed, received;
+	uint64_t next_ns; /* when the receiver looks again */
+};
+
+static bool crowd_step(void *context)
+{
+	struct crowd *c = context;
+	struct nic_event event;
+	const uint8_t *data;
+
+	for (uint32_t i = 1; i < HOSTS; i++) {
+		for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+			struct nic_target to = sim_target(c->sim, 0, q);
+			while (c->posted[i][q] < NAPS && nic_user_nap(sim_window(c->sim, i), q, &to,
+								      "crowd", 5, 0, 0) == DXP_OK)
+				c->posted[i][q]++;
+		}
+		while (nic_user_sent(sim_window(c->sim, i), &event))
+			c->completed += event.status == DXP_OK;
+	}
+	if (sim_now(c->sim) < c->next_ns)
+		return false;
+	for (int k = 0; k < 4 && nic_user_received_peek(sim_window(c->sim, 0), &data); k++) {
+		nic_user_received_release(sim_window(c->sim, 0));
+		c->received++;
+	}
+	c->next_ns = sim_now(c->sim) + 300 * US_NS;
+	return c->received == TOTAL && c->completed == TOTAL;
+}
+
+/* Without a bound on what waits for others of its stream, those that came early held all buffers,
+ * and none of those that they waited for could come. */
+static void crowd__early_messages_leave_room_for_those_due(void **state)
+{
+	struct sim_options o = {
+		.seed = 9, .hosts = HOSTS, .drop_index = SIM_DROP_NONE, .reorder_ppm = 300000};
+	struct crowd c = {0};
+	bool finished = false;
+
+	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
+	/* the receiver's pauses are not events of the simulator */
+	for (int i = 0; i < 200 && !finished; i++, c.next_ns = 0)
+		finished = sim_run(c.sim, 10 * MS_NS, crowd_step, &c);
+	sim_destroy(c.sim);
+	assert_true(finished);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(crowd__early_messages_leave_room_for_those_due),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
