@@ -34,31 +34,44 @@ enum exit_code {
 
 static const char help[] =
 	"Usage: dxpd --manager ADDR[:PORT] --key FILE [OPTION]...\n"
-	"A box of xPUs: each slot is a node of the fabric with memory, registers and an engine that runs OpenCL kernels.\n"
+	"A box of xPUs: each slot is a node of the fabric with memory, registers and an engine "
+	"that runs OpenCL kernels.\n"
 	"\n"
-	"      --manager ADDR[:PORT]  where the fabric's manager listens; port 4795 if none is given\n"
-	"      --key FILE             the fabric's key: 64 hexadecimal digits, readable by its owner only\n"
+	"      --manager ADDR[:PORT]  where the fabric's manager listens; port 4795 if none is "
+	"given\n"
+	"      --key FILE             the fabric's key: 64 hexadecimal digits, readable by its "
+	"owner only\n"
 	"      --slots N              xPUs in this box, 1 to 16, default 1\n"
-	"      --name BASE            names: BASE and a number, or just BASE for one slot; default xpu and a number\n"
+	"      --name BASE            names: BASE and a number, or just BASE for one slot; default "
+	"xpu and a number\n"
 	"      --first K              number of the first name, 0 to 1000000, default 1\n"
-	"      --state DIR            folder for identities, so that the xPUs keep their ids over a restart, and for compiled\n"
-	"                             kernels; made if it is not there; without it each start is a new xPU\n"
-	"      --bind ADDR[:PORT]     own address, default the one that leads to the manager; slot n takes PORT + n,\n"
+	"      --state DIR            folder for identities, so that the xPUs keep their ids over "
+	"a restart, and for compiled\n"
+	"                             kernels; made if it is not there; without it each start is a "
+	"new xPU\n"
+	"      --bind ADDR[:PORT]     own address, default the one that leads to the manager; slot "
+	"n takes PORT + n,\n"
 	"                             without PORT the system chooses\n"
 	"      --memory SIZE          of each slot, 1M to 1024G, with K, M or G; default 256M\n"
-	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU device (default)\n"
+	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU "
+	"device (default)\n"
 	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
 	"      --engine none          memory, registers and transfers only\n"
-	"      --spin-us N            how long to look for work before sleeping, 0 to 1000000 us, default 50\n"
-	"      --timeout SECONDS      give up when no manager answers that long, 1 to 1000000; default never\n"
-	"      --ready-fd N           write a line end to file descriptor N when all have joined, then close it\n"
+	"      --spin-us N            how long to look for work before sleeping, 0 to 1000000 us, "
+	"default 50\n"
+	"      --timeout SECONDS      give up when no manager answers that long, 1 to 1000000; "
+	"default never\n"
+	"      --ready-fd N           write a line end to file descriptor N when all have joined, "
+	"then close it\n"
 	"  -v, --verbose              say what happens; same as DXP_LOG=info\n"
 	"  -h, --help                 this text\n"
 	"      --version              version\n"
 	"\n"
-	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT when the kernel that is running has ended.\n"
+	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT when the kernel "
+	"that is running has ended.\n"
 	"POCL_DEVICES and POCL_CACHE_DIR, when set, are left as they are.\n"
-	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or name in use, 4 key, 5 state folder,\n"
+	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or name in "
+	"use, 4 key, 5 state folder,\n"
 	"6 engine, 7 no manager answers.\n";
 
 struct arguments {
@@ -70,7 +83,7 @@ struct arguments {
 	bool manager_given;
 };
 
-static volatile int stop;
+static _Atomic int stop;
 
 static void on_signal(int number)
 {
@@ -169,7 +182,9 @@ static const char *number_take(int option, struct arguments *a)
 		a->box.spin_ns = value ? (uint32_t)(value * US_NS) : UINT32_MAX;
 		return NULL;
 	case OPTION_TIMEOUT:
-		return number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s) ? NULL : "--timeout is 1 to 1000000 seconds";
+		return number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s)
+			       ? NULL
+			       : "--timeout is 1 to 1000000 seconds";
 	default:
 		if (!number_parse(optarg, 0, FD_MAX, &value))
 			return "--ready-fd needs the number of a file descriptor";
@@ -191,8 +206,12 @@ static const char *text_take(int option, struct arguments *a)
 		a->box.bind = &a->bind;
 		return wire_address_parse(optarg, 0, &a->bind) == DXP_OK
 			       ? NULL
-			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or [::1]:5000";
-	case OPTION_MEMORY: return size_parse(optarg, &a->box.memory_bytes) ? NULL : "--memory is 1M to 1024G, such as 256M";
+			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
+				 "[::1]:5000";
+	case OPTION_MEMORY:
+		return size_parse(optarg, &a->box.memory_bytes)
+			       ? NULL
+			       : "--memory is 1M to 1024G, such as 256M";
 	case OPTION_KEY: a->key = optarg; return NULL;
 	case OPTION_NAME: a->box.name = optarg; return NULL;
 	case OPTION_STATE: a->box.state_folder = optarg; return NULL;
@@ -294,7 +313,11 @@ static int box_serve(struct box *b, const struct arguments *a)
 int main(int argc, char **argv)
 {
 	struct arguments a = {
-		.box = {.slots = 1, .first = 1, .memory_bytes = DEFAULT_MEMORY, .engine = "ocl", .stop = &stop},
+		.box = {.slots = 1,
+			.first = 1,
+			.memory_bytes = DEFAULT_MEMORY,
+			.engine = "ocl",
+			.stop = &stop},
 		.ready_fd = -1,
 	};
 	uint8_t key[FABRIC_KEY_BYTES];

@@ -35,8 +35,8 @@ int link_address_towards(const struct wire_address *to, struct wire_address *out
 	if (fd >= 0)
 		close(fd);
 	if (result != 0) {
-		log_error("no way to %s: %s; check the address and this machine's routes", wire_address_format(to, text),
-			  strerror(error));
+		log_error("no way to %s: %s; check the address and this machine's routes",
+			  wire_address_format(to, text), strerror(error));
 		return DXP_EIO;
 	}
 	memcpy(out->ip, &own.sin6_addr, sizeof(out->ip));

@@ -143,6 +143,7 @@ struct nic {
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
 	uint64_t now_ns; /* of the call in progress, for what callbacks post */
+	bool room;       /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
 };
 

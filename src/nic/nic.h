@@ -76,6 +76,8 @@ int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
 
 size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns);
+
+/* When nic_doorbells and nic_send must be called again even if nothing arrives and nobody posts; 0: now. */
 uint64_t nic_deadline(const struct nic *n);
 
 const struct nic_counters *nic_counters(const struct nic *n);

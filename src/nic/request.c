@@ -59,6 +59,7 @@ void request_finished(struct nic_request *r, int status)
 {
 	assert(r->pending > 0);
 	r->pending--;
+	r->function->nic->room = true;
 	if (status != DXP_OK) {
 		if (r->status == DXP_OK)
 			r->status = status;

@@ -16,14 +16,6 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
 
-/* The instant a 32-bit time stamp names, taken as the last one before `now_ns`. */
-static inline uint64_t timestamp_instant(uint32_t ts, uint64_t now_ns)
-{
-	uint32_t age = timestamp_of(now_ns) - ts;
-
-	return now_ns - min_u64((uint64_t)age * WIRE_TS_NS, now_ns);
-}
-
 /* transmit.c */
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns, struct wire_header *h);
 uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags, uint64_t now_ns,

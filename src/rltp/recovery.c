@@ -48,7 +48,8 @@ static void slot_acked(struct rltp_session *s, uint32_t psn)
 	struct rltp_message *m = slot->message;
 
 	slot_leave(s, slot);
-	if (slot->tries == 1)
+	/* Sent once and not given up: it is this transmission that arrived. In TX_WAIT sent_ns lies in the future. */
+	if (slot->state == TX_SENT && slot->tries == 1)
 		s->rack_ns = max_u64(s->rack_ns, slot->sent_ns);
 	slot->state = TX_ACKED;
 	slot->message = NULL;
@@ -73,17 +74,20 @@ static void rtt_sample(struct rltp_session *s, uint64_t rtt_ns)
 /* The transmission that the peer echoes: exact where it is still the slot's last one. */
 static void echo_take(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
-	uint64_t sent_ns = timestamp_instant(ack->echo_ts, arrived_ns);
-	uint64_t rtt_ns = arrived_ns - sent_ns;
+	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
 	uint64_t hold_ns = (uint64_t)ack->hold * WIRE_TS_NS;
 
-	if (ack->hold == WIRE_HOLD_NONE || hold_ns > rtt_ns || seq_before(s->tx_next, ack->echo_psn + 1))
+	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return;
+	/* A round trip longer than the session would live is a time stamp of the future, or none of ours. */
+	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
+		return;
+	uint64_t sent_ns = arrived_ns - age_ns;
 	const struct tx_slot *slot = tx_slot_at(s, ack->echo_psn);
 	if (!seq_before(ack->echo_psn, s->tx_una) && timestamp_of(slot->sent_ns) == ack->echo_ts)
 		sent_ns = slot->sent_ns;
 	s->rack_ns = max_u64(s->rack_ns, sent_ns);
-	rtt_sample(s, max_u64(rtt_ns - hold_ns, 1));
+	rtt_sample(s, max_u64(age_ns - hold_ns, 1));
 }
 
 static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack)
@@ -104,6 +108,14 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 		}
 	}
 	return fresh;
+}
+
+/* A bitmap that starts with arrivals says as much as a higher cum: without this, a peer that never raises cum would leave a
+ * window full of packets that nobody waits for. */
+static void settled_skip(struct rltp_session *s)
+{
+	while (s->tx_una != s->tx_next && tx_slot_at(s, s->tx_una)->state == TX_ACKED)
+		s->tx_una++;
 }
 
 static uint64_t reorder_window(const struct rltp_session *s)
@@ -185,6 +197,7 @@ void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wir
 	uint32_t fresh = seq_before(s->tx_una, cum) ? cumulative_take(s, cum) : 0;
 	if (ack) {
 		fresh += bitmap_take(s, cum, ack);
+		settled_skip(s);
 		spurious_note(s, ack->dup_count);
 	}
 	if (fresh > 0) {

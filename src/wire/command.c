@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: docs/wire.md "Commands" holds the tables. What a field may hold is said once, in command_valid, for
- * both directions: so a message that we would refuse is never sent. */
+/* The command codec: docs/wire.md "Commands" holds the tables. What a field may hold is said once,
+ * in command_valid, for both directions: so a message that we would refuse is never sent. */
 #include "wire/command.h"
 
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 #include "link/udp.h"
 #include "xpu/identity.h"
 
-#define JOIN_SLICE_NS (20 * MS_NS) /* one slot's turn while several join */
+#define JOIN_SLICE_NS (20 * MS_NS)  /* one slot's turn while several join */
 #define CHECK_NS      (500 * MS_NS) /* between two looks whether all slots are still members */
 
 struct box_slot {
@@ -23,7 +23,7 @@ struct box_slot {
 };
 
 struct box {
-	const volatile int *stop;
+	const _Atomic int *stop;
 	uint32_t spin_ns;
 	uint32_t count;
 	struct box_slot slots[FABRIC_SLOTS_MAX];
@@ -36,13 +36,15 @@ struct box {
 static int name_make(const struct box_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : "xpu";
-	int bytes = o->name && o->slots == 1 ? snprintf(out, FABRIC_NAME_BYTES, "%s", base)
-					     : snprintf(out, FABRIC_NAME_BYTES, "%s%u", base, o->first + index);
+	int bytes = o->name && o->slots == 1
+			    ? snprintf(out, FABRIC_NAME_BYTES, "%s", base)
+			    : snprintf(out, FABRIC_NAME_BYTES, "%s%u", base, o->first + index);
 
 	if (bytes > 0 && bytes < FABRIC_NAME_BYTES && manage_name_valid(out))
 		return DXP_OK;
-	log_error("'%s' does not make a node's name: A-Z a-z 0-9 . _ -, with its number at most %d characters", base,
-		  FABRIC_NAME_BYTES - 1);
+	log_error("'%s' does not make a node's name: A-Z a-z 0-9 . _ -, with its number at most %d "
+		  "characters",
+		  base, FABRIC_NAME_BYTES - 1);
 	return DXP_EINVAL;
 }
 
@@ -71,7 +73,8 @@ static int bind_choose(const struct box_options *o, struct wire_address *out)
 	if (!o->bind)
 		return link_address_towards(&o->manager, out);
 	if (o->bind->port && o->bind->port + o->slots - 1 > 65535) {
-		log_error("%u slots from port %u on go beyond 65535; choose a lower port", o->slots, o->bind->port);
+		log_error("%u slots from port %u on go beyond 65535; choose a lower port", o->slots,
+			  o->bind->port);
 		return DXP_EINVAL;
 	}
 	*out = *o->bind;
@@ -90,7 +93,8 @@ static int slots_start(struct box *b, const struct box_options *o)
 
 	if (status == DXP_OK && o->state_folder) {
 		status = identity_folder(o->state_folder);
-		if ((size_t)snprintf(cache, sizeof(cache), "%s/kernels", o->state_folder) < sizeof(cache))
+		if ((size_t)snprintf(cache, sizeof(cache), "%s/kernels", o->state_folder) <
+		    sizeof(cache))
 			common.cache_folder = cache;
 	}
 	if (status == DXP_OK && common.cache_folder)
@@ -136,9 +140,10 @@ static void joined_tell(struct box_slot *x)
 
 	node_address(n, &address);
 	slot_describe(x->slot, &engine);
-	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n), wire_address_format(&address, text),
-	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name, engine.device[0] ? " (" : "", engine.device,
-	       engine.device[0] ? ")" : "");
+	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
+	       wire_address_format(&address, text),
+	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
+	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
 	fflush(stdout);
 	x->joined = true;
 }
@@ -156,7 +161,9 @@ static int slot_join(struct box_slot *x, uint64_t deadline_ns)
 
 static void timeout_tell(const struct box_slot *x)
 {
-	log_error("%s could not join: no manager answers; is it running there? `dxp doctor` looks for the reason", x->name);
+	log_error("%s could not join: no manager answers; is it running there? `dxp doctor` looks "
+		  "for the reason",
+		  x->name);
 }
 
 /* One round over all slots: the joined ones are kept alive while others join. */
@@ -194,7 +201,8 @@ int box_join(struct box *b, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* A member that lost its manager carries on; one whose identity was taken, or whose key is refused now, does not. */
+/* A member that lost its manager carries on; one whose identity was taken, or whose key is refused
+ * now, does not. */
 static void membership_check(struct box *b, uint64_t now_ns)
 {
 	if (now_ns < b->check_ns)

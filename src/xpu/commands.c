@@ -123,7 +123,8 @@ static void event_take(struct slot *s, const struct nic_event *from, const uint8
 {
 	struct command_event e;
 
-	if (command_event_decode(data, from->bytes, &e) != DXP_OK || EVENT_XPU(e.event) != from->src_node) {
+	if (command_event_decode(data, from->bytes, &e) != DXP_OK ||
+	    EVENT_XPU(e.event) != from->src_node) {
 		refused(s, from->src_node, "an event that is not its own");
 		return;
 	}
@@ -132,7 +133,8 @@ static void event_take(struct slot *s, const struct nic_event *from, const uint8
 		return; /* its host has closed us, and nobody here waits */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
-		log_warn("event of node %u cannot be kept: %s", from->src_node, dxp_status_text(status));
+		log_warn("event of node %u cannot be kept: %s", from->src_node,
+			 dxp_status_text(status));
 }
 
 void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data)

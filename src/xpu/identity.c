@@ -19,10 +19,8 @@
 
 static int failed(const char *what, const char *path)
 {
-	int error = errno;
-
-	log_error("cannot %s %s: %s; choose another --state", what, path, strerror(error));
-	return error == EACCES || error == EPERM || error == EROFS ? DXP_EACCESS : DXP_EIO;
+	log_error("cannot %s %s: %s; choose another --state", what, path, strerror(errno));
+	return DXP_EACCESS;
 }
 
 int identity_folder(const char *folder)
@@ -70,7 +68,8 @@ static int file_read(const char *path, uint8_t uuid[WIRE_UUID_BYTES])
 	if (status != DXP_OK)
 		return status;
 	if (bytes != TEXT_BYTES + 1 || !text_parse(text, parsed)) {
-		log_error("%s is not the identity of an xPU; remove it, and the xPU gets a new one", path);
+		log_error("%s is not the identity of an xPU; remove it, and the xPU gets a new one",
+			  path);
 		return DXP_EMALFORMED;
 	}
 	memcpy(uuid, parsed, WIRE_UUID_BYTES);

@@ -3,8 +3,8 @@
 
 #include "xpu/slot_internal.h"
 
-void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *), void (*done)(struct job *),
-	      void (*drop)(struct job *))
+void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *),
+	      void (*done)(struct job *), void (*drop)(struct job *))
 {
 	j->worker.run = run;
 	j->slot = s;

@@ -15,7 +15,8 @@ struct launch {
 	struct work *work;
 	struct command command; /* holds the kernel's name and the values */
 	struct engine_launch engine;
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier launches on this thread that must have gone well */
+	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier launches on this thread that must
+					      have gone well */
 	uint8_t need_count;
 	uint8_t held_count; /* arguments looked at, whose buffers are held */
 	int status;
@@ -35,7 +36,8 @@ static int argument_take(struct launch *l, uint8_t i)
 	const struct command_argument *from = &l->command.arguments[i];
 	struct engine_argument *to = &l->engine.arguments[i];
 
-	*to = (struct engine_argument){.kind = from->kind, .bytes = from->bytes, .value = from->value};
+	*to = (struct engine_argument){
+		.kind = from->kind, .bytes = from->bytes, .value = from->value};
 	if (from->kind != COMMAND_ARG_BUFFER)
 		return DXP_OK;
 	to->memory = arena_base(t->slot->arena) + from->address;
@@ -47,8 +49,10 @@ static int arguments_take(struct launch *l)
 	for (uint8_t i = 0; i < l->command.argument_count; i++) {
 		int status = argument_take(l, i);
 		if (status != DXP_OK) {
-			log_warn("kernel '%s', argument %u: address %#llx is in no allocation of this host",
-				 l->command.text, i, (unsigned long long)l->command.arguments[i].address);
+			log_warn("kernel '%s', argument %u: address %#llx is in no allocation of "
+				 "this host",
+				 l->command.text, i,
+				 (unsigned long long)l->command.arguments[i].address);
 			return status;
 		}
 		l->held_count++;
@@ -90,7 +94,8 @@ static bool needs_failed(const struct launch *l)
 
 static void launch_run(struct worker_job *worker)
 {
-	struct launch *l = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct launch, job);
+	struct launch *l =
+		CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct launch, job);
 	struct slot *s = l->job.slot;
 
 	l->work->started_ns = link_now_ns();

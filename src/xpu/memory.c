@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC and FREE. Memory is zero when its host hears of it: what somebody else left there is nobody's to read. Large ranges are
- * cleared in pieces between two turns of the network. */
+/* ALLOC and FREE. Memory is zero when its host hears of it: what somebody else left there is
+ * nobody's to read. Large ranges are cleared in pieces between two turns of the network. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

@@ -127,10 +127,11 @@ static int message_put(struct outbox *o, const struct message *head, const void 
 	return DXP_OK;
 }
 
-int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to, const void *data,
-	       uint32_t bytes, outbox_done done, void *context)
+int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to,
+	       const void *data, uint32_t bytes, outbox_done done, void *context)
 {
-	const struct message head = {.kind = kind, .to = *to, .bytes = bytes, .done = done, .context = context};
+	const struct message head = {
+		.kind = kind, .to = *to, .bytes = bytes, .done = done, .context = context};
 
 	return message_put(o, &head, data);
 }
@@ -138,7 +139,12 @@ int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target 
 int outbox_put(struct outbox *o, const struct nic_target *to, const struct nic_entry *local,
 	       const struct nic_entry *remote, outbox_done done, void *context)
 {
-	const struct message head = {.kind = OUTBOX_PEER, .to = *to, .local = *local, .remote = *remote, .done = done, .context = context};
+	const struct message head = {.kind = OUTBOX_PEER,
+				     .to = *to,
+				     .local = *local,
+				     .remote = *remote,
+				     .done = done,
+				     .context = context};
 
 	return message_put(o, &head, NULL);
 }
@@ -189,7 +195,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 	struct queue *q = queue_find(o, node);
 	uint32_t count = q ? q->waiting_count : 0;
 
-	/* Only those that are there now: what their ends put in for the same node waits its turn, and fails by itself. */
+	/* Only those that are there now: what their ends put in for the same node waits its turn,
+	 * and fails by itself. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }

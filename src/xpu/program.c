@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD, LOG and RELEASE. Everything that the compiler or the engine does happens on the engine's thread. */
+/* BUILD, LOG and RELEASE. Everything that the compiler or the engine does happens on the engine's
+ * thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ static void build_run(struct worker_job *worker)
 		.options = b->options,
 	};
 
-	b->status = engine_build(b->job.slot->engine, &source, &b->program->handle, &b->program->log);
+	b->status =
+		engine_build(b->job.slot->engine, &source, &b->program->handle, &b->program->log);
 }
 
 static void build_reply(struct tenant *t, uint32_t sequence, int status, const struct program *p)
@@ -119,7 +121,11 @@ static int build_post(struct tenant *t, const struct command *c)
 		return DXP_ENOMEM;
 	}
 	p->id = ++s->program_last;
-	*b = (struct build){.tenant = t, .program = p, .sequence = c->sequence, .address = c->address, .bytes = c->bytes};
+	*b = (struct build){.tenant = t,
+			    .program = p,
+			    .sequence = c->sequence,
+			    .address = c->address,
+			    .bytes = c->bytes};
 	snprintf(b->options, sizeof(b->options), "%s", c->text);
 	t->program_count++;
 	t->busy++;
@@ -138,7 +144,8 @@ void program_build(struct tenant *t, const struct command *c)
 void program_log(struct tenant *t, const struct command *c)
 {
 	const struct program *p = program_find(t, c->program);
-	struct command_reply r = {.op = COMMAND_LOG, .sequence = c->sequence, .status = p ? DXP_OK : DXP_ENOENT};
+	struct command_reply r = {
+		.op = COMMAND_LOG, .sequence = c->sequence, .status = p ? DXP_OK : DXP_ENOENT};
 
 	if (p && c->offset < p->log_bytes) {
 		r.log_bytes = (uint32_t)min_u64(p->log_bytes - c->offset, sizeof(r.log));
@@ -149,7 +156,8 @@ void program_log(struct tenant *t, const struct command *c)
 
 static void release_run(struct worker_job *worker)
 {
-	struct release *r = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct release, job);
+	struct release *r =
+		CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct release, job);
 
 	engine_release(r->job.slot->engine, r->program->handle);
 	r->program->handle = NULL;
@@ -183,8 +191,8 @@ static void program_unlink(struct tenant *t, const struct program *p)
 	t->program_count--;
 }
 
-/* Lets a program go: behind the kernels that were given out before, so that none of them loses it. False: no memory,
- * nothing has changed. */
+/* Lets a program go: behind the kernels that were given out before, so that none of them loses it.
+ * False: no memory, nothing has changed. */
 static bool program_end(struct tenant *t, struct program *p)
 {
 	struct release *r = NULL;
@@ -202,7 +210,8 @@ static bool program_end(struct tenant *t, struct program *p)
 	r->tenant = t;
 	r->program = p;
 	t->busy++;
-	job_post(t->slot, &r->job, release_run, release_done, release_drop); /* p is the engine's thread's now */
+	job_post(t->slot, &r->job, release_run, release_done,
+		 release_drop); /* p is the engine's thread's now */
 	return true;
 }
 

@@ -49,10 +49,12 @@ static void state_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_KERNELS] = c->kernels;
 	v->words[CFG_BUILDS] = c->builds;
 	cfg_set_64(v, CFG_SENT_LO, c->sent_bytes);
-	cfg_set_64(v, CFG_RECEIVED_LO, atomic_load_explicit(&node_window(s->node)->put_bytes, memory_order_relaxed));
+	cfg_set_64(v, CFG_RECEIVED_LO,
+		   atomic_load_explicit(&node_window(s->node)->put_bytes, memory_order_relaxed));
 }
 
-static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count, uint32_t *values)
+static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			      uint32_t *values)
 {
 	const struct slot *s = context;
 	const struct tenant *t = tenant_find(s, src_node);
@@ -67,7 +69,8 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	return cfg_read(&v, first, count, values);
 }
 
-static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first, uint32_t count, const uint32_t *values)
+static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			       const uint32_t *values)
 {
 	struct tenant *t = tenant_find(context, src_node);
 	int go = 0;

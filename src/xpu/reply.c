@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes back to hosts, and events to other xPUs. None is dropped while its receiver lives: a host that cannot be reached, or
- * reads nothing, is put out. */
+/* What goes back to hosts, and events to other xPUs. None is dropped while its receiver lives: a
+ * host that cannot be reached, or reads nothing, is put out. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -15,8 +15,9 @@ static void sent(void *context, int status)
 	t->busy--;
 	if (status == DXP_OK || t->gone)
 		return;
-	log_warn("host node %u cannot be reached (%s): its commands are cancelled, its memory is freed", t->host,
-		 dxp_status_text(status));
+	log_warn("host node %u cannot be reached (%s): its commands are cancelled, its memory is "
+		 "freed",
+		 t->host, dxp_status_text(status));
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
@@ -29,7 +30,9 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 		return;
 	if (outbox_count(o, t->host) >= XPU_OUTBOX_MAX ||
 	    outbox_nap(o, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, sent, t) != DXP_OK) {
-		log_warn("host node %u asks without reading the answers: its commands are cancelled", t->host);
+		log_warn(
+			"host node %u asks without reading the answers: its commands are cancelled",
+			t->host);
 		tenant_evict(t, DXP_EPEERLOST);
 		return;
 	}
@@ -53,7 +56,8 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 	int bytes = command_reply_encode(&r, data);
 	/* The tenant ends with its reply to CLOSE: nobody hears how that one went. */
 	if (op == COMMAND_CLOSE)
-		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL, NULL);
+		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
+			   NULL);
 	else
 		message_send(t, data, bytes);
 }
@@ -65,7 +69,8 @@ void event_send(struct tenant *t, const struct command_event *e)
 	message_send(t, data, command_event_encode(e, data));
 }
 
-int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e, outbox_done done, void *context)
+int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+	       outbox_done done, void *context)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 	int bytes = command_event_encode(e, data);

@@ -11,7 +11,9 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define SPINNERS 4 /* a host, the network's thread, an engine's thread, and room for the rest of the system */
+#define SPINNERS                                                                                   \
+	4 /* a host, the network's thread, an engine's thread, and room for the rest of the system \
+	   */
 
 static void wake(void *context)
 {
@@ -62,8 +64,9 @@ static int node_start(struct slot *s)
 	return node_open(&options, &s->node);
 }
 
-/* The engine's thread spins only where it does not take a core from the network's thread, and from a host beside us that spins
- * as well: with three on two cores an empty kernel takes 250 us instead of 27. */
+/* The engine's thread spins only where it does not take a core from the network's thread, and from
+ * a host beside us that spins as well: with three on two cores an empty kernel takes 250 us instead
+ * of 27. */
 static uint32_t worker_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -95,7 +98,8 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = worker_start(s);
 	if (status == DXP_OK)
-		status = nic_region_register(node_nic(s->node), arena_base(s->arena), arena_bytes(s->arena),
+		status = nic_region_register(node_nic(s->node), arena_base(s->arena),
+					     arena_bytes(s->arena),
 					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
 	return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inside of an xPU, shared by the files of this folder that make up struct slot.
  *
- * Who keeps what alive: a tenant lives until nothing of it runs any more; `busy` counts what does. A work item is in its
- * tenant's graph until it ends. A program lives until the engine's thread has released it. */
+ * Who keeps what alive: a tenant lives until nothing of it runs any more; `busy` counts what does.
+ * A work item is in its tenant's graph until it ends. A program lives until the engine's thread has
+ * released it. */
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
@@ -46,9 +47,10 @@ struct work {
 	struct graph_command graph; /* first: the graph hands these out */
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
-	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told */
+	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told
+			   */
 	uint16_t bytes;
-	uint8_t data[];   /* the command as it came: smaller than decoded */
+	uint8_t data[]; /* the command as it came: smaller than decoded */
 };
 
 /* Memory that is cleared piece by piece before its host hears of it. */
@@ -89,15 +91,18 @@ struct slot {
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
 
-	/* The worker's: events of the last RUNs that failed. Longer than what may be with it at once. */
+	/* The worker's: events of the last RUNs that failed. Longer than what may be with it at
+	 * once. */
 	uint64_t failed[XPU_WORK_MAX];
 	uint32_t failed_next;
 };
 
 /* slot.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
-/* A row of a live node that we may talk to as a struct nic_target. DXP_ENOENT, DXP_EACCESS, DXP_EPEERLOST. */
-int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, struct nic_target *out);
+/* A row of a live node that we may talk to as a struct nic_target. DXP_ENOENT, DXP_EACCESS,
+ * DXP_EPEERLOST. */
+int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
+	      struct nic_target *out);
 void slot_error_note(struct slot *s, int status);
 
 /* tenant.c */
@@ -118,7 +123,8 @@ void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
 void event_send(struct tenant *t, const struct command_event *e);
 /* An EVENT to another xPU. `done` may be NULL. */
-int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e, outbox_done done, void *context);
+int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+	       outbox_done done, void *context);
 
 /* commands.c: what arrives */
 void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data);
@@ -159,8 +165,8 @@ struct job {
 	void (*done)(struct job *j); /* back in the slot's thread; frees j */
 	void (*drop)(struct job *j); /* in place of done, at the end of the slot; frees j */
 };
-void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *), void (*done)(struct job *),
-	      void (*drop)(struct job *));
+void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *),
+	      void (*done)(struct job *), void (*drop)(struct job *));
 uint32_t jobs_take(struct slot *s);
 void jobs_drop(struct slot *s, struct worker_job *list);
 

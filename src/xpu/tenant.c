@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that use the xPU: they come by OPEN and go by CLOSE, by dying, or by not reading what they asked for. */
+/* Hosts that use the xPU: they come by OPEN and go by CLOSE, by dying, or by not reading what they
+ * asked for. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -65,10 +66,11 @@ static void host_changed(struct slot *s, const struct table_change *change)
 
 	if (!t)
 		return;
-	/* A new life of the host may have opened the xPU before we heard of it: it has another magic. */
+	/* A new life of the host may have opened the xPU before we heard of it: it has another
+	 * magic. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
-		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed", e->name, e->id,
-			 lost ? "is gone" : "started anew");
+		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
+			 e->name, e->id, lost ? "is gone" : "started anew");
 		tenant_evict(t, DXP_EPEERLOST);
 	}
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SEND, SIGNAL and the task of the registers: data from our memory into another xPU's, then the event.
+/* SEND, SIGNAL and the task of the registers: data from our memory into another xPU's, then the
+ * event.
  *
- * The event follows the data on the same queue pair without waiting for its acknowledgement, which saves a round trip; but
- * only once a PUT with this key to this life of the peer has gone well, and within what the peer says its memory is: such a PUT
- * cannot be refused. So a peer never hears "done" of data that was refused. */
+ * The event follows the data on the same queue pair without waiting for its acknowledgement, which
+ * saves a round trip; but only once a PUT with this key to this life of the peer has gone well, and
+ * within what the peer says its memory is: such a PUT cannot be refused. So a peer never hears
+ * "done" of data that was refused. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -38,8 +40,8 @@ static bool key_known(const struct transfer *f)
 
 static void key_remember(const struct transfer *f)
 {
-	*known_slot(f->tenant->slot, f->to.node, f->key) =
-		(struct known_key){.node = f->to.node, .key = f->key, .incarnation = f->incarnation};
+	*known_slot(f->tenant->slot, f->to.node, f->key) = (struct known_key){
+		.node = f->to.node, .key = f->key, .incarnation = f->incarnation};
 }
 
 static void task_end(struct tenant *t, int status)
@@ -91,7 +93,8 @@ static void event_put(struct transfer *f)
 
 static bool event_due(const struct transfer *f)
 {
-	return f->work && f->work->graph.event && !f->told && !f->tenant->gone && f->status == DXP_OK;
+	return f->work && f->work->graph.event && !f->told && !f->tenant->gone &&
+	       f->status == DXP_OK;
 }
 
 static void message_ended(void *context, int status)
@@ -119,8 +122,10 @@ static void data_put(struct transfer *f)
 
 	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {
 		uint32_t bytes = (uint32_t)min_u64(f->bytes - at, XPU_PUT_BYTES);
-		const struct nic_entry local = {.offset = f->from + at, .bytes = bytes, .key = s->memory_key};
-		const struct nic_entry remote = {.offset = f->destination + at, .bytes = bytes, .key = f->key};
+		const struct nic_entry local = {
+			.offset = f->from + at, .bytes = bytes, .key = s->memory_key};
+		const struct nic_entry remote = {
+			.offset = f->destination + at, .bytes = bytes, .key = f->key};
 		f->status = outbox_put(s->outbox, &f->to, &local, &remote, message_ended, f);
 		f->pending += f->status == DXP_OK;
 	}
@@ -192,7 +197,9 @@ void task_start(struct tenant *t)
 		f->destination = t->task.destination;
 		f->bytes = t->task.bytes;
 		f->key = t->task.key;
-		status = t->task.node > WIRE_NODE_LAST ? DXP_ENOENT : transfer_prepare(f, (uint16_t)t->task.node);
+		status = t->task.node > WIRE_NODE_LAST
+				 ? DXP_ENOENT
+				 : transfer_prepare(f, (uint16_t)t->task.node);
 	}
 	if (status == DXP_OK) {
 		transfer_run(f);

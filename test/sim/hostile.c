@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/util.h"
 #include "nic/internal.h"
@@ -110,6 +111,62 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 	const char *broken = invariants_broken(n);
 	if (broken)
 		fail_msg("%s", broken);
+}
+
+/* A control frame; `h` needs a type and what is special about it. */
+static void control_give(struct rig *r, struct wire_header h, const uint8_t *body, size_t bytes)
+{
+	struct nic *n = sim_nic(r->sim, 1);
+	uint8_t frame[LINK_HEADER_BYTES_MAX];
+	struct link_arrival a = {.data = frame, .bytes = WIRE_COMMON_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
+
+	h.header_bytes = WIRE_COMMON_BYTES;
+	h.dst_session = peer_find(n, 1)->session->local_id;
+	h.src_node = 1;
+	h.dst_node = 2;
+	wire_header_encode(&h, frame);
+	memcpy(frame + WIRE_COMMON_BYTES, body, bytes);
+	wire_control_seal(frame, a.bytes);
+	assert_int_equal(nic_receive(n, &a, sim_now(r->sim)), DXP_OK);
+	const char *broken = invariants_broken(n);
+	if (broken)
+		fail_msg("%s", broken);
+}
+
+static void nack_give(struct rig *r, uint32_t psn, uint8_t code, uint32_t retry_us)
+{
+	const struct wire_nack_body nack = {.code = code, .psn = psn, .retry_us = retry_us};
+	uint8_t body[WIRE_NACK_BODY_BYTES];
+
+	wire_nack_encode(&nack, body);
+	control_give(r, (struct wire_header){.type = WIRE_NACK}, body, sizeof(body));
+}
+
+/* `bitmap` is the first word of what has arrived from `cum` on; 0: none. */
+static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_ack ack)
+{
+	uint8_t body[WIRE_ACK_BODY_BYTES + 8], word[8];
+
+	put_be64(word, bitmap);
+	ack.bitmap = word;
+	ack.sack_words = bitmap != 0;
+	wire_ack_encode(&ack, body);
+	control_give(r, (struct wire_header){.type = WIRE_ACK, .flags = WIRE_FLAG_ACKV, .cum_ack = cum}, body,
+		     WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
+}
+
+/* Host 1 sends `count` NAPs, which host 0's honest side never gets. */
+static struct rltp_session *naps_send(struct rig *r, uint32_t count)
+{
+	static struct link_datagram batch[16];
+	struct nic_target to = sim_target(r->sim, 0, 0);
+	struct nic *n = sim_nic(r->sim, 1);
+
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(nic_user_nap(sim_window(r->sim, 1), 0, &to, "nap", 3, 0, i), DXP_OK);
+	nic_doorbells(n, sim_now(r->sim));
+	nic_send(n, batch, ARRAY_COUNT(batch), sim_now(r->sim));
+	return peer_find(n, 1)->session;
 }
 
 static void memory_untouched(const struct rig *r)
@@ -216,6 +273,39 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
 }
 
+static void hostile__refused_then_acknowledged(void **state)
+{
+	struct rig *r = *state;
+	const struct rltp_session *s = naps_send(r, 2);
+
+	/* "try again in an hour" must not become the time at which something arrived */
+	nack_give(r, s->tx_una, WIRE_NACK_RNR, UINT32_MAX);
+	ack_give(r, s->tx_una + 1, 0, (struct wire_ack){.hold = WIRE_HOLD_NONE});
+	assert_int_equal(s->inflight, 1);
+	assert_int_equal(s->lost, 0);
+}
+
+static void hostile__echo_of_the_future(void **state)
+{
+	struct rig *r = *state;
+	const struct rltp_session *s = naps_send(r, 1);
+	uint64_t srtt_ns = s->srtt_ns;
+
+	ack_give(r, s->tx_una, 0,
+		 (struct wire_ack){.echo_psn = s->tx_una, .echo_ts = (uint32_t)(sim_now(r->sim) / WIRE_TS_NS) + 2});
+	assert_int_equal(s->srtt_ns, srtt_ns);
+}
+
+static void hostile__all_acknowledged_but_the_first_number(void **state)
+{
+	struct rig *r = *state;
+	const struct rltp_session *s = naps_send(r, 3);
+
+	ack_give(r, s->tx_una, 7, (struct wire_ack){.hold = WIRE_HOLD_NONE});
+	assert_int_equal(s->tx_una, s->tx_next);
+	assert_false(rltp_session_busy(s));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -225,6 +315,9 @@ int main(void)
 		CASE(hostile__wrong_answer_ends_the_request),
 		CASE(hostile__part_of_a_nap_sent_twice),
 		CASE(hostile__register_index_beyond_32_bits),
+		CASE(hostile__refused_then_acknowledged),
+		CASE(hostile__echo_of_the_future),
+		CASE(hostile__all_acknowledged_but_the_first_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

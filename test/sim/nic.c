@@ -295,6 +295,35 @@ static void nic__restart_is_told_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
+/* More pieces than a stream takes: the last requests are cut only after the first have failed, and no event comes between. The
+ * NIC is turned by its deadline alone, as in a node that nothing else wakes. */
+static void nic__silent_peer_ends_what_waits_for_room(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct nic_entry local = {0, 480, r->key[0]}, remote[48];
+	struct nic_lists lists = {&local, remote, 1, ARRAY_COUNT(remote)};
+	struct nic *n = sim_nic(r->sim, 0);
+	uint64_t now_ns = sim_now(r->sim);
+	static struct link_datagram batch[64];
+
+	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
+		remote[i] = (struct nic_entry){100 * i, 10, r->key[1]};
+	for (uint64_t i = 0; i < 6; i++)
+		assert_int_equal(nic_user_put(sim_window(r->sim, 0), 1, &to, &lists, i), DXP_OK);
+	nic_doorbells(n, now_ns);
+	while (r->completions < 6) {
+		while (nic_send(n, batch, ARRAY_COUNT(batch), now_ns) > 0)
+			;
+		assert_true(nic_deadline(n) != UINT64_MAX);
+		now_ns = max_u64(now_ns, nic_deadline(n));
+		nic_doorbells(n, now_ns);
+		while (completed(r))
+			assert_int_equal(r->event.status, DXP_ETIMEDOUT);
+	}
+	assert_true(now_ns < 20 * S_NS);
+}
+
 /* Has host 0's request been acknowledged, and part of the answer come? */
 static bool answer_begun(void *context)
 {
@@ -343,6 +372,7 @@ int main(void)
 		CASE(nic__slow_receiver_holds_the_sender),
 		CASE(nic__doorbells_are_bounded),
 		CASE(nic__silent_peer_ends_work),
+		CASE(nic__silent_peer_ends_what_waits_for_room),
 		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
 		CASE(nic__restart_is_found_by_reset),
 		CASE(nic__restart_is_told_by_the_table),
