@@ -9,7 +9,8 @@
 
 # ping NAME XPU: as that host.
 ping() {
-	dxp ping "$2" --name "$1" --count 5 --json | grep -q '"count": 5' || die "$1 cannot reach $2"
+	dxp ping "$2" --name "$1" --count 5 --json | grep -q '"count": 5' ||
+		die "$1 cannot reach $2"
 }
 
 dxp up --xpus 2 --memory 16M --port 0 --grants explicit
@@ -21,7 +22,7 @@ refuse 1 xpu1 dxp ping xpu1 --name bob
 dxp grant '*' xpu2 --json | grep -q '"granted": true' || die "grant --json"
 ping bob xpu2
 ping alice xpu2
-dxp nodes --name bob --json | grep -q '"name": "xpu1"' || die "the table hides an xPU from who has the key"
+dxp nodes --name bob --json | grep -q '"name": "xpu1"' || die "who has the key sees the whole table"
 
 say "== revoked while in use"
 dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &
