@@ -223,6 +223,21 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, stru
 	return n + rltp_session_send(s, out + n, count - n, now_ns);
 }
 
+/* The batch was full before it was the turn of *link: he is the first next time. Else one busy session would keep even the
+ * acknowledgements of those behind it back for as long as it is busy. */
+static void active_rotate(struct rltp_endpoint *e, struct rltp_session **link)
+{
+	struct rltp_session *first = *link, **end;
+
+	if (!first || first == e->active)
+		return;
+	*link = NULL;
+	for (end = &first->next_active; *end; end = &(*end)->next_active)
+		;
+	*end = e->active;
+	e->active = first;
+}
+
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t n = resets_send(e, out, count, now_ns);
@@ -238,6 +253,7 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, si
 			link = &s->next_active;
 		}
 	}
+	active_rotate(e, link);
 	return n;
 }
 

@@ -48,7 +48,7 @@ static uint64_t token_of(void *context, uint32_t id)
 	return (uintptr_t)context * 0x9e3779b97f4a7c15ull ^ id * 0xff51afd7ed558ccdull;
 }
 
-static int peer_introduce(struct sim *s, uint32_t to, uint32_t host)
+int sim_introduce(struct sim *s, uint32_t to, uint32_t host)
 {
 	struct rltp_peer_info peer = {
 		.node = (uint16_t)(host + 1),
@@ -68,8 +68,8 @@ static int host_start(struct sim *s, uint32_t i)
 		.incarnation = ++h->incarnation,
 		.window_packets = s->options.window_packets,
 		.payload_crc = true,
-		.entropy = entropy_rng,
-		.entropy_context = &s->secrets,
+		.entropy = s->options.entropy,
+		.entropy_context = s->options.entropy_context,
 		.token = token_of,
 		.token_context = (void *)(uintptr_t)(i + 1),
 		.cfg = s->options.cfg,
@@ -109,13 +109,17 @@ int sim_create(const struct sim_options *options, struct sim **out)
 		s->options.reorder_ns = 10 * s->options.delay_ns;
 	s->rng.state = options->seed;
 	s->secrets.state = ~options->seed;
-	s->now_ns = FIRST_NS;
+	if (!s->options.entropy) {
+		s->options.entropy = entropy_rng;
+		s->options.entropy_context = &s->secrets;
+	}
+	s->now_ns = options->start_ns ? options->start_ns : FIRST_NS;
 	int status = DXP_OK;
 	for (uint32_t i = 0; i < options->hosts && status == DXP_OK; i++)
 		status = host_start(s, i);
 	for (uint32_t i = 0; i < options->hosts; i++)
 		for (uint32_t k = 0; k < options->hosts && status == DXP_OK; k++)
-			status = i == k ? DXP_OK : peer_introduce(s, i, k);
+			status = i == k ? DXP_OK : sim_introduce(s, i, k);
 	if (status != DXP_OK) {
 		sim_destroy(s);
 		return status;
@@ -307,9 +311,9 @@ int sim_restart(struct sim *s, uint32_t host, bool announce)
 	for (uint32_t i = 0; i < s->options.hosts && status == DXP_OK; i++) {
 		if (i == host)
 			continue;
-		status = peer_introduce(s, host, i);
+		status = sim_introduce(s, host, i);
 		if (status == DXP_OK && announce)
-			status = peer_introduce(s, i, host);
+			status = sim_introduce(s, i, host);
 	}
 	return status;
 }

@@ -27,6 +27,9 @@ struct sim_options {
 	uint64_t reorder_ns;     /* 0: 10 times the delay */
 	uint64_t drop_index;     /* lose exactly this datagram, counted from 0; SIM_DROP_NONE: none */
 	uint32_t window_packets; /* 0: the default */
+	uint64_t start_ns;       /* what the clock shows at first; 0: 1 s */
+	entropy_fn entropy;      /* where the NICs' numbers come from; NULL: the seed */
+	void *entropy_context;
 	const struct nic_cfg_ops *cfg; /* registers of every host; context is the host's index + 1 as pointer */
 };
 
@@ -55,6 +58,9 @@ bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void
 /* Replaces a host by a fresh one with a larger incarnation and empty memory, as after a crash. Its peers are told only when
  * `announce` is set, as a node table would. */
 int sim_restart(struct sim *s, uint32_t host, bool announce);
+
+/* Tells host `to` of host `host`, as a node table would: after nic_peer_lost, for one. */
+int sim_introduce(struct sim *s, uint32_t to, uint32_t host);
 
 /* Nothing from `from` reaches `to` any more, or again. */
 void sim_blackhole(struct sim *s, uint32_t from, uint32_t to, bool on);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seven hosts send more NAPs than host 0 has buffers, which takes a few now and then. */
+/* Many hosts and one: who shares its receive slots, and its turn to send. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@
 #define NAPS  60 /* from each queue pair of each host */
 #define TOTAL (NAPS * NIC_QPS_PER_FUNCTION * (HOSTS - 1))
 
+/* Seven hosts send more NAPs than host 0 has buffers, which takes a few now and then. */
 struct crowd {
 	struct sim *sim;
 	uint32_t posted[HOSTS][NIC_QPS_PER_FUNCTION], completed, received;
@@ -65,9 +66,44 @@ static void crowd__early_messages_leave_room_for_those_due(void **state)
 	assert_true(finished);
 }
 
+static bool all_sent(void *context)
+{
+	struct crowd *c = context;
+	struct nic_event event;
+
+	while (nic_user_sent(sim_window(c->sim, 0), &event))
+		c->completed++;
+	return c->completed == 2;
+}
+
+static void crowd__busy_session_leaves_room_for_others(void **state)
+{
+	struct sim_options o = {.seed = 9, .hosts = 3, .drop_index = SIM_DROP_NONE};
+	struct link_datagram batch[8];
+	struct crowd c = {0};
+	bool turn[3] = {false};
+
+	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
+	struct nic_target to[3] = {{0}, sim_target(c.sim, 1, 0), sim_target(c.sim, 2, 0)};
+	for (int host = 1; host < 3; host++)
+		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0), DXP_OK);
+	assert_true(sim_run(c.sim, S_NS, all_sent, &c));
+	/* both have more to send than two batches hold */
+	for (uint8_t i = 0; i < NIC_DOORBELLS; i++)
+		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0), DXP_OK);
+	nic_doorbells(sim_nic(c.sim, 0), sim_now(c.sim));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(nic_send(sim_nic(c.sim, 0), batch, ARRAY_COUNT(batch), sim_now(c.sim)), ARRAY_COUNT(batch));
+		turn[batch[0].to.ip[15] - 1] = true;
+	}
+	sim_destroy(c.sim);
+	assert_true(turn[1] && turn[2]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(crowd__busy_session_leaves_room_for_others),
 		cmocka_unit_test(crowd__early_messages_leave_room_for_those_due),
 	};
 

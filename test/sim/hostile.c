@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer with an open session that sends frames no honest one would, with a right checksum: host 0 as seen by host 1. Whatever
- * it sends, host 1 writes nothing outside the regions and loses nothing that it holds. */
+/* A peer with an open session that sends frames no honest one would, with a right checksum: host 0
+ * as seen by host 1. Whatever it sends, host 1 writes nothing outside the regions and loses nothing
+ * that it holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,12 +31,14 @@ struct rig {
 	struct nic_event event;
 };
 
-static uint8_t cfg_any(void *context, uint16_t node, uint32_t first, uint32_t count, uint32_t *values)
+static uint8_t cfg_any(void *context, uint16_t node, uint32_t first, uint32_t count,
+		       uint32_t *values)
 {
 	return 0;
 }
 
-static uint8_t cfg_none(void *context, uint16_t node, uint32_t first, uint32_t count, const uint32_t *values)
+static uint8_t cfg_none(void *context, uint16_t node, uint32_t first, uint32_t count,
+			const uint32_t *values)
 {
 	return 0;
 }
@@ -46,24 +49,28 @@ static bool completed(void *context)
 {
 	struct rig *r = context;
 
-	return nic_user_sent(sim_window(r->sim, 0), &r->event) || nic_user_sent(sim_window(r->sim, 1), &r->event);
+	return nic_user_sent(sim_window(r->sim, 0), &r->event) ||
+	       nic_user_sent(sim_window(r->sim, 1), &r->event);
 }
 
 static int rig_open(void **state)
 {
 	static struct rig r;
-	struct sim_options o = {.seed = 3, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
+	struct sim_options o = {
+		.seed = 3, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
 
 	memset(&r, 0, sizeof(r));
 	if (sim_create(&o, &r.sim) != DXP_OK)
 		return -1;
-	nic_region_register(sim_nic(r.sim, 1), r.memory + GUARD, MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
+	nic_region_register(sim_nic(r.sim, 1), r.memory + GUARD, MEMORY,
+			    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
 	nic_region_register(sim_nic(r.sim, 1), r.local, MEMORY, NIC_LOCAL, &r.local_key);
 	/* an honest NAP opens the session and is taken */
 	struct nic_target to = sim_target(r.sim, 1, 0);
 	const uint8_t *data;
 	nic_user_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
-	if (!sim_run(r.sim, S_NS, completed, &r) || !nic_user_received_peek(sim_window(r.sim, 1), &data))
+	if (!sim_run(r.sim, S_NS, completed, &r) ||
+	    !nic_user_received_peek(sim_window(r.sim, 1), &data))
 		return -1;
 	nic_user_received_release(sim_window(r.sim, 1));
 	*state = &r;
@@ -101,7 +108,8 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 {
 	struct nic *n = sim_nic(r->sim, 1);
 	uint8_t frame[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX];
-	struct link_arrival a = {.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
+	struct link_arrival a = {
+		.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
 	h->payload_bytes = bytes;
 	wire_header_encode(h, frame);
@@ -118,7 +126,8 @@ static void control_give(struct rig *r, struct wire_header h, const uint8_t *bod
 {
 	struct nic *n = sim_nic(r->sim, 1);
 	uint8_t frame[LINK_HEADER_BYTES_MAX];
-	struct link_arrival a = {.data = frame, .bytes = WIRE_COMMON_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
+	struct link_arrival a = {
+		.data = frame, .bytes = WIRE_COMMON_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
 	h.header_bytes = WIRE_COMMON_BYTES;
 	h.dst_session = peer_find(n, 1)->session->local_id;
@@ -151,8 +160,9 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 	ack.bitmap = word;
 	ack.sack_words = bitmap != 0;
 	wire_ack_encode(&ack, body);
-	control_give(r, (struct wire_header){.type = WIRE_ACK, .flags = WIRE_FLAG_ACKV, .cum_ack = cum}, body,
-		     WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
+	control_give(
+		r, (struct wire_header){.type = WIRE_ACK, .flags = WIRE_FLAG_ACKV, .cum_ack = cum},
+		body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
 
 /* Host 1 sends `count` NAPs, which host 0's honest side never gets. */
@@ -163,7 +173,8 @@ static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 	struct nic *n = sim_nic(r->sim, 1);
 
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(nic_user_nap(sim_window(r->sim, 1), 0, &to, "nap", 3, 0, i), DXP_OK);
+		assert_int_equal(nic_user_nap(sim_window(r->sim, 1), 0, &to, "nap", 3, 0, i),
+				 DXP_OK);
 	nic_doorbells(n, sim_now(r->sim));
 	nic_send(n, batch, ARRAY_COUNT(batch), sim_now(r->sim));
 	return peer_find(n, 1)->session;
@@ -292,7 +303,8 @@ static void hostile__echo_of_the_future(void **state)
 	uint64_t srtt_ns = s->srtt_ns;
 
 	ack_give(r, s->tx_una, 0,
-		 (struct wire_ack){.echo_psn = s->tx_una, .echo_ts = (uint32_t)(sim_now(r->sim) / WIRE_TS_NS) + 2});
+		 (struct wire_ack){.echo_psn = s->tx_una,
+				   .echo_ts = (uint32_t)(sim_now(r->sim) / WIRE_TS_NS) + 2});
 	assert_int_equal(s->srtt_ns, srtt_ns);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must be true of a NIC between any two calls, whatever its peers and its user do: the accounts of RLTP agree with its
- * slots, those of the engine with what it holds, and nothing that has work waits for nobody. */
+/* What must be true of a NIC between any two calls, whatever its peers and its user do: the
+ * accounts of RLTP agree with its slots, those of the engine with what it holds, and nothing that
+ * has work waits for nobody. */
 #ifndef TEST_SUPPORT_INVARIANTS_H
 #define TEST_SUPPORT_INVARIANTS_H
 
