@@ -75,6 +75,7 @@ struct nic_function {
 	uint32_t sent_index;   /* events written */
 	uint32_t received_index;
 	uint32_t received_reserved; /* receive slots promised to messages that are not complete */
+	uint32_t turn;         /* queue pair that is served first next time */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 };

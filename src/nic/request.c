@@ -301,8 +301,11 @@ void request_advance(struct nic_request *r)
 
 void queues_advance(struct nic_function *f)
 {
-	for (int i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		struct nic_queue *q = &f->queues[i];
+	/* Each is the first in turn: what becomes free of streams and reads would else always go to the same. */
+	uint32_t turn = f->turn++;
+
+	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
+		struct nic_queue *q = &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION];
 		struct nic_request *r = q->head;
 		/* A request that cannot be cut whole holds back those behind it: their order is promised. */
 		for (; r; r = r->next) {

@@ -10,10 +10,13 @@ int nic_user_post(struct nic_window *w, const void *descriptor, uint32_t bytes)
 {
 	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES)
 		return DXP_EINVAL;
-	uint32_t index = atomic_load_explicit(&w->producer, memory_order_relaxed);
+	uint32_t index, consumer;
 	do {
-		/* Pairs with the engine's release of `consumer`: the slot was copied out. */
-		if (index - atomic_load_explicit(&w->consumer, memory_order_acquire) >= NIC_DOORBELLS)
+		/* `consumer` first: read last it may be ahead of an older `producer`, and the difference would read as full. Pairs with
+		 * the engine's release of it: the slot was copied out. */
+		consumer = atomic_load_explicit(&w->consumer, memory_order_acquire);
+		index = atomic_load_explicit(&w->producer, memory_order_relaxed);
+		if (index - consumer >= NIC_DOORBELLS)
 			return DXP_EAGAIN;
 	} while (!atomic_compare_exchange_weak_explicit(&w->producer, &index, index + 1, memory_order_relaxed,
 							memory_order_relaxed));

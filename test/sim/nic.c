@@ -295,6 +295,33 @@ static void nic__restart_is_told_by_the_table(void **state)
 	restart_case(*state, true);
 }
 
+static bool second_queue_completed(void *context)
+{
+	struct rig *r = context;
+
+	while (completed(r))
+		if (r->event.qp == 1)
+			return true;
+	return false;
+}
+
+static void nic__queue_pairs_share_the_table_of_reads(void **state)
+{
+	struct rig *r = *state;
+	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct nic_entry local = {0, 900, r->key[0]}, whole = {0, 900, r->key[1]}, remote[90];
+	struct nic_lists many = {&local, remote, 1, ARRAY_COUNT(remote)}, one = {&local, &whole, 1, 1};
+
+	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
+		remote[i] = (struct nic_entry){20 * i, 10, r->key[1]};
+	for (uint64_t i = 0; i < 8; i++)
+		assert_int_equal(nic_user_get(sim_window(r->sim, 0), 0, &to, &many, i), DXP_OK);
+	assert_int_equal(nic_user_get(sim_window(r->sim, 0), 1, &to, &one, 8), DXP_OK);
+	assert_true(sim_run(r->sim, S_NS, second_queue_completed, r));
+	assert_int_equal(r->event.status, DXP_OK);
+	assert_true(r->completions <= 3);
+}
+
 /* More pieces than a stream takes: the last requests are cut only after the first have failed, and no event comes between. The
  * NIC is turned by its deadline alone, as in a node that nothing else wakes. */
 static void nic__silent_peer_ends_what_waits_for_room(void **state)
@@ -372,6 +399,7 @@ int main(void)
 		CASE(nic__slow_receiver_holds_the_sender),
 		CASE(nic__doorbells_are_bounded),
 		CASE(nic__silent_peer_ends_work),
+		CASE(nic__queue_pairs_share_the_table_of_reads),
 		CASE(nic__silent_peer_ends_what_waits_for_room),
 		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
 		CASE(nic__restart_is_found_by_reset),

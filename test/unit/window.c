@@ -25,6 +25,8 @@ struct rig {
 	struct nic_window *window;
 	_Atomic uint32_t seen[THREADS * POSTS];
 	_Atomic uint32_t completed;
+	_Atomic uint32_t ended[THREADS]; /* completions of what this thread posted */
+	_Atomic uint32_t refused;        /* posts that found no room */
 };
 
 static uint64_t token(void *context, uint32_t id)
@@ -57,6 +59,7 @@ static int rig_close(void **state)
 struct poster {
 	struct rig *rig;
 	uint32_t first;
+	uint32_t most; /* outstanding at once */
 };
 
 /* NAPs to a node that nobody knows: each ends at once, with DXP_ENOENT and its context. */
@@ -69,8 +72,12 @@ static void *post(void *argument)
 	for (uint32_t i = 0; i < POSTS; i++) {
 		uint64_t context = p->first + i;
 		memset(data, (int)context, sizeof(data));
-		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data), context, context) == DXP_EAGAIN)
+		while (i - atomic_load(&p->rig->ended[p->first / POSTS]) >= p->most)
 			sched_yield();
+		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data), context, context) == DXP_EAGAIN) {
+			atomic_fetch_add(&p->rig->refused, 1);
+			sched_yield();
+		}
 	}
 	return NULL;
 }
@@ -87,19 +94,19 @@ static void *poll_completions(void *argument)
 		}
 		if (event.status == DXP_ENOENT && event.context < THREADS * POSTS && event.qp == event.context % 4)
 			atomic_fetch_add(&r->seen[event.context], 1);
+		atomic_fetch_add(&r->ended[event.context / POSTS % THREADS], 1);
 		atomic_fetch_add(&r->completed, 1);
 	}
 	return NULL;
 }
 
-static void window__many_threads_post(void **state)
+static void threads_post(struct rig *r, uint32_t most)
 {
-	struct rig *r = *state;
 	pthread_t posters[THREADS], poller;
 	struct poster arguments[THREADS];
 
 	for (uint32_t i = 0; i < THREADS; i++) {
-		arguments[i] = (struct poster){r, i * POSTS};
+		arguments[i] = (struct poster){r, i * POSTS, most};
 		assert_int_equal(pthread_create(&posters[i], NULL, post, &arguments[i]), 0);
 	}
 	assert_int_equal(pthread_create(&poller, NULL, poll_completions, r), 0);
@@ -112,6 +119,20 @@ static void window__many_threads_post(void **state)
 	for (uint32_t i = 0; i < THREADS * POSTS; i++)
 		assert_int_equal(r->seen[i], 1);
 	assert_int_equal(nic_counters(r->nic)->descriptors_bad, 0);
+}
+
+static void window__many_threads_post(void **state)
+{
+	threads_post(*state, UINT32_MAX);
+}
+
+/* Who keeps less outstanding than there are doorbells always finds one. */
+static void window__room_is_seen(void **state)
+{
+	struct rig *r = *state;
+
+	threads_post(r, NIC_DOORBELLS / THREADS - 1);
+	assert_int_equal(r->refused, 0);
 }
 
 /* Random bytes as descriptors: each ends in a completion with an error, or in the sticky error, and never in a crash. */
@@ -158,6 +179,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
 		CASE(window__many_threads_post),
+		CASE(window__room_is_seen),
 		CASE(window__random_descriptors),
 		CASE(window__scribbled_words),
 	};
