@@ -34,8 +34,9 @@ clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s o
 	@tools/setup --list check
 	@tools/check $@
 
-bench: build ## the tables of docs/performance.md, measured here
-	@build/bin/dxp bench all
+bench: build ## every benchmark in turn: the tables of docs/performance.md, measured here
+	@for name in $$(build/bin/dxp bench 2>&1 | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do \
+		echo "== dxp bench $$name"; build/bin/dxp bench $$name || exit 1; done
 
 format: ## lay out all C sources as .clang-format says
 	@tools/setup --list check

@@ -16,7 +16,7 @@
 #include "link/udp.h"
 
 #define ROUNDS_MAX 99
-#define MEMORY     (64u << 20)
+#define MEMORY     RAW_PLACE_BYTES /* as much as the peer goes through */
 #define TOTAL      (1ull << 30)
 
 struct shape {

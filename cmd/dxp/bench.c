@@ -13,14 +13,29 @@ static int list(void)
 	     "line.\n");
 	for (const struct bench_entry *b = bench_list; b->name; b++)
 		printf("  %-12s %s\n", b->name, b->summary);
+	printf("  %-12s %s\n", "all", "every one of them in turn");
 	puts("\n`dxp bench NAME --help` tells the options of one.");
 	return EXIT_DONE;
+}
+
+/* Each in turn, with the same options. */
+static int run_all(int argc, char **argv)
+{
+	int status = EXIT_DONE;
+
+	for (const struct bench_entry *b = bench_list; b->name; b++) {
+		int one = b->run(argc, argv);
+		status = status == EXIT_DONE ? one : status;
+	}
+	return status;
 }
 
 int command_bench(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "--help") == 0)
 		return list();
+	if (strcmp(argv[1], "all") == 0)
+		return run_all(argc - 1, argv + 1);
 	for (const struct bench_entry *b = bench_list; b->name; b++) {
 		if (strcmp(b->name, argv[1]) == 0)
 			return b->run(argc - 1, argv + 1);

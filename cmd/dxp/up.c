@@ -15,7 +15,7 @@
 #include "link/udp.h"
 #include "wire/address.h"
 
-#define READY_NS (10 * S_NS) /* all parts together */
+#define READY_NS (10 * S_NS) /* each part */
 #define LOOK_NS  (10 * MS_NS)
 
 struct up {
@@ -60,35 +60,40 @@ static bool part_start(struct up *u, const char *name, const char *argv[])
 	return place_save(p);
 }
 
-/* The last lines that a part wrote before it ended. */
-static void part_blame(const struct up *u, const struct process *process)
+/* What a part wrote last; "" when nothing. */
+static void part_said(const struct up *u, const struct process *process, char *tail, size_t bytes)
 {
-	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16], tail[1024];
+	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
 
 	snprintf(file, sizeof(file), "run/%s.log", process->name);
-	if (!place_path(&u->place, file, path) || !file_tail(path, tail, sizeof(tail)))
+	if (!place_path(&u->place, file, path) || !file_tail(path, tail, bytes))
 		tail[0] = '\0';
 	size_t length = strlen(tail);
 	while (length && tail[length - 1] == '\n')
 		tail[--length] = '\0';
-	fail("%s ended before the fabric was up%s%s", process->name, length ? "; it said:\n" : "",
-	     tail);
 }
 
 /* Everything started so far runs, and there is time left. */
 static bool going(const struct up *u, const char *waiting_for)
 {
+	char tail[1024] = "";
+
 	for (unsigned i = 0; i < u->place.count; i++) {
-		if (!process_alive(&u->place.processes[i])) {
-			part_blame(u, &u->place.processes[i]);
-			return false;
-		}
+		const struct process *process = &u->place.processes[i];
+		part_said(u, process, tail, sizeof(tail));
+		if (process_alive(process))
+			continue;
+		fail("%s ended before the fabric was up%s%s", process->name,
+		     *tail ? "; it said:\n" : "", tail);
+		return false;
 	}
 	if (interrupted)
 		fail("interrupted; everything is taken back");
 	else if (link_now_ns() >= u->deadline_ns)
-		fail("%s is not there after %llu s; look at the logs with DXP_LOG=info dxp up",
-		     waiting_for, (unsigned long long)(READY_NS / S_NS));
+		fail("%s is not there after %llu s%s%s", waiting_for,
+		     (unsigned long long)(READY_NS / S_NS),
+		     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk",
+		     tail);
 	else
 		return true;
 	return false;
@@ -163,7 +168,7 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	return part_start(u, name, argv);
 }
 
-static bool all_joined(const struct up *u, const struct ask *a)
+static uint64_t xpus_alive(const struct ask *a)
 {
 	const struct node_entry *rows;
 	size_t count = ask_nodes(a, &rows);
@@ -171,10 +176,11 @@ static bool all_joined(const struct up *u, const struct ask *a)
 
 	for (size_t i = 0; i < count; i++)
 		alive += rows[i].kind == MANAGE_XPU && rows[i].alive;
-	return alive >= u->xpus;
+	return alive;
 }
 
-static bool boxes_join(struct up *u, struct ask **out)
+/* Until that many xPUs have joined. */
+static bool boxes_join(struct up *u, uint64_t xpus, struct ask **out)
 {
 	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
 
@@ -182,7 +188,7 @@ static bool boxes_join(struct up *u, struct ask **out)
 		struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
 		struct ask *a;
 		if (inquiry_run(&q, &a) == DXP_OK) {
-			if (all_joined(u, a)) {
+			if (xpus_alive(a) >= xpus) {
 				*out = a;
 				return true;
 			}
@@ -193,17 +199,23 @@ static bool boxes_join(struct up *u, struct ask **out)
 	return false;
 }
 
+/* One box after another, so that ids come in the order of names. */
 static bool fabric_start(struct up *u, struct ask **nodes)
 {
+	uint64_t box = 1;
+
 	u->deadline_ns = link_now_ns() + READY_NS;
 	if (!manager_start(u))
 		return false;
-	uint64_t box = 1;
 	for (uint64_t first = 1; first <= u->xpus; first += u->slots, box++) {
-		if (!box_start(u, box, first))
+		ask_destroy(*nodes);
+		*nodes = NULL;
+		u->deadline_ns = link_now_ns() + READY_NS;
+		if (!box_start(u, box, first) ||
+		    !boxes_join(u, min_u64(first + u->slots - 1, u->xpus), nodes))
 			return false;
 	}
-	return boxes_join(u, nodes);
+	return true;
 }
 
 static int report(const struct up *u, const struct ask *a)

@@ -22,6 +22,7 @@ struct backend_launch {
 	uint32_t argument_count;
 	const dxp_event *wait; /* events of any stage */
 	uint32_t wait_count;   /* at most DXP_WAIT_MAX */
+	bool lazy;             /* nobody waits for its end soon */
 };
 
 struct backend_transfer {

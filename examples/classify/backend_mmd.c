@@ -83,7 +83,8 @@ static int mmd_launch(struct backend *b, uint32_t stage, const struct backend_la
 			       .arguments = launch->arguments,
 			       .argument_count = launch->argument_count,
 			       .wait = launch->wait,
-			       .wait_count = launch->wait_count};
+			       .wait_count = launch->wait_count,
+			       .lazy = launch->lazy};
 	int status = dxp_run(m->stages[stage].xpu, &l, event);
 
 	return status == DXP_EAGAIN ? status : done(m, status, stage, fault);

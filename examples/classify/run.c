@@ -252,9 +252,11 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
 	}
 }
 
-static int post_step(struct run *r, struct flight *f, uint32_t stage, const struct step *step,
+static int post_step(struct run *r, struct flight *f, uint32_t stage, uint32_t index,
 		     const struct waits *waits, struct fault *fault)
 {
+	const struct steps *steps = &r->stages[stage].steps;
+	const struct step *step = &steps->list[index];
 	struct dxp_argument arguments[STEP_ARGUMENTS_MAX];
 	uint32_t slot = (uint32_t)(f - r->flights);
 	struct backend_launch launch = {.kernel = step->kernel,
@@ -262,7 +264,9 @@ static int post_step(struct run *r, struct flight *f, uint32_t stage, const stru
 					.arguments = arguments,
 					.argument_count = step->argument_count,
 					.wait = waits->events,
-					.wait_count = waits->count};
+					.wait_count = waits->count,
+					/* What is waited for is the end of a stage. */
+					.lazy = index + 1 < steps->count};
 
 	for (uint32_t i = 0; i < step->argument_count; i++)
 		resolve(r, stage, slot, &step->arguments[i], &arguments[i]);
@@ -341,7 +345,7 @@ static int post_command(struct run *r, struct flight *f, uint32_t stage, uint32_
 		else
 			next_waits(r, f, stage, index, &waits);
 		if (index < s->steps.count)
-			status = post_step(r, f, stage, &s->steps.list[index], &waits, fault);
+			status = post_step(r, f, stage, index, &waits, fault);
 		else
 			status = post_send(r, f, stage,
 					   r->plan->cuts[stage].tensors[index - s->steps.count],

@@ -91,25 +91,29 @@
 #define HOST_WATCH_NS     (250ull * 1000 * 1000)  /* between two looks for such silence */
 #define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
 #define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
+#define HOST_LOOK_NS      (20ull * 1000 * 1000)   /* keeper's longest sleep: so late may a loss be noticed while no call waits */
 #define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
-#define XPU_ALIGN            256  /* of allocations: what the public header promises, and a multiple of OpenCL's 128 */
+#define XPU_ALIGN            256  /* of allocations: the public promise, and a multiple of OpenCL's 128 */
 #define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
 #define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
-#define XPU_COMMANDS_MAX     8192 /* of one host on one xPU that have not ended: at most 2 KiB each */
+#define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
 #define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
 #define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
 #define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
-#define XPU_WORK_MAX         64   /* jobs given to the engine's thread ahead of time: hides the hand-over, bounds a cancel */
+#define XPU_WORK_MAX         64   /* jobs with the engine ahead of time: hides the hand-over */
 #define XPU_SOURCE_BYTES_MAX (16u << 20) /* of one program, as the host library allows */
 #define XPU_LOG_BYTES_MAX    (1u << 20)  /* of one build log; the rest is cut */
-#define XPU_CACHE_PROGRAMS   256  /* built programs kept by a process for whoever asks again */
-#define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one go by the network thread: about 50 us when it is fresh */
+#define XPU_CACHE_PROGRAMS   256         /* built programs kept for whoever asks again */
+#define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
-#define XPU_OUTBOX_FLIGHT    8    /* messages under way to one node: a silent one leaves room for others on its queue pair */
-#define XPU_OUTBOX_BACKLOG   64   /* messages waiting for one node beyond which no new command is taken */
+#define XPU_OUTBOX_FLIGHT    8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_EVENTS_HELD      32       /* events of one host that may come late: one NAP of them */
+#define XPU_EVENTS_HOLD_NS   (5ull * 1000 * 1000) /* how late they may come */
+#define XPU_OUTBOX_MAX       16384 /* waiting for one host, twice what its commands need: it never reads */
+#define XPU_MESSAGES_TURN    64    /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES        (1u << 30) /* of one PUT; a longer SEND is several */
 #define XPU_MEMORY_MIN       (1ull << 20)
 #define XPU_MEMORY_MAX       (1ull << 40)

@@ -61,12 +61,12 @@ static void reply_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	}
 }
 
-static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data)
 {
 	struct command_event e;
 	struct host_event *slot;
 
-	if (command_event_decode(data, bytes, &e) != DXP_OK || EVENT_XPU(e.event) != node) {
+	if (command_event_decode(data, COMMAND_EVENT_BYTES, &e) != DXP_OK || EVENT_XPU(e.event) != node) {
 		log_debug("an event of node %u does not parse", node);
 		return;
 	}
@@ -75,6 +75,17 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 		return;
 	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
 	events_finish(&x->events, EVENT_COUNT(e.event), e.status, &times);
+}
+
+/* One message holds several when the xPU had reason to wait. */
+static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+{
+	if (bytes % COMMAND_EVENT_BYTES != 0) {
+		log_debug("events of node %u do not parse", node);
+		return;
+	}
+	for (uint32_t at = 0; at < bytes; at += COMMAND_EVENT_BYTES)
+		event_arrived(f, node, data + at);
 }
 
 static void received(struct dxp_fabric *f, const struct nic_event *e, const uint8_t *data)
@@ -87,7 +98,7 @@ static void received(struct dxp_fabric *f, const struct nic_event *e, const uint
 	if (command_op(data, e->bytes) == COMMAND_REPLY)
 		reply_arrived(f, e->src_node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_EVENT)
-		event_arrived(f, e->src_node, data, e->bytes);
+		events_arrived(f, e->src_node, data, e->bytes);
 }
 
 uint32_t arrivals_take(struct dxp_fabric *f)

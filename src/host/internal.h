@@ -16,6 +16,7 @@
 
 #include <dxp/mmd.h>
 
+#include "base/spin.h"
 #include "base/limits.h"
 #include "base/util.h"
 #include "host/events.h"
@@ -56,7 +57,8 @@ struct dxp_fabric {
 	_Atomic uint32_t entering; /* threads that want the lock */
 	struct node *node;
 	struct nic_window *window;
-	uint64_t spin_ns, timeout_ns;
+	struct spin spin;
+	uint64_t timeout_ns;
 	struct dxp_xpu *
 		xpus; /* open ones, newest first; two of one node only when the older one is dead */
 	struct host_request *requests;
@@ -72,10 +74,9 @@ struct dxp_fabric {
 	bool leader, leader_polls;
 	int leader_bell, keeper_bell;
 	pthread_t keeper;
-	bool keeper_started, keeper_parked, keeper_polls, closing;
-	uint64_t keeper_until_ns; /* while keeper_polls */
-	uint64_t turned_ns;       /* a program's last turn */
-	uint64_t watch_ns;        /* next look for silent xPUs */
+	bool keeper_started, keeper_parked, closing;
+	uint64_t turned_ns; /* a program's last turn */
+	uint64_t watch_ns;  /* next look for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
 };

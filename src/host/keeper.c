@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,15 +42,14 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
 				 {.fd = f->keeper_bell, .events = POLLIN}};
-	uint64_t until = min_u64(fabric_deadline(f), now_ns + FABRIC_RENEW_NS);
+	/* A call may set a deadline meanwhile. Telling us would cost it a wake-up of another
+	 * processor each time; so we look. */
+	uint64_t until = min_u64(fabric_deadline(f), now_ns + HOST_LOOK_NS);
 	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
 
-	f->keeper_until_ns = until;
-	f->keeper_polls = true;
 	pthread_mutex_unlock(&f->lock);
 	ppoll(files, ARRAY_COUNT(files), &left, NULL);
 	fabric_enter(f);
-	f->keeper_polls = false;
 	node_wait_clear(f->node);
 	if (files[1].revents) {
 		uint64_t count;
@@ -75,6 +75,8 @@ static void *keep(void *context)
 {
 	struct dxp_fabric *f = context;
 
+	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
+	prctl(PR_SET_TIMERSLACK, 1000);
 	fabric_enter(f);
 	while (!f->closing) {
 		uint64_t now = link_now_ns();

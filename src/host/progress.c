@@ -40,15 +40,9 @@ void fabric_enter(struct dxp_fabric *f)
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
 }
 
-/* A keeper that sleeps past a deadline this call has made must know. */
 void fabric_leave(struct dxp_fabric *f)
 {
-	bool ring = f->keeper_polls && fabric_deadline(f) < f->keeper_until_ns;
-
-	f->keeper_until_ns = ring ? 0 : f->keeper_until_ns;
 	pthread_mutex_unlock(&f->lock);
-	if (ring)
-		bell_ring(f->keeper_bell);
 }
 
 uint64_t fabric_deadline(const struct dxp_fabric *f)
@@ -124,19 +118,23 @@ struct sleep {
 static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
 {
-	uint64_t spin_until = link_now_ns() + f->spin_ns;
+	uint64_t busy_ns = link_now_ns();
+	bool waited = false;
 
 	for (;;) {
 		uint32_t count = fabric_turn(f);
 
+		if (count && waited && f->spin.full_ns)
+			spin_note(&f->spin, f->turned_ns - busy_ns);
+		waited = count == 0;
 		if (done(context))
 			return DXP_OK;
 		if (f->turned_ns >= deadline_ns)
 			return DXP_ETIMEDOUT;
 		if (count)
-			spin_until = f->turned_ns + f->spin_ns;
+			busy_ns = f->turned_ns;
 		/* Datagrams that the link holds already do not make its file readable. */
-		if (count || f->turned_ns < spin_until) {
+		if (count || f->turned_ns < busy_ns + f->spin.budget_ns) {
 			step_aside(f);
 			continue;
 		}

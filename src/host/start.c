@@ -144,7 +144,7 @@ static int start_locked(struct dxp_xpu *x, struct command *c, const dxp_event *w
 
 int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event)
 {
-	struct command c = {.op = COMMAND_RUN};
+	struct command c = {.op = COMMAND_RUN, .lazy = launch->lazy};
 
 	if (!launch->program || launch->program->xpu != xpu)
 		return error_set(DXP_EINVAL, "run: the program was not built on xPU '%s'",

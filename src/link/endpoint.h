@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "base/spin.h"
 #include "link/fault.h"
 #include "link/receive.h"
 #include "link/train.h"
@@ -14,7 +15,7 @@ struct link {
 	int fd;       /* the socket, non-blocking */
 	int wake_fd;  /* an eventfd: readable after link_wake */
 	int epoll_fd; /* watches the two above */
-	uint32_t spin_ns;
+	struct spin spin;
 	struct wire_address address;
 	size_t receive_buffer_bytes;
 	struct fault *fault; /* NULL without DXP_FAULT */

@@ -32,7 +32,7 @@ int link_open(const struct link_options *options, struct link **out)
 
 	if (!l)
 		return DXP_ENOMEM;
-	l->spin_ns = options->spin_ns;
+	spin_init(&l->spin, options->spin_ns);
 	int status = fault_from_environment(options->bind.port, &l->fault);
 	if (status != DXP_OK)
 		goto free_link;

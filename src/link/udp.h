@@ -51,6 +51,10 @@ void link_close(struct link *l);
 /* The address that peers on the same network use: the bound one, its port filled in. */
 void link_address(const struct link *l, struct wire_address *out);
 
+/* The own address, without a port, that the kernel would use towards `to`. DXP_EIO: there is no way
+ * (logged). */
+int link_address_towards(const struct wire_address *to, struct wire_address *out);
+
 /* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP
  * headers, at most 65507); 1472 when it cannot be told. */
 size_t link_path_payload(const struct link *l, const struct wire_address *to);

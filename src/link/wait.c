@@ -107,6 +107,21 @@ static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 	return arrived;
 }
 
+static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_ns)
+{
+	uint64_t spin_end = min_u64(deadline_ns, begin_ns + l->spin.budget_ns);
+
+	do {
+		if (inbox_poll(&l->inbox, l->fd, &l->counters))
+			return true;
+		if (wake_take(l, false))
+			return false;
+	} while (link_now_ns() < spin_end);
+	/* Also when the deadline has come: a look without sleep, which drains the eventfd of a late
+	 * waker. */
+	return sleep_in_kernel(l, deadline_ns);
+}
+
 bool link_wait(struct link *l, uint64_t deadline_ns)
 {
 	if (inbox_pending(&l->inbox))
@@ -115,16 +130,9 @@ bool link_wait(struct link *l, uint64_t deadline_ns)
 		send_held(l);
 		deadline_ns = min_u64(deadline_ns, fault_deadline(l->fault));
 	}
-	uint64_t now = link_now_ns();
-	uint64_t spin_end = min_u64(deadline_ns, now + l->spin_ns);
-	do {
-		if (inbox_poll(&l->inbox, l->fd, &l->counters))
-			return true;
-		if (wake_take(l, false))
-			return false;
-		now = link_now_ns();
-	} while (now < spin_end);
-	/* Also when the deadline has come: a look without sleep, which drains the eventfd of a late
-	 * waker. */
-	return sleep_in_kernel(l, deadline_ns);
+	uint64_t begin_ns = link_now_ns();
+	bool arrived = spin_or_sleep(l, begin_ns, deadline_ns);
+	if (l->spin.full_ns && (arrived || link_now_ns() < deadline_ns))
+		spin_note(&l->spin, link_now_ns() - begin_ns);
+	return arrived;
 }

@@ -11,6 +11,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/spin.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "node/node.h"
@@ -85,6 +86,8 @@ int node_loop_run(struct node_loop *loop)
 {
 	uint32_t spin_ns = loop->spin_ns == 0 ? LINK_SPIN_NS : loop->spin_ns == UINT32_MAX ? 0 : loop->spin_ns;
 	uint64_t busy_ns = link_now_ns();
+	struct spin spin;
+	bool waited = false;
 	int poller;
 	int status = poller_create(loop, &poller);
 
@@ -92,12 +95,16 @@ int node_loop_run(struct node_loop *loop)
 		return status;
 	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
 	prctl(PR_SET_TIMERSLACK, 1000);
+	spin_init(&spin, spin_ns);
 	while (!*loop->stop) {
 		uint32_t work = round_run(loop);
 		uint64_t now_ns = link_now_ns();
+		if (work > 0 && waited)
+			spin_note(&spin, now_ns - busy_ns);
+		waited = work == 0;
 		if (work > 0)
 			busy_ns = now_ns;
-		else if (now_ns - busy_ns >= spin_ns)
+		else if (now_ns - busy_ns >= spin.budget_ns)
 			loop_sleep(loop, poller);
 	}
 	close(poller);

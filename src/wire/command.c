@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: docs/wire.md "Commands" holds the tables. What a field may hold is said once, in command_valid, for
- * both directions: so a message that we would refuse is never sent. */
+/* The command codec: docs/wire.md "Commands" holds the tables. What a field may hold is said once,
+ * in command_valid, for both directions: so a message that we would refuse is never sent. */
 #include "wire/command.h"
 
 #include <stdbool.h>
@@ -9,6 +9,8 @@
 #include <dxp/status.h>
 
 #include "wire/cursor.h"
+
+#define LAZY_BIT 0x80 /* in the byte that counts the waits */
 
 static bool op_asynchronous(uint8_t op)
 {
@@ -59,7 +61,8 @@ static bool run_valid(const struct command *c)
 
 static bool waits_valid(const struct command *c)
 {
-	if (c->wait_count > COMMAND_WAITS_MAX || (c->wait_count && !op_asynchronous(c->op)))
+	if (c->wait_count > COMMAND_WAITS_MAX || c->lazy > 1 ||
+	    ((c->wait_count || c->lazy) && !op_asynchronous(c->op)))
 		return false;
 	for (uint8_t i = 0; i < c->wait_count; i++)
 		if (c->waits[i] == 0)
@@ -235,7 +238,7 @@ int command_encode(const struct command *c, uint8_t *out)
 		return DXP_EINVAL;
 	put_8(&p, c->op);
 	if (op_asynchronous(c->op)) {
-		put_8(&p, c->wait_count);
+		put_8(&p, c->wait_count | (c->lazy ? LAZY_BIT : 0));
 		put_64(&p, c->event);
 		put_32(&p, c->oldest);
 		for (uint8_t i = 0; i < c->wait_count; i++)
@@ -259,7 +262,9 @@ static void take_head(struct take_cursor *t, struct command *c)
 		c->sequence = take_32(t);
 		return;
 	}
-	c->wait_count = take_8(t);
+	uint8_t waits = take_8(t);
+	c->lazy = (waits & LAZY_BIT) != 0;
+	c->wait_count = waits & (LAZY_BIT - 1);
 	c->event = take_64(t);
 	c->oldest = take_32(t);
 	for (uint8_t i = 0; i < c->wait_count && i < COMMAND_WAITS_MAX; i++)

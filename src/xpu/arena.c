@@ -104,11 +104,6 @@ uint64_t arena_free_bytes(const struct arena *a)
 	return a->free_bytes;
 }
 
-int arena_fd(const struct arena *a)
-{
-	return a->fd;
-}
-
 /* The block in which `address` lies; it must be in the arena. */
 static uint32_t block_at(const struct arena *a, uint64_t address)
 {
@@ -131,7 +126,8 @@ static uint32_t best_fit(const struct arena *a, uint64_t bytes)
 
 	for (uint32_t i = 0; i < a->count; i++) {
 		const struct block *b = &a->blocks[i];
-		if (!b->used && b->bytes >= bytes && (best == a->count || b->bytes < a->blocks[best].bytes))
+		if (!b->used && b->bytes >= bytes &&
+		    (best == a->count || b->bytes < a->blocks[best].bytes))
 			best = i;
 	}
 	return best;
@@ -249,7 +245,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 	while (i < a->count) {
 		const struct block *b = &a->blocks[i];
 		bool moved = b->used && !b->freed && b->owner == owner && block_free(a, i);
-		/* A released block may have joined the one before it: what follows has moved to i or i + 1. */
+		/* A released block may have joined the one before it: what follows has moved to i
+		 * or i + 1. */
 		i = moved && i > 0 ? i : i + 1;
 	}
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory of one xPU: one shared mapping of a memfd, and who owns which part of it. NIC and kernels work in it in
- * place. Addresses are offsets in it, multiples of XPU_ALIGN.
+/* Device memory of one xPU: one shared mapping of a memfd, and who owns which part of it. NIC and
+ * kernels work in it in place. Addresses are offsets in it, multiples of XPU_ALIGN.
  *
- * Holding: whoever works on a range (a kernel, a transfer) holds its allocation; one that is freed meanwhile is given out
- * again only when the last holder has dropped it.
- * Invariant: blocks cover the arena without gaps, in order of address; no two free ones are neighbours. Not thread-safe, but
- * the bytes are anybody's. */
+ * Holding: whoever works on a range (a kernel, a transfer) holds its allocation; one that is freed
+ * meanwhile is given out again only when the last holder has dropped it. Invariant: blocks cover
+ * the arena without gaps, in order of address; no two free ones are neighbours. Not thread-safe,
+ * but the bytes are anybody's. */
 #ifndef XPU_ARENA_H
 #define XPU_ARENA_H
 
@@ -13,18 +13,18 @@
 
 struct arena;
 
-/* `bytes` is rounded up to whole pages. On success *out must be destroyed. DXP_ENOMEM, DXP_EIO (logged), DXP_EINVAL. */
+/* `bytes` is rounded up to whole pages. On success *out must be destroyed. DXP_ENOMEM, DXP_EIO
+ * (logged), DXP_EINVAL. */
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
-/* The memfd, which another process may map; the arena's. */
-int arena_fd(const struct arena *a);
 
-/* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before anybody sees them.
- * DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the owner has XPU_ALLOCATIONS_MAX. */
+/* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before
+ * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the
+ * owner has XPU_ALLOCATIONS_MAX. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 
@@ -32,8 +32,8 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
 
-/* Holds the owner's allocation in which all of [address, address + bytes) lies. *rest, which may be NULL, is what it has from
- * `address` on. DXP_ERANGE: there is none. */
+/* Holds the owner's allocation in which all of [address, address + bytes) lies. *rest, which may be
+ * NULL, is what it has from `address` on. DXP_ERANGE: there is none. */
 int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest);
 /* `address` is one that was held. */
 void arena_drop(struct arena *a, uint64_t address);

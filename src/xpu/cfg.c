@@ -41,7 +41,8 @@ uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uin
 	return 0;
 }
 
-static uint8_t write_check(const struct cfg_task *task, uint32_t first, uint32_t count, const uint32_t *values)
+static uint8_t write_check(const struct cfg_task *task, uint32_t first, uint32_t count,
+			   const uint32_t *values)
 {
 	if (range_bad(first, count))
 		return WIRE_NACK_BOUNDS;
@@ -78,7 +79,8 @@ static void register_set(struct cfg_task *task, uint32_t index, uint32_t value, 
 	}
 }
 
-uint8_t cfg_write(struct cfg_task *task, uint32_t first, uint32_t count, const uint32_t *values, int *go)
+uint8_t cfg_write(struct cfg_task *task, uint32_t first, uint32_t count, const uint32_t *values,
+		  int *go)
 {
 	uint8_t refused = write_check(task, first, count, values);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs kernels on one xPU: one interface, several engines. All calls but engine_open and engine_describe are made by the
- * one thread that owns the engine; engine_run returns when the kernel has ended. Arguments point into device memory: kernels
- * work in place. */
+/* What runs kernels on one xPU: one interface, several engines. All calls but engine_open and
+ * engine_describe are made by the one thread that owns the engine; engine_run returns when the
+ * kernel has ended. Arguments point into device memory: kernels work in place. */
 #ifndef XPU_ENGINE_H
 #define XPU_ENGINE_H
 
@@ -56,11 +56,14 @@ struct engine_source {
 	const char *options;
 };
 
-/* On DXP_OK *program must be released; *log is for the caller to free, or NULL when there is nothing to say. */
+/* On DXP_OK *program must be released; *log is for the caller to free, or NULL when there is
+ * nothing to say. */
 struct engine_ops {
-	int (*build)(struct engine *e, const struct engine_source *source, struct engine_program **program, char **log);
+	int (*build)(struct engine *e, const struct engine_source *source,
+		     struct engine_program **program, char **log);
 	void (*release)(struct engine *e, struct engine_program *program);
-	int (*run)(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
+	int (*run)(struct engine *e, const struct engine_launch *launch,
+		   char text[ENGINE_TEXT_BYTES]);
 	void (*describe)(const struct engine *e, struct engine_description *out);
 	void (*close)(struct engine *e);
 };
@@ -69,8 +72,8 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-/* On success *out must be closed. DXP_EINVAL: no engine has that name; DXP_EUNSUPPORTED: there is no such device, or its
- * memory is not ours; DXP_EIO, DXP_ENOMEM. All logged with the next step. */
+/* On success *out must be closed. DXP_EINVAL: no engine has that name; DXP_EUNSUPPORTED: there is
+ * no such device, or its memory is not ours; DXP_EIO, DXP_ENOMEM. All logged with the next step. */
 int engine_open(const struct engine_options *options, struct engine **out);
 
 static inline void engine_close(struct engine *e)
@@ -84,9 +87,10 @@ static inline void engine_describe(const struct engine *e, struct engine_descrip
 	e->ops->describe(e, out);
 }
 
-/* DXP_EBUILD: it does not build, and the log says why; DXP_EUNSUPPORTED, DXP_ENOMEM, DXP_EDEVICE. */
-static inline int engine_build(struct engine *e, const struct engine_source *source, struct engine_program **program,
-			       char **log)
+/* DXP_EBUILD: it does not build, and the log says why; DXP_EUNSUPPORTED, DXP_ENOMEM, DXP_EDEVICE.
+ */
+static inline int engine_build(struct engine *e, const struct engine_source *source,
+			       struct engine_program **program, char **log)
 {
 	return e->ops->build(e, source, program, log);
 }
@@ -96,9 +100,10 @@ static inline void engine_release(struct engine *e, struct engine_program *progr
 	e->ops->release(e, program);
 }
 
-/* DXP_EINVAL: kernel, arguments or sizes are not what the program wants; DXP_EDEVICE: it failed while running; DXP_ENOENT: no such
- * kernel. `text` then says what and why. */
-static inline int engine_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES])
+/* DXP_EINVAL: kernel, arguments or sizes are not what the program wants; DXP_EDEVICE: it failed
+ * while running; DXP_ENOENT: no such kernel. `text` then says what and why. */
+static inline int engine_run(struct engine *e, const struct engine_launch *launch,
+			     char text[ENGINE_TEXT_BYTES])
 {
 	return e->ops->run(e, launch, text);
 }

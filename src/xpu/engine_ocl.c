@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device that works in our memory in place. Device memory is wrapped for each launch
- * (CL_MEM_USE_HOST_PTR, 0.1 us a buffer on PoCL); whether the device really works there is tried out at the start. */
+/* The engine `ocl`: kernels on an OpenCL device that works in our memory in place. Device memory is
+ * wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us a buffer on PoCL); whether the device really
+ * works there is tried out at the start. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static struct engine_ocl *ocl_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_ocl, engine);
 }
 
-static int ocl_build(struct engine *e, const struct engine_source *source, struct engine_program **program, char **log)
+static int ocl_build(struct engine *e, const struct engine_source *source,
+		     struct engine_program **program, char **log)
 {
 	struct engine_ocl *o = ocl_of(e);
 	struct engine_program *p = calloc(1, sizeof(*p));
@@ -59,8 +61,8 @@ static void ocl_release(struct engine *e, struct engine_program *p)
 	free(p);
 }
 
-static int kernel_find(struct engine_ocl *o, struct engine_program *p, const char *name, struct ocl_kernel **out,
-		       char text[ENGINE_TEXT_BYTES])
+static int kernel_find(struct engine_ocl *o, struct engine_program *p, const char *name,
+		       struct ocl_kernel **out, char text[ENGINE_TEXT_BYTES])
 {
 	for (struct ocl_kernel *k = p->kernels; k; k = k->next)
 		if (strcmp(k->name, name) == 0) {
@@ -82,12 +84,15 @@ static int sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTE
 	for (int d = 0; d < l->dimensions; d++) {
 		items *= l->global[d];
 		if (items > XPU_ITEMS_MAX) {
-			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': more than 2^40 work items", l->kernel);
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': more than 2^40 work items", l->kernel);
 			return DXP_EINVAL;
 		}
 		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
-			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': local size %llu does not divide global size %llu",
-				 l->kernel, (unsigned long long)l->local[d], (unsigned long long)l->global[d]);
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': local size %llu does not divide global size %llu",
+				 l->kernel, (unsigned long long)l->local[d],
+				 (unsigned long long)l->global[d]);
 			return DXP_EINVAL;
 		}
 	}
@@ -100,8 +105,8 @@ struct wrapping {
 	uint32_t count;
 };
 
-static cl_int argument_set(struct engine_ocl *o, cl_kernel kernel, cl_uint i, const struct engine_argument *a,
-			   struct wrapping *w)
+static cl_int argument_set(struct engine_ocl *o, cl_kernel kernel, cl_uint i,
+			   const struct engine_argument *a, struct wrapping *w)
 {
 	cl_int error;
 
@@ -109,7 +114,8 @@ static cl_int argument_set(struct engine_ocl *o, cl_kernel kernel, cl_uint i, co
 		return o->cl->clSetKernelArg(kernel, i, a->bytes, a->value);
 	if (a->kind == COMMAND_ARG_LOCAL)
 		return o->cl->clSetKernelArg(kernel, i, a->bytes, NULL);
-	cl_mem buffer = o->cl->clCreateBuffer(ocl_device_context(o->device), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+	cl_mem buffer = o->cl->clCreateBuffer(ocl_device_context(o->device),
+					      CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					      a->memory_bytes, a->memory, &error);
 	if (!buffer)
 		return error;
@@ -117,7 +123,8 @@ static cl_int argument_set(struct engine_ocl *o, cl_kernel kernel, cl_uint i, co
 	return o->cl->clSetKernelArg(kernel, i, sizeof(buffer), &buffer);
 }
 
-static cl_int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l, struct wrapping *w)
+static cl_int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
+			    struct wrapping *w)
 {
 	cl_int error = CL_SUCCESS;
 
@@ -134,8 +141,8 @@ static cl_int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct en
 		global[d] = l->global[d];
 		local[d] = l->local[d];
 	}
-	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, NULL, global, l->local[0] ? local : NULL, 0,
-						     NULL, NULL);
+	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, NULL, global,
+						     l->local[0] ? local : NULL, 0, NULL, NULL);
 	cl_int end = o->cl->clFinish(o->queue);
 	return error == CL_SUCCESS ? end : error;
 }
@@ -165,7 +172,8 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 	for (uint32_t i = 0; i < w.count; i++)
 		o->cl->clReleaseMemObject(w.buffers[i]);
 	if (error != CL_SUCCESS)
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%d)", l->kernel, ocl_error_name(error), error);
+		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%d)", l->kernel,
+			 ocl_error_name(error), error);
 	return status_of(error);
 }
 
@@ -194,28 +202,38 @@ static int queue_create(struct engine_ocl *o)
 {
 	cl_int error;
 
-	o->queue = o->cl->clCreateCommandQueue(ocl_device_context(o->device), ocl_device_id(o->device), 0, &error);
+	o->queue = o->cl->clCreateCommandQueue(ocl_device_context(o->device),
+					       ocl_device_id(o->device), 0, &error);
 	if (o->queue)
 		return DXP_OK;
-	log_error("OpenCL device '%s' gives no queue: %s (%d); is it in use?", ocl_device_name(o->device), ocl_error_name(error),
-		  error);
+	log_error("OpenCL device '%s' gives no queue: %s (%d); is it in use?",
+		  ocl_device_name(o->device), ocl_error_name(error), error);
 	return DXP_EIO;
 }
 
-/* A kernel writes its pointer and a number; both must be found in our memory without asking the device for it. */
-static int probe_run(struct engine_ocl *o, const struct engine_options *options, struct engine_program *program)
+/* A kernel writes its pointer and a number; both must be found in our memory without asking the
+ * device for it. */
+static int probe_run(struct engine_ocl *o, const struct engine_options *options,
+		     struct engine_program *program)
 {
 	const uint64_t number = 0x6478702070726f62ull;
 	uint64_t *memory = options->memory;
-	struct engine_launch l = {.program = program, .kernel = "dxp_probe", .dimensions = 1, .global = {1, 1, 1}, .argument_count = 2};
+	struct engine_launch l = {.program = program,
+				  .kernel = "dxp_probe",
+				  .dimensions = 1,
+				  .global = {1, 1, 1},
+				  .argument_count = 2};
 	char text[ENGINE_TEXT_BYTES];
 
-	l.arguments[0] = (struct engine_argument){
-		.kind = COMMAND_ARG_BUFFER, .memory = memory, .memory_bytes = options->memory_bytes};
-	l.arguments[1] = (struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = sizeof(number), .value = &number};
+	l.arguments[0] = (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
+						  .memory = memory,
+						  .memory_bytes = options->memory_bytes};
+	l.arguments[1] = (struct engine_argument){
+		.kind = COMMAND_ARG_BYTES, .bytes = sizeof(number), .value = &number};
 	int status = engine_run(&o->engine, &l, text);
 	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not run a kernel: %s; choose another by --engine ocl:NAME",
+		log_error("OpenCL device '%s' does not run a kernel: %s; choose another by "
+			  "--engine ocl:NAME",
 			  ocl_device_name(o->device), text);
 		return DXP_EUNSUPPORTED;
 	}
@@ -223,22 +241,24 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 	memset(memory, 0, 2 * sizeof(*memory));
 	if (ours)
 		return DXP_OK;
-	log_error("OpenCL device '%s' does not work in host memory, which is not supported yet; choose a CPU device by --engine ocl",
+	log_error("OpenCL device '%s' does not work in host memory, which is not supported yet; "
+		  "choose a CPU device by --engine ocl",
 		  ocl_device_name(o->device));
 	return DXP_EUNSUPPORTED;
 }
 
 static int probe(struct engine_ocl *o, const struct engine_options *options)
 {
-	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = (ulong)p; p[1] = number; }\n";
+	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = "
+				   "(ulong)p; p[1] = number; }\n";
 	struct engine_source source = {.text = text, .bytes = sizeof(text) - 1, .options = ""};
 	struct engine_program *program;
 	char *log = NULL;
 	int status = engine_build(&o->engine, &source, &program, &log);
 
 	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not compile: %s; is its installation complete?", ocl_device_name(o->device),
-			  log ? log : dxp_status_text(status));
+		log_error("OpenCL device '%s' does not compile: %s; is its installation complete?",
+			  ocl_device_name(o->device), log ? log : dxp_status_text(status));
 		free(log);
 		return DXP_EUNSUPPORTED;
 	}

@@ -42,7 +42,8 @@ bool event_log_forgotten(const struct event_log *l, uint32_t count)
 
 static bool pending(const struct event_log *l, const struct event_entry *e)
 {
-	return e->state == EVENT_ISSUED || (e->state == EVENT_PENDING && (e->waiters || !l->foreign));
+	return e->state == EVENT_ISSUED ||
+	       (e->state == EVENT_PENDING && (e->waiters || !l->foreign));
 }
 
 static bool may_forget(const struct event_log *l, const struct event_entry *e)
@@ -83,7 +84,8 @@ static int grow(struct event_log *l)
 
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out)
 {
-	while (l->capacity == 0 || (!may_forget(l, place_of(l, count)) && l->capacity < l->capacity_max)) {
+	while (l->capacity == 0 ||
+	       (!may_forget(l, place_of(l, count)) && l->capacity < l->capacity_max)) {
 		int status = grow(l);
 		if (status != DXP_OK)
 			return status;

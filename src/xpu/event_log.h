@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is known of the events of one host on one xPU, by count: a ring that doubles while it is too small for what must be
- * remembered, up to its bound; then the oldest that are done are forgotten, and those that are not stay.
- * Pure; not thread-safe. */
+/* What is known of the events of one host on one xPU, by count: a ring that doubles while it is too
+ * small for what must be remembered, up to its bound; then the oldest that are done are forgotten,
+ * and those that are not stay. Pure; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -25,10 +25,12 @@ struct event_entry {
 };
 
 struct event_log {
-	struct event_entry *entries; /* capacity of them, a power of two; entry of count at count % capacity */
+	struct event_entry
+		*entries; /* capacity of them, a power of two; entry of count at count % capacity */
 	uint32_t capacity, capacity_max;
-	bool foreign;       /* ended by somebody else: a pending one that nobody waits for is worth nothing */
-	uint32_t oldest;    /* done ones before it may be forgotten */
+	bool foreign;    /* ended by somebody else: a pending one that nobody waits for is worth
+			    nothing */
+	uint32_t oldest; /* done ones before it may be forgotten */
 	bool some_forgotten;
 	uint32_t forgotten; /* the newest count that was forgotten */
 };
@@ -43,7 +45,8 @@ struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 /* Was it, or may it have been, known and forgotten? */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
-/* A new entry, PENDING; `count` is not known yet. DXP_EAGAIN: its place is taken by one that is not done; DXP_ENOMEM. */
+/* A new entry, PENDING; `count` is not known yet. DXP_EAGAIN: its place is taken by one that is not
+ * done; DXP_ENOMEM. */
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out);
 
 #endif

@@ -20,14 +20,14 @@ struct source {
 
 struct graph {
 	uint16_t host, xpu;
-	uint64_t order;       /* of the next command */
+	uint64_t order; /* of the next command */
 	bool any_posted;
-	uint32_t newest;      /* highest count posted */
+	uint32_t newest; /* highest count posted */
 	struct event_log own;
 	struct source *sources; /* other xPUs, XPU_SOURCES_MAX at most */
 	uint32_t source_count;
 	struct order_heap ready[GRAPH_LANES];
-	struct graph_command *unissued;       /* waiting or ready */
+	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
 };
@@ -86,7 +86,8 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	return DXP_OK;
 }
 
-/* An event of another xPU, as PENDING. Nobody tells which of them are not needed any more: age decides. */
+/* An event of another xPU, as PENDING. Nobody tells which of them are not needed any more: age
+ * decides. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
 	log->oldest = count - XPU_PEER_EVENTS_KEPT;
@@ -151,8 +152,8 @@ static void command_fail(struct graph *g, struct graph_command *c, int status)
 	g->failed_tail = &c->next;
 }
 
-/* An event has ended: its waiters go on, or fail. Those that were given out already are their runner's. `waiter_status`
- * is what a waiter fails with. */
+/* An event has ended: its waiters go on, or fail. Those that were given out already are their
+ * runner's. `waiter_status` is what a waiter fails with. */
 static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
 {
 	struct graph_wait *w;
@@ -177,8 +178,8 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* Ends the events of all commands from `first` of the failed list on; that list grows while it is walked, which is the
- * cascade. */
+/* Ends the events of all commands from `first` of the failed list on; that list grows while it is
+ * walked, which is the cascade. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)
@@ -230,10 +231,12 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 	return event_log_forgotten(log, count) ? DXP_ENOENT : peer_event_add(log, count, out);
 }
 
-/* How a wait for an event that failed ends: a lost node is named, everything else is a consequence. */
+/* How a wait for an event that failed ends: a lost node is named, everything else is a consequence.
+ */
 static int status_of_waiter(const struct graph *g, uint64_t event, int status)
 {
-	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST : DXP_ECANCELED;
+	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST
+								     : DXP_ECANCELED;
 }
 
 static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wait *w)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event graph of one host on one xPU: commands enter with the events they wait for, and come out when those are done, in
- * the order of posting within their lane; or come out failed, without having run. The dependencies between commands on
- * different nodes resolve here, between the nodes (X-02, X-09).
+/* The event graph of one host on one xPU: commands enter with the events they wait for, and come
+ * out when those are done, in the order of posting within their lane; or come out failed, without
+ * having run. The dependencies between commands on different nodes resolve here, between the nodes
+ * (X-02, X-09).
  *
- * Two lanes, so that transfers do not wait for kernels. The engine's lane runs in order: a command whose waits are all
- * done or already given out on this lane comes out at once, and `graph_unfinished` tells the runner which events it
- * must still see succeed. So a chain of kernels never waits for the network thread.
- * Life of a command: graph_add -> graph_next -> graph_done, or graph_add -> graph_failed. The memory is the caller's again
- * after graph_done and graph_failed.
+ * Two lanes, so that transfers do not wait for kernels. The engine's lane runs in order: a command
+ * whose waits are all done or already given out on this lane comes out at once, and
+ * `graph_unfinished` tells the runner which events it must still see succeed. So a chain of kernels
+ * never waits for the network thread. Life of a command: graph_add -> graph_next -> graph_done, or
+ * graph_add -> graph_failed. The memory is the caller's again after graph_done and graph_failed.
  * Pure: no I/O, no clock. Not thread-safe. */
 #ifndef XPU_GRAPH_H
 #define XPU_GRAPH_H
@@ -30,10 +31,11 @@ struct graph_wait {
 
 /* The graph's part of a command; its owner embeds it and leaves it alone until it comes out. */
 struct graph_command {
-	struct graph_command *next, **link; /* of all that have not come out, or of the failed ones */
-	uint64_t event;      /* 0: none */
-	uint64_t order;      /* of posting */
-	uint32_t place;      /* in its lane's heap */
+	struct graph_command *next,
+		**link; /* of all that have not come out, or of the failed ones */
+	uint64_t event; /* 0: none */
+	uint64_t order; /* of posting */
+	uint32_t place; /* in its lane's heap */
 	uint8_t lane, state;
 	uint8_t waits_left;
 	int status; /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or as graph_cancel said */
@@ -48,25 +50,25 @@ void graph_destroy(struct graph *g);
 
 struct graph_posting {
 	enum graph_lane lane;
-	uint64_t event; /* 0: none */
+	uint64_t event;  /* 0: none */
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
 	uint8_t wait_count;
 };
 
-/* Takes a command. Where it is refused, the graph keeps nothing of it but that its event has failed:
- * DXP_EINVAL   its event is not of this host and xPU or not newer than all before, or it waits for itself, for a later event,
- *              or for another host's;
- * DXP_ENOENT   it waits for an event that was forgotten;
- * DXP_EAGAIN   XPU_COMMANDS_MAX are in the graph, or there is no room for the event or a wait;
- * DXP_ENOMEM. */
+/* Takes a command. Where it is refused, the graph keeps nothing of it but that its event has
+ * failed: DXP_EINVAL   its event is not of this host and xPU or not newer than all before, or it
+ * waits for itself, for a later event, or for another host's; DXP_ENOENT   it waits for an event
+ * that was forgotten; DXP_EAGAIN   XPU_COMMANDS_MAX are in the graph, or there is no room for the
+ * event or a wait; DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
 /* The next one to run on this lane, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_lane lane);
 /* Is there one? */
 bool graph_ready(const struct graph *g, enum graph_lane lane);
-/* Of a command from graph_next on the engine's lane: the events of earlier ones of that lane that it needs to succeed. */
+/* Of a command from graph_next on the engine's lane: the events of earlier ones of that lane that
+ * it needs to succeed. */
 uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX]);
 /* It has run. */
 void graph_done(struct graph *g, struct graph_command *c, int status);
@@ -74,8 +76,8 @@ void graph_done(struct graph *g, struct graph_command *c, int status);
 /* The next one that ended without running, with its status, or NULL. */
 struct graph_command *graph_failed(struct graph *g);
 
-/* An event of another xPU has come. DXP_EINVAL: not of this host, or of this xPU; DXP_EAGAIN, DXP_ENOMEM: no room, so what
- * waits for it later will be refused. */
+/* An event of another xPU has come. DXP_EINVAL: not of this host, or of this xPU; DXP_EAGAIN,
+ * DXP_ENOMEM: no room, so what waits for it later will be refused. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
 /* Another xPU is lost: what waits for its events fails with DXP_EPEERLOST. */

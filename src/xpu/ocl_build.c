@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of one device, built once: the list has the latest used first, and forgets from its end what nobody uses. */
+/* Programs of one device, built once: the list has the latest used first, and forgets from its end
+ * what nobody uses. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "base/util.h"
 #include "xpu/ocl_internal.h"
 
-/* Arguments of kernels are checked before a launch; this makes the compiler keep what is needed for that. */
+/* Arguments of kernels are checked before a launch; this makes the compiler keep what is needed for
+ * that. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
 
 struct ocl_build {
@@ -47,7 +49,8 @@ void ocl_builds_free(struct ocl_device *d)
 static struct ocl_build *build_find(struct ocl_device *d, const struct engine_source *s)
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
-		if (b->source_bytes != s->bytes || memcmp(b->source, s->text, s->bytes) != 0 || strcmp(b->options, s->options) != 0)
+		if (b->source_bytes != s->bytes || memcmp(b->source, s->text, s->bytes) != 0 ||
+		    strcmp(b->options, s->options) != 0)
 			continue;
 		*at = b->next;
 		b->next = d->builds;
@@ -80,11 +83,14 @@ static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
 
-	if (d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS || bytes <= 1)
+	if (d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) !=
+		    CL_SUCCESS ||
+	    bytes <= 1)
 		return NULL;
 	char *log = calloc(1, bytes + 1);
 	if (log)
-		d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+		d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, bytes, log,
+					     NULL);
 	if (log && bytes > XPU_LOG_BYTES_MAX)
 		log[XPU_LOG_BYTES_MAX] = '\0';
 	return log;
@@ -100,7 +106,8 @@ static cl_int program_compile(struct ocl_device *d, struct ocl_build *b)
 	if (!options)
 		return error;
 	snprintf(options, options_bytes, "%s %s", b->options, OPTIONS_ALWAYS);
-	b->program = d->cl->clCreateProgramWithSource(d->context, 1, &text, &b->source_bytes, &error);
+	b->program =
+		d->cl->clCreateProgramWithSource(d->context, 1, &text, &b->source_bytes, &error);
 	if (b->program)
 		error = d->cl->clBuildProgram(b->program, 1, &d->id, options, NULL, NULL);
 	free(options);
@@ -117,7 +124,8 @@ static void program_make(struct ocl_device *d, struct ocl_build *b)
 		return;
 	if (!b->log) {
 		char text[128];
-		snprintf(text, sizeof(text), "the OpenCL compiler refused the program: %s (%d)\n", ocl_error_name(error), error);
+		snprintf(text, sizeof(text), "the OpenCL compiler refused the program: %s (%d)\n",
+			 ocl_error_name(error), error);
 		b->log = strdup(text);
 	}
 	if (b->program)
@@ -147,7 +155,8 @@ static struct ocl_build *build_make(struct ocl_device *d, const struct engine_so
 	return b;
 }
 
-static int get_locked(struct ocl_device *d, const struct engine_source *s, struct ocl_build **out, char **log)
+static int get_locked(struct ocl_device *d, const struct engine_source *s, struct ocl_build **out,
+		      char **log)
 {
 	struct ocl_build *b = build_find(d, s);
 
@@ -165,7 +174,8 @@ static int get_locked(struct ocl_device *d, const struct engine_source *s, struc
 	return status;
 }
 
-int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out, char **log)
+int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
+		  char **log)
 {
 	pthread_mutex_lock(&d->lock);
 	int status = get_locked(d, source, out, log);

@@ -26,8 +26,9 @@ struct candidate {
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ocl_device *list;
 
-/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default takes 20 to 50 us (facts of the design). Where
- * a device is asked for by name, both are offered. Whatever the user has set stays. */
+/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default takes 20 to 50 us
+ *. Where a device is asked for by name, both are offered. Whatever the user
+ * has set stays. */
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
@@ -62,7 +63,8 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 2 : (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-static uint32_t candidates_find(const struct ocl_library *cl, const char *part, struct candidate *out)
+static uint32_t candidates_find(const struct ocl_library *cl, const char *part,
+				struct candidate *out)
 {
 	cl_platform_id platforms[PLATFORMS_MAX];
 	cl_device_id ids[DEVICES_MAX];
@@ -72,9 +74,11 @@ static uint32_t candidates_find(const struct ocl_library *cl, const char *part, 
 	if (cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS)
 		return 0;
 	for (cl_uint p = 0; p < min_u64(platform_count, PLATFORMS_MAX); p++) {
-		if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids, &device_count) != CL_SUCCESS)
+		if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids,
+				       &device_count) != CL_SUCCESS)
 			continue;
-		for (cl_uint i = 0; i < min_u64(device_count, DEVICES_MAX) && count < DEVICES_MAX; i++) {
+		for (cl_uint i = 0; i < min_u64(device_count, DEVICES_MAX) && count < DEVICES_MAX;
+		     i++) {
 			out[count].id = ids[i];
 			name_read(cl, ids[i], out[count].name);
 			out[count].wanted = wanted(cl, &out[count], part);
@@ -90,15 +94,19 @@ static void nothing_found(const char *part, const struct candidate *c, uint32_t 
 	size_t used = 0;
 
 	if (count == 0) {
-		log_error("OpenCL has no device here; install PoCL, for example: apt install pocl-opencl-icd; or use --engine none");
+		log_error("OpenCL has no device here; install PoCL, for example: apt install "
+			  "pocl-opencl-icd; or use --engine none");
 		return;
 	}
 	for (uint32_t i = 0; i < count && used < sizeof(names); i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'", i ? ", " : "", c[i].name);
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'",
+					 i ? ", " : "", c[i].name);
 	if (part)
 		log_error("no OpenCL device has '%s' in its name; there are %s", part, names);
 	else
-		log_error("OpenCL has no CPU device here, only %s; choose one by --engine ocl:NAME or install pocl-opencl-icd", names);
+		log_error("OpenCL has no CPU device here, only %s; choose one by --engine ocl:NAME "
+			  "or install pocl-opencl-icd",
+			  names);
 }
 
 static int choose(const struct ocl_library *cl, const char *part, struct candidate *out)
@@ -118,7 +126,8 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-static int device_create(const struct ocl_library *cl, const struct candidate *c, struct ocl_device **out)
+static int device_create(const struct ocl_library *cl, const struct candidate *c,
+			 struct ocl_device **out)
 {
 	struct ocl_device *d = calloc(1, sizeof(*d));
 	cl_uint units = 1;
@@ -133,7 +142,8 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	d->units = units;
 	d->context = cl->clCreateContext(NULL, 1, &c->id, NULL, NULL, &error);
 	if (!d->context) {
-		log_error("OpenCL device '%s' gives no context: %s (%d); is it in use?", c->name, ocl_error_name(error), error);
+		log_error("OpenCL device '%s' gives no context: %s (%d); is it in use?", c->name,
+			  ocl_error_name(error), error);
 		free(d);
 		return DXP_EIO;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An OpenCL device as all slots of this process share it: one context, and the programs built in it, so that the same source
- * is built once. Any thread. */
+/* An OpenCL device as all slots of this process share it: one context, and the programs built in
+ * it, so that the same source is built once. Any thread. */
 #ifndef XPU_OCL_DEVICE_H
 #define XPU_OCL_DEVICE_H
 
@@ -10,8 +10,9 @@
 
 struct ocl_device;
 
-/* By a part of its name, upper or lower case; NULL: PoCL's `basic` device, or else the first CPU. Each success must be put back.
- * DXP_EUNSUPPORTED: there is none (logged, with what there is); DXP_EIO, DXP_ENOMEM. */
+/* By a part of its name, upper or lower case; NULL: PoCL's `basic` device, or else the first CPU.
+ * Each success must be put back. DXP_EUNSUPPORTED: there is none (logged, with what there is);
+ * DXP_EIO, DXP_ENOMEM. */
 int ocl_device_get(const char *part, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
@@ -24,7 +25,8 @@ uint32_t ocl_device_units(const struct ocl_device *d);
 struct ocl_build;
 
 /* DXP_OK: *out must be put back. *log as engine_build. */
-int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out, char **log);
+int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
+		  char **log);
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
 cl_program ocl_build_program(const struct ocl_build *b);
 

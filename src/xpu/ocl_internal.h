@@ -15,7 +15,7 @@ struct ocl_device {
 	cl_context context;
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t units;
-	pthread_mutex_t lock; /* guards the builds; held while one is being built */
+	pthread_mutex_t lock;     /* guards the builds; held while one is being built */
 	struct ocl_build *builds; /* latest use first */
 	uint32_t build_count;
 };

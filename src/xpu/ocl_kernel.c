@@ -14,57 +14,65 @@ uint32_t ocl_type_bytes(const char *type)
 	static const struct {
 		const char *name;
 		uint32_t bytes;
-	} scalars[] = {{"char", 1},  {"uchar", 1}, {"bool", 1},  {"short", 2}, {"ushort", 2}, {"half", 2},  {"int", 4},
-		       {"uint", 4},  {"float", 4}, {"long", 8},  {"ulong", 8}, {"double", 8}, {"size_t", 8}};
+	} scalars[] = {{"char", 1},  {"uchar", 1},  {"bool", 1},  {"short", 2}, {"ushort", 2},
+		       {"half", 2},  {"int", 4},    {"uint", 4},  {"float", 4}, {"long", 8},
+		       {"ulong", 8}, {"double", 8}, {"size_t", 8}};
 	size_t letters = strcspn(type, "0123456789");
 	unsigned long lanes = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
 
 	if (lanes == 3)
 		lanes = 4; /* OpenCL C 6.1.5: a vector of three takes the place of four */
 	for (size_t i = 0; i < ARRAY_COUNT(scalars); i++)
-		if (strlen(scalars[i].name) == letters && strncmp(scalars[i].name, type, letters) == 0 && lanes <= 16)
+		if (strlen(scalars[i].name) == letters &&
+		    strncmp(scalars[i].name, type, letters) == 0 && lanes <= 16)
 			return scalars[i].bytes * (uint32_t)lanes;
 	return 0;
 }
 
-static int parameter_read(const struct ocl_library *cl, cl_kernel kernel, cl_uint index, struct ocl_parameter *out)
+static int parameter_read(const struct ocl_library *cl, cl_kernel kernel, cl_uint index,
+			  struct ocl_parameter *out)
 {
 	cl_kernel_arg_address_qualifier where;
 	char type[256] = "";
 
-	if (cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where), &where, NULL) != CL_SUCCESS)
+	if (cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where),
+				   &where, NULL) != CL_SUCCESS)
 		return DXP_EUNSUPPORTED;
-	cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof(type) - 1, type, NULL);
+	cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof(type) - 1, type,
+			       NULL);
 	snprintf(out->type, sizeof(out->type), "%.*s", (int)sizeof(out->type) - 1, type);
 	switch (where) {
 	case CL_KERNEL_ARG_ADDRESS_GLOBAL:
 	case CL_KERNEL_ARG_ADDRESS_CONSTANT: out->kind = COMMAND_ARG_BUFFER; break;
 	case CL_KERNEL_ARG_ADDRESS_LOCAL: out->kind = COMMAND_ARG_LOCAL; break;
-	default:
-		out->kind = COMMAND_ARG_BYTES;
-		out->bytes = ocl_type_bytes(out->type);
+	default: out->kind = COMMAND_ARG_BYTES; out->bytes = ocl_type_bytes(out->type);
 	}
 	return DXP_OK;
 }
 
-static int parameters_read(const struct ocl_library *cl, struct ocl_kernel *k, char text[ENGINE_TEXT_BYTES])
+static int parameters_read(const struct ocl_library *cl, struct ocl_kernel *k,
+			   char text[ENGINE_TEXT_BYTES])
 {
-	cl->clGetKernelInfo(k->id, CL_KERNEL_NUM_ARGS, sizeof(k->parameter_count), &k->parameter_count, NULL);
+	cl->clGetKernelInfo(k->id, CL_KERNEL_NUM_ARGS, sizeof(k->parameter_count),
+			    &k->parameter_count, NULL);
 	if (k->parameter_count > COMMAND_ARGS_MAX) {
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%s' has %u arguments; at most %d are possible", k->name,
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%s' has %u arguments; at most %d are possible", k->name,
 			 k->parameter_count, COMMAND_ARGS_MAX);
 		return DXP_EINVAL;
 	}
 	for (cl_uint i = 0; i < k->parameter_count; i++)
 		if (parameter_read(cl, k->id, i, &k->parameters[i]) != DXP_OK) {
-			snprintf(text, ENGINE_TEXT_BYTES, "the device does not tell what argument %u of kernel '%s' is", i, k->name);
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "the device does not tell what argument %u of kernel '%s' is", i,
+				 k->name);
 			return DXP_EINVAL;
 		}
 	return DXP_OK;
 }
 
-int ocl_kernel_create(const struct ocl_library *cl, cl_program program, const char *name, struct ocl_kernel **out,
-		      char text[ENGINE_TEXT_BYTES])
+int ocl_kernel_create(const struct ocl_library *cl, cl_program program, const char *name,
+		      struct ocl_kernel **out, char text[ENGINE_TEXT_BYTES])
 {
 	struct ocl_kernel *k = calloc(1, sizeof(*k));
 	cl_int error;
@@ -74,7 +82,8 @@ int ocl_kernel_create(const struct ocl_library *cl, cl_program program, const ch
 	snprintf(k->name, sizeof(k->name), "%s", name);
 	k->id = cl->clCreateKernel(program, name, &error);
 	if (!k->id) {
-		snprintf(text, ENGINE_TEXT_BYTES, "the program has no kernel '%.100s' (%s)", name, ocl_error_name(error));
+		snprintf(text, ENGINE_TEXT_BYTES, "the program has no kernel '%.100s' (%s)", name,
+			 ocl_error_name(error));
 		free(k);
 		return DXP_ENOENT;
 	}
@@ -95,27 +104,33 @@ void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k)
 
 static const char *kind_name(uint8_t kind)
 {
-	return kind == COMMAND_ARG_BUFFER ? "a buffer" : kind == COMMAND_ARG_LOCAL ? "local memory" : "a value";
+	return kind == COMMAND_ARG_BUFFER  ? "a buffer"
+	       : kind == COMMAND_ARG_LOCAL ? "local memory"
+					   : "a value";
 }
 
-int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l,
+		     char text[ENGINE_TEXT_BYTES])
 {
 	if (l->argument_count != k->parameter_count) {
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.100s' takes %u arguments, %u were given", k->name, k->parameter_count,
-			 l->argument_count);
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.100s' takes %u arguments, %u were given", k->name,
+			 k->parameter_count, l->argument_count);
 		return DXP_EINVAL;
 	}
 	for (uint32_t i = 0; i < k->parameter_count; i++) {
 		const struct ocl_parameter *p = &k->parameters[i];
 		const struct engine_argument *a = &l->arguments[i];
 		if (a->kind != p->kind) {
-			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s', argument %u: it takes %s (%s), %s was given", k->name, i,
-				 kind_name(p->kind), p->type, kind_name(a->kind));
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s', argument %u: it takes %s (%s), %s was given",
+				 k->name, i, kind_name(p->kind), p->type, kind_name(a->kind));
 			return DXP_EINVAL;
 		}
 		if (p->kind == COMMAND_ARG_BYTES && p->bytes && p->bytes != a->bytes) {
-			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s', argument %u: %s has %u bytes, %u were given", k->name, i,
-				 p->type, p->bytes, a->bytes);
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s', argument %u: %s has %u bytes, %u were given",
+				 k->name, i, p->type, p->bytes, a->bytes);
 			return DXP_EINVAL;
 		}
 	}

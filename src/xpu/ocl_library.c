@@ -11,7 +11,9 @@
 #include "base/util.h"
 
 #define LIBRARY "libOpenCL.so.1"
-#define INSTALL "install PoCL, for example: apt install pocl-opencl-icd ocl-icd-libopencl1; or use --engine none"
+#define INSTALL                                                                              \
+	"install PoCL, for example: apt install pocl-opencl-icd ocl-icd-libopencl1; or use " \
+	"--engine none"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct ocl_library library;
@@ -25,11 +27,11 @@ static void library_open(void)
 		log_error("cannot open %s (%s); " INSTALL, LIBRARY, dlerror());
 		return;
 	}
-#define OCL_RESOLVE(name)                                                                          \
-	*(void **)&library.name = dlsym(handle, #name);                                            \
-	if (!library.name) {                                                                       \
-		log_error("%s has no %s; " INSTALL, LIBRARY, #name);                               \
-		return;                                                                            \
+#define OCL_RESOLVE(name)                                            \
+	*(void **)&library.name = dlsym(handle, #name);              \
+	if (!library.name) {                                         \
+		log_error("%s has no %s; " INSTALL, LIBRARY, #name); \
+		return;                                              \
 	}
 	OCL_FUNCTIONS(OCL_RESOLVE)
 #undef OCL_RESOLVE
@@ -44,22 +46,44 @@ int ocl_library_get(const struct ocl_library **out)
 	return library_status;
 }
 
-#define OCL_ERRORS(X)                                                                              \
-	X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE)             \
-	X(CL_MEM_OBJECT_ALLOCATION_FAILURE) X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY)        \
-	X(CL_BUILD_PROGRAM_FAILURE) X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)                \
-	X(CL_INVALID_VALUE) X(CL_INVALID_BUFFER_SIZE) X(CL_INVALID_BUILD_OPTIONS)                  \
-	X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME) X(CL_INVALID_ARG_INDEX)         \
-	X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE) X(CL_INVALID_KERNEL_ARGS)                   \
-	X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE) X(CL_INVALID_WORK_ITEM_SIZE)    \
-	X(CL_INVALID_GLOBAL_WORK_SIZE) X(CL_INVALID_HOST_PTR) X(CL_INVALID_MEM_OBJECT)
+static const struct {
+	cl_int error;
+	const char *name;
+} errors[] = {
+#define OCL_ERROR(name)     \
+	{                   \
+		name, #name \
+	}
+	OCL_ERROR(CL_DEVICE_NOT_FOUND),
+	OCL_ERROR(CL_DEVICE_NOT_AVAILABLE),
+	OCL_ERROR(CL_COMPILER_NOT_AVAILABLE),
+	OCL_ERROR(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+	OCL_ERROR(CL_OUT_OF_RESOURCES),
+	OCL_ERROR(CL_OUT_OF_HOST_MEMORY),
+	OCL_ERROR(CL_BUILD_PROGRAM_FAILURE),
+	OCL_ERROR(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+	OCL_ERROR(CL_INVALID_VALUE),
+	OCL_ERROR(CL_INVALID_BUFFER_SIZE),
+	OCL_ERROR(CL_INVALID_BUILD_OPTIONS),
+	OCL_ERROR(CL_INVALID_PROGRAM_EXECUTABLE),
+	OCL_ERROR(CL_INVALID_KERNEL_NAME),
+	OCL_ERROR(CL_INVALID_ARG_INDEX),
+	OCL_ERROR(CL_INVALID_ARG_VALUE),
+	OCL_ERROR(CL_INVALID_ARG_SIZE),
+	OCL_ERROR(CL_INVALID_KERNEL_ARGS),
+	OCL_ERROR(CL_INVALID_WORK_DIMENSION),
+	OCL_ERROR(CL_INVALID_WORK_GROUP_SIZE),
+	OCL_ERROR(CL_INVALID_WORK_ITEM_SIZE),
+	OCL_ERROR(CL_INVALID_GLOBAL_WORK_SIZE),
+	OCL_ERROR(CL_INVALID_HOST_PTR),
+	OCL_ERROR(CL_INVALID_MEM_OBJECT),
+#undef OCL_ERROR
+};
 
 const char *ocl_error_name(cl_int error)
 {
-	switch (error) {
-#define OCL_CASE(name) case name: return #name;
-	OCL_ERRORS(OCL_CASE)
-#undef OCL_CASE
-	default: return "an OpenCL error";
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(errors); i++)
+		if (errors[i].error == error)
+			return errors[i].name;
+	return "an OpenCL error";
 }

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL loader, opened at run time: what is built without OpenCL here runs with it there. Types come from the Khronos
- * headers, functions by name. */
+/* The OpenCL loader, opened at run time: what is built without OpenCL here runs with it there.
+ * Types come from the Khronos headers, functions by name. */
 #ifndef XPU_OCL_LIBRARY_H
 #define XPU_OCL_LIBRARY_H
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-#define OCL_FUNCTIONS(X)                                                                           \
-	X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo)              \
-	X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)    \
-	X(clCreateBuffer) X(clReleaseMemObject)                                                    \
-	X(clCreateProgramWithSource) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) \
-	X(clCreateKernel) X(clReleaseKernel) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clSetKernelArg) \
-	X(clEnqueueNDRangeKernel) X(clFinish)
+#define OCL_FUNCTIONS(X)             \
+	X(clGetPlatformIDs)          \
+	X(clGetPlatformInfo)         \
+	X(clGetDeviceIDs)            \
+	X(clGetDeviceInfo)           \
+	X(clCreateContext)           \
+	X(clReleaseContext)          \
+	X(clCreateCommandQueue)      \
+	X(clReleaseCommandQueue)     \
+	X(clCreateBuffer)            \
+	X(clReleaseMemObject)        \
+	X(clCreateProgramWithSource) \
+	X(clBuildProgram)            \
+	X(clGetProgramBuildInfo)     \
+	X(clReleaseProgram)          \
+	X(clCreateKernel)            \
+	X(clReleaseKernel)           \
+	X(clGetKernelInfo)           \
+	X(clGetKernelArgInfo)        \
+	X(clSetKernelArg)            \
+	X(clEnqueueNDRangeKernel)    \
+	X(clFinish)
 
 /* Members are named as the functions, so that calls read as usual. */
 struct ocl_library {
@@ -22,7 +37,8 @@ struct ocl_library {
 #undef OCL_MEMBER
 };
 
-/* The library, opened once and kept; any thread. DXP_EUNSUPPORTED: it is not there (logged, with what to install). */
+/* The library, opened once and kept; any thread. DXP_EUNSUPPORTED: it is not there (logged, with
+ * what to install). */
 int ocl_library_get(const struct ocl_library **out);
 
 /* "CL_OUT_OF_RESOURCES"; never NULL. */

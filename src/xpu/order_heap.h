@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands that are ready, the one posted first on top: a binary heap by graph_command.order. Each command knows its place,
- * so that one that is cancelled leaves from the middle. */
+/* Commands that are ready, the one posted first on top: a binary heap by graph_command.order. Each
+ * command knows its place, so that one that is cancelled leaves from the middle. */
 #ifndef XPU_ORDER_HEAP_H
 #define XPU_ORDER_HEAP_H
 

@@ -45,7 +45,8 @@ static void list_append(struct job_list *l, struct worker_job *job)
 
 static bool idle(struct worker *w)
 {
-	return atomic_load_explicit(&w->todo_count, memory_order_acquire) == 0 && !atomic_load(&w->stop);
+	return atomic_load_explicit(&w->todo_count, memory_order_acquire) == 0 &&
+	       !atomic_load(&w->stop);
 }
 
 static inline void relax(void)
@@ -119,7 +120,8 @@ int worker_create(const struct worker_options *options, struct worker **out)
 	pthread_cond_init(&w->posted, NULL);
 	int error = pthread_create(&w->thread, NULL, worker_main, w);
 	if (error != 0) {
-		log_error("cannot start an engine's thread: %s; raise the limit on processes", strerror(error));
+		log_error("cannot start an engine's thread: %s; raise the limit on processes",
+			  strerror(error));
 		pthread_cond_destroy(&w->posted);
 		pthread_mutex_destroy(&w->lock);
 		free(w);

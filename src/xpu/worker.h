@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread that does jobs in order, so that the network's thread never waits for a kernel or a compiler. Jobs come back
- * through worker_take, in order; `wake` is called, in the worker's thread, after each.
+/* One thread that does jobs in order, so that the network's thread never waits for a kernel or a
+ * compiler. Jobs come back through worker_take, in order; `wake` is called, in the worker's thread,
+ * after each.
  *
  * Threads: one posts and takes; the jobs' own data belongs to the worker between the two. */
 #ifndef XPU_WORKER_H
@@ -25,7 +26,8 @@ struct worker;
 /* DXP_ENOMEM; DXP_EIO: no thread (logged). */
 int worker_create(const struct worker_options *options, struct worker **out);
 
-/* Lets the job in progress end and stops. Returns the jobs that were posted and not taken, done or not, as a list. */
+/* Lets the job in progress end and stops. Returns the jobs that were posted and not taken, done or
+ * not, as a list. */
 struct worker_job *worker_destroy(struct worker *w);
 
 void worker_post(struct worker *w, struct worker_job *job);

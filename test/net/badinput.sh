@@ -26,6 +26,7 @@ refuse 1 'start one with `dxp up`' dxp nodes
 refuse 1 'no fabric was started from' dxp down
 refuse 1 "'nonsense' is no address" dxp up --bind nonsense
 refuse 1 'ended before the fabric was up' dxp up --bind 192.0.2.1
+refuse 1 'no-such-device' dxp up --engine ocl:no-such-device --port 0
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
 dxp up --xpus 2 --memory 64M --port 0
@@ -58,6 +59,8 @@ done
 refuse 1 twin dxp ping xpu1 --name twin
 kill $twin
 wait $twin 2>/dev/null || true
+refuse 3 xpu1 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --memory 1M
+dxp ping xpu1 --count 10
 
 say "== port in use"
 refuse 1 'another program uses this port' dxp up --dir "$scratch/fabric2" --port "${manager##*:}"

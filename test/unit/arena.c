@@ -16,8 +16,8 @@
 #include "xpu/arena.h"
 
 #define BYTES (1u << 20)
-#define A 1
-#define B 2
+#define A     1
+#define B     2
 
 static struct arena *arena;
 
@@ -69,7 +69,8 @@ static void arena_alloc__bound_per_owner(void **state)
 	struct arena *large;
 	uint64_t a;
 
-	assert_int_equal(arena_create((uint64_t)(XPU_ALLOCATIONS_MAX + 2) * XPU_ALIGN, &large), DXP_OK);
+	assert_int_equal(arena_create((uint64_t)(XPU_ALLOCATIONS_MAX + 2) * XPU_ALIGN, &large),
+			 DXP_OK);
 	for (int i = 0; i < XPU_ALLOCATIONS_MAX; i++)
 		assert_int_equal(arena_alloc(large, A, 1, &a), DXP_OK);
 	assert_int_equal(arena_alloc(large, A, 1, &a), DXP_EAGAIN);
@@ -134,7 +135,10 @@ static void arena__random(void **state)
 {
 	static uint8_t owner_of[BYTES / XPU_ALIGN];
 	struct rng r = {getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1};
-	struct { uint64_t address, units; uint16_t owner; } live[64] = {0};
+	struct {
+		uint64_t address, units;
+		uint16_t owner;
+	} live[64] = {0};
 	uint64_t address;
 
 	print_message("DXP_SEED=%llu\n", (unsigned long long)r.state);
@@ -166,7 +170,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arena_alloc__bound_per_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_free__neighbours_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_hold__range_of_the_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(arena_drop__gives_back_what_was_freed, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_drop__gives_back_what_was_freed, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(arena__random, setup, teardown),
 	};
 

@@ -34,7 +34,8 @@ static void line_expect(const char *line, int index)
 
 	assert_true(index < CFG_COUNT);
 	const struct cfg_info *info = &cfg_info[index];
-	snprintf(expected, sizeof(expected), "| %d | `%s` | %s | %s |\n", index, info->name, access[info->access], info->text);
+	snprintf(expected, sizeof(expected), "| %d | `%s` | %s | %s |\n", index, info->name,
+		 access[info->access], info->text);
 	assert_string_equal(line, expected);
 }
 
@@ -80,7 +81,8 @@ static void cfg_write__task_in_one_access(void **state)
 
 	assert_int_equal(cfg_write(&task, CFG_TASK_SRC_LO, ARRAY_COUNT(values), values, &go), 0);
 	assert_int_equal(go, 1);
-	assert_true(task.source == 0x200000001ull && task.bytes == 0x400000003ull && task.destination == 0x700000006ull);
+	assert_true(task.source == 0x200000001ull && task.bytes == 0x400000003ull &&
+		    task.destination == 0x700000006ull);
 	assert_true(task.node == 5 && task.key == 8);
 	cfg_set_task(&v, &task);
 	assert_memory_equal(v.words + CFG_TASK_SRC_LO, values, 8 * sizeof(uint32_t));
@@ -98,8 +100,10 @@ static void cfg_write__refusals_change_nothing(void **state)
 	for (uint32_t i = 0; i < CFG_COUNT; i++)
 		if (cfg_info[i].access == CFG_ACCESS_RO)
 			assert_int_equal(cfg_write(&task, i, 1, values, &go), WIRE_NACK_RIGHTS);
-	assert_int_equal(cfg_write(&task, CFG_TASK_SRC_LO, 9, values, &go), WIRE_NACK_BOUNDS); /* GO is 2 */
-	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, 3, values, &go), WIRE_NACK_RIGHTS); /* up to STATUS */
+	assert_int_equal(cfg_write(&task, CFG_TASK_SRC_LO, 9, values, &go),
+			 WIRE_NACK_BOUNDS); /* GO is 2 */
+	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, 3, values, &go),
+			 WIRE_NACK_RIGHTS); /* up to STATUS */
 	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, UINT32_MAX, values, &go), WIRE_NACK_BOUNDS);
 	assert_int_equal(cfg_write(&task, CFG_COUNT, 1, values, &go), WIRE_NACK_BOUNDS);
 	assert_int_equal(cfg_write(NULL, CFG_TASK_KEY, 1, values, &go), WIRE_NACK_RIGHTS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: random commands of every kind come back as they went, and no shorter, longer or out-of-bounds message
- * is taken. */
+/* The command codec: random commands of every kind come back as they went, and no shorter, longer
+ * or out-of-bounds message is taken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,6 +67,7 @@ static struct command command_random(struct rng *r, uint8_t op)
 	if (op >= COMMAND_RUN) {
 		c.event = rng_next(r);
 		c.oldest = (uint32_t)rng_next(r);
+		c.lazy = (uint8_t)rng_below(r, 2);
 		c.wait_count = (uint8_t)rng_below(r, COMMAND_WAITS_MAX + 1);
 		for (int i = 0; i < c.wait_count; i++)
 			c.waits[i] = rng_next(r) | 1;
@@ -96,7 +97,8 @@ static struct command command_random(struct rng *r, uint8_t op)
 
 static struct command_reply reply_random(struct rng *r, uint8_t op)
 {
-	struct command_reply p = {.op = op, .sequence = (uint32_t)rng_next(r), .status = -(int32_t)rng_below(r, 20)};
+	struct command_reply p = {
+		.op = op, .sequence = (uint32_t)rng_next(r), .status = -(int32_t)rng_below(r, 20)};
 
 	switch (op) {
 	case COMMAND_OPEN:
@@ -222,7 +224,11 @@ static void decode__every_other_length(void **state)
 /* A RUN that is good but for one field. */
 static struct command run_good(void)
 {
-	struct command c = {.op = COMMAND_RUN, .text = "k", .dimensions = 1, .global = {1, 1, 1}, .argument_count = 1};
+	struct command c = {.op = COMMAND_RUN,
+			    .text = "k",
+			    .dimensions = 1,
+			    .global = {1, 1, 1},
+			    .argument_count = 1};
 
 	c.arguments[0] = (struct command_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4};
 	return c;
@@ -234,11 +240,11 @@ static void command_encode__fields_out_of_bounds(void **state)
 	struct command c = run_good();
 
 	assert_true(command_encode(&c, wire) > 0);
-#define REFUSED(...)                                                                               \
-	do {                                                                                       \
-		c = run_good();                                                                    \
-		__VA_ARGS__;                                                                       \
-		assert_int_equal(command_encode(&c, wire), DXP_EINVAL);                            \
+#define REFUSED(...)                                                    \
+	do {                                                            \
+		c = run_good();                                         \
+		__VA_ARGS__;                                            \
+		assert_int_equal(command_encode(&c, wire), DXP_EINVAL); \
 	} while (0)
 	REFUSED(c.op = 0);
 	REFUSED(c.op = COMMAND_REPLY);
@@ -256,6 +262,8 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.wait_count = COMMAND_WAITS_MAX + 1);
 	REFUSED(c.wait_count = 1);
 	REFUSED(c.op = COMMAND_ALLOC; c.wait_count = 1; c.waits[0] = 1);
+	REFUSED(c.lazy = 2);
+	REFUSED(c.op = COMMAND_ALLOC; c.lazy = 1);
 	REFUSED(c.op = COMMAND_BUILD; c.bytes = 0);
 	REFUSED(c.op = COMMAND_BUILD; c.bytes = 1; memset(c.text, 'o', sizeof(c.text)));
 #undef REFUSED
@@ -293,6 +301,28 @@ static void command_decode__lying_lengths(void **state)
 	}
 }
 
+/* The table of docs/wire.md has a row for each operation, with its number. */
+static void command_op__as_documented(void **state)
+{
+	static const char *const names[] = {"OPEN",  "CLOSE",  "ALLOC",   "FREE",
+					    "BUILD", "LOG",    "RELEASE", "RUN",
+					    "SEND",  "SIGNAL", "REPLY",   "EVENT"};
+	static char text[65536];
+	char row[32];
+	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	const char *commands = strstr(text, "\n## Commands\n");
+	assert_non_null(commands);
+	for (int op = COMMAND_OPEN; op <= COMMAND_EVENT; op++) {
+		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
+		if (!strstr(commands, row))
+			fail_msg("docs/wire.md has no row '%s'", row + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +333,7 @@ int main(void)
 		cmocka_unit_test(command_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_reply_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_decode__lying_lengths),
+		cmocka_unit_test(command_op__as_documented),
 	};
 
 	if (getenv("DXP_SEED"))

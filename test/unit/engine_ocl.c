@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine on PoCL's CPU device: kernels work in our memory in place, and wrong launches are told apart. Skipped where
- * OpenCL or PoCL is not installed. */
+/* The OpenCL engine on PoCL's CPU device: kernels work in our memory in place, and wrong launches
+ * are told apart. Skipped where OpenCL or PoCL is not installed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,10 @@
 #define BYTES (1u << 20)
 
 static const char source[] =
-	"kernel void add(global const uint *a, global uint *out, uint n) { out[get_global_id(0)] = a[get_global_id(0)] + n; }\n"
-	"kernel void share(global uint *out, local uint *l) { l[get_local_id(0)] = get_local_id(0); barrier(CLK_LOCAL_MEM_FENCE);\n"
+	"kernel void add(global const uint *a, global uint *out, uint n) { out[get_global_id(0)] = "
+	"a[get_global_id(0)] + n; }\n"
+	"kernel void share(global uint *out, local uint *l) { l[get_local_id(0)] = "
+	"get_local_id(0); barrier(CLK_LOCAL_MEM_FENCE);\n"
 	"  out[get_global_id(0)] = l[get_local_size(0) - 1 - get_local_id(0)]; }\n"
 	"kernel void empty(void) {}\n";
 
@@ -57,23 +59,30 @@ static int teardown(void **state)
 
 static struct engine_argument buffer_at(uint64_t address, uint64_t bytes)
 {
-	return (struct engine_argument){
-		.kind = COMMAND_ARG_BUFFER, .memory = arena_base(arena) + address, .memory_bytes = bytes};
+	return (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
+					.memory = arena_base(arena) + address,
+					.memory_bytes = bytes};
 }
 
 static struct engine_launch add_launch(const uint32_t *n)
 {
-	struct engine_launch l = {.program = program, .kernel = "add", .dimensions = 1, .global = {64, 1, 1}, .argument_count = 3};
+	struct engine_launch l = {.program = program,
+				  .kernel = "add",
+				  .dimensions = 1,
+				  .global = {64, 1, 1},
+				  .argument_count = 3};
 
 	l.arguments[0] = buffer_at(4096, 256);
 	l.arguments[1] = buffer_at(8196, 256); /* any alignment of the type will do */
-	l.arguments[2] = (struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = n};
+	l.arguments[2] =
+		(struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = n};
 	return l;
 }
 
 static void engine_run__in_place(void **state)
 {
-	uint32_t *a = (uint32_t *)(arena_base(arena) + 4096), *out = (uint32_t *)(arena_base(arena) + 8196), n = 1000;
+	uint32_t *a = (uint32_t *)(arena_base(arena) + 4096),
+		 *out = (uint32_t *)(arena_base(arena) + 8196), n = 1000;
 	struct engine_launch l = add_launch(&n);
 
 	for (uint32_t i = 0; i < 64; i++)
@@ -90,7 +99,11 @@ static void engine_run__in_place(void **state)
 static void engine_run__local_memory(void **state)
 {
 	const uint32_t *out = (const uint32_t *)arena_base(arena);
-	struct engine_launch l = {.program = program, .kernel = "share", .dimensions = 1, .global = {16, 1, 1}, .local = {8, 1, 1},
+	struct engine_launch l = {.program = program,
+				  .kernel = "share",
+				  .dimensions = 1,
+				  .global = {16, 1, 1},
+				  .local = {8, 1, 1},
 				  .argument_count = 2};
 
 	l.arguments[0] = buffer_at(0, 4096);
@@ -105,12 +118,12 @@ static void engine_run__wrong_launches(void **state)
 	uint32_t n = 1;
 	struct engine_launch l;
 
-#define WRONG(status, words, ...)                                                                  \
-	do {                                                                                       \
-		l = add_launch(&n);                                                                \
-		__VA_ARGS__;                                                                       \
-		assert_int_equal(engine_run(engine, &l, text), status);                            \
-		assert_non_null(strstr(text, words));                                              \
+#define WRONG(status, words, ...)                                       \
+	do {                                                            \
+		l = add_launch(&n);                                     \
+		__VA_ARGS__;                                            \
+		assert_int_equal(engine_run(engine, &l, text), status); \
+		assert_non_null(strstr(text, words));                   \
 	} while (0)
 	WRONG(DXP_ENOENT, "no kernel 'sub'", l.kernel = "sub");
 	WRONG(DXP_EINVAL, "takes 3 arguments, 2 were given", l.argument_count = 2);
@@ -118,7 +131,8 @@ static void engine_run__wrong_launches(void **state)
 	WRONG(DXP_EINVAL, "argument 0: it takes a buffer", l.arguments[0] = l.arguments[2]);
 	WRONG(DXP_EINVAL, "argument 2: it takes a value", l.arguments[2] = l.arguments[0]);
 	WRONG(DXP_EINVAL, "does not divide", l.local[0] = 7);
-	WRONG(DXP_EINVAL, "work items", l.dimensions = 3; l.global[0] = l.global[1] = l.global[2] = 1ull << 63);
+	WRONG(DXP_EINVAL, "work items", l.dimensions = 3;
+	      l.global[0] = l.global[1] = l.global[2] = 1ull << 63);
 #undef WRONG
 	l = add_launch(&n);
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
@@ -129,11 +143,13 @@ static void engine_build__failure_has_a_log(void **state)
 	struct engine_program *p;
 	char *log = NULL;
 
-	assert_int_equal(build("kernel void k(global uint *p) { p[0] = nonsense; }", &p, &log), DXP_EBUILD);
+	assert_int_equal(build("kernel void k(global uint *p) { p[0] = nonsense; }", &p, &log),
+			 DXP_EBUILD);
 	assert_non_null(strstr(log, "nonsense"));
 	free(log);
 	log = NULL;
-	assert_int_equal(build("kernel void k(global uint *p) { p[0] = nonsense; }", &p, &log), DXP_EBUILD);
+	assert_int_equal(build("kernel void k(global uint *p) { p[0] = nonsense; }", &p, &log),
+			 DXP_EBUILD);
 	assert_non_null(strstr(log, "nonsense"));
 	free(log);
 }
@@ -166,7 +182,8 @@ static void ocl_type_bytes__table(void **state)
 
 static void engine_open__names(void **state)
 {
-	struct engine_options o = {.name = "cuda", .memory = arena_base(arena), .memory_bytes = BYTES};
+	struct engine_options o = {
+		.name = "cuda", .memory = arena_base(arena), .memory_bytes = BYTES};
 	struct engine_description d;
 	struct engine *e;
 
@@ -198,7 +215,8 @@ int main(void)
 
 	if (arena_create(BYTES, &arena) != DXP_OK)
 		return 1;
-	struct engine_options options = {.name = "ocl", .memory = arena_base(arena), .memory_bytes = BYTES};
+	struct engine_options options = {
+		.name = "ocl", .memory = arena_base(arena), .memory_bytes = BYTES};
 	if (engine_open(&options, &engine) != DXP_OK) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event graph: order, cascades, bounds; then random graphs beside an oracle that looks at everything each time. */
+/* The event graph: order, cascades, bounds; then random graphs beside an oracle that looks at
+ * everything each time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +17,11 @@
 #include "base/rng.h"
 #include "xpu/graph.h"
 
-#define HOST 7
-#define XPU  3
-#define PEER 4
-#define OWN(count)  EVENT_NAME(HOST, XPU, count)
-#define FAR(count)  EVENT_NAME(HOST, PEER, count)
+#define HOST       7
+#define XPU        3
+#define PEER       4
+#define OWN(count) EVENT_NAME(HOST, XPU, count)
+#define FAR(count) EVENT_NAME(HOST, PEER, count)
 
 static struct graph *g;
 
@@ -40,14 +41,16 @@ static int teardown(void **state)
 	return 0;
 }
 
-static int add(struct graph_command *c, enum graph_lane lane, uint64_t event, uint8_t count, const uint64_t *waits)
+static int add(struct graph_command *c, enum graph_lane lane, uint64_t event, uint8_t count,
+	       const uint64_t *waits)
 {
-	struct graph_posting p = {.lane = lane, .event = event, .waits = waits, .wait_count = count};
+	struct graph_posting p = {
+		.lane = lane, .event = event, .waits = waits, .wait_count = count};
 
 	return graph_add(g, c, &p);
 }
 
-#define ADD(c, lane, event, ...)                                                                   \
+#define ADD(c, lane, event, ...) \
 	add(c, lane, event, sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__})
 #define ADD0(c, lane, event) add(c, lane, event, 0, NULL)
 
@@ -119,7 +122,8 @@ static void graph_failed__cascade(void **state)
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* One that is ready because its predecessor was given out, but not given out itself, is cancelled here. */
+/* One that is ready because its predecessor was given out, but not given out itself, is cancelled
+ * here. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];
@@ -198,7 +202,8 @@ static void graph_add__bounds(void **state)
 	graph_cancel(g, DXP_ECLOSED);
 	while ((f = graph_failed(g)))
 		;
-	/* Far more events than are remembered: done ones make room, and those forgotten are refused, not waited for. */
+	/* Far more events than are remembered: done ones make room, and those forgotten are
+	 * refused, not waited for. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
 		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
 		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
@@ -206,7 +211,9 @@ static void graph_add__bounds(void **state)
 	}
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, OWN(100001)), DXP_ENOENT);
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, FAR(3)), DXP_ENOENT);
-	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, FAR(3 * XPU_EVENTS_KEPT), OWN(100000 + 3 * XPU_EVENTS_KEPT - 1)), DXP_OK);
+	assert_int_equal(ADD(&late, GRAPH_ENGINE, 0, FAR(3 * XPU_EVENTS_KEPT),
+			     OWN(100000 + 3 * XPU_EVENTS_KEPT - 1)),
+			 DXP_OK);
 	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &late);
 	graph_done(g, &late, DXP_OK);
 	/* At most XPU_SOURCES_MAX other xPUs. */
@@ -235,7 +242,7 @@ struct oracle_node {
 	enum graph_lane lane;
 	uint8_t wait_count;
 	uint64_t waits[COMMAND_WAITS_MAX];
-	int fate;   /* status when it runs */
+	int fate; /* status when it runs */
 	bool added, issued, ended;
 	int status;
 };
@@ -245,7 +252,8 @@ struct oracle {
 	struct oracle_node nodes[NODES];
 	bool remote_done[REMOTE];
 	int remote_status[REMOTE];
-	uint32_t added, engine_queue[NODES], engine_head, engine_tail, network[NODES], network_count, ended;
+	uint32_t added, engine_queue[NODES], engine_head, engine_tail, network[NODES],
+		network_count, ended;
 };
 
 static struct oracle o;
@@ -268,7 +276,8 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Ready by definition: every wait is done well, or was given out before on the engine's lane, which we are on too. */
+/* Ready by definition: every wait is done well, or was given out before on the engine's lane, which
+ * we are on too. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -318,7 +327,8 @@ static void step_add(void)
 	n->wait_count = (uint8_t)rng_below(&o.rng, 4);
 	for (int i = 0; i < n->wait_count; i++) {
 		bool remote = o.added == 0 || rng_below(&o.rng, 4) == 0;
-		n->waits[i] = remote ? FAR(rng_below(&o.rng, REMOTE)) : OWN(1 + rng_below(&o.rng, o.added));
+		n->waits[i] = remote ? FAR(rng_below(&o.rng, REMOTE))
+				     : OWN(1 + rng_below(&o.rng, o.added));
 	}
 	n->added = true;
 	assert_int_equal(add(&n->c, n->lane, OWN(++o.added), n->wait_count, n->waits), DXP_OK);
@@ -343,7 +353,8 @@ static void step_issue(enum graph_lane lane)
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
 }
 
-/* The runner's part: in order, and what it must still see succeed is looked at when its turn comes. */
+/* The runner's part: in order, and what it must still see succeed is looked at when its turn comes.
+ */
 static void step_engine(void)
 {
 	uint64_t events[COMMAND_WAITS_MAX];

@@ -87,6 +87,24 @@ static void registry_fill(struct registry *r)
 	registry_store_again(r);
 }
 
+/* Field by field: the padding between them holds anything. */
+static void assert_entry_equal(const struct node_entry *a, const struct node_entry *b)
+{
+	assert_int_equal(a->id, b->id);
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->alive, b->alive);
+	assert_int_equal(a->granted, b->granted);
+	assert_int_equal(a->capabilities, b->capabilities);
+	assert_int_equal(a->magic, b->magic);
+	assert_int_equal(a->incarnation, b->incarnation);
+	assert_int_equal(a->memory_bytes, b->memory_bytes);
+	assert_memory_equal(a->uuid, b->uuid, sizeof(a->uuid));
+	assert_true(wire_address_equal(&a->address, &b->address));
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->engine, b->engine);
+	assert_string_equal(a->device, b->device);
+}
+
 static void store_save__comes_back(void **state)
 {
 	struct registry *before = registry_make(), *after = registry_make();
@@ -107,7 +125,7 @@ static void store_save__comes_back(void **state)
 		assert_true(registry_next_store(after, &op));
 		assert_int_equal(op.kind, STORE_NODE_PUT);
 		assert_int_equal(op.state, expected.state);
-		assert_memory_equal(&op.entry, &expected.entry, sizeof(op.entry));
+		assert_entry_equal(&op.entry, &expected.entry);
 	}
 	assert_true(registry_next_store(after, &op));
 	assert_int_equal(op.kind, STORE_GRANT_PUT);

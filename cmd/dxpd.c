@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dxpd: the program around src/xpu/box.h. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/keyfile.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/box.h"
+
+#define DEFAULT_MEMORY (256ull << 20)
+#define FIRST_MAX      1000000
+#define SPIN_MAX_US    1000000
+#define TIMEOUT_MAX_S  1000000
+#define FD_MAX         (1 << 20)
+
+enum exit_code {
+	EXIT_GOOD = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_BUSY = 3,
+	EXIT_KEY = 4,
+	EXIT_STATE = 5,
+	EXIT_ENGINE = 6,
+	EXIT_SILENT = 7,
+};
+
+static const char help[] =
+	"Usage: dxpd --manager ADDR[:PORT] --key FILE [OPTION]...\n"
+	"A box of xPUs: each slot is a node of the fabric with memory, registers and an engine "
+	"that runs OpenCL kernels.\n"
+	"\n"
+	"      --manager ADDR[:PORT]  where the fabric's manager listens; port 4795 if none is "
+	"given\n"
+	"      --key FILE             the fabric's key: 64 hexadecimal digits, readable by its "
+	"owner only\n"
+	"      --slots N              xPUs in this box, 1 to 16, default 1\n"
+	"      --name BASE            names: BASE and a number, or just BASE for one slot; default "
+	"xpu and a number\n"
+	"      --first K              number of the first name, 0 to 1000000, default 1\n"
+	"      --state DIR            folder for identities, so that the xPUs keep their ids over "
+	"a restart, and for compiled\n"
+	"                             kernels; made if it is not there; without it each start is a "
+	"new xPU\n"
+	"      --bind ADDR[:PORT]     own address, default the one that leads to the manager; slot "
+	"n takes PORT + n,\n"
+	"                             without PORT the system chooses\n"
+	"      --memory SIZE          of each slot, 1M to 1024G, with K, M or G; default 256M\n"
+	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU "
+	"device (default)\n"
+	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
+	"      --engine none          memory, registers and transfers only\n"
+	"      --spin-us N            how long to look for work before sleeping, 0 to 1000000 us, "
+	"default 50\n"
+	"      --timeout SECONDS      give up when no manager answers that long, 1 to 1000000; "
+	"default never\n"
+	"      --ready-fd N           write a line end to file descriptor N when all have joined, "
+	"then close it\n"
+	"  -v, --verbose              say what happens; same as DXP_LOG=info\n"
+	"  -h, --help                 this text\n"
+	"      --version              version\n"
+	"\n"
+	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT when the kernel "
+	"that is running has ended.\n"
+	"POCL_DEVICES and POCL_CACHE_DIR, when set, are left as they are.\n"
+	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or name in "
+	"use, 4 key, 5 state folder,\n"
+	"6 engine, 7 no manager answers.\n";
+
+struct arguments {
+	struct box_options box;
+	struct wire_address bind;
+	const char *key;
+	uint64_t timeout_s; /* 0: never */
+	int ready_fd;       /* -1: none */
+	bool manager_given;
+};
+
+static _Atomic int stop;
+
+static void on_signal(int number)
+{
+	stop = 1;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "dxpd: %s\nTry 'dxpd --help'.\n", what);
+	return EXIT_USAGE;
+}
+
+static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high)
+		return false;
+	*out = value;
+	return true;
+}
+
+/* Digits, then K, M, G or nothing. */
+static bool size_parse(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	char digits[24];
+	size_t bytes = strlen(text);
+	const char *unit = bytes ? strchr(units, text[bytes - 1]) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+
+	if (bytes == 0 || bytes >= sizeof(digits))
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s", (int)(bytes - (unit != NULL)), text);
+	if (!number_parse(digits, 1, XPU_MEMORY_MAX >> shift, out))
+		return false;
+	*out <<= shift;
+	return *out >= XPU_MEMORY_MIN;
+}
+
+enum option_code {
+	OPTION_MANAGER = 256,
+	OPTION_KEY,
+	OPTION_SLOTS,
+	OPTION_NAME,
+	OPTION_FIRST,
+	OPTION_STATE,
+	OPTION_BIND,
+	OPTION_MEMORY,
+	OPTION_ENGINE,
+	OPTION_SPIN,
+	OPTION_TIMEOUT,
+	OPTION_READY_FD,
+	OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+	{"manager", required_argument, NULL, OPTION_MANAGER},
+	{"key", required_argument, NULL, OPTION_KEY},
+	{"slots", required_argument, NULL, OPTION_SLOTS},
+	{"name", required_argument, NULL, OPTION_NAME},
+	{"first", required_argument, NULL, OPTION_FIRST},
+	{"state", required_argument, NULL, OPTION_STATE},
+	{"bind", required_argument, NULL, OPTION_BIND},
+	{"memory", required_argument, NULL, OPTION_MEMORY},
+	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"spin-us", required_argument, NULL, OPTION_SPIN},
+	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
+	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{0},
+};
+
+/* Options with a number. NULL, or what is wrong. */
+static const char *number_take(int option, struct arguments *a)
+{
+	uint64_t value = 0;
+
+	switch (option) {
+	case OPTION_SLOTS:
+		if (!number_parse(optarg, 1, FABRIC_SLOTS_MAX, &value))
+			return "--slots is 1 to 16";
+		a->box.slots = (uint32_t)value;
+		return NULL;
+	case OPTION_FIRST:
+		if (!number_parse(optarg, 0, FIRST_MAX, &value))
+			return "--first is 0 to 1000000";
+		a->box.first = (uint32_t)value;
+		return NULL;
+	case OPTION_SPIN:
+		if (!number_parse(optarg, 0, SPIN_MAX_US, &value))
+			return "--spin-us is 0 to 1000000";
+		a->box.spin_ns = value ? (uint32_t)(value * US_NS) : UINT32_MAX;
+		return NULL;
+	case OPTION_TIMEOUT:
+		return number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s)
+			       ? NULL
+			       : "--timeout is 1 to 1000000 seconds";
+	default:
+		if (!number_parse(optarg, 0, FD_MAX, &value))
+			return "--ready-fd needs the number of a file descriptor";
+		a->ready_fd = (int)value;
+		return NULL;
+	}
+}
+
+/* Options with an address, a size or a name. */
+static const char *text_take(int option, struct arguments *a)
+{
+	switch (option) {
+	case OPTION_MANAGER:
+		a->manager_given = true;
+		return wire_address_parse(optarg, WIRE_PORT, &a->box.manager) == DXP_OK
+			       ? NULL
+			       : "--manager needs an address such as 127.0.0.1:4795 or [::1]:4795";
+	case OPTION_BIND:
+		a->box.bind = &a->bind;
+		return wire_address_parse(optarg, 0, &a->bind) == DXP_OK
+			       ? NULL
+			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
+				 "[::1]:5000";
+	case OPTION_MEMORY:
+		return size_parse(optarg, &a->box.memory_bytes)
+			       ? NULL
+			       : "--memory is 1M to 1024G, such as 256M";
+	case OPTION_KEY: a->key = optarg; return NULL;
+	case OPTION_NAME: a->box.name = optarg; return NULL;
+	case OPTION_STATE: a->box.state_folder = optarg; return NULL;
+	default: a->box.engine = optarg; return NULL;
+	}
+}
+
+/* One option. -1: go on; otherwise the program ends with this code. */
+static int option_take(int option, struct arguments *a)
+{
+	const char *wrong;
+
+	switch (option) {
+	case 'v': log_level_set(LOG_LEVEL_INFO); return -1;
+	case 'h': fputs(help, stdout); return EXIT_GOOD;
+	case OPTION_VERSION: puts("dxpd " DXP_VERSION); return EXIT_GOOD;
+	case OPTION_SLOTS:
+	case OPTION_FIRST:
+	case OPTION_SPIN:
+	case OPTION_TIMEOUT:
+	case OPTION_READY_FD: wrong = number_take(option, a); break;
+	case '?': fprintf(stderr, "Try 'dxpd --help'.\n"); return EXIT_USAGE;
+	default: wrong = text_take(option, a);
+	}
+	return wrong ? usage(wrong) : -1;
+}
+
+static int arguments_take(int argc, char **argv, struct arguments *a)
+{
+	int option, code;
+
+	while ((option = getopt_long(argc, argv, "vh", long_options, NULL)) != -1) {
+		code = option_take(option, a);
+		if (code >= 0)
+			return code;
+	}
+	if (optind < argc)
+		return usage("it takes options only");
+	if (!a->manager_given || !a->key)
+		return usage("--manager and --key are needed");
+	return -1;
+}
+
+static int open_exit_code(int status)
+{
+	switch (status) {
+	case DXP_EBUSY: return EXIT_BUSY;
+	case DXP_EINVAL: return EXIT_USAGE;
+	case DXP_EACCESS:
+	case DXP_EMALFORMED: return EXIT_STATE;
+	case DXP_EUNSUPPORTED: return EXIT_ENGINE;
+	case DXP_ENOMEM: log_error("not enough memory; use a smaller --memory"); return EXIT_FAILED;
+	default: return EXIT_FAILED;
+	}
+}
+
+static int join_exit_code(int status)
+{
+	switch (status) {
+	case DXP_ECLOSED: return EXIT_GOOD;
+	case DXP_EAUTH: return EXIT_KEY;
+	case DXP_EBUSY: return EXIT_BUSY;
+	case DXP_ETIMEDOUT: return EXIT_SILENT;
+	default: return EXIT_FAILED;
+	}
+}
+
+static void signals_set(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+}
+
+static void ready_tell(int fd)
+{
+	if (fd < 0)
+		return;
+	if (write(fd, "\n", 1) != 1)
+		log_warn("nobody reads file descriptor %d (--ready-fd)", fd);
+	close(fd);
+}
+
+static int box_serve(struct box *b, const struct arguments *a)
+{
+	uint64_t deadline_ns = a->timeout_s ? link_now_ns() + a->timeout_s * S_NS : UINT64_MAX;
+	int status = box_join(b, deadline_ns);
+
+	if (status != DXP_OK)
+		return join_exit_code(status);
+	ready_tell(a->ready_fd);
+	status = box_run(b);
+	return status == DXP_OK ? EXIT_GOOD : join_exit_code(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = {
+		.box = {.slots = 1,
+			.first = 1,
+			.memory_bytes = DEFAULT_MEMORY,
+			.engine = "ocl",
+			.stop = &stop},
+		.ready_fd = -1,
+	};
+	uint8_t key[FABRIC_KEY_BYTES];
+	struct box *box;
+
+	log_program_set("dxpd");
+	int code = arguments_take(argc, argv, &a);
+	if (code >= 0)
+		return code;
+	if (keyfile_read(a.key, key) != DXP_OK)
+		return EXIT_KEY;
+	a.box.fabric_key = key;
+	signals_set();
+	int status = box_open(&a.box, &box);
+	if (status != DXP_OK)
+		return open_exit_code(status);
+	code = box_serve(box, &a);
+	box_close(box);
+	return code;
+}

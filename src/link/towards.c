@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The own address on the way to somebody, as the kernel's routes have it. Nothing is sent. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+
+static int socket_name(int fd, const struct wire_address *to, struct sockaddr_in6 *own)
+{
+	struct sockaddr_in6 peer = {.sin6_family = AF_INET6, .sin6_port = htons(to->port)};
+	socklen_t bytes = sizeof(*own);
+
+	memcpy(&peer.sin6_addr, to->ip, sizeof(to->ip));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&peer, sizeof(peer)) != 0)
+		return -1;
+	return getsockname(fd, (struct sockaddr *)own, &bytes);
+}
+
+int link_address_towards(const struct wire_address *to, struct wire_address *out)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+	struct sockaddr_in6 own;
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int result = socket_name(fd, to, &own);
+	int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	if (result != 0) {
+		log_error("no way to %s: %s; check the address and this machine's routes",
+			  wire_address_format(to, text), strerror(error));
+		return DXP_EIO;
+	}
+	memcpy(out->ip, &own.sin6_addr, sizeof(out->ip));
+	out->port = 0;
+	return DXP_OK;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/box.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/identity.h"
+
+#define JOIN_SLICE_NS (20 * MS_NS)  /* one slot's turn while several join */
+#define CHECK_NS      (500 * MS_NS) /* between two looks whether all slots are still members */
+
+struct box_slot {
+	struct slot *slot;
+	char name[FABRIC_NAME_BYTES];
+	bool joined;
+};
+
+struct box {
+	const _Atomic int *stop;
+	uint32_t spin_ns;
+	uint32_t count;
+	struct box_slot slots[FABRIC_SLOTS_MAX];
+	int status;        /* why it ends by itself */
+	volatile int ends; /* it is stopped, or ends by itself */
+	uint64_t check_ns;
+};
+
+/* NAME for a single slot that was given one, else NAME and its number. */
+static int name_make(const struct box_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
+{
+	const char *base = o->name ? o->name : "xpu";
+	int bytes = o->name && o->slots == 1
+			    ? snprintf(out, FABRIC_NAME_BYTES, "%s", base)
+			    : snprintf(out, FABRIC_NAME_BYTES, "%s%u", base, o->first + index);
+
+	if (bytes > 0 && bytes < FABRIC_NAME_BYTES && manage_name_valid(out))
+		return DXP_OK;
+	log_error("'%s' does not make a node's name: A-Z a-z 0-9 . _ -, with its number at most %d "
+		  "characters",
+		  base, FABRIC_NAME_BYTES - 1);
+	return DXP_EINVAL;
+}
+
+static int slot_start(struct box *b, const struct box_options *o, const struct slot_options *common)
+{
+	struct box_slot *to = &b->slots[b->count];
+	struct slot_options options = *common;
+	int status = name_make(o, b->count, to->name);
+
+	if (status == DXP_OK && o->state_folder)
+		status = identity_get(o->state_folder, to->name, options.node.uuid);
+	if (status != DXP_OK)
+		return status;
+	options.number = b->count;
+	options.node.name = to->name;
+	if (options.node.bind.port)
+		options.node.bind.port = (uint16_t)(options.node.bind.port + b->count);
+	status = slot_open(&options, &to->slot);
+	if (status == DXP_OK)
+		b->count++;
+	return status;
+}
+
+static int bind_choose(const struct box_options *o, struct wire_address *out)
+{
+	if (!o->bind)
+		return link_address_towards(&o->manager, out);
+	if (o->bind->port && o->bind->port + o->slots - 1 > 65535) {
+		log_error("%u slots from port %u on go beyond 65535; choose a lower port", o->slots,
+			  o->bind->port);
+		return DXP_EINVAL;
+	}
+	*out = *o->bind;
+	return DXP_OK;
+}
+
+static int slots_start(struct box *b, const struct box_options *o)
+{
+	char cache[PATH_MAX];
+	struct slot_options common = {
+		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
+		.memory_bytes = o->memory_bytes,
+		.engine = o->engine,
+	};
+	int status = bind_choose(o, &common.node.bind);
+
+	if (status == DXP_OK && o->state_folder) {
+		status = identity_folder(o->state_folder);
+		if ((size_t)snprintf(cache, sizeof(cache), "%s/kernels", o->state_folder) <
+		    sizeof(cache))
+			common.cache_folder = cache;
+	}
+	if (status == DXP_OK && common.cache_folder)
+		status = identity_folder(cache);
+	while (status == DXP_OK && b->count < o->slots)
+		status = slot_start(b, o, &common);
+	return status;
+}
+
+int box_open(const struct box_options *options, struct box **out)
+{
+	if (options->slots < 1 || options->slots > FABRIC_SLOTS_MAX)
+		return DXP_EINVAL;
+	struct box *b = calloc(1, sizeof(*b));
+	if (!b)
+		return DXP_ENOMEM;
+	b->stop = options->stop;
+	b->spin_ns = options->spin_ns;
+	int status = slots_start(b, options);
+	if (status != DXP_OK) {
+		box_close(b);
+		return status;
+	}
+	*out = b;
+	return DXP_OK;
+}
+
+void box_close(struct box *b)
+{
+	if (!b)
+		return;
+	for (uint32_t i = 0; i < b->count; i++)
+		slot_close(b->slots[i].slot);
+	free(b);
+}
+
+static void joined_tell(struct box_slot *x)
+{
+	struct node *n = slot_node(x->slot);
+	struct engine_description engine;
+	struct wire_address address;
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+
+	node_address(n, &address);
+	slot_describe(x->slot, &engine);
+	printf("%s: node %u at %s, %llu MiB, %s%s%s%s\n", x->name, node_id(n),
+	       wire_address_format(&address, text),
+	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
+	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
+	fflush(stdout);
+	x->joined = true;
+}
+
+/* Joins one slot for a while. DXP_EAGAIN: not yet. */
+static int slot_join(struct box_slot *x, uint64_t deadline_ns)
+{
+	uint64_t now_ns = link_now_ns();
+	int status = node_join(slot_node(x->slot), min_u64(deadline_ns, now_ns + JOIN_SLICE_NS));
+
+	if (status == DXP_OK)
+		joined_tell(x);
+	return status == DXP_ETIMEDOUT && link_now_ns() < deadline_ns ? DXP_EAGAIN : status;
+}
+
+static void timeout_tell(const struct box_slot *x)
+{
+	log_error("%s could not join: no manager answers; is it running there? `dxp doctor` looks "
+		  "for the reason",
+		  x->name);
+}
+
+/* One round over all slots: the joined ones are kept alive while others join. */
+static int join_round(struct box *b, uint64_t deadline_ns, uint32_t *left)
+{
+	*left = 0;
+	for (uint32_t i = 0; i < b->count; i++) {
+		struct box_slot *x = &b->slots[i];
+		if (x->joined) {
+			node_turn(slot_node(x->slot));
+			slot_service(x->slot);
+			continue;
+		}
+		int status = slot_join(x, deadline_ns);
+		if (status == DXP_ETIMEDOUT)
+			timeout_tell(x);
+		if (status != DXP_OK && status != DXP_EAGAIN)
+			return status;
+		*left += status != DXP_OK;
+	}
+	return DXP_OK;
+}
+
+int box_join(struct box *b, uint64_t deadline_ns)
+{
+	uint32_t left = b->count;
+
+	while (left > 0) {
+		if (*b->stop)
+			return DXP_ECLOSED;
+		int status = join_round(b, deadline_ns, &left);
+		if (status != DXP_OK)
+			return status;
+	}
+	return DXP_OK;
+}
+
+/* A member that lost its manager carries on; one whose identity was taken, or whose key is refused
+ * now, does not. */
+static void membership_check(struct box *b, uint64_t now_ns)
+{
+	if (now_ns < b->check_ns)
+		return;
+	b->check_ns = now_ns + CHECK_NS;
+	for (uint32_t i = 0; i < b->count; i++) {
+		int status = node_join(slot_node(b->slots[i].slot), 0);
+		if (status == DXP_OK || status == DXP_ETIMEDOUT)
+			continue;
+		log_error("%s is not a member of the fabric any more: %s", b->slots[i].name,
+			  node_error(slot_node(b->slots[i].slot)));
+		b->status = status;
+		b->ends = 1;
+	}
+}
+
+static uint32_t box_service(void *context)
+{
+	struct box *b = context;
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		work += slot_service(b->slots[i].slot);
+	if (work == 0)
+		membership_check(b, link_now_ns());
+	if (*b->stop)
+		b->ends = 1;
+	return work;
+}
+
+static uint64_t box_deadline(void *context)
+{
+	const struct box *b = context;
+	uint64_t deadline_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		deadline_ns = min_u64(deadline_ns, slot_deadline(b->slots[i].slot));
+	return deadline_ns;
+}
+
+int box_run(struct box *b)
+{
+	struct node *nodes[FABRIC_SLOTS_MAX];
+	struct node_loop loop = {
+		.nodes = nodes,
+		.count = b->count,
+		.spin_ns = b->spin_ns,
+		.service = box_service,
+		.service_context = b,
+		.service_deadline = box_deadline,
+		.stop = &b->ends,
+	};
+
+	for (uint32_t i = 0; i < b->count; i++)
+		nodes[i] = slot_node(b->slots[i].slot);
+	int status = node_loop_run(&loop);
+	return status == DXP_OK ? b->status : status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A box of xPUs: up to FABRIC_SLOTS_MAX slots, each a node of its own, turned by one thread (X-14).
+ */
+#ifndef XPU_BOX_H
+#define XPU_BOX_H
+
+#include "xpu/slot.h"
+
+struct box_options {
+	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
+	const char *name; /* base of the names; NULL: "xpu" */
+	uint32_t first;   /* number of the first name; one slot with a name of its own has none */
+	struct wire_address manager;
+	const uint8_t *fabric_key;
+	const struct wire_address *bind; /* NULL: the address that leads to the manager; slot n uses
+					    port + n, if it has one */
+	const char *state_folder; /* identities and compiled kernels; NULL: a new identity at each
+				     start */
+	uint64_t memory_bytes;    /* of each slot */
+	const char *engine;
+	uint32_t spin_ns;        /* as node_options */
+	const _Atomic int *stop; /* not 0: end; may be set by a signal handler or another thread */
+};
+
+struct box;
+
+/* Opens all slots, which begin to join. Statuses as slot_open and identity_get, logged there;
+ * DXP_EINVAL. */
+int box_open(const struct box_options *options, struct box **out);
+void box_close(struct box *b);
+
+/* Turns until all have joined and prints a line for each to standard output. DXP_ETIMEDOUT at
+ * `deadline_ns`; DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: refused, logged. */
+int box_join(struct box *b, uint64_t deadline_ns);
+
+/* Turns until it is stopped (DXP_OK), or a slot is thrown out of the fabric. */
+int box_run(struct box *b);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What arrives on the service queue pair: commands of hosts that may, and events of other xPUs. */
+#include <stdio.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+static void refused(struct slot *s, uint16_t node, const char *why)
+{
+	s->counters.refused++;
+	log_debug("message of node %u refused: %s", node, why);
+}
+
+static void open_reply(struct tenant *t, uint32_t sequence)
+{
+	struct slot *s = t->slot;
+	struct engine_description engine;
+	struct command_reply r = {
+		.op = COMMAND_OPEN,
+		.sequence = sequence,
+		.memory_key = s->memory_key,
+		.memory_bytes = arena_bytes(s->arena),
+		.free_bytes = arena_free_bytes(s->arena),
+	};
+
+	engine_describe(s->engine, &engine);
+	r.compute_units = engine.compute_units;
+	snprintf(r.text, sizeof(r.text), "%s", engine.device);
+	reply_send(t, &r);
+}
+
+/* No tenant: the answer goes to the queue pair that the command names. */
+static void open_refuse(struct slot *s, const struct nic_target *to, uint32_t sequence, int status)
+{
+	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	slot_error_note(s, status);
+	int bytes = command_reply_encode(&r, data);
+	outbox_nap(s->outbox, OUTBOX_HOST, to, data, (uint32_t)bytes, NULL, NULL);
+}
+
+static int open_check(struct slot *s, uint16_t host)
+{
+	struct node_entry e;
+
+	if (!slot_lookup(s, host, &e) || !e.alive)
+		return DXP_ENOENT;
+	return e.kind == MANAGE_HOST && e.granted ? DXP_OK : DXP_EACCESS;
+}
+
+static bool same_target(const struct nic_target *a, const struct nic_target *b)
+{
+	return a->function == b->function && a->qp == b->qp && a->magic == b->magic;
+}
+
+static void open_take(struct slot *s, const struct nic_event *from, const struct command *c)
+{
+	struct nic_target to = {
+		.node = from->src_node,
+		.function = (uint8_t)(from->src_qp >> 8),
+		.qp = c->reply_qp,
+		.magic = c->reply_magic,
+	};
+
+	if (to.function >= NIC_FUNCTIONS || to.qp >= NIC_QPS_PER_FUNCTION) {
+		refused(s, to.node, "OPEN names no queue pair");
+		return;
+	}
+	int status = open_check(s, to.node);
+	struct tenant *t = tenant_find(s, to.node);
+	if (t && !same_target(&t->reply, &to)) {
+		tenant_evict(t, DXP_EPEERLOST); /* an earlier life of this host */
+		t = NULL;
+	}
+	if (status == DXP_OK && !t)
+		status = tenant_open(s, to.node, &to, &t);
+	if (status == DXP_OK)
+		open_reply(t, c->sequence);
+	else
+		open_refuse(s, &to, c->sequence, status);
+}
+
+static void close_take(struct tenant *t, const struct command *c)
+{
+	t->closing = true;
+	t->close_sequence = c->sequence;
+	tenant_leave(t, DXP_ECANCELED);
+}
+
+static void command_take(struct slot *s, const struct nic_event *from, const uint8_t *data)
+{
+	struct command c;
+
+	if (command_decode(data, from->bytes, &c) != DXP_OK) {
+		refused(s, from->src_node, "it does not parse");
+		return;
+	}
+	if (c.op == COMMAND_OPEN) {
+		open_take(s, from, &c);
+		return;
+	}
+	struct tenant *t = tenant_find(s, from->src_node);
+	if (!t) {
+		refused(s, from->src_node, "it has not opened the xPU");
+		return;
+	}
+	switch (c.op) {
+	case COMMAND_CLOSE: close_take(t, &c); break;
+	case COMMAND_ALLOC: memory_allocate(t, &c); break;
+	case COMMAND_FREE: memory_free(t, &c); break;
+	case COMMAND_BUILD: program_build(t, &c); break;
+	case COMMAND_LOG: program_log(t, &c); break;
+	case COMMAND_RELEASE: program_release(t, &c); break;
+	default: work_post(t, &c, data, from->bytes);
+	}
+}
+
+static void event_take(struct slot *s, const struct nic_event *from, const uint8_t *data)
+{
+	struct command_event e;
+
+	if (command_event_decode(data, from->bytes, &e) != DXP_OK ||
+	    EVENT_XPU(e.event) != from->src_node) {
+		refused(s, from->src_node, "an event that is not its own");
+		return;
+	}
+	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
+	if (!t)
+		return; /* its host has closed us, and nobody here waits */
+	int status = graph_event(t->graph, e.event, e.status);
+	if (status != DXP_OK)
+		tenant_complain(t, "an event of node %u cannot be kept: %s", from->src_node,
+				dxp_status_text(status));
+}
+
+void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data)
+{
+	if (event->qp != NODE_SERVICE_QP)
+		refused(s, event->src_node, "not for the service queue pair");
+	else if (command_op(data, event->bytes) == COMMAND_EVENT)
+		event_take(s, event, data);
+	else
+		command_take(s, event, data);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/outbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+
+struct message {
+	struct message *next;
+	struct queue *queue;
+	enum outbox_kind kind;
+	struct nic_target to;
+	struct nic_entry local, remote; /* PUT: local.bytes > 0 */
+	outbox_done done;
+	void *context;
+	uint32_t bytes;
+	uint8_t data[];
+};
+
+/* Everything for one node. Goes away when it is empty. */
+struct queue {
+	struct queue *next;
+	uint16_t node;
+	uint32_t waiting_count;
+	struct message *waiting, **waiting_tail;
+	struct message *flight; /* posted, in no order */
+	uint32_t flight_count;
+};
+
+struct outbox {
+	struct nic_window *window;
+	struct queue *queues; /* whoever is first has the next turn */
+};
+
+int outbox_create(struct nic_window *window, struct outbox **out)
+{
+	struct outbox *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return DXP_ENOMEM;
+	o->window = window;
+	*out = o;
+	return DXP_OK;
+}
+
+static void messages_free(struct message *m)
+{
+	while (m) {
+		struct message *next = m->next;
+		free(m);
+		m = next;
+	}
+}
+
+void outbox_destroy(struct outbox *o)
+{
+	struct queue *q;
+
+	if (!o)
+		return;
+	while ((q = o->queues)) {
+		o->queues = q->next;
+		messages_free(q->waiting);
+		messages_free(q->flight);
+		free(q);
+	}
+	free(o);
+}
+
+static void messages_end(struct message **list, int status);
+
+void outbox_end(struct outbox *o, int status)
+{
+	struct queue *q;
+
+	while ((q = o->queues)) {
+		o->queues = q->next;
+		messages_end(&q->waiting, status);
+		messages_end(&q->flight, status);
+		free(q);
+	}
+}
+
+static struct queue *queue_find(const struct outbox *o, uint16_t node)
+{
+	struct queue *q = o->queues;
+
+	while (q && q->node != node)
+		q = q->next;
+	return q;
+}
+
+static struct queue *queue_ensure(struct outbox *o, uint16_t node)
+{
+	struct queue *q = queue_find(o, node);
+
+	if (q)
+		return q;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return NULL;
+	q->node = node;
+	q->waiting_tail = &q->waiting;
+	q->next = o->queues;
+	o->queues = q;
+	return q;
+}
+
+static int message_put(struct outbox *o, const struct message *head, const void *data)
+{
+	struct queue *q = queue_ensure(o, head->to.node);
+	struct message *m = q ? malloc(sizeof(*m) + head->bytes) : NULL;
+
+	if (!m)
+		return DXP_ENOMEM;
+	*m = *head;
+	m->queue = q;
+	m->next = NULL;
+	if (head->bytes)
+		memcpy(m->data, data, head->bytes);
+	*q->waiting_tail = m;
+	q->waiting_tail = &m->next;
+	q->waiting_count++;
+	return DXP_OK;
+}
+
+int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to,
+	       const void *data, uint32_t bytes, outbox_done done, void *context)
+{
+	const struct message head = {
+		.kind = kind, .to = *to, .bytes = bytes, .done = done, .context = context};
+
+	return message_put(o, &head, data);
+}
+
+int outbox_put(struct outbox *o, const struct nic_target *to, const struct nic_entry *local,
+	       const struct nic_entry *remote, outbox_done done, void *context)
+{
+	const struct message head = {.kind = OUTBOX_PEER,
+				     .to = *to,
+				     .local = *local,
+				     .remote = *remote,
+				     .done = done,
+				     .context = context};
+
+	return message_put(o, &head, NULL);
+}
+
+uint32_t outbox_count(const struct outbox *o, uint16_t node)
+{
+	const struct queue *q = queue_find(o, node);
+
+	return q ? q->waiting_count + q->flight_count : 0;
+}
+
+static struct message *waiting_pop(struct queue *q)
+{
+	struct message *m = q->waiting;
+
+	if (!m)
+		return NULL;
+	q->waiting = m->next;
+	if (!q->waiting)
+		q->waiting_tail = &q->waiting;
+	q->waiting_count--;
+	return m;
+}
+
+/* The message is over. `done` may put in new ones. */
+static void message_end(struct message *m, int status)
+{
+	outbox_done done = m->done;
+	void *context = m->context;
+
+	free(m);
+	if (done)
+		done(context, status);
+}
+
+static void messages_end(struct message **list, int status)
+{
+	struct message *m;
+
+	while ((m = *list)) {
+		*list = m->next;
+		message_end(m, status);
+	}
+}
+
+void outbox_drop(struct outbox *o, uint16_t node, int status)
+{
+	struct queue *q = queue_find(o, node);
+	uint32_t count = q ? q->waiting_count : 0;
+
+	/* Only those that are there now: what their ends put in for the same node waits its turn,
+	 * and fails by itself. */
+	for (; count > 0 && q->waiting; count--)
+		message_end(waiting_pop(q), status);
+}
+
+static int message_post(struct outbox *o, const struct message *m)
+{
+	const struct nic_lists lists = {&m->local, &m->remote, 1, 1};
+	/* Two of each kind, so that a node that is silent holds up half of the others only. */
+	uint8_t qp = (uint8_t)((m->kind == OUTBOX_PEER) + 2 * (m->to.node % 2));
+	uint64_t context = (uintptr_t)m;
+
+	if (m->local.bytes > 0)
+		return nic_user_put(o->window, qp, &m->to, &lists, context);
+	return nic_user_nap(o->window, qp, &m->to, m->data, m->bytes, 0, context);
+}
+
+/* Posts what this node may have under way. False when the window is full. */
+static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
+{
+	while (q->waiting && q->flight_count < XPU_OUTBOX_FLIGHT) {
+		struct message *m = q->waiting;
+		int status = message_post(o, m);
+		if (status == DXP_EAGAIN)
+			return false;
+		waiting_pop(q);
+		++*work;
+		if (status != DXP_OK) {
+			message_end(m, status);
+			continue;
+		}
+		m->next = q->flight;
+		q->flight = m;
+		q->flight_count++;
+	}
+	return true;
+}
+
+static void completion_take(const struct nic_event *e)
+{
+	struct message *m = (struct message *)(uintptr_t)e->context;
+	struct queue *q = m->queue;
+	struct message **at = &q->flight;
+
+	while (*at != m)
+		at = &(*at)->next;
+	*at = m->next;
+	q->flight_count--;
+	message_end(m, e->status);
+}
+
+static void empty_free(struct outbox *o)
+{
+	struct queue **at = &o->queues, *q;
+
+	while ((q = *at)) {
+		if (q->waiting || q->flight) {
+			at = &q->next;
+			continue;
+		}
+		*at = q->next;
+		free(q);
+	}
+}
+
+/* The first queue goes behind all others. */
+static void turn_pass(struct outbox *o)
+{
+	struct queue *q = o->queues, **at = &o->queues;
+
+	if (!q || !q->next)
+		return;
+	o->queues = q->next;
+	while (*at)
+		at = &(*at)->next;
+	q->next = NULL;
+	*at = q;
+}
+
+uint32_t outbox_service(struct outbox *o)
+{
+	struct nic_event e;
+	uint32_t work = 0;
+
+	while (nic_user_sent(o->window, &e)) {
+		completion_take(&e);
+		work++;
+	}
+	if (!o->queues)
+		return work;
+	turn_pass(o);
+	for (struct queue *q = o->queues; q; q = q->next)
+		if (!queue_post(o, q, &work))
+			break;
+	empty_free(o);
+	return work;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one xPU has to send: replies, events and the data of transfers, in order for each node, none
+ * ever dropped. The window takes 32 at a time and the NIC 32 per queue pair; what waits for that
+ * waits here. A node that is silent holds up at most XPU_OUTBOX_FLIGHT messages of the queue pair
+ * that others share with it.
+ *
+ * Hosts and other xPUs have different queue pairs: completions are in order on each, so a long PUT
+ * would hold up the completions of short replies behind it. Messages to one node leave through one
+ * queue pair, so a NAP that is put in after a PUT arrives after its data. One thread. */
+#ifndef XPU_OUTBOX_H
+#define XPU_OUTBOX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nic/user.h"
+
+struct outbox;
+
+enum outbox_kind { OUTBOX_HOST, OUTBOX_PEER };
+
+/* The end of a message: the NIC's status, or the reason it was never sent. Called from
+ * outbox_service and outbox_drop, never from the functions that put something in. */
+typedef void (*outbox_done)(void *context, int status);
+
+int outbox_create(struct nic_window *window, struct outbox **out);
+/* Forgets what is left; nobody is called. */
+void outbox_destroy(struct outbox *o);
+/* Ends everything with `status`, also what the NIC still has: its completions must not be taken any
+ * more. */
+void outbox_end(struct outbox *o, int status);
+
+/* Puts in a NAP of up to NIC_INLINE_BYTES_MAX, which is copied. `done` may be NULL. DXP_ENOMEM. */
+int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to,
+	       const void *data, uint32_t bytes, outbox_done done, void *context);
+/* Puts in a PUT of one piece to another xPU. DXP_ENOMEM. */
+int outbox_put(struct outbox *o, const struct nic_target *to, const struct nic_entry *local,
+	       const struct nic_entry *remote, outbox_done done, void *context);
+
+/* How many wait or are under way to a node. */
+uint32_t outbox_count(const struct outbox *o, uint16_t node);
+
+/* Ends what waits for this node with `status`; what is under way is the NIC's. */
+void outbox_drop(struct outbox *o, uint16_t node, int status);
+
+/* Takes completions and posts what there is room for. Returns how much happened. */
+uint32_t outbox_service(struct outbox *o);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The registers of a running xPU: what they hold now, and what a write starts. */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "wire/frame.h"
+#include "xpu/slot_internal.h"
+
+static uint32_t commands_queued(const struct slot *s)
+{
+	uint32_t count = 0;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		count += graph_count(t->graph);
+	return count;
+}
+
+static void identity_fill(const struct slot *s, struct cfg_values *v)
+{
+	struct engine_description engine;
+
+	engine_describe(s->engine, &engine);
+	v->words[CFG_MAGIC] = CFG_MAGIC_VALUE;
+	v->words[CFG_VERSION] = CFG_VERSION_VALUE;
+	v->words[CFG_NODE] = node_id(s->node);
+	v->words[CFG_SLOT] = s->options.number;
+	for (int i = 0; i < 4; i++)
+		v->words[CFG_UUID_0 + i] = get_be32(s->uuid + 4 * i);
+	v->words[CFG_ENGINE] = engine.kind;
+	v->words[CFG_COMPUTE_UNITS] = engine.compute_units;
+	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
+}
+
+static void state_fill(const struct slot *s, struct cfg_values *v)
+{
+	const struct slot_counters *c = &s->counters;
+	uint32_t queued = commands_queued(s);
+
+	v->words[CFG_STATE] = node_id(s->node) == WIRE_NODE_NONE ? CFG_STATE_JOINING
+			      : queued                           ? CFG_STATE_BUSY
+								 : CFG_STATE_READY;
+	v->words[CFG_HOSTS] = slot_hosts(s);
+	cfg_set_64(v, CFG_FREE_LO, arena_free_bytes(s->arena));
+	v->words[CFG_LAST_ERROR] = c->last_error;
+	v->words[CFG_COMMANDS_DONE] = c->done;
+	v->words[CFG_COMMANDS_FAILED] = c->failed;
+	v->words[CFG_COMMANDS_QUEUED] = queued;
+	v->words[CFG_COMMANDS_REFUSED] = c->refused;
+	v->words[CFG_KERNELS] = c->kernels;
+	v->words[CFG_BUILDS] = c->builds;
+	cfg_set_64(v, CFG_SENT_LO, c->sent_bytes);
+	cfg_set_64(v, CFG_RECEIVED_LO,
+		   atomic_load_explicit(&node_window(s->node)->put_bytes, memory_order_relaxed));
+}
+
+static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			      uint32_t *values)
+{
+	const struct slot *s = context;
+	const struct tenant *t = tenant_find(s, src_node);
+	struct cfg_values v = {0};
+
+	identity_fill(s, &v);
+	state_fill(s, &v);
+	if (t) {
+		v.words[CFG_MEMORY_KEY] = s->memory_key;
+		cfg_set_task(&v, &t->task);
+	}
+	return cfg_read(&v, first, count, values);
+}
+
+static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			       const uint32_t *values)
+{
+	struct tenant *t = tenant_find(context, src_node);
+	int go = 0;
+	uint8_t refused = cfg_write(t ? &t->task : NULL, first, count, values, &go);
+
+	if (!refused && go)
+		task_start(t);
+	return refused;
+}
+
+const struct nic_cfg_ops registers_ops = {.read = registers_read, .write = registers_write};

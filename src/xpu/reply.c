@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What goes back to hosts, and events to other xPUs. None is dropped while its receiver lives: a
+ * host that cannot be reached, or reads nothing, is put out. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+static void sent(void *context, int status)
+{
+	struct tenant *t = context;
+
+	t->busy--;
+	if (status == DXP_OK || t->gone)
+		return;
+	log_warn("host node %u cannot be reached (%s): its commands are cancelled, its memory is "
+		 "freed",
+		 t->host, dxp_status_text(status));
+	tenant_evict(t, DXP_EPEERLOST);
+}
+
+static void message_send(struct tenant *t, const uint8_t *data, int bytes)
+{
+	struct outbox *o = t->slot->outbox;
+
+	assert(bytes > 0 && bytes <= NIC_INLINE_BYTES_MAX);
+	if (t->gone)
+		return;
+	if (outbox_count(o, t->host) >= XPU_OUTBOX_MAX ||
+	    outbox_nap(o, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, sent, t) != DXP_OK) {
+		log_warn(
+			"host node %u asks without reading the answers: its commands are cancelled",
+			t->host);
+		tenant_evict(t, DXP_EPEERLOST);
+		return;
+	}
+	t->busy++;
+}
+
+void reply_send(struct tenant *t, const struct command_reply *r)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	slot_error_note(t->slot, r->status);
+	message_send(t, data, command_reply_encode(r, data));
+}
+
+void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
+{
+	struct command_reply r = {.op = op, .sequence = sequence, .status = status};
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	slot_error_note(t->slot, status);
+	int bytes = command_reply_encode(&r, data);
+	/* The tenant ends with its reply to CLOSE: nobody hears how that one went. */
+	if (op == COMMAND_CLOSE)
+		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
+			   NULL);
+	else
+		message_send(t, data, bytes);
+}
+
+static void events_flush(struct tenant *t)
+{
+	uint32_t bytes = t->held_bytes;
+
+	t->held_bytes = 0;
+	if (bytes > 0)
+		message_send(t, t->held, (int)bytes);
+}
+
+void event_send(struct tenant *t, const struct command_event *e, bool lazy)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+	int bytes = command_event_encode(e, data);
+
+	assert(bytes == COMMAND_EVENT_BYTES);
+	if (t->held_bytes == 0)
+		t->held_since_ns = link_now_ns();
+	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
+	t->held_bytes += COMMAND_EVENT_BYTES;
+	/* With nothing else under way no other event would come to take this one along. */
+	if (!lazy || e->status != DXP_OK || t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
+		events_flush(t);
+}
+
+uint32_t events_flush_due(struct slot *s)
+{
+	uint64_t now_ns = link_now_ns();
+	uint32_t flushed = 0;
+
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		if (t->held_bytes == 0 || now_ns < t->held_since_ns + XPU_EVENTS_HOLD_NS)
+			continue;
+		events_flush(t);
+		flushed++;
+	}
+	return flushed;
+}
+
+uint64_t events_deadline(const struct slot *s)
+{
+	uint64_t deadline = UINT64_MAX;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (t->held_bytes > 0)
+			deadline = min_u64(deadline, t->held_since_ns + XPU_EVENTS_HOLD_NS);
+	return deadline;
+}
+
+int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+	       outbox_done done, void *context)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+	int bytes = command_event_encode(e, data);
+
+	return outbox_nap(s->outbox, OUTBOX_PEER, to, data, (uint32_t)bytes, done, context);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One xPU node: NIC, device memory, registers and an engine, put together (X-02, X-03, X-09). Takes
+ * commands of hosts, keeps their event graphs, runs kernels on the engine's thread and sends data
+ * to other xPUs.
+ *
+ * Threads: everything is for the one thread that turns the node; the engine has a thread of its own
+ * inside. Trust: a host that was granted the xPU may reach all of its device memory by PUT and GET,
+ * and its kernels run in this process. Commands of hosts are kept apart: each names only its own
+ * memory, programs and events. */
+#ifndef XPU_SLOT_H
+#define XPU_SLOT_H
+
+#include "node/node.h"
+#include "xpu/cfg.h"
+#include "xpu/engine.h"
+
+struct slot;
+
+struct slot_options {
+	/* Name, identity, manager, key, bind and spinning; the slot fills in what makes it an xPU.
+	 */
+	struct node_options node;
+	uint32_t number;          /* in its box */
+	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	const char *engine;       /* as engine_options.name */
+	const char *cache_folder; /* as engine_options.cache_folder */
+};
+
+/* Makes memory, engine and node, which begins to join. Statuses of arena_create, engine_open and
+ * node_open, logged there. */
+int slot_open(const struct slot_options *options, struct slot **out);
+
+/* Leaves the fabric and frees everything, when the kernel that is running has ended. NULL is
+ * allowed. */
+void slot_close(struct slot *s);
+
+struct node *slot_node(const struct slot *s);
+void slot_describe(const struct slot *s, struct engine_description *out);
+uint64_t slot_memory_bytes(const struct slot *s);
+
+/* Takes what the NIC and the engine have brought and goes on with everything. Returns how much
+ * happened. */
+uint32_t slot_service(struct slot *s);
+/* When slot_service must be called again though the node brings nothing. */
+uint64_t slot_deadline(const struct slot *s);
+
+/* Hosts that have it open. */
+uint32_t slot_hosts(const struct slot *s);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of an xPU, shared by the files of this folder that make up struct slot.
+ *
+ * Who keeps what alive: a tenant lives until nothing of it runs any more; `busy` counts what does.
+ * A work item is in its tenant's graph until it ends. A program lives until the engine's thread has
+ * released it. */
+#ifndef XPU_SLOT_INTERNAL_H
+#define XPU_SLOT_INTERNAL_H
+
+#include "base/util.h"
+#include "wire/command.h"
+#include "xpu/arena.h"
+#include "xpu/graph.h"
+#include "xpu/outbox.h"
+#include "xpu/slot.h"
+#include "xpu/worker.h"
+
+/* A program of a host. */
+struct program {
+	struct program *next;
+	uint32_t id;
+	struct engine_program *handle; /* NULL: it did not build */
+	char *log;
+	uint32_t log_bytes;
+};
+
+/* One host's use of the xPU, from OPEN to CLOSE or its death. */
+struct tenant {
+	struct tenant *next;
+	struct slot *slot;
+	uint16_t host;
+	uint32_t owner; /* of its memory: a fresh number for each OPEN */
+	struct nic_target reply;
+	struct graph *graph;
+	struct program *programs;
+	uint32_t program_count; /* with those being built */
+	uint32_t busy;          /* jobs, clearings and transfers that point here */
+	bool leaving;           /* takes no commands; ends when it is not busy any more */
+	bool gone;              /* the host is lost: it is told nothing any more */
+	bool closing;           /* a reply to CLOSE is owed */
+	uint32_t close_sequence;
+	uint32_t complaints; /* logged so far */
+	struct cfg_task task;
+	/* Events that may come late, as they will go out; since when the first waits. */
+	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
+	uint32_t held_bytes;
+	uint64_t held_since_ns;
+};
+
+/* An asynchronous command from its arrival to its event. */
+struct work {
+	struct graph_command graph; /* first: the graph hands these out */
+	struct tenant *tenant;
+	uint64_t queued_ns, started_ns, ended_ns;
+	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told
+			   */
+	bool lazy;
+	uint16_t bytes;
+	uint8_t data[]; /* the command as it came: smaller than decoded */
+};
+
+/* Memory that is cleared piece by piece before its host hears of it. */
+struct clearing {
+	struct clearing *next;
+	struct tenant *tenant;
+	uint32_t sequence;
+	uint64_t address, bytes, cleared;
+};
+
+/* A key of another xPU's memory that a PUT has shown to be right. */
+struct known_key {
+	uint16_t node;
+	uint32_t key;
+	uint64_t incarnation;
+};
+#define KNOWN_KEYS 64
+
+struct slot_counters {
+	uint32_t done, failed, refused, kernels, builds;
+	uint64_t sent_bytes;
+	uint32_t last_error;
+};
+
+struct slot {
+	struct slot_options options;
+	uint8_t uuid[WIRE_UUID_BYTES];
+	struct arena *arena;
+	struct engine *engine;
+	struct worker *worker;
+	struct node *node;
+	struct outbox *outbox;
+	uint32_t memory_key;
+	struct tenant *tenants;
+	uint32_t owner_last, program_last;
+	uint32_t jobs; /* RUNs with the worker */
+	struct clearing *clearings, **clearings_tail;
+	struct known_key known[KNOWN_KEYS];
+	struct slot_counters counters;
+
+	/* The worker's: events of the last RUNs that failed. Longer than what may be with it at
+	 * once. */
+	uint64_t failed[XPU_WORK_MAX];
+	uint32_t failed_next;
+};
+
+/* slot.c */
+bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
+/* A row of a live node that we may talk to as a struct nic_target. DXP_ENOENT, DXP_EACCESS,
+ * DXP_EPEERLOST. */
+int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
+	      struct nic_target *out);
+void slot_error_note(struct slot *s, int status);
+
+/* tenant.c */
+struct tenant *tenant_find(const struct slot *s, uint16_t host);
+int tenant_open(struct slot *s, uint16_t host, const struct nic_target *reply, struct tenant **out);
+/* Cancels and frees everything; the tenant ends when it can. */
+void tenant_leave(struct tenant *t, int status);
+/* The host is lost. */
+void tenant_evict(struct tenant *t, int status);
+void tenants_changed(struct slot *s, const struct table_change *change);
+/* Says on the log what this host did wrong, until that has been said often enough. */
+void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Ends those that are leaving and not busy; returns how many. */
+uint32_t tenants_reap(struct slot *s);
+/* At the end, when no job runs: frees without a word. */
+void tenants_free(struct slot *s);
+
+/* reply.c */
+void reply_send(struct tenant *t, const struct command_reply *r);
+void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
+/* `lazy`: it may wait for others (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
+void event_send(struct tenant *t, const struct command_event *e, bool lazy);
+/* Lets out what is held for long enough; returns how much that was. */
+uint32_t events_flush_due(struct slot *s);
+uint64_t events_deadline(const struct slot *s);
+/* An EVENT to another xPU. `done` may be NULL. */
+int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+	       outbox_done done, void *context);
+
+/* commands.c: what arrives */
+void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data);
+
+/* work.c: the life of asynchronous commands */
+void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
+/* It has run, or was given up after it came out of the graph. */
+void work_done(struct work *w, int status);
+/* Hands out what is ready, reports what failed. Returns how much. */
+uint32_t works_advance(struct slot *s);
+void work_free(struct work *w);
+
+/* launch.c, transfer.c: what is ready starts; ends in work_done */
+void launch_start(struct work *w);
+void transfer_start(struct work *w);
+void task_start(struct tenant *t);
+
+/* memory.c */
+void memory_allocate(struct tenant *t, const struct command *c);
+void memory_free(struct tenant *t, const struct command *c);
+uint32_t clearings_advance(struct slot *s);
+void clearings_free(struct slot *s);
+
+/* program.c */
+void program_build(struct tenant *t, const struct command *c);
+void program_log(struct tenant *t, const struct command *c);
+void program_release(struct tenant *t, const struct command *c);
+struct program *program_find(const struct tenant *t, uint32_t id);
+/* Has the engine's thread release all of them. */
+void programs_release(struct tenant *t);
+/* Without the engine's thread. */
+void programs_free(struct tenant *t);
+
+/* job.c: what the engine's thread does for us */
+struct job {
+	struct worker_job worker;
+	struct slot *slot;
+	void (*done)(struct job *j); /* back in the slot's thread; frees j */
+	void (*drop)(struct job *j); /* in place of done, at the end of the slot; frees j */
+};
+void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *),
+	      void (*done)(struct job *), void (*drop)(struct job *));
+uint32_t jobs_take(struct slot *s);
+void jobs_drop(struct slot *s, struct worker_job *list);
+
+/* registers.c */
+extern const struct nic_cfg_ops registers_ops;
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SEND, SIGNAL and the task of the registers: data from our memory into another xPU's, then the
+ * event.
+ *
+ * The event follows the data on the same queue pair without waiting for its acknowledgement, which
+ * saves a round trip; but only once a PUT with this key to this life of the peer has gone well, and
+ * within what the peer says its memory is: such a PUT cannot be refused. So a peer never hears
+ * "done" of data that was refused. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+struct transfer {
+	struct tenant *tenant;
+	struct work *work; /* NULL: the host's task */
+	struct nic_target to;
+	uint64_t incarnation; /* of the peer */
+	uint64_t from, destination, bytes;
+	uint32_t key;
+	uint32_t pending; /* messages not ended */
+	bool told;        /* the event has been put in */
+	int status;
+};
+
+static struct known_key *known_slot(struct slot *s, uint16_t node, uint32_t key)
+{
+	return &s->known[(node ^ key) % KNOWN_KEYS];
+}
+
+static bool key_known(const struct transfer *f)
+{
+	const struct known_key *k = known_slot(f->tenant->slot, f->to.node, f->key);
+
+	return k->node == f->to.node && k->key == f->key && k->incarnation == f->incarnation;
+}
+
+static void key_remember(const struct transfer *f)
+{
+	*known_slot(f->tenant->slot, f->to.node, f->key) = (struct known_key){
+		.node = f->to.node, .key = f->key, .incarnation = f->incarnation};
+}
+
+static void task_end(struct tenant *t, int status)
+{
+	t->task.status = status == DXP_OK ? CFG_TASK_DONE : (uint32_t)status;
+	t->task.count++;
+	slot_error_note(t->slot, status);
+}
+
+static void transfer_end(struct transfer *f)
+{
+	struct tenant *t = f->tenant;
+
+	if (f->bytes)
+		arena_drop(t->slot->arena, f->from);
+	if (f->status == DXP_OK)
+		t->slot->counters.sent_bytes += f->bytes;
+	t->busy--;
+	if (!f->work) {
+		task_end(t, f->status);
+	} else {
+		f->work->ended_ns = link_now_ns();
+		if (f->told)
+			f->work->to_node = 0;
+		work_done(f->work, f->status);
+	}
+	free(f);
+}
+
+static void message_ended(void *context, int status);
+
+static void event_put(struct transfer *f)
+{
+	struct work *w = f->work;
+	const struct command_event e = {
+		.event = w->graph.event,
+		.queued_ns = w->queued_ns,
+		.started_ns = w->started_ns,
+		.ended_ns = link_now_ns(),
+	};
+
+	if (event_tell(f->tenant->slot, &f->to, &e, message_ended, f) != DXP_OK) {
+		f->status = DXP_ENOMEM;
+		return;
+	}
+	f->told = true;
+	f->pending++;
+}
+
+static bool event_due(const struct transfer *f)
+{
+	return f->work && f->work->graph.event && !f->told && !f->tenant->gone &&
+	       f->status == DXP_OK;
+}
+
+static void message_ended(void *context, int status)
+{
+	struct transfer *f = context;
+
+	/* Silence is how the transport knows a dead peer before the node table does. */
+	if (status == DXP_ETIMEDOUT)
+		status = DXP_EPEERLOST;
+	if (f->status == DXP_OK)
+		f->status = status;
+	if (--f->pending > 0)
+		return;
+	if (f->bytes && f->status == DXP_OK)
+		key_remember(f);
+	if (event_due(f))
+		event_put(f);
+	if (f->pending == 0)
+		transfer_end(f);
+}
+
+static void data_put(struct transfer *f)
+{
+	struct slot *s = f->tenant->slot;
+
+	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {
+		uint32_t bytes = (uint32_t)min_u64(f->bytes - at, XPU_PUT_BYTES);
+		const struct nic_entry local = {
+			.offset = f->from + at, .bytes = bytes, .key = s->memory_key};
+		const struct nic_entry remote = {
+			.offset = f->destination + at, .bytes = bytes, .key = f->key};
+		f->status = outbox_put(s->outbox, &f->to, &local, &remote, message_ended, f);
+		f->pending += f->status == DXP_OK;
+	}
+}
+
+static void transfer_run(struct transfer *f)
+{
+	f->tenant->busy++;
+	data_put(f);
+	if ((f->bytes == 0 || key_known(f)) && event_due(f))
+		event_put(f);
+	if (f->pending == 0)
+		transfer_end(f);
+}
+
+/* Checks what can be checked here, and holds the source. */
+static int transfer_prepare(struct transfer *f, uint16_t node)
+{
+	struct slot *s = f->tenant->slot;
+	struct node_entry peer;
+	int status = slot_peer(s, node, &peer, &f->to);
+
+	if (status != DXP_OK)
+		return status;
+	f->incarnation = peer.incarnation;
+	if (f->bytes > peer.memory_bytes || f->destination > peer.memory_bytes - f->bytes)
+		return DXP_ERANGE;
+	return f->bytes ? arena_hold(s->arena, f->tenant->owner, f->from, f->bytes, NULL) : DXP_OK;
+}
+
+void transfer_start(struct work *w)
+{
+	struct transfer *f = calloc(1, sizeof(*f));
+	struct command c;
+	int status = command_decode(w->data, w->bytes, &c);
+
+	assert(status == DXP_OK); /* it was decoded when it came */
+	if (!f) {
+		work_done(w, DXP_ENOMEM);
+		return;
+	}
+	w->started_ns = link_now_ns();
+	f->tenant = w->tenant;
+	f->work = w;
+	if (c.op == COMMAND_SEND) {
+		f->from = c.address;
+		f->destination = c.to_address;
+		f->bytes = c.bytes;
+		f->key = c.to_key;
+	}
+	status = transfer_prepare(f, c.to_node);
+	if (status == DXP_OK) {
+		transfer_run(f);
+		return;
+	}
+	free(f);
+	work_done(w, status);
+}
+
+void task_start(struct tenant *t)
+{
+	struct transfer *f = calloc(1, sizeof(*f));
+	int status = f ? DXP_OK : DXP_ENOMEM;
+
+	t->task.status = CFG_TASK_BUSY;
+	if (f) {
+		f->tenant = t;
+		f->from = t->task.source;
+		f->destination = t->task.destination;
+		f->bytes = t->task.bytes;
+		f->key = t->task.key;
+		status = t->task.node > WIRE_NODE_LAST
+				 ? DXP_ENOENT
+				 : transfer_prepare(f, (uint16_t)t->task.node);
+	}
+	if (status == DXP_OK) {
+		transfer_run(f);
+		return;
+	}
+	free(f);
+	task_end(t, status);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asynchronous commands, from arrival to event. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+void work_free(struct work *w)
+{
+	free(w);
+}
+
+/* The node a transfer is for hears of a failure too: its commands may wait for it. */
+static void peer_tell(struct work *w, const struct command_event *e)
+{
+	struct node_entry entry;
+	struct nic_target to;
+
+	if (w->to_node && e->event && slot_peer(w->tenant->slot, w->to_node, &entry, &to) == DXP_OK)
+		event_tell(w->tenant->slot, &to, e, NULL, NULL);
+}
+
+/* The command is over: counts, tells who asked, frees. */
+static void work_report(struct work *w, int status)
+{
+	struct tenant *t = w->tenant;
+	const struct command_event e = {
+		.event = w->graph.event,
+		.status = status,
+		.queued_ns = w->queued_ns,
+		.started_ns = w->started_ns,
+		.ended_ns = w->ended_ns ? w->ended_ns : link_now_ns(),
+	};
+
+	if (status == DXP_OK)
+		t->slot->counters.done++;
+	else
+		t->slot->counters.failed++;
+	slot_error_note(t->slot, status);
+	if (!t->gone) {
+		peer_tell(w, &e);
+		if (e.event)
+			event_send(t, &e, w->lazy);
+	}
+	work_free(w);
+}
+
+/* A command that waits for a node which is not there any more would wait for ever. */
+static void lost_note(struct tenant *t, const struct command *c)
+{
+	struct node_entry e;
+
+	for (uint8_t i = 0; i < c->wait_count; i++) {
+		uint16_t xpu = EVENT_XPU(c->waits[i]);
+		if (xpu != node_id(t->slot->node) && (!slot_lookup(t->slot, xpu, &e) || !e.alive))
+			graph_lost(t->graph, xpu);
+	}
+}
+
+void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes)
+{
+	struct work *w = malloc(sizeof(*w) + bytes);
+	const struct graph_posting p = {
+		.lane = c->op == COMMAND_RUN ? GRAPH_ENGINE : GRAPH_NETWORK,
+		.event = c->event,
+		.oldest = c->oldest,
+		.waits = c->waits,
+		.wait_count = c->wait_count,
+	};
+
+	if (!w) {
+		const struct command_event e = {.event = c->event, .status = DXP_ENOMEM};
+		if (c->event)
+			event_send(t, &e, false);
+		return;
+	}
+	*w = (struct work){.tenant = t, .queued_ns = link_now_ns(), .bytes = (uint16_t)bytes};
+	w->to_node = c->op == COMMAND_RUN ? 0 : c->to_node;
+	w->lazy = c->lazy;
+	memcpy(w->data, data, bytes);
+	int status = graph_add(t->graph, &w->graph, &p);
+	if (status == DXP_OK)
+		lost_note(t, c);
+	else
+		work_report(w, status);
+}
+
+void work_done(struct work *w, int status)
+{
+	graph_done(w->tenant->graph, &w->graph, status);
+	work_report(w, status);
+}
+
+static uint32_t tenant_advance(struct tenant *t)
+{
+	struct graph_command *c;
+	uint32_t work = 0;
+
+	for (; t->slot->jobs < XPU_WORK_MAX && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
+		launch_start((struct work *)c);
+	for (; (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
+		transfer_start((struct work *)c);
+	for (; (c = graph_failed(t->graph)); work++)
+		work_report((struct work *)c, c->status);
+	return work;
+}
+
+/* The first tenant goes behind all others: each has the first turn in turn. */
+static void turn_pass(struct slot *s)
+{
+	struct tenant *t = s->tenants, **at = &s->tenants;
+
+	if (!t || !t->next)
+		return;
+	s->tenants = t->next;
+	while (*at)
+		at = &(*at)->next;
+	t->next = NULL;
+	*at = t;
+}
+
+uint32_t works_advance(struct slot *s)
+{
+	uint32_t work = 0;
+
+	turn_pass(s);
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		work += tenant_advance(t);
+	return work;
+}

@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Who may use which xPU: nobody until granted, and no more when revoked.
+#
+#   dxp --name alice, --name bob --- 127.0.0.1 --- dxp-manager --grants explicit
+#                                             +--- dxpd: xpu1   dxpd: xpu2
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+# ping NAME XPU: as that host.
+ping() {
+	dxp ping "$2" --name "$1" --count 5 --json | grep -q '"count": 5' ||
+		die "$1 cannot reach $2"
+}
+
+dxp up --xpus 2 --memory 16M --port 0 --grants explicit
+refuse 1 xpu1 dxp ping xpu1 --name alice
+dxp grant alice xpu1
+ping alice xpu1
+refuse 1 xpu2 dxp ping xpu2 --name alice
+refuse 1 xpu1 dxp ping xpu1 --name bob
+dxp grant '*' xpu2 --json | grep -q '"granted": true' || die "grant --json"
+ping bob xpu2
+ping alice xpu2
+dxp nodes --name bob --json | grep -q '"name": "xpu1"' || die "who has the key sees the whole table"
+
+say "== revoked while in use"
+dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &
+alice=$!
+sleep 0.5
+runs $alice || die "alice ended too early: $(cat "$scratch/alice")"
+dxp revoke alice xpu1
+begin=$SECONDS
+wait $alice && die "alice goes on after the revoke"
+[ $((SECONDS - begin)) -le 5 ] || die "alice ended only after $((SECONDS - begin)) s"
+expect xpu1 "$scratch/alice"
+say "ok: $(tail -n 1 "$scratch/alice")"
+refuse 1 xpu1 dxp ping xpu1 --name alice
+refuse 1 "a node's name" dxp grant 'two words' xpu1
+dxp down
+say passed

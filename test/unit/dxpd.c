@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dxpd as a process: what it says to wrong options, keys and names; that it keeps its id; and that
+ * one killed in the middle of a transfer ends what others wait for. Needs no OpenCL. Skipped where
+ * the program is not built. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/mmd.h>
+
+#include "base/rng.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "manager/server.h"
+
+#define PROGRAM   "bin/dxpd"
+#define WAIT_NS   (10 * S_NS)
+#define ARGUMENTS 24
+#define OUT_BYTES 4096
+
+struct process {
+	pid_t pid;
+	int out; /* its standard output and error */
+	char text[OUT_BYTES];
+};
+
+static char folder[64], manager_text[WIRE_ADDRESS_TEXT_BYTES], key_path[128];
+static struct server *manager;
+static pthread_t manager_thread;
+
+static void *manager_main(void *argument)
+{
+	server_run(argument);
+	return NULL;
+}
+
+static void file_put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fchmod(fileno(f), 0600);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void key_put(const char *path, uint8_t key[FABRIC_KEY_BYTES])
+{
+	char hex[2 * FABRIC_KEY_BYTES + 1];
+
+	entropy_kernel(NULL, key, FABRIC_KEY_BYTES);
+	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", key[i]);
+	file_put(path, hex);
+}
+
+static int world_open(void **state)
+{
+	struct server_options options = {.state_folder = folder};
+	struct wire_address address;
+	char path[128];
+
+	snprintf(folder, sizeof(folder), "/tmp/dxp-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(key_path, sizeof(key_path), "%s/fabric.key", folder);
+	key_put(key_path, options.key);
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	if (server_open(&options, &manager) != DXP_OK)
+		return -1;
+	server_address(manager, &address);
+	wire_address_format(&address, manager_text);
+	snprintf(path, sizeof(path), "%s/manager", folder);
+	file_put(path, manager_text);
+	return pthread_create(&manager_thread, NULL, manager_main, manager);
+}
+
+static int world_close(void **state)
+{
+	char command[128];
+
+	server_stop(manager);
+	pthread_join(manager_thread, NULL);
+	server_close(manager);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return system(command);
+}
+
+/* dxpd with --engine none, this fabric's manager and key, and these options (until NULL), which
+ * come later and so win. */
+static struct process start(const char *first, ...)
+{
+	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
+				       "--manager", manager_text, "--key", key_path};
+	struct process p = {0};
+	int count = 9, pipe_ends[2];
+	va_list more;
+
+	va_start(more, first);
+	for (const char *a = first; a && count < ARGUMENTS - 1; a = va_arg(more, const char *))
+		argv[count++] = a;
+	va_end(more);
+	assert_int_equal(pipe2(pipe_ends, O_CLOEXEC), 0);
+	p.pid = fork();
+	assert_true(p.pid >= 0);
+	if (p.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves nothing behind */
+		dup2(pipe_ends[1], 1);
+		dup2(pipe_ends[1], 2);
+		execv(PROGRAM, (char **)argv);
+		_exit(99);
+	}
+	close(pipe_ends[1]);
+	fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
+	p.out = pipe_ends[0];
+	return p;
+}
+
+/* Takes output until it holds `text`, or the process has closed it; at most WAIT_NS. */
+static bool says(struct process *p, const char *text)
+{
+	size_t used = strlen(p->text);
+
+	for (uint64_t end = link_now_ns() + WAIT_NS; link_now_ns() < end;) {
+		if (strstr(p->text, text))
+			return true;
+		ssize_t bytes = read(p->out, p->text + used, OUT_BYTES - 1 - used);
+		if (bytes > 0)
+			used += (size_t)bytes;
+		else if (bytes == 0)
+			break;
+		else
+			usleep(1000);
+	}
+	return strstr(p->text, text) != NULL;
+}
+
+/* Ends it with a signal (0: it ends by itself). Returns its exit status; -1 when a signal ended it.
+ */
+static int end(struct process *p, int number)
+{
+	int status;
+
+	if (number)
+		kill(p->pid, number);
+	assert_int_equal(waitpid(p->pid, &status, 0), p->pid);
+	close(p->out);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#define REFUSED(code, words, ...)                                            \
+	do {                                                                 \
+		struct process refused = start(__VA_ARGS__, NULL);           \
+		bool told = says(&refused, words);                           \
+		assert_int_equal(end(&refused, 0), code);                    \
+		if (!told)                                                   \
+			fail_msg("'%s' is not in: %s", words, refused.text); \
+	} while (0)
+
+static void dxpd__options(void **state)
+{
+	REFUSED(0, "--spin-us", "--help");
+	REFUSED(0, "dxpd ", "--version");
+	REFUSED(2, "--slots is 1 to 16", "--slots", "0");
+	REFUSED(2, "--slots is 1 to 16", "--slots", "17");
+	REFUSED(2, "--memory is 1M to 1024G", "--memory", "1K");
+	REFUSED(2, "--memory is 1M to 1024G", "--memory", "lots");
+	REFUSED(2, "--memory is 1M to 1024G", "--memory", "99999999999G");
+	REFUSED(2, "--spin-us is 0 to 1000000", "--spin-us", "-1");
+	REFUSED(2, "--first is 0 to", "--first", "x");
+	REFUSED(2, "--timeout is 1 to", "--timeout", "0");
+	REFUSED(2, "--manager needs an address", "--manager", "nowhere");
+	REFUSED(2, "--bind needs an address", "--bind", "300.1.1.1");
+	REFUSED(2, "options only", "more");
+	REFUSED(2, "no engine is called 'steam'", "--engine", "steam");
+	REFUSED(2, "does not make a node's name", "--name", "not a name");
+	REFUSED(2, "beyond 65535", "--bind", "127.0.0.1:65535", "--slots", "2");
+	REFUSED(4, "no key file", "--key", "/nonexistent/key");
+	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
+}
+
+static void dxpd__keeps_its_id(void **state)
+{
+	char path[128], line[64];
+	struct process p = start("--name", "keeper", "--state", folder, NULL);
+	struct stat st;
+	unsigned id;
+
+	assert_true(says(&p, "MiB, none\n"));
+	assert_int_equal(sscanf(p.text, "keeper: node %u at 127.0.0.1:", &id), 1);
+	assert_non_null(strstr(p.text, "4 MiB"));
+	assert_int_equal(end(&p, SIGTERM), 0);
+	snprintf(path, sizeof(path), "%s/keeper.id", folder);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	p = start("--name", "keeper", "--state", folder, NULL);
+	snprintf(line, sizeof(line), "keeper: node %u at", id);
+	assert_true(says(&p, line));
+	assert_int_equal(end(&p, SIGINT), 0);
+	file_put(path, "not an identity");
+	REFUSED(5, "is not the identity of an xPU", "--name", "keeper", "--state", folder);
+}
+
+static void dxpd__refused_by_others(void **state)
+{
+	struct process holder = start("--name", "taken", "--bind", "127.0.0.1:0", NULL);
+	char other_key[128], port[32];
+	uint8_t key[FABRIC_KEY_BYTES];
+
+	assert_true(says(&holder, "taken: node"));
+	const char *colon = strstr(strstr(holder.text, " at "), ":");
+	snprintf(port, sizeof(port), "127.0.0.1:%.*s", (int)strcspn(colon + 1, ","), colon + 1);
+	REFUSED(3, "uses this port", "--name", "another", "--bind", port);
+	REFUSED(3, "taken", "--name", "taken");
+	snprintf(other_key, sizeof(other_key), "%s/other.key", folder);
+	key_put(other_key, key);
+	REFUSED(4, "key", "--key", other_key);
+	REFUSED(7, "no manager answers", "--manager", "127.0.0.1:9", "--timeout", "1");
+	assert_int_equal(end(&holder, SIGTERM), 0);
+}
+
+static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
+{
+	struct dxp_xpu *x = NULL;
+	int status;
+
+	for (uint64_t until = link_now_ns() + WAIT_NS;
+	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && link_now_ns() < until;)
+		usleep(1000);
+	assert_int_equal(status, DXP_OK);
+	return x;
+}
+
+/* Sends from one to the other until the other is killed. Returns how the first one that failed
+ * ended. */
+static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to,
+			   struct process *victim)
+{
+	const uint64_t bytes = 1 << 20;
+	uint64_t source, destination, killed_ns = 0;
+	int status = DXP_OK;
+
+	assert_int_equal(dxp_mem_alloc(from, bytes, &source), DXP_OK);
+	assert_int_equal(dxp_mem_alloc(to, bytes, &destination), DXP_OK);
+	for (int i = 0; status == DXP_OK; i++) {
+		const struct dxp_transfer t = {
+			.from_address = source, .to_address = destination, .bytes = bytes};
+		dxp_event event;
+		if (dxp_send(from, to, &t, &event) != DXP_OK)
+			return DXP_EPEERLOST; /* the host itself knows already */
+		if (i == 20) {
+			kill(victim->pid, SIGKILL);
+			killed_ns = link_now_ns();
+		}
+		status = dxp_event_wait(f, event, WAIT_NS, NULL);
+		assert_true(killed_ns == 0 || link_now_ns() - killed_ns < 5 * S_NS);
+	}
+	return status;
+}
+
+static void dxpd__killed_in_the_middle(void **state)
+{
+	struct process a = start("--name", "alpha", NULL), b = start("--name", "beta", NULL);
+	struct dxp_fabric *f;
+	struct dxp_transfer t = {.bytes = 16};
+	uint32_t queued;
+	uint64_t address;
+	dxp_event event;
+
+	assert_true(says(&a, "alpha: node") && says(&b, "beta: node"));
+	assert_int_equal(
+		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h"}, &f),
+		DXP_OK);
+	struct dxp_xpu *alpha = xpu_open(f, "alpha"), *beta = xpu_open(f, "beta");
+	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
+	assert_int_equal(end(&b, 0), -1);
+	/* The one that lives goes on: nothing hangs in it, memory and commands work. */
+	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* this host may not know yet */
+		assert_int_not_equal(dxp_event_wait(f, event, WAIT_NS, NULL), DXP_OK);
+	assert_int_equal(dxp_mem_alloc(alpha, 4096, &address), DXP_OK);
+	do
+		assert_int_equal(dxp_reg_read(alpha, 20, &queued, 1), DXP_OK);
+	while (queued != 0);
+	dxp_xpu_close(alpha);
+	dxp_xpu_close(beta);
+	dxp_fabric_close(f);
+	assert_int_equal(end(&a, SIGTERM), 0);
+}
+
+/* Beta is stopped before its event ends, then killed: what waits for that event on alpha ends. */
+static void dxpd__killed_while_awaited(void **state)
+{
+	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
+	const struct dxp_fabric_options options = {.directory = folder, .name = "waiter"};
+	struct dxp_fabric *f;
+	dxp_event never, after;
+
+	assert_true(says(&p[0], "w-alpha: node") && says(&p[1], "w-beta: node"));
+	assert_int_equal(dxp_fabric_open(&options, &f), DXP_OK);
+	struct dxp_xpu *alpha = xpu_open(f, "w-alpha"), *beta = xpu_open(f, "w-beta");
+	struct dxp_transfer t = {.bytes = 4096};
+	assert_int_equal(dxp_mem_alloc(alpha, 4096, &t.from_address), DXP_OK);
+	assert_int_equal(dxp_mem_alloc(beta, 4096, &t.to_address), DXP_OK);
+	kill(p[1].pid, SIGSTOP);
+	const struct dxp_transfer back = {t.to_address, t.from_address, 4096, NULL, 0};
+	assert_int_equal(dxp_send(beta, alpha, &back, &never), DXP_OK);
+	t.wait = &never;
+	t.wait_count = 1;
+	assert_int_equal(dxp_send(alpha, beta, &t, &after), DXP_OK);
+	kill(p[1].pid, SIGKILL);
+	uint64_t killed_ns = link_now_ns();
+	assert_int_equal(dxp_event_wait(f, after, WAIT_NS, NULL), DXP_EPEERLOST);
+	assert_true(link_now_ns() - killed_ns < 5 * S_NS);
+	dxp_xpu_close(alpha);
+	dxp_xpu_close(beta);
+	dxp_fabric_close(f);
+	assert_int_equal(end(&p[1], 0), -1);
+	assert_int_equal(end(&p[0], SIGTERM), 0);
+}
+
+/* The host dies: what it had on the xPU is free again within the lease and a renewal. */
+static void dxpd__host_killed(void **state)
+{
+	struct process a = start("--name", "gamma", NULL);
+	struct dxp_fabric *f;
+	uint64_t address;
+	uint32_t before, now;
+
+	assert_true(says(&a, "gamma: node"));
+	assert_int_equal(
+		dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h1"},
+				&f),
+		DXP_OK);
+	struct dxp_xpu *x = xpu_open(f, "gamma");
+	assert_int_equal(dxp_reg_read(x, 14, &before, 1), DXP_OK);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		struct dxp_fabric *mine;
+		if (dxp_fabric_open(&(struct dxp_fabric_options){.directory = folder, .name = "h2"},
+				    &mine) == DXP_OK &&
+		    dxp_mem_alloc(xpu_open(mine, "gamma"), 1 << 20, &address) == DXP_OK)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	int status;
+	waitpid(child, &status, 0);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
+	assert_int_equal(now, before - (1 << 20));
+	for (uint64_t until = link_now_ns() + 6 * S_NS; now != before && link_now_ns() < until;
+	     usleep(10000))
+		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
+	assert_int_equal(now, before);
+	dxp_xpu_close(x);
+	dxp_fabric_close(f);
+	assert_int_equal(end(&a, SIGTERM), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dxpd__options),
+		cmocka_unit_test(dxpd__keeps_its_id),
+		cmocka_unit_test(dxpd__refused_by_others),
+		cmocka_unit_test(dxpd__killed_in_the_middle),
+		cmocka_unit_test(dxpd__killed_while_awaited),
+		cmocka_unit_test(dxpd__host_killed),
+	};
+
+	if (access(PROGRAM, X_OK) != 0) {
+		printf("skipped: %s is not built\n", PROGRAM);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The outbox on a window whose engine is the test: order for each node, nothing lost when the
+ * window is full, and how messages end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "xpu/outbox.h"
+
+#define HOST 2
+#define PEER 4
+
+static struct nic_window *window;
+static struct outbox *outbox;
+static uint32_t taken, completed; /* doorbells and completions of the engine */
+static uint64_t contexts[4096];
+static int ended, ended_badly;
+
+static int setup(void **state)
+{
+	window = aligned_alloc(4096, sizeof(*window));
+	memset(window, 0, sizeof(*window));
+	taken = completed = 0;
+	ended = ended_badly = 0;
+	return outbox_create(window, &outbox);
+}
+
+static int teardown(void **state)
+{
+	outbox_destroy(outbox);
+	free(window);
+	return 0;
+}
+
+static void done(void *context, int status)
+{
+	ended++;
+	ended_badly += status != DXP_OK;
+}
+
+/* The engine takes one doorbell; NULL when none rings. */
+static const struct nic_descriptor *take(void)
+{
+	uint32_t at = taken % NIC_DOORBELLS;
+
+	if (atomic_load(&window->doorbells[at].lap) != nic_lap(taken, NIC_DOORBELLS))
+		return NULL;
+	const struct nic_descriptor *d = (const void *)window->descriptors[at];
+	contexts[taken++] = d->context;
+	atomic_store(&window->consumer, taken);
+	return d;
+}
+
+static void complete(int status)
+{
+	struct nic_event *slot = &window->sent.slots[completed % NIC_EVENTS];
+
+	slot->context = contexts[completed];
+	slot->status = (int8_t)status;
+	atomic_store(&slot->lap, nic_lap(completed, NIC_EVENTS));
+	completed++;
+}
+
+static struct nic_target to(uint16_t node)
+{
+	return (struct nic_target){.node = node, .magic = 7};
+}
+
+static void nap(uint16_t node, uint32_t number)
+{
+	const struct nic_target target = to(node);
+	enum outbox_kind kind = node == PEER ? OUTBOX_PEER : OUTBOX_HOST;
+
+	assert_int_equal(outbox_nap(outbox, kind, &target, &number, sizeof(number), done, NULL),
+			 DXP_OK);
+}
+
+static uint32_t number_of(const struct nic_descriptor *d)
+{
+	uint32_t number;
+
+	memcpy(&number, d + 1, sizeof(number)); /* inline data follows the head */
+	return number;
+}
+
+static void outbox_service__order_and_bound(void **state)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		nap(HOST, i);
+	assert_int_equal(outbox_count(outbox, HOST), 100);
+	for (uint32_t i = 0; i < 100;) {
+		outbox_service(outbox);
+		const struct nic_descriptor *d;
+		uint32_t flight = 0;
+		for (; (d = take()); flight++, i++) {
+			assert_int_equal(number_of(d), i);
+			assert_int_equal(d->dst_node, HOST);
+		}
+		assert_true(flight > 0 && flight <= XPU_OUTBOX_FLIGHT);
+		while (completed < taken)
+			complete(DXP_OK);
+	}
+	outbox_service(outbox);
+	assert_int_equal(ended, 100);
+	assert_int_equal(ended_badly, 0);
+	assert_int_equal(outbox_count(outbox, HOST), 0);
+}
+
+/* A silent node holds up its own messages only; the data of a transfer and its event share a queue
+ * pair that hosts do not use. */
+static void outbox_service__silent_node(void **state)
+{
+	const struct nic_target target = to(PEER);
+	const struct nic_entry local = {.bytes = 8, .key = 1}, remote = {.bytes = 8, .key = 2};
+	const struct nic_descriptor *d;
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < 50; i++)
+		nap(HOST, i);
+	outbox_service(outbox);
+	while (take())
+		hosts++;
+	assert_int_equal(hosts, XPU_OUTBOX_FLIGHT);
+	assert_int_equal(outbox_put(outbox, &target, &local, &remote, done, NULL), DXP_OK);
+	nap(PEER, 1);
+	outbox_service(outbox);
+	d = take();
+	assert_non_null(d);
+	assert_int_equal(d->op, NIC_OP_PUT);
+	uint8_t qp = d->qp;
+	d = take();
+	assert_non_null(d);
+	assert_int_equal(d->op, NIC_OP_NAP);
+	assert_int_equal(d->qp, qp);
+	assert_int_equal(qp % 2, 1);
+	assert_null(take());
+}
+
+/* More nodes than the window has doorbells: what does not fit stays and goes later. */
+static void outbox_service__full_window(void **state)
+{
+	uint32_t seen = 0;
+
+	for (uint16_t node = 100; node < 180; node++)
+		nap(node, node);
+	for (int turn = 0; turn < 10; turn++) {
+		outbox_service(outbox);
+		while (take())
+			seen++;
+		while (completed < taken)
+			complete(DXP_OK);
+	}
+	assert_int_equal(seen, 80);
+	assert_int_equal(ended, 80);
+}
+
+static void outbox_drop__what_waits(void **state)
+{
+	for (uint32_t i = 0; i < 20; i++)
+		nap(HOST, i);
+	nap(PEER, 0);
+	outbox_service(outbox);
+	while (take())
+		;
+	outbox_drop(outbox, HOST, DXP_EPEERLOST);
+	assert_int_equal(ended, 20 - XPU_OUTBOX_FLIGHT);
+	assert_int_equal(ended_badly, ended);
+	while (completed < taken)
+		complete(DXP_EPEERLOST);
+	outbox_service(outbox);
+	assert_int_equal(ended, 21);
+	outbox_drop(outbox, 999, DXP_EPEERLOST);
+}
+
+static void outbox_end__everything(void **state)
+{
+	for (uint32_t i = 0; i < 20; i++)
+		nap(HOST, i);
+	outbox_service(outbox);
+	outbox_end(outbox, DXP_ECLOSED);
+	assert_int_equal(ended, 20);
+	assert_int_equal(ended_badly, 20);
+	assert_int_equal(outbox_count(outbox, HOST), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(outbox_service__order_and_bound, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_service__silent_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_service__full_window, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_drop__what_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_end__everything, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

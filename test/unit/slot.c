@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole xPUs in this process: a manager, a box of two slots with the OpenCL engine and one without,
+ * over loopback, driven through the host library. Skipped where there is no OpenCL. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/mmd.h>
+
+#include "base/rng.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "manager/server.h"
+#include "wire/command.h"
+#include "xpu/box.h"
+
+#define WAIT_NS (10 * S_NS)
+#define MEMORY  (16u << 20)
+
+static const char source[] =
+	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
+	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
+	"i; }\n";
+
+struct boxed {
+	struct box *box;
+	_Atomic int stop;
+	pthread_t thread;
+	bool ready;
+};
+
+static struct {
+	char folder[64];
+	struct server *manager;
+	pthread_t manager_thread;
+	uint8_t key[FABRIC_KEY_BYTES];
+	struct wire_address address;
+	struct boxed ocl, none;
+	struct dxp_fabric *fabric;
+	struct dxp_xpu *one, *two, *plain;
+	struct dxp_program *program_one, *program_two;
+} w;
+
+static void ok(int status)
+{
+	if (status != DXP_OK)
+		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
+}
+
+static void *manager_main(void *argument)
+{
+	server_run(argument);
+	return NULL;
+}
+
+static void *box_main(void *argument)
+{
+	struct boxed *b = argument;
+
+	if (box_join(b->box, link_now_ns() + WAIT_NS) == DXP_OK)
+		box_run(b->box);
+	return NULL;
+}
+
+static void file_put(const char *name, const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", w.folder, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fchmod(fileno(f), 0600);
+	fputs(text, f);
+	fclose(f);
+}
+
+static void manager_start(void)
+{
+	struct server_options options = {.state_folder = w.folder};
+	char text[WIRE_ADDRESS_TEXT_BYTES], hex[2 * FABRIC_KEY_BYTES + 1];
+
+	snprintf(w.folder, sizeof(w.folder), "/tmp/dxp-test-XXXXXX");
+	assert_non_null(mkdtemp(w.folder));
+	entropy_kernel(NULL, w.key, sizeof(w.key));
+	memcpy(options.key, w.key, sizeof(w.key));
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	assert_int_equal(server_open(&options, &w.manager), DXP_OK);
+	server_address(w.manager, &w.address);
+	pthread_create(&w.manager_thread, NULL, manager_main, w.manager);
+	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", w.key[i]);
+	file_put("fabric.key", hex);
+	file_put("manager", wire_address_format(&w.address, text));
+}
+
+static int box_start(struct boxed *b, const char *engine, uint32_t slots, uint32_t first)
+{
+	struct box_options options = {
+		.slots = slots,
+		.first = first,
+		.manager = w.address,
+		.fabric_key = w.key,
+		.state_folder = w.folder,
+		.memory_bytes = MEMORY,
+		.engine = engine,
+		.stop = &b->stop,
+	};
+
+	int status = box_open(&options, &b->box);
+	if (status == DXP_OK)
+		b->ready = pthread_create(&b->thread, NULL, box_main, b) == 0;
+	return status;
+}
+
+static void box_end(struct boxed *b)
+{
+	if (!b->ready)
+		return;
+	b->stop = 1;
+	pthread_join(b->thread, NULL);
+	box_close(b->box);
+}
+
+/* The xPU may still be joining. */
+static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
+{
+	struct dxp_xpu *x = NULL;
+	int status;
+
+	for (uint64_t end = link_now_ns() + WAIT_NS;
+	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && link_now_ns() < end;)
+		usleep(1000);
+	ok(status);
+	return x;
+}
+
+static void hosts_open(void)
+{
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
+			   &w.fabric));
+	w.one = xpu_open(w.fabric, "xpu1");
+	w.two = xpu_open(w.fabric, "xpu2");
+	w.plain = xpu_open(w.fabric, "xpu3");
+	ok(dxp_program_build(w.one, source, NULL, &w.program_one));
+	ok(dxp_program_build(w.two, source, NULL, &w.program_two));
+}
+
+static uint64_t allocate(struct dxp_xpu *x, uint64_t bytes)
+{
+	uint64_t address;
+
+	ok(dxp_mem_alloc(x, bytes, &address));
+	return address;
+}
+
+static uint64_t free_bytes(struct dxp_xpu *x)
+{
+	struct dxp_xpu_caps caps;
+
+	ok(dxp_xpu_caps(x, &caps));
+	return caps.free_bytes;
+}
+
+static uint32_t word(struct dxp_xpu *x, uint64_t address)
+{
+	uint32_t value;
+
+	ok(dxp_mem_read(x, &value, address, sizeof(value)));
+	return value;
+}
+
+static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
+		     const dxp_event *wait)
+{
+	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
+					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
+	struct dxp_launch launch = {
+		.program = x == w.two ? w.program_two : w.program_one,
+		.kernel = kernel,
+		.dimensions = 1,
+		.global = {1},
+		.arguments = arguments,
+		.argument_count = 2,
+		.wait = wait,
+		.wait_count = wait != NULL,
+	};
+	dxp_event event;
+
+	memcpy(arguments[1].value, &n, sizeof(n));
+	ok(dxp_run(x, &launch, &event));
+	return event;
+}
+
+static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address,
+			  uint64_t address, uint64_t bytes, const dxp_event *wait)
+{
+	const struct dxp_transfer t = {source_address, address, bytes, wait, wait != NULL};
+	dxp_event event;
+
+	ok(dxp_send(from, to, &t, &event));
+	return event;
+}
+
+static int wait_for(dxp_event event)
+{
+	return dxp_event_wait(w.fabric, event, WAIT_NS, NULL);
+}
+
+static void memory__is_zero_and_comes_back(void **state)
+{
+	static uint8_t bytes[2 << 20];
+	uint64_t before = free_bytes(w.one);
+	uint64_t a = allocate(w.one, sizeof(bytes));
+
+	memset(bytes, 0xa5, sizeof(bytes));
+	ok(dxp_mem_write(w.one, a, bytes, sizeof(bytes)));
+	assert_int_equal(free_bytes(w.one), before - sizeof(bytes));
+	ok(dxp_mem_free(w.one, a));
+	assert_int_equal(dxp_mem_free(w.one, a), DXP_ENOENT);
+	a = allocate(w.one, sizeof(bytes));
+	ok(dxp_mem_read(w.one, bytes, a, sizeof(bytes)));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		assert_int_equal(bytes[i], 0);
+	ok(dxp_mem_free(w.one, a));
+	assert_int_equal(dxp_mem_alloc(w.one, MEMORY + 1, &a), DXP_ENOMEM);
+	assert_int_equal(dxp_mem_alloc(w.one, 0, &a), DXP_EINVAL);
+}
+
+static void run__in_order_and_timed(void **state)
+{
+	uint64_t a = allocate(w.one, 64);
+	struct dxp_event_times times;
+	dxp_event last = 0;
+
+	for (uint32_t i = 0; i < 300; i++)
+		last = run(w.one, "add", a, 2, last ? &last : NULL);
+	ok(dxp_event_wait(w.fabric, last, WAIT_NS, &times));
+	assert_true(times.queued_ns <= times.started_ns && times.started_ns <= times.ended_ns);
+	assert_int_equal(word(w.one, a), 600);
+	ok(dxp_mem_free(w.one, a));
+}
+
+static void run__wrong_ones(void **state)
+{
+	uint64_t a = allocate(w.one, 64);
+	struct dxp_launch launch = {
+		.program = w.program_one, .kernel = "add", .dimensions = 1, .global = {1}};
+	dxp_event event;
+
+	ok(dxp_run(w.one, &launch, &event));
+	assert_int_equal(wait_for(event), DXP_EINVAL);
+	assert_int_equal(wait_for(run(w.one, "nothing", a, 1, NULL)), DXP_ENOENT);
+	assert_int_equal(wait_for(run(w.one, "add", a + (1 << 20), 1, NULL)), DXP_ERANGE);
+	ok(dxp_mem_free(w.one, a));
+	assert_int_equal(wait_for(run(w.one, "add", a, 1, NULL)), DXP_ERANGE);
+}
+
+static void build__log_of_a_failure(void **state)
+{
+	struct dxp_program *p;
+
+	assert_int_equal(dxp_program_build(w.one, "kernel void k() { nonsense; }", NULL, &p),
+			 DXP_EBUILD);
+	assert_non_null(strstr(dxp_program_log(p), "nonsense"));
+	dxp_program_release(p);
+	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
+}
+
+/* Back and forth, each step after the other, without the host. */
+static void send__chain_over_two_nodes(void **state)
+{
+	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);
+	dxp_event last = 0;
+
+	for (uint32_t i = 0; i < 50; i++) {
+		last = run(w.one, "add", a, 1, last ? &last : NULL);
+		last = transfer(w.one, w.two, a, b, 4096, &last);
+		last = run(w.two, "add", b, 100, &last);
+		last = transfer(w.two, w.one, b, a, 4096, &last);
+	}
+	ok(wait_for(last));
+	assert_int_equal(word(w.one, a), 50 * 101);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.two, b));
+}
+
+static void send__failure_reaches_the_other_node(void **state)
+{
+	uint64_t a = allocate(w.one, 4096), b = allocate(w.two, 4096);
+	dxp_event bad = run(w.one, "nothing", a, 1, NULL);
+	dxp_event sent = transfer(w.one, w.two, a, b, 4096, &bad);
+	dxp_event after = run(w.two, "add", b, 100, &sent);
+
+	assert_int_equal(wait_for(after), DXP_ECANCELED);
+	assert_int_equal(wait_for(sent), DXP_ECANCELED);
+	assert_int_equal(wait_for(bad), DXP_ENOENT);
+	/* Memory that is not ours is not sent. */
+	sent = transfer(w.one, w.two, a + (1 << 20), b, 4096, NULL);
+	after = run(w.two, "add", b, 100, &sent);
+	assert_int_equal(wait_for(after), DXP_ECANCELED);
+	assert_int_equal(wait_for(sent), DXP_ERANGE);
+	assert_int_equal(word(w.two, b), 0);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.two, b));
+}
+
+static void registers_write(struct dxp_xpu *x, const uint32_t *task)
+{
+	ok(dxp_reg_write(x, CFG_TASK_SRC_LO, task, 9));
+}
+
+static uint32_t reg(struct dxp_xpu *x, uint32_t index)
+{
+	uint32_t value;
+
+	ok(dxp_reg_read(x, index, &value, 1));
+	return value;
+}
+
+static uint32_t task_end(struct dxp_xpu *x)
+{
+	uint32_t status;
+
+	while ((status = reg(x, CFG_TASK_STATUS)) == CFG_TASK_BUSY)
+		;
+	return status;
+}
+
+static void registers__task(void **state)
+{
+	uint64_t a = allocate(w.one, 4096), b = allocate(w.plain, 4096);
+	uint32_t task[] = {(uint32_t)a,
+			   0,
+			   4096,
+			   0,
+			   reg(w.plain, CFG_NODE),
+			   (uint32_t)b,
+			   0,
+			   reg(w.plain, CFG_MEMORY_KEY),
+			   1};
+
+	assert_int_equal(reg(w.one, CFG_MAGIC), CFG_MAGIC_VALUE);
+	assert_int_equal(reg(w.one, CFG_TASK_STATUS), CFG_TASK_NEVER);
+	ok(dxp_mem_write(w.one, a, "over there", 11));
+	registers_write(w.one, task);
+	assert_int_equal(task_end(w.one), CFG_TASK_DONE);
+	char text[11];
+	ok(dxp_mem_read(w.plain, text, b, sizeof(text)));
+	assert_string_equal(text, "over there");
+	task[2] = MEMORY;
+	registers_write(w.one, task);
+	assert_int_equal((int32_t)task_end(w.one), DXP_ERANGE);
+	task[2] = 4096;
+	task[4] = 60000;
+	registers_write(w.one, task);
+	assert_int_equal((int32_t)task_end(w.one), DXP_ENOENT);
+	task[4] = reg(w.plain, CFG_NODE);
+	task[7] ^= 0x80000000;
+	registers_write(w.one, task);
+	assert_int_equal((int32_t)task_end(w.one), DXP_EACCESS);
+	assert_int_equal(reg(w.one, CFG_TASK_COUNT), 4);
+	assert_int_equal(dxp_reg_write(w.one, CFG_MAGIC, task, 1), DXP_EACCESS);
+	assert_int_not_equal(dxp_reg_write(w.one, CFG_COUNT, task, 1), DXP_OK);
+	ok(dxp_mem_free(w.one, a));
+	ok(dxp_mem_free(w.plain, b));
+}
+
+static void hosts__are_kept_apart(void **state)
+{
+	uint64_t a = allocate(w.one, 4096);
+	struct dxp_fabric *other;
+	struct dxp_program *program;
+	struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER, .address = a};
+	dxp_event event;
+
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"},
+			   &other));
+	struct dxp_xpu *x = xpu_open(other, "xpu1");
+	assert_int_equal(reg(w.one, CFG_HOSTS), 2);
+	assert_int_equal(dxp_mem_free(x, a), DXP_ENOENT);
+	ok(dxp_program_build(x, "kernel void k(global uint *p) { p[0] = 1; }", NULL, &program));
+	struct dxp_launch launch = {.program = program,
+				    .kernel = "k",
+				    .dimensions = 1,
+				    .global = {1},
+				    .arguments = &argument,
+				    .argument_count = 1};
+	ok(dxp_run(x, &launch, &event));
+	assert_int_equal(dxp_event_wait(other, event, WAIT_NS, NULL), DXP_ERANGE);
+	assert_int_equal(word(w.one, a), 0);
+	/* It goes without a word: what it had is freed. */
+	uint64_t before = free_bytes(w.one);
+	argument.address = allocate(x, 1 << 20);
+	assert_int_equal(free_bytes(w.one), before - (1 << 20));
+	dxp_program_release(program);
+	dxp_xpu_close(x);
+	dxp_fabric_close(other);
+	assert_int_equal(free_bytes(w.one), before);
+	assert_int_equal(reg(w.one, CFG_HOSTS), 1);
+	ok(dxp_mem_free(w.one, a));
+}
+
+/* CLOSE while a kernel runs and others wait: nothing is given out that the kernel still works in.
+ */
+static void close__while_a_kernel_runs(void **state)
+{
+	struct dxp_fabric *other;
+	struct dxp_program *program, *mine = w.program_one;
+	uint64_t before = free_bytes(w.one);
+
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
+			   &other));
+	struct dxp_xpu *x = xpu_open(other, "xpu1");
+	ok(dxp_program_build(x, source, NULL, &program));
+	uint64_t a = allocate(x, 4096);
+	w.program_one = program;
+	dxp_event first = run(x, "slow", a, 200000000, NULL);
+	for (int i = 0; i < 100; i++)
+		run(x, "add", a, 1, &first);
+	w.program_one = mine;
+	usleep(20000);
+	dxp_program_release(program);
+	dxp_xpu_close(x);
+	dxp_fabric_close(other);
+	assert_int_equal(free_bytes(w.one), before);
+	a = allocate(w.one, 64);
+	ok(wait_for(run(w.one, "add", a, 5, NULL)));
+	assert_int_equal(word(w.one, a), 5);
+	ok(dxp_mem_free(w.one, a));
+}
+
+static void raw_nap(struct node *n, const struct nic_target *to, const uint8_t *data, int bytes)
+{
+	struct nic_event e;
+
+	assert_true(bytes > 0);
+	assert_int_equal(nic_user_nap(node_window(n), 0, to, data, (uint32_t)bytes, 0, 1), DXP_OK);
+	while (!nic_user_sent(node_window(n), &e))
+		if (node_turn(n) == 0)
+			node_wait(n, link_now_ns() + MS_NS);
+	assert_int_equal(e.status, DXP_OK);
+}
+
+/* Messages that nobody well-behaved sends are counted and change nothing. */
+static void message__refused(void **state)
+{
+	struct node_options options = {
+		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
+	struct node *n;
+	struct nic_target to;
+	uint8_t data[COMMAND_BYTES_MAX];
+	uint16_t xpu = (uint16_t)reg(w.one, CFG_NODE);
+	uint32_t before = reg(w.one, CFG_COMMANDS_REFUSED), memory = reg(w.one, CFG_FREE_LO);
+
+	options.bind.port = 0;
+	assert_int_equal(node_open(&options, &n), DXP_OK);
+	assert_int_equal(node_join(n, link_now_ns() + WAIT_NS), DXP_OK);
+	while (node_target(n, xpu, &to) != DXP_OK)
+		node_turn(n);
+	raw_nap(n, &to, (const uint8_t *)"nonsense", 8);
+	raw_nap(n, &to, data,
+		command_encode(&(struct command){.op = COMMAND_ALLOC, .bytes = 4096}, data));
+	raw_nap(n, &to, data,
+		command_event_encode(&(struct command_event){.event = EVENT_NAME(1, xpu, 1)},
+				     data));
+	raw_nap(n, &to, data,
+		command_encode(&(struct command){.op = COMMAND_OPEN, .reply_qp = 99}, data));
+	assert_int_equal(reg(w.one, CFG_COMMANDS_REFUSED), before + 4);
+	assert_int_equal(reg(w.one, CFG_FREE_LO), memory);
+	node_close(n);
+}
+
+static int world_open(void **state)
+{
+	manager_start();
+	if (box_start(&w.ocl, "ocl", 2, 1) != DXP_OK)
+		return -1;
+	assert_int_equal(box_start(&w.none, "none", 1, 3), DXP_OK);
+	hosts_open();
+	return 0;
+}
+
+static int world_close(void **state)
+{
+	char command[128];
+
+	dxp_program_release(w.program_one);
+	dxp_program_release(w.program_two);
+	dxp_xpu_close(w.one);
+	dxp_xpu_close(w.two);
+	dxp_xpu_close(w.plain);
+	dxp_fabric_close(w.fabric);
+	box_end(&w.ocl);
+	box_end(&w.none);
+	server_stop(w.manager);
+	pthread_join(w.manager_thread, NULL);
+	server_close(w.manager);
+	snprintf(command, sizeof(command), "rm -rf %s", w.folder);
+	return system(command);
+}
+
+static bool opencl_there(void)
+{
+	static uint64_t memory[512];
+	struct engine_options options = {
+		.name = "ocl", .memory = memory, .memory_bytes = sizeof(memory)};
+	struct engine *e;
+
+	if (engine_open(&options, &e) != DXP_OK)
+		return false;
+	engine_close(e);
+	return true;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory__is_zero_and_comes_back),
+		cmocka_unit_test(run__in_order_and_timed),
+		cmocka_unit_test(run__wrong_ones),
+		cmocka_unit_test(build__log_of_a_failure),
+		cmocka_unit_test(send__chain_over_two_nodes),
+		cmocka_unit_test(send__failure_reaches_the_other_node),
+		cmocka_unit_test(registers__task),
+		cmocka_unit_test(hosts__are_kept_apart),
+		cmocka_unit_test(close__while_a_kernel_runs),
+		cmocka_unit_test(message__refused),
+	};
+
+	if (!opencl_there()) {
+		printf("skipped: no OpenCL device that works in host memory\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}
