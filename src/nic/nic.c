@@ -18,7 +18,7 @@ static void session_reset(void *user, struct rltp_session *s, int status)
 	if (!p)
 		return;
 	reads_fail(p, status);
-	peer_streams_free(p);
+	peer_streams_fail(p, status);
 	p->answers = 0;
 }
 

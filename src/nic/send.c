@@ -57,9 +57,11 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	struct nic_request *r = m->request;
 	struct nic *n = user;
+	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	if (m->stream)
-		tx_stream_done(m->stream, m->fields.msg_id);
+	/* Of a session that ended no more is delivered; what had arrived is told so by session_reset. */
+	if (m->stream && s->state == RLTP_OPEN)
+		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->region)
 		m->region->uses--;
 	if (!r)
@@ -67,6 +69,6 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	else if (status != DXP_OK && m->read_id)
 		read_cancel(m->peer, m->read_id, status);
 	message_put(n, m);
-	if (r)
+	if (r && !ordered)
 		request_finished(r, status);
 }

@@ -21,10 +21,11 @@ struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index)
 	return p->tx[index];
 }
 
-void tx_stream_done(struct tx_stream *t, uint32_t id)
+void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived)
 {
 	uint32_t slot = id % NIC_STREAM_WINDOW;
 
+	t->arrived[slot] = arrived;
 	t->done[slot / 64] |= 1ull << (slot % 64);
 	while (t->una != t->next) {
 		uint32_t first = t->una % NIC_STREAM_WINDOW;
@@ -33,6 +34,9 @@ void tx_stream_done(struct tx_stream *t, uint32_t id)
 			break;
 		t->done[first / 64] &= ~bit;
 		t->una++;
+		if (t->arrived[first])
+			request_finished(t->arrived[first], DXP_OK);
+		t->arrived[first] = NULL;
 	}
 }
 
@@ -88,11 +92,14 @@ void rx_stream_run(struct nic_peer *p, uint32_t index)
 	}
 }
 
-void peer_streams_free(struct nic_peer *p)
+void peer_streams_fail(struct nic_peer *p, int status)
 {
 	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
 		for (uint32_t k = 0; p->rx[i] && k < NIC_STREAM_WINDOW; k++)
 			record_clear(p, i, &p->rx[i]->records[k], false);
+		for (uint32_t k = 0; p->tx[i] && k < NIC_STREAM_WINDOW; k++)
+			if (p->tx[i]->arrived[k])
+				request_finished(p->tx[i]->arrived[k], status);
 		free(p->rx[i]);
 		free(p->tx[i]);
 		p->rx[i] = NULL;

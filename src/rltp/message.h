@@ -44,7 +44,8 @@ struct rltp_user_ops {
 	/* Fills the extension fields and payload slices of bytes [offset, offset + bytes) of message m. The memory stays
 	 * unchanged until `done`. */
 	void (*fill)(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out);
-	/* The message's last packet was acknowledged, or the message failed; it is the poster's again. */
+	/* The message's last packet was acknowledged, or the session ended, which then is idle already; the message is the poster's
+	 * again. */
 	void (*done)(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 	/* A packet arrived for the first time, in any order: place it now. Refused packets count as not arrived. */
 	struct rltp_verdict (*deliver)(void *user, struct rltp_session *s, const struct wire_header *header,

@@ -131,10 +131,10 @@ void rltp_session_fail(struct rltp_session *s, int status)
 {
 	struct rltp_message *m;
 
+	s->state = RLTP_IDLE;
 	while ((m = message_take(s)) != NULL)
 		s->options.ops->done(s->options.user, s, m, status);
 	s->inflight = s->lost = s->waiting = s->repeats = 0;
-	s->state = RLTP_IDLE;
 	s->peer_id = 0;
 	s->hello_ack_due = false;
 	s->ack_now = false;

@@ -131,9 +131,13 @@ static void request_check(struct tally *t, const struct nic_request *r)
 		t->region_uses[r->local[i].region - t->nic->regions]++;
 	for (uint32_t i = 0; i < t->held_count; i++)
 		pending += t->held[i].message->request == r;
-	for (const struct nic_peer *p = t->nic->peers; p; p = p->next)
+	for (const struct nic_peer *p = t->nic->peers; p; p = p->next) {
 		for (uint32_t i = 0; i < NIC_READS_MAX; i++)
 			pending += p->reads[i].request == r;
+		for (uint32_t i = 0; i < NIC_STREAMS; i++)
+			for (uint32_t k = 0; p->tx[i] && k < NIC_STREAM_WINDOW; k++)
+				pending += p->tx[i]->arrived[k] == r;
+	}
 	must(t, r->pending == pending, "pending of a request");
 }
 
