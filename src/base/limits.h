@@ -152,8 +152,8 @@
 	5000 /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 /* xPU */
-#define XPU_HOSTS_MAX        64 /* hosts that have one xPU open at once */
-#define XPU_ALIGN            256 /* of allocations, as promised; a multiple of OpenCL's 128 */
+#define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
+#define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */
 #define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
 #define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
 #define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
