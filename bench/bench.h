@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line: bench, case, metric, value,
- * unit, and where a peer or a limit ran beside it peer, peer_value, ratio. */
+/* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line:
+ * bench, case, metric, value, unit, and where a peer or a limit ran beside it peer, peer_value,
+ * ratio. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -10,7 +11,6 @@
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
 int bench_classify(int argc, char **argv);
-
 
 struct bench_entry {
 	const char *name;

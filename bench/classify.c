@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench classify`: one photo through the network split over two xPUs of a fabric of its own on this machine, beside the
- * same kernels and the same split on one local OpenCL device without a network, in turn. Milliseconds for one photo at
- * a time, and photos per second when they are pipelined. */
+/* `dxp bench classify`: one photo through the network split over two xPUs of a fabric of its own on
+ * this machine, beside the same kernels and the same split on one local OpenCL device without a
+ * network, in turn. Milliseconds for one photo at a time, and photos per second when they are
+ * pipelined. */
 #include <getopt.h>
 #include <jansson.h>
 #include <libgen.h>
@@ -13,8 +14,8 @@
 #include "bench/bench.h"
 #include "bench/report.h"
 
-#define ROUNDS      5
-#define PHOTOS      20
+#define ROUNDS        5
+#define PHOTOS        20
 #define COMMAND_BYTES 2048
 
 struct classify_options {
@@ -39,8 +40,10 @@ static void help(void)
 static int options_parse(int argc, char **argv, struct classify_options *out)
 {
 	static const struct option options[] = {
-		{"photo", required_argument, NULL, 'p'}, {"model", required_argument, NULL, 'm'},
-		{"json", no_argument, NULL, 'j'},	 {"help", no_argument, NULL, 'h'},
+		{"photo", required_argument, NULL, 'p'},
+		{"model", required_argument, NULL, 'm'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int c;
@@ -58,7 +61,10 @@ static int options_parse(int argc, char **argv, struct classify_options *out)
 	}
 	if (access(out->photo, R_OK) == 0)
 		return -1;
-	fprintf(stderr, "dxp bench classify: no photo '%s'; fetch one with tools/model, or name one with --photo\n", out->photo);
+	fprintf(stderr,
+		"dxp bench classify: no photo '%s'; fetch one with tools/model, or name one with "
+		"--photo\n",
+		out->photo);
 	return 2;
 }
 
@@ -96,12 +102,15 @@ static json_t *summary_of(const char *command)
 	return summary;
 }
 
-static int classify_run(const struct classify_options *o, const char *where, const char *how, double *median_ms, double *per_s)
+static int classify_run(const struct classify_options *o, const char *where, const char *how,
+			double *median_ms, double *per_s)
 {
 	char command[COMMAND_BYTES];
 
-	snprintf(command, sizeof(command), "'%s/classify' %s %s%s%s --split auto --json --repeat %d %s '%s'", programs_folder(), where,
-		 o->model ? "--model '" : "", o->model ? o->model : "", o->model ? "'" : "", PHOTOS, how, o->photo);
+	snprintf(command, sizeof(command),
+		 "'%s/classify' %s %s%s%s --split auto --json --repeat %d %s '%s'",
+		 programs_folder(), where, o->model ? "--model '" : "", o->model ? o->model : "",
+		 o->model ? "'" : "", PHOTOS, how, o->photo);
 	json_t *summary = summary_of(command);
 	if (!summary)
 		return 1;
@@ -111,7 +120,8 @@ static int classify_run(const struct classify_options *o, const char *where, con
 	return 0;
 }
 
-static int round_run(const struct classify_options *o, const char *where, unsigned round, struct figures *f)
+static int round_run(const struct classify_options *o, const char *where, unsigned round,
+		     struct figures *f)
 {
 	double unused;
 
@@ -122,7 +132,8 @@ static int round_run(const struct classify_options *o, const char *where, unsign
 
 static void rows_print(struct figures *network, struct figures *local)
 {
-	struct report_row row = {.bench = "classify", .name = "two xPUs", .peer = "local OpenCL, 2 stages"};
+	struct report_row row = {
+		.bench = "classify", .name = "two xPUs", .peer = "local OpenCL, 2 stages"};
 
 	row.metric = "one photo";
 	row.unit = "ms";
@@ -141,7 +152,8 @@ static int rounds_run(const struct classify_options *o)
 	struct figures network, local;
 
 	for (unsigned round = 0; round < ROUNDS; round++)
-		if (round_run(o, "--xpus xpu1,xpu2", round, &network) != 0 || round_run(o, "--local 2", round, &local) != 0)
+		if (round_run(o, "--xpus xpu1,xpu2", round, &network) != 0 ||
+		    round_run(o, "--local 2", round, &local) != 0)
 			return 1;
 	rows_print(&network, &local);
 	return 0;
@@ -156,13 +168,15 @@ int bench_classify(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (!mkdtemp(folder) || setenv("DXP_DIR", folder, 1) != 0) {
-		fprintf(stderr, "dxp bench classify: cannot make a folder for the fabric's state\n");
+		fprintf(stderr,
+			"dxp bench classify: cannot make a folder for the fabric's state\n");
 		return 1;
 	}
 	report_begin(o.json, "The classifier over the network");
 	snprintf(command, sizeof(command), "'%s/dxp' up --xpus 2 >/dev/null", programs_folder());
 	status = system(command) == 0 ? rounds_run(&o) : 1;
-	snprintf(command, sizeof(command), "'%s/dxp' down >/dev/null; rm -rf '%s'", programs_folder(), folder);
+	snprintf(command, sizeof(command), "'%s/dxp' down >/dev/null; rm -rf '%s'",
+		 programs_folder(), folder);
 	if (system(command) != 0)
 		status = 1;
 	return status;

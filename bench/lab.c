@@ -37,17 +37,21 @@ static bool namespaces_make(const char *name, unsigned mtu)
 {
 	if (geteuid() != 0)
 		return false;
-	return command("ip netns add %s-near && ip netns add %s-far && ip -n %s-near link add v0 mtu 1500 type veth peer name v1 "
+	return command("ip netns add %s-near && ip netns add %s-far && ip -n %s-near link add v0 "
+		       "mtu 1500 type veth peer name v1 "
 		       "netns %s-far 2>/dev/null",
 		       name, 0) == 0 &&
-	       command("ip -n %1$s-near link set v0 mtu %5$u up && ip -n %1$s-far link set v1 mtu %5$u up && "
-		       "ip -n %1$s-near addr add 10.77.0.1/24 dev v0 && ip -n %1$s-far addr add 10.77.0.2/24 dev v1",
+	       command("ip -n %1$s-near link set v0 mtu %5$u up && ip -n %1$s-far link set v1 mtu "
+		       "%5$u up && "
+		       "ip -n %1$s-near addr add 10.77.0.1/24 dev v0 && ip -n %1$s-far addr add "
+		       "10.77.0.2/24 dev v1",
 		       name, mtu) == 0;
 }
 
 static void namespaces_remove(const char *name)
 {
-	if (command("ip netns del %s-near 2>/dev/null; ip netns del %s-far 2>/dev/null", name, 0) != 0)
+	if (command("ip netns del %s-near 2>/dev/null; ip netns del %s-far 2>/dev/null", name, 0) !=
+	    0)
 		return; /* they were never made */
 }
 
@@ -61,7 +65,8 @@ static int netns_enter(const char *name)
 }
 
 static int child_run(const struct lab *lab, const char *name,
-		     int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context), void *context)
+		     int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context),
+		     void *context)
 {
 	char far[48];
 	struct raw_ends ends = {0};
@@ -78,7 +83,9 @@ static int child_run(const struct lab *lab, const char *name,
 	return netns_enter(name) == 0 ? body(lab, &ends, context) : 1;
 }
 
-int lab_run(const struct lab *lab, int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context), void *context)
+int lab_run(const struct lab *lab,
+	    int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context),
+	    void *context)
 {
 	char name[32];
 	int status = 0;
@@ -86,7 +93,8 @@ int lab_run(const struct lab *lab, int (*body)(const struct lab *lab, const stru
 	snprintf(name, sizeof(name), "dxpb-%d", (int)getpid());
 	if (lab->mtu != 0 && !namespaces_make(name, lab->mtu)) {
 		namespaces_remove(name);
-		report_note("%s: skipped, network namespaces need root and the `ip` program", lab->name);
+		report_note("%s: skipped, network namespaces need root and the `ip` program",
+			    lab->name);
 		return EXIT_SKIPPED;
 	}
 	fflush(stdout);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench latency`: PUT, GET and NAP of small sizes between two processes, beside a raw UDP ping-pong that spins, in turn:
- * ours, raw, ours, raw. Round trips in microseconds: a PUT's is from doorbell to completion, which is one trip there and
- * the acknowledgement back; a NAP's is to its echo. */
+/* `dxp bench latency`: PUT, GET and NAP of small sizes between two processes, beside a raw UDP
+ * ping-pong that spins, in turn: ours, raw, ours, raw. Round trips in microseconds: a PUT's is from
+ * doorbell to completion, which is one trip there and the acknowledgement back; a NAP's is to its
+ * echo. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,11 @@ static void figures_take(struct figures *f, unsigned round, uint64_t *samples, s
 
 static void rows_print(const char *name, struct figures *ours, struct figures *raw, unsigned rounds)
 {
-	struct report_row row = {.bench = "latency", .name = name, .metric = "round trip p50", .unit = "us", .peer = "raw UDP, spinning"};
+	struct report_row row = {.bench = "latency",
+				 .name = name,
+				 .metric = "round trip p50",
+				 .unit = "us",
+				 .peer = "raw UDP, spinning"};
 
 	row.value = report_median(ours->p50, rounds);
 	row.peer_value = report_median(raw->p50, rounds);
@@ -63,16 +68,23 @@ static void rows_print(const char *name, struct figures *ours, struct figures *r
 	report_row(&row);
 }
 
-static int size_run(const struct lab *lab, const struct raw_ends *ends, const struct bench_options *o, enum kind kind,
-		    uint32_t bytes)
+static int size_run(const struct lab *lab, const struct raw_ends *ends,
+		    const struct bench_options *o, enum kind kind, uint32_t bytes)
 {
 	static uint64_t samples[TRIPS];
 	struct figures ours, raw;
 	size_t count = o->quick ? TRIPS / 10 : TRIPS;
-	struct pair_options po = {.ends = *ends, .memory_bytes = MEMORY, .no_payload_crc = o->no_payload_crc, .spin = true};
-	/* A raw datagram cannot be larger than the path's: larger sizes have the largest as peer. */
-	struct raw_ping_options ping = {.ends = *ends, .payload_bytes = bytes < lab->datagram_bytes ? bytes : lab->datagram_bytes,
-					.warmup = WARMUP, .count = count};
+	struct pair_options po = {.ends = *ends,
+				  .memory_bytes = MEMORY,
+				  .no_payload_crc = o->no_payload_crc,
+				  .spin = true};
+	/* A raw datagram cannot be larger than the path's: larger sizes have the largest as peer.
+	 */
+	struct raw_ping_options ping = {
+		.ends = *ends,
+		.payload_bytes = bytes < lab->datagram_bytes ? bytes : lab->datagram_bytes,
+		.warmup = WARMUP,
+		.count = count};
 	char name[64];
 
 	for (unsigned round = 0; round < o->rounds; round++) {
@@ -83,7 +95,8 @@ static int size_run(const struct lab *lab, const struct raw_ends *ends, const st
 			pair_close(&p);
 		}
 		if (status != DXP_OK) {
-			fprintf(stderr, "dxp bench latency: %s of %u bytes: %s\n", kind_names[kind], bytes, dxp_status_text(status));
+			fprintf(stderr, "dxp bench latency: %s of %u bytes: %s\n", kind_names[kind],
+				bytes, dxp_status_text(status));
 			return 1;
 		}
 		figures_take(&ours, round, samples, count);
@@ -102,7 +115,8 @@ static int lab_body(const struct lab *lab, const struct raw_ends *ends, void *co
 	double near_ns;
 
 	if (raw_c2c(20000, &near_ns) == DXP_OK)
-		report_note("%s: cores %s (%.0f ns)", lab->name, near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
+		report_note("%s: cores %s (%.0f ns)", lab->name,
+			    near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
 	for (int kind = KIND_PUT; kind <= KIND_NAP; kind++)
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 			if (kind != KIND_NAP || sizes[i] <= NIC_INLINE_BYTES_MAX)
@@ -114,7 +128,8 @@ static int lab_body(const struct lab *lab, const struct raw_ends *ends, void *co
 int bench_latency(int argc, char **argv)
 {
 	struct bench_options o;
-	int status = bench_options_parse(argc, argv, "Round trips of PUT, GET and NAP beside a raw UDP ping-pong.", &o);
+	int status = bench_options_parse(
+		argc, argv, "Round trips of PUT, GET and NAP beside a raw UDP ping-pong.", &o);
 
 	if (status >= 0)
 		return status;

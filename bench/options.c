@@ -14,7 +14,8 @@
 static void help(const char *name, const char *summary)
 {
 	printf("usage: dxp bench %s [options]\n\n%s\n\n"
-	       "  --lab NAME        only this one of loopback, veth-1500, veth-9000 (veth needs root)\n"
+	       "  --lab NAME        only this one of loopback, veth-1500, veth-9000 (veth needs "
+	       "root)\n"
 	       "  --rounds N        times each measurement alternates with its peer, 1 .. %d (5)\n"
 	       "  --quick           a tenth of the work\n"
 	       "  --no-payload-crc  leave payload to the UDP checksum\n"
@@ -28,7 +29,8 @@ static bool lab_known(const char *name)
 	for (size_t i = 0; i < lab_count; i++)
 		if (strcmp(lab_list[i].name, name) == 0)
 			return true;
-	fprintf(stderr, "dxp bench: no lab '%s'; there are loopback, veth-1500 and veth-9000\n", name);
+	fprintf(stderr, "dxp bench: no lab '%s'; there are loopback, veth-1500 and veth-9000\n",
+		name);
 	return false;
 }
 
@@ -48,9 +50,12 @@ static bool rounds_parse(const char *text, unsigned *out)
 int bench_options_parse(int argc, char **argv, const char *summary, struct bench_options *out)
 {
 	static const struct option options[] = {
-		{"lab", required_argument, NULL, 'l'},	{"rounds", required_argument, NULL, 'r'},
-		{"quick", no_argument, NULL, 'q'},	{"no-payload-crc", no_argument, NULL, 'n'},
-		{"json", no_argument, NULL, 'j'},	{"help", no_argument, NULL, 'h'},
+		{"lab", required_argument, NULL, 'l'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"quick", no_argument, NULL, 'q'},
+		{"no-payload-crc", no_argument, NULL, 'n'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int c;
@@ -76,7 +81,8 @@ int bench_options_parse(int argc, char **argv, const char *summary, struct bench
 		}
 	}
 	if (optind < argc) {
-		fprintf(stderr, "dxp bench %s: '%s' is not an option; see --help\n", argv[0], argv[optind]);
+		fprintf(stderr, "dxp bench %s: '%s' is not an option; see --help\n", argv[0],
+			argv[optind]);
 		return 2;
 	}
 	return -1;

@@ -7,9 +7,9 @@
 
 struct bench_options {
 	bool json;
-	const char *lab;  /* NULL: all */
-	unsigned rounds;  /* times each measurement alternates with its peer */
-	bool quick;       /* a tenth of the work */
+	const char *lab; /* NULL: all */
+	unsigned rounds; /* times each measurement alternates with its peer */
+	bool quick;      /* a tenth of the work */
 	bool no_payload_crc;
 };
 

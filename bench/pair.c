@@ -35,7 +35,8 @@ struct introduction {
 
 static uint8_t *memory_map(uint64_t bytes)
 {
-	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	uint8_t *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -59,23 +60,28 @@ static int end_open(struct pair *p, const struct pair_options *o, bool far)
 	if (status != DXP_OK)
 		return status;
 	p->window = node_window(p->node);
-	return nic_region_register(node_nic(p->node), p->memory, p->memory_bytes, NIC_REMOTE_READ | NIC_REMOTE_WRITE, &p->key);
+	return nic_region_register(node_nic(p->node), p->memory, p->memory_bytes,
+				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &p->key);
 }
 
 static int introduce(struct pair *p, uint16_t other_id)
 {
-	struct introduction mine = {.incarnation = node_incarnation(p->node), .magic = p->window->qp_magic[0], .key = p->key};
+	struct introduction mine = {.incarnation = node_incarnation(p->node),
+				    .magic = p->window->qp_magic[0],
+				    .key = p->key};
 	struct introduction theirs;
 
 	node_address(p->node, &mine.address);
-	if (write(p->control, &mine, sizeof(mine)) != sizeof(mine) || read(p->control, &theirs, sizeof(theirs)) != sizeof(theirs))
+	if (write(p->control, &mine, sizeof(mine)) != sizeof(mine) ||
+	    read(p->control, &theirs, sizeof(theirs)) != sizeof(theirs))
 		return DXP_EIO;
 	p->far = (struct nic_target){.node = other_id, .magic = theirs.magic};
 	p->far_key = theirs.key;
 	return node_peer(p->node, other_id, &theirs.address, theirs.incarnation);
 }
 
-/* As a program that has nothing else to do: spins for the node's spin time, then sleeps; or spins for ever. */
+/* As a program that has nothing else to do: spins for the node's spin time, then sleeps; or spins
+ * for ever. */
 static void turn_or_wait(struct pair *p)
 {
 	if (node_turn(p->node) == 0 && !p->spin)
@@ -91,7 +97,8 @@ static void echo_serve(struct pair *p)
 	while (nic_user_sent(p->window, &sent))
 		;
 	while ((event = nic_user_received_peek(p->window, &data)) != NULL) {
-		if (nic_user_nap(p->window, 0, &p->far, data, event->bytes, event->imm, 0) != DXP_OK)
+		if (nic_user_nap(p->window, 0, &p->far, data, event->bytes, event->imm, 0) !=
+		    DXP_OK)
 			return;
 		nic_user_received_release(p->window);
 		node_turn(p->node);
@@ -128,8 +135,8 @@ static void far_main(const struct pair_options *o, int control)
 	struct pair p = {.control = control};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if ((o->ends.far_netns && netns_enter(o->ends.far_netns) != DXP_OK) || end_open(&p, o, true) != DXP_OK ||
-	    introduce(&p, NEAR_ID) != DXP_OK)
+	if ((o->ends.far_netns && netns_enter(o->ends.far_netns) != DXP_OK) ||
+	    end_open(&p, o, true) != DXP_OK || introduce(&p, NEAR_ID) != DXP_OK)
 		_exit(1);
 	far_run(&p);
 	_exit(0);
@@ -187,10 +194,12 @@ static int completion_await(struct pair *p)
 
 static int transfer_post(struct pair *p, bool get, uint64_t offset, uint32_t bytes)
 {
-	const struct nic_entry local = {offset, bytes, p->key}, remote = {offset, bytes, p->far_key};
+	const struct nic_entry local = {offset, bytes, p->key},
+			       remote = {offset, bytes, p->far_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 
-	return get ? nic_user_get(p->window, 0, &p->far, &lists, 0) : nic_user_put(p->window, 0, &p->far, &lists, 0);
+	return get ? nic_user_get(p->window, 0, &p->far, &lists, 0)
+		   : nic_user_put(p->window, 0, &p->far, &lists, 0);
 }
 
 int pair_put(struct pair *p, uint64_t offset, uint32_t bytes)
@@ -235,7 +244,8 @@ int pair_stream(struct pair *p, bool get, uint64_t bytes, uint32_t chunk, uint32
 
 	while (done < bytes) {
 		while (posted < bytes && outstanding < depth) {
-			if (transfer_post(p, get, posted % (p->memory_bytes - chunk + 1), chunk) != DXP_OK)
+			if (transfer_post(p, get, posted % (p->memory_bytes - chunk + 1), chunk) !=
+			    DXP_OK)
 				break;
 			posted += chunk;
 			outstanding++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two NICs in two processes, the far one forked: it answers each NAP with the same NAP and serves PUT and GET on its memory. No
- * manager: the two are introduced through a socket pair. */
+/* Two NICs in two processes, the far one forked: it answers each NAP with the same NAP and serves
+ * PUT and GET on its memory. No manager: the two are introduced through a socket pair. */
 #ifndef BENCH_PAIR_H
 #define BENCH_PAIR_H
 
@@ -32,7 +32,8 @@ struct pair_options {
 int pair_open(const struct pair_options *options, struct pair *p);
 void pair_close(struct pair *p);
 
-/* Posts and turns the node until the completion is there. Returns its status, or DXP_ETIMEDOUT after 10 s. */
+/* Posts and turns the node until the completion is there. Returns its status, or DXP_ETIMEDOUT
+ * after 10 s. */
 int pair_put(struct pair *p, uint64_t offset, uint32_t bytes);
 int pair_get(struct pair *p, uint64_t offset, uint32_t bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench stream`: PUT and GET bandwidth between two processes, beside a raw GSO+GRO stream whose receiver copies into
- * place as ours does, in turn. GB/s of payload, and CPU time per kilobyte of both ends together, which drifts less. */
+/* `dxp bench stream`: PUT and GET bandwidth between two processes, beside a raw GSO+GRO stream
+ * whose receiver copies into place as ours does, in turn. GB/s of payload, and CPU time per
+ * kilobyte of both ends together, which drifts less. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -45,14 +46,16 @@ struct figure {
 	double gb_per_s, ns_per_kb;
 };
 
-static int ours_run(const struct pair_options *po, const struct shape *shape, uint64_t total, struct figure *out)
+static int ours_run(const struct pair_options *po, const struct shape *shape, uint64_t total,
+		    struct figure *out)
 {
 	struct pair p;
 	int status = pair_open(po, &p);
 
 	if (status != DXP_OK)
 		return status;
-	status = pair_stream(&p, shape->get, 16u << 20, shape->chunk, shape->depth); /* warms both ends */
+	status = pair_stream(&p, shape->get, 16u << 20, shape->chunk,
+			     shape->depth); /* warms both ends */
 	uint64_t begin_ns = link_now_ns(), cpu_ns = own_cpu_ns() + pair_far_cpu_ns(&p);
 	if (status == DXP_OK)
 		status = pair_stream(&p, shape->get, total, shape->chunk, shape->depth);
@@ -60,24 +63,35 @@ static int ours_run(const struct pair_options *po, const struct shape *shape, ui
 	cpu_ns = own_cpu_ns() + pair_far_cpu_ns(&p) - cpu_ns;
 	pair_close(&p);
 	if (status == DXP_OK)
-		*out = (struct figure){(double)total / (double)ns, (double)cpu_ns * 1000 / (double)total};
+		*out = (struct figure){(double)total / (double)ns,
+				       (double)cpu_ns * 1000 / (double)total};
 	return status;
 }
 
-static int raw_run(const struct lab *lab, const struct raw_ends *ends, uint64_t total, struct figure *out)
+static int raw_run(const struct lab *lab, const struct raw_ends *ends, uint64_t total,
+		   struct figure *out)
 {
-	struct raw_stream_options o = {.ends = *ends, .segment_bytes = lab->datagram_bytes, .total_bytes = total, .spin = true};
+	struct raw_stream_options o = {.ends = *ends,
+				       .segment_bytes = lab->datagram_bytes,
+				       .total_bytes = total,
+				       .spin = true};
 	struct raw_stream_result result;
 	int status = raw_stream(&o, &result);
 
 	if (status == DXP_OK)
-		*out = (struct figure){result.gb_per_s, result.sender_ns_per_kb + result.receiver_ns_per_kb};
+		*out = (struct figure){result.gb_per_s,
+				       result.sender_ns_per_kb + result.receiver_ns_per_kb};
 	return status;
 }
 
-static void rows_print(const char *name, double *ours, double *ours_cpu, double *raw, double *raw_cpu, unsigned rounds)
+static void rows_print(const char *name, double *ours, double *ours_cpu, double *raw,
+		       double *raw_cpu, unsigned rounds)
 {
-	struct report_row row = {.bench = "stream", .name = name, .metric = "bandwidth", .unit = "GB/s", .peer = "raw GSO+GRO stream"};
+	struct report_row row = {.bench = "stream",
+				 .name = name,
+				 .metric = "bandwidth",
+				 .unit = "GB/s",
+				 .peer = "raw GSO+GRO stream"};
 
 	row.value = report_median(ours, rounds);
 	row.peer_value = report_median(raw, rounds);
@@ -89,10 +103,12 @@ static void rows_print(const char *name, double *ours, double *ours_cpu, double 
 	report_row(&row);
 }
 
-static int shape_run(const struct lab *lab, const struct raw_ends *ends, const struct bench_options *o, const struct shape *shape)
+static int shape_run(const struct lab *lab, const struct raw_ends *ends,
+		     const struct bench_options *o, const struct shape *shape)
 {
 	double ours[ROUNDS_MAX], ours_cpu[ROUNDS_MAX], raw[ROUNDS_MAX], raw_cpu[ROUNDS_MAX];
-	struct pair_options po = {.ends = *ends, .memory_bytes = MEMORY, .no_payload_crc = o->no_payload_crc};
+	struct pair_options po = {
+		.ends = *ends, .memory_bytes = MEMORY, .no_payload_crc = o->no_payload_crc};
 	uint64_t total = o->quick ? TOTAL / 8 : TOTAL;
 	char name[64];
 
@@ -100,7 +116,8 @@ static int shape_run(const struct lab *lab, const struct raw_ends *ends, const s
 		struct figure f;
 		int status = ours_run(&po, shape, total, &f);
 		if (status != DXP_OK) {
-			fprintf(stderr, "dxp bench stream: %s: %s\n", shape->name, dxp_status_text(status));
+			fprintf(stderr, "dxp bench stream: %s: %s\n", shape->name,
+				dxp_status_text(status));
 			return 1;
 		}
 		ours[round] = f.gb_per_s;
@@ -120,7 +137,8 @@ static int lab_body(const struct lab *lab, const struct raw_ends *ends, void *co
 	double near_ns;
 
 	if (raw_c2c(20000, &near_ns) == DXP_OK)
-		report_note("%s: cores %s (%.0f ns)", lab->name, near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
+		report_note("%s: cores %s (%.0f ns)", lab->name,
+			    near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (shape_run(lab, ends, context, &shapes[i]) != 0)
 			return 1;
@@ -130,7 +148,8 @@ static int lab_body(const struct lab *lab, const struct raw_ends *ends, void *co
 int bench_stream(int argc, char **argv)
 {
 	struct bench_options o;
-	int status = bench_options_parse(argc, argv, "Bandwidth of PUT and GET beside a raw GSO+GRO stream.", &o);
+	int status = bench_options_parse(
+		argc, argv, "Bandwidth of PUT and GET beside a raw GSO+GRO stream.", &o);
 
 	if (status >= 0)
 		return status;

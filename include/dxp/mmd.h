@@ -156,8 +156,8 @@ struct dxp_launch {
 	const dxp_event *
 		wait; /* runs after all of these; they may be events of other xPUs of this fabric */
 	uint32_t wait_count;
-	/* Nobody will wait for this one soon: its end may be told up to 5 ms late, together with that of later ones. Kernels that
-	 * follow it, here or on other xPUs, are not delayed. */
+	/* Nobody will wait for this one soon: its end may be told up to 5 ms late, together with
+	 * that of later ones. Kernels that follow it, here or on other xPUs, are not delayed. */
 	bool lazy;
 };
 

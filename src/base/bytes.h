@@ -45,6 +45,7 @@ static inline void put_be64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian hosts need get_be without the swap");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "big-endian hosts need get_be without the swap");
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ways to the same sum. The instruction takes 8 bytes but has a latency of 3 cycles, so three independent lanes run
- * side by side; lanes are joined by multiplying with x^(8 * LANE_BYTES) modulo the polynomial, done with a table of four
- * times 256 words because that multiplication is linear in each byte of the sum. Tables are made once, at first use. */
+/* Two ways to the same sum. The instruction takes 8 bytes but has a latency of 3 cycles, so three
+ * independent lanes run side by side; lanes are joined by multiplying with x^(8 * LANE_BYTES)
+ * modulo the polynomial, done with a table of four times 256 words because that multiplication is
+ * linear in each byte of the sum. Tables are made once, at first use. */
 #include "base/crc32c.h"
 
 #include <stdbool.h>

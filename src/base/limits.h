@@ -4,99 +4,156 @@
 #define BASE_LIMITS_H
 
 /* link */
-#define LINK_HEADER_BYTES_MAX    192           /* the longest frame without payload: an ACK with 16 bitmap words */
-#define LINK_SLICES_MAX          6             /* source list entries that one packet may span; more are cut into more packets */
-#define LINK_SOCKET_BUFFER_BYTES (4u << 20)    /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
-#define LINK_BATCH 88 /* datagrams handed to or taken from the kernel between two looks at the rest: two trains of 44 */
-#define LINK_SPIN_NS             (50u * 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
-#define LINK_DATAGRAM_BYTES_MAX  65507         /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
-#define LINK_MESSAGES            64            /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
-#define LINK_IOVECS              1024          /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
-#define LINK_GATHER_BYTES        131072        /* two trains: what the CPU just copied here the kernel copies out of its cache */
-#define LINK_GATHER_PIECE_BYTES  4096          /* trains of longer pieces (on average) are gathered by the kernel */
-#define LINK_SEGMENTS_PROBE      512           /* longest GSO train looked for; kernels take 64 or 128 */
-#define LINK_RECEIVE_BYTES       65536         /* one receive buffer: GRO merges up to one full IP packet */
-#define LINK_RECEIVE_BUFFERS     8             /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
-#define LINK_ARRIVAL_AGE_NS      (1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader */
-#define LINK_FAULT_HELD          256           /* datagrams the fault injector keeps back at once; more are dropped */
-#define LINK_FAULT_DISTANCE      16            /* later datagrams that may overtake a reordered one */
-#define LINK_FAULT_HOLD_NS       (1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
+#define LINK_HEADER_BYTES_MAX \
+	192 /* the longest frame without payload: an ACK with 16 bitmap words */
+#define LINK_SLICES_MAX \
+	6 /* source list entries that one packet may span; more are cut into more packets */
+#define LINK_SOCKET_BUFFER_BYTES \
+	(4u << 20) /* net.core.rmem_max of a stock Debian; root gets it beyond that too */
+#define LINK_BATCH                                                                            \
+	88 /* datagrams handed to or taken from the kernel between two looks at the rest: two \
+	      trains of 44 */
+#define LINK_SPIN_NS \
+	(50u *       \
+	 1000u) /* about one wake-up of an idle core: spinning longer costs more than it saves */
+#define LINK_DATAGRAM_BYTES_MAX \
+	65507 /* an IPv4 packet's 65535 less IP and UDP headers; a GSO train is one such packet */
+#define LINK_MESSAGES 64 /* trains in one sendmmsg: 4 MiB when full, the whole socket buffer */
+#define LINK_IOVECS \
+	1024 /* pieces in one sendmmsg; the kernel's UIO_MAXIOV for one train is the same */
+#define LINK_GATHER_BYTES \
+	131072 /* two trains: what the CPU just copied here the kernel copies out of its cache */
+#define LINK_GATHER_PIECE_BYTES \
+	4096 /* trains of longer pieces (on average) are gathered by the kernel */
+#define LINK_SEGMENTS_PROBE 512   /* longest GSO train looked for; kernels take 64 or 128 */
+#define LINK_RECEIVE_BYTES  65536 /* one receive buffer: GRO merges up to one full IP packet */
+#define LINK_RECEIVE_BUFFERS \
+	8 /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
+#define LINK_ARRIVAL_AGE_NS                                                                      \
+	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
+				 */
+#define LINK_FAULT_HELD                                                          \
+	256 /* datagrams the fault injector keeps back at once; more are dropped \
+	     */
+#define LINK_FAULT_DISTANCE 16 /* later datagrams that may overtake a reordered one */
+#define LINK_FAULT_HOLD_NS \
+	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
 /* wire */
-#define WIRE_PORT            4795 /* default UDP port of a manager; nodes take any port */
-#define WIRE_PAYLOAD_MIN     256  /* below this a path is refused: headers would dominate */
-#define WIRE_PAYLOAD_MAX     8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on loopback,
-                                   * where trains of these beat single 64 KiB datagrams */
-#define WIRE_SACK_WORDS_MAX  16   /* 1024 packets of bitmap per acknowledgement */
+#define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
+#define WIRE_PAYLOAD_MIN 256  /* below this a path is refused: headers would dominate */
+#define WIRE_PAYLOAD_MAX                                                                          \
+	8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on \
+	      * loopback, where trains of these beat single 64 KiB datagrams */
+#define WIRE_SACK_WORDS_MAX 16 /* 1024 packets of bitmap per acknowledgement */
 
 /* rltp */
-#define RLTP_WINDOW_MAX      4096 /* packets in flight; also the receiver's bitmap, a power of two */
-#define RLTP_SESSIONS_MAX    (1u << 20) /* 20 index bits of a session id */
-#define RLTP_FLOWS_MAX       8    /* queues of messages inside a session: control first, the others take turns */
-#define RLTP_FLOW_QUANTUM    16   /* packets of one flow before the next has its turn: about one GSO train */
-#define RLTP_WINDOW_DEFAULT  1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
-#define RLTP_ACK_EVERY       16   /* unacknowledged packets that force an acknowledgement */
-#define RLTP_ACK_DELAY_NS    (20u * 1000u)    /* more costs goodput under loss, less saves no packets */
-#define RLTP_PTO_MIN_NS      (60u * 1000u)    /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_RTO_MIN_NS (4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss */
-#define RLTP_RTO_MAX_NS      (250ull * 1000 * 1000)
-#define RLTP_RTT_INITIAL_NS  (2ull * 1000 * 1000) /* before the first sample */
-#define RLTP_REORDER_MIN_NS  (8u * 1000u)     /* floor of the reorder window: two trains at 10 Gb/s */
-#define RLTP_PROBES_MAX      2                /* tail probes before a timeout */
-#define RLTP_DEAD_NS         (3000ull * 1000 * 1000) /* silence with work outstanding that ends a session */
-#define RLTP_HELLO_FIRST_NS  (20ull * 1000 * 1000)   /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS    (320ull * 1000 * 1000)
-#define RLTP_RESETS_PER_S    100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US    100 /* a receiver out of buffers asks to be tried again after this */
-#define RLTP_NACKS_PENDING   32  /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_WINDOW_MAX   4096 /* packets in flight; also the receiver's bitmap, a power of two */
+#define RLTP_SESSIONS_MAX (1u << 20) /* 20 index bits of a session id */
+#define RLTP_FLOWS_MAX \
+	8 /* queues of messages inside a session: control first, the others take turns */
+#define RLTP_FLOW_QUANTUM \
+	16 /* packets of one flow before the next has its turn: about one GSO train */
+#define RLTP_WINDOW_DEFAULT \
+	1024                 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
+#define RLTP_ACK_EVERY    16 /* unacknowledged packets that force an acknowledgement */
+#define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
+#define RLTP_PTO_MIN_NS \
+	(60u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
+#define RLTP_RTO_MIN_NS                                                                           \
+	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
+			      */
+#define RLTP_RTO_MAX_NS     (250ull * 1000 * 1000)
+#define RLTP_RTT_INITIAL_NS (2ull * 1000 * 1000) /* before the first sample */
+#define RLTP_REORDER_MIN_NS (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
+#define RLTP_PROBES_MAX     2            /* tail probes before a timeout */
+#define RLTP_DEAD_NS                                                                 \
+	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
+				 */
+#define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000) /* first repeat of a HELLO; doubles */
+#define RLTP_HELLO_MAX_NS   (320ull * 1000 * 1000)
+#define RLTP_RESETS_PER_S   100 /* answers to unknown sessions: more would be a weapon */
+#define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
+#define RLTP_NACKS_PENDING \
+	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
 
 /* nic: C-15, C-36, C-17 */
-#define NIC_FUNCTIONS        8    /* one physical and seven virtual */
+#define NIC_FUNCTIONS        8 /* one physical and seven virtual */
 #define NIC_QPS_PER_FUNCTION 4
-#define NIC_DOORBELLS        32   /* depth of a FIFO, and requests outstanding per queue pair */
+#define NIC_DOORBELLS        32 /* depth of a FIFO, and requests outstanding per queue pair */
 #define NIC_NAP_BYTES_MAX    2048
-#define NIC_LIST_ENTRIES_MAX 96   /* entries of source and destination lists together in one descriptor */
-#define NIC_REGIONS_MAX      4096 /* 12 index bits of a key */
-#define NIC_EVENTS           256  /* entries of each event ring: more than all queue pairs may have outstanding */
+#define NIC_LIST_ENTRIES_MAX \
+	96 /* entries of source and destination lists together in one descriptor */
+#define NIC_REGIONS_MAX 4096 /* 12 index bits of a key */
+#define NIC_EVENTS \
+	256 /* entries of each event ring: more than all queue pairs may have outstanding */
 #define NIC_DESCRIPTOR_BYTES 2048 /* head, then list entries or immediate data */
 #define NIC_INLINE_BYTES_MAX 1984 /* what is left of it behind the head */
-#define NIC_STREAM_WINDOW    128  /* messages of one stream between the oldest incomplete and the newest */
-#define NIC_CFG_WORDS_MAX    256  /* registers in one CFG access: one packet at any MTU */
+#define NIC_STREAM_WINDOW \
+	128 /* messages of one stream between the oldest incomplete and the newest */
+#define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* C-18; longer operations are cut above */
-#define NIC_READS_MAX        64   /* GET, atomic and CFG requests outstanding per session: the responder always has room */
+#define NIC_READS_MAX                                                                             \
+	64 /* GET, atomic and CFG requests outstanding per session: the responder always has room \
+	    */
 
 /* fabric */
-#define FABRIC_NODES_MAX     4096 /* entries of a node table; ids 1 .. 0xfffd are possible, memory is kept for these */
-#define FABRIC_NAME_BYTES    32   /* a node's name and its zero: [A-Za-z0-9._-] */
-#define FABRIC_KEY_BYTES     32   /* the shared secret that nodes and manager prove */
-#define FABRIC_LEASE_NS      (3000ull * 1000 * 1000) /* a node silent for this long is dead */
-#define FABRIC_RENEW_NS      (1000ull * 1000 * 1000) /* three chances within a lease */
-#define FABRIC_DEVICE_BYTES  96   /* an engine's own text about its device, and its zero */
-#define FABRIC_GRANTS_MAX    4096 /* rows of the grants table: one per node, more are better said with `*` */
-#define FABRIC_DATAGRAM_BYTES 1200 /* longest management datagram: passes every path that IPv6 allows, header included */
-#define FABRIC_WINDOW        8    /* table pages under way to one node; 9600 bytes fit the smallest socket buffer */
-#define FABRIC_KEEP_NS       (600ull * 1000 * 1000 * 1000) /* a dead host stays in the table this long, so that people see it */
-#define FABRIC_JOIN_NS       (5000ull * 1000 * 1000) /* default bound on joining: longer than the lease of one who crashed */
-#define FABRIC_SLOTS_MAX     16   /* xPU nodes in one box */
+#define FABRIC_NODES_MAX \
+	4096 /* entries of a node table; ids 1 .. 0xfffd are possible, memory is kept for these */
+#define FABRIC_NAME_BYTES   32 /* a node's name and its zero: [A-Za-z0-9._-] */
+#define FABRIC_KEY_BYTES    32 /* the shared secret that nodes and manager prove */
+#define FABRIC_LEASE_NS     (3000ull * 1000 * 1000) /* a node silent for this long is dead */
+#define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
+#define FABRIC_DEVICE_BYTES 96 /* an engine's own text about its device, and its zero */
+#define FABRIC_GRANTS_MAX \
+	4096 /* rows of the grants table: one per node, more are better said with `*` */
+#define FABRIC_DATAGRAM_BYTES                                                                    \
+	1200 /* longest management datagram: passes every path that IPv6 allows, header included \
+	      */
+#define FABRIC_WINDOW \
+	8 /* table pages under way to one node; 9600 bytes fit the smallest socket buffer */
+#define FABRIC_KEEP_NS          \
+	(600ull * 1000 * 1000 * \
+	 1000) /* a dead host stays in the table this long, so that people see it */
+#define FABRIC_JOIN_NS    \
+	(5000ull * 1000 * \
+	 1000)              /* default bound on joining: longer than the lease of one who crashed */
+#define FABRIC_SLOTS_MAX 16 /* xPU nodes in one box */
 
 /* host library */
-#define HOST_EVENTS_MAX   65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
-#define HOST_PIECE_BYTES  (4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the wire */
-#define HOST_PIECES       8     /* of one transfer under way: two fill any window, the rest covers a slow turn */
-#define HOST_REPLY_NS     (30ull * 1000 * 1000 * 1000) /* a synchronous command of a live xPU, which may be busy computing */
-#define HOST_BUILD_NS     (120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
-#define HOST_LOG_BYTES    (1u << 20) /* build log kept; the rest is cut */
+#define HOST_EVENTS_MAX \
+	65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
+#define HOST_PIECE_BYTES                                                                       \
+	(4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the \
+		      wire */
+#define HOST_PIECES \
+	8 /* of one transfer under way: two fill any window, the rest covers a slow turn */
+#define HOST_REPLY_NS          \
+	(30ull * 1000 * 1000 * \
+	 1000) /* a synchronous command of a live xPU, which may be busy computing */
+#define HOST_BUILD_NS \
+	(120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
+#define HOST_LOG_BYTES    (1u << 20)  /* build log kept; the rest is cut */
 #define HOST_SOURCE_BYTES (16u << 20) /* OpenCL C of one program */
-#define HOST_PROBE_NS     (1000ull * 1000 * 1000) /* silence of an awaited xPU before it is asked for a sign of life */
-#define HOST_WATCH_NS     (250ull * 1000 * 1000)  /* between two looks for such silence */
-#define HOST_FRESH_NS     (300ull * 1000) /* after a program's turn the keeper stays away: it is about to turn again */
-#define HOST_NAP_NS       (1000ull * 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
-#define HOST_LOOK_NS      (20ull * 1000 * 1000)   /* keeper's longest sleep: so late may a loss be noticed while no call waits */
-#define HOST_TIMEOUT_MS   5000  /* default bound on joining and opening: a crashed predecessor's lease ends within */
+#define HOST_PROBE_NS     \
+	(1000ull * 1000 * \
+	 1000) /* silence of an awaited xPU before it is asked for a sign of life */
+#define HOST_WATCH_NS (250ull * 1000 * 1000) /* between two looks for such silence */
+#define HOST_FRESH_NS \
+	(300ull *     \
+	 1000) /* after a program's turn the keeper stays away: it is about to turn again */
+#define HOST_NAP_NS \
+	(1000ull *  \
+	 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
+#define HOST_LOOK_NS    \
+	(20ull * 1000 * \
+	 1000) /* keeper's longest sleep: so late may a loss be noticed while no call waits */
+#define HOST_TIMEOUT_MS \
+	5000 /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
-#define XPU_ALIGN            256  /* of allocations: the public promise, and a multiple of OpenCL's 128 */
+#define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */
 #define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
 #define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
 #define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
@@ -104,18 +161,20 @@
 #define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
 #define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
 #define XPU_WORK_MAX         64   /* jobs with the engine ahead of time: hides the hand-over */
-#define XPU_SOURCE_BYTES_MAX (16u << 20) /* of one program, as the host library allows */
-#define XPU_LOG_BYTES_MAX    (1u << 20)  /* of one build log; the rest is cut */
-#define XPU_CACHE_PROGRAMS   256         /* built programs kept for whoever asks again */
+#define XPU_SOURCE_BYTES_MAX (16u << 20)  /* of one program, as the host library allows */
+#define XPU_LOG_BYTES_MAX    (1u << 20)   /* of one build log; the rest is cut */
+#define XPU_CACHE_PROGRAMS   256          /* built programs kept for whoever asks again */
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
-#define XPU_OUTBOX_FLIGHT    8 /* messages under way to one node: a silent one leaves room for others */
-#define XPU_EVENTS_HELD      32       /* events of one host that may come late: one NAP of them */
-#define XPU_EVENTS_HOLD_NS   (5ull * 1000 * 1000) /* how late they may come */
-#define XPU_OUTBOX_MAX       16384 /* waiting for one host, twice what its commands need: it never reads */
-#define XPU_MESSAGES_TURN    64    /* messages taken in one turn before the rest is looked at */
-#define XPU_PUT_BYTES        (1u << 30) /* of one PUT; a longer SEND is several */
-#define XPU_MEMORY_MIN       (1ull << 20)
-#define XPU_MEMORY_MAX       (1ull << 40)
+#define XPU_OUTBOX_FLIGHT \
+	8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
+#define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
+#define XPU_OUTBOX_MAX \
+	16384 /* waiting for one host, twice what its commands need: it never reads */
+#define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */
+#define XPU_PUT_BYTES     (1u << 30) /* of one PUT; a longer SEND is several */
+#define XPU_MEMORY_MIN    (1ull << 20)
+#define XPU_MEMORY_MAX    (1ull << 40)
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages for people, on standard error: "dxpd: error: ...". The function that decides an error logs it, once, and
- * names the next step. Level from DXP_LOG=error|warn|info|debug (default warn). */
+/* Messages for people, on standard error: "dxpd: error: ...". The function that decides an error
+ * logs it, once, and names the next step. Level from DXP_LOG=error|warn|info|debug (default warn).
+ */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

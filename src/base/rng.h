@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A seeded generator (SplitMix64): for the simulator, tests and jitter. Secrets never come from here: keys and magics are
- * drawn by a function that the owner passes in (the kernel's random source in a real node, this one in the simulator). */
+/* A seeded generator (SplitMix64): for the simulator, tests and jitter. Secrets never come from
+ * here: keys and magics are drawn by a function that the owner passes in (the kernel's random
+ * source in a real node, this one in the simulator). */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -18,7 +19,8 @@ static inline uint64_t rng_next(struct rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Uniform in 0 .. bound - 1; bound 0 gives 0. The bias of the modulo is far below what any test can see. */
+/* Uniform in 0 .. bound - 1; bound 0 gives 0. The bias of the modulo is far below what any test can
+ * see. */
 static inline uint64_t rng_below(struct rng *r, uint64_t bound)
 {
 	return bound ? rng_next(r) % bound : 0;
@@ -30,7 +32,8 @@ static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Where secrets come from: fills `out`; cannot fail (a node without a random source does not start). */
+/* Where secrets come from: fills `out`; cannot fail (a node without a random source does not
+ * start). */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
 /* The kernel's random source; context unused. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a wait should spin before it sleeps. Spinning pays when what is awaited comes within about the time that a wake-up takes;
- * where it keeps coming later, the spinner only takes a core from whoever is at work. So each wait that lasted longer halves the
- * next spin, down to 1/32, and each shorter one makes it four times as long, up to twice the full time. */
+/* How long a wait should spin before it sleeps. Spinning pays when what is awaited comes within
+ * about the time that a wake-up takes; where it keeps coming later, the spinner only takes a core
+ * from whoever is at work. So each wait that lasted longer halves the next spin, down to 1/32, and
+ * each shorter one makes it four times as long, up to twice the full time. */
 #ifndef BASE_SPIN_H
 #define BASE_SPIN_H
 

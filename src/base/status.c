@@ -5,7 +5,7 @@
 const char *dxp_status_text(int status)
 {
 	switch (status) {
-#define CASE(name, value, text)                                                                    \
+#define CASE(name, value, text) \
 	case value: return text;
 		DXP_STATUS_LIST(CASE)
 #undef CASE
@@ -16,7 +16,7 @@ const char *dxp_status_text(int status)
 const char *dxp_status_name(int status)
 {
 	switch (status) {
-#define CASE(name, value, text)                                                                    \
+#define CASE(name, value, text) \
 	case value: return #name;
 		DXP_STATUS_LIST(CASE)
 #undef CASE

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 #define ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define CONTAINER_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
-#define UNUSED __attribute__((unused))
+#define CONTAINER_OF(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+#define UNUSED                     __attribute__((unused))
 #define PRINTF_LIKE(string, first) __attribute__((format(printf, string, first)))
 
 #define US_NS 1000ull

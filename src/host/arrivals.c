@@ -66,7 +66,8 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	struct command_event e;
 	struct host_event *slot;
 
-	if (command_event_decode(data, COMMAND_EVENT_BYTES, &e) != DXP_OK || EVENT_XPU(e.event) != node) {
+	if (command_event_decode(data, COMMAND_EVENT_BYTES, &e) != DXP_OK ||
+	    EVENT_XPU(e.event) != node) {
 		log_debug("an event of node %u does not parse", node);
 		return;
 	}

@@ -117,8 +117,9 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	if (!f)
 		return error_set(DXP_ENOMEM, "out of memory");
 	spin_init(&f->spin, options->spin_us == UINT32_MAX ? 0
-			    : options->spin_us             ? (uint32_t)(min_u64(options->spin_us, S_NS / US_NS) * US_NS)
-							   : LINK_SPIN_NS);
+			    : options->spin_us
+				    ? (uint32_t)(min_u64(options->spin_us, S_NS / US_NS) * US_NS)
+				    : LINK_SPIN_NS);
 	f->timeout_ns = (options->timeout_ms ? options->timeout_ms : HOST_TIMEOUT_MS) * MS_NS;
 	f->watch_ns = UINT64_MAX;
 	f->event_base = 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doorbells become requests: the descriptor is copied out of the window first, and only the copy is checked and used. A
- * descriptor that is wrong ends in a completion with the reason; one too short to have a completion sets the sticky error. */
+/* Doorbells become requests: the descriptor is copied out of the window first, and only the copy is
+ * checked and used. A descriptor that is wrong ends in a completion with the reason; one too short
+ * to have a completion sets the sticky error. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,10 @@ static int piece_local(struct nic *n, const struct nic_entry *e, struct nic_piec
 		return DXP_EACCESS;
 	if (e->bytes == 0 || e->offset > region->bytes || e->bytes > region->bytes - e->offset)
 		return DXP_ERANGE;
-	*piece = (struct nic_piece){.base = region->base + e->offset, .bytes = e->bytes, .key = e->key, .region = region};
+	*piece = (struct nic_piece){.base = region->base + e->offset,
+				    .bytes = e->bytes,
+				    .key = e->key,
+				    .region = region};
 	region->uses++;
 	return DXP_OK;
 }
@@ -59,10 +63,12 @@ static int lists_resolve(struct nic_request *r, const struct nic_entry *local, u
 	if (r->head.op != NIC_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
 		return DXP_EINVAL; /* C-24: the totals must agree */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
-	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL : DXP_OK;
+	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
+										      : DXP_OK;
 }
 
-/* Is the shape right for the operation? Immediate data stands in for the local list of what is sent. */
+/* Is the shape right for the operation? Immediate data stands in for the local list of what is
+ * sent. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct nic_descriptor *d = &r->head;
@@ -70,20 +76,23 @@ static bool shape_good(const struct nic_request *r)
 
 	switch (d->op) {
 	case NIC_OP_NAP:
-		return r->remote_count == 0 && r->total <= NIC_NAP_BYTES_MAX && (!immediate || r->local_count == 0);
+		return r->remote_count == 0 && r->total <= NIC_NAP_BYTES_MAX &&
+		       (!immediate || r->local_count == 0);
 	case NIC_OP_PUT: return r->remote_count > 0 && r->local_count > 0 && !immediate;
 	case NIC_OP_GET: return r->remote_count > 0 && r->local_count > 0 && !immediate;
 	case NIC_OP_CFG_READ:
-		return r->remote_count == 1 && r->local_count == 1 && !immediate && r->total % 4 == 0 &&
-		       r->total <= 4 * NIC_CFG_WORDS_MAX;
-	case NIC_OP_CFG_WRITE:
-		return r->remote_count == 1 && r->local_count == 0 && immediate && d->inline_bytes == r->total &&
+		return r->remote_count == 1 && r->local_count == 1 && !immediate &&
 		       r->total % 4 == 0 && r->total <= 4 * NIC_CFG_WORDS_MAX;
+	case NIC_OP_CFG_WRITE:
+		return r->remote_count == 1 && r->local_count == 0 && immediate &&
+		       d->inline_bytes == r->total && r->total % 4 == 0 &&
+		       r->total <= 4 * NIC_CFG_WORDS_MAX;
 	default: return false;
 	}
 }
 
-/* What the message carries besides lists goes to a message body later; until then it stays in the copy. */
+/* What the message carries besides lists goes to a message body later; until then it stays in the
+ * copy. */
 static int request_parse(struct nic_request *r, const uint8_t *copy, uint32_t bytes)
 {
 	const struct nic_entry *entries = (const void *)(copy + sizeof(r->head));
@@ -164,7 +173,8 @@ static const struct nic_doorbell *doorbell_next(const struct nic_function *f)
 	const struct nic_doorbell *bell = &f->window->doorbells[f->consumer % NIC_DOORBELLS];
 
 	/* Pairs with the user's release: descriptor and length are there. */
-	if (atomic_load_explicit(&bell->lap, memory_order_acquire) != nic_lap(f->consumer, NIC_DOORBELLS))
+	if (atomic_load_explicit(&bell->lap, memory_order_acquire) !=
+	    nic_lap(f->consumer, NIC_DOORBELLS))
 		return NULL;
 	return bell;
 }
@@ -176,7 +186,8 @@ bool nic_doorbell_ready(const struct nic *n)
 		const struct nic_function *f = &n->functions[i];
 		if (!f->window || !doorbell_next(f))
 			continue;
-		const struct nic_descriptor *head = (const void *)f->window->descriptors[f->consumer % NIC_DOORBELLS];
+		const struct nic_descriptor *head =
+			(const void *)f->window->descriptors[f->consumer % NIC_DOORBELLS];
 		uint8_t qp = head->qp; /* once: the user may change it */
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_DOORBELLS)
 			return true;

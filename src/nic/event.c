@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. The consumer index is the user's word and is believed only as far as it
- * makes sense: a nonsensical one reads as a full ring. */
+/* The two event rings of a window, engine's side. The consumer index is the user's word and is
+ * believed only as far as it makes sense: a nonsensical one reads as a full ring. */
 #include <string.h>
 
 #include "nic/internal.h"
@@ -32,8 +32,9 @@ void sent_write(struct nic_function *f, const struct nic_event *event)
 	slot_write(&f->window->sent, f->sent_index++, event);
 }
 
-/* C-28: a slot is promised before anything is accepted that will need it. Those that must wait for others of their stream get at
- * most half of the ring: if they held it all, none of those that they wait for could be accepted. */
+/* C-28: a slot is promised before anything is accepted that will need it. Those that must wait for
+ * others of their stream get at most half of the ring: if they held it all, none of those that they
+ * wait for could be accepted. */
 bool received_room(const struct nic_function *f, bool next)
 {
 	if (!next && f->received_reserved >= NIC_EVENTS / 2)

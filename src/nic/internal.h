@@ -10,9 +10,9 @@
 struct nic_region {
 	uint8_t *base;
 	uint64_t bytes;
-	uint32_t key;    /* 0: free */
+	uint32_t key; /* 0: free */
 	uint32_t rights;
-	uint32_t uses;   /* operations in progress that point into it */
+	uint32_t uses; /* operations in progress that point into it */
 };
 
 /* The region of a key, or NULL. Compares all 32 bits whatever differs. */
@@ -21,10 +21,11 @@ struct nic_region *region_find(struct nic *n, uint32_t key);
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
 
-/* One descriptor being worked on. Pieces of memory are resolved to pointers once, when the doorbell is taken. */
+/* One descriptor being worked on. Pieces of memory are resolved to pointers once, when the doorbell
+ * is taken. */
 struct nic_piece {
-	uint8_t *base;        /* local; NULL for remote entries */
-	uint64_t offset;      /* remote: offset in the peer's region */
+	uint8_t *base;   /* local; NULL for remote entries */
+	uint64_t offset; /* remote: offset in the peer's region */
 	uint32_t bytes, key;
 	struct nic_region *region; /* local: held by `uses` */
 };
@@ -33,14 +34,15 @@ struct nic_request {
 	struct nic_request *next; /* in the queue pair, in order of posting */
 	struct nic_function *function;
 	struct nic_descriptor head;
-	uint32_t total;           /* bytes of either list */
-	uint32_t cut;             /* bytes for which messages were made */
-	uint32_t pending;         /* messages and reads not finished */
+	uint32_t total;   /* bytes of either list */
+	uint32_t cut;     /* bytes for which messages were made */
+	uint32_t pending; /* messages and reads not finished */
 	bool cut_done;
 	int status;
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
-	/* From here on not cleared when a request is used again: the counts above say what is valid. */
+	/* From here on not cleared when a request is used again: the counts above say what is
+	 * valid. */
 	struct nic_piece local[NIC_LIST_ENTRIES_MAX], remote[NIC_LIST_ENTRIES_MAX];
 	uint8_t immediate[NIC_INLINE_BYTES_MAX];
 };
@@ -51,31 +53,32 @@ struct nic_message {
 	struct nic_message *next_free;
 	struct nic_request *request; /* NULL for answers */
 	struct nic_peer *peer;
-	struct wire_header fields;   /* extension fields, the same in each packet but addr */
+	struct wire_header fields;      /* extension fields, the same in each packet but addr */
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `body` */
-	uint32_t piece_offset;       /* bytes of pieces[0] before this message */
-	const uint8_t *data;         /* contiguous payload when there are no pieces */
-	struct nic_region *region;   /* of `data`, for answers to GET */
-	uint8_t *body;               /* owned: NIC_NAP_BYTES_MAX, or NULL */
-	struct tx_stream *stream;    /* whose msg_id it has; NULL for answers */
-	uint32_t read_id;            /* the entry in the table of reads that waits for the answer; 0: none */
+	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
+	const uint8_t *data;            /* contiguous payload when there are no pieces */
+	struct nic_region *region;      /* of `data`, for answers to GET */
+	uint8_t *body;                  /* owned: NIC_NAP_BYTES_MAX, or NULL */
+	struct tx_stream *stream;       /* whose msg_id it has; NULL for answers */
+	uint32_t read_id; /* the entry in the table of reads that waits for the answer; 0: none */
 };
 
 /* ---- functions ---- */
 struct nic_queue {
 	struct nic_request *head, *tail;
-	uint32_t outstanding; /* requests and completions not yet taken by the user are bounded by NIC_DOORBELLS */
+	uint32_t outstanding; /* requests and completions not yet taken by the user are bounded by
+				 NIC_DOORBELLS */
 };
 
 struct nic_function {
 	struct nic *nic;
 	struct nic_window *window; /* NULL: not open */
 	uint32_t index;
-	uint32_t consumer;     /* own copy: the window's may be scribbled on */
-	uint32_t sent_index;   /* events written */
+	uint32_t consumer;   /* own copy: the window's may be scribbled on */
+	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint32_t received_reserved; /* receive slots promised to messages that are not complete */
-	uint32_t turn;         /* queue pair that is served first next time */
+	uint32_t turn;              /* queue pair that is served first next time */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 };
@@ -85,17 +88,18 @@ enum record_state { RECORD_EMPTY, RECORD_PARTIAL, RECORD_WHOLE, RECORD_ABORTED }
 
 /* A message on its way in. */
 struct rx_record {
-	uint8_t state;    /* enum record_state */
-	uint8_t type;     /* enum wire_type */
-	bool reserved;         /* a receive slot is promised: NAP, and PUT with an event */
+	uint8_t state; /* enum record_state */
+	uint8_t type;  /* enum wire_type */
+	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
 	uint64_t imm;
 	uint32_t src_qp, key;
 	uint64_t addr;
-	uint8_t *held;    /* payload of what is executed in order, until then; owned */
+	uint8_t *held;             /* payload of what is executed in order, until then; owned */
 	struct nic_region *region; /* GET: held by `uses` */
-	struct nic_message *answer; /* GET, CFG: room for it is taken before the request is accepted */
+	struct nic_message
+		*answer; /* GET, CFG: room for it is taken before the request is accepted */
 	struct wire_get get;
 };
 
@@ -151,14 +155,16 @@ struct nic {
 };
 
 /* nic.c */
-struct nic_message *message_get(struct nic *n);           /* zeroed; NULL when out of memory */
-void message_put(struct nic *n, struct nic_message *m);   /* frees its body too */
+struct nic_message *message_get(struct nic *n);         /* zeroed; NULL when out of memory */
+void message_put(struct nic *n, struct nic_message *m); /* frees its body too */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
-uint32_t stream_index(uint8_t function, uint16_t qp);     /* NIC_STREAMS when there is no such queue pair */
+uint32_t stream_index(uint8_t function,
+		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
 
 /* event.c: completion and receive events */
-bool received_room(const struct nic_function *f, bool next); /* next: for the message whose turn it is in its stream */
+bool received_room(const struct nic_function *f,
+		   bool next); /* next: for the message whose turn it is in its stream */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
 void received_write(struct nic_function *f, const struct nic_event *event, const uint8_t *payload);
@@ -170,18 +176,20 @@ uint32_t doorbells_take(struct nic_function *f);
 
 /* request.c */
 void request_queue(struct nic_request *r);
-void request_advance(struct nic_request *r);  /* makes messages as far as there is room */
+void request_advance(struct nic_request *r); /* makes messages as far as there is room */
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
 void queues_advance(struct nic_function *f);
 void request_free(struct nic *n, struct nic_request *r);
 
 /* send.c: RLTP's questions about our messages */
-void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out);
+void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
+		  struct rltp_packet *out);
 void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void message_post(struct nic_message *m);
 
 /* receive.c, stream.c: what arrives */
-struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h, const uint8_t *payload);
+struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
+				   const uint8_t *payload);
 void packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
 struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index);
 struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: created, its functions opened, its peers known, and the way between windows, engines and RLTP. */
+/* The NIC as a whole: created, its functions opened, its peers known, and the way between windows,
+ * engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -172,7 +173,8 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 
 	if (!p)
 		return;
-	rltp_endpoint_peer_lost(n->endpoint, node, status); /* resets the session, which frees the streams */
+	rltp_endpoint_peer_lost(n->endpoint, node,
+				status); /* resets the session, which frees the streams */
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
@@ -209,7 +211,8 @@ size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t
 
 uint64_t nic_deadline(const struct nic *n)
 {
-	/* nic_send may have ended a session, and what waited for room behind its requests is not in RLTP's hands yet. */
+	/* nic_send may have ended a session, and what waited for room behind its requests is not in
+	 * RLTP's hands yet. */
 	return n->room ? 0 : rltp_endpoint_deadline(n->endpoint);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A software NIC: functions with windows, queue pairs, memory regions, and the engines between windows and RLTP. Bytes and
- * the clock go in, bytes and deadlines come out. Single-threaded but for the windows, whose users may be anywhere.
- * Sources: C-01 .. C-36, X-02, X-05, X-07, X-09. */
+/* A software NIC: functions with windows, queue pairs, memory regions, and the engines between
+ * windows and RLTP. Bytes and the clock go in, bytes and deadlines come out. Single-threaded but
+ * for the windows, whose users may be anywhere. Sources: C-01 .. C-36, X-02, X-05, X-07, X-09. */
 #ifndef NIC_NIC_H
 #define NIC_NIC_H
 
@@ -15,11 +15,13 @@
 
 struct nic;
 
-/* The CFG registers behind this NIC (X-07), 4 bytes each. Each returns 0 or an enum wire_nack code. Called in the order of the
- * sender's queue pair, once per request. */
+/* The CFG registers behind this NIC (X-07), 4 bytes each. Each returns 0 or an enum wire_nack code.
+ * Called in the order of the sender's queue pair, once per request. */
 struct nic_cfg_ops {
-	uint8_t (*read)(void *context, uint16_t src_node, uint32_t first, uint32_t count, uint32_t *values);
-	uint8_t (*write)(void *context, uint16_t src_node, uint32_t first, uint32_t count, const uint32_t *values);
+	uint8_t (*read)(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			uint32_t *values);
+	uint8_t (*write)(void *context, uint16_t src_node, uint32_t first, uint32_t count,
+			 const uint32_t *values);
 };
 
 struct nic_options {
@@ -41,7 +43,8 @@ struct nic_counters {
 	uint64_t doorbells, descriptors_bad;
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
-	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received, cfg_sent, cfg_received;
+	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
+		cfg_sent, cfg_received;
 };
 
 int nic_create(const struct nic_options *options, struct nic **out);
@@ -50,19 +53,22 @@ void nic_destroy(struct nic *n);
 /* The own id, once the manager has given it. */
 void nic_node_set(struct nic *n, uint16_t node);
 
-/* Opens function 0 .. 7 on a zeroed window that the caller owns (sizeof(struct nic_window)) and keeps until nic_destroy.
- * Queue pairs 0 .. 3 get fresh magics, readable in the window. DXP_EEXIST, DXP_EINVAL. */
+/* Opens function 0 .. 7 on a zeroed window that the caller owns (sizeof(struct nic_window)) and
+ * keeps until nic_destroy. Queue pairs 0 .. 3 get fresh magics, readable in the window. DXP_EEXIST,
+ * DXP_EINVAL. */
 int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w);
 
-/* Memory that descriptors and peers may name. `base` stays the caller's and must outlive the region. */
+/* Memory that descriptors and peers may name. `base` stays the caller's and must outlive the
+ * region. */
 enum nic_rights {
-	NIC_LOCAL = 0,             /* own descriptors only: source and destination of own operations */
+	NIC_LOCAL = 0, /* own descriptors only: source and destination of own operations */
 	NIC_REMOTE_READ = 1 << 0,  /* GET by whoever has the key */
 	NIC_REMOTE_WRITE = 1 << 1, /* PUT by whoever has the key */
 };
 int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t rights, uint32_t *key);
 
-/* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is worthless. */
+/* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is
+ * worthless. */
 int nic_region_deregister(struct nic *n, uint32_t key);
 
 /* Peers, from the node table; as the endpoint's. */
@@ -75,13 +81,14 @@ int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_
 /* Takes doorbells of all functions and moves requests on. Returns how many doorbells were taken. */
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns);
 
-/* Has somebody rung whom nic_doorbells would take now? For a loop about to sleep: a doorbell whose queue pair is full waits for
- * completions, which wake it anyway. */
+/* Has somebody rung whom nic_doorbells would take now? For a loop about to sleep: a doorbell whose
+ * queue pair is full waits for completions, which wake it anyway. */
 bool nic_doorbell_ready(const struct nic *n);
 
 size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t now_ns);
 
-/* When nic_doorbells and nic_send must be called again even if nothing arrives and nobody posts; 0: now. */
+/* When nic_doorbells and nic_send must be called again even if nothing arrives and nobody posts; 0:
+ * now. */
 uint64_t nic_deadline(const struct nic *n);
 
 const struct nic_counters *nic_counters(const struct nic *n);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET and CFG, both sides. The asking side keeps one entry per request until its answer is complete; the answering side turns a
- * request into a message of its own (C-19, C-21, C-32). The number of requests outstanding is bounded by the asking side, so
- * the answering side always has room and nothing can lock (C-22). */
+/* GET and CFG, both sides. The asking side keeps one entry per request until its answer is
+ * complete; the answering side turns a request into a message of its own (C-19, C-21, C-32). The
+ * number of requests outstanding is bounded by the asking side, so the answering side always has
+ * room and nothing can lock (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,8 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		read_finish(p, r, registers_take(r, h, payload));
 		return;
 	}
-	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr || h->payload_bytes > r->left) {
+	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr ||
+	    h->payload_bytes > r->left) {
 		read_finish(p, r, DXP_EMALFORMED);
 		return;
 	}
@@ -118,7 +120,8 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		read_finish(p, r, DXP_OK);
 }
 
-static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type, uint8_t flow)
+static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type,
+				       uint8_t flow)
 {
 	struct nic_message *m = record->answer;
 
@@ -143,11 +146,13 @@ void get_execute(struct nic_peer *p, struct rx_record *record)
 	message_post(m);
 }
 
-static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record, struct nic_message *m)
+static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record,
+			      struct nic_message *m)
 {
 	uint32_t values[NIC_CFG_WORDS_MAX];
 	uint32_t count = get_be32(record->held);
-	uint8_t code = n->options.cfg->read(n->options.cfg_context, node, (uint32_t)(record->addr / 4), count, values);
+	uint8_t code = n->options.cfg->read(n->options.cfg_context, node,
+					    (uint32_t)(record->addr / 4), count, values);
 
 	if (code != 0)
 		return code;
@@ -164,18 +169,20 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = get_be32(record->held + 4 * i);
-	return n->options.cfg->write(n->options.cfg_context, node, (uint32_t)(record->addr / 4), count, values);
+	return n->options.cfg->write(n->options.cfg_context, node, (uint32_t)(record->addr / 4),
+				     count, values);
 }
 
 void cfg_execute(struct nic_peer *p, struct rx_record *record)
 {
 	uint16_t node = p->session->options.peer_node;
 	bool writing = record->type == WIRE_CFG_WR;
-	struct nic_message *m =
-		answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP, FLOW_ANSWER_SMALL);
+	struct nic_message *m = answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
+					    FLOW_ANSWER_SMALL);
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;
-	m->fields.key = writing ? registers_write(p->nic, node, record) : registers_read(p->nic, node, record, m);
+	m->fields.key = writing ? registers_write(p->nic, node, record)
+				: registers_read(p->nic, node, record, m);
 	message_post(m);
 }

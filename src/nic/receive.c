@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that RLTP accepts: queue pair and magic are checked, then key and bounds of the whole message; only then does a
- * byte move, to its final place. A refusal leaves no trace but a counter (C-10, C-27, C-33). */
+/* Packets that RLTP accepts: queue pair and magic are checked, then key and bounds of the whole
+ * message; only then does a byte move, to its final place. A refusal leaves no trace but a counter
+ * (C-10, C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,9 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
-#define ACCEPTED ((struct rltp_verdict){0, 0})
+#define ACCEPTED      ((struct rltp_verdict){0, 0})
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
-#define NOT_READY ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
+#define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
 static struct rltp_verdict not_ready(struct nic *n)
 {
@@ -19,8 +20,8 @@ static struct rltp_verdict not_ready(struct nic *n)
 	return NOT_READY;
 }
 
-/* Where in its message the payload of this packet starts: packets but the last are of equal size. False when it would not
- * lie inside the message. */
+/* Where in its message the payload of this packet starts: packets but the last are of equal size.
+ * False when it would not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -30,8 +31,8 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right, uint64_t offset, uint64_t bytes,
-					struct nic_region **out)
+static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right,
+					uint64_t offset, uint64_t bytes, struct nic_region **out)
 {
 	struct nic_region *region = region_find(n, key);
 
@@ -51,21 +52,26 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t ri
 	return ACCEPTED;
 }
 
-/* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing is ever written. */
-static struct rltp_verdict put_place(struct nic *n, struct nic_function *f, const struct wire_header *h, const uint8_t *payload)
+/* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing
+ * is ever written. */
+static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
+				     const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_region *region;
 	uint64_t offset;
 
 	if (!payload_offset(h, &offset) || offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
+	struct rltp_verdict verdict =
+		region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	memcpy(region->base + h->addr, payload, h->payload_bytes);
-	/* The engine is the only writer: a locked addition would wait for all that memcpy has stored. */
+	/* The engine is the only writer: a locked addition would wait for all that memcpy has
+	 * stored. */
 	uint64_t total = atomic_load_explicit(&f->window->put_bytes, memory_order_relaxed);
-	atomic_store_explicit(&f->window->put_bytes, total + h->payload_bytes, memory_order_release);
+	atomic_store_explicit(&f->window->put_bytes, total + h->payload_bytes,
+			      memory_order_release);
 	return ACCEPTED;
 }
 
@@ -88,15 +94,16 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
 	return true;
 }
 
-static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
-				     const uint8_t *payload)
+static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct rx_record *r,
+				     const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_region *region;
 
 	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
 	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
+	struct rltp_verdict verdict =
+		region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, false))
@@ -110,14 +117,14 @@ static bool cfg_shape_good(const struct wire_header *h, const uint8_t *payload)
 {
 	uint32_t words = h->payload_bytes / 4;
 
-	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX || h->msg_bytes != h->payload_bytes ||
-	    h->addr % 4 != 0 || h->addr / 4 > UINT32_MAX)
+	if (h->payload_bytes % 4 != 0 || words == 0 || words > NIC_CFG_WORDS_MAX ||
+	    h->msg_bytes != h->payload_bytes || h->addr % 4 != 0 || h->addr / 4 > UINT32_MAX)
 		return false;
 	return h->type != WIRE_CFG_RD || (words == 1 && get_be32(payload) <= NIC_CFG_WORDS_MAX);
 }
 
-static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r, const struct wire_header *h,
-				     const uint8_t *payload)
+static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r,
+				     const struct wire_header *h, const uint8_t *payload)
 {
 	if (!n->options.cfg)
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
@@ -131,8 +138,8 @@ static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct r
 }
 
 /* What a message needs before its first packet is taken. */
-static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r, const struct wire_header *h,
-					bool next)
+static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r,
+					const struct wire_header *h, bool next)
 {
 	bool event = h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 
@@ -140,10 +147,12 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, s
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (event && !received_room(f, next))
 		return not_ready(n);
-	struct rx_record fresh = {.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
+	struct rx_record fresh = {
+		.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
-		fresh.held = calloc(1, NIC_NAP_BYTES_MAX); /* what the sender leaves out must not be what lay here */
+		fresh.held = calloc(1, NIC_NAP_BYTES_MAX); /* what the sender leaves out must not be
+							      what lay here */
 		if (!fresh.held)
 			return not_ready(n);
 	}
@@ -158,10 +167,12 @@ static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
 
-	return h->type == WIRE_NAP || h->type == WIRE_PUT || ((h->flags & whole) == whole && h->sub == 0);
+	return h->type == WIRE_NAP || h->type == WIRE_PUT ||
+	       ((h->flags & whole) == whole && h->sub == 0);
 }
 
-static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
 {
 	uint64_t offset;
 
@@ -171,8 +182,9 @@ static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_head
 	return ACCEPTED;
 }
 
-static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struct nic_function *f, struct rx_record *r,
-					const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struct nic_function *f,
+					struct rx_record *r, const struct wire_header *h,
+					const uint8_t *payload)
 {
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
@@ -204,8 +216,8 @@ static void counters_note(struct nic *n, uint8_t type)
 }
 
 /* The usual NAP, one packet and in order, goes straight to its buffer in the window. */
-static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_stream *stream, const struct wire_header *h,
-		       const uint8_t *payload)
+static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_stream *stream,
+		       const struct wire_header *h, const uint8_t *payload)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
 	struct nic_event event = {
@@ -218,7 +230,8 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	};
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
-	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX || !received_room(f, true))
+	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX ||
+	    !received_room(f, true))
 		return false;
 	received_write(f, &event, payload);
 	stream->next++;
@@ -227,7 +240,8 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	return true;
 }
 
-static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
+					   const uint8_t *payload)
 {
 	struct nic *n = p->nic;
 	uint32_t index = stream_index(h->dst_function, h->dst_qp);
@@ -272,7 +286,8 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	return ACCEPTED;
 }
 
-struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h, const uint8_t *payload)
+struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
+				   const uint8_t *payload)
 {
 	struct nic_peer *p = peer_of(s);
 	struct nic *n = user;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions and their keys: 12 bits of index, 20 random bits drawn anew at each registration, so that a key of a region
- * that is gone is worthless. */
+/* Memory regions and their keys: 12 bits of index, 20 random bits drawn anew at each registration,
+ * so that a key of a region that is gone is worthless. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -27,7 +27,8 @@ int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t righ
 		struct nic_region *r = &n->regions[index];
 		if (r->key)
 			continue;
-		*r = (struct nic_region){.base = base, .bytes = bytes, .rights = rights, .key = key_draw(n, index)};
+		*r = (struct nic_region){
+			.base = base, .bytes = bytes, .rights = rights, .key = key_draw(n, index)};
 		n->region_hint = index + 1;
 		*key = r->key;
 		return DXP_OK;

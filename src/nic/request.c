@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request becomes messages and, when they have ended, a completion. Messages are cut so that each is contiguous in the
- * peer's memory and gathers few local pieces; cutting pauses where a stream or the table of reads is full. */
+/* A request becomes messages and, when they have ended, a completion. Messages are cut so that each
+ * is contiguous in the peer's memory and gathers few local pieces; cutting pauses where a stream or
+ * the table of reads is full. */
 #include <assert.h>
 #include <string.h>
 #include <stdlib.h>
@@ -137,7 +138,8 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* How far the next message reaches: to the end of the remote piece, over at most LINK_SLICES_MAX local ones. */
+/* How far the next message reaches: to the end of the remote piece, over at most LINK_SLICES_MAX
+ * local ones. */
 static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
 {
 	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
@@ -188,8 +190,10 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* The part that GET and CFG requests share: an entry in the table of reads that waits for the answer. */
-static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type, struct nic_read **read)
+/* The part that GET and CFG requests share: an entry in the table of reads that waits for the
+ * answer. */
+static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
+					      uint8_t type, struct nic_read **read)
 {
 	*read = read_begin(p);
 	if (!*read)
@@ -245,7 +249,8 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 {
 	bool writing = r->head.op == NIC_OP_CFG_WRITE;
 	struct nic_read *read;
-	struct nic_message *m = read_message_begin(r, p, writing ? WIRE_CFG_WR : WIRE_CFG_RD, &read);
+	struct nic_message *m =
+		read_message_begin(r, p, writing ? WIRE_CFG_WR : WIRE_CFG_RD, &read);
 
 	if (!m)
 		return false;
@@ -301,13 +306,15 @@ void request_advance(struct nic_request *r)
 
 void queues_advance(struct nic_function *f)
 {
-	/* Each is the first in turn: what becomes free of streams and reads would else always go to the same. */
+	/* Each is the first in turn: what becomes free of streams and reads would else always go to
+	 * the same. */
 	uint32_t turn = f->turn++;
 
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
 		struct nic_queue *q = &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION];
 		struct nic_request *r = q->head;
-		/* A request that cannot be cut whole holds back those behind it: their order is promised. */
+		/* A request that cannot be cut whole holds back those behind it: their order is
+		 * promised. */
 		for (; r; r = r->next) {
 			if (!r->cut_done)
 				request_advance(r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RLTP asks about our messages: the bytes of a packet, again at each transmission, and where to report its end. */
+/* What RLTP asks about our messages: the bytes of a packet, again at each transmission, and where
+ * to report its end. */
 #include <assert.h>
 #include <string.h>
 
@@ -9,10 +10,12 @@
 
 void message_post(struct nic_message *m)
 {
-	rltp_endpoint_post(m->peer->nic->endpoint, m->peer->session, &m->rltp, m->peer->nic->now_ns);
+	rltp_endpoint_post(m->peer->nic->endpoint, m->peer->session, &m->rltp,
+			   m->peer->nic->now_ns);
 }
 
-static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out)
+static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t bytes,
+			 struct rltp_packet *out)
 {
 	const struct nic_piece *piece = m->pieces;
 	uint64_t skip = (uint64_t)m->piece_offset + offset;
@@ -29,7 +32,8 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	}
 }
 
-void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes, struct rltp_packet *out)
+void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes,
+		  struct rltp_packet *out)
 {
 	const struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	struct wire_header *h = &out->header;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams: messages from one node to one queue pair are executed in the order of their ids, whatever order their packets
- * come in. Data of PUT is placed at once; only what has an effect beyond memory waits for its turn. */
+/* Streams: messages from one node to one queue pair are executed in the order of their ids,
+ * whatever order their packets come in. Data of PUT is placed at once; only what has an effect
+ * beyond memory waits for its turn. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

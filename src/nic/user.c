@@ -12,14 +12,15 @@ int nic_user_post(struct nic_window *w, const void *descriptor, uint32_t bytes)
 		return DXP_EINVAL;
 	uint32_t index, consumer;
 	do {
-		/* `consumer` first: read last it may be ahead of an older `producer`, and the difference would read as full. Pairs with
-		 * the engine's release of it: the slot was copied out. */
+		/* `consumer` first: read last it may be ahead of an older `producer`, and the
+		 * difference would read as full. Pairs with the engine's release of it: the slot
+		 * was copied out. */
 		consumer = atomic_load_explicit(&w->consumer, memory_order_acquire);
 		index = atomic_load_explicit(&w->producer, memory_order_relaxed);
 		if (index - consumer >= NIC_DOORBELLS)
 			return DXP_EAGAIN;
-	} while (!atomic_compare_exchange_weak_explicit(&w->producer, &index, index + 1, memory_order_relaxed,
-							memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&w->producer, &index, index + 1, memory_order_relaxed, memory_order_relaxed));
 	struct nic_doorbell *bell = &w->doorbells[index % NIC_DOORBELLS];
 	memcpy(w->descriptors[index % NIC_DOORBELLS], descriptor, bytes);
 	bell->bytes = bytes;
@@ -75,7 +76,8 @@ struct builder {
 	uint32_t used;
 };
 
-static void builder_begin(struct builder *b, uint8_t op, uint8_t qp, const struct nic_target *to, uint64_t context)
+static void builder_begin(struct builder *b, uint8_t op, uint8_t qp, const struct nic_target *to,
+			  uint64_t context)
 {
 	const struct nic_descriptor head = {
 		.op = op,
@@ -112,8 +114,8 @@ static bool builder_inline(struct builder *b, const void *data, uint32_t bytes)
 	return bytes == 0 || builder_append(b, data, bytes);
 }
 
-int nic_user_nap(struct nic_window *w, uint8_t qp, const struct nic_target *to, const void *data, uint32_t bytes, uint64_t imm,
-		 uint64_t context)
+int nic_user_nap(struct nic_window *w, uint8_t qp, const struct nic_target *to, const void *data,
+		 uint32_t bytes, uint64_t imm, uint64_t context)
 {
 	struct builder b;
 
@@ -124,8 +126,8 @@ int nic_user_nap(struct nic_window *w, uint8_t qp, const struct nic_target *to, 
 	return nic_user_post(w, b.bytes, b.used);
 }
 
-static int lists_post(struct nic_window *w, struct builder *b, const struct nic_entry *src, uint16_t src_count,
-		      const struct nic_entry *dst, uint16_t dst_count)
+static int lists_post(struct nic_window *w, struct builder *b, const struct nic_entry *src,
+		      uint16_t src_count, const struct nic_entry *dst, uint16_t dst_count)
 {
 	if (src_count + dst_count > NIC_LIST_ENTRIES_MAX ||
 	    !builder_append(b, src, src_count * (uint32_t)sizeof(*src)) ||
@@ -136,7 +138,8 @@ static int lists_post(struct nic_window *w, struct builder *b, const struct nic_
 	return nic_user_post(w, b->bytes, b->used);
 }
 
-int nic_user_put(struct nic_window *w, uint8_t qp, const struct nic_target *to, const struct nic_lists *l, uint64_t context)
+int nic_user_put(struct nic_window *w, uint8_t qp, const struct nic_target *to,
+		 const struct nic_lists *l, uint64_t context)
 {
 	struct builder b;
 
@@ -144,7 +147,8 @@ int nic_user_put(struct nic_window *w, uint8_t qp, const struct nic_target *to, 
 	return lists_post(w, &b, l->local, l->local_count, l->remote, l->remote_count);
 }
 
-int nic_user_get(struct nic_window *w, uint8_t qp, const struct nic_target *to, const struct nic_lists *l, uint64_t context)
+int nic_user_get(struct nic_window *w, uint8_t qp, const struct nic_target *to,
+		 const struct nic_lists *l, uint64_t context)
 {
 	struct builder b;
 
@@ -162,8 +166,8 @@ int nic_user_cfg_read(struct nic_window *w, uint8_t qp, const struct nic_target 
 	return lists_post(w, &b, &registers, 1, local, 1);
 }
 
-int nic_user_cfg_write(struct nic_window *w, uint8_t qp, const struct nic_target *to, uint32_t first, const uint32_t *values,
-		       uint32_t count, uint64_t context)
+int nic_user_cfg_write(struct nic_window *w, uint8_t qp, const struct nic_target *to,
+		       uint32_t first, const uint32_t *values, uint32_t count, uint64_t context)
 {
 	const struct nic_entry registers = {.offset = 4ull * first, .bytes = 4 * count};
 	struct builder b;

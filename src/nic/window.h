@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The function window: the memory through which somebody drives a NIC function. It holds offsets and indices, never pointers,
- * so that it can lie in memory shared with another process or a device; the embedded NIC uses the very same layout.
- * Sources: C-12 .. C-16, C-23, C-26 .. C-29, C-36; docs/design.md "The NIC".
+/* The function window: the memory through which somebody drives a NIC function. It holds offsets
+ * and indices, never pointers, so that it can lie in memory shared with another process or a
+ * device; the embedded NIC uses the very same layout. Sources: C-12 .. C-16, C-23, C-26 .. C-29,
+ * C-36; docs/design.md "The NIC".
  *
- * Who writes what: the user writes `doorbells`, `descriptors` and the two consumer indices; the engine writes everything else.
- * Doorbell protocol, user:   claim index i by compare-and-swap on producer, after i - consumer < 32 was seen;
- *                            write descriptor slot i % 32 and doorbell i % 32; release-store lap(i) into its lap word.
- *                  engine:   acquire-load lap word of slot consumer % 32; equal to lap(consumer)? copy the descriptor, believe
- *                            only the copy, release-store consumer + 1.
- * Event protocol is the same with roles exchanged. A lap word never repeats until 2^32 laps, so stale slots are known. */
+ * Who writes what: the user writes `doorbells`, `descriptors` and the two consumer indices; the
+ * engine writes everything else. Doorbell protocol, user:   claim index i by compare-and-swap on
+ * producer, after i - consumer < 32 was seen; write descriptor slot i % 32 and doorbell i % 32;
+ * release-store lap(i) into its lap word. engine:   acquire-load lap word of slot consumer % 32;
+ * equal to lap(consumer)? copy the descriptor, believe only the copy, release-store consumer + 1.
+ * Event protocol is the same with roles exchanged. A lap word never repeats until 2^32 laps, so
+ * stale slots are known. */
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 
@@ -22,9 +24,9 @@
 #define NIC_WINDOW_VERSION 1
 
 enum nic_op {
-	NIC_OP_NAP = 1, /* message into the receive ring of a queue pair */
-	NIC_OP_PUT,     /* local list into remote list */
-	NIC_OP_GET,     /* remote list into local list */
+	NIC_OP_NAP = 1,   /* message into the receive ring of a queue pair */
+	NIC_OP_PUT,       /* local list into remote list */
+	NIC_OP_GET,       /* remote list into local list */
 	NIC_OP_CFG_READ,  /* registers of the peer into local list */
 	NIC_OP_CFG_WRITE, /* immediate data into registers of the peer */
 };
@@ -41,8 +43,8 @@ struct nic_entry {
 	uint32_t key;
 };
 
-/* A chain descriptor: the head, then src_count + dst_count entries, or inline_bytes of payload and dst_count entries before
- * it. Only the totals of both lists must agree. */
+/* A chain descriptor: the head, then src_count + dst_count entries, or inline_bytes of payload and
+ * dst_count entries before it. Only the totals of both lists must agree. */
 struct nic_descriptor {
 	uint8_t op;    /* enum nic_op */
 	uint8_t flags; /* enum nic_descriptor_flag */
@@ -93,23 +95,25 @@ struct nic_window {
 	_Atomic uint32_t node;
 
 	/* page 1: status */
-	alignas(4096) _Atomic uint32_t error;    /* sticky enum dxp_status, negated; 0 is none */
-	_Atomic uint32_t need_wakeup;            /* the engine sleeps: ring its eventfd */
-	alignas(64) _Atomic uint32_t consumer;   /* doorbells taken */
-	_Atomic uint64_t put_bytes;              /* total placed by PUT, monotonic (P-02 regtotallen) */
+	alignas(4096) _Atomic uint32_t error;  /* sticky enum dxp_status, negated; 0 is none */
+	_Atomic uint32_t need_wakeup;          /* the engine sleeps: ring its eventfd */
+	alignas(64) _Atomic uint32_t consumer; /* doorbells taken */
+	_Atomic uint64_t put_bytes; /* total placed by PUT, monotonic (P-02 regtotallen) */
 
 	/* page 2: doorbells */
 	alignas(4096) _Atomic uint32_t producer; /* doorbells claimed */
 	alignas(64) struct nic_doorbell doorbells[NIC_DOORBELLS];
 
-	/* events, NAP buffers (C-29: 2 KiB aligned; buffer i belongs to receive slot i), descriptors */
+	/* events, NAP buffers (C-29: 2 KiB aligned; buffer i belongs to receive slot i),
+	 * descriptors */
 	alignas(4096) struct nic_event_ring sent;
 	alignas(4096) struct nic_event_ring received;
 	alignas(4096) uint8_t nap[NIC_EVENTS][NIC_NAP_BYTES_MAX];
 	alignas(4096) uint8_t descriptors[NIC_DOORBELLS][NIC_DESCRIPTOR_BYTES];
 };
 
-/* The lap word of free-running index i in a ring of `size` entries: never 0, which is what fresh memory holds. */
+/* The lap word of free-running index i in a ring of `size` entries: never 0, which is what fresh
+ * memory holds. */
 static inline uint32_t nic_lap(uint32_t i, uint32_t size)
 {
 	return i / size + 1;

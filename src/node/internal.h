@@ -14,7 +14,7 @@ struct node {
 	struct nic *nic;
 	struct nic_window *window;
 	struct member *member; /* NULL with a static id */
-	struct mac *mac; /* keyed with the fabric key: makes the tokens of RESET frames */
+	struct mac *mac;       /* keyed with the fabric key: makes the tokens of RESET frames */
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
@@ -23,7 +23,8 @@ struct node {
 	struct link_arrival arrivals[LINK_BATCH];
 };
 
-/* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there were. */
+/* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there
+ * were. */
 uint32_t peers_update(struct node *n);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread for several nodes: turns all of them, spins while there was something lately, then sleeps on all endpoints. */
+/* One thread for several nodes: turns all of them, spins while there was something lately, then
+ * sleeps on all endpoints. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static int poller_create(const struct node_loop *loop, int *out)
 	int poller = epoll_create1(EPOLL_CLOEXEC);
 
 	if (poller < 0) {
-		log_error("cannot create an epoll instance: %s; raise the limit on open files", strerror(errno));
+		log_error("cannot create an epoll instance: %s; raise the limit on open files",
+			  strerror(errno));
 		return DXP_EIO;
 	}
 	for (uint32_t i = 0; i < loop->count; i++) {
@@ -67,7 +69,8 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
-	/* Asked after announcing: what another thread has for `service` is either seen now or its node_wake rings. */
+	/* Asked after announcing: what another thread has for `service` is either seen now or its
+	 * node_wake rings. */
 	uint64_t now_ns = link_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
@@ -84,7 +87,9 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 int node_loop_run(struct node_loop *loop)
 {
-	uint32_t spin_ns = loop->spin_ns == 0 ? LINK_SPIN_NS : loop->spin_ns == UINT32_MAX ? 0 : loop->spin_ns;
+	uint32_t spin_ns = loop->spin_ns == 0            ? LINK_SPIN_NS
+			   : loop->spin_ns == UINT32_MAX ? 0
+							 : loop->spin_ns;
 	uint64_t busy_ns = link_now_ns();
 	struct spin spin;
 	bool waited = false;

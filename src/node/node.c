@@ -13,12 +13,15 @@
 #include "node/internal.h"
 #include "wire/ids.h"
 
-#define SEND_ROUNDS  4        /* batches sent in one turn before it looks at arrivals again */
-#define SEND_RETRIES 1000     /* tries while the kernel has no room; then the rest is left to the transport */
-#define BUFFER_PER_PACKET 16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
-#define WINDOW_MIN   16
+#define SEND_ROUNDS 4 /* batches sent in one turn before it looks at arrivals again */
+#define SEND_RETRIES \
+	1000 /* tries while the kernel has no room; then the rest is left to the transport */
+#define BUFFER_PER_PACKET \
+	16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
+#define WINDOW_MIN 16
 
-/* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id. */
+/* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id.
+ */
 static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
@@ -45,7 +48,9 @@ static int link_start(struct node *n)
 	uint32_t spin_ns = n->options.spin_ns;
 	struct link_options options = {
 		.bind = n->options.bind,
-		.spin_ns = spin_ns == 0 ? LINK_SPIN_NS : spin_ns == UINT32_MAX ? 0 : spin_ns,
+		.spin_ns = spin_ns == 0            ? LINK_SPIN_NS
+			   : spin_ns == UINT32_MAX ? 0
+						   : spin_ns,
 	};
 
 	return link_open(&options, &n->link);
@@ -55,7 +60,8 @@ static uint32_t window_packets(const struct node *n)
 {
 	if (n->options.window_packets)
 		return n->options.window_packets;
-	return (uint32_t)clamp_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, WINDOW_MIN, RLTP_WINDOW_DEFAULT);
+	return (uint32_t)clamp_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, WINDOW_MIN,
+				   RLTP_WINDOW_DEFAULT);
 }
 
 static int nic_start(struct node *n)
@@ -94,12 +100,13 @@ static int member_start(struct node *n, uint64_t now_ns)
 		.manager = o->manager,
 		.join_timeout_ns = UINT64_MAX, /* node_join has the caller's bound */
 		.entropy = entropy_kernel,
-		.self = {
-			.kind = o->xpu ? MANAGE_XPU : MANAGE_HOST,
-			.magic = n->window->qp_magic[NODE_SERVICE_QP],
-			.incarnation = n->incarnation,
-			.memory_bytes = o->memory_bytes,
-		},
+		.self =
+			{
+				.kind = o->xpu ? MANAGE_XPU : MANAGE_HOST,
+				.magic = n->window->qp_magic[NODE_SERVICE_QP],
+				.incarnation = n->incarnation,
+				.memory_bytes = o->memory_bytes,
+			},
 	};
 
 	memcpy(options.key, o->fabric_key, sizeof(options.key));
@@ -261,7 +268,8 @@ const char *node_error(const struct node *n)
 bool node_sleep_announce(struct node *n)
 {
 	atomic_store_explicit(&n->window->need_wakeup, 1, memory_order_relaxed);
-	/* Pairs with the fence in node_wake: either we see its doorbell, or it sees our announcement. */
+	/* Pairs with the fence in node_wake: either we see its doorbell, or it sees our
+	 * announcement. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (!nic_doorbell_ready(n->nic))
 		return true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node: one NIC on one UDP endpoint, its membership in a fabric, and the loop that moves them. Function 0 of the NIC is open,
- * its window in this process's memory; service is on queue pair 0.
+/* A node: one NIC on one UDP endpoint, its membership in a fabric, and the loop that moves them.
+ * Function 0 of the NIC is open, its window in this process's memory; service is on queue pair 0.
  *
- * Threads: everything here is for one thread at a time but node_wake and the window, which any thread may use. After posting to
- * the window from another thread than the one that turns the node, call node_wake. */
+ * Threads: everything here is for one thread at a time but node_wake and the window, which any
+ * thread may use. After posting to the window from another thread than the one that turns the node,
+ * call node_wake. */
 #ifndef NODE_NODE_H
 #define NODE_NODE_H
 
@@ -19,41 +20,46 @@ struct node;
 #define NODE_SERVICE_QP 0 /* where commands arrive; its magic is what the node table tells */
 
 struct node_options {
-	const char *name;          /* [A-Za-z0-9._-], unique in the fabric; copied, as all texts here */
-	bool xpu;                  /* else a host */
-	uint8_t uuid[16];          /* the same after a restart keeps the id; all zero: a new random one */
+	const char *name; /* [A-Za-z0-9._-], unique in the fabric; copied, as all texts here */
+	bool xpu;         /* else a host */
+	uint8_t uuid[16]; /* the same after a restart keeps the id; all zero: a new random one */
 	const char *engine, *device; /* xPU: what the table says of it; NULL: "" */
-	uint64_t memory_bytes;     /* xPU */
+	uint64_t memory_bytes;       /* xPU */
 	struct wire_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
 	/* Not 0: a node with this id and without a manager; its peers come from node_peer alone. */
 	uint16_t static_id;
-	struct wire_address bind;  /* port 0: any */
-	uint32_t spin_ns;          /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
-	uint32_t window_packets;   /* 0: as the socket's buffer allows */
+	struct wire_address bind; /* port 0: any */
+	uint32_t spin_ns;         /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
+	uint32_t window_packets;  /* 0: as the socket's buffer allows */
 	bool no_payload_crc;
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
-	/* Called from node_turn for each change of the node table, after the NIC knows of it. May be NULL. */
+	/* Called from node_turn for each change of the node table, after the NIC knows of it. May
+	 * be NULL. */
 	void (*changed)(void *context, const struct table_change *change);
 	void *changed_context;
 };
 
-/* Opens endpoint, NIC and window and begins to join. DXP_EBUSY: port in use; DXP_EIO, DXP_ENOMEM, DXP_EINVAL: as logged. */
+/* Opens endpoint, NIC and window and begins to join. DXP_EBUSY: port in use; DXP_EIO, DXP_ENOMEM,
+ * DXP_EINVAL: as logged. */
 int node_open(const struct node_options *options, struct node **out);
 
 /* Leaves the fabric (one datagram, not awaited) and frees everything. NULL is allowed. */
 void node_close(struct node *n);
 
 /* A peer of a node with a static id. Statuses as nic_peer_set. */
-int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation);
+int node_peer(struct node *n, uint16_t id, const struct wire_address *address,
+	      uint64_t incarnation);
 uint64_t node_incarnation(const struct node *n);
 
-/* Turns until the node holds a lease or `deadline_ns`. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY; node_error says it in words. */
+/* Turns until the node holds a lease or `deadline_ns`. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY;
+ * node_error says it in words. */
 int node_join(struct node *n, uint64_t deadline_ns);
 const char *node_error(const struct node *n);
 
-/* One turn: takes what arrived, doorbells and timers, sends what is due. Returns how much happened; 0 for nothing. */
+/* One turn: takes what arrived, doorbells and timers, sends what is due. Returns how much happened;
+ * 0 for nothing. */
 uint32_t node_turn(struct node *n);
 
 /* When node_turn must be called again though nothing arrives. */
@@ -66,7 +72,8 @@ void node_wake(struct node *n);
 /* For a loop over several nodes: readable when node_turn has something to do. */
 int node_fd(const struct node *n);
 
-/* The engine is about to sleep: users of the window must call node_wake after posting. False when a doorbell is waiting. */
+/* The engine is about to sleep: users of the window must call node_wake after posting. False when a
+ * doorbell is waiting. */
 bool node_sleep_announce(struct node *n);
 void node_sleep_end(struct node *n);
 
@@ -79,7 +86,8 @@ struct nic_window *node_window(struct node *n);
 const struct node_table *node_table(const struct node *n);
 void node_address(const struct node *n, struct wire_address *out);
 
-/* Service queue pair of another node, from the table. DXP_ENOENT: no such node; DXP_EACCESS: not granted; DXP_EPEERLOST: dead. */
+/* Service queue pair of another node, from the table. DXP_ENOENT: no such node; DXP_EACCESS: not
+ * granted; DXP_EPEERLOST: dead. */
 int node_target(const struct node *n, uint16_t id, struct nic_target *out);
 
 /* Traffic with one peer: payload bytes sent first and received first. 0 for unknown ones. */

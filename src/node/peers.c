@@ -5,7 +5,8 @@
 #include "base/util.h"
 #include "node/internal.h"
 
-/* Largest payload of a data packet on this path: what the path carries less our header, in whole cache lines. */
+/* Largest payload of a data packet on this path: what the path carries less our header, in whole
+ * cache lines. */
 static uint16_t payload_on_path(const struct node *n, const struct wire_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
@@ -62,7 +63,8 @@ int node_target(const struct node *n, uint16_t id, struct nic_target *out)
 		return DXP_EACCESS;
 	if (!e->alive)
 		return DXP_EPEERLOST;
-	*out = (struct nic_target){.node = id, .function = 0, .qp = NODE_SERVICE_QP, .magic = e->magic};
+	*out = (struct nic_target){
+		.node = id, .function = 0, .qp = NODE_SERVICE_QP, .magic = e->magic};
 	return DXP_OK;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the receiver tells the sender: one acknowledgement per batch of arrivals, with everything that it holds; and
- * refusals, one frame each. Neither is reliable: both are made again from the state when they are lost. */
+/* What the receiver tells the sender: one acknowledgement per batch of arrivals, with everything
+ * that it holds; and refusals, one frame each. Neither is reliable: both are made again from the
+ * state when they are lost. */
 #include <string.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-static void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes, struct link_datagram *out)
+static void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
+			   struct link_datagram *out)
 {
 	wire_header_encode(h, out->header);
 	out->to = s->address;
@@ -28,7 +30,8 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 	struct wire_ack ack = {
 		.echo_ts = s->echo_ts,
 		.echo_psn = s->echo_psn,
-		.hold = s->echo_valid ? timestamp_of(now_ns - min_u64(s->echo_arrived_ns, now_ns)) : WIRE_HOLD_NONE,
+		.hold = s->echo_valid ? timestamp_of(now_ns - min_u64(s->echo_arrived_ns, now_ns))
+				      : WIRE_HOLD_NONE,
 		.rwnd = (uint16_t)s->options.window_packets,
 		.dup_count = s->dup_count,
 		.rx_count = s->rx_count,
@@ -36,7 +39,8 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 	};
 
 	header_begin(s, WIRE_ACK, now_ns, &h);
-	ack.sack_words = (uint8_t)rx_map_report(&s->rx, body + WIRE_ACK_BODY_BYTES, WIRE_SACK_WORDS_MAX, &ack.sack_off);
+	ack.sack_words = (uint8_t)rx_map_report(&s->rx, body + WIRE_ACK_BODY_BYTES,
+						WIRE_SACK_WORDS_MAX, &ack.sack_off);
 	if (ack.sack_words > 0)
 		h.flags |= WIRE_FLAG_BMP;
 	if (s->gap_new)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c.
+ */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -112,7 +113,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	s->address = peer->address;
-	s->options.payload_bytes = peer->payload_bytes; /* for the next session: that of an open one is agreed */
+	s->options.payload_bytes =
+		peer->payload_bytes; /* for the next session: that of an open one is agreed */
 	if (peer->incarnation > s->peer_incarnation) {
 		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
@@ -156,7 +158,8 @@ void session_activate(struct rltp_endpoint *e, struct rltp_session *s)
 	e->active = s;
 }
 
-void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
+void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+			uint64_t now_ns)
 {
 	rltp_session_post(s, m, now_ns);
 	if (s->state == RLTP_IDLE)
@@ -164,7 +167,8 @@ void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct 
 	session_activate(e, s);
 }
 
-/* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will do) and a generation. */
+/* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will
+ * do) and a generation. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
@@ -172,7 +176,8 @@ static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 	return s && s->local_id == id ? s : NULL;
 }
 
-static void session_frame(struct rltp_endpoint *e, const struct wire_header *h, const struct link_arrival *a, uint64_t now_ns)
+static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
+			  const struct link_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = session_by_id(e, h->dst_session);
 
@@ -212,11 +217,12 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 /* Does the session have anything to wait for? If not it leaves the list of active ones. */
 static bool session_quiet(const struct rltp_session *s)
 {
-	return !rltp_session_busy(s) && rltp_session_deadline(s) == UINT64_MAX && greeting_deadline(s) == UINT64_MAX;
+	return !rltp_session_busy(s) && rltp_session_deadline(s) == UINT64_MAX &&
+	       greeting_deadline(s) == UINT64_MAX;
 }
 
-static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out, size_t count,
-			   uint64_t now_ns)
+static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
+			   struct link_datagram *out, size_t count, uint64_t now_ns)
 {
 	if (rltp_session_dead(s, now_ns))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
@@ -224,8 +230,9 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, stru
 	return n + rltp_session_send(s, out + n, count - n, now_ns);
 }
 
-/* The batch was full before it was the turn of *link: he is the first next time. Else one busy session would keep even the
- * acknowledgements of those behind it back for as long as it is busy. */
+/* The batch was full before it was the turn of *link: he is the first next time. Else one busy
+ * session would keep even the acknowledgements of those behind it back for as long as it is busy.
+ */
 static void active_rotate(struct rltp_endpoint *e, struct rltp_session **link)
 {
 	struct rltp_session *first = *link, **end;
@@ -239,7 +246,8 @@ static void active_rotate(struct rltp_endpoint *e, struct rltp_session **link)
 	e->active = first;
 }
 
-size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+			  uint64_t now_ns)
 {
 	size_t n = resets_send(e, out, count, now_ns);
 	struct rltp_session **link = &e->active;
@@ -263,7 +271,8 @@ uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 	uint64_t deadline = e->reset_count > 0 ? 0 : UINT64_MAX;
 
 	for (const struct rltp_session *s = e->active; s; s = s->next_active) {
-		deadline = min_u64(deadline, min_u64(greeting_deadline(s), rltp_session_deadline(s)));
+		deadline =
+			min_u64(deadline, min_u64(greeting_deadline(s), rltp_session_deadline(s)));
 		if (rltp_session_busy(s))
 			deadline = min_u64(deadline, s->heard_ns + RLTP_DEAD_NS + 1);
 	}
@@ -275,7 +284,8 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 	return &e->counters;
 }
 
-void rltp_endpoint_sessions(struct rltp_endpoint *e, void (*visit)(void *context, struct rltp_session *s), void *context)
+void rltp_endpoint_sessions(struct rltp_endpoint *e,
+			    void (*visit)(void *context, struct rltp_session *s), void *context)
 {
 	for (uint32_t i = 0; i < e->peer_count; i++)
 		visit(context, e->peers[i]);

@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All sessions of one NIC: who the peers are, the greeting (HELLO, HELLO_ACK) that opens a session in one round trip when
- * something is first posted to a peer, and the stateless answer (RESET) to packets of sessions that are gone.
+/* All sessions of one NIC: who the peers are, the greeting (HELLO, HELLO_ACK) that opens a session
+ * in one round trip when something is first posted to a peer, and the stateless answer (RESET) to
+ * packets of sessions that are gone.
  *
- * A peer is known by its node id; its address and incarnation come from the node table through rltp_endpoint_peer. Greetings
- * of unknown nodes are counted and ignored. Single-threaded, like everything here. */
+ * A peer is known by its node id; its address and incarnation come from the node table through
+ * rltp_endpoint_peer. Greetings of unknown nodes are counted and ignored. Single-threaded, like
+ * everything here. */
 #ifndef RLTP_ENDPOINT_H
 #define RLTP_ENDPOINT_H
 
 #include "rltp/session.h"
 
 struct rltp_endpoint_options {
-	uint16_t node;           /* own id; WIRE_NODE_NONE until known (rltp_endpoint_node sets it) */
-	uint64_t incarnation;    /* of this process: larger than any before */
+	uint16_t node;        /* own id; WIRE_NODE_NONE until known (rltp_endpoint_node sets it) */
+	uint64_t incarnation; /* of this process: larger than any before */
 	uint8_t uuid[16];
-	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0: RLTP_WINDOW_DEFAULT */
+	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
+				    RLTP_WINDOW_DEFAULT */
 	bool payload_crc;
 	const struct rltp_user_ops *ops;
 	void *user;
 	/* Random numbers for first packet numbers and session ids. */
 	void (*entropy)(void *context, void *out, uint64_t bytes);
 	void *entropy_context;
-	/* The token that proves a RESET of session `id` comes from this node, also after a restart: a keyed hash of the id. */
+	/* The token that proves a RESET of session `id` comes from this node, also after a restart:
+	 * a keyed hash of the id. */
 	uint64_t (*token)(void *context, uint32_t id);
 	void *token_context;
 };
 
 /* Frames that reached no session, by reason. All counts wrap. */
 struct rltp_endpoint_counters {
-	uint64_t malformed;       /* did not parse */
-	uint64_t corrupt;         /* checksum wrong */
-	uint64_t not_for_us;      /* another node's id */
+	uint64_t malformed;  /* did not parse */
+	uint64_t corrupt;    /* checksum wrong */
+	uint64_t not_for_us; /* another node's id */
 	uint64_t unknown_session;
-	uint64_t unknown_peer;    /* greeting of a node that is not in the table */
-	uint64_t stale;           /* of an earlier incarnation or session */
+	uint64_t unknown_peer; /* greeting of a node that is not in the table */
+	uint64_t stale;        /* of an earlier incarnation or session */
 	uint64_t resets_sent, resets_taken, resets_refused;
 	uint64_t hellos_sent, hellos_received;
 };
@@ -40,12 +44,14 @@ struct rltp_endpoint_counters {
 struct rltp_endpoint;
 
 int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out);
-void rltp_endpoint_destroy(struct rltp_endpoint *e); /* does not call ops->done: the owner is going too */
+void rltp_endpoint_destroy(
+	struct rltp_endpoint *e); /* does not call ops->done: the owner is going too */
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
-/* Adds a peer or updates it. `payload_bytes` is what the path carries, `incarnation` 0 when not known. A larger incarnation
- * than the session's fails the session with DXP_EPEERRESET. DXP_ENOMEM; DXP_EINVAL for our own id. */
+/* Adds a peer or updates it. `payload_bytes` is what the path carries, `incarnation` 0 when not
+ * known. A larger incarnation than the session's fails the session with DXP_EPEERRESET. DXP_ENOMEM;
+ * DXP_EINVAL for our own id. */
 struct rltp_peer_info {
 	uint16_t node;
 	struct wire_address address;
@@ -57,22 +63,27 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 /* The peer is gone: fails its session with `status` and forgets it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
 
-/* The session with a peer, or NULL when the node is not a peer. It stays valid until the peer is lost. */
+/* The session with a peer, or NULL when the node is not a peer. It stays valid until the peer is
+ * lost. */
 struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node);
 
 /* Queues a message for a peer's session; greets the peer first when need be. */
-void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
+void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+			uint64_t now_ns);
 
-/* Takes one datagram. DXP_OK also for what is counted and dropped; DXP_EMALFORMED and DXP_EIO as wire_header_decode;
- * DXP_EUNSUPPORTED for management frames, which are not ours. */
-int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *arrival, uint64_t now_ns);
+/* Takes one datagram. DXP_OK also for what is counted and dropped; DXP_EMALFORMED and DXP_EIO as
+ * wire_header_decode; DXP_EUNSUPPORTED for management frames, which are not ours. */
+int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *arrival,
+			  uint64_t now_ns);
 
-size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+			  uint64_t now_ns);
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
 
 /* Calls `visit` for each session that exists. */
-void rltp_endpoint_sessions(struct rltp_endpoint *e, void (*visit)(void *context, struct rltp_session *s), void *context);
+void rltp_endpoint_sessions(struct rltp_endpoint *e,
+			    void (*visit)(void *context, struct rltp_session *s), void *context);
 
 #endif

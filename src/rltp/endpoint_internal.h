@@ -30,12 +30,15 @@ void session_activate(struct rltp_endpoint *e, struct rltp_session *s);
 
 /* greeting.c */
 void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
-void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h, const struct link_arrival *a, uint64_t now_ns);
-size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out, size_t count,
-		     uint64_t now_ns);
+void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		      const struct link_arrival *a, uint64_t now_ns);
+size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
+		     size_t count, uint64_t now_ns);
 uint64_t greeting_deadline(const struct rltp_session *s);
-void reset_queue(struct rltp_endpoint *e, const struct wire_header *h, const struct wire_address *from);
+void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
+		 const struct wire_address *from);
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h, const uint8_t *body);
-size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns);
+size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+		   uint64_t now_ns);
 
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How sessions begin and how their remains are cleared away.
  *
- * Each side draws a session id, an epoch and a first packet number, and says them in HELLO; the other answers with HELLO_ACK, which
- * says its own and echoes what it answers. Whoever has heard the other's numbers may send. Both may begin at once: each then
- * takes the other's HELLO for the answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known.
- * A packet for a session that is gone is answered by RESET with the token the peer was told in the greeting. */
+ * Each side draws a session id, an epoch and a first packet number, and says them in HELLO; the
+ * other answers with HELLO_ACK, which says its own and echoes what it answers. Whoever has heard
+ * the other's numbers may send. Both may begin at once: each then takes the other's HELLO for the
+ * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A packet
+ * for a session that is gone is answered by RESET with the token the peer was told in the greeting.
+ */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -33,8 +35,8 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 	s->heard_ns = now_ns;
 }
 
-static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type, uint64_t now_ns,
-			struct link_datagram *out)
+static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
+			uint64_t now_ns, struct link_datagram *out)
 {
 	struct wire_header h;
 	struct wire_hello hello = {
@@ -63,8 +65,8 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	wire_control_seal(out->header, out->header_bytes);
 }
 
-size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out, size_t count,
-		     uint64_t now_ns)
+size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
+		     size_t count, uint64_t now_ns)
 {
 	size_t n = 0;
 
@@ -99,8 +101,8 @@ static bool greeting_stale(const struct rltp_session *s, const struct wire_hello
 /* Does the greeting speak of the session that is open already? Then it is a repeat. */
 static bool greeting_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
-	return s->state == RLTP_OPEN && s->peer_id == hello->session && s->peer_incarnation == hello->incarnation &&
-	       s->peer_epoch == hello->epoch;
+	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
+	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
 /* The peer began anew: what we had with it is void, and our side needs new numbers too. */
@@ -110,7 +112,8 @@ static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 	numbers_draw(e, s);
 }
 
-static void hello_take(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_hello *hello, uint64_t now_ns)
+static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
+		       const struct wire_hello *hello, uint64_t now_ns)
 {
 	if (!greeting_repeated(s, hello)) {
 		if (s->state == RLTP_OPEN)
@@ -124,7 +127,8 @@ static void hello_take(struct rltp_endpoint *e, struct rltp_session *s, const st
 	s->hello_ack_due = true;
 }
 
-static void hello_ack_take(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_hello *hello, uint64_t now_ns)
+static void hello_ack_take(struct rltp_endpoint *e, struct rltp_session *s,
+			   const struct wire_hello *hello, uint64_t now_ns)
 {
 	if (hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn) {
 		e->counters.stale++; /* the answer to an earlier greeting */
@@ -134,7 +138,8 @@ static void hello_ack_take(struct rltp_endpoint *e, struct rltp_session *s, cons
 		rltp_session_open(s, hello, now_ns);
 }
 
-void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h, const struct link_arrival *a, uint64_t now_ns)
+void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		      const struct link_arrival *a, uint64_t now_ns)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
 	struct wire_hello hello;
@@ -159,12 +164,15 @@ void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h, cons
 	session_activate(e, s);
 }
 
-/* Never answers a frame shorter than the answer, nor a RESET, nor more often than RLTP_RESETS_PER_S. */
-void reset_queue(struct rltp_endpoint *e, const struct wire_header *h, const struct wire_address *from)
+/* Never answers a frame shorter than the answer, nor a RESET, nor more often than
+ * RLTP_RESETS_PER_S. */
+void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
+		 const struct wire_address *from)
 {
 	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
 
-	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 || frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
+	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
+	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
 		return;
 	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
 }
@@ -178,7 +186,8 @@ static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
 	return e->reset_spent++ < RLTP_RESETS_PER_S;
 }
 
-static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns, struct link_datagram *out)
+static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
+			struct link_datagram *out)
 {
 	struct wire_header h = {
 		.type = WIRE_RESET,
@@ -202,7 +211,8 @@ static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, 
 	wire_control_seal(out->header, out->header_bytes);
 }
 
-size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+		   uint64_t now_ns)
 {
 	size_t n = 0;
 
@@ -225,7 +235,8 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h, const u
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || s->state != RLTP_OPEN || reset.session != s->peer_id || reset.token != s->peer_token) {
+	if (!s || s->state != RLTP_OPEN || reset.session != s->peer_id ||
+	    reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;
 	}

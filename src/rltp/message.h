@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the NIC hands to RLTP and gets back: a message of 1 .. n packets, of which RLTP keeps only (message, index) per packet
- * in flight. Header fields and payload are asked for again at each transmission, so nothing is copied or kept twice. */
+/* What the NIC hands to RLTP and gets back: a message of 1 .. n packets, of which RLTP keeps only
+ * (message, index) per packet in flight. Header fields and payload are asked for again at each
+ * transmission, so nothing is copied or kept twice. */
 #ifndef RLTP_MESSAGE_H
 #define RLTP_MESSAGE_H
 
@@ -23,10 +24,11 @@ struct rltp_message {
 	uint32_t packet_count; /* set when the first packet is cut */
 	uint32_t next_sub;     /* packets cut so far */
 	uint32_t unacked;      /* packets cut and not acknowledged */
-	int status;            /* DXP_OK, or why the receiver refused it: what is left goes out as RESYNC */
+	int status; /* DXP_OK, or why the receiver refused it: what is left goes out as RESYNC */
 };
 
-/* One packet of a message, filled by the poster: the data extension's fields of `header` and the payload. */
+/* One packet of a message, filled by the poster: the data extension's fields of `header` and the
+ * payload. */
 struct rltp_packet {
 	struct wire_header header;
 	struct link_slice slices[LINK_SLICES_MAX];
@@ -39,20 +41,25 @@ struct rltp_verdict {
 	uint32_t retry_us; /* with WIRE_NACK_RNR */
 };
 
-/* The layer above. `user` is what the endpoint was created with. No call may destroy the session it is called for. */
+/* The layer above. `user` is what the endpoint was created with. No call may destroy the session it
+ * is called for. */
 struct rltp_user_ops {
-	/* Fills the extension fields and payload slices of bytes [offset, offset + bytes) of message m. The memory stays
-	 * unchanged until `done`. */
-	void (*fill)(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes, struct rltp_packet *out);
-	/* The message's last packet was acknowledged, or the session ended, which then is idle already; the message is the poster's
-	 * again. */
+	/* Fills the extension fields and payload slices of bytes [offset, offset + bytes) of
+	 * message m. The memory stays unchanged until `done`. */
+	void (*fill)(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
+		     struct rltp_packet *out);
+	/* The message's last packet was acknowledged, or the session ended, which then is idle
+	 * already; the message is the poster's again. */
 	void (*done)(void *user, struct rltp_session *s, struct rltp_message *m, int status);
-	/* A packet arrived for the first time, in any order: place it now. Refused packets count as not arrived. */
-	struct rltp_verdict (*deliver)(void *user, struct rltp_session *s, const struct wire_header *header,
-				       const uint8_t *payload);
-	/* The sender gave up the message of this header (it was refused before): nothing more of it will come. */
+	/* A packet arrived for the first time, in any order: place it now. Refused packets count as
+	 * not arrived. */
+	struct rltp_verdict (*deliver)(void *user, struct rltp_session *s,
+				       const struct wire_header *header, const uint8_t *payload);
+	/* The sender gave up the message of this header (it was refused before): nothing more of it
+	 * will come. */
 	void (*aborted)(void *user, struct rltp_session *s, const struct wire_header *header);
-	/* The session's past is void: peer restarted, died or was removed. All of its messages were reported done before. */
+	/* The session's past is void: peer restarted, died or was removed. All of its messages were
+	 * reported done before. */
 	void (*reset)(void *user, struct rltp_session *s, int status);
 };
 

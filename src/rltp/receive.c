@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving half: each reliable packet is offered to the layer above once, in whatever order it comes. */
+/* The receiving half: each reliable packet is offered to the layer above once, in whatever order it
+ * comes. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-static void nack_queue(struct rltp_session *s, const struct wire_header *h, struct rltp_verdict verdict)
+static void nack_queue(struct rltp_session *s, const struct wire_header *h,
+		       struct rltp_verdict verdict)
 {
 	s->counters.refused++;
 	if (s->nack_count == RLTP_NACKS_PENDING)
@@ -37,7 +39,8 @@ static void duplicate_note(struct rltp_session *s)
 	s->ack_now = true; /* our acknowledgement was lost or late */
 }
 
-static void arrival_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns, uint64_t now_ns)
+static void arrival_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns,
+			 uint64_t now_ns)
 {
 	bool had_holes = rx_map_has_holes(&s->rx);
 
@@ -52,16 +55,18 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	s->unacked_arrivals++;
 	s->counters.received_packets++;
 	s->counters.received_bytes += h->payload_bytes;
-	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will carry it. */
+	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
+	 * carry it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
-	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE) || s->unacked_arrivals >= RLTP_ACK_EVERY)
+	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE) ||
+	    s->unacked_arrivals >= RLTP_ACK_EVERY)
 		s->ack_now = true;
 	else if (s->ack_deadline_ns == UINT64_MAX)
 		s->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-static void data_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload,
-			 uint64_t arrived_ns, uint64_t now_ns)
+static void data_receive(struct rltp_session *s, const struct wire_header *h,
+			 const uint8_t *payload, uint64_t arrived_ns, uint64_t now_ns)
 {
 	const struct rltp_user_ops *ops = s->options.ops;
 
@@ -70,9 +75,7 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h, co
 		echo_note(s, h, arrived_ns);
 		duplicate_note(s);
 		return;
-	case RX_BEYOND:
-		s->counters.beyond_window++;
-		return;
+	case RX_BEYOND: s->counters.beyond_window++; return;
 	case RX_NEW: break;
 	}
 	if (h->type == WIRE_RESYNC) {
@@ -87,8 +90,8 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h, co
 	arrival_note(s, h, arrived_ns, now_ns);
 }
 
-static void ack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload, uint64_t arrived_ns,
-			uint64_t now_ns)
+static void ack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload,
+			uint64_t arrived_ns, uint64_t now_ns)
 {
 	struct wire_ack ack;
 
@@ -100,7 +103,8 @@ static void ack_receive(struct rltp_session *s, const struct wire_header *h, con
 	recovery_acknowledge(s, h->cum_ack, &ack, arrived_ns, now_ns);
 }
 
-static void nack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload, uint64_t now_ns)
+static void nack_receive(struct rltp_session *s, const struct wire_header *h,
+			 const uint8_t *payload, uint64_t now_ns)
 {
 	struct wire_nack_body nack;
 
@@ -112,8 +116,8 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h, co
 	recovery_refused(s, &nack, now_ns);
 }
 
-void rltp_session_receive(struct rltp_session *s, const struct wire_header *header, const uint8_t *payload,
-			  uint64_t arrived_ns, uint64_t now_ns)
+void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
+			  const uint8_t *payload, uint64_t arrived_ns, uint64_t now_ns)
 {
 	if (s->state != RLTP_OPEN)
 		return;

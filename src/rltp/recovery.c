@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding what was lost (RFC 8985 adapted; docs/design.md "Loss recovery"):
- * - by time order: a packet sent before one that has arrived, and not itself arrived within the reorder window, is lost;
- *   exact also for repeats, because the receiver echoes the send time of what it got;
+ * - by time order: a packet sent before one that has arrived, and not itself arrived within the
+ * reorder window, is lost; exact also for repeats, because the receiver echoes the send time of
+ * what it got;
  * - at the tail: when nothing is heard, the newest packet is repeated as a probe, twice;
  * - by timeout, last: everything unacknowledged is lost and the window starts small again. */
 #include <assert.h>
@@ -48,7 +49,8 @@ static void slot_acked(struct rltp_session *s, uint32_t psn)
 	struct rltp_message *m = slot->message;
 
 	slot_leave(s, slot);
-	/* Sent once and not given up: it is this transmission that arrived. In TX_WAIT sent_ns lies in the future. */
+	/* Sent once and not given up: it is this transmission that arrived. In TX_WAIT sent_ns lies
+	 * in the future. */
 	if (slot->state == TX_SENT && slot->tries == 1)
 		s->rack_ns = max_u64(s->rack_ns, slot->sent_ns);
 	slot->state = TX_ACKED;
@@ -79,7 +81,8 @@ static void echo_take(struct rltp_session *s, const struct wire_ack *ack, uint64
 
 	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return;
-	/* A round trip longer than the session would live is a time stamp of the future, or none of ours. */
+	/* A round trip longer than the session would live is a time stamp of the future, or none of
+	 * ours. */
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return;
 	uint64_t sent_ns = arrived_ns - age_ns;
@@ -110,8 +113,8 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 	return fresh;
 }
 
-/* A bitmap that starts with arrivals says as much as a higher cum: without this, a peer that never raises cum would leave a
- * window full of packets that nobody waits for. */
+/* A bitmap that starts with arrivals says as much as a higher cum: without this, a peer that never
+ * raises cum would leave a window full of packets that nobody waits for. */
 static void settled_skip(struct rltp_session *s)
 {
 	while (s->tx_una != s->tx_next && tx_slot_at(s, s->tx_una)->state == TX_ACKED)
@@ -125,7 +128,8 @@ static uint64_t reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares lost what was sent before the newest arrival and is overdue; arms the timer for what is not overdue yet. */
+/* Declares lost what was sent before the newest arrival and is overdue; arms the timer for what is
+ * not overdue yet. */
 static void losses_find(struct rltp_session *s, uint64_t now_ns)
 {
 	uint64_t window = reorder_window(s);
@@ -150,7 +154,8 @@ static void losses_find(struct rltp_session *s, uint64_t now_ns)
 	}
 }
 
-/* The receiver saw a packet twice after we repeated one: our window for reordering was too small. */
+/* The receiver saw a packet twice after we repeated one: our window for reordering was too small.
+ */
 static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 {
 	uint16_t fresh = (uint16_t)(dup_count - s->peer_dup_count);
@@ -160,8 +165,8 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 		s->reorder_steps++;
 }
 
-/* Without an echo (an acknowledgement that rode on data), the newest packet that was sent once gives the round trip: never
- * too short, and too long by at most the receiver's delay. */
+/* Without an echo (an acknowledgement that rode on data), the newest packet that was sent once
+ * gives the round trip: never too short, and too long by at most the receiver's delay. */
 static void rtt_from_slot(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_slot *slot = tx_slot_at(s, cum - 1);
@@ -183,8 +188,8 @@ static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum)
 	return fresh;
 }
 
-void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack, uint64_t arrived_ns,
-			  uint64_t now_ns)
+void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack,
+			  uint64_t arrived_ns, uint64_t now_ns)
 {
 	if (seq_before(s->tx_next, cum)) {
 		s->counters.acks_bad++; /* acknowledges what was never sent */
@@ -304,12 +309,14 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 	return min_u64(interval << min_u64(s->backoff, 16), RLTP_RTO_MAX_NS);
 }
 
-/* When silence after the last transmission calls for a probe or, after the probes, for a timeout. */
+/* When silence after the last transmission calls for a probe or, after the probes, for a timeout.
+ */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
 	if (s->inflight == 0)
 		return UINT64_MAX;
-	return s->last_sent_ns + (s->probes < RLTP_PROBES_MAX ? probe_interval(s) : timeout_interval(s));
+	return s->last_sent_ns +
+	       (s->probes < RLTP_PROBES_MAX ? probe_interval(s) : timeout_interval(s));
 }
 
 static void probe_mark(struct rltp_session *s)

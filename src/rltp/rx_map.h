@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets have arrived: everything before `cum`, and those whose bit is set in the window of RLTP_WINDOW_MAX packets
- * from there. This alone decides what is a duplicate (X-06).
- * Invariant: bit of cum is clear; no bit at or beyond `end` is set; cum <= end <= cum + RLTP_WINDOW_MAX. */
+/* Which packets have arrived: everything before `cum`, and those whose bit is set in the window of
+ * RLTP_WINDOW_MAX packets from there. This alone decides what is a duplicate (X-06). Invariant: bit
+ * of cum is clear; no bit at or beyond `end` is set; cum <= end <= cum + RLTP_WINDOW_MAX. */
 #ifndef RLTP_RX_MAP_H
 #define RLTP_RX_MAP_H
 
@@ -13,8 +13,8 @@
 #define RX_MAP_WORDS (RLTP_WINDOW_MAX / 64)
 
 struct rx_map {
-	uint32_t cum; /* next packet number expected */
-	uint32_t end; /* one past the highest received */
+	uint32_t cum;                 /* next packet number expected */
+	uint32_t end;                 /* one past the highest received */
 	uint64_t words[RX_MAP_WORDS]; /* bit psn % RLTP_WINDOW_MAX */
 };
 
@@ -33,8 +33,9 @@ static inline bool rx_map_has_holes(const struct rx_map *m)
 	return m->end != m->cum;
 }
 
-/* Writes the bitmap of an acknowledgement, bit i of word w = packet cum + *offset + 64 w + i, words big-endian, at most
- * `words_max`. When what is held is wider than that, the newest words are reported. Returns the number of words. */
+/* Writes the bitmap of an acknowledgement, bit i of word w = packet cum + *offset + 64 w + i, words
+ * big-endian, at most `words_max`. When what is held is wider than that, the newest words are
+ * reported. Returns the number of words. */
 uint32_t rx_map_report(const struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset);
 
 #endif

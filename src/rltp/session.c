@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session's life: created, opened by a greeting, failed or destroyed; and its queues of messages. Sending is in
- * transmit.c, receiving in receive.c and acknowledge.c, loss detection in recovery.c. */
+/* A session's life: created, opened by a greeting, failed or destroyed; and its queues of messages.
+ * Sending is in transmit.c, receiving in receive.c and acknowledge.c, loss detection in recovery.c.
+ */
 #include "rltp/session.h"
 
 #include <assert.h>
@@ -83,7 +84,8 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_epoch = peer->epoch;
 	s->peer_token = peer->token;
 	s->peer_window = peer->rwnd;
-	s->unit = peer->payload_bytes < s->options.payload_bytes ? peer->payload_bytes : s->options.payload_bytes;
+	s->unit = peer->payload_bytes < s->options.payload_bytes ? peer->payload_bytes
+								 : s->options.payload_bytes;
 	s->tx_una = s->tx_next = s->lost_hint = s->initial_psn;
 	s->inflight = s->lost = s->waiting = s->repeats = 0;
 	s->window = s->options.window_packets;
@@ -111,7 +113,8 @@ static struct rltp_message *message_take(struct rltp_session *s)
 		struct rltp_message *m = slot->message;
 		bool acked = slot->state == TX_ACKED;
 		*slot = (struct tx_slot){0};
-		/* A message still in its flow, or with packets further on, is reported when the last of it is met. */
+		/* A message still in its flow, or with packets further on, is reported when the
+		 * last of it is met. */
 		if (!acked && --m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals and acknowledgements, repeats
- * (oldest first), new packets while the window has room. */
+/* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals and
+ * acknowledgements, repeats (oldest first), new packets while the window has room. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns, struct wire_header *h)
+void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
+		  struct wire_header *h)
 {
 	*h = (struct wire_header){
 		.type = type,
@@ -24,8 +25,8 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns, s
 	};
 }
 
-/* Packets of a message. Immediate data needs 8 bytes in the last packet; where the tail leaves no room for them an empty
- * packet is added. */
+/* Packets of a message. Immediate data needs 8 bytes in the last packet; where the tail leaves no
+ * room for them an empty packet is added. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
@@ -48,7 +49,8 @@ static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 	return flags;
 }
 
-static void datagram_finish(struct rltp_session *s, struct rltp_packet *p, struct link_datagram *out)
+static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
+			    struct link_datagram *out)
 {
 	bool cover = s->options.payload_crc && p->header.payload_bytes > 0;
 
@@ -97,7 +99,8 @@ uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags
 	return p.header.payload_bytes;
 }
 
-/* Marks the packet as sent now. Two packets never share a send time, so that "sent before" is total. */
+/* Marks the packet as sent now. Two packets never share a send time, so that "sent before" is
+ * total. */
 static void slot_sent(struct rltp_session *s, struct tx_slot *slot, uint64_t now_ns)
 {
 	s->last_sent_ns = max_u64(now_ns, s->last_sent_ns + 1);
@@ -122,11 +125,13 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	struct tx_slot *slot = tx_slot_at(s, s->lost_hint);
 	s->lost--;
 	slot_sent(s, slot, now_ns);
-	packet_build(s, s->lost_hint, WIRE_FLAG_RTX | (s->probes > 0 ? WIRE_FLAG_PROBE : 0), now_ns, out);
+	packet_build(s, s->lost_hint, WIRE_FLAG_RTX | (s->probes > 0 ? WIRE_FLAG_PROBE : 0), now_ns,
+		     out);
 	return true;
 }
 
-/* The flow whose turn it is; NULL when all are empty. Flow 0 goes first; the others take turns of RLTP_FLOW_QUANTUM packets. */
+/* The flow whose turn it is; NULL when all are empty. Flow 0 goes first; the others take turns of
+ * RLTP_FLOW_QUANTUM packets. */
 static struct rltp_flow *flow_next(struct rltp_session *s)
 {
 	if (s->flows[0].head)
@@ -173,7 +178,8 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	return true;
 }
 
-size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns)
+size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+			 uint64_t now_ns)
 {
 	size_t n = 0;
 

@@ -10,10 +10,10 @@
 #include "base/util.h"
 #include "sim/queue.h"
 
-#define HOSTS_MAX    64
-#define BATCH        64
-#define WIRE_OVERHEAD 66 /* Ethernet with preamble and gap, IPv4, UDP */
-#define FIRST_NS     S_NS /* the clock's start: 0 means "never" in places */
+#define HOSTS_MAX     64
+#define BATCH         64
+#define WIRE_OVERHEAD 66   /* Ethernet with preamble and gap, IPv4, UDP */
+#define FIRST_NS      S_NS /* the clock's start: 0 means "never" in places */
 
 struct sim_host {
 	struct nic *nic;
@@ -155,7 +155,8 @@ struct nic_window *sim_window(struct sim *s, uint32_t host)
 
 struct nic_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 {
-	return (struct nic_target){(uint16_t)(host + 1), 0, qp, s->hosts[host].window->qp_magic[qp]};
+	return (struct nic_target){(uint16_t)(host + 1), 0, qp,
+				   s->hosts[host].window->qp_magic[qp]};
 }
 
 static uint32_t datagram_flatten(const struct link_datagram *d, uint8_t *out)
@@ -176,13 +177,16 @@ static uint64_t departure(struct sim *s, uint32_t from, uint32_t bytes)
 
 	if (s->options.rate_bps == 0)
 		return s->now_ns;
-	h->port_free_ns = max_u64(h->port_free_ns, s->now_ns) + (bytes + WIRE_OVERHEAD) * 8ull * S_NS / s->options.rate_bps;
+	h->port_free_ns = max_u64(h->port_free_ns, s->now_ns) +
+			  (bytes + WIRE_OVERHEAD) * 8ull * S_NS / s->options.rate_bps;
 	return h->port_free_ns;
 }
 
-static void enqueue(struct sim *s, uint32_t from, uint32_t to, const uint8_t *data, uint32_t bytes, uint64_t time_ns)
+static void enqueue(struct sim *s, uint32_t from, uint32_t to, const uint8_t *data, uint32_t bytes,
+		    uint64_t time_ns)
 {
-	struct sim_delivery d = {.time_ns = time_ns, .from = from, .to = to, .bytes = bytes, .data = malloc(bytes)};
+	struct sim_delivery d = {
+		.time_ns = time_ns, .from = from, .to = to, .bytes = bytes, .data = malloc(bytes)};
 
 	if (!d.data || sim_queue_push(&s->queue, d) != DXP_OK) {
 		free(d.data); /* a network may lose anything, for want of memory too */
@@ -198,11 +202,13 @@ static void datagram_send(struct sim *s, uint32_t from, const struct link_datagr
 	uint8_t data[LINK_HEADER_BYTES_MAX + WIRE_PAYLOAD_MAX];
 	uint32_t bytes = datagram_flatten(d, data);
 	uint32_t to = (uint32_t)d->to.ip[15] - 1;
-	uint64_t time_ns = departure(s, from, bytes) + o->delay_ns + rng_below(&s->rng, o->jitter_ns);
+	uint64_t time_ns =
+		departure(s, from, bytes) + o->delay_ns + rng_below(&s->rng, o->jitter_ns);
 
 	s->counters.sent++;
 	s->counters.wire_bytes += bytes + WIRE_OVERHEAD;
-	if (s->index++ == o->drop_index || rng_chance_ppm(&s->rng, o->loss_ppm) || s->blackhole[from][to]) {
+	if (s->index++ == o->drop_index || rng_chance_ppm(&s->rng, o->loss_ppm) ||
+	    s->blackhole[from][to]) {
 		s->counters.lost++;
 		return;
 	}
@@ -269,7 +275,8 @@ static uint64_t next_instant(const struct sim *s)
 	return next;
 }
 
-/* Everything that happens at one instant: all arrivals of a host before it answers, as a batch from a socket. */
+/* Everything that happens at one instant: all arrivals of a host before it answers, as a batch from
+ * a socket. */
 static void instant_run(struct sim *s)
 {
 	bool touched[HOSTS_MAX] = {false};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual hosts, each with the shipped NIC, on a virtual network with a virtual clock. One seed decides everything, so every
- * failure replays. Faults act on each datagram by itself, between NIC and NIC. */
+/* Virtual hosts, each with the shipped NIC, on a virtual network with a virtual clock. One seed
+ * decides everything, so every failure replays. Faults act on each datagram by itself, between NIC
+ * and NIC. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -15,22 +16,24 @@
 
 struct sim_options {
 	uint64_t seed;
-	uint32_t hosts;          /* 2 .. 64; node ids 1 .. hosts */
-	uint64_t delay_ns;       /* one way; 0: 10 us */
-	uint64_t jitter_ns;      /* added, uniform: reorders by itself when larger than the gap between datagrams */
-	uint64_t rate_bps;       /* of each host's port; 0: unlimited */
-	uint32_t loss_ppm;       /* parts per million of datagrams, as all of these */
+	uint32_t hosts;     /* 2 .. 64; node ids 1 .. hosts */
+	uint64_t delay_ns;  /* one way; 0: 10 us */
+	uint64_t jitter_ns; /* added, uniform: reorders by itself when larger than the gap between
+			       datagrams */
+	uint64_t rate_bps;  /* of each host's port; 0: unlimited */
+	uint32_t loss_ppm;  /* parts per million of datagrams, as all of these */
 	uint32_t duplicate_ppm;
-	uint32_t corrupt_ppm;    /* one bit flipped anywhere */
+	uint32_t corrupt_ppm; /* one bit flipped anywhere */
 	uint32_t truncate_ppm;
-	uint32_t reorder_ppm;    /* delayed by up to reorder_ns more */
-	uint64_t reorder_ns;     /* 0: 10 times the delay */
-	uint64_t drop_index;     /* lose exactly this datagram, counted from 0; SIM_DROP_NONE: none */
+	uint32_t reorder_ppm; /* delayed by up to reorder_ns more */
+	uint64_t reorder_ns;  /* 0: 10 times the delay */
+	uint64_t drop_index;  /* lose exactly this datagram, counted from 0; SIM_DROP_NONE: none */
 	uint32_t window_packets; /* 0: the default */
 	uint64_t start_ns;       /* what the clock shows at first; 0: 1 s */
 	entropy_fn entropy;      /* where the NICs' numbers come from; NULL: the seed */
 	void *entropy_context;
-	const struct nic_cfg_ops *cfg; /* registers of every host; context is the host's index + 1 as pointer */
+	const struct nic_cfg_ops
+		*cfg; /* registers of every host; context is the host's index + 1 as pointer */
 };
 
 struct sim_counters {
@@ -51,12 +54,12 @@ struct nic_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
 /* The queue pair 0 .. 3 of a host's function 0, as a target for the others. */
 struct nic_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
-/* Runs until `done` says so, or `limit_ns` of virtual time have passed from now, or nothing is left to happen. `done` is
- * asked after every step and may post. Returns true when `done` did. */
+/* Runs until `done` says so, or `limit_ns` of virtual time have passed from now, or nothing is left
+ * to happen. `done` is asked after every step and may post. Returns true when `done` did. */
 bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
-/* Replaces a host by a fresh one with a larger incarnation and empty memory, as after a crash. Its peers are told only when
- * `announce` is set, as a node table would. */
+/* Replaces a host by a fresh one with a larger incarnation and empty memory, as after a crash. Its
+ * peers are told only when `announce` is set, as a node table would. */
 int sim_restart(struct sim *s, uint32_t host, bool announce);
 
 /* Tells host `to` of host `host`, as a node table would: after nic_peer_lost, for one. */

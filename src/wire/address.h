@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a node's NIC can be reached: an IPv4 or IPv6 address and a UDP port. IPv4 is held mapped (::ffff:a.b.c.d), so that
- * one comparison serves both. */
+/* Where a node's NIC can be reached: an IPv4 or IPv6 address and a UDP port. IPv4 is held mapped
+ * (::ffff:a.b.c.d), so that one comparison serves both. */
 #ifndef WIRE_ADDRESS_H
 #define WIRE_ADDRESS_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WIRE_ADDRESS_BYTES 18      /* on the wire: 16 of address, 2 of port */
+#define WIRE_ADDRESS_BYTES      18 /* on the wire: 16 of address, 2 of port */
 #define WIRE_ADDRESS_TEXT_BYTES 64 /* room for "[v6]:port" and its zero */
 
 struct wire_address {

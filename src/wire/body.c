@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bodies of the control frames. Offsets in frame.h count from the frame's start; bodies start behind the header. */
+/* Bodies of the control frames. Offsets in frame.h count from the frame's start; bodies start
+ * behind the header. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/limits.h"
 
-#define AT(field)     (body + WIRE_OFF_##field - WIRE_COMMON_BYTES)
+#define AT(field)      (body + WIRE_OFF_##field - WIRE_COMMON_BYTES)
 #define AT_DATA(field) (body + WIRE_OFF_##field - WIRE_DATA_BYTES)
 
 int wire_ack_decode(const uint8_t *body, size_t bytes, struct wire_ack *ack)
@@ -91,8 +92,9 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.echo_psn = get_be32(AT(HELLO_ECHO_PSN)),
 	};
 	/* A peer that can take nothing cannot be talked to. */
-	if (h.session == 0 || h.rwnd == 0 || h.rwnd > RLTP_WINDOW_MAX || h.payload_bytes < WIRE_PAYLOAD_MIN ||
-	    h.payload_bytes > WIRE_PAYLOAD_MAX || h.payload_bytes % 64 != 0)
+	if (h.session == 0 || h.rwnd == 0 || h.rwnd > RLTP_WINDOW_MAX ||
+	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
+	    h.payload_bytes % 64 != 0)
 		return DXP_EMALFORMED;
 	memcpy(h.uuid, AT(HELLO_UUID), sizeof(h.uuid));
 	*hello = h;

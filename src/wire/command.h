@@ -22,9 +22,10 @@
 #define COMMAND_NAME_BYTES    128  /* a kernel's name and its zero */
 #define COMMAND_OPTIONS_BYTES 1024 /* build options and their zero */
 #define COMMAND_LOG_PART      1536 /* bytes of a build log in one reply */
-#define COMMAND_EVENT_BYTES   37 /* one EVENT; to a host, several may follow each other in one NAP \
-				  */
-#define COMMAND_TEXT_BYTES 96    /* device name in the reply to OPEN and its zero */
+#define COMMAND_EVENT_BYTES                                                                     \
+	37                    /* one EVENT; to a host, several may follow each other in one NAP \
+			       */
+#define COMMAND_TEXT_BYTES 96 /* device name in the reply to OPEN and its zero */
 
 enum command_op {
 	/* synchronous: answered by COMMAND_REPLY, no event, no waits */

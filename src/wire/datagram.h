@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A datagram on its way out and on its way in, as the protocol hands it to whatever carries it: a real
- * link or a simulated one. */
+/* A datagram on its way out and on its way in, as the protocol hands it to whatever carries it: a
+ * real link or a simulated one. */
 #ifndef WIRE_DATAGRAM_H
 #define WIRE_DATAGRAM_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The common header and the data extension: bytes to struct and back. The bodies of control frames are in body.c. */
+/* The common header and the data extension: bytes to struct and back. The bodies of control frames
+ * are in body.c. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -51,16 +52,11 @@ const char *wire_type_name(uint8_t type)
 const char *wire_nack_name(uint8_t code)
 {
 	static const char *const names[] = {
-		[WIRE_NACK_RNR] = "receiver not ready",
-		[WIRE_NACK_WINDOW] = "outside the window",
-		[WIRE_NACK_SESSION] = "unknown session",
-		[WIRE_NACK_KEY] = "bad key",
-		[WIRE_NACK_MAGIC] = "bad magic",
-		[WIRE_NACK_BOUNDS] = "out of bounds",
-		[WIRE_NACK_RIGHTS] = "not permitted",
-		[WIRE_NACK_RESOURCE] = "limit exceeded",
-		[WIRE_NACK_CLOSING] = "closing",
-		[WIRE_NACK_VERSION] = "bad version",
+		[WIRE_NACK_RNR] = "receiver not ready",  [WIRE_NACK_WINDOW] = "outside the window",
+		[WIRE_NACK_SESSION] = "unknown session", [WIRE_NACK_KEY] = "bad key",
+		[WIRE_NACK_MAGIC] = "bad magic",         [WIRE_NACK_BOUNDS] = "out of bounds",
+		[WIRE_NACK_RIGHTS] = "not permitted",    [WIRE_NACK_RESOURCE] = "limit exceeded",
+		[WIRE_NACK_CLOSING] = "closing",         [WIRE_NACK_VERSION] = "bad version",
 		[WIRE_NACK_UNSUPPORTED] = "unsupported",
 	};
 
@@ -121,7 +117,8 @@ void wire_control_seal(uint8_t *frame, size_t frame_bytes)
 	put_be16(frame + WIRE_OFF_FLAGS, get_be16(frame + WIRE_OFF_FLAGS) | WIRE_FLAG_CRCP);
 	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(frame_bytes - WIRE_COMMON_BYTES));
 	uint32_t crc = wire_crc_begin(frame, WIRE_COMMON_BYTES);
-	wire_crc_set(frame, crc32c(crc, frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES));
+	wire_crc_set(frame,
+		     crc32c(crc, frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES));
 }
 
 static void common_decode(const uint8_t *p, struct wire_header *h)
@@ -153,7 +150,8 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->imm = get_be64(p + WIRE_DATA_BYTES);
 }
 
-/* The header length that a frame of this type and these flags must have; 0 when flags and type do not go together. */
+/* The header length that a frame of this type and these flags must have; 0 when flags and type do
+ * not go together. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	if (!wire_type_data(type))

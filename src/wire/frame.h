@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames of RLTP as bytes: the common header, the data extension and the bodies of the control frames. This file knows
- * offsets and lengths, and nothing about connections. docs/wire.md is the same as text; test/unit/frame.c holds the two
- * against each other. Network byte order. Sources: X-05, X-06, C-08, docs/wire.md.
+/* The frames of RLTP as bytes: the common header, the data extension and the bodies of the control
+ * frames. This file knows offsets and lengths, and nothing about connections. docs/wire.md is the
+ * same as text; test/unit/frame.c holds the two against each other. Network byte order. Sources:
+ * X-05, X-06, C-08, docs/wire.md.
  *
- * A datagram is one frame: the common header (32 bytes), for reliable data its extension (32 more) and, with WIRE_FLAG_IMM,
- * 8 bytes of immediate data; then `payload_bytes` of body or payload; nothing after it. */
+ * A datagram is one frame: the common header (32 bytes), for reliable data its extension (32 more)
+ * and, with WIRE_FLAG_IMM, 8 bytes of immediate data; then `payload_bytes` of body or payload;
+ * nothing after it. */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
@@ -12,41 +14,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION         1
-#define WIRE_COMMON_BYTES    32
-#define WIRE_DATA_BYTES      64 /* common header and data extension: one cache line */
-#define WIRE_IMM_BYTES       8
+#define WIRE_VERSION          1
+#define WIRE_COMMON_BYTES     32
+#define WIRE_DATA_BYTES       64 /* common header and data extension: one cache line */
+#define WIRE_IMM_BYTES        8
 #define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES)
 
 /* X(name, value, kind): kind C is a control frame of a session, R a reliable one, M management. */
-#define WIRE_TYPE_LIST(X)                                                                          \
-	X(HELLO, 0x01, C)                                                                          \
-	X(HELLO_ACK, 0x02, C)                                                                      \
-	X(RESET, 0x03, C)                                                                          \
-	X(PING, 0x04, C)                                                                           \
-	X(PONG, 0x05, C)                                                                           \
-	X(BYE, 0x08, C)                                                                            \
-	X(ACK, 0x10, C)                                                                            \
-	X(NACK, 0x11, C)                                                                           \
-	X(RESYNC, 0x13, R)                                                                         \
-	X(NAP, 0x20, R)                                                                            \
-	X(PUT, 0x21, R)                                                                            \
-	X(GET_REQ, 0x22, R)                                                                        \
-	X(GET_RSP, 0x23, R)                                                                        \
-	X(CFG_RD, 0x26, R)                                                                         \
-	X(CFG_RD_RSP, 0x27, R)                                                                     \
-	X(CFG_WR, 0x28, R)                                                                         \
-	X(CFG_WR_RSP, 0x29, R)                                                                     \
-	X(JOIN, 0x40, M)                                                                           \
-	X(LEASE, 0x41, M)                                                                          \
-	X(RENEW, 0x42, M)                                                                          \
-	X(LEAVE, 0x43, M)                                                                          \
-	X(NODE_TABLE, 0x44, M)                                                                     \
-	X(NODE_DELTA, 0x45, M)                                                                     \
-	X(TABLE_ACK, 0x46, M)                                                                      \
-	X(ASSIGN, 0x47, M)                                                                         \
-	X(REFUSE, 0x48, M)                                                                         \
-	X(STATUS, 0x49, M)                                                                         \
+#define WIRE_TYPE_LIST(X)      \
+	X(HELLO, 0x01, C)      \
+	X(HELLO_ACK, 0x02, C)  \
+	X(RESET, 0x03, C)      \
+	X(PING, 0x04, C)       \
+	X(PONG, 0x05, C)       \
+	X(BYE, 0x08, C)        \
+	X(ACK, 0x10, C)        \
+	X(NACK, 0x11, C)       \
+	X(RESYNC, 0x13, R)     \
+	X(NAP, 0x20, R)        \
+	X(PUT, 0x21, R)        \
+	X(GET_REQ, 0x22, R)    \
+	X(GET_RSP, 0x23, R)    \
+	X(CFG_RD, 0x26, R)     \
+	X(CFG_RD_RSP, 0x27, R) \
+	X(CFG_WR, 0x28, R)     \
+	X(CFG_WR_RSP, 0x29, R) \
+	X(JOIN, 0x40, M)       \
+	X(LEASE, 0x41, M)      \
+	X(RENEW, 0x42, M)      \
+	X(LEAVE, 0x43, M)      \
+	X(NODE_TABLE, 0x44, M) \
+	X(NODE_DELTA, 0x45, M) \
+	X(TABLE_ACK, 0x46, M)  \
+	X(ASSIGN, 0x47, M)     \
+	X(REFUSE, 0x48, M)     \
+	X(STATUS, 0x49, M)     \
 	X(ANSWER, 0x4a, M)
 
 #define WIRE_TYPE_ENUM(name, value, kind) WIRE_##name = value,
@@ -55,112 +57,112 @@ enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 
 /* Flags of the common header. Unknown bits make a frame malformed in version 1. */
 enum wire_flag {
-	WIRE_FLAG_AR = 1 << 0,    /* acknowledge at once */
-	WIRE_FLAG_ACKV = 1 << 1,  /* cum_ack is valid */
-	WIRE_FLAG_RTX = 1 << 2,   /* retransmission */
-	WIRE_FLAG_FIRST = 1 << 3, /* first packet of its message */
-	WIRE_FLAG_LAST = 1 << 4,  /* last packet of its message */
-	WIRE_FLAG_SOL = 1 << 5,   /* raise an event at the target when the message is complete */
-	WIRE_FLAG_FENCE = 1 << 6, /* reserved for ordered placement */
-	WIRE_FLAG_IMM = 1 << 7,   /* 8 bytes of immediate data follow the header */
-	WIRE_FLAG_NACK = 1 << 8,  /* ACK: a gap was newly seen (X-05's NACK field) */
-	WIRE_FLAG_BMP = 1 << 9,   /* ACK: a bitmap follows */
+	WIRE_FLAG_AR = 1 << 0,     /* acknowledge at once */
+	WIRE_FLAG_ACKV = 1 << 1,   /* cum_ack is valid */
+	WIRE_FLAG_RTX = 1 << 2,    /* retransmission */
+	WIRE_FLAG_FIRST = 1 << 3,  /* first packet of its message */
+	WIRE_FLAG_LAST = 1 << 4,   /* last packet of its message */
+	WIRE_FLAG_SOL = 1 << 5,    /* raise an event at the target when the message is complete */
+	WIRE_FLAG_FENCE = 1 << 6,  /* reserved for ordered placement */
+	WIRE_FLAG_IMM = 1 << 7,    /* 8 bytes of immediate data follow the header */
+	WIRE_FLAG_NACK = 1 << 8,   /* ACK: a gap was newly seen (X-05's NACK field) */
+	WIRE_FLAG_BMP = 1 << 9,    /* ACK: a bitmap follows */
 	WIRE_FLAG_PROBE = 1 << 10, /* tail loss probe */
-	WIRE_FLAG_CRCP = 1 << 11, /* crc covers what follows the header too */
+	WIRE_FLAG_CRCP = 1 << 11,  /* crc covers what follows the header too */
 };
 #define WIRE_FLAGS_KNOWN 0x0fffu
 
 /* Offsets of the common header: X(field, offset, bytes). */
-#define WIRE_COMMON_FIELDS(X)                                                                      \
-	X(VERSION_HEADER, 0, 1)                                                                    \
-	X(TYPE, 1, 1)                                                                              \
-	X(FLAGS, 2, 2)                                                                             \
-	X(DST_SESSION, 4, 4)                                                                       \
-	X(SRC_NODE, 8, 2)                                                                          \
-	X(DST_NODE, 10, 2)                                                                         \
-	X(PSN, 12, 4)                                                                              \
-	X(TX_TS, 16, 4)                                                                            \
-	X(CUM_ACK, 20, 4)                                                                          \
-	X(LEN, 24, 2)                                                                              \
-	X(CE_COUNT, 26, 2)                                                                         \
+#define WIRE_COMMON_FIELDS(X)   \
+	X(VERSION_HEADER, 0, 1) \
+	X(TYPE, 1, 1)           \
+	X(FLAGS, 2, 2)          \
+	X(DST_SESSION, 4, 4)    \
+	X(SRC_NODE, 8, 2)       \
+	X(DST_NODE, 10, 2)      \
+	X(PSN, 12, 4)           \
+	X(TX_TS, 16, 4)         \
+	X(CUM_ACK, 20, 4)       \
+	X(LEN, 24, 2)           \
+	X(CE_COUNT, 26, 2)      \
 	X(CRC, 28, 4)
 
 /* The data extension: X(field, offset, bytes). */
-#define WIRE_DATA_FIELDS(X)                                                                        \
-	X(DST_QP, 32, 2)                                                                           \
-	X(DST_FUNCTION, 34, 1)                                                                     \
-	X(VC_TC, 35, 1)                                                                            \
-	X(QP_MAGIC, 36, 4)                                                                         \
-	X(MSG_ID, 40, 4)                                                                           \
-	X(SUB, 44, 4)                                                                              \
-	X(ADDR, 48, 8)                                                                             \
-	X(KEY, 56, 4)                                                                              \
+#define WIRE_DATA_FIELDS(X)    \
+	X(DST_QP, 32, 2)       \
+	X(DST_FUNCTION, 34, 1) \
+	X(VC_TC, 35, 1)        \
+	X(QP_MAGIC, 36, 4)     \
+	X(MSG_ID, 40, 4)       \
+	X(SUB, 44, 4)          \
+	X(ADDR, 48, 8)         \
+	X(KEY, 56, 4)          \
 	X(MSG_LEN, 60, 4)
 
 /* The body of an ACK, counted from the frame's start. */
-#define WIRE_ACK_FIELDS(X)                                                                         \
-	X(ACK_ECHO_TS, 32, 4)                                                                      \
-	X(ACK_ECHO_PSN, 36, 4)                                                                     \
-	X(ACK_HOLD, 40, 4)                                                                         \
-	X(ACK_SACK_OFF, 44, 2)                                                                     \
-	X(ACK_SACK_WORDS, 46, 1)                                                                   \
-	X(ACK_RX_LEVEL, 47, 1)                                                                     \
-	X(ACK_RWND, 48, 2)                                                                         \
-	X(ACK_DUP_COUNT, 50, 2)                                                                    \
-	X(ACK_RX_COUNT, 52, 4)                                                                     \
-	X(ACK_CREDIT_QP, 56, 2)                                                                    \
-	X(ACK_CREDIT_RESERVED, 58, 2)                                                              \
-	X(ACK_CREDIT_LIMIT, 60, 4)                                                                 \
+#define WIRE_ACK_FIELDS(X)            \
+	X(ACK_ECHO_TS, 32, 4)         \
+	X(ACK_ECHO_PSN, 36, 4)        \
+	X(ACK_HOLD, 40, 4)            \
+	X(ACK_SACK_OFF, 44, 2)        \
+	X(ACK_SACK_WORDS, 46, 1)      \
+	X(ACK_RX_LEVEL, 47, 1)        \
+	X(ACK_RWND, 48, 2)            \
+	X(ACK_DUP_COUNT, 50, 2)       \
+	X(ACK_RX_COUNT, 52, 4)        \
+	X(ACK_CREDIT_QP, 56, 2)       \
+	X(ACK_CREDIT_RESERVED, 58, 2) \
+	X(ACK_CREDIT_LIMIT, 60, 4)    \
 	X(ACK_BITMAP, 64, 8)
 
-#define WIRE_NACK_FIELDS(X)                                                                        \
-	X(NACK_CODE, 32, 1)                                                                        \
-	X(NACK_RESERVED, 33, 1)                                                                    \
-	X(NACK_QP, 34, 2)                                                                          \
-	X(NACK_MSG_ID, 36, 4)                                                                      \
-	X(NACK_PSN, 40, 4)                                                                         \
+#define WIRE_NACK_FIELDS(X)     \
+	X(NACK_CODE, 32, 1)     \
+	X(NACK_RESERVED, 33, 1) \
+	X(NACK_QP, 34, 2)       \
+	X(NACK_MSG_ID, 36, 4)   \
+	X(NACK_PSN, 40, 4)      \
 	X(NACK_RETRY_US, 44, 4)
 
-#define WIRE_HELLO_FIELDS(X)                                                                       \
-	X(HELLO_INCARNATION, 32, 8)                                                                \
-	X(HELLO_EPOCH, 40, 4)                                                                      \
-	X(HELLO_SESSION, 44, 4)                                                                    \
-	X(HELLO_PSN, 48, 4)                                                                        \
-	X(HELLO_RWND, 52, 2)                                                                       \
-	X(HELLO_PAYLOAD, 54, 2)                                                                    \
-	X(HELLO_FEATURES, 56, 4)                                                                   \
-	X(HELLO_RESERVED, 60, 4)                                                                   \
-	X(HELLO_UUID, 64, 16)                                                                      \
-	X(HELLO_TOKEN, 80, 8)                                                                      \
-	X(HELLO_ECHO_SESSION, 88, 4)                                                               \
+#define WIRE_HELLO_FIELDS(X)         \
+	X(HELLO_INCARNATION, 32, 8)  \
+	X(HELLO_EPOCH, 40, 4)        \
+	X(HELLO_SESSION, 44, 4)      \
+	X(HELLO_PSN, 48, 4)          \
+	X(HELLO_RWND, 52, 2)         \
+	X(HELLO_PAYLOAD, 54, 2)      \
+	X(HELLO_FEATURES, 56, 4)     \
+	X(HELLO_RESERVED, 60, 4)     \
+	X(HELLO_UUID, 64, 16)        \
+	X(HELLO_TOKEN, 80, 8)        \
+	X(HELLO_ECHO_SESSION, 88, 4) \
 	X(HELLO_ECHO_PSN, 92, 4)
 
-#define WIRE_RESET_FIELDS(X)                                                                       \
-	X(RESET_SESSION, 32, 4)                                                                    \
-	X(RESET_CODE, 36, 4)                                                                       \
+#define WIRE_RESET_FIELDS(X)    \
+	X(RESET_SESSION, 32, 4) \
+	X(RESET_CODE, 36, 4)    \
 	X(RESET_TOKEN, 40, 8)
 
 /* The body of a GET request, after the data extension. */
-#define WIRE_GET_FIELDS(X)                                                                         \
-	X(GET_REPLY_ADDR, 64, 8)                                                                   \
-	X(GET_REPLY_KEY, 72, 4)                                                                    \
-	X(GET_REPLY_MSG_ID, 76, 4)                                                                 \
+#define WIRE_GET_FIELDS(X)         \
+	X(GET_REPLY_ADDR, 64, 8)   \
+	X(GET_REPLY_KEY, 72, 4)    \
+	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
 #define WIRE_OFFSET_ENUM(field, offset, bytes) WIRE_OFF_##field = offset,
 enum wire_offset {
 	WIRE_COMMON_FIELDS(WIRE_OFFSET_ENUM) WIRE_DATA_FIELDS(WIRE_OFFSET_ENUM)
-	WIRE_ACK_FIELDS(WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
-	WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
-	WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
+		WIRE_ACK_FIELDS(WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
+			WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
+				WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
 };
 #undef WIRE_OFFSET_ENUM
 
-#define WIRE_ACK_BODY_BYTES   32
-#define WIRE_NACK_BODY_BYTES  16
-#define WIRE_HELLO_BYTES      64 /* body of HELLO and HELLO_ACK */
-#define WIRE_RESET_BYTES      16
-#define WIRE_GET_BYTES        24
+#define WIRE_ACK_BODY_BYTES  32
+#define WIRE_NACK_BODY_BYTES 16
+#define WIRE_HELLO_BYTES     64 /* body of HELLO and HELLO_ACK */
+#define WIRE_RESET_BYTES     16
+#define WIRE_GET_BYTES       24
 
 /* The common header and, for reliable data, its extension. */
 struct wire_header {
@@ -226,8 +228,8 @@ struct wire_hello {
 	uint16_t payload_bytes; /* largest data payload the sender can take on this path */
 	uint32_t features;
 	uint8_t uuid[16];
-	uint64_t token;         /* a RESET of `session` must carry it */
-	uint32_t echo_session;  /* HELLO_ACK: session and psn of the HELLO it answers; 0 in HELLO */
+	uint64_t token;        /* a RESET of `session` must carry it */
+	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO it answers; 0 in HELLO */
 	uint32_t echo_psn;
 };
 
@@ -244,11 +246,12 @@ struct wire_get {
 };
 
 #define WIRE_TS_NS 64 /* one unit of tx_ts, echo_ts and hold; wraps after 274 s */
-#define WIRE_HOLD_NONE UINT32_MAX /* nothing arrived since the last ACK: echo_ts and echo_psn mean nothing */
+#define WIRE_HOLD_NONE \
+	UINT32_MAX /* nothing arrived since the last ACK: echo_ts and echo_psn mean nothing */
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-bool wire_type_data(uint8_t type);       /* carries the data extension: the reliable ones do */
+bool wire_type_data(uint8_t type); /* carries the data extension: the reliable ones do */
 bool wire_type_management(uint8_t type);
 const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown ones */
 const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown ones */
@@ -256,8 +259,9 @@ const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown ones */
 /* Writes header->header_bytes bytes, with the crc left zero: wire_crc_set makes it valid. */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* Computes and stores the crc of an encoded header; `after` is the crc32c state function's next pieces: use
- * wire_crc_begin, crc32c() over each piece of payload when CRCP is set, then wire_crc_set. */
+/* Computes and stores the crc of an encoded header; `after` is the crc32c state function's next
+ * pieces: use wire_crc_begin, crc32c() over each piece of payload when CRCP is set, then
+ * wire_crc_set. */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
@@ -265,12 +269,13 @@ void wire_crc_set(uint8_t *header, uint32_t crc);
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 
 /* Checks every length and the crc before any field is believed; *header is written only on success.
- * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, header length that does not fit the type.
- * DXP_EIO: the crc does not match. Payload starts at data + header->header_bytes. */
+ * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, header length that
+ * does not fit the type. DXP_EIO: the crc does not match. Payload starts at data +
+ * header->header_bytes. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Bodies. `body` is what follows the header; DXP_EMALFORMED when the length is not exactly right. Encoders write the
- * constants above (ack: WIRE_ACK_BODY_BYTES and the bitmap's words). */
+/* Bodies. `body` is what follows the header; DXP_EMALFORMED when the length is not exactly right.
+ * Encoders write the constants above (ack: WIRE_ACK_BODY_BYTES and the bitmap's words). */
 int wire_ack_decode(const uint8_t *body, size_t bytes, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);

@@ -86,14 +86,19 @@ static void crowd__busy_session_leaves_room_for_others(void **state)
 	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
 	struct nic_target to[3] = {{0}, sim_target(c.sim, 1, 0), sim_target(c.sim, 2, 0)};
 	for (int host = 1; host < 3; host++)
-		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0), DXP_OK);
+		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0),
+				 DXP_OK);
 	assert_true(sim_run(c.sim, S_NS, all_sent, &c));
 	/* both have more to send than two batches hold */
 	for (uint8_t i = 0; i < NIC_DOORBELLS; i++)
-		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0), DXP_OK);
+		assert_int_equal(
+			nic_user_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0),
+			DXP_OK);
 	nic_doorbells(sim_nic(c.sim, 0), sim_now(c.sim));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(nic_send(sim_nic(c.sim, 0), batch, ARRAY_COUNT(batch), sim_now(c.sim)), ARRAY_COUNT(batch));
+		assert_int_equal(
+			nic_send(sim_nic(c.sim, 0), batch, ARRAY_COUNT(batch), sim_now(c.sim)),
+			ARRAY_COUNT(batch));
 		turn[batch[0].to.ip[15] - 1] = true;
 	}
 	sim_destroy(c.sim);

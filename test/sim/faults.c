@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of NIC, transport and simulator fails once in turn, n = 1, 2, 3 ... until a run needs no more than n. While
- * nodes are made, that is DXP_ENOMEM and nothing leaks (the sanitizer build looks); afterwards it is a delay, never a wrong
- * result. */
+/* Every allocation of NIC, transport and simulator fails once in turn, n = 1, 2, 3 ... until a run
+ * needs no more than n. While nodes are made, that is DXP_ENOMEM and nothing leaks (the sanitizer
+ * build looks); afterwards it is a delay, never a wrong result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,8 @@ static void faults__while_they_work(void **state)
 		countdown = 0;
 		const char *wrong = workload_verdict(w);
 		if (wrong || !finished)
-			fail_msg("allocation %llu fails: %s", (unsigned long long)n, wrong ? wrong : "never ends");
+			fail_msg("allocation %llu fails: %s", (unsigned long long)n,
+				 wrong ? wrong : "never ends");
 		workload_destroy(w);
 		sim_destroy(s);
 	}

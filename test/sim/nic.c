@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a NIC refuses, how it says so, and what happens to work in flight when a peer is slow, restarts or disappears. */
+/* What a NIC refuses, how it says so, and what happens to work in flight when a peer is slow,
+ * restarts or disappears. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +28,8 @@ struct rig {
 static uint32_t cfg_values[16];
 static uint32_t cfg_writes;
 
-static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t count, uint32_t *values)
+static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t count,
+			uint32_t *values)
 {
 	if (first >= 16 || count > 16 - first)
 		return WIRE_NACK_BOUNDS;
@@ -35,7 +37,8 @@ static uint8_t cfg_read(void *context, uint16_t node, uint32_t first, uint32_t c
 	return 0;
 }
 
-static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count, const uint32_t *values)
+static uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
+			 const uint32_t *values)
 {
 	if (first >= 16 || count > 16 - first)
 		return WIRE_NACK_BOUNDS;
@@ -51,14 +54,18 @@ static const struct nic_cfg_ops cfg_ops = {cfg_read, cfg_write};
 static int rig_start(void **state, uint32_t window_packets)
 {
 	static struct rig rig;
-	struct sim_options o = {
-		.seed = 11, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops, .window_packets = window_packets};
+	struct sim_options o = {.seed = 11,
+				.hosts = 2,
+				.drop_index = SIM_DROP_NONE,
+				.cfg = &cfg_ops,
+				.window_packets = window_packets};
 
 	memset(&rig, 0, sizeof(rig));
 	if (sim_create(&o, &rig.sim) != DXP_OK)
 		return -1;
 	for (uint32_t i = 0; i < 2; i++)
-		nic_region_register(sim_nic(rig.sim, i), rig.memory[i], MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE, &rig.key[i]);
+		nic_region_register(sim_nic(rig.sim, i), rig.memory[i], MEMORY,
+				    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &rig.key[i]);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		rig.memory[0][i] = (uint8_t)(i * 7 + 1);
 	*state = &rig;
@@ -94,12 +101,15 @@ static bool completed(void *context)
 }
 
 /* Posts, runs until the completion and returns its status. */
-static int transfer(struct rig *r, bool get, struct nic_entry local, struct nic_entry remote, const struct nic_target *to)
+static int transfer(struct rig *r, bool get, struct nic_entry local, struct nic_entry remote,
+		    const struct nic_target *to)
 {
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	struct nic_window *w = sim_window(r->sim, 0);
 
-	assert_int_equal(get ? nic_user_get(w, 1, to, &lists, 42) : nic_user_put(w, 1, to, &lists, 42), DXP_OK);
+	assert_int_equal(get ? nic_user_get(w, 1, to, &lists, 42)
+			     : nic_user_put(w, 1, to, &lists, 42),
+			 DXP_OK);
 	assert_true(sim_run(r->sim, 20 * S_NS, completed, r));
 	assert_int_equal(r->event.context, 42);
 	return r->event.status;
@@ -133,12 +143,22 @@ static void nic__wrong_key_or_range_writes_nothing(void **state)
 	struct nic_target to = sim_target(r->sim, 1, 0);
 	struct nic_entry local = {0, 5000, r->key[0]};
 
-	assert_int_equal(transfer(r, false, local, (struct nic_entry){0, 5000, r->key[1] ^ 0x1000}, &to), DXP_EACCESS);
-	assert_int_equal(transfer(r, false, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to), DXP_ERANGE);
-	assert_int_equal(transfer(r, false, local, (struct nic_entry){UINT64_MAX - 100, 5000, r->key[1]}, &to), DXP_ERANGE);
-	assert_int_equal(transfer(r, true, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to), DXP_ERANGE);
+	assert_int_equal(
+		transfer(r, false, local, (struct nic_entry){0, 5000, r->key[1] ^ 0x1000}, &to),
+		DXP_EACCESS);
+	assert_int_equal(
+		transfer(r, false, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
+		DXP_ERANGE);
+	assert_int_equal(transfer(r, false, local,
+				  (struct nic_entry){UINT64_MAX - 100, 5000, r->key[1]}, &to),
+			 DXP_ERANGE);
+	assert_int_equal(
+		transfer(r, true, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
+		DXP_ERANGE);
 	memory_untouched(r);
-	assert_int_equal(transfer(r, false, local, (struct nic_entry){MEMORY - 5000, 5000, r->key[1]}, &to), DXP_OK);
+	assert_int_equal(
+		transfer(r, false, local, (struct nic_entry){MEMORY - 5000, 5000, r->key[1]}, &to),
+		DXP_OK);
 }
 
 static void nic__rights_are_kept(void **state)
@@ -147,12 +167,15 @@ static void nic__rights_are_kept(void **state)
 	struct nic_target to = sim_target(r->sim, 1, 0);
 	uint32_t key;
 
-	assert_int_equal(nic_region_register(sim_nic(r->sim, 1), r->memory[1], 100, NIC_REMOTE_READ, &key), DXP_OK);
+	assert_int_equal(
+		nic_region_register(sim_nic(r->sim, 1), r->memory[1], 100, NIC_REMOTE_READ, &key),
+		DXP_OK);
 	struct nic_entry local = {0, 100, r->key[0]}, remote = {0, 100, key};
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_int_equal(transfer(r, true, local, remote, &to), DXP_OK);
-	/* the answer's last packet is acknowledged a little later; a key is worthless once its region is gone */
+	/* the answer's last packet is acknowledged a little later; a key is worthless once its
+	 * region is gone */
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_EBUSY);
 	sim_run(r->sim, MS_NS, NULL, NULL);
 	assert_int_equal(nic_region_deregister(sim_nic(r->sim, 1), key), DXP_OK);
@@ -165,14 +188,22 @@ static void nic__own_descriptor_errors_come_back(void **state)
 	struct nic_target to = sim_target(r->sim, 1, 0), nowhere = to;
 	struct nic_entry remote = {0, 100, r->key[1]};
 
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 100, 0}, remote, &to), DXP_EACCESS);
-	assert_int_equal(transfer(r, false, (struct nic_entry){MEMORY - 50, 100, r->key[0]}, remote, &to), DXP_ERANGE);
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 99, r->key[0]}, remote, &to), DXP_EINVAL);
+	assert_int_equal(transfer(r, false, (struct nic_entry){0, 100, 0}, remote, &to),
+			 DXP_EACCESS);
+	assert_int_equal(
+		transfer(r, false, (struct nic_entry){MEMORY - 50, 100, r->key[0]}, remote, &to),
+		DXP_ERANGE);
+	assert_int_equal(transfer(r, false, (struct nic_entry){0, 99, r->key[0]}, remote, &to),
+			 DXP_EINVAL);
 	nowhere.node = 9;
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere), DXP_ENOENT);
+	assert_int_equal(
+		transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere),
+		DXP_ENOENT);
 	nowhere = to;
 	nowhere.qp = 4;
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere), DXP_EINVAL);
+	assert_int_equal(
+		transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere),
+		DXP_EINVAL);
 }
 
 static void nic__registers(void **state)
@@ -214,7 +245,8 @@ static bool posts_naps(void *context)
 	return false;
 }
 
-/* A receiver that does not take its events stops the sender, loses nothing and goes on when it does. */
+/* A receiver that does not take its events stops the sender, loses nothing and goes on when it
+ * does. */
 static void nic__slow_receiver_holds_the_sender(void **state)
 {
 	struct rig *r = *state;
@@ -264,7 +296,8 @@ static void nic__silent_peer_ends_work(void **state)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 }
 
-/* Work in flight to a peer that restarts ends as PEERRESET; nothing of it reaches the new process. */
+/* Work in flight to a peer that restarts ends as PEERRESET; nothing of it reaches the new process.
+ */
 static void restart_case(struct rig *r, bool announce)
 {
 	struct nic_target to = sim_target(r->sim, 1, 0);
@@ -332,7 +365,8 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 	struct rig *r = *state;
 	struct nic_target to = sim_target(r->sim, 1, 0);
 	struct nic_entry local = {0, 900, r->key[0]}, whole = {0, 900, r->key[1]}, remote[90];
-	struct nic_lists many = {&local, remote, 1, ARRAY_COUNT(remote)}, one = {&local, &whole, 1, 1};
+	struct nic_lists many = {&local, remote, 1, ARRAY_COUNT(remote)},
+			 one = {&local, &whole, 1, 1};
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
 		remote[i] = (struct nic_entry){20 * i, 10, r->key[1]};
@@ -344,8 +378,9 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 	assert_true(r->completions <= 3);
 }
 
-/* More pieces than a stream takes: the last requests are cut only after the first have failed, and no event comes between. The
- * NIC is turned by its deadline alone, as in a node that nothing else wakes. */
+/* More pieces than a stream takes: the last requests are cut only after the first have failed, and
+ * no event comes between. The NIC is turned by its deadline alone, as in a node that nothing else
+ * wakes. */
 static void nic__silent_peer_ends_what_waits_for_room(void **state)
 {
 	struct rig *r = *state;
@@ -404,7 +439,10 @@ static void nic__path_of_a_known_peer_may_change(void **state)
 	struct nic_target to = sim_target(r->sim, 1, 0);
 	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n), 2);
-	struct rltp_peer_info peer = {.node = 2, .address = s->address, .incarnation = s->peer_incarnation, .payload_bytes = 256};
+	struct rltp_peer_info peer = {.node = 2,
+				      .address = s->address,
+				      .incarnation = s->peer_incarnation,
+				      .payload_bytes = 256};
 
 	assert_int_equal(nic_peer_set(n, &peer, sim_now(r->sim)), DXP_OK);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
@@ -438,7 +476,8 @@ int main(void)
 		CASE(nic__doorbell_of_a_full_queue_is_not_ready),
 		CASE(nic__queue_pairs_share_the_table_of_reads),
 		CASE(nic__silent_peer_ends_what_waits_for_room),
-		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow, rig_close),
+		cmocka_unit_test_setup_teardown(nic__answer_that_never_comes, rig_open_narrow,
+						rig_close),
 		CASE(nic__restart_is_found_by_reset),
 		CASE(nic__restart_is_told_by_the_table),
 		CASE(nic__path_of_a_known_peer_may_change),

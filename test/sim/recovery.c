@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RLTP and the NIC under every fault the simulator has: each single loss in turn, then 200 seeds of everything at once. */
+/* RLTP and the NIC under every fault the simulator has: each single loss in turn, then 200 seeds of
+ * everything at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,8 @@
 #define SEEDS 200
 
 /* Runs the workload; the verdict, or NULL. Writes what the run cost. */
-static const char *run(const struct sim_options *options, const struct workload_options *load, uint64_t *sent, uint64_t *hash)
+static const char *run(const struct sim_options *options, const struct workload_options *load,
+		       uint64_t *sent, uint64_t *hash)
 {
 	static char verdict[200];
 	struct sim *s;
@@ -28,7 +30,8 @@ static const char *run(const struct sim_options *options, const struct workload_
 	bool finished = sim_run(s, 60 * S_NS, workload_step, w);
 	const char *wrong = workload_verdict(w);
 	if (wrong || !finished)
-		snprintf(verdict, sizeof(verdict), "%s", wrong ? wrong : "did not finish within 60 s of virtual time");
+		snprintf(verdict, sizeof(verdict), "%s",
+			 wrong ? wrong : "did not finish within 60 s of virtual time");
 	if (sent)
 		*sent = sim_counters(s)->sent;
 	if (hash)
@@ -90,8 +93,9 @@ static void recovery__seeds(void **state)
 		struct sim_options o = options_draw(seed);
 		const char *wrong = run(&o, &load, NULL, NULL);
 		if (wrong)
-			fail_msg("seed %llu: %s\nreplay: DXP_SEED=%llu build/test/test-sim-recovery", (unsigned long long)seed,
-				 wrong, (unsigned long long)seed);
+			fail_msg(
+				"seed %llu: %s\nreplay: DXP_SEED=%llu build/test/test-sim-recovery",
+				(unsigned long long)seed, wrong, (unsigned long long)seed);
 	}
 }
 

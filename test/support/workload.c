@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each operation has a place of its own in the target memory, so the order in which data lands cannot hide an error. The
- * remote lists have one or two entries, the local ones up to nine, cut at random. */
+/* Each operation has a place of its own in the target memory, so the order in which data lands
+ * cannot hide an error. The remote lists have one or two entries, the local ones up to nine, cut at
+ * random. */
 #include "test/support/workload.h"
 
 #include <stdio.h>
@@ -29,7 +30,8 @@ struct side {
 	uint32_t source_key, target_key;
 	struct operation *operations;
 	uint32_t posted, completed;
-	uint32_t completed_on[NIC_QPS_PER_FUNCTION]; /* index of the next operation that must complete there */
+	uint32_t completed_on[NIC_QPS_PER_FUNCTION]; /* index of the next operation that must
+							complete there */
 	uint32_t naps_sent[NAP_QPS], naps_received[NAP_QPS];
 };
 
@@ -76,13 +78,16 @@ static int side_create(struct workload *w, uint32_t i)
 	memset(side->target, UNTOUCHED, side->memory);
 	for (uint32_t k = 0; k < w->options.operations; k++)
 		operation_draw(w, side, &side->operations[k]);
-	int status = nic_region_register(nic, side->source, side->memory, NIC_REMOTE_READ, &side->source_key);
+	int status = nic_region_register(nic, side->source, side->memory, NIC_REMOTE_READ,
+					 &side->source_key);
 	if (status == DXP_OK)
-		status = nic_region_register(nic, side->target, side->memory, NIC_REMOTE_WRITE, &side->target_key);
+		status = nic_region_register(nic, side->target, side->memory, NIC_REMOTE_WRITE,
+					     &side->target_key);
 	return status;
 }
 
-struct workload *workload_create(struct sim *s, uint64_t seed, const struct workload_options *options)
+struct workload *workload_create(struct sim *s, uint64_t seed,
+				 const struct workload_options *options)
 {
 	struct workload *w = calloc(1, sizeof(*w));
 
@@ -113,13 +118,14 @@ void workload_destroy(struct workload *w)
 }
 
 /* Cuts `bytes` from `offset` into 1 .. count_max entries. */
-static uint16_t list_cut(struct workload *w, struct nic_entry *list, uint32_t count_max, uint64_t offset, uint32_t bytes,
-			 uint32_t key)
+static uint16_t list_cut(struct workload *w, struct nic_entry *list, uint32_t count_max,
+			 uint64_t offset, uint32_t bytes, uint32_t key)
 {
 	uint16_t count = 0;
 
 	while (bytes > 0) {
-		uint32_t part = count + 1u == count_max ? bytes : 1 + (uint32_t)rng_below(&w->rng, bytes);
+		uint32_t part =
+			count + 1u == count_max ? bytes : 1 + (uint32_t)rng_below(&w->rng, bytes);
 		list[count++] = (struct nic_entry){offset, part, key};
 		offset += part;
 		bytes -= part;
@@ -143,13 +149,17 @@ static int operation_post(struct workload *w, uint32_t i, uint32_t k)
 	struct nic_lists lists = {local, remote, 0, 0};
 
 	if (op->kind == KIND_NAP)
-		return nic_user_nap(window, op->qp, &to, side->source + op->source, op->bytes, k + 1, k);
+		return nic_user_nap(window, op->qp, &to, side->source + op->source, op->bytes,
+				    k + 1, k);
 	if (op->kind == KIND_PUT) {
-		lists.local_count = list_cut(w, local, PIECES_MAX, op->source, op->bytes, side->source_key);
-		lists.remote_count = list_cut(w, remote, 2, target_offset(w, k), op->bytes, peer->target_key);
+		lists.local_count =
+			list_cut(w, local, PIECES_MAX, op->source, op->bytes, side->source_key);
+		lists.remote_count =
+			list_cut(w, remote, 2, target_offset(w, k), op->bytes, peer->target_key);
 		return nic_user_put(window, op->qp, &to, &lists, k);
 	}
-	lists.local_count = list_cut(w, local, PIECES_MAX, target_offset(w, k), op->bytes, side->target_key);
+	lists.local_count =
+		list_cut(w, local, PIECES_MAX, target_offset(w, k), op->bytes, side->target_key);
 	lists.remote_count = list_cut(w, remote, 2, op->source, op->bytes, peer->source_key);
 	return nic_user_get(window, op->qp, &to, &lists, k);
 }
@@ -162,22 +172,25 @@ static void completion_check(struct workload *w, uint32_t i, const struct nic_ev
 	while (*next < side->posted && side->operations[*next].qp != event->qp)
 		++*next;
 	if (event->status != DXP_OK || event->context != *next)
-		snprintf(w->wrong, sizeof(w->wrong), "side %u qp %u: completion of %llu with %s, expected %u", i, event->qp,
+		snprintf(w->wrong, sizeof(w->wrong),
+			 "side %u qp %u: completion of %llu with %s, expected %u", i, event->qp,
 			 (unsigned long long)event->context, dxp_status_name(event->status), *next);
 	++*next;
 	side->completed++;
 }
 
-static void nap_check(struct workload *w, uint32_t i, const struct nic_event *event, const uint8_t *data)
+static void nap_check(struct workload *w, uint32_t i, const struct nic_event *event,
+		      const uint8_t *data)
 {
 	struct side *sender = &w->sides[1 - i];
 	uint32_t k = (uint32_t)event->imm - 1;
 	const struct operation *op = &sender->operations[k];
 
-	if (k >= sender->posted || op->kind != KIND_NAP || event->bytes != op->bytes || event->qp != op->qp ||
-	    op->number != w->sides[i].naps_received[op->qp]++ ||
+	if (k >= sender->posted || op->kind != KIND_NAP || event->bytes != op->bytes ||
+	    event->qp != op->qp || op->number != w->sides[i].naps_received[op->qp]++ ||
 	    memcmp(data, sender->source + op->source, op->bytes) != 0)
-		snprintf(w->wrong, sizeof(w->wrong), "side %u: NAP %u is not what was sent, or not in order", i, k);
+		snprintf(w->wrong, sizeof(w->wrong),
+			 "side %u: NAP %u is not what was sent, or not in order", i, k);
 }
 
 bool workload_step(void *context)
@@ -196,7 +209,8 @@ bool workload_step(void *context)
 			nap_check(w, i, received, data);
 			nic_user_received_release(sim_window(w->sim, i));
 		}
-		while (side->posted < w->options.operations && operation_post(w, i, side->posted) == DXP_OK)
+		while (side->posted < w->options.operations &&
+		       operation_post(w, i, side->posted) == DXP_OK)
 			side->posted++;
 		finished &= side->completed == w->options.operations;
 	}
@@ -210,17 +224,21 @@ static void memory_check(struct workload *w, uint32_t i)
 
 	for (uint32_t k = 0; k < w->options.operations; k++) {
 		for (uint32_t b = 0; b < w->options.bytes_max; b++) {
-			const struct operation *put = &peer->operations[k], *get = &side->operations[k];
-			uint8_t is = side->target[target_offset(w, k) + b], must = UNTOUCHED, other = UNTOUCHED;
+			const struct operation *put = &peer->operations[k],
+					       *get = &side->operations[k];
+			uint8_t is = side->target[target_offset(w, k) + b], must = UNTOUCHED,
+				other = UNTOUCHED;
 			if (put->kind == KIND_PUT && b < put->bytes)
 				must = other = peer->source[put->source + b];
 			if (get->kind == KIND_GET && b < get->bytes)
 				other = peer->source[get->source + b];
-			/* Both may write to place k, at the same time: either value is right then. */
+			/* Both may write to place k, at the same time: either value is right then.
+			 */
 			if (put->kind != KIND_PUT || b >= put->bytes)
 				must = other;
 			if (is != must && is != other) {
-				snprintf(w->wrong, sizeof(w->wrong), "side %u: byte %u of operation %u", i, b, k);
+				snprintf(w->wrong, sizeof(w->wrong),
+					 "side %u: byte %u of operation %u", i, b, k);
 				return;
 			}
 		}
@@ -231,11 +249,13 @@ const char *workload_verdict(struct workload *w)
 {
 	for (uint32_t i = 0; i < SIDES && !w->wrong[0]; i++) {
 		if (w->sides[i].completed != w->options.operations)
-			snprintf(w->wrong, sizeof(w->wrong), "side %u: %u of %u operations completed", i, w->sides[i].completed,
+			snprintf(w->wrong, sizeof(w->wrong),
+				 "side %u: %u of %u operations completed", i, w->sides[i].completed,
 				 w->options.operations);
 		for (uint32_t q = 0; q < NAP_QPS && !w->wrong[0]; q++)
 			if (w->sides[i].naps_received[q] != w->sides[1 - i].naps_sent[q])
-				snprintf(w->wrong, sizeof(w->wrong), "side %u: NAPs are missing", i);
+				snprintf(w->wrong, sizeof(w->wrong), "side %u: NAPs are missing",
+					 i);
 		if (!w->wrong[0])
 			memory_check(w, i);
 	}

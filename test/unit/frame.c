@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The codec against itself, against every short and every damaged frame, and against docs/wire.md. */
+/* The codec against itself, against every short and every damaged frame, and against docs/wire.md.
+ */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +46,8 @@ static size_t frame_make(uint8_t *frame)
 {
 	wire_header_encode(&put_header, frame);
 	memcpy(frame + WIRE_HEADER_BYTES_MAX, "hello", 5);
-	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX), frame + WIRE_HEADER_BYTES_MAX, 5));
+	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX),
+				   frame + WIRE_HEADER_BYTES_MAX, 5));
 	return WIRE_HEADER_BYTES_MAX + 5;
 }
 
@@ -90,29 +92,52 @@ static void frame__every_flipped_bit_is_seen(void **state)
 static void frame__bodies(void **state)
 {
 	uint8_t body[WIRE_HELLO_BYTES + 1] = {0};
-	struct wire_hello hello = {.incarnation = 1ull << 60, .epoch = 2, .session = 3, .psn = 4, .rwnd = 5, .payload_bytes = 1408,
-				   .features = 6, .token = 7, .echo_session = 8, .echo_psn = 9}, hello_out;
-	struct wire_nack_body nack = {.code = WIRE_NACK_KEY, .qp = 2, .msg_id = 3, .psn = 4, .retry_us = 5}, nack_out;
+	struct wire_hello hello = {.incarnation = 1ull << 60,
+				   .epoch = 2,
+				   .session = 3,
+				   .psn = 4,
+				   .rwnd = 5,
+				   .payload_bytes = 1408,
+				   .features = 6,
+				   .token = 7,
+				   .echo_session = 8,
+				   .echo_psn = 9},
+			  hello_out;
+	struct wire_nack_body nack = {.code = WIRE_NACK_KEY,
+				      .qp = 2,
+				      .msg_id = 3,
+				      .psn = 4,
+				      .retry_us = 5},
+			      nack_out;
 	struct wire_reset reset = {.session = 1, .code = 3, .token = 1ull << 63}, reset_out;
-	struct wire_get get = {.reply_addr = 1ull << 40, .reply_key = 2, .reply_msg_id = 3, .bytes = 1u << 31}, get_out;
+	struct wire_get get = {.reply_addr = 1ull << 40,
+			       .reply_key = 2,
+			       .reply_msg_id = 3,
+			       .bytes = 1u << 31},
+			get_out;
 
 	memset(hello.uuid, 0xab, sizeof(hello.uuid));
 	wire_hello_encode(&hello, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
-		assert_int_equal(wire_hello_decode(body, n, &hello_out), n == WIRE_HELLO_BYTES ? DXP_OK : DXP_EMALFORMED);
+		assert_int_equal(wire_hello_decode(body, n, &hello_out),
+				 n == WIRE_HELLO_BYTES ? DXP_OK : DXP_EMALFORMED);
 	assert_memory_equal(hello.uuid, hello_out.uuid, 16);
-	assert_true(hello_out.incarnation == hello.incarnation && hello_out.token == 7 && hello_out.echo_psn == 9);
+	assert_true(hello_out.incarnation == hello.incarnation && hello_out.token == 7 &&
+		    hello_out.echo_psn == 9);
 	wire_nack_encode(&nack, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
-		assert_int_equal(wire_nack_decode(body, n, &nack_out), n == WIRE_NACK_BODY_BYTES ? DXP_OK : DXP_EMALFORMED);
+		assert_int_equal(wire_nack_decode(body, n, &nack_out),
+				 n == WIRE_NACK_BODY_BYTES ? DXP_OK : DXP_EMALFORMED);
 	assert_true(nack_out.code == nack.code && nack_out.retry_us == 5 && nack_out.psn == 4);
 	wire_reset_encode(&reset, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
-		assert_int_equal(wire_reset_decode(body, n, &reset_out), n == WIRE_RESET_BYTES ? DXP_OK : DXP_EMALFORMED);
+		assert_int_equal(wire_reset_decode(body, n, &reset_out),
+				 n == WIRE_RESET_BYTES ? DXP_OK : DXP_EMALFORMED);
 	assert_true(reset_out.token == reset.token && reset_out.session == 1);
 	wire_get_encode(&get, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
-		assert_int_equal(wire_get_decode(body, n, &get_out), n == WIRE_GET_BYTES ? DXP_OK : DXP_EMALFORMED);
+		assert_int_equal(wire_get_decode(body, n, &get_out),
+				 n == WIRE_GET_BYTES ? DXP_OK : DXP_EMALFORMED);
 	assert_true(get_out.bytes == get.bytes && get_out.reply_addr == get.reply_addr);
 }
 
@@ -136,7 +161,12 @@ static void frame__hello_refuses_what_cannot_be(void **state)
 static void frame__ack_lengths(void **state)
 {
 	uint8_t body[WIRE_ACK_BODY_BYTES + 17 * 8] = {0}, words[16 * 8];
-	struct wire_ack ack = {.echo_ts = 1, .hold = 2, .sack_off = 64, .rwnd = 100, .bitmap = words}, out;
+	struct wire_ack ack = {.echo_ts = 1,
+			       .hold = 2,
+			       .sack_off = 64,
+			       .rwnd = 100,
+			       .bitmap = words},
+			out;
 
 	memset(words, 0x77, sizeof(words));
 	for (uint8_t w = 0; w <= 16; w++) {
@@ -144,7 +174,8 @@ static void frame__ack_lengths(void **state)
 		wire_ack_encode(&ack, body);
 		for (size_t n = 0; n <= sizeof(body); n++)
 			assert_int_equal(wire_ack_decode(body, n, &out),
-					 n == WIRE_ACK_BODY_BYTES + 8u * w ? DXP_OK : DXP_EMALFORMED);
+					 n == WIRE_ACK_BODY_BYTES + 8u * w ? DXP_OK
+									   : DXP_EMALFORMED);
 	}
 	assert_memory_equal(out.bitmap, words, sizeof(words));
 	body[46 - 32] = 17;
@@ -173,8 +204,9 @@ struct field {
 
 static const struct field fields[] = {
 #define FIELD(name, offset, bytes) {#name, offset, bytes},
-	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD) WIRE_NACK_FIELDS(FIELD)
-	WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD) WIRE_GET_FIELDS(FIELD)
+	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD)
+		WIRE_NACK_FIELDS(FIELD) WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD)
+			WIRE_GET_FIELDS(FIELD)
 #undef FIELD
 };
 
@@ -189,7 +221,8 @@ static char *document_read(void)
 	return text;
 }
 
-/* Each field of the code stands in the document with its offset and length, and the document has no other. */
+/* Each field of the code stands in the document with its offset and length, and the document has no
+ * other. */
 static void frame__document_says_the_same(void **state)
 {
 	char *text = document_read(), row[96], name[64];
@@ -199,7 +232,8 @@ static void frame__document_says_the_same(void **state)
 		snprintf(name, sizeof(name), "%s", fields[i].name);
 		for (char *p = name; *p; p++)
 			*p = (char)tolower(*p);
-		snprintf(row, sizeof(row), "\n| %d | %d | `%s` |", fields[i].offset, fields[i].bytes, name);
+		snprintf(row, sizeof(row), "\n| %d | %d | `%s` |", fields[i].offset,
+			 fields[i].bytes, name);
 		if (!strstr(text, row))
 			fail_msg("docs/wire.md has no row '%s'", row + 1);
 	}
@@ -213,9 +247,9 @@ static void frame__document_lists_the_types(void **state)
 	const char *text = document_read();
 	char row[64];
 
-#define CHECK(name, value, kind)                                                                   \
-	snprintf(row, sizeof(row), "\n| 0x%02x | %s |", value, #name);                             \
-	if (value < 0x40 && !strstr(text, row))                                                    \
+#define CHECK(name, value, kind)                                       \
+	snprintf(row, sizeof(row), "\n| 0x%02x | %s |", value, #name); \
+	if (value < 0x40 && !strstr(text, row))                        \
 		fail_msg("docs/wire.md has no row '%s'", row + 1);
 	WIRE_TYPE_LIST(CHECK)
 #undef CHECK

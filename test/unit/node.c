@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes on loopback with a real manager: they join, see each other in the table, move data, and learn of departures. */
+/* Nodes on loopback with a real manager: they join, see each other in the table, move data, and
+ * learn of departures. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -130,9 +131,11 @@ static void both_join(struct rig *r)
 	r->xpu_memory = calloc(1, MEMORY);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		r->host_memory[i] = (uint8_t)(i * 13 + (i >> 12));
-	assert_int_equal(nic_region_register(node_nic(r->host), r->host_memory, MEMORY, NIC_LOCAL, &r->host_key), DXP_OK);
-	assert_int_equal(nic_region_register(node_nic(r->xpu), r->xpu_memory, MEMORY, NIC_REMOTE_READ | NIC_REMOTE_WRITE,
-					     &r->xpu_key),
+	assert_int_equal(nic_region_register(node_nic(r->host), r->host_memory, MEMORY, NIC_LOCAL,
+					     &r->host_key),
+			 DXP_OK);
+	assert_int_equal(nic_region_register(node_nic(r->xpu), r->xpu_memory, MEMORY,
+					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->xpu_key),
 			 DXP_OK);
 }
 
@@ -146,7 +149,9 @@ static int transfer(struct rig *r, bool get)
 	struct nic_event event;
 
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_OK);
-	assert_int_equal((get ? nic_user_get : nic_user_put)(node_window(r->host), 1, &to, &lists, 0), DXP_OK);
+	assert_int_equal(
+		(get ? nic_user_get : nic_user_put)(node_window(r->host), 1, &to, &lists, 0),
+		DXP_OK);
 	while (!nic_user_sent(node_window(r->host), &event)) {
 		turn_both(r);
 		assert_true(link_now_ns() < end_ns);

@@ -12,12 +12,12 @@
 #include "base/rng.h"
 #include "rltp/rx_map.h"
 
-#define T(psn, verdict, cum_after)                                                                 \
-	do {                                                                                       \
-		assert_int_equal(rx_map_test(&m, psn), verdict);                                   \
-		if (rx_map_test(&m, psn) == RX_NEW)                                                \
-			rx_map_set(&m, psn);                                                       \
-		assert_int_equal(m.cum, (uint32_t)(cum_after));                                    \
+#define T(psn, verdict, cum_after)                               \
+	do {                                                     \
+		assert_int_equal(rx_map_test(&m, psn), verdict); \
+		if (rx_map_test(&m, psn) == RX_NEW)              \
+			rx_map_set(&m, psn);                     \
+		assert_int_equal(m.cum, (uint32_t)(cum_after));  \
 	} while (0)
 
 static void rx_map__order_gaps_and_wrap(void **state)
@@ -66,7 +66,8 @@ static void rx_map__report(void **state)
 		uint16_t offset;
 		rx_map_init(&m, first);
 		for (uint32_t i = 1; i <= span; i++)
-			if ((i == span || rng_below(&r, 2)) && rx_map_test(&m, first + i) == RX_NEW) {
+			if ((i == span || rng_below(&r, 2)) &&
+			    rx_map_test(&m, first + i) == RX_NEW) {
 				rx_map_set(&m, first + i);
 				has[i] = 1;
 			}
@@ -75,7 +76,8 @@ static void rx_map__report(void **state)
 		for (uint32_t i = 0; i < 64 * count; i++) {
 			uint64_t word = get_be64(words + i / 64 * 8);
 			uint32_t distance = offset + i;
-			assert_int_equal(word >> (i % 64) & 1, distance < RLTP_WINDOW_MAX && has[distance]);
+			assert_int_equal(word >> (i % 64) & 1,
+					 distance < RLTP_WINDOW_MAX && has[distance]);
 		}
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The function window between threads: any number may post, the engine takes each descriptor whole and exactly once (C-16), and
- * what a user scribbles into it hurts only himself. The thread sanitizer's build looks at the barriers. */
+/* The function window between threads: any number may post, the engine takes each descriptor whole
+ * and exactly once (C-16), and what a user scribbles into it hurts only himself. The thread
+ * sanitizer's build looks at the barriers. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +39,11 @@ static int rig_open(void **state)
 {
 	static struct rng secrets = {7};
 	struct rig *r = calloc(1, sizeof(*r));
-	struct nic_options o = {.node = 1, .incarnation = 1, .entropy = entropy_rng, .entropy_context = &secrets, .token = token};
+	struct nic_options o = {.node = 1,
+				.incarnation = 1,
+				.entropy = entropy_rng,
+				.entropy_context = &secrets,
+				.token = token};
 
 	r->window = aligned_alloc(4096, sizeof(*r->window));
 	memset(r->window, 0, sizeof(*r->window));
@@ -74,7 +79,8 @@ static void *post(void *argument)
 		memset(data, (int)context, sizeof(data));
 		while (i - atomic_load(&p->rig->ended[p->first / POSTS]) >= p->most)
 			sched_yield();
-		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data), context, context) == DXP_EAGAIN) {
+		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data),
+				    context, context) == DXP_EAGAIN) {
 			atomic_fetch_add(&p->rig->refused, 1);
 			sched_yield();
 		}
@@ -92,7 +98,8 @@ static void *poll_completions(void *argument)
 			sched_yield();
 			continue;
 		}
-		if (event.status == DXP_ENOENT && event.context < THREADS * POSTS && event.qp == event.context % 4)
+		if (event.status == DXP_ENOENT && event.context < THREADS * POSTS &&
+		    event.qp == event.context % 4)
 			atomic_fetch_add(&r->seen[event.context], 1);
 		atomic_fetch_add(&r->ended[event.context / POSTS % THREADS], 1);
 		atomic_fetch_add(&r->completed, 1);
@@ -135,7 +142,8 @@ static void window__room_is_seen(void **state)
 	assert_int_equal(r->refused, 0);
 }
 
-/* Random bytes as descriptors: each ends in a completion with an error, or in the sticky error, and never in a crash. */
+/* Random bytes as descriptors: each ends in a completion with an error, or in the sticky error, and
+ * never in a crash. */
 static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
@@ -145,7 +153,8 @@ static void window__random_descriptors(void **state)
 	for (int i = 0; i < 200000; i++) {
 		_Alignas(8) uint8_t bytes[256];
 		for (size_t k = 0; k < sizeof(bytes); k++)
-			bytes[k] = (uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
+			bytes[k] =
+				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
 		bytes[2] &= 3; /* mostly a queue pair that exists */
 		nic_user_post(r->window, bytes, 64 + (uint32_t)rng_below(&rng, 193));
 		nic_doorbells(r->nic, 1);
@@ -167,7 +176,9 @@ static void window__scribbled_words(void **state)
 		case 0: atomic_store(&r->window->sent.consumer, junk); break;
 		case 1: atomic_store(&r->window->received.consumer, junk); break;
 		case 2: r->window->doorbells[junk % NIC_DOORBELLS].bytes = junk; break;
-		case 3: atomic_store(&r->window->doorbells[junk % NIC_DOORBELLS].lap, junk % 64); break;
+		case 3:
+			atomic_store(&r->window->doorbells[junk % NIC_DOORBELLS].lap, junk % 64);
+			break;
 		default: nic_user_nap(r->window, 0, &nowhere, "x", 1, 0, 0);
 		}
 		nic_doorbells(r->nic, 1);
