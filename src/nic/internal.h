@@ -113,7 +113,8 @@ struct rx_stream {
 struct tx_stream {
 	uint32_t next, una;
 	uint64_t done[NIC_STREAM_WINDOW / 64];
-	/* Whose NAP, or PUT with an event, has arrived; it is delivered, and ends, when all before it have arrived too. */
+	/* Whose NAP, or PUT with an event, has arrived; it is delivered, and ends, when all before
+	 * it have arrived too. */
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
@@ -198,7 +199,8 @@ void rx_stream_run(struct nic_peer *p, uint32_t index);
 void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed);
 /* Message `id` ended; `arrived` is the request that ends when it is its turn too, or NULL. */
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
-void peer_streams_fail(struct nic_peer *p, int status); /* frees them; what was not delivered ends with `status` */
+void peer_streams_fail(struct nic_peer *p,
+		       int status); /* frees them; what was not delivered ends with `status` */
 
 /* read.c: GET and CFG, both sides */
 struct nic_read *read_begin(struct nic_peer *p);

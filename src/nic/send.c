@@ -63,7 +63,8 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	struct nic *n = user;
 	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	/* Of a session that ended no more is delivered; what had arrived is told so by session_reset. */
+	/* Of a session that ended no more is delivered; what had arrived is told so by
+	 * session_reset. */
 	if (m->stream && s->state == RLTP_OPEN)
 		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->region)
