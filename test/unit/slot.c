@@ -178,8 +178,8 @@ static uint32_t word(struct dxp_xpu *x, uint64_t address)
 	return value;
 }
 
-static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
-		     const dxp_event *wait)
+static dxp_event run_told(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
+			  const dxp_event *wait, bool lazy)
 {
 	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
 					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
@@ -192,12 +192,19 @@ static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, ui
 		.argument_count = 2,
 		.wait = wait,
 		.wait_count = wait != NULL,
+		.lazy = lazy,
 	};
 	dxp_event event;
 
 	memcpy(arguments[1].value, &n, sizeof(n));
 	ok(dxp_run(x, &launch, &event));
 	return event;
+}
+
+static dxp_event run(struct dxp_xpu *x, const char *kernel, uint64_t address, uint32_t n,
+		     const dxp_event *wait)
+{
+	return run_told(x, kernel, address, n, wait, false);
 }
 
 static dxp_event transfer(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source_address,
@@ -247,6 +254,26 @@ static void run__in_order_and_timed(void **state)
 	assert_true(times.queued_ns <= times.started_ns && times.started_ns <= times.ended_ns);
 	assert_int_equal(word(w.one, a), 600);
 	ok(dxp_mem_free(w.one, a));
+}
+
+/* More than one message holds; the first is waited for alone, and one behind a command that waits
+ * is not held for ever. */
+static void run__late_events_all_come(void **state)
+{
+	enum { COUNT = 100 };
+	uint64_t address = allocate(w.one, 4);
+	dxp_event events[COUNT];
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		events[i] = run_told(w.one, "add", address, i, NULL, true);
+	for (uint32_t i = 0; i < COUNT; i++)
+		assert_int_equal(wait_for(events[i]), DXP_OK);
+	/* One that failed is told at once, and so is what was held before it. */
+	events[0] = run_told(w.one, "add", address, 1, NULL, true);
+	events[1] = run_told(w.one, "no_such_kernel", address, 1, NULL, true);
+	assert_int_equal(wait_for(events[1]), DXP_ENOENT);
+	assert_int_equal(wait_for(events[0]), DXP_OK);
+	ok(dxp_mem_free(w.one, address));
 }
 
 static void run__wrong_ones(void **state)
@@ -526,6 +553,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory__is_zero_and_comes_back),
 		cmocka_unit_test(run__in_order_and_timed),
+		cmocka_unit_test(run__late_events_all_come),
 		cmocka_unit_test(run__wrong_ones),
 		cmocka_unit_test(build__log_of_a_failure),
 		cmocka_unit_test(send__chain_over_two_nodes),
