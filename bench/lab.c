@@ -5,18 +5,19 @@
  */
 #include "bench/lab.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
 
 #include "bench/report.h"
-
-#define EXIT_SKIPPED 77
 
 const struct lab lab_list[] = {
 	{"loopback", 0, 8960},
@@ -64,14 +65,16 @@ static int netns_enter(const char *name)
 	return fd >= 0 && setns(fd, CLONE_NEWNET) == 0 ? 0 : -1;
 }
 
-static int child_run(const struct lab *lab, const char *name,
-		     int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context),
-		     void *context)
+static int child_run(const struct lab *lab, const char *name, lab_body body, void *context)
 {
 	char far[48];
 	struct raw_ends ends = {0};
+	double near_ns;
 
 	snprintf(far, sizeof(far), "%s-far", name);
+	if (raw_c2c(20000, &near_ns) == DXP_OK)
+		report_note("%s: cores %s (%.0f ns)", lab->name,
+			    near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
 	if (lab->mtu == 0) {
 		wire_address_parse("127.0.0.1", 0, &ends.near);
 		ends.far = ends.near;
@@ -83,27 +86,66 @@ static int child_run(const struct lab *lab, const char *name,
 	return netns_enter(name) == 0 ? body(lab, &ends, context) : 1;
 }
 
-int lab_run(const struct lab *lab,
-	    int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context),
-	    void *context)
+static volatile pid_t running; /* the process inside the lab */
+
+/* Whoever ends us ends the measurement; the lab is taken down as always. */
+static void pass_on(int signal)
+{
+	if (running > 0)
+		kill(running, signal);
+}
+
+static int child_await(pid_t child)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) != child)
+		if (errno != EINTR)
+			return 1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static int process_run(const struct lab *lab, const char *name, lab_body body, void *context)
+{
+	const struct sigaction ours = {.sa_handler = pass_on};
+	struct sigaction before[2];
+
+	fflush(stdout);
+	running = fork();
+	if (running == 0)
+		_exit(child_run(lab, name, body, context));
+	sigaction(SIGTERM, &ours, &before[0]);
+	sigaction(SIGINT, &ours, &before[1]);
+	int status = running < 0 ? 1 : child_await(running);
+	running = 0;
+	sigaction(SIGTERM, &before[0], NULL);
+	sigaction(SIGINT, &before[1], NULL);
+	return status;
+}
+
+static int lab_run(const struct lab *lab, lab_body body, void *context)
 {
 	char name[32];
-	int status = 0;
 
 	snprintf(name, sizeof(name), "dxpb-%d", (int)getpid());
 	if (lab->mtu != 0 && !namespaces_make(name, lab->mtu)) {
 		namespaces_remove(name);
 		report_note("%s: skipped, network namespaces need root and the `ip` program",
 			    lab->name);
-		return EXIT_SKIPPED;
+		return 0;
 	}
-	fflush(stdout);
-	pid_t child = fork();
-	if (child == 0)
-		_exit(child_run(lab, name, body, context));
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		status = 1;
+	int status = process_run(lab, name, body, context);
 	if (lab->mtu != 0)
 		namespaces_remove(name);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	return status;
+}
+
+int lab_each(const char *only, lab_body body, void *context)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < lab_count && status == 0; i++)
+		if (!only || strcmp(only, lab_list[i].name) == 0)
+			status = lab_run(&lab_list[i], body, context);
+	return status;
 }

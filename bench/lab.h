@@ -17,11 +17,12 @@ struct lab {
 extern const struct lab lab_list[];
 extern const size_t lab_count;
 
-/* Runs `body` in a process of its own inside the lab, which is made before and removed after.
- * Returns its exit status, or 77 with a note when this machine does not let us (no root, no `ip`).
- */
-int lab_run(const struct lab *lab,
-	    int (*body)(const struct lab *lab, const struct raw_ends *ends, void *context),
-	    void *context);
+/* A measurement inside a lab; returns an exit status. */
+typedef int (*lab_body)(const struct lab *lab, const struct raw_ends *ends, void *context);
+
+/* Runs `body` in each lab, or in the one named `only`, each time in a process of its own. A lab is
+ * made before and removed after, also when we are ended by SIGINT or SIGTERM; one that this machine
+ * does not let us make is left out with a note. Returns the first exit status that is not 0. */
+int lab_each(const char *only, lab_body body, void *context);
 
 #endif

@@ -132,13 +132,9 @@ static int shape_run(const struct lab *lab, const struct raw_ends *ends,
 	return 0;
 }
 
-static int lab_body(const struct lab *lab, const struct raw_ends *ends, void *context)
+static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
-	double near_ns;
 
-	if (raw_c2c(20000, &near_ns) == DXP_OK)
-		report_note("%s: cores %s (%.0f ns)", lab->name,
-			    near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
 		if (shape_run(lab, ends, context, &shapes[i]) != 0)
 			return 1;
@@ -154,12 +150,5 @@ int bench_stream(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	report_begin(o.json, "Bandwidth between two processes");
-	for (size_t i = 0; i < lab_count; i++) {
-		if (o.lab && strcmp(o.lab, lab_list[i].name) != 0)
-			continue;
-		status = lab_run(&lab_list[i], lab_body, &o);
-		if (status != 0 && status != 77)
-			return status;
-	}
-	return 0;
+	return lab_each(o.lab, lab_run_all, &o);
 }
