@@ -41,7 +41,7 @@
 
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
-#define WIRE_PAYLOAD_MIN 256  /* below this a path is refused: headers would dominate */
+#define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
 #define WIRE_PAYLOAD_MAX                                                                          \
 	8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on \
 	      * loopback, where trains of these beat single 64 KiB datagrams */

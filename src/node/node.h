@@ -48,7 +48,8 @@ int node_open(const struct node_options *options, struct node **out);
 /* Leaves the fabric (one datagram, not awaited) and frees everything. NULL is allowed. */
 void node_close(struct node *n);
 
-/* A peer of a node with a static id. Statuses as nic_peer_set. */
+/* A peer of a node with a static id. Statuses as nic_peer_set; DXP_EUNSUPPORTED, logged: the path's
+ * packets are too small. */
 int node_peer(struct node *n, uint16_t id, const struct wire_address *address,
 	      uint64_t incarnation);
 uint64_t node_incarnation(const struct node *n);

@@ -12,7 +12,7 @@ static uint16_t payload_on_path(const struct node *n, const struct wire_address 
 	size_t path = link_path_payload(n->link, to);
 	uint64_t payload = path > WIRE_DATA_BYTES ? path - WIRE_DATA_BYTES : 0;
 
-	return (uint16_t)(clamp_u64(payload, WIRE_PAYLOAD_MIN, WIRE_PAYLOAD_MAX) / 64 * 64);
+	return (uint16_t)(min_u64(payload, WIRE_PAYLOAD_MAX) / 64 * 64);
 }
 
 int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation)
@@ -24,6 +24,13 @@ int node_peer(struct node *n, uint16_t id, const struct wire_address *address, u
 		.payload_bytes = payload_on_path(n, address),
 	};
 
+	if (peer.payload_bytes < WIRE_PAYLOAD_MIN) {
+		char text[WIRE_ADDRESS_TEXT_BYTES];
+		log_error("packets to %s carry %u bytes of payload, at least %u are needed; raise "
+			  "the MTU",
+			  wire_address_format(address, text), peer.payload_bytes, WIRE_PAYLOAD_MIN);
+		return DXP_EUNSUPPORTED;
+	}
 	return nic_peer_set(n->nic, &peer, link_now_ns());
 }
 

@@ -442,11 +442,11 @@ static void nic__path_of_a_known_peer_may_change(void **state)
 	struct rltp_peer_info peer = {.node = 2,
 				      .address = s->address,
 				      .incarnation = s->peer_incarnation,
-				      .payload_bytes = 256};
+				      .payload_bytes = WIRE_PAYLOAD_MIN};
 
 	assert_int_equal(nic_peer_set(n, &peer, sim_now(r->sim)), DXP_OK);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
-	assert_int_equal(s->unit, 256);
+	assert_int_equal(s->unit, WIRE_PAYLOAD_MIN);
 }
 
 static void nic__unknown_node_cannot_open_a_session(void **state)
