@@ -267,10 +267,9 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	atomic_store_explicit(&n->window->need_wakeup, 1, memory_order_relaxed);
-	/* Pairs with the fence in node_wake: either we see its doorbell, or it sees our
-	 * announcement. */
-	atomic_thread_fence(memory_order_seq_cst);
+	/* Both this and node_wake change the word, so one of the two comes second: either we see
+	 * its doorbell, or it sees our announcement. */
+	atomic_exchange_explicit(&n->window->need_wakeup, 1, memory_order_acq_rel);
 	if (!nic_doorbell_ready(n->nic))
 		return true;
 	node_sleep_end(n);
@@ -297,8 +296,8 @@ void node_wait_clear(struct node *n)
 
 void node_wake(struct node *n)
 {
-	atomic_thread_fence(memory_order_seq_cst); /* see node_sleep_announce */
-	if (atomic_load_explicit(&n->window->need_wakeup, memory_order_relaxed))
+	/* A change that changes nothing: see node_sleep_announce. */
+	if (atomic_fetch_or_explicit(&n->window->need_wakeup, 0, memory_order_acq_rel))
 		link_wake(n->link);
 }
 
