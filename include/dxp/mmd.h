@@ -44,8 +44,8 @@ struct dxp_fabric_options {
 	const char *bind;      /* own address; NULL: the one that leads to the manager */
 	const char *name;      /* [A-Za-z0-9._-], at most 31; NULL: program name and process id */
 	uint32_t timeout_ms;   /* bound on joining and on opening an xPU; 0: 5000 */
-	uint32_t spin_us;      /* how long a waiting call spins before it sleeps; 0: 50; UINT32_MAX:
-				  never spin */
+	uint32_t spin_us;      /* about how long a waiting call spins before it sleeps; 0: 50;
+				  UINT32_MAX:      never spin */
 	bool no_payload_crc;   /* leave payload to the UDP checksum alone */
 };
 

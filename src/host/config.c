@@ -8,13 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "base/keyfile.h"
 #include "host/config.h"
 #include "host/internal.h"
+#include "link/udp.h"
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -116,29 +113,6 @@ static int resolve_key(const char *directory, const char *given, uint8_t key[FAB
 	}
 }
 
-/* The own address that the kernel would use towards the manager; nothing is sent. */
-static int address_towards(const struct wire_address *manager, struct wire_address *out)
-{
-	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons(manager->port)}, own;
-	socklen_t bytes = sizeof(own);
-	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	int status = DXP_OK;
-
-	memcpy(&to.sin6_addr, manager->ip, sizeof(manager->ip));
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&own, &bytes) < 0) {
-		char text[WIRE_ADDRESS_TEXT_BYTES];
-		status = error_set(DXP_EIO, "no way to the manager at %s: %s",
-				   wire_address_format(manager, text), strerror(errno));
-	} else {
-		memcpy(out->ip, &own.sin6_addr, sizeof(out->ip));
-		out->port = 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return status;
-}
-
 static void default_name(char out[FABRIC_NAME_BYTES])
 {
 	int length = snprintf(out, FABRIC_NAME_BYTES, "%.20s-%d", program_invocation_short_name,
@@ -167,8 +141,12 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		return error_set(DXP_EINVAL,
 				 "'%s' is no address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);
-	if (!options->bind && (status = address_towards(&c.manager, &c.bind)) != DXP_OK)
-		return status;
+	if (!options->bind && link_address_towards(&c.manager, &c.bind) != DXP_OK) {
+		char text[WIRE_ADDRESS_TEXT_BYTES];
+		return error_set(DXP_EIO,
+				 "no way to the manager at %s; check the address and routes",
+				 wire_address_format(&c.manager, text));
+	}
 	if (!options->name)
 		default_name(c.name);
 	else if (!manage_name_valid(options->name))

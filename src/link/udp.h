@@ -18,9 +18,10 @@
 struct link_options {
 	struct wire_address bind; /* address to bind; port 0 lets the kernel choose */
 	uint32_t buffer_bytes; /* wanted size of each socket buffer; 0 = LINK_SOCKET_BUFFER_BYTES */
-	uint32_t spin_ns;      /* how long link_wait spins before it sleeps; 0 = never spin */
-	bool no_gso;           /* pretend the kernel has no GSO (tests, and a user's way out) */
-	bool no_gro;           /* the same for GRO */
+	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
+			   * it has paid lately (base/spin.h); 0 = never spin */
+	bool no_gso;      /* pretend the kernel has no GSO (tests, and a user's way out) */
+	bool no_gro;      /* the same for GRO */
 };
 
 /* What happened since the endpoint was opened. All counts wrap. */
