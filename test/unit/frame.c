@@ -182,21 +182,6 @@ static void frame__ack_lengths(void **state)
 	assert_int_equal(wire_ack_decode(body, sizeof(body), &out), DXP_EMALFORMED);
 }
 
-static void crc32c__known_answers(void **state)
-{
-	uint8_t bytes[4096];
-	struct rng r = {5};
-
-	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)rng_next(&r);
-	for (size_t n = 0; n < sizeof(bytes); n += 1 + n / 16) {
-		uint32_t whole = crc32c_portable(0, bytes, n);
-		assert_int_equal(crc32c(0, bytes, n), whole);
-		assert_int_equal(crc32c(crc32c(0, bytes, n / 3), bytes + n / 3, n - n / 3), whole);
-	}
-}
-
 struct field {
 	const char *name;
 	int offset, bytes;
@@ -264,7 +249,6 @@ int main(void)
 		cmocka_unit_test(frame__bodies),
 		cmocka_unit_test(frame__hello_refuses_what_cannot_be),
 		cmocka_unit_test(frame__ack_lengths),
-		cmocka_unit_test(crc32c__known_answers),
 		cmocka_unit_test(frame__document_says_the_same),
 		cmocka_unit_test(frame__document_lists_the_types),
 	};
