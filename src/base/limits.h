@@ -46,6 +46,9 @@
 	8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on \
 	      * loopback, where trains of these beat single 64 KiB datagrams */
 #define WIRE_SACK_WORDS_MAX 16 /* 1024 packets of bitmap per acknowledgement */
+#define WIRE_CREDIT_ENTRIES_MAX                                                              \
+	16 /* queue pairs in one CREDIT: half of a NIC's, and no longer than the longest ACK \
+	    */
 
 /* rltp */
 #define RLTP_WINDOW_MAX   4096 /* packets in flight; also the receiver's bitmap, a power of two */
@@ -76,6 +79,41 @@
 #define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
 #define RLTP_NACKS_PENDING \
 	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+
+/* congestion control and pacing: docs/design.md "Congestion" */
+#define RLTP_CC_INITIAL \
+	32 /* packets of a fresh or rested session: half of what a stock socket buffer holds */
+#define RLTP_CC_WINDOW_MIN                                                                       \
+	13 /* 1/256 packets, 0.05: 20 round trips between packets, for a thousand senders to one \
+	    */
+#define RLTP_CC_BASE_NS (25u * 1000u) /* queue that is always allowed: 25 packets at 10 Gb/s */
+#define RLTP_CC_FLOWS_NS \
+	(60u * 1000u) /* what small windows, hence many flows, are allowed on top, at most */
+#define RLTP_CC_FLOWS_SLOPE_NS \
+	19600u /* of that allowance over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
+#define RLTP_CC_FLOWS_OFFSET_NS 1960u /* it ends at 100 packets */
+#define RLTP_CC_GATE_NS    \
+	(RLTP_CC_BASE_NS / \
+	 4) /* queue behind which a loss is congestion: the best of 1/8, 1/4, 1/2 */
+#define RLTP_CC_LOSS_HEAVY \
+	4 /* one packet of four lost within two round trips is congestion, whatever the delay */
+#define RLTP_CC_LOSS_SAMPLE 16 /* packets below which a share of losses means nothing */
+#define RLTP_CC_IDLE_NS                                                              \
+	(10ull * 1000 *                                                              \
+	 1000) /* after a pause of this the window halves, for each: a queue changes \
+		  in less, but a burst each 10 ms should not start from scratch */
+#define RLTP_CC_PATH_NS \
+	(10ull * 1000 * 1000 * 1000) /* after such a pause the path may be another */
+#define RLTP_CC_REBASE_NS \
+	(100ull * 1000 * 1000) /* at its smallest this long, the window did not make the delay */
+#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
+#define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
+#define RLTP_PACE_TRAIN_BYTES \
+	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
+#define RLTP_PACE_FINEST_NS \
+	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
+#define RLTP_PACE_GAP_MAX_NS \
+	(10u * 1000u * 1000u) /* longest wait for a packet's turn: far below a session's death */
 
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */
