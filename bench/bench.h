@@ -13,6 +13,8 @@ int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
 int bench_loss(int argc, char **argv);
 int bench_rate(int argc, char **argv);
+int bench_peers(int argc, char **argv);
+int bench_incast(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 
 struct bench_entry {

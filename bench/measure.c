@@ -24,16 +24,6 @@
 #define GRACE_NS     (2 * S_NS)  /* for an operation that blocks to come back */
 #define SERVE_ROUNDS 4096        /* between two looks whether the near end still lives */
 
-bool control_write(int control, const void *data, size_t bytes)
-{
-	return send(control, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
-}
-
-bool control_read(int control, void *data, size_t bytes)
-{
-	return recv(control, data, bytes, MSG_WAITALL) == (ssize_t)bytes;
-}
-
 struct job {
 	const struct contender *contender;
 	const struct peer_ops *ops;
@@ -232,24 +222,46 @@ static void outcome_take(struct tally *t, struct outcome *out)
 	}
 }
 
+void measure_into(struct tally *tally, const struct contender *c, const struct raw_ends *ends,
+		  const struct work *work, size_t datagram_bytes, struct outcome *out)
+{
+	struct job job = {.contender = c,
+			  .ends = ends,
+			  .work = work,
+			  .datagram_bytes = datagram_bytes,
+			  .tally = tally};
+	struct child near;
+
+	tally->status = DXP_ETIMEDOUT; /* until somebody says otherwise */
+	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
+	if (out->status != DXP_OK)
+		return;
+	near_await(&near, work);
+	child_end(&near);
+	outcome_take(tally, out);
+}
+
 void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
 	     size_t datagram_bytes, struct outcome *out)
 {
-	struct job job = {
-		.contender = c, .ends = ends, .work = work, .datagram_bytes = datagram_bytes};
-	struct child near;
+	struct tally *tally = tally_map(1);
 
 	*out = (struct outcome){.status = DXP_ENOMEM};
-	job.tally = mmap(NULL, sizeof(*job.tally), PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (job.tally == MAP_FAILED)
-		return;
-	job.tally->status = DXP_ETIMEDOUT; /* until somebody says otherwise */
-	out->status = child_spawn(near_main, &job, &near);
-	if (out->status == DXP_OK) {
-		near_await(&near, work);
-		child_end(&near);
-		outcome_take(job.tally, out);
-	}
-	munmap(job.tally, sizeof(*job.tally));
+	if (tally)
+		measure_into(tally, c, ends, work, datagram_bytes, out);
+	tally_unmap(tally, 1);
+}
+
+struct tally *tally_map(size_t count)
+{
+	void *p = mmap(NULL, count * sizeof(struct tally), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void tally_unmap(struct tally *tallies, size_t count)
+{
+	if (tallies)
+		munmap(tallies, count * sizeof(*tallies));
 }

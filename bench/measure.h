@@ -17,4 +17,11 @@ struct outcome {
 void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
 	     size_t datagram_bytes, struct outcome *out);
 
+/* The same for who wants the times of the single operations: `tally` is zeroed memory that the
+ * processes share. It is read, and its samples sorted, for *out. */
+void measure_into(struct tally *tally, const struct contender *c, const struct raw_ends *ends,
+		  const struct work *work, size_t datagram_bytes, struct outcome *out);
+struct tally *tally_map(size_t count); /* so many; NULL: no memory */
+void tally_unmap(struct tally *tallies, size_t count);
+
 #endif
