@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +17,16 @@
 
 #include "base/log.h"
 #include "base/util.h"
+
+/* /sys/class/net shows the namespace that mounted it, and some libraries look there. A view of our
+ * own; without it only they fail. */
+static void sysfs_mount(void)
+{
+	if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0)
+		return;
+	if (umount2("/sys", MNT_DETACH) == 0 && mount("dxpb", "/sys", "sysfs", 0, NULL) != 0)
+		log_error("cannot mount /sys of a network namespace: %m; UCX will find no device");
+}
 
 int netns_enter(const char *name)
 {
@@ -37,6 +48,7 @@ int netns_enter(const char *name)
 		return DXP_EIO;
 	}
 	close(fd);
+	sysfs_mount();
 	return DXP_OK;
 }
 

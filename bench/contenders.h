@@ -7,6 +7,8 @@
 
 /* clang-format off */
 #define CONTENDER_RLTP {.name = "RLTP", .ops = &peer_rltp}
+#define CONTENDER_RLTP_AS(name_, variant_) \
+	{.name = "RLTP " name_, .ops = &peer_rltp, .variant = variant_}
 #define CONTENDER_TCP_CUBIC {.name = "TCP cubic", .ops = &peer_tcp, .variant = "cubic"}
 #define CONTENDER_TCP_BBR {.name = "TCP bbr", .ops = &peer_tcp, .variant = "bbr"}
 #define CONTENDER_FABRIC(provider) \

@@ -34,7 +34,10 @@
 static const unsigned sender_counts[] = {2, 4, SENDERS_MAX};
 
 static const struct contender contenders[] = {
-	CONTENDER_RLTP,
+	CONTENDER_RLTP_AS("swift", "swift"),
+	CONTENDER_RLTP_AS("none", "none,no_pacing"),
+	CONTENDER_RLTP_AS("dctcp", "dctcp"),
+	CONTENDER_RLTP_AS("reno", "reno"),
 	CONTENDER_TCP_CUBIC,
 	CONTENDER_TCP_BBR,
 };

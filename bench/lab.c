@@ -38,9 +38,15 @@ static const char veth_make[] =
 	"$near ip link set v0 up && $far ip link set v1 up || exit 1\n"
 	"$near sysctl -qw net.ipv4.tcp_no_metrics_save=1\n"
 	"$far sysctl -qw net.ipv4.tcp_no_metrics_save=1\n"
-	"[ $CUT = 0 ] && exit\n"
-	"$near ethtool -K v0 tx-udp-segmentation off tso off gso off &&\n"
-	"$far ethtool -K v1 tx-udp-segmentation off tso off gso off\n";
+	"[ $CUT = 0 ] || {\n"
+	"	$near ethtool -K v0 tx-udp-segmentation off tso off gso off &&\n"
+	"	$far ethtool -K v1 tx-udp-segmentation off tso off gso off || exit 1\n"
+	"}\n"
+	"for i in 1 2 3 4 5 6 7 8 9 10; do # some libraries refuse a link that is not up yet\n"
+	"	[ $($near cat /sys/class/net/v0/operstate) = up ] &&\n"
+	"		[ $($far cat /sys/class/net/v1/operstate) = up ] && break\n"
+	"	sleep 0.2\n"
+	"done\n";
 static const char veth_remove[] = "ip netns del $LAB-near; ip netns del $LAB-far";
 
 const struct lab *lab_find(const char *name)

@@ -17,7 +17,10 @@ static const unsigned ping_losses[] = {0, 100, 1000};
 
 /* Ours in its ways to recover, then the peers. */
 static const struct contender bulk[] = {
-	CONTENDER_RLTP,
+	CONTENDER_RLTP_AS("rack", "rack"),
+	CONTENDER_RLTP_AS("irn", "irn"),
+	CONTENDER_RLTP_AS("gbn_nak", "gbn_nak"),
+	CONTENDER_RLTP_AS("gbn_rto", "gbn_rto"),
 	CONTENDER_TCP_CUBIC,
 	CONTENDER_TCP_BBR,
 	CONTENDER_UCX_TCP,

@@ -45,7 +45,7 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 	};
 
 	options.bind.port = 0;
-	if (!variant_apply(e->variant, &options))
+	if (!variant_apply(e->variant, &options.tuning))
 		return DXP_EINVAL;
 	r->memory = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

@@ -3,6 +3,7 @@
 #include "bench/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,19 +61,23 @@ static double p99_us(const struct table_case *c, const struct outcome *o)
 	return o->p99_us;
 }
 
-/* Per 1000 bytes, or per operation where it is operations that count. */
+/* CPU time is per 1000 bytes, or per operation where it is operations that count. Who spins takes
+ * whatever time passes, so of that it says nothing. */
+static double units_of(const struct table_case *c, const struct outcome *o)
+{
+	if (c->work.spin || o->done == 0)
+		return INFINITY;
+	return c->metric == TABLE_GOODPUT ? bytes_of(c, o) / 1000 : (double)o->done;
+}
+
 static double near_cpu(const struct table_case *c, const struct outcome *o)
 {
-	double units = c->metric == TABLE_GOODPUT ? bytes_of(c, o) / 1000 : (double)o->done;
-
-	return units > 0 ? o->near_cpu_ns / units : 0;
+	return o->near_cpu_ns / units_of(c, o);
 }
 
 static double far_cpu(const struct table_case *c, const struct outcome *o)
 {
-	double units = c->metric == TABLE_GOODPUT ? bytes_of(c, o) / 1000 : (double)o->done;
-
-	return units > 0 ? o->far_cpu_ns / units : 0;
+	return o->far_cpu_ns / units_of(c, o);
 }
 
 static const struct {
@@ -169,7 +174,9 @@ static void row_print(const struct table_case *c, const struct samples *s, size_
 		.p99_us = median_of(c, of, near, p99_us, NULL),
 		.near_cpu = median_of(c, of, near, near_cpu, NULL),
 		.far_cpu = median_of(c, of, near, far_cpu, NULL),
-		.cpu_unit = c->metric == TABLE_GOODPUT ? "ns/KB" : "ns/op",
+		.cpu_unit = c->work.spin                 ? NULL
+			    : c->metric == TABLE_GOODPUT ? "ns/KB"
+							 : "ns/op",
 		.label = near ? "near" : "far",
 		.note = note_of(c, of, note, sizeof(note)),
 	};

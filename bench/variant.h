@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 
-#include "node/node.h"
+#include "rltp/session.h"
 
-/* Sets what `variant` names, a list such as "gbn_rto,none"; NULL or "": nothing, the defaults.
- * False for an unknown name. */
-bool variant_apply(const char *variant, struct node_options *options);
+/* Sets what `variant` names: a list such as "gbn_rto,none" of names of recoveries, of congestion
+ * controls, and "no_pacing". NULL or "": nothing, the defaults. False, logged, for an unknown name.
+ */
+bool variant_apply(const char *variant, struct rltp_tuning *tuning);
 
 #endif
