@@ -286,11 +286,15 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
+/* RFC 8985 waits two round trips. One and a half are enough where the peer was told to answer at
+ * once; else it may hold its word back. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
-	uint64_t interval = max_u64(2 * srtt, srtt + 4ull * s->rttvar_ns) + RLTP_ACK_DELAY_NS;
+	uint64_t interval = srtt + max_u64(srtt / 2, 4ull * s->rttvar_ns);
 
+	if (!s->io->answer_prompt)
+		interval += RLTP_ACK_DELAY_NS;
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 

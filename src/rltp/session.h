@@ -135,8 +135,8 @@ struct rltp_io {
 	uint32_t clean_repeats; /* repeats since the last needless one */
 	uint32_t repeats_sent;  /* not yet matched with the receiver's count of duplicates */
 	uint32_t probes, backoff;
-
-	bool probe_due; /* the next repeat leaves whatever window and pace say */
+	bool answer_prompt; /* what was sent last is acknowledged at once if it arrives */
+	bool probe_due;     /* the next repeat leaves whatever window and pace say */
 
 	/* receiving */
 	struct rx_map rx;

@@ -95,6 +95,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	else
 		p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
+	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
+			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
 	/* Without holes, cum_ack says all that a delayed acknowledgement would. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
@@ -231,12 +233,12 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 
 	if (!io || s->state == RLTP_GREETING)
 		return UINT64_MAX;
-	uint64_t rest_ns = io->active_ns + RLTP_REST_NS;
+	uint64_t rest_ns = session_resting(s) ? io->active_ns + RLTP_REST_NS : UINT64_MAX;
 	if (s->state != RLTP_OPEN)
 		return rest_ns;
 	if (io->nack_count > 0 || io->ack_now || io->grants_due)
 		return 0;
 	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));
 	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->ask_deadline_ns));
-	return min_u64(deadline, rltp_session_busy(s) ? UINT64_MAX : rest_ns);
+	return min_u64(deadline, rest_ns);
 }
