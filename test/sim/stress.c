@@ -331,14 +331,14 @@ static void entropy_edge(void *context, void *out, uint64_t bytes)
 
 static struct sim_options options_draw(struct rng *r, uint64_t seed)
 {
-	struct sim_options o = {.seed = seed, .drop_index = SIM_DROP_NONE};
+	struct sim_options o = {.seed = seed};
 
 	o.hosts = 2 + (uint32_t)rng_below(r, HOSTS_MAX - 1);
 	o.delay_ns = 1000 + rng_below(r, 100 * US_NS);
-	o.jitter_ns = rng_below(r, 3) ? 0 : rng_below(r, o.delay_ns);
-	o.loss_ppm = (uint32_t)(rng_below(r, 2) ? 0 : rng_below(r, 100000));
-	o.duplicate_ppm = (uint32_t)rng_below(r, 50000);
-	o.reorder_ppm = (uint32_t)rng_below(r, 50000);
+	o.faults.jitter_ns = rng_below(r, 3) ? 0 : rng_below(r, o.delay_ns);
+	o.faults.loss_ppm = (uint32_t)(rng_below(r, 2) ? 0 : rng_below(r, 100000));
+	o.faults.duplicate_ppm = (uint32_t)rng_below(r, 50000);
+	o.faults.reorder_ppm = (uint32_t)rng_below(r, 50000);
 	const uint32_t windows[] = {0, 1, 2, 17, RLTP_WINDOW_MAX};
 	o.window_packets = windows[rng_below(r, ARRAY_COUNT(windows))];
 	o.start_ns = rng_below(r, 2) ? 0 : ((1ull << 32) * WIRE_TS_NS) - rng_below(r, 20 * MS_NS);
