@@ -64,8 +64,8 @@ struct sim_packet *sim_packet_get(struct sim_pool *p, uint32_t held)
 		return NULL;
 	struct sim_packet *packet = p->free[class];
 	p->free[class] = packet->next;
-	*packet = (struct sim_packet){.class = class, .held = held};
 	packet_fence(packet, class_room[class], class_room[class]);
+	*packet = (struct sim_packet){.class = class, .held = held};
 	return packet;
 }
 
