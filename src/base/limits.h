@@ -46,6 +46,9 @@
 	8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on \
 	      * loopback, where trains of these beat single 64 KiB datagrams */
 #define WIRE_SACK_WORDS_MAX 16 /* 1024 packets of bitmap per acknowledgement */
+#define WIRE_CREDIT_ENTRIES_MAX                                                              \
+	16 /* queue pairs in one CREDIT: half of a NIC's, and no longer than the longest ACK \
+	    */
 
 /* rltp */
 #define RLTP_WINDOW_MAX   4096 /* packets in flight; also the receiver's bitmap, a power of two */

@@ -95,7 +95,7 @@ static void ack_receive(struct rltp_session *s, const struct wire_header *h, con
 {
 	struct wire_ack ack;
 
-	if (wire_ack_decode(payload, h->payload_bytes, &ack) != DXP_OK) {
+	if (wire_ack_decode(payload, h->payload_bytes, h->flags, &ack) != DXP_OK) {
 		s->counters.acks_bad++;
 		return;
 	}

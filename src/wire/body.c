@@ -13,12 +13,32 @@
 #define AT(field)      (body + WIRE_OFF_##field - WIRE_COMMON_BYTES)
 #define AT_DATA(field) (body + WIRE_OFF_##field - WIRE_DATA_BYTES)
 
-int wire_ack_decode(const uint8_t *body, size_t bytes, struct wire_ack *ack)
+_Static_assert(WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES + 8 * WIRE_SACK_WORDS_MAX <=
+		       LINK_HEADER_BYTES_MAX,
+	       "an ACK must fit where a datagram keeps its header");
+_Static_assert(WIRE_COMMON_BYTES + WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES <=
+		       LINK_HEADER_BYTES_MAX,
+	       "so must a CREDIT");
+_Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= LINK_HEADER_BYTES_MAX, "and a HELLO");
+_Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIRE_HELLO_BYTES,
+	       "the tag covers all that is before it");
+
+/* Could there be such a queue pair? Whoever gets it may use it as an index. */
+static bool queue_pair_good(uint16_t qp)
 {
+	return qp >> 8 < NIC_FUNCTIONS && (qp & 0xff) < NIC_QPS_PER_FUNCTION;
+}
+
+int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack)
+{
+	bool credit = flags & WIRE_FLAG_CREDIT;
+
 	if (bytes < WIRE_ACK_BODY_BYTES)
 		return DXP_EMALFORMED;
 	uint8_t words = *AT(ACK_SACK_WORDS);
-	if (words > WIRE_SACK_WORDS_MAX || bytes != WIRE_ACK_BODY_BYTES + 8u * words)
+	if (words > WIRE_SACK_WORDS_MAX || bytes != WIRE_ACK_BODY_BYTES + 8u * words ||
+	    *AT(ACK_RX_LEVEL) > WIRE_RX_LEVEL_MAX ||
+	    (credit && !queue_pair_good(get_be16(AT(ACK_CREDIT_QP)))))
 		return DXP_EMALFORMED;
 	*ack = (struct wire_ack){
 		.echo_ts = get_be32(AT(ACK_ECHO_TS)),
@@ -30,6 +50,9 @@ int wire_ack_decode(const uint8_t *body, size_t bytes, struct wire_ack *ack)
 		.rwnd = get_be16(AT(ACK_RWND)),
 		.dup_count = get_be16(AT(ACK_DUP_COUNT)),
 		.rx_count = get_be32(AT(ACK_RX_COUNT)),
+		.credit = credit,
+		.credit_qp = credit ? get_be16(AT(ACK_CREDIT_QP)) : 0,
+		.credit_limit = credit ? get_be32(AT(ACK_CREDIT_LIMIT)) : 0,
 		.bitmap = AT(ACK_BITMAP),
 	};
 	return DXP_OK;
@@ -46,7 +69,9 @@ void wire_ack_encode(const struct wire_ack *ack, uint8_t *body)
 	put_be16(AT(ACK_RWND), ack->rwnd);
 	put_be16(AT(ACK_DUP_COUNT), ack->dup_count);
 	put_be32(AT(ACK_RX_COUNT), ack->rx_count);
-	memset(AT(ACK_CREDIT_QP), 0, 8);
+	put_be16(AT(ACK_CREDIT_QP), ack->credit ? ack->credit_qp : 0);
+	put_be16(AT(ACK_CREDIT_RESERVED), 0);
+	put_be32(AT(ACK_CREDIT_LIMIT), ack->credit ? ack->credit_limit : 0);
 	if (ack->bitmap != AT(ACK_BITMAP))
 		memcpy(AT(ACK_BITMAP), ack->bitmap, 8u * ack->sack_words);
 }
@@ -90,13 +115,16 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.token = get_be64(AT(HELLO_TOKEN)),
 		.echo_session = get_be32(AT(HELLO_ECHO_SESSION)),
 		.echo_psn = get_be32(AT(HELLO_ECHO_PSN)),
+		.nap_credit = get_be16(AT(HELLO_NAP_CREDIT)),
+		.recovery = *AT(HELLO_RECOVERY),
 	};
 	/* A peer that can take nothing cannot be talked to. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > RLTP_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
-	    h.payload_bytes % 64 != 0)
+	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
 		return DXP_EMALFORMED;
 	memcpy(h.uuid, AT(HELLO_UUID), sizeof(h.uuid));
+	memcpy(h.tag, AT(HELLO_TAG), sizeof(h.tag));
 	*hello = h;
 	return DXP_OK;
 }
@@ -115,6 +143,11 @@ void wire_hello_encode(const struct wire_hello *hello, uint8_t *body)
 	put_be64(AT(HELLO_TOKEN), hello->token);
 	put_be32(AT(HELLO_ECHO_SESSION), hello->echo_session);
 	put_be32(AT(HELLO_ECHO_PSN), hello->echo_psn);
+	put_be16(AT(HELLO_NAP_CREDIT), hello->nap_credit);
+	*AT(HELLO_RECOVERY) = hello->recovery;
+	*AT(HELLO_RESERVED_8) = 0;
+	put_be32(AT(HELLO_RESERVED_32), 0);
+	memcpy(AT(HELLO_TAG), hello->tag, sizeof(hello->tag));
 }
 
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset)
@@ -134,6 +167,85 @@ void wire_reset_encode(const struct wire_reset *reset, uint8_t *body)
 	put_be32(AT(RESET_SESSION), reset->session);
 	put_be32(AT(RESET_CODE), reset->code);
 	put_be64(AT(RESET_TOKEN), reset->token);
+}
+
+int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque)
+{
+	if (bytes != WIRE_PING_BYTES)
+		return DXP_EMALFORMED;
+	*opaque = get_be64(AT(PING_OPAQUE));
+	return DXP_OK;
+}
+
+void wire_ping_encode(uint64_t opaque, uint8_t *body)
+{
+	put_be64(AT(PING_OPAQUE), opaque);
+}
+
+/* The length it names is its own: what a network cut or merged is no measurement. */
+int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
+{
+	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))
+		return DXP_EMALFORMED;
+	*pmtu = (struct wire_pmtu){get_be32(AT(PMTU_ID)), get_be16(AT(PMTU_BYTES))};
+	return DXP_OK;
+}
+
+int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
+{
+	if (bytes != WIRE_PMTU_BYTES)
+		return DXP_EMALFORMED;
+	*pmtu = (struct wire_pmtu){get_be32(AT(PMTU_ID)), get_be16(AT(PMTU_BYTES))};
+	return DXP_OK;
+}
+
+void wire_pmtu_encode(const struct wire_pmtu *pmtu, uint8_t *body)
+{
+	put_be32(AT(PMTU_ID), pmtu->id);
+	put_be16(AT(PMTU_BYTES), pmtu->bytes);
+	put_be16(AT(PMTU_RESERVED), 0);
+}
+
+int wire_bye_decode(const uint8_t *body, size_t bytes, struct wire_bye *bye)
+{
+	if (bytes != WIRE_BYE_BYTES)
+		return DXP_EMALFORMED;
+	*bye = (struct wire_bye){get_be64(AT(BYE_TOKEN)), get_be32(AT(BYE_CODE))};
+	return DXP_OK;
+}
+
+void wire_bye_encode(const struct wire_bye *bye, uint8_t *body)
+{
+	put_be64(AT(BYE_TOKEN), bye->token);
+	put_be32(AT(BYE_CODE), bye->code);
+	put_be32(AT(BYE_RESERVED), 0);
+}
+
+int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *credit)
+{
+	struct wire_credit c = {0};
+
+	if (bytes == 0 || bytes % WIRE_CREDIT_BYTES != 0 ||
+	    bytes > WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES)
+		return DXP_EMALFORMED;
+	c.count = (uint32_t)(bytes / WIRE_CREDIT_BYTES);
+	for (uint32_t i = 0; i < c.count; i++, body += WIRE_CREDIT_BYTES) {
+		c.entries[i].qp = get_be16(AT(CREDIT_QP));
+		c.entries[i].limit = get_be32(AT(CREDIT_LIMIT));
+		if (!queue_pair_good(c.entries[i].qp))
+			return DXP_EMALFORMED;
+	}
+	*credit = c;
+	return DXP_OK;
+}
+
+void wire_credit_encode(const struct wire_credit *credit, uint8_t *body)
+{
+	for (uint32_t i = 0; i < credit->count; i++, body += WIRE_CREDIT_BYTES) {
+		put_be16(AT(CREDIT_QP), credit->entries[i].qp);
+		put_be16(AT(CREDIT_RESERVED), 0);
+		put_be32(AT(CREDIT_LIMIT), credit->entries[i].limit);
+	}
 }
 
 int wire_get_decode(const uint8_t *body, size_t bytes, struct wire_get *get)

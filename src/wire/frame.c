@@ -112,13 +112,20 @@ void wire_crc_set(uint8_t *header, uint32_t crc)
 	put_be32(header + WIRE_OFF_CRC, crc);
 }
 
+void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail, size_t tail_bytes)
+{
+	size_t body_bytes = frame_bytes - WIRE_COMMON_BYTES;
+
+	put_be16(frame + WIRE_OFF_FLAGS, get_be16(frame + WIRE_OFF_FLAGS) | WIRE_FLAG_CRCP);
+	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(body_bytes + tail_bytes));
+	uint32_t crc = wire_crc_begin(frame, WIRE_COMMON_BYTES);
+	crc = crc32c(crc, frame + WIRE_COMMON_BYTES, body_bytes);
+	wire_crc_set(frame, crc32c(crc, tail, tail_bytes));
+}
+
 void wire_control_seal(uint8_t *frame, size_t frame_bytes)
 {
-	put_be16(frame + WIRE_OFF_FLAGS, get_be16(frame + WIRE_OFF_FLAGS) | WIRE_FLAG_CRCP);
-	put_be16(frame + WIRE_OFF_LEN, (uint16_t)(frame_bytes - WIRE_COMMON_BYTES));
-	uint32_t crc = wire_crc_begin(frame, WIRE_COMMON_BYTES);
-	wire_crc_set(frame,
-		     crc32c(crc, frame + WIRE_COMMON_BYTES, frame_bytes - WIRE_COMMON_BYTES));
+	wire_control_seal_tail(frame, frame_bytes, "", 0);
 }
 
 static void common_decode(const uint8_t *p, struct wire_header *h)

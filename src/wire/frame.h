@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/limits.h"
+
 #define WIRE_VERSION          1
 #define WIRE_COMMON_BYTES     32
 #define WIRE_DATA_BYTES       64 /* common header and data extension: one cache line */
@@ -27,9 +29,12 @@
 	X(RESET, 0x03, C)      \
 	X(PING, 0x04, C)       \
 	X(PONG, 0x05, C)       \
+	X(PMTU_PROBE, 0x06, C) \
+	X(PMTU_ACK, 0x07, C)   \
 	X(BYE, 0x08, C)        \
 	X(ACK, 0x10, C)        \
 	X(NACK, 0x11, C)       \
+	X(CREDIT, 0x12, C)     \
 	X(RESYNC, 0x13, R)     \
 	X(NAP, 0x20, R)        \
 	X(PUT, 0x21, R)        \
@@ -57,20 +62,21 @@ enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 
 /* Flags of the common header. Unknown bits make a frame malformed in version 1. */
 enum wire_flag {
-	WIRE_FLAG_AR = 1 << 0,     /* acknowledge at once */
-	WIRE_FLAG_ACKV = 1 << 1,   /* cum_ack is valid */
-	WIRE_FLAG_RTX = 1 << 2,    /* retransmission */
-	WIRE_FLAG_FIRST = 1 << 3,  /* first packet of its message */
-	WIRE_FLAG_LAST = 1 << 4,   /* last packet of its message */
-	WIRE_FLAG_SOL = 1 << 5,    /* raise an event at the target when the message is complete */
-	WIRE_FLAG_FENCE = 1 << 6,  /* reserved for ordered placement */
-	WIRE_FLAG_IMM = 1 << 7,    /* 8 bytes of immediate data follow the header */
-	WIRE_FLAG_NACK = 1 << 8,   /* ACK: a gap was newly seen (X-05's NACK field) */
-	WIRE_FLAG_BMP = 1 << 9,    /* ACK: a bitmap follows */
-	WIRE_FLAG_PROBE = 1 << 10, /* tail loss probe */
-	WIRE_FLAG_CRCP = 1 << 11,  /* crc covers what follows the header too */
+	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: asks for credits */
+	WIRE_FLAG_ACKV = 1 << 1,    /* cum_ack is valid */
+	WIRE_FLAG_RTX = 1 << 2,     /* retransmission */
+	WIRE_FLAG_FIRST = 1 << 3,   /* first packet of its message */
+	WIRE_FLAG_LAST = 1 << 4,    /* last packet of its message */
+	WIRE_FLAG_SOL = 1 << 5,     /* raise an event at the target when the message is complete */
+	WIRE_FLAG_FENCE = 1 << 6,   /* reserved for ordered placement */
+	WIRE_FLAG_IMM = 1 << 7,     /* 8 bytes of immediate data follow the header */
+	WIRE_FLAG_NACK = 1 << 8,    /* ACK: a gap was newly seen (X-05's NACK field) */
+	WIRE_FLAG_BMP = 1 << 9,     /* ACK: a bitmap follows */
+	WIRE_FLAG_PROBE = 1 << 10,  /* tail loss probe */
+	WIRE_FLAG_CRCP = 1 << 11,   /* crc covers what follows the header too */
+	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: its credit fields are valid */
 };
-#define WIRE_FLAGS_KNOWN 0x0fffu
+#define WIRE_FLAGS_KNOWN 0x1fffu
 
 /* Offsets of the common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
@@ -135,12 +141,36 @@ enum wire_flag {
 	X(HELLO_UUID, 64, 16)        \
 	X(HELLO_TOKEN, 80, 8)        \
 	X(HELLO_ECHO_SESSION, 88, 4) \
-	X(HELLO_ECHO_PSN, 92, 4)
+	X(HELLO_ECHO_PSN, 92, 4)     \
+	X(HELLO_NAP_CREDIT, 96, 2)   \
+	X(HELLO_RECOVERY, 98, 1)     \
+	X(HELLO_RESERVED_8, 99, 1)   \
+	X(HELLO_RESERVED_32, 100, 4) \
+	X(HELLO_TAG, 104, 16)
 
 #define WIRE_RESET_FIELDS(X)    \
 	X(RESET_SESSION, 32, 4) \
 	X(RESET_CODE, 36, 4)    \
 	X(RESET_TOKEN, 40, 8)
+
+#define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
+
+/* PMTU_ACK ends here; behind a PMTU_PROBE follow zeros. */
+#define WIRE_PMTU_FIELDS(X)  \
+	X(PMTU_ID, 32, 4)    \
+	X(PMTU_BYTES, 36, 2) \
+	X(PMTU_RESERVED, 38, 2)
+
+#define WIRE_BYE_FIELDS(X)  \
+	X(BYE_TOKEN, 32, 8) \
+	X(BYE_CODE, 40, 4)  \
+	X(BYE_RESERVED, 44, 4)
+
+/* One entry of a CREDIT; the others follow it. */
+#define WIRE_CREDIT_FIELDS(X)     \
+	X(CREDIT_QP, 32, 2)       \
+	X(CREDIT_RESERVED, 34, 2) \
+	X(CREDIT_LIMIT, 36, 4)
 
 /* The body of a GET request, after the data extension. */
 #define WIRE_GET_FIELDS(X)         \
@@ -154,15 +184,27 @@ enum wire_offset {
 	WIRE_COMMON_FIELDS(WIRE_OFFSET_ENUM) WIRE_DATA_FIELDS(WIRE_OFFSET_ENUM)
 		WIRE_ACK_FIELDS(WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
 			WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
-				WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
+				WIRE_PING_FIELDS(WIRE_OFFSET_ENUM)
+					WIRE_PMTU_FIELDS(WIRE_OFFSET_ENUM)
+						WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM)
+							WIRE_CREDIT_FIELDS(WIRE_OFFSET_ENUM)
+								WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
 };
 #undef WIRE_OFFSET_ENUM
 
 #define WIRE_ACK_BODY_BYTES  32
 #define WIRE_NACK_BODY_BYTES 16
-#define WIRE_HELLO_BYTES     64 /* body of HELLO and HELLO_ACK */
+#define WIRE_HELLO_BYTES     88 /* body of HELLO and HELLO_ACK */
+#define WIRE_TAG_BYTES       16 /* of authentication, at the end of it */
 #define WIRE_RESET_BYTES     16
+#define WIRE_PING_BYTES      8
+#define WIRE_PMTU_BYTES      8 /* a PMTU_ACK; a PMTU_PROBE before its padding */
+#define WIRE_BYE_BYTES       16
+#define WIRE_CREDIT_BYTES    8 /* of one entry */
 #define WIRE_GET_BYTES       24
+
+/* Where the tag lies in a HELLO and a HELLO_ACK, counted from the frame's start. */
+#define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
 
 /* The common header and, for reliable data, its extension. */
 struct wire_header {
@@ -207,9 +249,13 @@ enum wire_nack {
 struct wire_ack {
 	uint32_t echo_ts, echo_psn, hold; /* time units of WIRE_TS_NS */
 	uint16_t sack_off;
-	uint8_t sack_words, rx_level;
+	uint8_t sack_words;
+	uint8_t rx_level; /* fill of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
+	bool credit;        /* the header has WIRE_FLAG_CREDIT, and the two below mean something */
+	uint16_t credit_qp; /* as struct wire_credit_entry */
+	uint32_t credit_limit;
 	const uint8_t *bitmap; /* sack_words big-endian words inside the datagram */
 };
 
@@ -218,6 +264,15 @@ struct wire_nack_body {
 	uint16_t qp;
 	uint32_t msg_id, psn, retry_us;
 };
+
+/* How a side repairs what it sends; the receiver acts accordingly. The numbers are the wire's. */
+enum wire_recovery {
+	WIRE_RECOVERY_RACK = 0,    /* by time, over bitmap acknowledgements */
+	WIRE_RECOVERY_IRN = 1,     /* by gap, over bitmap acknowledgements */
+	WIRE_RECOVERY_GBN_NAK = 2, /* go back N at the receiver's word */
+	WIRE_RECOVERY_GBN_RTO = 3, /* go back N after a timeout */
+};
+#define WIRE_RECOVERY_LAST WIRE_RECOVERY_GBN_RTO
 
 struct wire_hello {
 	uint64_t incarnation;   /* of the sender's process: later starts have larger ones */
@@ -231,6 +286,9 @@ struct wire_hello {
 	uint64_t token;        /* a RESET of `session` must carry it */
 	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO it answers; 0 in HELLO */
 	uint32_t echo_psn;
+	uint16_t nap_credit; /* NAPs that each queue pair of the sender takes at first */
+	uint8_t recovery;    /* enum wire_recovery: of what the sender of this greeting sends */
+	uint8_t tag[WIRE_TAG_BYTES]; /* zero where the fabric has no key */
 };
 
 struct wire_reset {
@@ -239,11 +297,37 @@ struct wire_reset {
 	uint64_t token;
 };
 
+/* A probe of the path and its answer: struct for both. */
+struct wire_pmtu {
+	uint32_t id;
+	uint16_t bytes; /* of the probe's UDP payload: header, body and padding */
+};
+
+struct wire_bye {
+	uint64_t token; /* the one that its receiver told in the greeting */
+	uint32_t code;  /* why: 0, or enum wire_nack */
+};
+
+/* NAP number n of the stream to this queue pair may be sent while n is before `limit` in serial
+ * arithmetic. Limits only grow. */
+struct wire_credit_entry {
+	uint16_t qp; /* function << 8 | queue pair; decoders refuse those that cannot be */
+	uint32_t limit;
+};
+
+/* With WIRE_FLAG_AR it asks: the sender waits for more than each `limit`. Without, it grants. */
+struct wire_credit {
+	uint32_t count; /* 1 .. WIRE_CREDIT_ENTRIES_MAX */
+	struct wire_credit_entry entries[WIRE_CREDIT_ENTRIES_MAX];
+};
+
 struct wire_get {
 	uint64_t reply_addr;
 	uint32_t reply_key, reply_msg_id;
 	uint64_t bytes;
 };
+
+#define WIRE_RX_LEVEL_MAX 31
 
 #define WIRE_TS_NS 64 /* one unit of tx_ts, echo_ts and hold; wraps after 274 s */
 #define WIRE_HOLD_NONE \
@@ -265,8 +349,11 @@ void wire_header_encode(const struct wire_header *header, uint8_t *out);
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Completes a control frame whose body lies directly behind its header: sets CRCP and the crc. */
+/* Completes a control frame whose body lies directly behind its header: sets CRCP, the length and
+ * the crc. _tail: the body goes on with `tail` (the padding of a PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
+void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
+			    size_t tail_bytes);
 
 /* Checks every length and the crc before any field is believed; *header is written only on success.
  * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, header length that
@@ -274,9 +361,12 @@ void wire_control_seal(uint8_t *frame, size_t frame_bytes);
  * header->header_bytes. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Bodies. `body` is what follows the header; DXP_EMALFORMED when the length is not exactly right.
- * Encoders write the constants above (ack: WIRE_ACK_BODY_BYTES and the bitmap's words). */
-int wire_ack_decode(const uint8_t *body, size_t bytes, struct wire_ack *ack);
+/* Bodies. `body` is what follows the header; DXP_EMALFORMED when the length is not exactly right or
+ * a field cannot be; the output is written only on success. Encoders write the constants above
+ * (ack: WIRE_ACK_BODY_BYTES and the bitmap's words; with ack->credit the caller sets
+ * WIRE_FLAG_CREDIT in the header; credit: WIRE_CREDIT_BYTES for each entry). `flags` are those of
+ * the header. */
+int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);
 void wire_nack_encode(const struct wire_nack_body *nack, uint8_t *body);
@@ -284,6 +374,15 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 void wire_hello_encode(const struct wire_hello *hello, uint8_t *body);
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset);
 void wire_reset_encode(const struct wire_reset *reset, uint8_t *body);
+int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* PONG too */
+void wire_ping_encode(uint64_t opaque, uint8_t *body);
+int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
+int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
+void wire_pmtu_encode(const struct wire_pmtu *pmtu, uint8_t *body); /* both; without padding */
+int wire_bye_decode(const uint8_t *body, size_t bytes, struct wire_bye *bye);
+void wire_bye_encode(const struct wire_bye *bye, uint8_t *body);
+int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *credit);
+void wire_credit_encode(const struct wire_credit *credit, uint8_t *body);
 int wire_get_decode(const uint8_t *body, size_t bytes, struct wire_get *get);
 void wire_get_encode(const struct wire_get *get, uint8_t *body);
 

@@ -14,7 +14,7 @@
 
 #define FRAME_BYTES_MAX 2048 /* headers and bodies are far shorter; payload is not looked at */
 
-static void bodies_decode(const uint8_t *body, size_t bytes)
+static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
 {
 	struct wire_ack ack;
 	struct wire_nack_body nack;
@@ -24,7 +24,7 @@ static void bodies_decode(const uint8_t *body, size_t bytes)
 	uint8_t again[WIRE_HELLO_BYTES];
 	volatile uint8_t last = 0;
 
-	if (wire_ack_decode(body, bytes, &ack) == DXP_OK && ack.sack_words > 0)
+	if (wire_ack_decode(body, bytes, flags, &ack) == DXP_OK && ack.sack_words > 0)
 		last = ack.bitmap[ack.sack_words * 8u - 1];
 	(void)last;
 	if (wire_nack_decode(body, bytes, &nack) == DXP_OK) {
@@ -42,6 +42,38 @@ static void bodies_decode(const uint8_t *body, size_t bytes)
 	if (wire_get_decode(body, bytes, &get) == DXP_OK) {
 		wire_get_encode(&get, again);
 		assert(memcmp(again, body, bytes) == 0);
+	}
+}
+
+static void short_bodies_decode(const uint8_t *body, size_t bytes)
+{
+	struct wire_pmtu pmtu, pmtu_again;
+	struct wire_bye bye, bye_again;
+	struct wire_credit credit, credit_again;
+	uint8_t again[WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES];
+	uint64_t opaque;
+
+	if (wire_ping_decode(body, bytes, &opaque) == DXP_OK) {
+		wire_ping_encode(opaque, again);
+		assert(memcmp(again, body, bytes) == 0);
+	}
+	if (wire_pmtu_probe_decode(body, bytes, &pmtu) == DXP_OK)
+		assert(pmtu.bytes == WIRE_COMMON_BYTES + bytes);
+	if (wire_pmtu_ack_decode(body, bytes, &pmtu) == DXP_OK) {
+		wire_pmtu_encode(&pmtu, again);
+		assert(wire_pmtu_ack_decode(again, bytes, &pmtu_again) == DXP_OK);
+		assert(pmtu.id == pmtu_again.id && pmtu.bytes == pmtu_again.bytes);
+	}
+	if (wire_bye_decode(body, bytes, &bye) == DXP_OK) {
+		wire_bye_encode(&bye, again);
+		assert(wire_bye_decode(again, bytes, &bye_again) == DXP_OK);
+		assert(bye.token == bye_again.token && bye.code == bye_again.code);
+	}
+	if (wire_credit_decode(body, bytes, &credit) == DXP_OK) {
+		assert(credit.count * WIRE_CREDIT_BYTES == bytes);
+		wire_credit_encode(&credit, again);
+		assert(wire_credit_decode(again, bytes, &credit_again) == DXP_OK);
+		assert(memcmp(&credit, &credit_again, sizeof(credit)) == 0);
 	}
 }
 
@@ -67,7 +99,8 @@ static void header_decode(const uint8_t *frame, size_t bytes)
 	if (wire_header_decode(frame, bytes, &header) != DXP_OK)
 		return;
 	assert(header.header_bytes + (size_t)header.payload_bytes == bytes);
-	bodies_decode(frame + header.header_bytes, header.payload_bytes);
+	bodies_decode(frame + header.header_bytes, header.payload_bytes, header.flags);
+	short_bodies_decode(frame + header.header_bytes, header.payload_bytes);
 
 	memcpy(again, frame, bytes);
 	wire_header_encode(&header, again);
@@ -82,7 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint8_t sealed[FRAME_BYTES_MAX];
 
 	bytes = min_u64(bytes, sizeof(sealed));
-	bodies_decode(data, bytes);
+	bodies_decode(data, bytes, WIRE_FLAG_CREDIT);
+	short_bodies_decode(data, bytes);
 	header_decode(data, bytes);
 	if (bytes >= WIRE_COMMON_BYTES) {
 		memcpy(sealed, data, bytes);

@@ -101,7 +101,9 @@ static void frame__bodies(void **state)
 				   .features = 6,
 				   .token = 7,
 				   .echo_session = 8,
-				   .echo_psn = 9},
+				   .echo_psn = 9,
+				   .nap_credit = 10,
+				   .recovery = WIRE_RECOVERY_GBN_RTO},
 			  hello_out;
 	struct wire_nack_body nack = {.code = WIRE_NACK_KEY,
 				      .qp = 2,
@@ -117,13 +119,17 @@ static void frame__bodies(void **state)
 			get_out;
 
 	memset(hello.uuid, 0xab, sizeof(hello.uuid));
+	memset(hello.tag, 0xcd, sizeof(hello.tag));
 	wire_hello_encode(&hello, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
 		assert_int_equal(wire_hello_decode(body, n, &hello_out),
 				 n == WIRE_HELLO_BYTES ? DXP_OK : DXP_EMALFORMED);
 	assert_memory_equal(hello.uuid, hello_out.uuid, 16);
 	assert_true(hello_out.incarnation == hello.incarnation && hello_out.token == 7 &&
-		    hello_out.echo_psn == 9);
+		    hello_out.echo_psn == 9 && hello_out.nap_credit == 10 &&
+		    hello_out.recovery == WIRE_RECOVERY_GBN_RTO);
+	assert_memory_equal(hello.tag, hello_out.tag, sizeof(hello.tag));
+	assert_memory_equal(hello.tag, body + WIRE_HELLO_TAG_OFFSET - WIRE_COMMON_BYTES, 16);
 	wire_nack_encode(&nack, body);
 	for (size_t n = 0; n <= sizeof(body); n++)
 		assert_int_equal(wire_nack_decode(body, n, &nack_out),
@@ -145,13 +151,16 @@ static void frame__hello_refuses_what_cannot_be(void **state)
 {
 	const struct wire_hello good = {.session = 3, .rwnd = 5, .payload_bytes = 1408};
 	uint8_t body[WIRE_HELLO_BYTES];
-	struct wire_hello bad[] = {good, good, good, good, good}, out;
+	struct wire_hello bad[] = {good, good, good, good, good, good}, out;
 
 	bad[0].session = 0;
 	bad[1].rwnd = 0;
 	bad[2].rwnd = 4097;
 	bad[3].payload_bytes = 1409;
 	bad[4].payload_bytes = 8960;
+	bad[5].recovery = WIRE_RECOVERY_LAST + 1;
+	wire_hello_encode(&good, body);
+	assert_int_equal(wire_hello_decode(body, sizeof(body), &out), DXP_OK);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		wire_hello_encode(&bad[i], body);
 		assert_int_equal(wire_hello_decode(body, sizeof(body), &out), DXP_EMALFORMED);
@@ -173,13 +182,135 @@ static void frame__ack_lengths(void **state)
 		ack.sack_words = w;
 		wire_ack_encode(&ack, body);
 		for (size_t n = 0; n <= sizeof(body); n++)
-			assert_int_equal(wire_ack_decode(body, n, &out),
+			assert_int_equal(wire_ack_decode(body, n, 0, &out),
 					 n == WIRE_ACK_BODY_BYTES + 8u * w ? DXP_OK
 									   : DXP_EMALFORMED);
 	}
 	assert_memory_equal(out.bitmap, words, sizeof(words));
 	body[46 - 32] = 17;
-	assert_int_equal(wire_ack_decode(body, sizeof(body), &out), DXP_EMALFORMED);
+	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_EMALFORMED);
+}
+
+static void frame__ack_credit_and_level(void **state)
+{
+	uint8_t body[WIRE_ACK_BODY_BYTES];
+	struct wire_ack ack = {.rx_level = WIRE_RX_LEVEL_MAX,
+			       .credit = true,
+			       .credit_qp = 7 << 8 | 3,
+			       .credit_limit = 0xfffffff0,
+			       .bitmap = body},
+			out;
+
+	wire_ack_encode(&ack, body);
+	assert_int_equal(wire_ack_decode(body, sizeof(body), WIRE_FLAG_CREDIT, &out), DXP_OK);
+	assert_true(out.credit && out.credit_qp == ack.credit_qp && out.rx_level == 31 &&
+		    out.credit_limit == ack.credit_limit);
+	/* Without the flag the fields mean nothing, whatever they hold. */
+	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_OK);
+	assert_true(!out.credit && out.credit_qp == 0 && out.credit_limit == 0);
+	ack.credit = false;
+	wire_ack_encode(&ack, body);
+	assert_true(get_be64(body + WIRE_OFF_ACK_CREDIT_QP - WIRE_COMMON_BYTES) == 0);
+
+	ack.rx_level = WIRE_RX_LEVEL_MAX + 1;
+	wire_ack_encode(&ack, body);
+	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_EMALFORMED);
+	ack = (struct wire_ack){.credit = true, .credit_qp = 8 << 8, .bitmap = body};
+	wire_ack_encode(&ack, body);
+	assert_int_equal(wire_ack_decode(body, sizeof(body), WIRE_FLAG_CREDIT, &out),
+			 DXP_EMALFORMED);
+}
+
+static void frame__credit(void **state)
+{
+	uint8_t body[(WIRE_CREDIT_ENTRIES_MAX + 1) * WIRE_CREDIT_BYTES + 1] = {0};
+	struct wire_credit credit = {.count = WIRE_CREDIT_ENTRIES_MAX}, out;
+
+	for (uint32_t i = 0; i < credit.count; i++)
+		credit.entries[i] =
+			(struct wire_credit_entry){(uint16_t)(i / 4 << 8 | i % 4), UINT32_MAX - i};
+	wire_credit_encode(&credit, body);
+	for (size_t n = 0; n <= sizeof(body); n++) {
+		bool good = n >= 8 && n <= 128 && n % 8 == 0;
+		assert_int_equal(wire_credit_decode(body, n, &out), good ? DXP_OK : DXP_EMALFORMED);
+		if (good)
+			assert_int_equal(out.count, n / 8);
+	}
+	assert_int_equal(wire_credit_decode(body, 128, &out), DXP_OK);
+	assert_memory_equal(&out, &credit, sizeof(out));
+
+	/* Queue pairs that cannot be: those of function 8, and number 4 of function 0. */
+	static const uint16_t bad[] = {8 << 8, 4, 0xffff};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		credit.entries[15].qp = bad[i];
+		wire_credit_encode(&credit, body);
+		assert_int_equal(wire_credit_decode(body, 128, &out), DXP_EMALFORMED);
+	}
+}
+
+static void frame__ping_pmtu_bye(void **state)
+{
+	uint8_t body[2048] = {0};
+	uint64_t opaque = 0;
+	struct wire_pmtu pmtu = {.id = 7, .bytes = 1472}, pmtu_out;
+	struct wire_bye bye = {.token = 1ull << 63, .code = WIRE_NACK_CLOSING}, bye_out;
+
+	wire_ping_encode(0x0123456789abcdef, body);
+	for (size_t n = 0; n <= 16; n++)
+		assert_int_equal(wire_ping_decode(body, n, &opaque),
+				 n == WIRE_PING_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(opaque == 0x0123456789abcdef);
+	wire_bye_encode(&bye, body);
+	for (size_t n = 0; n <= 24; n++)
+		assert_int_equal(wire_bye_decode(body, n, &bye_out),
+				 n == WIRE_BYE_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(bye_out.token == bye.token && bye_out.code == bye.code);
+	wire_pmtu_encode(&pmtu, body);
+	for (size_t n = 0; n <= sizeof(body); n++) {
+		assert_int_equal(wire_pmtu_probe_decode(body, n, &pmtu_out),
+				 n == 1472 - WIRE_COMMON_BYTES ? DXP_OK : DXP_EMALFORMED);
+		assert_int_equal(wire_pmtu_ack_decode(body, n, &pmtu_out),
+				 n == WIRE_PMTU_BYTES ? DXP_OK : DXP_EMALFORMED);
+	}
+	assert_true(pmtu_out.id == 7 && pmtu_out.bytes == 1472);
+	/* A probe that names less than its own fields is none. */
+	pmtu.bytes = WIRE_COMMON_BYTES;
+	wire_pmtu_encode(&pmtu, body);
+	assert_int_equal(wire_pmtu_probe_decode(body, 0, &pmtu_out), DXP_EMALFORMED);
+}
+
+/* A frame sealed in two pieces is the frame sealed in one. */
+static void frame__seal_with_a_tail(void **state)
+{
+	uint8_t whole[1472] = {0}, head[WIRE_COMMON_BYTES + WIRE_PMTU_BYTES];
+	struct wire_pmtu pmtu = {.id = 7, .bytes = sizeof(whole)};
+	struct wire_header h = {.type = WIRE_PMTU_PROBE, .header_bytes = WIRE_COMMON_BYTES}, out;
+
+	wire_header_encode(&h, head);
+	wire_pmtu_encode(&pmtu, head + WIRE_COMMON_BYTES);
+	memcpy(whole, head, sizeof(head));
+	wire_control_seal(whole, sizeof(whole));
+	wire_control_seal_tail(head, sizeof(head), whole + sizeof(head),
+			       sizeof(whole) - sizeof(head));
+	assert_memory_equal(head, whole, sizeof(head));
+	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_OK);
+	whole[sizeof(whole) - 1] ^= 1;
+	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
+}
+
+static void frame__unknown_flags_are_malformed(void **state)
+{
+	uint8_t frame[128];
+	struct wire_header h;
+	size_t bytes = frame_make(frame);
+
+	for (int bit = 13; bit < 16; bit++) {
+		put_be16(frame + WIRE_OFF_FLAGS, put_header.flags | (uint16_t)(1 << bit));
+		wire_crc_set(frame, 0);
+		wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX),
+					   frame + WIRE_HEADER_BYTES_MAX, 5));
+		assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_EMALFORMED);
+	}
 }
 
 static void crc32c__known_answers(void **state)
@@ -206,7 +337,8 @@ static const struct field fields[] = {
 #define FIELD(name, offset, bytes) {#name, offset, bytes},
 	WIRE_COMMON_FIELDS(FIELD) WIRE_DATA_FIELDS(FIELD) WIRE_ACK_FIELDS(FIELD)
 		WIRE_NACK_FIELDS(FIELD) WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD)
-			WIRE_GET_FIELDS(FIELD)
+			WIRE_PING_FIELDS(FIELD) WIRE_PMTU_FIELDS(FIELD) WIRE_BYE_FIELDS(FIELD)
+				WIRE_CREDIT_FIELDS(FIELD) WIRE_GET_FIELDS(FIELD)
 #undef FIELD
 };
 
@@ -264,6 +396,11 @@ int main(void)
 		cmocka_unit_test(frame__bodies),
 		cmocka_unit_test(frame__hello_refuses_what_cannot_be),
 		cmocka_unit_test(frame__ack_lengths),
+		cmocka_unit_test(frame__ack_credit_and_level),
+		cmocka_unit_test(frame__credit),
+		cmocka_unit_test(frame__ping_pmtu_bye),
+		cmocka_unit_test(frame__seal_with_a_tail),
+		cmocka_unit_test(frame__unknown_flags_are_malformed),
 		cmocka_unit_test(crc32c__known_answers),
 		cmocka_unit_test(frame__document_says_the_same),
 		cmocka_unit_test(frame__document_lists_the_types),
