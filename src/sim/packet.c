@@ -15,8 +15,8 @@
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(POISON)
 #include <sanitizer/asan_interface.h>
-#define packet_fence(p, bytes, room)                                                            \
-	(ASAN_UNPOISON_MEMORY_REGION((p)->data, bytes),                                         \
+#define packet_fence(p, bytes, room)                    \
+	(ASAN_UNPOISON_MEMORY_REGION((p)->data, bytes), \
 	 ASAN_POISON_MEMORY_REGION((p)->data + (bytes), (room) - (bytes)))
 #else
 #define packet_fence(p, bytes, room) ((void)0)
