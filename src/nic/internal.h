@@ -207,7 +207,7 @@ struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
-void get_execute(struct nic_peer *p, struct rx_record *record);
+void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef RLTP_PACE_H
 #define RLTP_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All zero: not paced. */
