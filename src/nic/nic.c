@@ -68,6 +68,7 @@ static int endpoint_create(struct nic *n)
 		.incarnation = o->incarnation,
 		.window_packets = o->window_packets,
 		.payload_crc = o->payload_crc,
+		.tuning = o->tuning,
 		.ops = &engine_ops,
 		.user = n,
 		.entropy = o->entropy,

@@ -30,6 +30,7 @@ struct nic_options {
 	uint8_t uuid[16];
 	uint32_t window_packets; /* 0: the default */
 	bool payload_crc;
+	struct rltp_tuning tuning;
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t (*token)(void *context, uint32_t session_id); /* rltp_endpoint_options */

@@ -22,12 +22,9 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 	e->shared = (struct rltp_shared){
 		.node = options->node,
 		.payload_crc = options->payload_crc,
-		.pacing = !options->no_pacing,
-		.recovery = options->recovery,
-		.cc = options->cc,
+		.tuning = options->tuning,
 		.window_packets =
 			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
-		.rto_min_ns = options->rto_min_ns,
 		.ops = options->ops,
 		.user = options->user,
 	};

@@ -18,10 +18,7 @@ struct rltp_endpoint_options {
 	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
 				    RLTP_WINDOW_DEFAULT */
 	bool payload_crc;
-	bool no_pacing;
-	enum rltp_recovery recovery; /* of what this side sends */
-	enum cc_kind cc;
-	uint64_t rto_min_ns; /* 0: the recovery's own */
+	struct rltp_tuning tuning;
 	uint16_t nap_credit; /* NAPs that each of our queue pairs takes before a grant */
 	const struct rltp_user_ops *ops;
 	void *user;

@@ -54,7 +54,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.rwnd = s->shared->rwnd,
 		.payload_bytes = s->payload_bytes,
 		.nap_credit = e->options.nap_credit,
-		.recovery = (uint8_t)s->shared->recovery,
+		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.token = e->options.token(e->options.token_context, s->local_id),
 		.echo_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
 		.echo_psn = type == WIRE_HELLO_ACK ? s->hello_echo_psn : 0,

@@ -62,7 +62,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
 	 * carry it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
-	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE) ||
+	/* A repeat is what somebody waits for, too. */
+	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
 	    io->unacked_arrivals >= RLTP_ACK_EVERY)
 		io->ack_now = true;
 	else if (io->ack_deadline_ns == UINT64_MAX)

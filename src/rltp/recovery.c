@@ -215,7 +215,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 {
 	uint32_t inflight = s->io->sent.count, before = s->io->lost.count;
 
-	switch (s->shared->recovery) {
+	switch (s->shared->tuning.recovery) {
 	case RLTP_RACK: rack_losses(s, now_ns); break;
 	case RLTP_IRN: irn_losses(s, bitmap_end(h->cum_ack, ack)); break;
 	case RLTP_GBN_NAK:
@@ -243,7 +243,7 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 	}
 	note->rtt_ns = s->srtt_ns;
 	cc_acked(&s->cc, note);
-	if (s->shared->pacing)
+	if (!s->shared->tuning.no_pacing)
 		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
 }
 
@@ -286,20 +286,24 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
+/* RFC 8985 waits two round trips. One and a half are enough where the peer was told to answer at
+ * once; else it may hold its word back. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
-	uint64_t interval = max_u64(2 * srtt, srtt + 4ull * s->rttvar_ns) + RLTP_ACK_DELAY_NS;
+	uint64_t interval = srtt + max_u64(srtt / 2, 4ull * s->rttvar_ns);
 
+	if (!s->io->answer_prompt)
+		interval += RLTP_ACK_DELAY_NS;
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 
 /* IRN has two, of which the short one is for few packets in flight; go-back-N's does not adapt. */
 static uint64_t timeout_floor(const struct rltp_session *s)
 {
-	if (s->shared->rto_min_ns)
-		return s->shared->rto_min_ns;
-	if (s->shared->recovery == RLTP_IRN)
+	if (s->shared->tuning.rto_min_ns)
+		return s->shared->tuning.rto_min_ns;
+	if (s->shared->tuning.recovery == RLTP_IRN)
 		return s->io->sent.count <= 3 ? RLTP_IRN_RTO_NS / 3 : RLTP_IRN_RTO_NS;
 	return RLTP_RTO_MIN_NS;
 }
@@ -314,7 +318,7 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 
 static bool probes_left(const struct rltp_session *s)
 {
-	return s->shared->recovery == RLTP_RACK && s->io->probes < RLTP_PROBES_MAX;
+	return s->shared->tuning.recovery == RLTP_RACK && s->io->probes < RLTP_PROBES_MAX;
 }
 
 /* When silence after the last transmission calls for a probe or, after the probes, for a timeout.

@@ -140,7 +140,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->unit = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
-	cc_init(&s->cc, s->shared->cc, s->shared->window_packets, now_ns);
+	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	pace_init(&io->pace);
 	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;

@@ -87,17 +87,22 @@ struct rltp_counters {
 	uint32_t credits_sent, credits_received, credits_asked;
 };
 
+/* How this side sends. All zero is what people should use. */
+struct rltp_tuning {
+	enum rltp_recovery recovery;
+	enum cc_kind cc;
+	bool no_pacing;
+	uint64_t rto_min_ns; /* floor of the timeout; 0: the recovery's own */
+};
+
 /* What all sessions of an endpoint have in common; the endpoint's, and read whenever needed. */
 struct rltp_shared {
 	uint16_t node;    /* own id */
 	uint16_t rwnd;    /* packets in flight that each peer is allowed now */
 	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc; /* cover payload by the checksum */
-	bool pacing;
-	enum rltp_recovery recovery;
-	enum cc_kind cc;
+	struct rltp_tuning tuning;
 	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
-	uint64_t rto_min_ns;     /* floor of the timeout; 0: the recovery's own */
 	const struct rltp_user_ops *ops;
 	void *user;
 };
@@ -130,8 +135,8 @@ struct rltp_io {
 	uint32_t clean_repeats; /* repeats since the last needless one */
 	uint32_t repeats_sent;  /* not yet matched with the receiver's count of duplicates */
 	uint32_t probes, backoff;
-
-	bool probe_due; /* the next repeat leaves whatever window and pace say */
+	bool answer_prompt; /* what was sent last is acknowledged at once if it arrives */
+	bool probe_due;     /* the next repeat leaves whatever window and pace say */
 
 	/* receiving */
 	struct rx_map rx;

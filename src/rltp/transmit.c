@@ -95,6 +95,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	else
 		p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
+	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
+			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
 	/* Without holes, cum_ack says all that a delayed acknowledgement would. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
