@@ -241,10 +241,19 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		note->marked = marked;
 		s->peer_ce_count = h->ce_count;
 	}
-	note->rtt_ns = s->srtt_ns;
 	cc_acked(&s->cc, note);
 	if (!s->shared->tuning.no_pacing)
 		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
+}
+
+/* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
+static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
+			   uint64_t now_ns)
+{
+	uint64_t late_ns = now_ns > arrived_ns ? now_ns - arrived_ns : 0;
+
+	return (uint32_t)min_u64(delay_ns + (uint64_t)ack->hold * WIRE_TS_NS + late_ns,
+				 RLTP_DEAD_NS);
 }
 
 void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
@@ -260,6 +269,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	note.limited = io->limited;
 	if (ack) {
 		note.delay_ns = echo_take(s, ack, arrived_ns);
+		if (note.delay_ns != 0)
+			note.rtt_ns = with_hosts(note.delay_ns, ack, arrived_ns, now_ns);
 		note.rx_level = ack->rx_level;
 		s->peer_window = (uint16_t)max_u64(ack->rwnd, 1);
 	} else if (seq_before(io->tx_una, h->cum_ack)) {
