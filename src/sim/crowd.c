@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are under
- * way. What arrives is counted by the sessions themselves. */
+/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are
+ * under way. What arrives is counted by the sessions themselves. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -250,9 +250,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
-	default:
-		f->from = i / (hosts - 1);
-		f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
+	default: f->from = i / (hosts - 1); f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
 	}
 }
 
