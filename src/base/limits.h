@@ -156,8 +156,19 @@
 #define NIC_LIST_ENTRIES_MAX \
 	96 /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX 4096 /* 12 index bits of a key */
-#define NIC_EVENTS \
-	256 /* entries of each event ring: more than all queue pairs may have outstanding */
+#define NIC_EVENTS                                                                              \
+	512 /* entries of each event ring: what all queue pairs may have outstanding, and twice \
+	     * that in credits, so that a grant each half of them is in time */
+#define NIC_NAP_CREDIT                                                                             \
+	16 /* of each stream before any grant: a few commands; many peers at once may find no slot \
+	    */
+#define NIC_CREDIT_IDLE_NS \
+	(10ull * 1000 *    \
+	 1000) /* credit that lies unused this long may be promised to somebody else too */
+#define NIC_CREDIT_AHEAD_MAX 65535 /* a peer that grants more than this at once is not believed */
+#define NIC_BUFFERS_KEPT     64    /* NAPs that came out of order at once: 128 KiB */
+#define NIC_MEMORY_RETRY_NS \
+	(1000ull * 1000)          /* until whoever found no memory asks again: no spinning for it */
 #define NIC_DESCRIPTOR_BYTES 2048 /* head, then list entries or immediate data */
 #define NIC_INLINE_BYTES_MAX 1984 /* what is left of it behind the head */
 #define NIC_STREAM_WINDOW \

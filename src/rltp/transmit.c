@@ -89,7 +89,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	p.header.psn = slot->psn;
 	p.header.sub = slot->sub;
 	p.header.msg_bytes = m->bytes;
-	p.header.flags |= extra_flags | (resync ? 0 : position_flags(m, slot->sub));
+	p.header.flags |=
+		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
 	if (resync)
 		p.slice_count = 0;
 	else
