@@ -29,6 +29,22 @@
 #define LINK_RECEIVE_BYTES  65536 /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS \
 	8 /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
+#define LINK_BUSY_PEERS \
+	4 /* connected sockets: as many buffers more; looking at more costs what they save */
+#define LINK_BUSY_VOTES \
+	256 /* looks that a peer leads by before he gets one: making it costs 50 of them */
+#define LINK_OTHERS_EVERY \
+	4 /* looks at the busiest socket for each at another: late by one look of 0.1 us each */
+#define LINK_NAMED_LOOKS \
+	64 /* a connected socket's first: datagrams of others may have slipped in before */
+#define LINK_ALONE_MAX                                                                         \
+	1024 /* datagrams in a row that each came alone before a socket becomes quiet: a change \
+	      * of the time stamps may patch kernel code, 50 us */
+#define LINK_STREAK_MAX \
+	4 /* looks in a row that bring something are a stream, though each brings one datagram */
+#define LINK_QUIET_LOOKS \
+	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on */
+#define LINK_UNSLEPT_MAX 64 /* looks with success after which epoll is told to stop watching */
 #define LINK_ARRIVAL_AGE_NS                                                                      \
 	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
 				 */
@@ -51,25 +67,39 @@
 	    */
 
 /* rltp */
-#define RLTP_WINDOW_MAX   4096 /* packets in flight; also the receiver's bitmap, a power of two */
-#define RLTP_SESSIONS_MAX (1u << 20) /* 20 index bits of a session id */
-#define RLTP_FLOWS_MAX \
-	8 /* queues of messages inside a session: control first, the others take turns */
-#define RLTP_FLOW_QUANTUM \
-	16 /* packets of one flow before the next has its turn: about one GSO train */
+#define RLTP_WINDOW_MAX     4096 /* packets in flight; also the receiver's bitmap, a power of two */
+#define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
+#define RLTP_CHANNELS       8          /* that share a session by weight: the functions of a NIC */
+#define RLTP_CHANNEL_QUEUES 8          /* four queue pairs, and the answers to each */
+#define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
+#define RLTP_QUANTUM_PACKETS \
+	16 /* of one flow before the next has its turn: shorter turns make shorter GSO trains */
+#define RLTP_WEIGHT_MAX 64
+#define RLTP_FLOW_PACKETS_MIN \
+	16                /* that each flow may have under way however many there are: one turn */
+#define RLTP_SLOTS_MIN 64 /* of a waking session: 2 KiB, enough for requests and answers */
 #define RLTP_WINDOW_DEFAULT \
-	1024                 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
-#define RLTP_ACK_EVERY    16 /* unacknowledged packets that force an acknowledgement */
+	1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
+#define RLTP_REST_NS \
+	(1000ull * 1000 * 1000) /* a session at rest gives its memory back: a pause is no rest */
+#define RLTP_ASK_NS       (100u * 1000u)         /* first question for credit; doubles */
+#define RLTP_ASK_MAX_NS   (100ull * 1000 * 1000) /* a receiver that takes nothing is not flooded */
+#define RLTP_ACK_EVERY    16            /* unacknowledged packets that force an acknowledgement */
 #define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS \
-	(60u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
+	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
 #define RLTP_RTO_MIN_NS                                                                           \
 	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
 			      */
-#define RLTP_RTO_MAX_NS     (250ull * 1000 * 1000)
-#define RLTP_RTT_INITIAL_NS (2ull * 1000 * 1000) /* before the first sample */
-#define RLTP_REORDER_MIN_NS (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
-#define RLTP_PROBES_MAX     2            /* tail probes before a timeout */
+#define RLTP_RTO_MAX_NS        (250ull * 1000 * 1000)
+#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* before the first sample */
+#define RLTP_IRN_RTO_NS        (320u * 1000u)       /* of that design's RTO_high */
+#define RLTP_REORDER_STEPS_MAX 16
+#define RLTP_CLEAN_REPEATS     16           /* without a needless one: the reorder window halves */
+#define RLTP_REORDER_MIN_NS    (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
+#define RLTP_PROBES_MAX                                                                         \
+	4 /* tail probes before a timeout, each twice as long as the last: at 10 % loss two are \
+	     lost in 4 % of all cases */
 #define RLTP_DEAD_NS                                                                 \
 	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
 				 */
@@ -79,6 +109,43 @@
 #define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
 #define RLTP_NACKS_PENDING \
 	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+
+/* congestion control and pacing: docs/design.md "Congestion" */
+#define RLTP_CC_INITIAL \
+	32 /* packets of a fresh or rested session: half of what a stock socket buffer holds */
+#define RLTP_CC_WINDOW_MIN                                                                       \
+	13 /* 1/256 packets, 0.05: 20 round trips between packets, for a thousand senders to one \
+	    */
+#define RLTP_CC_TARGET_NS                                                                         \
+	(75u * 1000u) /* fabric delay aimed at: the round trip of a fabric, 5 .. 25 us, and 50 us \
+			 of queue, of which a newcomer takes up to 40 for the path */
+#define RLTP_CC_QUEUE_NS                                                                          \
+	(15u * 1000u) /* queue allowed on longer paths; with more than this a loss is congestion: \
+			 one clump of 16 packets at 10 Gb/s does not count */
+#define RLTP_CC_FLOWS_NS \
+	(60u * 1000u) /* what small windows, hence many flows, are allowed on top, at most */
+#define RLTP_CC_FLOWS_SLOPE_NS \
+	19600u /* of that allowance over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
+#define RLTP_CC_FLOWS_OFFSET_NS 1960u /* it ends at 100 packets */
+#define RLTP_CC_LOSS_HEAVY \
+	4 /* one packet of four lost within two round trips is congestion, whatever the delay */
+#define RLTP_CC_LOSS_SAMPLE 8 /* packets below which a share of losses means nothing */
+#define RLTP_CC_IDLE_NS                                                              \
+	(10ull * 1000 *                                                              \
+	 1000) /* after a pause of this the window halves, for each: a queue changes \
+		  in less, but a burst each 10 ms should not start from scratch */
+#define RLTP_CC_PATH_NS \
+	(10ull * 1000 * 1000 * 1000) /* after such a pause the path may be another */
+#define RLTP_CC_REBASE     100       /* 2^20 ns at the smallest window: it did not make the delay */
+#define RLTP_CC_DRAIN      20 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+#define RLTP_CC_HOST_LEVEL 16 /* of 31: a fuller receive buffer is about to lose packets */
+#define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
+#define RLTP_PACE_TRAIN_BYTES \
+	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
+#define RLTP_PACE_FINEST_NS \
+	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
+#define RLTP_PACE_GAP_MAX_NS \
+	(10u * 1000u * 1000u) /* longest wait for a packet's turn: far below a session's death */
 
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */

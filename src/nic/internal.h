@@ -81,6 +81,7 @@ struct nic_function {
 	uint32_t turn;              /* queue pair that is served first next time */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
+	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 };
 
 /* ---- per peer (stream.c, read.c) ---- */
@@ -207,7 +208,7 @@ struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
-void get_execute(struct nic_peer *p, struct rx_record *record);
+void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
 
 #endif

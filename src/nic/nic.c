@@ -23,12 +23,41 @@ static void session_reset(void *user, struct rltp_session *s, int status)
 	p->answers = 0;
 }
 
+static void session_rest(void *user, struct rltp_session *s)
+{
+	(void)user;
+	(void)s;
+}
+
+static uint32_t credits_none(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			     uint32_t count)
+{
+	(void)user;
+	(void)s;
+	(void)out;
+	(void)count;
+	return 0;
+}
+
+static void credit_ignore(void *user, struct rltp_session *s,
+			  const struct wire_credit_entry *credit)
+{
+	(void)user;
+	(void)s;
+	(void)credit;
+}
+
 static const struct rltp_user_ops engine_ops = {
 	.fill = message_fill,
 	.done = message_done,
 	.deliver = packet_deliver,
 	.aborted = packet_aborted,
 	.reset = session_reset,
+	.rest = session_rest,
+	.grants = credits_none,
+	.granted = credit_ignore,
+	.wants = credits_none,
+	.asked = credit_ignore,
 };
 
 static int endpoint_create(struct nic *n)
@@ -39,6 +68,7 @@ static int endpoint_create(struct nic *n)
 		.incarnation = o->incarnation,
 		.window_packets = o->window_packets,
 		.payload_crc = o->payload_crc,
+		.tuning = o->tuning,
 		.ops = &engine_ops,
 		.user = n,
 		.entropy = o->entropy,
@@ -82,7 +112,7 @@ static void requests_free(struct nic_function *f)
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
-		nic_peer_lost(n, n->peers->session->options.peer_node, DXP_ECLOSED);
+		nic_peer_lost(n, n->peers->session->node, DXP_ECLOSED);
 }
 
 void nic_destroy(struct nic *n)
@@ -219,6 +249,13 @@ uint64_t nic_deadline(const struct nic *n)
 const struct nic_counters *nic_counters(const struct nic *n)
 {
 	return &n->counters;
+}
+
+void nic_qp_counters(const struct nic *n, uint32_t function, uint32_t qp,
+		     struct nic_qp_counters *out)
+{
+	assert(function < NIC_FUNCTIONS && qp < NIC_QPS_PER_FUNCTION);
+	*out = n->functions[function].counters[qp];
 }
 
 struct rltp_endpoint *nic_endpoint(struct nic *n)

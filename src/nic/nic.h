@@ -30,6 +30,7 @@ struct nic_options {
 	uint8_t uuid[16];
 	uint32_t window_packets; /* 0: the default */
 	bool payload_crc;
+	struct rltp_tuning tuning;
 	entropy_fn entropy;
 	void *entropy_context;
 	uint64_t (*token)(void *context, uint32_t session_id); /* rltp_endpoint_options */
@@ -45,6 +46,17 @@ struct nic_counters {
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
 		cfg_sent, cfg_received;
+};
+
+/* Of one queue pair. All counts wrap. */
+struct nic_qp_counters {
+	uint64_t sent_messages; /* operations posted here that ended well */
+	uint64_t sent_bytes;    /* that they moved; GET and CFG_READ: fetched */
+	uint64_t failed;        /* operations posted here that ended with an error */
+	uint64_t received_messages,
+		received_bytes;    /* complete here: NAP, PUT, GET and CFG requests */
+	uint64_t refused;          /* packets for it that were not taken */
+	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, had to wait */
 };
 
 int nic_create(const struct nic_options *options, struct nic **out);
@@ -92,6 +104,10 @@ size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t
 uint64_t nic_deadline(const struct nic *n);
 
 const struct nic_counters *nic_counters(const struct nic *n);
+
+/* Function 0 .. 7, queue pair 0 .. 3; all zero for a function that is not open. */
+void nic_qp_counters(const struct nic *n, uint32_t function, uint32_t qp,
+		     struct nic_qp_counters *out);
 struct rltp_endpoint *nic_endpoint(struct nic *n);
 
 #endif

@@ -11,9 +11,6 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
-#define FLOW_ANSWER_SMALL 0
-#define FLOW_ANSWER_DATA  5
-
 struct nic_read *read_begin(struct nic_peer *p)
 {
 	if (p->read_count == NIC_READS_MAX)
@@ -132,9 +129,16 @@ static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *rec
 	return m;
 }
 
-void get_execute(struct nic_peer *p, struct rx_record *record)
+/* Answers share the channel of the function that was asked, each beside its queue pair. */
+static uint8_t answer_flow(uint32_t index)
 {
-	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, FLOW_ANSWER_DATA);
+	return RLTP_FLOW(index / NIC_QPS_PER_FUNCTION,
+			 NIC_QPS_PER_FUNCTION + index % NIC_QPS_PER_FUNCTION);
+}
+
+void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
+{
+	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, answer_flow(index));
 
 	m->region = record->region;
 	m->region->uses++; /* the record gives its own hold back */
@@ -175,10 +179,10 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 
 void cfg_execute(struct nic_peer *p, struct rx_record *record)
 {
-	uint16_t node = p->session->options.peer_node;
+	uint16_t node = p->session->node;
 	bool writing = record->type == WIRE_CFG_WR;
 	struct nic_message *m = answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
-					    FLOW_ANSWER_SMALL);
+					    RLTP_FLOW_CONTROL);
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;

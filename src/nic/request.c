@@ -11,14 +11,22 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
-#define FLOW_OF_QP(qp) ((uint8_t)(1 + (qp)))
-
 void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
 	r->next = n->free_requests;
 	n->free_requests = r;
+}
+
+static void completion_count(struct nic_qp_counters *c, const struct nic_request *r)
+{
+	if (r->status != DXP_OK) {
+		c->failed++;
+		return;
+	}
+	c->sent_messages++;
+	c->sent_bytes += r->total;
 }
 
 /* Completions leave in the order of posting (per queue pair). */
@@ -38,6 +46,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		if (!q->head)
 			q->tail = NULL;
 		q->outstanding--;
+		completion_count(&f->counters[r->head.qp], r);
 		sent_write(f, &event);
 		request_free(f->nic, r);
 	}
@@ -76,13 +85,14 @@ static struct nic_message *message_begin(struct nic_request *r, struct nic_peer 
 	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
 	struct tx_stream *t = tx_stream_get(p, index);
 
-	if (!t || t->next - t->una >= NIC_STREAM_WINDOW)
+	if (!t || t->next - t->una >= NIC_STREAM_WINDOW ||
+	    rltp_session_wake(p->session, p->nic->now_ns) != DXP_OK)
 		return NULL;
 	struct nic_message *m = message_get(p->nic);
 	if (!m)
 		return NULL;
 	m->rltp.type = type;
-	m->rltp.flow = FLOW_OF_QP(r->head.qp);
+	m->rltp.flow = RLTP_FLOW(r->function->index, r->head.qp);
 	m->request = r;
 	m->peer = p;
 	m->stream = t;
@@ -213,6 +223,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 	read->request = m->request;
 	m->request->pending++;
 	m->read_id = read->id;
+	m->rltp.flow = RLTP_FLOW_CONTROL; /* bounded, and small: what they ask for is not */
 	message_commit(m);
 	p->read_count++;
 	p->session->awaited++; /* after the post: silence counts from there */

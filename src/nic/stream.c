@@ -48,7 +48,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 		.imm = r->imm,
 		.bytes = r->bytes,
 		.qp = (uint16_t)(index % NIC_QPS_PER_FUNCTION),
-		.src_node = p->session->options.peer_node,
+		.src_node = p->session->node,
 		.src_qp = (uint16_t)r->src_qp,
 		.type = r->type == WIRE_NAP ? NIC_EVENT_NAP : NIC_EVENT_PUT,
 	};
@@ -57,7 +57,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 		received_unreserve(f);
 		received_write(f, &event, r->held);
 	} else if (r->type == WIRE_GET_REQ) {
-		get_execute(p, r);
+		get_execute(p, index, r);
 	} else if (r->type == WIRE_CFG_RD || r->type == WIRE_CFG_WR) {
 		cfg_execute(p, r);
 	}

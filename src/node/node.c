@@ -71,6 +71,7 @@ static int nic_start(struct node *n)
 		.incarnation = n->incarnation,
 		.window_packets = window_packets(n),
 		.payload_crc = !n->options.no_payload_crc,
+		.tuning = n->options.tuning,
 		.entropy = entropy_kernel,
 		.token = token_of,
 		.token_context = n,
@@ -301,7 +302,7 @@ void node_wake(struct node *n)
 		link_wake(n->link);
 }
 
-int node_fd(const struct node *n)
+int node_fd(struct node *n)
 {
 	return link_fd(n->link);
 }

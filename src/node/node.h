@@ -33,6 +33,7 @@ struct node_options {
 	uint32_t spin_ns;         /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
 	uint32_t window_packets;  /* 0: as the socket's buffer allows */
 	bool no_payload_crc;
+	struct rltp_tuning tuning;     /* for benchmarks and tests */
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
 	/* Called from node_turn for each change of the node table, after the NIC knows of it. May
@@ -71,7 +72,7 @@ void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
 /* For a loop over several nodes: readable when node_turn has something to do. */
-int node_fd(const struct node *n);
+int node_fd(struct node *n);
 
 /* The engine is about to sleep: users of the window must call node_wake after posting. False when a
  * doorbell is waiting. */

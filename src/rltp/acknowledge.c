@@ -7,8 +7,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-static void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
-			   struct link_datagram *out)
+void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
+		    struct link_datagram *out)
 {
 	wire_header_encode(h, out->header);
 	out->to = s->address;
@@ -20,47 +20,68 @@ static void control_finish(struct rltp_session *s, struct wire_header *h, size_t
 
 bool ack_due(const struct rltp_session *s, uint64_t now_ns)
 {
-	return s->ack_now || now_ns >= s->ack_deadline_ns;
+	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
+}
+
+/* A limit that the peer has not been told rides along; more of them go in a CREDIT. */
+static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
+{
+	struct wire_credit_entry entry;
+
+	if (!s->io->grants_due)
+		return;
+	if (s->shared->ops->grants(s->shared->user, s, &entry, 1) == 0) {
+		s->io->grants_due = false;
+		return;
+	}
+	h->flags |= WIRE_FLAG_CREDIT;
+	ack->credit = true;
+	ack->credit_qp = entry.qp;
+	ack->credit_limit = entry.limit;
 }
 
 void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
 	uint8_t *body = out->header + WIRE_COMMON_BYTES;
+	struct rltp_io *io = s->io;
 	struct wire_header h;
 	struct wire_ack ack = {
-		.echo_ts = s->echo_ts,
-		.echo_psn = s->echo_psn,
-		.hold = s->echo_valid ? timestamp_of(now_ns - min_u64(s->echo_arrived_ns, now_ns))
-				      : WIRE_HOLD_NONE,
-		.rwnd = (uint16_t)s->options.window_packets,
+		.echo_ts = io->echo_ts,
+		.echo_psn = io->echo_psn,
+		.hold = io->echo_valid ? timestamp_of(now_ns - min_u64(io->echo_arrived_ns, now_ns))
+				       : WIRE_HOLD_NONE,
+		.rwnd = s->shared->rwnd,
+		.rx_level = s->shared->rx_level,
 		.dup_count = s->dup_count,
 		.rx_count = s->rx_count,
 		.bitmap = body + WIRE_ACK_BODY_BYTES,
 	};
 
 	header_begin(s, WIRE_ACK, now_ns, &h);
-	ack.sack_words = (uint8_t)rx_map_report(&s->rx, body + WIRE_ACK_BODY_BYTES,
+	ack.sack_words = (uint8_t)rx_map_report(&io->rx, body + WIRE_ACK_BODY_BYTES,
 						WIRE_SACK_WORDS_MAX, &ack.sack_off);
 	if (ack.sack_words > 0)
 		h.flags |= WIRE_FLAG_BMP;
-	if (s->gap_new)
+	if (io->gap_new)
 		h.flags |= WIRE_FLAG_NACK;
+	grant_add(s, &h, &ack);
 	wire_ack_encode(&ack, body);
 	control_finish(s, &h, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words, out);
-	s->ack_now = s->gap_new = s->echo_valid = false;
-	s->unacked_arrivals = 0;
-	s->ack_deadline_ns = UINT64_MAX;
+	io->ack_now = io->gap_new = io->echo_valid = false;
+	io->unacked_arrivals = 0;
+	io->ack_deadline_ns = UINT64_MAX;
 	s->counters.acks_sent++;
 }
 
 void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
+	struct rltp_io *io = s->io;
 	struct wire_header h;
 
 	header_begin(s, WIRE_NACK, now_ns, &h);
-	wire_nack_encode(&s->nacks[0], out->header + WIRE_COMMON_BYTES);
+	wire_nack_encode(&io->nacks[0], out->header + WIRE_COMMON_BYTES);
 	control_finish(s, &h, WIRE_NACK_BODY_BYTES, out);
-	s->nack_count--;
-	memmove(&s->nacks[0], &s->nacks[1], s->nack_count * sizeof(s->nacks[0]));
+	io->nack_count--;
+	memmove(&io->nacks[0], &io->nacks[1], io->nack_count * sizeof(io->nacks[0]));
 	s->counters.nacks_sent++;
 }

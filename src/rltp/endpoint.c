@@ -19,8 +19,16 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 	if (!e)
 		return DXP_ENOMEM;
 	e->options = *options;
-	if (e->options.window_packets == 0)
-		e->options.window_packets = RLTP_WINDOW_DEFAULT;
+	e->shared = (struct rltp_shared){
+		.node = options->node,
+		.payload_crc = options->payload_crc,
+		.tuning = options->tuning,
+		.window_packets =
+			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
+		.ops = options->ops,
+		.user = options->user,
+	};
+	e->shared.rwnd = (uint16_t)e->shared.window_packets;
 	*out = e;
 	return DXP_OK;
 }
@@ -38,8 +46,7 @@ void rltp_endpoint_destroy(struct rltp_endpoint *e)
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 {
 	e->options.node = node;
-	for (uint32_t i = 0; i < e->peer_count; i++)
-		e->peers[i]->options.local_node = node;
+	e->shared.node = node;
 }
 
 /* Where `node` stands in the table, which is ordered by node id, or where it would. */
@@ -49,7 +56,7 @@ static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
-		if (e->peers[middle]->options.peer_node < node)
+		if (e->peers[middle]->node < node)
 			low = middle + 1;
 		else
 			high = middle;
@@ -61,7 +68,7 @@ struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t nod
 {
 	uint32_t i = peer_position(e, node);
 
-	return i < e->peer_count && e->peers[i]->options.peer_node == node ? e->peers[i] : NULL;
+	return i < e->peer_count && e->peers[i]->node == node ? e->peers[i] : NULL;
 }
 
 static int peers_grow(struct rltp_endpoint *e)
@@ -79,23 +86,15 @@ static int peers_grow(struct rltp_endpoint *e)
 
 static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 {
-	struct rltp_session_options options = {
-		.local_node = e->options.node,
-		.peer_node = peer->node,
-		.window_packets = e->options.window_packets,
-		.payload_bytes = peer->payload_bytes,
-		.payload_crc = e->options.payload_crc,
-		.ops = e->options.ops,
-		.user = e->options.user,
-	};
 	struct rltp_session *s;
 	int status = peers_grow(e);
 
 	if (status == DXP_OK)
-		status = rltp_session_create(&options, &s);
+		status = rltp_session_create(&e->shared, peer->node, &s);
 	if (status != DXP_OK)
 		return status;
 	s->address = peer->address;
+	s->payload_bytes = peer->payload_bytes;
 	s->peer_incarnation = peer->incarnation;
 	uint32_t i = peer_position(e, peer->node);
 	memmove(&e->peers[i + 1], &e->peers[i], (e->peer_count - i) * sizeof(*e->peers));
@@ -113,7 +112,7 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	s->address = peer->address;
-	s->options.payload_bytes =
+	s->payload_bytes =
 		peer->payload_bytes; /* for the next session: that of an open one is agreed */
 	if (peer->incarnation > s->peer_incarnation) {
 		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
@@ -158,12 +157,28 @@ void session_activate(struct rltp_endpoint *e, struct rltp_session *s)
 	e->active = s;
 }
 
-void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
-			uint64_t now_ns)
+int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+		       uint64_t now_ns)
 {
-	rltp_session_post(s, m, now_ns);
+	int status = rltp_session_post(s, m, now_ns);
+
+	if (status != DXP_OK)
+		return status;
 	if (s->state == RLTP_IDLE)
 		greeting_begin(e, s, now_ns);
+	session_activate(e, s);
+	return DXP_OK;
+}
+
+void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
+{
+	rltp_session_grant(s, now_ns);
+	session_activate(e, s);
+}
+
+void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
+{
+	rltp_session_want(s, now_ns);
 	session_activate(e, s);
 }
 
@@ -181,12 +196,12 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 {
 	struct rltp_session *s = session_by_id(e, h->dst_session);
 
-	if (!s || h->src_node != s->options.peer_node || s->state == RLTP_IDLE) {
+	if (!s || h->src_node != s->node || s->state == RLTP_IDLE) {
 		e->counters.unknown_session++;
 		reset_queue(e, h, &a->from);
 		return;
 	}
-	rltp_session_receive(s, h, a->data + h->header_bytes, a->arrived_ns, now_ns);
+	rltp_session_receive(s, h, a, now_ns);
 	session_activate(e, s);
 }
 
@@ -218,13 +233,13 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 static bool session_quiet(const struct rltp_session *s)
 {
 	return !rltp_session_busy(s) && rltp_session_deadline(s) == UINT64_MAX &&
-	       greeting_deadline(s) == UINT64_MAX;
+	       rltp_session_dead_ns(s) == UINT64_MAX && greeting_deadline(s) == UINT64_MAX;
 }
 
 static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
 			   struct link_datagram *out, size_t count, uint64_t now_ns)
 {
-	if (rltp_session_dead(s, now_ns))
+	if (now_ns > rltp_session_dead_ns(s))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
 	size_t n = greeting_send(e, s, out, count, now_ns);
 	return n + rltp_session_send(s, out + n, count - n, now_ns);
@@ -273,8 +288,8 @@ uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 	for (const struct rltp_session *s = e->active; s; s = s->next_active) {
 		deadline =
 			min_u64(deadline, min_u64(greeting_deadline(s), rltp_session_deadline(s)));
-		if (rltp_session_busy(s))
-			deadline = min_u64(deadline, s->heard_ns + RLTP_DEAD_NS + 1);
+		uint64_t dead_ns = rltp_session_dead_ns(s);
+		deadline = min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 	}
 	return deadline;
 }

@@ -18,6 +18,8 @@ struct rltp_endpoint_options {
 	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
 				    RLTP_WINDOW_DEFAULT */
 	bool payload_crc;
+	struct rltp_tuning tuning;
+	uint16_t nap_credit; /* NAPs that each of our queue pairs takes before a grant */
 	const struct rltp_user_ops *ops;
 	void *user;
 	/* Random numbers for first packet numbers and session ids. */
@@ -67,9 +69,10 @@ void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
  * lost. */
 struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t node);
 
-/* Queues a message for a peer's session; greets the peer first when need be. */
-void rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
-			uint64_t now_ns);
+/* Queues a message for a peer's session; greets the peer first when need be. DXP_ENOMEM: it is not
+ * queued. */
+int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+		       uint64_t now_ns);
 
 /* Takes one datagram. DXP_OK also for what is counted and dropped; DXP_EMALFORMED and DXP_EIO as
  * wire_header_decode; DXP_EUNSUPPORTED for management frames, which are not ours. */
@@ -81,6 +84,10 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, si
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
+
+/* What rltp_session_grant and rltp_session_want do, and the session is looked after. */
+void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
+void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 
 /* Calls `visit` for each session that exists. */
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

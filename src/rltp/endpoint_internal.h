@@ -15,6 +15,7 @@ struct pending_reset {
 
 struct rltp_endpoint {
 	struct rltp_endpoint_options options;
+	struct rltp_shared shared;   /* with all sessions */
 	struct rltp_session **peers; /* ordered by node id */
 	uint32_t peer_count, peer_room;
 	struct rltp_session *active;

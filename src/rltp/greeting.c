@@ -22,7 +22,7 @@ static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 
 	e->options.entropy(e->options.entropy_context, random, sizeof(random));
 	s->initial_psn = random[0];
-	s->local_id = (random[1] & 0xffff0000u) | s->options.peer_node;
+	s->local_id = (random[1] & 0xffff0000u) | s->node;
 	s->epoch = ++e->epoch;
 }
 
@@ -30,32 +30,37 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 {
 	numbers_draw(e, s);
 	s->state = RLTP_GREETING;
-	s->hello_interval_ns = RLTP_HELLO_FIRST_NS;
-	s->hello_deadline_ns = now_ns;
+	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
+	s->io->hello_deadline_ns = now_ns;
 	s->heard_ns = now_ns;
 }
 
 static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
 			uint64_t now_ns, struct link_datagram *out)
 {
-	struct wire_header h;
+	struct wire_header h = {
+		.type = type,
+		.header_bytes = WIRE_COMMON_BYTES,
+		.dst_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
+		.src_node = e->options.node,
+		.dst_node = s->node,
+		.tx_ts = timestamp_of(now_ns),
+	};
 	struct wire_hello hello = {
 		.incarnation = e->options.incarnation,
 		.epoch = s->epoch,
 		.session = s->local_id,
 		.psn = s->initial_psn,
-		.rwnd = (uint16_t)s->options.window_packets,
-		.payload_bytes = s->options.payload_bytes,
+		.rwnd = s->shared->rwnd,
+		.payload_bytes = s->payload_bytes,
+		.nap_credit = e->options.nap_credit,
+		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.token = e->options.token(e->options.token_context, s->local_id),
 		.echo_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
 		.echo_psn = type == WIRE_HELLO_ACK ? s->hello_echo_psn : 0,
 	};
 
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
-	header_begin(s, type, now_ns, &h);
-	h.flags = 0;
-	h.cum_ack = 0;
-	h.dst_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0;
 	wire_header_encode(&h, out->header);
 	wire_hello_encode(&hello, out->header + WIRE_COMMON_BYTES);
 	out->to = s->address;
@@ -74,10 +79,10 @@ size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct lin
 		hello_build(e, s, WIRE_HELLO_ACK, now_ns, &out[n++]);
 		s->hello_ack_due = false;
 	}
-	if (n < count && s->state == RLTP_GREETING && now_ns >= s->hello_deadline_ns) {
+	if (n < count && s->state == RLTP_GREETING && now_ns >= s->io->hello_deadline_ns) {
 		hello_build(e, s, WIRE_HELLO, now_ns, &out[n++]);
-		s->hello_deadline_ns = now_ns + s->hello_interval_ns;
-		s->hello_interval_ns = min_u64(2 * s->hello_interval_ns, RLTP_HELLO_MAX_NS);
+		s->io->hello_deadline_ns = now_ns + s->io->hello_interval_ns;
+		s->io->hello_interval_ns = min_u64(2 * s->io->hello_interval_ns, RLTP_HELLO_MAX_NS);
 		e->counters.hellos_sent++;
 	}
 	return n;
@@ -87,7 +92,7 @@ uint64_t greeting_deadline(const struct rltp_session *s)
 {
 	if (s->hello_ack_due)
 		return 0;
-	return s->state == RLTP_GREETING ? s->hello_deadline_ns : UINT64_MAX;
+	return s->state == RLTP_GREETING ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
 /* Is this greeting older than what we know of the peer? */
@@ -120,6 +125,8 @@ static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
 			session_renew(e, s);
 		else if (s->state == RLTP_IDLE)
 			numbers_draw(e, s);
+		if (rltp_session_wake(s, now_ns) != DXP_OK)
+			return; /* the peer greets again */
 		rltp_session_open(s, hello, now_ns);
 	}
 	s->hello_echo_session = hello->session;

@@ -6,9 +6,9 @@
 #include "base/util.h"
 #include "rltp/session.h"
 
-static inline struct tx_slot *tx_slot_at(struct rltp_session *s, uint32_t psn)
+static inline struct tx_slot *tx_slot_at(struct rltp_io *io, uint32_t psn)
 {
-	return &s->tx[psn & (s->tx_size - 1)];
+	return &io->tx[psn & (io->tx_size - 1)];
 }
 
 static inline uint32_t timestamp_of(uint64_t now_ns)
@@ -16,22 +16,61 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
 
+/* session.c: is there nothing that would be forgotten by resting? The session is awake. */
+bool session_resting(const struct rltp_session *s);
+
 /* transmit.c */
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		  struct wire_header *h);
-uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags, uint64_t now_ns,
-		      struct link_datagram *out); /* returns the payload's bytes */
 
-/* acknowledge.c: the receiver's acknowledgements */
+/* slots.c: packets in flight, and the lists of those in one state */
+int slots_create(struct rltp_io *io);
+bool slots_room(struct rltp_session *s); /* for one more packet; grows the ring where it must */
+void slots_reset(struct rltp_io *io);
+void slot_enter(struct rltp_io *io, struct tx_slot *slot, enum tx_state state);
+void slot_leave(struct rltp_io *io, struct tx_slot *slot);
+struct tx_slot *slot_first(struct rltp_io *io, const struct tx_list *list); /* or NULL */
+struct tx_slot *slot_next(struct rltp_io *io, const struct tx_slot *slot);  /* or NULL */
+
+/* flow.c: whose packet is next */
+void flow_append(struct rltp_io *io, struct rltp_message *m);
+void flow_remove_head(struct rltp_io *io, uint8_t flow);
+bool flow_ready(const struct rltp_session *s); /* would flow_next find one? */
+struct rltp_flow *flow_next(struct rltp_session *s, uint8_t *index);
+void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
+void flow_cut(struct rltp_io *io, uint8_t index);     /* one packet of it is under way */
+void flow_settled(struct rltp_io *io, uint8_t index); /* and is no more */
+struct rltp_message *flow_take(struct rltp_io *io);   /* any message, for a session that ends */
+void flows_reset(struct rltp_io *io);
+
+/* acknowledge.c: the receiver's words */
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);
 void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
 void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
+void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
+		    struct link_datagram *out);
+
+/* credit.c: limits told and asked for */
+size_t credits_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+		    uint64_t now_ns);
+void credits_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		     uint64_t now_ns);
 
 /* recovery.c: the sender's loss detection */
-void recovery_acknowledge(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack,
-			  uint64_t arrived_ns, uint64_t now_ns);
-void recovery_refused(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
+uint32_t session_window(const struct rltp_session *s); /* packets that may be in flight */
+void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
+			  const struct wire_ack *ack, uint64_t arrived_ns, uint64_t now_ns);
 void recovery_timers(struct rltp_session *s, uint64_t now_ns);
 uint64_t recovery_deadline(const struct rltp_session *s);
+uint64_t reorder_window(const struct rltp_session *s);
+void slot_lost(struct rltp_session *s, struct tx_slot *slot);
+
+/* refusal.c: what the receiver does not take */
+void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
+void waiting_release(struct rltp_session *s, uint64_t now_ns);
+
+/* comparator.c: the other ways to find losses */
+void irn_losses(struct rltp_session *s, uint32_t highest);
+void gbn_rewind(struct rltp_session *s);
 
 #endif

@@ -12,10 +12,15 @@
 
 struct rltp_session;
 
+/* Control goes first, always. Channels take turns by weight, and the queues of one channel equally;
+ * both count bytes. */
+#define RLTP_FLOW_CONTROL         0
+#define RLTP_FLOW(channel, queue) ((uint8_t)(1 + (channel)*RLTP_CHANNEL_QUEUES + (queue)))
+
 struct rltp_message {
 	/* Set by the poster before rltp_session_post. */
 	uint8_t type;   /* enum wire_type, a reliable one */
-	uint8_t flow;   /* 0: control, always first; others take turns */
+	uint8_t flow;   /* RLTP_FLOW_CONTROL or RLTP_FLOW(channel, queue) */
 	uint16_t flags; /* WIRE_FLAG_SOL, FENCE, IMM: IMM rides in the last packet */
 	uint32_t bytes; /* payload in total; may be 0 */
 	/* RLTP's from post to done. */
@@ -61,6 +66,20 @@ struct rltp_user_ops {
 	/* The session's past is void: peer restarted, died or was removed. All of its messages were
 	 * reported done before. */
 	void (*reset)(void *user, struct rltp_session *s, int status);
+	/* Nothing has been under way for a while: memory that idle peers do not need can go. */
+	void (*rest)(void *user, struct rltp_session *s);
+
+	/* NAP credits: limits that only grow, one per queue pair, said again as often as need be.
+	 * Fills in up to `count` limits that the peer has not been told; returns how many. */
+	uint32_t (*grants)(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			   uint32_t count);
+	/* The peer grants. */
+	void (*granted)(void *user, struct rltp_session *s, const struct wire_credit_entry *credit);
+	/* Fills in up to `count` queue pairs of the peer for whose credit messages wait. */
+	uint32_t (*wants)(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			  uint32_t count);
+	/* The peer waits for credit of this queue pair and knows of this limit. */
+	void (*asked)(void *user, struct rltp_session *s, const struct wire_credit_entry *credit);
 };
 
 #endif

@@ -6,13 +6,15 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
+#define ECN_MARKED 3 /* RFC 3168: congestion experienced */
+
 static void nack_queue(struct rltp_session *s, const struct wire_header *h,
 		       struct rltp_verdict verdict)
 {
 	s->counters.refused++;
-	if (s->nack_count == RLTP_NACKS_PENDING)
+	if (s->io->nack_count == RLTP_NACKS_PENDING)
 		return; /* the sender repeats the packet, and we the refusal */
-	s->nacks[s->nack_count++] = (struct wire_nack_body){
+	s->io->nacks[s->io->nack_count++] = (struct wire_nack_body){
 		.code = verdict.code,
 		.qp = h->dst_qp,
 		.msg_id = h->msg_id,
@@ -22,72 +24,97 @@ static void nack_queue(struct rltp_session *s, const struct wire_header *h,
 }
 
 /* The newest transmission that arrived since the last acknowledgement is what that one echoes. */
-static void echo_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns)
+static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t arrived_ns)
 {
-	if (s->echo_valid && seq_before(h->tx_ts, s->echo_ts))
+	if (io->echo_valid && seq_before(h->tx_ts, io->echo_ts))
 		return;
-	s->echo_valid = true;
-	s->echo_ts = h->tx_ts;
-	s->echo_psn = h->psn;
-	s->echo_arrived_ns = arrived_ns;
+	io->echo_valid = true;
+	io->echo_ts = h->tx_ts;
+	io->echo_psn = h->psn;
+	io->echo_arrived_ns = arrived_ns;
 }
 
 static void duplicate_note(struct rltp_session *s)
 {
 	s->counters.duplicates++;
 	s->dup_count++;
-	s->ack_now = true; /* our acknowledgement was lost or late */
+	s->io->ack_now = true; /* our acknowledgement was lost or late */
 }
 
 static void arrival_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns,
 			 uint64_t now_ns)
 {
-	bool had_holes = rx_map_has_holes(&s->rx);
+	struct rltp_io *io = s->io;
+	bool had_holes = rx_map_has_holes(&io->rx);
 
-	if (rx_map_set(&s->rx, h->psn)) {
-		s->gap_new = true;
-		s->ack_now = true;
+	if (rx_map_set(&io->rx, h->psn)) {
+		io->gap_new = true;
+		io->ack_now = true;
 	}
-	if (had_holes && !rx_map_has_holes(&s->rx))
-		s->ack_now = true; /* the sender can release its whole window */
-	echo_note(s, h, arrived_ns);
+	if (had_holes && !rx_map_has_holes(&io->rx))
+		io->ack_now = true; /* the sender can release its whole window */
+	io->gap_told = false;
+	echo_note(io, h, arrived_ns);
 	s->rx_count++;
-	s->unacked_arrivals++;
+	io->unacked_arrivals++;
 	s->counters.received_packets++;
 	s->counters.received_bytes += h->payload_bytes;
 	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
 	 * carry it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
-	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE) ||
-	    s->unacked_arrivals >= RLTP_ACK_EVERY)
-		s->ack_now = true;
-	else if (s->ack_deadline_ns == UINT64_MAX)
-		s->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
+	/* A repeat is what somebody waits for, too. */
+	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
+	    io->unacked_arrivals >= RLTP_ACK_EVERY)
+		io->ack_now = true;
+	else if (io->ack_deadline_ns == UINT64_MAX)
+		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
+}
+
+/* A go-back-N receiver keeps only what is next. With NAKs it says once what it waits for, and again
+ * when that has moved. */
+static bool order_good(struct rltp_session *s, const struct wire_header *h)
+{
+	struct rltp_io *io = s->io;
+
+	if (s->peer_recovery < RLTP_GBN_NAK || h->psn == io->rx.cum)
+		return true;
+	s->counters.out_of_order++;
+	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_told) {
+		io->gap_new = io->ack_now = io->gap_told = true;
+	}
+	return false;
 }
 
 static void data_receive(struct rltp_session *s, const struct wire_header *h,
-			 const uint8_t *payload, uint64_t arrived_ns, uint64_t now_ns)
+			 const struct link_arrival *a, uint64_t now_ns)
 {
-	const struct rltp_user_ops *ops = s->options.ops;
+	const struct rltp_user_ops *ops = s->shared->ops;
 
-	switch (rx_map_test(&s->rx, h->psn)) {
+	if ((a->ecn & ECN_MARKED) == ECN_MARKED) {
+		s->ce_count++;
+		s->counters.marked++;
+	}
+	switch (rx_map_test(&s->io->rx, h->psn)) {
 	case RX_DUPLICATE:
-		echo_note(s, h, arrived_ns);
+		echo_note(s->io, h, a->arrived_ns);
 		duplicate_note(s);
 		return;
 	case RX_BEYOND: s->counters.beyond_window++; return;
 	case RX_NEW: break;
 	}
+	if (!order_good(s, h))
+		return;
 	if (h->type == WIRE_RESYNC) {
-		ops->aborted(s->options.user, s, h);
+		ops->aborted(s->shared->user, s, h);
 	} else {
-		struct rltp_verdict verdict = ops->deliver(s->options.user, s, h, payload);
+		struct rltp_verdict verdict =
+			ops->deliver(s->shared->user, s, h, a->data + h->header_bytes);
 		if (verdict.code != 0) {
 			nack_queue(s, h, verdict);
 			return;
 		}
 	}
-	arrival_note(s, h, arrived_ns, now_ns);
+	arrival_note(s, h, a->arrived_ns, now_ns);
 }
 
 static void ack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload,
@@ -100,7 +127,11 @@ static void ack_receive(struct rltp_session *s, const struct wire_header *h, con
 		return;
 	}
 	s->counters.acks_received++;
-	recovery_acknowledge(s, h->cum_ack, &ack, arrived_ns, now_ns);
+	if (ack.credit) {
+		struct wire_credit_entry entry = {ack.credit_qp, ack.credit_limit};
+		s->shared->ops->granted(s->shared->user, s, &entry);
+	}
+	recovery_acknowledge(s, h, &ack, arrived_ns, now_ns);
 }
 
 static void nack_receive(struct rltp_session *s, const struct wire_header *h,
@@ -113,25 +144,29 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h,
 		return;
 	}
 	s->counters.nacks_received++;
-	recovery_refused(s, &nack, now_ns);
+	refusal_take(s, &nack, now_ns);
 }
 
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
-			  const uint8_t *payload, uint64_t arrived_ns, uint64_t now_ns)
+			  const struct link_arrival *a, uint64_t now_ns)
 {
+	const uint8_t *payload = a->data + header->header_bytes;
+
 	if (s->state != RLTP_OPEN)
 		return;
-	s->heard_ns = now_ns;
-	if (header->type == WIRE_ACK) {
-		ack_receive(s, header, payload, arrived_ns, now_ns);
+	if (rltp_session_wake(s, now_ns) != DXP_OK) {
+		s->counters.no_memory++;
 		return;
 	}
-	if (header->type == WIRE_NACK) {
-		nack_receive(s, header, payload, now_ns);
-		return;
+	s->heard_ns = now_ns;
+	switch (header->type) {
+	case WIRE_ACK: ack_receive(s, header, payload, a->arrived_ns, now_ns); return;
+	case WIRE_NACK: nack_receive(s, header, payload, now_ns); break;
+	case WIRE_CREDIT: credits_receive(s, header, payload, now_ns); break;
+	default: break;
 	}
 	if (header->flags & WIRE_FLAG_ACKV)
-		recovery_acknowledge(s, header->cum_ack, NULL, arrived_ns, now_ns);
+		recovery_acknowledge(s, header, NULL, a->arrived_ns, now_ns);
 	if (wire_type_reliable(header->type))
-		data_receive(s, header, payload, arrived_ns, now_ns);
+		data_receive(s, header, a, now_ns);
 }

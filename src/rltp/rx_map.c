@@ -43,8 +43,11 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn)
 
 bool rx_map_set(struct rx_map *m, uint32_t psn)
 {
+	if (psn == m->cum && m->cum == m->end) {
+		m->cum = m->end = psn + 1; /* nothing is missing, nothing was */
+		return false;
+	}
 	bool gap = seq_before(m->end, psn);
-
 	if (!seq_before(psn, m->end))
 		m->end = psn + 1;
 	bit_put(m, psn, true);
@@ -53,22 +56,40 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
 	return gap;
 }
 
-uint32_t rx_map_report(const struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset)
+/* 64 packets from cum + distance on. Bits beyond `end` and before `cum` are clear, so that what the
+ * two words of the ring hold besides is zero. */
+static uint64_t word_from(const struct rx_map *m, uint32_t distance)
+{
+	uint32_t slot = slot_of(m->cum + distance), shift = slot % 64;
+	uint64_t low = m->words[slot / 64] >> shift;
+
+	if (shift == 0)
+		return low;
+	return low | m->words[(slot / 64 + 1) % RX_MAP_WORDS] << (64 - shift);
+}
+
+/* Words to leave out before a report of `words_max` of `words`. */
+static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
+{
+	uint32_t turn = m->reports++, newest = words - words_max;
+	uint32_t parts = (words + words_max - 1) / words_max;
+
+	if (turn % 2 == 0)
+		return newest;
+	uint32_t skipped = turn / 2 % parts * words_max;
+	return skipped < newest ? skipped : newest;
+}
+
+uint32_t rx_map_report(struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset)
 {
 	uint32_t span = m->end - m->cum;
 	uint32_t words = (span + 63) / 64;
-	uint32_t skipped = words > words_max ? words - words_max : 0;
+	uint32_t skipped = words > words_max ? part_choose(m, words, words_max) : 0;
 
-	words -= skipped;
+	if (words > words_max)
+		words = words_max;
 	*offset = (uint16_t)(skipped * 64);
-	for (uint32_t w = 0; w < words; w++) {
-		uint64_t word = 0;
-		for (uint32_t i = 0; i < 64; i++) {
-			uint32_t distance = (skipped + w) * 64 + i;
-			if (distance < span && bit_get(m, m->cum + distance))
-				word |= 1ull << i;
-		}
-		put_be64(out + 8 * w, word);
-	}
+	for (uint32_t w = 0; w < words; w++)
+		put_be64(out + 8 * w, word_from(m, (skipped + w) * 64));
 	return words;
 }

@@ -15,6 +15,7 @@
 struct rx_map {
 	uint32_t cum;                 /* next packet number expected */
 	uint32_t end;                 /* one past the highest received */
+	uint32_t reports;             /* made while more was held than one report holds */
 	uint64_t words[RX_MAP_WORDS]; /* bit psn % RLTP_WINDOW_MAX */
 };
 
@@ -34,8 +35,8 @@ static inline bool rx_map_has_holes(const struct rx_map *m)
 }
 
 /* Writes the bitmap of an acknowledgement, bit i of word w = packet cum + *offset + 64 w + i, words
- * big-endian, at most `words_max`. When what is held is wider than that, the newest words are
- * reported. Returns the number of words. */
-uint32_t rx_map_report(const struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset);
+ * big-endian, at most `words_max`. When what is held is wider than that, reports alternate between
+ * the newest part and each of the others in turn. Returns the number of words. */
+uint32_t rx_map_report(struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset);
 
 #endif

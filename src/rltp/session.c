@@ -1,133 +1,179 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session's life: created, opened by a greeting, failed or destroyed; and its queues of messages.
- * Sending is in transmit.c, receiving in receive.c and acknowledge.c, loss detection in recovery.c.
- */
+/* A session's life: created, woken, opened by a greeting, put to rest, failed, destroyed. Its
+ * queues are in flow.c, sending in transmit.c, receiving in receive.c and acknowledge.c, loss
+ * detection in recovery.c. */
 #include "rltp/session.h"
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
-#include "base/util.h"
 #include "rltp/internal.h"
 
-static uint32_t power_of_two_from(uint32_t n)
+int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_session **out)
 {
-	uint32_t size = 16;
-
-	while (size < n)
-		size *= 2;
-	return size;
-}
-
-int rltp_session_create(const struct rltp_session_options *options, struct rltp_session **out)
-{
-	assert(options->window_packets >= 1 && options->window_packets <= RLTP_WINDOW_MAX);
+	assert(shared->window_packets >= 1 && shared->window_packets <= RLTP_WINDOW_MAX);
 	struct rltp_session *s = calloc(1, sizeof(*s));
 
 	if (!s)
 		return DXP_ENOMEM;
-	s->tx_size = power_of_two_from(options->window_packets);
-	s->tx = calloc(s->tx_size, sizeof(*s->tx));
-	if (!s->tx) {
-		free(s);
-		return DXP_ENOMEM;
-	}
-	s->options = *options;
+	s->shared = shared;
+	s->node = node;
 	*out = s;
 	return DXP_OK;
+}
+
+static void io_free(struct rltp_session *s)
+{
+	if (s->io)
+		free(s->io->tx);
+	free(s->io);
+	s->io = NULL;
 }
 
 void rltp_session_destroy(struct rltp_session *s)
 {
 	if (!s)
 		return;
-	free(s->tx);
+	io_free(s);
 	free(s);
+}
+
+int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
+{
+	if (s->io) {
+		s->io->active_ns = now_ns;
+		return DXP_OK;
+	}
+	struct rltp_io *io = calloc(1, sizeof(*io));
+	if (!io || slots_create(io) != DXP_OK) {
+		free(io);
+		return DXP_ENOMEM;
+	}
+	flows_reset(io);
+	pace_init(&io->pace);
+	io->tx_una = s->tx_next;
+	rx_map_init(&io->rx, s->rx_cum);
+	io->ack_deadline_ns = io->reorder_deadline_ns = UINT64_MAX;
+	io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
+	io->active_ns = now_ns;
+	s->io = io;
+	return DXP_OK;
+}
+
+bool session_resting(const struct rltp_session *s)
+{
+	const struct rltp_io *io = s->io;
+
+	return s->state != RLTP_GREETING && !rltp_session_busy(s) && s->partial == 0 &&
+	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
+	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
+	       io->ask_deadline_ns == UINT64_MAX;
+}
+
+bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
+{
+	if (!s->io)
+		return true;
+	if (now_ns < s->io->active_ns + RLTP_REST_NS)
+		return false;
+	if (!session_resting(s)) {
+		s->io->active_ns = now_ns; /* looked at again when as much time has passed */
+		return false;
+	}
+	s->rx_cum = s->io->rx.cum;
+	io_free(s);
+	s->shared->ops->rest(s->shared->user, s);
+	return true;
 }
 
 bool rltp_session_busy(const struct rltp_session *s)
 {
-	if (s->tx_una != s->tx_next || s->awaited > 0)
-		return true;
-	for (int i = 0; i < RLTP_FLOWS_MAX; i++)
-		if (s->flows[i].head)
-			return true;
-	return false;
+	return s->awaited > 0 || (s->io && s->io->flows_active > 0);
 }
 
-void rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
+uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
-	struct rltp_flow *flow = &s->flows[m->flow];
+	if (rltp_session_busy(s))
+		return s->heard_ns + RLTP_DEAD_NS;
+	/* Whoever left half a message is given time to give it up himself first. */
+	return s->partial > 0 ? s->heard_ns + 2 * RLTP_DEAD_NS : UINT64_MAX;
+}
 
-	assert(m->flow < RLTP_FLOWS_MAX && wire_type_data(m->type));
+int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
+{
+	assert(m->flow < RLTP_FLOWS && wire_type_data(m->type));
+	if (rltp_session_wake(s, now_ns) != DXP_OK)
+		return DXP_ENOMEM;
 	if (!rltp_session_busy(s))
 		s->heard_ns = now_ns; /* silence counts from when an answer is owed */
-	m->next = NULL;
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
 	m->status = DXP_OK;
-	if (flow->tail)
-		flow->tail->next = m;
-	else
-		flow->head = m;
-	flow->tail = m;
+	flow_append(s->io, m);
+	return DXP_OK;
+}
+
+void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight)
+{
+	assert(channel < RLTP_CHANNELS && weight >= 1 && weight <= RLTP_WEIGHT_MAX);
+	if (s->io)
+		s->io->channels[channel].weight = (uint16_t)weight;
 }
 
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns)
 {
+	struct rltp_io *io = s->io;
+
 	s->state = RLTP_OPEN;
 	s->peer_id = peer->session;
 	s->peer_incarnation = peer->incarnation;
 	s->peer_epoch = peer->epoch;
 	s->peer_token = peer->token;
 	s->peer_window = peer->rwnd;
-	s->unit = peer->payload_bytes < s->options.payload_bytes ? peer->payload_bytes
-								 : s->options.payload_bytes;
-	s->tx_una = s->tx_next = s->lost_hint = s->initial_psn;
-	s->inflight = s->lost = s->waiting = s->repeats = 0;
-	s->window = s->options.window_packets;
-	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = s->rack_ns = s->rack_rtt_ns = 0;
-	s->reorder_steps = s->peer_dup_count = 0;
-	s->reorder_deadline_ns = s->wait_deadline_ns = UINT64_MAX;
-	s->probes = s->backoff = 0;
-	rx_map_init(&s->rx, peer->psn);
-	s->unacked_arrivals = s->rx_count = s->nack_count = s->dup_count = 0;
-	s->ack_now = s->gap_new = s->echo_valid = false;
-	s->ack_deadline_ns = UINT64_MAX;
-	s->heard_ns = now_ns;
-}
-
-bool rltp_session_dead(const struct rltp_session *s, uint64_t now_ns)
-{
-	return rltp_session_busy(s) && now_ns > s->heard_ns + RLTP_DEAD_NS;
+	s->peer_recovery = peer->recovery;
+	s->peer_credit = peer->nap_credit;
+	s->unit = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->tx_next = io->tx_una = s->initial_psn;
+	slots_reset(io);
+	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	pace_init(&io->pace);
+	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = 0;
+	io->rack_ns = io->rack_rtt_ns = 0;
+	io->reorder_steps = io->clean_repeats = io->repeats_sent = 0;
+	io->reorder_deadline_ns = io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
+	io->probes = io->backoff = 0;
+	io->probe_due = io->limited = io->ring_short = false;
+	rx_map_init(&io->rx, peer->psn);
+	s->rx_count = s->dup_count = s->peer_dup_count = s->ce_count = s->peer_ce_count = 0;
+	io->unacked_arrivals = io->nack_count = 0;
+	io->ack_now = io->gap_new = io->gap_told = io->echo_valid = io->grants_due = false;
+	io->ack_deadline_ns = UINT64_MAX;
+	io->active_ns = s->heard_ns = now_ns;
 }
 
 /* The next message that must be reported done, wherever it stands; NULL when none is left. */
 static struct rltp_message *message_take(struct rltp_session *s)
 {
-	while (s->tx_una != s->tx_next) {
-		struct tx_slot *slot = tx_slot_at(s, s->tx_una++);
+	struct rltp_io *io = s->io;
+
+	while (io->tx_una != s->tx_next) {
+		struct tx_slot *slot = tx_slot_at(io, io->tx_una++);
 		struct rltp_message *m = slot->message;
-		bool acked = slot->state == TX_ACKED;
-		*slot = (struct tx_slot){0};
+		if (slot->state == TX_ACKED)
+			continue;
+		slot_leave(io, slot);
+		slot->state = TX_FREE;
+		flow_settled(io, m->flow);
 		/* A message still in its flow, or with packets further on, is reported when the
 		 * last of it is met. */
-		if (!acked && --m->unacked == 0 && m->next_sub == m->packet_count)
+		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}
-	for (int i = 0; i < RLTP_FLOWS_MAX; i++) {
-		struct rltp_message *m = s->flows[i].head;
-		if (!m)
-			continue;
-		s->flows[i].head = m->next;
-		if (!m->next)
-			s->flows[i].tail = NULL;
-		return m;
-	}
-	return NULL;
+	return flow_take(io);
 }
 
 void rltp_session_fail(struct rltp_session *s, int status)
@@ -135,13 +181,24 @@ void rltp_session_fail(struct rltp_session *s, int status)
 	struct rltp_message *m;
 
 	s->state = RLTP_IDLE;
-	while ((m = message_take(s)) != NULL)
-		s->options.ops->done(s->options.user, s, m, status);
-	s->inflight = s->lost = s->waiting = s->repeats = 0;
+	while (s->io && (m = message_take(s)) != NULL)
+		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
 	s->hello_ack_due = false;
-	s->ack_now = false;
-	s->ack_deadline_ns = s->reorder_deadline_ns = s->wait_deadline_ns = UINT64_MAX;
-	s->nack_count = 0;
-	s->options.ops->reset(s->options.user, s, status);
+	io_free(s);
+	s->shared->ops->reset(s->shared->user, s, status);
+}
+
+void rltp_session_grant(struct rltp_session *s, uint64_t now_ns)
+{
+	if (s->state == RLTP_OPEN && rltp_session_wake(s, now_ns) == DXP_OK)
+		s->io->grants_due = true;
+}
+
+void rltp_session_want(struct rltp_session *s, uint64_t now_ns)
+{
+	if (rltp_session_wake(s, now_ns) != DXP_OK || s->io->ask_deadline_ns != UINT64_MAX)
+		return;
+	s->io->ask_interval_ns = RLTP_ASK_NS;
+	s->io->ask_deadline_ns = now_ns;
 }

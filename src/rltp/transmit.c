@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals and
- * acknowledgements, repeats (oldest first), new packets while the window has room. */
+/* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals,
+ * acknowledgements, credits, repeats, new packets; the last two while window and pace allow. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
+#define ECN_CAPABLE 2 /* ECT(0), RFC 3168 */
+
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		  struct wire_header *h)
 {
@@ -18,10 +20,11 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		.header_bytes = wire_type_data(type) ? WIRE_DATA_BYTES : WIRE_COMMON_BYTES,
 		.flags = WIRE_FLAG_ACKV,
 		.dst_session = s->peer_id,
-		.src_node = s->options.local_node,
-		.dst_node = s->options.peer_node,
+		.src_node = s->shared->node,
+		.dst_node = s->node,
 		.tx_ts = timestamp_of(now_ns),
-		.cum_ack = s->rx.cum,
+		.cum_ack = s->io->rx.cum,
+		.ce_count = s->ce_count,
 	};
 }
 
@@ -52,7 +55,7 @@ static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 			    struct link_datagram *out)
 {
-	bool cover = s->options.payload_crc && p->header.payload_bytes > 0;
+	bool cover = s->shared->payload_crc && p->header.payload_bytes > 0;
 
 	if (cover)
 		p->header.flags |= WIRE_FLAG_CRCP;
@@ -64,25 +67,26 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 		crc = crc32c(crc, p->slices[i].base, p->slices[i].bytes);
 	wire_crc_set(out->header, crc);
 	out->to = s->address;
-	out->ecn = 0;
+	out->ecn = cc_wants_ecn((enum cc_kind)s->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
 	memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
 }
 
-uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags, uint64_t now_ns,
-		      struct link_datagram *out)
+/* Builds the packet of a slot and accounts for it. Returns its payload's bytes. */
+static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
+			     uint16_t extra_flags, uint64_t now_ns, struct link_datagram *out)
 {
-	const struct tx_slot *slot = tx_slot_at(s, psn);
 	struct rltp_message *m = slot->message;
 	bool resync = m->status != DXP_OK;
 	uint32_t offset = slot->sub * m->unit < m->bytes ? slot->sub * m->unit : m->bytes;
 	uint32_t bytes = m->bytes - offset < m->unit ? m->bytes - offset : m->unit;
-	struct rltp_packet p = {0};
+	struct rltp_packet p;
 
 	header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
-	s->options.ops->fill(s->options.user, m, offset, bytes, &p);
-	p.header.psn = psn;
+	p.slice_count = 0;
+	s->shared->ops->fill(s->shared->user, m, offset, bytes, &p);
+	p.header.psn = slot->psn;
 	p.header.sub = slot->sub;
 	p.header.msg_bytes = m->bytes;
 	p.header.flags |= extra_flags | (resync ? 0 : position_flags(m, slot->sub));
@@ -91,89 +95,97 @@ uint32_t packet_build(struct rltp_session *s, uint32_t psn, uint16_t extra_flags
 	else
 		p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
+	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
+			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
 	/* Without holes, cum_ack says all that a delayed acknowledgement would. */
-	if (!rx_map_has_holes(&s->rx)) {
-		s->ack_deadline_ns = UINT64_MAX;
-		s->unacked_arrivals = 0;
+	if (!rx_map_has_holes(&s->io->rx)) {
+		s->io->ack_deadline_ns = UINT64_MAX;
+		s->io->unacked_arrivals = 0;
 	}
+	pace_spend(&s->io->pace, p.header.header_bytes + bytes, now_ns);
 	return p.header.payload_bytes;
 }
 
 /* Marks the packet as sent now. Two packets never share a send time, so that "sent before" is
  * total. */
-static void slot_sent(struct rltp_session *s, struct tx_slot *slot, uint64_t now_ns)
+static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
 {
-	s->last_sent_ns = max_u64(now_ns, s->last_sent_ns + 1);
-	slot->sent_ns = s->last_sent_ns;
-	slot->state = TX_SENT;
+	io->last_sent_ns = max_u64(now_ns, io->last_sent_ns + 1);
+	slot->sent_ns = io->last_sent_ns;
 	if (slot->tries < UINT8_MAX)
 		slot->tries++;
-	if (slot->tries == 2)
-		s->repeats++;
-	s->inflight++;
+	slot_enter(io, slot, TX_SENT);
+}
+
+/* Do window or pace forbid another packet? Congestion control wants to know that they did. */
+static bool held_back(struct rltp_session *s, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	if (io->sent.count < session_window(s) && pace_ready(&io->pace, now_ns))
+		return false;
+	io->limited = true;
+	return true;
 }
 
 static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
-	if (s->lost == 0 || s->inflight >= s->window)
+	struct rltp_io *io = s->io;
+	struct tx_slot *slot = slot_first(io, &io->lost);
+	uint16_t flags = WIRE_FLAG_RTX;
+
+	if (!slot)
 		return false;
-	if (seq_before(s->lost_hint, s->tx_una))
-		s->lost_hint = s->tx_una;
-	while (tx_slot_at(s, s->lost_hint)->state != TX_LOST)
-		s->lost_hint++;
-	assert(seq_before(s->lost_hint, s->tx_next));
-	struct tx_slot *slot = tx_slot_at(s, s->lost_hint);
-	s->lost--;
-	slot_sent(s, slot, now_ns);
-	packet_build(s, s->lost_hint, WIRE_FLAG_RTX | (s->probes > 0 ? WIRE_FLAG_PROBE : 0), now_ns,
-		     out);
+	if (io->probe_due)
+		flags |= WIRE_FLAG_PROBE;
+	else if (held_back(s, now_ns))
+		return false;
+	if (!io->probe_due && io->repeats_sent < RLTP_WINDOW_MAX)
+		io->repeats_sent++;
+	io->probe_due = false;
+	slot_leave(io, slot);
+	slot_sent(io, slot, now_ns);
+	packet_build(s, slot, flags, now_ns, out);
 	return true;
 }
 
-/* The flow whose turn it is; NULL when all are empty. Flow 0 goes first; the others take turns of
- * RLTP_FLOW_QUANTUM packets. */
-static struct rltp_flow *flow_next(struct rltp_session *s)
+/* Is there a packet that was never sent, and may it be sent? The pace is not asked. */
+static bool new_ready(const struct rltp_session *s)
 {
-	if (s->flows[0].head)
-		return &s->flows[0];
-	for (int i = 0; i < RLTP_FLOWS_MAX; i++) {
-		struct rltp_flow *flow = &s->flows[s->flow_turn];
-		if (flow->head && s->flow_left > 0) {
-			s->flow_left--;
-			return flow;
-		}
-		s->flow_turn = (s->flow_turn + 1) % RLTP_FLOWS_MAX;
-		s->flow_left = RLTP_FLOW_QUANTUM;
-	}
-	struct rltp_flow *flow = &s->flows[s->flow_turn];
-	return flow->head ? flow : NULL;
+	return s->io->sent.count < session_window(s) && !s->io->ring_short &&
+	       s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
 }
 
 static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
-	uint32_t span = s->tx_next - s->tx_una;
+	struct rltp_io *io = s->io;
+	uint8_t index;
 
-	if (s->inflight >= s->window || span >= s->tx_size || span >= s->peer_window)
+	if (io->flows_active == 0)
 		return false;
-	struct rltp_flow *flow = flow_next(s);
-	if (!flow)
+	if (io->sent.count == 0)
+		cc_resume(&s->cc, now_ns);
+	struct rltp_flow *flow = flow_next(s, &index);
+	if (!flow || held_back(s, now_ns) || !slots_room(s))
 		return false;
+	uint32_t window = session_window(s);
 	struct rltp_message *m = flow->head;
 	if (m->packet_count == 0) {
 		m->unit = s->unit;
 		m->packet_count = packet_count(m, m->unit);
 	}
-	struct tx_slot *slot = tx_slot_at(s, s->tx_next);
-	*slot = (struct tx_slot){.message = m, .sub = m->next_sub++};
+	struct tx_slot *slot = tx_slot_at(io, s->tx_next);
+	*slot = (struct tx_slot){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
 	m->unacked++;
-	if (m->next_sub == m->packet_count) {
-		flow->head = m->next;
-		if (!flow->head)
-			flow->tail = NULL;
-	}
-	slot_sent(s, slot, now_ns);
-	uint32_t psn = s->tx_next++;
-	s->counters.sent_bytes += packet_build(s, psn, 0, now_ns, out);
+	flow_cut(io, index);
+	if (m->next_sub == m->packet_count)
+		flow_remove_head(io, index);
+	slot_sent(io, slot, now_ns);
+	/* A full window waits for the acknowledgement that a patient receiver would delay. */
+	uint16_t flags = io->sent.count == window && window < 2 * RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
+	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
+	flow_charge(s, index, bytes);
+	s->counters.sent_bytes += bytes;
 	s->counters.sent_packets++;
 	return true;
 }
@@ -183,42 +195,50 @@ size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size
 {
 	size_t n = 0;
 
+	if (s->state == RLTP_GREETING || rltp_session_rest(s, now_ns))
+		return 0;
 	if (s->state != RLTP_OPEN)
 		return 0;
 	recovery_timers(s, now_ns);
-	while (n < count && s->nack_count > 0)
+	while (n < count && s->io->nack_count > 0)
 		nack_build(s, now_ns, &out[n++]);
 	if (n < count && ack_due(s, now_ns))
 		ack_build(s, now_ns, &out[n++]);
+	n += credits_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
 	while (n < count && new_next(s, now_ns, &out[n]))
 		n++;
+	if (n > 0)
+		s->io->active_ns = now_ns;
 	return n;
 }
 
-/* Could rltp_session_send produce a packet at once? */
-static bool packet_ready(const struct rltp_session *s)
+/* When rltp_session_send could produce a packet: 0, when the pace allows, or never as things are.
+ */
+static uint64_t packet_deadline(const struct rltp_session *s)
 {
-	uint32_t span = s->tx_next - s->tx_una;
+	const struct rltp_io *io = s->io;
 
-	if (s->inflight >= s->window)
-		return false;
-	if (s->lost > 0)
-		return true;
-	if (span >= s->tx_size || span >= s->peer_window)
-		return false;
-	for (int i = 0; i < RLTP_FLOWS_MAX; i++)
-		if (s->flows[i].head)
-			return true;
-	return false;
+	if (io->probe_due && io->lost.count > 0)
+		return 0;
+	if ((io->lost.count > 0 && io->sent.count < session_window(s)) || new_ready(s))
+		return pace_deadline(&io->pace);
+	return UINT64_MAX;
 }
 
 uint64_t rltp_session_deadline(const struct rltp_session *s)
 {
-	if (s->state != RLTP_OPEN)
+	const struct rltp_io *io = s->io;
+
+	if (!io || s->state == RLTP_GREETING)
 		return UINT64_MAX;
-	if (s->nack_count > 0 || s->ack_now || packet_ready(s))
+	uint64_t rest_ns = session_resting(s) ? io->active_ns + RLTP_REST_NS : UINT64_MAX;
+	if (s->state != RLTP_OPEN)
+		return rest_ns;
+	if (io->nack_count > 0 || io->ack_now || io->grants_due)
 		return 0;
-	return min_u64(s->ack_deadline_ns, recovery_deadline(s));
+	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));
+	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->ask_deadline_ns));
+	return min_u64(deadline, rest_ns);
 }

@@ -140,7 +140,9 @@ static struct wire_header header_begin_peer(struct scene *s, uint8_t type)
 		.flags = WIRE_FLAG_ACKV,
 		.dst_session = session ? session->local_id : 0,
 		.tx_ts = (uint32_t)(s->now_ns / WIRE_TS_NS),
-		.cum_ack = session ? session->tx_una + (off > 0 ? (uint32_t)off : 0u) : 0,
+		.cum_ack = session && session->io
+				   ? session->io->tx_una + (off > 0 ? (uint32_t)off : 0u)
+				   : 0,
 	};
 }
 
@@ -284,7 +286,8 @@ static void data_give(struct scene *s)
 	struct wire_header h = header_begin_peer(s, types[how % ARRAY_COUNT(types)]);
 	size_t bytes = body_fill(s, h.type, body);
 
-	h.psn = (session ? session->rx.cum : 0) + (uint32_t)(int8_t)take8(&s->in) % 64;
+	h.psn = (session && session->io ? session->io->rx.cum : 0) +
+		(uint32_t)(int8_t)take8(&s->in) % 64;
 	h.flags |= flags & (WIRE_FLAG_FIRST | WIRE_FLAG_LAST | WIRE_FLAG_SOL | WIRE_FLAG_AR |
 			    WIRE_FLAG_IMM);
 	if (h.flags & WIRE_FLAG_IMM)

@@ -48,40 +48,81 @@ static void held_add(struct tally *t, const struct rltp_message *m, uint32_t slo
 		t->held[t->held_count++] = (struct held){message, slots};
 }
 
+static void list_check(struct tally *t, struct rltp_io *io, const struct tx_list *list,
+		       enum tx_state state, uint32_t expected)
+{
+	uint32_t count = 0;
+	uint64_t before_ns = 0;
+
+	for (struct tx_slot *slot = slot_first(io, list); slot && count <= io->tx_size;
+	     slot = slot_next(io, slot)) {
+		must(t, slot->state == state, "a slot in the list of another state");
+		must(t, state != TX_SENT || slot->sent_ns > before_ns,
+		     "packets sent, not in order of transmission");
+		before_ns = slot->sent_ns;
+		count++;
+	}
+	must(t, count == expected && count == list->count, "a list and its slots differ");
+}
+
 static void slots_check(struct tally *t, struct rltp_session *s)
 {
-	uint32_t count[TX_ACKED + 1] = {0}, repeats = 0;
+	uint32_t count[TX_ACKED + 1] = {0}, unacked[RLTP_FLOWS] = {0};
+	struct rltp_io *io = s->io;
 
-	for (uint32_t psn = s->tx_una; psn != s->tx_next; psn++) {
-		const struct tx_slot *slot = tx_slot_at(s, psn);
+	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
+		const struct tx_slot *slot = tx_slot_at(io, psn);
 		count[slot->state]++;
-		repeats += slot->state == TX_SENT && slot->tries > 1;
-		must(t, slot->state != TX_LOST || !seq_before(psn, s->lost_hint),
-		     "a lost packet before the hint");
-		if (slot->state != TX_ACKED)
-			held_add(t, slot->message, 1);
+		must(t, slot->psn == psn, "a slot with another packet's number");
+		if (slot->state == TX_ACKED)
+			continue;
+		held_add(t, slot->message, 1);
+		unacked[slot->message->flow]++;
 	}
 	must(t, count[TX_FREE] == 0, "a free slot in flight");
-	must(t, s->inflight == count[TX_SENT], "inflight");
-	must(t, s->lost == count[TX_LOST], "lost");
-	must(t, s->waiting == count[TX_WAIT], "waiting");
-	must(t, s->repeats == repeats, "repeats");
-	must(t, s->tx_next - s->tx_una <= s->tx_size, "more in flight than slots");
-	must(t, s->inflight <= s->options.window_packets, "more in flight than the window");
-	must(t, s->tx_una == s->tx_next || tx_slot_at(s, s->tx_una)->state != TX_ACKED,
+	list_check(t, io, &io->sent, TX_SENT, count[TX_SENT]);
+	list_check(t, io, &io->lost, TX_LOST, count[TX_LOST]);
+	list_check(t, io, &io->waiting, TX_WAIT, count[TX_WAIT]);
+	for (int i = 0; i < RLTP_FLOWS; i++)
+		must(t, io->flows[i].unacked == unacked[i], "packets under way of a flow");
+	must(t, s->tx_next - io->tx_una <= io->tx_size, "more in flight than slots");
+	must(t, io->sent.count <= s->shared->window_packets + 1,
+	     "more in flight than the window and a probe");
+	must(t, io->tx_una == s->tx_next || tx_slot_at(io, io->tx_una)->state != TX_ACKED,
 	     "the oldest packet in flight has arrived");
-	must(t, s->rack_ns <= max_u64(s->last_sent_ns, t->nic->now_ns),
+	must(t, io->rack_ns <= max_u64(io->last_sent_ns, t->nic->now_ns),
 	     "something arrived that was not sent yet");
+}
+
+static void flows_check(struct tally *t, const struct rltp_io *io)
+{
+	uint32_t active = 0;
+
+	for (int i = 0; i < RLTP_FLOWS; i++) {
+		const struct rltp_flow *f = &io->flows[i];
+		active += f->head || f->unacked > 0;
+		for (const struct rltp_message *m = f->head; m; m = m->next)
+			held_add(t, m, 0);
+		if (i == RLTP_FLOW_CONTROL)
+			continue;
+		uint32_t c = (uint32_t)(i - 1) / RLTP_CHANNEL_QUEUES;
+		uint32_t q = (uint32_t)(i - 1) % RLTP_CHANNEL_QUEUES;
+		must(t, (io->channels[c].ready >> q & 1) == (f->head != NULL), "flows ready");
+	}
+	must(t, io->flows_active == active, "flows active");
 }
 
 static void session_check(struct tally *t, struct rltp_session *s)
 {
-	const struct rx_map *rx = &s->rx;
+	if (!s->io) {
+		must(t, !rltp_session_busy(s) && s->state != RLTP_GREETING,
+		     "a session at rest with work");
+		return;
+	}
+	const struct rx_map *rx = &s->io->rx;
 
 	slots_check(t, s);
-	for (int i = 0; i < RLTP_FLOWS_MAX; i++)
-		for (const struct rltp_message *m = s->flows[i].head; m; m = m->next)
-			held_add(t, m, 0);
+	flows_check(t, s->io);
 	must(t, rx->end - rx->cum <= RLTP_WINDOW_MAX, "the receiver's map is too wide");
 	must(t, !(rx->words[rx->cum % RLTP_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Swift (SIGCOMM 2020), changed so that losses which are not congestion cost nothing and that the
+ * noise of a host is not taken for a queue. docs/design.md "Congestion" says why in each case.
+ * - The signal is the lowest fabric delay of a round trip: a queue delays every packet, a late
+ *   wake-up only some.
+ * - The target allows the sender's own bursts: its batches queue behind themselves.
+ * - A loss cuts the window only when delay, marks or a heavy share of losses say that it was
+ *   congestion, and not further than to where the queue is gone.
+ * - Far below the target it grows by a share, near it by a packet per round trip. */
+#include "rltp/cc_internal.h"
+
+static uint32_t square_root(uint64_t v)
+{
+	uint64_t root = 0;
+
+	for (uint64_t bit = 1ull << 31; bit != 0; bit >>= 1)
+		if ((root + bit) * (root + bit) <= v)
+			root += bit;
+	return (uint32_t)root;
+}
+
+/* Small windows mean many flows, whose bursts meet: Swift, section 3.5. */
+static uint32_t flows_allowance(uint32_t window)
+{
+	/* 1/sqrt(packets) with packets = window / 256: 16 * 256 over 256 * sqrt(window) */
+	uint64_t slope =
+		(uint64_t)RLTP_CC_FLOWS_SLOPE_NS * 16 * 256 / square_root((uint64_t)window << 16);
+
+	if (slope <= RLTP_CC_FLOWS_OFFSET_NS)
+		return 0;
+	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
+}
+
+/* The last packet of a batch waits in its host for all before it: a batch at the rate of the flow.
+ * Where hosts take no time (the smoothed round trip is all fabric) there is nothing to allow. */
+static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
+{
+	uint64_t batch_ns = (uint64_t)round_length(c) * LINK_BATCH / max_u64(inflight, 1);
+	uint64_t hosts_ns = c->rtt_ns > c->delay_ns ? c->rtt_ns - c->delay_ns : 0;
+
+	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
+}
+
+/* Fabric delay that the flow aims at. Short paths have one target: the lowest delay that a flow has
+ * seen holds part of a queue that was there before it, and who believes in a longer path starves
+ * the others. */
+static uint64_t target_delay(const struct cc *c, uint32_t inflight)
+{
+	uint64_t path = c->min_delay_ns, queue = max_u64(RLTP_CC_QUEUE_NS, path / 8);
+
+	return max_u64(RLTP_CC_TARGET_NS, path + queue) + flows_allowance(c->window) +
+	       burst_allowance(c, inflight);
+}
+
+/* Delay above which a loss is taken for congestion. */
+static uint64_t loss_gate(const struct cc *c, uint32_t inflight)
+{
+	return (uint64_t)c->min_delay_ns + RLTP_CC_QUEUE_NS + burst_allowance(c, inflight);
+}
+
+static void swift_acked(struct cc *c, const struct cc_ack *ack)
+{
+	if (!c->starting)
+		return;
+	if (c->delay_ns > (c->min_delay_ns + target_delay(c, ack->inflight)) / 2)
+		c->starting = false;
+	else
+		cc_double(c, ack);
+}
+
+/* Half a packet, and up to an eighth of the window where the delay is below `easy`. */
+static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
+{
+	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;
+
+	if (delay < easy)
+		step += w * min_u64(easy - delay, RLTP_CC_QUEUE_NS) / RLTP_CC_QUEUE_NS / 8;
+	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
+}
+
+/* Millionths of a time: enough for what happens at most each few of them. */
+static uint32_t coarse(uint64_t now_ns)
+{
+	return (uint32_t)(now_ns >> 20);
+}
+
+/* Target and delay of a window that has long been as small as it gets: others make the queue, or
+ * the path has become longer. */
+static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
+{
+	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
+		c->floored = coarse(now_ns);
+	} else if (coarse(now_ns) - c->floored >= RLTP_CC_REBASE) {
+		c->min_delay_ns = c->round_delay_ns;
+		c->floored = coarse(now_ns);
+	}
+}
+
+/* By 0.8 of the share by which the delay is too long, at most by half; now and then by half, so
+ * that the queue empties and everybody on it learns what the path takes without it. */
+static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
+{
+	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
+
+	if (coarse(now_ns) - c->drained >= RLTP_CC_DRAIN) {
+		give = min_u64(w / 2, w - w * c->min_delay_ns * 7 / 8 / delay);
+		c->drained = coarse(now_ns);
+	}
+	window_cut(c, w - give, RLTP_CC_WINDOW_MIN, now_ns);
+}
+
+static void swift_round(struct cc *c, const struct cc_ack *ack)
+{
+	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
+
+	c->acked /= 2; /* the share of losses is that of two round trips, fading */
+	c->lost /= 2;
+	c->marked = 0;
+	if (delay == 0)
+		return;
+	floor_watch(c, delay > target, ack->now_ns);
+	if (delay <= target) {
+		if (c->limited && !c->starting)
+			swift_grow(c, delay,
+				   c->lost > 0 ? loss_gate(c, ack->inflight)
+					       : target - RLTP_CC_QUEUE_NS);
+	} else if (cut_allowed(c, ack->now_ns)) {
+		swift_cut(c, delay, target, ack->now_ns);
+	}
+}
+
+static bool losses_heavy(const struct cc *c)
+{
+	uint64_t all = (uint64_t)c->acked + c->lost;
+
+	return all >= RLTP_CC_LOSS_SAMPLE && (uint64_t)c->lost * RLTP_CC_LOSS_HEAVY > all;
+}
+
+/* A round trip that began before the last cut tells of the window before it. */
+static bool round_fresh(const struct cc *c)
+{
+	return c->reduced_ns == 0 ||
+	       elapsed(c->round_ns, c->reduced_ns) >= round_length(c) * 3ull / 4;
+}
+
+static void swift_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
+{
+	uint64_t delay = c->round_delay_ns ? c->round_delay_ns : c->delay_ns;
+	uint64_t gate = loss_gate(c, inflight), w = c->window;
+
+	if (!cut_allowed(c, now_ns))
+		return;
+	if (losses_heavy(c))
+		w /= 2;
+	else if (c->marks || delay == 0)
+		w = w * 7 / 10;
+	else if (delay > gate && round_fresh(c))
+		w = clamp_u64(w * gate / delay, w * 7 / 10, w * 31 / 32);
+	else
+		return;
+	window_cut(c, w, RLTP_CC_WINDOW_MIN, now_ns);
+}
+
+static void swift_timeout(struct cc *c, uint64_t now_ns)
+{
+	cc_restart(c, CC_ONE, now_ns);
+}
+
+const struct cc_ops cc_swift = {
+	.name = "swift",
+	.ecn = true,
+	.acked = swift_acked,
+	.round = swift_round,
+	.lost = swift_lost,
+	.timeout = swift_timeout,
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NAP credits on their way: limits are absolute and only grow, so a CREDIT may be lost, repeated or
+ * late without harm. Whoever waits for credit asks, ever more slowly, until it has some; that alone
+ * repairs a lost grant. What the limits are is the layer above's business. */
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "rltp/internal.h"
+
+static void credit_build(struct rltp_session *s, const struct wire_credit *credit, uint16_t flags,
+			 uint64_t now_ns, struct link_datagram *out)
+{
+	struct wire_header h;
+
+	header_begin(s, WIRE_CREDIT, now_ns, &h);
+	h.flags |= flags;
+	wire_credit_encode(credit, out->header + WIRE_COMMON_BYTES);
+	control_finish(s, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
+}
+
+static bool grants_send(struct rltp_session *s, struct link_datagram *out, uint64_t now_ns)
+{
+	struct wire_credit credit;
+
+	credit.count =
+		s->shared->ops->grants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
+	s->io->grants_due = credit.count == WIRE_CREDIT_ENTRIES_MAX; /* there may be more */
+	if (credit.count == 0)
+		return false;
+	credit_build(s, &credit, 0, now_ns, out);
+	s->counters.credits_sent++;
+	return true;
+}
+
+static bool question_send(struct rltp_session *s, struct link_datagram *out, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+	struct wire_credit credit;
+
+	credit.count =
+		s->shared->ops->wants(s->shared->user, s, credit.entries, WIRE_CREDIT_ENTRIES_MAX);
+	if (credit.count == 0) {
+		io->ask_deadline_ns = UINT64_MAX;
+		return false;
+	}
+	credit_build(s, &credit, WIRE_FLAG_AR, now_ns, out);
+	io->ask_deadline_ns = now_ns + io->ask_interval_ns;
+	io->ask_interval_ns = min_u64(2 * io->ask_interval_ns, RLTP_ASK_MAX_NS);
+	s->counters.credits_asked++;
+	return true;
+}
+
+size_t credits_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+		    uint64_t now_ns)
+{
+	size_t n = 0;
+
+	while (n < count && s->io->grants_due && grants_send(s, &out[n], now_ns))
+		n++;
+	if (n < count && now_ns >= s->io->ask_deadline_ns && question_send(s, &out[n], now_ns))
+		n++;
+	return n;
+}
+
+void credits_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		     uint64_t now_ns)
+{
+	const struct rltp_user_ops *ops = s->shared->ops;
+	struct wire_credit credit;
+
+	if (wire_credit_decode(body, h->payload_bytes, &credit) != DXP_OK) {
+		s->counters.acks_bad++;
+		return;
+	}
+	for (uint32_t i = 0; i < credit.count; i++) {
+		if (h->flags & WIRE_FLAG_AR)
+			ops->asked(s->shared->user, s, &credit.entries[i]);
+		else
+			ops->granted(s->shared->user, s, &credit.entries[i]);
+	}
+	if (h->flags & WIRE_FLAG_AR)
+		rltp_session_grant(s, now_ns);
+	else
+		s->counters.credits_received++;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes of packets that the receiver does not take: those it has no room for now wait and
+ * come again; a message it will never take is given up, and its packet numbers are filled with
+ * RESYNC. */
+#include <assert.h>
+
+#include <dxp/status.h>
+
+#include "rltp/internal.h"
+
+static int status_of_nack(uint8_t code)
+{
+	switch (code) {
+	case WIRE_NACK_KEY:
+	case WIRE_NACK_MAGIC:
+	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
+	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
+	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
+	case WIRE_NACK_CLOSING: return DXP_ECLOSED;
+	default: return DXP_EUNSUPPORTED;
+	}
+}
+
+static void message_refused(struct rltp_session *s, struct rltp_message *m, int status)
+{
+	struct rltp_io *io = s->io;
+
+	m->status = status;
+	/* The uncut rest is never cut. Only the head of a flow is ever cut in part. */
+	if (m->next_sub != m->packet_count) {
+		assert(io->flows[m->flow].head == m);
+		m->packet_count = m->next_sub;
+		flow_remove_head(io, m->flow);
+	}
+	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
+		struct tx_slot *slot = tx_slot_at(io, psn);
+		if (slot->message == m && (slot->state == TX_SENT || slot->state == TX_WAIT))
+			slot_lost(s, slot); /* goes out again, as RESYNC */
+	}
+}
+
+void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
+		return; /* about a packet that is settled */
+	struct tx_slot *slot = tx_slot_at(io, nack->psn);
+	if (slot->state != TX_SENT || slot->message->status != DXP_OK)
+		return;
+	io->probes = 0;
+	io->backoff = 0;
+	if (nack->code != WIRE_NACK_RNR) {
+		message_refused(s, slot->message, status_of_nack(nack->code));
+		return;
+	}
+	slot_leave(io, slot);
+	slot_enter(io, slot, TX_WAIT);
+	slot->sent_ns = now_ns + nack->retry_us * US_NS;
+	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
+	s->counters.retransmitted_busy++;
+}
+
+void waiting_release(struct rltp_session *s, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	io->wait_deadline_ns = UINT64_MAX;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
+		next = slot_next(io, slot);
+		if (slot->sent_ns <= now_ns)
+			slot_lost(s, slot);
+		else
+			io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
+	}
+}

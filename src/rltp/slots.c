@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ring of packets in flight, indexed by packet number, and three lists through it: packets sent
+ * in order of transmission, lost ones in order of discovery, refused ones that wait. Links are
+ * indices, so that the ring can move when it grows. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "rltp/internal.h"
+
+static void list_clear(struct tx_list *list)
+{
+	*list = (struct tx_list){TX_NONE, TX_NONE, 0};
+}
+
+void slots_reset(struct rltp_io *io)
+{
+	memset(io->tx, 0, io->tx_size * sizeof(*io->tx));
+	list_clear(&io->sent);
+	list_clear(&io->lost);
+	list_clear(&io->waiting);
+}
+
+int slots_create(struct rltp_io *io)
+{
+	io->tx_size = RLTP_SLOTS_MIN;
+	io->tx = malloc(io->tx_size * sizeof(*io->tx));
+	if (!io->tx)
+		return DXP_ENOMEM;
+	slots_reset(io);
+	return DXP_OK;
+}
+
+static uint16_t moved(const struct rltp_io *io, uint16_t index, uint32_t mask)
+{
+	return index == TX_NONE ? TX_NONE : (uint16_t)(io->tx[index].psn & mask);
+}
+
+static void list_move(const struct rltp_io *io, struct tx_list *list, uint32_t mask)
+{
+	list->first = moved(io, list->first, mask);
+	list->last = moved(io, list->last, mask);
+}
+
+static bool slots_grow(struct rltp_io *io, uint32_t next)
+{
+	uint32_t size = 2 * io->tx_size, mask = size - 1;
+	struct tx_slot *tx = calloc(size, sizeof(*tx));
+
+	if (!tx)
+		return false;
+	for (uint32_t psn = io->tx_una; psn != next; psn++) {
+		struct tx_slot *slot = &tx[psn & mask];
+		*slot = *tx_slot_at(io, psn);
+		slot->previous = moved(io, slot->previous, mask);
+		slot->next = moved(io, slot->next, mask);
+	}
+	list_move(io, &io->sent, mask);
+	list_move(io, &io->lost, mask);
+	list_move(io, &io->waiting, mask);
+	free(io->tx);
+	io->tx = tx;
+	io->tx_size = size;
+	return true;
+}
+
+/* Without memory for a longer ring the old one serves on: a shorter window, not an error. */
+bool slots_room(struct rltp_session *s)
+{
+	uint32_t span = s->tx_next - s->io->tx_una;
+
+	if (span >= RLTP_WINDOW_MAX)
+		return false;
+	if (span < s->io->tx_size || slots_grow(s->io, s->tx_next))
+		return true;
+	s->io->ring_short = true;
+	return false;
+}
+
+static struct tx_list *list_of(struct rltp_io *io, enum tx_state state)
+{
+	return state == TX_SENT ? &io->sent : state == TX_LOST ? &io->lost : &io->waiting;
+}
+
+void slot_enter(struct rltp_io *io, struct tx_slot *slot, enum tx_state state)
+{
+	struct tx_list *list = list_of(io, state);
+	uint16_t index = (uint16_t)(slot - io->tx);
+
+	if (state == TX_WAIT)
+		io->flows[slot->message->flow].waiting++;
+	slot->state = (uint8_t)state;
+	slot->previous = list->last;
+	slot->next = TX_NONE;
+	if (list->last == TX_NONE)
+		list->first = index;
+	else
+		io->tx[list->last].next = index;
+	list->last = index;
+	list->count++;
+}
+
+void slot_leave(struct rltp_io *io, struct tx_slot *slot)
+{
+	assert(slot->state == TX_SENT || slot->state == TX_LOST || slot->state == TX_WAIT);
+	struct tx_list *list = list_of(io, (enum tx_state)slot->state);
+
+	if (slot->state == TX_WAIT)
+		io->flows[slot->message->flow].waiting--;
+	if (slot->previous == TX_NONE)
+		list->first = slot->next;
+	else
+		io->tx[slot->previous].next = slot->next;
+	if (slot->next == TX_NONE)
+		list->last = slot->previous;
+	else
+		io->tx[slot->next].previous = slot->previous;
+	list->count--;
+}
+
+struct tx_slot *slot_first(struct rltp_io *io, const struct tx_list *list)
+{
+	return list->first == TX_NONE ? NULL : &io->tx[list->first];
+}
+
+struct tx_slot *slot_next(struct rltp_io *io, const struct tx_slot *slot)
+{
+	return slot->next == TX_NONE ? NULL : &io->tx[slot->next];
+}
