@@ -29,7 +29,7 @@ static const struct contender bulk[] = {
 };
 
 static const struct contender ping[] = {
-	{.name = "RLTP NAP", .ops = &peer_rltp},
+	CONTENDER_RLTP,
 	CONTENDER_TCP_CUBIC,
 	CONTENDER_TCP_BBR,
 	CONTENDER_UCX_TCP,

@@ -31,7 +31,7 @@ static bool lab_known(const char *name)
 	return false;
 }
 
-static bool rounds_parse(const char *text, unsigned *out)
+bool bench_rounds_parse(const char *text, unsigned *out)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -67,7 +67,7 @@ int bench_options_parse(int argc, char **argv, const char *summary, struct bench
 				return 2;
 			break;
 		case 'r':
-			if (!rounds_parse(optarg, &out->rounds))
+			if (!bench_rounds_parse(optarg, &out->rounds))
 				return 2;
 			break;
 		case 'q': out->quick = true; break;

@@ -13,6 +13,9 @@ struct bench_options {
 	bool no_payload_crc;
 };
 
+/* What --rounds takes, 1 .. ROUNDS_MAX. False, told: another text. */
+bool bench_rounds_parse(const char *text, unsigned *out);
+
 /* Exit status to leave with, or -1 to go on. `summary` heads the help. */
 int bench_options_parse(int argc, char **argv, const char *summary, struct bench_options *out);
 
