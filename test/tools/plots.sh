@@ -10,17 +10,17 @@ trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/bench"
 failures=0
 
-row() { printf '{"bench":"%s","lab":"%s","case":"%s","contender":"%s",%s}\n' "$@"; }
-{
-	row loss wire-1500 'PUT 1 MiB, 0 %' 'RLTP rack' '"metric":"goodput","value":1.25,"unit":"GB/s",
-"loss_percent":0.0,"near_cpu":300.5,"far_cpu":200.0,"cpu_unit":"ns/KB","cores":"near","samples":5.0'
-	row loss wire-1500 'PUT 1 MiB, 0 %' 'TCP bbr' '"metric":"goodput","value":0.5,"unit":"GB/s",
-"loss_percent":0.0,"cores":"near","samples":5.0,"note":"1 of 5 runs out of time"'
-	row loss wire-1500 'PUT 1 MiB, 10 %' 'TCP bbr' '"metric":"goodput","value":0.0,"unit":"GB/s",
-"loss_percent":10.0,"cores":"near","note":"not built or not on this machine"'
-	row loss wire-1500 'PUT 1 MiB, 10 %' 'RLTP rack' '"metric":"goodput","value":1e-3,"unit":"GB/s",
-"loss_percent":10.0,"cores":"near","samples":5.0'
-} | sed -e ':join' -e '/}$/!{N;b join' -e '}' -e 's/\n//g' >"$tree/bench/loss.json"
+rack='"bench":"loss","lab":"wire-1500","contender":"RLTP rack","metric":"goodput","unit":"GB/s"'
+bbr='"bench":"loss","lab":"wire-1500","contender":"TCP bbr","metric":"goodput","unit":"GB/s"'
+none='"case":"PUT 1 MiB, 0 %","loss_percent":0.0,"cores":"near"'
+ten='"case":"PUT 1 MiB, 10 %","loss_percent":10.0,"cores":"near"'
+cpu='"near_cpu":300.5,"far_cpu":200.0,"cpu_unit":"ns/KB"'
+cat >"$tree/bench/loss.json" <<EOF
+{$rack,$none,"value":1.25,$cpu,"samples":5.0}
+{$bbr,$none,"value":0.5,"samples":5.0,"note":"1 of 5 runs out of time"}
+{$bbr,$ten,"value":0.0,"note":"not built or not on this machine"}
+{$rack,$ten,"value":1e-3,"samples":5.0}
+EOF
 
 expect() { # what, pattern, text
 	if ! grep -qF -- "$2" <<<"$3"; then
@@ -41,7 +41,8 @@ expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 -' "$(convert bars)"
 expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
 
 if command -v gnuplot >/dev/null; then
-	DXP_BUILD=$tree "$source/tools/plots" --quick --no-run >"$tree/log" || failures=$((failures + 1))
+	DXP_BUILD=$tree "$source/tools/plots" --quick --no-run >"$tree/log" ||
+		failures=$((failures + 1))
 	expect picture '</svg>' "$(cat "$tree/bench/plots/loss.svg")"
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
 else

@@ -110,8 +110,8 @@ function series() {
 
 function list_row() {
 	if (!listed++) {
-		print "| where | case | contender | what | value | p50 us | p99 us | beside it | ratio |" \
-		      " more | samples | note |"
+		print "| where | case | contender | what | value | p50 us | p99 us | beside it |" \
+		      " ratio | more | samples | note |"
 		print "|---|---|---|---|---:|---:|---:|---|---:|---|---:|---|"
 	}
 	extra = ""
