@@ -10,6 +10,7 @@
 /* Each takes its own arguments (argv[0] is its name) and returns an exit status. */
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
+int bench_sim(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 
 struct bench_entry {

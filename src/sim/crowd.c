@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are under
- * way. What arrives is counted by the sessions themselves. */
+/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are
+ * under way. What arrives is counted by the sessions themselves. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -200,10 +200,7 @@ static int host_create(struct crowd *c, uint32_t i)
 		.node = (uint16_t)(i + 1),
 		.incarnation = 1,
 		.window_packets = o->window_packets,
-		.no_pacing = o->no_pacing,
-		.recovery = o->recovery,
-		.cc = o->cc,
-		.rto_min_ns = o->rto_min_ns,
+		.tuning = o->tuning,
 		.ops = &user_ops,
 		.user = h,
 		.entropy = entropy_rng,
@@ -250,9 +247,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
-	default:
-		f->from = i / (hosts - 1);
-		f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
+	default: f->from = i / (hosts - 1); f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
 	}
 }
 

@@ -32,13 +32,13 @@
 #define SEEDS 1000
 #endif
 
-#define SLICES      40
-#define LIVENESS_NS (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK   12 /* operations posted when copies of old datagrams come */
-#define LATE_NS     (95 * S_NS)
-#define HOUR_NS     (3600 * S_NS)
+#define SLICES       40
+#define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
+#define HELD_BACK    12 /* operations posted when copies of old datagrams come */
+#define LATE_NS      (95 * S_NS)
+#define HOUR_NS      (3600 * S_NS)
 #define FAILURES_MAX 20 /* then the rest is left out */
-#define DATAGRAM    1538
+#define DATAGRAM     1538
 
 struct stress {
 	struct world world;
