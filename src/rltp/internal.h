@@ -16,6 +16,9 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
 
+/* session.c: is there nothing that would be forgotten by resting? The session is awake. */
+bool session_resting(const struct rltp_session *s);
+
 /* transmit.c */
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		  struct wire_header *h);

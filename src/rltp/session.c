@@ -63,8 +63,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	return DXP_OK;
 }
 
-/* Is there anything that would be forgotten by resting? Greeting and its answer included. */
-static bool session_resting(const struct rltp_session *s)
+bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 

@@ -233,12 +233,12 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 
 	if (!io || s->state == RLTP_GREETING)
 		return UINT64_MAX;
-	uint64_t rest_ns = io->active_ns + RLTP_REST_NS;
+	uint64_t rest_ns = session_resting(s) ? io->active_ns + RLTP_REST_NS : UINT64_MAX;
 	if (s->state != RLTP_OPEN)
 		return rest_ns;
 	if (io->nack_count > 0 || io->ack_now || io->grants_due)
 		return 0;
 	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));
 	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->ask_deadline_ns));
-	return min_u64(deadline, rltp_session_busy(s) ? UINT64_MAX : rest_ns);
+	return min_u64(deadline, rest_ns);
 }
