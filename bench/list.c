@@ -12,8 +12,6 @@ const struct bench_entry bench_list[] = {
 	{"rate", "64-byte NAPs per second to one peer", bench_rate},
 	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
 	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
-	{"latency", "round trips of PUT, GET and NAP beside a raw UDP ping-pong", bench_latency},
-	{"stream", "bandwidth of PUT and GET beside a raw GSO+GRO stream", bench_stream},
 	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
 	{NULL, NULL, NULL},

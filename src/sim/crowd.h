@@ -44,9 +44,9 @@ struct crowd_result {
 	double share; /* goodput as share of what the flows' last ports, or the pair's wire, could
 			 carry */
 	double jain;  /* of the flows' received bytes: 1 all alike, 1/flows one has all */
-	double p50_us, p99_us, p999_us; /* from post to completion */
-	double queue_mean_bytes,
-		queue_max_bytes; /* as packets found the last ports before the hosts that receive */
+	double p50_us, p99_us, p999_us;           /* from post to completion */
+	double queue_mean_bytes, queue_max_bytes; /* as packets found the ports they compete
+									     for */
 };
 
 /* Runs it to its end. DXP_ENOMEM, DXP_EINVAL. */
