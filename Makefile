@@ -3,12 +3,14 @@
 # tools/ does the rest.
 #   JOBS=n        parallel jobs; default: all cores
 #   PREFIX=path   where install goes; default: /usr/local
+#   HOURS=n       how long soak runs; default: 1
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+HOURS ?= 1
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
 export DXP_JOBS := $(JOBS)
 
-.PHONY: build demo check check-all clang asan tsan fuzz bench plots format tidy install clean help
+.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install clean help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build
@@ -33,6 +35,9 @@ check-all: ## as check, and ThreadSanitizer and a short fuzz run
 clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
 	@tools/setup --list check
 	@tools/check $@
+
+soak: build ## new seeds of the simulator on all cores, HOURS=1; failures with their replay
+	@DXP_HOURS=$(HOURS) tools/soak
 
 bench: build ## every benchmark in turn, as tables; `tools/setup bench` brings the peers
 	@build/bin/dxp bench all

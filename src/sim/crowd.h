@@ -19,11 +19,8 @@ enum crowd_pattern {
 struct crowd_options {
 	struct net_options net; /* hosts, paths, faults; headers_only is set */
 	enum crowd_pattern pattern;
-	enum rltp_recovery recovery;
-	enum cc_kind cc;
-	bool no_pacing;
+	struct rltp_tuning tuning;
 	uint32_t window_packets; /* 0: the default */
-	uint64_t rto_min_ns;     /* 0: the default */
 	uint32_t message_bytes;  /* 1 or more */
 	bool mixed; /* sizes vary: half are a hundredth of message_bytes, a tenth ten times as long
 		     */
@@ -47,9 +44,9 @@ struct crowd_result {
 	double share; /* goodput as share of what the flows' last ports, or the pair's wire, could
 			 carry */
 	double jain;  /* of the flows' received bytes: 1 all alike, 1/flows one has all */
-	double p50_us, p99_us, p999_us; /* from post to completion */
-	double queue_mean_bytes,
-		queue_max_bytes; /* as packets found the last ports before the hosts that receive */
+	double p50_us, p99_us, p999_us;           /* from post to completion */
+	double queue_mean_bytes, queue_max_bytes; /* as packets found the ports they compete
+									     for */
 };
 
 /* Runs it to its end. DXP_ENOMEM, DXP_EINVAL. */
