@@ -52,9 +52,9 @@ static void search_all(struct rltp_session *s, uint64_t now_ns)
 
 static void search_next(struct rltp_session *s, uint64_t now_ns)
 {
-	uint32_t size = (uint32_t)(s->unit + s->io->pmtu.high) / 2 / 64 * 64;
+	uint32_t unit = s->unit, size = (unit + s->io->pmtu.high) / 2 / 64 * 64;
 
-	if (size < s->unit + RLTP_PMTU_STEP || s->unit >= s->agreed)
+	if (size < unit + RLTP_PMTU_STEP || unit >= s->agreed)
 		rest(s, now_ns);
 	else
 		search(s, (uint16_t)size, now_ns);
