@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line:
- * bench, case, metric, value, unit, and where a peer or a limit ran beside it peer, peer_value,
- * ratio. */
+ * bench, lab, case, contender, metric, value, unit; where a peer or a limit ran beside it peer,
+ * peer_value, ratio; and of what was measured with it mean_us, p50_us, p99_us, near_cpu and far_cpu
+ * in cpu_unit, cores ("near" or "far"), samples, note (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -10,6 +11,10 @@
 /* Each takes its own arguments (argv[0] is its name) and returns an exit status. */
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
+int bench_loss(int argc, char **argv);
+int bench_rate(int argc, char **argv);
+int bench_peers(int argc, char **argv);
+int bench_incast(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 
 struct bench_entry {

@@ -1,99 +1,102 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The namespaces are named after this process, so that two benchmarks do not meet:
  *
- *   dxpb-PID-near [10.77.0.1] ==== veth, MTU as asked ==== [10.77.0.2] dxpb-PID-far
- */
+ *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU as asked ==== [v1 10.77.0.2] dxpb-PID-far
+ *
+ * Without route metrics that one TCP connection leaves to the next. */
 #include "bench/lab.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
 
+#include "bench/child.h"
 #include "bench/report.h"
 
+#define SCRIPT_BYTES 2048
+
 const struct lab lab_list[] = {
-	{"loopback", 0, 8960},
-	{"veth-1500", 1500, 1472},
-	{"veth-9000", 9000, 8972},
+	{"loopback", 0, 8960, false},
+	{"veth-1500", 1500, 1472, false},
+	{"veth-9000", 9000, 8972, false},
+	{"wire-1500", 1500, 1472, true},
 };
 const size_t lab_count = sizeof(lab_list) / sizeof(lab_list[0]);
 
-static int command(const char *format, const char *name, unsigned mtu)
-{
-	char line[512];
+static const char veth_make[] =
+	"ip netns add $LAB-near && ip netns add $LAB-far || exit 1\n"
+	"near=\"ip netns exec $LAB-near\" far=\"ip netns exec $LAB-far\"\n"
+	"$near ip link add v0 mtu $MTU type veth peer name v1 mtu $MTU netns $LAB-far &&\n"
+	"$near ip addr add 10.77.0.1/24 dev v0 && $far ip addr add 10.77.0.2/24 dev v1 &&\n"
+	"$near ip link set v0 up && $far ip link set v1 up || exit 1\n"
+	"$near sysctl -qw net.ipv4.tcp_no_metrics_save=1\n"
+	"$far sysctl -qw net.ipv4.tcp_no_metrics_save=1\n"
+	"[ $CUT = 0 ] || {\n"
+	"	$near ethtool -K v0 tx-udp-segmentation off tso off gso off &&\n"
+	"	$far ethtool -K v1 tx-udp-segmentation off tso off gso off || exit 1\n"
+	"}\n"
+	"for i in 1 2 3 4 5 6 7 8 9 10; do # some libraries refuse a link that is not up yet\n"
+	"	[ $($near cat /sys/class/net/v0/operstate) = up ] &&\n"
+	"		[ $($far cat /sys/class/net/v1/operstate) = up ] && break\n"
+	"	sleep 0.2\n"
+	"done\n";
+static const char veth_remove[] = "ip netns del $LAB-near; ip netns del $LAB-far";
 
-	snprintf(line, sizeof(line), format, name, name, name, name, mtu);
-	return system(line);
+const struct lab *lab_find(const char *name)
+{
+	for (size_t i = 0; i < lab_count; i++)
+		if (strcmp(lab_list[i].name, name) == 0)
+			return &lab_list[i];
+	return NULL;
 }
 
-static bool namespaces_make(const char *name, unsigned mtu)
+const char *lab_prefix(void)
 {
-	if (geteuid() != 0)
-		return false;
-	return command("ip netns add %s-near && ip netns add %s-far && ip -n %s-near link add v0 "
-		       "mtu 1500 type veth peer name v1 "
-		       "netns %s-far 2>/dev/null",
-		       name, 0) == 0 &&
-	       command("ip -n %1$s-near link set v0 mtu %5$u up && ip -n %1$s-far link set v1 mtu "
-		       "%5$u up && "
-		       "ip -n %1$s-near addr add 10.77.0.1/24 dev v0 && ip -n %1$s-far addr add "
-		       "10.77.0.2/24 dev v1",
-		       name, mtu) == 0;
+	const char *name = getenv("LAB");
+
+	return name ? name : "";
 }
 
-static void namespaces_remove(const char *name)
+/* In a shell of its own session, so that a Ctrl-C does not stop it halfway. */
+static int script_run(const char *script)
 {
-	if (command("ip netns del %s-near 2>/dev/null; ip netns del %s-far 2>/dev/null", name, 0) !=
-	    0)
-		return; /* they were never made */
-}
+	int status = 0;
 
-static int netns_enter(const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/run/netns/%s-near", name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && setns(fd, CLONE_NEWNET) == 0 ? 0 : -1;
-}
-
-static int child_run(const struct lab *lab, const char *name, lab_body body, void *context)
-{
-	char far[48];
-	struct raw_ends ends = {0};
-	double near_ns;
-
-	snprintf(far, sizeof(far), "%s-far", name);
-	if (raw_c2c(20000, &near_ns) == DXP_OK)
-		report_note("%s: cores %s (%.0f ns)", lab->name,
-			    near_ns < RAW_NEAR_NS ? "near" : "far", near_ns);
-	if (lab->mtu == 0) {
-		wire_address_parse("127.0.0.1", 0, &ends.near);
-		ends.far = ends.near;
-		return body(lab, &ends, context);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		setsid();
+		if (!freopen("/dev/null", "w", stderr) || !freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execl("/bin/sh", "sh", "-c", script, NULL);
+		_exit(127);
 	}
-	wire_address_parse("10.77.0.1", 0, &ends.near);
-	wire_address_parse("10.77.0.2", 0, &ends.far);
-	ends.far_netns = far;
-	return netns_enter(name) == 0 ? body(lab, &ends, context) : 1;
+	while (pid > 0 && waitpid(pid, &status, 0) != pid)
+		if (errno != EINTR)
+			return -1;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static volatile pid_t running; /* the process inside the lab */
+static volatile sig_atomic_t ended; /* by a signal, which is this */
+static volatile pid_t running;      /* the process inside the lab */
 
 /* Whoever ends us ends the measurement; the lab is taken down as always. */
 static void pass_on(int signal)
 {
+	ended = signal;
 	if (running > 0)
 		kill(running, signal);
 }
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define SIGNALS (sizeof(signals) / sizeof(signals[0]))
 
 static int child_await(pid_t child)
 {
@@ -105,39 +108,94 @@ static int child_await(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-static int process_run(const struct lab *lab, const char *name, lab_body body, void *context)
+static int process_run(int (*body)(void *context), void *context)
 {
-	const struct sigaction ours = {.sa_handler = pass_on};
-	struct sigaction before[2];
+	pid_t parent = getpid();
 
-	fflush(stdout);
-	running = fork();
-	if (running == 0)
-		_exit(child_run(lab, name, body, context));
-	sigaction(SIGTERM, &ours, &before[0]);
-	sigaction(SIGINT, &ours, &before[1]);
-	int status = running < 0 ? 1 : child_await(running);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		for (size_t i = 0; i < SIGNALS; i++)
+			signal(signals[i], SIG_DFL);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		int status = body(context);
+		fflush(NULL);
+		_exit(status);
+	}
+	running = pid;
+	if (ended && pid > 0) /* it came before we could pass it on */
+		kill(pid, SIGKILL);
+	int status = pid < 0 ? 1 : child_await(pid);
 	running = 0;
-	sigaction(SIGTERM, &before[0], NULL);
-	sigaction(SIGINT, &before[1], NULL);
 	return status;
 }
 
-static int lab_run(const struct lab *lab, lab_body body, void *context)
+int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context), void *context)
 {
+	const struct sigaction ours = {.sa_handler = pass_on};
+	struct sigaction before[SIGNALS];
 	char name[32];
+	int status = 0;
 
 	snprintf(name, sizeof(name), "dxpb-%d", (int)getpid());
-	if (lab->mtu != 0 && !namespaces_make(name, lab->mtu)) {
-		namespaces_remove(name);
-		report_note("%s: skipped, network namespaces need root and the `ip` program",
-			    lab->name);
-		return 0;
+	setenv("LAB", name, 1);
+	ended = 0;
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &ours, &before[i]);
+	bool made = scripts->make == NULL || (geteuid() == 0 && script_run(scripts->make) == 0);
+	if (made && !ended)
+		status = process_run(body, context);
+	else if (!ended)
+		report_note("%s: skipped, it needs root and the programs ip, ethtool, tc and nft",
+			    scripts->name);
+	if (scripts->remove)
+		script_run(scripts->remove);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaction(signals[i], &before[i], NULL);
+	if (ended)
+		raise(ended);
+	return ended ? 128 + ended : status;
+}
+
+struct inside {
+	const struct lab *lab;
+	lab_body body;
+	void *context;
+};
+
+static int inside_run(void *context)
+{
+	const struct inside *i = context;
+	struct raw_ends ends = {0};
+	char near[48], far[48];
+
+	if (i->lab->mtu == 0) {
+		wire_address_parse("127.0.0.1", 0, &ends.near);
+		ends.far = ends.near;
+		return i->body(i->lab, &ends, i->context);
 	}
-	int status = process_run(lab, name, body, context);
-	if (lab->mtu != 0)
-		namespaces_remove(name);
-	return status;
+	snprintf(near, sizeof(near), "%s-near", lab_prefix());
+	snprintf(far, sizeof(far), "%s-far", lab_prefix());
+	wire_address_parse("10.77.0.1", 0, &ends.near);
+	wire_address_parse("10.77.0.2", 0, &ends.far);
+	ends.far_netns = far;
+	return netns_enter(near) == DXP_OK ? i->body(i->lab, &ends, i->context) : 1;
+}
+
+int lab_run(const struct lab *lab, lab_body body, void *context)
+{
+	struct lab_scripts scripts = {.name = lab->name};
+	struct inside inside = {lab, body, context};
+	char make[SCRIPT_BYTES];
+
+	if (lab->mtu != 0) {
+		snprintf(make, sizeof(make), "MTU=%u CUT=%d\n%s", lab->mtu, lab->cut, veth_make);
+		scripts.make = make;
+		scripts.remove = veth_remove;
+	}
+	return lab_scripts_run(&scripts, inside_run, &inside);
 }
 
 int lab_each(const char *only, lab_body body, void *context)
@@ -148,4 +206,23 @@ int lab_each(const char *only, lab_body body, void *context)
 		if (!only || strcmp(only, lab_list[i].name) == 0)
 			status = lab_run(&lab_list[i], body, context);
 	return status;
+}
+
+bool lab_loss(const struct raw_ends *ends, unsigned per_10000)
+{
+	static const char rules[] =
+		"for side in '' 'ip netns exec %s'; do\n"
+		"$side nft add table inet dxpb && $side nft flush table inet dxpb &&\n"
+		"$side nft add chain inet dxpb in '{ type filter hook input priority 0; }' ||"
+		" exit 1\n"
+		"[ %u = 0 ] || $side nft add rule inet dxpb in meta l4proto '{ tcp, udp }'"
+		" numgen random mod 10000 '<' %u drop || exit 1\n"
+		"done";
+	char script[SCRIPT_BYTES];
+
+	snprintf(script, sizeof(script), rules, ends->far_netns, per_10000, per_10000);
+	if (script_run(script) == 0)
+		return true;
+	report_note("loss of %g %%: skipped, nft refused its rule", per_10000 / 100.0);
+	return false;
 }

@@ -5,8 +5,13 @@
 #include <stddef.h>
 
 const struct bench_entry bench_list[] = {
-	{"latency", "round trips of PUT, GET and NAP beside a raw UDP ping-pong", bench_latency},
-	{"stream", "bandwidth of PUT and GET beside a raw GSO+GRO stream", bench_stream},
+	{"latency", "round trips of PUT, GET and NAP beside raw UDP and other libraries",
+	 bench_latency},
+	{"stream", "bandwidth of PUT and GET beside a raw GSO+GRO stream and TCP", bench_stream},
+	{"loss", "goodput and ping-pong at 0 to 10 % loss beside TCP and others", bench_loss},
+	{"rate", "64-byte NAPs per second to one peer", bench_rate},
+	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
+	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
 	{NULL, NULL, NULL},
 };

@@ -5,18 +5,15 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "bench/lab.h"
-
-#define ROUNDS_MAX 99
+#include "bench/table.h"
 
 static void help(const char *name, const char *summary)
 {
 	printf("usage: dxp bench %s [options]\n\n%s\n\n"
-	       "  --lab NAME        only this one of loopback, veth-1500, veth-9000 (veth needs "
-	       "root)\n"
-	       "  --rounds N        times each measurement alternates with its peer, 1 .. %d (5)\n"
+	       "  --lab NAME        only this one of loopback, veth-1500, veth-9000, wire-1500\n"
+	       "                    (all but the first need root; wire: each packet sent alone)\n"
+	       "  --rounds N        times each measurement alternates with its peers, 1 .. %d (5)\n"
 	       "  --quick           a tenth of the work\n"
 	       "  --no-payload-crc  leave payload to the UDP checksum\n"
 	       "  --json            one JSON object a line\n"
@@ -26,10 +23,10 @@ static void help(const char *name, const char *summary)
 
 static bool lab_known(const char *name)
 {
-	for (size_t i = 0; i < lab_count; i++)
-		if (strcmp(lab_list[i].name, name) == 0)
-			return true;
-	fprintf(stderr, "dxp bench: no lab '%s'; there are loopback, veth-1500 and veth-9000\n",
+	if (lab_find(name))
+		return true;
+	fprintf(stderr,
+		"dxp bench: no lab '%s'; there are loopback, veth-1500, veth-9000 and wire-1500\n",
 		name);
 	return false;
 }

@@ -3,14 +3,8 @@
 #include "bench/raw_ends.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/udp.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "bench/child.h"
 #include "link/sockaddr.h"
 
 #define BUFFER_BYTES \
@@ -36,29 +31,6 @@ uint64_t raw_clock_ns(clockid_t id)
 static int option_set(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value));
-}
-
-/* Enters the namespace that `ip netns add NAME` made. */
-static int netns_enter(const char *name)
-{
-	char path[256];
-
-	if (snprintf(path, sizeof(path), "/run/netns/%s", name) >= (int)sizeof(path)) {
-		log_error("network namespace name is too long: %s", name);
-		return DXP_EINVAL;
-	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET) < 0) {
-		log_error("cannot enter network namespace %s: %m; \"ip netns list\" names those "
-			  "that exist, "
-			  "and entering one takes root",
-			  name);
-		if (fd >= 0)
-			close(fd);
-		return DXP_EIO;
-	}
-	close(fd);
-	return DXP_OK;
 }
 
 /* A bound socket with large buffers; *bound is its address, port included. DXP_EIO, logged. */
@@ -124,8 +96,7 @@ static struct far_report far_run(const struct raw_ends *ends, int control, far_m
 	struct hello hello = {0};
 	int fd = -1;
 
-	if (ends->far_netns)
-		hello.status = netns_enter(ends->far_netns);
+	hello.status = netns_enter(ends->far_netns);
 	if (hello.status == DXP_OK)
 		hello.status = socket_open(&ends->far, &fd, &hello.address);
 	int status = meet(control, fd, &hello);
@@ -134,32 +105,18 @@ static struct far_report far_run(const struct raw_ends *ends, int control, far_m
 	return run(fd, options);
 }
 
-/* Forks. In the child it does not return. */
-static int far_fork(struct far_end *far, const struct raw_ends *ends, far_main run,
-		    const void *options)
-{
-	pid_t parent = getpid(); /* to notice that it died before prctl */
-	int pair[2];
+struct far_task {
+	const struct raw_ends *ends;
+	far_main run;
+	const void *options;
+};
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return DXP_EIO;
-	far->pid = fork();
-	if (far->pid < 0) {
-		close(pair[0]);
-		close(pair[1]);
-		return DXP_EIO;
-	}
-	if (far->pid == 0) {
-		close(pair[0]);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
-		struct far_report report = far_run(ends, pair[1], run, options);
-		_exit(write(pair[1], &report, sizeof(report)) != sizeof(report));
-	}
-	close(pair[1]);
-	far->control = pair[0];
-	return DXP_OK;
+static void far_body(int control, void *context)
+{
+	const struct far_task *t = context;
+	struct far_report report = far_run(t->ends, control, t->run, t->options);
+
+	_exit(write(control, &report, sizeof(report)) != sizeof(report));
 }
 
 struct far_report far_stop(struct far_end *far, bool failed)
@@ -182,11 +139,12 @@ int far_start(struct far_end *far, const struct raw_ends *ends, far_main run, co
 	struct hello hello = {0};
 
 	far->fd = -1;
-	if (far_fork(far, ends, run, options) != DXP_OK) {
-		log_error("cannot start the far end: %m; \"ulimit -u\" and \"ulimit -n\" show the "
-			  "limits");
+	struct far_task task = {ends, run, options};
+	struct child child;
+	if (child_spawn(far_body, &task, &child) != DXP_OK)
 		return DXP_EIO;
-	}
+	far->pid = child.pid;
+	far->control = child.control;
 	hello.status = socket_open(&ends->near, &far->fd, &hello.address);
 	int status = meet(far->control, far->fd, &hello);
 	if (status != DXP_OK)

@@ -18,7 +18,7 @@
 #include "bench/raw_ends.h"
 
 #define NUMBER_BYTES       sizeof(uint64_t)
-#define SEGMENTS_MAX       64 /* of one train: every kernel with GSO takes so many */
+#define SEGMENTS_DEFAULT   64 /* of one train: every kernel with GSO takes so many */
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
@@ -70,7 +70,8 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 			  RAW_SEGMENT_BYTES_MIN, RAW_PAYLOAD_BYTES_MAX, WINDOW_BYTES_MIN);
 		return DXP_EINVAL;
 	}
-	p->train_segments = min_u64(RAW_PAYLOAD_BYTES_MAX / p->segment_bytes, SEGMENTS_MAX);
+	size_t segments = o->train_segments ? o->train_segments : SEGMENTS_DEFAULT;
+	p->train_segments = min_u64(RAW_PAYLOAD_BYTES_MAX / p->segment_bytes, segments);
 	size_t train_bytes = p->train_segments * p->segment_bytes;
 	p->slots = RAW_PLACE_BYTES / train_bytes * p->train_segments;
 	p->segment_count = (o->total_bytes + train_bytes - 1) / train_bytes * p->train_segments;

@@ -46,12 +46,14 @@ int raw_ping(const struct raw_ping_options *options, uint64_t *round_trip_ns);
 
 struct raw_stream_options {
 	struct raw_ends ends;
-	size_t segment_bytes; /* UDP payload of one datagram, RAW_SEGMENT_BYTES_MIN ..
-				 RAW_PAYLOAD_BYTES_MAX; 0 = 1472 */
-	uint64_t total_bytes; /* to send, rounded up to whole trains; at least 1 */
-	size_t window_bytes;  /* sent and not yet credited, at most; 0 = RAW_WINDOW_BYTES; at least
-				 128 KiB */
-	bool spin;            /* both ends look for RAW_SPIN_NS before they sleep in the kernel */
+	size_t segment_bytes;  /* UDP payload of one datagram, RAW_SEGMENT_BYTES_MIN ..
+				  RAW_PAYLOAD_BYTES_MAX; 0 = 1472 */
+	size_t train_segments; /* datagrams handed to the kernel at once, at most; 0 = 64, which
+				  every kernel with GSO takes; newer ones take 128 */
+	uint64_t total_bytes;  /* to send, rounded up to whole trains; at least 1 */
+	size_t window_bytes;   /* sent and not yet credited, at most; 0 = RAW_WINDOW_BYTES; at least
+				  128 KiB */
+	bool spin;             /* both ends look for RAW_SPIN_NS before they sleep in the kernel */
 };
 
 struct raw_stream_result {

@@ -7,19 +7,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NULL texts and zero numbers below `value` are left out: not measured, or meaningless there. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;
 	double value;
+	const char *lab, *contender;
 	const char *peer; /* what ran beside it, or NULL */
 	double peer_value;
+	const char *x_name; /* what a plot has along its x axis: "bytes", "loss_percent", ... */
+	double x;
+	double mean_us, p50_us, p99_us; /* of one operation */
+	double near_cpu, far_cpu;       /* CPU time of either process */
+	const char *cpu_unit;           /* "ns/KB", "ns/op" */
+	const char *label;              /* "near", "far": the two cores while it ran */
+	unsigned samples;               /* that the medians are of */
+	const char *note;               /* what else must be known of this value */
+	struct {
+		const char *name; /* NULL ends the list */
+		double value;
+	} more[6];
 };
 
 /* `json`: objects, and no heading. */
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 
-/* A line for people only. */
+/* A line for people: with the table, or beside the objects on standard error. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts and returns the middle one. count >= 1. */

@@ -29,6 +29,22 @@
 #define LINK_RECEIVE_BYTES  65536 /* one receive buffer: GRO merges up to one full IP packet */
 #define LINK_RECEIVE_BUFFERS \
 	8 /* with GRO: 512 KiB, half of a level-2 cache; LINK_BATCH of them without */
+#define LINK_BUSY_PEERS \
+	4 /* connected sockets: as many buffers more; looking at more costs what they save */
+#define LINK_BUSY_VOTES \
+	256 /* looks that a peer leads by before he gets one: making it costs 50 of them */
+#define LINK_OTHERS_EVERY \
+	4 /* looks at the busiest socket for each at another: late by one look of 0.1 us each */
+#define LINK_NAMED_LOOKS \
+	64 /* a connected socket's first: datagrams of others may have slipped in before */
+#define LINK_ALONE_MAX                                                                         \
+	1024 /* datagrams in a row that each came alone before a socket becomes quiet: a change \
+	      * of the time stamps may patch kernel code, 50 us */
+#define LINK_STREAK_MAX \
+	4 /* looks in a row that bring something are a stream, though each brings one datagram */
+#define LINK_QUIET_LOOKS \
+	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on */
+#define LINK_UNSLEPT_MAX 64 /* looks with success after which epoll is told to stop watching */
 #define LINK_ARRIVAL_AGE_NS                                                                      \
 	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
 				 */
@@ -100,27 +116,29 @@
 #define RLTP_CC_WINDOW_MIN                                                                       \
 	13 /* 1/256 packets, 0.05: 20 round trips between packets, for a thousand senders to one \
 	    */
-#define RLTP_CC_BASE_NS (25u * 1000u) /* queue that is always allowed: 25 packets at 10 Gb/s */
+#define RLTP_CC_TARGET_NS                                                                         \
+	(75u * 1000u) /* fabric delay aimed at: the round trip of a fabric, 5 .. 25 us, and 50 us \
+			 of queue, of which a newcomer takes up to 40 for the path */
+#define RLTP_CC_QUEUE_NS                                                                          \
+	(15u * 1000u) /* queue allowed on longer paths; with more than this a loss is congestion: \
+			 one clump of 16 packets at 10 Gb/s does not count */
 #define RLTP_CC_FLOWS_NS \
 	(60u * 1000u) /* what small windows, hence many flows, are allowed on top, at most */
 #define RLTP_CC_FLOWS_SLOPE_NS \
 	19600u /* of that allowance over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
 #define RLTP_CC_FLOWS_OFFSET_NS 1960u /* it ends at 100 packets */
-#define RLTP_CC_GATE_NS    \
-	(RLTP_CC_BASE_NS / \
-	 4) /* queue behind which a loss is congestion: the best of 1/8, 1/4, 1/2 */
 #define RLTP_CC_LOSS_HEAVY \
 	4 /* one packet of four lost within two round trips is congestion, whatever the delay */
-#define RLTP_CC_LOSS_SAMPLE 16 /* packets below which a share of losses means nothing */
+#define RLTP_CC_LOSS_SAMPLE 8 /* packets below which a share of losses means nothing */
 #define RLTP_CC_IDLE_NS                                                              \
 	(10ull * 1000 *                                                              \
 	 1000) /* after a pause of this the window halves, for each: a queue changes \
 		  in less, but a burst each 10 ms should not start from scratch */
 #define RLTP_CC_PATH_NS \
 	(10ull * 1000 * 1000 * 1000) /* after such a pause the path may be another */
-#define RLTP_CC_REBASE_NS \
-	(100ull * 1000 * 1000) /* at its smallest this long, the window did not make the delay */
-#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
+#define RLTP_CC_REBASE     100       /* 2^20 ns at the smallest window: it did not make the delay */
+#define RLTP_CC_DRAIN      20 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+#define RLTP_CC_HOST_LEVEL 16 /* of 31: a fuller receive buffer is about to lose packets */
 #define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
 #define RLTP_PACE_TRAIN_BYTES \
 	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */

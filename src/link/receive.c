@@ -35,7 +35,6 @@ int inbox_open(struct inbox *in, unsigned count)
 		return DXP_ENOMEM;
 	in->buffers = buffers;
 	in->count = count;
-	in->wanted = 1;
 	for (unsigned i = 0; i < count; i++) {
 		in->iovecs[i] = (struct iovec){in->buffers + (size_t)i * LINK_RECEIVE_BYTES,
 					       LINK_RECEIVE_BYTES};
@@ -75,10 +74,11 @@ static void control_take(struct inbox *in, const struct cmsghdr *c, struct link_
 {
 	if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
 		in->common.arrived_ns = clock_arrived_ns(&in->read_at, stamp_ns(c));
+		in->common.stamped = true;
 	} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
 		uint32_t drops = control_u32(c);
-		counters->receive_drops += (uint32_t)(drops - in->drops_seen);
-		in->drops_seen = drops;
+		counters->receive_drops += (uint32_t)(drops - in->source->drops_seen);
+		in->source->drops_seen = drops;
 	} else if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO) {
 		in->segment_bytes = control_u32(c);
 	} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
@@ -97,30 +97,75 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 	in->offset = 0;
 	in->segment_bytes = message->msg_len;
 	in->common.arrived_ns = in->read_at.monotonic_ns;
+	in->common.stamped = false;
 	in->common.ecn = 0;
-	sockaddr_to_wire(&in->names[in->cursor], &in->common.from);
+	if (in->named)
+		sockaddr_to_wire(&in->names[in->cursor], &in->common.from);
+	else
+		in->common.from = in->source->peer;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
 		control_take(in, c, counters);
+	in->source->ecn_seen |= in->common.ecn != 0;
 	if (in->segment_bytes == 0 || in->segment_bytes > message->msg_len)
 		in->segment_bytes = message->msg_len;
 }
 
-bool inbox_poll(struct inbox *in, int fd, struct link_counters *counters)
+/* The one datagram that comes to a quiet socket. */
+static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s)
 {
-	int got = recvmmsg(fd, in->messages, in->wanted, MSG_DONTWAIT, NULL);
+	socklen_t name_bytes = sizeof(in->names[0]);
 
+	in->messages[0].msg_hdr.msg_controllen = 0;
+	return recvfrom(s->fd, in->buffers, LINK_RECEIVE_BYTES, MSG_DONTWAIT,
+			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
+}
+
+/* One message, for which recvmmsg takes longer. */
+static ssize_t message_receive(struct inbox *in, const struct link_socket *s)
+{
+	struct msghdr *m = &in->messages[0].msg_hdr;
+
+	if (!in->named) {
+		m->msg_name = NULL;
+		m->msg_namelen = 0;
+	}
+	ssize_t bytes = recvmsg(s->fd, m, MSG_DONTWAIT);
+	m->msg_name = &in->names[0];
+	return bytes;
+}
+
+/* Returns how many messages came. */
+static unsigned messages_receive(struct inbox *in, const struct link_socket *s)
+{
+	if (s->wanted > 1) {
+		int got = recvmmsg(s->fd, in->messages, s->wanted, MSG_DONTWAIT, NULL);
+		return got < 0 ? 0 : (unsigned)got;
+	}
+	ssize_t bytes = s->quiet ? datagram_receive(in, s) : message_receive(in, s);
+	in->messages[0].msg_len = (unsigned)bytes;
+	return bytes >= 0;
+}
+
+bool inbox_poll(struct inbox *in, struct link_socket *s, struct link_counters *counters)
+{
+	in->named = s->named > 0;
+	in->filled = messages_receive(in, s);
+	in->cursor = 0;
 	/* Any error is treated as silence: EAGAIN is, and an ICMP error that the socket reports is
 	 * cleared by the report. A second recvmsg that finds nothing is a tenth of a round trip, so
 	 * after silence ask for one only. */
-	if (got <= 0) {
-		in->wanted = 1;
+	if (in->filled == 0) {
+		s->wanted = 1;
+		s->streak = 0;
+		headers_reset(in, 1);
 		return false;
 	}
 	in->read_at = clock_read();
-	in->wanted = (unsigned)got == in->wanted ? (unsigned)min_u64(in->wanted * 2, in->count)
-						 : (unsigned)got;
-	in->filled = (unsigned)got;
-	in->cursor = 0;
+	if (!s->quiet)
+		s->wanted = in->filled == s->wanted ? (unsigned)min_u64(s->wanted * 2, in->count)
+						    : in->filled;
+	s->streak++;
+	in->source = s;
 	counters->receive_calls++;
 	message_start(in, counters);
 	return true;
@@ -157,13 +202,57 @@ size_t inbox_take(struct inbox *in, struct link_arrival *arrivals, size_t count,
 	return taken;
 }
 
+static void quiet_review(const struct link *l, struct link_socket *s)
+{
+	const struct inbox *in = &l->inbox;
+	bool alone = in->filled == 1 && in->segment_bytes == in->messages[0].msg_len &&
+		     s->streak < LINK_STREAK_MAX;
+
+	s->alone = alone ? s->alone + 1 : 0;
+	if (s->quiet && (!alone || s->alone >= LINK_QUIET_LOOKS))
+		socket_quiet(l, s, false);
+	else if (!s->quiet && s->alone >= LINK_ALONE_MAX && !s->ecn_seen)
+		socket_quiet(l, s, true);
+}
+
+static bool socket_look(struct link *l, unsigned index)
+{
+	struct link_socket *s = &l->sockets[index];
+
+	if (s->fd < 0 || !inbox_poll(&l->inbox, s, &l->counters))
+		return false;
+	l->hot = index;
+	l->unslept++;
+	s->used = l->looks;
+	quiet_review(l, s);
+	if (index == 0)
+		busy_note(l, &l->inbox.common.from);
+	else if (s->named > 0)
+		s->named--;
+	return true;
+}
+
+/* The busiest first, but now and then another: each is looked at within a bounded number of looks,
+ * whatever comes. */
+bool inbox_look(struct link *l)
+{
+	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
+
+	if (l->looks++ % LINK_OTHERS_EVERY == 0) {
+		l->turn = (l->turn + 1) % ARRAY_COUNT(l->sockets);
+		if (l->turn != hot && socket_look(l, l->turn))
+			return true;
+	}
+	return socket_look(l, hot);
+}
+
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 {
 	if (l->fault)
 		send_held(l);
-	/* One call to the kernel at most, and none while buffers still hold datagrams: the arrivals
-	 * point into them. */
-	if (!inbox_pending(&l->inbox) && !inbox_poll(&l->inbox, l->fd, &l->counters))
+	/* Few calls to the kernel, and none while buffers still hold datagrams: the arrivals point
+	 * into them. */
+	if (!inbox_pending(&l->inbox) && !inbox_look(l))
 		return 0;
 	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
 	for (size_t i = 0; l->tap && i < taken; i++)

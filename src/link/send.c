@@ -21,6 +21,31 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return sendmsg(fd, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
 }
 
+/* Chooses the socket of each message; who sends through a connected one need not say to whom. */
+static void sockets_choose(const struct link *l, struct train_batch *b,
+			   const struct link_datagram *const *list)
+{
+	for (size_t i = 0; i < b->message_count; i++) {
+		struct msghdr *m = &b->messages[i].msg_hdr;
+		b->sockets[i] = m->msg_namelen ? (uint8_t)busy_socket(l, &list[0]->to) : 0;
+		if (b->sockets[i] > 0) {
+			m->msg_name = NULL;
+			m->msg_namelen = 0;
+		}
+		list += b->lengths[i];
+	}
+}
+
+/* How many messages from `first` on leave through the same socket. */
+static size_t run_length(const struct train_batch *b, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < b->message_count && b->sockets[end] == b->sockets[first])
+		end++;
+	return end - first;
+}
+
 /* Gives the kernel the batch. *sent is how many messages it took; returns 0 when all, else the
  * errno of the next one. */
 static int batch_flush(struct link *l, size_t *sent)
@@ -29,7 +54,8 @@ static int batch_flush(struct link *l, size_t *sent)
 
 	*sent = 0;
 	while (*sent < b->message_count) {
-		int n = messages_send(l->fd, b->messages + *sent, b->message_count - *sent);
+		int fd = l->sockets[b->sockets[*sent]].fd;
+		int n = messages_send(fd, b->messages + *sent, run_length(b, *sent));
 		l->counters.send_calls++;
 		if (n < 0 && errno != EINTR)
 			return errno;
@@ -89,6 +115,7 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 
 	while (done < count) {
 		train_fill(&l->trains, &l->limits, list + done, count - done);
+		sockets_choose(l, &l->trains, list + done);
 		int error = batch_flush(l, &sent);
 		for (size_t i = 0; i < sent; i++)
 			done += l->trains.lengths[i];
@@ -97,6 +124,12 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 		if (no_room(error)) {
 			l->counters.send_again++;
 			break;
+		}
+		if (l->trains.sockets[sent] > 0) {
+			/* A refused port, or an address of ours that is gone: what is wrong with
+			 * the connection need not be wrong without. */
+			socket_close(&l->sockets[l->trains.sockets[sent]]);
+			continue;
 		}
 		size_t length = l->trains.lengths[sent];
 		if (length > 1 && (error == EIO || error == EINVAL || error == EMSGSIZE)) {

@@ -2,6 +2,7 @@
 /* Making the socket: family by the address, buffers, what the kernel shall report with each
  * arrival, bind. */
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <unistd.h>
 
@@ -24,32 +25,59 @@ static int option_get(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &bytes) == 0 ? value : 0;
 }
 
+uint32_t socket_waiting_bytes(const struct link_socket *s)
+{
+	uint32_t memory[SK_MEMINFO_VARS] = {0};
+	socklen_t bytes = sizeof(memory);
+
+	getsockopt(s->fd, SOL_SOCKET, SO_MEMINFO, memory, &bytes);
+	return memory[SK_MEMINFO_RMEM_ALLOC];
+}
+
 /* The FORCE variants need CAP_NET_ADMIN and go beyond the system's limit. The kernel doubles what
  * it is asked for, to pay for its own bookkeeping. */
-static void buffers_set(struct link *l, uint32_t bytes)
+static void buffers_set(int fd, uint32_t bytes)
 {
-	if (option_set(l->fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
-		option_set(l->fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
-	if (option_set(l->fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)bytes) < 0)
-		option_set(l->fd, SOL_SOCKET, SO_SNDBUF, (int)bytes);
-	l->receive_buffer_bytes = (size_t)option_get(l->fd, SOL_SOCKET, SO_RCVBUF);
-	if (l->receive_buffer_bytes / 2 < bytes)
+	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
+		option_set(fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
+	if (option_set(fd, SOL_SOCKET, SO_SNDBUFFORCE, (int)bytes) < 0)
+		option_set(fd, SOL_SOCKET, SO_SNDBUF, (int)bytes);
+}
+
+static void buffer_report(struct link *l)
+{
+	l->receive_buffer_bytes = (size_t)option_get(l->sockets[0].fd, SOL_SOCKET, SO_RCVBUF);
+	if (l->receive_buffer_bytes / 2 < l->buffer_bytes)
 		log_info("socket buffer is %zu of %u bytes; \"sysctl net.core.rmem_max=%u\" allows "
 			 "more",
-			 l->receive_buffer_bytes / 2, bytes, bytes);
+			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
 /* None of these is needed to work; each that fails leaves a zero in what is reported. */
-static void reports_set(struct link *l, bool gro)
+static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
-	option_set(l->fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
-	option_set(l->fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
-	option_set(l->fd, IPPROTO_IP, IP_RECVTOS,
-		   1); /* on AF_INET6 sockets it reports for IPv4 peers */
+	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
+	/* On AF_INET6 sockets too, where it reports for IPv4 peers. */
+	option_set(s->fd, IPPROTO_IP, IP_RECVTOS, on);
 	if (l->limits.family == AF_INET6)
-		option_set(l->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
-	if (gro)
-		option_set(l->fd, IPPROTO_UDP, UDP_GRO, 1);
+		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);
+	if (l->gro)
+		option_set(s->fd, IPPROTO_UDP, UDP_GRO, on);
+}
+
+void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
+{
+	/* A train that waits already was merged, and without GRO nobody would say so. One that the
+	 * kernel is just putting there on another processor is read as one long datagram: lost. */
+	reports_set(l, s, !quiet);
+	if (quiet && socket_waiting_bytes(s) > 0) {
+		quiet = false;
+		reports_set(l, s, true);
+	}
+	s->quiet = quiet;
+	s->wanted = 1;
+	s->alone = 0;
+	s->ecn_seen = false;
 }
 
 static int bind_refused(const struct wire_address *address, int error)
@@ -78,15 +106,39 @@ static int bind_refused(const struct wire_address *address, int error)
 	return DXP_EIO;
 }
 
+/* A socket that is not bound yet; fd is -1 when there is none, with the reason in errno. */
+static struct link_socket socket_make(const struct link *l)
+{
+	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
+
+	s.fd = socket(l->limits.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (s.fd < 0)
+		return s;
+	if (l->limits.family == AF_INET6)
+		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	buffers_set(s.fd, l->buffer_bytes);
+	option_set(s.fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+	socket_quiet(l, &s, false);
+	return s;
+}
+
+void socket_close(struct link_socket *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
 static int address_bind(struct link *l, const struct wire_address *address)
 {
+	int fd = l->sockets[0].fd;
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(address, l->limits.family, &name);
 
-	if (bind(l->fd, &name.any, bytes) < 0)
+	if (bind(fd, &name.any, bytes) < 0)
 		return bind_refused(address, errno);
 	bytes = sizeof(name);
-	if (getsockname(l->fd, &name.any, &bytes) < 0)
+	if (getsockname(fd, &name.any, &bytes) < 0)
 		return bind_refused(address, errno);
 	sockaddr_to_wire(&name, &l->address);
 	return DXP_OK;
@@ -95,8 +147,12 @@ static int address_bind(struct link *l, const struct wire_address *address)
 int socket_open(struct link *l, const struct link_options *options)
 {
 	l->limits.family = sockaddr_is_v4(&options->bind) ? AF_INET : AF_INET6;
-	l->fd = socket(l->limits.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (l->fd < 0) {
+	l->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES;
+	l->gro = !options->no_gro;
+	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
+		l->sockets[i].fd = -1;
+	l->sockets[0] = socket_make(l);
+	if (l->sockets[0].fd < 0) {
 		log_error("cannot make a UDP socket: %m; %s",
 			  l->limits.family == AF_INET6
 				  ? "if this machine has no IPv6, bind an IPv4 address such as "
@@ -104,14 +160,40 @@ int socket_open(struct link *l, const struct link_options *options)
 				  : "if files have run out, raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
-	if (l->limits.family == AF_INET6)
-		option_set(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	buffers_set(l, options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES);
-	reports_set(l, !options->no_gro);
+	buffer_report(l);
 	int status = address_bind(l, &options->bind);
 	if (status != DXP_OK)
-		close(l->fd);
+		socket_close(&l->sockets[0]);
 	return status;
+}
+
+/* Both sockets allow the sharing of the port only while one is bound, so that a program that wants
+ * the port meanwhile is still told that it is in use. */
+static bool port_share(const struct link *l, int fd)
+{
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(&l->address, l->limits.family, &name);
+
+	option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	bool bound = bind(fd, &name.any, bytes) == 0;
+	option_set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	return bound;
+}
+
+bool socket_connect(struct link *l, struct link_socket *s, const struct wire_address *peer)
+{
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(peer, l->limits.family, &name);
+
+	*s = socket_make(l);
+	s->named = LINK_NAMED_LOOKS;
+	s->peer = *peer;
+	if (s->fd >= 0 && port_share(l, s->fd) && connect(s->fd, &name.any, bytes) == 0)
+		return true;
+	socket_close(s);
+	return false;
 }
 
 /* The MTU of the route to `to`, from a socket of its own; 0 when it cannot be told. */

@@ -37,6 +37,7 @@ struct train_batch {
 	struct mmsghdr messages[LINK_MESSAGES];
 	uint16_t lengths[LINK_MESSAGES]; /* datagrams in each message */
 	uint32_t bytes[LINK_MESSAGES];   /* payload of each message */
+	uint8_t sockets[LINK_MESSAGES];  /* which to send each with; filled in by send.c */
 	union link_sockaddr names[LINK_MESSAGES];
 	struct iovec iovecs[LINK_IOVECS];
 	union {

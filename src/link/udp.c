@@ -4,10 +4,10 @@
 #include "link/udp.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <dxp/status.h>
 
+#include "base/util.h"
 #include "link/endpoint.h"
 
 /* The fault injector that the environment asks for, or none. */
@@ -50,7 +50,7 @@ int link_open(const struct link_options *options, struct link **out)
 	return DXP_OK;
 
 close_socket:
-	close(l->fd);
+	socket_close(&l->sockets[0]);
 close_inbox:
 	inbox_close(&l->inbox);
 close_fault:
@@ -65,7 +65,8 @@ void link_close(struct link *l)
 	if (!l)
 		return;
 	wait_close(l);
-	close(l->fd);
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		socket_close(&l->sockets[i]);
 	inbox_close(&l->inbox);
 	fault_close(l->fault);
 	free(l);

@@ -87,7 +87,8 @@ size_t link_receive_buffer(const struct link *l);
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
 
 /* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
- * `count` does not mean that the kernel has no more: one call asks it once at most. */
+ * `count` does not mean that the kernel has no more: one call asks each of
+ * its sockets once at most. */
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count);
 
 /* Waits until something arrives, link_wake is called or `deadline_ns` has come: spins for spin_ns,
@@ -101,7 +102,7 @@ void link_wake(struct link *l);
  * called. Datagrams that the endpoint took from the kernel but has not handed out yet do not show
  * here, so before sleeping on it call link_receive until it returns 0. link_wait with deadline 0
  * consumes a wake. */
-int link_fd(const struct link *l);
+int link_fd(struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spin, then sleep. Spinning receives for real and keeps what came for the next link_receive, so
- * the moment a datagram is noticed it is already here. Sleeping is an epoll over the socket and an
- * eventfd.
+ * the moment a datagram is noticed it is already here. Sleeping is an epoll over the sockets and an
+ * eventfd. While we spin epoll does not watch the sockets, since each arrival would tell it.
  *
  * link_wake: the waker sets `woken`, and writes the eventfd if it was the first to set it. The
  * waiter drains the eventfd and then clears `woken`. A waker in between sees `woken` still set,
@@ -20,9 +20,11 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-static int watch(int epoll_fd, int fd)
+#define WAKE UINT32_MAX /* the eventfd among the numbers of sockets */
+
+static int watch(int epoll_fd, int fd, uint32_t number)
 {
-	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+	struct epoll_event e = {.events = EPOLLIN, .data.u32 = number};
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
 }
@@ -31,12 +33,35 @@ int wait_open(struct link *l)
 {
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (l->epoll_fd >= 0 && l->wake_fd >= 0 && watch(l->epoll_fd, l->fd) == 0 &&
-	    watch(l->epoll_fd, l->wake_fd) == 0)
+	if (l->epoll_fd >= 0 && l->wake_fd >= 0 && watch(l->epoll_fd, l->wake_fd, WAKE) == 0)
 		return DXP_OK;
 	log_error("cannot wait on a UDP socket: %m; if files have run out, raise \"ulimit -n\"");
 	wait_close(l);
 	return DXP_EIO;
+}
+
+/* Cannot fail for want of anything but memory; then the socket is looked at when something else
+ * ends the sleep. */
+void watch_add(struct link *l, unsigned index)
+{
+	watch(l->epoll_fd, l->sockets[index].fd, index);
+}
+
+static void sockets_watch(struct link *l)
+{
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets) && !l->watching; i++)
+		if (l->sockets[i].fd >= 0)
+			watch_add(l, i);
+	l->watching = true;
+	l->unslept = 0;
+}
+
+static void sockets_unwatch(struct link *l)
+{
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		if (l->sockets[i].fd >= 0)
+			epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, l->sockets[i].fd, NULL);
+	l->watching = false;
 }
 
 void wait_close(struct link *l)
@@ -47,8 +72,10 @@ void wait_close(struct link *l)
 		close(l->wake_fd);
 }
 
-int link_fd(const struct link *l)
+int link_fd(struct link *l)
 {
+	sockets_watch(l);
+	l->watched_always = true;
 	return l->epoll_fd;
 }
 
@@ -94,15 +121,21 @@ static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint
 
 static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 {
-	struct epoll_event events[2];
-	int ready = sleep_until(l->epoll_fd, events, ARRAY_COUNT(events), deadline_ns);
+	struct epoll_event events[ARRAY_COUNT(l->sockets) + 1];
 	bool arrived = false;
 
+	sockets_watch(l);
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		if (l->sockets[i].fd >= 0 && l->sockets[i].quiet)
+			socket_quiet(l, &l->sockets[i], false);
+	int ready = sleep_until(l->epoll_fd, events, ARRAY_COUNT(events), deadline_ns);
 	for (int i = 0; i < ready; i++) {
-		if (events[i].data.fd == l->wake_fd)
+		if (events[i].data.u32 == WAKE) {
 			wake_take(l, true);
-		else
+		} else {
+			l->hot = events[i].data.u32;
 			arrived = true;
+		}
 	}
 	return arrived;
 }
@@ -111,8 +144,10 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 {
 	uint64_t spin_end = min_u64(deadline_ns, begin_ns + l->spin.budget_ns);
 
+	if (l->watching && !l->watched_always && l->unslept > LINK_UNSLEPT_MAX)
+		sockets_unwatch(l);
 	do {
-		if (inbox_poll(&l->inbox, l->fd, &l->counters))
+		if (inbox_look(l))
 			return true;
 		if (wake_take(l, false))
 			return false;

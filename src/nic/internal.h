@@ -81,6 +81,7 @@ struct nic_function {
 	uint32_t turn;              /* queue pair that is served first next time */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
+	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 };
 
 /* ---- per peer (stream.c, read.c) ---- */

@@ -251,6 +251,13 @@ const struct nic_counters *nic_counters(const struct nic *n)
 	return &n->counters;
 }
 
+void nic_qp_counters(const struct nic *n, uint32_t function, uint32_t qp,
+		     struct nic_qp_counters *out)
+{
+	assert(function < NIC_FUNCTIONS && qp < NIC_QPS_PER_FUNCTION);
+	*out = n->functions[function].counters[qp];
+}
+
 struct rltp_endpoint *nic_endpoint(struct nic *n)
 {
 	return n->endpoint;

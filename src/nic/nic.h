@@ -48,6 +48,17 @@ struct nic_counters {
 		cfg_sent, cfg_received;
 };
 
+/* Of one queue pair. All counts wrap. */
+struct nic_qp_counters {
+	uint64_t sent_messages; /* operations posted here that ended well */
+	uint64_t sent_bytes;    /* that they moved; GET and CFG_READ: fetched */
+	uint64_t failed;        /* operations posted here that ended with an error */
+	uint64_t received_messages,
+		received_bytes;    /* complete here: NAP, PUT, GET and CFG requests */
+	uint64_t refused;          /* packets for it that were not taken */
+	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, had to wait */
+};
+
 int nic_create(const struct nic_options *options, struct nic **out);
 void nic_destroy(struct nic *n);
 
@@ -93,6 +104,10 @@ size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t
 uint64_t nic_deadline(const struct nic *n);
 
 const struct nic_counters *nic_counters(const struct nic *n);
+
+/* Function 0 .. 7, queue pair 0 .. 3; all zero for a function that is not open. */
+void nic_qp_counters(const struct nic *n, uint32_t function, uint32_t qp,
+		     struct nic_qp_counters *out);
 struct rltp_endpoint *nic_endpoint(struct nic *n);
 
 #endif

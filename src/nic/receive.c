@@ -205,9 +205,13 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 	return r->packets == r->packet_count;
 }
 
-static void counters_note(struct nic *n, uint8_t type)
+static void counters_note(struct nic *n, struct nic_function *f, const struct wire_header *h)
 {
-	switch (type) {
+	struct nic_qp_counters *c = &f->counters[h->dst_qp];
+
+	c->received_messages++;
+	c->received_bytes += h->msg_bytes;
+	switch (h->type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
 	case WIRE_GET_REQ: n->counters.gets_received++; break;
@@ -235,23 +239,22 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 		return false;
 	received_write(f, &event, payload);
 	stream->next++;
-	counters_note(p->nic, WIRE_NAP);
+	counters_note(p->nic, f, h);
 	rx_stream_run(p, stream_index(h->dst_function, h->dst_qp));
 	return true;
 }
 
-static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
-					   const uint8_t *payload)
+/* The queue pair exists; does the packet know its magic, and is there room for it? */
+static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
+					   const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic *n = p->nic;
 	uint32_t index = stream_index(h->dst_function, h->dst_qp);
 
-	if (index == NIC_STREAMS || !n->functions[h->dst_function].window ||
-	    (n->functions[h->dst_function].qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
+	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}
-	struct nic_function *f = &n->functions[h->dst_function];
 	struct rx_stream *stream = rx_stream_get(p, index);
 	if (!stream)
 		return not_ready(n);
@@ -280,10 +283,26 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	r->key = h->key;
 	if (record_count(r, h)) {
 		r->state = RECORD_WHOLE;
-		counters_note(n, h->type);
+		counters_note(n, f, h);
 		rx_stream_run(p, index);
 	}
 	return ACCEPTED;
+}
+
+static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
+					   const uint8_t *payload)
+{
+	struct nic *n = p->nic;
+
+	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
+	    !n->functions[h->dst_function].window) {
+		n->counters.magic_reject++;
+		return REFUSED(WIRE_NACK_MAGIC);
+	}
+	struct nic_function *f = &n->functions[h->dst_function];
+	struct rltp_verdict verdict = message_receive(p, f, h, payload);
+	f->counters[h->dst_qp].refused += verdict.code != 0;
+	return verdict;
 }
 
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,

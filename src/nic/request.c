@@ -19,6 +19,16 @@ void request_free(struct nic *n, struct nic_request *r)
 	n->free_requests = r;
 }
 
+static void completion_count(struct nic_qp_counters *c, const struct nic_request *r)
+{
+	if (r->status != DXP_OK) {
+		c->failed++;
+		return;
+	}
+	c->sent_messages++;
+	c->sent_bytes += r->total;
+}
+
 /* Completions leave in the order of posting (per queue pair). */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
@@ -36,6 +46,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		if (!q->head)
 			q->tail = NULL;
 		q->outstanding--;
+		completion_count(&f->counters[r->head.qp], r);
 		sent_write(f, &event);
 		request_free(f->nic, r);
 	}

@@ -302,7 +302,7 @@ void node_wake(struct node *n)
 		link_wake(n->link);
 }
 
-int node_fd(const struct node *n)
+int node_fd(struct node *n)
 {
 	return link_fd(n->link);
 }

@@ -72,7 +72,7 @@ void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
 /* For a loop over several nodes: readable when node_turn has something to do. */
-int node_fd(const struct node *n);
+int node_fd(struct node *n);
 
 /* The engine is about to sleep: users of the window must call node_wake after posting. False when a
  * doorbell is waiting. */

@@ -70,7 +70,7 @@ void cc_resume(struct cc *c, uint64_t now_ns)
 		c->min_delay_ns = 0;
 	c->delay_ns = c->round_delay_ns = 0;
 	c->limited = c->marks = false;
-	c->floored_ns = 0;
+	c->floored = (uint32_t)(now_ns >> 20);
 	c->round_ns = now_ns;
 	cc_counts_clear(c);
 }

@@ -56,10 +56,11 @@ struct cc {
 	uint32_t rtt_ns;              /* last told */
 	uint32_t alpha;               /* DCTCP: share of marked packets, 1/2^20 */
 	uint32_t threshold;           /* window at which doubling ends without a sign, 1/256 */
+	uint32_t floored, drained;    /* since when the window lies at its floor, and when the queue
+					 was emptied last: 2^20 ns */
 	uint32_t acked, lost, marked; /* in the round trip under way; swift: fading over two */
 	uint64_t round_ns;            /* when the round trip under way began */
 	uint64_t reduced_ns;          /* when the window was cut last */
-	uint64_t floored_ns;          /* since when it lies at its floor; 0: it does not */
 };
 
 /* A fresh session. `most`: 1 .. RLTP_WINDOW_MAX packets. */

@@ -39,10 +39,12 @@ static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Within the bounds, `least` in 1/256 packets. */
+/* Within the bounds, `least` in 1/256 packets; a session's bound may be less than a module's. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
-	c->window = (uint32_t)clamp_u64(window, least, (uint64_t)c->most * CC_ONE);
+	uint64_t most = (uint64_t)c->most * CC_ONE;
+
+	c->window = (uint32_t)min_u64(max_u64(window, least), most);
 }
 
 static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uint64_t now_ns)

@@ -31,39 +31,57 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* The last packet of a batch waits for all before it, in the host and on the wire: a batch at the
- * rate of the flow. No batch is longer than what the pace lets go, a quarter of the window. */
+/* The last packet of a batch waits in its host for all before it: a batch at the rate of the flow.
+ * Where hosts take no time (the smoothed round trip is all fabric) there is nothing to allow. */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
-	uint64_t rtt = round_length(c);
+	uint64_t batch_ns = (uint64_t)round_length(c) * LINK_BATCH / max_u64(inflight, 1);
+	uint64_t hosts_ns = c->rtt_ns > c->delay_ns ? c->rtt_ns - c->delay_ns : 0;
 
-	return (uint32_t)min_u64(rtt * LINK_BATCH / max_u64(inflight, 1), rtt / 4);
+	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* Queueing delay that the flow may see. */
-static uint32_t allowance(const struct cc *c, uint32_t inflight)
+/* Fabric delay that the flow aims at. Short paths have one target: the lowest delay that a flow has
+ * seen holds part of a queue that was there before it, and who believes in a longer path starves
+ * the others. */
+static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
-	return RLTP_CC_BASE_NS + flows_allowance(c->window) + burst_allowance(c, inflight);
+	uint64_t path = c->min_delay_ns, queue = max_u64(RLTP_CC_QUEUE_NS, path / 8);
+
+	return max_u64(RLTP_CC_TARGET_NS, path + queue) + flows_allowance(c->window) +
+	       burst_allowance(c, inflight);
+}
+
+/* Delay above which a loss is taken for congestion. */
+static uint64_t loss_gate(const struct cc *c, uint32_t inflight)
+{
+	return (uint64_t)c->min_delay_ns + RLTP_CC_QUEUE_NS + burst_allowance(c, inflight);
 }
 
 static void swift_acked(struct cc *c, const struct cc_ack *ack)
 {
 	if (!c->starting)
 		return;
-	if (c->delay_ns - c->min_delay_ns > allowance(c, ack->inflight) / 2)
+	if (c->delay_ns > (c->min_delay_ns + target_delay(c, ack->inflight)) / 2)
 		c->starting = false;
 	else
 		cc_double(c, ack);
 }
 
-/* `queue` of at most `room` ns. */
-static void swift_grow(struct cc *c, uint32_t queue, uint32_t room)
+/* Half a packet, and up to an eighth of the window where the delay is below `easy`. */
+static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 {
 	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;
 
-	if (queue < room / 2)
-		step += w * (room / 2 - queue) / (room / 2) / 8;
+	if (delay < easy)
+		step += w * min_u64(easy - delay, RLTP_CC_QUEUE_NS) / RLTP_CC_QUEUE_NS / 8;
 	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
+}
+
+/* Millionths of a time: enough for what happens at most each few of them. */
+static uint32_t coarse(uint64_t now_ns)
+{
+	return (uint32_t)(now_ns >> 20);
 }
 
 /* Target and delay of a window that has long been as small as it gets: others make the queue, or
@@ -71,19 +89,29 @@ static void swift_grow(struct cc *c, uint32_t queue, uint32_t room)
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
-		c->floored_ns = 0;
-	} else if (c->floored_ns == 0) {
-		c->floored_ns = now_ns;
-	} else if (elapsed(now_ns, c->floored_ns) >= RLTP_CC_REBASE_NS) {
+		c->floored = coarse(now_ns);
+	} else if (coarse(now_ns) - c->floored >= RLTP_CC_REBASE) {
 		c->min_delay_ns = c->round_delay_ns;
-		c->floored_ns = 0;
+		c->floored = coarse(now_ns);
 	}
+}
+
+/* By 0.8 of the share by which the delay is too long, at most by half; now and then by half, so
+ * that the queue empties and everybody on it learns what the path takes without it. */
+static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
+{
+	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
+
+	if (coarse(now_ns) - c->drained >= RLTP_CC_DRAIN) {
+		give = min_u64(w / 2, w - w * c->min_delay_ns * 7 / 8 / delay);
+		c->drained = coarse(now_ns);
+	}
+	window_cut(c, w - give, RLTP_CC_WINDOW_MIN, now_ns);
 }
 
 static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
-	uint32_t room = allowance(c, ack->inflight), delay = c->round_delay_ns;
-	uint64_t target = (uint64_t)c->min_delay_ns + room;
+	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
 	c->acked /= 2; /* the share of losses is that of two round trips, fading */
 	c->lost /= 2;
@@ -93,11 +121,11 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 	floor_watch(c, delay > target, ack->now_ns);
 	if (delay <= target) {
 		if (c->limited && !c->starting)
-			swift_grow(c, delay - c->min_delay_ns, room);
+			swift_grow(c, delay,
+				   c->lost > 0 ? loss_gate(c, ack->inflight)
+					       : target - RLTP_CC_QUEUE_NS);
 	} else if (cut_allowed(c, ack->now_ns)) {
-		/* 0.8 of the share by which it is too long, at most half */
-		uint64_t w = c->window, give = w * (delay - target) * 4 / delay / 5;
-		window_cut(c, w - min_u64(give, w / 2), RLTP_CC_WINDOW_MIN, ack->now_ns);
+		swift_cut(c, delay, target, ack->now_ns);
 	}
 }
 
@@ -108,20 +136,29 @@ static bool losses_heavy(const struct cc *c)
 	return all >= RLTP_CC_LOSS_SAMPLE && (uint64_t)c->lost * RLTP_CC_LOSS_HEAVY > all;
 }
 
+/* A round trip that began before the last cut tells of the window before it. */
+static bool round_fresh(const struct cc *c)
+{
+	return c->reduced_ns == 0 ||
+	       elapsed(c->round_ns, c->reduced_ns) >= round_length(c) * 3ull / 4;
+}
+
 static void swift_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
 {
-	uint32_t delay = c->round_delay_ns ? c->round_delay_ns : c->delay_ns;
-	uint64_t gate = (uint64_t)c->min_delay_ns + RLTP_CC_GATE_NS + burst_allowance(c, inflight);
-	uint64_t w = c->window;
+	uint64_t delay = c->round_delay_ns ? c->round_delay_ns : c->delay_ns;
+	uint64_t gate = loss_gate(c, inflight), w = c->window;
 
 	if (!cut_allowed(c, now_ns))
 		return;
 	if (losses_heavy(c))
-		window_cut(c, w / 2, RLTP_CC_WINDOW_MIN, now_ns);
+		w /= 2;
 	else if (c->marks || delay == 0)
-		window_cut(c, w * 7 / 10, RLTP_CC_WINDOW_MIN, now_ns);
-	else if (delay > gate)
-		window_cut(c, max_u64(w * 7 / 10, w * gate / delay), RLTP_CC_WINDOW_MIN, now_ns);
+		w = w * 7 / 10;
+	else if (delay > gate && round_fresh(c))
+		w = clamp_u64(w * gate / delay, w * 7 / 10, w * 31 / 32);
+	else
+		return;
+	window_cut(c, w, RLTP_CC_WINDOW_MIN, now_ns);
 }
 
 static void swift_timeout(struct cc *c, uint64_t now_ns)

@@ -92,7 +92,8 @@ static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 
 	for (uint32_t ready = io->channels[c].ready; ready != 0; ready &= ready - 1) {
 		uint32_t q = (uint32_t)__builtin_ctz(ready);
-		if (io->flows[RLTP_FLOW(c, q)].unacked < most)
+		const struct rltp_flow *f = &io->flows[RLTP_FLOW(c, q)];
+		if (f->unacked < most && f->waiting == 0)
 			mask |= 1u << q;
 	}
 	return mask;

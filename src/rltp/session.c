@@ -77,8 +77,12 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 {
 	if (!s->io)
 		return true;
-	if (now_ns < s->io->active_ns + RLTP_REST_NS || !session_resting(s))
+	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
+	if (!session_resting(s)) {
+		s->io->active_ns = now_ns; /* looked at again when as much time has passed */
+		return false;
+	}
 	s->rx_cum = s->io->rx.cum;
 	io_free(s);
 	s->shared->ops->rest(s->shared->user, s);

@@ -58,6 +58,7 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets cut and not acknowledged */
+	uint32_t waiting; /* of them in TX_WAIT: no more are cut while the receiver has no room */
 	int32_t deficit;  /* bytes it may still send in its turn */
 };
 

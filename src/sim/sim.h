@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual hosts, each with the shipped NIC, on a virtual network with a virtual clock. One seed
- * decides everything, so every failure replays. Faults act on each datagram by itself, between NIC
- * and NIC. */
+/* Hosts, each with the shipped NIC, on the virtual network of net.h. One seed decides everything,
+ * so every failure replays. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -10,35 +9,26 @@
 
 #include "nic/nic.h"
 #include "nic/user.h"
+#include "sim/net.h"
 
 #define SIM_PAYLOAD_BYTES 1408
-#define SIM_DROP_NONE     UINT64_MAX
 
 struct sim_options {
 	uint64_t seed;
-	uint32_t hosts;     /* 2 .. 64; node ids 1 .. hosts */
-	uint64_t delay_ns;  /* one way; 0: 10 us */
-	uint64_t jitter_ns; /* added, uniform: reorders by itself when larger than the gap between
-			       datagrams */
-	uint64_t rate_bps;  /* of each host's port; 0: unlimited */
-	uint32_t loss_ppm;  /* parts per million of datagrams, as all of these */
-	uint32_t duplicate_ppm;
-	uint32_t corrupt_ppm; /* one bit flipped anywhere */
-	uint32_t truncate_ppm;
-	uint32_t reorder_ppm; /* delayed by up to reorder_ns more */
-	uint64_t reorder_ns;  /* 0: 10 times the delay */
-	uint64_t drop_index;  /* lose exactly this datagram, counted from 0; SIM_DROP_NONE: none */
+	uint32_t hosts;                   /* 2 .. 64; node ids 1 .. hosts */
+	uint64_t delay_ns;                /* one way; 0: 10 us */
+	uint64_t rate_bps;                /* of each host's port; 0: unlimited */
+	uint32_t queue_bytes, mark_bytes; /* of the port: more is dropped, marked; 0: nothing is */
+	uint32_t backlog_bytes, socket_bytes; /* as in net.h */
+	uint64_t turn_ns;
+	struct sim_faults faults;
 	uint32_t window_packets; /* 0: the default */
-	uint64_t start_ns;       /* what the clock shows at first; 0: 1 s */
-	entropy_fn entropy;      /* where the NICs' numbers come from; NULL: the seed */
+	bool no_payload_crc;
+	uint64_t start_ns;  /* what the clock shows at first; 0: 1 s */
+	entropy_fn entropy; /* where the NICs' numbers come from; NULL: the seed */
 	void *entropy_context;
 	const struct nic_cfg_ops
 		*cfg; /* registers of every host; context is the host's index + 1 as pointer */
-};
-
-struct sim_counters {
-	uint64_t sent, delivered, lost, duplicated, corrupted, truncated, reordered;
-	uint64_t wire_bytes;
 };
 
 struct sim;
@@ -50,6 +40,7 @@ void sim_destroy(struct sim *s);
 uint64_t sim_now(const struct sim *s);
 struct nic *sim_nic(struct sim *s, uint32_t host);
 struct nic_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
+struct net *sim_net(struct sim *s);
 
 /* The queue pair 0 .. 3 of a host's function 0, as a target for the others. */
 struct nic_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
@@ -68,7 +59,7 @@ int sim_introduce(struct sim *s, uint32_t to, uint32_t host);
 /* Nothing from `from` reaches `to` any more, or again. */
 void sim_blackhole(struct sim *s, uint32_t from, uint32_t to, bool on);
 
-/* No faults from now on. */
+/* No faults from now on: also no blackholes, small paths and stalls. */
 void sim_heal(struct sim *s);
 
 const struct sim_counters *sim_counters(const struct sim *s);

@@ -4,6 +4,7 @@
 #ifndef WIRE_DATAGRAM_H
 #define WIRE_DATAGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,8 +45,10 @@ struct link_arrival {
 	struct wire_address from;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t arrived_ns; /* when the kernel had it, on the clock of link_now_ns */
+	uint64_t arrived_ns; /* when the kernel had it, on the clock of link_now_ns; or, if not
+			      * `stamped`, when it was read, which is later */
 	uint8_t ecn;         /* the two ECN bits it came with */
+	bool stamped;
 };
 
 #endif

@@ -53,8 +53,7 @@ static bool crowd_step(void *context)
  * and none of those that they waited for could come. */
 static void crowd__early_messages_leave_room_for_those_due(void **state)
 {
-	struct sim_options o = {
-		.seed = 9, .hosts = HOSTS, .drop_index = SIM_DROP_NONE, .reorder_ppm = 300000};
+	struct sim_options o = {.seed = 9, .hosts = HOSTS, .faults = {.reorder_ppm = 300000}};
 	struct crowd c = {0};
 	bool finished = false;
 
@@ -78,7 +77,7 @@ static bool all_sent(void *context)
 
 static void crowd__busy_session_leaves_room_for_others(void **state)
 {
-	struct sim_options o = {.seed = 9, .hosts = 3, .drop_index = SIM_DROP_NONE};
+	struct sim_options o = {.seed = 9, .hosts = 3};
 	struct link_datagram batch[8];
 	struct crowd c = {0};
 	bool turn[3] = {false};

@@ -44,7 +44,7 @@ void *__wrap_realloc(void *p, size_t bytes)
 	return fails_now() ? NULL : __real_realloc(p, bytes);
 }
 
-static const struct sim_options options = {.seed = 5, .hosts = 2, .drop_index = SIM_DROP_NONE};
+static const struct sim_options options = {.seed = 5, .hosts = 2};
 
 static void faults__while_nodes_are_made(void **state)
 {

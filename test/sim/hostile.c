@@ -56,8 +56,7 @@ static bool completed(void *context)
 static int rig_open(void **state)
 {
 	static struct rig r;
-	struct sim_options o = {
-		.seed = 3, .hosts = 2, .drop_index = SIM_DROP_NONE, .cfg = &cfg_ops};
+	struct sim_options o = {.seed = 3, .hosts = 2, .cfg = &cfg_ops};
 
 	memset(&r, 0, sizeof(r));
 	if (sim_create(&o, &r.sim) != DXP_OK)

@@ -54,11 +54,8 @@ static const struct nic_cfg_ops cfg_ops = {cfg_read, cfg_write};
 static int rig_start(void **state, uint32_t window_packets)
 {
 	static struct rig rig;
-	struct sim_options o = {.seed = 11,
-				.hosts = 2,
-				.drop_index = SIM_DROP_NONE,
-				.cfg = &cfg_ops,
-				.window_packets = window_packets};
+	struct sim_options o = {
+		.seed = 11, .hosts = 2, .cfg = &cfg_ops, .window_packets = window_packets};
 
 	memset(&rig, 0, sizeof(rig));
 	if (sim_create(&o, &rig.sim) != DXP_OK)

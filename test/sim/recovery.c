@@ -43,7 +43,7 @@ static const char *run(const struct sim_options *options, const struct workload_
 
 static void recovery__clean(void **state)
 {
-	struct sim_options o = {.seed = 1, .hosts = 2, .drop_index = SIM_DROP_NONE};
+	struct sim_options o = {.seed = 1, .hosts = 2};
 	struct workload_options load = {.operations = 300, .bytes_max = 20000};
 
 	assert_null(run(&o, &load, NULL, NULL));
@@ -51,13 +51,13 @@ static void recovery__clean(void **state)
 
 static void recovery__drop_each_datagram_once(void **state)
 {
-	struct sim_options o = {.seed = 2, .hosts = 2, .drop_index = SIM_DROP_NONE};
+	struct sim_options o = {.seed = 2, .hosts = 2};
 	struct workload_options load = {.operations = 12, .bytes_max = 6000};
 	uint64_t count;
 
 	assert_null(run(&o, &load, &count, NULL));
 	for (uint64_t k = 0; k < count; k++) {
-		o.drop_index = k;
+		o.faults.drop_nth = k + 1;
 		const char *wrong = run(&o, &load, NULL, NULL);
 		if (wrong)
 			fail_msg("losing datagram %llu: %s", (unsigned long long)k, wrong);
@@ -68,16 +68,17 @@ static void recovery__drop_each_datagram_once(void **state)
 static struct sim_options options_draw(uint64_t seed)
 {
 	struct rng r = {seed};
-	struct sim_options o = {.seed = seed, .hosts = 2, .drop_index = SIM_DROP_NONE};
+	struct sim_options o = {.seed = seed, .hosts = 2};
 
 	o.delay_ns = 1000 + rng_below(&r, 200 * US_NS);
-	o.jitter_ns = rng_below(&r, 3) ? 0 : rng_below(&r, o.delay_ns);
+	o.faults.jitter_ns = rng_below(&r, 3) ? 0 : rng_below(&r, o.delay_ns);
 	o.rate_bps = rng_below(&r, 2) ? 0 : 100000000ull << rng_below(&r, 8);
-	o.loss_ppm = (uint32_t)(rng_below(&r, 3) ? rng_below(&r, 20000) : rng_below(&r, 300000));
-	o.duplicate_ppm = (uint32_t)rng_below(&r, 50000);
-	o.corrupt_ppm = (uint32_t)rng_below(&r, 30000);
-	o.truncate_ppm = (uint32_t)rng_below(&r, 10000);
-	o.reorder_ppm = (uint32_t)rng_below(&r, 100000);
+	o.faults.loss_ppm =
+		(uint32_t)(rng_below(&r, 3) ? rng_below(&r, 20000) : rng_below(&r, 300000));
+	o.faults.duplicate_ppm = (uint32_t)rng_below(&r, 50000);
+	o.faults.corrupt_ppm = (uint32_t)rng_below(&r, 30000);
+	o.faults.truncate_ppm = (uint32_t)rng_below(&r, 10000);
+	o.faults.reorder_ppm = (uint32_t)rng_below(&r, 100000);
 	o.window_packets = rng_below(&r, 3) ? 0 : 1 + (uint32_t)rng_below(&r, 64);
 	return o;
 }

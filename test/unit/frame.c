@@ -313,21 +313,6 @@ static void frame__unknown_flags_are_malformed(void **state)
 	}
 }
 
-static void crc32c__known_answers(void **state)
-{
-	uint8_t bytes[4096];
-	struct rng r = {5};
-
-	assert_int_equal(crc32c(0, "123456789", 9), 0xe3069283);
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)rng_next(&r);
-	for (size_t n = 0; n < sizeof(bytes); n += 1 + n / 16) {
-		uint32_t whole = crc32c_portable(0, bytes, n);
-		assert_int_equal(crc32c(0, bytes, n), whole);
-		assert_int_equal(crc32c(crc32c(0, bytes, n / 3), bytes + n / 3, n - n / 3), whole);
-	}
-}
-
 struct field {
 	const char *name;
 	int offset, bytes;
@@ -401,7 +386,6 @@ int main(void)
 		cmocka_unit_test(frame__ping_pmtu_bye),
 		cmocka_unit_test(frame__seal_with_a_tail),
 		cmocka_unit_test(frame__unknown_flags_are_malformed),
-		cmocka_unit_test(crc32c__known_answers),
 		cmocka_unit_test(frame__document_says_the_same),
 		cmocka_unit_test(frame__document_lists_the_types),
 	};

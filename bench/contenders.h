@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contenders that several benchmarks share. */
+#ifndef BENCH_CONTENDERS_H
+#define BENCH_CONTENDERS_H
+
+#include "bench/peer.h"
+
+/* clang-format off */
+#define CONTENDER_RLTP {.name = "RLTP", .ops = &peer_rltp}
+#define CONTENDER_RLTP_AS(name_, variant_) \
+	{.name = "RLTP " name_, .ops = &peer_rltp, .variant = variant_}
+#define CONTENDER_TCP_CUBIC {.name = "TCP cubic", .ops = &peer_tcp, .variant = "cubic"}
+#define CONTENDER_TCP_BBR {.name = "TCP bbr", .ops = &peer_tcp, .variant = "bbr"}
+#define CONTENDER_FABRIC(provider) \
+	{.name = "libfabric " provider, .module = "dxp-bench-libfabric.so", .variant = provider}
+#define CONTENDER_UCX_TCP {.name = "UCX tcp", .module = "dxp-bench-ucx.so", .variant = "tcp"}
+#define CONTENDER_RAW_PING {.name = "raw UDP, spinning", .alone = raw_ping_alone}
+#define CONTENDER_RAW_STREAM {.name = "raw UDP GSO+GRO", .alone = raw_stream_alone}
+/* clang-format on */
+
+/* raw_alone.c: the raw measurements as contenders. A ping that is larger than the path's datagrams
+ * is one full datagram, a stream is one-way. */
+int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
+		   struct tally *tally);
+int raw_stream_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
+		     struct tally *tally);
+
+/* Each message one datagram, in trains of so many. */
+int raw_messages_64_alone(const struct raw_ends *ends, const struct work *work,
+			  size_t datagram_bytes, struct tally *tally);
+int raw_messages_128_alone(const struct raw_ends *ends, const struct work *work,
+			   size_t datagram_bytes, struct tally *tally);
+
+#endif

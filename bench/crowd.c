@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One loop for all of them; those with something to do are in a list, the rest cost nothing. */
+#include "bench/crowd.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/util.h"
+#include "bench/peer.h"
+#include "link/udp.h"
+#include "rltp/endpoint.h"
+
+#define PAYLOAD_BYTES   1408
+#define WINDOW_PACKETS  16
+#define DST_NODE_OFFSET 10 /* of the common header: docs/wire.md */
+#define LOOK_ROUNDS     1024
+
+struct crowd {
+	const struct crowd_options *options;
+	struct link *link;
+	struct rltp_endpoint *endpoints[CROWD_MAX];
+	bool listed[CROWD_MAX];
+	uint32_t busy[CROWD_MAX], busy_count;
+	struct link_arrival arrivals[LINK_BATCH];
+	struct link_datagram batch[LINK_BATCH];
+	size_t batched;
+};
+
+static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
+		 struct rltp_packet *out)
+{
+}
+
+static void done(void *user, struct rltp_session *s, struct rltp_message *m, int status)
+{
+}
+
+static struct rltp_verdict deliver(void *user, struct rltp_session *s,
+				   const struct wire_header *header, const uint8_t *payload)
+{
+	return (struct rltp_verdict){0};
+}
+
+static void aborted(void *user, struct rltp_session *s, const struct wire_header *header)
+{
+}
+
+static void reset(void *user, struct rltp_session *s, int status)
+{
+}
+
+static const struct rltp_user_ops ops = {fill, done, deliver, aborted, reset};
+
+static uint64_t token(void *context, uint32_t id)
+{
+	return id;
+}
+
+static int endpoint_open(struct crowd *c, uint32_t i)
+{
+	const struct crowd_options *o = c->options;
+	struct rltp_endpoint_options options = {
+		.node = (uint16_t)(CROWD_FIRST_ID + i),
+		.incarnation = CROWD_INCARNATION,
+		.window_packets = WINDOW_PACKETS,
+		.payload_crc = true,
+		.ops = &ops,
+		.entropy = entropy_kernel,
+		.token = token,
+	};
+	const struct rltp_peer_info peer = {.node = o->near_id,
+					    .address = o->near,
+					    .incarnation = o->near_incarnation,
+					    .payload_bytes = PAYLOAD_BYTES};
+	int status = rltp_endpoint_create(&options, &c->endpoints[i]);
+
+	return status == DXP_OK ? rltp_endpoint_peer(c->endpoints[i], &peer, link_now_ns())
+				: status;
+}
+
+static void flush(struct crowd *c)
+{
+	size_t sent = 0;
+
+	while (sent < c->batched)
+		sent += link_send(c->link, c->batch + sent, c->batched - sent);
+	c->batched = 0;
+}
+
+static void take(struct crowd *c, const struct link_arrival *a, uint64_t now_ns)
+{
+	uint32_t i;
+
+	if (a->bytes < WIRE_COMMON_BYTES)
+		return;
+	i = get_be16(a->data + DST_NODE_OFFSET) - (uint32_t)CROWD_FIRST_ID;
+	if (i >= c->options->count)
+		return;
+	rltp_endpoint_receive(c->endpoints[i], a, now_ns);
+	if (!c->listed[i])
+		c->busy[c->busy_count++] = i;
+	c->listed[i] = true;
+}
+
+/* Who has nothing due, not even later, leaves the list. */
+static void answer(struct crowd *c, uint64_t now_ns)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t k = 0; k < c->busy_count; k++) {
+		struct rltp_endpoint *e = c->endpoints[c->busy[k]];
+		c->batched += rltp_endpoint_send(e, c->batch + c->batched, LINK_BATCH - c->batched,
+						 now_ns);
+		if (c->batched == LINK_BATCH)
+			flush(c);
+		c->listed[c->busy[k]] = rltp_endpoint_deadline(e) != UINT64_MAX;
+		if (c->listed[c->busy[k]])
+			c->busy[kept++] = c->busy[k];
+	}
+	c->busy_count = kept;
+	flush(c);
+}
+
+static void serve(struct crowd *c, int control)
+{
+	char byte;
+
+	for (uint32_t round = 1;; round++) {
+		size_t count = link_receive(c->link, c->arrivals, LINK_BATCH);
+		uint64_t now_ns = link_now_ns();
+		for (size_t i = 0; i < count; i++)
+			take(c, &c->arrivals[i], now_ns);
+		answer(c, now_ns);
+		if (count == 0 && c->busy_count == 0)
+			link_wait(c->link, now_ns + 100 * MS_NS);
+		if (round % LOOK_ROUNDS == 0 && recv(control, &byte, 1, MSG_DONTWAIT) == 0)
+			return;
+	}
+}
+
+static void crowd_main(int control, void *context)
+{
+	struct crowd *c = calloc(1, sizeof(*c));
+	struct wire_address address;
+	int status = c ? DXP_OK : DXP_ENOMEM;
+
+	if (!c)
+		return;
+	c->options = context;
+	const struct link_options link = {.bind = c->options->bind, .spin_ns = LINK_SPIN_NS};
+	status = link_open(&link, &c->link);
+	for (uint32_t i = 0; i < c->options->count && status == DXP_OK; i++)
+		status = endpoint_open(c, i);
+	if (status != DXP_OK) {
+		log_error("cannot open %u endpoints: %s", c->options->count,
+			  dxp_status_text(status));
+		return;
+	}
+	link_address(c->link, &address);
+	if (control_write(control, &address, sizeof(address)))
+		serve(c, control);
+}
+
+int crowd_start(const struct crowd_options *options, struct child *child,
+		struct wire_address *address)
+{
+	struct crowd_options copy = *options;
+	int status = child_spawn(crowd_main, &copy, child);
+
+	if (status != DXP_OK)
+		return status;
+	if (control_read(child->control, address, sizeof(*address)))
+		return DXP_OK;
+	child_end(child);
+	return DXP_EIO;
+}

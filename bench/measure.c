@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who starts whom: we start the near process, which starts the far one. Each dies with the one that
+ * started it. */
+#include "bench/measure.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <libgen.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "bench/child.h"
+#include "link/udp.h"
+
+#define OPEN_NS      (10 * S_NS) /* to start and to connect: a provider's RTO among it */
+#define GRACE_NS     (2 * S_NS)  /* for an operation that blocks to come back */
+#define SERVE_ROUNDS 4096        /* between two looks whether the near end still lives */
+
+struct job {
+	const struct contender *contender;
+	const struct peer_ops *ops;
+	const struct raw_ends *ends;
+	const struct work *work;
+	size_t datagram_bytes;
+	struct tally *tally;
+};
+
+/* NULL: that module was not built, as the libraries it measures were not there. */
+static const struct peer_ops *module_open(const char *name)
+{
+	char program[1024], path[1200];
+	ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	program[bytes > 0 ? bytes : 0] = '\0';
+	snprintf(path, sizeof(path), "%s/../lib/%s", dirname(program), name);
+	if (access(path, R_OK) != 0)
+		return NULL;
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const struct peer_ops *ops = library ? dlsym(library, "peer_ops_exported") : NULL;
+	if (!ops)
+		log_error("cannot load %s: %s", path, dlerror());
+	return ops;
+}
+
+static void far_main(int control, void *context)
+{
+	const struct job *j = context;
+	struct peer_end e = {.ends = j->ends,
+			     .work = j->work,
+			     .variant = j->contender->variant,
+			     .far = true,
+			     .control = control,
+			     .tally = j->tally};
+	char byte;
+
+	if (netns_enter(j->ends->far_netns) != DXP_OK || j->ops->open(&e) != DXP_OK)
+		return;
+	do {
+		for (int i = 0; i < SERVE_ROUNDS; i++)
+			j->ops->serve(&e);
+	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
+}
+
+/* Messages are counted where they arrive. */
+static int taken_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
+		       uint64_t end_ns)
+{
+	while (e->tally->taken < count) {
+		int n = ops->poll(e);
+		if (n < 0)
+			return n;
+		if (link_now_ns() > end_ns)
+			return DXP_ETIMEDOUT;
+	}
+	return DXP_OK;
+}
+
+struct drive {
+	struct peer_end *end;
+	const struct peer_ops *ops;
+	uint64_t posted, done, count;
+	bool measured;
+	uint64_t started_ns[WORK_DEPTH_MAX];
+};
+
+static int drive_post(struct drive *d)
+{
+	const struct work *w = d->end->work;
+
+	while (d->posted < d->count && d->posted - d->done < w->depth) {
+		uint64_t now_ns = w->op == WORK_MESSAGE ? 0 : link_now_ns();
+		int status = d->ops->post(d->end);
+		if (status == DXP_EAGAIN)
+			return DXP_OK;
+		if (status != DXP_OK)
+			return status;
+		d->started_ns[d->posted++ % WORK_DEPTH_MAX] = now_ns;
+	}
+	return DXP_OK;
+}
+
+static void drive_note(struct drive *d, int ended, uint64_t now_ns)
+{
+	struct tally *t = d->end->tally;
+
+	for (; ended > 0; ended--, d->done++) {
+		uint64_t began_ns = d->started_ns[d->done % WORK_DEPTH_MAX];
+		if (d->measured && began_ns && t->sample_count < TALLY_SAMPLES)
+			t->samples[t->sample_count++] = now_ns - began_ns;
+	}
+	if (d->measured)
+		t->done = d->done;
+}
+
+/* DXP_ETIMEDOUT: the time was over first. */
+static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
+{
+	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
+	uint64_t end_ns = link_now_ns() + e->work->budget_ns, before = e->tally->taken;
+	int status = DXP_OK;
+
+	while (status == DXP_OK && d.done < count) {
+		status = drive_post(&d);
+		if (status != DXP_OK)
+			return status;
+		int ended = ops->poll(e);
+		if (ended < 0)
+			return ended;
+		uint64_t now_ns = link_now_ns();
+		drive_note(&d, ended, now_ns);
+		if (now_ns > end_ns && d.done < count)
+			status = DXP_ETIMEDOUT;
+	}
+	if (status == DXP_OK && e->work->op == WORK_MESSAGE)
+		status = taken_await(e, ops, before + count, end_ns);
+	return status;
+}
+
+static void near_run(const struct job *j, struct peer_end *e, pid_t far)
+{
+	struct tally *t = j->tally;
+
+	t->status = j->ops->open(e);
+	if (t->status == DXP_OK && e->work->warmup > 0)
+		t->status = drive(e, j->ops, e->work->warmup, false);
+	if (t->status != DXP_OK)
+		return;
+	uint64_t near_cpu_ns = child_cpu_ns(0), far_cpu_ns = child_cpu_ns(far);
+	t->begin_ns = link_now_ns();
+	int status = drive(e, j->ops, e->work->count, true);
+	t->near_cpu_ns = child_cpu_ns(0) - near_cpu_ns;
+	t->far_cpu_ns = child_cpu_ns(far) - far_cpu_ns;
+	t->end_ns = link_now_ns();
+	t->status = status;
+}
+
+static void near_main(int control, void *context)
+{
+	struct job *j = context;
+	const struct contender *c = j->contender;
+	struct child far;
+
+	(void)control;
+	if (c->alone) {
+		j->tally->status = c->alone(j->ends, j->work, j->datagram_bytes, j->tally);
+		return;
+	}
+	j->ops = c->ops ? c->ops : module_open(c->module);
+	j->tally->status = j->ops ? DXP_EIO : DXP_EUNSUPPORTED;
+	if (!j->ops || child_spawn(far_main, j, &far) != DXP_OK)
+		return;
+	struct peer_end e = {.ends = j->ends,
+			     .work = j->work,
+			     .variant = c->variant,
+			     .control = far.control,
+			     .tally = j->tally};
+	near_run(j, &e, far.pid);
+	child_end(&far);
+}
+
+/* The near process closes its end of the pair when it ends, whatever ends it. */
+static void near_await(const struct child *near, const struct work *work)
+{
+	uint64_t limit_ns = link_now_ns() + OPEN_NS + 2 * work->budget_ns + GRACE_NS;
+	struct pollfd p = {.fd = near->control, .events = POLLIN};
+	uint64_t now_ns;
+
+	while ((now_ns = link_now_ns()) < limit_ns) {
+		if (poll(&p, 1, (int)((limit_ns - now_ns) / MS_NS) + 1) != -1 || errno != EINTR)
+			break;
+	}
+}
+
+static void outcome_take(struct tally *t, struct outcome *out)
+{
+	uint64_t count = t->sample_count, sum_ns = 0;
+	uint64_t end_ns = t->end_ns ? t->end_ns : link_now_ns(); /* it was killed: until now */
+
+	*out = (struct outcome){.status = t->status, .done = t->done};
+	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
+		out->status = DXP_OK; /* what was done counts */
+	if (!t->begin_ns && t->status == DXP_OK)
+		out->status = DXP_ETIMEDOUT; /* killed before that */
+	if (t->begin_ns)
+		out->seconds = (double)(end_ns - t->begin_ns) / 1e9;
+	out->near_cpu_ns = (double)t->near_cpu_ns;
+	out->far_cpu_ns = (double)t->far_cpu_ns;
+	for (uint64_t i = 0; i < count; i++)
+		sum_ns += t->samples[i];
+	if (count > 0) {
+		out->mean_us = (double)sum_ns / (double)count / 1000;
+		out->p50_us = (double)raw_percentile(t->samples, count, 50) / 1000;
+		out->p99_us = (double)raw_percentile(t->samples, count, 99) / 1000;
+	}
+}
+
+void measure_into(struct tally *tally, const struct contender *c, const struct raw_ends *ends,
+		  const struct work *work, size_t datagram_bytes, struct outcome *out)
+{
+	struct job job = {.contender = c,
+			  .ends = ends,
+			  .work = work,
+			  .datagram_bytes = datagram_bytes,
+			  .tally = tally};
+	struct child near;
+
+	tally->status = DXP_ETIMEDOUT; /* until somebody says otherwise */
+	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
+	if (out->status != DXP_OK)
+		return;
+	near_await(&near, work);
+	child_end(&near);
+	outcome_take(tally, out);
+}
+
+void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
+	     size_t datagram_bytes, struct outcome *out)
+{
+	struct tally *tally = tally_map(1);
+
+	*out = (struct outcome){.status = DXP_ENOMEM};
+	if (tally)
+		measure_into(tally, c, ends, work, datagram_bytes, out);
+	tally_unmap(tally, 1);
+}
+
+struct tally *tally_map(size_t count)
+{
+	void *p = mmap(NULL, count * sizeof(struct tally), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void tally_unmap(struct tally *tallies, size_t count)
+{
+	if (tallies)
+		munmap(tallies, count * sizeof(*tallies));
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libfabric's reliable datagrams over the network, by tagged messages, which its software providers
+ * carry faster than RMA; the variant is the provider. A module: knows nothing of the project but
+ * bench/peer.h. An operation is a message there and one back, as in peer_tcp.c. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_tagged.h>
+
+#include <dxp/status.h>
+
+#include "bench/peer.h"
+
+#define NAME_BYTES   256
+#define ANSWER_BYTES 8
+#define BATCH        32
+#define TAG          7
+
+struct slot {
+	struct fi_context2 context; /* first: completions name it */
+	bool receive;
+};
+
+struct fabric_end {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_ep *ep;
+	fi_addr_t other;
+	uint8_t *place;
+	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
+	uint32_t depth;
+	uint64_t received, sends_ended, injected;
+	uint64_t owed; /* far: answers not sent yet */
+	uint32_t sends_free;
+	struct slot *free_sends[WORK_DEPTH_MAX];
+	struct slot sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
+};
+
+static int complain(const char *what, int error)
+{
+	fprintf(stderr, "dxp bench: libfabric %s: %s\n", what, fi_strerror(-error));
+	return DXP_EIO;
+}
+
+static void address_text(const struct wire_address *a, char text[INET6_ADDRSTRLEN])
+{
+	static const uint8_t v4[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	if (memcmp(a->ip, v4, sizeof(v4)) == 0)
+		inet_ntop(AF_INET, a->ip + 12, text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, a->ip, text, INET6_ADDRSTRLEN);
+}
+
+static int info_get(const struct peer_end *e, struct fi_info **out)
+{
+	struct fi_info *hints = fi_allocinfo();
+	char address[INET6_ADDRSTRLEN];
+
+	if (!hints)
+		return -FI_ENOMEM;
+	address_text(e->far ? &e->ends->far : &e->ends->near, address);
+	hints->caps = FI_MSG | FI_TAGGED;
+	hints->mode = FI_CONTEXT | FI_CONTEXT2;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	hints->tx_attr->msg_order = FI_ORDER_SAS;
+	hints->fabric_attr->prov_name = strdup(e->variant);
+	int error = fi_getinfo(FI_VERSION(1, 15), address, NULL, FI_SOURCE, hints, out);
+	fi_freeinfo(hints);
+	return error;
+}
+
+static int objects_open(struct fabric_end *f)
+{
+	struct fi_cq_attr cq = {.size = 4 * WORK_DEPTH_MAX, .format = FI_CQ_FORMAT_CONTEXT};
+	struct fi_av_attr av = {.type = FI_AV_UNSPEC, .count = 2};
+	int error = fi_fabric(f->info->fabric_attr, &f->fabric, NULL);
+
+	if (error == 0)
+		error = fi_domain(f->fabric, f->info, &f->domain, NULL);
+	if (error == 0)
+		error = fi_cq_open(f->domain, &cq, &f->cq, NULL);
+	if (error == 0)
+		error = fi_av_open(f->domain, &av, &f->av, NULL);
+	if (error == 0)
+		error = fi_endpoint(f->domain, f->info, &f->ep, NULL);
+	if (error == 0)
+		error = fi_ep_bind(f->ep, &f->cq->fid, FI_TRANSMIT | FI_RECV);
+	if (error == 0)
+		error = fi_ep_bind(f->ep, &f->av->fid, 0);
+	return error == 0 ? fi_enable(f->ep) : error;
+}
+
+static int meet(struct peer_end *e, struct fabric_end *f)
+{
+	uint8_t mine[NAME_BYTES] = {0}, theirs[NAME_BYTES];
+	size_t bytes = sizeof(mine);
+	int error = fi_getname(&f->ep->fid, mine, &bytes);
+
+	if (error != 0)
+		return error;
+	if (!control_write(e->control, mine, sizeof(mine)) ||
+	    !control_read(e->control, theirs, sizeof(theirs)))
+		return -FI_EIO;
+	return fi_av_insert(f->av, theirs, 1, &f->other, 0, NULL) == 1 ? 0 : -FI_EINVAL;
+}
+
+static void shape(const struct peer_end *e, struct fabric_end *f)
+{
+	size_t bytes = e->work->bytes;
+	size_t there = e->work->op == WORK_GET ? ANSWER_BYTES : bytes;
+	size_t back = e->work->op == WORK_PUT       ? ANSWER_BYTES
+		      : e->work->op == WORK_MESSAGE ? 0
+						    : bytes;
+
+	f->out_bytes = e->far ? back : there;
+	f->in_bytes = e->far ? there : back;
+	f->depth = e->far && e->work->op == WORK_MESSAGE ? WORK_DEPTH_MAX : e->work->depth;
+	for (f->sends_free = 0; f->sends_free < WORK_DEPTH_MAX; f->sends_free++)
+		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
+}
+
+static uint8_t *place_of(const struct fabric_end *f, size_t bytes, uint64_t turn)
+{
+	size_t places = bytes > 0 && bytes < RAW_PLACE_BYTES ? RAW_PLACE_BYTES / bytes : 1;
+
+	return f->place + turn % places * bytes;
+}
+
+static int receive_post(struct fabric_end *f, struct slot *s)
+{
+	int error;
+
+	s->receive = true;
+	do {
+		error = (int)fi_trecv(f->ep, place_of(f, f->in_bytes, (uint64_t)(s - f->receives)),
+				      f->in_bytes, NULL, f->other, TAG, 0, s);
+		if (error == -FI_EAGAIN)
+			fi_cq_read(f->cq, NULL, 0);
+	} while (error == -FI_EAGAIN);
+	return error;
+}
+
+/* -FI_EAGAIN: no room now. */
+static int message_send(struct fabric_end *f)
+{
+	uint8_t *from = place_of(f, f->out_bytes, f->sends_ended + f->injected);
+
+	if (f->out_bytes <= f->info->tx_attr->inject_size) {
+		int error = (int)fi_tinject(f->ep, from, f->out_bytes, f->other, TAG);
+		f->injected += error == 0;
+		return error;
+	}
+	if (f->sends_free == 0)
+		return -FI_EAGAIN;
+	struct slot *s = f->free_sends[f->sends_free - 1];
+	int error = (int)fi_tsend(f->ep, from, f->out_bytes, NULL, f->other, TAG, s);
+	f->sends_free -= error == 0;
+	return error;
+}
+
+/* Takes completions; a receive that has ended is posted again. */
+static int progress(struct fabric_end *f)
+{
+	struct fi_cq_entry entries[BATCH];
+	ssize_t n = fi_cq_read(f->cq, entries, BATCH);
+
+	if (n == -FI_EAGAIN)
+		return 0;
+	if (n < 0) {
+		struct fi_cq_err_entry error = {0};
+		fi_cq_readerr(f->cq, &error, 0);
+		return complain("operation", error.err ? -error.err : (int)n);
+	}
+	for (ssize_t i = 0; i < n; i++) {
+		struct slot *s = entries[i].op_context;
+		if (!s->receive) {
+			f->free_sends[f->sends_free++] = s;
+			f->sends_ended++;
+			continue;
+		}
+		f->received++;
+		int error = receive_post(f, s);
+		if (error != 0)
+			return complain("receive", error);
+	}
+	return 0;
+}
+
+static int fabric_open(struct peer_end *e)
+{
+	struct fabric_end *f = calloc(1, sizeof(*f));
+
+	e->state = f;
+	if (!f)
+		return DXP_ENOMEM;
+	f->place = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (f->place == MAP_FAILED)
+		return DXP_ENOMEM;
+	shape(e, f);
+	int error = info_get(e, &f->info);
+	if (error == -FI_ENODATA)
+		return DXP_EUNSUPPORTED;
+	if (error == 0)
+		error = objects_open(f);
+	if (error == 0)
+		error = meet(e, f);
+	for (uint32_t i = 0; error == 0 && f->in_bytes > 0 && i < f->depth; i++)
+		error = receive_post(f, &f->receives[i]);
+	return error == 0 ? DXP_OK : complain(e->variant, error);
+}
+
+static int fabric_post(struct peer_end *e)
+{
+	int error = message_send(e->state);
+
+	if (error == 0)
+		return DXP_OK;
+	return error == -FI_EAGAIN ? DXP_EAGAIN : complain("send", error);
+}
+
+static int fabric_poll(struct peer_end *e)
+{
+	struct fabric_end *f = e->state;
+	bool answered = f->in_bytes > 0;
+	uint64_t before = answered ? f->received : f->sends_ended;
+	int status = progress(f);
+
+	if (status != 0)
+		return status;
+	int ended = (int)((answered ? f->received : f->sends_ended) - before);
+	if (!answered) { /* what was injected has no completion of its own */
+		ended += (int)f->injected;
+		f->injected = 0;
+	}
+	return ended;
+}
+
+static void fabric_serve(struct peer_end *e)
+{
+	struct fabric_end *f = e->state;
+	uint64_t before = f->received;
+
+	if (progress(f) != 0)
+		exit(1);
+	uint64_t came = f->received - before;
+	if (e->work->op == WORK_MESSAGE) {
+		if (came > 0)
+			e->tally->taken += came;
+		return;
+	}
+	f->owed += came;
+	while (f->owed > 0 && message_send(f) == 0)
+		f->owed--;
+}
+
+__attribute__((visibility("default")))
+const struct peer_ops peer_ops_exported = {fabric_open, fabric_post, fabric_poll, fabric_serve};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ours: two NICs in two processes. The far one echoes NAPs or takes them, and serves PUT and GET on
+ * its memory. No manager: the two are introduced over the control socket. The variant names what
+ * the session's options change, comma by comma: see variants[]. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "bench/peer.h"
+#include "bench/variant.h"
+#include "link/udp.h"
+#include "node/node.h"
+
+#define NEAR_ID 1
+#define FAR_ID  2
+#define WAIT_NS (100 * MS_NS)
+
+/* What the ends tell each other. */
+struct introduction {
+	struct wire_address address;
+	uint64_t incarnation;
+	uint32_t magic[NIC_QPS_PER_FUNCTION], key;
+};
+
+struct rltp_end {
+	struct node *node;
+	struct nic_window *window;
+	struct nic_target other[NIC_QPS_PER_FUNCTION];
+	uint8_t *memory; /* registered */
+	uint32_t key, other_key;
+	uint64_t posted;
+};
+
+static int end_open(struct peer_end *e, struct rltp_end *r)
+{
+	struct node_options options = {
+		.static_id = e->far ? FAR_ID : NEAR_ID,
+		.bind = e->far ? e->ends->far : e->ends->near,
+		.spin_ns = LINK_SPIN_NS,
+		.no_payload_crc = e->work->no_payload_crc,
+	};
+
+	options.bind.port = 0;
+	if (!variant_apply(e->variant, &options.tuning))
+		return DXP_EINVAL;
+	r->memory = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (r->memory == MAP_FAILED)
+		return DXP_ENOMEM;
+	int status = node_open(&options, &r->node);
+	if (status != DXP_OK)
+		return status;
+	r->window = node_window(r->node);
+	return nic_region_register(node_nic(r->node), r->memory, PLACE_BYTES,
+				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key);
+}
+
+static int rltp_open(struct peer_end *e)
+{
+	struct rltp_end *r = calloc(1, sizeof(*r));
+	struct introduction mine = {0}, theirs;
+	uint16_t other = e->far ? NEAR_ID : FAR_ID;
+
+	e->state = r;
+	int status = r ? end_open(e, r) : DXP_ENOMEM;
+	if (status != DXP_OK)
+		return status;
+	mine.incarnation = node_incarnation(r->node);
+	mine.key = r->key;
+	memcpy(mine.magic, r->window->qp_magic, sizeof(mine.magic));
+	node_address(r->node, &mine.address);
+	if (!control_write(e->control, &mine, sizeof(mine)) ||
+	    !control_read(e->control, &theirs, sizeof(theirs)))
+		return DXP_EIO;
+	r->other_key = theirs.key;
+	for (uint16_t qp = 0; qp < NIC_QPS_PER_FUNCTION; qp++)
+		r->other[qp] =
+			(struct nic_target){.node = other, .qp = qp, .magic = theirs.magic[qp]};
+	return node_peer(r->node, other, &theirs.address, theirs.incarnation);
+}
+
+/* The next place of `bytes` in the memory, so that a stream goes through RAW_PLACE_BYTES as real
+ * data does, and the next operation stays clear of those outstanding. */
+static uint64_t place_next(const struct rltp_end *r, uint32_t bytes)
+{
+	uint64_t places = max_u64(RAW_PLACE_BYTES / bytes, 1);
+
+	return r->posted % places * bytes;
+}
+
+static int rltp_post(struct peer_end *e)
+{
+	struct rltp_end *r = e->state;
+	uint32_t bytes = e->work->bytes;
+	uint64_t at = e->work->depth > 1 ? place_next(r, bytes) : 0;
+	const struct nic_entry local = {at, bytes, r->key}, remote = {at, bytes, r->other_key};
+	const struct nic_lists lists = {&local, &remote, 1, 1};
+	uint8_t qp = 0;
+	int status;
+
+	switch (e->work->op) {
+	case WORK_PUT: status = nic_user_put(r->window, 0, &r->other[0], &lists, 0); break;
+	case WORK_GET: status = nic_user_get(r->window, 0, &r->other[0], &lists, 0); break;
+	default:
+		if (e->work->op == WORK_MESSAGE)
+			qp = (uint8_t)(r->posted % NIC_QPS_PER_FUNCTION);
+		status = nic_user_nap(r->window, qp, &r->other[qp], r->memory, bytes, 0, 0);
+	}
+	if (status == DXP_OK)
+		r->posted++;
+	return status;
+}
+
+/* As a program that has nothing else to do: spins for the node's spin time, then sleeps; or spins
+ * for ever. */
+static void turn_or_wait(const struct peer_end *e, struct rltp_end *r)
+{
+	if (node_turn(r->node) == 0 && !e->work->spin)
+		node_wait(r->node, link_now_ns() + WAIT_NS);
+}
+
+static int rltp_poll(struct peer_end *e)
+{
+	struct rltp_end *r = e->state;
+	struct nic_event event;
+	const uint8_t *data;
+	int ended = 0;
+
+	turn_or_wait(e, r);
+	for (int sent = 0; sent < NIC_EVENTS && nic_user_sent(r->window, &event); sent++) {
+		if (event.status != DXP_OK)
+			return event.status;
+		ended++;
+	}
+	if (e->work->op != WORK_PING)
+		return ended;
+	for (ended = 0; nic_user_received_peek(r->window, &data); ended++)
+		nic_user_received_release(r->window);
+	return ended;
+}
+
+static void rltp_serve(struct peer_end *e)
+{
+	struct rltp_end *r = e->state;
+	struct nic_event sent;
+	const uint8_t *data;
+	const struct nic_event *event;
+
+	turn_or_wait(e, r);
+	while (nic_user_sent(r->window, &sent))
+		;
+	uint64_t taken = 0;
+	while ((event = nic_user_received_peek(r->window, &data)) != NULL) {
+		if (e->work->op == WORK_PING) {
+			if (nic_user_nap(r->window, 0, &r->other[0], data, event->bytes, event->imm,
+					 0) != DXP_OK)
+				return;
+			nic_user_received_release(r->window);
+			node_turn(r->node);
+			continue;
+		}
+		nic_user_received_release(r->window);
+		taken++;
+	}
+	if (taken > 0)
+		e->tally->taken += taken;
+}
+
+const struct peer_ops peer_rltp = {rltp_open, rltp_post, rltp_poll, rltp_serve};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernel TCP, as fast as a small program can drive it: one connection, no delay, large buffers as
+ * the kernel tunes them; the variant is its congestion control. An operation is so many bytes there
+ * and so many back, whatever it is called: one byte back says that a PUT has arrived, one byte
+ * there asks for a GET. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "bench/peer.h"
+#include "link/sockaddr.h"
+#include "link/udp.h"
+
+#define PIECE_BYTES (256u << 10) /* of one call: about where more no longer helps */
+
+struct tcp_end {
+	int fd;
+	uint8_t *place;
+	uint64_t out_bytes, in_bytes; /* of one operation, from here and to here */
+	uint64_t owed, sent;          /* bytes to send in all, and sent */
+	uint64_t received;            /* bytes in all */
+	uint64_t in_ended;            /* operations that came in */
+	uint64_t quiet_ns;            /* since when nothing happened */
+};
+
+static void shape(const struct peer_end *e, struct tcp_end *t)
+{
+	uint64_t bytes = e->work->bytes;
+	uint64_t there = e->work->op == WORK_GET ? 1 : bytes;
+	uint64_t back = e->work->op == WORK_PUT ? 1 : e->work->op == WORK_MESSAGE ? 0 : bytes;
+
+	t->out_bytes = e->far ? back : there;
+	t->in_bytes = e->far ? there : back;
+}
+
+static int options_set(const struct peer_end *e, int fd)
+{
+	const int one = 1;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (!e->variant || setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, e->variant,
+				      (socklen_t)strlen(e->variant)) == 0)
+		return DXP_OK;
+	log_error("no TCP congestion control %s: %m; \"modprobe tcp_%s\" may bring it", e->variant,
+		  e->variant);
+	return DXP_EUNSUPPORTED;
+}
+
+static int far_connect(struct peer_end *e, int fd)
+{
+	int family = sockaddr_is_v4(&e->ends->far) ? AF_INET : AF_INET6;
+	struct wire_address at = e->ends->far;
+	union link_sockaddr name;
+
+	at.port = 0;
+	socklen_t bytes = sockaddr_from_wire(&at, family, &name);
+	if (bind(fd, &name.any, bytes) != 0 || listen(fd, 1) != 0)
+		return -1;
+	bytes = sizeof(name);
+	getsockname(fd, &name.any, &bytes);
+	sockaddr_to_wire(&name, &at);
+	return control_write(e->control, &at, sizeof(at)) ? accept4(fd, NULL, NULL, SOCK_CLOEXEC)
+							  : -1;
+}
+
+static int near_connect(struct peer_end *e, int fd)
+{
+	int family = sockaddr_is_v4(&e->ends->near) ? AF_INET : AF_INET6;
+	struct wire_address at;
+	union link_sockaddr name;
+
+	if (!control_read(e->control, &at, sizeof(at)))
+		return -1;
+	socklen_t bytes = sockaddr_from_wire(&at, family, &name);
+	return connect(fd, &name.any, bytes) == 0 ? fd : -1;
+}
+
+static int tcp_open(struct peer_end *e)
+{
+	int family = sockaddr_is_v4(&e->ends->near) ? AF_INET : AF_INET6;
+	struct tcp_end *t = calloc(1, sizeof(*t));
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	e->state = t;
+	if (!t || fd < 0)
+		return DXP_ENOMEM;
+	int status = options_set(e, fd);
+	if (status != DXP_OK)
+		return status;
+	t->fd = e->far ? far_connect(e, fd) : near_connect(e, fd);
+	t->place = mmap(NULL, RAW_PLACE_BYTES, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (t->fd < 0 || t->place == MAP_FAILED) {
+		log_error("the two ends of a TCP connection did not meet: %m");
+		return DXP_EIO;
+	}
+	shape(e, t);
+	return options_set(e, t->fd);
+}
+
+static int tcp_post(struct peer_end *e)
+{
+	struct tcp_end *t = e->state;
+
+	t->owed += t->out_bytes;
+	return DXP_OK;
+}
+
+/* Sends what is owed, as far as there is room. False: the connection is gone. */
+static bool push(struct tcp_end *t, bool *moved)
+{
+	while (t->sent < t->owed) {
+		size_t at = t->sent % (RAW_PLACE_BYTES - PIECE_BYTES);
+		ssize_t n = send(t->fd, t->place + at, min_u64(t->owed - t->sent, PIECE_BYTES),
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		t->sent += (uint64_t)n;
+		*moved = true;
+	}
+	return true;
+}
+
+static bool pull(struct tcp_end *t, bool *moved)
+{
+	for (;;) {
+		size_t at = t->received % (RAW_PLACE_BYTES - PIECE_BYTES);
+		ssize_t n = recv(t->fd, t->place + at, PIECE_BYTES, MSG_DONTWAIT);
+		if (n <= 0)
+			return n < 0 && (errno == EAGAIN || errno == EINTR);
+		t->received += (uint64_t)n;
+		*moved = true;
+		if ((size_t)n < PIECE_BYTES)
+			return true;
+	}
+}
+
+/* Looks for as long as waking would cost, then sleeps. */
+static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
+{
+	struct pollfd p = {.fd = t->fd, .events = POLLIN};
+
+	if (moved) {
+		t->quiet_ns = 0;
+		return;
+	}
+	if (e->work->spin)
+		return;
+	uint64_t now_ns = link_now_ns();
+	if (t->quiet_ns == 0)
+		t->quiet_ns = now_ns;
+	if (now_ns - t->quiet_ns < RAW_SPIN_NS)
+		return;
+	if (t->sent < t->owed)
+		p.events |= POLLOUT;
+	poll(&p, 1, 100);
+}
+
+/* One look in both directions; *ended: operations that have come in since the last. */
+static int turn(struct peer_end *e, uint64_t *ended)
+{
+	struct tcp_end *t = e->state;
+	bool moved = false;
+
+	if (!push(t, &moved) || !pull(t, &moved))
+		return DXP_EPEERLOST;
+	rest(e, t, moved);
+	uint64_t all = t->in_bytes ? t->received / t->in_bytes : t->sent / t->out_bytes;
+	*ended = all - t->in_ended;
+	t->in_ended = all;
+	return DXP_OK;
+}
+
+static int tcp_poll(struct peer_end *e)
+{
+	uint64_t ended;
+	int status = turn(e, &ended);
+
+	return status == DXP_OK ? (int)ended : status;
+}
+
+static void tcp_serve(struct peer_end *e)
+{
+	struct tcp_end *t = e->state;
+	uint64_t ended;
+
+	if (turn(e, &ended) != DXP_OK)
+		_exit(0);
+	t->owed += ended * t->out_bytes;
+	if (ended > 0 && e->work->op == WORK_MESSAGE)
+		e->tally->taken += ended;
+}
+
+const struct peer_ops peer_tcp = {tcp_open, tcp_post, tcp_poll, tcp_serve};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ways to compute a CRC-32C, for crc32c.c, which picks one, and for the tests, which compare
+ * them all. They work on the raw remainder: crc32c() inverts before and after. */
+#ifndef BASE_CRC32C_WAYS_H
+#define BASE_CRC32C_WAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CRC32C_POLYNOMIAL 0x82f63b78u /* reflected: bit 31 is x^0 */
+
+struct crc32c_way {
+	const char *name;
+	bool (*prepare)(void); /* makes its tables; false when this processor cannot run it */
+	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* after prepare */
+};
+
+/* Fastest first; the last can run everywhere. */
+extern const struct crc32c_way crc32c_ways[];
+extern const size_t crc32c_way_count;
+
+/* crc32c_x86.c; there are none elsewhere. */
+bool crc32c_fold_prepare(void);
+uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t bytes);
+bool crc32c_lanes_prepare(void);
+uint32_t crc32c_lanes_run(uint32_t crc, const uint8_t *p, size_t bytes);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sockets of their own for the busiest peers. Sending through a connected socket spares the kernel
+ * a look at its routes, and receiving from one the name of the sender: 0.7 us of a round trip of
+ * 5 (Zen 5). The kernel hands a datagram to the socket connected to its sender, if there is one, so
+ * socket 0 misses nothing but what it need not see. */
+#include "link/endpoint.h"
+
+#include "base/util.h"
+
+unsigned busy_socket(const struct link *l, const struct wire_address *to)
+{
+	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
+		if (l->sockets[i].fd >= 0 && wire_address_equal(&l->sockets[i].peer, to))
+			return i;
+	return 0;
+}
+
+/* A free place in the table, or that of the peer who was silent longest; 0 when all have been heard
+ * since `since`. */
+static unsigned place_find(const struct link *l, uint64_t since)
+{
+	unsigned oldest = 1;
+
+	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++) {
+		if (l->sockets[i].fd < 0)
+			return i;
+		if (l->sockets[i].used < l->sockets[oldest].used)
+			oldest = i;
+	}
+	return l->sockets[oldest].used < since ? oldest : 0;
+}
+
+static void peer_connect(struct link *l, const struct wire_address *peer)
+{
+	unsigned place = busy_socket(l, peer);
+
+	if (place == 0)
+		place = place_find(l, l->busy.since);
+	else
+		return; /* what still came through socket 0 had been on its way */
+	if (place == 0)
+		return;
+	socket_close(&l->sockets[place]);
+	if (!socket_connect(l, &l->sockets[place], peer))
+		return;
+	l->sockets[place].used = l->looks;
+	if (l->watching)
+		watch_add(l, place);
+}
+
+void busy_note(struct link *l, const struct wire_address *from)
+{
+	struct busy *b = &l->busy;
+
+	if (b->votes == 0) {
+		b->candidate = *from;
+		b->since = l->looks;
+	}
+	if (!wire_address_equal(&b->candidate, from)) {
+		b->votes--;
+		return;
+	}
+	if (++b->votes < LINK_BUSY_VOTES)
+		return;
+	b->votes = 0;
+	peer_connect(l, from);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One cell of the table at a time. */
+#include "sim/goodput.h"
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+
+#define LIMIT_NS (3 * S_NS)
+
+/* The comparators have no congestion control, as in the papers that they stand for. */
+const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
+	{RLTP_RACK, CC_SWIFT, 1},   {RLTP_RACK, CC_SWIFT, 8},   {RLTP_RACK, CC_NONE, 1},
+	{RLTP_RACK, CC_NONE, 8},    {RLTP_IRN, CC_NONE, 1},     {RLTP_IRN, CC_NONE, 8},
+	{RLTP_GBN_NAK, CC_NONE, 1}, {RLTP_GBN_NAK, CC_NONE, 8}, {RLTP_GBN_RTO, CC_NONE, 1},
+	{RLTP_GBN_RTO, CC_NONE, 8},
+};
+
+const uint32_t goodput_losses_ppm[GOODPUT_LOSSES] = {0, 100, 1000, 10000, 50000, 100000};
+
+int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps)
+{
+	const struct crowd_options o = {
+		.net = {.seed = options->seed,
+			.hosts = 2,
+			.topology = NET_WIRE,
+			.delay_ns = 10 * US_NS,
+			.rate_bps = 10000000000ull,
+			/* a train of a socket, so that repeats do not queue behind the window */
+			.backlog_bytes = 65536,
+			.faults = {.loss_ppm = options->loss_ppm}},
+		.pattern = CROWD_PAIR,
+		.recovery = options->recovery,
+		.cc = options->cc,
+		.message_bytes = 1 << 20,
+		.outstanding = options->outstanding,
+		.messages = options->messages ? options->messages : GOODPUT_MESSAGES,
+		.limit_ns = LIMIT_NS,
+	};
+	int status = crowd_run(&o, result);
+
+	if (status == DXP_OK)
+		*gbps = (double)result->bytes * 8 / (double)result->elapsed_ns;
+	return status;
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hosts and the run loop. */
+#include "sim/net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "sim/alarm.h"
+#include "wire/frame.h"
+
+#define BATCH      64
+#define FIRST_NS   S_NS /* the clock's start: 0 means "never" in places */
+#define PAIRS      64   /* hosts with settings for each pair */
+#define SPARE      64   /* bytes behind a datagram that may grow */
+#define SPINS_MAX  64   /* turns at one instant in which nothing happens */
+#define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
+
+struct net_host {
+	const struct net_host_ops *ops; /* NULL: nobody is there */
+	void *context;
+	struct sim_packet *head, *tail; /* its socket buffer */
+	uint64_t socket_bytes;
+	uint64_t busy_ns; /* no turn before */
+	uint64_t wall_since_ns;
+	int64_t wall_offset_ns;
+	int32_t wall_drift_ppm;
+	uint32_t spins;
+};
+
+struct net_pair {
+	bool blackhole;
+	uint32_t mtu;
+};
+
+struct net {
+	struct net_options options;
+	struct net_paths paths;
+	struct net_host *hosts;
+	struct sim_alarms alarms;
+	struct sim_queue queue;
+	struct sim_pool pool;
+	struct sim_fault_state fault_state;
+	bool faulty; /* any fault is set */
+	struct net_pair pairs[PAIRS][PAIRS];
+	struct net_tap tap;
+	uint64_t now_ns, start_ns, hash;
+	struct sim_counters counters;
+	struct link_datagram batch[BATCH];
+};
+
+int net_create(const struct net_options *options, struct net **out)
+{
+	const struct sim_faults *f = &options->faults;
+
+	if (options->hosts == 0 || options->hosts > NET_HOSTS_MAX ||
+	    (options->headers_only &&
+	     (f->corrupt_ppm || f->payload_ppm || f->truncate_ppm || f->extend_ppm)))
+		return DXP_EINVAL;
+	struct net *n = calloc(1, sizeof(*n));
+	if (!n)
+		return DXP_ENOMEM;
+	n->options = *options;
+	if (n->options.delay_ns == 0)
+		n->options.delay_ns = 10 * US_NS;
+	n->fault_state.rng.state = options->seed;
+	n->now_ns = n->start_ns = options->start_ns ? options->start_ns : FIRST_NS;
+	const struct net_path_options paths = {options->topology,      options->hosts,
+					       options->leaf_hosts,    options->spines,
+					       options->seed,          options->rate_bps,
+					       options->host_rate_bps, options->spine_rate_bps,
+					       options->queue_bytes,   options->mark_bytes};
+	int status = net_paths_create(&n->paths, &paths);
+	if (status == DXP_OK)
+		status = sim_alarms_create(&n->alarms, options->hosts);
+	n->hosts = calloc(options->hosts, sizeof(*n->hosts));
+	n->fault_state.bursting = calloc(options->hosts, sizeof(bool));
+	if (status == DXP_OK && (!n->hosts || !n->fault_state.bursting))
+		status = DXP_ENOMEM;
+	if (status != DXP_OK) {
+		net_destroy(n);
+		return status;
+	}
+	net_faults_set(n, f);
+	*out = n;
+	return DXP_OK;
+}
+
+void net_destroy(struct net *n)
+{
+	if (!n)
+		return;
+	sim_queue_free(&n->queue);
+	sim_pool_free(&n->pool);
+	sim_alarms_free(&n->alarms);
+	net_paths_free(&n->paths);
+	free(n->fault_state.bursting);
+	free(n->hosts);
+	free(n);
+}
+
+void net_faults_set(struct net *n, const struct sim_faults *faults)
+{
+	static const struct sim_faults none;
+	struct sim_faults f = *faults, look;
+
+	if (f.reorder_ns == 0)
+		f.reorder_ns = 10 * n->options.delay_ns;
+	n->options.faults = f;
+	look = f;
+	look.reorder_ns = 0;
+	n->faulty = memcmp(&look, &none, sizeof(look)) != 0;
+}
+
+const struct sim_faults *net_faults(const struct net *n)
+{
+	return &n->options.faults;
+}
+
+void net_address(uint32_t host, struct wire_address *a)
+{
+	*a = (struct wire_address){.port = (uint16_t)(1000 + host)};
+	a->ip[10] = a->ip[11] = 0xff;
+	a->ip[12] = 10;
+	a->ip[13] = (uint8_t)((host + 1) >> 16);
+	a->ip[14] = (uint8_t)((host + 1) >> 8);
+	a->ip[15] = (uint8_t)(host + 1);
+}
+
+static uint32_t host_of(const struct wire_address *a)
+{
+	return ((uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 | a->ip[15]) - 1;
+}
+
+void net_host_set(struct net *n, uint32_t host, const struct net_host_ops *ops, void *context)
+{
+	n->hosts[host].ops = ops;
+	n->hosts[host].context = context;
+	net_touch(n, host);
+}
+
+void net_tap_set(struct net *n, const struct net_tap *tap)
+{
+	n->tap = *tap;
+}
+
+/* The next turn is not before `time_ns` and not before the host is free. */
+static void turn_at(struct net *n, uint32_t host, uint64_t time_ns)
+{
+	if (time_ns != UINT64_MAX)
+		time_ns = max_u64(time_ns, max_u64(n->hosts[host].busy_ns, n->now_ns));
+	sim_alarm_set(&n->alarms, host, time_ns);
+}
+
+static void turn_by(struct net *n, uint32_t host, uint64_t time_ns)
+{
+	if (n->hosts[host].ops && time_ns < n->alarms.time_ns[host])
+		turn_at(n, host, time_ns);
+}
+
+void net_touch(struct net *n, uint32_t host)
+{
+	turn_by(n, host, n->now_ns);
+}
+
+static int64_t wall_offset(const struct net *n, const struct net_host *h)
+{
+	int64_t since = (int64_t)(n->now_ns - h->wall_since_ns);
+
+	return h->wall_offset_ns + since / 1000000 * h->wall_drift_ppm;
+}
+
+void net_wall_clock(struct net *n, uint32_t host, int64_t step_ns, int32_t drift_ppm)
+{
+	struct net_host *h = &n->hosts[host];
+
+	h->wall_offset_ns = wall_offset(n, h) + step_ns;
+	h->wall_since_ns = n->now_ns;
+	h->wall_drift_ppm = drift_ppm;
+}
+
+/* ---- out ---- */
+
+static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct link_datagram *d)
+{
+	uint32_t held = d->header_bytes, bytes = d->header_bytes;
+
+	for (int i = 0; i < d->slice_count; i++)
+		bytes += (uint32_t)d->slices[i].bytes;
+	if (!n->options.headers_only)
+		held = bytes;
+	struct sim_packet *p = sim_packet_get(&n->pool, held + (n->faulty ? SPARE : 0));
+	if (!p)
+		return NULL;
+	p->from = from;
+	p->to = host_of(&d->to);
+	p->bytes = bytes;
+	p->held = held;
+	p->ecn = d->ecn;
+	p->port = NET_NO_PORT;
+	memcpy(p->data, d->header, d->header_bytes);
+	uint32_t used = d->header_bytes;
+	for (int i = 0; i < d->slice_count && !n->options.headers_only; i++) {
+		memcpy(p->data + used, d->slices[i].base, d->slices[i].bytes);
+		used += (uint32_t)d->slices[i].bytes;
+	}
+	return p;
+}
+
+/* A network may lose anything, for want of memory too. */
+static void packet_lose(struct net *n, struct sim_packet *p)
+{
+	n->counters.lost++;
+	if (p)
+		sim_packet_put(&n->pool, p);
+}
+
+/* To the next port on its way, or to the host. Zero-length wires between a host and its own port.
+ */
+static void packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
+{
+	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;
+	bool mark = false;
+	uint64_t left_ns = net_port_pass(&n->paths.ports[port], now_ns - n->start_ns,
+					 p->bytes + WIRE_OVERHEAD, &mark);
+
+	if (left_ns == UINT64_MAX) {
+		n->counters.dropped++;
+		sim_packet_put(&n->pool, p);
+		return;
+	}
+	if (mark && p->ecn != 0) {
+		p->ecn = 3;
+		n->counters.marked++;
+	}
+	p->time_ns = n->start_ns + left_ns + n->options.delay_ns + extra_ns;
+	p->port = net_path_next(&n->paths, p->from, p->to, port);
+	if (sim_queue_push(&n->queue, p) != DXP_OK)
+		packet_lose(n, p);
+}
+
+static struct sim_packet *packet_copy(struct net *n, const struct sim_packet *p)
+{
+	struct sim_packet *copy = sim_packet_get(&n->pool, p->held + SPARE);
+
+	if (!copy)
+		return NULL;
+	uint8_t class = copy->class;
+	*copy = *p;
+	copy->class = class;
+	memcpy(copy->data, p->data, max_u64(p->held, n->options.headers_only ? 0 : p->bytes));
+	return copy;
+}
+
+static bool pair_lost(const struct net *n, const struct sim_packet *p)
+{
+	if (p->from >= PAIRS || p->to >= PAIRS)
+		return false;
+	const struct net_pair *pair = &n->pairs[p->from][p->to];
+	return pair->blackhole || (pair->mtu > 0 && p->bytes > pair->mtu);
+}
+
+static void packet_send(struct net *n, struct sim_packet *p)
+{
+	struct sim_fate fate = {0};
+
+	if (n->tap.sent)
+		n->tap.sent(n->tap.context, p, n->now_ns);
+	if (n->faulty)
+		fate = sim_fault_decide(&n->options.faults, &n->fault_state, p, &n->counters);
+	if (!fate.lost && pair_lost(n, p)) {
+		n->counters.lost++;
+		fate.lost = true;
+	}
+	if (fate.lost) {
+		bool mark; /* what is lost on the way has passed its host's port */
+		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
+			      p->bytes + WIRE_OVERHEAD, &mark);
+		sim_packet_put(&n->pool, p);
+		return;
+	}
+	for (uint32_t i = 0; i < fate.again_count; i++) {
+		struct sim_packet *copy = packet_copy(n, p);
+		if (copy)
+			packet_forward(n, copy, n->now_ns, fate.again_ns[i]);
+	}
+	packet_forward(n, p, n->now_ns, fate.delay_ns);
+}
+
+static void datagram_send(struct net *n, uint32_t from, const struct link_datagram *d)
+{
+	struct sim_packet *p = packet_make(n, from, d);
+
+	n->counters.sent++;
+	if (!p || p->to >= n->options.hosts) {
+		n->counters.unknown += p != NULL;
+		packet_lose(n, p);
+		return;
+	}
+	n->counters.wire_bytes += p->bytes + WIRE_OVERHEAD;
+	packet_send(n, p);
+}
+
+/* When the host's own port takes more; 0: now. */
+static uint64_t port_room_ns(const struct net *n, uint32_t host)
+{
+	const struct net_port *port = &n->paths.ports[host];
+
+	if (n->options.backlog_bytes == 0 || port->rate_bps == 0)
+		return 0;
+	uint64_t at = n->start_ns + net_port_below(port, n->options.backlog_bytes);
+	return at > n->now_ns ? at : 0;
+}
+
+/* ---- a host's turn ---- */
+
+static void hash_mix(struct net *n, const struct sim_packet *p)
+{
+	uint32_t words = (uint32_t)min_u64(p->bytes, min_u64(p->held, TRACE_HEAD)) / 8;
+	uint64_t hash = (n->hash ^ n->now_ns) * 0x9e3779b97f4a7c15ull;
+
+	for (uint32_t i = 0; i < words; i++) {
+		uint64_t word;
+		memcpy(&word, p->data + 8 * i, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	n->hash = hash ^ p->bytes;
+}
+
+/* As link/clock.c computes it: the age of a wall clock stamp, within bounds, before now. */
+static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
+			   const struct sim_packet *p)
+{
+	uint64_t wall_ns = n->now_ns + (uint64_t)wall_offset(n, h);
+	uint64_t age_ns = (int64_t)(wall_ns - p->stamp_ns) > 0 ? wall_ns - p->stamp_ns : 0;
+
+	age_ns = min_u64(age_ns, LINK_ARRIVAL_AGE_NS);
+	return n->now_ns - min_u64(age_ns, n->now_ns);
+}
+
+static void socket_drain(struct net *n, struct net_host *h)
+{
+	struct sim_packet *p;
+
+	while ((p = h->head) != NULL) {
+		struct link_arrival arrival = {.data = p->data,
+					       .bytes = p->bytes,
+					       .arrived_ns = arrived_ns(n, h, p),
+					       .ecn = p->ecn};
+		h->head = p->next;
+		h->socket_bytes -= p->bytes;
+		net_address(p->from, &arrival.from);
+		hash_mix(n, p);
+		n->counters.delivered++;
+		if (!n->options.headers_only)
+			sim_packet_trim(p);
+		if (n->tap.delivered)
+			n->tap.delivered(n->tap.context, p, n->now_ns);
+		h->ops->receive(h->context, &arrival, n->now_ns);
+		sim_packet_put(&n->pool, p);
+	}
+}
+
+/* Whether it sent anything. */
+static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
+{
+	struct net_host *h = &n->hosts[i];
+	size_t count = 0, total = 0;
+
+	do {
+		*blocked_ns = port_room_ns(n, i);
+		if (*blocked_ns > 0)
+			break;
+		count = h->ops->send(h->context, n->batch, BATCH, n->now_ns);
+		sim_fault_train(&n->fault_state);
+		for (size_t k = 0; k < count; k++)
+			datagram_send(n, i, &n->batch[k]);
+		total += count;
+	} while (count == BATCH);
+	return total > 0;
+}
+
+static void host_turn(struct net *n, uint32_t i)
+{
+	struct net_host *h = &n->hosts[i];
+	bool busy = h->head != NULL;
+	uint64_t blocked_ns;
+
+	socket_drain(n, h);
+	busy |= host_send(n, i, &blocked_ns);
+	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), blocked_ns);
+	h->busy_ns = busy ? n->now_ns + n->options.turn_ns : h->busy_ns;
+	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
+	if (h->spins > SPINS_MAX) {
+		/* It would never get any further. */
+		n->counters.spins++;
+		deadline_ns = n->now_ns + US_NS;
+	}
+	turn_at(n, i, deadline_ns);
+}
+
+static void turns_run(struct net *n)
+{
+	while (sim_alarm_next(&n->alarms) <= n->now_ns) {
+		uint32_t i = sim_alarm_first(&n->alarms);
+		if (n->hosts[i].busy_ns > n->now_ns)
+			turn_at(n, i, n->hosts[i].busy_ns);
+		else
+			host_turn(n, i);
+	}
+}
+
+/* ---- the clock ---- */
+
+static void packet_arrive(struct net *n, struct sim_packet *p)
+{
+	struct net_host *h = &n->hosts[p->to];
+
+	if (!h->ops ||
+	    (n->options.socket_bytes > 0 && h->socket_bytes + p->bytes > n->options.socket_bytes)) {
+		n->counters.overflowed++;
+		sim_packet_put(&n->pool, p);
+		return;
+	}
+	p->stamp_ns = n->now_ns + (uint64_t)wall_offset(n, h);
+	p->next = NULL;
+	if (h->head)
+		h->tail->next = p;
+	else
+		h->head = p;
+	h->tail = p;
+	h->socket_bytes += p->bytes;
+	turn_by(n, p->to, n->now_ns);
+}
+
+static void instant_run(struct net *n)
+{
+	while (sim_queue_next(&n->queue) <= n->now_ns) {
+		struct sim_packet *p = sim_queue_pop(&n->queue);
+		if (p->port == NET_NO_PORT)
+			packet_arrive(n, p);
+		else
+			packet_forward(n, p, n->now_ns, 0);
+	}
+	turns_run(n);
+}
+
+bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void *context)
+{
+	uint64_t end_ns = n->now_ns + limit_ns;
+
+	for (;;) {
+		bool finished = done && done(context);
+		turns_run(n); /* what `done` posted */
+		if (finished)
+			return true;
+		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));
+		if (next > end_ns) {
+			n->now_ns = next == UINT64_MAX ? n->now_ns : end_ns;
+			return done && done(context); /* a completion may need no event */
+		}
+		n->now_ns = max_u64(n->now_ns, next);
+		instant_run(n);
+	}
+}
+
+uint64_t net_now(const struct net *n)
+{
+	return n->now_ns;
+}
+
+void net_blackhole(struct net *n, uint32_t from, uint32_t to, bool on)
+{
+	n->pairs[from][to].blackhole = on;
+}
+
+void net_mtu(struct net *n, uint32_t from, uint32_t to, uint32_t bytes)
+{
+	n->pairs[from][to].mtu = bytes;
+}
+
+void net_stall(struct net *n, uint32_t host, uint64_t duration_ns)
+{
+	struct net_host *h = &n->hosts[host];
+
+	h->busy_ns = n->now_ns + duration_ns;
+}
+
+void net_discard(struct net *n, uint32_t host)
+{
+	struct net_host *h = &n->hosts[host];
+
+	while (h->head) {
+		struct sim_packet *p = h->head;
+		h->head = p->next;
+		sim_packet_put(&n->pool, p);
+	}
+	h->socket_bytes = 0;
+}
+
+const struct sim_counters *net_counters(const struct net *n)
+{
+	return &n->counters;
+}
+
+struct net_paths *net_paths(struct net *n)
+{
+	return &n->paths;
+}
+
+uint64_t net_pool_bytes(const struct net *n)
+{
+	return n->pool.bytes;
+}
+
+uint64_t net_trace_hash(const struct net *n)
+{
+	return n->hash;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Output ports and the way through them. A port is a queue in front of a wire: what it is given
+ * leaves one after the other at its rate; it drops what no longer fits (tail drop) and marks what
+ * finds a long queue. Output-queued switches: only ports delay and drop.
+ *
+ * wire        host -> host; each host's port is the only queue
+ * star        host -> one switch -> host
+ * leaf-spine  host -> leaf (-> spine -> leaf) -> host; the spine by a hash of the two hosts (ECMP)
+ */
+#ifndef SIM_PATH_H
+#define SIM_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define NET_NO_PORT   UINT32_MAX
+#define WIRE_OVERHEAD 66 /* Ethernet with preamble and gap, IPv4, UDP */
+
+enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
+
+struct net_port {
+	uint64_t rate_bps;                /* 0: unlimited */
+	uint32_t queue_bytes, mark_bytes; /* 0: no bound; never */
+	uint64_t free_ps;                 /* when all that it was given has left */
+	/* counted since the start, or since net_ports_clear; bytes with all headers */
+	uint64_t packets, bytes, dropped, marked;
+	uint64_t queue_max, queue_sum; /* bytes waiting, as each packet found it */
+};
+
+struct net_paths {
+	enum net_topology topology;
+	uint32_t hosts, leaf_hosts, leaves, spines;
+	uint64_t seed; /* of the hash */
+	struct net_port *ports;
+	uint32_t port_count;
+};
+
+struct net_path_options {
+	enum net_topology topology;
+	uint32_t hosts, leaf_hosts, spines; /* leaf_hosts and spines: leaf-spine only, 1 or more */
+	uint64_t seed;
+	uint64_t rate_bps;      /* of ports towards hosts, and with `wire` of hosts; 0: unlimited */
+	uint64_t host_rate_bps; /* of the hosts' own ports; 0: as rate_bps */
+	uint64_t spine_rate_bps; /* between leaf and spine; 0: as rate_bps */
+	uint32_t queue_bytes,
+		mark_bytes; /* of the switches' ports, and with `wire` of the hosts' */
+};
+
+/* DXP_ENOMEM, DXP_EINVAL. */
+int net_paths_create(struct net_paths *p, const struct net_path_options *o);
+void net_paths_free(struct net_paths *p);
+
+/* The port after `port` (NET_NO_PORT: the first) on the way between two hosts; NET_NO_PORT: the
+ * host itself. */
+uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
+
+/* The last port on the way to a host, where its incoming traffic meets. */
+uint32_t net_path_last(const struct net_paths *p, uint32_t to);
+
+/* Gives a port a packet at now_ns, counted from the start. When it has left; UINT64_MAX: dropped.
+ * *mark is set when it is to be marked. */
+uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
+
+/* Bytes that wait in it, and when less than `bytes` will. */
+uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
+uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
+
+void net_ports_clear(struct net_paths *p);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A lane is the reliable packets of one session in one direction. The receiver of a lane hands out
+ * its session id in a greeting, so an id that changes is a new session. */
+#include "test/support/witness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+#include "wire/frame.h"
+
+#define SEEN_MAX 8192 /* twice the largest window, a power of two */
+
+enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
+
+struct seen {
+	uint32_t session, psn;
+	uint64_t identity; /* what the number stands for */
+	uint8_t flags;     /* enum seen_flag; KNOWN: its sender was told that it arrived */
+};
+
+struct lane {
+	bool open;
+	uint32_t session;
+	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to be sent */
+	uint32_t cum_said;  /* by the receiver */
+	struct seen *seen;
+};
+
+struct witness {
+	struct lane lanes[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
+	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];   /* the id that a host gave another */
+	struct witness_counts counts;
+	bool trace;
+	char wrong[160];
+};
+
+static void trace(const struct witness *w, const char *what, const struct sim_packet *p,
+		  const struct wire_header *h, uint64_t now_ns)
+{
+	if (w->trace)
+		printf("%llu %s %u>%u %s flags %03x session %08x psn %u cum %u message %u.%u\n",
+		       (unsigned long long)now_ns, what, p->from, p->to, wire_type_name(h->type),
+		       h->flags, h->dst_session, h->psn, h->cum_ack, h->msg_id, h->sub);
+}
+
+static void wrong(struct witness *w, const struct sim_packet *p, uint32_t psn, const char *what)
+{
+	if (!w->wrong[0])
+		snprintf(w->wrong, sizeof(w->wrong), "wire, host %u to host %u, packet %u: %s",
+			 p->from, p->to, psn, what);
+}
+
+static struct seen *seen_at(struct lane *l, uint32_t psn)
+{
+	return &l->seen[psn % SEEN_MAX];
+}
+
+static bool seen_is(const struct lane *l, const struct seen *s, uint32_t psn)
+{
+	return s->session == l->session && s->psn == psn && s->identity != 0;
+}
+
+static uint64_t identity_of(const struct wire_header *h)
+{
+	uint64_t x = (uint64_t)h->msg_id << 32 | h->sub;
+
+	x ^= ((uint64_t)h->dst_qp << 8 | h->dst_function) * 0x9e3779b97f4a7c15ull;
+	return (x ^ x >> 31) * 0xff51afd7ed558ccdull | 1;
+}
+
+static void lane_open(struct lane *l, const struct wire_header *h)
+{
+	l->open = true;
+	l->session = h->dst_session;
+	l->una = l->next = l->cum_said = h->psn;
+}
+
+static void packet_sent(struct witness *w, const struct sim_packet *p, const struct wire_header *h)
+{
+	struct lane *l = &w->lanes[p->from][p->to];
+
+	if (!l->open || l->session != h->dst_session)
+		lane_open(l, h);
+	struct seen *s = seen_at(l, h->psn);
+	if (!seq_before(h->psn, l->next)) {
+		if (h->psn != l->next)
+			wrong(w, p, h->psn, "numbers before it were left out");
+		l->next = h->psn + 1;
+		*s = (struct seen){l->session, h->psn, identity_of(h), 0};
+		w->counts.packets++;
+		w->counts.packet_bytes += p->bytes + WIRE_OVERHEAD;
+	} else {
+		w->counts.repeats++;
+		w->counts.repeat_bytes += p->bytes + WIRE_OVERHEAD;
+		if (seq_before(h->psn, l->una) || (seen_is(l, s, h->psn) && s->flags & SEEN_KNOWN))
+			wrong(w, p, h->psn, "sent again although known to have arrived");
+		else if (!seen_is(l, s, h->psn) || s->identity != identity_of(h))
+			wrong(w, p, h->psn, "one number for two packets");
+		else if (s->flags & SEEN_RESYNC && h->type != WIRE_RESYNC)
+			wrong(w, p, h->psn, "given up, then sent");
+	}
+	if (h->type == WIRE_RESYNC)
+		s->flags |= SEEN_RESYNC;
+	if (l->next - l->una > RLTP_WINDOW_MAX)
+		wrong(w, p, h->psn, "more under way than any window allows");
+}
+
+/* Calls `each` for every packet that a frame acknowledges from `first` on. */
+static void acknowledged(const struct sim_packet *p, const struct wire_header *h, uint32_t first,
+			 void (*each)(struct witness *w, struct lane *l, const struct sim_packet *p,
+				      uint32_t psn),
+			 struct witness *w, struct lane *l)
+{
+	struct wire_ack ack;
+
+	for (uint32_t psn = first; seq_before(psn, h->cum_ack); psn++)
+		each(w, l, p, psn);
+	if (h->type != WIRE_ACK ||
+	    wire_ack_decode(p->data + h->header_bytes, h->payload_bytes, h->flags, &ack) != DXP_OK)
+		return;
+	for (uint32_t i = 0; i < ack.sack_words; i++) {
+		uint64_t word = get_be64(ack.bitmap + 8 * i);
+		for (; word != 0; word &= word - 1)
+			each(w, l, p,
+			     h->cum_ack + ack.sack_off + 64 * i + (uint32_t)__builtin_ctzll(word));
+	}
+}
+
+static void arrived_check(struct witness *w, struct lane *l, const struct sim_packet *p,
+			  uint32_t psn)
+{
+	const struct seen *s = seen_at(l, psn);
+
+	if (!seen_is(l, s, psn) || !(s->flags & SEEN_ARRIVED))
+		wrong(w, p, psn, "acknowledged, but never arrived");
+}
+
+/* `p->from` says what it has of the lane that leads to it. */
+static void acknowledgement_sent(struct witness *w, const struct sim_packet *p,
+				 const struct wire_header *h)
+{
+	struct lane *l = &w->lanes[p->to][p->from];
+
+	/* Said to an earlier process of the sender, it binds nobody. */
+	if (!l->open || l->session != w->handed[p->from][p->to] ||
+	    h->dst_session != w->handed[p->to][p->from])
+		return;
+	if (seq_before(h->cum_ack, l->cum_said))
+		wrong(w, p, h->cum_ack, "an acknowledgement taken back");
+	else if (seq_before(l->next, h->cum_ack))
+		wrong(w, p, h->cum_ack, "acknowledged, but never sent");
+	else
+		acknowledged(p, h, l->cum_said, arrived_check, w, l);
+	l->cum_said = h->cum_ack;
+}
+
+static void known_note(struct witness *w, struct lane *l, const struct sim_packet *p, uint32_t psn)
+{
+	struct seen *s = seen_at(l, psn);
+
+	if (seen_is(l, s, psn))
+		s->flags |= SEEN_KNOWN;
+}
+
+static void acknowledgement_delivered(struct witness *w, const struct sim_packet *p,
+				      const struct wire_header *h)
+{
+	struct lane *l = &w->lanes[p->to][p->from];
+
+	if (!l->open || h->dst_session != w->handed[p->to][p->from] ||
+	    seq_before(l->next, h->cum_ack))
+		return;
+	acknowledged(p, h, l->una, known_note, w, l);
+	if (seq_before(l->una, h->cum_ack))
+		l->una = h->cum_ack;
+}
+
+static void hello_sent(struct witness *w, const struct sim_packet *p, const struct wire_header *h)
+{
+	uint32_t id = get_be32(p->data + WIRE_OFF_HELLO_SESSION);
+
+	/* Ids and first numbers are drawn together: a new id is also a new lane of its own. */
+	if (id != w->handed[p->from][p->to])
+		w->lanes[p->from][p->to].open = false;
+	w->handed[p->from][p->to] = id;
+}
+
+static void sent(void *context, const struct sim_packet *p, uint64_t now_ns)
+{
+	struct witness *w = context;
+	struct wire_header h;
+
+	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK) {
+		wrong(w, p, 0, "a frame that its own sender would refuse");
+		return;
+	}
+	trace(w, "sent", p, &h, now_ns);
+	if (h.type == WIRE_HELLO || h.type == WIRE_HELLO_ACK)
+		hello_sent(w, p, &h);
+	if (h.flags & WIRE_FLAG_ACKV)
+		acknowledgement_sent(w, p, &h);
+	if (wire_type_data(h.type))
+		packet_sent(w, p, &h);
+}
+
+static void delivered(void *context, const struct sim_packet *p, uint64_t now_ns)
+{
+	struct witness *w = context;
+	struct lane *l = &w->lanes[p->from][p->to];
+	struct wire_header h;
+
+	if (wire_header_decode(p->data, p->bytes, &h) != DXP_OK)
+		return;
+	trace(w, "came", p, &h, now_ns);
+	/* RLTP makes no use of the number in a NACK */
+	if (h.flags & WIRE_FLAG_ACKV && h.type != WIRE_NACK)
+		acknowledgement_delivered(w, p, &h);
+	if (!wire_type_data(h.type) || !l->open || h.dst_session != l->session)
+		return;
+	struct seen *s = seen_at(l, h.psn);
+	if (seen_is(l, s, h.psn))
+		s->flags |= SEEN_ARRIVED;
+}
+
+struct witness *witness_create(struct net *n)
+{
+	struct witness *w = calloc(1, sizeof(*w));
+	const struct net_tap tap = {sent, delivered, w};
+
+	if (!w)
+		return NULL;
+	w->trace = getenv("DXP_TRACE");
+	uint32_t hosts = net_paths(n)->hosts;
+	for (uint32_t i = 0; i < hosts * hosts; i++) {
+		struct lane *l = &w->lanes[i / hosts][i % hosts];
+		l->seen = i / hosts != i % hosts ? calloc(SEEN_MAX, sizeof(*l->seen)) : NULL;
+		if (i / hosts != i % hosts && !l->seen) {
+			witness_destroy(w);
+			return NULL;
+		}
+	}
+	net_tap_set(n, &tap);
+	return w;
+}
+
+void witness_destroy(struct witness *w)
+{
+	for (uint32_t i = 0; w && i < WITNESS_HOSTS; i++)
+		for (uint32_t k = 0; k < WITNESS_HOSTS; k++)
+			free(w->lanes[i][k].seen);
+	free(w);
+}
+
+void witness_forget(struct witness *w, uint32_t host)
+{
+	for (uint32_t i = 0; i < WITNESS_HOSTS; i++) {
+		w->lanes[host][i].open = false;
+		w->handed[host][i] = 0;
+	}
+}
+
+const char *witness_verdict(const struct witness *w)
+{
+	return w->wrong[0] ? w->wrong : NULL;
+}
+
+const struct witness_counts *witness_counts(const struct witness *w)
+{
+	return &w->counts;
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Congestion control: each module in a closed loop with a bottleneck in virtual time, where what it
+ * is for shows as numbers; then rules of single modules, and any module under nonsense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "base/rng.h"
+#include "base/util.h"
+#include "rltp/cc.h"
+#include "test/support/bottleneck.h"
+
+static struct bottleneck loop;
+
+/* 10 Gb/s behind senders of 40, 20 us, 256 packets of queue: the path of docs/design.md. */
+static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
+{
+	return (struct bottleneck_options){
+		.rate_bps = 1250000000,
+		.access_bps = 5000000000ull,
+		.delay_ns = 20000,
+		.queue_packets = 256,
+		.packet_bytes = 1538,
+		.ack_every = RLTP_ACK_EVERY,
+		.seed = 1,
+		.kind = kind,
+		.most = RLTP_WINDOW_DEFAULT,
+		.flows = flows,
+	};
+}
+
+static uint64_t seed_first(void)
+{
+	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
+}
+
+static uint64_t seed_last(uint64_t default_last)
+{
+	return getenv("DXP_SEED") ? seed_first() : default_last;
+}
+
+/* Utilisation after 5 ms of start, over `ms`. */
+static double utilisation(const struct bottleneck_options *o, uint64_t ms)
+{
+	bottleneck_create(&loop, o);
+	bottleneck_run(&loop, 5 * MS_NS);
+	bottleneck_reset(&loop);
+	bottleneck_run(&loop, (5 + ms) * MS_NS);
+	double share = bottleneck_utilisation(&loop, ms * MS_NS);
+	bottleneck_destroy(&loop);
+	return share;
+}
+
+#define ASSERT_AT_LEAST(value, bound)                                          \
+	do {                                                                   \
+		double value_ = (value);                                       \
+		if (!(value_ >= (bound)))                                      \
+			fail_msg("%s is %.4f, not %g", #value, value_, bound); \
+	} while (0)
+
+#define ASSERT_AT_MOST(value, bound)                                           \
+	do {                                                                   \
+		double value_ = (value);                                       \
+		if (!(value_ <= (bound)))                                      \
+			fail_msg("%s is %.4f, not %g", #value, value_, bound); \
+	} while (0)
+
+static void cc__names(void **state)
+{
+	enum cc_kind kind = CC_RENO;
+
+	for (int i = 0; i < CC_KINDS; i++) {
+		assert_true(cc_parse(cc_name((enum cc_kind)i), &kind));
+		assert_int_equal(kind, i);
+	}
+	assert_false(cc_parse("", &kind));
+	assert_false(cc_parse("Swift", &kind));
+	assert_false(cc_parse("swift ", &kind));
+	assert_int_equal(kind, CC_KINDS - 1);
+	assert_null(cc_name(CC_KINDS));
+	assert_true(cc_wants_ecn(CC_DCTCP));
+	assert_false(cc_wants_ecn(CC_NONE));
+	assert_false(cc_wants_ecn(CC_RENO));
+}
+
+/* Losses that are not congestion cost what is lost and next to nothing more. */
+static void cc__swift_keeps_its_rate_under_loss(void **state)
+{
+	static const struct {
+		uint32_t loss_ppm;
+		double least;
+	} rows[] = {{0, 0.97}, {1000, 0.97}, {10000, 0.95}, {50000, 0.90}, {100000, 0.85}};
+
+	for (uint32_t delay_ns = 20000; delay_ns <= 200000; delay_ns *= 10)
+		for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+			struct bottleneck_options o = path(CC_SWIFT, 1);
+			o.delay_ns = delay_ns;
+			o.loss_ppm = rows[i].loss_ppm;
+			ASSERT_AT_LEAST(utilisation(&o, 60), rows[i].least);
+		}
+}
+
+/* That the model is real: Reno on the same paths loses most of it. */
+static void cc__reno_collapses_under_loss(void **state)
+{
+	struct bottleneck_options o = path(CC_RENO, 1);
+
+	ASSERT_AT_LEAST(utilisation(&o, 60), 0.97);
+	o.loss_ppm = 10000;
+	ASSERT_AT_MOST(utilisation(&o, 60), 0.6);
+	o.delay_ns = 200000;
+	ASSERT_AT_MOST(utilisation(&o, 60), 0.2);
+}
+
+static void cc__swift_incast(void **state)
+{
+	static const struct {
+		uint32_t flows, noise_ns;
+	} rows[] = {{2, 0}, {8, 0}, {8, 5000}, {32, 0}, {32, 2000}, {32, 5000}};
+
+	for (uint64_t seed = seed_first(); seed <= seed_last(3); seed++)
+		for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+			struct bottleneck_options o = path(CC_SWIFT, rows[i].flows);
+			o.seed = seed;
+			o.noise_ns = rows[i].noise_ns;
+			print_message("%u to 1, DXP_SEED=%llu\n", o.flows,
+				      (unsigned long long)seed);
+			bottleneck_create(&loop, &o);
+			bottleneck_run(&loop, 200 * MS_NS);
+			/* with the start, where nobody knows of the others */
+			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.02);
+			ASSERT_AT_LEAST(bottleneck_fairness(&loop, o.flows), 0.98);
+			ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 200 * MS_NS), 0.97);
+			bottleneck_reset(&loop);
+			bottleneck_run(&loop, 240 * MS_NS);
+			/* without it */
+			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.0005);
+			ASSERT_AT_MOST(bottleneck_queue(&loop), 100.0);
+			bottleneck_destroy(&loop);
+		}
+}
+
+/* A bound on packets in flight alone, in the same place. */
+static void cc__none_drops_most_of_an_incast(void **state)
+{
+	struct bottleneck_options o = path(CC_NONE, 8);
+
+	o.most = 256;
+	bottleneck_create(&loop, &o);
+	bottleneck_run(&loop, 5 * MS_NS);
+	ASSERT_AT_LEAST(bottleneck_drops(&loop), 0.5);
+	bottleneck_destroy(&loop);
+}
+
+/* Who comes later sees a queue that was there before it. */
+static void cc__late_joiner_converges(void **state)
+{
+	for (uint32_t delay_ns = 20000; delay_ns <= 200000; delay_ns *= 10)
+		for (uint32_t flows = 2; flows <= 9; flows += 7) {
+			struct bottleneck_options o = path(CC_SWIFT, flows);
+			o.delay_ns = delay_ns;
+			bottleneck_create(&loop, &o);
+			loop.flow[flows - 1].start_ns = 50 * MS_NS;
+			bottleneck_run(&loop, 150 * MS_NS);
+			bottleneck_reset(&loop);
+			bottleneck_run(&loop, 350 * MS_NS);
+			print_message("%u flows, %u us: %.4f\n", flows, delay_ns / 1000,
+				      bottleneck_fairness(&loop, flows));
+			ASSERT_AT_LEAST(bottleneck_fairness(&loop, flows),
+					delay_ns == 20000 ? 0.98 : 0.9);
+			bottleneck_destroy(&loop);
+		}
+}
+
+static void cc__dctcp_keeps_the_queue_at_the_mark(void **state)
+{
+	for (uint32_t flows = 1; flows <= 8; flows *= 2) {
+		struct bottleneck_options o = path(CC_DCTCP, flows);
+		o.mark_packets = 20;
+		bottleneck_create(&loop, &o);
+		bottleneck_run(&loop, 10 * MS_NS);
+		bottleneck_reset(&loop);
+		bottleneck_run(&loop, 60 * MS_NS);
+		ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 50 * MS_NS), 0.97);
+		ASSERT_AT_LEAST(bottleneck_queue(&loop), 8.0);
+		ASSERT_AT_MOST(bottleneck_queue(&loop), 30.0);
+		assert_true(loop.queue_most < 60);
+		assert_true(bottleneck_drops(&loop) == 0);
+		bottleneck_destroy(&loop);
+	}
+}
+
+/* A host whose own batches and late turns look like a queue: fast link, short path, each sample up
+ * to 40 us too long and some by up to a millisecond. */
+static void cc__swift_bears_a_noisy_host(void **state)
+{
+	for (uint64_t seed = seed_first(); seed <= seed_last(3); seed++)
+		for (uint32_t spike_ppm = 0; spike_ppm <= 100000; spike_ppm += 50000) {
+			struct bottleneck_options o = path(CC_SWIFT, 1);
+			print_message("spikes %u ppm, DXP_SEED=%llu\n", spike_ppm,
+				      (unsigned long long)seed);
+			o.seed = seed;
+			o.rate_bps = 3500000000ull;
+			o.access_bps = 7000000000ull;
+			o.queue_packets = 1024;
+			o.delay_ns = 6000;
+			o.host_ns = 150000;
+			o.noise_ns = 40000;
+			o.spike_ppm = spike_ppm;
+			o.spike_ns = 1000000;
+			ASSERT_AT_LEAST(utilisation(&o, 40), 0.97);
+		}
+}
+
+/* After a pause others may have the path: what leaves is what a fresh session would send, and it is
+ * back soon. */
+static void cc__a_pause_forgets_the_window(void **state)
+{
+	struct bottleneck_options o = path(CC_SWIFT, 1);
+
+	o.delay_ns = 200000;
+	o.idle_from_ns = 40 * MS_NS;
+	o.idle_to_ns = 140 * MS_NS;
+	bottleneck_create(&loop, &o);
+	bottleneck_run(&loop, 40 * MS_NS);
+	assert_true(cc_window(&loop.flow[0].cc) > 100);
+	bottleneck_run(&loop, 140 * MS_NS - 1);
+	assert_int_equal(loop.flow[0].inflight, 0);
+	bottleneck_reset(&loop);
+	bottleneck_run(&loop, 140 * MS_NS + 100000); /* half a round trip */
+	assert_true(loop.flow[0].sent > 0 && loop.flow[0].sent <= RLTP_CC_INITIAL);
+	bottleneck_run(&loop, 145 * MS_NS);
+	bottleneck_reset(&loop);
+	bottleneck_run(&loop, 165 * MS_NS);
+	ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 20 * MS_NS), 0.9);
+	bottleneck_destroy(&loop);
+}
+
+static void cc__resume_halves_for_each_10_ms(void **state)
+{
+	struct cc c;
+
+	for (uint64_t ms = 0; ms < 100; ms++) {
+		cc_init(&c, CC_SWIFT, 1024, S_NS);
+		c.window = 800 * CC_ONE;
+		c.starting = false;
+		cc_resume(&c, S_NS + ms * MS_NS);
+		uint32_t expected = (uint32_t)max_u64(800u >> (ms / 10), RLTP_CC_INITIAL);
+		assert_int_equal(cc_window(&c), expected);
+		assert_int_equal(c.starting, expected < 800);
+	}
+	/* a small window does not grow by it, and a clock that stood still is no pause */
+	c.window = CC_ONE / 2;
+	cc_resume(&c, 2 * S_NS);
+	assert_int_equal(c.window, CC_ONE / 2);
+	cc_resume(&c, 1);
+	assert_int_equal(c.window, CC_ONE / 2);
+	cc_init(&c, CC_NONE, 1024, 0);
+	cc_resume(&c, S_NS);
+	assert_int_equal(cc_window(&c), 1024);
+	assert_true(cc_window_fine(&c) == CC_UNPACED);
+}
+
+static struct cc_ack ack_at(uint64_t now_ns, uint32_t delay_ns)
+{
+	return (struct cc_ack){.now_ns = now_ns,
+			       .acked = 16,
+			       .inflight = 100,
+			       .delay_ns = delay_ns,
+			       .rtt_ns = delay_ns,
+			       .limited = true};
+}
+
+/* One round trip each 100 us, `rounds` of them. */
+static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_ns)
+{
+	for (int i = 0; i < 4 * count; i++) {
+		now_ns += 25000;
+		struct cc_ack a = ack_at(now_ns, delay_ns);
+		a.rtt_ns = 100000;
+		cc_acked(c, &a);
+	}
+	return now_ns;
+}
+
+/* What makes a loss congestion for swift: delay, a mark, or a heavy share; else nothing. */
+static void cc__swift_gates_losses(void **state)
+{
+	struct cc c;
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	uint64_t now_ns = rounds(&c, 0, 30, 20000);
+	uint32_t before = c.window;
+	cc_lost(&c, 1, 100, now_ns + 1);
+	assert_int_equal(c.window, before);
+
+	now_ns = rounds(&c, now_ns, 3, 60000);
+	now_ns += 25000;
+	struct cc_ack queued = ack_at(now_ns, 60000);
+	cc_acked(&c, &queued);
+	before = c.window;
+	cc_lost(&c, 1, 100, now_ns + 1);
+	assert_true(c.window < before);
+	before = c.window;
+	cc_lost(&c, 1, 100, now_ns + 2); /* once in a round trip */
+	assert_int_equal(c.window, before);
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	now_ns = rounds(&c, 0, 30, 20000) + 1000;
+	struct cc_ack marked = ack_at(now_ns, 20000);
+	marked.marked = 1;
+	cc_acked(&c, &marked);
+	before = c.window;
+	cc_lost(&c, 1, 100, now_ns);
+	assert_int_equal(c.window, before * 7 / 10);
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	now_ns = rounds(&c, 0, 30, 20000) + 1000;
+	before = c.window;
+	cc_lost(&c, 60, 100, now_ns);
+	assert_int_equal(c.window, before / 2);
+	assert_int_equal(cc_window(&c), c.window / CC_ONE);
+}
+
+/* A path that became longer than the target: the window falls to its floor, then the path is
+ * believed. */
+static void cc__swift_learns_a_longer_path(void **state)
+{
+	struct cc c;
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	uint64_t now_ns = rounds(&c, 0, 100, 20000);
+	assert_true(c.window > 100 * CC_ONE);
+	now_ns = rounds(&c, now_ns, 100, 400000);
+	assert_int_equal(c.window, RLTP_CC_WINDOW_MIN);
+	assert_int_equal(cc_window(&c), 1);
+	assert_int_equal(cc_window_fine(&c), RLTP_CC_WINDOW_MIN);
+	now_ns = rounds(&c, now_ns, 1200, 400000);
+	assert_int_equal(c.min_delay_ns, 400000);
+	assert_true(c.window > 10 * CC_ONE);
+}
+
+/* The window grows only where it is what holds the sender back. */
+static void cc__appetite_does_not_raise_the_window(void **state)
+{
+	static const enum cc_kind kinds[] = {CC_SWIFT, CC_DCTCP, CC_RENO};
+
+	for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
+		struct cc c;
+		cc_init(&c, kinds[k], 1024, 0);
+		for (int starting = 1; starting >= 0; starting--) {
+			c.starting = starting;
+			uint32_t before = c.window;
+			for (uint64_t t = 1; t <= 100; t++) {
+				struct cc_ack a = ack_at(t * 20000 + (starting ? 0 : S_NS), 20000);
+				a.limited = false;
+				cc_acked(&c, &a);
+			}
+			assert_int_equal(c.window, before);
+		}
+	}
+}
+
+static void cc__full_receive_buffer(void **state)
+{
+	struct cc c;
+	uint64_t now_ns = 0;
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	now_ns = rounds(&c, now_ns, 100, 20000);
+	uint32_t before = cc_window(&c);
+	for (int i = 0; i < 8; i++) {
+		now_ns += 200000;
+		struct cc_ack a = ack_at(now_ns, 20000);
+		a.rx_level = 31;
+		cc_acked(&c, &a);
+	}
+	assert_true(cc_window(&c) < before / 20);
+	assert_true(c.window >= before * CC_ONE); /* the path is not to blame */
+	rounds(&c, now_ns, 100, 20000);
+	assert_true(cc_window(&c) >= before);
+}
+
+static void cc__timeouts(void **state)
+{
+	struct cc c;
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	uint64_t now_ns = rounds(&c, 0, 200, 20000);
+	cc_timeout(&c, now_ns);
+	assert_int_equal(cc_window(&c), RLTP_CC_INITIAL);
+	assert_true(c.starting);
+	for (int i = 0; i < 10; i++)
+		cc_timeout(&c, now_ns);
+	assert_int_equal(cc_window(&c), 1);
+	assert_true(c.window >= CC_ONE);
+	cc_init(&c, CC_RENO, 1024, 0);
+	c.window = 100 * CC_ONE;
+	cc_timeout(&c, 1);
+	assert_int_equal(cc_window(&c), 1);
+	assert_int_equal(c.threshold, 50 * CC_ONE);
+	cc_init(&c, CC_NONE, 77, 0);
+	cc_timeout(&c, 1);
+	cc_lost(&c, 70, 77, 2);
+	assert_int_equal(cc_window(&c), 77);
+}
+
+/* Mostly plausible, sometimes anything. */
+static uint32_t value(struct rng *r, uint32_t usual)
+{
+	switch (rng_below(r, 8)) {
+	case 0: return 0;
+	case 1: return (uint32_t)rng_next(r);
+	case 2: return UINT32_MAX;
+	default: return (uint32_t)rng_below(r, usual);
+	}
+}
+
+static void check(const struct cc *c, uint32_t most, uint64_t seed)
+{
+	if (cc_window(c) < 1 || cc_window(c) > most || c->window < RLTP_CC_WINDOW_MIN ||
+	    c->window > most * CC_ONE || c->host_window < RLTP_CC_WINDOW_MIN ||
+	    c->host_window > most * CC_ONE || cc_window_fine(c) < RLTP_CC_WINDOW_MIN ||
+	    (cc_window_fine(c) > most * CC_ONE && cc_window_fine(c) != CC_UNPACED))
+		fail_msg("%s: window %u, %u of %u; replay with DXP_SEED=%llu",
+			 cc_name((enum cc_kind)c->kind), c->window, c->host_window, most,
+			 (unsigned long long)seed);
+}
+
+static void cc__no_input_leaves_the_bounds(void **state)
+{
+	for (uint64_t seed = seed_first(); seed <= seed_last(400); seed++) {
+		struct rng r = {seed};
+		uint32_t most = 1 + (uint32_t)rng_below(&r, RLTP_WINDOW_MAX);
+		uint64_t now_ns = rng_below(&r, 2) ? rng_next(&r) >> 2 : 0;
+		struct cc c;
+		cc_init(&c, (enum cc_kind)(seed % CC_KINDS), most, now_ns);
+		for (int i = 0; i < 1000; i++) {
+			struct cc_ack a = {.now_ns = now_ns,
+					   .acked = value(&r, 64),
+					   .inflight = value(&r, 2048),
+					   .delay_ns = value(&r, 300000),
+					   .rtt_ns = value(&r, 500000),
+					   .marked = (uint16_t)value(&r, 16),
+					   .rx_level = (uint8_t)value(&r, 32),
+					   .limited = rng_below(&r, 2)};
+			now_ns += rng_below(&r, 16) ? rng_below(&r, 100000) : rng_next(&r) >> 30;
+			switch (rng_below(&r, 8)) {
+			case 0: cc_lost(&c, value(&r, 8), value(&r, 2048), now_ns); break;
+			case 1: cc_resume(&c, now_ns); break;
+			case 2:
+				if (rng_below(&r, 8) == 0)
+					cc_timeout(&c, now_ns);
+				break;
+			default: cc_acked(&c, &a);
+			}
+			check(&c, most, seed);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cc__names),
+		cmocka_unit_test(cc__swift_keeps_its_rate_under_loss),
+		cmocka_unit_test(cc__reno_collapses_under_loss),
+		cmocka_unit_test(cc__swift_incast),
+		cmocka_unit_test(cc__none_drops_most_of_an_incast),
+		cmocka_unit_test(cc__late_joiner_converges),
+		cmocka_unit_test(cc__dctcp_keeps_the_queue_at_the_mark),
+		cmocka_unit_test(cc__swift_bears_a_noisy_host),
+		cmocka_unit_test(cc__a_pause_forgets_the_window),
+		cmocka_unit_test(cc__resume_halves_for_each_10_ms),
+		cmocka_unit_test(cc__swift_gates_losses),
+		cmocka_unit_test(cc__swift_learns_a_longer_path),
+		cmocka_unit_test(cc__appetite_does_not_raise_the_window),
+		cmocka_unit_test(cc__full_receive_buffer),
+		cmocka_unit_test(cc__timeouts),
+		cmocka_unit_test(cc__no_input_leaves_the_bounds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
