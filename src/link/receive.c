@@ -257,5 +257,8 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 	 * into them. */
 	if (!inbox_pending(&l->inbox) && !inbox_look(l))
 		return 0;
-	return inbox_take(&l->inbox, arrivals, count, &l->counters);
+	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
+	for (size_t i = 0; l->tap && i < taken; i++)
+		l->tap->received(l->tap->context, &arrivals[i]);
+	return taken;
 }

@@ -200,9 +200,14 @@ static size_t send_faulty(struct link *l, const struct link_datagram *datagrams,
 	send_held(l);
 	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
 		ready = 0;
-		while (taken < count && ready + FAULT_OUT_MAX <= ROUND)
-			ready += fault_pass(l->fault, &datagrams[taken++], link_now_ns(),
+		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
+			ready += fault_pass(l->fault, &datagrams[taken], link_now_ns(),
 					    out + ready);
+			if (l->tap)
+				l->tap->sent(l->tap->context, &datagrams[taken],
+					     fault_fate(l->fault));
+			taken++;
+		}
 		sent = list_send(l, out, ready);
 		fault_settle(l->fault, out + sent, ready - sent);
 	}
@@ -222,6 +227,8 @@ size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t c
 		for (size_t i = 0; i < round; i++)
 			list[i] = &datagrams[done + i];
 		size_t taken = list_send(l, list, round);
+		for (size_t i = 0; l->tap && i < taken; i++)
+			l->tap->sent(l->tap->context, list[i], 0);
 		done += taken;
 		if (taken < round)
 			break;

@@ -41,6 +41,7 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 	if (slot->state == TX_SENT && slot->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
 	slot->state = TX_ACKED;
+	s->counters.acked_packets++;
 	slot->message = NULL;
 	flow_settled(io, m->flow);
 	if (--m->unacked == 0 && m->next_sub == m->packet_count)
@@ -169,6 +170,7 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 		}
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_GAP;
 		s->counters.retransmitted_gap++;
 		found++;
 	}
@@ -353,6 +355,7 @@ static void probe_mark(struct rltp_session *s)
 
 	slot_leave(io, newest);
 	slot_enter(io, newest, TX_LOST);
+	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
 	/* First of the lost ones: a probe goes out whatever the window says. */
 	while (slot_first(io, &io->lost) != newest) {
@@ -372,6 +375,7 @@ static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 	while ((slot = slot_first(io, &io->sent)) != NULL) {
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_TIMEOUT;
 		s->counters.retransmitted_timeout++;
 	}
 	s->counters.timeouts++;

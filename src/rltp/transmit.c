@@ -147,6 +147,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	slot_leave(io, slot);
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, flags, now_ns, out);
+	out->cause = slot->cause;
 	return true;
 }
 
