@@ -147,6 +147,8 @@ int node_open(const struct node_options *options, struct node **out)
 		status = nic_start(n);
 	if (status == DXP_OK && !options->static_id)
 		status = member_start(n, link_now_ns());
+	if (status == DXP_OK)
+		status = observe_open(n);
 	/* Copied where they are needed; the caller's may go. */
 	n->options.fabric_key = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
@@ -184,6 +186,7 @@ void node_close(struct node *n)
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
+	observe_close(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
 	free(n->window);
@@ -226,8 +229,10 @@ uint32_t node_turn(struct node *n)
 {
 	uint64_t now_ns = link_now_ns();
 	uint32_t work = 0;
-	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
 
+	if (observe_asked(&n->observe))
+		observe_tap(n);
+	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
 	for (size_t i = 0; i < count; i++)
 		arrival_take(n, &n->arrivals[i], now_ns);
 	work += (uint32_t)count;
@@ -240,12 +245,17 @@ uint32_t node_turn(struct node *n)
 			break;
 		work += (uint32_t)datagrams_send(n, count);
 	}
+	observe_note(&n->observe, work, now_ns);
+	if (now_ns >= n->observe.due_ns)
+		observe_publish(n, now_ns);
 	return work;
 }
 
 uint64_t node_deadline(const struct node *n)
 {
-	return min_u64(nic_deadline(n->nic), n->member ? member_deadline(n->member) : UINT64_MAX);
+	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
+
+	return n->member ? min_u64(deadline_ns, member_deadline(n->member)) : deadline_ns;
 }
 
 int node_join(struct node *n, uint64_t deadline_ns)
