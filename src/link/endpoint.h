@@ -37,7 +37,7 @@ struct link {
 	uint32_t buffer_bytes; /* asked for, of each socket */
 	bool gro;
 	size_t receive_buffer_bytes;
-	struct fault *fault; /* NULL without DXP_FAULT */
+	struct fault *fault;        /* NULL without DXP_FAULT */
 	const struct link_tap *tap; /* NULL: nobody watches */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */

@@ -176,11 +176,11 @@ static size_t send_faulty(struct link *l, const struct link_datagram *datagrams,
 	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
 		ready = 0;
 		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
-			ready += fault_pass(l->fault, &datagrams[taken], link_now_ns(),
-					    out + ready);
+			uint64_t now_ns = link_now_ns();
+			ready += fault_pass(l->fault, &datagrams[taken], now_ns, out + ready);
 			if (l->tap)
 				l->tap->sent(l->tap->context, &datagrams[taken],
-					     fault_fate(l->fault));
+					     fault_fate(l->fault), now_ns);
 			taken++;
 		}
 		sent = list_send(l, out, ready);
@@ -201,9 +201,10 @@ size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t c
 		size_t round = min_u64(count - done, ROUND);
 		for (size_t i = 0; i < round; i++)
 			list[i] = &datagrams[done + i];
+		uint64_t at_ns = l->tap ? link_now_ns() : 0;
 		size_t taken = list_send(l, list, round);
 		for (size_t i = 0; l->tap && i < taken; i++)
-			l->tap->sent(l->tap->context, list[i], 0);
+			l->tap->sent(l->tap->context, list[i], 0, at_ns);
 		done += taken;
 		if (taken < round)
 			break;

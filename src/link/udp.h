@@ -51,7 +51,8 @@ enum link_fate {
 
 /* Somebody who sees every datagram. Calls must not use the endpoint. */
 struct link_tap {
-	void (*sent)(void *context, const struct link_datagram *d, unsigned fate);
+	/* `at_ns`: when it was handed to the kernel, or to the fault injector. */
+	void (*sent)(void *context, const struct link_datagram *d, unsigned fate, uint64_t at_ns);
 	void (*received)(void *context, const struct link_arrival *a);
 	void *context;
 };
