@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copying a message that arrives in pieces into memory that has left the cache. A store to a line
- * that is not there waits for it; so while a piece is copied the place of the next one is asked for.
- * 1408 bytes into memory: 44 instead of 80 ns, into the cache: 27 instead of 23 (Zen 5). Stores past
- * the cache take 35, but then whoever reads the data waits for memory. */
+ * that is not there waits for it; so while a piece is copied the place of the next one is asked
+ * for. 1408 bytes into memory: 44 instead of 80 ns, into the cache: 27 instead of 23 (Zen 5).
+ * Stores past the cache take 35, but then whoever reads the data waits for memory. */
 #ifndef BASE_PLACE_H
 #define BASE_PLACE_H
 

@@ -37,7 +37,9 @@ struct link {
 	uint32_t buffer_bytes; /* asked for, of each socket */
 	bool gro;
 	size_t receive_buffer_bytes;
-	struct fault *fault; /* NULL without DXP_FAULT */
+	struct fault *fault;            /* NULL without DXP_FAULT */
+	struct wire_address too_big_to; /* link_too_big's answer; ... */
+	size_t too_big_bytes;           /* ... 0: none */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
 	struct train_limits limits;

@@ -81,6 +81,23 @@ static bool no_room(int error)
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
+static void too_big_note(struct link *l, const struct link_datagram *d)
+{
+	l->counters.too_big++;
+	l->too_big_to = d->to;
+	l->too_big_bytes = train_datagram_bytes(d);
+}
+
+bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes)
+{
+	if (l->too_big_bytes == 0)
+		return false;
+	*to = l->too_big_to;
+	*bytes = l->too_big_bytes;
+	l->too_big_bytes = 0;
+	return true;
+}
+
 /* A train got nowhere, but a datagram of it did: do not try that again. */
 static void train_blame(struct link *l, const struct link_datagram *first, int error)
 {
@@ -89,6 +106,7 @@ static void train_blame(struct link *l, const struct link_datagram *first, int e
 	errno = error;
 	l->counters.gso_fallbacks++;
 	if (error == EMSGSIZE) {
+		too_big_note(l, first);
 		l->limits.refused_to = first->to;
 		l->limits.refused_bytes = train_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s are larger than its path: sent one by one; "
@@ -147,6 +165,8 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 			if (taken < length)
 				break;
 		} else {
+			if (error == EMSGSIZE)
+				too_big_note(l, list[done]);
 			l->counters.send_errors += length;
 			done += length;
 		}
