@@ -60,6 +60,9 @@ void socket_close(struct link_socket *s);
 /* socket.c: see link_socket. Stays as it was when datagrams are waiting. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
+/* socket.c: see link_socket. */
+void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
+
 /* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told.
  */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
