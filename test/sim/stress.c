@@ -32,13 +32,13 @@
 #define SEEDS 1000
 #endif
 
-#define SLICES      40
-#define LIVENESS_NS (20 * RLTP_RTO_MAX_NS)
-#define HELD_BACK   12 /* operations posted when copies of old datagrams come */
-#define LATE_NS     (95 * S_NS)
-#define HOUR_NS     (3600 * S_NS)
+#define SLICES       40
+#define LIVENESS_NS  (20 * RLTP_RTO_MAX_NS)
+#define HELD_BACK    12 /* operations posted when copies of old datagrams come */
+#define LATE_NS      (95 * S_NS)
+#define HOUR_NS      (3600 * S_NS)
 #define FAILURES_MAX 20 /* then the rest is left out */
-#define DATAGRAM    1538
+#define DATAGRAM     1538
 
 struct stress {
 	struct world world;
@@ -64,7 +64,7 @@ static void indices_age(struct stress *t, uint32_t i)
 	atomic_store(&f->window->sent.consumer, old);
 	atomic_store(&f->window->received.consumer, old);
 	for (struct nic_peer *p = n->peers; p; p = p->next) {
-		p->read_id = UINT32_MAX - 200;
+		work_get(p)->read_id = UINT32_MAX - 200;
 		for (uint32_t q = 0; q < WORLD_QPS && !t->mishaps; q++)
 			tx_stream_get(p, q)->next = tx_stream_get(p, q)->una =
 				rx_stream_get(p, q)->next = UINT32_MAX - 10;
