@@ -262,6 +262,11 @@ void packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 
 	if (!p || index == NIC_STREAMS)
 		return;
+	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
+	if (h->qp_magic == 0) {
+		read_cancel(p, h->msg_id, DXP_EPATH);
+		return;
+	}
 	struct rx_stream *stream = rx_stream_get(p, index);
 	if (!stream || h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return;

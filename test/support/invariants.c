@@ -127,8 +127,9 @@ static void session_check(struct tally *t, struct rltp_session *s)
 	must(t, rx->end - rx->cum <= RLTP_WINDOW_MAX, "the receiver's map is too wide");
 	must(t, !(rx->words[rx->cum % RLTP_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");
-	must(t, s->active || !rltp_session_busy(s), "a session with work that nobody looks after");
-	must(t, s->active || rltp_session_deadline(s) == UINT64_MAX,
+	bool watched = s->ready || s->heap_index != 0;
+	must(t, watched || !rltp_session_busy(s), "a session with work that nobody looks after");
+	must(t, watched || rltp_session_deadline(s) == UINT64_MAX,
 	     "a session with a deadline that nobody looks after");
 	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
 }
