@@ -303,6 +303,10 @@ static void request_advance(struct nic_request *r)
 			request_fail(r, DXP_ENOENT);
 			return;
 		}
+		if (r->head.dst_magic == 0) {
+			request_fail(r, DXP_EACCESS); /* none is 0: it marks answers */
+			return;
+		}
 		switch (r->head.op) {
 		case NIC_OP_NAP: more = nap_cut(r, p); break;
 		case NIC_OP_PUT: more = put_cut(r, p); break;
