@@ -189,13 +189,17 @@ struct nic_work {
 };
 
 struct nic_peer {
-	struct nic *nic;
 	struct rltp_session *session;
 	struct nic_peer *next;
 	struct nic_work *work;     /* NULL: rests */
 	struct stream_mark *marks; /* one for each stream ever used in this session */
 	uint32_t mark_count;
 };
+
+static inline struct nic *peer_nic(const struct nic_peer *p)
+{
+	return p->session->shared->user;
+}
 
 struct nic {
 	struct nic_options options;

@@ -192,7 +192,6 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 		rltp_endpoint_peer_lost(n->endpoint, peer->node, DXP_ENOMEM);
 		return DXP_ENOMEM;
 	}
-	p->nic = n;
 	p->session = s;
 	p->next = n->peers;
 	n->peers = p;
