@@ -65,7 +65,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		free(io);
 		return DXP_ENOMEM;
 	}
-	flows_reset(io);
+	flows_reset(s, io);
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);
