@@ -168,7 +168,6 @@ static void swift_timeout(struct cc *c, uint64_t now_ns)
 
 const struct cc_ops cc_swift = {
 	.name = "swift",
-	.ecn = true,
 	.acked = swift_acked,
 	.round = swift_round,
 	.lost = swift_lost,

@@ -84,6 +84,7 @@ static void cc__names(void **state)
 	assert_int_equal(kind, CC_KINDS - 1);
 	assert_null(cc_name(CC_KINDS));
 	assert_true(cc_wants_ecn(CC_DCTCP));
+	assert_false(cc_wants_ecn(CC_SWIFT));
 	assert_false(cc_wants_ecn(CC_NONE));
 	assert_false(cc_wants_ecn(CC_RENO));
 }
