@@ -357,7 +357,9 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	s->secrets.state = take8(s);
 	for (int i = 0; i < 2; i++) {
 		struct host *h = &s->hosts[i];
-		h->window = memory_get(sizeof(*h->window));
+		h->window = aligned_alloc(_Alignof(struct nic_window), sizeof(*h->window));
+		if (!h->window)
+			die("no memory");
 		h->memory[0] = memory_get(REGION_BYTES);
 		h->memory[1] = memory_get(REGION_BYTES);
 		for (uint32_t at = 0; at < REGION_BYTES; at++)
