@@ -119,6 +119,7 @@
 #define RLTP_SHARE \
 	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch */
 #define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
+#define RLTP_RWND_SHORT 4 /* packets of RLTP_PMTU_BASE take the room of one of 8896: skb and page */
 #define RLTP_GREETINGS_PER_S \
 	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s */
 #define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */

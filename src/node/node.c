@@ -18,7 +18,6 @@
 	1000 /* tries while the kernel has no room; then the rest is left to the transport */
 #define BUFFER_PER_PACKET \
 	16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
-#define WINDOW_MIN 16
 
 /* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id.
  */
@@ -56,12 +55,13 @@ static int link_start(struct node *n)
 	return link_open(&options, &n->link);
 }
 
-static uint32_t window_packets(const struct node *n)
+/* The tag of a greeting: made with the fabric key, which every node of the fabric has. */
+static void authenticate(void *context, const uint8_t *frame, size_t bytes,
+			 uint8_t tag[WIRE_TAG_BYTES])
 {
-	if (n->options.window_packets)
-		return n->options.window_packets;
-	return (uint32_t)clamp_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, WINDOW_MIN,
-				   RLTP_WINDOW_DEFAULT);
+	const struct node *n = context;
+
+	mac_compute(n->mac, frame, bytes, NULL, 0, tag);
 }
 
 static int nic_start(struct node *n)
@@ -69,7 +69,11 @@ static int nic_start(struct node *n)
 	struct nic_options options = {
 		.node = n->id,
 		.incarnation = n->incarnation,
-		.window_packets = window_packets(n),
+		.window_packets = n->options.window_packets,
+		.receive_packets =
+			(uint32_t)max_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, 1),
+		.authenticate = n->options.fabric_key ? authenticate : NULL,
+		.authenticate_context = n,
 		.payload_crc = !n->options.no_payload_crc,
 		.tuning = n->options.tuning,
 		.entropy = entropy_kernel,
@@ -175,6 +179,18 @@ static size_t management_send(struct node *n, uint64_t now_ns)
 	return datagrams_send(n, count);
 }
 
+/* Whoever waits for us learns now that we go, and not after silence: one datagram each. */
+static void peers_leave(struct node *n)
+{
+	size_t count;
+
+	if (!n->nic || !n->link)
+		return;
+	rltp_endpoint_close(nic_endpoint(n->nic));
+	while ((count = nic_send(n->nic, n->batch, LINK_BATCH, link_now_ns())) > 0)
+		datagrams_send(n, count);
+}
+
 void node_close(struct node *n)
 {
 	if (!n)
@@ -184,6 +200,7 @@ void node_close(struct node *n)
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
+	peers_leave(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
 	free(n->window);
