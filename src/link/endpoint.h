@@ -38,6 +38,7 @@ struct link {
 	bool gro;
 	size_t receive_buffer_bytes;
 	struct fault *fault; /* NULL without DXP_FAULT */
+	const struct link_tap *tap; /* NULL: nobody watches */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
 	struct train_limits limits;
@@ -58,7 +59,8 @@ void socket_close(struct link_socket *s);
 /* socket.c: see link_socket. Stays as it was when datagrams are waiting. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told. */
+/* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told.
+ */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
 /* busy.c: something came from `from` through socket 0. */

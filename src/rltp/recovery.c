@@ -41,6 +41,7 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 	if (slot->state == TX_SENT && slot->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
 	slot->state = TX_ACKED;
+	s->counters.acked_packets++;
 	slot->message = NULL;
 	flow_settled(io, m->flow);
 	if (--m->unacked == 0 && m->next_sub == m->packet_count)
@@ -169,6 +170,7 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 		}
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_GAP;
 		s->counters.retransmitted_gap++;
 		found++;
 	}
@@ -245,10 +247,19 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		note->marked = marked;
 		s->peer_ce_count = h->ce_count;
 	}
-	note->rtt_ns = s->srtt_ns;
 	cc_acked(&s->cc, note);
 	if (!s->shared->tuning.no_pacing)
 		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
+}
+
+/* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
+static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
+			   uint64_t now_ns)
+{
+	uint64_t late_ns = now_ns > arrived_ns ? now_ns - arrived_ns : 0;
+
+	return (uint32_t)min_u64(delay_ns + (uint64_t)ack->hold * WIRE_TS_NS + late_ns,
+				 RLTP_DEAD_NS);
 }
 
 void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
@@ -264,6 +275,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	note.limited = io->limited;
 	if (ack) {
 		note.delay_ns = echo_take(s, ack, arrived_ns);
+		if (note.delay_ns != 0)
+			note.rtt_ns = with_hosts(note.delay_ns, ack, arrived_ns, now_ns);
 		note.rx_level = ack->rx_level;
 		s->peer_window = (uint16_t)max_u64(ack->rwnd, 1);
 	} else if (seq_before(io->tx_una, h->cum_ack)) {
@@ -342,6 +355,7 @@ static void probe_mark(struct rltp_session *s)
 
 	slot_leave(io, newest);
 	slot_enter(io, newest, TX_LOST);
+	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
 	/* First of the lost ones: a probe goes out whatever the window says. */
 	while (slot_first(io, &io->lost) != newest) {
@@ -361,6 +375,7 @@ static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 	while ((slot = slot_first(io, &io->sent)) != NULL) {
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_TIMEOUT;
 		s->counters.retransmitted_timeout++;
 	}
 	s->counters.timeouts++;

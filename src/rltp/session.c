@@ -197,6 +197,9 @@ void rltp_session_fail(struct rltp_session *s, int status)
 	struct rltp_message *m;
 
 	s->state = RLTP_IDLE;
+	if (s->io)
+		s->counters.abandoned_packets +=
+			s->io->sent.count + s->io->lost.count + s->io->waiting.count;
 	while (s->io && (m = message_take(s)) != NULL)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;

@@ -44,6 +44,7 @@ struct tx_slot {
 	uint16_t previous, next; /* in the list of its state; TX_NONE ends it */
 	uint8_t state;           /* enum tx_state */
 	uint8_t tries;           /* transmissions so far, saturating */
+	uint8_t cause;           /* enum datagram_cause of the next repeat, for observers */
 };
 
 /* Slots of one state: `sent` in order of transmission, `lost` in that of discovery. */
@@ -72,6 +73,8 @@ struct rltp_channel {
 struct rltp_counters {
 	uint64_t sent_packets, sent_bytes;         /* first transmissions; bytes of payload */
 	uint64_t received_packets, received_bytes; /* first arrivals */
+	uint64_t acked_packets;                    /* of sent_packets */
+	uint64_t abandoned_packets;                /* in flight when their session ended */
 	uint32_t retransmitted_gap;                /* because a later packet was acknowledged */
 	uint32_t retransmitted_probe;              /* tail probes */
 	uint32_t retransmitted_timeout;            /* after a timeout */
@@ -251,6 +254,7 @@ struct rltp_view {
 	uint8_t state;
 	uint16_t unit;             /* payload bytes per packet */
 	uint32_t window, inflight; /* packets */
+	uint32_t lost, waiting;    /* packets to be sent again: now, and later */
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;

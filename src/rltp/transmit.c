@@ -89,7 +89,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	p.header.psn = slot->psn;
 	p.header.sub = slot->sub;
 	p.header.msg_bytes = m->bytes;
-	p.header.flags |= extra_flags | (resync ? 0 : position_flags(m, slot->sub));
+	p.header.flags |=
+		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
 	if (resync)
 		p.slice_count = 0;
 	else
@@ -146,6 +147,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	slot_leave(io, slot);
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, flags, now_ns, out);
+	out->cause = slot->cause;
 	return true;
 }
 

@@ -32,6 +32,8 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	if (!s->io)
 		return;
 	out->inflight = s->io->sent.count;
+	out->lost = s->io->lost.count;
+	out->waiting = s->io->waiting.count;
 	out->reorder_window_ns = (uint32_t)reorder_window(s);
 	if (s->io->pace.cost != 0)
 		out->pace_bps = s->io->pace.rate_bps;
