@@ -129,6 +129,17 @@ static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
 	return memcmp(uuid, zero, sizeof(zero)) == 0;
 }
 
+/* DXP_CC in the environment, where the options do not choose. */
+static int tuning_choose(struct rltp_tuning *tuning)
+{
+	const char *text = getenv("DXP_CC");
+
+	if (tuning->cc != CC_SWIFT || !text || *text == '\0' || cc_parse(text, &tuning->cc))
+		return DXP_OK;
+	log_error("DXP_CC=%s: congestion control is swift, none, dctcp or reno", text);
+	return DXP_EINVAL;
+}
+
 int node_open(const struct node_options *options, struct node **out)
 {
 	struct node *n = calloc(1, sizeof(*n));
@@ -145,6 +156,8 @@ int node_open(const struct node_options *options, struct node **out)
 	uint8_t key[FABRIC_KEY_BYTES];
 	entropy_kernel(NULL, key, sizeof(key)); /* alone, nobody shares it */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
+	if (status == DXP_OK)
+		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)
@@ -233,8 +246,8 @@ static uint32_t membership_note(struct node *n)
 
 static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 {
+	address_follow(n, now_ns);
 	uint32_t work = (uint32_t)management_send(n, now_ns);
-
 	work += membership_note(n);
 	return work + peers_update(n);
 }
