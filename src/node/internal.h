@@ -6,6 +6,7 @@
 #include "base/mac.h"
 #include "link/udp.h"
 #include "node/member.h"
+#include "node/observe.h"
 #include "node/node.h"
 
 struct node {
@@ -20,6 +21,7 @@ struct node {
 	uint64_t incarnation;
 	uint64_t look_ns; /* when the own address is looked at again */
 	char name[FABRIC_NAME_BYTES];
+	struct observe observe;
 	struct link_datagram batch[LINK_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };
