@@ -19,6 +19,16 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 /* session.c: is there nothing that would be forgotten by resting? The session is awake. */
 bool session_resting(const struct rltp_session *s);
 
+/* What a packet costs the link's buffer depends on its length. */
+static inline uint16_t session_rwnd(const struct rltp_session *s)
+{
+	uint32_t rwnd = s->shared->rwnd;
+
+	if (s->shared->receive_packets && s->payload_bytes <= RLTP_PMTU_BASE)
+		rwnd *= RLTP_RWND_SHORT;
+	return (uint16_t)(rwnd < RLTP_WINDOW_MAX ? rwnd : RLTP_WINDOW_MAX);
+}
+
 /* transmit.c */
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		  struct wire_header *h);
