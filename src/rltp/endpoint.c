@@ -120,7 +120,7 @@ static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 	s->address = peer->address;
 	rltp_session_path(s, peer->payload_bytes, another, now_ns);
 	if (another && s->state == RLTP_OPEN) {
-		cc_init(&s->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
+		cc_init(&s->io->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
 		s->min_rtt_ns = s->srtt_ns;
 	}
 	if (s->io)
