@@ -55,31 +55,6 @@ static size_t run_length(const struct train_batch *b, size_t first)
 	return end - first;
 }
 
-/* Chooses the socket of each message; who sends through a connected one need not say to whom. */
-static void sockets_choose(const struct link *l, struct train_batch *b,
-			   const struct link_datagram *const *list)
-{
-	for (size_t i = 0; i < b->message_count; i++) {
-		struct msghdr *m = &b->messages[i].msg_hdr;
-		b->sockets[i] = m->msg_namelen ? (uint8_t)busy_socket(l, &list[0]->to) : 0;
-		if (b->sockets[i] > 0) {
-			m->msg_name = NULL;
-			m->msg_namelen = 0;
-		}
-		list += b->lengths[i];
-	}
-}
-
-/* How many messages from `first` on leave through the same socket. */
-static size_t run_length(const struct train_batch *b, size_t first)
-{
-	size_t end = first + 1;
-
-	while (end < b->message_count && b->sockets[end] == b->sockets[first])
-		end++;
-	return end - first;
-}
-
 /* Gives the kernel the batch. *sent is how many messages it took; returns 0 when all, else the
  * errno of the next one. */
 static int batch_flush(struct link *l, size_t *sent)

@@ -28,7 +28,8 @@ expect() { # what, pattern, text
 		failures=$((failures + 1))
 	fi
 }
-convert() { awk -v mode="$1" -v where="${2:-}" -f "$source/tools/plots.d/rows.awk" \
+helpers=$source/tools/plots.d
+convert() { awk -v mode="$1" -v where="${2:-}" -f "$helpers/json.awk" -f "$helpers/rows.awk" \
 	"$tree/bench/loss.json"; }
 
 table=$(convert pivot)
@@ -38,6 +39,8 @@ expect pivot '| wire-1500 | PUT 1 MiB, 10 % | 0.001 | not built | near |' "$tabl
 expect points $'"RLTP rack"\n0.0 1.25 0 0 0\n10.0 1e-3 0 0 0' "$(convert points)"
 [ -z "$(convert points 'metric=no such')" ] || failures=$((failures + 1))
 expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 -' "$(convert bars)"
+expect goals '| 10 % loss, to none (the simulator has the goal) | >= 0.85 | 0.001 | missed |' \
+	"$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/loss.json")"
 expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
 
 if command -v gnuplot >/dev/null; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Rows of `dxp bench --json` (one flat object a line) for gnuplot or as a markdown table.
+# Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
 #   mode   points: a block for each contender, its name first, then "x value p99" lines
 #          bars:   a line for each lab and case, a column for each contender
 #          pivot:  the same as markdown, each cell with what belongs beside the value
@@ -11,20 +11,6 @@ BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
 	split("loss_percent bytes senders peers x", x_names, " ")
-}
-
-# Fills f with the fields of a flat object.
-function parse(line,    part, colon, key, value) {
-	split("", f)
-	while (match(line, /"[^"]*":("[^"]*"|[-+.0-9eE]+|true|false|null)/)) {
-		part = substr(line, RSTART, RLENGTH)
-		line = substr(line, RSTART + RLENGTH)
-		colon = index(part, "\":")
-		key = substr(part, 2, colon - 2)
-		value = substr(part, colon + 2)
-		gsub(/^"|"$/, "", value)
-		f[key] = value
-	}
 }
 
 function wanted(    i, at) {
@@ -41,16 +27,6 @@ function x_of(    i) {
 		if (x_names[i] in f)
 			return f[x_names[i]]
 	return ""
-}
-
-# Three significant digits.
-function short(v) {
-	v += 0
-	if (v == 0)
-		return "0"
-	if (v >= 100)
-		return sprintf("%.0f", v)
-	return sprintf(v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
 }
 
 # What a reader of this metric needs beside the value.
