@@ -55,7 +55,32 @@ static void reset(void *user, struct rltp_session *s, int status)
 {
 }
 
-static const struct rltp_user_ops ops = {fill, done, deliver, aborted, reset};
+static void rest(void *user, struct rltp_session *s)
+{
+}
+
+static uint32_t no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			   uint32_t count)
+{
+	return 0;
+}
+
+static void credit_heard(void *user, struct rltp_session *s, const struct wire_credit_entry *credit)
+{
+}
+
+static const struct rltp_user_ops ops = {
+	.fill = fill,
+	.done = done,
+	.deliver = deliver,
+	.aborted = aborted,
+	.reset = reset,
+	.rest = rest,
+	.grants = no_credits,
+	.granted = credit_heard,
+	.wants = no_credits,
+	.asked = credit_heard,
+};
 
 static uint64_t token(void *context, uint32_t id)
 {

@@ -10,6 +10,7 @@
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <stdbool.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

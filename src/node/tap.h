@@ -9,6 +9,7 @@
 #ifndef NODE_TAP_H
 #define NODE_TAP_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
