@@ -39,7 +39,7 @@ expect pivot '| wire-1500 | PUT 1 MiB, 10 % | 0.001 | not built | near |' "$tabl
 expect points $'"RLTP rack"\n0.0 1.25 0 0 0\n10.0 1e-3 0 0 0' "$(convert points)"
 [ -z "$(convert points 'metric=no such')" ] || failures=$((failures + 1))
 expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 -' "$(convert bars)"
-expect goals '| 10 % loss, to none (the simulator has the goal) | >= 0.85 | 0.001 | missed |' \
+expect goals '| live, 10 % loss to none (no goal) | >= 0.85 | 0.001 | missed |' \
 	"$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/loss.json")"
 expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
 

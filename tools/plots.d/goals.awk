@@ -4,7 +4,9 @@
 
 {
 	parse($0)
-	if (!("samples" in f))
+	if (f["bench"] == "sim")
+		f["lab"] = f["contender"] = ""
+	else if (!("samples" in f))
 		next
 	at = f["bench"] SUBSEP f["lab"] SUBSEP f["case"] SUBSEP f["contender"]
 	value[at] = f["value"] + 0
@@ -61,8 +63,13 @@ END {
 	ten = of("loss", "wire-1500", "PUT 1 MiB, 10 %", "RLTP rack")
 	quotient("1 % loss, to the best peer", one, best("loss", "wire-1500", "PUT 1 MiB, 1 %"), 1.7)
 	quotient("10 % loss, to the best peer", ten, best("loss", "wire-1500", "PUT 1 MiB, 10 %"), 4)
-	quotient("1 % loss, to none (the simulator has the goal)", one, lossless, 0.96)
-	quotient("10 % loss, to none (the simulator has the goal)", ten, lossless, 0.85)
+	simulated = of("sim", "", "loss 0 rack swift 1", "")
+	quotient("simulated, 1 % loss to none", of("sim", "", "loss 1 rack swift 1", ""), simulated,
+		 0.96)
+	quotient("simulated, 10 % loss to none", of("sim", "", "loss 10 rack swift 1", ""),
+		 simulated, 0.85)
+	quotient("live, 1 % loss to none (no goal: the simulator has it)", one, lossless, 0.96)
+	quotient("live, 10 % loss to none (no goal)", ten, lossless, 0.85)
 	quotient("64 B ping-pong at 1 % loss, mean us",
 		 of("loss", "wire-1500", "ping 64 B, 1 %", "RLTP"), 1, 10, 1)
 	for (i = split("loopback veth-1500", labs, " "); i >= 1; i--) {

@@ -10,7 +10,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers x", x_names, " ")
+	split("loss_percent bytes senders peers nodes", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -39,6 +39,7 @@ function cell(    text) {
 		text = short(f["value"])
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
+	noted += "note" in f
 	return "note" in f ? text " *" : text
 }
 
@@ -49,8 +50,29 @@ function series() {
 	return f["contender"]
 }
 
+# The simulator names everything in the case: "loss PERCENT RECOVERY CC OUTSTANDING", or "TOPOLOGY
+# NODES CC" with a row for each metric, which becomes a column, or a line for each CC.
+function sim_row(    part) {
+	split(f["case"], part, " ")
+	f["samples"] = 1
+	if (part[1] == "loss") {
+		f["lab"] = "simulator"
+		f["case"] = "loss " part[2] " %, " part[5] " at a time"
+		f["contender"] = part[3] " " part[4]
+		f["loss_percent"] = part[2]
+	} else {
+		f["lab"] = part[3]
+		f["case"] = part[1] " " part[2]
+		f["contender"] = mode == "points" ? part[3] : f["metric"] " " f["unit"]
+		f["nodes"] = part[2]
+		f["crowd"] = 1
+	}
+}
+
 {
 	parse($0)
+	if (f["bench"] == "sim")
+		sim_row()
 	if (!("bench" in f) || !wanted())
 		next
 	contender = mode == "points" ? series() : f["contender"]
@@ -66,10 +88,11 @@ function series() {
 		case_count += !(f["case"] in cases)
 		cases[f["case"]] = 1
 		name[group] = f["case"]
-		metric = f["metric"]
 		unit = f["unit"]
 		cpu_unit = f["cpu_unit"]
 	}
+	metric_count += f["metric"] != metric
+	metric = f["metric"]
 	cores[group] = f["cores"]
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
@@ -155,13 +178,15 @@ function pivot_print(    i, g, head, rule, row) {
 			row = row " " text[groups[g], contenders[i]] " |"
 		print row " " cores[groups[g]] " |"
 	}
+	if (metric_count > 1)
+		return
 	print ""
 	printf "%s in %s", metric, unit
 	if (metric ~ /^round trip/)
 		printf ", then its 99th percentile"
 	if (cpu_unit != "")
 		printf " (CPU of the near + the far end in %s)", cpu_unit
-	print "; *: not every run came to its end in time."
+	print noted ? "; *: not every run came to its end in time." : "."
 }
 
 END {
