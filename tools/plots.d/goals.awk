@@ -68,8 +68,6 @@ END {
 		 0.96)
 	quotient("simulated, 10 % loss to none", of("sim", "", "loss 10 rack swift 1", ""),
 		 simulated, 0.85)
-	quotient("live, 1 % loss to none (no goal: the simulator has it)", one, lossless, 0.96)
-	quotient("live, 10 % loss to none (no goal)", ten, lossless, 0.85)
 	quotient("64 B ping-pong at 1 % loss, mean us",
 		 of("loss", "wire-1500", "ping 64 B, 1 %", "RLTP"), 1, 10, 1)
 	for (i = split("loopback veth-1500", labs, " "); i >= 1; i--) {
