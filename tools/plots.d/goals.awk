@@ -61,8 +61,10 @@ END {
 	lossless = of("loss", "wire-1500", "PUT 1 MiB, 0 %", "RLTP rack")
 	one = of("loss", "wire-1500", "PUT 1 MiB, 1 %", "RLTP rack")
 	ten = of("loss", "wire-1500", "PUT 1 MiB, 10 %", "RLTP rack")
-	quotient("1 % loss, to the best peer", one, best("loss", "wire-1500", "PUT 1 MiB, 1 %"), 1.7)
-	quotient("10 % loss, to the best peer", ten, best("loss", "wire-1500", "PUT 1 MiB, 10 %"), 4)
+	quotient("1 % loss, to the best peer", one,
+		 best("loss", "wire-1500", "PUT 1 MiB, 1 %"), 1.7)
+	quotient("10 % loss, to the best peer", ten,
+		 best("loss", "wire-1500", "PUT 1 MiB, 10 %"), 4)
 	simulated = of("sim", "", "loss 0 rack swift 1", "")
 	quotient("simulated, 1 % loss to none", of("sim", "", "loss 1 rack swift 1", ""), simulated,
 		 0.96)
@@ -79,6 +81,6 @@ END {
 		quotient("64 B NAPs, " labs[i] ", M/s",
 			 of("rate", labs[i], "NAP 64 B", "RLTP"), 1, 4)
 	}
-	quotient("memory of an idle peer, bytes", of("peers", "loopback", "memory, idle", "RLTP"), 1,
-		 512, 1)
+	quotient("memory of an idle peer, bytes",
+		 of("peers", "loopback", "memory, idle", "RLTP"), 1, 512, 1)
 }
