@@ -118,7 +118,7 @@ function list_row() {
 		extra = short(f["drops_percent"]) " % dropped, Jain " short(f["jain"])
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
-	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] " | " f["note"] " |"
+	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"
 }
 
 function blank(key) {
