@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
- * ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
+ * the ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -305,6 +305,13 @@ void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level)
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e)
 {
 	return &e->counters;
+}
+
+void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight)
+{
+	e->shared.weights[channel] = (uint8_t)weight;
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		rltp_session_weight(e->peers[i], channel, weight);
 }
 
 void rltp_endpoint_sessions(struct rltp_endpoint *e,
