@@ -88,7 +88,8 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	const struct nic_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer)};
+	/* the crowd asks for no particular magic; 0 is none */
+	const struct nic_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct nic_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 
