@@ -6,7 +6,6 @@
 #include <glob.h>
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
