@@ -14,7 +14,7 @@
 
 #define IDS_REMEMBERED 16 /* answers to older probes are not believed */
 
-static const uint8_t padding[WIRE_PAYLOAD_MAX];
+static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
