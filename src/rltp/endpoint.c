@@ -120,9 +120,11 @@ static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 	s->address = peer->address;
 	rltp_session_path(s, peer->payload_bytes, another, now_ns);
 	if (another && s->state == RLTP_OPEN) {
-		cc_init(&s->io->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
+		s->path_ns = 0;
 		s->min_rtt_ns = s->srtt_ns;
 	}
+	if (another && s->state == RLTP_OPEN && s->io)
+		cc_init(&s->io->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
 	if (s->io)
 		schedule_ready(&e->schedule, s);
 }
