@@ -117,10 +117,10 @@
 #define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
 #define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
 #define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 4
-#define RLTP_PMTU_SUSPECT                                                                        \
-	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out \
-	   */
+#define RLTP_PMTU_VERIFY_TRIES 60 /* pairs of probes; then it is no path at all */
+#define RLTP_PMTU_VERIFY_GOOD \
+	10 /* answers of the floor before one of the other: 2^-10 where both are lost alike */
+#define RLTP_PMTU_SUSPECT 8 /* long packets lost, and none arrived; then probes go out */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
 #define RLTP_SHARE                                                                               \

@@ -47,6 +47,7 @@ static int link_start(struct node *n)
 	uint32_t spin_ns = n->options.spin_ns;
 	struct link_options options = {
 		.bind = n->options.bind,
+		.whole = true,
 		.spin_ns = spin_ns == 0            ? LINK_SPIN_NS
 			   : spin_ns == UINT32_MAX ? 0
 						   : spin_ns,
@@ -287,6 +288,8 @@ uint32_t node_turn(struct node *n)
 		work += doorbells_turn(n);
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
 	uint64_t now_ns = link_now_ns(); /* no arrival is later */
+	if (count > 0)
+		rltp_endpoint_level(nic_endpoint(n->nic), (uint8_t)link_receive_level(n->link));
 	for (size_t i = 0; i < count; i++)
 		arrival_take(n, &n->arrivals[i], now_ns);
 	work += (uint32_t)count;
