@@ -12,6 +12,15 @@
 #include "rltp/endpoint_internal.h"
 #include "wire/ids.h"
 
+/* Only sessions that are awake have deadlines. */
+static int deadlines_reserve(struct rltp_shared *shared, uint32_t awake)
+{
+	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
+
+	/* those that ended since may still stand there */
+	return schedule_reserve(&e->schedule, awake + e->schedule.count);
+}
+
 int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out)
 {
 	struct rltp_endpoint *e = calloc(1, sizeof(*e));
@@ -25,6 +34,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.tuning = options->tuning,
 		.window_packets =
 			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
+		.reserve = deadlines_reserve,
 		.ops = options->ops,
 		.user = options->user,
 	};
@@ -85,8 +95,6 @@ static int peers_grow(struct rltp_endpoint *e)
 	if (!peers)
 		return DXP_ENOMEM;
 	e->peers = peers;
-	if (schedule_reserve(&e->schedule, room) != DXP_OK)
-		return DXP_ENOMEM;
 	e->peer_room = room;
 	return DXP_OK;
 }

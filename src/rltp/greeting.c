@@ -73,7 +73,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	struct wire_header h = {
 		.type = type,
 		.header_bytes = WIRE_COMMON_BYTES,
-		.dst_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
+		.dst_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.src_node = e->options.node,
 		.dst_node = s->node,
 		.tx_ts = timestamp_of(now_ns),
@@ -88,8 +88,8 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.token = e->options.token(e->options.token_context, s->local_id),
-		.echo_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
-		.echo_psn = type == WIRE_HELLO_ACK ? s->hello_echo_psn : 0,
+		.echo_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
+		.echo_psn = type == WIRE_HELLO_ACK ? s->io->hello_echo_psn : 0,
 	};
 
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
@@ -163,17 +163,18 @@ static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
 		       const struct wire_hello *hello, uint64_t now_ns)
 {
-	if (!greeting_repeated(s, hello)) {
-		if (s->state == RLTP_OPEN)
-			session_renew(e, s);
-		else if (s->state == RLTP_IDLE)
-			numbers_draw(e, s);
-		if (rltp_session_wake(s, now_ns) != DXP_OK)
-			return; /* the peer greets again */
+	bool repeated = greeting_repeated(s, hello);
+
+	if (!repeated && s->state == RLTP_OPEN)
+		session_renew(e, s);
+	else if (!repeated && s->state == RLTP_IDLE)
+		numbers_draw(e, s);
+	if (rltp_session_wake(s, now_ns) != DXP_OK)
+		return; /* the peer greets again */
+	if (!repeated)
 		rltp_session_open(s, hello, now_ns);
-	}
-	s->hello_echo_session = hello->session;
-	s->hello_echo_psn = hello->psn;
+	s->io->hello_echo_session = hello->session;
+	s->io->hello_echo_psn = hello->psn;
 	s->hello_ack_due = true;
 }
 
@@ -183,25 +184,22 @@ static void hello_ack_take(struct rltp_session *s, const struct wire_hello *hell
 		rltp_session_open(s, hello, now_ns);
 }
 
-static bool spend(uint32_t *second, uint32_t *spent, uint32_t most, uint64_t now_ns)
-{
-	uint32_t now_s = (uint32_t)(now_ns / S_NS);
-
-	if (*second != now_s) {
-		*second = now_s;
-		*spent = 0;
-	}
-	if (*spent == most)
-		return false;
-	(*spent)++;
-	return true;
-}
-
 /* Who sends one peer's greetings by the thousand keeps that peer out, and no other. */
 static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
-	return spend(&s->hello_second, &s->hello_spent, RLTP_GREETINGS_PEER_PER_S, now_ns) &&
-	       spend(&e->hello_second, &e->hello_spent, RLTP_GREETINGS_PER_S, now_ns);
+	uint32_t second = (uint32_t)(now_ns / S_NS);
+
+	if (s->hello_second != (uint16_t)second)
+		s->hello_spent = 0;
+	if (e->hello_second != second)
+		e->hello_spent = 0;
+	s->hello_second = (uint16_t)second;
+	e->hello_second = second;
+	if (s->hello_spent == RLTP_GREETINGS_PEER_PER_S || e->hello_spent == RLTP_GREETINGS_PER_S)
+		return false;
+	s->hello_spent++;
+	e->hello_spent++;
+	return true;
 }
 
 /* Cheap checks first: each keeps a flood from the next. */

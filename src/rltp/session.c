@@ -61,10 +61,10 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		return DXP_OK;
 	}
 	struct rltp_io *io = calloc(1, sizeof(*io));
-	if (!io || slots_create(io) != DXP_OK) {
-		free(io);
-		return DXP_ENOMEM;
-	}
+	if (!io || slots_create(io) != DXP_OK)
+		goto free_io;
+	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
+		goto free_slots;
 	flows_reset(s, io);
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	if (s->path_ns)
@@ -79,13 +79,19 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	s->io = io;
 	awake_count(s->shared, 1);
 	return DXP_OK;
+
+free_slots:
+	free(io->tx);
+free_io:
+	free(io);
+	return DXP_ENOMEM;
 }
 
 bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->state != RLTP_GREETING && !rltp_session_busy(s) && s->partial == 0 &&
+	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) && s->partial == 0 &&
 	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
 	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
 	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine gets another address (DHCP, a cable in another port): the node binds to that one and
- * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose
- * sessions go on at the new address. Nothing that is under way ends. */
+/* What the link knows and RLTP cannot see, asked for now and then.
+ *
+ * A machine gets another address (DHCP, a cable in another port): the node binds to that one and
+ * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose sessions
+ * go on at the new address. Nothing that is under way ends. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -9,7 +11,7 @@
 #include "base/util.h"
 #include "node/internal.h"
 
-void address_follow(struct node *n, uint64_t now_ns)
+static void address_follow(struct node *n, uint64_t now_ns)
 {
 	struct wire_address own, bound;
 	char text[WIRE_ADDRESS_TEXT_BYTES];
@@ -25,4 +27,16 @@ void address_follow(struct node *n, uint64_t now_ns)
 	log_write(LOG_LEVEL_WARN, "%s: this machine's address has changed; the node is at %s now",
 		  n->name, wire_address_format(&bound, text));
 	member_moved(n->member, now_ns);
+}
+
+void link_news(struct node *n, uint64_t now_ns)
+{
+	struct wire_address at;
+	size_t bytes;
+
+	n->news_ns = now_ns + NODE_NEWS_NS;
+	rltp_endpoint_level(nic_endpoint(n->nic), (uint8_t)link_receive_level(n->link));
+	if (link_too_big(n->link, &at, &bytes))
+		peers_narrow(n, &at);
+	address_follow(n, now_ns);
 }
