@@ -61,7 +61,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	slot->cause = DATAGRAM_CAUSE_BUSY;
 	slot->sent_ns = now_ns + nack->retry_us * US_NS;
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
-	s->counters.retransmitted_busy++;
+	s->counters->retransmitted_busy++;
 }
 
 void waiting_release(struct rltp_session *s, uint64_t now_ns)
