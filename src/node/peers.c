@@ -80,10 +80,7 @@ int node_target(const struct node *n, uint16_t id, struct nic_target *out)
 void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t *received_bytes)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), peer);
-	struct rltp_counters counters = {0};
 
-	if (s)
-		rltp_session_counters(s, &counters);
-	*sent_bytes = counters.sent_bytes;
-	*received_bytes = counters.received_bytes;
+	*sent_bytes = s ? s->counters.sent_bytes : 0;
+	*received_bytes = s ? s->counters.received_bytes : 0;
 }

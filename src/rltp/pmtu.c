@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
- * between them may be less. A session starts with what every path of today carries and probes for
- * all that both ends take; it searches between the two where that is lost. When long packets are
- * lost and none arrives, it probes for the floor and for what it sends: where only the floor
- * answers, there is a black hole, and the session falls back.
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
+ * them may be less. A session starts with what every path of today carries and probes for all that
+ * both ends take; it searches between the two where that is lost. When long packets are lost and none
+ * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
+ * black hole, and the session falls back.
  *
  * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
  * congestion. docs/design.md "Path MTU". */
@@ -116,7 +116,7 @@ static void black_hole(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
-	s->counters->black_holes++;
+	s->counters.black_holes++;
 	p->high = s->unit;
 	p->lost_large = 0;
 	s->unit = unit_floor(s);
@@ -231,7 +231,7 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	out->slice_count = 1;
 	out->slices[0] = (struct link_slice){padding, body.bytes - front};
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
-	s->counters->probes_sent++;
+	s->counters.probes_sent++;
 }
 
 static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
@@ -242,7 +242,7 @@ static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_da
 	wire_pmtu_encode(&s->io->pmtu.answer, out->header + WIRE_COMMON_BYTES);
 	control_finish(s, &h, WIRE_PMTU_BYTES, out);
 	s->io->pmtu.answer_due = false;
-	s->counters->probes_answered++;
+	s->counters.probes_answered++;
 }
 
 size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns)
@@ -305,12 +305,12 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		if (wire_pmtu_probe_decode(body, h->payload_bytes, &p->answer) == DXP_OK)
 			p->answer_due = true;
 		else
-			s->counters->acks_bad++;
+			s->counters.acks_bad++;
 		return;
 	}
 	if (wire_pmtu_ack_decode(body, h->payload_bytes, &said) != DXP_OK ||
 	    said.bytes < WIRE_DATA_BYTES) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
 	uint32_t size = said.bytes - WIRE_DATA_BYTES;

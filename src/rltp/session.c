@@ -20,14 +20,13 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	if (!s)
 		return DXP_ENOMEM;
 	s->shared = shared;
-	s->counters = &shared->asleep;
 	s->node = node;
 	*out = s;
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
- * and bursts. The peers learn it by the next acknowledgement. */
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
+ * bursts. The peers learn it by the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -44,7 +43,6 @@ static void io_free(struct rltp_session *s)
 	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
-	s->counters = &s->shared->asleep;
 	awake_count(s->shared, -1);
 }
 
@@ -53,7 +51,6 @@ void rltp_session_destroy(struct rltp_session *s)
 	if (!s)
 		return;
 	io_free(s);
-	free(s->kept);
 	free(s);
 }
 
@@ -76,7 +73,6 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
 	io->active_ns = now_ns;
 	s->io = io;
-	counters_restore(s);
 	awake_count(s->shared, 1);
 	return DXP_OK;
 }
@@ -97,7 +93,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 		return true;
 	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
-	if (!session_resting(s) || !counters_keep(s)) {
+	if (!session_resting(s)) {
 		s->io->active_ns = now_ns; /* looked at again when as much time has passed */
 		return false;
 	}
@@ -167,7 +163,8 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed =
+		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
@@ -217,14 +214,12 @@ void rltp_session_fail(struct rltp_session *s, int status)
 
 	s->state = RLTP_IDLE;
 	if (s->io)
-		s->counters->abandoned_packets +=
+		s->counters.abandoned_packets +=
 			s->io->sent.count + s->io->lost.count + s->io->waiting.count;
 	while (s->io && (m = message_take(s)) != NULL)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
 	s->hello_ack_due = false;
-	if (s->io)
-		counters_keep(s); /* or they start afresh */
 	io_free(s);
 	s->shared->ops->reset(s->shared->user, s, status);
 }

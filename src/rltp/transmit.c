@@ -206,8 +206,8 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	uint16_t flags = io->sent.count == window && window < 2 * RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
 	flow_charge(s, index, bytes);
-	s->counters->sent_bytes += bytes;
-	s->counters->sent_packets++;
+	s->counters.sent_bytes += bytes;
+	s->counters.sent_packets++;
 	return true;
 }
 

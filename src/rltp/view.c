@@ -23,8 +23,8 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.delay_ns = s->cc.delay_ns,
 		.min_delay_ns = s->cc.min_delay_ns,
 		.pace_bps = UINT64_MAX,
+		.counters = s->counters,
 	};
-	rltp_session_counters(s, &out->counters);
 	if (s->state != RLTP_OPEN)
 		return;
 	out->window = session_window(s);
