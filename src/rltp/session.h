@@ -265,7 +265,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;   /* what both ends take; `unit` is what the path carries */
+	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -298,9 +298,9 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of
- * which nothing is known: messages are cut smaller, until probes say more. Those whose packets are
- * too long already end with DXP_EPATH. */
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
+ * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
+ * long already end with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 
