@@ -38,6 +38,7 @@ struct link {
 	bool gro;
 	size_t receive_buffer_bytes;
 	struct fault *fault; /* NULL without DXP_FAULT */
+	const struct link_tap *tap; /* NULL: nobody watches */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
 	struct train_limits limits;

@@ -28,6 +28,7 @@ struct fault {
 	struct rng rng;
 	uint64_t passed; /* datagrams that went in */
 	uint64_t count;  /* of them, those that met a fault */
+	unsigned fate;   /* of the last one */
 	size_t held_count;
 	struct copy *held;   /* by leaves_at, then by age */
 	struct copy *loaned; /* any order */
@@ -156,6 +157,9 @@ size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_
 
 	corrupt = corrupt && train_datagram_bytes(in) > 0;
 	f->count += lost || twice || corrupt || late;
+	f->fate = lost ? LINK_FATE_LOST
+		       : (twice ? LINK_FATE_TWICE : 0u) | (corrupt ? LINK_FATE_CORRUPT : 0u) |
+				 (late ? LINK_FATE_LATE : 0u);
 	f->passed++;
 	const struct link_datagram *d = lost ? NULL : corrupt_maybe(f, in, corrupt);
 	if (d && (!late || twice))
@@ -185,6 +189,11 @@ bool fault_backlog(const struct fault *f)
 uint64_t fault_deadline(const struct fault *f)
 {
 	return f->held ? f->held->until_ns : UINT64_MAX;
+}
+
+unsigned fault_fate(const struct fault *f)
+{
+	return f->fate;
 }
 
 uint64_t fault_count(const struct fault *f)

@@ -54,6 +54,9 @@ bool fault_backlog(const struct fault *f);
 /* When fault_release has something to do; UINT64_MAX when nothing is held. */
 uint64_t fault_deadline(const struct fault *f);
 
+/* What the last fault_pass did: bits of enum link_fate. */
+unsigned fault_fate(const struct fault *f);
+
 /* Datagrams dropped, repeated, delayed or changed so far. */
 uint64_t fault_count(const struct fault *f);
 

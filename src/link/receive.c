@@ -160,7 +160,10 @@ bool inbox_poll(struct inbox *in, struct link_socket *s, struct link_counters *c
 		headers_reset(in, 1);
 		return false;
 	}
-	in->read_at = clock_read();
+	if (s->quiet)
+		in->read_at.monotonic_ns = link_now_ns();
+	else
+		in->read_at = clock_read();
 	if (!s->quiet)
 		s->wanted = in->filled == s->wanted ? (unsigned)min_u64(s->wanted * 2, in->count)
 						    : in->filled;
@@ -254,5 +257,8 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 	 * into them. */
 	if (!inbox_pending(&l->inbox) && !inbox_look(l))
 		return 0;
-	return inbox_take(&l->inbox, arrivals, count, &l->counters);
+	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
+	for (size_t i = 0; l->tap && i < taken; i++)
+		l->tap->received(l->tap->context, &arrivals[i]);
+	return taken;
 }

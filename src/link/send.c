@@ -14,11 +14,45 @@
 
 _Static_assert(ROUND >= 2 * FAULT_OUT_MAX, "a round of faulty datagrams has room");
 
+/* One datagram in one piece goes by sendto, which has less to read: 0.08 us (Zen 5). */
+static ssize_t message_send(int fd, const struct msghdr *m)
+{
+	if (m->msg_iovlen == 1 && m->msg_controllen == 0)
+		return sendto(fd, m->msg_iov->iov_base, m->msg_iov->iov_len, MSG_DONTWAIT,
+			      m->msg_name, m->msg_namelen);
+	return sendmsg(fd, m, MSG_DONTWAIT);
+}
+
 static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 {
 	if (count > 1)
 		return sendmmsg(fd, messages, (unsigned)count, MSG_DONTWAIT);
-	return sendmsg(fd, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
+	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
+}
+
+/* Chooses the socket of each message; who sends through a connected one need not say to whom. */
+static void sockets_choose(const struct link *l, struct train_batch *b,
+			   const struct link_datagram *const *list)
+{
+	for (size_t i = 0; i < b->message_count; i++) {
+		struct msghdr *m = &b->messages[i].msg_hdr;
+		b->sockets[i] = m->msg_namelen ? (uint8_t)busy_socket(l, &list[0]->to) : 0;
+		if (b->sockets[i] > 0) {
+			m->msg_name = NULL;
+			m->msg_namelen = 0;
+		}
+		list += b->lengths[i];
+	}
+}
+
+/* How many messages from `first` on leave through the same socket. */
+static size_t run_length(const struct train_batch *b, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < b->message_count && b->sockets[end] == b->sockets[first])
+		end++;
+	return end - first;
 }
 
 /* Chooses the socket of each message; who sends through a connected one need not say to whom. */
@@ -166,9 +200,14 @@ static size_t send_faulty(struct link *l, const struct link_datagram *datagrams,
 	send_held(l);
 	while (taken < count && sent == ready && !fault_backlog(l->fault)) {
 		ready = 0;
-		while (taken < count && ready + FAULT_OUT_MAX <= ROUND)
-			ready += fault_pass(l->fault, &datagrams[taken++], link_now_ns(),
+		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
+			ready += fault_pass(l->fault, &datagrams[taken], link_now_ns(),
 					    out + ready);
+			if (l->tap)
+				l->tap->sent(l->tap->context, &datagrams[taken],
+					     fault_fate(l->fault));
+			taken++;
+		}
 		sent = list_send(l, out, ready);
 		fault_settle(l->fault, out + sent, ready - sent);
 	}
@@ -188,6 +227,8 @@ size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t c
 		for (size_t i = 0; i < round; i++)
 			list[i] = &datagrams[done + i];
 		size_t taken = list_send(l, list, round);
+		for (size_t i = 0; l->tap && i < taken; i++)
+			l->tap->sent(l->tap->context, list[i], 0);
 		done += taken;
 		if (taken < round)
 			break;

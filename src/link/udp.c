@@ -82,6 +82,11 @@ size_t link_receive_buffer(const struct link *l)
 	return l->receive_buffer_bytes;
 }
 
+void link_tap_set(struct link *l, const struct link_tap *tap)
+{
+	l->tap = tap;
+}
+
 void link_counters(const struct link *l, struct link_counters *out)
 {
 	*out = l->counters;

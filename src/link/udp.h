@@ -41,6 +41,24 @@ struct link_counters {
 
 struct link;
 
+/* What the fault injector did to a datagram: bits. */
+enum link_fate {
+	LINK_FATE_LOST = 1 << 0,
+	LINK_FATE_TWICE = 1 << 1,
+	LINK_FATE_CORRUPT = 1 << 2, /* one bit was flipped, after `sent` saw it */
+	LINK_FATE_LATE = 1 << 3,
+};
+
+/* Somebody who sees every datagram. Calls must not use the endpoint. */
+struct link_tap {
+	void (*sent)(void *context, const struct link_datagram *d, unsigned fate);
+	void (*received)(void *context, const struct link_arrival *a);
+	void *context;
+};
+
+/* From now on, or with NULL no more. `tap` stays the caller's and outlives its use. */
+void link_tap_set(struct link *l, const struct link_tap *tap);
+
 /* Opens and binds. On success *out must be closed with link_close. DXP_EBUSY: the port is in use;
  * DXP_EIO: anything else the kernel refused (logged with its reason and the next step); DXP_ENOMEM.
  * DXP_FAULT in the environment ("loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7") puts a fault

@@ -13,6 +13,7 @@ void irn_losses(struct rltp_session *s, uint32_t highest)
 		next = slot_next(io, slot);
 		if (slot->tries == 1 && seq_before(slot->psn, highest)) {
 			slot_lost(s, slot);
+			slot->cause = DATAGRAM_CAUSE_GAP;
 			s->counters.retransmitted_gap++;
 		}
 	}
@@ -27,6 +28,7 @@ void gbn_rewind(struct rltp_session *s)
 		struct tx_slot *slot = tx_slot_at(io, psn);
 		if (slot->state == TX_SENT) {
 			slot_lost(s, slot);
+			slot->cause = DATAGRAM_CAUSE_GAP;
 			s->counters.retransmitted_gap++;
 		}
 	}

@@ -34,8 +34,10 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	}
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_slot *slot = tx_slot_at(io, psn);
-		if (slot->message == m && (slot->state == TX_SENT || slot->state == TX_WAIT))
+		if (slot->message == m && (slot->state == TX_SENT || slot->state == TX_WAIT)) {
 			slot_lost(s, slot); /* goes out again, as RESYNC */
+			slot->cause = DATAGRAM_CAUSE_NONE;
+		}
 	}
 }
 
@@ -56,6 +58,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	}
 	slot_leave(io, slot);
 	slot_enter(io, slot, TX_WAIT);
+	slot->cause = DATAGRAM_CAUSE_BUSY;
 	slot->sent_ns = now_ns + nack->retry_us * US_NS;
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 	s->counters.retransmitted_busy++;

@@ -16,6 +16,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.node = s->node,
 		.state = s->state,
 		.unit = s->unit,
+		.agreed = s->agreed,
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,
@@ -31,6 +32,8 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 	if (!s->io)
 		return;
 	out->inflight = s->io->sent.count;
+	out->lost = s->io->lost.count;
+	out->waiting = s->io->waiting.count;
 	out->reorder_window_ns = (uint32_t)reorder_window(s);
 	if (s->io->pace.cost != 0)
 		out->pace_bps = s->io->pace.rate_bps;

@@ -17,6 +17,16 @@ struct link_slice {
 	size_t bytes;
 };
 
+/* Why a packet is sent again. */
+enum datagram_cause {
+	DATAGRAM_CAUSE_NONE,    /* the receiver refused its message; or not a repeat */
+	DATAGRAM_CAUSE_GAP,     /* a later packet was acknowledged */
+	DATAGRAM_CAUSE_PROBE,   /* nothing was heard of the newest one */
+	DATAGRAM_CAUSE_TIMEOUT, /* nothing was heard of any */
+	DATAGRAM_CAUSE_BUSY,    /* the receiver had no buffer */
+	DATAGRAM_CAUSES
+};
+
 /* One datagram to send: `header` then the slices, in order. The slices' memory must stay unchanged
  * until link_send returns; header bytes are copied by the kernel too. */
 struct link_datagram {
@@ -25,6 +35,7 @@ struct link_datagram {
 	uint8_t slice_count;
 	uint8_t ecn; /* the two ECN bits to send with; 0 = not capable */
 	uint8_t header[LINK_HEADER_BYTES_MAX];
+	uint8_t cause; /* enum datagram_cause; for observers, and only where the header says RTX */
 	struct link_slice slices[LINK_SLICES_MAX];
 };
 

@@ -177,6 +177,7 @@ static bool status_allowed(const struct world *w, int status)
 	case DXP_OK: return true;
 	case DXP_EACCESS: /* key or magic of a process that is gone */
 	case DXP_ETIMEDOUT:
+	case DXP_EPATH: /* it carries less since */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The writer. The file is made under another name and renamed when it is complete and locked, so a
+ * reader never meets half of one. Its blocks are reserved before they are touched: a full file
+ * system gives fewer rows, and no SIGBUS. */
+#include "node/stats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "node/stats_place.h"
+
+#define NAME_BYTES 48
+
+struct stats {
+	struct stats_file *file; /* all that the file may become is mapped */
+	int fd, folder;
+	uint32_t room; /* rows that the file holds */
+	bool full;     /* it could not grow */
+	char name[NAME_BYTES], tap_name[NAME_BYTES];
+};
+
+static const struct {
+	const char *name;
+	bool counts;
+} session_fields[] = {
+#define COUNT(name) {#name, true},
+#define LEVEL(name) {#name, false},
+	STATS_SESSION_LIST(COUNT, LEVEL)
+#undef COUNT
+#undef LEVEL
+};
+
+static const char *const node_fields[] = {
+#define NAME(name) #name,
+	STATS_LINK_LIST(NAME) STATS_ENDPOINT_LIST(NAME) STATS_NIC_LIST(NAME)
+#undef NAME
+};
+
+bool stats_session_counts(enum stats_session_field field)
+{
+	return session_fields[field].counts;
+}
+
+const char *stats_session_name(enum stats_session_field field)
+{
+	return session_fields[field].name;
+}
+
+const char *stats_node_name(enum stats_node_field field)
+{
+	return node_fields[field];
+}
+
+/* "PID-N": several nodes live in one process. */
+static void names_draw(struct stats *s)
+{
+	static _Atomic uint32_t last;
+	uint32_t number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+
+	snprintf(s->name, sizeof(s->name), "%d-%u.stats", (int)getpid(), number);
+	snprintf(s->tap_name, sizeof(s->tap_name), "%d-%u.tap", (int)getpid(), number);
+}
+
+static void program_name(char out[FABRIC_NAME_BYTES])
+{
+	snprintf(out, FABRIC_NAME_BYTES, "%s", program_invocation_short_name);
+}
+
+static void header_fill(struct stats *s, const struct stats_options *options)
+{
+	struct stats_file *f = s->file;
+
+	f->version = STATS_VERSION;
+	f->header_bytes = STATS_HEADER_BYTES;
+	f->session_bytes = sizeof(struct stats_session);
+	f->session_fields = STATS_SESSION_FIELDS;
+	f->node_fields = STATS_NODE_FIELDS;
+	f->qps = STATS_QPS;
+	f->pid = (uint32_t)getpid();
+	snprintf(f->node.name, sizeof(f->node.name), "%s", options->name ? options->name : "");
+	program_name(f->node.program);
+	f->node.xpu = options->xpu;
+	f->magic = STATS_MAGIC;
+}
+
+static int reserve(struct stats *s, uint32_t rows)
+{
+	/* Returns the error and leaves errno alone. */
+	int error = posix_fallocate(s->fd, 0, (off_t)stats_file_bytes(rows));
+
+	if (error == 0)
+		s->room = rows;
+	return error;
+}
+
+static int file_make(struct stats *s, const struct stats_options *options)
+{
+	char draft[NAME_BYTES + 8];
+
+	snprintf(draft, sizeof(draft), ".%s.new", s->name);
+	unlinkat(s->folder, draft, 0); /* of a crashed process with our id */
+	s->fd = openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (s->fd < 0)
+		return errno;
+	int error = reserve(s, STATS_SESSIONS_MIN);
+	if (error == 0) {
+		void *map = mmap(NULL, stats_file_bytes(STATS_SESSIONS_MAX), PROT_READ | PROT_WRITE,
+				 MAP_SHARED, s->fd, 0);
+		error = map == MAP_FAILED ? errno : 0;
+		s->file = error ? NULL : map;
+	}
+	if (error == 0) {
+		header_fill(s, options);
+		if (stats_lock(s->fd) != 0 ||
+		    renameat(s->folder, draft, s->folder, s->name) != 0)
+			error = errno;
+	}
+	if (error)
+		unlinkat(s->folder, draft, 0);
+	return error;
+}
+
+int stats_open(const struct stats_options *options, struct stats **out)
+{
+	struct stats *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->fd = s->folder = -1;
+	names_draw(s);
+	int status = stats_place_open(&s->folder);
+	if (status == DXP_OK) {
+		int error = file_make(s, options);
+		if (error) {
+			log_info("cannot publish counters: %s", strerror(error));
+			status = DXP_EIO;
+		}
+	}
+	if (status != DXP_OK) {
+		stats_close(s);
+		return status;
+	}
+	*out = s;
+	return DXP_OK;
+}
+
+void stats_close(struct stats *s)
+{
+	if (!s)
+		return;
+	if (s->file) {
+		unlinkat(s->folder, s->name, 0);
+		munmap(s->file, stats_file_bytes(STATS_SESSIONS_MAX));
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->folder >= 0)
+		close(s->folder);
+	free(s);
+}
+
+struct stats_node *stats_begin(struct stats *s)
+{
+	struct stats_file *f = s->file;
+	uint32_t sequence = atomic_load_explicit(&f->sequence, memory_order_relaxed);
+
+	atomic_store_explicit(&f->sequence, sequence | 1, memory_order_relaxed);
+	/* Whoever sees any of what follows also sees that it is odd. */
+	atomic_thread_fence(memory_order_release);
+	f->node.session_rows = 0;
+	return &f->node;
+}
+
+struct stats_session *stats_row(struct stats *s)
+{
+	struct stats_node *n = &s->file->node;
+	uint32_t row = n->session_rows;
+
+	if (row == s->room && !s->full) {
+		uint32_t wanted = (uint32_t)min_u64(2ull * s->room, STATS_SESSIONS_MAX);
+		s->full = wanted == s->room || reserve(s, wanted) != 0;
+	}
+	if (row == s->room)
+		return NULL;
+	n->session_rows = row + 1;
+	uint8_t *rows = (uint8_t *)s->file + STATS_HEADER_BYTES;
+	return (struct stats_session *)(void *)(rows + row * sizeof(struct stats_session));
+}
+
+void stats_commit(struct stats *s)
+{
+	uint32_t sequence = atomic_load_explicit(&s->file->sequence, memory_order_relaxed);
+
+	/* Pairs with the reader's acquire: what was written is there when it is even. */
+	atomic_store_explicit(&s->file->sequence, sequence + 1, memory_order_release);
+}
+
+struct stats_file *stats_map(struct stats *s)
+{
+	return s->file;
+}
+
+int stats_folder(const struct stats *s)
+{
+	return s->folder;
+}
+
+const char *stats_tap_name(const struct stats *s)
+{
+	return s->tap_name;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a node publishes about itself: a small file in shared memory, written by the node now and
+ * then, read by `dxp top`. docs/observe.md describes it for other readers.
+ *
+ * The file is a header page, then rows of sessions. Everything between the two sequence numbers is
+ * one snapshot: the writer makes `sequence` odd, writes, makes it even; a reader that saw it odd,
+ * or changed, reads again (a seqlock: the writer never waits). The writer holds a lock on the file
+ * (F_OFD_SETLK) as long as it lives, so a file without it is stale, whatever runs under the process
+ * id by then. */
+#ifndef NODE_STATS_H
+#define NODE_STATS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+
+#define STATS_MAGIC        0x3153544154505844ull /* "DXPTATS1" in memory */
+#define STATS_VERSION      1
+#define STATS_HEADER_BYTES 8192
+#define STATS_QPS          (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
+#define STATS_ADDRESS      64
+
+/* A session's numbers, each 64 bits. COUNT only grows while the node lives; LEVEL may do anything.
+ * Times in ns; sizes in packets unless the name says bytes. */
+#define STATS_SESSION_LIST(COUNT, LEVEL)                                                           \
+	LEVEL(open)                                                                                \
+	LEVEL(payload_bytes)                                                                       \
+	COUNT(sent_packets)                                                                        \
+	COUNT(sent_bytes)                                                                          \
+	COUNT(received_packets)                                                                    \
+	COUNT(received_bytes)                                                                      \
+	COUNT(acked_packets)                                                                       \
+	COUNT(abandoned_packets)                                                                   \
+	COUNT(retransmitted_gap)                                                                   \
+	COUNT(retransmitted_probe)                                                                 \
+	COUNT(retransmitted_timeout)                                                               \
+	COUNT(retransmitted_busy)                                                                  \
+	COUNT(spurious)                                                                            \
+	COUNT(timeouts)                                                                            \
+	COUNT(duplicates)                                                                          \
+	COUNT(beyond_window)                                                                       \
+	COUNT(out_of_order)                                                                        \
+	COUNT(refused)                                                                             \
+	COUNT(no_memory)                                                                           \
+	COUNT(marked)                                                                              \
+	COUNT(acks_sent)                                                                           \
+	COUNT(acks_received)                                                                       \
+	COUNT(acks_bad)                                                                            \
+	COUNT(nacks_sent)                                                                          \
+	COUNT(nacks_received)                                                                      \
+	COUNT(credits_sent)                                                                        \
+	COUNT(credits_received)                                                                    \
+	COUNT(credits_asked)                                                                       \
+	LEVEL(window)                                                                              \
+	LEVEL(peer_window)                                                                         \
+	LEVEL(inflight)                                                                            \
+	LEVEL(lost)                                                                                \
+	LEVEL(waiting)                                                                             \
+	LEVEL(srtt_ns)                                                                             \
+	LEVEL(min_rtt_ns)                                                                          \
+	LEVEL(delay_ns)                                                                            \
+	LEVEL(min_delay_ns)                                                                        \
+	LEVEL(reorder_window_ns)                                                                   \
+	LEVEL(pace_bytes_per_s)
+
+/* A node's own numbers, all COUNT: of its link, its sessions' greetings, its NIC. */
+#define STATS_LINK_LIST(X)                                                                         \
+	X(sent_datagrams)                                                                          \
+	X(sent_bytes)                                                                              \
+	X(send_calls)                                                                              \
+	X(received_datagrams)                                                                      \
+	X(received_bytes)                                                                          \
+	X(receive_calls)                                                                           \
+	X(send_again)                                                                              \
+	X(send_errors)                                                                             \
+	X(gso_fallbacks)                                                                           \
+	X(receive_drops)                                                                           \
+	X(faults)
+#define STATS_ENDPOINT_LIST(X)                                                                     \
+	X(malformed)                                                                               \
+	X(corrupt)                                                                                 \
+	X(not_for_us)                                                                              \
+	X(unknown_session)                                                                         \
+	X(unknown_peer)                                                                            \
+	X(stale)                                                                                   \
+	X(resets_sent)                                                                             \
+	X(resets_taken)                                                                            \
+	X(resets_refused)                                                                          \
+	X(hellos_sent)                                                                             \
+	X(hellos_received)
+#define STATS_NIC_LIST(X)                                                                          \
+	X(doorbells)                                                                               \
+	X(descriptors_bad)                                                                         \
+	X(magic_reject)                                                                            \
+	X(key_reject)                                                                              \
+	X(bounds_reject)                                                                           \
+	X(rights_reject)                                                                           \
+	X(type_reject)                                                                             \
+	X(receiver_busy)                                                                           \
+	X(naps_sent)                                                                               \
+	X(naps_received)                                                                           \
+	X(puts_sent)                                                                               \
+	X(puts_received)                                                                           \
+	X(gets_sent)                                                                               \
+	X(gets_received)                                                                           \
+	X(cfg_sent)                                                                                \
+	X(cfg_received)
+
+#define STATS_SESSION_NAME(name) STATS_SESSION_##name,
+#define STATS_LINK_NAME(name)    STATS_LINK_##name,
+#define STATS_NIC_NAME(name)     STATS_NIC_##name,
+enum stats_session_field {
+	STATS_SESSION_LIST(STATS_SESSION_NAME, STATS_SESSION_NAME) STATS_SESSION_FIELDS
+};
+enum stats_node_field {
+	STATS_LINK_LIST(STATS_LINK_NAME)
+	STATS_ENDPOINT_LIST(STATS_LINK_NAME)
+	STATS_NIC_LIST(STATS_NIC_NAME)
+	STATS_NODE_FIELDS
+};
+
+struct stats_session {
+	char peer[FABRIC_NAME_BYTES]; /* its name; "" while the node table does not say */
+	uint16_t node;
+	uint16_t awake; /* 0: it rests */
+	uint32_t reserved;
+	uint64_t values[STATS_SESSION_FIELDS];
+};
+
+/* Of one queue pair; all COUNT. */
+struct stats_qp {
+	uint64_t sent_messages, sent_bytes, failed;
+	uint64_t received_messages, received_bytes, refused;
+	uint64_t waits_for_credit;
+};
+
+/* Who it is, and all that there is one of. */
+struct stats_node {
+	char name[FABRIC_NAME_BYTES];
+	char program[FABRIC_NAME_BYTES]; /* that the node runs in */
+	char address[STATS_ADDRESS];
+	uint16_t id; /* WIRE_NODE_NONE before the lease */
+	uint8_t xpu; /* else a host */
+	uint8_t reserved[5];
+	uint64_t started_ns;   /* monotonic, as the next */
+	uint64_t published_ns; /* of this snapshot */
+	uint32_t session_rows; /* that follow */
+	uint32_t session_count;
+	uint64_t values[STATS_NODE_FIELDS];
+	uint64_t totals[STATS_SESSION_FIELDS]; /* COUNT: of all sessions, gone ones too; LEVEL:
+						  their sum, but 0 for times */
+	struct stats_qp qps[STATS_QPS];
+};
+
+struct stats_file {
+	/* written once */
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_bytes, session_bytes, session_fields, node_fields, qps;
+	uint32_t pid;
+	uint32_t reserved;
+	/* A tracer changes `tap_wanted` when it comes and when it goes; the node then looks whether
+	 * there is a ring beside the file, and sets tap_seen to what it acted upon. */
+	alignas(64) _Atomic uint32_t tap_wanted;
+	alignas(64) _Atomic uint32_t tap_seen;
+	alignas(64) _Atomic uint32_t sequence;
+	alignas(64) struct stats_node node;
+};
+
+_Static_assert(sizeof(struct stats_file) <= STATS_HEADER_BYTES, "the header page is too short");
+_Static_assert(sizeof(struct stats_node) % 8 == 0 && sizeof(struct stats_session) % 8 == 0,
+	       "no holes: other programs read this");
+
+static inline uint64_t stats_file_bytes(uint32_t rows)
+{
+	return STATS_HEADER_BYTES + (uint64_t)rows * sizeof(struct stats_session);
+}
+
+/* Does a session's field only grow? */
+bool stats_session_counts(enum stats_session_field field);
+const char *stats_session_name(enum stats_session_field field);
+const char *stats_node_name(enum stats_node_field field);
+
+/* The writer's side. */
+struct stats;
+
+struct stats_options {
+	const char *name; /* of the node */
+	bool xpu;
+};
+
+/* Makes the file and takes its lock. DXP_EUNSUPPORTED: the user wants none (DXP_STATS is empty);
+ * DXP_EIO, DXP_ENOMEM: not possible here, logged at level info, since a node runs well without. */
+int stats_open(const struct stats_options *options, struct stats **out);
+
+/* Removes the file. NULL is allowed. */
+void stats_close(struct stats *s);
+
+/* A snapshot is written between these two. begin returns the node's part, all of the last time;
+ * stats_row the next row, or NULL when there is no room for more. */
+struct stats_node *stats_begin(struct stats *s);
+struct stats_session *stats_row(struct stats *s);
+void stats_commit(struct stats *s);
+
+/* For the tap: the mapped header, and where the ring would be. */
+struct stats_file *stats_map(struct stats *s);
+int stats_folder(const struct stats *s);
+const char *stats_tap_name(const struct stats *s);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "node/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/util.h"
+#include "node/stats_place.h"
+#include "node/tap_file.h"
+#include "wire/frame.h"
+
+struct tap {
+	struct link_tap link;
+	struct wire_address own;
+	uint64_t wall_ns; /* added to a monotonic time; fixed while somebody watches */
+	uint32_t snap_bytes;
+
+	/* a tracer's ring */
+	struct tap_ring *ring; /* NULL: none */
+	int fd;                /* of the ring's file: its lock says whether the tracer lives */
+	uint32_t ring_bytes;
+	uint64_t tail, dropped;
+	uint64_t look_ns;
+
+	struct tap_file *file; /* DXP_TRACE; NULL: none */
+};
+
+static uint64_t wall_offset(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec - link_now_ns();
+}
+
+static size_t ring_map_bytes(uint32_t ring_bytes)
+{
+	return TAP_DATA_BYTES + (size_t)ring_bytes;
+}
+
+static uint8_t *ring_at(const struct tap *t, uint64_t position)
+{
+	return (uint8_t *)t->ring + TAP_DATA_BYTES + (position & (t->ring_bytes - 1));
+}
+
+/* Room for a record of `bytes`, or NULL: counted. */
+static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
+{
+	/* Pairs with the tracer's release: it has read what was there. */
+	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_acquire);
+	uint32_t left = t->ring_bytes - (uint32_t)(t->tail & (t->ring_bytes - 1));
+	uint32_t filler = left < bytes ? left : 0;
+
+	/* A head that makes no sense is a full ring. */
+	if (t->tail - head > t->ring_bytes || t->ring_bytes - (t->tail - head) < filler + bytes) {
+		t->dropped++;
+		atomic_store_explicit(&t->ring->dropped, t->dropped, memory_order_relaxed);
+		return NULL;
+	}
+	if (filler) {
+		const uint32_t words[2] = {filler, TAP_FILLER};
+		memcpy(ring_at(t, t->tail), words, sizeof(words));
+		t->tail += filler;
+	}
+	return (struct tap_record *)(void *)ring_at(t, t->tail);
+}
+
+static void ring_commit(struct tap *t, uint32_t bytes)
+{
+	t->tail += bytes;
+	/* Pairs with the tracer's acquire: the record is complete. */
+	atomic_store_explicit(&t->ring->tail, t->tail, memory_order_release);
+}
+
+static struct tap_record *record_begin(struct tap *t, uint32_t datagram_bytes, uint32_t *bytes)
+{
+	uint32_t captured = (uint32_t)min_u64(datagram_bytes, t->snap_bytes);
+	struct tap_record *r;
+
+	*bytes = (uint32_t)sizeof(*r) + (captured + 7) / 8 * 8;
+	r = t->ring ? ring_reserve(t, *bytes) : tap_file_record(t->file);
+	if (r)
+		*r = (struct tap_record){.bytes = *bytes,
+					 .captured_bytes = captured,
+					 .datagram_bytes = datagram_bytes,
+					 .dropped = t->dropped};
+	return r;
+}
+
+static void record_end(struct tap *t, const struct tap_record *r)
+{
+	if (t->ring)
+		ring_commit(t, r->bytes);
+	else
+		tap_file_write(t->file, r);
+}
+
+static uint32_t datagram_bytes(const struct link_datagram *d)
+{
+	size_t bytes = d->header_bytes;
+
+	for (unsigned i = 0; i < d->slice_count; i++)
+		bytes += d->slices[i].bytes;
+	return (uint32_t)bytes;
+}
+
+static bool is_repeat(const struct link_datagram *d)
+{
+	return d->header_bytes >= WIRE_COMMON_BYTES &&
+	       get_be16(d->header + WIRE_OFF_FLAGS) & WIRE_FLAG_RTX;
+}
+
+static void sent(void *context, const struct link_datagram *d, unsigned fate)
+{
+	struct tap *t = context;
+	uint32_t bytes, total = datagram_bytes(d);
+	struct tap_record *r = record_begin(t, total, &bytes);
+
+	if (!r)
+		return;
+	r->outbound = 1;
+	r->ecn = d->ecn;
+	r->cause = is_repeat(d) ? d->cause : DATAGRAM_CAUSE_NONE;
+	r->fate = (uint8_t)fate;
+	r->time_ns = link_now_ns() + t->wall_ns;
+	r->from = t->own;
+	r->to = d->to;
+	datagram_gather(d, (uint8_t *)(r + 1), r->captured_bytes, &total);
+	record_end(t, r);
+}
+
+static void received(void *context, const struct link_arrival *a)
+{
+	struct tap *t = context;
+	uint32_t bytes;
+	struct tap_record *r = record_begin(t, (uint32_t)a->bytes, &bytes);
+
+	if (!r)
+		return;
+	r->ecn = a->ecn;
+	r->time_ns = a->arrived_ns + t->wall_ns;
+	r->from = a->from;
+	r->to = t->own;
+	memcpy(r + 1, a->data, r->captured_bytes);
+	record_end(t, r);
+}
+
+int tap_open(const struct tap_options *options, struct tap **out)
+{
+	struct tap *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return DXP_ENOMEM;
+	t->link = (struct link_tap){sent, received, t};
+	t->own = options->own;
+	t->fd = -1;
+	t->look_ns = UINT64_MAX;
+	t->wall_ns = wall_offset();
+	tap_file_open(options->name, options->number, &t->snap_bytes, &t->file);
+	*out = t;
+	return DXP_OK;
+}
+
+static void ring_leave(struct tap *t)
+{
+	if (!t->ring)
+		return;
+	munmap(t->ring, ring_map_bytes(t->ring_bytes));
+	close(t->fd);
+	t->ring = NULL;
+	t->fd = -1;
+	t->look_ns = UINT64_MAX;
+}
+
+void tap_close(struct tap *t)
+{
+	if (!t)
+		return;
+	ring_leave(t);
+	tap_file_close(t->file);
+	free(t);
+}
+
+static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
+{
+	return r->magic == TAP_MAGIC && r->version == TAP_VERSION &&
+	       r->ring_bytes >= TAP_RING_BYTES_MIN && r->ring_bytes <= TAP_RING_BYTES_MAX &&
+	       (r->ring_bytes & (r->ring_bytes - 1)) == 0 && r->snap_bytes >= 1 &&
+	       r->snap_bytes <= LINK_DATAGRAM_BYTES_MAX &&
+	       file_bytes >= ring_map_bytes(r->ring_bytes);
+}
+
+/* Maps a ring that is right and whose tracer lives. */
+static bool ring_take(struct tap *t, int fd)
+{
+	/* Only this much is read before the sizes are known to be right. */
+	struct tap_ring front;
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || stats_orphaned(fd) ||
+	    pread(fd, &front, sizeof(front), 0) != (ssize_t)sizeof(front) ||
+	    !ring_right(&front, (uint64_t)st.st_size))
+		return false;
+	void *map = mmap(NULL, ring_map_bytes(front.ring_bytes), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 fd, 0);
+	if (map == MAP_FAILED)
+		return false;
+	t->ring = map;
+	t->fd = fd;
+	t->ring_bytes = front.ring_bytes;
+	t->snap_bytes = front.snap_bytes;
+	t->tail = t->dropped = 0;
+	t->wall_ns = wall_offset();
+	t->look_ns = link_now_ns() + TAP_LOOK_NS;
+	return true;
+}
+
+void tap_look(struct tap *t, int folder, const char *name)
+{
+	if (t->file)
+		return; /* the environment asked first */
+	if (t->ring && !stats_orphaned(t->fd)) {
+		struct stat now, had;
+		t->look_ns = link_now_ns() + TAP_LOOK_NS;
+		if (fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    fstat(t->fd, &had) == 0 && now.st_ino == had.st_ino)
+			return;
+	}
+	bool lost = t->ring && stats_orphaned(t->fd);
+	ring_leave(t);
+	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (ring_take(t, fd))
+		return;
+	if (lost || stats_orphaned(fd))
+		unlinkat(folder, name, 0); /* a tracer died */
+	close(fd);
+}
+
+const struct link_tap *tap_link(const struct tap *t)
+{
+	return t->ring || t->file ? &t->link : NULL;
+}
+
+uint64_t tap_deadline(const struct tap *t)
+{
+	return t->look_ns;
+}
+
+static void comment_add(char comment[PCAPNG_TEXT_BYTES], const char *text)
+{
+	size_t length = strlen(comment);
+
+	snprintf(comment + length, PCAPNG_TEXT_BYTES - length, "%s%s", length ? "; " : "", text);
+}
+
+void tap_packet(const struct tap_record *r, struct pcapng_packet *out,
+		char comment[PCAPNG_TEXT_BYTES])
+{
+	static const char *const causes[DATAGRAM_CAUSES] = {
+		[DATAGRAM_CAUSE_GAP] = "retransmission: gap",
+		[DATAGRAM_CAUSE_PROBE] = "retransmission: tail probe",
+		[DATAGRAM_CAUSE_TIMEOUT] = "retransmission: timeout",
+		[DATAGRAM_CAUSE_BUSY] = "retransmission: receiver was busy",
+	};
+	static const char *const fates[] = {
+		"DXP_FAULT: dropped, never on the wire", "DXP_FAULT: sent twice",
+		"DXP_FAULT: one bit flipped after this", "DXP_FAULT: delayed"};
+
+	comment[0] = '\0';
+	if (r->cause < DATAGRAM_CAUSES && causes[r->cause])
+		comment_add(comment, causes[r->cause]);
+	for (unsigned i = 0; i < ARRAY_COUNT(fates); i++) {
+		if (r->fate & 1u << i)
+			comment_add(comment, fates[i]);
+	}
+	*out = (struct pcapng_packet){
+		.time_ns = r->time_ns,
+		.from = r->from,
+		.to = r->to,
+		.data = (const uint8_t *)(r + 1),
+		.captured_bytes = r->captured_bytes,
+		.bytes = r->datagram_bytes,
+		.outbound = r->outbound != 0,
+		.ecn = r->ecn & 3,
+		.comment = comment,
+	};
+}
