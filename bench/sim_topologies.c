@@ -25,13 +25,13 @@ static const struct {
 	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
 };
 
-/* Long enough for many round trips, short enough for the table to take a minute or two. */
+/* 25 round trips and more, and short enough for the whole table to take a minute of CPU time. */
 static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
 {
 	switch (topology) {
-	case CROWD_PERMUTATION: return nodes > 1024 ? MS_NS : 3 * MS_NS;
-	case CROWD_ALL_TO_ALL: return nodes > 64 ? 5 * MS_NS : 10 * MS_NS;
-	default: return nodes > 128 ? 100 * MS_NS : 50 * MS_NS;
+	case CROWD_PERMUTATION: return nodes > 1024 ? MS_NS / 2 : 2 * MS_NS;
+	case CROWD_ALL_TO_ALL: return nodes > 64 ? MS_NS : 5 * MS_NS;
+	default: return nodes > 128 ? 40 * MS_NS : 30 * MS_NS;
 	}
 }
 
