@@ -20,6 +20,8 @@ static const struct entry {
 	{"ping", "time round trips to an xPU", command_ping},
 	{"grant", "let a host use an xPU", command_grant},
 	{"revoke", "take such a grant back", command_revoke},
+	{"top", "what the nodes on this machine do, now", command_top},
+	{"trace", "what they send and receive, for Wireshark", command_trace},
 	{"bench", "measure, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
 	{"version", "versions of program and protocol", command_version},

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* All xPUs are asked at once, each by a thread: one that does not answer costs its patience once,
+ * however many there are. */
 #include "cmd/dxp/traffic.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "xpu/cfg.h"
+
+#define THREADS_MAX 32 /* more xPUs than that hang rarely */
 
 /* SENT_LO, SENT_HI, RECEIVED_LO, RECEIVED_HI lie side by side. */
 #define COUNTERS 4
+
+struct inquest {
+	struct dxp_fabric *fabric;
+	const struct node_entry *nodes;
+	struct traffic *out;
+	size_t count;
+	_Atomic size_t next; /* index of the node that nobody has taken yet */
+};
 
 static void read_one(struct dxp_fabric *fabric, const char *name, struct traffic *out)
 {
@@ -23,19 +38,40 @@ static void read_one(struct dxp_fabric *fabric, const char *name, struct traffic
 	dxp_xpu_close(xpu);
 }
 
+static void *read_some(void *context)
+{
+	struct inquest *q = context;
+	size_t i;
+
+	while ((i = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed)) < q->count) {
+		if (q->nodes[i].kind == MANAGE_XPU && q->nodes[i].alive)
+			read_one(q->fabric, q->nodes[i].name, &q->out[i]);
+	}
+	return NULL;
+}
+
+static void read_all(struct inquest *q)
+{
+	size_t wanted = min_u64(q->count, THREADS_MAX), started = 0;
+	pthread_t threads[THREADS_MAX];
+
+	while (started + 1 < wanted && pthread_create(&threads[started], NULL, read_some, q) == 0)
+		started++;
+	read_some(q); /* this thread is the last of them, or without others the only one */
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+}
+
 struct traffic *traffic_read(const struct session_options *options, const struct node_entry *nodes,
 			     size_t count)
 {
 	struct traffic *all = calloc(count + 1, sizeof(*all));
-	struct dxp_fabric *fabric;
+	struct inquest q = {.nodes = nodes, .out = all, .count = count};
 
 	/* Who may not join still sees the table. */
-	if (!all || dxp_fabric_open(&options->fabric, &fabric) != DXP_OK)
+	if (!all || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
 		return all;
-	for (size_t i = 0; i < count; i++) {
-		if (nodes[i].kind == MANAGE_XPU && nodes[i].alive)
-			read_one(fabric, nodes[i].name, &all[i]);
-	}
-	dxp_fabric_close(fabric);
+	read_all(&q);
+	dxp_fabric_close(q.fabric);
 	return all;
 }

@@ -42,9 +42,13 @@
 	      * of the time stamps may patch kernel code, 50 us */
 #define LINK_STREAK_MAX \
 	4 /* looks in a row that bring something are a stream, though each brings one datagram */
-#define LINK_QUIET_LOOKS                                                                         \
-	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on \
-	       */
+#define LINK_QUIET_LOOKS                                                                    \
+	4096 /* then a quiet socket asks for everything again, 30 ms later at the rate of a \
+		ping-pong */
+#define LINK_SHORT_BYTES \
+	512 /* longer datagrams that come one by one may be a stream on a slow path */
+#define LINK_ECN_OTHER \
+	16 /* messages in a row that want other ECN bits than their socket's: then it changes */
 #define LINK_UNSLEPT_MAX 64 /* looks with success after which epoll is told to stop watching */
 #define LINK_ARRIVAL_AGE_NS                                                                      \
 	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
@@ -223,19 +227,20 @@
 
 /* observation: docs/observe.md */
 #define STATS_INTERVAL_NS \
-	(100ull * 1000 * 1000) /* between two publications: faster than people look */
-#define STATS_COST          100  /* a publication takes at most 1/100 of the time between two */
-#define STATS_SESSIONS_MAX  1024 /* rows of one node: 400 KiB; the totals count all sessions */
-#define STATS_SESSIONS_MIN  16   /* room from the start; more is taken when it is needed */
-#define STATS_NODES_MAX     1024 /* that one reader looks at */
-#define STATS_FOLDERS_MAX   256  /* root looks into those of other users, too */
-#define STATS_PATH_BYTES    256
-#define TAP_RING_BYTES_MIN  (64u << 10) /* holds one datagram of any size */
-#define TAP_RING_BYTES_MAX  (1u << 30)
-#define TAP_RING_BYTES      (16u << 20) /* default: 50,000 headers, 20 ms of the fastest link seen */
-#define TAP_SNAP_BYTES      256         /* default: every header and bitmap, and some payload */
-#define TAP_LOOK_NS \
-	(1000ull * 1000 * 1000) /* between two looks whether the tracer still lives */
+	(100ull * 1000 * 1000)  /* between two publications: faster than people look */
+#define STATS_COST         100  /* a publication takes at most 1/100 of the time between two */
+#define STATS_SESSIONS_MAX 1024 /* rows of one node: 400 KiB; the totals count all sessions */
+#define STATS_SESSIONS_MIN 16   /* room from the start; more is taken when it is needed */
+#define STATS_NODES_MAX    1024 /* that one reader looks at */
+#define STATS_FOLDERS_MAX  256  /* root looks into those of other users, too */
+#define STATS_PATH_BYTES   256
+#define TAP_RING_BYTES_MIN (256u << 10) /* holds any datagram, wherever the lap ends */
+#define TAP_RING_BYTES_MAX (1u << 30)
+#define TAP_RING_BYTES     (16u << 20) /* default: 50,000 headers, 20 ms of the fastest link seen */
+#define TAP_SNAP_BYTES     256         /* default: every header and bitmap, and some payload */
+#define TAP_LOOK_NS                                                                            \
+	(1000ull * 1000 * 1000) /* between two looks whether the tracer still lives: they cost \
+				 * system calls */
 
 /* host library */
 #define HOST_EVENTS_MAX \

@@ -159,7 +159,7 @@ size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_
 	f->count += lost || twice || corrupt || late;
 	f->fate = lost ? LINK_FATE_LOST
 		       : (twice ? LINK_FATE_TWICE : 0u) | (corrupt ? LINK_FATE_CORRUPT : 0u) |
-				 (late ? LINK_FATE_LATE : 0u);
+				  (late ? LINK_FATE_LATE : 0u);
 	f->passed++;
 	const struct link_datagram *d = lost ? NULL : corrupt_maybe(f, in, corrupt);
 	if (d && (!late || twice))

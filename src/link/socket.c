@@ -25,6 +25,15 @@ static int option_get(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &bytes) == 0 ? value : 0;
 }
 
+void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
+{
+	s->ecn = ecn;
+	s->ecn_other = 0;
+	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* of an AF_INET6 socket: to IPv4 peers */
+	if (l->limits.family == AF_INET6)
+		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
+}
+
 uint32_t socket_waiting_bytes(const struct link_socket *s)
 {
 	uint32_t memory[SK_MEMINFO_VARS] = {0};
@@ -77,7 +86,7 @@ void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 	s->quiet = quiet;
 	s->wanted = 1;
 	s->alone = 0;
-	s->ecn_seen = false;
+	s->marked = false;
 }
 
 static int bind_refused(const struct wire_address *address, int error)

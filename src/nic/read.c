@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/place.h"
 #include "nic/internal.h"
 
 uint32_t reads_max(const struct nic *n)
@@ -125,7 +126,7 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		read_finish(p, r, DXP_EMALFORMED);
 		return;
 	}
-	memcpy(r->to + h->addr, payload, h->payload_bytes);
+	place(r->to + h->addr, payload, h->payload_bytes, r->bytes - h->addr - h->payload_bytes);
 	r->left -= h->payload_bytes;
 	if (r->left == 0)
 		read_finish(p, r, DXP_OK);

@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/place.h"
 #include "nic/internal.h"
 
 #define ACCEPTED      ((struct rltp_verdict){0, 0})
@@ -66,8 +67,9 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
 		region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
-	memcpy(region->base + h->addr, payload, h->payload_bytes);
-	/* The engine is the only writer: a locked addition would wait for all that memcpy has
+	place(region->base + h->addr, payload, h->payload_bytes,
+	      h->msg_bytes - offset - h->payload_bytes);
+	/* The engine is the only writer: a locked addition would wait for all that place has
 	 * stored. */
 	uint64_t total = atomic_load_explicit(&f->window->put_bytes, memory_order_relaxed);
 	atomic_store_explicit(&f->window->put_bytes, total + h->payload_bytes,

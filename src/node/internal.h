@@ -6,6 +6,7 @@
 #include "base/mac.h"
 #include "link/udp.h"
 #include "node/member.h"
+#include "node/observe.h"
 #include "node/node.h"
 
 struct node {
@@ -19,6 +20,7 @@ struct node {
 	uint16_t id;
 	uint64_t incarnation;
 	char name[FABRIC_NAME_BYTES];
+	struct observe observe;
 	struct link_datagram batch[LINK_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };

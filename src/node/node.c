@@ -147,6 +147,8 @@ int node_open(const struct node_options *options, struct node **out)
 		status = nic_start(n);
 	if (status == DXP_OK && !options->static_id)
 		status = member_start(n, link_now_ns());
+	if (status == DXP_OK)
+		status = observe_open(n);
 	/* Copied where they are needed; the caller's may go. */
 	n->options.fabric_key = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
@@ -184,6 +186,7 @@ void node_close(struct node *n)
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
+	observe_close(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
 	free(n->window);
@@ -247,6 +250,8 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
+	if (observe_asked(&n->observe))
+		observe_tap(n);
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
@@ -258,12 +263,18 @@ uint32_t node_turn(struct node *n)
 	if (n->member)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
-	return work + due_send(n, now_ns);
+	work += due_send(n, now_ns);
+	observe_note(&n->observe, work, now_ns);
+	if (now_ns >= n->observe.due_ns)
+		observe_publish(n, now_ns);
+	return work;
 }
 
 uint64_t node_deadline(const struct node *n)
 {
-	return min_u64(nic_deadline(n->nic), n->member ? member_deadline(n->member) : UINT64_MAX);
+	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
+
+	return n->member ? min_u64(deadline_ns, member_deadline(n->member)) : deadline_ns;
 }
 
 int node_join(struct node *n, uint64_t deadline_ns)

@@ -49,10 +49,12 @@ uint32_t peers_update(struct node *n)
 
 	while (node_table_next_change(member_table(n->member), &change)) {
 		const struct node_entry *e = &change.entry;
-		if (change.what & TABLE_LOST || !e->alive || !e->granted)
+		if (change.what & TABLE_LOST || !e->alive || !e->granted) {
+			observe_peer_lost(n, e->id);
 			nic_peer_lost(n->nic, e->id, DXP_EPEERLOST);
-		else
+		} else {
 			peer_apply(n, e);
+		}
 		if (n->options.changed)
 			n->options.changed(n->options.changed_context, &change);
 		count++;

@@ -120,8 +120,7 @@ static int file_make(struct stats *s, const struct stats_options *options)
 	}
 	if (error == 0) {
 		header_fill(s, options);
-		if (stats_lock(s->fd) != 0 ||
-		    renameat(s->folder, draft, s->folder, s->name) != 0)
+		if (stats_lock(s->fd) != 0 || renameat(s->folder, draft, s->folder, s->name) != 0)
 			error = errno;
 	}
 	if (error)

@@ -10,6 +10,7 @@
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,88 +25,88 @@
 
 /* A session's numbers, each 64 bits. COUNT only grows while the node lives; LEVEL may do anything.
  * Times in ns; sizes in packets unless the name says bytes. */
-#define STATS_SESSION_LIST(COUNT, LEVEL)                                                           \
-	LEVEL(open)                                                                                \
-	LEVEL(payload_bytes)                                                                       \
-	COUNT(sent_packets)                                                                        \
-	COUNT(sent_bytes)                                                                          \
-	COUNT(received_packets)                                                                    \
-	COUNT(received_bytes)                                                                      \
-	COUNT(acked_packets)                                                                       \
-	COUNT(abandoned_packets)                                                                   \
-	COUNT(retransmitted_gap)                                                                   \
-	COUNT(retransmitted_probe)                                                                 \
-	COUNT(retransmitted_timeout)                                                               \
-	COUNT(retransmitted_busy)                                                                  \
-	COUNT(spurious)                                                                            \
-	COUNT(timeouts)                                                                            \
-	COUNT(duplicates)                                                                          \
-	COUNT(beyond_window)                                                                       \
-	COUNT(out_of_order)                                                                        \
-	COUNT(refused)                                                                             \
-	COUNT(no_memory)                                                                           \
-	COUNT(marked)                                                                              \
-	COUNT(acks_sent)                                                                           \
-	COUNT(acks_received)                                                                       \
-	COUNT(acks_bad)                                                                            \
-	COUNT(nacks_sent)                                                                          \
-	COUNT(nacks_received)                                                                      \
-	COUNT(credits_sent)                                                                        \
-	COUNT(credits_received)                                                                    \
-	COUNT(credits_asked)                                                                       \
-	LEVEL(window)                                                                              \
-	LEVEL(peer_window)                                                                         \
-	LEVEL(inflight)                                                                            \
-	LEVEL(lost)                                                                                \
-	LEVEL(waiting)                                                                             \
-	LEVEL(srtt_ns)                                                                             \
-	LEVEL(min_rtt_ns)                                                                          \
-	LEVEL(delay_ns)                                                                            \
-	LEVEL(min_delay_ns)                                                                        \
-	LEVEL(reorder_window_ns)                                                                   \
+#define STATS_SESSION_LIST(COUNT, LEVEL) \
+	LEVEL(open)                      \
+	LEVEL(payload_bytes)             \
+	COUNT(sent_packets)              \
+	COUNT(sent_bytes)                \
+	COUNT(received_packets)          \
+	COUNT(received_bytes)            \
+	COUNT(acked_packets)             \
+	COUNT(abandoned_packets)         \
+	COUNT(retransmitted_gap)         \
+	COUNT(retransmitted_probe)       \
+	COUNT(retransmitted_timeout)     \
+	COUNT(retransmitted_busy)        \
+	COUNT(spurious)                  \
+	COUNT(timeouts)                  \
+	COUNT(duplicates)                \
+	COUNT(beyond_window)             \
+	COUNT(out_of_order)              \
+	COUNT(refused)                   \
+	COUNT(no_memory)                 \
+	COUNT(marked)                    \
+	COUNT(acks_sent)                 \
+	COUNT(acks_received)             \
+	COUNT(acks_bad)                  \
+	COUNT(nacks_sent)                \
+	COUNT(nacks_received)            \
+	COUNT(credits_sent)              \
+	COUNT(credits_received)          \
+	COUNT(credits_asked)             \
+	LEVEL(window)                    \
+	LEVEL(peer_window)               \
+	LEVEL(inflight)                  \
+	LEVEL(lost)                      \
+	LEVEL(waiting)                   \
+	LEVEL(srtt_ns)                   \
+	LEVEL(min_rtt_ns)                \
+	LEVEL(delay_ns)                  \
+	LEVEL(min_delay_ns)              \
+	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
 /* A node's own numbers, all COUNT: of its link, its sessions' greetings, its NIC. */
-#define STATS_LINK_LIST(X)                                                                         \
-	X(sent_datagrams)                                                                          \
-	X(sent_bytes)                                                                              \
-	X(send_calls)                                                                              \
-	X(received_datagrams)                                                                      \
-	X(received_bytes)                                                                          \
-	X(receive_calls)                                                                           \
-	X(send_again)                                                                              \
-	X(send_errors)                                                                             \
-	X(gso_fallbacks)                                                                           \
-	X(receive_drops)                                                                           \
+#define STATS_LINK_LIST(X)    \
+	X(sent_datagrams)     \
+	X(sent_bytes)         \
+	X(send_calls)         \
+	X(received_datagrams) \
+	X(received_bytes)     \
+	X(receive_calls)      \
+	X(send_again)         \
+	X(send_errors)        \
+	X(gso_fallbacks)      \
+	X(receive_drops)      \
 	X(faults)
-#define STATS_ENDPOINT_LIST(X)                                                                     \
-	X(malformed)                                                                               \
-	X(corrupt)                                                                                 \
-	X(not_for_us)                                                                              \
-	X(unknown_session)                                                                         \
-	X(unknown_peer)                                                                            \
-	X(stale)                                                                                   \
-	X(resets_sent)                                                                             \
-	X(resets_taken)                                                                            \
-	X(resets_refused)                                                                          \
-	X(hellos_sent)                                                                             \
+#define STATS_ENDPOINT_LIST(X) \
+	X(malformed)           \
+	X(corrupt)             \
+	X(not_for_us)          \
+	X(unknown_session)     \
+	X(unknown_peer)        \
+	X(stale)               \
+	X(resets_sent)         \
+	X(resets_taken)        \
+	X(resets_refused)      \
+	X(hellos_sent)         \
 	X(hellos_received)
-#define STATS_NIC_LIST(X)                                                                          \
-	X(doorbells)                                                                               \
-	X(descriptors_bad)                                                                         \
-	X(magic_reject)                                                                            \
-	X(key_reject)                                                                              \
-	X(bounds_reject)                                                                           \
-	X(rights_reject)                                                                           \
-	X(type_reject)                                                                             \
-	X(receiver_busy)                                                                           \
-	X(naps_sent)                                                                               \
-	X(naps_received)                                                                           \
-	X(puts_sent)                                                                               \
-	X(puts_received)                                                                           \
-	X(gets_sent)                                                                               \
-	X(gets_received)                                                                           \
-	X(cfg_sent)                                                                                \
+#define STATS_NIC_LIST(X)  \
+	X(doorbells)       \
+	X(descriptors_bad) \
+	X(magic_reject)    \
+	X(key_reject)      \
+	X(bounds_reject)   \
+	X(rights_reject)   \
+	X(type_reject)     \
+	X(receiver_busy)   \
+	X(naps_sent)       \
+	X(naps_received)   \
+	X(puts_sent)       \
+	X(puts_received)   \
+	X(gets_sent)       \
+	X(gets_received)   \
+	X(cfg_sent)        \
 	X(cfg_received)
 
 #define STATS_SESSION_NAME(name) STATS_SESSION_##name,
@@ -115,10 +116,8 @@ enum stats_session_field {
 	STATS_SESSION_LIST(STATS_SESSION_NAME, STATS_SESSION_NAME) STATS_SESSION_FIELDS
 };
 enum stats_node_field {
-	STATS_LINK_LIST(STATS_LINK_NAME)
-	STATS_ENDPOINT_LIST(STATS_LINK_NAME)
-	STATS_NIC_LIST(STATS_NIC_NAME)
-	STATS_NODE_FIELDS
+	STATS_LINK_LIST(STATS_LINK_NAME) STATS_ENDPOINT_LIST(STATS_LINK_NAME)
+		STATS_NIC_LIST(STATS_NIC_NAME) STATS_NODE_FIELDS
 };
 
 struct stats_session {

@@ -114,8 +114,8 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 			return "there is no memory for it";
 		bool whole = read_all(fd, *rows, row_bytes, STATS_HEADER_BYTES);
 		atomic_thread_fence(memory_order_acquire);
-		whole = whole && read_all(fd, &after, sizeof(after),
-					  offsetof(struct stats_file, sequence));
+		whole = whole &&
+			read_all(fd, &after, sizeof(after), offsetof(struct stats_file, sequence));
 		if (whole && after == sequence_of(f))
 			return NULL;
 		free(*rows);
@@ -220,7 +220,8 @@ static void place_read(void *context, const struct stats_place *place)
 		return;
 	}
 	while ((entry = readdir(folder)) != NULL && r->list->count < STATS_NODES_MAX) {
-		if (entry->d_name[0] != '.' && (ends_in(entry->d_name, ".stats") || ends_in(entry->d_name, ".tap")))
+		if (entry->d_name[0] != '.' &&
+		    (ends_in(entry->d_name, ".stats") || ends_in(entry->d_name, ".tap")))
 			entry_read(r, place, entry->d_name);
 	}
 	closedir(folder);
@@ -274,8 +275,7 @@ int stats_file_open(const char *path, int *folder, int *fd)
 		close(*folder);
 		return status;
 	}
-	if (fstat(*folder, &st) == 0 && !file_wrong(*fd, st.st_uid) &&
-	    !stats_orphaned(*fd))
+	if (fstat(*folder, &st) == 0 && !file_wrong(*fd, st.st_uid) && !stats_orphaned(*fd))
 		return DXP_OK;
 	close(*fd);
 	close(*folder);

@@ -121,7 +121,7 @@ static bool is_repeat(const struct link_datagram *d)
 	       get_be16(d->header + WIRE_OFF_FLAGS) & WIRE_FLAG_RTX;
 }
 
-static void sent(void *context, const struct link_datagram *d, unsigned fate)
+static void sent(void *context, const struct link_datagram *d, unsigned fate, uint64_t at_ns)
 {
 	struct tap *t = context;
 	uint32_t bytes, total = datagram_bytes(d);
@@ -133,7 +133,7 @@ static void sent(void *context, const struct link_datagram *d, unsigned fate)
 	r->ecn = d->ecn;
 	r->cause = is_repeat(d) ? d->cause : DATAGRAM_CAUSE_NONE;
 	r->fate = (uint8_t)fate;
-	r->time_ns = link_now_ns() + t->wall_ns;
+	r->time_ns = at_ns + t->wall_ns;
 	r->from = t->own;
 	r->to = d->to;
 	datagram_gather(d, (uint8_t *)(r + 1), r->captured_bytes, &total);
@@ -221,6 +221,7 @@ static bool ring_take(struct tap *t, int fd)
 	t->ring_bytes = front.ring_bytes;
 	t->snap_bytes = front.snap_bytes;
 	t->tail = t->dropped = 0;
+	atomic_store_explicit(&t->ring->taken, 1, memory_order_relaxed);
 	t->wall_ns = wall_offset();
 	t->look_ns = link_now_ns() + TAP_LOOK_NS;
 	return true;
@@ -252,6 +253,12 @@ void tap_look(struct tap *t, int folder, const char *name)
 const struct link_tap *tap_link(const struct tap *t)
 {
 	return t->ring || t->file ? &t->link : NULL;
+}
+
+void tap_flush(struct tap *t)
+{
+	if (t->file)
+		tap_file_flush(t->file);
 }
 
 uint64_t tap_deadline(const struct tap *t)

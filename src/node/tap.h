@@ -9,6 +9,7 @@
 #ifndef NODE_TAP_H
 #define NODE_TAP_H
 
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,7 @@ struct tap_ring {
 	/* by the node */
 	alignas(64) _Atomic uint64_t tail;
 	_Atomic uint64_t dropped; /* datagrams that found no room, all together */
+	_Atomic uint32_t taken;   /* not 0: the node writes here */
 	/* by the tracer */
 	alignas(64) _Atomic uint64_t head;
 };
@@ -73,6 +75,9 @@ void tap_look(struct tap *t, int folder, const char *name);
 
 /* What the link should call; NULL: nobody watches. */
 const struct link_tap *tap_link(const struct tap *t);
+
+/* What the node's own file still holds in memory leaves. */
+void tap_flush(struct tap *t);
 
 /* When tap_look should be called though nobody asks: has the tracer died? UINT64_MAX: there is
  * none. */

@@ -142,6 +142,11 @@ void tap_file_write(struct tap_file *f, const struct tap_record *r)
 	block_write(f, pcapng_packet(f->block, &p));
 }
 
+void tap_file_flush(struct tap_file *f)
+{
+	f->missing += fflush(f->out) != 0;
+}
+
 void tap_file_close(struct tap_file *f)
 {
 	if (!f)

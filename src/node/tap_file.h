@@ -17,6 +17,7 @@ void tap_file_close(struct tap_file *f);
 
 /* Room for one record of any size. */
 struct tap_record *tap_file_record(struct tap_file *f);
+void tap_file_flush(struct tap_file *f);
 void tap_file_write(struct tap_file *f, const struct tap_record *r);
 
 #endif

@@ -26,20 +26,20 @@ enum option_code {
 	STATISTICS_DROPPED = 5,
 };
 
-#define ORDER_MAGIC     0x1a2b3c4du
-#define LENGTH_UNKNOWN  UINT64_MAX
-#define LINK_ETHERNET   1
-#define NANOSECONDS     9 /* negative power of ten */
-#define FLAG_INBOUND    1u
-#define FLAG_OUTBOUND   2u
-#define ETHERNET_BYTES  14
-#define IPV4_BYTES      20
-#define IPV6_BYTES      40
-#define UDP_BYTES       8
-#define PROTOCOL_UDP    17
-#define TIME_TO_LIVE    64
-#define DONT_FRAGMENT   0x4000
-#define OPTION_ROOM     4 /* code and length before each value */
+#define ORDER_MAGIC    0x1a2b3c4du
+#define LENGTH_UNKNOWN UINT64_MAX
+#define LINK_ETHERNET  1
+#define NANOSECONDS    9 /* negative power of ten */
+#define FLAG_INBOUND   1u
+#define FLAG_OUTBOUND  2u
+#define ETHERNET_BYTES 14
+#define IPV4_BYTES     20
+#define IPV6_BYTES     40
+#define UDP_BYTES      8
+#define PROTOCOL_UDP   17
+#define TIME_TO_LIVE   64
+#define DONT_FRAGMENT  0x4000
+#define OPTION_ROOM    4 /* code and length before each value */
 
 /* A block being written. Little-endian as the machine is: base/bytes.h says so. */
 struct block {

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp top`: what the nodes on this machine do, from the files that they publish. */
+#include "cmd/dxp/top.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "cmd/dxp/choice.h"
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/options.h"
+#include "link/udp.h"
+
+#define SCREEN_BEGIN "\033[?1049h\033[?25l"
+#define SCREEN_END   "\033[?25h\033[?1049l"
+#define SCREEN_HOME  "\033[H"
+#define CLEAR_LINE   "\033[K"
+#define CLEAR_BELOW  "\033[J"
+#define INTERVAL_MIN 100
+#define INTERVAL_MAX 3600000
+#define ROWS_DEFAULT 24 /* of a terminal that does not say */
+#define COLS_DEFAULT 80
+#define FRAME_BYTES  (256u << 10) /* a screen, drawn in one write */
+
+struct top {
+	struct top_options options;
+	const char *sort;
+	uint64_t interval_ms;
+	bool once, json;
+	struct top_readings readings;
+	uint32_t seen; /* nodes in the last table */
+};
+
+static volatile sig_atomic_t ended;
+
+static void on_end(int number)
+{
+	ended = 1;
+}
+
+/* Only interrupts the wait: the next frame asks for the size anyway. */
+static void on_resize(int number)
+{
+}
+
+static bool reading_take(struct top *t, bool loud)
+{
+	stats_list_free(&t->readings.before);
+	t->readings.before = t->readings.now;
+	return stats_read(&t->readings.now, loud ? choice_complain : NULL, NULL) == DXP_OK;
+}
+
+static void readings_free(struct top *t)
+{
+	stats_list_free(&t->readings.before);
+	stats_list_free(&t->readings.now);
+}
+
+static void pause_ms(uint64_t ms)
+{
+	const struct timespec wait = {(time_t)(ms / 1000), (long)(ms % 1000 * MS_NS)};
+
+	nanosleep(&wait, NULL);
+}
+
+static int once(struct top *t)
+{
+	if (!reading_take(t, true))
+		return fail("out of memory");
+	if (t->json)
+		return json_print(top_json(&t->readings.now, &t->options));
+	pause_ms(t->interval_ms);
+	if (!reading_take(t, false))
+		return fail("out of memory");
+	if (top_table(stdout, &t->readings, &t->options, 0, 0) == 0) {
+		choice_none(t->options.node, t->options.pid);
+		return EXIT_FAILED;
+	}
+	return fflush(stdout) == 0 ? EXIT_DONE : fail("cannot write the table");
+}
+
+static void screen_size(unsigned *rows, unsigned *columns)
+{
+	struct winsize size;
+
+	*rows = ROWS_DEFAULT;
+	*columns = COLS_DEFAULT;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 2 && size.ws_col > 0) {
+		*rows = size.ws_row;
+		*columns = size.ws_col;
+	}
+}
+
+static void title(const struct top *t, FILE *out, unsigned columns)
+{
+	char text[160], now[16];
+	time_t clock = time(NULL);
+	struct tm local;
+
+	strftime(now, sizeof(now), "%H:%M:%S", localtime_r(&clock, &local));
+	snprintf(text, sizeof(text),
+		 "dxp top  %s  %u nodes  every %.1f s   keys: q quit  n name  i in  o out  r "
+		 "repeats  p queue pairs",
+		 now, t->readings.now.count, (double)t->interval_ms / 1e3);
+	fprintf(out, "%.*s\n", (int)columns, text);
+}
+
+/* Draws over the last frame, line by line, so that nothing flickers. */
+static bool frame_draw(struct top *t)
+{
+	static char frame[FRAME_BYTES];
+	unsigned rows, columns;
+
+	screen_size(&rows, &columns);
+	FILE *out = fmemopen(frame, sizeof(frame), "w");
+	if (!out)
+		return false;
+	title(t, out, columns);
+	if (top_table(out, &t->readings, &t->options, rows - 2, columns) == 0)
+		fprintf(out, "%.*s\n", (int)columns,
+			t->options.node || t->options.pid
+				? "no such node runs here now"
+				: "no node runs here; start one with `dxp up`");
+	fclose(out);
+	fputs(SCREEN_HOME, stdout);
+	for (char *line = strtok(frame, "\n"); line; line = strtok(NULL, "\n"))
+		printf("%s" CLEAR_LINE "\n", line);
+	fputs(CLEAR_BELOW, stdout);
+	return fflush(stdout) == 0;
+}
+
+/* False: leave. */
+static bool key_take(struct top *t)
+{
+	char key;
+
+	if (read(STDIN_FILENO, &key, 1) != 1)
+		return false;
+	switch (key) {
+	case 'q':
+	case 'Q': return false;
+	case 'n': t->options.sort = TOP_NAME; break;
+	case 'i': t->options.sort = TOP_IN; break;
+	case 'o': t->options.sort = TOP_OUT; break;
+	case 'r': t->options.sort = TOP_REPEATS; break;
+	case 'p': t->options.qps = !t->options.qps; break;
+	default: break;
+	}
+	return true;
+}
+
+/* Until the next frame is due. False: leave. A key or a new size redraws at once. */
+static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
+{
+	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
+	uint64_t now_ns = link_now_ns();
+	int ms = now_ns < until_ns ? (int)((until_ns - now_ns + MS_NS - 1) / MS_NS) : 0;
+	int ready = poll(&keys, 1, ms);
+
+	*early = ready != 0;
+	return !ended && (ready <= 0 || key_take(t));
+}
+
+static int frames(struct top *t)
+{
+	for (;;) {
+		uint64_t until_ns = link_now_ns() + t->interval_ms * MS_NS;
+		bool early = true;
+		if (!reading_take(t, false))
+			return fail("out of memory");
+		while (early) {
+			if (!frame_draw(t))
+				return EXIT_FAILED;
+			if (!frame_wait(t, until_ns, &early))
+				return EXIT_DONE;
+		}
+	}
+}
+
+static int watch(struct top *t)
+{
+	struct sigaction action = {.sa_handler = on_end};
+	struct termios before, raw;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) ||
+	    tcgetattr(STDIN_FILENO, &before) != 0)
+		return fail("this is no terminal; use `dxp top --once` or --json");
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	action.sa_handler = on_resize;
+	sigaction(SIGWINCH, &action, NULL);
+	raw = before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	fputs(SCREEN_BEGIN, stdout);
+	int status = frames(t);
+	fputs(SCREEN_END, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	return status;
+}
+
+static bool sort_parse(const char *text, enum top_sort *out)
+{
+	static const char *const names[] = {
+		[TOP_NAME] = "name", [TOP_IN] = "in", [TOP_OUT] = "out", [TOP_REPEATS] = "repeats"};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*out = (enum top_sort)i;
+			return true;
+		}
+	}
+	fail("--sort is name, in, out or repeats, not '%s'", text);
+	return false;
+}
+
+int command_top(int argc, char **argv)
+{
+	struct top t = {.sort = "name", .interval_ms = 1000};
+	const struct option_row rows[] = {
+		CHOICE_ROWS(t.options.node, t.options.pid),
+		{"interval", "MS", "between two readings (default 1000)", OPTION_NUMBER,
+		 &t.interval_ms, INTERVAL_MIN, INTERVAL_MAX},
+		{"once", NULL, "one table over one interval, then end", OPTION_FLAG, &t.once, 0, 0},
+		{"json", NULL, "all counters once, for machines", OPTION_FLAG, &t.json, 0, 0},
+		{"qp", NULL, "queue pairs, too", OPTION_FLAG, &t.options.qps, 0, 0},
+		{"sort", "WHAT", "name, in, out or repeats (default name)", OPTION_TEXT, &t.sort, 0,
+		 0},
+	};
+	const struct usage usage = {
+		"top",
+		"",
+		"Shows what the nodes on this machine do: those of your own programs; for root, "
+		"everybody's. Rates and\npercentages are of the last interval, counts since the "
+		"node's start. `z` marks a session that rests.",
+		rows,
+		ARRAY_COUNT(rows),
+		0,
+		0};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (!sort_parse(t.sort, &t.options.sort))
+		return EXIT_USAGE;
+	int status = t.once || t.json ? once(&t) : watch(&t);
+	readings_free(&t);
+	return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp top` in parts: readings become lines, or JSON. */
+#ifndef CMD_DXP_TOP_H
+#define CMD_DXP_TOP_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "node/stats_read.h"
+
+enum top_sort { TOP_NAME, TOP_IN, TOP_OUT, TOP_REPEATS };
+
+struct top_options {
+	const char *node;
+	uint64_t pid;
+	enum top_sort sort;
+	bool qps;
+};
+
+/* Two readings of everything; `before` may be empty. */
+struct top_readings {
+	struct stats_list before, now;
+};
+
+/* Writes the table, heading included. At most `rows` lines of at most `columns` characters; 0:
+ * as many as there are. Returns how many nodes match. */
+uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_options *options,
+		   unsigned rows, unsigned columns);
+
+/* {"nodes": [...]}; NULL: no memory. */
+json_t *top_json(const struct stats_list *nodes, const struct top_options *options);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines of the table. A node's line has what crossed its socket, its sessions' lines payload alone.
+ * Rates and percentages are of the time between the two readings; counts are since the node's
+ * start. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "cmd/dxp/choice.h"
+#include "cmd/dxp/nodes.h"
+#include "cmd/dxp/top.h"
+#include "wire/ids.h"
+
+#define LINE_BYTES 256
+#define CELL_BYTES 16
+
+/* What a line is about: counts now and then, with the time between. */
+struct change {
+	const uint64_t *now, *before; /* session fields; before NULL: nothing to compare with */
+	uint64_t elapsed_ns;          /* 0: nothing was published meanwhile */
+};
+
+struct screen {
+	FILE *out;
+	unsigned rows, columns; /* left; 0 columns: any */
+	bool bounded;
+};
+
+struct ranked {
+	const struct stats_view *now, *before;
+	double key;
+};
+
+static void line_put(struct screen *s, const char *line)
+{
+	if (s->bounded && s->rows == 0)
+		return;
+	if (s->bounded)
+		s->rows--;
+	fprintf(s->out, "%.*s\n", s->columns ? (int)s->columns : LINE_BYTES, line);
+}
+
+static double per_second(uint64_t now, uint64_t before, uint64_t elapsed_ns)
+{
+	return elapsed_ns && now > before ? (double)(now - before) * 1e9 / (double)elapsed_ns : 0;
+}
+
+/* "-" for nothing: what moves catches the eye. */
+static const char *cell(double value, char out[CELL_BYTES])
+{
+	if (value <= 0)
+		return "-";
+	return bytes_format((uint64_t)(value + 0.5), out);
+}
+
+static const char *count_cell(uint64_t value, char out[CELL_BYTES])
+{
+	return value ? bytes_format(value, out) : "-";
+}
+
+static uint64_t grown(const struct change *c, enum stats_session_field f)
+{
+	if (!c->before)
+		return c->now[f];
+	return c->now[f] > c->before[f] ? c->now[f] - c->before[f] : 0;
+}
+
+static double share(const struct change *c, enum stats_session_field f)
+{
+	uint64_t sent = grown(c, STATS_SESSION_sent_packets);
+
+	return sent ? 100.0 * (double)grown(c, f) / (double)sent : 0;
+}
+
+static const char *percent(double value, char out[CELL_BYTES])
+{
+	if (value <= 0)
+		return "-";
+	snprintf(out, CELL_BYTES, value < 10 ? "%.2f" : "%.1f", value);
+	return out;
+}
+
+static const char *micros(uint64_t ns, char out[CELL_BYTES])
+{
+	if (ns == 0)
+		return "-";
+	snprintf(out, CELL_BYTES, ns < 100000 ? "%.1f" : "%.0f", (double)ns / 1e3);
+	return out;
+}
+
+static void heading(struct screen *s)
+{
+	char line[LINE_BYTES];
+
+	snprintf(line, sizeof(line),
+		 "%-20s %5s %7s %6s %6s %6s %6s %5s %5s %5s %5s %5s %5s %11s %7s %7s %7s %6s %5s "
+		 "%5s %5s",
+		 "NODE  > PEER", "ID", "PID", "IN/s", "OUT/s", "PKIN/s", "PKOU/s", "GAP%", "PROB%",
+		 "TIME%", "BUSY%", "SPUR", "TMOUT", "FLY/WINDOW", "RTT us", "MIN us", "FABRIC",
+		 "PACE/s", "CE", "DROPS", "CRED");
+	line_put(s, line);
+}
+
+/* The columns that come from a session's fields, after those of rates. */
+static int repeats_format(char *out, size_t room, const struct change *c)
+{
+	char cells[6][CELL_BYTES];
+
+	return snprintf(out, room, " %5s %5s %5s %5s %5s %5s",
+			percent(share(c, STATS_SESSION_retransmitted_gap), cells[0]),
+			percent(share(c, STATS_SESSION_retransmitted_probe), cells[1]),
+			percent(share(c, STATS_SESSION_retransmitted_timeout), cells[2]),
+			percent(share(c, STATS_SESSION_retransmitted_busy), cells[3]),
+			count_cell(c->now[STATS_SESSION_spurious], cells[4]),
+			count_cell(c->now[STATS_SESSION_timeouts], cells[5]));
+}
+
+static uint64_t credit_waits(const struct stats_node *n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < STATS_QPS; i++)
+		sum += n->qps[i].waits_for_credit;
+	return sum;
+}
+
+static uint64_t elapsed(const struct stats_view *now, const struct stats_view *before)
+{
+	return before ? now->node.published_ns - before->node.published_ns : 0;
+}
+
+static double node_rate(const struct ranked *r, enum stats_node_field f)
+{
+	return r->before ? per_second(r->now->node.values[f], r->before->node.values[f],
+				      elapsed(r->now, r->before))
+			 : 0;
+}
+
+static struct change totals_change(const struct ranked *r)
+{
+	return (struct change){r->now->node.totals, r->before ? r->before->node.totals : NULL,
+			       elapsed(r->now, r->before)};
+}
+
+static void node_line(struct screen *s, const struct ranked *r)
+{
+	const struct stats_node *n = &r->now->node;
+	struct change c = totals_change(r);
+	char line[LINE_BYTES], cells[8][CELL_BYTES], id[CELL_BYTES] = "-";
+
+	if (n->id != WIRE_NODE_NONE)
+		snprintf(id, sizeof(id), "%u", n->id);
+	int at = snprintf(line, sizeof(line), "%-20.20s %5s %7u %6s %6s %6s %6s", n->name, id,
+			  r->now->pid, cell(node_rate(r, STATS_LINK_received_bytes), cells[0]),
+			  cell(node_rate(r, STATS_LINK_sent_bytes), cells[1]),
+			  cell(node_rate(r, STATS_LINK_received_datagrams), cells[2]),
+			  cell(node_rate(r, STATS_LINK_sent_datagrams), cells[3]));
+	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c);
+	snprintf(line + at, sizeof(line) - (size_t)at, " %11s %7s %7s %7s %6s %5s %5s %5s",
+		 count_cell(c.now[STATS_SESSION_inflight], cells[4]), "", "", "", "",
+		 count_cell(c.now[STATS_SESSION_marked], cells[5]),
+		 count_cell(n->values[STATS_LINK_receive_drops], cells[6]),
+		 count_cell(credit_waits(n), cells[7]));
+	line_put(s, line);
+}
+
+static const struct stats_session *session_find(const struct stats_view *v, uint16_t node)
+{
+	for (uint32_t i = 0; v && i < v->node.session_rows; i++) {
+		if (v->sessions[i].node == node)
+			return &v->sessions[i];
+	}
+	return NULL;
+}
+
+static double field_rate(const struct change *c, enum stats_session_field f)
+{
+	return c->before ? per_second(c->now[f], c->before[f], c->elapsed_ns) : 0;
+}
+
+static void session_line(struct screen *s, const struct ranked *r, const struct stats_session *row)
+{
+	const struct stats_session *before = session_find(r->before, row->node);
+	struct change c = {row->values, before ? before->values : NULL, elapsed(r->now, r->before)};
+	char line[LINE_BYTES], name[FABRIC_NAME_BYTES + 8], window[2 * CELL_BYTES];
+	char cells[9][CELL_BYTES];
+
+	snprintf(name, sizeof(name), "  %c %s", row->awake ? '>' : 'z',
+		 row->peer[0] ? row->peer : "?");
+	snprintf(window, sizeof(window), "%llu/%llu",
+		 (unsigned long long)row->values[STATS_SESSION_inflight],
+		 (unsigned long long)row->values[STATS_SESSION_window]);
+	int at = snprintf(line, sizeof(line), "%-20.20s %5u %7s %6s %6s %6s %6s", name, row->node,
+			  "", cell(field_rate(&c, STATS_SESSION_received_bytes), cells[0]),
+			  cell(field_rate(&c, STATS_SESSION_sent_bytes), cells[1]),
+			  cell(field_rate(&c, STATS_SESSION_received_packets), cells[2]),
+			  cell(field_rate(&c, STATS_SESSION_sent_packets), cells[3]));
+	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c);
+	snprintf(line + at, sizeof(line) - (size_t)at, " %11s %7s %7s %7s %6s %5s", window,
+		 micros(row->values[STATS_SESSION_srtt_ns], cells[4]),
+		 micros(row->values[STATS_SESSION_min_rtt_ns], cells[5]),
+		 micros(row->values[STATS_SESSION_delay_ns], cells[6]),
+		 count_cell(row->values[STATS_SESSION_pace_bytes_per_s], cells[7]),
+		 count_cell(row->values[STATS_SESSION_marked], cells[8]));
+	line_put(s, line);
+}
+
+static void qp_lines(struct screen *s, const struct ranked *r)
+{
+	for (unsigned i = 0; i < STATS_QPS; i++) {
+		const struct stats_qp *q = &r->now->node.qps[i];
+		const struct stats_qp *b = r->before ? &r->before->node.qps[i] : q;
+		uint64_t ns = elapsed(r->now, r->before);
+		char line[LINE_BYTES], cells[8][CELL_BYTES], name[32];
+		if (!q->sent_messages && !q->received_messages && !q->failed && !q->refused &&
+		    !q->waits_for_credit)
+			continue;
+		snprintf(name, sizeof(name), "  qp %u.%u", i / NIC_QPS_PER_FUNCTION,
+			 i % NIC_QPS_PER_FUNCTION);
+		snprintf(line, sizeof(line),
+			 "%-20s %5s %7s %6s %6s %6s %6s messages: %s sent, %s failed, %s received, "
+			 "%s packets refused, %s waits for credit",
+			 name, "", "",
+			 cell(per_second(q->received_bytes, b->received_bytes, ns), cells[0]),
+			 cell(per_second(q->sent_bytes, b->sent_bytes, ns), cells[1]), "", "",
+			 count_cell(q->sent_messages, cells[2]), count_cell(q->failed, cells[3]),
+			 count_cell(q->received_messages, cells[4]),
+			 count_cell(q->refused, cells[5]),
+			 count_cell(q->waits_for_credit, cells[6]));
+		line_put(s, line);
+	}
+}
+
+static const struct stats_view *view_find(const struct stats_list *list,
+					  const struct stats_view *like)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct stats_view *v = &list->views[i];
+		if (v->pid == like->pid && v->node.started_ns == like->node.started_ns &&
+		    strcmp(v->path, like->path) == 0)
+			return v;
+	}
+	return NULL;
+}
+
+static double key_of(const struct ranked *r, enum top_sort sort)
+{
+	struct change c = totals_change(r);
+
+	switch (sort) {
+	case TOP_IN: return node_rate(r, STATS_LINK_received_bytes);
+	case TOP_OUT: return node_rate(r, STATS_LINK_sent_bytes);
+	case TOP_REPEATS:
+		return share(&c, STATS_SESSION_retransmitted_gap) +
+		       share(&c, STATS_SESSION_retransmitted_probe) +
+		       share(&c, STATS_SESSION_retransmitted_timeout) +
+		       share(&c, STATS_SESSION_retransmitted_busy);
+	case TOP_NAME: break;
+	}
+	return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? 1 : -1;
+	int order = strcmp(x->now->node.name, y->now->node.name);
+	return order ? order : strcmp(x->now->path, y->now->path);
+}
+
+static uint32_t rank(const struct top_readings *r, const struct top_options *o, struct ranked *out)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < r->now.count; i++) {
+		const struct stats_view *v = &r->now.views[i];
+		if (!choice_matches(v, o->node, o->pid))
+			continue;
+		out[count] = (struct ranked){.now = v, .before = view_find(&r->before, v)};
+		out[count].key = key_of(&out[count], o->sort);
+		count++;
+	}
+	if (count)
+		qsort(out, count, sizeof(*out), by_key);
+	return count;
+}
+
+uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_options *options,
+		   unsigned rows, unsigned columns)
+{
+	struct screen s = {out, rows, columns, rows > 0};
+	struct ranked *ranked = calloc(r->now.count + 1, sizeof(*ranked));
+	uint32_t count = ranked ? rank(r, options, ranked) : 0;
+
+	if (count)
+		heading(&s);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct stats_view *v = ranked[i].now;
+		node_line(&s, &ranked[i]);
+		for (uint32_t k = 0; k < v->node.session_rows; k++)
+			session_line(&s, &ranked[i], &v->sessions[k]);
+		if (v->node.session_count > v->node.session_rows) {
+			char line[LINE_BYTES];
+			snprintf(line, sizeof(line), "  ... and %u more sessions",
+				 v->node.session_count - v->node.session_rows);
+			line_put(&s, line);
+		}
+		if (options->qps)
+			qp_lines(&s, &ranked[i]);
+	}
+	free(ranked);
+	return count;
+}
