@@ -108,29 +108,33 @@
 #define RLTP_DEAD_NS                                                                 \
 	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
 				 */
-#define RLTP_PING_NS \
-	(1000ull * 1000 * 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS  (500ull * 1000 * 1000) /* four chances before RLTP_DEAD_NS */
-#define RLTP_PONG_NS        (100ull * 1000 * 1000) /* between two answers to one peer */
-#define RLTP_PMTU_BASE      1408 /* payload in an MTU of 1500, which every network here has */
-#define RLTP_PMTU_FLOOR     1152 /* in one of 1280, which IPv6 promises and tunnels leave */
-#define RLTP_PMTU_STEP      128  /* a search ends when it is this close: one percent of a packet */
-#define RLTP_PMTU_TRIES     3    /* of each size: at 10 % loss one size in 1000 is misjudged */
+#define RLTP_PING_NS      \
+	(1000ull * 1000 * \
+	 1000) /* silence of an awaited peer before it is asked for a sign of life */
+#define RLTP_PING_AGAIN_NS     (500ull * 1000 * 1000) /* four chances before RLTP_DEAD_NS */
+#define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
+#define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
+#define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
+#define RLTP_PMTU_STEP         128 /* a search ends when it is this close: one percent of a packet */
+#define RLTP_PMTU_TRIES        3   /* of each size: at 10 % loss one size in 1000 is misjudged */
 #define RLTP_PMTU_VERIFY_TRIES 4
-#define RLTP_PMTU_SUSPECT \
-	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out */
+#define RLTP_PMTU_SUSPECT                                                                        \
+	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out \
+	   */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
-#define RLTP_SHARE \
-	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch */
+#define RLTP_SHARE                                                                               \
+	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch \
+	    */
 #define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
-#define RLTP_GREETINGS_PER_S \
-	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s */
+#define RLTP_GREETINGS_PER_S                                                                     \
+	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s \
+	       */
 #define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */
-#define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000) /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
-#define RLTP_RESETS_PER_S   100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
+#define RLTP_HELLO_FIRST_NS       (20ull * 1000 * 1000)  /* first repeat of a HELLO; doubles */
+#define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
+#define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
+#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks to be tried again after this */
 #define RLTP_NACKS_PENDING \
 	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
 

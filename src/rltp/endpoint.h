@@ -15,8 +15,8 @@ struct rltp_endpoint_options {
 	uint16_t node;        /* own id; WIRE_NODE_NONE until known (rltp_endpoint_node sets it) */
 	uint64_t incarnation; /* of this process: larger than any before */
 	uint8_t uuid[16];
-	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
-				    RLTP_WINDOW_DEFAULT */
+	uint32_t window_packets;  /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
+				     RLTP_WINDOW_DEFAULT */
 	uint32_t receive_packets; /* what the link's buffer holds: shared by the sessions that are
 				     awake; 0: each peer may have window_packets in flight */
 	bool payload_crc;
@@ -62,9 +62,9 @@ void rltp_endpoint_destroy(
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
-/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface tells,
- * `incarnation` 0 when not known. A larger incarnation than the session's fails the session with
- * DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
+/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface
+ * tells, `incarnation` 0 when not known. A larger incarnation than the session's fails the session
+ * with DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
  * DXP_ENOMEM; DXP_EINVAL for our own id. */
 struct rltp_peer_info {
 	uint16_t node;

@@ -108,8 +108,8 @@ struct rltp_shared {
 	uint16_t rwnd;            /* packets in flight that each peer is allowed now */
 	uint32_t receive_packets; /* what the link's buffer holds; 0: not told, rwnd stays */
 	uint32_t awake;           /* sessions that have their `io`: they share it */
-	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
-	bool payload_crc; /* cover payload by the checksum */
+	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
+	bool payload_crc;         /* cover payload by the checksum */
 	struct rltp_tuning tuning;
 	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
@@ -232,7 +232,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
-	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
+	uint64_t heard_ns;      /* last good frame from the peer, or when waiting for it began */
 	uint64_t pmtu_again_ns; /* when the path may be tried for more; UINT64_MAX: no need */
 	struct cc cc;
 	struct rltp_counters counters;
@@ -241,9 +241,9 @@ struct rltp_session {
 	uint32_t hello_echo_session, hello_echo_psn;
 	bool hello_ack_due;
 	bool bye_due;
-	bool ready;          /* in the queue of those to be looked at now */
-	uint32_t bye_id;     /* what a BYE that is due must put into dst_session */
-	uint32_t heap_index; /* 1 + place in the heap of deadlines; 0: not there */
+	bool ready;                         /* in the queue of those to be looked at now */
+	uint32_t bye_id;                    /* what a BYE that is due must put into dst_session */
+	uint32_t heap_index;                /* 1 + place in the heap of deadlines; 0: not there */
 	uint32_t hello_second, hello_spent; /* greetings whose tag was computed, in which second */
 	struct rltp_session *next_ready;
 };
@@ -258,7 +258,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
+	uint16_t agreed;   /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -290,9 +290,9 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
- * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
- * long already end with DXP_EPATH. */
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of
+ * which nothing is known: messages are cut smaller, until probes say more. Those whose packets are
+ * too long already end with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 
