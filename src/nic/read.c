@@ -24,10 +24,10 @@ struct nic_read *read_begin(struct nic_peer *p)
 	if (w && !w->reads)
 		w->reads = calloc(NIC_READS_MAX, sizeof(*w->reads));
 	if (!w || !w->reads) {
-		memory_short(p->nic);
+		memory_short(peer_nic(p));
 		return NULL;
 	}
-	if (w->read_count >= reads_max(p->nic))
+	if (w->read_count >= reads_max(peer_nic(p)))
 		return NULL;
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++) {
 		uint32_t slot = (w->read_id + i) % NIC_READS_MAX;
@@ -201,7 +201,7 @@ void cfg_execute(struct nic_peer *p, struct rx_record *record)
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;
-	m->fields.key = writing ? registers_write(p->nic, node, record)
-				: registers_read(p->nic, node, record, m);
+	m->fields.key = writing ? registers_write(peer_nic(p), node, record)
+				: registers_read(peer_nic(p), node, record, m);
 	message_post(m);
 }

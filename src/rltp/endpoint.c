@@ -307,6 +307,13 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 	return &e->counters;
 }
 
+void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight)
+{
+	e->shared.weights[channel] = (uint8_t)weight;
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		rltp_session_weight(e->peers[i], channel, weight);
+}
+
 void rltp_endpoint_sessions(struct rltp_endpoint *e,
 			    void (*visit)(void *context, struct rltp_session *s), void *context)
 {

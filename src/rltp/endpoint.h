@@ -108,6 +108,9 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 
+/* The share of a channel, 1 .. 64, in each session, those that will be included. */
+void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
+
 /* Calls `visit` for each session that exists. */
 void rltp_endpoint_sessions(struct rltp_endpoint *e,
 			    void (*visit)(void *context, struct rltp_session *s), void *context);

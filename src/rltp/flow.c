@@ -176,9 +176,10 @@ struct rltp_message *flow_take(struct rltp_io *io)
 	return NULL;
 }
 
-void flows_reset(struct rltp_io *io)
+void flows_reset(struct rltp_session *s, struct rltp_io *io)
 {
-	for (uint32_t c = 0; c < RLTP_CHANNELS; c++)
-		if (io->channels[c].weight == 0)
-			io->channels[c].weight = 1;
+	for (uint32_t c = 0; c < RLTP_CHANNELS; c++) {
+		uint8_t weight = s->shared->weights[c];
+		io->channels[c].weight = weight ? weight : 1;
+	}
 }

@@ -41,7 +41,7 @@ void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
 void flow_cut(struct rltp_io *io, uint8_t index);     /* one packet of it is under way */
 void flow_settled(struct rltp_io *io, uint8_t index); /* and is no more */
 struct rltp_message *flow_take(struct rltp_io *io);   /* any message, for a session that ends */
-void flows_reset(struct rltp_io *io);
+void flows_reset(struct rltp_session *s, struct rltp_io *io);
 
 /* acknowledge.c: the receiver's words */
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);

@@ -111,7 +111,8 @@ struct rltp_shared {
 	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc;         /* cover payload by the checksum */
 	struct rltp_tuning tuning;
-	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
+	uint8_t weights[RLTP_CHANNELS]; /* of a session that wakes; 0: 1 */
+	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
 };
@@ -277,7 +278,8 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
  * it has outstanding. */
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
 
-/* The share of a channel, 1 .. 64; 1 at first. Forgotten when the session rests. */
+/* The share of a channel, 1 .. 64; what the endpoint says at first, and again when the session has
+ * rested. */
 void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight);
 
 /* The layer above has limits that ops->grants will tell. */

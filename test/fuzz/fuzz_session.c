@@ -268,11 +268,11 @@ static uint32_t message_id(struct scene *s, uint32_t function, uint32_t qp, uint
 	uint8_t how = take8(&s->in);
 	uint32_t index = stream_index((uint8_t)function, (uint16_t)qp);
 
-	if (!p)
+	if (!p || !p->work)
 		return how;
 	if (type == WIRE_GET_RSP || type == WIRE_CFG_RD_RSP || type == WIRE_CFG_WR_RSP)
-		return p->reads[how % NIC_READS_MAX].id;
-	return (index < NIC_STREAMS && p->rx[index] ? p->rx[index]->next : 0) +
+		return p->work->reads ? p->work->reads[how % NIC_READS_MAX].id : how;
+	return (index < NIC_STREAMS && p->work->rx[index] ? p->work->rx[index]->next : 0) +
 	       (how & 0x80 ? how : how % 4);
 }
 
