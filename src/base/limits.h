@@ -164,15 +164,15 @@
 		  in less, but a burst each 10 ms should not start from scratch */
 #define RLTP_CC_PATH_NS \
 	(60u * 1000u) /* round trip that is believed at once: the target holds it in any case */
-#define RLTP_CC_REBASE     100       /* 2^20 ns at the smallest window: it did not make the delay */
-#define RLTP_CC_DRAIN      40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-#define RLTP_CC_HOST_LEVEL 16 /* of 31: a fuller receive buffer is about to lose packets */
+#define RLTP_CC_REBASE     100 /* 2^20 ns at the smallest window: it did not make the delay */
+#define RLTP_CC_DRAIN      40  /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
 #define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
 #define RLTP_PACE_TRAIN_BYTES \
 	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
 #define RLTP_PACE_FINEST_NS \
 	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
-#define RLTP_PACE_GAP_MAX_NS \
+#define RLTP_PACE_GAP_MAX_NS                                                                    \
 	(2u * 1000u * 1000u) /* longest wait for a packet's turn: 1600 senders fill 10 Gb/s so, \
 				and a host's hiccup is over soon */
 
