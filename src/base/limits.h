@@ -111,12 +111,12 @@
 #define RLTP_PING_NS      \
 	(1000ull * 1000 * \
 	 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS     (500ull * 1000 * 1000) /* four chances before RLTP_DEAD_NS */
+#define RLTP_PING_AGAIN_NS     (250ull * 1000 * 1000) /* eight chances before RLTP_DEAD_NS */
 #define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
 #define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
 #define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
-#define RLTP_PMTU_STEP         128 /* a search ends when it is this close: one percent of a packet */
-#define RLTP_PMTU_TRIES        3   /* of each size: at 10 % loss one size in 1000 is misjudged */
+#define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
+#define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
 #define RLTP_PMTU_VERIFY_TRIES 4
 #define RLTP_PMTU_SUSPECT                                                                        \
 	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out \
@@ -127,6 +127,9 @@
 	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch \
 	    */
 #define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
+#define RLTP_RWND_SHORT                                                           \
+	4 /* packets of RLTP_PMTU_BASE take the room of one of 8896: skb and page \
+	   */
 #define RLTP_GREETINGS_PER_S                                                                     \
 	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s \
 	       */
@@ -134,7 +137,7 @@
 #define RLTP_HELLO_FIRST_NS       (20ull * 1000 * 1000)  /* first repeat of a HELLO; doubles */
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks to be tried again after this */
+#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
 #define RLTP_NACKS_PENDING \
 	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
 
@@ -213,6 +216,8 @@
 #define FABRIC_NAME_BYTES   32 /* a node's name and its zero: [A-Za-z0-9._-] */
 #define FABRIC_KEY_BYTES    32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS     (3000ull * 1000 * 1000) /* a node silent for this long is dead */
+#define NODE_LOOK_NS \
+	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
 #define FABRIC_DEVICE_BYTES 96 /* an engine's own text about its device, and its zero */
 #define FABRIC_GRANTS_MAX \

@@ -76,6 +76,14 @@ void link_address(const struct link *l, struct wire_address *out);
  * (logged). */
 int link_address_towards(const struct wire_address *to, struct wire_address *out);
 
+/* The same for who looks now and then: false, and nothing logged, when there is no way at present. */
+bool link_address_now(const struct wire_address *to, struct wire_address *out);
+
+/* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
+ * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel
+ * refuses, nothing changed. */
+int link_move(struct link *l, const struct wire_address *address);
+
 /* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP
  * headers, at most 65507); 1472 when it cannot be told. */
 size_t link_path_payload(const struct link *l, const struct wire_address *to);

@@ -136,7 +136,9 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
+		/* a greeting is as good for the new process; of what waits behind it nothing left
+		 */
+		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
 		s->peer_epoch = 0;

@@ -17,8 +17,9 @@ struct rltp_endpoint_options {
 	uint8_t uuid[16];
 	uint32_t window_packets;  /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
 				     RLTP_WINDOW_DEFAULT */
-	uint32_t receive_packets; /* what the link's buffer holds: shared by the sessions that are
-				     awake; 0: each peer may have window_packets in flight */
+	uint32_t receive_packets; /* of the longest kind that the link's buffer holds: shared by the
+				     sessions that are awake; 0: each peer may have
+				     window_packets in flight */
 	bool payload_crc;
 	struct rltp_tuning tuning;
 	uint16_t nap_credit; /* NAPs that each of our queue pairs takes before a grant */

@@ -83,7 +83,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.epoch = s->epoch,
 		.session = s->local_id,
 		.psn = s->initial_psn,
-		.rwnd = s->shared->rwnd,
+		.rwnd = session_rwnd(s),
 		.payload_bytes = s->payload_bytes,
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,

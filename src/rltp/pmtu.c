@@ -155,7 +155,7 @@ void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_
 	if (s->unit <= unit_floor(s) || slot->message->status != DXP_OK ||
 	    slot_bytes(slot) <= unit_floor(s))
 		return;
-	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state == PMTU_VERIFY)
+	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state != PMTU_REST)
 		return;
 	p->state = PMTU_VERIFY;
 	p->tries = 0;

@@ -198,7 +198,7 @@ static struct rltp_message *message_take(struct rltp_session *s)
 			continue;
 		slot_leave(io, slot);
 		slot->state = TX_FREE;
-		flow_settled(io, m->flow);
+		flow_settled(io, slot);
 		/* A message still in its flow, or with packets further on, is reported when the
 		 * last of it is met. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)

@@ -44,6 +44,7 @@ struct tx_slot {
 	uint16_t previous, next; /* in the list of its state; TX_NONE ends it */
 	uint8_t state;           /* enum tx_state */
 	uint8_t tries;           /* transmissions so far, saturating */
+	uint8_t refusals;        /* times the receiver had no room for it, saturating */
 	uint8_t cause;           /* enum datagram_cause of the next repeat, for observers */
 };
 
@@ -58,7 +59,7 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets cut and not acknowledged */
-	uint32_t waiting; /* of them in TX_WAIT: no more are cut while the receiver has no room */
+	uint32_t refused; /* of them those the receiver had no room for: no more are cut then */
 	int32_t deficit;  /* bytes it may still send in its turn */
 };
 
@@ -162,7 +163,8 @@ struct rltp_io {
 	bool ring_short;       /* it could not grow; until an acknowledgement makes room */
 	uint64_t last_sent_ns; /* unique per transmission: orders packets that left in one batch */
 	struct pace pace;
-	bool limited; /* window or pace held something back since the last acknowledgement */
+	bool refused_turn; /* what was refused and what is new take turns */
+	bool limited;      /* window or pace held something back since the last acknowledgement */
 
 	/* loss recovery */
 	uint64_t rack_ns; /* newest transmission known to have arrived, and its round trip */
