@@ -3,12 +3,14 @@
 # tools/ does the rest.
 #   JOBS=n        parallel jobs; default: all cores
 #   PREFIX=path   where install goes; default: /usr/local
+#   HOURS=n       how long soak runs; default: 1
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+HOURS ?= 1
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
 export DXP_JOBS := $(JOBS)
 
-.PHONY: build demo check check-all clang asan tsan fuzz bench format tidy install clean help
+.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install clean help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build
@@ -34,9 +36,15 @@ clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s o
 	@tools/setup --list check
 	@tools/check $@
 
-bench: build ## every benchmark in turn: the tables of docs/performance.md, measured here
-	@for name in $$(build/bin/dxp bench 2>&1 | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do \
-		echo "== dxp bench $$name"; build/bin/dxp bench $$name || exit 1; done
+soak: build ## new seeds of the simulator on all cores, HOURS=1; failures with their replay
+	@DXP_HOURS=$(HOURS) tools/soak
+
+bench: build ## every benchmark in turn, as tables; `tools/setup bench` brings the peers
+	@build/bin/dxp bench all
+
+plots: build ## the same into docs/performance.md and docs/plots; QUICK=1: a tenth, into build/bench
+	@tools/setup --list bench
+	@tools/plots $(if $(QUICK),--quick)
 
 format: ## lay out all C sources as .clang-format says
 	@tools/setup --list check

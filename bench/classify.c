@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "bench/options.h"
 #include "bench/report.h"
+#include "bench/table.h"
 
 #define ROUNDS        5
 #define PHOTOS        20
@@ -20,11 +22,12 @@
 
 struct classify_options {
 	bool json;
+	unsigned rounds, photos;
 	const char *photo, *model;
 };
 
 struct figures {
-	double median_ms[ROUNDS], photos_per_s[ROUNDS];
+	double median_ms[ROUNDS_MAX], photos_per_s[ROUNDS_MAX];
 };
 
 static void help(void)
@@ -33,6 +36,8 @@ static void help(void)
 	       "One photo through the classifier on two xPUs, beside the same on local OpenCL.\n\n"
 	       "  --photo FILE  JPEG or PNG (models/labrador.jpg, as `tools/model` fetches it)\n"
 	       "  --model FILE  TFLite network (the classifier's own default)\n"
+	       "  --rounds N    times the two alternate, 1 .. 99 (5)\n"
+	       "  --quick       a quarter of the photos\n"
 	       "  --json        one JSON object a line\n"
 	       "  --help        this text\n");
 }
@@ -42,18 +47,26 @@ static int options_parse(int argc, char **argv, struct classify_options *out)
 	static const struct option options[] = {
 		{"photo", required_argument, NULL, 'p'},
 		{"model", required_argument, NULL, 'm'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"quick", no_argument, NULL, 'q'},
 		{"json", no_argument, NULL, 'j'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int c;
 
-	*out = (struct classify_options){.photo = "models/labrador.jpg"};
+	*out = (struct classify_options){
+		.photo = "models/labrador.jpg", .rounds = ROUNDS, .photos = PHOTOS};
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case 'p': out->photo = optarg; break;
 		case 'm': out->model = optarg; break;
+		case 'r':
+			if (!bench_rounds_parse(optarg, &out->rounds))
+				return 2;
+			break;
+		case 'q': out->photos = PHOTOS / 4; break;
 		case 'j': out->json = true; break;
 		case 'h': help(); return 0;
 		default: return 2;
@@ -108,9 +121,9 @@ static int classify_run(const struct classify_options *o, const char *where, con
 	char command[COMMAND_BYTES];
 
 	snprintf(command, sizeof(command),
-		 "'%s/classify' %s %s%s%s --split auto --json --repeat %d %s '%s'",
+		 "'%s/classify' %s %s%s%s --split auto --json --repeat %u %s '%s'",
 		 programs_folder(), where, o->model ? "--model '" : "", o->model ? o->model : "",
-		 o->model ? "'" : "", PHOTOS, how, o->photo);
+		 o->model ? "'" : "", o->photos, how, o->photo);
 	json_t *summary = summary_of(command);
 	if (!summary)
 		return 1;
@@ -130,20 +143,20 @@ static int round_run(const struct classify_options *o, const char *where, unsign
 	return classify_run(o, where, "", &unused, &f->photos_per_s[round]);
 }
 
-static void rows_print(struct figures *network, struct figures *local)
+static void rows_print(struct figures *network, struct figures *local, unsigned rounds)
 {
 	struct report_row row = {
 		.bench = "classify", .name = "two xPUs", .peer = "local OpenCL, 2 stages"};
 
 	row.metric = "one photo";
 	row.unit = "ms";
-	row.value = report_median(network->median_ms, ROUNDS);
-	row.peer_value = report_median(local->median_ms, ROUNDS);
+	row.value = report_median(network->median_ms, rounds);
+	row.peer_value = report_median(local->median_ms, rounds);
 	report_row(&row);
 	row.metric = "pipelined";
 	row.unit = "photos/s";
-	row.value = report_median(network->photos_per_s, ROUNDS);
-	row.peer_value = report_median(local->photos_per_s, ROUNDS);
+	row.value = report_median(network->photos_per_s, rounds);
+	row.peer_value = report_median(local->photos_per_s, rounds);
 	report_row(&row);
 }
 
@@ -151,11 +164,11 @@ static int rounds_run(const struct classify_options *o)
 {
 	struct figures network, local;
 
-	for (unsigned round = 0; round < ROUNDS; round++)
+	for (unsigned round = 0; round < o->rounds; round++)
 		if (round_run(o, "--xpus xpu1,xpu2", round, &network) != 0 ||
 		    round_run(o, "--local 2", round, &local) != 0)
 			return 1;
-	rows_print(&network, &local);
+	rows_print(&network, &local, o->rounds);
 	return 0;
 }
 

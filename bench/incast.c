@@ -247,13 +247,15 @@ static int count_run(const struct bench_options *o, unsigned count)
 				  .count = UINT32_MAX,
 				  .budget_ns = o->quick ? S_NS / 2 : 3 * S_NS,
 				  .no_payload_crc = o->no_payload_crc};
-	struct figures f[ARRAY_COUNT(contenders)][ROUNDS_MAX];
+	struct figures f[ARRAY_COUNT(contenders)][ROUNDS_MAX] = {0};
 
 	for (unsigned r = 0; r < o->rounds; r++)
 		for (size_t i = 0; i < ARRAY_COUNT(contenders); i++)
-			incast_run(&contenders[i], &work, count, &f[i][r]);
+			if (bench_wanted(o->only, contenders[i].name))
+				incast_run(&contenders[i], &work, count, &f[i][r]);
 	for (size_t i = 0; i < ARRAY_COUNT(contenders); i++)
-		row_print(contenders[i].name, count, f[i], o->rounds);
+		if (bench_wanted(o->only, contenders[i].name))
+			row_print(contenders[i].name, count, f[i], o->rounds);
 	return f[0][0].failed == count;
 }
 
@@ -271,7 +273,8 @@ int bench_incast(int argc, char **argv)
 	const struct lab_scripts lab = {"incast", lab_make, lab_remove};
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "N hosts send to one through a port of 1 Gb/s. A lab of its own.", &o);
+		argc, argv, "N hosts send to one through a port of 1 Gb/s. A lab of its own.", "on",
+		&o);
 
 	if (status >= 0)
 		return status;

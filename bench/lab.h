@@ -12,8 +12,8 @@ struct lab {
 	const char *name;      /* "loopback", "veth-1500", "veth-9000", "wire-1500" */
 	unsigned mtu;          /* 0: loopback */
 	size_t datagram_bytes; /* UDP payload of one full datagram there */
-	bool cut;              /* trains are cut into packets before they leave, as for a NIC that
-				* cannot do it: real work for each packet, and each can be lost alone */
+	bool cut; /* trains are cut into packets before they leave, as for a NIC that cannot do
+		   * it: real work for each packet, and each can be lost alone */
 };
 
 extern const struct lab lab_list[];

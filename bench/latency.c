@@ -55,7 +55,7 @@ static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		.reference = 1,
 		.x_name = "bytes",
 		.x = bytes,
-		.rounds = o->rounds,
+		.options = o,
 	};
 
 	snprintf(name, sizeof(name), "%s %s", names[op], table_bytes(bytes, size));
@@ -79,7 +79,7 @@ int bench_latency(int argc, char **argv)
 	struct bench_options o;
 	int status = bench_options_parse(
 		argc, argv, "Round trips of PUT, GET and NAP beside raw UDP and other libraries.",
-		&o);
+		BENCH_OPTIONS_LAB, &o);
 
 	if (status >= 0)
 		return status;

@@ -12,6 +12,7 @@ const struct bench_entry bench_list[] = {
 	{"rate", "64-byte NAPs per second to one peer", bench_rate},
 	{"incast", "N senders to one receiver through a 1 Gb/s port", bench_incast},
 	{"peers", "10,000 open sessions: memory, set-up rate, PUT among them", bench_peers},
+	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
 	{NULL, NULL, NULL},
 };

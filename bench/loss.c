@@ -29,7 +29,7 @@ static const struct contender bulk[] = {
 };
 
 static const struct contender ping[] = {
-	{.name = "RLTP NAP", .ops = &peer_rltp},
+	CONTENDER_RLTP,
 	CONTENDER_TCP_CUBIC,
 	CONTENDER_TCP_BBR,
 	CONTENDER_UCX_TCP,
@@ -57,7 +57,7 @@ static int bulk_run(const struct lab *lab, const struct raw_ends *ends,
 		.reference = 0,
 		.x_name = "loss_percent",
 		.x = per_10000 / 100.0,
-		.rounds = o->rounds,
+		.options = o,
 	};
 
 	snprintf(name, sizeof(name), "PUT 1 MiB, %g %%", per_10000 / 100.0);
@@ -86,7 +86,7 @@ static int ping_run(const struct lab *lab, const struct raw_ends *ends,
 		.reference = 0,
 		.x_name = "loss_percent",
 		.x = per_10000 / 100.0,
-		.rounds = o->rounds,
+		.options = o,
 	};
 
 	snprintf(name, sizeof(name), "%s 64 B, %g %%", op == WORK_PING ? "ping" : "PUT",
@@ -118,7 +118,7 @@ int bench_loss(int argc, char **argv)
 	int status = bench_options_parse(
 		argc, argv,
 		"1 MiB PUTs and 64-byte ping-pongs at 0 to 10 % loss. Always in the lab wire-1500.",
-		&o);
+		"ocn", &o);
 
 	if (status >= 0)
 		return status;

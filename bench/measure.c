@@ -22,7 +22,8 @@
 
 #define OPEN_NS      (10 * S_NS) /* to start and to connect: a provider's RTO among it */
 #define GRACE_NS     (2 * S_NS)  /* for an operation that blocks to come back */
-#define SERVE_ROUNDS 4096        /* between two looks whether the near end still lives */
+#define LOOK_MS      100
+#define SERVE_ROUNDS 4096 /* between two looks whether the near end still lives */
 
 struct job {
 	const struct contender *contender;
@@ -186,16 +187,19 @@ static void near_main(int control, void *context)
 	child_end(&far);
 }
 
-/* The near process closes its end of the pair when it ends, whatever ends it. */
-static void near_await(const struct child *near, const struct work *work)
+/* The near process closes its end of the pair when it ends, whatever ends it. What measures by
+ * itself has bounds of its own, and the whole time. */
+static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
-	uint64_t limit_ns = link_now_ns() + OPEN_NS + 2 * work->budget_ns + GRACE_NS;
+	uint64_t start_ns = link_now_ns();
 	struct pollfd p = {.fd = near->control, .events = POLLIN};
-	uint64_t now_ns;
 
-	while ((now_ns = link_now_ns()) < limit_ns) {
-		if (poll(&p, 1, (int)((limit_ns - now_ns) / MS_NS) + 1) != -1 || errno != EINTR)
-			break;
+	for (;;) {
+		uint64_t limit_ns = t->begin_ns ? t->begin_ns + work->budget_ns + GRACE_NS
+						: start_ns + OPEN_NS + 2 * work->budget_ns;
+		int ready = poll(&p, 1, LOOK_MS);
+		if (ready > 0 || (ready < 0 && errno != EINTR) || link_now_ns() > limit_ns)
+			return;
 	}
 }
 
@@ -236,7 +240,7 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
 	if (out->status != DXP_OK)
 		return;
-	near_await(&near, work);
+	near_await(&near, work, tally);
 	child_end(&near);
 	outcome_take(tally, out);
 }

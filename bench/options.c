@@ -5,20 +5,43 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/table.h"
 
-static void help(const char *name, const char *summary)
+/* Letters of `taken` name them, in this order. */
+static const struct {
+	struct option option;
+	const char *help;
+} known[] = {
+	{{"lab", required_argument, NULL, 'l'},
+	 "  --lab NAME        only this one of loopback, veth-1500, veth-9000, wire-1500\n"
+	 "                    (all but the first need root; wire: each packet sent alone)\n"},
+	{{"only", required_argument, NULL, 'o'},
+	 "  --only TEXT       only contenders whose name contains it\n"},
+	{{"case", required_argument, NULL, 'c'},
+	 "  --case TEXT       only cases whose name contains it\n"},
+	{{"no-payload-crc", no_argument, NULL, 'n'},
+	 "  --no-payload-crc  leave payload to the UDP checksum\n"},
+	{{"rounds", required_argument, NULL, 'r'},
+	 "  --rounds N        times each measurement alternates with its peers, 1 .. 99 (5)\n"},
+	{{"quick", no_argument, NULL, 'q'}, "  --quick           a tenth of the work\n"},
+	{{"json", no_argument, NULL, 'j'}, "  --json            one JSON object a line\n"},
+	{{"help", no_argument, NULL, 'h'}, "  --help            this text\n"},
+};
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+static bool takes(const char *taken, int letter)
 {
-	printf("usage: dxp bench %s [options]\n\n%s\n\n"
-	       "  --lab NAME        only this one of loopback, veth-1500, veth-9000, wire-1500\n"
-	       "                    (all but the first need root; wire: each packet sent alone)\n"
-	       "  --rounds N        times each measurement alternates with its peers, 1 .. %d (5)\n"
-	       "  --quick           a tenth of the work\n"
-	       "  --no-payload-crc  leave payload to the UDP checksum\n"
-	       "  --json            one JSON object a line\n"
-	       "  --help            this text\n",
-	       name, summary, ROUNDS_MAX);
+	return strchr(BENCH_OPTIONS_ALL, letter) || strchr(taken, letter);
+}
+
+static void help(const char *name, const char *summary, const char *taken)
+{
+	printf("usage: dxp bench %s [options]\n\n%s\n\n", name, summary);
+	for (size_t i = 0; i < KNOWN; i++)
+		if (takes(taken, known[i].option.val))
+			fputs(known[i].help, stdout);
 }
 
 static bool lab_known(const char *name)
@@ -31,7 +54,12 @@ static bool lab_known(const char *name)
 	return false;
 }
 
-static bool rounds_parse(const char *text, unsigned *out)
+bool bench_wanted(const char *only, const char *name)
+{
+	return !only || strstr(name, only);
+}
+
+bool bench_rounds_parse(const char *text, unsigned *out)
 {
 	char *end;
 	unsigned long value = strtoul(text, &end, 10);
@@ -44,43 +72,43 @@ static bool rounds_parse(const char *text, unsigned *out)
 	return true;
 }
 
-int bench_options_parse(int argc, char **argv, const char *summary, struct bench_options *out)
+static int option_take(int letter, struct bench_options *out)
 {
-	static const struct option options[] = {
-		{"lab", required_argument, NULL, 'l'},
-		{"rounds", required_argument, NULL, 'r'},
-		{"quick", no_argument, NULL, 'q'},
-		{"no-payload-crc", no_argument, NULL, 'n'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c;
+	switch (letter) {
+	case 'l': out->lab = optarg; return lab_known(optarg) ? -1 : 2;
+	case 'o': out->only = optarg; return -1;
+	case 'c': out->only_case = optarg; return -1;
+	case 'n': out->no_payload_crc = true; return -1;
+	case 'r': return bench_rounds_parse(optarg, &out->rounds) ? -1 : 2;
+	case 'q': out->quick = true; return -1;
+	case 'j': out->json = true; return -1;
+	default: return 2;
+	}
+}
 
+int bench_options_parse(int argc, char **argv, const char *summary, const char *taken,
+			struct bench_options *out)
+{
+	struct option options[KNOWN + 1] = {0};
+	size_t count = 0;
+	int letter, status = -1;
+
+	for (size_t i = 0; i < KNOWN; i++)
+		if (takes(taken, known[i].option.val))
+			options[count++] = known[i].option;
 	*out = (struct bench_options){.rounds = 5};
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'l':
-			out->lab = optarg;
-			if (!lab_known(optarg))
-				return 2;
-			break;
-		case 'r':
-			if (!rounds_parse(optarg, &out->rounds))
-				return 2;
-			break;
-		case 'q': out->quick = true; break;
-		case 'n': out->no_payload_crc = true; break;
-		case 'j': out->json = true; break;
-		case 'h': help(argv[0], summary); return 0;
-		default: return 2;
+	while (status < 0 && (letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (letter == 'h') {
+			help(argv[0], summary, taken);
+			return 0;
 		}
+		status = option_take(letter, out);
 	}
-	if (optind < argc) {
+	if (status < 0 && optind < argc) {
 		fprintf(stderr, "dxp bench %s: '%s' is not an option; see --help\n", argv[0],
 			argv[optind]);
 		return 2;
 	}
-	return -1;
+	return status;
 }

@@ -12,8 +12,7 @@
 #include "bench/raw_udp.h"
 
 #define WORK_DEPTH_MAX 128
-#define TALLY_SAMPLES  20000       /* times kept of one sample; the rest is counted only */
-#define PLACE_BYTES    (64u << 20) /* memory of either end: one operation of 64 MiB fits */
+#define TALLY_SAMPLES  20000 /* times kept of one sample; the rest is counted only */
 
 /* What ends an operation is the same for all: PUT, when the bytes are in the far program's memory
  * and the near one knows; GET, when they are here; PING, when the same bytes are back; MESSAGE,
@@ -22,7 +21,7 @@ enum work_op { WORK_PUT, WORK_GET, WORK_PING, WORK_MESSAGE };
 
 struct work {
 	enum work_op op;
-	uint32_t bytes;     /* of one operation, 4 .. PLACE_BYTES */
+	uint32_t bytes;     /* of one operation, 1 .. 2^31 - 1 */
 	uint32_t depth;     /* outstanding at once, 1 .. WORK_DEPTH_MAX */
 	uint32_t warmup;    /* operations before the first that is measured */
 	uint64_t count;     /* operations to measure, at least 1 */
@@ -30,6 +29,21 @@ struct work {
 	bool spin;          /* both ends poll without ever sleeping */
 	bool no_payload_crc;
 };
+
+/* Memory of either end that operations go through one after the other: beyond the level-2 cache, as
+ * real data is, unless it is their latency that is measured. */
+static inline uint64_t work_place_bytes(const struct work *w)
+{
+	uint64_t least = w->spin ? w->bytes : RAW_PLACE_BYTES;
+
+	return w->bytes > least ? w->bytes : least;
+}
+
+/* Where in it operation `turn` has its bytes. */
+static inline uint64_t work_place(const struct work *w, uint64_t turn)
+{
+	return turn % (work_place_bytes(w) / w->bytes) * w->bytes;
+}
 
 /* Shared by the processes of one sample; what is here survives whoever is killed. */
 struct tally {

@@ -18,10 +18,11 @@
 
 #include "bench/peer.h"
 
-#define NAME_BYTES   256
-#define ANSWER_BYTES 8
-#define BATCH        32
-#define TAG          7
+#define NAME_BYTES      256
+#define PLACE_BYTES_MIN 4096
+#define ANSWER_BYTES    8
+#define BATCH           32
+#define TAG             7
 
 struct slot {
 	struct fi_context2 context; /* first: completions name it */
@@ -37,6 +38,7 @@ struct fabric_end {
 	struct fid_ep *ep;
 	fi_addr_t other;
 	uint8_t *place;
+	uint64_t place_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
 	uint32_t depth;
 	uint64_t received, sends_ended, injected;
@@ -131,11 +133,17 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
 }
 
+/* Messages of both directions share it; the short ones are 8 bytes. */
+static uint64_t place_bytes(const struct work *w)
+{
+	uint64_t bytes = work_place_bytes(w);
+
+	return bytes > PLACE_BYTES_MIN ? bytes : PLACE_BYTES_MIN;
+}
+
 static uint8_t *place_of(const struct fabric_end *f, size_t bytes, uint64_t turn)
 {
-	size_t places = bytes > 0 && bytes < RAW_PLACE_BYTES ? RAW_PLACE_BYTES / bytes : 1;
-
-	return f->place + turn % places * bytes;
+	return f->place + (bytes > 0 ? turn % (f->place_bytes / bytes) * bytes : 0);
 }
 
 static int receive_post(struct fabric_end *f, struct slot *s)
@@ -205,7 +213,8 @@ static int fabric_open(struct peer_end *e)
 	e->state = f;
 	if (!f)
 		return DXP_ENOMEM;
-	f->place = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
+	f->place_bytes = place_bytes(e->work);
+	f->place = mmap(NULL, f->place_bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (f->place == MAP_FAILED)
 		return DXP_ENOMEM;

@@ -44,10 +44,12 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 		.no_payload_crc = e->work->no_payload_crc,
 	};
 
+	uint64_t place_bytes = work_place_bytes(e->work);
+
 	options.bind.port = 0;
 	if (!variant_apply(e->variant, &options.tuning))
 		return DXP_EINVAL;
-	r->memory = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
+	r->memory = mmap(NULL, place_bytes, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (r->memory == MAP_FAILED)
 		return DXP_ENOMEM;
@@ -55,7 +57,7 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 	if (status != DXP_OK)
 		return status;
 	r->window = node_window(r->node);
-	return nic_region_register(node_nic(r->node), r->memory, PLACE_BYTES,
+	return nic_region_register(node_nic(r->node), r->memory, place_bytes,
 				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key);
 }
 
@@ -83,20 +85,11 @@ static int rltp_open(struct peer_end *e)
 	return node_peer(r->node, other, &theirs.address, theirs.incarnation);
 }
 
-/* The next place of `bytes` in the memory, so that a stream goes through RAW_PLACE_BYTES as real
- * data does, and the next operation stays clear of those outstanding. */
-static uint64_t place_next(const struct rltp_end *r, uint32_t bytes)
-{
-	uint64_t places = max_u64(RAW_PLACE_BYTES / bytes, 1);
-
-	return r->posted % places * bytes;
-}
-
 static int rltp_post(struct peer_end *e)
 {
 	struct rltp_end *r = e->state;
 	uint32_t bytes = e->work->bytes;
-	uint64_t at = e->work->depth > 1 ? place_next(r, bytes) : 0;
+	uint64_t at = work_place(e->work, r->posted);
 	const struct nic_entry local = {at, bytes, r->key}, remote = {at, bytes, r->other_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	uint8_t qp = 0;

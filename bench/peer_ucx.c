@@ -15,16 +15,18 @@
 
 #include "bench/peer.h"
 
-#define ADDRESS_BYTES 4096
-#define ANSWER_BYTES  8
-#define TAG           7
-#define TAG_MASK      UINT64_MAX
+#define ADDRESS_BYTES   4096
+#define PLACE_BYTES_MIN 4096
+#define ANSWER_BYTES    8
+#define TAG             7
+#define TAG_MASK        UINT64_MAX
 
 struct ucx_end {
 	ucp_context_h context;
 	ucp_worker_h worker;
 	ucp_ep_h ep;
 	uint8_t *place;
+	uint64_t place_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
 	uint64_t received, sent;
 	uint64_t counted; /* operations reported */
@@ -107,11 +109,17 @@ static ucs_status_t meet(struct peer_end *e, struct ucx_end *u)
 	return ucp_ep_create(u->worker, &params, &u->ep);
 }
 
+/* Messages of both directions share it; the short ones are 8 bytes. */
+static uint64_t place_bytes(const struct work *w)
+{
+	uint64_t bytes = work_place_bytes(w);
+
+	return bytes > PLACE_BYTES_MIN ? bytes : PLACE_BYTES_MIN;
+}
+
 static uint8_t *place_of(const struct ucx_end *u, size_t bytes, uint64_t turn)
 {
-	size_t places = bytes > 0 && bytes < RAW_PLACE_BYTES ? RAW_PLACE_BYTES / bytes : 1;
-
-	return u->place + turn % places * bytes;
+	return u->place + (bytes > 0 ? turn % (u->place_bytes / bytes) * bytes : 0);
 }
 
 static void receive_start(struct ucx_end *u, uint32_t i)
@@ -182,7 +190,8 @@ static int ucx_open(struct peer_end *e)
 	e->state = u;
 	if (!u)
 		return DXP_ENOMEM;
-	u->place = mmap(NULL, PLACE_BYTES, PROT_READ | PROT_WRITE,
+	u->place_bytes = place_bytes(e->work);
+	u->place = mmap(NULL, u->place_bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (u->place == MAP_FAILED)
 		return DXP_ENOMEM;

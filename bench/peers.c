@@ -254,7 +254,7 @@ int bench_peers(int argc, char **argv)
 	struct bench_options o;
 	int status = bench_options_parse(
 		argc, argv, "10,000 open sessions in one process (--quick: 1,000), on loopback.",
-		&o);
+		"", &o);
 
 	if (status >= 0)
 		return status;

@@ -39,7 +39,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 		.contenders = contenders,
 		.count = ARRAY_COUNT(contenders),
 		.reference = 1,
-		.rounds = o->rounds,
+		.options = o,
 	};
 
 	return table_case_run(&c, ends);
@@ -50,7 +50,7 @@ int bench_rate(int argc, char **argv)
 	struct bench_options o;
 	int status = bench_options_parse(
 		argc, argv, "64-byte NAPs to one peer beside raw datagrams and other libraries.",
-		&o);
+		BENCH_OPTIONS_LAB, &o);
 
 	if (status >= 0)
 		return status;

@@ -57,7 +57,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 			.contenders = contenders,
 			.count = ARRAY_COUNT(contenders),
 			.reference = 1,
-			.rounds = o->rounds,
+			.options = o,
 		};
 		if (table_case_run(&c, ends) != 0)
 			return 1;
@@ -69,7 +69,8 @@ int bench_stream(int argc, char **argv)
 {
 	struct bench_options o;
 	int status = bench_options_parse(
-		argc, argv, "Bandwidth of PUT and GET beside a raw GSO+GRO stream and TCP.", &o);
+		argc, argv, "Bandwidth of PUT and GET beside a raw GSO+GRO stream and TCP.",
+		BENCH_OPTIONS_LAB, &o);
 
 	if (status >= 0)
 		return status;

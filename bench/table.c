@@ -102,7 +102,7 @@ static double median_of(const struct table_case *c, const struct sample *of, boo
 	double values[ROUNDS_MAX];
 	unsigned n = 0;
 
-	for (unsigned r = 0; r < c->rounds; r++)
+	for (unsigned r = 0; r < c->options->rounds; r++)
 		if (counts(&of[r], near))
 			values[n++] = figure(c, &of[r].outcome);
 	if (count)
@@ -116,9 +116,9 @@ static bool mostly_near(const struct table_case *c, const struct samples *s)
 	size_t near = 0;
 
 	for (size_t i = 0; i < c->count; i++)
-		for (unsigned r = 0; r < c->rounds; r++)
+		for (unsigned r = 0; r < c->options->rounds; r++)
 			near += s->of[i][r].near;
-	return 2 * near >= c->count * c->rounds;
+	return 2 * near >= c->count * c->options->rounds;
 }
 
 static const char *note_of(const struct table_case *c, const struct sample *of, char *out,
@@ -128,7 +128,7 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 	uint64_t done = 0;
 	int status = DXP_OK;
 
-	for (unsigned r = 0; r < c->rounds; r++) {
+	for (unsigned r = 0; r < c->options->rounds; r++) {
 		const struct outcome *o = &of[r].outcome;
 		if (o->status != DXP_OK) {
 			failed++;
@@ -138,19 +138,19 @@ static const char *note_of(const struct table_case *c, const struct sample *of, 
 			done += o->done;
 		}
 	}
-	if (status == DXP_EUNSUPPORTED && failed == c->rounds)
+	if (status == DXP_EUNSUPPORTED && failed == c->options->rounds)
 		return "not built or not on this machine";
 	if (failed == 0 && slow == 0)
 		return NULL;
 	int n = 0;
 	out[0] = '\0';
 	if (failed > 0)
-		n = snprintf(out, bytes, "%u of %u runs failed (%s)%s", failed, c->rounds,
+		n = snprintf(out, bytes, "%u of %u runs failed (%s)%s", failed, c->options->rounds,
 			     dxp_status_text(status), slow > 0 ? "; " : "");
 	if (slow > 0)
 		snprintf(out + n, bytes - (size_t)n,
 			 "%u of %u runs out of time, after %" PRIu64 " of %" PRIu64 " operations",
-			 slow, c->rounds, done / slow, c->work.count);
+			 slow, c->options->rounds, done / slow, c->work.count);
 	return out;
 }
 
@@ -195,28 +195,57 @@ static bool cores_near(void)
 	return raw_c2c(PROBE_ROUNDS, &ns) != DXP_OK || ns < RAW_NEAR_NS;
 }
 
-int table_case_run(const struct table_case *c, const struct raw_ends *ends)
+static void rounds_run(const struct table_case *c, const struct raw_ends *ends, struct samples *s)
 {
-	struct samples *s = calloc(1, sizeof(*s));
-	unsigned good = 0;
-	double reference = 0;
-
-	if (!s)
-		return 1;
-	for (unsigned r = 0; r < c->rounds; r++) {
+	for (unsigned r = 0; r < c->options->rounds; r++) {
 		for (size_t i = 0; i < c->count; i++) {
 			struct sample *one = &s->of[i][r];
 			one->near = cores_near();
 			measure(&c->contenders[i], ends, &c->work, c->lab->datagram_bytes,
 				&one->outcome);
 		}
-		good += s->of[0][r].outcome.status == DXP_OK;
 	}
-	bool near = mostly_near(c, s);
-	if (c->reference < c->count)
-		reference = median_of(c, s->of[c->reference], near, metrics[c->metric].value, NULL);
-	for (size_t i = 0; i < c->count; i++)
-		row_print(c, s, i, near, reference);
+}
+
+/* Only those that are wanted. Returns how many. */
+static size_t contenders_choose(const struct table_case *c, struct table_case *chosen,
+				struct contender list[CONTENDERS_MAX])
+{
+	*chosen = *c;
+	chosen->contenders = list;
+	chosen->count = 0;
+	chosen->reference = CONTENDERS_MAX;
+	for (size_t i = 0; i < c->count; i++) {
+		if (!bench_wanted(c->options->only, c->contenders[i].name))
+			continue;
+		if (i == c->reference)
+			chosen->reference = chosen->count;
+		list[chosen->count++] = c->contenders[i];
+	}
+	return chosen->count;
+}
+
+int table_case_run(const struct table_case *all, const struct raw_ends *ends)
+{
+	struct contender list[CONTENDERS_MAX];
+	struct table_case c;
+	unsigned good = 0;
+	double reference = 0;
+
+	if (!bench_wanted(all->options->only_case, all->name) ||
+	    contenders_choose(all, &c, list) == 0)
+		return 0;
+	struct samples *s = calloc(1, sizeof(*s));
+	if (!s)
+		return 1;
+	rounds_run(&c, ends, s);
+	for (unsigned r = 0; r < c.options->rounds; r++)
+		good += s->of[0][r].outcome.status == DXP_OK;
+	bool near = mostly_near(&c, s);
+	if (c.reference < c.count)
+		reference = median_of(&c, s->of[c.reference], near, metrics[c.metric].value, NULL);
+	for (size_t i = 0; i < c.count; i++)
+		row_print(&c, s, i, near, reference);
 	free(s);
 	return good > 0 ? 0 : 1;
 }

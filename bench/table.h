@@ -6,10 +6,11 @@
 #define BENCH_TABLE_H
 
 #include "bench/lab.h"
+#include "bench/options.h"
 #include "bench/peer.h"
 
 #define CONTENDERS_MAX   16
-#define ROUNDS_MAX       99
+#define ROUNDS_MAX       BENCH_ROUNDS_MAX
 #define TABLE_BYTES_TEXT 32
 
 enum table_metric {
@@ -29,11 +30,12 @@ struct table_case {
 	size_t reference; /* the contender that others are divided by; count: none */
 	const char *x_name;
 	double x;
-	unsigned rounds; /* 1 .. ROUNDS_MAX */
+	const struct bench_options *options;
 };
 
-/* Prints `count` rows. A contender that fails, is not built or is too slow has a row that says so.
- * Returns an exit status: 1 when the first contender, which is ours, failed every time. */
+/* Prints a row for each contender that the options want; nothing for a case that they do not. One
+ * that fails, is not built or is too slow has a row that says so. Returns an exit status: 1 when
+ * the first contender, which is ours, failed every time. */
 int table_case_run(const struct table_case *c, const struct raw_ends *ends);
 
 /* "4 B", "64 KiB", "1 MiB"; returns out. */

@@ -33,7 +33,8 @@ extern "C" {
 	X(DXP_ECANCELED, -16, "not run, because a command it depends on failed")          \
 	X(DXP_ECLOSED, -17, "closed")                                                     \
 	X(DXP_EAUTH, -18, "the fabric key is wrong")                                      \
-	X(DXP_EEXIST, -19, "exists already")
+	X(DXP_EEXIST, -19, "exists already")                                              \
+	X(DXP_EPATH, -20, "the path carries only smaller packets now; try again")
 
 #define DXP_STATUS_ENUM(name, value, text) name = value,
 enum dxp_status { DXP_STATUS_LIST(DXP_STATUS_ENUM) };

@@ -37,13 +37,14 @@
 	4 /* looks at the busiest socket for each at another: late by one look of 0.1 us each */
 #define LINK_NAMED_LOOKS \
 	64 /* a connected socket's first: datagrams of others may have slipped in before */
-#define LINK_ALONE_MAX                                                                         \
+#define LINK_ALONE_MAX                                                                          \
 	1024 /* datagrams in a row that each came alone before a socket becomes quiet: a change \
 	      * of the time stamps may patch kernel code, 50 us */
 #define LINK_STREAK_MAX \
 	4 /* looks in a row that bring something are a stream, though each brings one datagram */
-#define LINK_QUIET_LOOKS \
-	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on */
+#define LINK_QUIET_LOOKS                                                                         \
+	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on \
+	       */
 #define LINK_UNSLEPT_MAX 64 /* looks with success after which epoll is told to stop watching */
 #define LINK_ARRIVAL_AGE_NS                                                                      \
 	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
@@ -103,8 +104,27 @@
 #define RLTP_DEAD_NS                                                                 \
 	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
 				 */
+#define RLTP_PING_NS \
+	(1000ull * 1000 * 1000) /* silence of an awaited peer before it is asked for a sign of life */
+#define RLTP_PING_AGAIN_NS  (500ull * 1000 * 1000) /* four chances before RLTP_DEAD_NS */
+#define RLTP_PONG_NS        (100ull * 1000 * 1000) /* between two answers to one peer */
+#define RLTP_PMTU_BASE      1408 /* payload in an MTU of 1500, which every network here has */
+#define RLTP_PMTU_FLOOR     1152 /* in one of 1280, which IPv6 promises and tunnels leave */
+#define RLTP_PMTU_STEP      128  /* a search ends when it is this close: one percent of a packet */
+#define RLTP_PMTU_TRIES     3    /* of each size: at 10 % loss one size in 1000 is misjudged */
+#define RLTP_PMTU_VERIFY_TRIES 4
+#define RLTP_PMTU_SUSPECT \
+	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out */
+#define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
+#define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
+#define RLTP_SHARE \
+	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch */
+#define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
+#define RLTP_GREETINGS_PER_S \
+	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s */
+#define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */
 #define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000) /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS   (320ull * 1000 * 1000)
+#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S   100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
 #define RLTP_NACKS_PENDING \
@@ -155,8 +175,19 @@
 #define NIC_LIST_ENTRIES_MAX \
 	96 /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX 4096 /* 12 index bits of a key */
-#define NIC_EVENTS \
-	256 /* entries of each event ring: more than all queue pairs may have outstanding */
+#define NIC_EVENTS                                                                              \
+	512 /* entries of each event ring: what all queue pairs may have outstanding, and twice \
+	     * that in credits, so that a grant each half of them is in time */
+#define NIC_NAP_CREDIT                                                                             \
+	16 /* of each stream before any grant: a few commands; many peers at once may find no slot \
+	    */
+#define NIC_CREDIT_IDLE_NS \
+	(10ull * 1000 *    \
+	 1000) /* credit that lies unused this long may be promised to somebody else too */
+#define NIC_CREDIT_AHEAD_MAX 65535 /* a peer that grants more than this at once is not believed */
+#define NIC_BUFFERS_KEPT     64    /* NAPs that came out of order at once: 128 KiB */
+#define NIC_MEMORY_RETRY_NS \
+	(1000ull * 1000)          /* until whoever found no memory asks again: no spinning for it */
 #define NIC_DESCRIPTOR_BYTES 2048 /* head, then list entries or immediate data */
 #define NIC_INLINE_BYTES_MAX 1984 /* what is left of it behind the head */
 #define NIC_STREAM_WINDOW \

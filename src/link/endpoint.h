@@ -59,7 +59,8 @@ void socket_close(struct link_socket *s);
 /* socket.c: see link_socket. Stays as it was when datagrams are waiting. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told. */
+/* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told.
+ */
 uint32_t socket_waiting_bytes(const struct link_socket *s);
 
 /* busy.c: something came from `from` through socket 0. */

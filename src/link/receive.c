@@ -160,7 +160,10 @@ bool inbox_poll(struct inbox *in, struct link_socket *s, struct link_counters *c
 		headers_reset(in, 1);
 		return false;
 	}
-	in->read_at = clock_read();
+	if (s->quiet)
+		in->read_at.monotonic_ns = link_now_ns();
+	else
+		in->read_at = clock_read();
 	if (!s->quiet)
 		s->wanted = in->filled == s->wanted ? (unsigned)min_u64(s->wanted * 2, in->count)
 						    : in->filled;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where datagrams arrive: a row of buffers that one receive call fills, and a cursor that walks over
- * the datagrams in them. GRO puts many datagrams of one sender into one buffer; they are cut apart
- * here.
+/* Where datagrams arrive: a row of buffers that one receive call fills, and a cursor that walks
+ * over the datagrams in them. GRO puts many datagrams of one sender into one buffer; they are cut
+ * apart here.
  *
  * Invariant: messages cursor .. filled - 1 hold datagrams not yet handed out; the buffers are given
  * to the kernel again only when there are none. */
@@ -19,9 +19,9 @@
 /* Room for the five control messages that the socket options ask for. */
 #define INBOX_CONTROL_BYTES 192
 
-/* One socket as the inbox sees it. Where datagrams come one at a time to a reader who is waiting for
- * them, the socket is quiet: no GRO, no time stamps, no ECN bits (unless the peers use them), read by
- * recv. That saves 0.3 us of a round trip of 5 (Zen 5). */
+/* One socket as the inbox sees it. Where datagrams come one at a time to a reader who is waiting
+ * for them, the socket is quiet: no GRO, no time stamps, no ECN bits (unless the peers use them),
+ * read by recv. That saves 0.3 us of a round trip of 5 (Zen 5). */
 struct link_socket {
 	int fd;
 	struct wire_address peer; /* of a connected socket */
@@ -41,7 +41,7 @@ struct inbox {
 	unsigned filled;            /* by the last call */
 	struct link_socket *source; /* of the last call */
 	bool named;                 /* the last call asked for the senders */
-	unsigned cursor; /* the message to hand out next, and where in it */
+	unsigned cursor;            /* the message to hand out next, and where in it */
 	size_t offset;
 	size_t segment_bytes;       /* of message `cursor`: bytes of each datagram but the last */
 	struct link_arrival common; /* of message `cursor`: what all its datagrams share */

@@ -167,18 +167,25 @@ int socket_open(struct link *l, const struct link_options *options)
 	return status;
 }
 
-/* Both sockets allow the sharing of the port only while one is bound, so that a program that wants
- * the port meanwhile is still told that it is in use. */
+static void sharing_set(const struct link *l, int value)
+{
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		if (l->sockets[i].fd >= 0)
+			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
+}
+
+/* Our sockets allow the sharing of the port only while this one is bound, so that a program that
+ * wants the port is still told that it is in use. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(&l->address, l->limits.family, &name);
 
-	option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	sharing_set(l, 1);
 	option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	bool bound = bind(fd, &name.any, bytes) == 0;
 	option_set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
-	option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 0);
+	sharing_set(l, 0);
 	return bound;
 }
 
@@ -186,14 +193,16 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct wire_add
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(peer, l->limits.family, &name);
+	struct link_socket new = socket_make(l);
 
-	*s = socket_make(l);
-	s->named = LINK_NAMED_LOOKS;
-	s->peer = *peer;
-	if (s->fd >= 0 && port_share(l, s->fd) && connect(s->fd, &name.any, bytes) == 0)
-		return true;
-	socket_close(s);
-	return false;
+	new.named = LINK_NAMED_LOOKS;
+	new.peer = *peer;
+	if (new.fd < 0 || !port_share(l, new.fd) || connect(new.fd, &name.any, bytes) != 0) {
+		socket_close(&new);
+		return false;
+	}
+	*s = new;
+	return true;
 }
 
 /* The MTU of the route to `to`, from a socket of its own; 0 when it cannot be told. */

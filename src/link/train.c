@@ -42,7 +42,7 @@ static void pieces_gather(struct train_batch *b, size_t first_iovec, size_t trai
 	uint8_t *start = b->gather + b->gathered_bytes, *at = start;
 
 	assert(train_bytes <= LINK_GATHER_BYTES - b->gathered_bytes);
-	if (train_bytes >= pieces * LINK_GATHER_PIECE_BYTES)
+	if (pieces < 2 || train_bytes >= pieces * LINK_GATHER_PIECE_BYTES)
 		return;
 	for (size_t i = first_iovec; i < b->iovec_count; i++) {
 		memcpy(at, b->iovecs[i].iov_base, b->iovecs[i].iov_len);
@@ -132,8 +132,7 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 	}
 	if (length == 0)
 		return 0;
-	if (length > 1)
-		pieces_gather(b, first_iovec, train_bytes);
+	pieces_gather(b, first_iovec, train_bytes);
 	b->lengths[b->message_count] = (uint16_t)length;
 	b->bytes[b->message_count] = (uint32_t)train_bytes;
 	message_write(b, first_iovec, first, limits->family, (uint16_t)segment_bytes);

@@ -4,9 +4,10 @@
  * shorter. A datagram that fits no train is a train of one, sent the ordinary way. No system call
  * is made here.
  *
- * Where the pieces of a train (headers, slices) are short, they are copied together here before the
- * kernel copies them again: its copy is slow to start and starts anew with each piece. Measured on
- * Zen 4, 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168 instead of 201 ns per KB.
+ * Where the pieces of a message (headers, slices) are short, they are copied together here before
+ * the kernel copies them again: its copy is slow to start and starts anew with each piece. Measured
+ * on Zen 4, 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168 instead of 201 ns per
+ * KB.
  *
  * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, and messages
  * follow the order of the datagrams, so that what the kernel took is always a prefix. */

@@ -46,6 +46,8 @@ static int lists_resolve(struct nic_request *r, const struct nic_entry *local, u
 {
 	uint64_t local_bytes = 0, remote_bytes = 0;
 
+	r->local = r->pieces;
+	r->remote = r->pieces + local_count;
 	for (uint16_t i = 0; i < local_count; i++) {
 		int status = piece_local(r->function->nic, &local[i], &r->local[i]);
 		if (status != DXP_OK)
@@ -91,65 +93,62 @@ static bool shape_good(const struct nic_request *r)
 	}
 }
 
-/* What the message carries besides lists goes to a message body later; until then it stays in the
- * copy. */
-static int request_parse(struct nic_request *r, const uint8_t *copy, uint32_t bytes)
+/* The rest of the descriptor is copied out of the window too before it is looked at; what it
+ * carries inside goes straight to where the message takes it from. */
+static int request_parse(struct nic_request *r, const uint8_t *slot, uint32_t bytes)
 {
-	const struct nic_entry *entries = (const void *)(copy + sizeof(r->head));
-	const struct nic_entry *src = entries, *dst = entries + r->head.src_count;
-	bool read = op_is_read(r->head.op);
+	struct nic_entry entries[NIC_LIST_ENTRIES_MAX];
+	const struct nic_descriptor *d = &r->head;
+	uint32_t count = (uint32_t)d->src_count + d->dst_count;
+	uint32_t inline_bytes = d->flags & NIC_FLAG_INLINE ? d->inline_bytes : 0;
+	int status = DXP_OK;
 
-	if (descriptor_bytes(&r->head) != bytes)
+	if (descriptor_bytes(d) != bytes)
 		return DXP_EINVAL;
-	int status = read ? lists_resolve(r, dst, r->head.dst_count, src, r->head.src_count)
-			  : lists_resolve(r, src, r->head.src_count, dst, r->head.dst_count);
+	if (count > 0) {
+		memcpy(entries, slot + sizeof(*d), count * sizeof(*entries));
+		const struct nic_entry *dst = entries + d->src_count;
+		status = op_is_read(d->op)
+				 ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
+				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
+	}
 	if (status != DXP_OK)
 		return status;
-	if (r->head.flags & NIC_FLAG_INLINE) {
-		memcpy(r->immediate, copy + bytes - r->head.inline_bytes, r->head.inline_bytes);
-		if (r->head.op == NIC_OP_NAP)
-			r->total = r->head.inline_bytes;
-	}
+	if (inline_bytes > 0)
+		memcpy(r->immediate, slot + bytes - inline_bytes, inline_bytes);
+	if (d->flags & NIC_FLAG_INLINE && d->op == NIC_OP_NAP)
+		r->total = inline_bytes;
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-static struct nic_request *request_get(struct nic *n)
+static bool descriptor_broken(struct nic_function *f)
 {
-	struct nic_request *r = n->free_requests;
-
-	if (!r)
-		return calloc(1, sizeof(*r));
-	n->free_requests = r->next;
-	memset(r, 0, offsetof(struct nic_request, local));
-	return r;
+	f->nic->counters.descriptors_bad++;
+	atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
+	return true;
 }
 
 /* Takes one published doorbell. False when it must stay where it is: no room for its request. */
 static bool doorbell_take(struct nic_function *f, uint32_t bytes)
 {
-	_Alignas(8) uint8_t copy[NIC_DESCRIPTOR_BYTES];
+	const uint8_t *slot = f->window->descriptors[f->consumer % NIC_DOORBELLS];
 	struct nic *n = f->nic;
 
-	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES) {
-		n->counters.descriptors_bad++;
-		atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
-		return true;
-	}
-	memcpy(copy, f->window->descriptors[f->consumer % NIC_DOORBELLS], bytes);
-	const struct nic_descriptor *head = (const void *)copy;
-	if (head->qp >= NIC_QPS_PER_FUNCTION) {
-		n->counters.descriptors_bad++;
-		atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
-		return true;
-	}
-	if (f->queues[head->qp].outstanding >= NIC_DOORBELLS)
-		return false;
+	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES)
+		return descriptor_broken(f);
 	struct nic_request *r = request_get(n);
-	if (!r)
+	if (!r) {
+		memory_short(n);
 		return false;
+	}
+	memcpy(&r->head, slot, sizeof(r->head));
+	bool exists = r->head.qp < NIC_QPS_PER_FUNCTION;
+	if (!exists || f->queues[r->head.qp].outstanding >= NIC_DOORBELLS) {
+		request_put(n, r);
+		return exists ? false : descriptor_broken(f);
+	}
 	r->function = f;
-	r->head = *head;
-	r->status = request_parse(r, copy, bytes);
+	r->status = request_parse(r, slot, bytes);
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
 		r->cut_done = true;
@@ -182,6 +181,8 @@ static const struct nic_doorbell *doorbell_next(const struct nic_function *f)
 /* A full event ring counts as ready: its user empties it without telling anybody. */
 bool nic_doorbell_ready(const struct nic *n)
 {
+	if (n->retry_ns != UINT64_MAX)
+		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
 		if (!f->window || !doorbell_next(f))
@@ -198,10 +199,15 @@ bool nic_doorbell_ready(const struct nic *n)
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct nic_window *w = f->window;
+	const struct nic_doorbell *bell = doorbell_next(f);
 	uint32_t taken = 0;
 
-	while (taken < NIC_DOORBELLS && outstanding_total(f) + sent_unread(f) < NIC_EVENTS) {
-		const struct nic_doorbell *bell = doorbell_next(f);
+	if (!bell)
+		return 0;
+	/* Each request needs a slot for its completion. */
+	uint32_t spent = outstanding_total(f) + sent_unread(f);
+	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
+		bell = doorbell_next(f);
 		if (!bell || !doorbell_take(f, bell->bytes))
 			break;
 		f->consumer++;

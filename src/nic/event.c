@@ -32,14 +32,36 @@ void sent_write(struct nic_function *f, const struct nic_event *event)
 	slot_write(&f->window->sent, f->sent_index++, event);
 }
 
-/* C-28: a slot is promised before anything is accepted that will need it. Those that must wait for
- * others of their stream get at most half of the ring: if they held it all, none of those that they
- * wait for could be accepted. */
-bool received_room(const struct nic_function *f, bool next)
+uint32_t received_slots(const struct nic_function *f)
 {
-	if (!next && f->received_reserved >= NIC_EVENTS / 2)
+	return f->nic->options.receive_slots;
+}
+
+uint32_t received_unread(struct nic_function *f)
+{
+	uint32_t count = unread(&f->window->received, f->received_index);
+
+	f->received_consumed = f->received_index - count;
+	return count;
+}
+
+uint32_t received_used(struct nic_function *f)
+{
+	return received_unread(f) + f->received_reserved;
+}
+
+/* C-28: a slot is kept before anything is accepted that will need it. Those that must wait for
+ * others of their stream get at most half of the ring: if they held it all, none of those that they
+ * wait for could be accepted. The user's index is looked at only when what was seen of it last does
+ * not suffice. */
+bool received_room(struct nic_function *f, bool next)
+{
+	uint32_t slots = received_slots(f);
+
+	if (!next && f->received_reserved >= slots / 2)
 		return false;
-	return unread(&f->window->received, f->received_index) + f->received_reserved < NIC_EVENTS;
+	return f->received_index - f->received_consumed + f->received_reserved < slots ||
+	       received_used(f) < slots;
 }
 
 void received_reserve(struct nic_function *f)

@@ -41,10 +41,20 @@ struct nic_request {
 	int status;
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
+	struct nic_peer *waits;           /* for credit of this peer, or NULL */
+	struct nic_piece *local, *remote; /* both in `pieces` */
 	/* From here on not cleared when a request is used again: the counts above say what is
 	 * valid. */
-	struct nic_piece local[NIC_LIST_ENTRIES_MAX], remote[NIC_LIST_ENTRIES_MAX];
-	uint8_t immediate[NIC_INLINE_BYTES_MAX];
+	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* what a NAP or CFG write carries */
+	struct nic_piece pieces[NIC_LIST_ENTRIES_MAX];
+};
+
+/* The extension fields of a message, the same in each packet but `addr`. */
+struct nic_fields {
+	uint64_t addr, imm;
+	uint32_t qp_magic, msg_id, key;
+	uint16_t dst_qp;
+	uint8_t dst_function;
 };
 
 /* One message in RLTP's hands. */
@@ -53,19 +63,21 @@ struct nic_message {
 	struct nic_message *next_free;
 	struct nic_request *request; /* NULL for answers */
 	struct nic_peer *peer;
-	struct wire_header fields;      /* extension fields, the same in each packet but addr */
-	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `body` */
+	struct nic_fields fields;
+	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
 	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
-	const uint8_t *data;            /* contiguous payload when there are no pieces */
-	struct nic_region *region;      /* of `data`, for answers to GET */
-	uint8_t *body;                  /* owned: NIC_NAP_BYTES_MAX, or NULL */
-	struct tx_stream *stream;       /* whose msg_id it has; NULL for answers */
 	uint32_t read_id; /* the entry in the table of reads that waits for the answer; 0: none */
+	const uint8_t *data;       /* contiguous payload: of the request, a region or our own */
+	struct nic_region *region; /* of `data`, for answers to GET */
+	uint8_t *body;             /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
+	struct tx_stream *stream;  /* whose msg_id it has; NULL for answers */
+	uint8_t small[WIRE_GET_BYTES];
 };
 
 /* ---- functions ---- */
 struct nic_queue {
 	struct nic_request *head, *tail;
+	struct nic_request *uncut; /* the first that is not cut whole; those behind it neither */
 	uint32_t outstanding; /* requests and completions not yet taken by the user are bounded by
 				 NIC_DOORBELLS */
 };
@@ -77,11 +89,18 @@ struct nic_function {
 	uint32_t consumer;   /* own copy: the window's may be scribbled on */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint32_t received_reserved; /* receive slots promised to messages that are not complete */
+	uint32_t received_consumed; /* what the user was last seen to have taken */
+	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
+
+	/* credits (credit.c) */
+	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
+	uint32_t active_count; /* streams in the list below */
+	struct rx_stream *active, *active_last;   /* to these is granted, and lately they sent */
+	struct rx_stream *waiting, *waiting_last; /* used all their credit, found no slots free */
 };
 
 /* ---- per peer (stream.c, read.c) ---- */
@@ -107,12 +126,28 @@ struct rx_record {
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
 struct rx_stream {
 	uint32_t next; /* lowest id not executed */
+	uint32_t held; /* records that are not empty */
+
+	/* Credits: messages that raise an event are counted. limit - taken may still come. */
+	uint32_t taken;      /* came, or were given up by their sender */
+	uint32_t limit;      /* this many may be sent in all */
+	uint32_t first_left; /* of limit - taken: not in `promised` of the function */
+	uint32_t low;        /* with so few left more are granted */
+	bool listed, waits;  /* in the function's lists */
+	uint8_t index;
+	uint64_t used_ns; /* when it was last listed or sent something counted */
+	struct nic_peer *peer;
+	struct rx_stream *previous_active, *next_active, *next_waiting;
+
 	struct rx_record records[NIC_STREAM_WINDOW];
 };
 
 /* Ids of messages from us to one queue pair of one peer. */
 struct tx_stream {
 	uint32_t next, una;
+	uint32_t naps;  /* messages that raise an event, sent so far */
+	uint32_t limit; /* so many may be sent in all; valid once `credited` */
+	bool credited;  /* the greeting's first credit is in `limit` */
 	uint64_t done[NIC_STREAM_WINDOW / 64];
 	/* Whose NAP, or PUT with an event, has arrived; it is delivered, and ends, when all before
 	 * it have arrived too. */
@@ -131,15 +166,35 @@ struct nic_read {
 
 #define NIC_STREAMS (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 
+/* What stays of a stream while its session rests: then nothing is under way, so the oldest id is
+ * the next one. */
+struct stream_mark {
+	uint32_t next, counted; /* id; NAPs, as `naps` or `taken` */
+	uint16_t unspent;       /* credit left */
+	uint8_t index;
+	bool receives : 1; /* a struct rx_stream's, else a struct tx_stream's */
+	bool credited : 1; /* of the latter */
+};
+
+/* What a peer needs besides while its session is awake. */
+struct nic_work {
+	struct rx_stream *rx[NIC_STREAMS]; /* allocated at first use */
+	struct tx_stream *tx[NIC_STREAMS];
+	struct nic_read *reads; /* NIC_READS_MAX, allocated at first use */
+	uint32_t read_count, read_id;
+	uint32_t answers;             /* answers to its requests in RLTP's hands */
+	uint32_t due;                 /* bit i: the limit of rx[i] is to be told */
+	uint32_t blocked;             /* bit i: requests wait for credit of tx[i] */
+	uint8_t waiters[NIC_STREAMS]; /* how many */
+};
+
 struct nic_peer {
 	struct nic *nic;
 	struct rltp_session *session;
 	struct nic_peer *next;
-	struct rx_stream *rx[NIC_STREAMS]; /* allocated at first use */
-	struct tx_stream *tx[NIC_STREAMS];
-	struct nic_read reads[NIC_READS_MAX];
-	uint32_t read_count, read_id;
-	uint32_t answers; /* answers to its requests in RLTP's hands */
+	struct nic_work *work;     /* NULL: rests */
+	struct stream_mark *marks; /* one for each stream ever used in this session */
+	uint32_t mark_count;
 };
 
 struct nic {
@@ -151,21 +206,37 @@ struct nic {
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
-	uint64_t now_ns; /* of the call in progress, for what callbacks post */
-	bool room;       /* something ended since doorbells were looked at: what waits may go on */
+	struct nic_buffer *free_buffers;
+	uint32_t free_buffer_count;
+	struct nic_peer *recent; /* found last, or NULL */
+	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
+	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
+	bool room; /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
 };
 
 /* nic.c */
-struct nic_message *message_get(struct nic *n);         /* zeroed; NULL when out of memory */
-void message_put(struct nic *n, struct nic_message *m); /* frees its body too */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
 uint32_t stream_index(uint8_t function,
 		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
+struct nic_function *stream_function(struct nic *n, uint32_t index);
+void memory_short(struct nic *n); /* what could not go on is tried again before long */
+
+/* pool.c: what is used again and again */
+struct nic_message *message_get(struct nic *n);         /* zeroed; NULL when out of memory */
+void message_put(struct nic *n, struct nic_message *m); /* frees its body too */
+struct nic_request *request_get(struct nic *n);         /* zeroed but for what lies behind */
+void request_put(struct nic *n, struct nic_request *r);
+uint8_t *buffer_get(struct nic *n, uint32_t bytes); /* a NAP's, this much of it zeroed */
+void buffer_put(struct nic *n, uint8_t *buffer);    /* or NULL */
+void pools_free(struct nic *n);
 
 /* event.c: completion and receive events */
-bool received_room(const struct nic_function *f,
+uint32_t received_slots(const struct nic_function *f); /* there are */
+uint32_t received_used(struct nic_function *f);        /* unread or reserved */
+uint32_t received_unread(struct nic_function *f);
+bool received_room(struct nic_function *f,
 		   bool next); /* next: for the message whose turn it is in its stream */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
@@ -178,10 +249,9 @@ uint32_t doorbells_take(struct nic_function *f);
 
 /* request.c */
 void request_queue(struct nic_request *r);
-void request_advance(struct nic_request *r); /* makes messages as far as there is room */
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
 void queues_advance(struct nic_function *f);
-void request_free(struct nic *n, struct nic_request *r);
+void requests_fail(struct nic *n, uint16_t node, int status); /* what was not sent yet */
 
 /* send.c: RLTP's questions about our messages */
 void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
@@ -193,17 +263,38 @@ void message_post(struct nic_message *m);
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
 				   const uint8_t *payload);
 void packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
-struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index);
-struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index);
-void rx_stream_run(struct nic_peer *p, uint32_t index);
+struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
+struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index); /* as well */
+bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);
+struct nic_work *work_get(struct nic_peer *p); /* NULL: out of memory */
+void rx_stream_run(struct rx_stream *stream);
+/* A record is in use from here on, and its session may not rest. */
+void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Gives back what a record holds; after it was executed, or in its place. */
-void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed);
+void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
 /* Message `id` ended; `arrived` is the request that ends when it is its turn too, or NULL. */
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
 void peer_streams_fail(struct nic_peer *p,
 		       int status); /* frees them; what was not delivered ends with `status` */
+void peer_rest(struct nic_peer *p); /* keeps the marks alone */
+
+/* credit.c, receiver: */
+bool credit_left(const struct rx_stream *s); /* may one more come? */
+void credit_use(struct rx_stream *s);        /* one has come, or was given up */
+void credit_forget(struct rx_stream *s);     /* the stream rests or ends */
+void credits_turn(struct nic_function *f);   /* the user may have freed slots */
+uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+		       uint32_t count);
+void credit_asked(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
+/* and sender: */
+bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t);
+void credit_unwait(struct nic_request *r); /* it does not wait, or no more */
+void credit_granted(void *user, struct rltp_session *s, const struct wire_credit_entry *e);
+uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+		      uint32_t count);
 
 /* read.c: GET and CFG, both sides */
+uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);

@@ -20,31 +20,14 @@ static void session_reset(void *user, struct rltp_session *s, int status)
 		return;
 	reads_fail(p, status);
 	peer_streams_fail(p, status);
-	p->answers = 0;
 }
 
 static void session_rest(void *user, struct rltp_session *s)
 {
-	(void)user;
-	(void)s;
-}
+	struct nic_peer *p = peer_of(s);
 
-static uint32_t credits_none(void *user, struct rltp_session *s, struct wire_credit_entry *out,
-			     uint32_t count)
-{
-	(void)user;
-	(void)s;
-	(void)out;
-	(void)count;
-	return 0;
-}
-
-static void credit_ignore(void *user, struct rltp_session *s,
-			  const struct wire_credit_entry *credit)
-{
-	(void)user;
-	(void)s;
-	(void)credit;
+	if (p)
+		peer_rest(p);
 }
 
 static const struct rltp_user_ops engine_ops = {
@@ -54,10 +37,10 @@ static const struct rltp_user_ops engine_ops = {
 	.aborted = packet_aborted,
 	.reset = session_reset,
 	.rest = session_rest,
-	.grants = credits_none,
-	.granted = credit_ignore,
-	.wants = credits_none,
-	.asked = credit_ignore,
+	.grants = credit_grants,
+	.granted = credit_granted,
+	.wants = credit_wants,
+	.asked = credit_asked,
 };
 
 static int endpoint_create(struct nic *n)
@@ -69,6 +52,7 @@ static int endpoint_create(struct nic *n)
 		.window_packets = o->window_packets,
 		.payload_crc = o->payload_crc,
 		.tuning = o->tuning,
+		.nap_credit = o->nap_credit,
 		.ops = &engine_ops,
 		.user = n,
 		.entropy = o->entropy,
@@ -83,11 +67,23 @@ static int endpoint_create(struct nic *n)
 
 int nic_create(const struct nic_options *options, struct nic **out)
 {
+	if (options->receive_slots > NIC_EVENTS || options->reads_max > NIC_READS_MAX)
+		return DXP_EINVAL;
 	struct nic *n = calloc(1, sizeof(*n));
-
 	if (!n)
 		return DXP_ENOMEM;
 	n->options = *options;
+	if (n->options.nap_credit == 0)
+		n->options.nap_credit = NIC_NAP_CREDIT;
+	if (n->options.receive_slots == 0)
+		n->options.receive_slots = NIC_EVENTS;
+	if (n->options.reads_max == 0)
+		n->options.reads_max = NIC_READS_MAX;
+	n->retry_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		n->functions[i].nic = n;
+		n->functions[i].index = i;
+	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
 	if (!n->regions || endpoint_create(n) != DXP_OK) {
 		free(n->regions);
@@ -122,14 +118,7 @@ void nic_destroy(struct nic *n)
 	peers_free(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		requests_free(&n->functions[i]);
-	for (struct nic_request *r = n->free_requests, *next; r; r = next) {
-		next = r->next;
-		free(r);
-	}
-	for (struct nic_message *m = n->free_messages, *next; m; m = next) {
-		next = m->next_free;
-		free(m);
-	}
+	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
 	free(n);
@@ -151,7 +140,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w)
 	struct nic_function *f = &n->functions[function];
 	if (f->window)
 		return DXP_EEXIST;
-	*f = (struct nic_function){.nic = n, .window = w, .index = function};
+	f->window = w;
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	w->magic = NIC_WINDOW_MAGIC;
 	w->version = NIC_WINDOW_VERSION;
@@ -169,9 +158,13 @@ struct nic_peer *peer_of(struct rltp_session *s)
 
 struct nic_peer *peer_find(struct nic *n, uint16_t node)
 {
+	if (n->recent && n->recent->session->node == node)
+		return n->recent;
 	struct rltp_session *s = rltp_endpoint_session(n->endpoint, node);
-
-	return s ? peer_of(s) : NULL;
+	struct nic_peer *p = s ? peer_of(s) : NULL;
+	if (p)
+		n->recent = p;
+	return p;
 }
 
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns)
@@ -208,6 +201,7 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
+	n->recent = NULL;
 	free(p);
 }
 
@@ -223,10 +217,13 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 
 	n->now_ns = now_ns;
 	n->room = false;
+	n->retry_ns = UINT64_MAX;
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
 		if (!f->window)
 			continue;
+		if (f->waiting)
+			credits_turn(f);
 		taken += doorbells_take(f);
 		queues_advance(f);
 	}
@@ -243,7 +240,7 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have ended a session, and what waited for room behind its requests is not in
 	 * RLTP's hands yet. */
-	return n->room ? 0 : rltp_endpoint_deadline(n->endpoint);
+	return n->room ? 0 : min_u64(n->retry_ns, rltp_endpoint_deadline(n->endpoint));
 }
 
 const struct nic_counters *nic_counters(const struct nic *n)
@@ -263,28 +260,19 @@ struct rltp_endpoint *nic_endpoint(struct nic *n)
 	return n->endpoint;
 }
 
-struct nic_message *message_get(struct nic *n)
-{
-	struct nic_message *m = n->free_messages;
-
-	if (!m)
-		return calloc(1, sizeof(*m));
-	n->free_messages = m->next_free;
-	memset(m, 0, sizeof(*m));
-	return m;
-}
-
-void message_put(struct nic *n, struct nic_message *m)
-{
-	free(m->body);
-	m->body = NULL;
-	m->next_free = n->free_messages;
-	n->free_messages = m;
-}
-
 uint32_t stream_index(uint8_t function, uint16_t qp)
 {
 	if (function >= NIC_FUNCTIONS || qp >= NIC_QPS_PER_FUNCTION)
 		return NIC_STREAMS;
 	return function * NIC_QPS_PER_FUNCTION + qp;
+}
+
+struct nic_function *stream_function(struct nic *n, uint32_t index)
+{
+	return &n->functions[index / NIC_QPS_PER_FUNCTION];
+}
+
+void memory_short(struct nic *n)
+{
+	n->retry_ns = min_u64(n->retry_ns, n->now_ns + NIC_MEMORY_RETRY_NS);
 }

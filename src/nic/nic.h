@@ -35,6 +35,11 @@ struct nic_options {
 	void *entropy_context;
 	uint64_t (*token)(void *context, uint32_t session_id); /* rltp_endpoint_options */
 	void *token_context;
+	uint16_t nap_credit; /* NAPs of each peer to each queue pair before a grant; 0: the default
+			      */
+	uint16_t receive_slots; /* of each function, 1 .. NIC_EVENTS; 0: all */
+	uint16_t reads_max;     /* GET and CFG requests outstanding per peer, 1 .. NIC_READS_MAX,
+				   and answered to it at once; 0: the most */
 	const struct nic_cfg_ops *cfg; /* NULL: CFG requests are refused as unsupported */
 	void *cfg_context;
 };
@@ -59,6 +64,7 @@ struct nic_qp_counters {
 	uint64_t waits_for_credit; /* times that a NAP, or a PUT with an event, had to wait */
 };
 
+/* DXP_ENOMEM; DXP_EINVAL for an option out of its range. */
 int nic_create(const struct nic_options *options, struct nic **out);
 void nic_destroy(struct nic *n);
 
@@ -69,6 +75,10 @@ void nic_node_set(struct nic *n, uint16_t node);
  * keeps until nic_destroy. Queue pairs 0 .. 3 get fresh magics, readable in the window. DXP_EEXIST,
  * DXP_EINVAL. */
 int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w);
+
+/* The function's share of each session's bandwidth, 1 .. 64 against the weights of the other
+ * functions; 1 at first. DXP_EINVAL. */
+int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
 /* Memory that descriptors and peers may name. `base` stays the caller's and must outlive the
  * region. */

@@ -11,18 +11,31 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
+uint32_t reads_max(const struct nic *n)
+{
+	return n->options.reads_max;
+}
+
 struct nic_read *read_begin(struct nic_peer *p)
 {
-	if (p->read_count == NIC_READS_MAX)
+	struct nic_work *w = work_get(p);
+
+	if (w && !w->reads)
+		w->reads = calloc(NIC_READS_MAX, sizeof(*w->reads));
+	if (!w || !w->reads) {
+		memory_short(p->nic);
+		return NULL;
+	}
+	if (w->read_count >= reads_max(p->nic))
 		return NULL;
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++) {
-		uint32_t slot = (p->read_id + i) % NIC_READS_MAX;
-		struct nic_read *r = &p->reads[slot];
+		uint32_t slot = (w->read_id + i) % NIC_READS_MAX;
+		struct nic_read *r = &w->reads[slot];
 		if (r->request)
 			continue;
 		/* The slot in the low bits, and never 0: that is "no read". */
-		p->read_id += NIC_READS_MAX;
-		*r = (struct nic_read){.id = (p->read_id - p->read_id % NIC_READS_MAX) | slot};
+		w->read_id += NIC_READS_MAX;
+		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | slot};
 		if (r->id == 0)
 			r->id = NIC_READS_MAX * 2 | slot;
 		return r;
@@ -35,16 +48,17 @@ static void read_finish(struct nic_peer *p, struct nic_read *r, int status)
 	struct nic_request *request = r->request;
 
 	*r = (struct nic_read){0};
-	p->read_count--;
+	p->work->read_count--;
 	p->session->awaited--;
 	request_finished(request, status);
 }
 
 static struct nic_read *read_find(struct nic_peer *p, uint32_t id)
 {
-	struct nic_read *r = &p->reads[id % NIC_READS_MAX];
+	struct nic_read *reads = p->work ? p->work->reads : NULL;
+	struct nic_read *r = reads ? &reads[id % NIC_READS_MAX] : NULL;
 
-	return r->request && r->id == id ? r : NULL;
+	return r && r->request && r->id == id ? r : NULL;
 }
 
 void read_cancel(struct nic_peer *p, uint32_t id, int status)
@@ -57,9 +71,9 @@ void read_cancel(struct nic_peer *p, uint32_t id, int status)
 
 void reads_fail(struct nic_peer *p, int status)
 {
-	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-		if (p->reads[i].request)
-			read_finish(p, &p->reads[i], status);
+	for (uint32_t i = 0; p->work && p->work->reads && i < NIC_READS_MAX; i++)
+		if (p->work->reads[i].request)
+			read_finish(p, &p->work->reads[i], status);
 }
 
 static int status_of_code(uint32_t code)

@@ -78,10 +78,10 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
 /* The answer's message, and its body for registers: whoever accepts a request can answer it. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
 {
-	struct nic_message *m = p->answers < NIC_READS_MAX ? message_get(p->nic) : NULL;
+	struct nic_message *m = p->work->answers < reads_max(p->nic) ? message_get(p->nic) : NULL;
 
 	if (m && body) {
-		m->body = malloc(NIC_NAP_BYTES_MAX);
+		m->body = malloc(4 * NIC_CFG_WORDS_MAX);
 		m->data = m->body;
 	}
 	if (!m || (body && !m->body)) {
@@ -90,7 +90,7 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
 		return false;
 	}
 	r->answer = m;
-	p->answers++;
+	p->work->answers++;
 	return true;
 }
 
@@ -130,35 +130,41 @@ static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct r
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
 	if (!cfg_shape_good(h, payload))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	r->held = malloc(h->payload_bytes);
+	r->held = buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, true))
 		return not_ready(n); /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
 
-/* What a message needs before its first packet is taken. */
-static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f, struct rx_record *r,
-					const struct wire_header *h, bool next)
+static bool raises_event(const struct wire_header *h)
 {
-	bool event = h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
+	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
+}
+
+/* What a message needs before its first packet is taken. A sender that goes beyond its credit waits
+ * like one for whom there is no room. */
+static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
+					struct rx_stream *stream, struct rx_record *r,
+					const struct wire_header *h)
+{
+	bool event = raises_event(h);
 
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	if (event && !received_room(f, next))
+	if (event && (!credit_left(stream) || !received_room(f, h->msg_id == stream->next)))
 		return not_ready(n);
-	struct rx_record fresh = {
-		.state = RECORD_PARTIAL, .type = h->type, .bytes = h->msg_bytes, .reserved = event};
+	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
-		fresh.held = calloc(1, NIC_NAP_BYTES_MAX); /* what the sender leaves out must not be
-							      what lay here */
+		fresh.held = buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
 			return not_ready(n);
 	}
 	if (event)
 		received_reserve(f);
 	*r = fresh;
+	record_enter(stream, r, RECORD_PARTIAL);
 	return ACCEPTED;
 }
 
@@ -235,40 +241,27 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
 	    h->msg_bytes != h->payload_bytes || h->msg_bytes > NIC_NAP_BYTES_MAX ||
-	    !received_room(f, true))
+	    !credit_left(stream) || !received_room(f, true))
 		return false;
 	received_write(f, &event, payload);
+	credit_use(stream);
 	stream->next++;
 	counters_note(p->nic, f, h);
-	rx_stream_run(p, stream_index(h->dst_function, h->dst_qp));
+	rx_stream_run(stream);
 	return true;
 }
 
-/* The queue pair exists; does the packet know its magic, and is there room for it? */
-static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
-					   const struct wire_header *h, const uint8_t *payload)
+/* The record of a message of which something may be here already. */
+static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
+				       struct rx_stream *stream, struct rx_record *r,
+				       const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic *n = p->nic;
-	uint32_t index = stream_index(h->dst_function, h->dst_qp);
-
-	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
-		n->counters.magic_reject++;
-		return REFUSED(WIRE_NACK_MAGIC);
-	}
-	struct rx_stream *stream = rx_stream_get(p, index);
-	if (!stream)
-		return not_ready(n);
-	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
-		return REFUSED(WIRE_NACK_RESOURCE);
-	if (!position_good(h))
-		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
-		return ACCEPTED;
 	bool fresh = r->state == RECORD_EMPTY;
 	struct rltp_verdict verdict = ACCEPTED;
+
 	if (fresh)
-		verdict = record_begin(n, f, r, h, h->msg_id == stream->next);
+		verdict = record_begin(n, f, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code != 0)
@@ -276,17 +269,45 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 	verdict = payload_take(n, p, f, r, h, payload);
 	if (verdict.code != 0) {
 		if (fresh)
-			record_clear(p, index, r, false);
+			record_clear(stream, r, false);
 		return verdict;
 	}
+	if (fresh && r->reserved)
+		credit_use(stream);
 	r->addr = h->addr;
 	r->key = h->key;
 	if (record_count(r, h)) {
 		r->state = RECORD_WHOLE;
 		counters_note(n, f, h);
-		rx_stream_run(p, index);
+		rx_stream_run(stream);
 	}
 	return ACCEPTED;
+}
+
+/* The queue pair exists; does the packet know its magic, and is there room for it? */
+static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
+					   const struct wire_header *h, const uint8_t *payload)
+{
+	struct nic *n = p->nic;
+
+	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
+		n->counters.magic_reject++;
+		return REFUSED(WIRE_NACK_MAGIC);
+	}
+	struct rx_stream *stream = rx_stream_get(p, stream_index(h->dst_function, h->dst_qp));
+	if (!stream)
+		return not_ready(n);
+	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
+		return REFUSED(WIRE_NACK_RESOURCE);
+	if (!position_good(h))
+		return REFUSED(WIRE_NACK_BOUNDS);
+	/* The next of a stream that holds nothing has no record. */
+	if (stream->held == 0 && nap_direct(p, f, stream, h, payload))
+		return ACCEPTED;
+	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
+	if (r->state == RECORD_EMPTY && nap_direct(p, f, stream, h, payload))
+		return ACCEPTED;
+	return record_take(p, f, stream, r, h, payload);
 }
 
 static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,

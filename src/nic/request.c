@@ -11,12 +11,11 @@
 #include "base/bytes.h"
 #include "nic/internal.h"
 
-void request_free(struct nic *n, struct nic_request *r)
+static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
-	r->next = n->free_requests;
-	n->free_requests = r;
+	request_put(n, r);
 }
 
 static void completion_count(struct nic_qp_counters *c, const struct nic_request *r)
@@ -45,6 +44,8 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		q->head = r->next;
 		if (!q->head)
 			q->tail = NULL;
+		if (q->uncut == r)
+			q->uncut = q->head;
 		q->outstanding--;
 		completion_count(&f->counters[r->head.qp], r);
 		sent_write(f, &event);
@@ -62,7 +63,17 @@ void request_queue(struct nic_request *r)
 	else
 		q->head = r;
 	q->tail = r;
+	if (!q->uncut)
+		q->uncut = r;
 	q->outstanding++;
+}
+
+static void request_fail(struct nic_request *r, int status)
+{
+	if (r->status == DXP_OK)
+		r->status = status;
+	r->cut_done = true;
+	credit_unwait(r);
 }
 
 void request_finished(struct nic_request *r, int status)
@@ -70,33 +81,41 @@ void request_finished(struct nic_request *r, int status)
 	assert(r->pending > 0);
 	r->pending--;
 	r->function->nic->room = true;
-	if (status != DXP_OK) {
-		if (r->status == DXP_OK)
-			r->status = status;
-		r->cut_done = true; /* what was not cut yet is not sent */
-	}
+	if (status != DXP_OK)
+		request_fail(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* A message of this request to the stream it addresses; NULL when there is no room now. */
-static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type)
+/* A message of this request to the stream it addresses; NULL when there is no room now. One that
+ * raises an event needs credit: taken last, it is not lost for want of something else. */
+static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
+					 bool event)
 {
 	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
 	struct tx_stream *t = tx_stream_get(p, index);
 
-	if (!t || t->next - t->una >= NIC_STREAM_WINDOW ||
-	    rltp_session_wake(p->session, p->nic->now_ns) != DXP_OK)
+	if (!t || rltp_session_wake(p->session, p->nic->now_ns) != DXP_OK) {
+		memory_short(p->nic);
+		return NULL;
+	}
+	if (t->next - t->una >= NIC_STREAM_WINDOW)
 		return NULL;
 	struct nic_message *m = message_get(p->nic);
-	if (!m)
+	if (!m) {
+		memory_short(p->nic);
 		return NULL;
+	}
+	if (event && !credit_take(r, p, t)) {
+		message_put(p->nic, m);
+		return NULL;
+	}
 	m->rltp.type = type;
 	m->rltp.flow = RLTP_FLOW(r->function->index, r->head.qp);
 	m->request = r;
 	m->peer = p;
 	m->stream = t;
-	m->fields = (struct wire_header){
+	m->fields = (struct nic_fields){
 		.dst_qp = r->head.dst_qp,
 		.dst_function = r->head.dst_function,
 		.qp_magic = r->head.dst_magic,
@@ -113,32 +132,18 @@ static void message_commit(struct nic_message *m)
 	message_post(m);
 }
 
-static bool body_allocate(struct nic_message *m)
-{
-	m->body = malloc(NIC_NAP_BYTES_MAX);
-	m->data = m->body;
-	return m->body != NULL;
-}
-
 static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 {
-	struct nic_message *m = message_begin(r, p, WIRE_NAP);
+	struct nic_message *m = message_begin(r, p, WIRE_NAP, true);
+	uint32_t filled = 0;
 
 	if (!m)
 		return false;
-	if (!body_allocate(m)) {
-		message_put(p->nic, m);
-		return false;
+	for (uint16_t i = 0; i < r->local_count; i++) {
+		memcpy(r->immediate + filled, r->local[i].base, r->local[i].bytes);
+		filled += r->local[i].bytes;
 	}
-	uint32_t filled = 0;
-	if (r->head.flags & NIC_FLAG_INLINE) {
-		memcpy(m->body, r->immediate, r->total);
-	} else {
-		for (uint16_t i = 0; i < r->local_count; i++) {
-			memcpy(m->body + filled, r->local[i].base, r->local[i].bytes);
-			filled += r->local[i].bytes;
-		}
-	}
+	m->data = r->immediate; /* the request outlives its messages */
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
 	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
@@ -183,17 +188,19 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 
 static bool put_cut(struct nic_request *r, struct nic_peer *p)
 {
-	struct nic_message *m = message_begin(r, p, WIRE_PUT);
+	uint32_t bytes = piece_span(r, LINK_SLICES_MAX);
+	bool event = r->head.flags & NIC_FLAG_NOTIFY && r->cut + bytes == r->total;
+	struct nic_message *m = message_begin(r, p, WIRE_PUT, event);
 
 	if (!m)
 		return false;
-	m->rltp.bytes = piece_span(r, LINK_SLICES_MAX);
+	m->rltp.bytes = bytes;
 	m->pieces = &r->local[r->local_index];
 	m->piece_offset = r->local_used;
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
-	request_consume(r, m->rltp.bytes);
-	if (r->cut_done && r->head.flags & NIC_FLAG_NOTIFY)
+	request_consume(r, bytes);
+	if (event)
 		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
 	p->nic->counters.puts_sent += r->cut_done;
 	message_commit(m);
@@ -208,12 +215,7 @@ static struct nic_message *read_message_begin(struct nic_request *r, struct nic_
 	*read = read_begin(p);
 	if (!*read)
 		return NULL;
-	struct nic_message *m = message_begin(r, p, type);
-	if (m && !body_allocate(m)) {
-		message_put(p->nic, m);
-		m = NULL;
-	}
-	return m;
+	return message_begin(r, p, type, false);
 }
 
 static void read_message_commit(struct nic_message *m, struct nic_read *read)
@@ -225,7 +227,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 	m->read_id = read->id;
 	m->rltp.flow = RLTP_FLOW_CONTROL; /* bounded, and small: what they ask for is not */
 	message_commit(m);
-	p->read_count++;
+	p->work->read_count++;
 	p->session->awaited++; /* after the post: silence counts from there */
 }
 
@@ -246,7 +248,8 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 	read->to = r->local[r->local_index].base + r->local_used;
 	read->addr = 0;
 	read->bytes = read->left = bytes;
-	wire_get_encode(&get, m->body);
+	wire_get_encode(&get, m->small);
+	m->data = m->small;
 	m->rltp.bytes = WIRE_GET_BYTES;
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
@@ -272,11 +275,12 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	for (uint32_t i = 0; writing && i < r->total; i += 4) {
 		uint32_t value;
 		memcpy(&value, r->immediate + i, sizeof(value));
-		put_be32(m->body + i, value);
+		put_be32(r->immediate + i, value);
 	}
 	m->rltp.bytes = writing ? r->total : 4;
+	m->data = writing ? r->immediate : m->small;
 	if (!writing)
-		put_be32(m->body, r->total / 4);
+		put_be32(m->small, r->total / 4);
 	m->fields.addr = r->remote[0].offset;
 	m->fields.key = read->id;
 	r->cut_done = true;
@@ -285,14 +289,7 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-static void request_fail(struct nic_request *r, int status)
-{
-	if (r->status == DXP_OK)
-		r->status = status;
-	r->cut_done = true;
-}
-
-void request_advance(struct nic_request *r)
+static void request_advance(struct nic_request *r)
 {
 	bool more = true;
 
@@ -315,23 +312,38 @@ void request_advance(struct nic_request *r)
 	}
 }
 
+/* A request that cannot be cut whole holds back those behind it: their order is promised. */
+static void queue_advance(struct nic_function *f, struct nic_queue *q)
+{
+	while (q->uncut) {
+		if (!q->uncut->cut_done)
+			request_advance(q->uncut);
+		if (!q->uncut->cut_done)
+			break;
+		q->uncut = q->uncut->next;
+	}
+	queue_complete(f, q);
+}
+
 void queues_advance(struct nic_function *f)
 {
 	/* Each is the first in turn: what becomes free of streams and reads would else always go to
 	 * the same. */
 	uint32_t turn = f->turn++;
 
-	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
-		struct nic_queue *q = &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION];
-		struct nic_request *r = q->head;
-		/* A request that cannot be cut whole holds back those behind it: their order is
-		 * promised. */
-		for (; r; r = r->next) {
-			if (!r->cut_done)
-				request_advance(r);
-			if (!r->cut_done)
-				break;
-		}
-		queue_complete(f, q);
+	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++)
+		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION]);
+}
+
+void requests_fail(struct nic *n, uint16_t node, int status)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION; i++) {
+		struct nic_function *f = stream_function(n, i);
+		struct nic_queue *q = &f->queues[i % NIC_QPS_PER_FUNCTION];
+		for (struct nic_request *r = q->uncut; r; r = r->next)
+			if (!r->cut_done && r->head.dst_node == node)
+				request_fail(r, status);
+		if (q->uncut)
+			queue_complete(f, q);
 	}
 }

@@ -72,7 +72,7 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	if (m->region)
 		m->region->uses--;
 	if (!r)
-		m->peer->answers--;
+		m->peer->work->answers--;
 	else if (status != DXP_OK && m->read_id)
 		read_cancel(m->peer, m->read_id, status);
 	message_put(n, m);

@@ -8,18 +8,89 @@
 
 #include "nic/internal.h"
 
+struct nic_work *work_get(struct nic_peer *p)
+{
+	if (!p->work)
+		p->work = calloc(1, sizeof(*p->work));
+	return p->work;
+}
+
+static struct stream_mark *mark_find(const struct nic_peer *p, uint32_t index, bool receives)
+{
+	for (uint32_t i = 0; i < p->mark_count; i++)
+		if (p->marks[i].index == index && p->marks[i].receives == receives)
+			return &p->marks[i];
+	return NULL;
+}
+
+bool stream_known(const struct nic_peer *p, uint32_t index, bool receives)
+{
+	return mark_find(p, index, receives) != NULL;
+}
+
+/* Room to remember the stream at rest is taken before the stream: to rest needs no memory. */
+static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool receives)
+{
+	struct stream_mark *mark = mark_find(p, index, receives);
+
+	if (mark)
+		return mark;
+	struct stream_mark *marks = realloc(p->marks, (p->mark_count + 1) * sizeof(*marks));
+	if (!marks)
+		return NULL;
+	p->marks = marks;
+	mark = &marks[p->mark_count++];
+	*mark = (struct stream_mark){.index = (uint8_t)index, .receives = receives};
+	if (receives)
+		mark->unspent = p->nic->options.nap_credit;
+	return mark;
+}
+
+static struct rx_stream *rx_stream_create(struct nic_peer *p, uint32_t index)
+{
+	const struct stream_mark *mark = work_get(p) ? mark_get(p, index, true) : NULL;
+	struct rx_stream *s = mark ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	s->peer = p;
+	s->index = (uint8_t)index;
+	s->next = mark->next;
+	s->taken = mark->counted;
+	s->limit = mark->counted + mark->unspent;
+	s->first_left = mark->unspent;
+	s->low = mark->unspent / 2;
+	p->work->rx[index] = s;
+	return s;
+}
+
 struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index)
 {
-	if (!p->rx[index])
-		p->rx[index] = calloc(1, sizeof(*p->rx[index]));
-	return p->rx[index];
+	struct rx_stream *s = p->work ? p->work->rx[index] : NULL;
+
+	return s ? s : rx_stream_create(p, index);
+}
+
+static struct tx_stream *tx_stream_create(struct nic_peer *p, uint32_t index)
+{
+	const struct stream_mark *mark = work_get(p) ? mark_get(p, index, false) : NULL;
+	struct tx_stream *t = mark ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t)
+		return NULL;
+	t->next = t->una = mark->next;
+	t->naps = mark->counted;
+	t->limit = mark->counted + mark->unspent;
+	t->credited = mark->credited;
+	p->work->tx[index] = t;
+	return t;
 }
 
 struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index)
 {
-	if (!p->tx[index])
-		p->tx[index] = calloc(1, sizeof(*p->tx[index]));
-	return p->tx[index];
+	struct tx_stream *t = p->work ? p->work->tx[index] : NULL;
+
+	return t ? t : tx_stream_create(p, index);
 }
 
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived)
@@ -43,7 +114,7 @@ void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 
 static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record *r)
 {
-	struct nic_function *f = &p->nic->functions[index / NIC_QPS_PER_FUNCTION];
+	struct nic_function *f = stream_function(p->nic, index);
 	struct nic_event event = {
 		.imm = r->imm,
 		.bytes = r->bytes,
@@ -63,49 +134,125 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 	}
 }
 
-void record_clear(struct nic_peer *p, uint32_t index, struct rx_record *r, bool executed)
+void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state)
 {
+	if (r->state == RECORD_EMPTY) {
+		stream->held++;
+		stream->peer->session->partial++;
+	}
+	r->state = (uint8_t)state;
+}
+
+void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
+{
+	struct nic_peer *p = stream->peer;
+
 	if (r->reserved && !executed)
-		received_unreserve(&p->nic->functions[index / NIC_QPS_PER_FUNCTION]);
+		received_unreserve(stream_function(p->nic, stream->index));
 	if (r->region)
 		r->region->uses--;
 	if (r->answer) {
-		p->answers--;
+		p->work->answers--;
 		message_put(p->nic, r->answer);
 	}
-	free(r->held);
+	buffer_put(p->nic, r->held);
+	if (r->state != RECORD_EMPTY) {
+		stream->held--;
+		p->session->partial--;
+	}
 	*r = (struct rx_record){0};
 }
 
-void rx_stream_run(struct nic_peer *p, uint32_t index)
+void rx_stream_run(struct rx_stream *stream)
 {
-	struct rx_stream *stream = p->rx[index];
-
-	for (;;) {
+	while (stream->held > 0) {
 		struct rx_record *r = &stream->records[stream->next % NIC_STREAM_WINDOW];
 		if (r->state != RECORD_WHOLE && r->state != RECORD_ABORTED)
 			return;
 		bool execute = r->state == RECORD_WHOLE;
 		if (execute)
-			record_execute(p, index, r);
-		record_clear(p, index, r, execute);
+			record_execute(stream->peer, stream->index, r);
+		record_clear(stream, r, execute);
 		stream->next++;
 	}
 }
 
+static void rx_stream_fail(struct rx_stream *s)
+{
+	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++)
+		record_clear(s, &s->records[k], false);
+	credit_forget(s);
+	free(s);
+}
+
+static void tx_stream_fail(struct tx_stream *t, int status)
+{
+	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++)
+		if (t->arrived[k])
+			request_finished(t->arrived[k], status);
+	free(t);
+}
+
+static void work_free(struct nic_peer *p)
+{
+	free(p->work->reads);
+	free(p->work);
+	p->work = NULL;
+}
+
 void peer_streams_fail(struct nic_peer *p, int status)
 {
-	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
-		for (uint32_t k = 0; p->rx[i] && k < NIC_STREAM_WINDOW; k++)
-			record_clear(p, i, &p->rx[i]->records[k], false);
-		for (uint32_t k = 0; p->tx[i] && k < NIC_STREAM_WINDOW; k++)
-			if (p->tx[i]->arrived[k])
-				request_finished(p->tx[i]->arrived[k], status);
-		free(p->rx[i]);
-		free(p->tx[i]);
-		p->rx[i] = NULL;
-		p->tx[i] = NULL;
+	struct nic_work *w = p->work;
+
+	for (uint32_t i = 0; w && i < NIC_STREAMS; i++) {
+		if (w->rx[i])
+			rx_stream_fail(w->rx[i]);
+		if (w->tx[i])
+			tx_stream_fail(w->tx[i], status);
+		w->rx[i] = NULL;
+		w->tx[i] = NULL;
 	}
+	/* They may wait for credit of a stream that is gone, and their descriptors are of the past.
+	 */
+	requests_fail(p->nic, p->session->node, status);
+	if (w)
+		work_free(p);
+	free(p->marks);
+	p->marks = NULL;
+	p->mark_count = 0;
+}
+
+static void mark_set(struct stream_mark *mark, uint32_t next, uint32_t counted, uint32_t limit)
+{
+	uint32_t unspent = limit - counted;
+
+	mark->next = next;
+	mark->counted = counted;
+	mark->unspent = (uint16_t)(unspent < UINT16_MAX ? unspent : UINT16_MAX);
+}
+
+void peer_rest(struct nic_peer *p)
+{
+	struct nic_work *w = p->work;
+
+	if (!w)
+		return;
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		struct rx_stream *r = w->rx[i];
+		struct tx_stream *t = w->tx[i];
+		if (r) {
+			mark_set(mark_find(p, i, true), r->next, r->taken, r->limit);
+			credit_forget(r);
+			free(r);
+		}
+		if (t) {
+			struct stream_mark *mark = mark_find(p, i, false);
+			mark_set(mark, t->next, t->naps, t->limit);
+			mark->credited = t->credited;
+			free(t);
+		}
+	}
+	work_free(p);
 }
 
 void packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
@@ -115,11 +262,19 @@ void packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 
 	if (!p || index == NIC_STREAMS)
 		return;
+	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
+	if (h->qp_magic == 0) {
+		read_cancel(p, h->msg_id, DXP_EPATH);
+		return;
+	}
 	struct rx_stream *stream = rx_stream_get(p, index);
 	if (!stream || h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	record_clear(p, index, r, false);
-	r->state = RECORD_ABORTED;
-	rx_stream_run(p, index);
+	/* Its sender has counted it, even if nothing of it was taken here. */
+	if (r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL)
+		credit_use(stream);
+	record_clear(stream, r, false);
+	record_enter(stream, r, RECORD_ABORTED);
+	rx_stream_run(stream);
 }

@@ -225,29 +225,44 @@ static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 	return work + peers_update(n);
 }
 
-uint32_t node_turn(struct node *n)
+static uint32_t due_send(struct node *n, uint64_t now_ns)
+{
+	uint32_t work = 0;
+	size_t count = LINK_BATCH;
+
+	/* A batch that is not full was all. */
+	for (int round = 0; round < SEND_ROUNDS && count == LINK_BATCH; round++) {
+		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
+		work += (uint32_t)datagrams_send(n, count);
+	}
+	return work;
+}
+
+static uint32_t doorbells_turn(struct node *n)
 {
 	uint64_t now_ns = link_now_ns();
+	uint32_t work = nic_doorbells(n->nic, now_ns);
+
+	return work + due_send(n, now_ns);
+}
+
+uint32_t node_turn(struct node *n)
+{
 	uint32_t work = 0;
 
-	if (observe_asked(&n->observe))
-		observe_tap(n);
+	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
+	if (nic_doorbell_ready(n->nic))
+		work += doorbells_turn(n);
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
+	uint64_t now_ns = link_now_ns(); /* no arrival is later */
 	for (size_t i = 0; i < count; i++)
 		arrival_take(n, &n->arrivals[i], now_ns);
 	work += (uint32_t)count;
 	if (n->member)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
-	for (int round = 0; round < SEND_ROUNDS; round++) {
-		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
-		if (count == 0)
-			break;
-		work += (uint32_t)datagrams_send(n, count);
-	}
-	observe_note(&n->observe, work, now_ns);
-	if (now_ns >= n->observe.due_ns)
-		observe_publish(n, now_ns);
+	work += due_send(n, now_ns);
+	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }
 

@@ -92,6 +92,15 @@ static void delay_take(struct cc *c, uint32_t delay_ns)
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
+/* A round trip of a window lasts as long as hosts make it: shorter ones would judge it twice. */
+static void rtt_take(struct cc *c, uint32_t rtt_ns)
+{
+	if (c->rtt_ns == 0)
+		c->rtt_ns = rtt_ns;
+	else if (rtt_ns != 0)
+		c->rtt_ns = (uint32_t)((7 * (uint64_t)c->rtt_ns + rtt_ns) / 8);
+}
+
 /* The receiver's buffer, apart from the path: as Falcon's ncwnd, once in a round trip. */
 static void host_round(struct cc *c, uint8_t level)
 {
@@ -116,8 +125,7 @@ void cc_acked(struct cc *c, const struct cc_ack *ack)
 {
 	const struct cc_ops *module = modules[c->kind];
 
-	if (ack->rtt_ns != 0)
-		c->rtt_ns = ack->rtt_ns;
+	rtt_take(c, ack->rtt_ns);
 	delay_take(c, ack->delay_ns);
 	c->acked = count_add(c->acked, ack->acked);
 	c->marked = count_add(c->marked, ack->marked);

@@ -32,7 +32,7 @@ struct cc_ack {
 	uint32_t inflight; /* packets in flight before it */
 	uint32_t delay_ns; /* fabric delay of the round trip, without the time spent in hosts; 0: no
 			      sample */
-	uint32_t rtt_ns;   /* smoothed, with hosts; 0: none yet */
+	uint32_t rtt_ns;   /* the same with the time spent in hosts; 0: no sample */
 	uint16_t marked;   /* packets newly reported as "congestion experienced" */
 	uint8_t rx_level;  /* fill of the receiver's buffer, 0 .. 31 */
 	bool limited;      /* window or pace, and not the sender's appetite, held it back since the
@@ -53,7 +53,7 @@ struct cc {
 	uint32_t delay_ns;    /* smoothed fabric delay; 0: no sample yet */
 	uint32_t min_delay_ns;        /* lowest on this path: what propagation takes */
 	uint32_t round_delay_ns;      /* lowest in the round trip under way; 0: no sample yet */
-	uint32_t rtt_ns;              /* last told */
+	uint32_t rtt_ns;              /* smoothed, with hosts; 0: no sample yet */
 	uint32_t alpha;               /* DCTCP: share of marked packets, 1/2^20 */
 	uint32_t threshold;           /* window at which doubling ends without a sign, 1/256 */
 	uint32_t floored, drained;    /* since when the window lies at its floor, and when the queue

@@ -62,7 +62,7 @@ static void swift_acked(struct cc *c, const struct cc_ack *ack)
 {
 	if (!c->starting)
 		return;
-	if (c->delay_ns > (c->min_delay_ns + target_delay(c, ack->inflight)) / 2)
+	if (c->round_delay_ns > (c->min_delay_ns + target_delay(c, ack->inflight)) / 2)
 		c->starting = false;
 	else
 		cc_double(c, ack);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c.
- */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
+ * ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -29,6 +29,10 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.user = options->user,
 	};
 	e->shared.rwnd = (uint16_t)e->shared.window_packets;
+	e->shared.receive_packets = options->receive_packets;
+	if (options->receive_packets)
+		e->shared.rwnd = (uint16_t)clamp_u64(options->receive_packets * 4ull / 5,
+						     RLTP_RWND_MIN, RLTP_WINDOW_MAX);
 	*out = e;
 	return DXP_OK;
 }
@@ -39,6 +43,7 @@ void rltp_endpoint_destroy(struct rltp_endpoint *e)
 		return;
 	for (uint32_t i = 0; i < e->peer_count; i++)
 		rltp_session_destroy(e->peers[i]);
+	schedule_free(&e->schedule);
 	free(e->peers);
 	free(e);
 }
@@ -80,6 +85,8 @@ static int peers_grow(struct rltp_endpoint *e)
 	if (!peers)
 		return DXP_ENOMEM;
 	e->peers = peers;
+	if (schedule_reserve(&e->schedule, room) != DXP_OK)
+		return DXP_ENOMEM;
 	e->peer_room = room;
 	return DXP_OK;
 }
@@ -103,6 +110,23 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	return DXP_OK;
 }
 
+/* The network may be another one, then nothing is known of its congestion or of what it carries; a
+ * port alone says nothing about the path. What is in flight is soon sent again. */
+static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
+		      const struct rltp_peer_info *peer, uint64_t now_ns)
+{
+	bool another = memcmp(s->address.ip, peer->address.ip, sizeof(s->address.ip)) != 0;
+
+	s->address = peer->address;
+	rltp_session_path(s, peer->payload_bytes, another, now_ns);
+	if (another && s->state == RLTP_OPEN) {
+		cc_init(&s->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
+		s->min_rtt_ns = s->srtt_ns;
+	}
+	if (s->io)
+		schedule_ready(&e->schedule, s);
+}
+
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, peer->node);
@@ -111,27 +135,14 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 		return DXP_EINVAL;
 	if (!s)
 		return peer_add(e, peer);
-	s->address = peer->address;
-	s->payload_bytes =
-		peer->payload_bytes; /* for the next session: that of an open one is agreed */
 	if (peer->incarnation > s->peer_incarnation) {
 		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
 		s->peer_epoch = 0;
 	}
+	peer_move(e, s, peer, now_ns);
 	return DXP_OK;
-}
-
-static void active_remove(struct rltp_endpoint *e, struct rltp_session *s)
-{
-	struct rltp_session **link = &e->active;
-
-	while (*link && *link != s)
-		link = &(*link)->next_active;
-	if (*link)
-		*link = s->next_active;
-	s->active = false;
 }
 
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
@@ -142,19 +153,10 @@ void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
 	if (!s)
 		return;
 	rltp_session_fail(s, status);
-	active_remove(e, s);
+	schedule_forget(&e->schedule, s);
 	memmove(&e->peers[i], &e->peers[i + 1], (e->peer_count - i - 1) * sizeof(*e->peers));
 	e->peer_count--;
 	rltp_session_destroy(s);
-}
-
-void session_activate(struct rltp_endpoint *e, struct rltp_session *s)
-{
-	if (s->active)
-		return;
-	s->active = true;
-	s->next_active = e->active;
-	e->active = s;
 }
 
 int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
@@ -166,20 +168,20 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 		return status;
 	if (s->state == RLTP_IDLE)
 		greeting_begin(e, s, now_ns);
-	session_activate(e, s);
+	schedule_ready(&e->schedule, s);
 	return DXP_OK;
 }
 
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	rltp_session_grant(s, now_ns);
-	session_activate(e, s);
+	schedule_ready(&e->schedule, s);
 }
 
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	rltp_session_want(s, now_ns);
-	session_activate(e, s);
+	schedule_ready(&e->schedule, s);
 }
 
 /* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will
@@ -201,8 +203,15 @@ static void session_frame(struct rltp_endpoint *e, const struct wire_header *h,
 		reset_queue(e, h, &a->from);
 		return;
 	}
-	rltp_session_receive(s, h, a, now_ns);
-	session_activate(e, s);
+	if (!wire_address_equal(&s->address, &a->from)) {
+		e->counters.wrong_address++;
+		return;
+	}
+	if (h->type == WIRE_BYE)
+		bye_receive(e, s, h, a->data + h->header_bytes);
+	else
+		rltp_session_receive(s, h, a, now_ns);
+	schedule_ready(&e->schedule, s);
 }
 
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a, uint64_t now_ns)
@@ -223,17 +232,10 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 	switch (h.type) {
 	case WIRE_HELLO:
 	case WIRE_HELLO_ACK: greeting_receive(e, &h, a, now_ns); break;
-	case WIRE_RESET: reset_receive(e, &h, a->data + h.header_bytes); break;
+	case WIRE_RESET: reset_receive(e, &h, a); break;
 	default: session_frame(e, &h, a, now_ns);
 	}
 	return DXP_OK;
-}
-
-/* Does the session have anything to wait for? If not it leaves the list of active ones. */
-static bool session_quiet(const struct rltp_session *s)
-{
-	return !rltp_session_busy(s) && rltp_session_deadline(s) == UINT64_MAX &&
-	       rltp_session_dead_ns(s) == UINT64_MAX && greeting_deadline(s) == UINT64_MAX;
 }
 
 static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
@@ -241,57 +243,63 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
 {
 	if (now_ns > rltp_session_dead_ns(s))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
-	size_t n = greeting_send(e, s, out, count, now_ns);
+	size_t n = bye_send(e, s, out, count, now_ns);
+	n += greeting_send(e, s, out + n, count - n, now_ns);
 	return n + rltp_session_send(s, out + n, count - n, now_ns);
 }
 
-/* The batch was full before it was the turn of *link: he is the first next time. Else one busy
- * session would keep even the acknowledgements of those behind it back for as long as it is busy.
- */
-static void active_rotate(struct rltp_endpoint *e, struct rltp_session **link)
+static uint64_t session_deadline(const struct rltp_session *s)
 {
-	struct rltp_session *first = *link, **end;
+	uint64_t dead_ns = rltp_session_dead_ns(s);
+	uint64_t deadline = min_u64(greeting_deadline(s), rltp_session_deadline(s));
 
-	if (!first || first == e->active)
-		return;
-	*link = NULL;
-	for (end = &first->next_active; *end; end = &(*end)->next_active)
-		;
-	*end = e->active;
-	e->active = first;
+	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
+/* Whoever used up its share may have more to send, and is behind all others then; one busy session
+ * must not keep back even the acknowledgements of the others. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
 			  uint64_t now_ns)
 {
 	size_t n = resets_send(e, out, count, now_ns);
-	struct rltp_session **link = &e->active;
+	struct rltp_session *s;
 
-	while (*link && n < count) {
-		struct rltp_session *s = *link;
-		n += session_send(e, s, out + n, count - n, now_ns);
-		if (session_quiet(s)) {
-			*link = s->next_active;
-			s->active = false;
-		} else {
-			link = &s->next_active;
-		}
+	schedule_due(&e->schedule, now_ns);
+	while (n < count && (s = schedule_take(&e->schedule)) != NULL) {
+		size_t share = min_u64(count - n, RLTP_SHARE);
+		size_t sent = session_send(e, s, out + n, share, now_ns);
+		n += sent;
+		if (sent == share)
+			schedule_ready(&e->schedule, s);
+		else
+			schedule_at(&e->schedule, s, session_deadline(s));
 	}
-	active_rotate(e, link);
 	return n;
 }
 
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 {
-	uint64_t deadline = e->reset_count > 0 ? 0 : UINT64_MAX;
+	return e->reset_count > 0 ? 0 : schedule_deadline(&e->schedule);
+}
 
-	for (const struct rltp_session *s = e->active; s; s = s->next_active) {
-		deadline =
-			min_u64(deadline, min_u64(greeting_deadline(s), rltp_session_deadline(s)));
-		uint64_t dead_ns = rltp_session_dead_ns(s);
-		deadline = min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
+void rltp_endpoint_close(struct rltp_endpoint *e)
+{
+	for (uint32_t i = 0; i < e->peer_count; i++) {
+		struct rltp_session *s = e->peers[i];
+		bool open = s->state == RLTP_OPEN;
+		uint32_t peer_id = s->peer_id;
+		if (s->state == RLTP_IDLE)
+			continue;
+		rltp_session_fail(s, DXP_ECLOSED);
+		s->bye_id = peer_id;
+		s->bye_due = open;
+		schedule_ready(&e->schedule, s);
 	}
-	return deadline;
+}
+
+void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level)
+{
+	e->shared.rx_level = level < WIRE_RX_LEVEL_MAX ? level : WIRE_RX_LEVEL_MAX;
 }
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e)

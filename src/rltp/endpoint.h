@@ -17,6 +17,8 @@ struct rltp_endpoint_options {
 	uint8_t uuid[16];
 	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
 				    RLTP_WINDOW_DEFAULT */
+	uint32_t receive_packets; /* what the link's buffer holds: shared by the sessions that are
+				     awake; 0: each peer may have window_packets in flight */
 	bool payload_crc;
 	struct rltp_tuning tuning;
 	uint16_t nap_credit; /* NAPs that each of our queue pairs takes before a grant */
@@ -29,6 +31,11 @@ struct rltp_endpoint_options {
 	 * a keyed hash of the id. */
 	uint64_t (*token)(void *context, uint32_t id);
 	void *token_context;
+	/* The tag of a greeting: a keyed hash of `bytes` bytes at `frame`. NULL: greetings carry
+	 * zeros and prove nothing, for nodes without a fabric key. */
+	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
+			     uint8_t tag[WIRE_TAG_BYTES]);
+	void *authenticate_context;
 };
 
 /* Frames that reached no session, by reason. All counts wrap. */
@@ -37,10 +44,14 @@ struct rltp_endpoint_counters {
 	uint64_t corrupt;    /* checksum wrong */
 	uint64_t not_for_us; /* another node's id */
 	uint64_t unknown_session;
-	uint64_t unknown_peer; /* greeting of a node that is not in the table */
-	uint64_t stale;        /* of an earlier incarnation or session */
+	uint64_t unknown_peer;  /* greeting of a node that is not in the table, or not from there */
+	uint64_t wrong_address; /* a session's frame from another address than the table's */
+	uint64_t stale;         /* of an earlier incarnation or session */
+	uint64_t unauthentic;   /* greeting whose tag is not the fabric key's */
+	uint64_t flooded;       /* greeting above RLTP_GREETINGS_PER_S: not looked at */
 	uint64_t resets_sent, resets_taken, resets_refused;
 	uint64_t hellos_sent, hellos_received;
+	uint64_t byes_sent, byes_taken, byes_refused;
 };
 
 struct rltp_endpoint;
@@ -51,9 +62,10 @@ void rltp_endpoint_destroy(
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
-/* Adds a peer or updates it. `payload_bytes` is what the path carries, `incarnation` 0 when not
- * known. A larger incarnation than the session's fails the session with DXP_EPEERRESET. DXP_ENOMEM;
- * DXP_EINVAL for our own id. */
+/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface tells,
+ * `incarnation` 0 when not known. A larger incarnation than the session's fails the session with
+ * DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
+ * DXP_ENOMEM; DXP_EINVAL for our own id. */
 struct rltp_peer_info {
 	uint16_t node;
 	struct wire_address address;
@@ -82,6 +94,13 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *ar
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
 			  uint64_t now_ns);
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e);
+
+/* Ends every session with DXP_ECLOSED and has each open one told so, once, by the next calls of
+ * rltp_endpoint_send. The peers' work with us ends at once, and not after silence. */
+void rltp_endpoint_close(struct rltp_endpoint *e);
+
+/* How full the link's receive buffer is, 0 .. 31: the peers learn it by acknowledgements. */
+void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level);
 
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
 

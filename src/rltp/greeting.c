@@ -4,9 +4,9 @@
  * Each side draws a session id, an epoch and a first packet number, and says them in HELLO; the
  * other answers with HELLO_ACK, which says its own and echoes what it answers. Whoever has heard
  * the other's numbers may send. Both may begin at once: each then takes the other's HELLO for the
- * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A packet
- * for a session that is gone is answered by RESET with the token the peer was told in the greeting.
- */
+ * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A tag
+ * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so it
+ * comes last and so many times per second. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -33,6 +33,37 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 	s->io->hello_interval_ns = RLTP_HELLO_FIRST_NS;
 	s->io->hello_deadline_ns = now_ns;
 	s->heard_ns = now_ns;
+}
+
+/* The tag covers the frame up to itself, but for what changes on the way or with each transmission. */
+static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
+			uint8_t tag[WIRE_TAG_BYTES])
+{
+	uint8_t copy[WIRE_HELLO_TAG_OFFSET];
+
+	if (!e->options.authenticate) {
+		memset(tag, 0, WIRE_TAG_BYTES);
+		return;
+	}
+	memcpy(copy, frame, sizeof(copy));
+	memset(copy + WIRE_OFF_TX_TS, 0, 4);
+	memset(copy + WIRE_OFF_CUM_ACK, 0, 4);
+	memset(copy + WIRE_OFF_CE_COUNT, 0, 2);
+	memset(copy + WIRE_OFF_CRC, 0, 4);
+	e->options.authenticate(e->options.authenticate_context, copy, sizeof(copy), tag);
+}
+
+/* Takes the same time wherever the first difference is. */
+static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
+{
+	const uint8_t *said = frame + WIRE_HELLO_TAG_OFFSET;
+	uint8_t tag[WIRE_TAG_BYTES];
+	volatile uint8_t difference = 0;
+
+	tag_compute(e, frame, tag);
+	for (uint32_t i = 0; i < WIRE_TAG_BYTES; i++)
+		difference |= tag[i] ^ said[i];
+	return difference == 0;
 }
 
 static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t type,
@@ -67,6 +98,8 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	out->ecn = 0;
 	out->slice_count = 0;
 	out->header_bytes = WIRE_COMMON_BYTES + WIRE_HELLO_BYTES;
+	wire_control_seal(out->header, out->header_bytes); /* the tag covers length and flags */
+	tag_compute(e, out->header, out->header + WIRE_HELLO_TAG_OFFSET);
 	wire_control_seal(out->header, out->header_bytes);
 }
 
@@ -95,19 +128,28 @@ uint64_t greeting_deadline(const struct rltp_session *s)
 	return s->state == RLTP_GREETING ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Is this greeting older than what we know of the peer? */
-static bool greeting_stale(const struct rltp_session *s, const struct wire_hello *hello)
-{
-	if (hello->incarnation != s->peer_incarnation)
-		return hello->incarnation < s->peer_incarnation;
-	return s->peer_epoch != 0 && (int32_t)(hello->epoch - s->peer_epoch) < 0;
-}
-
 /* Does the greeting speak of the session that is open already? Then it is a repeat. */
 static bool greeting_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
+}
+
+/* Is this greeting older than what we know of the peer, or of a session with it that has ended? */
+static bool greeting_stale(const struct rltp_session *s, const struct wire_hello *hello)
+{
+	if (hello->incarnation != s->peer_incarnation)
+		return hello->incarnation < s->peer_incarnation;
+	if (s->peer_epoch == 0)
+		return false;
+	int32_t newer = (int32_t)(hello->epoch - s->peer_epoch);
+	return newer < 0 || (newer == 0 && !greeting_repeated(s, hello));
+}
+
+/* An answer to anything but our latest greeting. */
+static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
+{
+	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
 /* The peer began anew: what we had with it is void, and our side needs new numbers too. */
@@ -134,17 +176,34 @@ static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
 	s->hello_ack_due = true;
 }
 
-static void hello_ack_take(struct rltp_endpoint *e, struct rltp_session *s,
-			   const struct wire_hello *hello, uint64_t now_ns)
+static void hello_ack_take(struct rltp_session *s, const struct wire_hello *hello, uint64_t now_ns)
 {
-	if (hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn) {
-		e->counters.stale++; /* the answer to an earlier greeting */
-		return;
-	}
 	if (s->state == RLTP_GREETING)
 		rltp_session_open(s, hello, now_ns);
 }
 
+static bool spend(uint32_t *second, uint32_t *spent, uint32_t most, uint64_t now_ns)
+{
+	uint32_t now_s = (uint32_t)(now_ns / S_NS);
+
+	if (*second != now_s) {
+		*second = now_s;
+		*spent = 0;
+	}
+	if (*spent == most)
+		return false;
+	(*spent)++;
+	return true;
+}
+
+/* Who sends one peer's greetings by the thousand keeps that peer out, and no other. */
+static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
+{
+	return spend(&s->hello_second, &s->hello_spent, RLTP_GREETINGS_PEER_PER_S, now_ns) &&
+	       spend(&e->hello_second, &e->hello_spent, RLTP_GREETINGS_PER_S, now_ns);
+}
+
+/* Cheap checks first: each keeps a flood from the next. */
 void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		      const struct link_arrival *a, uint64_t now_ns)
 {
@@ -159,94 +218,23 @@ void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unknown_peer++;
 		return;
 	}
-	if (greeting_stale(s, &hello)) {
+	if (greeting_stale(s, &hello) ||
+	    (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
 		e->counters.stale++;
+		return;
+	}
+	if (h->type == WIRE_HELLO && !greeting_allowed(e, s, now_ns)) {
+		e->counters.flooded++;
+		return;
+	}
+	if (!tag_good(e, a->data)) {
+		e->counters.unauthentic++;
 		return;
 	}
 	e->counters.hellos_received++;
 	if (h->type == WIRE_HELLO)
 		hello_take(e, s, &hello, now_ns);
 	else
-		hello_ack_take(e, s, &hello, now_ns);
-	session_activate(e, s);
-}
-
-/* Never answers a frame shorter than the answer, nor a RESET, nor more often than
- * RLTP_RESETS_PER_S. */
-void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
-		 const struct wire_address *from)
-{
-	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
-
-	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
-	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES)
-		return;
-	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
-}
-
-static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
-{
-	if (now_ns - e->reset_window_ns >= S_NS) {
-		e->reset_window_ns = now_ns;
-		e->reset_spent = 0;
-	}
-	return e->reset_spent++ < RLTP_RESETS_PER_S;
-}
-
-static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
-			struct link_datagram *out)
-{
-	struct wire_header h = {
-		.type = WIRE_RESET,
-		.header_bytes = WIRE_COMMON_BYTES,
-		.src_node = e->options.node,
-		.dst_node = r->node,
-		.tx_ts = timestamp_of(now_ns),
-	};
-	struct wire_reset reset = {
-		.session = r->session,
-		.code = WIRE_NACK_SESSION,
-		.token = e->options.token(e->options.token_context, r->session),
-	};
-
-	wire_header_encode(&h, out->header);
-	wire_reset_encode(&reset, out->header + WIRE_COMMON_BYTES);
-	out->to = r->to;
-	out->ecn = 0;
-	out->slice_count = 0;
-	out->header_bytes = WIRE_COMMON_BYTES + WIRE_RESET_BYTES;
-	wire_control_seal(out->header, out->header_bytes);
-}
-
-size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
-		   uint64_t now_ns)
-{
-	size_t n = 0;
-
-	while (n < count && e->reset_count > 0) {
-		const struct pending_reset *r = &e->resets[--e->reset_count];
-		if (!reset_allowed(e, now_ns))
-			continue;
-		reset_build(e, r, now_ns, &out[n++]);
-		e->counters.resets_sent++;
-	}
-	return n;
-}
-
-void reset_receive(struct rltp_endpoint *e, const struct wire_header *h, const uint8_t *body)
-{
-	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
-	struct wire_reset reset;
-
-	if (wire_reset_decode(body, h->payload_bytes, &reset) != DXP_OK) {
-		e->counters.malformed++;
-		return;
-	}
-	if (!s || s->state != RLTP_OPEN || reset.session != s->peer_id ||
-	    reset.token != s->peer_token) {
-		e->counters.resets_refused++;
-		return;
-	}
-	e->counters.resets_taken++;
-	rltp_session_fail(s, DXP_EPEERRESET);
+		hello_ack_take(s, &hello, now_ns);
+	schedule_ready(&e->schedule, s);
 }

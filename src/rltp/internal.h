@@ -69,6 +69,23 @@ void slot_lost(struct rltp_session *s, struct tx_slot *slot);
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
 void waiting_release(struct rltp_session *s, uint64_t now_ns);
 
+/* keepalive.c: PING and PONG */
+size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+		      uint64_t now_ns);
+uint64_t keepalive_deadline(const struct rltp_session *s);
+void ping_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		  uint64_t now_ns);
+
+/* pmtu.c: what the path carries; a packet was found lost, or has arrived after some were */
+void pmtu_open(struct rltp_session *s, uint64_t now_ns);
+size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns);
+uint64_t pmtu_deadline(const struct rltp_session *s);
+bool pmtu_resting(const struct rltp_session *s);
+void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		  uint64_t now_ns);
+void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns);
+void pmtu_acked(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns);
+
 /* comparator.c: the other ways to find losses */
 void irn_losses(struct rltp_session *s, uint32_t highest);
 void gbn_rewind(struct rltp_session *s);

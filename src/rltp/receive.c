@@ -163,6 +163,10 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 	case WIRE_ACK: ack_receive(s, header, payload, a->arrived_ns, now_ns); return;
 	case WIRE_NACK: nack_receive(s, header, payload, now_ns); break;
 	case WIRE_CREDIT: credits_receive(s, header, payload, now_ns); break;
+	case WIRE_PING:
+	case WIRE_PONG: ping_receive(s, header, payload, now_ns); break;
+	case WIRE_PMTU_PROBE:
+	case WIRE_PMTU_ACK: pmtu_receive(s, header, payload, now_ns); break;
 	default: break;
 	}
 	if (header->flags & WIRE_FLAG_ACKV)

@@ -28,11 +28,13 @@ void slot_lost(struct rltp_session *s, struct tx_slot *slot)
 	slot_enter(s->io, slot, TX_LOST);
 }
 
-static void slot_acked(struct rltp_session *s, struct tx_slot *slot)
+static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t now_ns)
 {
 	struct rltp_message *m = slot->message;
 	struct rltp_io *io = s->io;
 
+	if (io->pmtu.lost_large > 0)
+		pmtu_acked(s, slot, now_ns);
 	slot_leave(io, slot);
 	/* Sent once and not given up: it is this transmission that arrived. In TX_WAIT sent_ns lies
 	 * in the future. */
@@ -95,7 +97,7 @@ static void rtt_from_slot(struct rltp_session *s, uint32_t cum, uint64_t arrived
 		rtt_sample(s, arrived_ns - slot->sent_ns);
 }
 
-static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum)
+static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 	uint32_t fresh = 0;
@@ -103,14 +105,15 @@ static uint32_t cumulative_take(struct rltp_session *s, uint32_t cum)
 	for (; seq_before(io->tx_una, cum); io->tx_una++) {
 		struct tx_slot *slot = tx_slot_at(io, io->tx_una);
 		if (slot->state != TX_ACKED) {
-			slot_acked(s, slot);
+			slot_acked(s, slot, now_ns);
 			fresh++;
 		}
 	}
 	return fresh;
 }
 
-static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack)
+static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct wire_ack *ack,
+			    uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 	uint32_t fresh = 0;
@@ -124,7 +127,7 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 				continue; /* old news, or a bit for something never sent */
 			struct tx_slot *slot = tx_slot_at(io, psn);
 			if (slot->state != TX_ACKED) {
-				slot_acked(s, slot);
+				slot_acked(s, slot, now_ns);
 				fresh++;
 			}
 		}
@@ -165,6 +168,7 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 			io->reorder_deadline_ns = due;
 			break;
 		}
+		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
 		slot->cause = DATAGRAM_CAUSE_GAP;
 		s->counters.retransmitted_gap++;
@@ -243,10 +247,19 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		note->marked = marked;
 		s->peer_ce_count = h->ce_count;
 	}
-	note->rtt_ns = s->srtt_ns;
 	cc_acked(&s->cc, note);
 	if (!s->shared->tuning.no_pacing)
 		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
+}
+
+/* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
+static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
+			   uint64_t now_ns)
+{
+	uint64_t late_ns = now_ns > arrived_ns ? now_ns - arrived_ns : 0;
+
+	return (uint32_t)min_u64(delay_ns + (uint64_t)ack->hold * WIRE_TS_NS + late_ns,
+				 RLTP_DEAD_NS);
 }
 
 void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
@@ -262,14 +275,16 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	note.limited = io->limited;
 	if (ack) {
 		note.delay_ns = echo_take(s, ack, arrived_ns);
+		if (note.delay_ns != 0)
+			note.rtt_ns = with_hosts(note.delay_ns, ack, arrived_ns, now_ns);
 		note.rx_level = ack->rx_level;
 		s->peer_window = (uint16_t)max_u64(ack->rwnd, 1);
 	} else if (seq_before(io->tx_una, h->cum_ack)) {
 		rtt_from_slot(s, h->cum_ack, arrived_ns);
 	}
-	note.acked = cumulative_take(s, h->cum_ack);
+	note.acked = cumulative_take(s, h->cum_ack, now_ns);
 	if (ack) {
-		note.acked += bitmap_take(s, h->cum_ack, ack);
+		note.acked += bitmap_take(s, h->cum_ack, ack, now_ns);
 		spurious_note(s, ack->dup_count);
 	}
 	settled_skip(s);
@@ -358,6 +373,7 @@ static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 	struct tx_slot *slot;
 
 	while ((slot = slot_first(io, &io->sent)) != NULL) {
+		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
 		slot->cause = DATAGRAM_CAUSE_TIMEOUT;
 		s->counters.retransmitted_timeout++;

@@ -25,12 +25,25 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
+ * bursts. The peers learn it by the next acknowledgement. */
+static void awake_count(struct rltp_shared *shared, int change)
+{
+	shared->awake += (uint32_t)change;
+	if (shared->receive_packets == 0)
+		return;
+	uint64_t share = shared->receive_packets * 4ull / 5 / max_u64(shared->awake, 1);
+	shared->rwnd = (uint16_t)clamp_u64(share, RLTP_RWND_MIN, RLTP_WINDOW_MAX);
+}
+
 static void io_free(struct rltp_session *s)
 {
-	if (s->io)
-		free(s->io->tx);
+	if (!s->io)
+		return;
+	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
+	awake_count(s->shared, -1);
 }
 
 void rltp_session_destroy(struct rltp_session *s)
@@ -60,6 +73,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
 	io->active_ns = now_ns;
 	s->io = io;
+	awake_count(s->shared, 1);
 	return DXP_OK;
 }
 
@@ -70,7 +84,7 @@ bool session_resting(const struct rltp_session *s)
 	return s->state != RLTP_GREETING && !rltp_session_busy(s) && s->partial == 0 &&
 	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
 	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
-	       io->ask_deadline_ns == UINT64_MAX;
+	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
 }
 
 bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
@@ -136,7 +150,9 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->unit = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed =
+		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
 	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
@@ -152,6 +168,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	io->unacked_arrivals = io->nack_count = 0;
 	io->ack_now = io->gap_new = io->gap_told = io->echo_valid = io->grants_due = false;
 	io->ack_deadline_ns = UINT64_MAX;
+	io->keepalive = (struct keepalive){0};
 	io->active_ns = s->heard_ns = now_ns;
 }
 

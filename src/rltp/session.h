@@ -89,6 +89,9 @@ struct rltp_counters {
 	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
 	uint32_t credits_sent, credits_received, credits_asked;
+	uint32_t pings_sent, pongs_sent, pongs_received, pings_dropped;
+	uint32_t probes_sent, probes_answered; /* of the path */
+	uint32_t black_holes;                  /* times that the path carried less than before */
 };
 
 /* How this side sends. All zero is what people should use. */
@@ -101,14 +104,44 @@ struct rltp_tuning {
 
 /* What all sessions of an endpoint have in common; the endpoint's, and read whenever needed. */
 struct rltp_shared {
-	uint16_t node;    /* own id */
-	uint16_t rwnd;    /* packets in flight that each peer is allowed now */
+	uint16_t node;            /* own id */
+	uint16_t rwnd;            /* packets in flight that each peer is allowed now */
+	uint32_t receive_packets; /* what the link's buffer holds; 0: not told, rwnd stays */
+	uint32_t awake;           /* sessions that have their `io`: they share it */
 	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc; /* cover payload by the checksum */
 	struct rltp_tuning tuning;
 	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
+};
+
+struct keepalive {
+	uint64_t asked_ns;    /* last PING; 0: none */
+	uint64_t answered_ns; /* last PONG; 0: none */
+	uint64_t opaque;      /* of the PING to be answered */
+	bool answer_due;
+};
+
+enum pmtu_state {
+	PMTU_REST,   /* nothing to find out now */
+	PMTU_SEARCH, /* does the path carry `size`? */
+	PMTU_VERIFY  /* does it still carry `unit`, and the floor? */
+};
+
+/* Path MTU discovery by probes (RFC 8899). Sizes are payloads of a data packet. */
+struct pmtu {
+	uint8_t state; /* enum pmtu_state */
+	uint8_t tries;
+	bool floor_due;      /* VERIFY: the probe of the floor is the next */
+	bool floor_carried;  /* VERIFY: it was answered */
+	bool answer_due;     /* to the peer's probe `answer` */
+	uint16_t size;       /* SEARCH: what is tried */
+	uint16_t high;       /* SEARCH: least that is not carried */
+	uint32_t id;         /* of the probes under way */
+	uint32_t lost_large; /* packets above the floor lost since one arrived */
+	uint64_t deadline_ns;
+	struct wire_pmtu answer;
 };
 
 /* What a session needs while anything is under way. */
@@ -162,6 +195,10 @@ struct rltp_io {
 	/* greeting */
 	uint64_t hello_deadline_ns, hello_interval_ns;
 
+	/* signs of life, and what the path carries */
+	struct keepalive keepalive;
+	struct pmtu pmtu;
+
 	uint64_t active_ns; /* when something last happened: it rests RLTP_REST_NS later */
 };
 
@@ -175,7 +212,9 @@ struct rltp_session {
 	uint8_t peer_recovery;  /* enum rltp_recovery of its sending: the receiver acts accordingly
 				 */
 	uint16_t payload_bytes; /* what the path carries: largest data payload, a multiple of 64 */
-	uint16_t unit;          /* payload agreed with the peer */
+	uint16_t agreed;        /* payload that both ends take */
+	uint16_t unit;          /* payload that the path is known to carry: new messages are cut
+				   by it */
 	uint16_t peer_window;   /* packets in flight that the peer takes */
 	uint16_t peer_credit;   /* NAPs that each of its queue pairs takes before a grant */
 	uint32_t local_id; /* what the peer puts into dst_session; 0 before the first greeting */
@@ -194,14 +233,19 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
 	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
+	uint64_t pmtu_again_ns; /* when the path may be tried for more; UINT64_MAX: no need */
 	struct cc cc;
 	struct rltp_counters counters;
 
 	/* the endpoint's */
 	uint32_t hello_echo_session, hello_echo_psn;
 	bool hello_ack_due;
-	bool active;
-	struct rltp_session *next_active; /* the list of sessions with something to do */
+	bool bye_due;
+	bool ready;          /* in the queue of those to be looked at now */
+	uint32_t bye_id;     /* what a BYE that is due must put into dst_session */
+	uint32_t heap_index; /* 1 + place in the heap of deadlines; 0: not there */
+	uint32_t hello_second, hello_spent; /* greetings whose tag was computed, in which second */
+	struct rltp_session *next_ready;
 };
 
 /* A look from outside, for people. Times in ns; 0: no sample yet. */
@@ -214,6 +258,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
+	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -244,6 +289,12 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
 /* Starts the packet numbers afresh on both sides, with what the greeting agreed. The session is
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
+
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
+ * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
+ * long already end with DXP_EPATH. */
+void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
+		       uint64_t now_ns);
 
 /* Takes one decoded frame of an open session; `arrival` is where it came from, payload included. */
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,

@@ -89,7 +89,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	p.header.psn = slot->psn;
 	p.header.sub = slot->sub;
 	p.header.msg_bytes = m->bytes;
-	p.header.flags |= extra_flags | (resync ? 0 : position_flags(m, slot->sub));
+	p.header.flags |=
+		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
 	if (resync)
 		p.slice_count = 0;
 	else
@@ -206,6 +207,8 @@ size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size
 	if (n < count && ack_due(s, now_ns))
 		ack_build(s, now_ns, &out[n++]);
 	n += credits_send(s, out + n, count - n, now_ns);
+	n += keepalive_send(s, out + n, count - n, now_ns);
+	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
 	while (n < count && new_next(s, now_ns, &out[n]))
@@ -241,5 +244,6 @@ uint64_t rltp_session_deadline(const struct rltp_session *s)
 		return 0;
 	uint64_t deadline = min_u64(packet_deadline(s), recovery_deadline(s));
 	deadline = min_u64(deadline, min_u64(io->ack_deadline_ns, io->ask_deadline_ns));
+	deadline = min_u64(deadline, min_u64(keepalive_deadline(s), pmtu_deadline(s)));
 	return min_u64(deadline, rest_ns);
 }

@@ -16,6 +16,7 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.node = s->node,
 		.state = s->state,
 		.unit = s->unit,
+		.agreed = s->agreed,
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,

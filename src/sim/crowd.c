@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are under
- * way. What arrives is counted by the sessions themselves. */
+/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are
+ * under way. What arrives is counted by the sessions themselves. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -200,10 +200,7 @@ static int host_create(struct crowd *c, uint32_t i)
 		.node = (uint16_t)(i + 1),
 		.incarnation = 1,
 		.window_packets = o->window_packets,
-		.tuning = {.recovery = o->recovery,
-			   .cc = o->cc,
-			   .no_pacing = o->no_pacing,
-			   .rto_min_ns = o->rto_min_ns},
+		.tuning = o->tuning,
 		.ops = &user_ops,
 		.user = h,
 		.entropy = entropy_rng,
@@ -250,9 +247,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
-	default:
-		f->from = i / (hosts - 1);
-		f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
+	default: f->from = i / (hosts - 1); f->to = (f->from + 1 + i % (hosts - 1)) % hosts;
 	}
 }
 
@@ -335,29 +330,37 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* The last ports before the hosts that receive are what the flows compete for; on a wire, which has
- * none, the sender's own. */
-static void ports_account(struct crowd *c)
+/* What the flows compete for: between leaves and spines their ports, at a star those towards hosts,
+ * on a wire, which has no other, the sender's own. */
+static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);
 	struct crowd_result *r = &c->result;
-	double queue_sum = 0, packets = 0, carried = 0;
+	double sum = 0, packets = 0;
+	uint32_t first = paths->topology == NET_LEAF_SPINE ? 2 * c->host_count
+			 : paths->topology == NET_STAR     ? c->host_count
+							   : 0;
+	uint32_t last = c->options.pattern == CROWD_INCAST || paths->topology == NET_WIRE
+				? first + 1
+				: paths->port_count;
 
-	for (uint32_t i = 0; i < c->host_count; i++) {
-		uint32_t at = net_path_last(paths, i);
-		bool receives = c->options.pattern == CROWD_PAIR     ? i == 1
-				: c->options.pattern == CROWD_INCAST ? i == 0
-								     : true;
-		if (!receives)
-			continue;
-		const struct net_port *port = &paths->ports[at == NET_NO_PORT ? 0 : at];
-		queue_sum += (double)port->queue_sum;
-		packets += (double)port->packets;
-		r->queue_max_bytes = (double)max_u64((uint64_t)r->queue_max_bytes, port->queue_max);
-		carried += (double)port->rate_bps / 8 * (double)r->elapsed_ns / 1e9;
+	for (uint32_t i = first; i < last; i++) {
+		sum += (double)paths->ports[i].queue_sum;
+		packets += (double)paths->ports[i].packets;
+		r->queue_max_bytes =
+			(double)max_u64((uint64_t)r->queue_max_bytes, paths->ports[i].queue_max);
 	}
-	r->queue_mean_bytes = packets > 0 ? queue_sum / packets : 0;
-	carried *= (double)PAYLOAD_BYTES / PACKET_BYTES;
+	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
+}
+
+/* What arrived, of what the wires to the hosts that receive could carry. */
+static void share_account(struct crowd *c)
+{
+	struct crowd_result *r = &c->result;
+	double receivers = c->options.pattern <= CROWD_INCAST ? 1 : c->host_count;
+	double carried = receivers * (double)c->options.net.rate_bps / 8 * (double)r->elapsed_ns /
+			 1e9 * PAYLOAD_BYTES / PACKET_BYTES;
+
 	r->share = carried > 0 ? (double)r->received_bytes / carried : 0;
 }
 
@@ -378,7 +381,8 @@ static void account(struct crowd *c, uint64_t elapsed_ns)
 	r->p50_us = (double)histogram_at(&c->latency, 500) / 1e3;
 	r->p99_us = (double)histogram_at(&c->latency, 990) / 1e3;
 	r->p999_us = (double)histogram_at(&c->latency, 999) / 1e3;
-	ports_account(c);
+	queues_account(c);
+	share_account(c);
 }
 
 static bool all_ended(void *context)

@@ -26,12 +26,14 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 			.topology = NET_WIRE,
 			.delay_ns = 10 * US_NS,
 			.rate_bps = 10000000000ull,
-			/* a train of a socket, so that repeats do not queue behind the window */
-			.backlog_bytes = 65536,
+			/* a NIC's ring, so that repeats do not queue behind the window */
+			.backlog_bytes = 16384,
 			.faults = {.loss_ppm = options->loss_ppm}},
 		.pattern = CROWD_PAIR,
-		.recovery = options->recovery,
-		.cc = options->cc,
+		.tuning = {.recovery = options->recovery,
+			   .cc = options->cc,
+			   .rto_min_ns = options->recovery >= RLTP_GBN_NAK ? MS_NS : 0},
+		.window_packets = options->recovery >= RLTP_GBN_NAK ? 64 : 0,
 		.message_bytes = 1 << 20,
 		.outstanding = options->outstanding,
 		.messages = options->messages ? options->messages : GOODPUT_MESSAGES,

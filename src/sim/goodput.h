@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The path of the table of goodput against loss: 10 Gb/s, 10 us one way, datagrams of 1408 bytes of
- * payload lost by themselves in both directions, messages of 1 MiB. `dxp bench sim --loss` prints the
- * table, test/sim/goodput.c holds it against test/golden/goodput.tsv. */
+ * payload lost by themselves in both directions, messages of 1 MiB. `dxp bench sim --loss` prints
+ * the table, test/sim/goodput.c holds it against test/golden/goodput.tsv. */
 #ifndef SIM_GOODPUT_H
 #define SIM_GOODPUT_H
 

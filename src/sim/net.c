@@ -11,12 +11,13 @@
 #include "sim/alarm.h"
 #include "wire/frame.h"
 
-#define BATCH      64
-#define FIRST_NS   S_NS /* the clock's start: 0 means "never" in places */
-#define PAIRS      64   /* hosts with settings for each pair */
-#define SPARE      64   /* bytes behind a datagram that may grow */
-#define SPINS_MAX  64   /* turns at one instant in which nothing happens */
-#define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
+#define BATCH         64
+#define FULL_DATAGRAM 1538 /* with all headers, at an MTU of 1500 */
+#define FIRST_NS      S_NS /* the clock's start: 0 means "never" in places */
+#define PAIRS         64   /* hosts with settings for each pair */
+#define SPARE         64   /* bytes behind a datagram that may grow */
+#define SPINS_MAX     64   /* turns at one instant in which nothing happens */
+#define TRACE_HEAD    56   /* bytes of each datagram in the trace's hash */
 
 struct net_host {
 	const struct net_host_ops *ops; /* NULL: nobody is there */
@@ -303,15 +304,20 @@ static void datagram_send(struct net *n, uint32_t from, const struct link_datagr
 	packet_send(n, p);
 }
 
-/* When the host's own port takes more; 0: now. */
-static uint64_t port_room_ns(const struct net *n, uint32_t host)
+/* How many datagrams the host's own port takes now; 0: none before *at_ns. */
+static size_t port_room(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];
+	uint64_t bound = n->options.backlog_bytes;
 
-	if (n->options.backlog_bytes == 0 || port->rate_bps == 0)
-		return 0;
-	uint64_t at = n->start_ns + net_port_below(port, n->options.backlog_bytes);
-	return at > n->now_ns ? at : 0;
+	*at_ns = 0;
+	if (bound == 0 || port->rate_bps == 0)
+		return BATCH;
+	uint64_t backlog = net_port_backlog(port, n->now_ns - n->start_ns);
+	if (backlog < bound)
+		return min_u64((bound - backlog) / FULL_DATAGRAM + 1, BATCH);
+	*at_ns = max_u64(n->start_ns + net_port_below(port, bound), n->now_ns + 1);
+	return 0;
 }
 
 /* ---- a host's turn ---- */
@@ -368,18 +374,16 @@ static void socket_drain(struct net *n, struct net_host *h)
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
-	size_t count = 0, total = 0;
+	size_t count, room, total = 0;
 
 	do {
-		*blocked_ns = port_room_ns(n, i);
-		if (*blocked_ns > 0)
-			break;
-		count = h->ops->send(h->context, n->batch, BATCH, n->now_ns);
+		room = port_room(n, i, blocked_ns);
+		count = room ? h->ops->send(h->context, n->batch, room, n->now_ns) : 0;
 		sim_fault_train(&n->fault_state);
 		for (size_t k = 0; k < count; k++)
 			datagram_send(n, i, &n->batch[k]);
 		total += count;
-	} while (count == BATCH);
+	} while (count > 0 && count == room);
 	return total > 0;
 }
 

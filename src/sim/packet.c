@@ -135,6 +135,8 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 		i = child;
 	}
 	q->heap[i] = last;
+	if (q->count > 0)
+		__builtin_prefetch(q->heap[0].packet); /* it lies anywhere, and is next */
 	return top;
 }
 

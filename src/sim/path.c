@@ -64,11 +64,6 @@ static uint64_t hash(uint64_t x)
 	return x ^ x >> 33;
 }
 
-uint32_t net_path_last(const struct net_paths *p, uint32_t to)
-{
-	return p->topology == NET_WIRE ? NET_NO_PORT : p->hosts + to;
-}
-
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port)
 {
 	if (port == NET_NO_PORT)
@@ -124,13 +119,4 @@ uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, b
 	port->free_ps =
 		max_u64(port->free_ps, now_ns * 1000) + bytes * (8 * PS_PER_S / port->rate_bps);
 	return (port->free_ps + 999) / 1000;
-}
-
-void net_ports_clear(struct net_paths *p)
-{
-	for (uint32_t i = 0; i < p->port_count; i++) {
-		struct net_port *port = &p->ports[i];
-		port->packets = port->bytes = port->dropped = port->marked = 0;
-		port->queue_max = port->queue_sum = 0;
-	}
 }

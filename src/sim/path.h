@@ -22,7 +22,7 @@ struct net_port {
 	uint64_t rate_bps;                /* 0: unlimited */
 	uint32_t queue_bytes, mark_bytes; /* 0: no bound; never */
 	uint64_t free_ps;                 /* when all that it was given has left */
-	/* counted since the start, or since net_ports_clear; bytes with all headers */
+	/* counted since the start; bytes with all headers */
 	uint64_t packets, bytes, dropped, marked;
 	uint64_t queue_max, queue_sum; /* bytes waiting, as each packet found it */
 };
@@ -54,9 +54,6 @@ void net_paths_free(struct net_paths *p);
  * host itself. */
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
 
-/* The last port on the way to a host, where its incoming traffic meets. */
-uint32_t net_path_last(const struct net_paths *p, uint32_t to);
-
 /* Gives a port a packet at now_ns, counted from the start. When it has left; UINT64_MAX: dropped.
  * *mark is set when it is to be marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
@@ -64,7 +61,5 @@ uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, b
 /* Bytes that wait in it, and when less than `bytes` will. */
 uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
 uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
-
-void net_ports_clear(struct net_paths *p);
 
 #endif

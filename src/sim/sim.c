@@ -78,6 +78,7 @@ static int host_start(struct sim *s, uint32_t i)
 		.node = (uint16_t)(i + 1),
 		.incarnation = ++h->incarnation,
 		.window_packets = s->options.window_packets,
+		.tuning = s->options.tuning,
 		.payload_crc = !s->options.no_payload_crc,
 		.entropy = s->options.entropy,
 		.entropy_context = s->options.entropy_context,

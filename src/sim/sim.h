@@ -24,6 +24,7 @@ struct sim_options {
 	struct sim_faults faults;
 	uint32_t window_packets; /* 0: the default */
 	bool no_payload_crc;
+	struct rltp_tuning tuning;
 	uint64_t start_ns;  /* what the clock shows at first; 0: 1 s */
 	entropy_fn entropy; /* where the NICs' numbers come from; NULL: the seed */
 	void *entropy_context;

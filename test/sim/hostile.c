@@ -110,6 +110,7 @@ static void packet_give(struct rig *r, struct wire_header *h, const void *payloa
 	struct link_arrival a = {
 		.data = frame, .bytes = WIRE_DATA_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
+	net_address(0, &a.from);
 	h->payload_bytes = bytes;
 	wire_header_encode(h, frame);
 	memcpy(frame + WIRE_DATA_BYTES, payload, bytes);
@@ -128,6 +129,7 @@ static void control_give(struct rig *r, struct wire_header h, const uint8_t *bod
 	struct link_arrival a = {
 		.data = frame, .bytes = WIRE_COMMON_BYTES + bytes, .arrived_ns = sim_now(r->sim)};
 
+	net_address(0, &a.from);
 	h.header_bytes = WIRE_COMMON_BYTES;
 	h.dst_session = peer_find(n, 1)->session->local_id;
 	h.src_node = 1;

@@ -189,7 +189,7 @@ static void acknowledged(struct bottleneck *b, const struct bottleneck_event *e)
 		.acked = e->count,
 		.inflight = f->inflight,
 		.delay_ns = delay,
-		.rtt_ns = (uint32_t)f->srtt_ns,
+		.rtt_ns = (uint32_t)rtt,
 		.marked = (uint16_t)e->marked,
 		.rx_level = b->options.rx_level,
 		.limited = f->limited,

@@ -20,6 +20,7 @@ struct tally {
 	struct nic *nic;
 	uint32_t held_count;
 	uint32_t reserved[NIC_FUNCTIONS];
+	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
 	const char *broken;
 	/* what lies before is cleared for each check, of these only as much as is used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
@@ -126,8 +127,9 @@ static void session_check(struct tally *t, struct rltp_session *s)
 	must(t, rx->end - rx->cum <= RLTP_WINDOW_MAX, "the receiver's map is too wide");
 	must(t, !(rx->words[rx->cum % RLTP_WINDOW_MAX / 64] >> (rx->cum % 64) & 1),
 	     "the next packet expected has arrived");
-	must(t, s->active || !rltp_session_busy(s), "a session with work that nobody looks after");
-	must(t, s->active || rltp_session_deadline(s) == UINT64_MAX,
+	bool watched = s->ready || s->heap_index != 0;
+	must(t, watched || !rltp_session_busy(s), "a session with work that nobody looks after");
+	must(t, watched || rltp_session_deadline(s) == UINT64_MAX,
 	     "a session with a deadline that nobody looks after");
 	must(t, s->state != RLTP_IDLE || !rltp_session_busy(s), "an idle session with work");
 }
@@ -145,23 +147,49 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t fu
 	     "an empty record holds something");
 }
 
+/* Returns how many records are in use. */
+static uint32_t rx_stream_check(struct tally *t, const struct rx_stream *s, uint32_t *answers)
+{
+	uint32_t function = s->index / NIC_QPS_PER_FUNCTION, held = 0;
+	uint32_t unspent = s->limit - s->taken;
+
+	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++) {
+		record_check(t, &s->records[k], function, answers);
+		held += s->records[k].state != RECORD_EMPTY;
+	}
+	must(t, s->held == held, "records in use");
+	must(t, unspent <= NIC_CREDIT_AHEAD_MAX && s->first_left <= unspent, "credit of a stream");
+	must(t, !s->waits || unspent == 0, "a stream with credit waits for some");
+	t->promised[function] += s->listed ? unspent - s->first_left : 0;
+	t->listed[function] += s->listed;
+	return held;
+}
+
 static void peer_check(struct tally *t, const struct nic_peer *p)
 {
-	uint32_t reads = 0, answers = 0;
+	uint32_t reads = 0, answers = 0, held = 0;
+	const struct nic_work *w = p->work;
 
-	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-		reads += p->reads[i].request != NULL;
-	must(t, p->read_count == reads, "read_count");
-	must(t, p->session->awaited == reads, "awaited");
-	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
-		for (uint32_t k = 0; p->rx[i] && k < NIC_STREAM_WINDOW; k++)
-			record_check(t, &p->rx[i]->records[k], i / NIC_QPS_PER_FUNCTION, &answers);
-		must(t, !p->tx[i] || p->tx[i]->next - p->tx[i]->una <= NIC_STREAM_WINDOW,
-		     "more messages than a stream takes");
+	if (!w) {
+		must(t, p->session->awaited == 0 && p->session->partial == 0,
+		     "a peer at rest that waits");
+		return;
 	}
+	for (uint32_t i = 0; w->reads && i < NIC_READS_MAX; i++)
+		reads += w->reads[i].request != NULL;
+	must(t, w->read_count == reads, "read_count");
+	must(t, p->session->awaited == reads + (w->blocked != 0), "awaited");
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		if (w->rx[i])
+			held += rx_stream_check(t, w->rx[i], &answers);
+		must(t, !w->tx[i] || w->tx[i]->next - w->tx[i]->una <= NIC_STREAM_WINDOW,
+		     "more messages than a stream takes");
+		must(t, (w->blocked >> i & 1) == (w->waiters[i] > 0), "who waits for credit");
+	}
+	must(t, p->session->partial == held, "messages held in part");
 	for (uint32_t i = 0; i < t->held_count; i++)
 		answers += t->held[i].message->peer == p && !t->held[i].message->request;
-	must(t, p->answers == answers, "answers");
+	must(t, w->answers == answers, "answers");
 }
 
 static void request_check(struct tally *t, const struct nic_request *r)
@@ -173,11 +201,12 @@ static void request_check(struct tally *t, const struct nic_request *r)
 	for (uint32_t i = 0; i < t->held_count; i++)
 		pending += t->held[i].message->request == r;
 	for (const struct nic_peer *p = t->nic->peers; p; p = p->next) {
-		for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-			pending += p->reads[i].request == r;
-		for (uint32_t i = 0; i < NIC_STREAMS; i++)
-			for (uint32_t k = 0; p->tx[i] && k < NIC_STREAM_WINDOW; k++)
-				pending += p->tx[i]->arrived[k] == r;
+		const struct nic_work *w = p->work;
+		for (uint32_t i = 0; w && w->reads && i < NIC_READS_MAX; i++)
+			pending += w->reads[i].request == r;
+		for (uint32_t i = 0; w && i < NIC_STREAMS; i++)
+			for (uint32_t k = 0; w->tx[i] && k < NIC_STREAM_WINDOW; k++)
+				pending += w->tx[i]->arrived[k] == r;
 	}
 	must(t, r->pending == pending, "pending of a request");
 }
@@ -188,7 +217,11 @@ static void function_check(struct tally *t, const struct nic_function *f)
 		return;
 	uint32_t unread = f->received_index - atomic_load(&f->window->received.consumer);
 	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
-	must(t, unread + f->received_reserved <= NIC_EVENTS,
+	must(t, unread + f->received_reserved <= f->nic->options.receive_slots,
+	     "more receive slots used than there are");
+	must(t, f->promised == t->promised[f->index] && f->active_count == t->listed[f->index],
+	     "the account of promised receive slots");
+	must(t, f->promised <= f->nic->options.receive_slots,
 	     "more receive slots promised than there are");
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
 		uint32_t outstanding = 0;

@@ -17,7 +17,13 @@
 
 void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t number)
 {
-	if (!w->wrong[0])
+	if (w->wrong[0])
+		return;
+	if (host == WORLD_NOBODY)
+		snprintf(w->wrong, sizeof(w->wrong), "%s", what);
+	else if (number == WORLD_NOBODY)
+		snprintf(w->wrong, sizeof(w->wrong), "host %u: %s", host, what);
+	else
 		snprintf(w->wrong, sizeof(w->wrong), "host %u, operation %u: %s", host, number,
 			 what);
 }
@@ -171,6 +177,7 @@ static bool status_allowed(const struct world *w, int status)
 	case DXP_OK: return true;
 	case DXP_EACCESS: /* key or magic of a process that is gone */
 	case DXP_ETIMEDOUT:
+	case DXP_EPATH: /* it carries less since */
 	case DXP_EPEERRESET:
 	case DXP_EPEERLOST:
 	case DXP_ENOENT: return w->may_fail;
@@ -260,7 +267,7 @@ static void accounts_check(struct world *w, uint32_t i)
 	if (!broken && sim_counters(w->sim)->spins > 0)
 		broken = "a host asks for turns and does nothing with them";
 	if (broken)
-		world_wrong(w, broken, i, UINT32_MAX);
+		world_wrong(w, broken, i, WORLD_NOBODY);
 }
 
 bool world_step(void *context)

@@ -12,7 +12,8 @@
 
 #define WORLD_HOSTS      4
 #define WORLD_QPS        2
-#define WORLD_OPERATIONS 120  /* that each host posts in its life */
+#define WORLD_OPERATIONS 120 /* that each host posts in its life */
+#define WORLD_NOBODY     UINT32_MAX
 #define WORLD_BYTES_MAX  6000 /* of one operation */
 
 struct world_operation {
@@ -64,6 +65,7 @@ int world_restart(struct world *w, uint32_t host, bool announce);
  * changed that must not. */
 void world_finish(struct world *w);
 
+/* Notes the first thing that is wrong; WORLD_NOBODY where no host or no operation is to blame. */
 void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t number);
 
 #endif

@@ -143,17 +143,24 @@ static void train_fill__gathers_short_pieces(void **state)
 		assert_memory_equal(at, datagrams[i].header, 16);
 		assert_memory_equal(at + 16, source + i * 1000, 1000);
 	}
-	/* long ones stay where they are, and so does a datagram alone; empty slices vanish */
+	/* long ones stay where they are */
 	list_make_equal(2 * LINK_GATHER_PIECE_BYTES, 2);
 	train_fill(&batch, &limits, list, 2);
 	assert_int_equal(batch.iovec_count, 4);
 	assert_ptr_equal(v[1].iov_base, memory);
-	list_make_equal(1016, 1);
+	/* a datagram alone is gathered too, so that it can go without an iovec; empty slices
+	 * vanish, and one piece stays where it is */
+	list_make_equal(1016, 2);
 	datagrams[0].slices[1] = (struct link_slice){NULL, 0};
 	datagrams[0].slice_count = 2;
-	train_fill(&batch, &limits, list, 1);
+	datagrams[1].ecn = 1;
+	datagrams[1].slice_count = 0;
+	train_fill(&batch, &limits, list, 2);
+	assert_lengths((const uint16_t[]){1, 1}, 2);
 	assert_int_equal(batch.iovec_count, 2);
-	assert_ptr_equal(v[0].iov_base, datagrams[0].header);
+	assert_int_equal(v[0].iov_len, 1016);
+	assert_memory_equal(v[0].iov_base, datagrams[0].header, 16);
+	assert_ptr_equal(v[1].iov_base, datagrams[1].header);
 }
 
 static void train_fill__never_mixes_peers_or_ecn(void **state)

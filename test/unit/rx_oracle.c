@@ -182,6 +182,18 @@ static void narrow_report_check(struct trace *t)
 		trace_fail(t, "a report that leaves something out", o->next);
 }
 
+/* Wider than one acknowledgement can hold: with nothing new coming, as many reports as two for each
+ * part tell of everything, wherever the turn stands. */
+static void rotation_check(struct trace *t)
+{
+	uint8_t seen[2 * RLTP_WINDOW_MAX] = {0};
+
+	for (uint32_t i = 0; i < 2 * (RLTP_WINDOW_MAX / REPORT_PACKETS); i++)
+		report_check(t, seen);
+	if (seen_count(seen) != t->oracle.count)
+		trace_fail(t, "reports that never tell of something", t->oracle.next);
+}
+
 static void trace_begin(struct trace *t, uint64_t seed)
 {
 	static const uint64_t starts[] = {
@@ -222,10 +234,16 @@ static void rx_oracle__same_verdicts_and_reports(void **state)
 	traces_run(narrow_report_check, 29);
 }
 
+static void rx_oracle__reports_tell_of_everything_in_turn(void **state)
+{
+	traces_run(rotation_check, 101);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rx_oracle__same_verdicts_and_reports),
+		cmocka_unit_test(rx_oracle__reports_tell_of_everything_in_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

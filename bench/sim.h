@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of `dxp bench sim` share. */
+#ifndef BENCH_SIM_H
+#define BENCH_SIM_H
+
+#include "sim/crowd.h"
+
+struct sim_bench_options {
+	bool json, loss, rate;
+	bool one_topology, one_cc; /* else all */
+	enum crowd_pattern topology;
+	enum cc_kind cc;
+	uint32_t nodes; /* 0: those of the default table */
+	uint64_t seed;
+};
+
+/* Each prints one table; exit status. */
+int sim_topologies(const struct sim_bench_options *o);
+int sim_loss(const struct sim_bench_options *o);
+int sim_rate(const struct sim_bench_options *o);
+
+/* One case of the table of topologies. */
+struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum cc_kind cc,
+			      uint64_t seed);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Crowds: what each congestion control makes of many senders and one bottleneck, of many flows that
+ * hash onto few wires, and of everybody at once. */
+#include <stdio.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "bench/report.h"
+#include "bench/sim.h"
+
+#define GBPS       1000000000ull
+#define DATAGRAM   1538
+#define QUEUE      256 /* full datagrams in a switch's port */
+#define MARK       65  /* DCTCP's K for 10 Gb/s */
+#define LEAF_HOSTS 32
+#define SPINES     32 /* as many as hosts at a leaf: only the hash makes bottlenecks */
+
+static const struct {
+	enum crowd_pattern topology;
+	uint32_t nodes; /* incast: senders */
+} cases[] = {
+	{CROWD_INCAST, 8},      {CROWD_INCAST, 32},        {CROWD_INCAST, 128},
+	{CROWD_INCAST, 1024},   {CROWD_PERMUTATION, 1024}, {CROWD_PERMUTATION, 4096},
+	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
+};
+
+/* Long enough for many round trips, short enough for the table to take a minute or two. */
+static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
+{
+	switch (topology) {
+	case CROWD_PERMUTATION: return nodes > 1024 ? MS_NS : 3 * MS_NS;
+	case CROWD_ALL_TO_ALL: return nodes > 64 ? 5 * MS_NS : 10 * MS_NS;
+	default: return nodes > 128 ? 100 * MS_NS : 50 * MS_NS;
+	}
+}
+
+struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum cc_kind cc,
+			      uint64_t seed)
+{
+	bool spread = topology == CROWD_PERMUTATION;
+
+	return (struct crowd_options){
+		.net = {.seed = seed,
+			.hosts = topology == CROWD_INCAST ? nodes + 1 : nodes,
+			.topology = spread ? NET_LEAF_SPINE : NET_STAR,
+			.leaf_hosts = LEAF_HOSTS,
+			.spines = SPINES,
+			.delay_ns = spread ? 2500 : 5000, /* 10 us one way */
+			.rate_bps = 10 * GBPS,
+			.host_rate_bps = topology == CROWD_INCAST ? 40 * GBPS : 0,
+			.queue_bytes = QUEUE * DATAGRAM,
+			.mark_bytes = MARK * DATAGRAM,
+			.backlog_bytes = 16384,
+			.turn_ns = US_NS},
+		.pattern = topology,
+		.tuning = {.cc = cc},
+		.message_bytes = topology == CROWD_ALL_TO_ALL ? 16384 : 65536,
+		.mixed = true,
+		.outstanding = 2,
+		.limit_ns = duration_ns(topology, nodes),
+	};
+}
+
+static void row_json(const char *name, const struct crowd_result *r)
+{
+	const double repeats = r->packets ? 100.0 * (double)r->repeats / (double)r->packets : 0;
+	const struct {
+		const char *metric, *unit;
+		double value;
+	} rows[] = {
+		{"goodput", "%", 100 * r->share},
+		{"dropped", "%", 100.0 * (double)r->dropped / (double)r->datagrams},
+		{"repeated", "%", repeats},
+		{"fairness", "Jain", r->jain},
+		{"message p50", "us", r->p50_us},
+		{"message p99", "us", r->p99_us},
+		{"message p99.9", "us", r->p999_us},
+		{"queue mean", "KB", r->queue_mean_bytes / 1e3},
+		{"queue max", "KB", r->queue_max_bytes / 1e3},
+		{"failed messages", "messages", (double)r->failed},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		const struct report_row row = {.bench = "sim",
+					       .name = name,
+					       .metric = rows[i].metric,
+					       .unit = rows[i].unit,
+					       .value = rows[i].value};
+		report_row(&row);
+	}
+}
+
+static void row_text(const char *topology, uint32_t nodes, enum cc_kind cc,
+		     const struct crowd_result *r)
+{
+	printf("%-12s %5u %-6s %7.1f %6.2f %7.2f %6.3f %8.0f %9.0f %9.0f %6.0f %6.0f", topology,
+	       nodes, cc_name(cc), 100 * r->share,
+	       100.0 * (double)r->dropped / (double)r->datagrams,
+	       r->packets ? 100.0 * (double)r->repeats / (double)r->packets : 0, r->jain, r->p50_us,
+	       r->p99_us, r->p999_us, r->queue_mean_bytes / 1e3, r->queue_max_bytes / 1e3);
+	if (r->failed > 0)
+		printf("  %llu messages failed", (unsigned long long)r->failed);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static int case_run(const struct sim_bench_options *o, enum crowd_pattern topology, uint32_t nodes,
+		    enum cc_kind cc)
+{
+	const struct crowd_options options = sim_case(topology, nodes, cc, o->seed);
+	struct crowd_result r;
+	char name[64];
+	int status = crowd_run(&options, &r);
+
+	if (status != DXP_OK) {
+		fprintf(stderr, "dxp bench sim: %s of %u nodes: %s\n", crowd_pattern_name(topology),
+			nodes, dxp_status_text(status));
+		return 1;
+	}
+	snprintf(name, sizeof(name), "%s %u %s", crowd_pattern_name(topology), nodes, cc_name(cc));
+	if (o->json)
+		row_json(name, &r);
+	else
+		row_text(crowd_pattern_name(topology), nodes, cc, &r);
+	return 0;
+}
+
+static int modules_run(const struct sim_bench_options *o, enum crowd_pattern topology,
+		       uint32_t nodes)
+{
+	for (int cc = 0; cc < CC_KINDS; cc++)
+		if ((!o->one_cc || o->cc == (enum cc_kind)cc) &&
+		    case_run(o, topology, nodes, (enum cc_kind)cc) != 0)
+			return 1;
+	return 0;
+}
+
+int sim_topologies(const struct sim_bench_options *o)
+{
+	if (o->json)
+		report_begin(true, NULL);
+	else
+		printf("10 Gb/s, 20 us round trip, queues of %d datagrams; messages of 0.6 to 640 "
+		       "KiB (all-to-all: a quarter)\n"
+		       "%-12s %5s %-6s %7s %6s %7s %6s %8s %9s %9s %6s %6s\n",
+		       QUEUE, "topology", "nodes", "cc", "goodput", "drops", "repeats", "Jain",
+		       "p50 us", "p99 us", "p99.9 us", "queue", "max KB");
+	if (o->nodes > 0)
+		return modules_run(o, o->topology, o->nodes);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		if ((!o->one_topology || o->topology == cases[i].topology) &&
+		    modules_run(o, cases[i].topology, cases[i].nodes) != 0)
+			return 1;
+	return o->one_topology && o->topology == CROWD_PAIR ? modules_run(o, CROWD_PAIR, 2) : 0;
+}

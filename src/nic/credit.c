@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NAP credits. Counted is each message that raises an event at its target, NAP or PUT, from one
+ * node to one queue pair of another, since their session opened. The receiver says how many may
+ * come in all; the sender keeps descriptors beyond that in their queue pair.
+ *
+ * Invariant of the receiver, per function: `promised` is the sum of limit - taken - first_left over
+ * the streams listed as active, and slots are promised only while they are free: promised + used <=
+ * slots at each grant. First credits, and credits that were not used for long, are promised
+ * without: they may find no slot, and RNR repairs that. docs/design.md "Credits". */
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "nic/internal.h"
+
+#define SWEEP 8 /* streams looked at for idleness in one grant */
+
+static struct nic_function *function_of(const struct rx_stream *s)
+{
+	return stream_function(s->peer->nic, s->index);
+}
+
+static uint32_t unspent(const struct rx_stream *s)
+{
+	return s->limit - s->taken;
+}
+
+bool credit_left(const struct rx_stream *s)
+{
+	return s->limit != s->taken;
+}
+
+/* ---- the streams that share the slots ---- */
+
+static void active_add(struct nic_function *f, struct rx_stream *s)
+{
+	s->previous_active = f->active_last;
+	s->next_active = NULL;
+	*(f->active_last ? &f->active_last->next_active : &f->active) = s;
+	f->active_last = s;
+	f->active_count++;
+	f->promised += unspent(s) - s->first_left;
+	s->listed = true;
+	s->used_ns = s->peer->nic->now_ns;
+}
+
+static void active_remove(struct nic_function *f, struct rx_stream *s)
+{
+	*(s->previous_active ? &s->previous_active->next_active : &f->active) = s->next_active;
+	*(s->next_active ? &s->next_active->previous_active : &f->active_last) = s->previous_active;
+	f->active_count--;
+	f->promised -= unspent(s) - s->first_left;
+	s->listed = false;
+}
+
+/* What the stream still may send counts as a first credit from now on: promised to others too. */
+static void stream_retire(struct nic_function *f, struct rx_stream *s)
+{
+	active_remove(f, s);
+	s->first_left = unspent(s);
+}
+
+static void idle_sweep(struct nic_function *f, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < SWEEP && f->active != f->active_last; i++) {
+		struct rx_stream *s = f->active;
+		if (now_ns - s->used_ns > NIC_CREDIT_IDLE_NS) {
+			stream_retire(f, s);
+			continue;
+		}
+		uint64_t used_ns = s->used_ns;
+		active_remove(f, s);
+		active_add(f, s);
+		s->used_ns = used_ns;
+	}
+}
+
+static void wait_add(struct nic_function *f, struct rx_stream *s)
+{
+	if (s->waits)
+		return;
+	s->waits = true;
+	s->next_waiting = NULL;
+	*(f->waiting_last ? &f->waiting_last->next_waiting : &f->waiting) = s;
+	f->waiting_last = s;
+}
+
+static void wait_remove(struct nic_function *f, struct rx_stream *s)
+{
+	struct rx_stream *before = NULL, *at = f->waiting;
+
+	if (!s->waits)
+		return;
+	for (; at != s; at = at->next_waiting)
+		before = at;
+	*(before ? &before->next_waiting : &f->waiting) = s->next_waiting;
+	if (f->waiting_last == s)
+		f->waiting_last = before;
+	s->waits = false;
+}
+
+/* ---- granting ---- */
+
+static void tell(struct rx_stream *s)
+{
+	struct nic_peer *p = s->peer;
+
+	p->work->due |= 1u << s->index;
+	rltp_endpoint_grant(p->nic->endpoint, p->session, p->nic->now_ns);
+}
+
+/* What each active stream may have open: all have the same, and no one more than a quarter. A
+ * quarter of the slots is for those that have nothing left. */
+static uint32_t share(const struct nic_function *f)
+{
+	uint32_t slots = received_slots(f), quarter = slots / 4;
+	uint32_t each = (slots - quarter) / (f->active_count ? f->active_count : 1);
+
+	if (each > quarter)
+		each = quarter;
+	return each ? each : 1;
+}
+
+/* Raises the limit towards the share. A small step is not worth a frame, unless the stream would
+ * stand still without: `least` is the smallest. */
+static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
+{
+	uint32_t has = unspent(s), target = share(f), slots = received_slots(f);
+	uint32_t taken = received_used(f) + f->promised + (has > 0 ? slots / 4 : 0);
+
+	if (has >= target || taken >= slots)
+		return false;
+	uint32_t give = target - has < slots - taken ? target - has : slots - taken;
+	if (give < least)
+		return false;
+	s->limit += give;
+	f->promised += give;
+	s->low = unspent(s) / 2;
+	wait_remove(f, s);
+	tell(s);
+	return true;
+}
+
+/* A quarter of what is missing, at least one. */
+static uint32_t worthwhile(const struct nic_function *f, const struct rx_stream *s)
+{
+	uint32_t target = share(f), has = unspent(s);
+
+	return target > has + 4 ? (target - has) / 4 : 1;
+}
+
+static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
+{
+	if (!s->listed)
+		active_add(f, s);
+	s->used_ns = s->peer->nic->now_ns; /* whoever asks is not idle */
+	idle_sweep(f, s->peer->nic->now_ns);
+	if (offer(f, s, asked ? 1 : worthwhile(f, s)))
+		return;
+	s->low = unspent(s) / 2;
+	if (!credit_left(s))
+		wait_add(f, s);
+}
+
+void credit_use(struct rx_stream *s)
+{
+	struct nic_function *f = function_of(s);
+
+	if (!credit_left(s))
+		return; /* given up beyond its limit: of a sender that does not count */
+	s->taken++;
+	if (s->first_left > 0)
+		s->first_left--;
+	else if (s->listed)
+		f->promised--;
+	s->used_ns = s->peer->nic->now_ns;
+	if (unspent(s) <= s->low && f->window)
+		grant_more(f, s, false);
+}
+
+void credit_forget(struct rx_stream *s)
+{
+	struct nic_function *f = function_of(s);
+
+	if (s->listed)
+		stream_retire(f, s);
+	wait_remove(f, s);
+	s->peer->work->due &= ~(1u << s->index);
+}
+
+void credits_turn(struct nic_function *f)
+{
+	struct rx_stream *next;
+
+	/* Whoever freed a few slots is likely to free more soon; whoever freed all may wait for
+	 * just those that stand still here. */
+	bool all = received_unread(f) == 0;
+	for (struct rx_stream *s = f->waiting; s; s = next) {
+		next = s->next_waiting;
+		if (!s->listed)
+			active_add(f, s);
+		if (!offer(f, s, all ? 1 : worthwhile(f, s)))
+			return;
+	}
+}
+
+uint32_t credit_grants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+		       uint32_t count)
+{
+	struct nic_work *w = peer_of(s)->work;
+	uint32_t filled = 0;
+
+	for (; w && w->due != 0 && filled < count; w->due &= w->due - 1) {
+		const struct rx_stream *stream = w->rx[__builtin_ctz(w->due)];
+		out[filled++] = (struct wire_credit_entry){
+			.qp = (uint16_t)(stream->index / NIC_QPS_PER_FUNCTION << 8 |
+					 stream->index % NIC_QPS_PER_FUNCTION),
+			.limit = stream->limit,
+		};
+	}
+	return filled;
+}
+
+static uint32_t entry_index(const struct wire_credit_entry *e)
+{
+	return stream_index((uint8_t)(e->qp >> 8), e->qp & 0xff);
+}
+
+void credit_asked(void *user, struct rltp_session *session, const struct wire_credit_entry *e)
+{
+	struct nic_peer *p = peer_of(session);
+	struct nic *n = user;
+	uint32_t index = entry_index(e);
+
+	/* Of a stream that has brought nothing yet all is still under way. */
+	if (!stream_known(p, index, true))
+		return;
+	struct rx_stream *s = rx_stream_get(p, index);
+	struct nic_function *f = stream_function(n, index);
+	if (!s || !f->window)
+		return; /* it asks again */
+	/* At its limit by its own account, and by ours: more, if there is more. The answer comes in
+	 * any case: it says that we live. */
+	if (s->limit == e->limit && !credit_left(s))
+		grant_more(f, s, true);
+	tell(s);
+}
+
+/* ---- the sender ---- */
+
+/* Until the greeting has told the first credit one is certain: each receiver takes that much. */
+static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
+{
+	uint32_t first = p->session->peer_credit;
+
+	if (!t->credited && p->session->state == RLTP_OPEN) {
+		t->credited = true;
+		t->limit = first ? first : 1;
+	}
+	return t->credited ? t->limit : 1;
+}
+
+static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index)
+{
+	struct nic_work *w = p->work;
+
+	if (r->waits)
+		return;
+	r->function->counters[r->head.qp].waits_for_credit++;
+	r->waits = p;
+	w->waiters[index]++;
+	if (w->blocked == 0) {
+		/* Somebody waits for the peer's word, so its silence counts. */
+		if (!rltp_session_busy(p->session))
+			p->session->heard_ns = p->nic->now_ns;
+		p->session->awaited++;
+	}
+	w->blocked |= 1u << index;
+}
+
+void credit_unwait(struct nic_request *r)
+{
+	struct nic_peer *p = r->waits;
+	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
+
+	if (!p)
+		return;
+	r->waits = NULL;
+	if (--p->work->waiters[index] > 0)
+		return;
+	p->work->blocked &= ~(1u << index);
+	if (p->work->blocked == 0)
+		p->session->awaited--;
+}
+
+bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
+{
+	struct nic *n = p->nic;
+
+	if (t->naps != limit_known(p, t)) {
+		credit_unwait(r);
+		t->naps++;
+		return true;
+	}
+	if (p->session->state != RLTP_OPEN)
+		return false; /* the greeting is under way with the one that was sent */
+	wait_begin(r, p, stream_index(r->head.dst_function, r->head.dst_qp));
+	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
+	return false;
+}
+
+void credit_granted(void *user, struct rltp_session *session, const struct wire_credit_entry *e)
+{
+	struct nic_peer *p = peer_of(session);
+	struct nic *n = user;
+	uint32_t index = entry_index(e);
+
+	if (!stream_known(p, index, false))
+		return;
+	struct tx_stream *t = tx_stream_get(p, index);
+	if (!t)
+		return; /* whoever needs it asks */
+	uint32_t limit = limit_known(p, t);
+	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
+		return;
+	t->limit = e->limit;
+	n->room = true;
+}
+
+uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+		      uint32_t count)
+{
+	struct nic_peer *p = peer_of(s);
+	uint32_t filled = 0;
+
+	for (uint32_t mask = p->work ? p->work->blocked : 0; mask != 0 && filled < count;
+	     mask &= mask - 1) {
+		uint32_t index = (uint32_t)__builtin_ctz(mask);
+		out[filled++] = (struct wire_credit_entry){
+			.qp = (uint16_t)(index / NIC_QPS_PER_FUNCTION << 8 |
+					 index % NIC_QPS_PER_FUNCTION),
+			.limit = limit_known(p, p->work->tx[index]),
+		};
+	}
+	return filled;
+}

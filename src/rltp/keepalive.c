@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Signs of life while an answer is awaited and nothing of ours is under way that the peer would
+ * acknowledge: a peer that computes for long answers PINGs and lives, one that is gone does not.
+ * Nothing is sent while nobody waits. */
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "rltp/internal.h"
+
+/* Only an answer is missing: no packet of ours is out whose acknowledgement would be a sign. */
+static bool answer_awaited(const struct rltp_session *s)
+{
+	const struct rltp_io *io = s->io;
+
+	return s->awaited > 0 && io->sent.count == 0 && io->lost.count == 0 &&
+	       io->waiting.count == 0;
+}
+
+static uint64_t ping_deadline(const struct rltp_session *s)
+{
+	if (!answer_awaited(s))
+		return UINT64_MAX;
+	return max_u64(s->heard_ns + RLTP_PING_NS, s->io->keepalive.asked_ns + RLTP_PING_AGAIN_NS);
+}
+
+uint64_t keepalive_deadline(const struct rltp_session *s)
+{
+	return s->io->keepalive.answer_due ? 0 : ping_deadline(s);
+}
+
+static void sign_build(struct rltp_session *s, uint8_t type, uint64_t opaque, uint64_t now_ns,
+		       struct link_datagram *out)
+{
+	struct wire_header h;
+
+	header_begin(s, type, now_ns, &h);
+	wire_ping_encode(opaque, out->header + WIRE_COMMON_BYTES);
+	control_finish(s, &h, WIRE_PING_BYTES, out);
+}
+
+size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+		      uint64_t now_ns)
+{
+	struct keepalive *k = &s->io->keepalive;
+	size_t n = 0;
+
+	if (n < count && k->answer_due) {
+		sign_build(s, WIRE_PONG, k->opaque, now_ns, &out[n++]);
+		k->answer_due = false;
+		k->answered_ns = now_ns;
+		s->counters.pongs_sent++;
+	}
+	if (n < count && now_ns >= ping_deadline(s)) {
+		sign_build(s, WIRE_PING, now_ns, now_ns, &out[n++]);
+		k->asked_ns = now_ns;
+		s->counters.pings_sent++;
+	}
+	return n;
+}
+
+void ping_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		  uint64_t now_ns)
+{
+	struct keepalive *k = &s->io->keepalive;
+	uint64_t opaque;
+
+	if (wire_ping_decode(body, h->payload_bytes, &opaque) != DXP_OK) {
+		s->counters.acks_bad++;
+		return;
+	}
+	if (h->type == WIRE_PONG) {
+		s->counters.pongs_received++; /* that it came is all we wanted to know */
+		return;
+	}
+	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS)) {
+		s->counters.pings_dropped++;
+		return;
+	}
+	k->opaque = opaque;
+	k->answer_due = true;
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
+ * them may be less. A session starts with what every path of today carries and probes for all that
+ * both ends take; it searches between the two where that is lost. When long packets are lost and none
+ * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
+ * black hole, and the session falls back.
+ *
+ * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
+ * congestion. docs/design.md "Path MTU". */
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "rltp/internal.h"
+
+#define IDS_REMEMBERED 16 /* answers to older probes are not believed */
+
+static const uint8_t padding[WIRE_PAYLOAD_MAX];
+
+static uint16_t unit_floor(const struct rltp_session *s)
+{
+	return s->agreed < RLTP_PMTU_FLOOR ? s->agreed : RLTP_PMTU_FLOOR;
+}
+
+static uint16_t unit_base(const struct rltp_session *s)
+{
+	return s->agreed < RLTP_PMTU_BASE ? s->agreed : RLTP_PMTU_BASE;
+}
+
+static void rest(struct rltp_session *s, uint64_t now_ns)
+{
+	s->io->pmtu.state = PMTU_REST;
+	s->pmtu_again_ns = s->unit < s->agreed ? now_ns + RLTP_PMTU_AGAIN_NS : UINT64_MAX;
+}
+
+static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	p->state = PMTU_SEARCH;
+	p->size = size;
+	p->tries = 0;
+	p->id++;
+	p->deadline_ns = now_ns;
+}
+
+/* All or nothing first: paths of 1500 and of 9000 are the common ones. */
+static void search_all(struct rltp_session *s, uint64_t now_ns)
+{
+	s->io->pmtu.high = (uint16_t)(s->agreed + 64);
+	search(s, s->agreed, now_ns);
+}
+
+static void search_next(struct rltp_session *s, uint64_t now_ns)
+{
+	uint32_t unit = s->unit, size = (unit + s->io->pmtu.high) / 2 / 64 * 64;
+
+	if (size < unit + RLTP_PMTU_STEP || unit >= s->agreed)
+		rest(s, now_ns);
+	else
+		search(s, (uint16_t)size, now_ns);
+}
+
+void pmtu_open(struct rltp_session *s, uint64_t now_ns)
+{
+	s->io->pmtu = (struct pmtu){.id = s->initial_psn};
+	s->unit = unit_base(s);
+	s->pmtu_again_ns = UINT64_MAX;
+	if (s->unit < s->agreed)
+		search_all(s, now_ns);
+}
+
+static uint32_t slot_bytes(const struct tx_slot *slot)
+{
+	const struct rltp_message *m = slot->message;
+	uint64_t offset = (uint64_t)slot->sub * m->unit;
+	uint64_t left = offset < m->bytes ? m->bytes - offset : 0;
+
+	return (uint32_t)min_u64(left, m->unit);
+}
+
+/* Is this message's cut too coarse for packets of `unit`? */
+static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
+{
+	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
+}
+
+/* Messages whose packets are longer than the path carries cannot be finished: a packet's number and
+ * place are fixed when it is cut. What is under way goes out as RESYNC, as after a refusal, and of
+ * a message that was cut in part one more packet, so that the receiver hears of it in any case. */
+static void cut_messages_end(struct rltp_session *s)
+{
+	struct rltp_io *io = s->io;
+
+	for (uint32_t i = 0; i < RLTP_FLOWS; i++) {
+		struct rltp_message *m = io->flows[i].head;
+		if (m && cut_too_long(m, s->unit)) {
+			m->status = DXP_EPATH;
+			m->packet_count = m->next_sub + 1;
+		}
+	}
+	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
+		struct tx_slot *slot = tx_slot_at(io, psn);
+		if (slot->state == TX_ACKED)
+			continue;
+		/* a short last packet may still arrive when all before it have */
+		if (cut_too_long(slot->message, s->unit) && slot_bytes(slot) > s->unit)
+			slot->message->status = DXP_EPATH;
+		if (slot->message->status == DXP_EPATH && slot->state != TX_LOST)
+			slot_lost(s, slot);
+	}
+	/* what is left is short and new to this path */
+	io->probes = io->backoff = 0;
+}
+
+static void black_hole(struct rltp_session *s, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	s->counters.black_holes++;
+	p->high = s->unit;
+	p->lost_large = 0;
+	s->unit = unit_floor(s);
+	cut_messages_end(s);
+	search_next(s, now_ns);
+}
+
+void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
+		       uint64_t now_ns)
+{
+	s->payload_bytes = payload_bytes;
+	if (s->state != RLTP_OPEN)
+		return;
+	if (s->agreed > payload_bytes)
+		s->agreed = payload_bytes;
+	if (s->unit > s->agreed) {
+		s->unit = s->agreed;
+		if (s->io) {
+			s->io->pmtu.state = PMTU_REST;
+			cut_messages_end(s);
+		}
+	}
+	if (!another)
+		return;
+	if (s->unit > unit_base(s))
+		s->unit = unit_base(s);
+	s->pmtu_again_ns = s->unit < s->agreed ? now_ns : UINT64_MAX;
+	if (s->io)
+		s->io->pmtu.state = PMTU_REST;
+}
+
+void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	if (s->unit <= unit_floor(s) || slot->message->status != DXP_OK ||
+	    slot_bytes(slot) <= unit_floor(s))
+		return;
+	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state == PMTU_VERIFY)
+		return;
+	p->state = PMTU_VERIFY;
+	p->tries = 0;
+	p->floor_due = p->floor_carried = false;
+	p->id++;
+	p->deadline_ns = now_ns;
+}
+
+void pmtu_acked(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+{
+	if (slot_bytes(slot) <= unit_floor(s))
+		return;
+	s->io->pmtu.lost_large = 0;
+	if (s->io->pmtu.state == PMTU_VERIFY)
+		rest(s, now_ns);
+}
+
+/* What time alone brings about. */
+static void advance(struct rltp_session *s, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	if (p->state == PMTU_REST && now_ns >= s->pmtu_again_ns && rltp_session_busy(s))
+		search_all(s, now_ns);
+	if (p->state == PMTU_REST || now_ns < p->deadline_ns)
+		return;
+	if (p->state == PMTU_SEARCH && p->tries == RLTP_PMTU_TRIES) {
+		p->high = p->size;
+		search_next(s, now_ns);
+	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
+		if (p->floor_carried)
+			black_hole(s, now_ns);
+		else
+			rest(s, now_ns); /* nothing passes: silence will tell */
+		p->lost_large = 0;
+	}
+}
+
+static uint16_t probe_size(struct pmtu *p, const struct rltp_session *s)
+{
+	if (p->state == PMTU_SEARCH)
+		return p->size;
+	return p->floor_due ? unit_floor(s) : s->unit;
+}
+
+static void probe_schedule(struct rltp_session *s, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+	uint64_t srtt_ns = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
+	uint64_t wait_ns = max_u64(3 * srtt_ns, RLTP_PMTU_WAIT_NS);
+
+	if (p->state == PMTU_SEARCH) {
+		p->deadline_ns = now_ns + (wait_ns << p->tries++);
+		return;
+	}
+	p->floor_due = !p->floor_due;
+	if (!p->floor_due) {
+		p->tries++;
+		p->deadline_ns = now_ns + wait_ns;
+	}
+}
+
+static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	const size_t front = WIRE_COMMON_BYTES + WIRE_PMTU_BYTES;
+	struct pmtu *p = &s->io->pmtu;
+	struct wire_pmtu body = {p->id, (uint16_t)(probe_size(p, s) + WIRE_DATA_BYTES)};
+	struct wire_header h;
+
+	header_begin(s, WIRE_PMTU_PROBE, now_ns, &h);
+	wire_pmtu_encode(&body, out->header + WIRE_COMMON_BYTES);
+	control_finish(s, &h, WIRE_PMTU_BYTES, out);
+	out->slice_count = 1;
+	out->slices[0] = (struct link_slice){padding, body.bytes - front};
+	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
+	s->counters.probes_sent++;
+}
+
+static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	struct wire_header h;
+
+	header_begin(s, WIRE_PMTU_ACK, now_ns, &h);
+	wire_pmtu_encode(&s->io->pmtu.answer, out->header + WIRE_COMMON_BYTES);
+	control_finish(s, &h, WIRE_PMTU_BYTES, out);
+	s->io->pmtu.answer_due = false;
+	s->counters.probes_answered++;
+}
+
+size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+	size_t n = 0;
+
+	if (n < count && p->answer_due)
+		answer_build(s, now_ns, &out[n++]);
+	advance(s, now_ns);
+	while (n < count && p->state != PMTU_REST && now_ns >= p->deadline_ns) {
+		probe_build(s, now_ns, &out[n++]);
+		probe_schedule(s, now_ns);
+	}
+	return n;
+}
+
+uint64_t pmtu_deadline(const struct rltp_session *s)
+{
+	const struct pmtu *p = &s->io->pmtu;
+
+	if (p->answer_due)
+		return 0;
+	if (p->state != PMTU_REST)
+		return p->deadline_ns;
+	return rltp_session_busy(s) ? s->pmtu_again_ns : UINT64_MAX;
+}
+
+bool pmtu_resting(const struct rltp_session *s)
+{
+	return s->io->pmtu.state == PMTU_REST && !s->io->pmtu.answer_due;
+}
+
+static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+
+	if (p->state == PMTU_VERIFY) {
+		p->floor_carried |= size == unit_floor(s);
+		if (size < s->unit)
+			return;
+		p->lost_large = 0;
+		rest(s, now_ns);
+	} else if (size > s->unit) {
+		s->unit = size;
+		/* the answer to a probe that was given up says that more may pass */
+		if (p->high <= size)
+			p->high = (uint16_t)(s->agreed + 64);
+		search_next(s, now_ns);
+	}
+}
+
+void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
+		  uint64_t now_ns)
+{
+	struct pmtu *p = &s->io->pmtu;
+	struct wire_pmtu said;
+
+	if (h->type == WIRE_PMTU_PROBE) {
+		if (wire_pmtu_probe_decode(body, h->payload_bytes, &p->answer) == DXP_OK)
+			p->answer_due = true;
+		else
+			s->counters.acks_bad++;
+		return;
+	}
+	if (wire_pmtu_ack_decode(body, h->payload_bytes, &said) != DXP_OK ||
+	    said.bytes < WIRE_DATA_BYTES) {
+		s->counters.acks_bad++;
+		return;
+	}
+	uint32_t size = said.bytes - WIRE_DATA_BYTES;
+	if (p->id - said.id >= IDS_REMEMBERED || size > s->agreed || size % 64 != 0)
+		return; /* not, or no longer, asked */
+	probe_carried(s, (uint16_t)size, now_ns);
+}

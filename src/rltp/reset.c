@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How sessions end for the other side: a RESET for a session that is gone, a BYE for one that ends in
+ * order. Both carry a token that only its owner and the one it was told can know; one with a wrong
+ * token changes nothing. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "rltp/endpoint_internal.h"
+#include "rltp/internal.h"
+
+/* Never answers a frame shorter than the answer, nor a RESET, nor anybody but a peer at its address,
+ * nor more often than RLTP_RESETS_PER_S. */
+void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
+		 const struct wire_address *from)
+{
+	size_t frame_bytes = (size_t)h->header_bytes + h->payload_bytes;
+	const struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
+
+	if (e->reset_count == RESETS_PENDING || h->dst_session == 0 ||
+	    frame_bytes < WIRE_COMMON_BYTES + WIRE_RESET_BYTES || !s ||
+	    !wire_address_equal(&s->address, from))
+		return;
+	e->resets[e->reset_count++] = (struct pending_reset){*from, h->dst_session, h->src_node};
+}
+
+static bool reset_allowed(struct rltp_endpoint *e, uint64_t now_ns)
+{
+	if (now_ns - e->reset_window_ns >= S_NS) {
+		e->reset_window_ns = now_ns;
+		e->reset_spent = 0;
+	}
+	return e->reset_spent++ < RLTP_RESETS_PER_S;
+}
+
+static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, uint64_t now_ns,
+			struct link_datagram *out)
+{
+	struct wire_header h = {
+		.type = WIRE_RESET,
+		.header_bytes = WIRE_COMMON_BYTES,
+		.src_node = e->options.node,
+		.dst_node = r->node,
+		.tx_ts = timestamp_of(now_ns),
+	};
+	struct wire_reset reset = {
+		.session = r->session,
+		.code = WIRE_NACK_SESSION,
+		.token = e->options.token(e->options.token_context, r->session),
+	};
+
+	wire_header_encode(&h, out->header);
+	wire_reset_encode(&reset, out->header + WIRE_COMMON_BYTES);
+	out->to = r->to;
+	out->ecn = 0;
+	out->slice_count = 0;
+	out->header_bytes = WIRE_COMMON_BYTES + WIRE_RESET_BYTES;
+	wire_control_seal(out->header, out->header_bytes);
+}
+
+size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
+		   uint64_t now_ns)
+{
+	size_t n = 0;
+
+	while (n < count && e->reset_count > 0) {
+		const struct pending_reset *r = &e->resets[--e->reset_count];
+		if (!reset_allowed(e, now_ns))
+			continue;
+		reset_build(e, r, now_ns, &out[n++]);
+		e->counters.resets_sent++;
+	}
+	return n;
+}
+
+void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
+		   const struct link_arrival *a)
+{
+	struct rltp_session *s = rltp_endpoint_session(e, h->src_node);
+	struct wire_reset reset;
+
+	if (wire_reset_decode(a->data + h->header_bytes, h->payload_bytes, &reset) != DXP_OK) {
+		e->counters.malformed++;
+		return;
+	}
+	if (!s || !wire_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN || reset.session != s->peer_id ||
+	    reset.token != s->peer_token) {
+		e->counters.resets_refused++;
+		return;
+	}
+	e->counters.resets_taken++;
+	rltp_session_fail(s, DXP_EPEERRESET);
+}
+
+size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_datagram *out,
+		size_t count, uint64_t now_ns)
+{
+	struct wire_header h = {
+		.type = WIRE_BYE,
+		.header_bytes = WIRE_COMMON_BYTES,
+		.dst_session = s->bye_id,
+		.src_node = e->options.node,
+		.dst_node = s->node,
+		.tx_ts = timestamp_of(now_ns),
+	};
+	struct wire_bye bye = {.token = s->peer_token, .code = WIRE_NACK_CLOSING};
+
+	if (!s->bye_due || count == 0)
+		return 0;
+	wire_bye_encode(&bye, out->header + WIRE_COMMON_BYTES);
+	control_finish(s, &h, WIRE_BYE_BYTES, out);
+	s->bye_due = false;
+	e->counters.byes_sent++;
+	return 1;
+}
+
+void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct wire_header *h,
+		 const uint8_t *body)
+{
+	struct wire_bye bye;
+
+	if (wire_bye_decode(body, h->payload_bytes, &bye) != DXP_OK) {
+		e->counters.malformed++;
+		return;
+	}
+	/* The token is ours: the one told in the greeting of this session. */
+	if (s->state != RLTP_OPEN ||
+	    (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0) {
+		e->counters.byes_refused++;
+		return;
+	}
+	e->counters.byes_taken++;
+	rltp_session_fail(s, DXP_ECLOSED);
+}

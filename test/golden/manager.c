@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One frame of each type between nodes and their manager. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "test/golden/capture.h"
+#include "wire/manage.h"
+
+#define REQUEST 41
+#define NONCE   0x0102030405060708
+#define EPOCH   0x1111111111111111
+#define NODE    7
+#define PORT    WIRE_PORT
+
+static struct node_entry row_of(uint16_t id, const char *name)
+{
+	struct node_entry e = {
+		.id = id,
+		.kind = id == NODE ? MANAGE_XPU : MANAGE_HOST,
+		.alive = true,
+		.granted = id == NODE,
+		.magic = 0xdeadbeef,
+		.incarnation = 99,
+		.memory_bytes = 1u << 30,
+		.address = {.port = 5001,
+			    .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = id % 256}},
+	};
+
+	memset(e.uuid, 0x5a, sizeof(e.uuid));
+	strcpy(e.name, name);
+	if (id == NODE) {
+		strcpy(e.engine, "ocl");
+		strcpy(e.device, "a CPU");
+	}
+	return e;
+}
+
+static void requests(struct capture *c, struct mac *mac)
+{
+	static const uint8_t renewals[] = {WIRE_RENEW, WIRE_LEAVE, WIRE_TABLE_ACK};
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct manage_join join = {REQUEST, NONCE, row_of(NODE, "xpu-7")};
+	struct manage_renew renew = {REQUEST, NONCE, 99, {0x5a}, {EPOCH, 12, 3}};
+	struct manage_assign assign = {REQUEST, NONCE, EPOCH, 4, MANAGE_GRANT, "host-1", "*"};
+	struct manage_status status = {REQUEST, NONCE, 1};
+
+	capture_frame(c, frame, manage_join_encode(&join, mac, frame), PORT);
+	for (size_t i = 0; i < sizeof(renewals); i++)
+		capture_frame(c, frame, manage_renew_encode(renewals[i], NODE, &renew, mac, frame),
+			      PORT);
+	capture_frame(c, frame, manage_assign_encode(&assign, mac, frame), PORT);
+	capture_frame(c, frame, manage_status_encode(&status, mac, frame), PORT);
+}
+
+static void answers(struct capture *c, struct mac *mac)
+{
+	uint8_t frame[MANAGE_FRAME_BYTES];
+	struct manage_lease lease = {REQUEST, NONCE, EPOCH, 12, FABRIC_LEASE_NS, NODE};
+	struct manage_answer answer = {REQUEST, NONCE, DXP_OK, 0, EPOCH, 5, "granted"};
+	struct manage_answer refuse = {REQUEST, NONCE, DXP_EBUSY,          1000000,
+				       EPOCH,   5,     "the name is taken"};
+
+	capture_frame(c, frame, manage_lease_encode(&lease, mac, frame), PORT);
+	capture_frame(c, frame,
+		      manage_answer_encode(WIRE_ANSWER, NODE, &answer, sizeof(frame), mac, frame),
+		      PORT);
+	capture_frame(c, frame,
+		      manage_answer_encode(WIRE_REFUSE, NODE, &refuse, sizeof(frame), mac, frame),
+		      PORT);
+}
+
+static void tables(struct capture *c, struct mac *mac)
+{
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct node_entry host = row_of(1, "host-1"), xpu = row_of(NODE, "xpu-7");
+	struct manage_rows all = {REQUEST, NONCE, EPOCH, 12, 12, 1, 0, 0};
+	struct manage_rows news = {REQUEST, NONCE, EPOCH, 12, 13, 0, 0, 0};
+	struct manage_writer w;
+
+	manage_rows_begin(&w, frame, sizeof(frame));
+	manage_rows_add(&w, &host);
+	manage_rows_add(&w, &xpu);
+	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_TABLE, NODE, &all, mac), PORT);
+	manage_rows_begin(&w, frame, sizeof(frame));
+	manage_rows_remove(&w, 1);
+	manage_rows_add(&w, &xpu);
+	capture_frame(c, frame, manage_rows_finish(&w, WIRE_NODE_DELTA, NODE, &news, mac), PORT);
+}
+
+void manager_write(const char *folder)
+{
+	static const uint8_t key[FABRIC_KEY_BYTES] = "a key that everybody knows";
+	struct capture c;
+	struct mac *mac;
+
+	if (mac_create(key, &mac) != DXP_OK) {
+		fprintf(stderr, "golden-captures: no HMAC-SHA-256 here\n");
+		exit(1);
+	}
+	capture_open(&c, folder, "manager.pcapng");
+	requests(&c, mac);
+	answers(&c, mac);
+	tables(&c, mac);
+	capture_close(&c);
+	mac_destroy(mac);
+}

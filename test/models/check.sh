@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Searches every state of the Promela models with spin, and shows that each model can fail: with a
+# rule broken (BREAK=n, see the model's head) spin must find the error.
+#
+#   test/models/check.sh data|credit [long]     long: two restarts too, a minute more
+#
+# A search that was cut short, by depth or memory, fails. Exit 77: spin is not here.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+optimise=-O1 # a search that ends at the first error is shorter than its compilation
+
+# build OPTIONS: the verifier of $model in $work/pan.
+build() {
+	local kind=-DSAFETY
+	[[ $1 != *-DLIVE* ]] || kind=-DNFAIR=4 # nine processes and the claim
+	# shellcheck disable=SC2086 # options are words
+	if ! (
+		cd "$work"
+		rm -f pan* ./*.trail
+		spin -a $1 "$here/$model.pml" &&
+			"${CC:-cc}" "$optimise" -w $kind -DCOLLAPSE -DMEMLIM=3000 -o pan pan.c
+	) >"$work/log" 2>&1; then
+		cat "$work/log"
+		echo "$model: $1: does not build"
+		exit 1
+	fi
+}
+
+# search OPTIONS [CLAIM]: the claim holds in every state or on every fair path.
+search() {
+	local liveness=()
+	[ $# -lt 2 ] || liveness=(-a -f -N "$2")
+	build "$1"
+	(cd "$work" && ./pan -m2000000 -w22 -n "${liveness[@]}") >"$work/log" 2>&1 || true
+}
+
+complete() {
+	! grep -Eq 'Search not completed|depth too small|out of memory|memory limit' "$work/log"
+}
+states() { sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$work/log"; }
+
+holds() {
+	search "$@"
+	if grep -q 'errors: 0$' "$work/log" && complete; then
+		echo "ok: $model $*: all $(states) states"
+	else
+		cat "$work/log"
+		echo "FAILED: $model $*: an error, or not every state was looked at"
+		failed=1
+	fi
+}
+
+fails() {
+	search "$@"
+	local found
+	found=$(grep -Eo '^pan:[0-9]+: (assertion violated|acceptance cycle)' "$work/log" || true)
+	if [ -n "$found" ]; then
+		echo "ok: $model $*: found (${found#*: })"
+	else
+		cat "$work/log"
+		echo "FAILED: $model $*: a broken rule was not noticed"
+		failed=1
+	fi
+}
+
+data() {
+	holds '-DMESSAGES=3 -DSESSIONS=3 -DFAULTS=1'
+	[ -z "$long" ] || holds '-DMESSAGES=2 -DSESSIONS=3 -DFAULTS=2'
+	holds '-DLIVE -DMESSAGES=3 -DFAULTS=0 -DTROUBLES=2' all_good
+	holds '-DLIVE -DMESSAGES=2 -DFAULTS=1 -DTROUBLES=1 -DSESSIONS=4' all_end
+	optimise=-O0
+	local rule
+	for rule in 1 2 3 4 5; do
+		fails "-DMESSAGES=2 -DSESSIONS=2 -DBREAK=$rule"
+	done
+	fails '-DLIVE -DMESSAGES=2 -DFAULTS=0 -DTROUBLES=1 -DBREAK=6' all_good
+}
+
+credit() {
+	holds '-DNAPS=6 -DRING=3 -DRESTARTS=2'
+	holds '-DLIVE -DRESTARTS=0 -DTROUBLES=3' all_end
+	holds '-DLIVE -DRESTARTS=2 -DTROUBLES=2' all_end
+	optimise=-O0
+	local rule
+	for rule in 1 2 4; do
+		fails "-DBREAK=$rule"
+	done
+	fails '-DLIVE -DRESTARTS=0 -DBREAK=3' all_end
+}
+
+model=${1:-}
+long=${2:-}
+case $model in
+data | credit) ;;
+*) echo "usage: $0 data|credit [long]" >&2; exit 2 ;;
+esac
+if ! command -v spin >/dev/null || ! command -v "${CC:-cc}" >/dev/null; then
+	echo "skipped: spin and a C compiler are needed; install: tools/setup check"
+	exit 77
+fi
+"$model"
+exit $failed

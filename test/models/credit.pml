@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NAP credits of one queue pair, as docs/wire.md "CREDIT" has them: A sends NAPs into a ring of RING
+ * buffers at B, number n of a session while n is before the limit it knows; B's limits are absolute
+ * and only grow. CREDIT frames and the questions for them may be lost, repeated and late; either
+ * side may restart, which begins a new session and new numbers. That NAPs themselves arrive exactly
+ * once, in any order, is proved in data.pml and taken for granted here.
+ *
+ * Without LIVE: safety, against a network in which whatever was ever sent may arrive at any time,
+ * never, or often, and a receiver that grants as it likes. With LIVE: everything ends, under weak
+ * fairness and a network that spoils a bounded number of frames.
+ *
+ * Proved: no NAP arrives that was not granted, none without a free buffer; every NAP ends, and
+ * arrives when nobody restarts.
+ *
+ * BREAK=1 takes a CREDIT whatever session it names; 2 grants the whole ring in a greeting although
+ * NAPs of the peer's last session still lie in it; 3 (LIVE) never answers a question, as if no
+ * CREDIT were ever lost; 4 takes limits as increments: all must be found. */
+#ifndef BREAK
+#define BREAK 0
+#endif
+#ifndef RESTARTS
+#define RESTARTS 2
+#endif
+#ifndef NAPS
+#define NAPS 4
+#endif
+#ifndef RING
+#define RING 2
+#endif
+#ifndef TROUBLES
+#define TROUBLES 2
+#endif
+
+#define SESSIONS  (RESTARTS + 1)
+#define LIMIT_MAX (NAPS + RING)
+
+byte last;                /* newest session */
+byte restarts = RESTARTS;
+
+/* A */
+byte session_a;
+bool open_a = true;       /* has heard the greeting of B for this session */
+byte limit_a = RING;      /* as told */
+byte number;              /* of the next NAP in this session */
+byte posted;              /* NAPs sent in all sessions */
+byte arrived_total;       /* of those */
+byte lost_total;          /* ended by a restart */
+
+/* B */
+byte session_b;
+byte limit_b = RING;      /* as granted */
+byte first_b = RING;      /* what its greeting of this session said: hello_nap_credit */
+byte consumed;            /* NAPs of this session that the user has taken */
+byte arrived;             /* bit n: NAP n of this session has arrived */
+byte count;               /* how many bits there are */
+byte old;                 /* buffers that hold NAPs of earlier sessions */
+bool asked;               /* A waits for more than it was told last */
+
+/* NAPs of A's session under way: bit n. Those of an older one were refused or are gone. */
+byte under_way;
+byte k;
+
+#define OCCUPIED (old + count - consumed)
+#define FREE     (RING - OCCUPIED - (limit_b - count)) /* neither filled nor promised */
+
+/* ---- the network: CREDIT and questions; both name the session and a limit ---- */
+
+#ifdef LIVE
+chan credits = [2] of { byte, byte };
+chan questions = [2] of { byte, byte };
+byte troubles = TROUBLES;
+#define CREDIT_ROOM        nfull(credits)
+#define CREDIT_SEND(s, l)  credits ! s, l
+#else
+#define CREDIT_ROOM        true
+short credit_sent[SESSIONS]; /* bit l: CREDIT with limit l */
+short question_sent[SESSIONS];
+#define CREDIT_SEND(s, l)  credit_sent[s] = credit_sent[s] | (1 << (l))
+#endif
+
+/* ---- A ---- */
+
+#define CAN_SEND (open_a && posted < NAPS && number < limit_a)
+inline send()
+{
+	under_way = under_way | (1 << number);
+	number++;
+	posted++
+}
+
+#define BLOCKED (open_a && posted < NAPS && number == limit_a)
+
+inline credit_receive(s, l)
+{
+	if
+#if BREAK == 1
+	:: l > limit_a -> limit_a = l
+#elif BREAK == 4
+	:: s == session_a && open_a && l > 0 && limit_a < LIMIT_MAX -> limit_a++
+#else
+	:: s == session_a && open_a && l > limit_a -> limit_a = l
+#endif
+	:: else -> skip
+	fi
+}
+
+/* Everything posted ends with the session (rltp_session_fail); numbers begin again. */
+inline session_end_a()
+{
+	lost_total = posted - arrived_total;
+	under_way = 0;
+	number = 0;
+	limit_a = 0;
+	open_a = false
+}
+
+inline greeting_receive_a()
+{
+	if
+	:: session_a != session_b -> session_end_a(); session_a = session_b
+	:: else -> skip
+	fi;
+	limit_a = first_b;
+	open_a = true
+}
+
+/* ---- B ---- */
+
+inline arrive(n)
+{
+	assert(n < limit_b);
+	assert(OCCUPIED < RING);
+	under_way = under_way & ~(1 << n);
+	arrived = arrived | (1 << n);
+	count++;
+	arrived_total++
+}
+
+#define CAN_CONSUME (((arrived >> consumed) & 1) || old > 0)
+inline consume()
+{
+	if
+	:: old > 0 -> old--
+	:: (arrived >> consumed) & 1 -> consumed++
+	fi
+}
+
+inline grant()
+{
+	limit_b++;
+	asked = false;
+	CREDIT_SEND(session_b, limit_b)
+}
+
+/* Says the limit at once when it is larger than the one that A knows, else when it has grown. */
+inline question_receive(s, l)
+{
+	if
+	:: s != session_b || BREAK == 3 -> skip
+	:: s == session_b && BREAK != 3 && limit_b > l -> CREDIT_SEND(session_b, limit_b)
+	:: s == session_b && BREAK != 3 && limit_b <= l -> asked = true
+	fi
+}
+
+/* A's NAPs that lie in the ring stay there: the user has not seen them yet. */
+inline greeting_receive_b()
+{
+	session_b = session_a;
+	old = OCCUPIED;
+	consumed = 0;
+	arrived = 0;
+	count = 0;
+	asked = false;
+#if BREAK == 2
+	limit_b = RING;
+#else
+	limit_b = RING - old;
+#endif
+	first_b = limit_b
+}
+
+/* ---- restarts ---- */
+
+inline restart_a()
+{
+	session_end_a();
+	last++;
+	session_a = last
+}
+
+inline restart_b()
+{
+	last++;
+	session_b = last;
+	limit_b = RING;
+	first_b = RING;
+	consumed = 0;
+	arrived = 0;
+	count = 0;
+	old = 0;
+	asked = false
+}
+
+#define CAN_GREET_A (session_b >= session_a && (session_b != session_a || !open_a))
+#define CAN_GREET_B (session_a > session_b)
+
+#ifndef LIVE
+/* ---- safety ---- */
+
+active proctype nodes()
+{
+	byte s, l;
+end:
+	do
+	:: atomic { CAN_SEND -> send() }
+	:: atomic { BLOCKED ->
+			question_sent[session_a] = question_sent[session_a] | (1 << limit_a) }
+	:: atomic { session_a == session_b && under_way != 0 ->
+			l = 0;
+			do
+			:: l < NAPS - 1 -> l++
+			:: (under_way >> l) & 1 -> arrive(l); break
+			:: l == NAPS - 1 && !((under_way >> l) & 1) -> break
+			od;
+			l = 0 }
+	:: atomic { CAN_CONSUME -> consume() }
+	:: atomic { FREE > 0 && limit_b < LIMIT_MAX -> grant() }
+	:: atomic { true ->
+			do
+			:: s < SESSIONS - 1 -> s++
+			:: break
+			od;
+			do
+			:: l < LIMIT_MAX -> l++
+			:: break
+			od;
+			if
+			:: (credit_sent[s] >> l) & 1 -> credit_receive(s, l)
+			:: (question_sent[s] >> l) & 1 -> question_receive(s, l)
+			:: else -> skip
+			fi;
+			s = 0;
+			l = 0 }
+	:: atomic { CAN_GREET_A -> greeting_receive_a() }
+	:: atomic { CAN_GREET_B -> greeting_receive_b() }
+	:: atomic { restarts > 0 -> restarts--; restart_a() }
+	:: atomic { restarts > 0 -> restarts--; restart_b() }
+	od
+}
+
+#else
+/* ---- liveness: what may go on at the same time is a process each ---- */
+
+active proctype sender() { end: do :: atomic { CAN_SEND -> send() } od }
+active proctype asker()
+{
+end:
+	do
+	:: atomic { BLOCKED && nfull(questions) -> questions ! session_a, limit_a }
+	od
+}
+active proctype carrier()
+{
+end:
+	do
+	:: atomic { session_a == session_b && under_way != 0 ->
+			k = 0;
+			do
+			:: (under_way >> k) & 1 -> break
+			:: else -> k++
+			od;
+			arrive(k);
+			k = 0 }
+	od
+}
+active proctype consumer() { end: do :: atomic { CAN_CONSUME -> consume() } od }
+active proctype granter()
+{
+end:
+	do
+	:: atomic { FREE > 0 && limit_b < LIMIT_MAX && CREDIT_ROOM -> grant() }
+	od
+}
+active proctype credit_receiver()
+{
+	byte s, l;
+end:
+	do
+	:: atomic { credits ? s, l -> credit_receive(s, l); s = 0; l = 0 }
+	:: atomic { nempty(credits) && troubles > 0 ->
+			troubles--; credits ? <s, l>; credit_receive(s, l); s = 0; l = 0 }
+	:: atomic { nempty(credits) && troubles > 0 ->
+			troubles--; credits ? s, l; s = 0; l = 0 }
+	:: atomic { len(credits) > 1 && troubles > 0 ->
+			troubles--; credits ? s, l; credits ! s, l; s = 0; l = 0 }
+	od
+}
+active proctype question_receiver()
+{
+	byte s, l;
+end:
+	do
+	:: atomic { nempty(questions) && CREDIT_ROOM ->
+			questions ? s, l; question_receive(s, l); s = 0; l = 0 }
+	:: atomic { nempty(questions) && troubles > 0 ->
+			troubles--; questions ? s, l; s = 0; l = 0 }
+	od
+}
+active proctype greeting_a() { end: do :: atomic { CAN_GREET_A -> greeting_receive_a() } od }
+active proctype greeting_b() { end: do :: atomic { CAN_GREET_B -> greeting_receive_b() } od }
+active proctype fate()
+{
+	do
+	:: atomic { restarts > 0 -> restarts--; restart_a() }
+	:: atomic { restarts > 0 -> restarts--; restart_b() }
+	:: break
+	od
+}
+
+ltl all_end { <> (posted == NAPS && arrived_total + lost_total == NAPS) }
+#endif

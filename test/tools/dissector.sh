@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/rltp.lua on the captures in test/golden, which hold one frame of each type: tshark must see
+# in them what *.txt say. The captures themselves are written again and must come out the same.
+#
+#   test/tools/dissector.sh [accept]     accept: take what is seen as what is right (then read it)
+set -euo pipefail
+
+source=${DXP_SOURCE:?set by ctest}
+golden=$source/test/golden
+work=$(mktemp --directory --tmpdir dxp-dissector.XXXXXX)
+readonly source golden work
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+readonly SESSIONS='type flags crc.status src_node dst_node dst_session psn cum_ack ce_count
+dst_function dst_qp msg_id sub addr key msg_len imm payload
+hello.incarnation hello.epoch hello.session hello.psn hello.rwnd hello.payload hello.token
+hello.echo_session hello.echo_psn hello.nap_credit hello.recovery hello.tag
+reset.session reset.code ping.opaque pmtu.id pmtu.bytes bye.token bye.code
+ack.echo_ts ack.hold ack.rx_level ack.rwnd ack.dup_count ack.rx_count ack.received ack.missing
+credit.qp credit.limit nack.code nack.psn nack.retry_us
+get.length cfg.register cfg.count cfg.value cfg.status'
+readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce manage.epoch
+manage.sequence manage.cursor manage.lease_ns manage.node manage.incarnation manage.from manage.to
+manage.first manage.next manage.rows manage.version manage.action manage.host manage.xpu
+manage.status manage.text row.id row.kind row.flags row.memory row.address row.port row.name
+row.engine row.device'
+
+failed() {
+	failures=$((failures + 1))
+	printf 'FAILED: %s\n' "$1"
+}
+
+# Each frame's fields that are there, one a line.
+dissect() {
+	local field arguments=(-e frame.number)
+	for field in $2; do
+		arguments+=(-e "rltp.$field")
+	done
+	tshark -X "lua_script:$source/tools/rltp.lua" -r "$1" -T fields -E separator='|' \
+		-E occurrence=a "${arguments[@]}" -e _ws.expert.message 2>"$work/errors" |
+		awk -F '|' -v names="frame $(echo "$2" | tr '\n' ' ') expert" '
+			{ split(names, name, " "); for (i = 1; i <= NF; i++) if ($i != "")
+				print (i > 1 ? "  " : "") name[i] " " $i }'
+	if grep -qi lua "$work/errors"; then
+		cat "$work/errors"
+		failed "$1: the dissector stumbled"
+	fi
+}
+
+captures_check() {
+	local name
+	"${DXP_BIN:?set by ctest}/../test/golden-captures" "$work"
+	for name in sessions manager; do
+		[ "${1:-}" != accept ] || cp "$work/$name.pcapng" "$golden/$name.pcapng"
+		cmp "$work/$name.pcapng" "$golden/$name.pcapng" ||
+			failed "$name.pcapng: the encoders write other bytes than those committed"
+	done
+}
+
+dissector_check() {
+	dissect "$golden/$1.pcapng" "$2" >"$work/$1.txt"
+	[ "${3:-}" != accept ] || cp "$work/$1.txt" "$golden/$1.txt"
+	diff -u "$golden/$1.txt" "$work/$1.txt" || failed "$1: tshark sees something else"
+}
+
+captures_check "$@"
+if ! command -v tshark >/dev/null; then
+	[ $failures -eq 0 ] || exit 1
+	echo 'skipped: tshark is not here; install: tools/setup check'
+	exit 77
+fi
+dissector_check sessions "$SESSIONS" "$@"
+dissector_check manager "$MANAGER" "$@"
+[ $failures -eq 0 ]

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/plots: rows become tables and pictures, whatever is missing among them.
+set -euo pipefail
+
+readonly source=${DXP_SOURCE:?set by ctest}
+tree=$(mktemp --directory --tmpdir dxp-plots.XXXXXX)
+readonly tree
+trap 'rm -rf "$tree"' EXIT
+mkdir -p "$tree/bench"
+failures=0
+
+rack='"bench":"loss","lab":"wire-1500","contender":"RLTP rack","metric":"goodput","unit":"GB/s"'
+bbr='"bench":"loss","lab":"wire-1500","contender":"TCP bbr","metric":"goodput","unit":"GB/s"'
+none='"case":"PUT 1 MiB, 0 %","loss_percent":0.0,"cores":"near"'
+ten='"case":"PUT 1 MiB, 10 %","loss_percent":10.0,"cores":"near"'
+cpu='"near_cpu":300.5,"far_cpu":200.0,"cpu_unit":"ns/KB"'
+cat >"$tree/bench/loss.json" <<EOF
+{$rack,$none,"value":1.25,$cpu,"samples":5.0}
+{$bbr,$none,"value":0.5,"samples":5.0,"note":"1 of 5 runs out of time"}
+{$bbr,$ten,"value":0.0,"note":"not built or not on this machine"}
+{$rack,$ten,"value":1e-3,"samples":5.0}
+EOF
+
+expect() { # what, pattern, text
+	if ! grep -qF -- "$2" <<<"$3"; then
+		printf 'FAILED: %s: no "%s" in:\n%s\n' "$1" "$2" "$3"
+		failures=$((failures + 1))
+	fi
+}
+convert() { awk -v mode="$1" -v where="${2:-}" -f "$source/tools/plots.d/rows.awk" \
+	"$tree/bench/loss.json"; }
+
+table=$(convert pivot)
+expect pivot '| where | case | RLTP rack | TCP bbr | cores |' "$table"
+expect pivot '| wire-1500 | PUT 1 MiB, 0 % | 1.25 (300 + 200) | 0.500 * | near |' "$table"
+expect pivot '| wire-1500 | PUT 1 MiB, 10 % | 0.001 | not built | near |' "$table"
+expect points $'"RLTP rack"\n0.0 1.25 0 0 0\n10.0 1e-3 0 0 0' "$(convert points)"
+[ -z "$(convert points 'metric=no such')" ] || failures=$((failures + 1))
+expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 -' "$(convert bars)"
+expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
+
+if command -v gnuplot >/dev/null; then
+	DXP_BUILD=$tree "$source/tools/plots" --quick --no-run >"$tree/log" ||
+		failures=$((failures + 1))
+	expect picture '</svg>' "$(cat "$tree/bench/plots/loss.svg")"
+	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
+else
+	echo 'gnuplot is not here: pictures were not drawn'
+fi
+[ $failures -eq 0 ]

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Rows of `dxp bench --json` (one flat object a line) for gnuplot or as a markdown table.
+#   mode   points: a block for each contender, its name first, then "x value p99" lines
+#          bars:   a line for each lab and case, a column for each contender
+#          pivot:  the same as markdown, each cell with what belongs beside the value
+#          list:   a markdown line for each row
+#   where  KEY=VALUE;KEY=VALUE: only rows whose KEY contains VALUE
+# Runs under mawk.
+
+BEGIN {
+	conditions = split(where, condition, ";")
+	# what a plot has along x, the first that a row has
+	split("loss_percent bytes senders peers x", x_names, " ")
+}
+
+# Fills f with the fields of a flat object.
+function parse(line,    part, colon, key, value) {
+	split("", f)
+	while (match(line, /"[^"]*":("[^"]*"|[-+.0-9eE]+|true|false|null)/)) {
+		part = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		colon = index(part, "\":")
+		key = substr(part, 2, colon - 2)
+		value = substr(part, colon + 2)
+		gsub(/^"|"$/, "", value)
+		f[key] = value
+	}
+}
+
+function wanted(    i, at) {
+	for (i = 1; i <= conditions; i++) {
+		at = index(condition[i], "=")
+		if (at && !index(f[substr(condition[i], 1, at - 1)], substr(condition[i], at + 1)))
+			return 0
+	}
+	return 1
+}
+
+function x_of(    i) {
+	for (i = 1; i in x_names; i++)
+		if (x_names[i] in f)
+			return f[x_names[i]]
+	return ""
+}
+
+# Three significant digits.
+function short(v) {
+	v += 0
+	if (v == 0)
+		return "0"
+	if (v >= 100)
+		return sprintf("%.0f", v)
+	return sprintf(v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
+}
+
+# What a reader of this metric needs beside the value.
+function cell(    text) {
+	if (!("samples" in f))
+		return index(f["note"], "not built") ? "not built" : "failed"
+	if (f["metric"] ~ /^round trip/)
+		text = short(f["value"]) " / " short(f["p99_us"])
+	else
+		text = short(f["value"])
+	if ("near_cpu" in f)
+		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
+	return "note" in f ? text " *" : text
+}
+
+function series() {
+	# an operation of ours is a line of its own; what stands beside it is one
+	if (f["bench"] == "latency" && f["contender"] == "RLTP")
+		return "RLTP " substr(f["case"], 1, 3)
+	return f["contender"]
+}
+
+{
+	parse($0)
+	if (!("bench" in f) || !wanted())
+		next
+	contender = mode == "points" ? series() : f["contender"]
+	group = ("lab" in f ? f["lab"] " " : "") f["case"]
+	if (!(contender in seen_contender)) {
+		seen_contender[contender] = 1
+		contenders[++contender_count] = contender
+	}
+	if (!(group in seen_group)) {
+		seen_group[group] = 1
+		groups[++group_count] = group
+		lab[group] = f["lab"]
+		case_count += !(f["case"] in cases)
+		cases[f["case"]] = 1
+		name[group] = f["case"]
+		metric = f["metric"]
+		unit = f["unit"]
+		cpu_unit = f["cpu_unit"]
+	}
+	cores[group] = f["cores"]
+	value[group, contender] = f["value"]
+	text[group, contender] = cell()
+	# a contender that stands beside several operations is drawn once
+	if (mode == "points" && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
+		drawn[contender, x_of()] = 1
+		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0
+		line = line " " f["jain"] + 0
+		block[contender, ++points[contender]] = line
+	}
+	if (mode == "list")
+		list_row()
+}
+
+function list_row() {
+	if (!listed++) {
+		print "| where | case | contender | what | value | p50 us | p99 us | beside it |" \
+		      " ratio | more | samples | note |"
+		print "|---|---|---|---|---:|---:|---:|---|---:|---|---:|---|"
+	}
+	extra = ""
+	if ("drops_percent" in f)
+		extra = short(f["drops_percent"]) " % dropped, Jain " short(f["jain"])
+	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
+	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
+	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] " | " f["note"] " |"
+}
+
+function blank(key) {
+	return key in f ? short(f[key]) : ""
+}
+
+function points_print(    i, first) {
+	for (i = 1; i <= contender_count; i++) {
+		if (!points[contenders[i]])
+			continue
+		if (first++)
+			printf "\n\n"
+		printf "\"%s\"\n", contenders[i]
+		block_print(contenders[i], points[contenders[i]])
+	}
+}
+
+# By x, which lines begin with.
+function block_print(of, count,    i, k, line) {
+	for (i = 2; i <= count; i++) {
+		line = block[of, i]
+		for (k = i - 1; k >= 1 && block[of, k] + 0 > line + 0; k--)
+			block[of, k + 1] = block[of, k]
+		block[of, k + 1] = line
+	}
+	for (i = 1; i <= count; i++)
+		print block[of, i]
+}
+
+function bars_print(    i, g, v) {
+	printf "\"\""
+	for (i = 1; i <= contender_count; i++)
+		printf " \"%s\"", contenders[i]
+	print ""
+	for (g = 1; g <= group_count; g++) {
+		printf "\"%s\"", (case_count > 1 ? groups[g] : lab[groups[g]])
+		for (i = 1; i <= contender_count; i++) {
+			v = value[groups[g], contenders[i]]
+			printf " %s", (v + 0 > 0 ? v : "-")
+		}
+		print ""
+	}
+}
+
+function pivot_print(    i, g, head, rule, row) {
+	head = "| where | case |"
+	rule = "|---|---|"
+	for (i = 1; i <= contender_count; i++) {
+		head = head " " contenders[i] " |"
+		rule = rule "---:|"
+	}
+	print head " cores |"
+	print rule "---|"
+	for (g = 1; g <= group_count; g++) {
+		row = "| " lab[groups[g]] " | " name[groups[g]] " |"
+		for (i = 1; i <= contender_count; i++)
+			row = row " " text[groups[g], contenders[i]] " |"
+		print row " " cores[groups[g]] " |"
+	}
+	print ""
+	printf "%s in %s", metric, unit
+	if (metric ~ /^round trip/)
+		printf ", then its 99th percentile"
+	if (cpu_unit != "")
+		printf " (CPU of the near + the far end in %s)", cpu_unit
+	print "; *: not every run came to its end in time."
+}
+
+END {
+	if (mode == "points")
+		points_print()
+	if (mode == "bars" && group_count)
+		bars_print()
+	if (mode == "pivot" && group_count)
+		pivot_print()
+}

@@ -1,0 +1,572 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- Wireshark's view of RLTP and of the manager's frames: docs/wire.md and docs/manager.md as a
+-- dissector. Checksums are computed, bitmaps spelled out, retransmissions and refusals marked.
+--
+--   wireshark -X lua_script:tools/rltp.lua CAPTURE        or copy it to the personal Lua plugins
+--   tshark -X lua_script:tools/rltp.lua -r CAPTURE -O rltp
+--
+-- Frames are recognised on UDP port 4795, and on any other by version, length and checksum.
+
+local rltp = Proto("rltp", "RLTP, the transport of Direct xPU")
+
+local PORT = 4795
+local COMMON_BYTES = 32
+local DATA_BYTES = 64
+
+local TYPES = {
+	[0x01] = "HELLO", [0x02] = "HELLO_ACK", [0x03] = "RESET", [0x04] = "PING",
+	[0x05] = "PONG", [0x06] = "PMTU_PROBE", [0x07] = "PMTU_ACK", [0x08] = "BYE",
+	[0x10] = "ACK", [0x11] = "NACK", [0x12] = "CREDIT", [0x13] = "RESYNC",
+	[0x20] = "NAP", [0x21] = "PUT", [0x22] = "GET_REQ", [0x23] = "GET_RSP",
+	[0x26] = "CFG_RD", [0x27] = "CFG_RD_RSP", [0x28] = "CFG_WR", [0x29] = "CFG_WR_RSP",
+	[0x40] = "JOIN", [0x41] = "LEASE", [0x42] = "RENEW", [0x43] = "LEAVE",
+	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
+	[0x48] = "REFUSE", [0x49] = "STATUS", [0x4a] = "ANSWER",
+}
+local FLAGS = {
+	{ "ar", "Acknowledge at once (AR)" }, { "ackv", "cum_ack is valid (ACKV)" },
+	{ "rtx", "Retransmission (RTX)" }, { "first", "First packet (FIRST)" },
+	{ "last", "Last packet (LAST)" }, { "sol", "Raise an event (SOL)" },
+	{ "fence", "FENCE" }, { "imm", "Immediate data (IMM)" },
+	{ "nack", "New gap (NACK)" }, { "bmp", "Bitmap follows (BMP)" },
+	{ "probe", "Probe (PROBE)" }, { "crcp", "Checksum covers all (CRCP)" },
+	{ "credit", "Credit fields are valid (CREDIT)" },
+}
+local REFUSALS = {
+	[0] = "none", [1] = "receiver not ready", [2] = "outside the window",
+	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
+	[7] = "not permitted", [8] = "limit exceeded", [9] = "closing", [10] = "bad version",
+	[11] = "unsupported",
+}
+local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
+local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU" }
+local ACTIONS = { [1] = "grant", [2] = "revoke" }
+
+-- ---- fields ----
+
+local fields = {}
+
+-- Declares rltp.NAME; kind is a method of ProtoField.
+local function field(name, title, kind, ...)
+	fields[name] = ProtoField[kind]("rltp." .. name, title, ...)
+end
+
+field("version", "Version", "uint8", base.DEC, nil, 0xf0)
+field("header_words", "Header length in 8 bytes", "uint8", base.DEC, nil, 0x0f)
+field("type", "Type", "uint8", base.HEX, TYPES)
+field("flags", "Flags", "uint16", base.HEX)
+for bit_number, flag in ipairs(FLAGS) do
+	field("flags." .. flag[1], flag[2], "bool", 16, nil, 2 ^ (bit_number - 1))
+end
+field("dst_session", "To session", "uint32", base.HEX)
+field("src_node", "From node (65534 manager, 65535 none yet)", "uint16", base.DEC)
+field("dst_node", "To node", "uint16", base.DEC)
+field("psn", "Packet number", "uint32", base.DEC)
+field("tx_ts", "Sent at (64 ns)", "uint32", base.DEC)
+field("cum_ack", "Next packet expected", "uint32", base.DEC)
+field("len", "Bytes after the header", "uint16", base.DEC)
+field("ce_count", "Packets marked CE", "uint16", base.DEC)
+field("crc", "Checksum", "uint32", base.HEX)
+field("crc.status", "Checksum status", "string")
+field("dst_qp", "Queue pair", "uint16", base.DEC)
+field("dst_function", "Function", "uint8", base.DEC)
+field("vc_tc", "Virtual channel and class", "uint8", base.HEX)
+field("qp_magic", "Queue pair's magic", "uint32", base.HEX)
+field("msg_id", "Message", "uint32", base.DEC)
+field("sub", "Packet of the message", "uint32", base.DEC)
+field("addr", "Address", "uint64", base.HEX)
+field("key", "Key", "uint32", base.HEX)
+field("msg_len", "Bytes of the message", "uint32", base.DEC)
+field("imm", "Immediate data", "uint64", base.HEX)
+field("payload", "Payload", "bytes")
+
+field("ack.echo_ts", "Echoed time (64 ns)", "uint32", base.DEC)
+field("ack.echo_psn", "Echoed packet", "uint32", base.DEC)
+field("ack.hold", "Held for (64 ns)", "uint32", base.DEC, { [0xffffffff] = "nothing arrived" })
+field("ack.sack_off", "Bitmap begins at +", "uint16", base.DEC)
+field("ack.sack_words", "Words of bitmap", "uint8", base.DEC)
+field("ack.rx_level", "Receive buffer, of 31", "uint8", base.DEC)
+field("ack.rwnd", "Receive window in packets", "uint16", base.DEC)
+field("ack.dup_count", "Duplicates received", "uint16", base.DEC)
+field("ack.rx_count", "Packets received", "uint32", base.DEC)
+field("ack.bitmap", "Bitmap", "bytes")
+field("ack.received", "Received beyond", "string")
+field("ack.missing", "Packets missing before the last received", "uint32", base.DEC)
+
+field("credit.qp", "Queue pair", "uint16", base.HEX)
+field("credit.limit", "NAPs before number", "uint32", base.DEC)
+
+field("nack.code", "Refused", "uint8", base.DEC, REFUSALS)
+field("nack.qp", "Queue pair", "uint16", base.DEC)
+field("nack.msg_id", "Message", "uint32", base.DEC)
+field("nack.psn", "Packet number", "uint32", base.DEC)
+field("nack.retry_us", "Try again after us", "uint32", base.DEC)
+
+field("hello.incarnation", "Incarnation", "uint64", base.HEX)
+field("hello.epoch", "Epoch", "uint32", base.DEC)
+field("hello.session", "Session", "uint32", base.HEX)
+field("hello.psn", "First packet number", "uint32", base.DEC)
+field("hello.rwnd", "Receive window in packets", "uint16", base.DEC)
+field("hello.payload", "Largest payload", "uint16", base.DEC)
+field("hello.features", "Features", "uint32", base.HEX)
+field("hello.uuid", "UUID", "bytes")
+field("hello.token", "Token", "uint64", base.HEX)
+field("hello.echo_session", "Answers session", "uint32", base.HEX)
+field("hello.echo_psn", "Answers packet number", "uint32", base.DEC)
+field("hello.nap_credit", "First NAP credits", "uint16", base.DEC)
+field("hello.recovery", "Recovery", "uint8", base.DEC, RECOVERIES)
+field("hello.tag", "Authentication", "bytes")
+
+field("reset.session", "Unknown session", "uint32", base.HEX)
+field("reset.code", "Reason", "uint32", base.DEC, REFUSALS)
+field("reset.token", "Token", "uint64", base.HEX)
+field("ping.opaque", "To be repeated", "uint64", base.HEX)
+field("pmtu.id", "Probe", "uint32", base.DEC)
+field("pmtu.bytes", "Bytes of UDP payload", "uint16", base.DEC)
+field("bye.token", "Token", "uint64", base.HEX)
+field("bye.code", "Reason", "uint32", base.DEC, REFUSALS)
+
+field("get.reply_addr", "Answer's address", "uint64", base.HEX)
+field("get.reply_key", "Answer's key", "uint32", base.HEX)
+field("get.reply_msg_id", "Answer's message", "uint32", base.DEC)
+field("get.length", "Bytes wanted", "uint64", base.DEC)
+field("cfg.register", "First register", "uint64", base.DEC)
+field("cfg.count", "Registers", "uint32", base.DEC)
+field("cfg.value", "Value", "uint32", base.HEX)
+field("cfg.status", "Ended with", "uint32", base.DEC, REFUSALS)
+
+field("manage.request", "Request", "uint64", base.DEC)
+field("manage.nonce", "Nonce", "uint64", base.HEX)
+field("manage.epoch", "Manager's epoch", "uint64", base.HEX)
+field("manage.sequence", "Sequence", "uint64", base.DEC)
+field("manage.cursor", "Cursor", "uint16", base.DEC)
+field("manage.lease_ns", "Lease in ns", "uint64", base.DEC)
+field("manage.node", "Node", "uint16", base.DEC)
+field("manage.incarnation", "Incarnation", "uint64", base.HEX)
+field("manage.uuid", "UUID", "bytes")
+field("manage.from", "From sequence", "uint64", base.DEC)
+field("manage.to", "To sequence", "uint64", base.DEC)
+field("manage.first", "First id", "uint16", base.DEC)
+field("manage.next", "Next id", "uint16", base.DEC)
+field("manage.rows", "Rows", "uint16", base.DEC)
+field("manage.version", "Version of the grants", "uint64", base.DEC)
+field("manage.action", "Action", "uint8", base.DEC, ACTIONS)
+field("manage.host", "Host", "string")
+field("manage.xpu", "xPU", "string")
+field("manage.status", "Status", "int32", base.DEC)
+field("manage.retry_ns", "Try again after ns", "uint64", base.DEC)
+field("manage.text", "Text", "string")
+field("manage.mac", "MAC", "bytes")
+field("row.id", "Node", "uint16", base.DEC)
+field("row.kind", "Kind", "uint8", base.DEC, KINDS)
+field("row.flags", "Flags (1 alive, 2 granted)", "uint8", base.HEX)
+field("row.capabilities", "Capabilities", "uint32", base.HEX)
+field("row.magic", "Magic of the service queue pair", "uint32", base.HEX)
+field("row.incarnation", "Incarnation", "uint64", base.DEC)
+field("row.memory", "Memory in bytes", "uint64", base.DEC)
+field("row.uuid", "UUID", "bytes")
+field("row.address", "Address", "ipv6")
+field("row.port", "Port", "uint16", base.DEC)
+field("row.name", "Name", "string")
+field("row.engine", "Engine", "string")
+field("row.device", "Device", "string")
+
+local declared = {}
+for _, one in pairs(fields) do
+	declared[#declared + 1] = one
+end
+rltp.fields = declared
+
+local experts = {
+	crc = ProtoExpert.new("rltp.crc.bad", "The checksum is wrong", expert.group.CHECKSUM,
+		expert.severity.ERROR),
+	malformed = ProtoExpert.new("rltp.malformed", "Not a sound frame", expert.group.MALFORMED,
+		expert.severity.ERROR),
+	rtx = ProtoExpert.new("rltp.retransmission", "Retransmission", expert.group.SEQUENCE,
+		expert.severity.NOTE),
+	gap = ProtoExpert.new("rltp.gap", "The receiver saw a new gap", expert.group.SEQUENCE,
+		expert.severity.NOTE),
+	refused = ProtoExpert.new("rltp.refused", "Refused", expert.group.RESPONSE_CODE,
+		expert.severity.WARN),
+	reset = ProtoExpert.new("rltp.unknown_session", "The peer does not know this session",
+		expert.group.RESPONSE_CODE, expert.severity.WARN),
+}
+local expert_list = {}
+for _, one in pairs(experts) do
+	expert_list[#expert_list + 1] = one
+end
+rltp.experts = expert_list
+
+-- ---- checksum: CRC-32C over the header with the field zero and, with CRCP, what follows ----
+
+local crc_table = {}
+for byte = 0, 255 do
+	local crc = byte
+	for _ = 1, 8 do
+		local low = bit.band(crc, 1)
+		crc = bit.rshift(crc, 1)
+		if low == 1 then
+			crc = bit.bxor(crc, 0x82f63b78)
+		end
+	end
+	crc_table[byte] = crc
+end
+
+local function crc_add(crc, text)
+	for i = 1, #text do
+		local index = bit.band(bit.bxor(crc, text:byte(i)), 0xff)
+		crc = bit.bxor(bit.rshift(crc, 8), crc_table[index])
+	end
+	return crc
+end
+
+local function has_flag(tvb, number)
+	return bit.band(tvb(2, 2):uint(), 2 ^ number) ~= 0
+end
+
+local function crc_good(tvb, header_bytes)
+	local covered = has_flag(tvb, 11) and tvb:len() or header_bytes
+	local crc = crc_add(0xffffffff, tvb:raw(0, 28) .. "\0\0\0\0")
+	crc = bit.bnot(crc_add(crc, tvb:raw(32, covered - 32))) % 4294967296
+	return crc == tvb(28, 4):uint()
+end
+
+-- Length, version and type as wire_header_decode sees them; the header's length, or nil.
+local function header_length(tvb)
+	if tvb:len() < COMMON_BYTES or bit.rshift(tvb(0, 1):uint(), 4) ~= 1 then
+		return nil
+	end
+	local type, header_bytes = tvb(1, 1):uint(), bit.band(tvb(0, 1):uint(), 15) * 8
+	local reliable = type == 0x13 or (type >= 0x20 and type < 0x40)
+	local expected = not reliable and COMMON_BYTES
+		or has_flag(tvb, 7) and DATA_BYTES + 8 or DATA_BYTES
+	if not TYPES[type] or header_bytes ~= expected
+		or tvb:len() ~= header_bytes + tvb(24, 2):uint() then
+		return nil
+	end
+	return header_bytes
+end
+
+-- ---- bodies ----
+
+-- Adds fields one after another from `at`: each { name, bytes }; a name of nil is left out.
+local function add_run(tree, tvb, at, run)
+	for _, one in ipairs(run) do
+		if one[1] then
+			tree:add(fields[one[1]], tvb(at, one[2]))
+		end
+		at = at + one[2]
+	end
+	return at
+end
+
+-- The ranges of packets that a bitmap says have arrived, and how many before the last have not.
+local function bitmap_read(tvb, first, words)
+	local ranges, missing, gap, start, number = {}, 0, 0, nil, first
+	local function close(last)
+		if start then
+			ranges[#ranges + 1] = start == last and tostring(start)
+				or string.format("%d-%d", start, last)
+			start = nil
+		end
+	end
+	for word = 0, words - 1 do
+		for i = 0, 63 do
+			local half = tvb(64 + 8 * word + (i < 32 and 4 or 0), 4):uint()
+			if bit.band(bit.rshift(half, i % 32), 1) == 1 then
+				start = start or number
+				missing, gap = missing + gap, 0
+			else
+				close((number - 1) % 4294967296)
+				gap = gap + 1
+			end
+			number = (number + 1) % 4294967296
+		end
+	end
+	close((number - 1) % 4294967296)
+	return table.concat(ranges, ", "), missing
+end
+
+local bodies = {}
+
+function bodies.ACK(tvb, tree, info)
+	local offset, words = tvb(44, 2):uint(), tvb(46, 1):uint()
+	add_run(tree, tvb, 32, {
+		{ "ack.echo_ts", 4 }, { "ack.echo_psn", 4 }, { "ack.hold", 4 },
+		{ "ack.sack_off", 2 }, { "ack.sack_words", 1 }, { "ack.rx_level", 1 },
+		{ "ack.rwnd", 2 }, { "ack.dup_count", 2 }, { "ack.rx_count", 4 },
+	})
+	if has_flag(tvb, 12) then
+		add_run(tree, tvb, 56, { { "credit.qp", 2 }, { nil, 2 }, { "credit.limit", 4 } })
+	end
+	info[#info + 1] = string.format("next %d", tvb(20, 4):uint())
+	if words > 0 then
+		local first = (tvb(20, 4):uint() + offset) % 4294967296
+		local received, missing = bitmap_read(tvb, first, words)
+		tree:add(fields["ack.bitmap"], tvb(64, 8 * words))
+		tree:add(fields["ack.received"], tvb(64, 8 * words), received):set_generated()
+		-- What lies between cum_ack and a bitmap that begins later it does not say.
+		tree:add(fields["ack.missing"], tvb(64, 8 * words), missing):set_generated()
+		info[#info + 1] = "and " .. received
+	end
+	if has_flag(tvb, 8) then
+		tree:add_proto_expert_info(experts.gap)
+	end
+end
+
+function bodies.NACK(tvb, tree, info)
+	add_run(tree, tvb, 32, {
+		{ "nack.code", 1 }, { nil, 1 }, { "nack.qp", 2 }, { "nack.msg_id", 4 },
+		{ "nack.psn", 4 }, { "nack.retry_us", 4 },
+	})
+	local why = REFUSALS[tvb(32, 1):uint()] or "for an unknown reason"
+	info[#info + 1] = string.format("packet %d: %s", tvb(40, 4):uint(), why)
+	tree:add_proto_expert_info(experts.refused, "Refused: " .. why)
+end
+
+function bodies.CREDIT(tvb, tree, info)
+	info[#info + 1] = has_flag(tvb, 0) and "asks" or "grants"
+	for at = 32, tvb:len() - 8, 8 do
+		local entry = tree:add(tvb(at, 8), string.format("Function %d, queue pair %d",
+			tvb(at, 1):uint(), tvb(at + 1, 1):uint()))
+		add_run(entry, tvb, at, { { "credit.qp", 2 }, { nil, 2 }, { "credit.limit", 4 } })
+		info[#info + 1] = string.format("%d.%d < %d", tvb(at, 1):uint(),
+			tvb(at + 1, 1):uint(), tvb(at + 4, 4):uint())
+	end
+end
+
+function bodies.HELLO(tvb, tree, info)
+	add_run(tree, tvb, 32, {
+		{ "hello.incarnation", 8 }, { "hello.epoch", 4 }, { "hello.session", 4 },
+		{ "hello.psn", 4 }, { "hello.rwnd", 2 }, { "hello.payload", 2 },
+		{ "hello.features", 4 }, { nil, 4 }, { "hello.uuid", 16 }, { "hello.token", 8 },
+		{ "hello.echo_session", 4 }, { "hello.echo_psn", 4 }, { "hello.nap_credit", 2 },
+		{ "hello.recovery", 1 }, { nil, 5 }, { "hello.tag", 16 },
+	})
+	info[#info + 1] = string.format("session 0x%08x epoch %d", tvb(44, 4):uint(),
+		tvb(40, 4):uint())
+end
+bodies.HELLO_ACK = bodies.HELLO
+
+function bodies.RESET(tvb, tree, info)
+	add_run(tree, tvb, 32, { { "reset.session", 4 }, { "reset.code", 4 }, { "reset.token", 8 } })
+	info[#info + 1] = string.format("session 0x%08x", tvb(32, 4):uint())
+	tree:add_proto_expert_info(experts.reset)
+end
+
+function bodies.PING(tvb, tree)
+	tree:add(fields["ping.opaque"], tvb(32, 8))
+end
+bodies.PONG = bodies.PING
+
+function bodies.PMTU_PROBE(tvb, tree, info)
+	add_run(tree, tvb, 32, { { "pmtu.id", 4 }, { "pmtu.bytes", 2 } })
+	info[#info + 1] = string.format("%d bytes", tvb(36, 2):uint())
+end
+bodies.PMTU_ACK = bodies.PMTU_PROBE
+
+function bodies.BYE(tvb, tree)
+	add_run(tree, tvb, 32, { { "bye.token", 8 }, { "bye.code", 4 } })
+end
+
+function bodies.GET_REQ(tvb, tree, _, at)
+	add_run(tree, tvb, at, {
+		{ "get.reply_addr", 8 }, { "get.reply_key", 4 }, { "get.reply_msg_id", 4 },
+		{ "get.length", 8 },
+	})
+end
+
+local function register_add(tree, tvb)
+	tree:add(fields["cfg.register"], tvb(48, 8), tvb(48, 8):uint64() / 4):set_generated()
+end
+
+local function values_add(tree, tvb, at)
+	for value = at, tvb:len() - 4, 4 do
+		tree:add(fields["cfg.value"], tvb(value, 4))
+	end
+end
+
+function bodies.CFG_RD(tvb, tree, _, at)
+	register_add(tree, tvb)
+	tree:add(fields["cfg.count"], tvb(at, 4))
+end
+
+function bodies.CFG_WR(tvb, tree, _, at)
+	register_add(tree, tvb)
+	values_add(tree, tvb, at)
+end
+
+function bodies.CFG_RD_RSP(tvb, tree, _, at)
+	tree:add(fields["cfg.status"], tvb(56, 4))
+	values_add(tree, tvb, at)
+end
+bodies.CFG_WR_RSP = bodies.CFG_RD_RSP
+
+-- ---- the manager's frames ----
+
+-- A length and that many characters; where they end.
+local function text_add(tree, tvb, at, name)
+	local bytes = tvb(at, 1):uint()
+	tree:add(fields[name], tvb(at + 1, bytes))
+	return at + 1 + bytes
+end
+
+local function row_add(tree, tvb, at)
+	local row = tree:add(tvb(at, 3), string.format("Row: node %d", tvb(at, 2):uint()))
+	at = add_run(row, tvb, at, { { "row.id", 2 }, { "row.kind", 1 } })
+	if tvb(at - 1, 1):uint() == 0 then
+		return at
+	end
+	at = add_run(row, tvb, at, {
+		{ "row.flags", 1 }, { "row.capabilities", 4 }, { "row.magic", 4 },
+		{ "row.incarnation", 8 }, { "row.memory", 8 }, { "row.uuid", 16 },
+		{ "row.address", 16 }, { "row.port", 2 },
+	})
+	at = text_add(row, tvb, at, "row.name")
+	at = text_add(row, tvb, at, "row.engine")
+	return text_add(row, tvb, at, "row.device")
+end
+
+function bodies.JOIN(tvb, tree)
+	row_add(tree, tvb, 48)
+end
+
+function bodies.LEASE(tvb, tree, info)
+	add_run(tree, tvb, 48, {
+		{ "manage.epoch", 8 }, { "manage.sequence", 8 }, { "manage.lease_ns", 8 },
+		{ "manage.node", 2 },
+	})
+	info[#info + 1] = string.format("node %d", tvb(72, 2):uint())
+end
+
+function bodies.RENEW(tvb, tree)
+	add_run(tree, tvb, 48, {
+		{ "manage.incarnation", 8 }, { "manage.uuid", 16 }, { "manage.epoch", 8 },
+		{ "manage.sequence", 8 }, { "manage.cursor", 2 },
+	})
+end
+bodies.LEAVE = bodies.RENEW
+bodies.TABLE_ACK = bodies.RENEW
+
+function bodies.NODE_TABLE(tvb, tree, info)
+	local rows = tvb(76, 2):uint()
+	local at = add_run(tree, tvb, 48, {
+		{ "manage.epoch", 8 }, { "manage.from", 8 }, { "manage.to", 8 },
+		{ "manage.first", 2 }, { "manage.next", 2 }, { "manage.rows", 2 },
+	})
+	for _ = 1, rows do
+		at = row_add(tree, tvb, at)
+	end
+	info[#info + 1] = string.format("%d rows", rows)
+end
+bodies.NODE_DELTA = bodies.NODE_TABLE
+
+function bodies.ASSIGN(tvb, tree)
+	add_run(tree, tvb, 48, {
+		{ "manage.epoch", 8 }, { "manage.version", 8 }, { "manage.action", 1 },
+	})
+	tree:add(fields["manage.host"], tvb(65, 32), tvb(65, 32):stringz())
+	tree:add(fields["manage.xpu"], tvb(97, 32), tvb(97, 32):stringz())
+end
+
+function bodies.REFUSE(tvb, tree, info)
+	local at = add_run(tree, tvb, 48, {
+		{ "manage.status", 4 }, { "manage.retry_ns", 8 }, { "manage.epoch", 8 },
+		{ "manage.version", 8 },
+	})
+	text_add(tree, tvb, at, "manage.text")
+	info[#info + 1] = string.format("status %d", tvb(48, 4):int())
+	if tvb(48, 4):int() < 0 then
+		tree:add_proto_expert_info(experts.refused)
+	end
+end
+bodies.ANSWER = bodies.REFUSE
+
+function bodies.STATUS(tvb, tree)
+	tree:add(fields["manage.first"], tvb(48, 2))
+end
+
+-- ---- the frame ----
+
+local function common_add(tree, tvb, header_bytes)
+	add_run(tree, tvb, 0, { { "version", 1 } })
+	tree:add(fields.header_words, tvb(0, 1))
+	tree:add(fields.type, tvb(1, 1))
+	local flags = tree:add(fields.flags, tvb(2, 2))
+	for _, flag in ipairs(FLAGS) do
+		flags:add(fields["flags." .. flag[1]], tvb(2, 2))
+	end
+	add_run(tree, tvb, 4, {
+		{ "dst_session", 4 }, { "src_node", 2 }, { "dst_node", 2 }, { "psn", 4 },
+		{ "tx_ts", 4 }, { "cum_ack", 4 }, { "len", 2 }, { "ce_count", 2 }, { "crc", 4 },
+	})
+	local good = crc_good(tvb, header_bytes)
+	tree:add(fields["crc.status"], tvb(28, 4), good and "good" or "bad"):set_generated()
+	if not good then
+		tree:add_proto_expert_info(experts.crc)
+	end
+end
+
+local function extension_add(tree, tvb, info)
+	add_run(tree, tvb, 32, {
+		{ "dst_qp", 2 }, { "dst_function", 1 }, { "vc_tc", 1 }, { "qp_magic", 4 },
+		{ "msg_id", 4 }, { "sub", 4 }, { "addr", 8 }, { "key", 4 }, { "msg_len", 4 },
+	})
+	if has_flag(tvb, 7) then
+		tree:add(fields.imm, tvb(64, 8))
+	end
+	info[#info + 1] = string.format("packet %d, message %d.%d", tvb(12, 4):uint(),
+		tvb(40, 4):uint(), tvb(44, 4):uint())
+end
+
+local function body_add(tree, tvb, header_bytes, name, info)
+	local type = tvb(1, 1):uint()
+	if type >= 0x40 then
+		add_run(tree, tvb, 32, { { "manage.request", 8 }, { "manage.nonce", 8 } })
+		tree:add(fields["manage.mac"], tvb(tvb:len() - 16, 16))
+	end
+	if bodies[name] then
+		bodies[name](tvb, tree, info, header_bytes)
+	elseif tvb:len() > header_bytes then
+		tree:add(fields.payload, tvb(header_bytes))
+	end
+end
+
+function rltp.dissector(tvb, pinfo, root)
+	local header_bytes = header_length(tvb)
+	local tree = root:add(rltp, tvb())
+	pinfo.cols.protocol = "RLTP"
+	if not header_bytes then
+		pinfo.cols.info = "Malformed"
+		tree:add_proto_expert_info(experts.malformed)
+		return tvb:len()
+	end
+	local name, info = TYPES[tvb(1, 1):uint()], {}
+	tree:append_text(", " .. name)
+	common_add(tree, tvb, header_bytes)
+	if header_bytes >= DATA_BYTES then
+		extension_add(tree, tvb, info)
+	end
+	if has_flag(tvb, 2) then
+		tree:add_proto_expert_info(experts.rtx)
+		info[#info + 1] = "(again)"
+	end
+	-- A body that is too short for its type raises an error inside.
+	if not pcall(body_add, tree, tvb, header_bytes, name, info) then
+		tree:add_proto_expert_info(experts.malformed)
+	end
+	pinfo.cols.info = name .. " " .. table.concat(info, " ")
+	return tvb:len()
+end
+
+DissectorTable.get("udp.port"):add(PORT, rltp)
+rltp:register_heuristic("udp", function(tvb, pinfo, root)
+	local header_bytes = header_length(tvb)
+	if not header_bytes or not crc_good(tvb, header_bytes) then
+		return false
+	end
+	rltp.dissector(tvb, pinfo, root)
+	-- What follows between the two is ours, also when its checksum is wrong.
+	pinfo.conversation = rltp
+	return true
+end)
