@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two nodes on loopback seen from outside while they move data over a bad wire: what they publish
- * is monotone and adds up, and what was traced of them is RLTP, frame by frame, and the same at both
- * ends. */
+ * is monotone and adds up, and what was traced of them is RLTP, frame by frame, and the same at
+ * both ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,11 +24,11 @@
 #include "test/support/capture.h"
 #include "wire/frame.h"
 
-#define NEAR     1
-#define FAR      2
-#define BYTES    (1u << 20)
-#define MESSAGES 24
-#define LIMIT_NS (60 * S_NS)
+#define NEAR         1
+#define FAR          2
+#define BYTES        (1u << 20)
+#define MESSAGES     24
+#define LIMIT_NS     (60 * S_NS)
 #define PUBLICATIONS 5 /* enough to see something shrink */
 
 struct rig {
@@ -82,9 +82,8 @@ static void nodes_open(struct rig *r)
 	}
 	introduce(r->nodes[0], r->nodes[1]);
 	introduce(r->nodes[1], r->nodes[0]);
-	r->far = (struct nic_target){.node = FAR,
-				     .qp = 1,
-				     .magic = node_window(r->nodes[1])->qp_magic[1]};
+	r->far = (struct nic_target){
+		.node = FAR, .qp = 1, .magic = node_window(r->nodes[1])->qp_magic[1]};
 }
 
 static void nodes_close(struct rig *r)
@@ -227,7 +226,8 @@ static void observe__counters_are_monotone_and_add_up(void **state)
 	for (; r->publications < PUBLICATIONS; messages += MESSAGES)
 		traffic(r, MESSAGES);
 	settle(r);
-	const struct stats_node *a = &view_of(&r->now, NEAR)->node, *b = &view_of(&r->now, FAR)->node;
+	const struct stats_node *a = &view_of(&r->now, NEAR)->node,
+				*b = &view_of(&r->now, FAR)->node;
 	assert_int_equal(a->totals[STATS_SESSION_inflight], 0);
 	assert_int_equal(a->totals[STATS_SESSION_sent_packets],
 			 a->totals[STATS_SESSION_acked_packets]);
@@ -360,7 +360,8 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 	nodes_open(r);
 	traffic(r, 2);
 	look(r);
-	assert_int_equal(tap_attach(view_of(&r->now, NEAR), 16u << 20, 64, &reader, &other), DXP_OK);
+	assert_int_equal(tap_attach(view_of(&r->now, NEAR), 16u << 20, 64, &reader, &other),
+			 DXP_OK);
 	traffic(r, 2);
 	assert_int_equal(tap_answered(reader), TAP_TAKEN);
 	tap_stop(reader);
@@ -370,7 +371,8 @@ static void observe__a_tracer_sees_a_running_node(void **state)
 		const uint8_t *frame = (const uint8_t *)(record + 1);
 		assert_true(record->captured_bytes >= WIRE_COMMON_BYTES);
 		assert_true(wire_type_known(frame[WIRE_OFF_TYPE]));
-		assert_int_equal(get_be16(frame + WIRE_OFF_SRC_NODE), record->outbound ? NEAR : FAR);
+		assert_int_equal(get_be16(frame + WIRE_OFF_SRC_NODE),
+				 record->outbound ? NEAR : FAR);
 		seen++;
 		tap_release(reader);
 	}
@@ -385,7 +387,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		TEST(observe__a_trace_is_the_same_at_both_ends), /* first: it counts on file names */
+		TEST(observe__a_trace_is_the_same_at_both_ends), /* first: it counts on file names
+								  */
 		TEST(observe__counters_are_monotone_and_add_up),
 		TEST(observe__totals_outlive_a_session),
 		TEST(observe__a_tracer_sees_a_running_node),

@@ -96,9 +96,9 @@ static void attach(struct rig *r, uint32_t snap_bytes)
 {
 	uint32_t other;
 
-	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, snap_bytes, &r->reader,
-				    &other),
-			 DXP_OK);
+	assert_int_equal(
+		tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, snap_bytes, &r->reader, &other),
+		DXP_OK);
 	assert_int_equal(tap_answered(r->reader), TAP_ASKED);
 	assert_null(tap_link(r->tap));
 	look(r);
@@ -108,8 +108,10 @@ static void attach(struct rig *r, uint32_t snap_bytes)
 
 static void pass(struct rig *r, uint32_t bytes, uint64_t at_ns)
 {
-	const struct link_arrival a = {
-		.from = address("10.0.0.2:9"), .data = r->data, .bytes = bytes, .arrived_ns = at_ns};
+	const struct link_arrival a = {.from = address("10.0.0.2:9"),
+				       .data = r->data,
+				       .bytes = bytes,
+				       .arrived_ns = at_ns};
 	const struct link_tap *link = tap_link(r->tap);
 
 	link->received(link->context, &a);
@@ -174,7 +176,8 @@ static void tap_ring__survives_its_end(void **state)
 
 	attach(r, LINK_DATAGRAM_BYTES_MAX);
 	while (seen < 4000) {
-		for (uint64_t n = rng_below(&rng, 20); n > 0 && sent < 4000 && sent < seen + 25; n--) {
+		for (uint64_t n = rng_below(&rng, 20); n > 0 && sent < 4000 && sent < seen + 25;
+		     n--) {
 			sizes[sent] = (uint32_t)rng_below(&rng, sizeof(r->data));
 			pass(r, sizes[sent], sent);
 			sent++;
@@ -411,7 +414,8 @@ static void tap_next__distrusts_its_writer(void **state)
 			words[i] = rng_next(&rng) & (rng_below(&rng, 2) ? 0xff : UINT64_MAX);
 		fseek(file, TAP_DATA_BYTES, SEEK_SET);
 		assert_int_equal(fwrite(words, sizeof(words), 1, file), 1);
-		word_put(file, offsetof(struct tap_ring, tail), rng_next(&rng) >> rng_below(&rng, 64));
+		word_put(file, offsetof(struct tap_ring, tail),
+			 rng_next(&rng) >> rng_below(&rng, 64));
 		const struct tap_record *record = tap_next(r->reader, &broken);
 		assert_false(record && broken);
 		refused += broken;
