@@ -59,6 +59,8 @@ static const char help[] =
 	"      --engine none          memory, registers and transfers only\n"
 	"      --spin-us N            how long to look for work before sleeping, 0 to 1000000 us, "
 	"default 50\n"
+	"      --cc NAME              congestion control: swift (default), none, dctcp or reno; "
+	"same as DXP_CC\n"
 	"      --timeout SECONDS      give up when no manager answers that long, 1 to 1000000; "
 	"default never\n"
 	"      --ready-fd N           write a line end to file descriptor N when all have joined, "
@@ -136,6 +138,7 @@ enum option_code {
 	OPTION_MEMORY,
 	OPTION_ENGINE,
 	OPTION_SPIN,
+	OPTION_CC,
 	OPTION_TIMEOUT,
 	OPTION_READY_FD,
 	OPTION_VERSION,
@@ -152,6 +155,7 @@ static const struct option long_options[] = {
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"spin-us", required_argument, NULL, OPTION_SPIN},
+	{"cc", required_argument, NULL, OPTION_CC},
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
 	{"ready-fd", required_argument, NULL, OPTION_READY_FD},
 	{"verbose", no_argument, NULL, 'v'},
@@ -193,6 +197,16 @@ static const char *number_take(int option, struct arguments *a)
 	}
 }
 
+/* The nodes of the box look into the environment; the option wins. */
+static const char *cc_take(const char *text)
+{
+	enum cc_kind kind;
+
+	if (!cc_parse(text, &kind))
+		return "--cc is swift, none, dctcp or reno";
+	return setenv("DXP_CC", text, 1) == 0 ? NULL : "not enough memory";
+}
+
 /* Options with an address, a size or a name. */
 static const char *text_take(int option, struct arguments *a)
 {
@@ -212,6 +226,7 @@ static const char *text_take(int option, struct arguments *a)
 		return size_parse(optarg, &a->box.memory_bytes)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
+	case OPTION_CC: return cc_take(optarg);
 	case OPTION_KEY: a->key = optarg; return NULL;
 	case OPTION_NAME: a->box.name = optarg; return NULL;
 	case OPTION_STATE: a->box.state_folder = optarg; return NULL;

@@ -244,7 +244,7 @@ local function header_length(tvb)
 	local reliable = type == 0x13 or (type >= 0x20 and type < 0x40)
 	local expected = not reliable and COMMON_BYTES
 		or has_flag(tvb, 7) and DATA_BYTES + 8 or DATA_BYTES
-	if not TYPES[type] or header_bytes ~= expected
+	if not TYPES[type] or header_bytes ~= expected or (not reliable and has_flag(tvb, 7))
 		or tvb:len() < header_bytes
 		or tvb:reported_len() ~= header_bytes + tvb(24, 2):uint() then
 		return nil

@@ -19,7 +19,7 @@
 #define LOOK_NS  (10 * MS_NS)
 
 struct up {
-	const char *directory, *engine, *bind, *grants;
+	const char *directory, *engine, *bind, *grants, *state;
 	uint64_t xpus, slots, memory, port;
 	bool json;
 	uint64_t deadline_ns;
@@ -162,9 +162,13 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
-	const char *argv[] = {"dxpd",  "--manager", u->manager, "--key",   u->key, "--bind",
-			      u->bind, "--slots",   slots,      "--first", number, "--memory",
-			      memory,  "--engine",  u->engine,  NULL};
+	/* --state last: without it the list ends before */
+	const char *argv[] = {"dxpd",   "--manager", u->manager,
+			      "--key",  u->key,      "--bind",
+			      u->bind,  "--slots",   slots,
+			      "--first", number,     "--memory",
+			      memory,   "--engine",  u->engine,
+			      u->state ? "--state" : NULL, u->state, NULL};
 	return part_start(u, name, argv);
 }
 
@@ -304,6 +308,9 @@ int command_up(int argc, char **argv)
 		 OPTION_TEXT, &u.bind, 0, 0},
 		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",
 		 OPTION_NUMBER, &u.port, 0, UINT16_MAX},
+		{"state", "DIR",
+		 "folder for what outlives the fabric: the xPUs' identities and compiled kernels",
+		 OPTION_TEXT, &u.state, 0, 0},
 		{"grants", "any|explicit",
 		 "who may use the xPUs: every host, or as granted (default any)", OPTION_TEXT,
 		 &u.grants, 0, 0},

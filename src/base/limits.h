@@ -42,9 +42,13 @@
 	      * of the time stamps may patch kernel code, 50 us */
 #define LINK_STREAK_MAX \
 	4 /* looks in a row that bring something are a stream, though each brings one datagram */
-#define LINK_QUIET_LOOKS                                                                         \
-	65536 /* then a quiet socket asks for everything again, in case a peer has turned ECN on \
-	       */
+#define LINK_QUIET_LOOKS                                                                    \
+	4096 /* then a quiet socket asks for everything again, 30 ms later at the rate of a \
+		ping-pong */
+#define LINK_SHORT_BYTES \
+	512 /* longer datagrams that come one by one may be a stream on a slow path */
+#define LINK_ECN_OTHER \
+	16 /* messages in a row that want other ECN bits than their socket's: then it changes */
 #define LINK_UNSLEPT_MAX 64 /* looks with success after which epoll is told to stop watching */
 #define LINK_ARRIVAL_AGE_NS                                                                      \
 	(1000ull * 1000 * 1000) /* a stamp older than this is a stepped clock, not a slow reader \
@@ -104,29 +108,36 @@
 #define RLTP_DEAD_NS                                                                 \
 	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
 				 */
-#define RLTP_PING_NS \
-	(1000ull * 1000 * 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS  (500ull * 1000 * 1000) /* four chances before RLTP_DEAD_NS */
-#define RLTP_PONG_NS        (100ull * 1000 * 1000) /* between two answers to one peer */
-#define RLTP_PMTU_BASE      1408 /* payload in an MTU of 1500, which every network here has */
-#define RLTP_PMTU_FLOOR     1152 /* in one of 1280, which IPv6 promises and tunnels leave */
-#define RLTP_PMTU_STEP      128  /* a search ends when it is this close: one percent of a packet */
-#define RLTP_PMTU_TRIES     3    /* of each size: at 10 % loss one size in 1000 is misjudged */
+#define RLTP_PING_NS      \
+	(1000ull * 1000 * \
+	 1000) /* silence of an awaited peer before it is asked for a sign of life */
+#define RLTP_PING_AGAIN_NS     (250ull * 1000 * 1000) /* eight chances before RLTP_DEAD_NS */
+#define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
+#define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
+#define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
+#define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
+#define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
 #define RLTP_PMTU_VERIFY_TRIES 4
-#define RLTP_PMTU_SUSPECT \
-	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out */
+#define RLTP_PMTU_SUSPECT                                                                        \
+	8 /* long packets lost and none arrived: 10^-4 at 30 % loss, and only then probes go out \
+	   */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
-#define RLTP_SHARE \
-	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch */
+#define RLTP_SHARE                                                                               \
+	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch \
+	    */
 #define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
-#define RLTP_GREETINGS_PER_S \
-	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s */
+#define RLTP_RWND_SHORT                                                           \
+	4 /* packets of RLTP_PMTU_BASE take the room of one of 8896: skb and page \
+	   */
+#define RLTP_GREETINGS_PER_S                                                                     \
+	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s \
+	       */
 #define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */
-#define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000) /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
-#define RLTP_RESETS_PER_S   100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US   100 /* a receiver out of buffers asks to be tried again after this */
+#define RLTP_HELLO_FIRST_NS       (20ull * 1000 * 1000)  /* first repeat of a HELLO; doubles */
+#define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
+#define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
+#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
 #define RLTP_NACKS_PENDING \
 	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
 
@@ -155,17 +166,18 @@
 	 1000) /* after a pause of this the window halves, for each: a queue changes \
 		  in less, but a burst each 10 ms should not start from scratch */
 #define RLTP_CC_PATH_NS \
-	(10ull * 1000 * 1000 * 1000) /* after such a pause the path may be another */
-#define RLTP_CC_REBASE     100       /* 2^20 ns at the smallest window: it did not make the delay */
-#define RLTP_CC_DRAIN      20 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-#define RLTP_CC_HOST_LEVEL 16 /* of 31: a fuller receive buffer is about to lose packets */
+	(60u * 1000u) /* round trip that is believed at once: the target holds it in any case */
+#define RLTP_CC_REBASE     100 /* 2^20 ns at the smallest window: it did not make the delay */
+#define RLTP_CC_DRAIN      40  /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
 #define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
 #define RLTP_PACE_TRAIN_BYTES \
 	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
 #define RLTP_PACE_FINEST_NS \
 	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
-#define RLTP_PACE_GAP_MAX_NS \
-	(10u * 1000u * 1000u) /* longest wait for a packet's turn: far below a session's death */
+#define RLTP_PACE_GAP_MAX_NS                                                                    \
+	(2u * 1000u * 1000u) /* longest wait for a packet's turn: 1600 senders fill 10 Gb/s so, \
+				and a host's hiccup is over soon */
 
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */
@@ -204,6 +216,8 @@
 #define FABRIC_NAME_BYTES   32 /* a node's name and its zero: [A-Za-z0-9._-] */
 #define FABRIC_KEY_BYTES    32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS     (3000ull * 1000 * 1000) /* a node silent for this long is dead */
+#define NODE_LOOK_NS \
+	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
 #define FABRIC_DEVICE_BYTES 96 /* an engine's own text about its device, and its zero */
 #define FABRIC_GRANTS_MAX \

@@ -63,6 +63,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .manager = config->manager,
 					  .fabric_key = config->key,
 					  .bind = config->bind,
+					  .follow_address = !options->bind,
 					  .spin_ns = UINT32_MAX, /* we spin ourselves */
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,

@@ -37,8 +37,10 @@ struct link {
 	uint32_t buffer_bytes; /* asked for, of each socket */
 	bool gro;
 	size_t receive_buffer_bytes;
-	struct fault *fault;        /* NULL without DXP_FAULT */
-	const struct link_tap *tap; /* NULL: nobody watches */
+	struct fault *fault;            /* NULL without DXP_FAULT */
+	const struct link_tap *tap;     /* NULL: nobody watches */
+	struct wire_address too_big_to; /* link_too_big's answer; ... */
+	size_t too_big_bytes;           /* ... 0: none */
 	struct link_counters counters;
 	_Atomic int woken; /* set by link_wake on any thread, cleared by link_wait */
 	struct train_limits limits;
@@ -58,6 +60,9 @@ void socket_close(struct link_socket *s);
 
 /* socket.c: see link_socket. Stays as it was when datagrams are waiting. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
+
+/* socket.c: see link_socket. */
+void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
 /* socket.c: what waits in the receive buffer, in bytes of skb truesize; 0 when it cannot be told.
  */

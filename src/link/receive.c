@@ -12,7 +12,8 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define ECN_BITS 3 /* of the TOS and traffic class bytes */
+#define ECN_BITS   3 /* of the TOS and traffic class bytes */
+#define ECN_MARKED 3 /* congestion experienced */
 
 /* Gives the first `used` headers back their rooms, which the kernel has replaced by lengths. */
 static void headers_reset(struct inbox *in, unsigned used)
@@ -105,7 +106,7 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 		in->common.from = in->source->peer;
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
 		control_take(in, c, counters);
-	in->source->ecn_seen |= in->common.ecn != 0;
+	in->source->marked |= in->common.ecn == ECN_MARKED;
 	if (in->segment_bytes == 0 || in->segment_bytes > message->msg_len)
 		in->segment_bytes = message->msg_len;
 }
@@ -208,14 +209,15 @@ size_t inbox_take(struct inbox *in, struct link_arrival *arrivals, size_t count,
 static void quiet_review(const struct link *l, struct link_socket *s)
 {
 	const struct inbox *in = &l->inbox;
-	bool alone = in->filled == 1 && in->segment_bytes == in->messages[0].msg_len &&
+	size_t bytes = in->messages[0].msg_len;
+	bool alone = in->filled == 1 && in->segment_bytes == bytes && bytes <= LINK_SHORT_BYTES &&
 		     s->streak < LINK_STREAK_MAX;
 
 	s->alone = alone ? s->alone + 1 : 0;
 	if (s->quiet && (!alone || s->alone >= LINK_QUIET_LOOKS))
 		socket_quiet(l, s, false);
-	else if (!s->quiet && s->alone >= LINK_ALONE_MAX && !s->ecn_seen)
-		socket_quiet(l, s, true);
+	else if (!s->quiet && s->alone >= LINK_ALONE_MAX)
+		socket_quiet(l, s, !s->marked);
 }
 
 static bool socket_look(struct link *l, unsigned index)

@@ -28,11 +28,13 @@ struct link_socket {
 	unsigned named;      /* looks that still ask who the sender is; of socket 0 never used up */
 	unsigned wanted;     /* messages to ask for: doubles while they come, 1 after none came */
 	bool quiet;          /* as above */
-	bool ecn_seen;       /* since `alone` began to count */
-	unsigned alone;      /* looks that brought one datagram, since the last that did not */
+	bool marked;         /* congestion was experienced since the last change of `quiet` */
+	unsigned alone;      /* looks that brought one short datagram, since one that did not */
 	unsigned streak;     /* looks that brought something, since the last in vain */
 	uint64_t used;       /* the last look that brought something, in looks of the endpoint */
 	uint32_t drops_seen; /* the kernel's own count, which wraps at 32 bits */
+	uint8_t ecn;         /* what leaves through it carries these bits if nothing else is said */
+	unsigned ecn_other;  /* messages in a row that wanted other ones */
 };
 
 struct inbox {

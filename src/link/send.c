@@ -30,17 +30,41 @@ static int messages_send(int fd, struct mmsghdr *messages, size_t count)
 	return message_send(fd, &messages->msg_hdr) < 0 ? -1 : 1;
 }
 
-/* Chooses the socket of each message; who sends through a connected one need not say to whom. */
-static void sockets_choose(const struct link *l, struct train_batch *b,
+/* The ECN bits that a connected socket gives to what leaves through it follow the messages: naming
+ * them in each costs 0.1 us. Returns whether the bits of this one are the socket's. */
+static bool ecn_follow(const struct link *l, struct link_socket *s, uint8_t ecn)
+{
+	if (s->ecn == ecn)
+		s->ecn_other = 0;
+	else if (++s->ecn_other >= LINK_ECN_OTHER)
+		socket_ecn(l, s, ecn);
+	return s->ecn == ecn;
+}
+
+/* The number of the socket for message m, which begins with `first`. Through a connected one it
+ * need not say to whom. */
+static uint8_t socket_choose(struct link *l, struct msghdr *m, size_t length,
+			     const struct link_datagram *first)
+{
+	unsigned number = m->msg_namelen ? busy_socket(l, &first->to) : 0;
+
+	if (number == 0)
+		return 0;
+	bool same = ecn_follow(l, &l->sockets[number], first->ecn);
+	if (!same && first->ecn == 0)
+		return 0; /* no control message says "none" */
+	m->msg_name = NULL;
+	m->msg_namelen = 0;
+	if (same && length == 1)
+		m->msg_controllen = 0;
+	return (uint8_t)number;
+}
+
+static void sockets_choose(struct link *l, struct train_batch *b,
 			   const struct link_datagram *const *list)
 {
 	for (size_t i = 0; i < b->message_count; i++) {
-		struct msghdr *m = &b->messages[i].msg_hdr;
-		b->sockets[i] = m->msg_namelen ? (uint8_t)busy_socket(l, &list[0]->to) : 0;
-		if (b->sockets[i] > 0) {
-			m->msg_name = NULL;
-			m->msg_namelen = 0;
-		}
+		b->sockets[i] = socket_choose(l, &b->messages[i].msg_hdr, b->lengths[i], list[0]);
 		list += b->lengths[i];
 	}
 }
@@ -81,6 +105,23 @@ static bool no_room(int error)
 	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS || error == ENOMEM;
 }
 
+static void too_big_note(struct link *l, const struct link_datagram *d)
+{
+	l->counters.too_big++;
+	l->too_big_to = d->to;
+	l->too_big_bytes = train_datagram_bytes(d);
+}
+
+bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes)
+{
+	if (l->too_big_bytes == 0)
+		return false;
+	*to = l->too_big_to;
+	*bytes = l->too_big_bytes;
+	l->too_big_bytes = 0;
+	return true;
+}
+
 /* A train got nowhere, but a datagram of it did: do not try that again. */
 static void train_blame(struct link *l, const struct link_datagram *first, int error)
 {
@@ -89,6 +130,7 @@ static void train_blame(struct link *l, const struct link_datagram *first, int e
 	errno = error;
 	l->counters.gso_fallbacks++;
 	if (error == EMSGSIZE) {
+		too_big_note(l, first);
 		l->limits.refused_to = first->to;
 		l->limits.refused_bytes = train_datagram_bytes(first);
 		log_info("datagrams of %zu bytes to %s are larger than its path: sent one by one; "
@@ -147,6 +189,8 @@ static size_t list_send(struct link *l, const struct link_datagram *const *list,
 			if (taken < length)
 				break;
 		} else {
+			if (error == EMSGSIZE)
+				too_big_note(l, list[done]);
 			l->counters.send_errors += length;
 			done += length;
 		}

@@ -25,6 +25,15 @@ static int option_get(int fd, int level, int name)
 	return getsockopt(fd, level, name, &value, &bytes) == 0 ? value : 0;
 }
 
+void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
+{
+	s->ecn = ecn;
+	s->ecn_other = 0;
+	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* of an AF_INET6 socket: to IPv4 peers */
+	if (l->limits.family == AF_INET6)
+		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
+}
+
 uint32_t socket_waiting_bytes(const struct link_socket *s)
 {
 	uint32_t memory[SK_MEMINFO_VARS] = {0};
@@ -77,7 +86,7 @@ void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 	s->quiet = quiet;
 	s->wanted = 1;
 	s->alone = 0;
-	s->ecn_seen = false;
+	s->marked = false;
 }
 
 static int bind_refused(const struct wire_address *address, int error)
@@ -93,7 +102,11 @@ static int bind_refused(const struct wire_address *address, int error)
 			  text);
 		return DXP_EBUSY;
 	}
-	if (error == EADDRNOTAVAIL)
+	if (wire_address_link_local(address))
+		log_error("cannot bind UDP %s: a link-local address says nothing without an "
+			  "interface; use a global one, or one of fd00::/8",
+			  text);
+	else if (error == EADDRNOTAVAIL)
 		log_error("cannot bind UDP %s: no interface here has this address; \"ip address\" "
 			  "lists "
 			  "those that exist",
@@ -116,6 +129,11 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+	/* A datagram that is too long for the path is lost, not cut: RLTP finds out by itself, and
+	 * believes no stranger who says so (ICMP). */
+	option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	if (l->limits.family == AF_INET6)
+		option_set(s.fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	buffers_set(s.fd, l->buffer_bytes);
 	option_set(s.fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
 	socket_quiet(l, &s, false);
@@ -165,6 +183,40 @@ int socket_open(struct link *l, const struct link_options *options)
 	if (status != DXP_OK)
 		socket_close(&l->sockets[0]);
 	return status;
+}
+
+static bool quietly_bound(int fd, const struct link *l, struct wire_address address)
+{
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(&address, l->limits.family, &name);
+
+	return bind(fd, &name.any, bytes) == 0;
+}
+
+int link_move(struct link *l, const struct wire_address *address)
+{
+	struct wire_address same_port = *address, any_port = *address;
+	struct link_socket new = socket_make(l);
+	union link_sockaddr name;
+	socklen_t bytes = sizeof(name);
+
+	same_port.port = l->address.port;
+	any_port.port = 0;
+	if (new.fd < 0 || (!quietly_bound(new.fd, l, same_port) && !quietly_bound(new.fd, l, any_port)) ||
+	    getsockname(new.fd, &name.any, &bytes) < 0) {
+		socket_close(&new);
+		return DXP_EIO;
+	}
+	/* those of busy peers are bound to the old address too */
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		socket_close(&l->sockets[i]);
+	l->sockets[0] = new;
+	l->hot = l->turn = 0;
+	l->busy.votes = 0;
+	sockaddr_to_wire(&name, &l->address);
+	if (l->watching)
+		watch_add(l, 0);
+	return DXP_OK;
 }
 
 static void sharing_set(const struct link *l, int value)

@@ -24,9 +24,8 @@ static int socket_name(int fd, const struct wire_address *to, struct sockaddr_in
 	return getsockname(fd, (struct sockaddr *)own, &bytes);
 }
 
-int link_address_towards(const struct wire_address *to, struct wire_address *out)
+static int address_look(const struct wire_address *to, struct wire_address *out)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
 	struct sockaddr_in6 own;
 	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int result = socket_name(fd, to, &own);
@@ -34,12 +33,31 @@ int link_address_towards(const struct wire_address *to, struct wire_address *out
 
 	if (fd >= 0)
 		close(fd);
-	if (result != 0) {
-		log_error("no way to %s: %s; check the address and this machine's routes",
-			  wire_address_format(to, text), strerror(error));
-		return DXP_EIO;
-	}
+	errno = error;
+	if (result != 0)
+		return result;
 	memcpy(out->ip, &own.sin6_addr, sizeof(out->ip));
 	out->port = 0;
-	return DXP_OK;
+	return 0;
+}
+
+bool link_address_now(const struct wire_address *to, struct wire_address *out)
+{
+	return address_look(to, out) == 0;
+}
+
+int link_address_towards(const struct wire_address *to, struct wire_address *out)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (address_look(to, out) == 0)
+		return DXP_OK;
+	if (wire_address_link_local(to))
+		log_error("%s is a link-local address, which says nothing without an interface; "
+			  "use a global one, or one of fd00::/8",
+			  wire_address_format(to, text));
+	else
+		log_error("no way to %s: %m; check the address and this machine's routes",
+			  wire_address_format(to, text));
+	return DXP_EIO;
 }

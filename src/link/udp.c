@@ -10,6 +10,8 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
+#define LEVEL_MAX 31
+
 /* The fault injector that the environment asks for, or none. */
 static int fault_from_environment(uint16_t port, struct fault **out)
 {
@@ -85,6 +87,18 @@ size_t link_receive_buffer(const struct link *l)
 void link_tap_set(struct link *l, const struct link_tap *tap)
 {
 	l->tap = tap;
+}
+
+unsigned link_receive_level(const struct link *l)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
+		if (l->sockets[i].fd >= 0)
+			most = max_u64(most, socket_waiting_bytes(&l->sockets[i]));
+	if (l->receive_buffer_bytes == 0)
+		return 0;
+	return (unsigned)min_u64(LEVEL_MAX, most * LEVEL_MAX / l->receive_buffer_bytes);
 }
 
 void link_counters(const struct link *l, struct link_counters *out)

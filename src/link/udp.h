@@ -32,6 +32,7 @@ struct link_counters {
 	uint64_t send_again;    /* kernel had no room; the caller retries */
 	uint64_t send_errors; /* datagrams given up for any other reason; the transport repeats them
 			       */
+	uint64_t too_big;     /* times the kernel found datagrams longer than their path */
 	uint64_t gso_fallbacks; /* times GSO was found missing or broken, then avoided */
 	/* what the kernel dropped because the socket buffer was full (SO_RXQ_OVFL): datagrams, but
 	 * a train that came in one piece counts once */
@@ -75,12 +76,31 @@ void link_address(const struct link *l, struct wire_address *out);
  * (logged). */
 int link_address_towards(const struct wire_address *to, struct wire_address *out);
 
+/* The same for who looks now and then: false, and nothing logged, when there is no way at present. */
+bool link_address_now(const struct wire_address *to, struct wire_address *out);
+
+/* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
+ * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel
+ * refuses, nothing changed. */
+int link_move(struct link *l, const struct wire_address *address);
+
 /* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP
  * headers, at most 65507); 1472 when it cannot be told. */
 size_t link_path_payload(const struct link *l, const struct wire_address *to);
 
+/* Has the kernel refused datagrams as longer than their path (EMSGSIZE) since this was last asked?
+ * Then *to and *bytes are whose and how long: of several the last, so lower what goes to him and
+ * let the next send tell of others. link_path_payload may know the length that fits. A datagram too
+ * long for the path beyond the first link is not noticed here. */
+bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes);
+
 /* The receive buffer the kernel really gave, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
+
+/* How full the fullest receive buffer is now: 0 (less than 1/31) .. 31. Costs a system call for
+ * each socket: ask every millisecond, or when link_receive fills the whole batch, not every turn.
+ */
+unsigned link_receive_level(const struct link *l);
 
 /* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO train.
  * Returns how many were taken (fewer than count: the kernel has no room now). A datagram the kernel

@@ -16,7 +16,7 @@
 
 static struct nic_function *function_of(const struct rx_stream *s)
 {
-	return stream_function(s->peer->nic, s->index);
+	return stream_function(peer_nic(s->peer), s->index);
 }
 
 static uint32_t unspent(const struct rx_stream *s)
@@ -40,7 +40,7 @@ static void active_add(struct nic_function *f, struct rx_stream *s)
 	f->active_count++;
 	f->promised += unspent(s) - s->first_left;
 	s->listed = true;
-	s->used_ns = s->peer->nic->now_ns;
+	s->used_ns = peer_nic(s->peer)->now_ns;
 }
 
 static void active_remove(struct nic_function *f, struct rx_stream *s)
@@ -105,7 +105,7 @@ static void tell(struct rx_stream *s)
 	struct nic_peer *p = s->peer;
 
 	p->work->due |= 1u << s->index;
-	rltp_endpoint_grant(p->nic->endpoint, p->session, p->nic->now_ns);
+	rltp_endpoint_grant(peer_nic(p)->endpoint, p->session, peer_nic(p)->now_ns);
 }
 
 /* What each active stream may have open: all have the same, and no one more than a quarter. A
@@ -152,8 +152,8 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
 {
 	if (!s->listed)
 		active_add(f, s);
-	s->used_ns = s->peer->nic->now_ns; /* whoever asks is not idle */
-	idle_sweep(f, s->peer->nic->now_ns);
+	s->used_ns = peer_nic(s->peer)->now_ns; /* whoever asks is not idle */
+	idle_sweep(f, peer_nic(s->peer)->now_ns);
 	if (offer(f, s, asked ? 1 : worthwhile(f, s)))
 		return;
 	s->low = unspent(s) / 2;
@@ -172,7 +172,7 @@ void credit_use(struct rx_stream *s)
 		s->first_left--;
 	else if (s->listed)
 		f->promised--;
-	s->used_ns = s->peer->nic->now_ns;
+	s->used_ns = peer_nic(s->peer)->now_ns;
 	if (unspent(s) <= s->low && f->window)
 		grant_more(f, s, false);
 }
@@ -271,7 +271,7 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 	if (w->blocked == 0) {
 		/* Somebody waits for the peer's word, so its silence counts. */
 		if (!rltp_session_busy(p->session))
-			p->session->heard_ns = p->nic->now_ns;
+			p->session->heard_ns = peer_nic(p)->now_ns;
 		p->session->awaited++;
 	}
 	w->blocked |= 1u << index;
@@ -294,7 +294,7 @@ void credit_unwait(struct nic_request *r)
 
 bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
 {
-	struct nic *n = p->nic;
+	struct nic *n = peer_nic(p);
 
 	if (t->naps != limit_known(p, t)) {
 		credit_unwait(r);

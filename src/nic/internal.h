@@ -189,13 +189,17 @@ struct nic_work {
 };
 
 struct nic_peer {
-	struct nic *nic;
 	struct rltp_session *session;
 	struct nic_peer *next;
 	struct nic_work *work;     /* NULL: rests */
 	struct stream_mark *marks; /* one for each stream ever used in this session */
 	uint32_t mark_count;
 };
+
+static inline struct nic *peer_nic(const struct nic_peer *p)
+{
+	return p->session->shared->user;
+}
 
 struct nic {
 	struct nic_options options;
@@ -224,9 +228,9 @@ struct nic_function *stream_function(struct nic *n, uint32_t index);
 void memory_short(struct nic *n); /* what could not go on is tried again before long */
 
 /* pool.c: what is used again and again */
-struct nic_message *message_get(struct nic *n);         /* zeroed; NULL when out of memory */
+struct nic_message *message_get(struct nic *n);         /* fresh; NULL when out of memory */
 void message_put(struct nic *n, struct nic_message *m); /* frees its body too */
-struct nic_request *request_get(struct nic *n);         /* zeroed but for what lies behind */
+struct nic_request *request_get(struct nic *n); /* fresh but for `function`, `head`, `immediate` */
 void request_put(struct nic *n, struct nic_request *r);
 uint8_t *buffer_get(struct nic *n, uint32_t bytes); /* a NAP's, this much of it zeroed */
 void buffer_put(struct nic *n, uint8_t *buffer);    /* or NULL */

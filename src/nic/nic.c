@@ -50,6 +50,9 @@ static int endpoint_create(struct nic *n)
 		.node = o->node,
 		.incarnation = o->incarnation,
 		.window_packets = o->window_packets,
+		.receive_packets = o->receive_packets,
+		.authenticate = o->authenticate,
+		.authenticate_context = o->authenticate_context,
 		.payload_crc = o->payload_crc,
 		.tuning = o->tuning,
 		.nap_credit = o->nap_credit,
@@ -142,12 +145,23 @@ int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w)
 		return DXP_EEXIST;
 	f->window = w;
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		if (f->qp_magic[q] == 0)
+			f->qp_magic[q] = 1; /* 0 stands in answers */
 	w->magic = NIC_WINDOW_MAGIC;
 	w->version = NIC_WINDOW_VERSION;
 	w->bytes = sizeof(*w);
 	w->function = function;
 	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
 	atomic_store(&w->node, n->options.node);
+	return DXP_OK;
+}
+
+int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
+{
+	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
+		return DXP_EINVAL;
+	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }
 
@@ -181,7 +195,6 @@ int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_
 		rltp_endpoint_peer_lost(n->endpoint, peer->node, DXP_ENOMEM);
 		return DXP_ENOMEM;
 	}
-	p->nic = n;
 	p->session = s;
 	p->next = n->peers;
 	n->peers = p;

@@ -28,7 +28,11 @@ struct nic_options {
 	uint16_t node; /* WIRE_NODE_NONE until nic_node_set */
 	uint64_t incarnation;
 	uint8_t uuid[16];
-	uint32_t window_packets; /* 0: the default */
+	uint32_t window_packets;  /* 0: the default */
+	uint32_t receive_packets; /* these as rltp_endpoint_options has them */
+	void (*authenticate)(void *context, const uint8_t *frame, size_t bytes,
+			     uint8_t tag[WIRE_TAG_BYTES]);
+	void *authenticate_context;
 	bool payload_crc;
 	struct rltp_tuning tuning;
 	entropy_fn entropy;

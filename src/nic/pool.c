@@ -17,7 +17,18 @@ struct nic_message *message_get(struct nic *n)
 	if (!m)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
-	memset(m, 0, sizeof(*m));
+	/* One by one: a memset of this length is a string instruction, which costs more. What is
+	 * missing is set by RLTP, or valid only when something here says so. */
+	m->rltp.flags = 0;
+	m->rltp.bytes = 0;
+	m->request = NULL;
+	m->fields = (struct nic_fields){0};
+	m->pieces = NULL;
+	m->piece_offset = 0;
+	m->read_id = 0;
+	m->data = NULL;
+	m->region = NULL;
+	m->stream = NULL;
 	return m;
 }
 
@@ -38,8 +49,16 @@ struct nic_request *request_get(struct nic *n)
 		n->free_requests = r->next;
 	else
 		r = malloc(sizeof(*r));
-	if (r)
-		memset(r, 0, offsetof(struct nic_request, immediate));
+	if (!r)
+		return NULL;
+	/* One by one, as above; `head` is about to be copied. */
+	r->total = r->cut = r->pending = 0;
+	r->cut_done = false;
+	r->status = 0;
+	r->local_count = r->remote_count = 0;
+	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
+	r->waits = NULL;
+	r->local = r->remote = r->pieces;
 	return r;
 }
 

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/place.h"
 #include "nic/internal.h"
 
 uint32_t reads_max(const struct nic *n)
@@ -23,10 +24,10 @@ struct nic_read *read_begin(struct nic_peer *p)
 	if (w && !w->reads)
 		w->reads = calloc(NIC_READS_MAX, sizeof(*w->reads));
 	if (!w || !w->reads) {
-		memory_short(p->nic);
+		memory_short(peer_nic(p));
 		return NULL;
 	}
-	if (w->read_count >= reads_max(p->nic))
+	if (w->read_count >= reads_max(peer_nic(p)))
 		return NULL;
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++) {
 		uint32_t slot = (w->read_id + i) % NIC_READS_MAX;
@@ -125,7 +126,7 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 		read_finish(p, r, DXP_EMALFORMED);
 		return;
 	}
-	memcpy(r->to + h->addr, payload, h->payload_bytes);
+	place(r->to + h->addr, payload, h->payload_bytes, r->bytes - h->addr - h->payload_bytes);
 	r->left -= h->payload_bytes;
 	if (r->left == 0)
 		read_finish(p, r, DXP_OK);
@@ -200,7 +201,7 @@ void cfg_execute(struct nic_peer *p, struct rx_record *record)
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;
-	m->fields.key = writing ? registers_write(p->nic, node, record)
-				: registers_read(p->nic, node, record, m);
+	m->fields.key = writing ? registers_write(peer_nic(p), node, record)
+				: registers_read(peer_nic(p), node, record, m);
 	message_post(m);
 }

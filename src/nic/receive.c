@@ -8,6 +8,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/place.h"
 #include "nic/internal.h"
 
 #define ACCEPTED      ((struct rltp_verdict){0, 0})
@@ -66,8 +67,9 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
 		region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
-	memcpy(region->base + h->addr, payload, h->payload_bytes);
-	/* The engine is the only writer: a locked addition would wait for all that memcpy has
+	place(region->base + h->addr, payload, h->payload_bytes,
+	      h->msg_bytes - offset - h->payload_bytes);
+	/* The engine is the only writer: a locked addition would wait for all that place has
 	 * stored. */
 	uint64_t total = atomic_load_explicit(&f->window->put_bytes, memory_order_relaxed);
 	atomic_store_explicit(&f->window->put_bytes, total + h->payload_bytes,
@@ -75,10 +77,14 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
 	return ACCEPTED;
 }
 
-/* The answer's message, and its body for registers: whoever accepts a request can answer it. */
-static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
+/* The answer's message, and its body for registers: whoever accepts a request can answer it. The
+ * last one is for a request whose turn it is in its stream: those that wait for others could else
+ * hold all that these need. */
+static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
-	struct nic_message *m = p->work->answers < reads_max(p->nic) ? message_get(p->nic) : NULL;
+	struct nic *n = peer_nic(p);
+	uint32_t most = reads_max(n) - !next;
+	struct nic_message *m = p->work->answers < most ? message_get(n) : NULL;
 
 	if (m && body) {
 		m->body = malloc(4 * NIC_CFG_WORDS_MAX);
@@ -86,7 +92,7 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
 	}
 	if (!m || (body && !m->body)) {
 		if (m)
-			message_put(p->nic, m);
+			message_put(n, m);
 		return false;
 	}
 	r->answer = m;
@@ -94,9 +100,10 @@ static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool body)
 	return true;
 }
 
-static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct rx_record *r,
-				     const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
+				     const struct wire_header *h, const uint8_t *payload, bool next)
 {
+	struct nic *n = peer_nic(p);
 	struct nic_region *region;
 
 	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
@@ -106,7 +113,7 @@ static struct rltp_verdict get_check(struct nic *n, struct nic_peer *p, struct r
 		region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
-	if (!answer_reserve(p, r, false))
+	if (!answer_reserve(p, r, next, false))
 		return not_ready(n);
 	region->uses++;
 	r->region = region;
@@ -123,15 +130,17 @@ static bool cfg_shape_good(const struct wire_header *h, const uint8_t *payload)
 	return h->type != WIRE_CFG_RD || (words == 1 && get_be32(payload) <= NIC_CFG_WORDS_MAX);
 }
 
-static struct rltp_verdict cfg_check(struct nic *n, struct nic_peer *p, struct rx_record *r,
-				     const struct wire_header *h, const uint8_t *payload)
+static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
+				     const struct wire_header *h, const uint8_t *payload, bool next)
 {
+	struct nic *n = peer_nic(p);
+
 	if (!n->options.cfg)
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
 	if (!cfg_shape_good(h, payload))
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = buffer_get(n, 0);
-	if (!r->held || !answer_reserve(p, r, true))
+	if (!r->held || !answer_reserve(p, r, next, true))
 		return not_ready(n); /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
@@ -188,15 +197,18 @@ static struct rltp_verdict nap_place(struct rx_record *r, const struct wire_head
 	return ACCEPTED;
 }
 
-static struct rltp_verdict payload_take(struct nic *n, struct nic_peer *p, struct nic_function *f,
-					struct rx_record *r, const struct wire_header *h,
-					const uint8_t *payload)
+static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_record *r,
+					const struct wire_header *h, const uint8_t *payload)
 {
+	struct nic_peer *p = stream->peer;
+	struct nic *n = peer_nic(p);
+	bool next = h->msg_id == stream->next;
+
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
-	case WIRE_PUT: return put_place(n, f, h, payload);
-	case WIRE_GET_REQ: return get_check(n, p, r, h, payload);
-	default: return cfg_check(n, p, r, h, payload);
+	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), h, payload);
+	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
+	default: return cfg_check(p, r, h, payload, next);
 	}
 }
 
@@ -246,7 +258,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	received_write(f, &event, payload);
 	credit_use(stream);
 	stream->next++;
-	counters_note(p->nic, f, h);
+	counters_note(peer_nic(p), f, h);
 	rx_stream_run(stream);
 	return true;
 }
@@ -256,7 +268,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 				       struct rx_stream *stream, struct rx_record *r,
 				       const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic *n = p->nic;
+	struct nic *n = peer_nic(p);
 	bool fresh = r->state == RECORD_EMPTY;
 	struct rltp_verdict verdict = ACCEPTED;
 
@@ -266,7 +278,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code != 0)
 		return verdict;
-	verdict = payload_take(n, p, f, r, h, payload);
+	verdict = payload_take(stream, r, h, payload);
 	if (verdict.code != 0) {
 		if (fresh)
 			record_clear(stream, r, false);
@@ -288,7 +300,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic *n = p->nic;
+	struct nic *n = peer_nic(p);
 
 	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
 		n->counters.magic_reject++;
@@ -313,7 +325,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire_header *h,
 					   const uint8_t *payload)
 {
-	struct nic *n = p->nic;
+	struct nic *n = peer_nic(p);
 
 	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
 	    !n->functions[h->dst_function].window) {

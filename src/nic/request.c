@@ -95,19 +95,19 @@ static struct nic_message *message_begin(struct nic_request *r, struct nic_peer 
 	uint32_t index = stream_index(r->head.dst_function, r->head.dst_qp);
 	struct tx_stream *t = tx_stream_get(p, index);
 
-	if (!t || rltp_session_wake(p->session, p->nic->now_ns) != DXP_OK) {
-		memory_short(p->nic);
+	if (!t || rltp_session_wake(p->session, peer_nic(p)->now_ns) != DXP_OK) {
+		memory_short(peer_nic(p));
 		return NULL;
 	}
 	if (t->next - t->una >= NIC_STREAM_WINDOW)
 		return NULL;
-	struct nic_message *m = message_get(p->nic);
+	struct nic_message *m = message_get(peer_nic(p));
 	if (!m) {
-		memory_short(p->nic);
+		memory_short(peer_nic(p));
 		return NULL;
 	}
 	if (event && !credit_take(r, p, t)) {
-		message_put(p->nic, m);
+		message_put(peer_nic(p), m);
 		return NULL;
 	}
 	m->rltp.type = type;
@@ -148,7 +148,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
 	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
 	r->cut_done = true;
-	p->nic->counters.naps_sent++;
+	peer_nic(p)->counters.naps_sent++;
 	message_commit(m);
 	return true;
 }
@@ -202,7 +202,7 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	request_consume(r, bytes);
 	if (event)
 		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
-	p->nic->counters.puts_sent += r->cut_done;
+	peer_nic(p)->counters.puts_sent += r->cut_done;
 	message_commit(m);
 	return true;
 }
@@ -254,7 +254,7 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
-	p->nic->counters.gets_sent += r->cut_done;
+	peer_nic(p)->counters.gets_sent += r->cut_done;
 	read_message_commit(m, read);
 	return true;
 }
@@ -284,7 +284,7 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.addr = r->remote[0].offset;
 	m->fields.key = read->id;
 	r->cut_done = true;
-	p->nic->counters.cfg_sent++;
+	peer_nic(p)->counters.cfg_sent++;
 	read_message_commit(m, read);
 	return true;
 }
@@ -301,6 +301,10 @@ static void request_advance(struct nic_request *r)
 		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
 			request_fail(r, DXP_ENOENT);
+			return;
+		}
+		if (r->head.dst_magic == 0) {
+			request_fail(r, DXP_EACCESS); /* none is 0: it marks answers */
 			return;
 		}
 		switch (r->head.op) {

@@ -11,8 +11,8 @@
 void message_post(struct nic_message *m)
 {
 	/* Cannot fail: whoever makes a message has woken the session before. */
-	int status = rltp_endpoint_post(m->peer->nic->endpoint, m->peer->session, &m->rltp,
-					m->peer->nic->now_ns);
+	int status = rltp_endpoint_post(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp,
+					peer_nic(m->peer)->now_ns);
 	assert(status == DXP_OK);
 }
 

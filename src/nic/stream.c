@@ -42,7 +42,7 @@ static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool rec
 	mark = &marks[p->mark_count++];
 	*mark = (struct stream_mark){.index = (uint8_t)index, .receives = receives};
 	if (receives)
-		mark->unspent = p->nic->options.nap_credit;
+		mark->unspent = peer_nic(p)->options.nap_credit;
 	return mark;
 }
 
@@ -114,7 +114,7 @@ void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 
 static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record *r)
 {
-	struct nic_function *f = stream_function(p->nic, index);
+	struct nic_function *f = stream_function(peer_nic(p), index);
 	struct nic_event event = {
 		.imm = r->imm,
 		.bytes = r->bytes,
@@ -148,14 +148,14 @@ void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
 	struct nic_peer *p = stream->peer;
 
 	if (r->reserved && !executed)
-		received_unreserve(stream_function(p->nic, stream->index));
+		received_unreserve(stream_function(peer_nic(p), stream->index));
 	if (r->region)
 		r->region->uses--;
 	if (r->answer) {
 		p->work->answers--;
-		message_put(p->nic, r->answer);
+		message_put(peer_nic(p), r->answer);
 	}
-	buffer_put(p->nic, r->held);
+	buffer_put(peer_nic(p), r->held);
 	if (r->state != RECORD_EMPTY) {
 		stream->held--;
 		p->session->partial--;
@@ -214,7 +214,7 @@ void peer_streams_fail(struct nic_peer *p, int status)
 	}
 	/* They may wait for credit of a stream that is gone, and their descriptors are of the past.
 	 */
-	requests_fail(p->nic, p->session->node, status);
+	requests_fail(peer_nic(p), p->session->node, status);
 	if (w)
 		work_free(p);
 	free(p->marks);

@@ -6,11 +6,11 @@
 
 #include <dxp/status.h>
 
-int nic_user_post(struct nic_window *w, const void *descriptor, uint32_t bytes)
+/* Claims the next doorbell. False when all are taken. */
+static bool slot_claim(struct nic_window *w, uint32_t *out)
 {
-	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES)
-		return DXP_EINVAL;
 	uint32_t index, consumer;
+
 	do {
 		/* `consumer` first: read last it may be ahead of an older `producer`, and the
 		 * difference would read as full. Pairs with the engine's release of it: the slot
@@ -18,14 +18,32 @@ int nic_user_post(struct nic_window *w, const void *descriptor, uint32_t bytes)
 		consumer = atomic_load_explicit(&w->consumer, memory_order_acquire);
 		index = atomic_load_explicit(&w->producer, memory_order_relaxed);
 		if (index - consumer >= NIC_DOORBELLS)
-			return DXP_EAGAIN;
+			return false;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&w->producer, &index, index + 1, memory_order_relaxed, memory_order_relaxed));
+	*out = index;
+	return true;
+}
+
+static void doorbell_ring(struct nic_window *w, uint32_t index, uint32_t bytes)
+{
 	struct nic_doorbell *bell = &w->doorbells[index % NIC_DOORBELLS];
-	memcpy(w->descriptors[index % NIC_DOORBELLS], descriptor, bytes);
+
 	bell->bytes = bytes;
 	/* Publishes descriptor and length; pairs with the engine's acquire. */
 	atomic_store_explicit(&bell->lap, nic_lap(index, NIC_DOORBELLS), memory_order_release);
+}
+
+int nic_user_post(struct nic_window *w, const void *descriptor, uint32_t bytes)
+{
+	uint32_t index;
+
+	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES)
+		return DXP_EINVAL;
+	if (!slot_claim(w, &index))
+		return DXP_EAGAIN;
+	memcpy(w->descriptors[index % NIC_DOORBELLS], descriptor, bytes);
+	doorbell_ring(w, index, bytes);
 	return DXP_OK;
 }
 
@@ -42,8 +60,11 @@ static struct nic_event *ring_peek(struct nic_event_ring *r)
 
 static void ring_release(struct nic_event_ring *r)
 {
-	/* The slot was read out; pairs with the engine's acquire before it writes there again. */
-	atomic_fetch_add_explicit(&r->consumer, 1, memory_order_release);
+	uint32_t index = atomic_load_explicit(&r->consumer, memory_order_relaxed);
+
+	/* The slot was read out; pairs with the engine's acquire before it writes there again. One
+	 * consumer at a time, so nobody else changes the index. */
+	atomic_store_explicit(&r->consumer, index + 1, memory_order_release);
 }
 
 bool nic_user_sent(struct nic_window *w, struct nic_event *event)
@@ -71,15 +92,10 @@ void nic_user_received_release(struct nic_window *w)
 	ring_release(&w->received);
 }
 
-struct builder {
-	_Alignas(8) uint8_t bytes[NIC_DESCRIPTOR_BYTES];
-	uint32_t used;
-};
-
-static void builder_begin(struct builder *b, uint8_t op, uint8_t qp, const struct nic_target *to,
-			  uint64_t context)
+static struct nic_descriptor head_of(uint8_t op, uint8_t qp, const struct nic_target *to,
+				     uint64_t context)
 {
-	const struct nic_descriptor head = {
+	return (struct nic_descriptor){
 		.op = op,
 		.qp = qp,
 		.dst_function = to->function,
@@ -88,96 +104,89 @@ static void builder_begin(struct builder *b, uint8_t op, uint8_t qp, const struc
 		.dst_magic = to->magic,
 		.context = context,
 	};
-
-	memcpy(b->bytes, &head, sizeof(head));
-	b->used = sizeof(head);
 }
 
-static struct nic_descriptor *builder_head(struct builder *b)
+/* Posts head, entries and data, each written straight into the slot. */
+static int parts_post(struct nic_window *w, const struct nic_descriptor *head,
+		      const struct nic_lists *entries, const void *data)
 {
-	return (void *)b->bytes;
-}
+	uint32_t first = head->src_count * (uint32_t)sizeof(struct nic_entry);
+	uint32_t second = head->dst_count * (uint32_t)sizeof(struct nic_entry);
+	uint32_t index;
 
-static bool builder_append(struct builder *b, const void *data, uint32_t bytes)
-{
-	if (bytes > sizeof(b->bytes) - b->used)
-		return false;
-	memcpy(b->bytes + b->used, data, bytes);
-	b->used += bytes;
-	return true;
-}
-
-static bool builder_inline(struct builder *b, const void *data, uint32_t bytes)
-{
-	builder_head(b)->flags |= NIC_FLAG_INLINE;
-	builder_head(b)->inline_bytes = bytes;
-	return bytes == 0 || builder_append(b, data, bytes);
+	if (head->src_count + head->dst_count > NIC_LIST_ENTRIES_MAX ||
+	    head->inline_bytes > NIC_INLINE_BYTES_MAX - first - second)
+		return DXP_EINVAL;
+	if (!slot_claim(w, &index))
+		return DXP_EAGAIN;
+	uint8_t *to = w->descriptors[index % NIC_DOORBELLS];
+	memcpy(to, head, sizeof(*head));
+	to += sizeof(*head);
+	if (first > 0)
+		memcpy(to, entries->local, first);
+	if (second > 0)
+		memcpy(to + first, entries->remote, second);
+	if (head->inline_bytes > 0)
+		memcpy(to + first + second, data, head->inline_bytes);
+	doorbell_ring(w, index, (uint32_t)sizeof(*head) + first + second + head->inline_bytes);
+	return DXP_OK;
 }
 
 int nic_user_nap(struct nic_window *w, uint8_t qp, const struct nic_target *to, const void *data,
 		 uint32_t bytes, uint64_t imm, uint64_t context)
 {
-	struct builder b;
+	struct nic_descriptor head = head_of(NIC_OP_NAP, qp, to, context);
 
-	builder_begin(&b, NIC_OP_NAP, qp, to, context);
-	builder_head(&b)->imm = imm;
-	if (!builder_inline(&b, data, bytes))
-		return DXP_EINVAL;
-	return nic_user_post(w, b.bytes, b.used);
-}
-
-static int lists_post(struct nic_window *w, struct builder *b, const struct nic_entry *src,
-		      uint16_t src_count, const struct nic_entry *dst, uint16_t dst_count)
-{
-	if (src_count + dst_count > NIC_LIST_ENTRIES_MAX ||
-	    !builder_append(b, src, src_count * (uint32_t)sizeof(*src)) ||
-	    !builder_append(b, dst, dst_count * (uint32_t)sizeof(*dst)))
-		return DXP_EINVAL;
-	builder_head(b)->src_count = src_count;
-	builder_head(b)->dst_count = dst_count;
-	return nic_user_post(w, b->bytes, b->used);
+	head.imm = imm;
+	head.flags = NIC_FLAG_INLINE;
+	head.inline_bytes = bytes;
+	return parts_post(w, &head, NULL, data);
 }
 
 int nic_user_put(struct nic_window *w, uint8_t qp, const struct nic_target *to,
 		 const struct nic_lists *l, uint64_t context)
 {
-	struct builder b;
+	struct nic_descriptor head = head_of(NIC_OP_PUT, qp, to, context);
 
-	builder_begin(&b, NIC_OP_PUT, qp, to, context);
-	return lists_post(w, &b, l->local, l->local_count, l->remote, l->remote_count);
+	head.src_count = l->local_count;
+	head.dst_count = l->remote_count;
+	return parts_post(w, &head, l, NULL);
 }
 
 int nic_user_get(struct nic_window *w, uint8_t qp, const struct nic_target *to,
 		 const struct nic_lists *l, uint64_t context)
 {
-	struct builder b;
+	struct nic_descriptor head = head_of(NIC_OP_GET, qp, to, context);
+	/* The source is the peer's. */
+	const struct nic_lists swapped = {.local = l->remote, .remote = l->local};
 
-	builder_begin(&b, NIC_OP_GET, qp, to, context);
-	return lists_post(w, &b, l->remote, l->remote_count, l->local, l->local_count);
+	head.src_count = l->remote_count;
+	head.dst_count = l->local_count;
+	return parts_post(w, &head, &swapped, NULL);
 }
 
 int nic_user_cfg_read(struct nic_window *w, uint8_t qp, const struct nic_target *to, uint32_t first,
 		      const struct nic_entry *local, uint64_t context)
 {
 	const struct nic_entry registers = {.offset = 4ull * first, .bytes = local->bytes};
-	struct builder b;
+	const struct nic_lists lists = {.local = &registers, .remote = local};
+	struct nic_descriptor head = head_of(NIC_OP_CFG_READ, qp, to, context);
 
-	builder_begin(&b, NIC_OP_CFG_READ, qp, to, context);
-	return lists_post(w, &b, &registers, 1, local, 1);
+	head.src_count = head.dst_count = 1;
+	return parts_post(w, &head, &lists, NULL);
 }
 
 int nic_user_cfg_write(struct nic_window *w, uint8_t qp, const struct nic_target *to,
 		       uint32_t first, const uint32_t *values, uint32_t count, uint64_t context)
 {
 	const struct nic_entry registers = {.offset = 4ull * first, .bytes = 4 * count};
-	struct builder b;
+	const struct nic_lists lists = {.remote = &registers};
+	struct nic_descriptor head = head_of(NIC_OP_CFG_WRITE, qp, to, context);
 
 	if (count > NIC_CFG_WORDS_MAX)
 		return DXP_EINVAL;
-	builder_begin(&b, NIC_OP_CFG_WRITE, qp, to, context);
-	builder_append(&b, &registers, sizeof(registers));
-	builder_head(&b)->dst_count = 1;
-	if (!builder_inline(&b, values, 4 * count))
-		return DXP_EINVAL;
-	return nic_user_post(w, b.bytes, b.used);
+	head.dst_count = 1;
+	head.flags = NIC_FLAG_INLINE;
+	head.inline_bytes = 4 * count;
+	return parts_post(w, &head, &lists, values);
 }

@@ -19,11 +19,15 @@ struct node {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
+	uint64_t look_ns; /* when the own address is looked at again */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
 	struct link_datagram batch[LINK_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };
+
+/* move.c: follows this machine's address where it has changed. */
+void address_follow(struct node *n, uint64_t now_ns);
 
 /* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there
  * were. */

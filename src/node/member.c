@@ -463,6 +463,12 @@ uint64_t member_deadline(const struct member *m)
 	return deadline_ns;
 }
 
+void member_moved(struct member *m, uint64_t now_ns)
+{
+	if (m->state < MEMBER_LEAVING)
+		request_soon(m, now_ns);
+}
+
 void member_leave(struct member *m, uint64_t now_ns)
 {
 	if (m->state >= MEMBER_LEAVING)

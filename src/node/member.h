@@ -66,6 +66,9 @@ size_t member_send(struct member *m, struct link_datagram *out, size_t count, ui
 /* When member_send must be called again; UINT64_MAX after LEFT and FAILED. */
 uint64_t member_deadline(const struct member *m);
 
+/* The own address has changed: the manager is told at once. */
+void member_moved(struct member *m, uint64_t now_ns);
+
 /* Begins to leave; the state is LEFT when the manager knows or was told three times. */
 void member_leave(struct member *m, uint64_t now_ns);
 

@@ -18,7 +18,6 @@
 	1000 /* tries while the kernel has no room; then the rest is left to the transport */
 #define BUFFER_PER_PACKET \
 	16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
-#define WINDOW_MIN 16
 
 /* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id.
  */
@@ -56,12 +55,13 @@ static int link_start(struct node *n)
 	return link_open(&options, &n->link);
 }
 
-static uint32_t window_packets(const struct node *n)
+/* The tag of a greeting: made with the fabric key, which every node of the fabric has. */
+static void authenticate(void *context, const uint8_t *frame, size_t bytes,
+			 uint8_t tag[WIRE_TAG_BYTES])
 {
-	if (n->options.window_packets)
-		return n->options.window_packets;
-	return (uint32_t)clamp_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, WINDOW_MIN,
-				   RLTP_WINDOW_DEFAULT);
+	const struct node *n = context;
+
+	mac_compute(n->mac, frame, bytes, NULL, 0, tag);
 }
 
 static int nic_start(struct node *n)
@@ -69,7 +69,11 @@ static int nic_start(struct node *n)
 	struct nic_options options = {
 		.node = n->id,
 		.incarnation = n->incarnation,
-		.window_packets = window_packets(n),
+		.window_packets = n->options.window_packets,
+		.receive_packets =
+			(uint32_t)max_u64(link_receive_buffer(n->link) / BUFFER_PER_PACKET, 1),
+		.authenticate = n->options.fabric_key ? authenticate : NULL,
+		.authenticate_context = n,
 		.payload_crc = !n->options.no_payload_crc,
 		.tuning = n->options.tuning,
 		.entropy = entropy_kernel,
@@ -125,6 +129,17 @@ static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
 	return memcmp(uuid, zero, sizeof(zero)) == 0;
 }
 
+/* DXP_CC in the environment, where the options do not choose. */
+static int tuning_choose(struct rltp_tuning *tuning)
+{
+	const char *text = getenv("DXP_CC");
+
+	if (tuning->cc != CC_SWIFT || !text || *text == '\0' || cc_parse(text, &tuning->cc))
+		return DXP_OK;
+	log_error("DXP_CC=%s: congestion control is swift, none, dctcp or reno", text);
+	return DXP_EINVAL;
+}
+
 int node_open(const struct node_options *options, struct node **out)
 {
 	struct node *n = calloc(1, sizeof(*n));
@@ -141,6 +156,8 @@ int node_open(const struct node_options *options, struct node **out)
 	uint8_t key[FABRIC_KEY_BYTES];
 	entropy_kernel(NULL, key, sizeof(key)); /* alone, nobody shares it */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
+	if (status == DXP_OK)
+		status = tuning_choose(&n->options.tuning);
 	if (status == DXP_OK)
 		status = link_start(n);
 	if (status == DXP_OK)
@@ -177,6 +194,18 @@ static size_t management_send(struct node *n, uint64_t now_ns)
 	return datagrams_send(n, count);
 }
 
+/* Whoever waits for us learns now that we go, and not after silence: one datagram each. */
+static void peers_leave(struct node *n)
+{
+	size_t count;
+
+	if (!n->nic || !n->link)
+		return;
+	rltp_endpoint_close(nic_endpoint(n->nic));
+	while ((count = nic_send(n->nic, n->batch, LINK_BATCH, link_now_ns())) > 0)
+		datagrams_send(n, count);
+}
+
 void node_close(struct node *n)
 {
 	if (!n)
@@ -186,6 +215,7 @@ void node_close(struct node *n)
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
+	peers_leave(n);
 	observe_close(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
@@ -219,8 +249,8 @@ static uint32_t membership_note(struct node *n)
 
 static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 {
+	address_follow(n, now_ns);
 	uint32_t work = (uint32_t)management_send(n, now_ns);
-
 	work += membership_note(n);
 	return work + peers_update(n);
 }
@@ -250,6 +280,8 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
+	if (observe_asked(&n->observe))
+		observe_tap(n);
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);

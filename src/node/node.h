@@ -30,10 +30,13 @@ struct node_options {
 	/* Not 0: a node with this id and without a manager; its peers come from node_peer alone. */
 	uint16_t static_id;
 	struct wire_address bind; /* port 0: any */
+	bool follow_address;      /* `bind` is what this machine's routes said, not the user: when
+				     they say otherwise, the node moves there and goes on */
 	uint32_t spin_ns;         /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
 	uint32_t window_packets;  /* 0: as the socket's buffer allows */
 	bool no_payload_crc;
-	struct rltp_tuning tuning;     /* for benchmarks and tests */
+	struct rltp_tuning tuning; /* zeros: what people should use, with the congestion control
+				      that DXP_CC in the environment names */
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
 	/* Called from node_turn for each change of the node table, after the NIC knows of it. May

@@ -50,7 +50,7 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 		.echo_psn = io->echo_psn,
 		.hold = io->echo_valid ? timestamp_of(now_ns - min_u64(io->echo_arrived_ns, now_ns))
 				       : WIRE_HOLD_NONE,
-		.rwnd = s->shared->rwnd,
+		.rwnd = session_rwnd(s),
 		.rx_level = s->shared->rx_level,
 		.dup_count = s->dup_count,
 		.rx_count = s->rx_count,

@@ -66,8 +66,6 @@ void cc_resume(struct cc *c, uint64_t now_ns)
 		c->starting = true;
 		window_set(c, rested, CC_ONE);
 	}
-	if (pause_ns >= RLTP_CC_PATH_NS)
-		c->min_delay_ns = 0;
 	c->delay_ns = c->round_delay_ns = 0;
 	c->limited = c->marks = false;
 	c->floored = (uint32_t)(now_ns >> 20);
@@ -119,6 +117,11 @@ static void host_round(struct cc *c, uint8_t level)
 static uint32_t count_add(uint32_t count, uint32_t more)
 {
 	return (uint32_t)min_u64((uint64_t)count + more, INT32_MAX);
+}
+
+void cc_greeted(struct cc *c, uint64_t rtt_ns)
+{
+	c->min_delay_ns = c->path_ns = (uint32_t)clamp_u64(rtt_ns, 1, RLTP_DEAD_NS);
 }
 
 void cc_acked(struct cc *c, const struct cc_ack *ack)

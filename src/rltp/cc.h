@@ -52,6 +52,7 @@ struct cc {
 				 smaller one */
 	uint32_t delay_ns;    /* smoothed fabric delay; 0: no sample yet */
 	uint32_t min_delay_ns;        /* lowest on this path: what propagation takes */
+	uint32_t path_ns;             /* swift: how much of it is believed by now */
 	uint32_t round_delay_ns;      /* lowest in the round trip under way; 0: no sample yet */
 	uint32_t rtt_ns;              /* smoothed, with hosts; 0: no sample yet */
 	uint32_t alpha;               /* DCTCP: share of marked packets, 1/2^20 */
@@ -65,6 +66,10 @@ struct cc {
 
 /* A fresh session. `most`: 1 .. RLTP_WINDOW_MAX packets. */
 void cc_init(struct cc *c, enum cc_kind kind, uint32_t most, uint64_t now_ns);
+
+/* The round trip of the greeting, before anything of our own could queue; with the peer's time, so
+ * the path is no longer than this. Call it once, after cc_init, where it is known. */
+void cc_greeted(struct cc *c, uint64_t rtt_ns);
 
 /* A packet is about to leave and nothing is in flight: after a pause the window says nothing about
  * the path any more. Cheap: may be called for every such packet. */

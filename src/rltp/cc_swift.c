@@ -46,7 +46,8 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
  * the others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
-	uint64_t path = c->min_delay_ns, queue = max_u64(RLTP_CC_QUEUE_NS, path / 8);
+	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
+	uint64_t queue = max_u64(RLTP_CC_QUEUE_NS, path / 8);
 
 	return max_u64(RLTP_CC_TARGET_NS, path + queue) + flows_allowance(c->window) +
 	       burst_allowance(c, inflight);
@@ -96,6 +97,20 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
+/* Many who start at once see nothing but their own queue, and would keep it for the path. So a long
+ * path is believed a quarter more in each round trip, while the window gives way; when all of it
+ * is, doubling may begin again. */
+static void path_believe(struct cc *c)
+{
+	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
+
+	if (c->min_delay_ns <= believed)
+		return;
+	c->path_ns = (uint32_t)min_u64(believed + believed / 4, c->min_delay_ns);
+	if (c->path_ns == c->min_delay_ns)
+		c->starting = true;
+}
+
 /* By 0.8 of the share by which the delay is too long, at most by half; now and then by half, so
  * that the queue empties and everybody on it learns what the path takes without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
@@ -119,6 +134,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 	if (delay == 0)
 		return;
 	floor_watch(c, delay > target, ack->now_ns);
+	path_believe(c);
 	if (delay <= target) {
 		if (c->limited && !c->starting)
 			swift_grow(c, delay,
@@ -168,7 +184,6 @@ static void swift_timeout(struct cc *c, uint64_t now_ns)
 
 const struct cc_ops cc_swift = {
 	.name = "swift",
-	.ecn = true,
 	.acked = swift_acked,
 	.round = swift_round,
 	.lost = swift_lost,

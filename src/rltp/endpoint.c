@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
- * ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
+ * the ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -136,7 +136,9 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		if (s->state != RLTP_IDLE && s->peer_incarnation != 0)
+		/* a greeting is as good for the new process; of what waits behind it nothing left
+		 */
+		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
 		s->peer_epoch = 0;
@@ -305,6 +307,13 @@ void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level)
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e)
 {
 	return &e->counters;
+}
+
+void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight)
+{
+	e->shared.weights[channel] = (uint8_t)weight;
+	for (uint32_t i = 0; i < e->peer_count; i++)
+		rltp_session_weight(e->peers[i], channel, weight);
 }
 
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

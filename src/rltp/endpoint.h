@@ -15,10 +15,11 @@ struct rltp_endpoint_options {
 	uint16_t node;        /* own id; WIRE_NODE_NONE until known (rltp_endpoint_node sets it) */
 	uint64_t incarnation; /* of this process: larger than any before */
 	uint8_t uuid[16];
-	uint32_t window_packets; /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
-				    RLTP_WINDOW_DEFAULT */
-	uint32_t receive_packets; /* what the link's buffer holds: shared by the sessions that are
-				     awake; 0: each peer may have window_packets in flight */
+	uint32_t window_packets;  /* most packets in flight per session, 1 .. RLTP_WINDOW_MAX; 0:
+				     RLTP_WINDOW_DEFAULT */
+	uint32_t receive_packets; /* of the longest kind that the link's buffer holds: shared by the
+				     sessions that are awake; 0: each peer may have
+				     window_packets in flight */
 	bool payload_crc;
 	struct rltp_tuning tuning;
 	uint16_t nap_credit; /* NAPs that each of our queue pairs takes before a grant */
@@ -62,9 +63,9 @@ void rltp_endpoint_destroy(
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
-/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface tells,
- * `incarnation` 0 when not known. A larger incarnation than the session's fails the session with
- * DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
+/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface
+ * tells, `incarnation` 0 when not known. A larger incarnation than the session's fails the session
+ * with DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
  * DXP_ENOMEM; DXP_EINVAL for our own id. */
 struct rltp_peer_info {
 	uint16_t node;
@@ -107,6 +108,9 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 /* What rltp_session_grant and rltp_session_want do, and the session is looked after. */
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
+
+/* The share of a channel, 1 .. 64, in each session, those that will be included. */
+void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 
 /* Calls `visit` for each session that exists. */
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

@@ -64,12 +64,13 @@ void flow_cut(struct rltp_io *io, uint8_t index)
 	io->flows[index].unacked++;
 }
 
-void flow_settled(struct rltp_io *io, uint8_t index)
+void flow_settled(struct rltp_io *io, const struct tx_slot *slot)
 {
-	struct rltp_flow *f = &io->flows[index];
+	struct rltp_flow *f = &io->flows[slot->message->flow];
 
 	assert(f->unacked > 0);
 	f->unacked--;
+	f->refused -= slot->refusals > 0;
 	io->flows_active -= flow_idle(f);
 }
 
@@ -93,7 +94,7 @@ static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 	for (uint32_t ready = io->channels[c].ready; ready != 0; ready &= ready - 1) {
 		uint32_t q = (uint32_t)__builtin_ctz(ready);
 		const struct rltp_flow *f = &io->flows[RLTP_FLOW(c, q)];
-		if (f->unacked < most && f->waiting == 0)
+		if (f->unacked < most && f->refused == 0)
 			mask |= 1u << q;
 	}
 	return mask;
@@ -176,9 +177,10 @@ struct rltp_message *flow_take(struct rltp_io *io)
 	return NULL;
 }
 
-void flows_reset(struct rltp_io *io)
+void flows_reset(struct rltp_session *s, struct rltp_io *io)
 {
-	for (uint32_t c = 0; c < RLTP_CHANNELS; c++)
-		if (io->channels[c].weight == 0)
-			io->channels[c].weight = 1;
+	for (uint32_t c = 0; c < RLTP_CHANNELS; c++) {
+		uint8_t weight = s->shared->weights[c];
+		io->channels[c].weight = weight ? weight : 1;
+	}
 }

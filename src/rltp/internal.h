@@ -19,6 +19,16 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 /* session.c: is there nothing that would be forgotten by resting? The session is awake. */
 bool session_resting(const struct rltp_session *s);
 
+/* What a packet costs the link's buffer depends on its length. */
+static inline uint16_t session_rwnd(const struct rltp_session *s)
+{
+	uint32_t rwnd = s->shared->rwnd;
+
+	if (s->shared->receive_packets && s->payload_bytes <= RLTP_PMTU_BASE)
+		rwnd *= RLTP_RWND_SHORT;
+	return (uint16_t)(rwnd < RLTP_WINDOW_MAX ? rwnd : RLTP_WINDOW_MAX);
+}
+
 /* transmit.c */
 void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 		  struct wire_header *h);
@@ -38,10 +48,10 @@ void flow_remove_head(struct rltp_io *io, uint8_t flow);
 bool flow_ready(const struct rltp_session *s); /* would flow_next find one? */
 struct rltp_flow *flow_next(struct rltp_session *s, uint8_t *index);
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
-void flow_cut(struct rltp_io *io, uint8_t index);     /* one packet of it is under way */
-void flow_settled(struct rltp_io *io, uint8_t index); /* and is no more */
-struct rltp_message *flow_take(struct rltp_io *io);   /* any message, for a session that ends */
-void flows_reset(struct rltp_io *io);
+void flow_cut(struct rltp_io *io, uint8_t index); /* one packet of it is under way */
+void flow_settled(struct rltp_io *io, const struct tx_slot *slot); /* and is no more */
+struct rltp_message *flow_take(struct rltp_io *io); /* any message, for a session that ends */
+void flows_reset(struct rltp_session *s, struct rltp_io *io);
 
 /* acknowledge.c: the receiver's words */
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);
@@ -67,7 +77,8 @@ void slot_lost(struct rltp_session *s, struct tx_slot *slot);
 
 /* refusal.c: what the receiver does not take */
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
-void waiting_release(struct rltp_session *s, uint64_t now_ns);
+struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
+void wait_deadline_find(struct rltp_io *io);
 
 /* keepalive.c: PING and PONG */
 size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,

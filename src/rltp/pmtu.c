@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
- * them may be less. A session starts with what every path of today carries and probes for all that
- * both ends take; it searches between the two where that is lost. When long packets are lost and none
- * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
- * black hole, and the session falls back.
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
+ * between them may be less. A session starts with what every path of today carries and probes for
+ * all that both ends take; it searches between the two where that is lost. When long packets are
+ * lost and none arrives, it probes for the floor and for what it sends: where only the floor
+ * answers, there is a black hole, and the session falls back.
  *
  * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
  * congestion. docs/design.md "Path MTU". */
@@ -155,7 +155,7 @@ void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_
 	if (s->unit <= unit_floor(s) || slot->message->status != DXP_OK ||
 	    slot_bytes(slot) <= unit_floor(s))
 		return;
-	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state == PMTU_VERIFY)
+	if (++p->lost_large < RLTP_PMTU_SUSPECT || p->state != PMTU_REST)
 		return;
 	p->state = PMTU_VERIFY;
 	p->tries = 0;

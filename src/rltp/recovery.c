@@ -40,10 +40,10 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 	 * in the future. */
 	if (slot->state == TX_SENT && slot->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
+	flow_settled(io, slot);
 	slot->state = TX_ACKED;
 	s->counters.acked_packets++;
 	slot->message = NULL;
-	flow_settled(io, m->flow);
 	if (--m->unacked == 0 && m->next_sub == m->packet_count)
 		s->shared->ops->done(s->shared->user, s, m, m->status);
 }
@@ -388,8 +388,6 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
 
-	if (now_ns >= io->wait_deadline_ns)
-		waiting_release(s, now_ns);
 	if (now_ns >= io->reorder_deadline_ns) {
 		uint32_t inflight = io->sent.count, found = rack_losses(s, now_ns);
 		if (found > 0) {
@@ -407,7 +405,5 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 
 uint64_t recovery_deadline(const struct rltp_session *s)
 {
-	uint64_t deadline = min_u64(s->io->reorder_deadline_ns, s->io->wait_deadline_ns);
-
-	return min_u64(deadline, silence_deadline(s));
+	return min_u64(s->io->reorder_deadline_ns, silence_deadline(s));
 }

@@ -8,6 +8,8 @@
 
 #include "rltp/internal.h"
 
+#define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
+
 static int status_of_nack(uint8_t code)
 {
 	switch (code) {
@@ -58,22 +60,28 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	}
 	slot_leave(io, slot);
 	slot_enter(io, slot, TX_WAIT);
-	slot->cause = DATAGRAM_CAUSE_BUSY;
-	slot->sent_ns = now_ns + nack->retry_us * US_NS;
+	io->flows[slot->message->flow].refused += slot->refusals == 0;
+	if (slot->refusals < UINT8_MAX)
+		slot->refusals++;
+	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
+	slot->sent_ns = now_ns + ((uint64_t)nack->retry_us * US_NS << doublings);
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 	s->counters.retransmitted_busy++;
 }
 
-void waiting_release(struct rltp_session *s, uint64_t now_ns)
+struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
 {
-	struct rltp_io *io = s->io;
-
-	io->wait_deadline_ns = UINT64_MAX;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
-		next = slot_next(io, slot);
+	if (now_ns < io->wait_deadline_ns)
+		return NULL;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
 		if (slot->sent_ns <= now_ns)
-			slot_lost(s, slot);
-		else
-			io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
-	}
+			return slot;
+	return NULL;
+}
+
+void wait_deadline_find(struct rltp_io *io)
+{
+	io->wait_deadline_ns = UINT64_MAX;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
+		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 }

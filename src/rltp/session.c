@@ -25,8 +25,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
- * bursts. The peers learn it by the next acknowledgement. */
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
+ * and bursts. The peers learn it by the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -65,7 +65,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		free(io);
 		return DXP_ENOMEM;
 	}
-	flows_reset(io);
+	flows_reset(s, io);
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);
@@ -138,9 +138,22 @@ void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weig
 		s->io->channels[channel].weight = (uint16_t)weight;
 }
 
+/* How long the answer to our only HELLO took; 0 when it is not known which one was answered. */
+static uint64_t greeting_rtt(const struct rltp_session *s, const struct wire_hello *peer,
+			     uint64_t now_ns)
+{
+	uint64_t sent_ns = s->io->hello_deadline_ns - RLTP_HELLO_FIRST_NS;
+
+	if (s->state != RLTP_GREETING || peer->echo_session == 0 ||
+	    s->io->hello_interval_ns != 2 * RLTP_HELLO_FIRST_NS || now_ns <= sent_ns)
+		return 0;
+	return now_ns - sent_ns;
+}
+
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
+	uint64_t rtt_ns = greeting_rtt(s, peer, now_ns);
 
 	s->state = RLTP_OPEN;
 	s->peer_id = peer->session;
@@ -150,12 +163,13 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->agreed =
-		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
 	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	if (rtt_ns != 0)
+		cc_greeted(&s->cc, rtt_ns);
 	pace_init(&io->pace);
 	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;
@@ -184,7 +198,7 @@ static struct rltp_message *message_take(struct rltp_session *s)
 			continue;
 		slot_leave(io, slot);
 		slot->state = TX_FREE;
-		flow_settled(io, m->flow);
+		flow_settled(io, slot);
 		/* A message still in its flow, or with packets further on, is reported when the
 		 * last of it is met. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)

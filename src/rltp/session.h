@@ -44,6 +44,7 @@ struct tx_slot {
 	uint16_t previous, next; /* in the list of its state; TX_NONE ends it */
 	uint8_t state;           /* enum tx_state */
 	uint8_t tries;           /* transmissions so far, saturating */
+	uint8_t refusals;        /* times the receiver had no room for it, saturating */
 	uint8_t cause;           /* enum datagram_cause of the next repeat, for observers */
 };
 
@@ -58,7 +59,7 @@ struct tx_list {
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets cut and not acknowledged */
-	uint32_t waiting; /* of them in TX_WAIT: no more are cut while the receiver has no room */
+	uint32_t refused; /* of them those the receiver had no room for: no more are cut then */
 	int32_t deficit;  /* bytes it may still send in its turn */
 };
 
@@ -108,10 +109,11 @@ struct rltp_shared {
 	uint16_t rwnd;            /* packets in flight that each peer is allowed now */
 	uint32_t receive_packets; /* what the link's buffer holds; 0: not told, rwnd stays */
 	uint32_t awake;           /* sessions that have their `io`: they share it */
-	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
-	bool payload_crc; /* cover payload by the checksum */
+	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
+	bool payload_crc;         /* cover payload by the checksum */
 	struct rltp_tuning tuning;
-	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
+	uint8_t weights[RLTP_CHANNELS]; /* of a session that wakes; 0: 1 */
+	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
 };
@@ -161,7 +163,8 @@ struct rltp_io {
 	bool ring_short;       /* it could not grow; until an acknowledgement makes room */
 	uint64_t last_sent_ns; /* unique per transmission: orders packets that left in one batch */
 	struct pace pace;
-	bool limited; /* window or pace held something back since the last acknowledgement */
+	bool refused_turn; /* what was refused and what is new take turns */
+	bool limited;      /* window or pace held something back since the last acknowledgement */
 
 	/* loss recovery */
 	uint64_t rack_ns; /* newest transmission known to have arrived, and its round trip */
@@ -232,7 +235,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
-	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
+	uint64_t heard_ns;      /* last good frame from the peer, or when waiting for it began */
 	uint64_t pmtu_again_ns; /* when the path may be tried for more; UINT64_MAX: no need */
 	struct cc cc;
 	struct rltp_counters counters;
@@ -241,9 +244,9 @@ struct rltp_session {
 	uint32_t hello_echo_session, hello_echo_psn;
 	bool hello_ack_due;
 	bool bye_due;
-	bool ready;          /* in the queue of those to be looked at now */
-	uint32_t bye_id;     /* what a BYE that is due must put into dst_session */
-	uint32_t heap_index; /* 1 + place in the heap of deadlines; 0: not there */
+	bool ready;                         /* in the queue of those to be looked at now */
+	uint32_t bye_id;                    /* what a BYE that is due must put into dst_session */
+	uint32_t heap_index;                /* 1 + place in the heap of deadlines; 0: not there */
 	uint32_t hello_second, hello_spent; /* greetings whose tag was computed, in which second */
 	struct rltp_session *next_ready;
 };
@@ -258,7 +261,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
+	uint16_t agreed;   /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -277,7 +280,8 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
  * it has outstanding. */
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
 
-/* The share of a channel, 1 .. 64; 1 at first. Forgotten when the session rests. */
+/* The share of a channel, 1 .. 64; what the endpoint says at first, and again when the session has
+ * rested. */
 void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight);
 
 /* The layer above has limits that ops->grants will tell. */
@@ -290,9 +294,9 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
- * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
- * long already end with DXP_EPATH. */
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of
+ * which nothing is known: messages are cut smaller, until probes say more. Those whose packets are
+ * too long already end with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 

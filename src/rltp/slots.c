@@ -89,8 +89,6 @@ void slot_enter(struct rltp_io *io, struct tx_slot *slot, enum tx_state state)
 	struct tx_list *list = list_of(io, state);
 	uint16_t index = (uint16_t)(slot - io->tx);
 
-	if (state == TX_WAIT)
-		io->flows[slot->message->flow].waiting++;
 	slot->state = (uint8_t)state;
 	slot->previous = list->last;
 	slot->next = TX_NONE;
@@ -107,8 +105,6 @@ void slot_leave(struct rltp_io *io, struct tx_slot *slot)
 	assert(slot->state == TX_SENT || slot->state == TX_LOST || slot->state == TX_WAIT);
 	struct tx_list *list = list_of(io, (enum tx_state)slot->state);
 
-	if (slot->state == TX_WAIT)
-		io->flows[slot->message->flow].waiting--;
 	if (slot->previous == TX_NONE)
 		list->first = slot->next;
 	else

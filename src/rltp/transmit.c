@@ -151,11 +151,25 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	return true;
 }
 
+/* What the receiver had no room for, when the time that it named has passed. */
+static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	struct rltp_io *io = s->io;
+	struct tx_slot *slot = refused_due(io, now_ns);
+
+	if (!slot || held_back(s, now_ns))
+		return false;
+	slot_leave(io, slot);
+	slot_sent(io, slot, now_ns);
+	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
+	wait_deadline_find(io);
+	return true;
+}
+
 /* Is there a packet that was never sent, and may it be sent? The pace is not asked. */
 static bool new_ready(const struct rltp_session *s)
 {
-	return s->io->sent.count < session_window(s) && !s->io->ring_short &&
-	       s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
+	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
 }
 
 static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
@@ -192,6 +206,16 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	return true;
 }
 
+/* What was refused and what is new take turns: with a window of one packet, either would else keep
+ * the other back for ever. */
+static bool turn_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	s->io->refused_turn = !s->io->refused_turn;
+	if (s->io->refused_turn)
+		return refused_next(s, now_ns, out) || new_next(s, now_ns, out);
+	return new_next(s, now_ns, out) || refused_next(s, now_ns, out);
+}
+
 size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
 			 uint64_t now_ns)
 {
@@ -211,7 +235,7 @@ size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size
 	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && new_next(s, now_ns, &out[n]))
+	while (n < count && turn_next(s, now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
@@ -226,9 +250,11 @@ static uint64_t packet_deadline(const struct rltp_session *s)
 
 	if (io->probe_due && io->lost.count > 0)
 		return 0;
-	if ((io->lost.count > 0 && io->sent.count < session_window(s)) || new_ready(s))
+	if (io->sent.count >= session_window(s))
+		return UINT64_MAX; /* an acknowledgement must come first */
+	if (io->lost.count > 0 || new_ready(s))
 		return pace_deadline(&io->pace);
-	return UINT64_MAX;
+	return max_u64(io->wait_deadline_ns, pace_deadline(&io->pace));
 }
 
 uint64_t rltp_session_deadline(const struct rltp_session *s)

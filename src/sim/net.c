@@ -355,7 +355,8 @@ static void socket_drain(struct net *n, struct net_host *h)
 		struct link_arrival arrival = {.data = p->data,
 					       .bytes = p->bytes,
 					       .arrived_ns = arrived_ns(n, h, p),
-					       .ecn = p->ecn};
+					       .ecn = p->ecn,
+					       .stamped = true};
 		h->head = p->next;
 		h->socket_bytes -= p->bytes;
 		net_address(p->from, &arrival.from);

@@ -22,6 +22,12 @@ static inline bool wire_address_equal(const struct wire_address *a, const struct
 	return a->port == b->port && memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
 
+/* fe80::/10: the same address may be on every interface, so it cannot name a node. */
+static inline bool wire_address_link_local(const struct wire_address *a)
+{
+	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
+}
+
 void wire_address_encode(const struct wire_address *a, uint8_t out[WIRE_ADDRESS_BYTES]);
 void wire_address_decode(const uint8_t in[WIRE_ADDRESS_BYTES], struct wire_address *a);
 

@@ -184,6 +184,7 @@ int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *he
 	common_decode(data, &h);
 	h.header_bytes = (uint8_t)((data[WIRE_OFF_VERSION_HEADER] & 0xf) * 8);
 	if (!wire_type_known(h.type) || (h.flags & ~WIRE_FLAGS_KNOWN) ||
+	    h.header_bytes < WIRE_COMMON_BYTES ||
 	    h.header_bytes != header_bytes_expected(h.type, h.flags) ||
 	    bytes != (size_t)h.header_bytes + h.payload_bytes)
 		return DXP_EMALFORMED;

@@ -90,6 +90,7 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.engine = o->engine,
 	};
 	int status = bind_choose(o, &common.node.bind);
+	common.node.follow_address = !o->bind;
 
 	if (status == DXP_OK && o->state_folder) {
 		status = identity_folder(o->state_folder);

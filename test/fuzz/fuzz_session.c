@@ -164,10 +164,28 @@ static void greeting_give(struct scene *s, bool answer)
 		.token = 5,
 		.echo_session = session ? session->local_id : 0,
 		.echo_psn = session ? session->initial_psn : 0,
+		.nap_credit = how & 128 ? take8(&s->in) : 4,
+		.recovery = how & 128 ? take8(&s->in) % (WIRE_RECOVERY_LAST + 2) : 0,
 	};
 	h.flags = 0;
 	wire_hello_encode(&hello, body);
 	frame_give(s, &h, body, sizeof(body));
+}
+
+/* Mostly one that is; sometimes one that cannot be. */
+static uint16_t queue_pair_take(struct scene *s)
+{
+	uint8_t which = take8(&s->in);
+
+	return which < 0xf0 ? which % 4 : (uint16_t)(which << 8 | which % 8);
+}
+
+/* Small limits, those just behind the wrap, and any. */
+static uint32_t limit_take(struct scene *s)
+{
+	uint8_t how = take8(&s->in);
+
+	return how < 0xc0 ? how : how < 0xe0 ? UINT32_MAX - how : take32(&s->in);
 }
 
 static void ack_give(struct scene *s)
@@ -184,9 +202,18 @@ static void ack_give(struct scene *s)
 		.dup_count = take8(&s->in),
 		.bitmap = bitmap,
 	};
+	uint8_t how = take8(&s->in);
 
 	for (uint32_t i = 0; i < 8u * ack.sack_words; i++)
 		bitmap[i] = take8(&s->in);
+	ack.rx_level = how % (WIRE_RX_LEVEL_MAX + 2);
+	ack.rwnd = how & 0x40 ? how : 64;
+	ack.credit = how & 0x80;
+	if (ack.credit) {
+		h.flags |= WIRE_FLAG_CREDIT;
+		ack.credit_qp = queue_pair_take(s);
+		ack.credit_limit = limit_take(s);
+	}
 	wire_ack_encode(&ack, body);
 	frame_give(s, &h, body, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words);
 }
@@ -231,6 +258,49 @@ static void reset_give(struct scene *s)
 	frame_give(s, &h, body, sizeof(body));
 }
 
+static void credit_give(struct scene *s)
+{
+	uint8_t body[WIRE_CREDIT_ENTRIES_MAX * WIRE_CREDIT_BYTES], how = take8(&s->in);
+	struct wire_header h = header_begin_peer(s, WIRE_CREDIT);
+	struct wire_credit credit = {.count = 1 + how % WIRE_CREDIT_ENTRIES_MAX};
+
+	if (how & 0x80)
+		h.flags |= WIRE_FLAG_AR;
+	for (uint32_t i = 0; i < credit.count; i++) {
+		credit.entries[i].qp = queue_pair_take(s);
+		credit.entries[i].limit = limit_take(s);
+	}
+	wire_credit_encode(&credit, body);
+	frame_give(s, &h, body, WIRE_CREDIT_BYTES * (size_t)credit.count);
+}
+
+/* Control frames of a body that the input gives; nearly always the right length. */
+static void control_give(struct scene *s)
+{
+	static const struct {
+		uint8_t type, bytes;
+	} kinds[] = {{WIRE_PING, WIRE_PING_BYTES},
+		     {WIRE_PONG, WIRE_PING_BYTES},
+		     {WIRE_PMTU_PROBE, WIRE_PMTU_BYTES},
+		     {WIRE_PMTU_ACK, WIRE_PMTU_BYTES},
+		     {WIRE_BYE, WIRE_BYE_BYTES}};
+	const struct rltp_session *session = session_of(s);
+	uint8_t how = take8(&s->in), body[256] = {0};
+	uint8_t type = kinds[how % ARRAY_COUNT(kinds)].type;
+	size_t bytes = kinds[how % ARRAY_COUNT(kinds)].bytes + (how >= 0xf0);
+	struct wire_header h = header_begin_peer(s, type);
+
+	if (type == WIRE_PMTU_PROBE)
+		bytes += take8(&s->in) / 2;
+	for (size_t i = 0; i < 6; i++)
+		body[i] = take8(&s->in);
+	if (type == WIRE_PMTU_PROBE && how < 0xf0)
+		put_be16(body + 4, (uint16_t)(WIRE_COMMON_BYTES + bytes));
+	if (type == WIRE_BYE && how & 0x40 && session)
+		put_be64(body, token_of(NULL, session->local_id));
+	frame_give(s, &h, body, bytes);
+}
+
 /* A length or an offset in one of its interesting neighbourhoods. */
 static uint64_t number_take(struct scene *s)
 {
@@ -268,11 +338,11 @@ static uint32_t message_id(struct scene *s, uint32_t function, uint32_t qp, uint
 	uint8_t how = take8(&s->in);
 	uint32_t index = stream_index((uint8_t)function, (uint16_t)qp);
 
-	if (!p)
+	if (!p || !p->work)
 		return how;
 	if (type == WIRE_GET_RSP || type == WIRE_CFG_RD_RSP || type == WIRE_CFG_WR_RSP)
-		return p->reads[how % NIC_READS_MAX].id;
-	return (index < NIC_STREAMS && p->rx[index] ? p->rx[index]->next : 0) +
+		return p->work->reads ? p->work->reads[how % NIC_READS_MAX].id : how;
+	return (index < NIC_STREAMS && p->work->rx[index] ? p->work->rx[index]->next : 0) +
 	       (how & 0x80 ? how : how % 4);
 }
 
@@ -388,7 +458,7 @@ static void turn(struct scene *s)
 
 static void step(struct scene *s)
 {
-	switch (take8(&s->in) % 16) {
+	switch (take8(&s->in) % 20) {
 	case 0: greeting_give(s, false); break;
 	case 1: greeting_give(s, true); break;
 	case 2: ack_give(s); break;
@@ -408,6 +478,8 @@ static void step(struct scene *s)
 			nic_peer_lost(s->nic, PEER, DXP_EPEERLOST);
 		peer_introduce(s);
 		break;
+	case 16: credit_give(s); break;
+	case 17: control_give(s); break;
 	default: turn(s);
 	}
 }

@@ -83,7 +83,9 @@ data() {
 }
 
 credit() {
-	holds '-DNAPS=6 -DRING=3 -DRESTARTS=2'
+	holds '-DNAPS=4 -DRING=2 -DFIRST=1 -DRESTARTS=2'
+	holds '-DNAPS=4 -DRING=3 -DFIRST=2 -DRESTARTS=1'
+	[ -z "$long" ] || holds '-DNAPS=5 -DRING=3 -DFIRST=2 -DRESTARTS=2'
 	holds '-DLIVE -DRESTARTS=0 -DTROUBLES=3' all_end
 	holds '-DLIVE -DRESTARTS=2 -DTROUBLES=2' all_end
 	optimise=-O0

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits of one queue pair, as docs/wire.md "CREDIT" has them: A sends NAPs into a ring of RING
- * buffers at B, number n of a session while n is before the limit it knows; B's limits are absolute
- * and only grow. CREDIT frames and the questions for them may be lost, repeated and late; either
- * side may restart, which begins a new session and new numbers. That NAPs themselves arrive exactly
- * once, in any order, is proved in data.pml and taken for granted here.
+/* NAP credits of one queue pair and one sender, as docs/wire.md "CREDIT" and src/nic/credit.c have
+ * them: A sends NAPs into a ring of RING buffers at B, number n of a session while n is before the
+ * limit it knows; B's limits are absolute and only grow. CREDIT frames and the questions for them
+ * may be lost, repeated and late; either side may restart, which begins a new session and new
+ * numbers, while NAPs of the last one still lie in the ring. The first FIRST credits of a session are
+ * promised without looking; a NAP that finds no buffer is refused and sent again. That NAPs
+ * themselves arrive exactly once, in any order, is proved in data.pml and taken for granted here.
  *
  * Without LIVE: safety, against a network in which whatever was ever sent may arrive at any time,
- * never, or often, and a receiver that grants as it likes. With LIVE: everything ends, under weak
- * fairness and a network that spoils a bounded number of frames.
+ * never, or often, and a receiver that grants whenever it may. With LIVE: everything ends, under
+ * weak fairness and a network that spoils a bounded number of frames; B grants only when it must.
  *
- * Proved: no NAP arrives that was not granted, none without a free buffer; every NAP ends, and
- * arrives when nobody restarts.
+ * Proved: no NAP arrives that was not granted; at each grant every slot that is promised is free;
+ * the ring is never overfull; every NAP ends, and arrives when nobody restarts.
  *
- * BREAK=1 takes a CREDIT whatever session it names; 2 grants the whole ring in a greeting although
- * NAPs of the peer's last session still lie in it; 3 (LIVE) never answers a question, as if no
- * CREDIT were ever lost; 4 takes limits as increments: all must be found. */
+ * BREAK=1 takes a CREDIT whatever session it names; 2 forgets at a grant what is promised already;
+ * 3 (LIVE) never answers a question, as if no CREDIT were ever lost; 4 takes limits as increments:
+ * all must be found. */
 #ifndef BREAK
 #define BREAK 0
 #endif
@@ -26,6 +28,9 @@
 #endif
 #ifndef RING
 #define RING 2
+#endif
+#ifndef FIRST
+#define FIRST 1 /* NIC_NAP_CREDIT, hello_nap_credit */
 #endif
 #ifndef TROUBLES
 #define TROUBLES 2
@@ -40,28 +45,34 @@ byte restarts = RESTARTS;
 /* A */
 byte session_a;
 bool open_a = true;       /* has heard the greeting of B for this session */
-byte limit_a = RING;      /* as told */
-byte number;              /* of the next NAP in this session */
+byte limit_a = FIRST;     /* tx_stream.limit */
+byte number;              /* tx_stream.naps: of the next NAP in this session */
 byte posted;              /* NAPs sent in all sessions */
 byte arrived_total;       /* of those */
 byte lost_total;          /* ended by a restart */
 
-/* B */
+/* B: rx_stream */
 byte session_b;
-byte limit_b = RING;      /* as granted */
-byte first_b = RING;      /* what its greeting of this session said: hello_nap_credit */
+byte limit_b = FIRST;
 byte consumed;            /* NAPs of this session that the user has taken */
 byte arrived;             /* bit n: NAP n of this session has arrived */
-byte count;               /* how many bits there are */
+byte count;               /* how many bits there are: rx_stream.taken */
 byte old;                 /* buffers that hold NAPs of earlier sessions */
-bool asked;               /* A waits for more than it was told last */
+bool waits;               /* A has nothing left, and there was no slot for it */
+bool due;                 /* a CREDIT is to be sent: tell() */
 
 /* NAPs of A's session under way: bit n. Those of an older one were refused or are gone. */
 byte under_way;
 byte k;
 
-#define OCCUPIED (old + count - consumed)
-#define FREE     (RING - OCCUPIED - (limit_b - count)) /* neither filled nor promised */
+#define USED       (old + count - consumed) /* received_used */
+#define FIRST_LEFT (count < FIRST -> FIRST - count : 0)
+#define PROMISED   (limit_b - count - FIRST_LEFT)
+#if BREAK == 2
+#define SLOT_FREE (USED < RING)
+#else
+#define SLOT_FREE (USED + PROMISED < RING)
+#endif
 
 /* ---- the network: CREDIT and questions; both name the session and a limit ---- */
 
@@ -120,20 +131,38 @@ inline greeting_receive_a()
 	:: session_a != session_b -> session_end_a(); session_a = session_b
 	:: else -> skip
 	fi;
-	limit_a = first_b;
+	limit_a = FIRST;
 	open_a = true
 }
 
 /* ---- B ---- */
 
+/* credit.c offer: one more, if there is a slot */
+inline grant()
+{
+	limit_b++;
+	assert(USED + PROMISED <= RING);
+	waits = false;
+	due = true
+}
+
+/* nic/receive.c, then credit.c credit_use. Without a buffer it is refused (RNR), and comes again. */
 inline arrive(n)
 {
 	assert(n < limit_b);
-	assert(OCCUPIED < RING);
-	under_way = under_way & ~(1 << n);
-	arrived = arrived | (1 << n);
-	count++;
-	arrived_total++
+	if
+	:: USED < RING ->
+		under_way = under_way & ~(1 << n);
+		arrived = arrived | (1 << n);
+		count++;
+		arrived_total++;
+		if
+		:: limit_b == count && SLOT_FREE && limit_b < LIMIT_MAX -> grant()
+		:: limit_b == count && !SLOT_FREE -> waits = true
+		:: else -> skip
+		fi
+	:: else -> skip
+	fi
 }
 
 #define CAN_CONSUME (((arrived >> consumed) & 1) || old > 0)
@@ -145,20 +174,28 @@ inline consume()
 	fi
 }
 
-inline grant()
+/* credit.c credits_turn */
+#define CAN_GRANT (waits && SLOT_FREE && limit_b < LIMIT_MAX)
+
+/* credit.c credit_grants */
+inline tell()
 {
-	limit_b++;
-	asked = false;
-	CREDIT_SEND(session_b, limit_b)
+	CREDIT_SEND(session_b, limit_b);
+	due = false
 }
 
-/* Says the limit at once when it is larger than the one that A knows, else when it has grown. */
+/* credit.c credit_asked: of a stream that has brought nothing yet all is still under way. */
 inline question_receive(s, l)
 {
 	if
-	:: s != session_b || BREAK == 3 -> skip
-	:: s == session_b && BREAK != 3 && limit_b > l -> CREDIT_SEND(session_b, limit_b)
-	:: s == session_b && BREAK != 3 && limit_b <= l -> asked = true
+	:: s != session_b || count == 0 || BREAK == 3 -> skip
+	:: s == session_b && count > 0 && BREAK != 3 ->
+		if
+		:: limit_b == l && limit_b == count && SLOT_FREE && limit_b < LIMIT_MAX -> grant()
+		:: limit_b == l && limit_b == count && !SLOT_FREE -> waits = true
+		:: else -> skip
+		fi;
+		due = true
 	fi
 }
 
@@ -166,17 +203,13 @@ inline question_receive(s, l)
 inline greeting_receive_b()
 {
 	session_b = session_a;
-	old = OCCUPIED;
+	old = USED;
 	consumed = 0;
 	arrived = 0;
 	count = 0;
-	asked = false;
-#if BREAK == 2
-	limit_b = RING;
-#else
-	limit_b = RING - old;
-#endif
-	first_b = limit_b
+	waits = false;
+	due = false;
+	limit_b = FIRST
 }
 
 /* ---- restarts ---- */
@@ -192,13 +225,13 @@ inline restart_b()
 {
 	last++;
 	session_b = last;
-	limit_b = RING;
-	first_b = RING;
+	limit_b = FIRST;
 	consumed = 0;
 	arrived = 0;
 	count = 0;
 	old = 0;
-	asked = false
+	waits = false;
+	due = false
 }
 
 #define CAN_GREET_A (session_b >= session_a && (session_b != session_a || !open_a))
@@ -224,7 +257,8 @@ end:
 			od;
 			l = 0 }
 	:: atomic { CAN_CONSUME -> consume() }
-	:: atomic { FREE > 0 && limit_b < LIMIT_MAX -> grant() }
+	:: atomic { SLOT_FREE && limit_b < LIMIT_MAX -> grant() }
+	:: atomic { due -> tell() }
 	:: atomic { true ->
 			do
 			:: s < SESSIONS - 1 -> s++
@@ -274,13 +308,8 @@ end:
 	od
 }
 active proctype consumer() { end: do :: atomic { CAN_CONSUME -> consume() } od }
-active proctype granter()
-{
-end:
-	do
-	:: atomic { FREE > 0 && limit_b < LIMIT_MAX && CREDIT_ROOM -> grant() }
-	od
-}
+active proctype granter() { end: do :: atomic { CAN_GRANT -> grant() } od }
+active proctype teller() { end: do :: atomic { due && CREDIT_ROOM -> tell() } od }
 active proctype credit_receiver()
 {
 	byte s, l;
@@ -300,7 +329,7 @@ active proctype question_receiver()
 	byte s, l;
 end:
 	do
-	:: atomic { nempty(questions) && CREDIT_ROOM ->
+	:: atomic { nempty(questions) ->
 			questions ? s, l; question_receive(s, l); s = 0; l = 0 }
 	:: atomic { nempty(questions) && troubles > 0 ->
 			troubles--; questions ? s, l; s = 0; l = 0 }

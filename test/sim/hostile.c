@@ -97,7 +97,7 @@ static struct wire_header packet(struct rig *r, uint8_t type)
 		.src_node = 1,
 		.dst_node = 2,
 		.psn = p->session->io->rx.cum,
-		.msg_id = p->rx[0] ? p->rx[0]->next : 0,
+		.msg_id = p->work && p->work->rx[0] ? p->work->rx[0]->next : 0,
 		.qp_magic = sim_window(r->sim, 1)->qp_magic[0],
 		.key = r->key,
 	};
@@ -243,10 +243,10 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	struct wire_header answer = packet(r, WIRE_GET_RSP);
 	answer.msg_bytes = sizeof(zeros);
 	for (uint32_t i = 0; i < NIC_READS_MAX; i++)
-		if (peer_find(sim_nic(r->sim, 1), 1)->reads[i].request)
-			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->reads[i].id;
+		if (peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
+			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 	packet_give(r, &answer, zeros, sizeof(zeros));
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->read_count, 0);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
 }
 

@@ -106,7 +106,9 @@ static void recovery__same_seed_same_trace(void **state)
 	uint64_t a, b, c;
 	struct sim_options o = options_draw(77), other = options_draw(78);
 
-	assert_null(run(&o, &load, NULL, &a));
+	const char *wrong = run(&o, &load, NULL, &a);
+	if (wrong)
+		fail_msg("seed 77: %s", wrong);
 	assert_null(run(&o, &load, NULL, &b));
 	assert_null(run(&other, &load, NULL, &c));
 	assert_true(a == b);

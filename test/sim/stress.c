@@ -65,7 +65,7 @@ static void indices_age(struct stress *t, uint32_t i)
 	atomic_store(&f->window->sent.consumer, old);
 	atomic_store(&f->window->received.consumer, old);
 	for (struct nic_peer *p = n->peers; p; p = p->next) {
-		p->read_id = UINT32_MAX - 200;
+		work_get(p)->read_id = UINT32_MAX - 200;
 		for (uint32_t q = 0; q < WORLD_QPS && !t->may_fail; q++)
 			tx_stream_get(p, q)->next = tx_stream_get(p, q)->una =
 				rx_stream_get(p, q)->next = UINT32_MAX - 10;

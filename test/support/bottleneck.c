@@ -89,6 +89,11 @@ static void flow_turn(struct bottleneck *b, uint32_t index)
 
 	if (!hungry(b, f))
 		return;
+	if (!f->greeted) {
+		uint64_t wait = b->busy_until_ns > b->now_ns ? b->busy_until_ns - b->now_ns : 0;
+		cc_greeted(&f->cc, b->options.delay_ns + wait);
+		f->greeted = true;
+	}
 	for (int i = 0; i < LINK_BATCH; i++) {
 		if (f->inflight >= cc_window(&f->cc)) {
 			f->limited = true;

@@ -41,7 +41,7 @@ struct bottleneck_flow {
 	uint64_t srtt_ns;
 	uint64_t access_free_ns;
 	uint32_t inflight;
-	bool limited;
+	bool limited, greeted;
 	/* receiver */
 	uint32_t arrived, arrived_marked;
 	uint64_t newest_sent_ns, newest_ns;

@@ -84,6 +84,7 @@ static void cc__names(void **state)
 	assert_int_equal(kind, CC_KINDS - 1);
 	assert_null(cc_name(CC_KINDS));
 	assert_true(cc_wants_ecn(CC_DCTCP));
+	assert_false(cc_wants_ecn(CC_SWIFT));
 	assert_false(cc_wants_ecn(CC_NONE));
 	assert_false(cc_wants_ecn(CC_RENO));
 }
@@ -345,6 +346,29 @@ static void cc__swift_learns_a_longer_path(void **state)
 	assert_true(c.window > 10 * CC_ONE);
 }
 
+/* First samples of many who start at once are of their own queue; who was greeted knows better. */
+static void cc__swift_believes_a_long_path_slowly(void **state)
+{
+	struct cc c;
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	uint64_t now_ns = rounds(&c, 0, 3, 200000);
+	assert_true(c.window < RLTP_CC_INITIAL * CC_ONE / 2);
+	assert_true(c.path_ns < 120000);
+	rounds(&c, now_ns, 60, 200000);
+	assert_int_equal(c.path_ns, 200000);
+	assert_true(c.window > RLTP_CC_INITIAL * CC_ONE);
+
+	cc_init(&c, CC_SWIFT, 1024, 0);
+	cc_greeted(&c, 200000);
+	rounds(&c, 0, 3, 200000);
+	assert_true(c.window > RLTP_CC_INITIAL * CC_ONE);
+	cc_greeted(&c, 0);
+	assert_int_equal(c.min_delay_ns, 1);
+	cc_greeted(&c, UINT64_MAX);
+	assert_true(c.min_delay_ns == RLTP_DEAD_NS);
+}
+
 /* The window grows only where it is what holds the sender back. */
 static void cc__appetite_does_not_raise_the_window(void **state)
 {
@@ -440,6 +464,8 @@ static void cc__no_input_leaves_the_bounds(void **state)
 		uint64_t now_ns = rng_below(&r, 2) ? rng_next(&r) >> 2 : 0;
 		struct cc c;
 		cc_init(&c, (enum cc_kind)(seed % CC_KINDS), most, now_ns);
+		if (rng_below(&r, 2))
+			cc_greeted(&c, value(&r, 1000000));
 		for (int i = 0; i < 1000; i++) {
 			struct cc_ack a = {.now_ns = now_ns,
 					   .acked = value(&r, 64),
@@ -479,6 +505,7 @@ int main(void)
 		cmocka_unit_test(cc__resume_halves_for_each_10_ms),
 		cmocka_unit_test(cc__swift_gates_losses),
 		cmocka_unit_test(cc__swift_learns_a_longer_path),
+		cmocka_unit_test(cc__swift_believes_a_long_path_slowly),
 		cmocka_unit_test(cc__appetite_does_not_raise_the_window),
 		cmocka_unit_test(cc__full_receive_buffer),
 		cmocka_unit_test(cc__timeouts),

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -298,6 +299,30 @@ static void frame__seal_with_a_tail(void **state)
 	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
 }
 
+/* Whatever length the header claims, only the right one of its type and flags is taken; a control
+ * frame with immediate data has none, not even 0. */
+static void frame__every_wrong_header_length_is_malformed(void **state)
+{
+	uint8_t *frame = malloc(WIRE_COMMON_BYTES);
+	struct wire_header h;
+
+	assert_non_null(frame);
+	for (int type = 0; type < 256; type++) {
+		for (uint8_t words = 0; words < 16; words++) {
+			struct wire_header claim = {.type = (uint8_t)type,
+						    .header_bytes = WIRE_COMMON_BYTES,
+						    .payload_bytes = WIRE_COMMON_BYTES - words * 8,
+						    .flags = WIRE_FLAG_IMM};
+			memset(frame, 0, WIRE_COMMON_BYTES);
+			wire_header_encode(&claim, frame);
+			frame[WIRE_OFF_VERSION_HEADER] = (uint8_t)(WIRE_VERSION << 4 | words);
+			assert_int_equal(wire_header_decode(frame, WIRE_COMMON_BYTES, &h),
+					 DXP_EMALFORMED);
+		}
+	}
+	free(frame);
+}
+
 static void frame__unknown_flags_are_malformed(void **state)
 {
 	uint8_t frame[128];
@@ -386,6 +411,7 @@ int main(void)
 		cmocka_unit_test(frame__ping_pmtu_bye),
 		cmocka_unit_test(frame__seal_with_a_tail),
 		cmocka_unit_test(frame__unknown_flags_are_malformed),
+		cmocka_unit_test(frame__every_wrong_header_length_is_malformed),
 		cmocka_unit_test(frame__document_says_the_same),
 		cmocka_unit_test(frame__document_lists_the_types),
 	};

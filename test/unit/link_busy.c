@@ -166,6 +166,8 @@ static void busy__peer_restarts(void **state)
 	pair_close(&p);
 }
 
+static const uint8_t quiet_payload[2 * LINK_SHORT_BYTES];
+
 static bool quiet(const struct link *l, const struct wire_address *peer)
 {
 	return l->sockets[busy_socket(l, peer)].quiet;
@@ -210,23 +212,65 @@ static void quiet__single_datagrams_lead_to_it_and_trains_out(void **state)
 	pair_close(&p);
 }
 
-static void quiet__never_with_ecn(void **state)
+/* Datagrams of `bytes` from a to b, every hundredth with the bits `ecn`, each looked for in vain
+ * first. Returns whether b's socket is quiet then. */
+static bool quiet_after(size_t bytes, uint8_t ecn, uint32_t count)
 {
 	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
-	struct link_datagram d = datagram_of(&p.to_b, 1, 8, NULL, 0);
 	struct link_arrival arrival;
 	struct wire_address to_a;
 
 	link_address(p.a, &to_a);
-	for (uint32_t i = 0; i < 2 * LINK_ALONE_MAX; i++) {
-		assert_int_equal(link_receive(p.b, &arrival, 1), 0);
-		d.ecn = i % 100 == 0 ? 2 : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct link_datagram d = datagram_of(&p.to_b, 1, 64, &to_a, 0);
+		d.slices[0] = (struct link_slice){quiet_payload, bytes - 64};
+		d.slice_count = 1;
+		d.ecn = i % 100 == 0 ? ecn : 0;
+		for (unsigned k = 0; k < 2 * LINK_OTHERS_EVERY; k++)
+			assert_int_equal(link_receive(p.b, &arrival, 1), 0);
+		send_all(p.a, &d, 1);
+		assert_int_equal(receive_some(p.b, &arrival, 1), 1);
+		assert_int_equal(arrival.bytes, bytes);
+		if (arrival.stamped)
+			assert_int_equal(arrival.ecn, d.ecn);
+	}
+	bool result = quiet(p.b, &to_a);
+	pair_close(&p);
+	return result;
+}
+
+static void quiet__not_with_marks_nor_long_datagrams(void **state)
+{
+	const uint32_t count = LINK_BUSY_VOTES + LINK_ALONE_MAX + 10;
+
+	assert_true(quiet_after(64, 0, count));
+	assert_true(quiet_after(64, 2, count)); /* able to tell of congestion, but there is none */
+	assert_false(quiet_after(64, 3, count));
+	assert_true(quiet_after(LINK_SHORT_BYTES, 0, count));
+	assert_false(quiet_after(LINK_SHORT_BYTES + 1, 0, count));
+}
+
+static void quiet__ends_now_and_then(void **state)
+{
+	assert_false(quiet_after(64, 0, LINK_BUSY_VOTES + LINK_ALONE_MAX + LINK_QUIET_LOOKS + 10));
+}
+
+/* Whatever bits the datagrams to a connected peer carry, and in whatever order, they arrive. */
+static void ecn__is_carried_by_connected_sockets(void **state)
+{
+	struct link_pair p = pair_open("127.0.0.1", (struct link_options){0});
+	struct link_arrival arrival;
+
+	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
+	assert_true(busy_socket(p.a, &p.to_b) > 0);
+	for (uint32_t i = 0; i < 400; i++) {
+		struct link_datagram d = datagram_of(&p.to_b, 1, 64, NULL, 0);
+		d.ecn = i < 100 ? 2 : i < 200 ? 0 : i < 300 ? i % 4 : 1;
 		send_all(p.a, &d, 1);
 		assert_int_equal(receive_some(p.b, &arrival, 1), 1);
 		assert_int_equal(arrival.ecn, d.ecn);
-		assert_true(arrival.stamped);
 	}
-	assert_false(quiet(p.b, &to_a));
+	assert_int_equal(p.a->sockets[busy_socket(p.a, &p.to_b)].ecn, 1);
 	pair_close(&p);
 }
 
@@ -254,7 +298,9 @@ int main(void)
 		cmocka_unit_test(busy__silent_peers_make_room),
 		cmocka_unit_test(busy__peer_restarts),
 		cmocka_unit_test(quiet__single_datagrams_lead_to_it_and_trains_out),
-		cmocka_unit_test(quiet__never_with_ecn),
+		cmocka_unit_test(quiet__not_with_marks_nor_long_datagrams),
+		cmocka_unit_test(quiet__ends_now_and_then),
+		cmocka_unit_test(ecn__is_carried_by_connected_sockets),
 		cmocka_unit_test(quiet__ends_before_a_sleep),
 	};
 

@@ -116,6 +116,14 @@ static void link_send__survives_what_cannot_be_sent(void **state)
 	assert_int_equal(link_send(p.a, d, 3), 3);
 	assert_int_equal(counters_of(p.a).send_errors, 2);
 	assert_int_equal(counters_of(p.a).sent_datagrams, 1);
+	/* the first was too big for anybody, and this is told once */
+	struct wire_address to;
+	size_t bytes;
+	assert_int_equal(counters_of(p.a).too_big, 1);
+	assert_true(link_too_big(p.a, &to, &bytes));
+	assert_true(wire_address_equal(&to, &p.to_b));
+	assert_int_equal(bytes, sizeof(big) + 1);
+	assert_false(link_too_big(p.a, &to, &bytes));
 	pair_close(&p);
 }
 
@@ -168,6 +176,10 @@ static int small_mtu(void)
 		return 3;
 	if (counters_of(p.a).gso_fallbacks != 1 || counters_of(p.a).send_errors != 0)
 		return 4;
+	struct wire_address to;
+	size_t bytes;
+	if (!link_too_big(p.a, &to, &bytes) || !wire_address_equal(&to, &p.to_b) || bytes != 2000)
+		return 7;
 	/* the next ones go alone at once, smaller ones still as a train */
 	uint64_t calls = counters_of(p.a).send_calls;
 	if (link_send(p.a, d, 8) != 8 || counters_of(p.a).send_calls != calls + 1 ||

@@ -249,6 +249,35 @@ static void link_receive_buffer__is_what_was_asked_for(void **state)
 	link_close(l);
 }
 
+/* Filled until the kernel drops, then emptied; also the buffer of a connected socket. */
+static void link_receive_level__follows_the_buffer(void **state)
+{
+	struct link_pair p = pair_open(
+		"127.0.0.1", (struct link_options){.buffer_bytes = 65536, .no_gso = true});
+	struct link_arrival arrival;
+	struct link_datagram d = numbered(&p.to_b, 0, 1400);
+
+	for (int connected = 0; connected < 2; connected++) {
+		unsigned level = 0;
+		assert_int_equal(link_receive_level(p.b), 0);
+		for (int i = 0; i < 200; i++) {
+			send_all(p.a, &d, 1);
+			assert_true(link_receive_level(p.b) >= level);
+			level = link_receive_level(p.b);
+		}
+		assert_true(level >= 25);
+		while (link_wait(p.b, 0))
+			link_receive(p.b, &arrival, 1);
+		for (int i = 0; i < 2 * LINK_BUSY_VOTES; i++) {
+			send_all(p.a, &d, 1);
+			assert_int_equal(receive_some(p.b, &arrival, 1), 1);
+		}
+	}
+	link_address(p.a, &d.to);
+	assert_true(busy_socket(p.b, &d.to) > 0);
+	pair_close(&p);
+}
+
 static void link_path_payload__knows_loopback(void **state)
 {
 	struct link *l = open_at("127.0.0.1", (struct link_options){0});
@@ -298,6 +327,7 @@ int main(void)
 		cmocka_unit_test(link_open__names_a_foreign_address),
 		cmocka_unit_test(link_open__leaks_no_descriptor),
 		cmocka_unit_test(link_receive_buffer__is_what_was_asked_for),
+		cmocka_unit_test(link_receive_level__follows_the_buffer),
 		cmocka_unit_test(link_path_payload__knows_loopback),
 		cmocka_unit_test(link_counters__see_what_the_kernel_drops),
 	};

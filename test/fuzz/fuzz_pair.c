@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two NICs that talk to each other, and an input that says what their users post and what the
+ * network between them does: deliver in any order, lose, repeat, damage, wait; also when one of
+ * them starts anew. After every step the accounts of both must agree. At the end the network is
+ * good again: everything must end exactly once, NAPs must have arrived at most once and in order,
+ * and while nobody was restarted every byte that a PUT or GET moved must be the right one. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "nic/nic.h"
+#include "nic/user.h"
+#include "test/fuzz/fuzz.h"
+#include "test/support/invariants.h"
+
+#define REGION_BYTES 16384
+#define FLIGHT_MAX   64 /* datagrams in the network; more are lost */
+#define STEPS_MAX    600
+#define BATCH        16
+#define POSTS_MAX    64 /* per host */
+#define TURNS_MAX    20000
+#define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
+
+struct flight {
+	uint8_t to; /* host */
+	size_t bytes;
+	uint8_t *data;
+};
+
+/* Memory: [0] is read by the peer and by own PUTs and always holds the pattern; [1] is written, at
+ * the offset the bytes have in [0]. */
+struct host {
+	struct nic *nic;
+	struct nic_window *window;
+	uint8_t *memory[2];
+	uint32_t keys[2];
+	uint64_t incarnation;
+	uint32_t posted, completed;
+	uint8_t naps_sent;
+	int last_nap; /* number of the last that arrived; they only grow */
+};
+
+struct scene {
+	const uint8_t *at, *end;
+	uint64_t now_ns;
+	struct rng secrets;
+	struct host hosts[2];
+	struct flight flight[FLIGHT_MAX];
+	uint32_t flying;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "fuzz_pair: %s\n", what);
+	abort();
+}
+
+static uint8_t take8(struct scene *s)
+{
+	return s->at < s->end ? *s->at++ : 0;
+}
+
+static void *memory_get(size_t bytes)
+{
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		die("no memory");
+	return memory;
+}
+
+static uint64_t token_of(void *context, uint32_t id)
+{
+	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
+}
+
+static struct wire_address address_of(int host)
+{
+	return (struct wire_address){
+		.port = 2000, .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)host}};
+}
+
+/* ---- hosts ---- */
+
+static void host_start(struct scene *s, int which)
+{
+	struct host *h = &s->hosts[which];
+	struct nic_options options = {
+		.node = (uint16_t)(which + 1),
+		.incarnation = ++h->incarnation,
+		.window_packets = 16,
+		.payload_crc = true,
+		.entropy = entropy_rng,
+		.entropy_context = &s->secrets,
+		.token = token_of,
+		.token_context = (void *)(uintptr_t)(which + 1),
+	};
+
+	memset(h->window, 0, sizeof(*h->window));
+	if (nic_create(&options, &h->nic) != DXP_OK ||
+	    nic_function_open(h->nic, 0, h->window) != DXP_OK ||
+	    nic_region_register(h->nic, h->memory[0], REGION_BYTES, NIC_REMOTE_READ, &h->keys[0]) !=
+		    DXP_OK ||
+	    nic_region_register(h->nic, h->memory[1], REGION_BYTES, NIC_REMOTE_WRITE,
+				&h->keys[1]) != DXP_OK)
+		die("no memory");
+	h->posted = h->completed = 0;
+	h->naps_sent = 0;
+	h->last_nap = -1;
+}
+
+/* Each tells the other who it is now, as the node table does. */
+static void introduce(struct scene *s, int which)
+{
+	struct rltp_peer_info peer = {.node = (uint16_t)(2 - which),
+				      .address = address_of(1 - which),
+				      .incarnation = s->hosts[1 - which].incarnation,
+				      .payload_bytes = 1408};
+
+	if (nic_peer_set(s->hosts[which].nic, &peer, s->now_ns) != DXP_OK)
+		die("no memory for a peer");
+}
+
+static void user_takes(struct scene *s, int which)
+{
+	struct host *h = &s->hosts[which];
+	const struct nic_event *event;
+	struct nic_event sent;
+	const uint8_t *data;
+
+	while (nic_user_sent(h->window, &sent))
+		if (++h->completed > h->posted)
+			die("more completions than operations");
+	while ((event = nic_user_received_peek(h->window, &data)) != NULL) {
+		if (data && event->bytes == 2) {
+			if (data[0] <= h->last_nap)
+				die("a NAP twice, or out of order");
+			if (data[1] != PATTERN(data[0]))
+				die("a NAP with other bytes");
+			h->last_nap = data[0];
+		}
+		nic_user_received_release(h->window);
+	}
+}
+
+static void host_restart(struct scene *s, int which)
+{
+	/* What lies in the other's ring is of this life; the NAPs of the next begin at 0. */
+	user_takes(s, 1 - which);
+	s->hosts[1 - which].last_nap = -1;
+	nic_destroy(s->hosts[which].nic);
+	host_start(s, which);
+	introduce(s, which);
+	introduce(s, 1 - which);
+}
+
+static struct nic_target target_of(const struct scene *s, int peer)
+{
+	return (struct nic_target){.node = (uint16_t)(peer + 1),
+				   .magic = s->hosts[peer].window->qp_magic[0]};
+}
+
+static void nap_post(struct scene *s, int which)
+{
+	struct host *h = &s->hosts[which];
+	struct nic_target to = target_of(s, 1 - which);
+	uint8_t data[2] = {h->naps_sent, PATTERN(h->naps_sent)};
+
+	if (nic_user_nap(h->window, 0, &to, data, sizeof(data), 0, h->posted) != DXP_OK)
+		return;
+	h->posted++;
+	h->naps_sent++;
+}
+
+static void transfer_post(struct scene *s, int which, bool put)
+{
+	struct host *h = &s->hosts[which], *peer = &s->hosts[1 - which];
+	struct nic_target to = target_of(s, 1 - which);
+	uint64_t offset = take8(s) * 32u;
+	uint32_t bytes = 1 + take8(s) * 32u;
+	struct nic_entry own = {offset, bytes, h->keys[put ? 0 : 1]};
+	struct nic_entry other = {offset, bytes, peer->keys[put ? 1 : 0]};
+	struct nic_lists lists = {&own, &other, 1, 1};
+	int status = put ? nic_user_put(h->window, 1, &to, &lists, h->posted)
+			 : nic_user_get(h->window, 1, &to, &lists, h->posted);
+
+	h->posted += status == DXP_OK;
+}
+
+static void user_posts(struct scene *s, int which)
+{
+	uint8_t how = take8(s) % 4;
+
+	if (s->hosts[which].posted >= POSTS_MAX)
+		return;
+	if (how < 2)
+		nap_post(s, which);
+	else
+		transfer_post(s, which, how == 2);
+}
+
+/* ---- the network ---- */
+
+static void fly(struct scene *s, int to, const struct link_datagram *d)
+{
+	size_t bytes = d->header_bytes;
+
+	for (int i = 0; i < d->slice_count; i++)
+		bytes += d->slices[i].bytes;
+	if (s->flying == FLIGHT_MAX)
+		return;
+	struct flight *f = &s->flight[s->flying++];
+	*f = (struct flight){(uint8_t)to, bytes, memory_get(bytes)};
+	memcpy(f->data, d->header, d->header_bytes);
+	size_t at = d->header_bytes;
+	for (int i = 0; i < d->slice_count; i++) {
+		memcpy(f->data + at, d->slices[i].base, d->slices[i].bytes);
+		at += d->slices[i].bytes;
+	}
+}
+
+static void turn(struct scene *s, int which)
+{
+	static struct link_datagram batch[BATCH];
+	size_t count, rounds = 0;
+
+	do {
+		nic_doorbells(s->hosts[which].nic, s->now_ns);
+		count = nic_send(s->hosts[which].nic, batch, BATCH, s->now_ns);
+		for (size_t i = 0; i < count; i++)
+			fly(s, 1 - which, &batch[i]);
+		if (rounds++ > 1000)
+			die("sends for ever at one instant");
+	} while (count > 0);
+}
+
+static void land(struct scene *s, const struct flight *f)
+{
+	struct link_arrival arrival = {.from = address_of(1 - f->to),
+				       .data = f->data,
+				       .bytes = f->bytes,
+				       .arrived_ns = s->now_ns};
+
+	nic_receive(s->hosts[f->to].nic, &arrival, s->now_ns);
+}
+
+static void flight_end(struct scene *s, uint32_t i)
+{
+	free(s->flight[i].data);
+	s->flying--;
+	memmove(&s->flight[i], &s->flight[i + 1], (s->flying - i) * sizeof(s->flight[0]));
+}
+
+/* One datagram, the oldest or any: arrives, is lost, arrives and stays, or is damaged. */
+static void network_acts(struct scene *s)
+{
+	uint8_t how = take8(s);
+
+	if (s->flying == 0)
+		return;
+	uint32_t i = how & 0x80 ? take8(s) % s->flying : 0;
+	struct flight *f = &s->flight[i];
+	switch (how % 8) {
+	case 0: break;
+	case 1: land(s, f); return;
+	case 2:
+		f->data[take8(s) % f->bytes] ^= (uint8_t)(1u << take8(s) % 8);
+		land(s, f);
+		break;
+	case 3:
+		f->bytes = take8(s) % f->bytes;
+		land(s, f);
+		break;
+	default: land(s, f);
+	}
+	flight_end(s, i);
+}
+
+/* ---- the whole ---- */
+
+static void step(struct scene *s)
+{
+	uint8_t what = take8(s);
+	int which = what >> 7;
+
+	switch (what % 12) {
+	case 0:
+	case 1: user_posts(s, which); break;
+	case 2:
+	case 3:
+	case 4: turn(s, which); break;
+	case 5: user_takes(s, which); break;
+	case 6: s->now_ns += (uint64_t)(take8(s) + 1) << take8(s) % 20; break;
+	case 7:
+		if (take8(s) % 8 == 0)
+			host_restart(s, which);
+		break;
+	default: network_acts(s);
+	}
+}
+
+static void accounts_check(struct scene *s)
+{
+	for (int i = 0; i < 2; i++) {
+		const char *broken = invariants_broken(s->hosts[i].nic);
+		if (broken)
+			die(broken);
+	}
+}
+
+/* From now on everything arrives, 20 us later. Both must come to rest by themselves. */
+static void settle(struct scene *s)
+{
+	struct host *a = &s->hosts[0], *b = &s->hosts[1];
+
+	for (uint32_t turns = 0; a->completed < a->posted || b->completed < b->posted; turns++) {
+		for (int i = 0; i < 2; i++) {
+			turn(s, i);
+			user_takes(s, i);
+		}
+		if (s->flying == 0) {
+			uint64_t next_ns = min_u64(nic_deadline(a->nic), nic_deadline(b->nic));
+			if (next_ns != UINT64_MAX)
+				s->now_ns = max_u64(s->now_ns, next_ns);
+		} else {
+			s->now_ns += 20 * US_NS;
+		}
+		for (uint32_t count = s->flying; count > 0; count--) {
+			land(s, &s->flight[0]);
+			flight_end(s, 0);
+		}
+		accounts_check(s);
+		if (turns > TURNS_MAX)
+			die("an operation never ends");
+	}
+}
+
+/* What is written anywhere is the pattern of its place; what nobody wrote is zero. */
+static void memory_check(const struct scene *s)
+{
+	for (int i = 0; i < 2; i++)
+		for (uint32_t at = 0; at < REGION_BYTES; at++) {
+			if (s->hosts[i].memory[0][at] != PATTERN(at))
+				die("memory that nobody may write has changed");
+			uint8_t byte = s->hosts[i].memory[1][at];
+			if (byte != 0 && byte != PATTERN(at))
+				die("a byte that nobody sent");
+		}
+}
+
+static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
+{
+	*s = (struct scene){.at = data, .end = data + bytes, .now_ns = S_NS};
+	s->secrets.state = take8(s);
+	for (int i = 0; i < 2; i++) {
+		struct host *h = &s->hosts[i];
+		h->window = aligned_alloc(_Alignof(struct nic_window), sizeof(*h->window));
+		if (!h->window)
+			die("no memory");
+		h->memory[0] = memory_get(REGION_BYTES);
+		h->memory[1] = memory_get(REGION_BYTES);
+		for (uint32_t at = 0; at < REGION_BYTES; at++)
+			h->memory[0][at] = PATTERN(at);
+		host_start(s, i);
+	}
+	introduce(s, 0);
+	introduce(s, 1);
+}
+
+static void scene_close(struct scene *s)
+{
+	while (s->flying > 0)
+		flight_end(s, s->flying - 1);
+	for (int i = 0; i < 2; i++) {
+		nic_destroy(s->hosts[i].nic);
+		free(s->hosts[i].window);
+		free(s->hosts[i].memory[0]);
+		free(s->hosts[i].memory[1]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static struct scene s;
+
+	scene_open(&s, data, bytes);
+	for (int i = 0; i < STEPS_MAX && s.at < s.end; i++) {
+		step(&s);
+		accounts_check(&s);
+	}
+	settle(&s);
+	memory_check(&s);
+	scene_close(&s);
+	return 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shipped node for peer.py to talk to: `interop-node PORT` is node 1 on loopback, its peer is
+ * node 2 at that port. It says its port, the key of its memory and the magic of its queue pair,
+ * then does what NAPs ask: "echo ..." comes back, "put N" writes N bytes of its memory to the
+ * peer's, "quit" ends it. It gives up after LIMIT_NS. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "node/node.h"
+
+#define REGION_BYTES (256u << 10)
+#define LIMIT_NS     (60 * S_NS)
+#define PEER         2
+#define PEER_MAGIC   0x50454552 /* peer.py takes these two from here */
+#define PEER_KEY     77
+
+static uint8_t memory[REGION_BYTES];
+
+static void serve(struct node *n, uint32_t key, const uint8_t *data, uint32_t bytes)
+{
+	struct nic_target to = {.node = PEER, .magic = PEER_MAGIC};
+	struct nic_window *w = node_window(n);
+	char text[16] = {0};
+
+	memcpy(text, data, min_u64(bytes, sizeof(text) - 1));
+	if (strncmp(text, "put ", 4) == 0) {
+		uint32_t count = (uint32_t)strtoul(text + 4, NULL, 10);
+		struct nic_entry local = {0, count, key}, remote = {0, count, PEER_KEY};
+		struct nic_lists lists = {&local, &remote, 1, 1};
+		nic_user_put(w, 0, &to, &lists, 0);
+	} else {
+		nic_user_nap(w, 0, &to, data, bytes, 0, 0);
+	}
+}
+
+/* Returns false when asked to quit. */
+static bool events_take(struct node *n, uint32_t key)
+{
+	const struct nic_event *event;
+	struct nic_event sent;
+	const uint8_t *data;
+	bool quit = false;
+
+	while ((event = nic_user_received_peek(node_window(n), &data)) != NULL) {
+		quit |= event->bytes == 4 && memcmp(data, "quit", 4) == 0;
+		if (!quit)
+			serve(n, key, data, event->bytes);
+		nic_user_received_release(node_window(n));
+	}
+	while (nic_user_sent(node_window(n), &sent))
+		;
+	return !quit;
+}
+
+int main(int argc, char **argv)
+{
+	struct node_options options = {.name = "interop", .static_id = 1};
+	struct wire_address peer, own;
+	struct node *n;
+	uint32_t key;
+
+	if (argc != 2 || wire_address_parse("127.0.0.1", (uint16_t)atoi(argv[1]), &peer) != DXP_OK)
+		return 2;
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	if (node_open(&options, &n) != DXP_OK || node_peer(n, PEER, &peer, 0) != DXP_OK ||
+	    nic_region_register(node_nic(n), memory, sizeof(memory),
+				NIC_REMOTE_READ | NIC_REMOTE_WRITE, &key) != DXP_OK)
+		return 1;
+	node_address(n, &own);
+	printf("%u %u %u\n", own.port, key, node_window(n)->qp_magic[0]);
+	fflush(stdout);
+
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	bool going = true;
+	while (going && link_now_ns() < end_ns) {
+		node_turn(n);
+		going = events_take(n, key);
+		node_turn(n);
+		if (going)
+			node_wait(n, min_u64(link_now_ns() + 10 * MS_NS, node_deadline(n)));
+	}
+	node_close(n);
+	return going ? 1 : 0;
+}

@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second implementation of RLTP, from docs/wire.md alone, against the shipped node.
+
+  peer.py INTEROP-NODE
+
+It greets the node, PUTs, GETs and sends NAPs while half of what it sends and a third of what comes
+is lost, checks every byte, starts again as a new incarnation, and sees its old session refused with
+the token that its old greeting told. Ends 0 when all is as it should be.
+"""
+import os
+import random
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+NODE, PEER = 1, 2
+PEER_MAGIC, PEER_KEY = 0x50454552, 77  # node.c takes these from here
+HELLO, HELLO_ACK, RESET, ACK, NACK, CREDIT = 0x01, 0x02, 0x03, 0x10, 0x11, 0x12
+NAP, PUT, GET_REQ, GET_RSP = 0x20, 0x21, 0x22, 0x23
+AR, ACKV, RTX, FIRST, LAST, SOL, BMP, CRCP = 1, 2, 4, 8, 16, 32, 512, 2048
+CREDIT_VALID = 4096
+UNIT = 1408
+WINDOW = 32
+NAPS_TAKEN = 1 << 20  # credit that this peer gives: more than it is ever sent
+REPEAT_S = 0.03
+LIMIT_S = 40
+COMMON = struct.Struct("!BBHIHHIIIHHI")
+EXTENSION = struct.Struct("!HBBIIIQII")
+GREETING = struct.Struct("!QIIIHHII16sQIIHBBI16s")
+REPORT = struct.Struct("!IIIHBBHHIHHI")
+
+
+def crc_table():
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+        table.append(byte)
+    return table
+
+
+CRC_TABLE = crc_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def check(condition, what):
+    if not condition:
+        sys.exit("FAILED: " + what)
+
+
+def clock():
+    return int(time.monotonic() * 1e9 / 64) & 0xFFFFFFFF
+
+
+def before(a, b):
+    return (a - b) & 0xFFFFFFFF >= 1 << 31
+
+
+class Frame:
+    """What arrived; the checks of docs/wire.md in their order."""
+
+    def __init__(self, data):
+        check(len(data) >= 32, "a frame shorter than its header")
+        (version, self.type, self.flags, self.session, self.source, self.target, self.psn,
+         self.time, self.cum, length, _, crc) = COMMON.unpack_from(data)
+        header = (version & 15) * 8
+        check(version >> 4 == 1 and len(data) == header + length, "a frame of another length")
+        covered = data if self.flags & CRCP else data[:header]
+        check(crc32c(covered[:28] + bytes(4) + covered[32:]) == crc, "a wrong checksum")
+        check(self.source == NODE and self.target == PEER, "wrong node ids")
+        if header >= 64:
+            (_, _, _, self.magic, self.message, self.sub, self.address, self.key,
+             self.total) = EXTENSION.unpack_from(data, 32)
+        self.body = data[header:]
+
+
+class Peer:
+    """One incarnation of node 2."""
+
+    def __init__(self, sock, address, magic, incarnation, losses):
+        self.sock, self.address, self.magic = sock, address, magic
+        self.incarnation, self.random, self.lossy = incarnation, random.Random(losses), True
+        self.session = self.random.getrandbits(32) | 1
+        self.first = 0xFFFFFFF0  # packet numbers wrap soon
+        self.next = self.first
+        self.peer = None  # session of the node, once it has greeted
+        self.waiting = {}  # packet number: (frame, when it was sent last)
+        self.queue = []  # frames without a number yet
+        self.messages = 0
+        self.events, self.limit = 0, 0
+        self.cum, self.held = 0, set()
+        self.naps, self.parts, self.memory = {}, {}, bytearray(1 << 18)
+        self.put_bytes = self.repeats = self.dropped = self.bitmaps = 0
+        self.resets = []
+
+    # ---- sending ----
+
+    def frame(self, kind, flags, body=b"", psn=0, extension=b"", session=None):
+        words = (32 + len(extension)) // 8
+        if session is None:
+            session = self.peer[0] if self.peer else 0
+        header = COMMON.pack(16 | words, kind, flags | CRCP, session, PEER, NODE, psn, clock(),
+                             self.cum, len(body), 0, 0)
+        whole = header + extension + body
+        return whole[:28] + struct.pack("!I", crc32c(whole)) + whole[32:]
+
+    def hello(self, kind, echo=(0, 0)):
+        body = GREETING.pack(self.incarnation, 1, self.session, self.first, WINDOW, UNIT, 0, 0,
+                             b"second implem.--", 0x5555, echo[0], echo[1], 60000, 0, 0, 0,
+                             bytes(16))
+        session = echo[0] if kind == HELLO_ACK else 0
+        self.sock.sendto(self.frame(kind, 0, body, session=session), self.address)
+
+    def greet(self):
+        while not self.peer:
+            self.hello(HELLO)
+            self.turn(0.1)
+
+    def message(self, kind, payload, address=0, key=0, event=False):
+        """Queues one message of the stream to queue pair 0 of function 0."""
+        while event and self.events == self.limit:  # out of credit: ask for more
+            entry = struct.pack("!HHI", 0, 0, self.limit)
+            self.sock.sendto(self.frame(CREDIT, ACKV | AR, entry), self.address)
+            self.turn(0.02)
+        self.events = (self.events + event) & 0xFFFFFFFF
+        count = max(1, -(-len(payload) // UNIT))
+        for sub in range(count):
+            part = payload[sub * UNIT:(sub + 1) * UNIT]
+            flags = (FIRST if sub == 0 else 0) | (LAST if sub + 1 == count else 0)
+            at = address + sub * UNIT
+            extension = EXTENSION.pack(0, 0, 0, self.magic, self.messages, sub, at, key,
+                                       len(payload))
+            self.queue.append((kind, flags, part, extension))
+        self.messages += 1
+
+    def transmit(self, psn):
+        kind, flags, part, extension = self.waiting[psn][0]
+        again = self.waiting[psn][1] > 0
+        self.repeats += again
+        self.waiting[psn][1] = time.monotonic()
+        if self.lossy and self.random.random() < 0.5:
+            return  # lost on the way
+        flags |= ACKV | (RTX | AR if again else 0)
+        self.sock.sendto(self.frame(kind, flags, part, psn, extension), self.address)
+
+    def send(self):
+        while self.queue and len(self.waiting) < WINDOW:
+            self.waiting[self.next] = [self.queue.pop(0), 0]
+            self.transmit(self.next)
+            self.next = (self.next + 1) & 0xFFFFFFFF
+        for psn, (_, sent) in list(self.waiting.items()):
+            if time.monotonic() - sent > REPEAT_S:
+                self.transmit(psn)
+
+    # ---- receiving ----
+
+    def acknowledge(self, frame):
+        words = 0
+        bitmap = 0
+        for psn in self.held:
+            distance = (psn - self.cum) & 0xFFFFFFFF
+            bitmap |= 1 << distance
+            words = max(words, distance // 64 + 1)
+        self.bitmaps += words > 0
+        packed = b"".join(struct.pack("!Q", bitmap >> 64 * w & (1 << 64) - 1)
+                          for w in range(words))
+        body = REPORT.pack(frame.time, frame.psn, 0, 0, words, 0, WINDOW, 0, 0, 0, 0,
+                           NAPS_TAKEN) + packed
+        flags = ACKV | CREDIT_VALID | (BMP if words else 0)
+        self.sock.sendto(self.frame(ACK, flags, body), self.address)
+
+    def acknowledged(self, frame):
+        for psn in list(self.waiting):
+            if before(psn, frame.cum):
+                del self.waiting[psn]
+        if frame.type != ACK:
+            return
+        (_, _, _, offset, words, _, _, _, _, queue_pair, _, limit) = REPORT.unpack_from(frame.body)
+        if frame.flags & CREDIT_VALID and queue_pair == 0 and before(self.limit, limit):
+            self.limit = limit
+        for word in range(words):
+            bits, = struct.unpack_from("!Q", frame.body, 32 + 8 * word)
+            for bit in range(64):
+                if bits >> bit & 1:
+                    psn = (frame.cum + offset + 64 * word + bit) & 0xFFFFFFFF
+                    self.waiting.pop(psn, None)
+
+    def data(self, frame):
+        """Takes each packet once, in whatever order; a third of them is lost."""
+        if self.lossy and self.random.random() < 0.33:
+            self.dropped += 1
+            return
+        if not before(frame.psn, self.cum) and frame.psn not in self.held:
+            self.held.add(frame.psn)
+            self.place(frame)
+            while self.cum in self.held:
+                self.held.remove(self.cum)
+                self.cum = (self.cum + 1) & 0xFFFFFFFF
+        self.acknowledge(frame)
+
+    def place(self, frame):
+        if frame.type == GET_RSP:
+            self.parts.setdefault(frame.message, {})[frame.address] = frame.body
+        else:
+            check(frame.magic == PEER_MAGIC, "another magic than ours")
+        if frame.type == NAP:
+            check(frame.message not in self.naps, "a NAP twice")
+            self.naps[frame.message] = frame.body
+        if frame.type == PUT:
+            check(frame.key == PEER_KEY, "another key than ours")
+            self.memory[frame.address:frame.address + len(frame.body)] = frame.body
+            self.put_bytes += len(frame.body)
+
+    def greeted(self, frame):
+        hello = GREETING.unpack(frame.body)
+        if frame.type == HELLO_ACK and hello[10] != self.session:
+            return  # answers the last incarnation
+        if not self.peer:
+            self.peer = (hello[2], hello[9])
+            self.cum = hello[3]
+            self.limit = hello[12] or 1
+        if frame.type == HELLO:
+            self.hello(HELLO_ACK, (hello[2], hello[3]))
+
+    def receive(self, data):
+        frame = Frame(data)
+        if frame.type in (HELLO, HELLO_ACK):
+            self.greeted(frame)
+        elif frame.type == RESET:
+            self.resets.append(struct.unpack("!IIQ", frame.body))
+        elif frame.session != self.session or not self.peer:
+            return  # of the last incarnation
+        elif frame.type == CREDIT and not frame.flags & AR:
+            for queue_pair, _, limit in struct.iter_unpack("!HHI", frame.body):
+                if queue_pair == 0 and before(self.limit, limit):
+                    self.limit = limit
+        elif frame.type == NACK:
+            code = frame.body[0]
+            check(code == 1, "refused, code %d" % code)
+        else:
+            if frame.flags & ACKV:
+                self.acknowledged(frame)
+            if frame.type >= 0x13:
+                self.data(frame)
+
+    def turn(self, seconds=0.005):
+        self.send()
+        while select.select([self.sock], [], [], seconds)[0]:
+            self.receive(self.sock.recv(65536))
+            seconds = 0
+
+    def until(self, condition, what):
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            check(time.monotonic() < end, "waited in vain: " + what)
+            self.turn()
+
+
+def exchange(peer, key, seed, size):
+    """PUT, GET, NAPs and a PUT of the node's, each byte compared."""
+    data = random.Random(seed).randbytes(size)
+    peer.message(PUT, data, 0, key)
+    body = struct.pack("!QIIQ", 0, 5, 9, size)
+    peer.message(GET_REQ, body, 0, key)
+    texts = [b"echo %d " % i + data[:i * 100] for i in range(12)]
+    for text in texts:
+        peer.message(NAP, text, 0, 0, event=True)
+    peer.until(lambda: len(peer.naps) == len(texts), "the echoes")
+    check([peer.naps[i] for i in sorted(peer.naps)] == texts, "an echo with other bytes")
+
+    peer.until(lambda: sum(map(len, peer.parts.get(9, {}).values())) >= size, "the answer")
+    answer = b"".join(part for _, part in sorted(peer.parts[9].items()))
+    check(answer == data, "the node's memory is not what was PUT")
+    peer.message(NAP, b"put %d" % size, 0, 0, event=True)
+    peer.until(lambda: peer.put_bytes >= size, "the node's PUT")
+    check(peer.put_bytes == size and peer.memory[:size] == data, "a PUT with other bytes")
+    peer.until(lambda: not peer.waiting and not peer.queue, "acknowledgements")
+
+
+def stale_session(peer, old):
+    """A packet of the old session is answered by RESET with the token that its greeting told."""
+    extension = EXTENSION.pack(0, 0, 0, old.magic, 0, 0, 0, 0, 4)
+    data = peer.frame(NAP, FIRST | LAST, b"late", old.next, extension, session=old.peer[0])
+    peer.sock.sendto(data, peer.address)
+    peer.until(lambda: peer.resets, "a RESET")
+    check(peer.resets[0] == (old.peer[0], 3, old.peer[1]), "a RESET that proves nothing")
+
+
+def main():
+    seed = int(os.environ.get("DXP_SEED", random.randrange(1 << 32)))
+    print("interop: seed %d; again with DXP_SEED=%d" % (seed, seed), flush=True)
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock.bind(("127.0.0.1", 0))
+    node = subprocess.Popen([sys.argv[1], str(sock.getsockname()[1])], stdout=subprocess.PIPE)
+    try:
+        port, key, magic = map(int, node.stdout.readline().split())
+        address = ("127.0.0.1", port)
+        first = Peer(sock, address, magic, 1000, seed)
+        first.greet()
+        exchange(first, key, seed, 100000)
+        second = Peer(sock, address, magic, 1001, seed + 1)
+        second.greet()
+        check(second.peer[0] != first.peer[0], "the node kept the session of one who is no more")
+        exchange(second, key, seed + 1, 60001)
+        stale_session(second, first)
+        second.lossy = False
+        second.message(NAP, b"quit", 0, 0, event=True)
+        second.send()
+        check(node.wait(LIMIT_S) == 0, "the node did not end well")
+        for peer in (first, second):
+            print("interop: %d repeats, %d packets dropped, %d bitmaps sent" %
+                  (peer.repeats, peer.dropped, peer.bitmaps))
+            check(peer.repeats and peer.dropped and peer.bitmaps, "nothing was lost")
+    finally:
+        node.kill()
+
+
+main()

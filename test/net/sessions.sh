@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What happens to sessions between two machines: the path is narrower than its ends say, a machine
+# gets another address, a box ends.
+#
+#   near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2, then .3] --- far: dxpd: xpu1
+#                              MTU 9000    200 Mbit/s
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+[ "$(id -u)" -eq 0 ] || { echo 'needs root for network namespaces'; exit 77; }
+for program in ip ethtool nft tc; do
+	command -v $program >/dev/null || { echo "needs the program $program"; exit 77; }
+done
+readonly near=dxpt-$$-near far=dxpt-$$-far
+ip netns add $near 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
+
+manager='' box='' transfer=''
+take_down() {
+	local status=$?
+	for pid in $transfer $box $manager; do
+		! kill "$pid" 2>/dev/null || wait "$pid" 2>/dev/null || true
+	done
+	ip netns del $near
+	ip netns del $far 2>/dev/null || true
+	(exit $status)
+	clean_up
+}
+trap take_down EXIT
+
+# each in its namespace; `exec`, so that a background one is the program itself
+near() { ip netns exec $near "$@"; }
+far() { ip netns exec $far "$@"; }
+
+ip netns add $far
+near ip link add v0 mtu 9000 type veth peer name v1 mtu 9000 netns $far
+near ip addr add 10.77.0.1/24 dev v0
+far ip addr add 10.77.0.2/24 dev v1
+near ip link set lo up
+near ip link set v0 up
+far ip link set v1 up
+# trains leave as packets, so that what follows sees each
+near ethtool -K v0 tx-udp-segmentation off >/dev/null
+far ethtool -K v1 tx-udp-segmentation off >/dev/null
+near tc qdisc add dev v0 root tbf rate 200mbit burst 64k latency 5ms
+
+readonly at=(--manager 10.77.0.1 --key "$scratch/key")
+
+# wait_for FILE TEXT: within 10 s
+wait_for() {
+	for _ in {1..200}; do
+		! grep -qF -- "$2" "$1" 2>/dev/null || return 0
+		sleep 0.05
+	done
+	die "'$2' is not in: $(cat "$1")"
+}
+
+box_start() {
+	ip netns exec $far dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/box" \
+		>"$scratch/box.log" 2>&1 &
+	box=$!
+	wait_for "$scratch/box.log" xpu1
+}
+
+ip netns exec $near dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" \
+	--bind 10.77.0.1 >"$scratch/manager.log" 2>&1 &
+manager=$!
+wait_for "$scratch/manager.log" 'listening on'
+box_start
+head -c 40000000 /dev/urandom >"$scratch/sent"
+
+# same NAME: what the xPU holds is what was sent.
+same() {
+	near dxp get "${at[@]}" xpu1 0 40000000 "$scratch/back" >/dev/null
+	cmp "$scratch/sent" "$scratch/back" || die "$1: other bytes came back"
+	say "ok: $1"
+}
+
+say "== interfaces of 9000, and a path that carries 1500"
+far nft add table inet path
+far nft add chain inet path in '{ type filter hook input priority 0; }'
+far nft add rule inet path in meta length gt 1500 drop
+near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >/dev/null
+far nft delete table inet path
+same "a narrow path"
+
+say "== another address under a running transfer"
+dd if=/dev/urandom of="$scratch/sent" bs=1M count=30 conv=notrunc status=none
+ip netns exec $near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
+transfer=$!
+sleep 0.5
+far ip addr flush dev v1
+far ip addr add 10.77.0.3/24 dev v1
+wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
+transfer=''
+expect 'address has changed' "$scratch/box.log"
+near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' || die "the table has the old one"
+same "the transfer went on at the new address"
+
+say "== a box that ends says so"
+ip netns exec $near dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &
+transfer=$!
+sleep 0.5
+kill $box
+wait $box || true
+box=''
+begin=$(date +%s%N)
+wait $transfer && die "the pings go on"
+transfer=''
+took_ms=$((($(date +%s%N) - begin) / 1000000))
+[ $took_ms -lt 2000 ] || die "that took $took_ms ms, as if nobody had told"
+say "ok: $(tail -n 1 "$scratch/ping")"
+box_start
+near dxp ping "${at[@]}" xpu1 --count 5 >/dev/null
+say "ok: and is back"

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GET requests are a class of their own (C-22): however little room both sides have, and however
+ * much both ask at once, answers come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "nic/internal.h"
+#include "sim/sim.h"
+#include "test/support/invariants.h"
+
+#define GETS  1000
+#define BYTES 1400 /* of one GET: one packet */
+#define PLACE 4096 /* of one GET, in both memories */
+#define QPS   NIC_QPS_PER_FUNCTION
+
+struct side {
+	uint8_t *source, *target; /* GETS places each */
+	uint32_t source_key, target_key;
+	uint32_t posted, ended;
+};
+
+struct rig {
+	struct sim *sim;
+	struct side sides[2];
+	const char *broken;
+};
+
+static uint8_t pattern(uint32_t side, uint32_t get, uint32_t i)
+{
+	return (uint8_t)(side * 101 + get * 13 + i * 7);
+}
+
+static void rig_open(struct rig *r, const struct sim_options *o, uint16_t reads_max)
+{
+	memset(r, 0, sizeof(*r));
+	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
+	for (uint32_t s = 0; s < 2; s++) {
+		struct side *side = &r->sides[s];
+		struct nic *n = sim_nic(r->sim, s);
+		side->source = malloc(GETS * PLACE);
+		side->target = calloc(GETS, PLACE);
+		assert_true(side->source && side->target);
+		for (uint32_t g = 0; g < GETS; g++)
+			for (uint32_t i = 0; i < PLACE; i++)
+				side->source[g * PLACE + i] = pattern(s, g, i);
+		n->options.reads_max = reads_max;
+		n->options.receive_slots = 1;
+		nic_region_register(n, side->source, GETS * PLACE, NIC_REMOTE_READ,
+				    &side->source_key);
+		nic_region_register(n, side->target, GETS * PLACE, NIC_LOCAL, &side->target_key);
+	}
+}
+
+static void rig_close(struct rig *r)
+{
+	sim_destroy(r->sim);
+	for (uint32_t s = 0; s < 2; s++) {
+		free(r->sides[s].source);
+		free(r->sides[s].target);
+	}
+}
+
+static void gets_post(struct rig *r, uint32_t s)
+{
+	struct side *side = &r->sides[s];
+	int status = DXP_OK;
+
+	while (side->posted < GETS && status == DXP_OK) {
+		uint8_t q = (uint8_t)(side->posted % QPS);
+		uint64_t offset = (uint64_t)side->posted * PLACE;
+		struct nic_target to = sim_target(r->sim, 1 - s, q);
+		struct nic_entry local = {offset, BYTES, side->target_key};
+		struct nic_entry remote = {offset, BYTES, r->sides[1 - s].source_key};
+		struct nic_lists lists = {&local, &remote, 1, 1};
+		status = nic_user_get(sim_window(r->sim, s), q, &to, &lists, 0);
+		side->posted += status == DXP_OK;
+	}
+}
+
+static bool step(void *context)
+{
+	struct rig *r = context;
+	struct nic_event event;
+
+	for (uint32_t s = 0; s < 2 && !r->broken; s++) {
+		while (nic_user_sent(sim_window(r->sim, s), &event)) {
+			r->sides[s].ended++;
+			if (event.status != DXP_OK)
+				r->broken = "a GET that failed";
+		}
+		gets_post(r, s);
+		const char *broken = invariants_broken(sim_nic(r->sim, s));
+		if (broken)
+			r->broken = broken;
+	}
+	return r->broken || (r->sides[0].ended == GETS && r->sides[1].ended == GETS);
+}
+
+static void all_gets_arrive(struct rig *r)
+{
+	bool finished = sim_run(r->sim, 1000 * S_NS, step, r);
+
+	assert_null(r->broken);
+	assert_true(finished);
+	for (uint32_t s = 0; s < 2; s++)
+		for (uint32_t g = 0; g < GETS; g++)
+			for (uint32_t i = 0; i < PLACE; i++)
+				assert_int_equal(r->sides[s].target[g * PLACE + i],
+						 i < BYTES ? pattern(1 - s, g, i) : 0);
+}
+
+/* One request outstanding, one answer at once, one packet in flight, each way. */
+static void reads__with_room_for_one_of_everything(void **state)
+{
+	const struct sim_options o = {.seed = 1, .hosts = 2, .window_packets = 1};
+	struct rig r;
+
+	rig_open(&r, &o, 1);
+	all_gets_arrive(&r);
+	rig_close(&r);
+}
+
+static void reads__with_room_for_one_and_loss(void **state)
+{
+	const struct sim_options o = {
+		.seed = 2,
+		.hosts = 2,
+		.window_packets = 1,
+		.faults = {.loss_ppm = 50000, .duplicate_ppm = 20000, .reorder_ppm = 20000},
+	};
+	struct rig r;
+
+	rig_open(&r, &o, 1);
+	all_gets_arrive(&r);
+	rig_close(&r);
+}
+
+/* The bounds as shipped: a full table of reads on both sides. */
+static void reads__as_many_as_there_may_be(void **state)
+{
+	const struct sim_options o = {
+		.seed = 3, .hosts = 2, .rate_bps = 1000000000, .faults = {.loss_ppm = 20000}};
+	struct rig r;
+
+	rig_open(&r, &o, NIC_READS_MAX);
+	all_gets_arrive(&r);
+	rig_close(&r);
+}
+
+/* An asker with a longer table than its responder is put off, not refused. */
+static void reads__more_asked_than_answered(void **state)
+{
+	const struct sim_options o = {.seed = 4, .hosts = 2};
+	struct rig r;
+
+	rig_open(&r, &o, NIC_READS_MAX);
+	sim_nic(r.sim, 1)->options.reads_max = 2;
+	all_gets_arrive(&r);
+	assert_true(nic_counters(sim_nic(r.sim, 1))->receiver_busy > 0);
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads__with_room_for_one_of_everything),
+		cmocka_unit_test(reads__with_room_for_one_and_loss),
+		cmocka_unit_test(reads__as_many_as_there_may_be),
+		cmocka_unit_test(reads__more_asked_than_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How sessions begin, live and end, and who may open one, between bare endpoints in virtual time.
+ * Every case is deterministic; DXP_SEED changes the network's luck where there is any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+#include "rltp/endpoint_internal.h"
+#include "sim/sim.h"
+#include "test/support/endpoints.h"
+
+#define SHORT_NS (50 * MS_NS)
+
+static const struct sim_faults good;
+
+static uint64_t seed(void)
+{
+	const char *text = getenv("DXP_SEED");
+
+	return text ? strtoull(text, NULL, 0) : 11;
+}
+
+static struct rig *rig_make(uint32_t count, uint16_t path)
+{
+	struct rig *r = rig_create(count, seed(), &good, path);
+
+	assert_non_null(r);
+	return r;
+}
+
+/* One message there, and one back. */
+static void rig_open(struct rig *r, uint32_t a, uint32_t b)
+{
+	rig_post(r, a, b, 100);
+	rig_post(r, b, a, 100);
+	assert_true(rig_finish(r, a, S_NS) && rig_finish(r, b, S_NS));
+	assert_int_equal(rig_session(r, a, b)->state, RLTP_OPEN);
+	assert_int_equal(rig_session(r, b, a)->state, RLTP_OPEN);
+}
+
+/* No message reached the layer above twice, whatever happened. */
+static void once_check(const struct rig *r)
+{
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t k = 0; k < RIG_NODES * RIG_MESSAGES; k++)
+			assert_true(r->nodes[i].seen[k] <= 1);
+}
+
+static void messages_work(struct rig *r, uint32_t a, uint32_t b)
+{
+	uint32_t ok = r->nodes[a].ok;
+
+	rig_post(r, a, b, 5000);
+	assert_true(rig_finish(r, a, 5 * S_NS));
+	assert_int_equal(r->nodes[a].ok, ok + 1);
+}
+
+/* ---- restart ---- */
+
+enum moment { NEVER_MET, GREETING, UNDER_WAY, AT_EASE, RESTING, MOMENTS };
+
+static void moment_reach(struct rig *r, enum moment moment)
+{
+	switch (moment) {
+	case NEVER_MET: break;
+	case GREETING:
+		net_blackhole(r->net, 0, 1, true);
+		rig_post(r, 0, 1, 3000);
+		rig_run(r, 30 * MS_NS);
+		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_GREETING);
+		net_blackhole(r->net, 0, 1, false);
+		break;
+	case UNDER_WAY:
+		rig_open(r, 0, 1);
+		net_blackhole(r->net, 1, 0, true); /* it arrives, and nobody hears of it */
+		rig_post(r, 0, 1, 3000);
+		rig_run(r, MS_NS);
+		net_blackhole(r->net, 1, 0, false);
+		break;
+	case AT_EASE: rig_open(r, 0, 1); break;
+	default:
+		rig_open(r, 0, 1);
+		rig_run(r, 3 * S_NS);
+		assert_null(rig_session(r, 0, 1)->io);
+	}
+}
+
+static void restart_check(enum moment moment, bool announce)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	moment_reach(r, moment);
+	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
+	assert_true(rig_finish(r, 0, 5 * S_NS));
+	/* What was under way ends at once and is not replayed; what had not left yet arrives. */
+	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
+	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
+	rig_post(r, 0, 1, 100);
+	assert_true(rig_finish(r, 0, 5 * S_NS));
+	/* who was not told learns it from the answer to his packet */
+	if (announce || moment == NEVER_MET || moment == GREETING || moment == UNDER_WAY)
+		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
+	else
+		assert_int_equal(r->nodes[0].reset, 1);
+	messages_work(r, 0, 1);
+	messages_work(r, 1, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+static void session__restart_in_each_state(void **state)
+{
+	for (int moment = 0; moment < MOMENTS; moment++) {
+		restart_check((enum moment)moment, true);
+		restart_check((enum moment)moment, false);
+	}
+}
+
+static void session__both_restart_at_once(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	moment_reach(r, UNDER_WAY);
+	rig_post(r, 1, 0, 3000);
+	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
+	assert_int_equal(rig_restart(r, 1, false), DXP_OK);
+	rig_introduce(r, 0, 1);
+	messages_work(r, 0, 1);
+	messages_work(r, 1, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+static void session__restart_twice_quickly(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	moment_reach(r, UNDER_WAY);
+	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
+	rig_post(r, 0, 1, 3000);
+	rig_run(r, 30 * US_NS); /* its HELLO is on the way to a process that ends again */
+	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
+	assert_true(rig_finish(r, 0, 5 * S_NS));
+	assert_int_equal(r->nodes[0].timed_out, 0);
+	messages_work(r, 0, 1);
+	messages_work(r, 1, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+/* Gives a node every datagram that was ever sent to it, again. */
+static void replay(struct rig *r, uint32_t to)
+{
+	uint32_t count = r->kept_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct link_arrival a = {.data = r->kept[i],
+					 .bytes = r->kept_bytes[i],
+					 .arrived_ns = net_now(r->net)};
+		if (r->kept_to[i] != to)
+			continue;
+		net_address(r->nodes[r->kept_from[i]].place, &a.from);
+		rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+	}
+	net_touch(r->net, r->nodes[to].place);
+}
+
+static void session__packets_of_an_earlier_life(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	r->keep = true;
+	moment_reach(r, UNDER_WAY);
+	rig_run(r, SHORT_NS);
+	r->keep = false;
+	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
+	rig_open(r, 0, 1);
+	uint64_t bytes = r->nodes[0].delivered_bytes + r->nodes[1].delivered_bytes;
+	uint32_t epoch = rig_session(r, 0, 1)->epoch;
+	for (uint32_t i = 0; i < 2; i++) {
+		replay(r, 0);
+		replay(r, 1);
+		rig_run(r, SHORT_NS);
+	}
+	assert_true(r->nodes[0].delivered_bytes + r->nodes[1].delivered_bytes == bytes);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
+	assert_int_equal(rig_session(r, 0, 1)->epoch, epoch);
+	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
+	messages_work(r, 0, 1);
+	messages_work(r, 1, 0);
+	once_check(r);
+	rig_destroy(r);
+}
+
+/* A session that ended leaves nothing that a copy of its greeting could bring back. */
+static void session__late_greeting_of_a_session_that_ended(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	r->keep = true;
+	rig_open(r, 0, 1);
+	r->keep = false;
+	rltp_session_fail(rig_session(r, 1, 0), DXP_ETIMEDOUT);
+	uint64_t stale = rltp_endpoint_counters(r->nodes[1].endpoint)->stale;
+	replay(r, 1);
+	rig_run(r, SHORT_NS);
+	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
+	assert_true(rltp_endpoint_counters(r->nodes[1].endpoint)->stale > stale);
+	rig_destroy(r);
+}
+
+/* ---- BYE ---- */
+
+static void session__close_tells_the_peers(void **state)
+{
+	struct rig *r = rig_make(4, 1408);
+
+	for (uint32_t i = 1; i < 4; i++)
+		rig_open(r, 0, i);
+	net_blackhole(r->net, 1, 2, true);
+	net_blackhole(r->net, 0, 1, true); /* node 1 never has its answer */
+	rig_post(r, 1, 0, 3000);
+	rig_run(r, MS_NS);
+	net_blackhole(r->net, 0, 1, false);
+	rig_session(r, 1, 0)->awaited = 1; /* it waits for an answer, too */
+	rig_post(r, 0, 3, 3000);
+	uint32_t closed = r->nodes[0].closed;
+	rltp_endpoint_close(r->nodes[0].endpoint);
+	assert_int_equal(r->nodes[0].closed, closed + 1);
+	net_touch(r->net, 0);
+	rig_run(r, 60 * US_NS);
+	assert_int_equal(r->nodes[0].sent_type[WIRE_BYE], 3);
+	for (uint32_t i = 1; i < 4; i++) {
+		assert_int_equal(rig_session(r, i, 0)->state, RLTP_IDLE);
+		assert_int_equal(rltp_endpoint_counters(r->nodes[i].endpoint)->byes_taken, 1);
+	}
+	assert_true(rig_finish(r, 1, 0));
+	/* nothing more is said, by anybody */
+	uint64_t sent = r->sent;
+	rig_run(r, 10 * S_NS);
+	assert_true(r->sent == sent);
+	rig_destroy(r);
+}
+
+static void bye_give(struct rig *r, uint32_t to, uint32_t from, uint64_t token)
+{
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_BYE_BYTES];
+	struct wire_header h = {.type = WIRE_BYE,
+				.header_bytes = WIRE_COMMON_BYTES,
+				.dst_session = rig_session(r, to, from)->local_id,
+				.src_node = (uint16_t)(from + 1),
+				.dst_node = (uint16_t)(to + 1)};
+	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+
+	net_address(r->nodes[from].place, &a.from);
+	wire_header_encode(&h, frame);
+	wire_bye_encode(&(struct wire_bye){.token = token}, frame + WIRE_COMMON_BYTES);
+	wire_control_seal(frame, sizeof(frame));
+	rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+}
+
+static void session__bye_without_its_token(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	rig_open(r, 0, 1);
+	bye_give(r, 1, 0, rig_session(r, 1, 0)->peer_token);
+	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
+	assert_int_equal(rltp_endpoint_counters(r->nodes[1].endpoint)->byes_refused, 1);
+	bye_give(r, 1, 0, rig_session(r, 0, 1)->peer_token); /* what node 1 told node 0 */
+	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
+	rig_destroy(r);
+}
+
+/* ---- signs of life ---- */
+
+static void session__slow_answers_live_and_dead_peers_die(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	rig_open(r, 0, 1);
+	rig_session(r, 0, 1)->awaited = 1; /* a request was taken, its answer takes a minute */
+	rig_post(r, 0, 1, 100);
+	rig_run(r, 60 * S_NS);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
+	assert_in_range(r->nodes[0].sent_type[WIRE_PING], 50, 60);
+	assert_int_equal(r->nodes[1].sent_type[WIRE_PONG], r->nodes[0].sent_type[WIRE_PING]);
+	net_blackhole(r->net, 1, 0, true);
+	rig_run(r, 2 * S_NS);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
+	rig_run(r, 2100 * MS_NS);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
+	rig_destroy(r);
+}
+
+static void session__signs_of_life_survive_loss(void **state)
+{
+	struct sim_faults bad = {.loss_ppm = 200000};
+	struct rig *r = rig_create(2, seed(), &bad, 1408);
+
+	assert_non_null(r);
+	rig_post(r, 0, 1, 100);
+	assert_true(rig_finish(r, 0, 3 * S_NS));
+	rig_session(r, 0, 1)->awaited = 1;
+	rig_post(r, 0, 1, 100);
+	rig_run(r, 30 * S_NS);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
+	rig_destroy(r);
+}
+
+static void ping_give(struct rig *r, uint32_t to, uint32_t from)
+{
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_PING_BYTES];
+	struct wire_header h = {.type = WIRE_PING,
+				.header_bytes = WIRE_COMMON_BYTES,
+				.dst_session = rig_session(r, to, from)->local_id,
+				.src_node = (uint16_t)(from + 1),
+				.dst_node = (uint16_t)(to + 1)};
+	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+
+	net_address(r->nodes[from].place, &a.from);
+	wire_header_encode(&h, frame);
+	wire_ping_encode(net_now(r->net), frame + WIRE_COMMON_BYTES);
+	wire_control_seal(frame, sizeof(frame));
+	rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+	net_touch(r->net, r->nodes[to].place);
+}
+
+static void session__a_flood_of_pings_is_answered_ten_times_a_second(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	rig_open(r, 0, 1);
+	for (uint32_t i = 0; i < 10000; i++) {
+		ping_give(r, 1, 0);
+		rig_run(r, 100 * US_NS);
+	}
+	assert_in_range(r->nodes[1].sent_type[WIRE_PONG], 9, 11);
+	rig_destroy(r);
+}
+
+static void session__idle_sends_nothing(void **state)
+{
+	struct rig *r = rig_make(4, 8896);
+
+	for (uint32_t i = 1; i < 4; i++)
+		rig_open(r, 0, i);
+	rig_run(r, 2 * S_NS);
+	uint64_t sent = r->sent;
+	rig_run(r, 60 * S_NS);
+	assert_true(r->sent == sent);
+	for (uint32_t i = 1; i < 4; i++) {
+		assert_null(rig_session(r, 0, i)->io);
+		assert_true(rltp_endpoint_deadline(r->nodes[i].endpoint) == UINT64_MAX);
+	}
+	messages_work(r, 2, 0);
+	rig_destroy(r);
+}
+
+/* ---- who is who ---- */
+
+static void session__another_key_opens_nothing(void **state)
+{
+	struct rig *r = rig_make(3, 1408);
+	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
+
+	/* A liar with another key, at node 1's address, claims to be the latest of all. */
+	r->nodes[0].key = 9;
+	r->nodes[0].incarnation = UINT64_MAX - 200;
+	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
+	rig_post(r, 0, 1, 100);
+	rig_run(r, 200 * MS_NS);
+	assert_true(c->unauthentic > 0);
+	assert_int_equal(c->hellos_received, 0);
+	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
+	assert_null(rig_session(r, 1, 0)->io);
+	assert_int_equal(r->nodes[1].sent_type[WIRE_HELLO_ACK], 0);
+	/* the honest one is not locked out */
+	r->nodes[0].key = 7;
+	r->nodes[0].incarnation = 5000;
+	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
+	messages_work(r, 0, 1);
+	rig_destroy(r);
+}
+
+static void session__greeting_changed_on_the_way(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(r->nodes[1].endpoint);
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_HELLO_BYTES];
+	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+
+	r->keep = true;
+	net_blackhole(r->net, 0, 1, true);
+	rig_post(r, 0, 1, 100);
+	rig_run(r, MS_NS);
+	assert_int_equal(r->kept_count, 1);
+	net_address(0, &a.from);
+	/* every bit that the tag covers; other checks may come first */
+	for (uint32_t bit = 0; bit < 8 * sizeof(frame); bit++) {
+		memcpy(frame, r->kept[0], sizeof(frame));
+		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		uint32_t at = bit / 8;
+		if ((at >= WIRE_OFF_TX_TS && at < WIRE_OFF_LEN) || at >= WIRE_OFF_CE_COUNT)
+			if (at < WIRE_COMMON_BYTES)
+				continue;
+		wire_control_seal(frame, sizeof(frame));
+		rltp_endpoint_receive(r->nodes[1].endpoint, &a, net_now(r->net) + bit * S_NS);
+		/* seal writes length and flags as they were; those bits are whole again */
+		if (memcmp(frame, r->kept[0], sizeof(frame)) != 0)
+			assert_int_equal(c->hellos_received, 0);
+		else
+			break;
+	}
+	assert_true(c->unauthentic > 0);
+	rig_destroy(r);
+}
+
+struct hello_flood {
+	struct rig *r;
+	struct rng rng;
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_HELLO_BYTES];
+};
+
+static void flood_frame(struct hello_flood *f, uint16_t node, uint64_t incarnation)
+{
+	struct wire_header h = {.type = WIRE_HELLO,
+				.header_bytes = WIRE_COMMON_BYTES,
+				.src_node = node,
+				.dst_node = 2};
+	struct wire_hello hello = {.incarnation = incarnation,
+				   .epoch = (uint32_t)rng_next(&f->rng),
+				   .session = (uint32_t)rng_next(&f->rng),
+				   .rwnd = 100,
+				   .payload_bytes = 1408};
+
+	memset(hello.tag, (int)rng_below(&f->rng, 256), sizeof(hello.tag));
+	wire_header_encode(&h, f->frame);
+	wire_hello_encode(&hello, f->frame + WIRE_COMMON_BYTES);
+	wire_control_seal(f->frame, sizeof(f->frame));
+}
+
+/* Unknown nodes, right nodes from wrong addresses, and one peer's name and address with a tag that
+ * is a guess. */
+static void session__a_hundred_thousand_hostile_greetings(void **state)
+{
+	struct rig *r = rig_make(3, 1408);
+	struct rig_node *victim = &r->nodes[1];
+	const struct rltp_endpoint_counters *c = rltp_endpoint_counters(victim->endpoint);
+	struct hello_flood f = {.r = r, .rng = {seed()}};
+	uint64_t sent = r->sent;
+	uint32_t seconds = 2;
+
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t kind = (uint32_t)rng_below(&f.rng, 3);
+		uint16_t node = kind == 0 ? (uint16_t)(10 + rng_below(&f.rng, 60000)) : 1;
+		struct link_arrival a = {.data = f.frame, .bytes = sizeof(f.frame)};
+		uint64_t now_ns = 10 * S_NS + i * (seconds * S_NS / 100000);
+		flood_frame(&f, node, rng_next(&f.rng));
+		net_address(kind == 1 ? 2 : 0, &a.from);
+		rltp_endpoint_receive(victim->endpoint, &a, now_ns);
+		struct link_datagram out[4];
+		assert_int_equal(rltp_endpoint_send(victim->endpoint, out, 4, now_ns), 0);
+	}
+	assert_int_equal(c->hellos_received, 0);
+	assert_int_equal(victim->endpoint->shared.awake, 0);
+	assert_int_equal(victim->endpoint->schedule.count, 0);
+	assert_true(victim->tags <= seconds * RLTP_GREETINGS_PEER_PER_S);
+	assert_true(c->unknown_peer > 60000 && c->flooded > 30000);
+	assert_true(r->sent == sent);
+	/* another peer does not notice */
+	messages_work(r, 2, 1);
+	rig_destroy(r);
+}
+
+static void session__nobody_unknown_is_answered(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_ACK_BODY_BYTES] = {0};
+	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+	struct link_datagram out[4];
+
+	for (uint16_t node = 1; node < 4;
+	     node += 2) { /* a peer at a wrong address; nobody's name */
+		struct wire_header h = {.type = WIRE_ACK,
+					.header_bytes = WIRE_COMMON_BYTES,
+					.dst_session = 77,
+					.src_node = node,
+					.dst_node = 2};
+		wire_header_encode(&h, frame);
+		wire_control_seal(frame, sizeof(frame));
+		net_address(5, &a.from);
+		rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
+		assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 0);
+	}
+	/* the peer itself is told */
+	struct wire_header h = {.type = WIRE_ACK,
+				.header_bytes = WIRE_COMMON_BYTES,
+				.dst_session = 77,
+				.src_node = 1,
+				.dst_node = 2};
+	wire_header_encode(&h, frame);
+	wire_control_seal(frame, sizeof(frame));
+	net_address(0, &a.from);
+	rltp_endpoint_receive(r->nodes[1].endpoint, &a, S_NS);
+	assert_int_equal(rltp_endpoint_send(r->nodes[1].endpoint, out, 4, S_NS), 1);
+	assert_int_equal(out[0].header[WIRE_OFF_TYPE], WIRE_RESET);
+	assert_true(out[0].header_bytes <= sizeof(frame));
+	rig_destroy(r);
+}
+
+/* ---- many ---- */
+
+static void session__window_is_shared_by_those_awake(void **state)
+{
+	struct rig *r = rig_make(4, 8896);
+
+	r->nodes[0].receive_packets = 300;
+	assert_int_equal(rig_restart(r, 0, true), DXP_OK);
+	rig_open(r, 1, 0);
+	assert_int_equal(rig_session(r, 1, 0)->peer_window, 240);
+	rig_open(r, 2, 0);
+	rig_open(r, 3, 0);
+	for (uint32_t i = 1; i < 4; i++) {
+		messages_work(r, i, 0);
+		assert_int_equal(rig_session(r, i, 0)->peer_window, 80);
+	}
+	rig_run(r, 3 * S_NS); /* all at rest: the next has it all */
+	messages_work(r, 2, 0);
+	assert_int_equal(rig_session(r, 2, 0)->peer_window, 240);
+	rig_destroy(r);
+}
+
+static void session__level_is_told(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	rltp_endpoint_level(r->nodes[1].endpoint, 200);
+	assert_int_equal(r->nodes[1].endpoint->shared.rx_level, 31);
+	rltp_endpoint_level(r->nodes[1].endpoint, 3);
+	assert_int_equal(r->nodes[1].endpoint->shared.rx_level, 3);
+	rig_destroy(r);
+}
+
+/* Three busy sessions: each batch is shared, and none waits for another's end. */
+static void session__a_turn_for_everybody(void **state)
+{
+	struct rig *r = rig_make(4, 1408);
+	struct link_datagram out[LINK_BATCH];
+	uint32_t share[RIG_NODES + 1] = {0}, total = 0;
+
+	for (uint32_t i = 1; i < 4; i++)
+		rig_open(r, 0, i);
+	for (uint32_t i = 1; i < 4; i++)
+		for (uint32_t k = 0; k < 5; k++)
+			rig_post(r, 0, i, 100000);
+	for (uint32_t i = 1; i < 4; i++) {
+		struct rltp_session *s = rig_session(r, 0, i);
+		cc_init(&s->cc, CC_NONE, 1000, net_now(r->net));
+		pace_init(&s->io->pace);
+		s->peer_window = 1000;
+	}
+	while (total < 9 * RLTP_SHARE) {
+		size_t n =
+			rltp_endpoint_send(r->nodes[0].endpoint, out, LINK_BATCH, net_now(r->net));
+		assert_true(n > 0);
+		for (size_t i = 0; i < n; i++)
+			share[get_be16(out[i].header + WIRE_OFF_DST_NODE)]++;
+		total += (uint32_t)n;
+	}
+	for (uint32_t i = 2; i <= 4; i++)
+		assert_in_range(share[i], 2 * RLTP_SHARE, 4 * RLTP_SHARE);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(session__restart_in_each_state),
+		cmocka_unit_test(session__both_restart_at_once),
+		cmocka_unit_test(session__restart_twice_quickly),
+		cmocka_unit_test(session__packets_of_an_earlier_life),
+		cmocka_unit_test(session__late_greeting_of_a_session_that_ended),
+		cmocka_unit_test(session__close_tells_the_peers),
+		cmocka_unit_test(session__bye_without_its_token),
+		cmocka_unit_test(session__slow_answers_live_and_dead_peers_die),
+		cmocka_unit_test(session__signs_of_life_survive_loss),
+		cmocka_unit_test(session__a_flood_of_pings_is_answered_ten_times_a_second),
+		cmocka_unit_test(session__idle_sends_nothing),
+		cmocka_unit_test(session__another_key_opens_nothing),
+		cmocka_unit_test(session__greeting_changed_on_the_way),
+		cmocka_unit_test(session__a_hundred_thousand_hostile_greetings),
+		cmocka_unit_test(session__nobody_unknown_is_answered),
+		cmocka_unit_test(session__window_is_shared_by_those_awake),
+		cmocka_unit_test(session__level_is_told),
+		cmocka_unit_test(session__a_turn_for_everybody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the path of a session carries, and what becomes of the session when a node moves to another
+ * address; in virtual time. DXP_SEED changes the network's luck where there is any. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+#include "rltp/endpoint_internal.h"
+#include "sim/sim.h"
+#include "test/support/endpoints.h"
+
+#define SHORT_NS (50 * MS_NS)
+
+static const struct sim_faults good;
+
+static uint64_t seed(void)
+{
+	const char *text = getenv("DXP_SEED");
+
+	return text ? strtoull(text, NULL, 0) : 11;
+}
+
+static struct rig *rig_make(uint32_t count, uint16_t path)
+{
+	struct rig *r = rig_create(count, seed(), &good, path);
+
+	assert_non_null(r);
+	return r;
+}
+
+/* One message there, and one back. */
+static void rig_open(struct rig *r, uint32_t a, uint32_t b)
+{
+	rig_post(r, a, b, 100);
+	rig_post(r, b, a, 100);
+	assert_true(rig_finish(r, a, S_NS) && rig_finish(r, b, S_NS));
+	assert_int_equal(rig_session(r, a, b)->state, RLTP_OPEN);
+	assert_int_equal(rig_session(r, b, a)->state, RLTP_OPEN);
+}
+
+/* No message reached the layer above twice, whatever happened. */
+static void once_check(const struct rig *r)
+{
+	for (uint32_t i = 0; i < r->count; i++)
+		for (uint32_t k = 0; k < RIG_NODES * RIG_MESSAGES; k++)
+			assert_true(r->nodes[i].seen[k] <= 1);
+}
+
+static void messages_work(struct rig *r, uint32_t a, uint32_t b)
+{
+	uint32_t ok = r->nodes[a].ok;
+
+	rig_post(r, a, b, 5000);
+	assert_true(rig_finish(r, a, 5 * S_NS));
+	assert_int_equal(r->nodes[a].ok, ok + 1);
+}
+
+/* Gives a node every datagram that was ever sent to it, again. */
+static void replay(struct rig *r, uint32_t to)
+{
+	uint32_t count = r->kept_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct link_arrival a = {.data = r->kept[i],
+					 .bytes = r->kept_bytes[i],
+					 .arrived_ns = net_now(r->net)};
+		if (r->kept_to[i] != to)
+			continue;
+		net_address(r->nodes[r->kept_from[i]].place, &a.from);
+		rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+	}
+	net_touch(r->net, r->nodes[to].place);
+}
+
+/* ---- what the path carries ---- */
+
+static void session_path__long_packets_after_a_probe(void **state)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	rig_post(r, 0, 1, 100);
+	rig_run(r, 65 * US_NS); /* open, and the probe under way */
+	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
+	assert_true(rig_finish(r, 0, S_NS));
+	rig_run(r, MS_NS);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 8896);
+	assert_int_equal(rig_session(r, 0, 1)->counters.probes_sent, 1);
+	messages_work(r, 0, 1);
+	rig_destroy(r);
+}
+
+static void session_path__no_probe_where_all_paths_carry_it(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+
+	rig_open(r, 0, 1);
+	messages_work(r, 0, 1);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
+	assert_int_equal(r->nodes[0].sent_type[WIRE_PMTU_PROBE], 0);
+	rig_destroy(r);
+}
+
+/* Between interfaces of 9000 lies one of `mtu`: nothing is lost but probes, and the search comes
+ * close. */
+static void narrow_check(uint32_t datagram)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	net_mtu(r->net, 0, 1, datagram);
+	rig_post(r, 0, 1, 1 << 20);
+	assert_true(rig_finish(r, 0, S_NS));
+	assert_int_equal(r->nodes[0].ok, 1);
+	assert_int_equal(rig_session(r, 0, 1)->counters.retransmitted_timeout, 0);
+	rig_run(r, S_NS);
+	uint32_t unit = rig_session(r, 0, 1)->unit;
+	assert_true(unit + WIRE_DATA_BYTES <= datagram);
+	assert_true(unit + WIRE_DATA_BYTES + 2 * RLTP_PMTU_STEP > datagram);
+	messages_work(r, 0, 1);
+	rig_destroy(r);
+}
+
+static void session_path__a_narrow_path_between_wide_interfaces(void **state)
+{
+	narrow_check(1472);
+	narrow_check(4352);
+	narrow_check(8900);
+}
+
+static void session_path__a_path_that_becomes_narrow(void **state)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	net_mtu(r->net, 0, 1, 1472);
+	for (uint32_t i = 0; i < 20; i++)
+		rig_post(r, 0, 1, 100000);
+	assert_true(rig_finish(r, 0, 2 * S_NS));
+	/* what was cut before it was known cannot be saved, and is told so; no more than a window
+	 */
+	assert_true(r->nodes[0].path_less > 0);
+	assert_int_equal(r->nodes[0].ok + r->nodes[0].path_less, 21);
+	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 1);
+	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
+	messages_work(r, 0, 1);
+	rig_run(r, S_NS);
+	assert_in_range(rig_session(r, 0, 1)->unit, 1152, 1408);
+	/* and wide again: found after ten minutes, when there is work */
+	net_mtu(r->net, 0, 1, 0);
+	rig_run(r, RLTP_PMTU_AGAIN_NS);
+	messages_work(r, 0, 1);
+	rig_run(r, SHORT_NS);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 8896);
+	once_check(r);
+	rig_destroy(r);
+}
+
+static void session_path__an_outage_is_no_black_hole(void **state)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	for (uint32_t i = 0; i < 20; i++)
+		rig_post(r, 0, 1, 100000);
+	rig_run(r, 100 * US_NS);
+	net_blackhole(r->net, 0, 1, true);
+	net_blackhole(r->net, 1, 0, true);
+	rig_run(r, S_NS);
+	net_blackhole(r->net, 0, 1, false);
+	net_blackhole(r->net, 1, 0, false);
+	assert_true(rig_finish(r, 0, 2 * S_NS));
+	assert_int_equal(r->nodes[0].ok, 21);
+	assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 0);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 8896);
+	rig_destroy(r);
+}
+
+static void session_path__loss_is_no_black_hole(void **state)
+{
+	struct sim_faults bad = {.loss_ppm = 300000};
+
+	for (uint64_t k = 0; k < 20; k++) {
+		struct rig *r = rig_create(2, seed() + k, &bad, 8896);
+		assert_non_null(r);
+		for (uint32_t i = 0; i < 10; i++)
+			rig_post(r, 0, 1, 300000);
+		assert_true(rig_finish(r, 0, 10 * S_NS));
+		assert_int_equal(r->nodes[0].ok, 10);
+		assert_int_equal(rig_session(r, 0, 1)->counters.black_holes, 0);
+		rig_destroy(r);
+	}
+}
+
+struct get_rig {
+	struct sim *sim;
+	struct nic_event event;
+};
+
+static bool sent_event(void *context)
+{
+	struct get_rig *g = context;
+
+	return nic_user_sent(sim_window(g->sim, 0), &g->event);
+}
+
+/* The answer to a GET was cut too long: who asked must not wait for ever. */
+static void session_path__an_answer_lost_to_a_narrow_path(void **state)
+{
+	static uint8_t here[1 << 20], there[1 << 20];
+	struct sim_options o = {.seed = seed(), .hosts = 2};
+	struct nic_entry local = {.bytes = sizeof(here)}, remote = {.bytes = sizeof(there)};
+	struct nic_lists lists = {&local, &remote, 1, 1};
+	struct get_rig g;
+
+	assert_int_equal(sim_create(&o, &g.sim), DXP_OK);
+	nic_region_register(sim_nic(g.sim, 0), here, sizeof(here), NIC_LOCAL, &local.key);
+	nic_region_register(sim_nic(g.sim, 1), there, sizeof(there), NIC_REMOTE_READ, &remote.key);
+	struct nic_target to = sim_target(g.sim, 1, 0);
+	for (uint32_t round = 0; round < 3; round++) {
+		assert_int_equal(nic_user_get(sim_window(g.sim, 0), 0, &to, &lists, round), DXP_OK);
+		if (round == 1)
+			net_mtu(sim_net(g.sim), 1, 0, 1300);
+		assert_true(sim_run(g.sim, 2 * S_NS, sent_event, &g));
+		assert_int_equal(g.event.status, round == 1 ? DXP_EPATH : DXP_OK);
+	}
+	sim_destroy(g.sim);
+}
+
+/* ---- moving ---- */
+
+static void session_path__a_node_moves_under_load(void **state)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	rig_open(r, 0, 1);
+	rig_run(r, 10 * MS_NS);
+	for (uint32_t i = 0; i < 40; i++) {
+		rig_post(r, 0, 1, 300000);
+		rig_post(r, 1, 0, 300000);
+	}
+	rig_run(r, 100 * US_NS);
+	uint32_t epoch = rig_session(r, 0, 1)->epoch;
+	rig_move(r, 1, 5);
+	rig_run(r, 20 * MS_NS);
+	assert_true(rltp_endpoint_counters(r->nodes[0].endpoint)->wrong_address > 0);
+	uint32_t srtt_ns = rig_session(r, 0, 1)->srtt_ns;
+	rig_introduce(r, 0, 1);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 1408);
+	assert_int_equal(rig_session(r, 0, 1)->srtt_ns, srtt_ns);
+	assert_true(rig_finish(r, 0, 2 * S_NS) && rig_finish(r, 1, 2 * S_NS));
+	assert_int_equal(r->nodes[0].ok, 41);
+	assert_int_equal(r->nodes[1].ok, 41);
+	assert_int_equal(rig_session(r, 0, 1)->epoch, epoch);
+	rig_run(r, SHORT_NS);
+	messages_work(r, 0, 1);
+	rig_run(r, SHORT_NS);
+	assert_int_equal(rig_session(r, 0, 1)->unit, 8896);
+	once_check(r);
+	rig_destroy(r);
+}
+
+static void session_path__a_node_moves_at_rest(void **state)
+{
+	struct rig *r = rig_make(2, 8896);
+
+	rig_open(r, 0, 1);
+	rig_run(r, 3 * S_NS);
+	rig_move(r, 1, 5);
+	rig_introduce(r, 0, 1);
+	messages_work(r, 0, 1);
+	messages_work(r, 1, 0);
+	assert_int_equal(r->nodes[0].reset + r->nodes[1].reset, 0);
+	rig_destroy(r);
+}
+
+static void session_path__frames_from_elsewhere(void **state)
+{
+	struct rig *r = rig_make(3, 1408);
+	const struct rltp_endpoint_counters *c;
+
+	r->keep = true;
+	rig_open(r, 0, 1);
+	r->keep = false;
+	/* node 3 says again what node 1 said, from its own address */
+	r->nodes[0].place = 2;
+	replay(r, 1);
+	r->nodes[0].place = 0;
+	c = rltp_endpoint_counters(r->nodes[1].endpoint);
+	assert_true(c->wrong_address > 0);
+	assert_int_equal(rig_session(r, 1, 0)->counters.duplicates, 0);
+	messages_work(r, 0, 1);
+	rig_destroy(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(session_path__long_packets_after_a_probe),
+		cmocka_unit_test(session_path__no_probe_where_all_paths_carry_it),
+		cmocka_unit_test(session_path__a_narrow_path_between_wide_interfaces),
+		cmocka_unit_test(session_path__a_path_that_becomes_narrow),
+		cmocka_unit_test(session_path__an_outage_is_no_black_hole),
+		cmocka_unit_test(session_path__loss_is_no_black_hole),
+		cmocka_unit_test(session_path__an_answer_lost_to_a_narrow_path),
+		cmocka_unit_test(session_path__a_node_moves_under_load),
+		cmocka_unit_test(session_path__a_node_moves_at_rest),
+		cmocka_unit_test(session_path__frames_from_elsewhere),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

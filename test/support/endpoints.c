@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nodes, the layer above their transport, and time. */
+#include "test/support/endpoints.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+
+#define PLACES      8
+#define CLOCK_PLACE (PLACES - 1)
+
+static const uint8_t pattern[WIRE_PAYLOAD_MAX];
+
+/* ---- the layer above ---- */
+
+static void fill(void *user, struct rltp_message *message, uint32_t offset, uint32_t bytes,
+		 struct rltp_packet *out)
+{
+	const struct rig_message *m = CONTAINER_OF(message, const struct rig_message, rltp);
+
+	out->header.msg_id = m->id;
+	out->header.addr = offset;
+	out->slices[0] = (struct link_slice){pattern, bytes};
+	out->slice_count = bytes > 0;
+}
+
+static void done(void *user, struct rltp_session *s, struct rltp_message *message, int status)
+{
+	struct rig_message *m = CONTAINER_OF(message, struct rig_message, rltp);
+	struct rig_node *n = user;
+
+	if (m->ended)
+		abort(); /* ends twice */
+	m->ended = true;
+	m->status = status;
+	n->ended++;
+	switch (status) {
+	case DXP_OK: n->ok++; break;
+	case DXP_EPEERRESET: n->reset++; break;
+	case DXP_ECLOSED: n->closed++; break;
+	case DXP_ETIMEDOUT: n->timed_out++; break;
+	case DXP_EPATH: n->path_less++; break;
+	default: n->failed++;
+	}
+}
+
+static struct rltp_verdict deliver(void *user, struct rltp_session *s, const struct wire_header *h,
+				   const uint8_t *payload)
+{
+	struct rig_node *n = user;
+
+	n->delivered_bytes += h->payload_bytes;
+	n->last_delivery_ns = net_now(n->rig->net);
+	if (h->flags & WIRE_FLAG_LAST && h->msg_id < RIG_MESSAGES)
+		n->seen[(h->src_node - 1) * RIG_MESSAGES + h->msg_id]++;
+	return (struct rltp_verdict){0};
+}
+
+static void packet_ignored(void *user, struct rltp_session *s, const struct wire_header *h)
+{
+}
+
+static void reset(void *user, struct rltp_session *s, int status)
+{
+	s->awaited = 0;
+}
+
+static void rest(void *user, struct rltp_session *s)
+{
+}
+
+static uint32_t no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			   uint32_t count)
+{
+	return 0;
+}
+
+static void credit_ignored(void *user, struct rltp_session *s,
+			   const struct wire_credit_entry *credit)
+{
+}
+
+static const struct rltp_user_ops user_ops = {
+	.fill = fill,
+	.done = done,
+	.deliver = deliver,
+	.aborted = packet_ignored,
+	.reset = reset,
+	.rest = rest,
+	.grants = no_credits,
+	.granted = credit_ignored,
+	.wants = no_credits,
+	.asked = credit_ignored,
+};
+
+/* ---- hosts ---- */
+
+static void host_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+{
+	rltp_endpoint_receive(((struct rig_node *)host)->endpoint, arrival, now_ns);
+}
+
+static void sent_keep(struct rig *r, const struct rig_node *n, const struct link_datagram *d)
+{
+	uint32_t at = r->kept_count, bytes = d->header_bytes;
+
+	if (!r->keep || at == RIG_KEPT)
+		return;
+	memcpy(r->kept[at], d->header, bytes);
+	for (uint32_t i = 0; i < d->slice_count; i++) {
+		if (bytes + d->slices[i].bytes > sizeof(r->kept[at]))
+			return;
+		memcpy(r->kept[at] + bytes, d->slices[i].base, d->slices[i].bytes);
+		bytes += (uint32_t)d->slices[i].bytes;
+	}
+	r->kept_bytes[at] = bytes;
+	r->kept_from[at] = (uint32_t)(n - r->nodes);
+	r->kept_to[at] = get_be16(d->header + WIRE_OFF_DST_NODE) - 1u;
+	r->kept_count++;
+}
+
+static size_t host_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	struct rig_node *n = host;
+	size_t sent = rltp_endpoint_send(n->endpoint, out, count, now_ns);
+
+	for (size_t i = 0; i < sent; i++) {
+		n->sent_type[out[i].header[WIRE_OFF_TYPE]]++;
+		n->rig->sent++;
+		n->rig->sent_bytes += out[i].header_bytes;
+		sent_keep(n->rig, n, &out[i]);
+	}
+	return sent;
+}
+
+static uint64_t host_deadline(void *host)
+{
+	return rltp_endpoint_deadline(((struct rig_node *)host)->endpoint);
+}
+
+static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
+
+/* Nobody is there. */
+static void nobody_receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
+{
+}
+
+static size_t nobody_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	return 0;
+}
+
+static uint64_t nobody_deadline(void *host)
+{
+	return UINT64_MAX;
+}
+
+static const struct net_host_ops nobody_ops = {nobody_receive, nobody_send, nobody_deadline};
+
+/* Time passes although nothing happens. */
+static uint64_t clock_deadline(void *host)
+{
+	const struct rig *r = host;
+
+	return net_now(r->net) < r->alarm_ns ? r->alarm_ns : UINT64_MAX;
+}
+
+static const struct net_host_ops clock_ops = {nobody_receive, nobody_send, clock_deadline};
+
+static uint64_t token_of(void *context, uint32_t id)
+{
+	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
+}
+
+/* Not HMAC, but of the same shape: whoever lacks the key cannot guess it by chance. */
+static void tag_of(void *context, const uint8_t *frame, size_t bytes, uint8_t tag[WIRE_TAG_BYTES])
+{
+	struct rig_node *n = context;
+	struct rng r = {.state = n->key};
+
+	n->tags++;
+	for (size_t i = 0; i < bytes; i++)
+		r.state = rng_next(&r) ^ frame[i];
+	put_be64(tag, rng_next(&r));
+	put_be64(tag + 8, rng_next(&r));
+}
+
+static int node_start(struct rig *r, uint32_t i)
+{
+	struct rig_node *n = &r->nodes[i];
+	const struct rltp_endpoint_options options = {
+		.node = (uint16_t)(i + 1),
+		.incarnation = n->incarnation,
+		.receive_packets = n->receive_packets,
+		.payload_crc = true,
+		.ops = &user_ops,
+		.user = n,
+		.entropy = entropy_rng,
+		.entropy_context = &r->rng,
+		.token = token_of,
+		.token_context = (void *)(uintptr_t)(i + 1), /* the same after a restart */
+		.authenticate = n->key ? tag_of : NULL,
+		.authenticate_context = n,
+	};
+
+	int status = rltp_endpoint_create(&options, &n->endpoint);
+	if (status == DXP_OK)
+		net_host_set(r->net, n->place, &host_ops, n);
+	return status;
+}
+
+static int introduce(struct rig *r, uint32_t to, uint32_t node)
+{
+	struct rltp_peer_info peer = {.node = (uint16_t)(node + 1),
+				      .incarnation = r->nodes[node].incarnation,
+				      .payload_bytes = r->nodes[to].path};
+
+	net_address(r->nodes[node].place, &peer.address);
+	return rltp_endpoint_peer(r->nodes[to].endpoint, &peer, net_now(r->net));
+}
+
+void rig_introduce(struct rig *r, uint32_t to, uint32_t node)
+{
+	introduce(r, to, node);
+	net_touch(r->net, r->nodes[to].place);
+}
+
+static int introduce_all(struct rig *r, uint32_t to)
+{
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; i < r->count && status == DXP_OK; i++)
+		if (i != to)
+			status = introduce(r, to, i);
+	return status;
+}
+
+struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
+		       uint16_t path)
+{
+	struct net_options options = {.seed = seed, .hosts = PLACES, .delay_ns = 20 * US_NS};
+	struct rig *r = calloc(1, sizeof(*r));
+	int status = DXP_OK;
+
+	if (!r)
+		return NULL;
+	if (faults)
+		options.faults = *faults;
+	r->rng.state = seed;
+	r->count = count;
+	if (net_create(&options, &r->net) != DXP_OK)
+		goto fail;
+	net_host_set(r->net, CLOCK_PLACE, &clock_ops, r);
+	r->kept = calloc(RIG_KEPT, sizeof(*r->kept));
+	r->kept_bytes = calloc(3 * RIG_KEPT, sizeof(*r->kept_bytes));
+	if (!r->kept || !r->kept_bytes)
+		goto fail;
+	r->kept_from = r->kept_bytes + RIG_KEPT;
+	r->kept_to = r->kept_from + RIG_KEPT;
+	for (uint32_t i = 0; i < count && status == DXP_OK; i++) {
+		struct rig_node *n = &r->nodes[i];
+		*n = (struct rig_node){
+			.rig = r, .place = i, .incarnation = 1000 + i, .key = 7, .path = path};
+		n->messages = calloc(RIG_MESSAGES, sizeof(*n->messages));
+		n->seen = calloc(RIG_NODES * RIG_MESSAGES, sizeof(*n->seen));
+		status = n->messages && n->seen ? node_start(r, i) : DXP_ENOMEM;
+	}
+	for (uint32_t i = 0; i < count && status == DXP_OK; i++)
+		status = introduce_all(r, i);
+	if (status == DXP_OK)
+		return r;
+fail:
+	rig_destroy(r);
+	return NULL;
+}
+
+void rig_destroy(struct rig *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->count; i++) {
+		rltp_endpoint_destroy(r->nodes[i].endpoint);
+		free(r->nodes[i].messages);
+		free(r->nodes[i].seen);
+	}
+	if (r->net)
+		net_destroy(r->net);
+	free(r->kept);
+	free(r->kept_bytes);
+	free(r);
+}
+
+struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to)
+{
+	return rltp_endpoint_session(r->nodes[from].endpoint, (uint16_t)(to + 1));
+}
+
+void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes)
+{
+	struct rig_node *n = &r->nodes[from];
+	struct rig_message *m = &n->messages[n->posted];
+
+	if (n->posted == RIG_MESSAGES)
+		abort();
+	*m = (struct rig_message){.id = n->posted++};
+	m->rltp = (struct rltp_message){.type = WIRE_PUT, .flow = RLTP_FLOW(0, 0), .bytes = bytes};
+	int status = rltp_endpoint_post(n->endpoint, rig_session(r, from, to), &m->rltp,
+					net_now(r->net));
+	if (status != DXP_OK)
+		done(n, NULL, &m->rltp, status);
+	net_touch(r->net, n->place);
+}
+
+int rig_restart(struct rig *r, uint32_t node, bool announce)
+{
+	struct rig_node *n = &r->nodes[node];
+
+	/* what it had under way ended with it */
+	for (uint32_t i = 0; i < n->posted; i++) {
+		n->ended += !n->messages[i].ended;
+		n->messages[i].ended = true;
+	}
+	rltp_endpoint_destroy(n->endpoint);
+	n->endpoint = NULL;
+	net_discard(r->net, n->place);
+	n->incarnation += 100;
+	int status = node_start(r, node);
+	if (status == DXP_OK)
+		status = introduce_all(r, node);
+	for (uint32_t i = 0; announce && i < r->count && status == DXP_OK; i++)
+		if (i != node)
+			rig_introduce(r, i, node);
+	return status;
+}
+
+void rig_move(struct rig *r, uint32_t node, uint32_t place)
+{
+	net_host_set(r->net, r->nodes[node].place, &nobody_ops, NULL);
+	r->nodes[node].place = place;
+	net_host_set(r->net, place, &host_ops, &r->nodes[node]);
+	net_touch(r->net, place);
+}
+
+static bool never(void *context)
+{
+	return false;
+}
+
+void rig_run(struct rig *r, uint64_t duration_ns)
+{
+	r->alarm_ns = net_now(r->net) + duration_ns;
+	net_touch(r->net, CLOCK_PLACE);
+	net_run(r->net, duration_ns, never, NULL);
+}
+
+static bool all_ended(void *context)
+{
+	const struct rig_node *n = context;
+
+	return n->ended == n->posted;
+}
+
+bool rig_finish(struct rig *r, uint32_t node, uint64_t limit_ns)
+{
+	return net_run(r->net, limit_ns, all_ended, &r->nodes[node]);
+}

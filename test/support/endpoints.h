@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A few bare RLTP endpoints on a virtual network, for tests of how sessions begin, live and end.
+ * Each node can be restarted, moved to another address, cut off and given another key. Messages are
+ * PUTs of one stream whose payload tells who sent it and which one it is; the layer above counts
+ * what arrives and how what it sent ended. */
+#ifndef TEST_SUPPORT_ENDPOINTS_H
+#define TEST_SUPPORT_ENDPOINTS_H
+
+#include "base/rng.h"
+#include "rltp/endpoint.h"
+#include "sim/net.h"
+
+#define RIG_NODES    4
+#define RIG_MESSAGES 4096
+
+struct rig;
+
+struct rig_message {
+	struct rltp_message rltp;
+	uint32_t id;
+	bool ended;
+	int status;
+};
+
+struct rig_node {
+	struct rig *rig;
+	struct rltp_endpoint *endpoint;
+	uint32_t place; /* its host in the network */
+	uint64_t incarnation;
+	uint8_t key;   /* of its fabric; 0: none */
+	uint16_t path; /* payload that its interface carries */
+	uint32_t receive_packets;
+	struct rig_message *messages;
+	uint32_t posted, ended;
+	uint32_t ok, reset, closed, timed_out, path_less, failed; /* how they ended; failed: else */
+	uint32_t tags;                                            /* computed */
+	uint64_t delivered_bytes; /* first arrivals, over all incarnations */
+	uint16_t *seen;           /* by sender and message: how often its last byte came */
+	uint64_t last_delivery_ns;
+	uint32_t sent_type[256]; /* datagrams it sent, by type */
+};
+
+struct rig {
+	struct net *net;
+	struct rng rng;
+	struct rig_node nodes[RIG_NODES];
+	uint32_t count;
+	uint64_t alarm_ns;         /* when the clock goes on though nothing happens */
+	uint64_t sent, sent_bytes; /* datagrams of all */
+	uint8_t (*kept)[2048];     /* every short enough datagram sent, when asked for */
+	uint32_t *kept_bytes, *kept_from, *kept_to, kept_count;
+	bool keep;
+};
+
+#define RIG_KEPT 4096
+
+/* `count` nodes, ids 1 .., all known to each other, on a network of 20 us one way. NULL: out of
+ * memory. */
+struct rig *rig_create(uint32_t count, uint64_t seed, const struct sim_faults *faults,
+		       uint16_t path);
+void rig_destroy(struct rig *r);
+
+struct rltp_session *rig_session(struct rig *r, uint32_t from, uint32_t to);
+
+/* Queues one message. */
+void rig_post(struct rig *r, uint32_t from, uint32_t to, uint32_t bytes);
+
+/* Ends the process of a node and starts it again, with a larger incarnation; `announce`: the others
+ * hear of it as from a node table. */
+int rig_restart(struct rig *r, uint32_t node, bool announce);
+
+/* The node has another address from now on; tell: the others hear of it. */
+void rig_move(struct rig *r, uint32_t node, uint32_t place);
+void rig_introduce(struct rig *r, uint32_t to, uint32_t node);
+
+/* Runs for so long; or until all messages of a node ended. True: they did. */
+void rig_run(struct rig *r, uint64_t duration_ns);
+bool rig_finish(struct rig *r, uint32_t node, uint64_t limit_ns);
+
+#endif
