@@ -280,8 +280,6 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
-	if (observe_asked(&n->observe))
-		observe_tap(n);
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
