@@ -287,6 +287,8 @@ static void flow_add(struct flow *f, const struct capture_packet *p, const struc
 	bool dropped = strstr(p->comment, "dropped") != NULL;
 	bool repeat = strstr(p->comment, "retransmission") != NULL;
 
+	if (h->type == WIRE_BYE)
+		return; /* said while closing: nobody takes it any more */
 	f->frames++;
 	f->dropped += dropped;
 	f->expected += dropped ? 0 : strstr(p->comment, "sent twice") ? 2 : 1;
