@@ -559,7 +559,8 @@ function rltp.dissector(tvb, pinfo, root)
 		info[#info + 1] = "(again)"
 	end
 	-- A body that is too short for its type raises an error inside.
-	if not pcall(body_add, tree, tvb, header_bytes, name, info) then
+	if not pcall(body_add, tree, tvb, header_bytes, name, info)
+		and tvb:len() == tvb:reported_len() then
 		tree:add_proto_expert_info(experts.malformed)
 	end
 	pinfo.cols.info = name .. " " .. table.concat(info, " ")
