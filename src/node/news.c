@@ -2,8 +2,8 @@
 /* What the link knows and RLTP cannot see, asked for now and then.
  *
  * A machine gets another address (DHCP, a cable in another port): the node binds to that one and
- * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose sessions
- * go on at the new address. Nothing that is under way ends. */
+ * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose
+ * sessions go on at the new address. Nothing that is under way ends. */
 #include <string.h>
 
 #include <dxp/status.h>

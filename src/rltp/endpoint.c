@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
- * ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
+ * the ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>

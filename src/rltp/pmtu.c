@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
- * them may be less. A session starts with what every path of today carries and probes for all that
- * both ends take; it searches between the two where that is lost. When long packets are lost and none
- * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
- * black hole, and the session falls back.
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
+ * between them may be less. A session starts with what every path of today carries and probes for
+ * all that both ends take; it searches between the two where that is lost. When long packets are
+ * lost and none arrives, it probes for the floor and for what it sends: where only the floor
+ * answers, there is a black hole, and the session falls back.
  *
  * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
  * congestion. docs/design.md "Path MTU". */
@@ -320,7 +320,8 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		return;
 	}
 	uint32_t size = said.bytes - WIRE_DATA_BYTES;
-	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed || size % 64 != 0)
+	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed ||
+	    size % 64 != 0)
 		return; /* not, or no longer, asked */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

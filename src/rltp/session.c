@@ -25,8 +25,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
- * bursts. The peers learn it by the next acknowledgement. */
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
+ * and bursts. The peers learn it by the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -91,9 +91,9 @@ bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) && s->partial == 0 &&
-	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
-	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
+	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) &&
+	       s->partial == 0 && !rx_map_has_holes(&io->rx) && io->nack_count == 0 &&
+	       !io->ack_now && !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
 	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
 }
 
@@ -174,8 +174,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->agreed =
-		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);

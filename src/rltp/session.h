@@ -111,8 +111,8 @@ struct rltp_shared {
 	uint32_t awake;           /* sessions that have their `io`: they share it */
 	/* Makes room for the deadlines of so many; DXP_ENOMEM. NULL: nobody keeps them. */
 	int (*reserve)(struct rltp_shared *shared, uint32_t awake);
-	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
-	bool payload_crc;         /* cover payload by the checksum */
+	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
+	bool payload_crc; /* cover payload by the checksum */
 	struct rltp_tuning tuning;
 	uint8_t weights[RLTP_CHANNELS]; /* of a session that wakes; 0: 1 */
 	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
@@ -238,8 +238,8 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
-	uint64_t heard_ns;      /* last good frame from the peer, or when waiting for it began */
-	uint32_t path_ns;       /* lowest fabric delay known when it went to rest; 0: none */
+	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
+	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
 
 	uint32_t pmtu_again_s; /* when the path may be tried for more; UINT32_MAX: no need */
@@ -265,7 +265,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
+	uint16_t agreed;   /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -298,9 +298,9 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
- * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
- * long already end with DXP_EPATH. */
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of
+ * which nothing is known: messages are cut smaller, until probes say more. Those whose packets are
+ * too long already end with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 
