@@ -129,10 +129,10 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	/* A datagram that is too long for the path is lost, not cut: RLTP finds out by itself, and
-	 * believes no stranger who says so (ICMP). */
-	option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-	if (l->limits.family == AF_INET6)
+	/* RLTP finds out what the path carries, and believes no stranger who says so (ICMP). */
+	if (l->whole)
+		option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	if (l->whole && l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
 	buffers_set(s.fd, l->buffer_bytes);
 	option_set(s.fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
@@ -167,6 +167,7 @@ int socket_open(struct link *l, const struct link_options *options)
 	l->limits.family = sockaddr_is_v4(&options->bind) ? AF_INET : AF_INET6;
 	l->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES;
 	l->gro = !options->no_gro;
+	l->whole = options->whole;
 	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
 		l->sockets[i].fd = -1;
 	l->sockets[0] = socket_make(l);
@@ -202,7 +203,8 @@ int link_move(struct link *l, const struct wire_address *address)
 
 	same_port.port = l->address.port;
 	any_port.port = 0;
-	if (new.fd < 0 || (!quietly_bound(new.fd, l, same_port) && !quietly_bound(new.fd, l, any_port)) ||
+	if (new.fd < 0 ||
+	    (!quietly_bound(new.fd, l, same_port) && !quietly_bound(new.fd, l, any_port)) ||
 	    getsockname(new.fd, &name.any, &bytes) < 0) {
 		socket_close(&new);
 		return DXP_EIO;

@@ -20,6 +20,7 @@ struct link_options {
 	uint32_t buffer_bytes; /* wanted size of each socket buffer; 0 = LINK_SOCKET_BUFFER_BYTES */
 	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
 			   * it has paid lately (base/spin.h); 0 = never spin */
+	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
 	bool no_gso;      /* pretend the kernel has no GSO (tests, and a user's way out) */
 	bool no_gro;      /* the same for GRO */
 };
@@ -76,7 +77,8 @@ void link_address(const struct link *l, struct wire_address *out);
  * (logged). */
 int link_address_towards(const struct wire_address *to, struct wire_address *out);
 
-/* The same for who looks now and then: false, and nothing logged, when there is no way at present. */
+/* The same for who looks now and then: false, and nothing logged, when there is no way at present.
+ */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
 
 /* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What

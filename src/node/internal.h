@@ -19,6 +19,7 @@ struct node {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
+	uint64_t news_ns; /* when the link is asked again for what it knows */
 	uint64_t look_ns; /* when the own address is looked at again */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
@@ -26,11 +27,15 @@ struct node {
 	struct link_arrival arrivals[LINK_BATCH];
 };
 
-/* move.c: follows this machine's address where it has changed. */
-void address_follow(struct node *n, uint64_t now_ns);
+/* news.c: what the link knows and RLTP cannot see: how full its buffer is, which paths have become
+ * narrower, whether this machine has another address. A few system calls. */
+void link_news(struct node *n, uint64_t now_ns);
 
 /* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there
  * were. */
 uint32_t peers_update(struct node *n);
+
+/* peers.c: the path to whoever is at this address has become narrower. */
+void peers_narrow(struct node *n, const struct wire_address *at);
 
 #endif

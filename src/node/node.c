@@ -47,6 +47,7 @@ static int link_start(struct node *n)
 	uint32_t spin_ns = n->options.spin_ns;
 	struct link_options options = {
 		.bind = n->options.bind,
+		.whole = true,
 		.spin_ns = spin_ns == 0            ? LINK_SPIN_NS
 			   : spin_ns == UINT32_MAX ? 0
 						   : spin_ns,
@@ -249,7 +250,6 @@ static uint32_t membership_note(struct node *n)
 
 static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 {
-	address_follow(n, now_ns);
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 	work += membership_note(n);
 	return work + peers_update(n);
@@ -280,13 +280,13 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
-	if (observe_asked(&n->observe))
-		observe_tap(n);
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
 	uint64_t now_ns = link_now_ns(); /* no arrival is later */
+	if (count == LINK_BATCH || now_ns >= n->news_ns)
+		link_news(n, now_ns);
 	for (size_t i = 0; i < count; i++)
 		arrival_take(n, &n->arrivals[i], now_ns);
 	work += (uint32_t)count;
@@ -294,9 +294,7 @@ uint32_t node_turn(struct node *n)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
 	work += due_send(n, now_ns);
-	observe_note(&n->observe, work, now_ns);
-	if (now_ns >= n->observe.due_ns)
-		observe_publish(n, now_ns);
+	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }
 

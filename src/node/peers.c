@@ -34,6 +34,30 @@ int node_peer(struct node *n, uint16_t id, const struct wire_address *address, u
 	return nic_peer_set(n->nic, &peer, link_now_ns());
 }
 
+struct narrow {
+	struct node *node;
+	const struct wire_address *at;
+};
+
+static void narrow_one(void *context, struct rltp_session *s)
+{
+	const struct narrow *w = context;
+
+	if (!wire_address_equal(&s->address, w->at))
+		return;
+	uint16_t payload = payload_on_path(w->node, w->at);
+	/* what the interface still takes may be lost further on: RLTP's own probes find that */
+	if (payload >= WIRE_PAYLOAD_MIN && payload < s->payload_bytes)
+		node_peer(w->node, s->node, w->at, s->peer_incarnation);
+}
+
+void peers_narrow(struct node *n, const struct wire_address *at)
+{
+	struct narrow w = {n, at};
+
+	rltp_endpoint_sessions(nic_endpoint(n->nic), narrow_one, &w);
+}
+
 static void peer_apply(struct node *n, const struct node_entry *e)
 {
 	int status = node_peer(n, e->id, &e->address, e->incarnation);
@@ -80,10 +104,7 @@ int node_target(const struct node *n, uint16_t id, struct nic_target *out)
 void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t *received_bytes)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), peer);
-	struct rltp_counters counters = {0};
 
-	if (s)
-		rltp_session_counters(s, &counters);
-	*sent_bytes = counters.sent_bytes;
-	*received_bytes = counters.received_bytes;
+	*sent_bytes = s ? s->counters.sent_bytes : 0;
+	*received_bytes = s ? s->counters.received_bytes : 0;
 }

@@ -70,7 +70,7 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 	io->ack_now = io->gap_new = io->echo_valid = false;
 	io->unacked_arrivals = 0;
 	io->ack_deadline_ns = UINT64_MAX;
-	s->counters->acks_sent++;
+	s->counters.acks_sent++;
 }
 
 void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
@@ -83,5 +83,5 @@ void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *o
 	control_finish(s, &h, WIRE_NACK_BODY_BYTES, out);
 	io->nack_count--;
 	memmove(&io->nacks[0], &io->nacks[1], io->nack_count * sizeof(io->nacks[0]));
-	s->counters->nacks_sent++;
+	s->counters.nacks_sent++;
 }

@@ -14,7 +14,7 @@ void irn_losses(struct rltp_session *s, uint32_t highest)
 		if (slot->tries == 1 && seq_before(slot->psn, highest)) {
 			slot_lost(s, slot);
 			slot->cause = DATAGRAM_CAUSE_GAP;
-			s->counters->retransmitted_gap++;
+			s->counters.retransmitted_gap++;
 		}
 	}
 }
@@ -29,7 +29,7 @@ void gbn_rewind(struct rltp_session *s)
 		if (slot->state == TX_SENT) {
 			slot_lost(s, slot);
 			slot->cause = DATAGRAM_CAUSE_GAP;
-			s->counters->retransmitted_gap++;
+			s->counters.retransmitted_gap++;
 		}
 	}
 }

@@ -28,7 +28,7 @@ static bool grants_send(struct rltp_session *s, struct link_datagram *out, uint6
 	if (credit.count == 0)
 		return false;
 	credit_build(s, &credit, 0, now_ns, out);
-	s->counters->credits_sent++;
+	s->counters.credits_sent++;
 	return true;
 }
 
@@ -46,7 +46,7 @@ static bool question_send(struct rltp_session *s, struct link_datagram *out, uin
 	credit_build(s, &credit, WIRE_FLAG_AR, now_ns, out);
 	io->ask_deadline_ns = now_ns + io->ask_interval_ns;
 	io->ask_interval_ns = min_u64(2 * io->ask_interval_ns, RLTP_ASK_MAX_NS);
-	s->counters->credits_asked++;
+	s->counters.credits_asked++;
 	return true;
 }
 
@@ -69,7 +69,7 @@ void credits_receive(struct rltp_session *s, const struct wire_header *h, const 
 	struct wire_credit credit;
 
 	if (wire_credit_decode(body, h->payload_bytes, &credit) != DXP_OK) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
 	for (uint32_t i = 0; i < credit.count; i++) {
@@ -81,5 +81,5 @@ void credits_receive(struct rltp_session *s, const struct wire_header *h, const 
 	if (h->flags & WIRE_FLAG_AR)
 		rltp_session_grant(s, now_ns);
 	else
-		s->counters->credits_received++;
+		s->counters.credits_received++;
 }

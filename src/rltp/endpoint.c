@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
- * the ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
+ * ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -11,6 +11,15 @@
 #include "base/util.h"
 #include "rltp/endpoint_internal.h"
 #include "wire/ids.h"
+
+/* Only sessions that are awake have deadlines. */
+static int deadlines_reserve(struct rltp_shared *shared, uint32_t awake)
+{
+	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
+
+	/* those that ended since may still stand there */
+	return schedule_reserve(&e->schedule, awake + e->schedule.count);
+}
 
 int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rltp_endpoint **out)
 {
@@ -25,6 +34,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.tuning = options->tuning,
 		.window_packets =
 			options->window_packets ? options->window_packets : RLTP_WINDOW_DEFAULT,
+		.reserve = deadlines_reserve,
 		.ops = options->ops,
 		.user = options->user,
 	};
@@ -85,8 +95,6 @@ static int peers_grow(struct rltp_endpoint *e)
 	if (!peers)
 		return DXP_ENOMEM;
 	e->peers = peers;
-	if (schedule_reserve(&e->schedule, room) != DXP_OK)
-		return DXP_ENOMEM;
 	e->peer_room = room;
 	return DXP_OK;
 }
@@ -120,9 +128,11 @@ static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 	s->address = peer->address;
 	rltp_session_path(s, peer->payload_bytes, another, now_ns);
 	if (another && s->state == RLTP_OPEN) {
-		cc_init(&s->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
+		s->path_ns = 0;
 		s->min_rtt_ns = s->srtt_ns;
 	}
+	if (another && s->state == RLTP_OPEN && s->io)
+		cc_init(&s->io->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
 	if (s->io)
 		schedule_ready(&e->schedule, s);
 }

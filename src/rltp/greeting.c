@@ -5,8 +5,8 @@
  * other answers with HELLO_ACK, which says its own and echoes what it answers. Whoever has heard
  * the other's numbers may send. Both may begin at once: each then takes the other's HELLO for the
  * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A tag
- * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so
- * it comes last and so many times per second. */
+ * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so it
+ * comes last and so many times per second. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -35,8 +35,7 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 	s->heard_ns = now_ns;
 }
 
-/* The tag covers the frame up to itself, but for what changes on the way or with each transmission.
- */
+/* The tag covers the frame up to itself, but for what changes on the way or with each transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -73,7 +72,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	struct wire_header h = {
 		.type = type,
 		.header_bytes = WIRE_COMMON_BYTES,
-		.dst_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
+		.dst_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
 		.src_node = e->options.node,
 		.dst_node = s->node,
 		.tx_ts = timestamp_of(now_ns),
@@ -88,8 +87,8 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.token = e->options.token(e->options.token_context, s->local_id),
-		.echo_session = type == WIRE_HELLO_ACK ? s->hello_echo_session : 0,
-		.echo_psn = type == WIRE_HELLO_ACK ? s->hello_echo_psn : 0,
+		.echo_session = type == WIRE_HELLO_ACK ? s->io->hello_echo_session : 0,
+		.echo_psn = type == WIRE_HELLO_ACK ? s->io->hello_echo_psn : 0,
 	};
 
 	memcpy(hello.uuid, e->options.uuid, sizeof(hello.uuid));
@@ -163,17 +162,18 @@ static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
 		       const struct wire_hello *hello, uint64_t now_ns)
 {
-	if (!greeting_repeated(s, hello)) {
-		if (s->state == RLTP_OPEN)
-			session_renew(e, s);
-		else if (s->state == RLTP_IDLE)
-			numbers_draw(e, s);
-		if (rltp_session_wake(s, now_ns) != DXP_OK)
-			return; /* the peer greets again */
+	bool repeated = greeting_repeated(s, hello);
+
+	if (!repeated && s->state == RLTP_OPEN)
+		session_renew(e, s);
+	else if (!repeated && s->state == RLTP_IDLE)
+		numbers_draw(e, s);
+	if (rltp_session_wake(s, now_ns) != DXP_OK)
+		return; /* the peer greets again */
+	if (!repeated)
 		rltp_session_open(s, hello, now_ns);
-	}
-	s->hello_echo_session = hello->session;
-	s->hello_echo_psn = hello->psn;
+	s->io->hello_echo_session = hello->session;
+	s->io->hello_echo_psn = hello->psn;
 	s->hello_ack_due = true;
 }
 
@@ -183,25 +183,22 @@ static void hello_ack_take(struct rltp_session *s, const struct wire_hello *hell
 		rltp_session_open(s, hello, now_ns);
 }
 
-static bool spend(uint32_t *second, uint32_t *spent, uint32_t most, uint64_t now_ns)
-{
-	uint32_t now_s = (uint32_t)(now_ns / S_NS);
-
-	if (*second != now_s) {
-		*second = now_s;
-		*spent = 0;
-	}
-	if (*spent == most)
-		return false;
-	(*spent)++;
-	return true;
-}
-
 /* Who sends one peer's greetings by the thousand keeps that peer out, and no other. */
 static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
-	return spend(&s->hello_second, &s->hello_spent, RLTP_GREETINGS_PEER_PER_S, now_ns) &&
-	       spend(&e->hello_second, &e->hello_spent, RLTP_GREETINGS_PER_S, now_ns);
+	uint32_t second = (uint32_t)(now_ns / S_NS);
+
+	if (s->hello_second != (uint16_t)second)
+		s->hello_spent = 0;
+	if (e->hello_second != second)
+		e->hello_spent = 0;
+	s->hello_second = (uint16_t)second;
+	e->hello_second = second;
+	if (s->hello_spent == RLTP_GREETINGS_PEER_PER_S || e->hello_spent == RLTP_GREETINGS_PER_S)
+		return false;
+	s->hello_spent++;
+	e->hello_spent++;
+	return true;
 }
 
 /* Cheap checks first: each keeps a flood from the next. */
@@ -219,7 +216,8 @@ void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unknown_peer++;
 		return;
 	}
-	if (greeting_stale(s, &hello) || (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
+	if (greeting_stale(s, &hello) ||
+	    (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
 		e->counters.stale++;
 		return;
 	}

@@ -60,10 +60,6 @@ void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *o
 void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
 		    struct link_datagram *out);
 
-/* counters.c: what remains of them at rest */
-bool counters_keep(struct rltp_session *s); /* false: out of memory, they are lost */
-void counters_restore(struct rltp_session *s);
-
 /* credit.c: limits told and asked for */
 size_t credits_send(struct rltp_session *s, struct link_datagram *out, size_t count,
 		    uint64_t now_ns);

@@ -48,12 +48,11 @@ size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t 
 		sign_build(s, WIRE_PONG, k->opaque, now_ns, &out[n++]);
 		k->answer_due = false;
 		k->answered_ns = now_ns;
-		s->counters->pongs_sent++;
 	}
 	if (n < count && now_ns >= ping_deadline(s)) {
 		sign_build(s, WIRE_PING, now_ns, now_ns, &out[n++]);
 		k->asked_ns = now_ns;
-		s->counters->pings_sent++;
+		s->counters.pings_sent++;
 	}
 	return n;
 }
@@ -65,17 +64,13 @@ void ping_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint64_t opaque;
 
 	if (wire_ping_decode(body, h->payload_bytes, &opaque) != DXP_OK) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
-	if (h->type == WIRE_PONG) {
-		s->counters->pongs_received++; /* that it came is all we wanted to know */
+	if (h->type == WIRE_PONG)
+		return; /* that it came is all we wanted to know */
+	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
-	}
-	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS)) {
-		s->counters->pings_dropped++;
-		return;
-	}
 	k->opaque = opaque;
 	k->answer_due = true;
 }

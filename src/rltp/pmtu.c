@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
- * between them may be less. A session starts with what every path of today carries and probes for
- * all that both ends take; it searches between the two where that is lost. When long packets are
- * lost and none arrives, it probes for the floor and for what it sends: where only the floor
- * answers, there is a black hole, and the session falls back.
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
+ * them may be less. A session starts with what every path of today carries and probes for all that
+ * both ends take; it searches between the two where that is lost. When long packets are lost and none
+ * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
+ * black hole, and the session falls back.
  *
  * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
  * congestion. docs/design.md "Path MTU". */
@@ -14,7 +14,7 @@
 
 #define IDS_REMEMBERED 16 /* answers to older probes are not believed */
 
-static const uint8_t padding[WIRE_PAYLOAD_MAX];
+static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {
@@ -29,7 +29,13 @@ static uint16_t unit_base(const struct rltp_session *s)
 static void rest(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.state = PMTU_REST;
-	s->pmtu_again_ns = s->unit < s->agreed ? now_ns + RLTP_PMTU_AGAIN_NS : UINT64_MAX;
+	s->pmtu_again_s =
+		s->unit < s->agreed ? (uint32_t)((now_ns + RLTP_PMTU_AGAIN_NS) / S_NS) : UINT32_MAX;
+}
+
+static bool again(const struct rltp_session *s, uint64_t now_ns)
+{
+	return s->pmtu_again_s != UINT32_MAX && now_ns / S_NS >= s->pmtu_again_s;
 }
 
 static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
@@ -64,7 +70,7 @@ void pmtu_open(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu = (struct pmtu){.id = s->initial_psn};
 	s->unit = unit_base(s);
-	s->pmtu_again_ns = UINT64_MAX;
+	s->pmtu_again_s = UINT32_MAX;
 	if (s->unit < s->agreed)
 		search_all(s, now_ns);
 }
@@ -116,7 +122,7 @@ static void black_hole(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
-	s->counters->black_holes++;
+	s->counters.black_holes++;
 	p->high = s->unit;
 	p->lost_large = 0;
 	s->unit = unit_floor(s);
@@ -143,7 +149,7 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 		return;
 	if (s->unit > unit_base(s))
 		s->unit = unit_base(s);
-	s->pmtu_again_ns = s->unit < s->agreed ? now_ns : UINT64_MAX;
+	s->pmtu_again_s = s->unit < s->agreed ? (uint32_t)(now_ns / S_NS) : UINT32_MAX;
 	if (s->io)
 		s->io->pmtu.state = PMTU_REST;
 }
@@ -159,7 +165,8 @@ void pmtu_lost(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_
 		return;
 	p->state = PMTU_VERIFY;
 	p->tries = 0;
-	p->floor_due = p->floor_carried = false;
+	p->floor_due = false;
+	p->floor_answers = 0;
 	p->id++;
 	p->deadline_ns = now_ns;
 }
@@ -178,7 +185,7 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 
-	if (p->state == PMTU_REST && now_ns >= s->pmtu_again_ns && rltp_session_busy(s))
+	if (p->state == PMTU_REST && again(s, now_ns) && rltp_session_busy(s))
 		search_all(s, now_ns);
 	if (p->state == PMTU_REST || now_ns < p->deadline_ns)
 		return;
@@ -186,10 +193,7 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
-		if (p->floor_carried)
-			black_hole(s, now_ns);
-		else
-			rest(s, now_ns); /* nothing passes: silence will tell */
+		rest(s, now_ns); /* next to nothing passes: silence will tell */
 		p->lost_large = 0;
 	}
 }
@@ -205,10 +209,10 @@ static void probe_schedule(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
 	uint64_t srtt_ns = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
-	uint64_t wait_ns = max_u64(3 * srtt_ns, RLTP_PMTU_WAIT_NS);
+	uint64_t wait_ns = max_u64(srtt_ns, RLTP_PMTU_WAIT_NS);
 
 	if (p->state == PMTU_SEARCH) {
-		p->deadline_ns = now_ns + (wait_ns << p->tries++);
+		p->deadline_ns = now_ns + (max_u64(3 * srtt_ns, wait_ns) << p->tries++);
 		return;
 	}
 	p->floor_due = !p->floor_due;
@@ -231,7 +235,7 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	out->slice_count = 1;
 	out->slices[0] = (struct link_slice){padding, body.bytes - front};
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
-	s->counters->probes_sent++;
+	s->counters.probes_sent++;
 }
 
 static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
@@ -242,7 +246,6 @@ static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_da
 	wire_pmtu_encode(&s->io->pmtu.answer, out->header + WIRE_COMMON_BYTES);
 	control_finish(s, &h, WIRE_PMTU_BYTES, out);
 	s->io->pmtu.answer_due = false;
-	s->counters->probes_answered++;
 }
 
 size_t pmtu_send(struct rltp_session *s, struct link_datagram *out, size_t count, uint64_t now_ns)
@@ -268,7 +271,9 @@ uint64_t pmtu_deadline(const struct rltp_session *s)
 		return 0;
 	if (p->state != PMTU_REST)
 		return p->deadline_ns;
-	return rltp_session_busy(s) ? s->pmtu_again_ns : UINT64_MAX;
+	if (s->pmtu_again_s == UINT32_MAX || !rltp_session_busy(s))
+		return UINT64_MAX;
+	return s->pmtu_again_s * S_NS;
 }
 
 bool pmtu_resting(const struct rltp_session *s)
@@ -281,11 +286,12 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 	struct pmtu *p = &s->io->pmtu;
 
 	if (p->state == PMTU_VERIFY) {
-		p->floor_carried |= size == unit_floor(s);
-		if (size < s->unit)
-			return;
-		p->lost_large = 0;
-		rest(s, now_ns);
+		if (size >= s->unit) {
+			p->lost_large = 0;
+			rest(s, now_ns);
+		} else if (size == unit_floor(s) && ++p->floor_answers == RLTP_PMTU_VERIFY_GOOD) {
+			black_hole(s, now_ns);
+		}
 	} else if (size > s->unit) {
 		s->unit = size;
 		/* the answer to a probe that was given up says that more may pass */
@@ -305,16 +311,16 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		if (wire_pmtu_probe_decode(body, h->payload_bytes, &p->answer) == DXP_OK)
 			p->answer_due = true;
 		else
-			s->counters->acks_bad++;
+			s->counters.acks_bad++;
 		return;
 	}
 	if (wire_pmtu_ack_decode(body, h->payload_bytes, &said) != DXP_OK ||
 	    said.bytes < WIRE_DATA_BYTES) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
 	uint32_t size = said.bytes - WIRE_DATA_BYTES;
-	if (p->id - said.id >= IDS_REMEMBERED || size > s->agreed || size % 64 != 0)
+	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed || size % 64 != 0)
 		return; /* not, or no longer, asked */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

@@ -11,7 +11,7 @@
 static void nack_queue(struct rltp_session *s, const struct wire_header *h,
 		       struct rltp_verdict verdict)
 {
-	s->counters->refused++;
+	s->counters.refused++;
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
 		return; /* the sender repeats the packet, and we the refusal */
 	s->io->nacks[s->io->nack_count++] = (struct wire_nack_body){
@@ -36,7 +36,7 @@ static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t 
 
 static void duplicate_note(struct rltp_session *s)
 {
-	s->counters->duplicates++;
+	s->counters.duplicates++;
 	s->dup_count++;
 	s->io->ack_now = true; /* our acknowledgement was lost or late */
 }
@@ -57,8 +57,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	echo_note(io, h, arrived_ns);
 	s->rx_count++;
 	io->unacked_arrivals++;
-	s->counters->received_packets++;
-	s->counters->received_bytes += h->payload_bytes;
+	s->counters.received_packets++;
+	s->counters.received_bytes += h->payload_bytes;
 	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
 	 * carry it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
@@ -78,7 +78,7 @@ static bool order_good(struct rltp_session *s, const struct wire_header *h)
 
 	if (s->peer_recovery < RLTP_GBN_NAK || h->psn == io->rx.cum)
 		return true;
-	s->counters->out_of_order++;
+	s->counters.out_of_order++;
 	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_told) {
 		io->gap_new = io->ack_now = io->gap_told = true;
 	}
@@ -92,14 +92,14 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h,
 
 	if ((a->ecn & ECN_MARKED) == ECN_MARKED) {
 		s->ce_count++;
-		s->counters->marked++;
+		s->counters.marked++;
 	}
 	switch (rx_map_test(&s->io->rx, h->psn)) {
 	case RX_DUPLICATE:
 		echo_note(s->io, h, a->arrived_ns);
 		duplicate_note(s);
 		return;
-	case RX_BEYOND: s->counters->beyond_window++; return;
+	case RX_BEYOND: s->counters.beyond_window++; return;
 	case RX_NEW: break;
 	}
 	if (!order_good(s, h))
@@ -123,10 +123,10 @@ static void ack_receive(struct rltp_session *s, const struct wire_header *h, con
 	struct wire_ack ack;
 
 	if (wire_ack_decode(payload, h->payload_bytes, h->flags, &ack) != DXP_OK) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
-	s->counters->acks_received++;
+	s->counters.acks_received++;
 	if (ack.credit) {
 		struct wire_credit_entry entry = {ack.credit_qp, ack.credit_limit};
 		s->shared->ops->granted(s->shared->user, s, &entry);
@@ -140,10 +140,10 @@ static void nack_receive(struct rltp_session *s, const struct wire_header *h,
 	struct wire_nack_body nack;
 
 	if (wire_nack_decode(payload, h->payload_bytes, &nack) != DXP_OK) {
-		s->counters->acks_bad++;
+		s->counters.acks_bad++;
 		return;
 	}
-	s->counters->nacks_received++;
+	s->counters.nacks_received++;
 	refusal_take(s, &nack, now_ns);
 }
 
@@ -155,7 +155,7 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 	if (s->state != RLTP_OPEN)
 		return;
 	if (rltp_session_wake(s, now_ns) != DXP_OK) {
-		s->counters->no_memory++;
+		s->counters.no_memory++;
 		return;
 	}
 	s->heard_ns = now_ns;

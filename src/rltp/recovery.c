@@ -17,7 +17,7 @@
 
 uint32_t session_window(const struct rltp_session *s)
 {
-	uint32_t window = cc_window(&s->cc);
+	uint32_t window = cc_window(&s->io->cc);
 
 	return window < s->peer_window ? window : s->peer_window;
 }
@@ -42,7 +42,7 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
 	flow_settled(io, slot);
 	slot->state = TX_ACKED;
-	s->counters->acked_packets++;
+	s->counters.acked_packets++;
 	slot->message = NULL;
 	if (--m->unacked == 0 && m->next_sub == m->packet_count)
 		s->shared->ops->done(s->shared->user, s, m, m->status);
@@ -171,7 +171,7 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
 		slot->cause = DATAGRAM_CAUSE_GAP;
-		s->counters->retransmitted_gap++;
+		s->counters.retransmitted_gap++;
 		found++;
 	}
 	return found;
@@ -192,7 +192,7 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 		return; /* the network made the copies */
 	io->repeats_sent -= blamed;
 	io->clean_repeats = 0;
-	s->counters->spurious += blamed;
+	s->counters.spurious += blamed;
 	if (io->reorder_steps < RLTP_REORDER_STEPS_MAX)
 		io->reorder_steps++;
 }
@@ -234,7 +234,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 	if (found == 0)
 		return;
 	clean_note(s->io, found);
-	cc_lost(&s->cc, found, inflight, now_ns);
+	cc_lost(&s->io->cc, found, inflight, now_ns);
 }
 
 /* What the acknowledgement means for window and pace. */
@@ -247,9 +247,9 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		note->marked = marked;
 		s->peer_ce_count = h->ce_count;
 	}
-	cc_acked(&s->cc, note);
+	cc_acked(&s->io->cc, note);
 	if (!s->shared->tuning.no_pacing)
-		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
+		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
 }
 
 /* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
@@ -269,7 +269,7 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 	struct cc_ack note = {.now_ns = now_ns, .inflight = io->sent.count};
 
 	if (seq_before(s->tx_next, h->cum_ack)) {
-		s->counters->acks_bad++; /* acknowledges what was never sent */
+		s->counters.acks_bad++; /* acknowledges what was never sent */
 		return;
 	}
 	note.limited = io->limited;
@@ -364,7 +364,7 @@ static void probe_mark(struct rltp_session *s)
 		slot_enter(io, other, TX_LOST);
 	}
 	io->probe_due = true;
-	s->counters->retransmitted_probe++;
+	s->counters.retransmitted_probe++;
 }
 
 static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
@@ -376,12 +376,12 @@ static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 		pmtu_lost(s, slot, now_ns);
 		slot_lost(s, slot);
 		slot->cause = DATAGRAM_CAUSE_TIMEOUT;
-		s->counters->retransmitted_timeout++;
+		s->counters.retransmitted_timeout++;
 	}
-	s->counters->timeouts++;
+	s->counters.timeouts++;
 	if (io->backoff < 16)
 		io->backoff++;
-	cc_timeout(&s->cc, now_ns);
+	cc_timeout(&s->io->cc, now_ns);
 }
 
 void recovery_timers(struct rltp_session *s, uint64_t now_ns)
@@ -392,7 +392,7 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 		uint32_t inflight = io->sent.count, found = rack_losses(s, now_ns);
 		if (found > 0) {
 			clean_note(io, found);
-			cc_lost(&s->cc, found, inflight, now_ns);
+			cc_lost(&s->io->cc, found, inflight, now_ns);
 		}
 	}
 	if (now_ns < silence_deadline(s))

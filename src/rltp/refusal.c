@@ -66,7 +66,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
 	slot->sent_ns = now_ns + ((uint64_t)nack->retry_us * US_NS << doublings);
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
-	s->counters->retransmitted_busy++;
+	s->counters.retransmitted_busy++;
 }
 
 struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
@@ -76,6 +76,7 @@ struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
 	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
 		if (slot->sent_ns <= now_ns)
 			return slot;
+	wait_deadline_find(io); /* that one has left the list another way */
 	return NULL;
 }
 

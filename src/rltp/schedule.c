@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is. Sessions with something to do now stand in a queue, first come, first served;
- * the others wait in a binary heap, earliest deadline first. A session at rest is in neither, so
- * ten thousand of them cost nothing. A session in the queue may still have its old place in the
- * heap: it gets a new one after its turn.
+/* Whose turn it is. Sessions with something to do now stand in a queue, first come, first served; the
+ * others wait in a binary heap, earliest deadline first. A session at rest is in neither, so ten
+ * thousand of them cost nothing. A session in the queue may still have its old place in the heap: it
+ * gets a new one after its turn.
  *
- * The heap has room for every session there is, so that nothing here can fail. */
+ * The heap has room for every session that is awake, so that nothing else here can fail: a session
+ * at rest has no deadline. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
 
 #include "rltp/endpoint_internal.h"
 
+#define SCHEDULE_MIN 8
+
+/* Gives back what ten thousand needed when hundred are left. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
-	if (sessions <= q->room)
+	uint32_t room = q->room ? q->room : SCHEDULE_MIN;
+
+	while (room < sessions)
+		room *= 2;
+	while (room / 4 >= sessions && room / 4 >= q->count && room > SCHEDULE_MIN)
+		room /= 2;
+	if (room == q->room)
 		return DXP_OK;
-	struct schedule_entry *heap = realloc(q->heap, sessions * sizeof(*heap));
+	struct schedule_entry *heap = realloc(q->heap, room * sizeof(*heap));
 	if (!heap)
-		return DXP_ENOMEM;
+		return room < q->room ? DXP_OK : DXP_ENOMEM;
 	q->heap = heap;
-	q->room = sessions;
+	q->room = room;
 	return DXP_OK;
 }
 
@@ -100,6 +111,7 @@ void schedule_at(struct schedule *q, struct rltp_session *s, uint64_t due_ns)
 	} else if (s->heap_index) {
 		entry_settle(q, s->heap_index - 1, entry);
 	} else {
+		assert(q->count < q->room);
 		entry_raise(q, q->count++, entry);
 	}
 }

@@ -20,14 +20,13 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	if (!s)
 		return DXP_ENOMEM;
 	s->shared = shared;
-	s->counters = &shared->asleep;
 	s->node = node;
 	*out = s;
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
- * and bursts. The peers learn it by the next acknowledgement. */
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
+ * bursts. The peers learn it by the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -44,7 +43,6 @@ static void io_free(struct rltp_session *s)
 	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
-	s->counters = &s->shared->asleep;
 	awake_count(s->shared, -1);
 }
 
@@ -53,7 +51,6 @@ void rltp_session_destroy(struct rltp_session *s)
 	if (!s)
 		return;
 	io_free(s);
-	free(s->kept);
 	free(s);
 }
 
@@ -64,11 +61,15 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		return DXP_OK;
 	}
 	struct rltp_io *io = calloc(1, sizeof(*io));
-	if (!io || slots_create(io) != DXP_OK) {
-		free(io);
-		return DXP_ENOMEM;
-	}
+	if (!io || slots_create(io) != DXP_OK)
+		goto free_io;
+	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
+		goto free_slots;
 	flows_reset(s, io);
+	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	if (s->path_ns)
+		cc_greeted(&io->cc,
+			   s->path_ns); /* the path is what it was, the rest is forgotten */
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);
@@ -76,16 +77,21 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
 	io->active_ns = now_ns;
 	s->io = io;
-	counters_restore(s);
 	awake_count(s->shared, 1);
 	return DXP_OK;
+
+free_slots:
+	free(io->tx);
+free_io:
+	free(io);
+	return DXP_ENOMEM;
 }
 
 bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->state != RLTP_GREETING && !rltp_session_busy(s) && s->partial == 0 &&
+	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) && s->partial == 0 &&
 	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
 	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
 	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
@@ -97,11 +103,12 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 		return true;
 	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
-	if (!session_resting(s) || !counters_keep(s)) {
+	if (!session_resting(s)) {
 		s->io->active_ns = now_ns; /* looked at again when as much time has passed */
 		return false;
 	}
 	s->rx_cum = s->io->rx.cum;
+	s->path_ns = s->io->cc.min_delay_ns;
 	io_free(s);
 	s->shared->ops->rest(s->shared->user, s);
 	return true;
@@ -167,15 +174,16 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed =
+		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
-	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	cc_init(&s->io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	if (rtt_ns != 0)
-		cc_greeted(&s->cc, rtt_ns);
+		cc_greeted(&s->io->cc, rtt_ns);
 	pace_init(&io->pace);
-	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = 0;
+	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = s->path_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;
 	io->reorder_steps = io->clean_repeats = io->repeats_sent = 0;
 	io->reorder_deadline_ns = io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
@@ -217,14 +225,12 @@ void rltp_session_fail(struct rltp_session *s, int status)
 
 	s->state = RLTP_IDLE;
 	if (s->io)
-		s->counters->abandoned_packets +=
+		s->counters.abandoned_packets +=
 			s->io->sent.count + s->io->lost.count + s->io->waiting.count;
 	while (s->io && (m = message_take(s)) != NULL)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
 	s->hello_ack_due = false;
-	if (s->io)
-		counters_keep(s); /* or they start afresh */
 	io_free(s);
 	s->shared->ops->reset(s->shared->user, s, status);
 }

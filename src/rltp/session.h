@@ -75,7 +75,7 @@ struct rltp_counters {
 	uint64_t sent_packets, sent_bytes;         /* first transmissions; bytes of payload */
 	uint64_t received_packets, received_bytes; /* first arrivals */
 	uint64_t acked_packets;                    /* of sent_packets */
-	uint64_t abandoned_packets;                /* in flight when their session ended */
+	uint32_t abandoned_packets;                /* in flight when their session ended */
 	uint32_t retransmitted_gap;                /* because a later packet was acknowledged */
 	uint32_t retransmitted_probe;              /* tail probes */
 	uint32_t retransmitted_timeout;            /* after a timeout */
@@ -90,9 +90,9 @@ struct rltp_counters {
 	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
 	uint32_t credits_sent, credits_received, credits_asked;
-	uint32_t pings_sent, pongs_sent, pongs_received, pings_dropped;
-	uint32_t probes_sent, probes_answered; /* of the path */
-	uint32_t black_holes;                  /* times that the path carried less than before */
+	uint32_t pings_sent;
+	uint16_t probes_sent; /* of the path */
+	uint16_t black_holes; /* times that the path carried less than before */
 };
 
 /* How this side sends. All zero is what people should use. */
@@ -109,6 +109,8 @@ struct rltp_shared {
 	uint16_t rwnd;            /* packets in flight that each peer is allowed now */
 	uint32_t receive_packets; /* what the link's buffer holds; 0: not told, rwnd stays */
 	uint32_t awake;           /* sessions that have their `io`: they share it */
+	/* Makes room for the deadlines of so many; DXP_ENOMEM. NULL: nobody keeps them. */
+	int (*reserve)(struct rltp_shared *shared, uint32_t awake);
 	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc;         /* cover payload by the checksum */
 	struct rltp_tuning tuning;
@@ -116,7 +118,6 @@ struct rltp_shared {
 	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
-	struct rltp_counters asleep; /* what sessions at rest count into: nothing worth keeping */
 };
 
 struct keepalive {
@@ -135,9 +136,8 @@ enum pmtu_state {
 /* Path MTU discovery by probes (RFC 8899). Sizes are payloads of a data packet. */
 struct pmtu {
 	uint8_t state; /* enum pmtu_state */
-	uint8_t tries;
+	uint8_t tries, floor_answers;
 	bool floor_due;      /* VERIFY: the probe of the floor is the next */
-	bool floor_carried;  /* VERIFY: it was answered */
 	bool answer_due;     /* to the peer's probe `answer` */
 	uint16_t size;       /* SEARCH: what is tried */
 	uint16_t high;       /* SEARCH: least that is not carried */
@@ -163,6 +163,7 @@ struct rltp_io {
 	struct tx_list sent, lost, waiting;
 	bool ring_short;       /* it could not grow; until an acknowledgement makes room */
 	uint64_t last_sent_ns; /* unique per transmission: orders packets that left in one batch */
+	struct cc cc;
 	struct pace pace;
 	bool refused_turn; /* what was refused and what is new take turns */
 	bool limited;      /* window or pace held something back since the last acknowledgement */
@@ -198,12 +199,11 @@ struct rltp_io {
 
 	/* greeting */
 	uint64_t hello_deadline_ns, hello_interval_ns;
+	uint32_t hello_echo_session, hello_echo_psn; /* of the HELLO that an answer is due to */
 
 	/* signs of life, and what the path carries */
 	struct keepalive keepalive;
 	struct pmtu pmtu;
-
-	struct rltp_counters counters;
 
 	uint64_t active_ns; /* when something last happened: it rests RLTP_REST_NS later */
 };
@@ -239,20 +239,19 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
 	uint64_t heard_ns;      /* last good frame from the peer, or when waiting for it began */
-	uint64_t pmtu_again_ns; /* when the path may be tried for more; UINT64_MAX: no need */
-	struct cc cc;
-	struct rltp_counters *counters; /* of `io`; at rest one that nobody reads: see
-					   rltp_session_counters */
-	uint8_t *kept;                  /* the counters at rest, packed; NULL: all zero */
+	uint32_t path_ns;       /* lowest fabric delay known when it went to rest; 0: none */
+	struct rltp_counters counters;
+
+	uint32_t pmtu_again_s; /* when the path may be tried for more; UINT32_MAX: no need */
 
 	/* the endpoint's */
-	uint32_t hello_echo_session, hello_echo_psn;
+	uint32_t bye_id;       /* what a BYE that is due must put into dst_session */
+	uint32_t heap_index;   /* 1 + place in the heap of deadlines; 0: not there */
+	uint16_t hello_second; /* in which `hello_spent` greetings had their tag computed */
+	uint8_t hello_spent;
 	bool hello_ack_due;
 	bool bye_due;
-	bool ready;                         /* in the queue of those to be looked at now */
-	uint32_t bye_id;                    /* what a BYE that is due must put into dst_session */
-	uint32_t heap_index;                /* 1 + place in the heap of deadlines; 0: not there */
-	uint32_t hello_second, hello_spent; /* greetings whose tag was computed, in which second */
+	bool ready; /* in the queue of those to be looked at now */
 	struct rltp_session *next_ready;
 };
 
@@ -266,7 +265,7 @@ struct rltp_view {
 	uint32_t window_fine;      /* congestion window, 1/256 packets */
 	uint32_t peer_window;
 	uint32_t srtt_ns, min_rtt_ns, delay_ns, min_delay_ns, reorder_window_ns;
-	uint16_t agreed;   /* what both ends take; `unit` is what the path carries */
+	uint16_t agreed;           /* what both ends take; `unit` is what the path carries */
 	uint64_t pace_bps; /* UINT64_MAX: not paced */
 	struct rltp_counters counters;
 };
@@ -299,9 +298,9 @@ void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
  * awake. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
-/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of
- * which nothing is known: messages are cut smaller, until probes say more. Those whose packets are
- * too long already end with DXP_EPATH. */
+/* The path's interface carries no more than `payload_bytes` now, or the path is another one, of which
+ * nothing is known: messages are cut smaller, until probes say more. Those whose packets are too
+ * long already end with DXP_EPATH. */
 void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool another,
 		       uint64_t now_ns);
 
@@ -327,9 +326,6 @@ void rltp_session_fail(struct rltp_session *s, int status);
 
 /* Anything queued, in flight or awaited? */
 bool rltp_session_busy(const struct rltp_session *s);
-
-/* What has been counted since the session was created, whether it rests or not. */
-void rltp_session_counters(const struct rltp_session *s, struct rltp_counters *out);
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out);
 

@@ -133,14 +133,10 @@ static const struct nic_counters *counters_of(struct rig *r, uint32_t host)
 	return nic_counters(sim_nic(r->sim, host));
 }
 
-static struct rltp_counters session_of(struct rig *r, uint32_t host, uint32_t peer)
+static const struct rltp_counters *session_of(struct rig *r, uint32_t host, uint32_t peer)
 {
-	struct rltp_counters counters;
-
-	rltp_session_counters(
-		rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, host)), (uint16_t)(peer + 1)),
-		&counters);
-	return counters;
+	return &rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, host)), (uint16_t)(peer + 1))
+			->counters;
 }
 
 /* A receiver that takes nothing gets what it has room for, from each queue pair alike, and is not
@@ -184,8 +180,8 @@ static void credit__few_frames_and_no_waiting(void **state)
 	assert_true(sim_run(r.sim, 10 * S_NS, step, &r));
 	assert_null(r.broken);
 	assert_int_equal(counters_of(&r, 1)->receiver_busy, 0);
-	assert_true(session_of(&r, 1, 0).credits_sent < QPS * 5000 / 20);
-	assert_true(session_of(&r, 0, 1).credits_asked <= QPS);
+	assert_true(session_of(&r, 1, 0)->credits_sent < QPS * 5000 / 20);
+	assert_true(session_of(&r, 0, 1)->credits_asked <= QPS);
 	sim_destroy(r.sim);
 }
 
@@ -269,7 +265,7 @@ static void credit__idle_credit_is_promised_again(void **state)
 	r.host[0].most = 20;
 	assert_true(sim_run(r.sim, S_NS, step, &r));
 	assert_null(r.broken);
-	assert_true(session_of(&r, 1, 2).credits_received > 0);
+	assert_true(session_of(&r, 1, 2)->credits_received > 0);
 	assert_true(counters_of(&r, 2)->receiver_busy == 0);
 	sim_destroy(r.sim);
 }

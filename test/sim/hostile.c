@@ -206,7 +206,7 @@ static void hostile__payload_longer_than_its_message(void **state)
 	put.msg_bytes = 1000;
 	packet_give(r, &put, ones, sizeof(ones));
 	memory_untouched(r);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters->refused, 3);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 3);
 }
 
 static void hostile__request_in_two_packets(void **state)
@@ -247,7 +247,7 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 			answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
 	packet_give(r, &answer, zeros, sizeof(zeros));
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters->refused, 0);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
 }
 
 static void hostile__part_of_a_nap_sent_twice(void **state)
@@ -282,7 +282,7 @@ static void hostile__register_index_beyond_32_bits(void **state)
 	h.addr = 4ull << 32; /* as 32 bits it would be register 0 */
 	h.msg_bytes = 4;
 	packet_give(r, &h, "word", 4);
-	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters->refused, 1);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 1);
 }
 
 static void hostile__refused_then_acknowledged(void **state)

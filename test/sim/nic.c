@@ -412,7 +412,7 @@ static bool answer_begun(void *context)
 	struct rig *r = context;
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, 0)), 2);
 
-	return s->counters->received_packets > 0 && s->io->tx_una == s->tx_next;
+	return s->counters.received_packets > 0 && s->io->tx_una == s->tx_next;
 }
 
 static void nic__answer_that_never_comes(void **state)

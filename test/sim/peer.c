@@ -334,13 +334,8 @@ static void peer__goes_on_after_a_rest(void **state)
 	end_open(&b, 2);
 	introduce(&a, &b, now_ns);
 	introduce(&b, &a, now_ns);
-	for (int i = 0; i < 3 * NIC_NAP_CREDIT; i++) {
-		struct rltp_counters counters;
+	for (int i = 0; i < 3 * NIC_NAP_CREDIT; i++)
 		visit(&a, &b, &now_ns);
-		rltp_session_counters(peer_find(a.nic, 2)->session, &counters);
-		assert_int_equal(counters.sent_packets, 3 * (i + 1)); /* NAP, GET, an answer */
-		assert_int_equal(counters.received_packets, 3 * (i + 1));
-	}
 	assert_int_equal(nic_counters(b.nic)->naps_received, 3 * NIC_NAP_CREDIT);
 	assert_int_equal(nic_counters(b.nic)->receiver_busy, 0);
 	end_close(&a);

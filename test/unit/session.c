@@ -83,7 +83,7 @@ static void session__lost_packet_is_repeated_within_a_round_trip(void **state)
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(p->ends[0].done, 1);
-	assert_int_equal(p->ends[0].session->counters->timeouts, 0);
+	assert_int_equal(p->ends[0].session->counters.timeouts, 0);
 	pair_destroy(p);
 }
 
@@ -102,8 +102,8 @@ static void session__lost_repeat_needs_no_timeout(void **state)
 	p->now_ns += 20 * US_NS;
 	assert_int_equal(pair_send(p, 0, d, 4), 1);
 	assert_int_equal(pair_header(&d[0]).psn, p->ends[0].session->initial_psn + 3);
-	assert_int_equal(p->ends[0].session->counters->retransmitted_probe, 0);
-	assert_int_equal(p->ends[0].session->counters->timeouts, 0);
+	assert_int_equal(p->ends[0].session->counters.retransmitted_probe, 0);
+	assert_int_equal(p->ends[0].session->counters.timeouts, 0);
 	pair_destroy(p);
 }
 
@@ -121,7 +121,7 @@ static void session__tail_is_probed(void **state)
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(p->ends[0].done, 2);
-	assert_int_equal(p->ends[0].session->counters->timeouts, 0);
+	assert_int_equal(p->ends[0].session->counters.timeouts, 0);
 	pair_destroy(p);
 }
 
@@ -146,7 +146,7 @@ static void session__reordering_is_learnt(void **state)
 	pair_deliver(p, 0, &late);
 	pair_deliver(p, 0, &d[0]);
 	words_carry(p, 100 * US_NS);
-	assert_int_equal(s->counters->spurious, 1);
+	assert_int_equal(s->counters.spurious, 1);
 	assert_true(reorder_window(s) > before);
 	for (int i = 0; i < 2 * RLTP_CLEAN_REPEATS; i++) {
 		burst_lose(p, 4, 0);
@@ -167,7 +167,7 @@ static void session__go_back_n_sends_all_from_the_gap(void **state)
 
 	burst_lose(p, 10, 3);
 	assert_int_equal(p->ends[1].delivered, 3);
-	assert_int_equal(p->ends[1].session->counters->out_of_order, 6);
+	assert_int_equal(p->ends[1].session->counters.out_of_order, 6);
 	words_carry(p, 20 * US_NS);
 	assert_int_equal(pair_send(p, 0, d, 16), 7);
 	for (uint32_t i = 0; i < 7; i++) {
@@ -211,7 +211,7 @@ static void session__go_back_n_by_timeout_waits_for_it(void **state)
 	assert_int_equal(pair_send(p, 0, d, 16), 0);
 	p->now_ns += RLTP_RTO_MIN_NS;
 	assert_int_equal(pair_send(p, 0, d, 16), 7);
-	assert_int_equal(p->ends[0].session->counters->timeouts, 1);
+	assert_int_equal(p->ends[0].session->counters.timeouts, 1);
 	pair_destroy(p);
 }
 
@@ -229,7 +229,7 @@ static void session__irn_repeats_once(void **state)
 	assert_int_equal(pair_send(p, 0, d, 16), 0);
 	p->now_ns += RLTP_IRN_RTO_NS;
 	assert_int_equal(pair_send(p, 0, d, 16), 1);
-	assert_int_equal(p->ends[0].session->counters->timeouts, 1);
+	assert_int_equal(p->ends[0].session->counters.timeouts, 1);
 	pair_destroy(p);
 }
 
@@ -250,7 +250,7 @@ static void session__rests_and_wakes(void **state)
 	pair_settle(p, p->now_ns + 10 * MS_NS);
 	assert_int_equal(p->ends[0].done, 2);
 	assert_int_equal(p->ends[1].delivered, 200);
-	assert_int_equal(p->ends[1].session->counters->duplicates, 0);
+	assert_int_equal(p->ends[1].session->counters.duplicates, 0);
 	pair_destroy(p);
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the link knows and RLTP cannot see, asked for now and then.
+ *
+ * A machine gets another address (DHCP, a cable in another port): the node binds to that one and
+ * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose sessions
+ * go on at the new address. Nothing that is under way ends. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "node/internal.h"
+
+static void address_follow(struct node *n, uint64_t now_ns)
+{
+	struct wire_address own, bound;
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+
+	if (!n->options.follow_address || now_ns < n->look_ns)
+		return;
+	n->look_ns = now_ns + NODE_LOOK_NS;
+	link_address(n->link, &bound);
+	if (!link_address_now(&n->options.manager, &own) ||
+	    memcmp(own.ip, bound.ip, sizeof(own.ip)) == 0 || link_move(n->link, &own) != DXP_OK)
+		return;
+	link_address(n->link, &bound);
+	log_write(LOG_LEVEL_WARN, "%s: this machine's address has changed; the node is at %s now",
+		  n->name, wire_address_format(&bound, text));
+	member_moved(n->member, now_ns);
+}
+
+void link_news(struct node *n, uint64_t now_ns)
+{
+	struct wire_address at;
+	size_t bytes;
+
+	n->news_ns = now_ns + NODE_NEWS_NS;
+	rltp_endpoint_level(nic_endpoint(n->nic), (uint8_t)link_receive_level(n->link));
+	if (link_too_big(n->link, &at, &bytes))
+		peers_narrow(n, &at);
+	address_follow(n, now_ns);
+}
