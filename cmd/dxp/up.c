@@ -163,12 +163,11 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
 	/* --state last: without it the list ends before */
-	const char *argv[] = {"dxpd",   "--manager", u->manager,
-			      "--key",  u->key,      "--bind",
-			      u->bind,  "--slots",   slots,
-			      "--first", number,     "--memory",
-			      memory,   "--engine",  u->engine,
-			      u->state ? "--state" : NULL, u->state, NULL};
+	const char *argv[] = {"dxpd",   "--manager", u->manager, "--key",
+			      u->key,   "--bind",    u->bind,    "--slots",
+			      slots,    "--first",   number,     "--memory",
+			      memory,   "--engine",  u->engine,  u->state ? "--state" : NULL,
+			      u->state, NULL};
 	return part_start(u, name, argv);
 }
 

@@ -117,10 +117,10 @@
 #define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
 #define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
 #define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 60 /* pairs of probes; then it is no path at all */
+#define RLTP_PMTU_VERIFY_TRIES 60   /* pairs of probes; then it is no path at all */
 #define RLTP_PMTU_VERIFY_GOOD \
 	10 /* answers of the floor before one of the other: 2^-10 where both are lost alike */
-#define RLTP_PMTU_SUSPECT 8 /* long packets lost, and none arrived; then probes go out */
+#define RLTP_PMTU_SUSPECT  8 /* long packets lost, and none arrived; then probes go out */
 #define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
 #define RLTP_SHARE                                                                               \
@@ -213,10 +213,10 @@
 /* fabric */
 #define FABRIC_NODES_MAX \
 	4096 /* entries of a node table; ids 1 .. 0xfffd are possible, memory is kept for these */
-#define FABRIC_NAME_BYTES   32 /* a node's name and its zero: [A-Za-z0-9._-] */
-#define FABRIC_KEY_BYTES    32 /* the shared secret that nodes and manager prove */
-#define FABRIC_LEASE_NS     (3000ull * 1000 * 1000) /* a node silent for this long is dead */
-#define NODE_NEWS_NS (1000ull * 1000) /* between two questions to the link, a system call each */
+#define FABRIC_NAME_BYTES 32 /* a node's name and its zero: [A-Za-z0-9._-] */
+#define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
+#define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
+#define NODE_NEWS_NS      (1000ull * 1000) /* between two questions to the link, a system call each */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */

@@ -203,7 +203,8 @@ int link_move(struct link *l, const struct wire_address *address)
 
 	same_port.port = l->address.port;
 	any_port.port = 0;
-	if (new.fd < 0 || (!quietly_bound(new.fd, l, same_port) && !quietly_bound(new.fd, l, any_port)) ||
+	if (new.fd < 0 ||
+	    (!quietly_bound(new.fd, l, same_port) && !quietly_bound(new.fd, l, any_port)) ||
 	    getsockname(new.fd, &name.any, &bytes) < 0) {
 		socket_close(&new);
 		return DXP_EIO;

@@ -77,7 +77,8 @@ void link_address(const struct link *l, struct wire_address *out);
  * (logged). */
 int link_address_towards(const struct wire_address *to, struct wire_address *out);
 
-/* The same for who looks now and then: false, and nothing logged, when there is no way at present. */
+/* The same for who looks now and then: false, and nothing logged, when there is no way at present.
+ */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
 
 /* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What

@@ -2,8 +2,8 @@
 /* What the link knows and RLTP cannot see, asked for now and then.
  *
  * A machine gets another address (DHCP, a cable in another port): the node binds to that one and
- * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose sessions
- * go on at the new address. Nothing that is under way ends. */
+ * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose
+ * sessions go on at the new address. Nothing that is under way ends. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -21,8 +21,7 @@ static void address_follow(struct node *n, uint64_t now_ns)
 	n->look_ns = now_ns + NODE_LOOK_NS;
 	link_address(n->link, &bound);
 	if (!link_address_now(&n->options.manager, &own) ||
-	    memcmp(own.ip, bound.ip, sizeof(own.ip)) == 0 ||
-	    link_move(n->link, &own) != DXP_OK)
+	    memcmp(own.ip, bound.ip, sizeof(own.ip)) == 0 || link_move(n->link, &own) != DXP_OK)
 		return;
 	link_address(n->link, &bound);
 	log_write(LOG_LEVEL_WARN, "%s: this machine's address has changed; the node is at %s now",

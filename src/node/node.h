@@ -35,8 +35,8 @@ struct node_options {
 	uint32_t spin_ns;         /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
 	uint32_t window_packets;  /* 0: as the socket's buffer allows */
 	bool no_payload_crc;
-	struct rltp_tuning tuning; /* zeros: what people should use, with the congestion control
-				      that DXP_CC in the environment names */
+	struct rltp_tuning tuning;     /* zeros: what people should use, with the congestion control
+					  that DXP_CC in the environment names */
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
 	/* Called from node_turn for each change of the node table, after the NIC knows of it. May

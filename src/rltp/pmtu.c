@@ -320,7 +320,8 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		return;
 	}
 	uint32_t size = said.bytes - WIRE_DATA_BYTES;
-	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed || size % 64 != 0)
+	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed ||
+	    size % 64 != 0)
 		return; /* not, or no longer, asked */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

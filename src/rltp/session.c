@@ -87,9 +87,9 @@ bool session_resting(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) && s->partial == 0 &&
-	       !rx_map_has_holes(&io->rx) && io->nack_count == 0 && !io->ack_now &&
-	       !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
+	return s->state != RLTP_GREETING && !s->hello_ack_due && !rltp_session_busy(s) &&
+	       s->partial == 0 && !rx_map_has_holes(&io->rx) && io->nack_count == 0 &&
+	       !io->ack_now && !io->grants_due && io->ack_deadline_ns == UINT64_MAX &&
 	       io->ask_deadline_ns == UINT64_MAX && !io->keepalive.answer_due && pmtu_resting(s);
 }
 

@@ -111,8 +111,8 @@ struct rltp_shared {
 	uint32_t awake;           /* sessions that have their `io`: they share it */
 	/* Makes room for the deadlines of so many; DXP_ENOMEM. NULL: nobody keeps them. */
 	int (*reserve)(struct rltp_shared *shared, uint32_t awake);
-	uint8_t rx_level;         /* fill of our receive buffer, 0 .. 31 */
-	bool payload_crc;         /* cover payload by the checksum */
+	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
+	bool payload_crc; /* cover payload by the checksum */
 	struct rltp_tuning tuning;
 	uint8_t weights[RLTP_CHANNELS]; /* of a session that wakes; 0: 1 */
 	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
@@ -237,7 +237,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
-	uint64_t heard_ns;      /* last good frame from the peer, or when waiting for it began */
+	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
 	struct cc cc;
 	struct rltp_counters counters;
 

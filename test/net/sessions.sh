@@ -94,7 +94,8 @@ far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 expect 'address has changed' "$scratch/box.log"
-near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' || die "the table has the old one"
+near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' ||
+	die "the table has the old one"
 same "the transfer went on at the new address"
 
 say "== a box that ends says so"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every allocation of endpoints, sessions and their network fails once in turn, n = 1, 2, 3 ... until a
- * run needs no more than n. While nodes are made, that is DXP_ENOMEM and nothing leaks (the sanitizer
- * build looks); afterwards it is a message refused at once, or a delay. */
+/* Every allocation of endpoints, sessions and their network fails once in turn, n = 1, 2, 3 ...
+ * until a run needs no more than n. While nodes are made, that is DXP_ENOMEM and nothing leaks (the
+ * sanitizer build looks); afterwards it is a message refused at once, or a delay. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -260,12 +260,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(node__put_and_get),
-		CASE(node__a_peer_that_leaves_ends_work),
-		CASE(node__says_goodbye),
-		cmocka_unit_test(node__congestion_control_by_name),
-		CASE(node__wrong_key),
-		CASE(node__no_manager),
+		CASE(node__put_and_get),  CASE(node__a_peer_that_leaves_ends_work),
+		CASE(node__says_goodbye), cmocka_unit_test(node__congestion_control_by_name),
+		CASE(node__wrong_key),    CASE(node__no_manager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

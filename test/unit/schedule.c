@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue and the heap against a table that is searched from end to end, and ten thousand sessions
- * of which few have anything to do. */
+/* The queue and the heap against a table that is searched from end to end, and ten thousand
+ * sessions of which few have anything to do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -149,13 +149,9 @@ static void hello_give(struct rltp_endpoint *e, uint16_t node, uint64_t now_ns)
 				.header_bytes = WIRE_COMMON_BYTES,
 				.src_node = node,
 				.dst_node = MANY + 1};
-	struct wire_hello hello = {.incarnation = 5,
-				   .epoch = 1,
-				   .session = node,
-				   .rwnd = 100,
-				   .payload_bytes = 1408};
-	struct link_arrival a = {
-		.data = frame, .bytes = sizeof(frame), .from = address_of(node)};
+	struct wire_hello hello = {
+		.incarnation = 5, .epoch = 1, .session = node, .rwnd = 100, .payload_bytes = 1408};
+	struct link_arrival a = {.data = frame, .bytes = sizeof(frame), .from = address_of(node)};
 
 	wire_header_encode(&h, frame);
 	wire_hello_encode(&hello, frame + WIRE_COMMON_BYTES);
