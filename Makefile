@@ -10,7 +10,8 @@ HOURS ?= 1
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' '*.cl')
 export DXP_JOBS := $(JOBS)
 
-.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install clean help
+.PHONY: build demo check check-all clang asan tsan fuzz soak bench plots format tidy install clean
+.PHONY: help
 
 build: ## programs to build/bin (the default); names missing packages, installs none
 	@tools/setup --list build

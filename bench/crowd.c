@@ -20,13 +20,16 @@
 #define WINDOW_PACKETS  16
 #define DST_NODE_OFFSET 10 /* of the common header: docs/wire.md */
 #define LOOK_ROUNDS     1024
+#define SCAN_NS         (10 * MS_NS)
 
 struct crowd {
 	const struct crowd_options *options;
 	struct link *link;
 	struct rltp_endpoint *endpoints[CROWD_MAX];
 	bool listed[CROWD_MAX];
-	uint32_t busy[CROWD_MAX], busy_count;
+	uint32_t busy[CROWD_MAX], busy_count; /* with something due soon */
+	uint64_t due_ns[CROWD_MAX];           /* of those that are not */
+	uint64_t scan_ns;                     /* when those are looked through again */
 	struct link_arrival arrivals[LINK_BATCH];
 	struct link_datagram batch[LINK_BATCH];
 	size_t batched;
@@ -55,7 +58,32 @@ static void reset(void *user, struct rltp_session *s, int status)
 {
 }
 
-static const struct rltp_user_ops ops = {fill, done, deliver, aborted, reset};
+static void rest(void *user, struct rltp_session *s)
+{
+}
+
+static uint32_t no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			   uint32_t count)
+{
+	return 0;
+}
+
+static void credit_heard(void *user, struct rltp_session *s, const struct wire_credit_entry *credit)
+{
+}
+
+static const struct rltp_user_ops ops = {
+	.fill = fill,
+	.done = done,
+	.deliver = deliver,
+	.aborted = aborted,
+	.reset = reset,
+	.rest = rest,
+	.grants = no_credits,
+	.granted = credit_heard,
+	.wants = no_credits,
+	.asked = credit_heard,
+};
 
 static uint64_t token(void *context, uint32_t id)
 {
@@ -78,6 +106,7 @@ static int endpoint_open(struct crowd *c, uint32_t i)
 					    .address = o->near,
 					    .incarnation = o->near_incarnation,
 					    .payload_bytes = PAYLOAD_BYTES};
+	c->due_ns[i] = UINT64_MAX;
 	int status = rltp_endpoint_create(&options, &c->endpoints[i]);
 
 	return status == DXP_OK ? rltp_endpoint_peer(c->endpoints[i], &peer, link_now_ns())
@@ -93,6 +122,13 @@ static void flush(struct crowd *c)
 	c->batched = 0;
 }
 
+static void list(struct crowd *c, uint32_t i)
+{
+	if (!c->listed[i])
+		c->busy[c->busy_count++] = i;
+	c->listed[i] = true;
+}
+
 static void take(struct crowd *c, const struct link_arrival *a, uint64_t now_ns)
 {
 	uint32_t i;
@@ -103,12 +139,21 @@ static void take(struct crowd *c, const struct link_arrival *a, uint64_t now_ns)
 	if (i >= c->options->count)
 		return;
 	rltp_endpoint_receive(c->endpoints[i], a, now_ns);
-	if (!c->listed[i])
-		c->busy[c->busy_count++] = i;
-	c->listed[i] = true;
+	list(c, i);
 }
 
-/* Who has nothing due, not even later, leaves the list. */
+/* Timers that are far off, as that of a session which may rest, are looked at now and then. */
+static void scan(struct crowd *c, uint64_t now_ns)
+{
+	if (now_ns < c->scan_ns)
+		return;
+	c->scan_ns = now_ns + SCAN_NS;
+	for (uint32_t i = 0; i < c->options->count; i++)
+		if (!c->listed[i] && c->due_ns[i] <= c->scan_ns)
+			list(c, i);
+}
+
+/* Who has nothing due soon leaves the list. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;
@@ -119,9 +164,11 @@ static void answer(struct crowd *c, uint64_t now_ns)
 						 now_ns);
 		if (c->batched == LINK_BATCH)
 			flush(c);
-		c->listed[c->busy[k]] = rltp_endpoint_deadline(e) != UINT64_MAX;
-		if (c->listed[c->busy[k]])
-			c->busy[kept++] = c->busy[k];
+		uint32_t i = c->busy[k];
+		c->due_ns[i] = rltp_endpoint_deadline(e);
+		c->listed[i] = c->due_ns[i] <= now_ns + SCAN_NS;
+		if (c->listed[i])
+			c->busy[kept++] = i;
 	}
 	c->busy_count = kept;
 	flush(c);
@@ -136,9 +183,10 @@ static void serve(struct crowd *c, int control)
 		uint64_t now_ns = link_now_ns();
 		for (size_t i = 0; i < count; i++)
 			take(c, &c->arrivals[i], now_ns);
+		scan(c, now_ns);
 		answer(c, now_ns);
 		if (count == 0 && c->busy_count == 0)
-			link_wait(c->link, now_ns + 100 * MS_NS);
+			link_wait(c->link, c->scan_ns);
 		if (round % LOOK_ROUNDS == 0 && recv(control, &byte, 1, MSG_DONTWAIT) == 0)
 			return;
 	}

@@ -21,6 +21,7 @@
 #include "bench/report.h"
 
 #define SCRIPT_BYTES 2048
+#define SIGNALLED    128 /* and the signal: exit status of who was ended by one */
 
 const struct lab lab_list[] = {
 	{"loopback", 0, 8960, false},
@@ -156,7 +157,7 @@ int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context
 		sigaction(signals[i], &before[i], NULL);
 	if (ended)
 		raise(ended);
-	return ended ? 128 + ended : status;
+	return ended ? SIGNALLED + ended : status;
 }
 
 struct inside {
@@ -198,13 +199,18 @@ int lab_run(const struct lab *lab, lab_body body, void *context)
 	return lab_scripts_run(&scripts, inside_run, &inside);
 }
 
+static int max_int(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 int lab_each(const char *only, lab_body body, void *context)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < lab_count && status == 0; i++)
+	for (size_t i = 0; i < lab_count && status < SIGNALLED; i++)
 		if (!only || strcmp(only, lab_list[i].name) == 0)
-			status = lab_run(&lab_list[i], body, context);
+			status = max_int(status, lab_run(&lab_list[i], body, context));
 	return status;
 }
 

@@ -29,7 +29,8 @@ typedef int (*lab_body)(const struct lab *lab, const struct raw_ends *ends, void
  * left out with a note, and 0. */
 int lab_run(const struct lab *lab, lab_body body, void *context);
 
-/* Each lab in turn, or the one named `only`. Returns the first exit status that is not 0. */
+/* Each lab in turn, or the one named `only`. Returns the largest exit status;
+ * a signal ends the rest. */
 int lab_each(const char *only, lab_body body, void *context);
 
 /* From inside a lab with `cut`: from now on either side drops `per_10000` of 10,000 packets that

@@ -65,13 +65,13 @@ static int size_run(const struct lab *lab, const struct raw_ends *ends,
 static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void *context)
 {
 	const struct bench_options *o = context;
+	int status = 0;
 
 	for (int op = WORK_PUT; op <= WORK_PING; op++)
 		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
 			if (op != WORK_PING || sizes[i] <= NIC_INLINE_BYTES_MAX)
-				if (size_run(lab, ends, o, (enum work_op)op, sizes[i]) != 0)
-					return 1;
-	return 0;
+				status |= size_run(lab, ends, o, (enum work_op)op, sizes[i]);
+	return status;
 }
 
 int bench_latency(int argc, char **argv)
@@ -87,5 +87,5 @@ int bench_latency(int argc, char **argv)
 	if (o.lab)
 		return lab_each(o.lab, lab_run_all, &o);
 	status = lab_each("loopback", lab_run_all, &o);
-	return status != 0 ? status : lab_each("veth-1500", lab_run_all, &o);
+	return status > 1 ? status : status | lab_each("veth-1500", lab_run_all, &o);
 }

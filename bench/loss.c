@@ -99,15 +99,14 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 	const struct bench_options *o = context;
 	int status = 0;
 
-	for (size_t i = 0; i < ARRAY_COUNT(bulk_losses) && status == 0; i++)
+	for (size_t i = 0; i < ARRAY_COUNT(bulk_losses); i++)
 		if (lab_loss(ends, bulk_losses[i]))
-			status = bulk_run(lab, ends, o, bulk_losses[i]);
-	for (size_t i = 0; i < ARRAY_COUNT(ping_losses) && status == 0; i++) {
+			status |= bulk_run(lab, ends, o, bulk_losses[i]);
+	for (size_t i = 0; i < ARRAY_COUNT(ping_losses); i++) {
 		if (!lab_loss(ends, ping_losses[i]))
 			continue;
-		status = ping_run(lab, ends, o, ping_losses[i], WORK_PING);
-		if (status == 0)
-			status = ping_run(lab, ends, o, ping_losses[i], WORK_PUT);
+		status |= ping_run(lab, ends, o, ping_losses[i], WORK_PING);
+		status |= ping_run(lab, ends, o, ping_losses[i], WORK_PUT);
 	}
 	return status;
 }

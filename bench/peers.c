@@ -36,6 +36,7 @@ struct many {
 	uint32_t count;
 	uint32_t key;
 	uint8_t *memory;
+	double before; /* bytes of heap before there were peers */
 };
 
 struct figures {
@@ -66,6 +67,7 @@ static int many_open(struct many *m, uint32_t count)
 	if (status != DXP_OK)
 		return status;
 	m->window = node_window(m->node);
+	m->before = heap_bytes();
 	crowd.bind = options.bind;
 	node_address(m->node, &crowd.near);
 	crowd.near_incarnation = node_incarnation(m->node);
@@ -86,7 +88,8 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	const struct nic_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer)};
+	/* the crowd asks for no particular magic; 0 is none */
+	const struct nic_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct nic_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 
@@ -157,18 +160,17 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 {
 	static uint64_t samples[PUTS];
 	struct many m;
-	double before = heap_bytes();
 	int status = many_open(&m, count);
 
 	if (status != DXP_OK)
 		goto close;
-	f->added_bytes = (heap_bytes() - before) / count;
+	f->added_bytes = (heap_bytes() - m.before) / count;
 	uint64_t begin_ns = link_now_ns(), cpu_ns = child_cpu_ns(0) + child_cpu_ns(m.crowd.pid);
 	status = sessions_open(&m);
 	f->setup_per_s = count * 1e9 / (double)(link_now_ns() - begin_ns);
 	cpu_ns = child_cpu_ns(0) + child_cpu_ns(m.crowd.pid) - cpu_ns;
 	f->setup_cpu_ns = (double)cpu_ns / count;
-	f->open_bytes = (heap_bytes() - before) / count;
+	f->open_bytes = (heap_bytes() - m.before) / count;
 	if (status == DXP_OK)
 		status = puts_run(&m, count, samples, puts);
 	if (status != DXP_OK)
@@ -178,7 +180,7 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	status = puts_run(&m, 1, samples, puts);
 	f->single_us = (double)raw_percentile(samples, puts, 50) / 1000;
 	idle(&m);
-	f->idle_bytes = (heap_bytes() - before) / count;
+	f->idle_bytes = (heap_bytes() - m.before) / count;
 close:
 	many_close(&m);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

@@ -6,7 +6,7 @@
 #include "sim/crowd.h"
 
 struct sim_bench_options {
-	bool json, loss, rate;
+	bool json, loss, rate, quick;
 	bool one_topology, one_cc; /* else all */
 	enum crowd_pattern topology;
 	enum cc_kind cc;

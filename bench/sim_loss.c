@@ -18,11 +18,12 @@ static int cell_run(const struct sim_bench_options *o, const struct goodput_row 
 		.cc = row->cc,
 		.outstanding = row->outstanding,
 		.loss_ppm = goodput_losses_ppm[loss],
+		.messages = o->quick ? GOODPUT_MESSAGES / 10 : 0,
 		.seed = o->seed,
 	};
 	struct crowd_result r;
 	double gbps;
-	char name[64];
+	char name[64], contender[32];
 	int status = goodput_run(&options, &r, &gbps);
 
 	if (status != DXP_OK) {
@@ -34,10 +35,22 @@ static int cell_run(const struct sim_bench_options *o, const struct goodput_row 
 		fflush(stdout);
 		return 0;
 	}
-	snprintf(name, sizeof(name), "loss %g %s %s %u", goodput_losses_ppm[loss] / 1e4,
-		 rltp_recovery_name(row->recovery), cc_name(row->cc), row->outstanding);
-	const struct report_row json = {
-		.bench = "sim", .name = name, .metric = "goodput", .unit = "Gb/s", .value = gbps};
+	snprintf(name, sizeof(name), "1 MiB, %u at a time, %g %% lost", row->outstanding,
+		 goodput_losses_ppm[loss] / 1e4);
+	snprintf(contender, sizeof(contender), "%s %s", rltp_recovery_name(row->recovery),
+		 cc_name(row->cc));
+	const struct report_row json = {.bench = "sim",
+					.name = name,
+					.metric = "goodput",
+					.unit = "Gb/s",
+					.value = gbps,
+					.lab = "simulated",
+					.contender = contender,
+					.x_name = "loss_percent",
+					.x = goodput_losses_ppm[loss] / 1e4,
+					.p50_us = r.p50_us,
+					.p99_us = r.p99_us,
+					.samples = 1};
 	report_row(&json);
 	return 0;
 }

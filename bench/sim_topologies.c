@@ -25,13 +25,13 @@ static const struct {
 	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
 };
 
-/* Long enough for many round trips, short enough for the table to take a minute or two. */
+/* 25 round trips and more, and short enough for the whole table to take a minute of CPU time. */
 static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
 {
 	switch (topology) {
-	case CROWD_PERMUTATION: return nodes > 1024 ? MS_NS : 3 * MS_NS;
-	case CROWD_ALL_TO_ALL: return nodes > 64 ? 5 * MS_NS : 10 * MS_NS;
-	default: return nodes > 128 ? 100 * MS_NS : 50 * MS_NS;
+	case CROWD_PERMUTATION: return nodes > 1024 ? MS_NS / 2 : 2 * MS_NS;
+	case CROWD_ALL_TO_ALL: return nodes > 64 ? MS_NS : 5 * MS_NS;
+	default: return nodes > 128 ? 40 * MS_NS : 30 * MS_NS;
 	}
 }
 
@@ -62,43 +62,45 @@ struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum 
 	};
 }
 
-static void row_json(const char *name, const struct crowd_result *r)
+static double percent(uint64_t part, uint64_t whole)
 {
-	const double repeats = r->packets ? 100.0 * (double)r->repeats / (double)r->packets : 0;
-	const struct {
-		const char *metric, *unit;
-		double value;
-	} rows[] = {
-		{"goodput", "%", 100 * r->share},
-		{"dropped", "%", 100.0 * (double)r->dropped / (double)r->datagrams},
-		{"repeated", "%", repeats},
-		{"fairness", "Jain", r->jain},
-		{"message p50", "us", r->p50_us},
-		{"message p99", "us", r->p99_us},
-		{"message p99.9", "us", r->p999_us},
-		{"queue mean", "KB", r->queue_mean_bytes / 1e3},
-		{"queue max", "KB", r->queue_max_bytes / 1e3},
-		{"failed messages", "messages", (double)r->failed},
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void row_json(const char *topology, uint32_t nodes, enum cc_kind cc,
+		     const struct crowd_result *r)
+{
+	char name[64];
+	const struct report_row row = {
+		.bench = "sim",
+		.name = name,
+		.metric = "goodput share",
+		.unit = "%",
+		.value = 100 * r->share,
+		.lab = "simulated",
+		.contender = cc_name(cc),
+		.p50_us = r->p50_us,
+		.p99_us = r->p99_us,
+		.samples = 1,
+		.more = {{"drops_percent", percent(r->dropped, r->datagrams)},
+			 {"jain", r->jain},
+			 {"repeats_percent", percent(r->repeats, r->packets)},
+			 {"p999_us", r->p999_us},
+			 {"queue_mean_kb", r->queue_mean_bytes / 1e3},
+			 {"queue_max_kb", r->queue_max_bytes / 1e3}},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		const struct report_row row = {.bench = "sim",
-					       .name = name,
-					       .metric = rows[i].metric,
-					       .unit = rows[i].unit,
-					       .value = rows[i].value};
-		report_row(&row);
-	}
+	snprintf(name, sizeof(name), "%s %u", topology, nodes);
+	report_row(&row);
 }
 
 static void row_text(const char *topology, uint32_t nodes, enum cc_kind cc,
 		     const struct crowd_result *r)
 {
 	printf("%-12s %5u %-6s %7.1f %6.2f %7.2f %6.3f %8.0f %9.0f %9.0f %6.0f %6.0f", topology,
-	       nodes, cc_name(cc), 100 * r->share,
-	       100.0 * (double)r->dropped / (double)r->datagrams,
-	       r->packets ? 100.0 * (double)r->repeats / (double)r->packets : 0, r->jain, r->p50_us,
-	       r->p99_us, r->p999_us, r->queue_mean_bytes / 1e3, r->queue_max_bytes / 1e3);
+	       nodes, cc_name(cc), 100 * r->share, percent(r->dropped, r->datagrams),
+	       percent(r->repeats, r->packets), r->jain, r->p50_us, r->p99_us, r->p999_us,
+	       r->queue_mean_bytes / 1e3, r->queue_max_bytes / 1e3);
 	if (r->failed > 0)
 		printf("  %llu messages failed", (unsigned long long)r->failed);
 	putchar('\n');
@@ -108,9 +110,9 @@ static void row_text(const char *topology, uint32_t nodes, enum cc_kind cc,
 static int case_run(const struct sim_bench_options *o, enum crowd_pattern topology, uint32_t nodes,
 		    enum cc_kind cc)
 {
-	const struct crowd_options options = sim_case(topology, nodes, cc, o->seed);
+	struct crowd_options options = sim_case(topology, nodes, cc, o->seed);
 	struct crowd_result r;
-	char name[64];
+	options.limit_ns /= o->quick ? 10 : 1;
 	int status = crowd_run(&options, &r);
 
 	if (status != DXP_OK) {
@@ -118,9 +120,8 @@ static int case_run(const struct sim_bench_options *o, enum crowd_pattern topolo
 			nodes, dxp_status_text(status));
 		return 1;
 	}
-	snprintf(name, sizeof(name), "%s %u %s", crowd_pattern_name(topology), nodes, cc_name(cc));
 	if (o->json)
-		row_json(name, &r);
+		row_json(crowd_pattern_name(topology), nodes, cc, &r);
 	else
 		row_text(crowd_pattern_name(topology), nodes, cc, &r);
 	return 0;

@@ -39,6 +39,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 {
 	const struct bench_options *o = context;
 	uint64_t total = lab->cut ? TOTAL / 4 : TOTAL;
+	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
 		const struct shape *s = &shapes[i];
@@ -59,10 +60,9 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 			.reference = 1,
 			.options = o,
 		};
-		if (table_case_run(&c, ends) != 0)
-			return 1;
+		status |= table_case_run(&c, ends);
 	}
-	return 0;
+	return status;
 }
 
 int bench_stream(int argc, char **argv)

@@ -225,6 +225,10 @@ local function has_flag(tvb, number)
 end
 
 local function crc_good(tvb, header_bytes)
+	-- Of a frame that was captured in part nothing else can be said.
+	if has_flag(tvb, 11) and tvb:len() < tvb:reported_len() then
+		return true
+	end
 	local covered = has_flag(tvb, 11) and tvb:len() or header_bytes
 	local crc = crc_add(0xffffffff, tvb:raw(0, 28) .. "\0\0\0\0")
 	crc = bit.bnot(crc_add(crc, tvb:raw(32, covered - 32))) % 4294967296
@@ -241,7 +245,8 @@ local function header_length(tvb)
 	local expected = not reliable and COMMON_BYTES
 		or has_flag(tvb, 7) and DATA_BYTES + 8 or DATA_BYTES
 	if not TYPES[type] or header_bytes ~= expected or (not reliable and has_flag(tvb, 7))
-		or tvb:len() ~= header_bytes + tvb(24, 2):uint() then
+		or tvb:len() < header_bytes
+		or tvb:reported_len() ~= header_bytes + tvb(24, 2):uint() then
 		return nil
 	end
 	return header_bytes
@@ -501,7 +506,9 @@ local function common_add(tree, tvb, header_bytes)
 		{ "tx_ts", 4 }, { "cum_ack", 4 }, { "len", 2 }, { "ce_count", 2 }, { "crc", 4 },
 	})
 	local good = crc_good(tvb, header_bytes)
-	tree:add(fields["crc.status"], tvb(28, 4), good and "good" or "bad"):set_generated()
+	local cut = has_flag(tvb, 11) and tvb:len() < tvb:reported_len()
+	local status = cut and "unverified: captured in part" or good and "good" or "bad"
+	tree:add(fields["crc.status"], tvb(28, 4), status):set_generated()
 	if not good then
 		tree:add_proto_expert_info(experts.crc)
 	end
@@ -552,7 +559,8 @@ function rltp.dissector(tvb, pinfo, root)
 		info[#info + 1] = "(again)"
 	end
 	-- A body that is too short for its type raises an error inside.
-	if not pcall(body_add, tree, tvb, header_bytes, name, info) then
+	if not pcall(body_add, tree, tvb, header_bytes, name, info)
+		and tvb:len() == tvb:reported_len() then
 		tree:add_proto_expert_info(experts.malformed)
 	end
 	pinfo.cols.info = name .. " " .. table.concat(info, " ")

@@ -88,25 +88,36 @@ static const char *micros(uint64_t ns, char out[CELL_BYTES])
 	return out;
 }
 
+/* What matters most comes first: a narrow terminal shows the left part alone. */
 static void heading(struct screen *s)
 {
 	char line[LINE_BYTES];
 
 	snprintf(line, sizeof(line),
-		 "%-20s %5s %7s %6s %6s %6s %6s %5s %5s %5s %5s %5s %5s %11s %7s %7s %7s %6s %5s "
-		 "%5s %5s",
-		 "NODE  > PEER", "ID", "PID", "IN/s", "OUT/s", "PKIN/s", "PKOU/s", "GAP%", "PROB%",
-		 "TIME%", "BUSY%", "SPUR", "TMOUT", "FLY/WINDOW", "RTT us", "MIN us", "FABRIC",
+		 "%-18s %5s %7s %6s %6s %6s %6s %5s %7s %9s %5s %5s %5s %5s %5s %5s %7s %7s %6s "
+		 "%5s %5s %5s",
+		 "NODE  > PEER", "ID", "PID", "IN/s", "OUT/s", "PKIN/s", "PKOU/s", "RTX%", "RTT us",
+		 "FLY/WIN", "GAP%", "PROB%", "TIME%", "BUSY%", "SPUR", "TMOUT", "MIN us", "FABRIC",
 		 "PACE/s", "CE", "DROPS", "CRED");
 	line_put(s, line);
 }
 
-/* The columns that come from a session's fields, after those of rates. */
-static int repeats_format(char *out, size_t room, const struct change *c)
+static double repeats_share(const struct change *c)
 {
-	char cells[6][CELL_BYTES];
+	return share(c, STATS_SESSION_retransmitted_gap) +
+	       share(c, STATS_SESSION_retransmitted_probe) +
+	       share(c, STATS_SESSION_retransmitted_timeout) +
+	       share(c, STATS_SESSION_retransmitted_busy);
+}
 
-	return snprintf(out, room, " %5s %5s %5s %5s %5s %5s",
+/* From RTX% to TMOUT; `rtt` and `window` are texts. */
+static int repeats_format(char *out, size_t room, const struct change *c, const char *rtt,
+			  const char *window)
+{
+	char cells[7][CELL_BYTES];
+
+	return snprintf(out, room, " %5s %7s %9s %5s %5s %5s %5s %5s %5s",
+			percent(repeats_share(c), cells[6]), rtt, window,
 			percent(share(c, STATS_SESSION_retransmitted_gap), cells[0]),
 			percent(share(c, STATS_SESSION_retransmitted_probe), cells[1]),
 			percent(share(c, STATS_SESSION_retransmitted_timeout), cells[2]),
@@ -150,14 +161,14 @@ static void node_line(struct screen *s, const struct ranked *r)
 
 	if (n->id != WIRE_NODE_NONE)
 		snprintf(id, sizeof(id), "%u", n->id);
-	int at = snprintf(line, sizeof(line), "%-20.20s %5s %7u %6s %6s %6s %6s", n->name, id,
+	int at = snprintf(line, sizeof(line), "%-18.18s %5s %7u %6s %6s %6s %6s", n->name, id,
 			  r->now->pid, cell(node_rate(r, STATS_LINK_received_bytes), cells[0]),
 			  cell(node_rate(r, STATS_LINK_sent_bytes), cells[1]),
 			  cell(node_rate(r, STATS_LINK_received_datagrams), cells[2]),
 			  cell(node_rate(r, STATS_LINK_sent_datagrams), cells[3]));
-	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c);
-	snprintf(line + at, sizeof(line) - (size_t)at, " %11s %7s %7s %7s %6s %5s %5s %5s",
-		 count_cell(c.now[STATS_SESSION_inflight], cells[4]), "", "", "", "",
+	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c, "",
+			     count_cell(c.now[STATS_SESSION_inflight], cells[4]));
+	snprintf(line + at, sizeof(line) - (size_t)at, " %7s %7s %6s %5s %5s %5s", "", "", "",
 		 count_cell(c.now[STATS_SESSION_marked], cells[5]),
 		 count_cell(n->values[STATS_LINK_receive_drops], cells[6]),
 		 count_cell(credit_waits(n), cells[7]));
@@ -190,14 +201,14 @@ static void session_line(struct screen *s, const struct ranked *r, const struct 
 	snprintf(window, sizeof(window), "%llu/%llu",
 		 (unsigned long long)row->values[STATS_SESSION_inflight],
 		 (unsigned long long)row->values[STATS_SESSION_window]);
-	int at = snprintf(line, sizeof(line), "%-20.20s %5u %7s %6s %6s %6s %6s", name, row->node,
+	int at = snprintf(line, sizeof(line), "%-18.18s %5u %7s %6s %6s %6s %6s", name, row->node,
 			  "", cell(field_rate(&c, STATS_SESSION_received_bytes), cells[0]),
 			  cell(field_rate(&c, STATS_SESSION_sent_bytes), cells[1]),
 			  cell(field_rate(&c, STATS_SESSION_received_packets), cells[2]),
 			  cell(field_rate(&c, STATS_SESSION_sent_packets), cells[3]));
-	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c);
-	snprintf(line + at, sizeof(line) - (size_t)at, " %11s %7s %7s %7s %6s %5s", window,
-		 micros(row->values[STATS_SESSION_srtt_ns], cells[4]),
+	at += repeats_format(line + at, sizeof(line) - (size_t)at, &c,
+			     micros(row->values[STATS_SESSION_srtt_ns], cells[4]), window);
+	snprintf(line + at, sizeof(line) - (size_t)at, " %7s %7s %6s %5s",
 		 micros(row->values[STATS_SESSION_min_rtt_ns], cells[5]),
 		 micros(row->values[STATS_SESSION_delay_ns], cells[6]),
 		 count_cell(row->values[STATS_SESSION_pace_bytes_per_s], cells[7]),
@@ -218,7 +229,7 @@ static void qp_lines(struct screen *s, const struct ranked *r)
 		snprintf(name, sizeof(name), "  qp %u.%u", i / NIC_QPS_PER_FUNCTION,
 			 i % NIC_QPS_PER_FUNCTION);
 		snprintf(line, sizeof(line),
-			 "%-20s %5s %7s %6s %6s %6s %6s messages: %s sent, %s failed, %s received, "
+			 "%-18s %5s %7s %6s %6s %6s %6s messages: %s sent, %s failed, %s received, "
 			 "%s packets refused, %s waits for credit",
 			 name, "", "",
 			 cell(per_second(q->received_bytes, b->received_bytes, ns), cells[0]),
@@ -250,11 +261,7 @@ static double key_of(const struct ranked *r, enum top_sort sort)
 	switch (sort) {
 	case TOP_IN: return node_rate(r, STATS_LINK_received_bytes);
 	case TOP_OUT: return node_rate(r, STATS_LINK_sent_bytes);
-	case TOP_REPEATS:
-		return share(&c, STATS_SESSION_retransmitted_gap) +
-		       share(&c, STATS_SESSION_retransmitted_probe) +
-		       share(&c, STATS_SESSION_retransmitted_timeout) +
-		       share(&c, STATS_SESSION_retransmitted_busy);
+	case TOP_REPEATS: return repeats_share(&c);
 	case TOP_NAME: break;
 	}
 	return 0;

@@ -280,8 +280,6 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
-	if (observe_asked(&n->observe))
-		observe_tap(n);
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
@@ -296,9 +294,7 @@ uint32_t node_turn(struct node *n)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
 	work += due_send(n, now_ns);
-	observe_note(&n->observe, work, now_ns);
-	if (now_ns >= n->observe.due_ns)
-		observe_publish(n, now_ns);
+	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }
 

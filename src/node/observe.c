@@ -156,6 +156,7 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.out->published_ns = now_ns;
 	node_address(n, &address);
 	wire_address_format(&address, p.out->address);
+	tap_moved(o->tap, &address);
 	node_values(n, p.out);
 	qps_publish(n, p.out);
 	p.out->session_count = 0;

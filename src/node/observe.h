@@ -34,15 +34,15 @@ void observe_tap(struct node *n);
 /* Before the session goes: totals must not shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-static inline bool observe_asked(const struct observe *o)
+/* Once a turn, which did `work`. */
+static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
-	return atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen;
-}
-
-static inline void observe_note(struct observe *o, uint32_t work, uint64_t now_ns)
-{
+	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)
+		observe_tap(n);
 	if (work && o->due_ns == UINT64_MAX && o->interval_ns != UINT64_MAX)
 		o->due_ns = now_ns + o->interval_ns;
+	if (now_ns >= o->due_ns)
+		observe_publish(n, now_ns);
 }
 
 #endif

@@ -172,6 +172,11 @@ int tap_open(const struct tap_options *options, struct tap **out)
 	return DXP_OK;
 }
 
+void tap_moved(struct tap *t, const struct wire_address *own)
+{
+	t->own = *own;
+}
+
 static void ring_leave(struct tap *t)
 {
 	if (!t->ring)

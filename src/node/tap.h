@@ -69,6 +69,9 @@ struct tap_options {
 int tap_open(const struct tap_options *options, struct tap **out);
 void tap_close(struct tap *t);
 
+/* The node is reached at another address from now on. */
+void tap_moved(struct tap *t, const struct wire_address *own);
+
 /* Looks whether the file `name` in `folder` is a ring of a living tracer, and takes it or leaves
  * it. */
 void tap_look(struct tap *t, int folder, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
- * the ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c, the
+ * ends of sessions in reset.c, whose turn it is in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -128,9 +128,11 @@ static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 	s->address = peer->address;
 	rltp_session_path(s, peer->payload_bytes, another, now_ns);
 	if (another && s->state == RLTP_OPEN) {
-		cc_init(&s->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
+		s->path_ns = 0;
 		s->min_rtt_ns = s->srtt_ns;
 	}
+	if (another && s->state == RLTP_OPEN && s->io)
+		cc_init(&s->io->cc, e->shared.tuning.cc, e->shared.window_packets, now_ns);
 	if (s->io)
 		schedule_ready(&e->schedule, s);
 }

@@ -63,9 +63,9 @@ void rltp_endpoint_destroy(
 
 void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node);
 
-/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface
- * tells, `incarnation` 0 when not known. A larger incarnation than the session's fails the session
- * with DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
+/* Adds a peer or updates it. `payload_bytes` is what the path carries as far as our interface tells,
+ * `incarnation` 0 when not known. A larger incarnation than the session's fails the session with
+ * DXP_EPEERRESET. The same one at another address has moved: its session goes on there.
  * DXP_ENOMEM; DXP_EINVAL for our own id. */
 struct rltp_peer_info {
 	uint16_t node;

@@ -39,8 +39,8 @@ struct rltp_endpoint {
 	struct rltp_endpoint_counters counters;
 };
 
-/* schedule.c. _reserve: room for so many sessions, DXP_ENOMEM. _at: UINT64_MAX forgets the
- * deadline. _due: moves those that are due to the queue. _take: the first of the queue, or NULL. */
+/* schedule.c. _reserve: room for so many sessions, DXP_ENOMEM. _at: UINT64_MAX forgets the deadline.
+ * _due: moves those that are due to the queue. _take: the first of the queue, or NULL. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);

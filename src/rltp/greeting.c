@@ -5,8 +5,8 @@
  * other answers with HELLO_ACK, which says its own and echoes what it answers. Whoever has heard
  * the other's numbers may send. Both may begin at once: each then takes the other's HELLO for the
  * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A tag
- * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so
- * it comes last and so many times per second. */
+ * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so it
+ * comes last and so many times per second. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -35,8 +35,7 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 	s->heard_ns = now_ns;
 }
 
-/* The tag covers the frame up to itself, but for what changes on the way or with each transmission.
- */
+/* The tag covers the frame up to itself, but for what changes on the way or with each transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -217,7 +216,8 @@ void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.unknown_peer++;
 		return;
 	}
-	if (greeting_stale(s, &hello) || (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
+	if (greeting_stale(s, &hello) ||
+	    (h->type == WIRE_HELLO_ACK && answer_stale(s, &hello))) {
 		e->counters.stale++;
 		return;
 	}

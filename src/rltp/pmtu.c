@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
- * between them may be less. A session starts with what every path of today carries and probes for
- * all that both ends take; it searches between the two where that is lost. When long packets are
- * lost and none arrives, it probes for the floor and for what it sends: where only the floor
- * answers, there is a black hole, and the session falls back.
+/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take; between
+ * them may be less. A session starts with what every path of today carries and probes for all that
+ * both ends take; it searches between the two where that is lost. When long packets are lost and none
+ * arrives, it probes for the floor and for what it sends: where only the floor answers, there is a
+ * black hole, and the session falls back.
  *
  * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
  * congestion. docs/design.md "Path MTU". */
@@ -14,7 +14,7 @@
 
 #define IDS_REMEMBERED 16 /* answers to older probes are not believed */
 
-static const uint8_t padding[WIRE_PAYLOAD_MAX];
+static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
 
 static uint16_t unit_floor(const struct rltp_session *s)
 {

@@ -17,7 +17,7 @@
 
 uint32_t session_window(const struct rltp_session *s)
 {
-	uint32_t window = cc_window(&s->cc);
+	uint32_t window = cc_window(&s->io->cc);
 
 	return window < s->peer_window ? window : s->peer_window;
 }
@@ -234,7 +234,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 	if (found == 0)
 		return;
 	clean_note(s->io, found);
-	cc_lost(&s->cc, found, inflight, now_ns);
+	cc_lost(&s->io->cc, found, inflight, now_ns);
 }
 
 /* What the acknowledgement means for window and pace. */
@@ -247,9 +247,9 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		note->marked = marked;
 		s->peer_ce_count = h->ce_count;
 	}
-	cc_acked(&s->cc, note);
+	cc_acked(&s->io->cc, note);
 	if (!s->shared->tuning.no_pacing)
-		pace_set(&s->io->pace, cc_window_fine(&s->cc), s->unit, s->srtt_ns);
+		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
 }
 
 /* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
@@ -381,7 +381,7 @@ static void timeout_mark(struct rltp_session *s, uint64_t now_ns)
 	s->counters.timeouts++;
 	if (io->backoff < 16)
 		io->backoff++;
-	cc_timeout(&s->cc, now_ns);
+	cc_timeout(&s->io->cc, now_ns);
 }
 
 void recovery_timers(struct rltp_session *s, uint64_t now_ns)
@@ -392,7 +392,7 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 		uint32_t inflight = io->sent.count, found = rack_losses(s, now_ns);
 		if (found > 0) {
 			clean_note(io, found);
-			cc_lost(&s->cc, found, inflight, now_ns);
+			cc_lost(&s->io->cc, found, inflight, now_ns);
 		}
 	}
 	if (now_ns < silence_deadline(s))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How sessions end for the other side: a RESET for a session that is gone, a BYE for one that ends
- * in order. Both carry a token that only its owner and the one it was told can know; one with a
- * wrong token changes nothing. */
+/* How sessions end for the other side: a RESET for a session that is gone, a BYE for one that ends in
+ * order. Both carry a token that only its owner and the one it was told can know; one with a wrong
+ * token changes nothing. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,8 +10,8 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Never answers a frame shorter than the answer, nor a RESET, nor anybody but a peer at its
- * address, nor more often than RLTP_RESETS_PER_S. */
+/* Never answers a frame shorter than the answer, nor a RESET, nor anybody but a peer at its address,
+ * nor more often than RLTP_RESETS_PER_S. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct wire_address *from)
 {
@@ -84,8 +84,8 @@ void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		e->counters.malformed++;
 		return;
 	}
-	if (!s || !wire_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN ||
-	    reset.session != s->peer_id || reset.token != s->peer_token) {
+	if (!s || !wire_address_equal(&s->address, &a->from) || s->state != RLTP_OPEN || reset.session != s->peer_id ||
+	    reset.token != s->peer_token) {
 		e->counters.resets_refused++;
 		return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is. Sessions with something to do now stand in a queue, first come, first served;
- * the others wait in a binary heap, earliest deadline first. A session at rest is in neither, so
- * ten thousand of them cost nothing. A session in the queue may still have its old place in the
- * heap: it gets a new one after its turn.
+/* Whose turn it is. Sessions with something to do now stand in a queue, first come, first served; the
+ * others wait in a binary heap, earliest deadline first. A session at rest is in neither, so ten
+ * thousand of them cost nothing. A session in the queue may still have its old place in the heap: it
+ * gets a new one after its turn.
  *
  * The heap has room for every session that is awake, so that nothing else here can fail: a session
  * at rest has no deadline. */

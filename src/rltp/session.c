@@ -25,8 +25,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
- * and bursts. The peers learn it by the next acknowledgement. */
+/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements and
+ * bursts. The peers learn it by the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -66,6 +66,10 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
 		goto free_slots;
 	flows_reset(s, io);
+	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	if (s->path_ns)
+		cc_greeted(&io->cc,
+			   s->path_ns); /* the path is what it was, the rest is forgotten */
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);
@@ -104,6 +108,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 		return false;
 	}
 	s->rx_cum = s->io->rx.cum;
+	s->path_ns = s->io->cc.min_delay_ns;
 	io_free(s);
 	s->shared->ops->rest(s->shared->user, s);
 	return true;
@@ -169,15 +174,16 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	s->peer_window = peer->rwnd;
 	s->peer_recovery = peer->recovery;
 	s->peer_credit = peer->nap_credit;
-	s->agreed = peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
+	s->agreed =
+		peer->payload_bytes < s->payload_bytes ? peer->payload_bytes : s->payload_bytes;
 	pmtu_open(s, now_ns);
 	s->tx_next = io->tx_una = s->initial_psn;
 	slots_reset(io);
-	cc_init(&s->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	cc_init(&s->io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	if (rtt_ns != 0)
-		cc_greeted(&s->cc, rtt_ns);
+		cc_greeted(&s->io->cc, rtt_ns);
 	pace_init(&io->pace);
-	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = 0;
+	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = s->path_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;
 	io->reorder_steps = io->clean_repeats = io->repeats_sent = 0;
 	io->reorder_deadline_ns = io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;

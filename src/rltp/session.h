@@ -163,6 +163,7 @@ struct rltp_io {
 	struct tx_list sent, lost, waiting;
 	bool ring_short;       /* it could not grow; until an acknowledgement makes room */
 	uint64_t last_sent_ns; /* unique per transmission: orders packets that left in one batch */
+	struct cc cc;
 	struct pace pace;
 	bool refused_turn; /* what was refused and what is new take turns */
 	bool limited;      /* window or pace held something back since the last acknowledgement */
@@ -238,7 +239,7 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
 	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
-	struct cc cc;
+	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
 
 	uint32_t pmtu_again_s; /* when the path may be tried for more; UINT32_MAX: no need */

@@ -67,10 +67,15 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 		crc = crc32c(crc, p->slices[i].base, p->slices[i].bytes);
 	wire_crc_set(out->header, crc);
 	out->to = s->address;
-	out->ecn = cc_wants_ecn((enum cc_kind)s->cc.kind) ? ECN_CAPABLE : 0;
+	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
+	/* Mostly there is one, and copying a few by a string instruction costs more than all else
+	 * here. */
+	if (p->slice_count == 1)
+		out->slices[0] = p->slices[0];
+	else
+		memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
 }
 
 /* Builds the packet of a slot and accounts for it. Returns its payload's bytes. */
@@ -180,7 +185,7 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	if (io->flows_active == 0)
 		return false;
 	if (io->sent.count == 0)
-		cc_resume(&s->cc, now_ns);
+		cc_resume(&s->io->cc, now_ns);
 	struct rltp_flow *flow = flow_next(s, &index);
 	if (!flow || held_back(s, now_ns) || !slots_room(s))
 		return false;

@@ -20,17 +20,18 @@ void rltp_session_view(const struct rltp_session *s, struct rltp_view *out)
 		.peer_window = s->peer_window,
 		.srtt_ns = s->srtt_ns,
 		.min_rtt_ns = s->min_rtt_ns,
-		.delay_ns = s->cc.delay_ns,
-		.min_delay_ns = s->cc.min_delay_ns,
+		.min_delay_ns = s->path_ns,
 		.pace_bps = UINT64_MAX,
 		.counters = s->counters,
 	};
 	if (s->state != RLTP_OPEN)
 		return;
-	out->window = session_window(s);
-	out->window_fine = cc_window_fine(&s->cc);
 	if (!s->io)
 		return;
+	out->window = session_window(s);
+	out->window_fine = cc_window_fine(&s->io->cc);
+	out->delay_ns = s->io->cc.delay_ns;
+	out->min_delay_ns = s->io->cc.min_delay_ns;
 	out->inflight = s->io->sent.count;
 	out->lost = s->io->lost.count;
 	out->waiting = s->io->waiting.count;

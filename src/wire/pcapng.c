@@ -48,7 +48,8 @@ struct block {
 
 static void put(struct block *b, const void *bytes, size_t count)
 {
-	memcpy(b->at, bytes, count);
+	if (count)
+		memcpy(b->at, bytes, count);
 	b->at += count;
 }
 

@@ -38,7 +38,7 @@ ended_by() {
 	[ "$(labs_of $pid)" -eq 0 ] || die "$* left its lab behind after SIG$signal"
 }
 
-# A script's own background processes ignore SIGINT unless it is given back to them.
+ended_by INT stream --lab veth-9000 --quick --rounds 99
 ended_by TERM rate --lab veth-1500 --quick --rounds 99
 ended_by HUP loss --quick --rounds 99
 ended_by TERM incast --quick --rounds 99

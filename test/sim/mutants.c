@@ -27,11 +27,13 @@ enum mutation {
 	RESEND_ACKNOWLEDGED,    /* what has been acknowledged is sent again */
 	REUSE_NUMBER,           /* two packets with one number */
 	SKIP_NUMBER,
+	OVERSPEND,  /* NAPs beyond the credit that was granted */
 	ALWAYS_DUE, /* asks for turns that it does not use */
 	NEVER_DUE,  /* forgets its timers */
 };
 
 #define RUNS   4
+#define CREDIT 32 /* what a mutant takes for granted, where 1 was */
 #define REPEAT 50 /* packets before an old one is sent again */
 
 struct mutant {
@@ -95,6 +97,11 @@ static size_t nap_replay(struct mutant *m, uint8_t *frame, size_t bytes)
 	return m->nap_bytes;
 }
 
+static bool greeting(uint8_t type)
+{
+	return type == WIRE_HELLO || type == WIRE_HELLO_ACK;
+}
+
 static void receive(void *host, const struct link_arrival *arrival, uint64_t now_ns)
 {
 	static uint8_t frame[WIRE_HEADER_BYTES_MAX + WIRE_PAYLOAD_MAX + 64];
@@ -113,6 +120,8 @@ static void receive(void *host, const struct link_arrival *arrival, uint64_t now
 		if ((m->what == REPLAY_NAP || m->what == REPLAY_AFTER_RESTART) &&
 		    h.type == WIRE_NAP)
 			a.bytes = nap_replay(m, frame, a.bytes);
+		if (m->what == OVERSPEND && greeting(h.type))
+			put_be16(frame + WIRE_OFF_HELLO_NAP_CREDIT, CREDIT);
 		reseal_arrival(frame, a.bytes);
 	}
 	nic_receive(sim_nic(m->sim, m->host), &a, now_ns);
@@ -157,6 +166,8 @@ static size_t send(void *host, struct link_datagram *out, size_t count, uint64_t
 			acknowledgement_mutate(m, &out[i]);
 		else if (wire_type_data(type))
 			data_mutate(m, &out[i]);
+		else if (m->what == OVERSPEND && greeting(type))
+			put_be16(out[i].header + WIRE_OFF_HELLO_NAP_CREDIT, 1);
 		else
 			continue;
 		reseal_datagram(&out[i]);
@@ -237,6 +248,7 @@ FOUND(take_back, TAKE_BACK)
 FOUND(resend_acknowledged, RESEND_ACKNOWLEDGED)
 FOUND(reuse_number, REUSE_NUMBER)
 FOUND(skip_number, SKIP_NUMBER)
+FOUND(overspend, OVERSPEND)
 FOUND(always_due, ALWAYS_DUE)
 FOUND(never_due, NEVER_DUE)
 
@@ -253,6 +265,7 @@ int main(void)
 		cmocka_unit_test(mutants__resend_acknowledged),
 		cmocka_unit_test(mutants__reuse_number),
 		cmocka_unit_test(mutants__skip_number),
+		cmocka_unit_test(mutants__overspend),
 		cmocka_unit_test(mutants__always_due),
 		cmocka_unit_test(mutants__never_due),
 	};

@@ -565,7 +565,7 @@ static void session__a_turn_for_everybody(void **state)
 			rig_post(r, 0, i, 100000);
 	for (uint32_t i = 1; i < 4; i++) {
 		struct rltp_session *s = rig_session(r, 0, i);
-		cc_init(&s->cc, CC_NONE, 1000, net_now(r->net));
+		cc_init(&s->io->cc, CC_NONE, 1000, net_now(r->net));
 		pace_init(&s->io->pace);
 		s->peer_window = 1000;
 	}

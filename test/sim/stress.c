@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <malloc.h>
 
 #include <dxp/status.h>
 
@@ -38,7 +39,60 @@
 #define LATE_NS      (95 * S_NS)
 #define HOUR_NS      (3600 * S_NS)
 #define FAILURES_MAX 20 /* then the rest is left out */
-#define DATAGRAM     1538
+#define MEMORY_MAX                                                                    \
+	(12u << 20) /* of a host with its share of the network; 3 times what was seen \
+		     */
+#define DATAGRAM 1538
+
+/* Everything allocated, in bytes, as the linker's wraps see it. */
+static struct {
+	uint64_t live, most;
+} memory;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void __real_free(void *p);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+void __wrap_free(void *p);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+
+static void *memory_note(void *p)
+{
+	memory.live += malloc_usable_size(p);
+	memory.most = max_u64(memory.most, memory.live);
+	return p;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return memory_note(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return memory_note(__real_calloc(count, bytes));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+	return memory_note(__real_aligned_alloc(alignment, bytes));
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	memory.live -= malloc_usable_size(p);
+	return memory_note(__real_realloc(p, bytes));
+}
+
+void __wrap_free(void *p)
+{
+	memory.live -= malloc_usable_size(p);
+	__real_free(p);
+}
 
 struct stress {
 	struct world world;
@@ -258,9 +312,16 @@ static void stress__seeds(void **state)
 	unsigned failed = 0;
 
 	for (uint64_t seed = first; seed < first + count && failed < FAILURES_MAX; seed++) {
+		uint64_t before = memory.live;
 		t = (struct stress){0};
+		memory.most = before;
 		stress_run(&t, seed);
+		if ((memory.most - before) / t.world.count > MEMORY_MAX)
+			world_wrong(&t.world, "more memory than bounds allow", WORLD_NOBODY,
+				    WORLD_NOBODY);
 		world_destroy(&t.world);
+		if (memory.live > before)
+			world_wrong(&t.world, "memory is lost", WORLD_NOBODY, WORLD_NOBODY);
 		if (!t.world.wrong[0])
 			continue;
 		failed++;

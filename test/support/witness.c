@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "wire/frame.h"
 
+#define STREAMS  (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 #define SEEN_MAX 8192 /* twice the largest window, a power of two */
 
 enum seen_flag { SEEN_ARRIVED = 1, SEEN_KNOWN = 2, SEEN_RESYNC = 4 };
@@ -23,17 +24,25 @@ struct seen {
 	uint8_t flags;     /* enum seen_flag; KNOWN: its sender was told that it arrived */
 };
 
+/* NAPs to one queue pair of the receiver. */
+struct credit {
+	uint32_t sent, limit;
+};
+
 struct lane {
 	bool open;
+	bool credits; /* the receiver grants them */
 	uint32_t session;
 	uint32_t una, next; /* oldest not KNOWN by cumulative acknowledgement; next to be sent */
 	uint32_t cum_said;  /* by the receiver */
+	struct credit naps[STREAMS];
 	struct seen *seen;
 };
 
 struct witness {
 	struct lane lanes[WITNESS_HOSTS][WITNESS_HOSTS]; /* from, to */
 	uint32_t handed[WITNESS_HOSTS][WITNESS_HOSTS];   /* the id that a host gave another */
+	uint16_t credit[WITNESS_HOSTS][WITNESS_HOSTS];   /* and its first limit of NAPs */
 	struct witness_counts counts;
 	bool trace;
 	char wrong[160];
@@ -73,11 +82,51 @@ static uint64_t identity_of(const struct wire_header *h)
 	return (x ^ x >> 31) * 0xff51afd7ed558ccdull | 1;
 }
 
-static void lane_open(struct lane *l, const struct wire_header *h)
+static void lane_open(struct lane *l, const struct wire_header *h, uint16_t credit)
 {
 	l->open = true;
 	l->session = h->dst_session;
 	l->una = l->next = l->cum_said = h->psn;
+	l->credits = credit > 0;
+	for (int i = 0; i < STREAMS; i++)
+		l->naps[i] = (struct credit){0, credit};
+}
+
+static void nap_count(struct witness *w, struct lane *l, const struct sim_packet *p,
+		      const struct wire_header *h)
+{
+	uint32_t stream = h->dst_function * NIC_QPS_PER_FUNCTION + h->dst_qp;
+
+	if (h->type != WIRE_NAP || !(h->flags & WIRE_FLAG_FIRST) || stream >= STREAMS)
+		return;
+	if (l->credits && !seq_before(l->naps[stream].sent, l->naps[stream].limit))
+		wrong(w, p, h->psn, "a NAP beyond the credit of its queue pair");
+	l->naps[stream].sent++;
+}
+
+static void limit_take(struct lane *l, uint16_t qp, uint32_t limit)
+{
+	uint32_t stream = (uint32_t)(qp >> 8) * NIC_QPS_PER_FUNCTION + (qp & 0xff);
+
+	if (stream < STREAMS && seq_before(l->naps[stream].limit, limit))
+		l->naps[stream].limit = limit;
+}
+
+/* Grants reach the sender of a lane in ACKs and CREDITs. */
+static void grants_take(struct lane *l, const struct sim_packet *p, const struct wire_header *h)
+{
+	const uint8_t *body = p->data + h->header_bytes;
+	struct wire_credit credit;
+	struct wire_ack ack;
+
+	if (h->type == WIRE_ACK &&
+	    wire_ack_decode(body, h->payload_bytes, h->flags, &ack) == DXP_OK && ack.credit)
+		limit_take(l, ack.credit_qp, ack.credit_limit);
+	if (h->type != WIRE_CREDIT || h->flags & WIRE_FLAG_AR ||
+	    wire_credit_decode(body, h->payload_bytes, &credit) != DXP_OK)
+		return;
+	for (uint32_t i = 0; i < credit.count; i++)
+		limit_take(l, credit.entries[i].qp, credit.entries[i].limit);
 }
 
 static void packet_sent(struct witness *w, const struct sim_packet *p, const struct wire_header *h)
@@ -85,13 +134,14 @@ static void packet_sent(struct witness *w, const struct sim_packet *p, const str
 	struct lane *l = &w->lanes[p->from][p->to];
 
 	if (!l->open || l->session != h->dst_session)
-		lane_open(l, h);
+		lane_open(l, h, w->credit[p->to][p->from]);
 	struct seen *s = seen_at(l, h->psn);
 	if (!seq_before(h->psn, l->next)) {
 		if (h->psn != l->next)
 			wrong(w, p, h->psn, "numbers before it were left out");
 		l->next = h->psn + 1;
 		*s = (struct seen){l->session, h->psn, identity_of(h), 0};
+		nap_count(w, l, p, h);
 		w->counts.packets++;
 		w->counts.packet_bytes += p->bytes + WIRE_OVERHEAD;
 	} else {
@@ -175,6 +225,7 @@ static void acknowledgement_delivered(struct witness *w, const struct sim_packet
 	if (!l->open || h->dst_session != w->handed[p->to][p->from] ||
 	    seq_before(l->next, h->cum_ack))
 		return;
+	grants_take(l, p, h);
 	acknowledged(p, h, l->una, known_note, w, l);
 	if (seq_before(l->una, h->cum_ack))
 		l->una = h->cum_ack;
@@ -188,6 +239,7 @@ static void hello_sent(struct witness *w, const struct sim_packet *p, const stru
 	if (id != w->handed[p->from][p->to])
 		w->lanes[p->from][p->to].open = false;
 	w->handed[p->from][p->to] = id;
+	w->credit[p->from][p->to] = get_be16(p->data + WIRE_OFF_HELLO_NAP_CREDIT);
 }
 
 static void sent(void *context, const struct sim_packet *p, uint64_t now_ns)

@@ -4,7 +4,8 @@
  * - a packet number that names two things, or one that was left out;
  * - a packet sent again after its sender was told that it had arrived;
  * - an acknowledgement of what never arrived, or one that takes back an earlier one;
- * - more packets under way than any window allows.
+ * - more packets under way than any window allows;
+ * - a NAP beyond the credit that its queue pair was granted.
  * With DXP_TRACE in the environment it prints every frame that is sent and that comes. */
 #ifndef TEST_SUPPORT_WITNESS_H
 #define TEST_SUPPORT_WITNESS_H

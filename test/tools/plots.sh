@@ -12,6 +12,7 @@ failures=0
 
 rack='"bench":"loss","lab":"wire-1500","contender":"RLTP rack","metric":"goodput","unit":"GB/s"'
 bbr='"bench":"loss","lab":"wire-1500","contender":"TCP bbr","metric":"goodput","unit":"GB/s"'
+cubic=${bbr/bbr/cubic}
 none='"case":"PUT 1 MiB, 0 %","loss_percent":0.0,"cores":"near"'
 ten='"case":"PUT 1 MiB, 10 %","loss_percent":10.0,"cores":"near"'
 cpu='"near_cpu":300.5,"far_cpu":200.0,"cpu_unit":"ns/KB"'
@@ -19,6 +20,7 @@ cat >"$tree/bench/loss.json" <<EOF
 {$rack,$none,"value":1.25,$cpu,"samples":5.0}
 {$bbr,$none,"value":0.5,"samples":5.0,"note":"1 of 5 runs out of time"}
 {$bbr,$ten,"value":0.0,"note":"not built or not on this machine"}
+{$cubic,$ten,"value":5e-4,"samples":5.0}
 {$rack,$ten,"value":1e-3,"samples":5.0}
 EOF
 
@@ -28,16 +30,19 @@ expect() { # what, pattern, text
 		failures=$((failures + 1))
 	fi
 }
-convert() { awk -v mode="$1" -v where="${2:-}" -f "$source/tools/plots.d/rows.awk" \
+helpers=$source/tools/plots.d
+convert() { awk -v mode="$1" -v where="${2:-}" -f "$helpers/json.awk" -f "$helpers/rows.awk" \
 	"$tree/bench/loss.json"; }
 
 table=$(convert pivot)
-expect pivot '| where | case | RLTP rack | TCP bbr | cores |' "$table"
-expect pivot '| wire-1500 | PUT 1 MiB, 0 % | 1.25 (300 + 200) | 0.500 * | near |' "$table"
-expect pivot '| wire-1500 | PUT 1 MiB, 10 % | 0.001 | not built | near |' "$table"
+expect pivot '| where | case | RLTP rack | TCP bbr | TCP cubic | cores |' "$table"
+expect pivot '| wire-1500 | PUT 1 MiB, 0 % | 1.25 (300 + 200) | 0.500 * |  | near |' "$table"
+expect pivot '| wire-1500 | PUT 1 MiB, 10 % | 0.001 | not built | 0.001 | near |' "$table"
 expect points $'"RLTP rack"\n0.0 1.25 0 0 0\n10.0 1e-3 0 0 0' "$(convert points)"
 [ -z "$(convert points 'metric=no such')" ] || failures=$((failures + 1))
-expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 -' "$(convert bars)"
+expect bars '"wire-1500 PUT 1 MiB, 10 %" 1e-3 - 5e-4' "$(convert bars)"
+expect goals '| 10 % loss, to the best peer | >= 4 | 2.00 | missed |' \
+	"$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/loss.json")"
 expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
 
 if command -v gnuplot >/dev/null; then

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Rows of `dxp bench --json` (one flat object a line) for gnuplot or as a markdown table.
+# Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
 #   mode   points: a block for each contender, its name first, then "x value p99" lines
 #          bars:   a line for each lab and case, a column for each contender
 #          pivot:  the same as markdown, each cell with what belongs beside the value
@@ -10,21 +10,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers x", x_names, " ")
-}
-
-# Fills f with the fields of a flat object.
-function parse(line,    part, colon, key, value) {
-	split("", f)
-	while (match(line, /"[^"]*":("[^"]*"|[-+.0-9eE]+|true|false|null)/)) {
-		part = substr(line, RSTART, RLENGTH)
-		line = substr(line, RSTART + RLENGTH)
-		colon = index(part, "\":")
-		key = substr(part, 2, colon - 2)
-		value = substr(part, colon + 2)
-		gsub(/^"|"$/, "", value)
-		f[key] = value
-	}
+	split("loss_percent bytes senders peers nodes", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -43,16 +29,6 @@ function x_of(    i) {
 	return ""
 }
 
-# Three significant digits.
-function short(v) {
-	v += 0
-	if (v == 0)
-		return "0"
-	if (v >= 100)
-		return sprintf("%.0f", v)
-	return sprintf(v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
-}
-
 # What a reader of this metric needs beside the value.
 function cell(    text) {
 	if (!("samples" in f))
@@ -63,6 +39,7 @@ function cell(    text) {
 		text = short(f["value"])
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
+	noted += "note" in f
 	return "note" in f ? text " *" : text
 }
 
@@ -73,8 +50,29 @@ function series() {
 	return f["contender"]
 }
 
+# The simulator names everything in the case: "loss PERCENT RECOVERY CC OUTSTANDING", or "TOPOLOGY
+# NODES CC" with a row for each metric, which becomes a column, or a line for each CC.
+function sim_row(    part) {
+	split(f["case"], part, " ")
+	f["samples"] = 1
+	if (part[1] == "loss") {
+		f["lab"] = "simulator"
+		f["case"] = "loss " part[2] " %, " part[5] " at a time"
+		f["contender"] = part[3] " " part[4]
+		f["loss_percent"] = part[2]
+	} else {
+		f["lab"] = part[3]
+		f["case"] = part[1] " " part[2]
+		f["contender"] = mode == "points" ? part[3] : f["metric"] " " f["unit"]
+		f["nodes"] = part[2]
+		f["crowd"] = 1
+	}
+}
+
 {
 	parse($0)
+	if (f["bench"] == "sim")
+		sim_row()
 	if (!("bench" in f) || !wanted())
 		next
 	contender = mode == "points" ? series() : f["contender"]
@@ -90,10 +88,11 @@ function series() {
 		case_count += !(f["case"] in cases)
 		cases[f["case"]] = 1
 		name[group] = f["case"]
-		metric = f["metric"]
 		unit = f["unit"]
 		cpu_unit = f["cpu_unit"]
 	}
+	metric_count += f["metric"] != metric
+	metric = f["metric"]
 	cores[group] = f["cores"]
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
@@ -119,7 +118,7 @@ function list_row() {
 		extra = short(f["drops_percent"]) " % dropped, Jain " short(f["jain"])
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
-	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] " | " f["note"] " |"
+	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"
 }
 
 function blank(key) {
@@ -179,13 +178,15 @@ function pivot_print(    i, g, head, rule, row) {
 			row = row " " text[groups[g], contenders[i]] " |"
 		print row " " cores[groups[g]] " |"
 	}
+	if (metric_count > 1)
+		return
 	print ""
 	printf "%s in %s", metric, unit
 	if (metric ~ /^round trip/)
 		printf ", then its 99th percentile"
 	if (cpu_unit != "")
 		printf " (CPU of the near + the far end in %s)", cpu_unit
-	print "; *: not every run came to its end in time."
+	print noted ? "; *: not every run came to its end in time." : "."
 }
 
 END {

@@ -3,6 +3,7 @@
 set title "The simulator: goodput of 1 MiB messages against loss"
 set xlabel "packets lost (%)"
 set logscale x
+set xrange [0.004:14]
 set xtics ("0" 0.005, "0.01" 0.01, "0.1" 0.1, "1" 1, "5" 5, "10" 10)
 set ylabel "Gb/s"
 set yrange [0:*]

@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp top` and `dxp trace` on a fabric at work, and what becomes of them when something dies.
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
+#
+#   dxp ping --- 127.0.0.1 --- dxp-manager
+#   dxp top           +------- dxpd box1: xpu1
+#   dxp trace         +------- dxpd box2: xpu2   loses 2 % of what it sends; killed at the end
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+# Also when a test ends early.
+box2='' ping='' first=''
+end_ours() {
+	local status=$?
+	for process in $first $ping $box2; do
+		kill -9 "$process" 2>/dev/null || true
+	done
+	(exit $status)
+	clean_up
+}
+trap end_ours EXIT
+
+here=$(cd "$(dirname "$0")/../.." && pwd)
+export DXP_STATS=$scratch/stats
+
+# records FILE: how many datagrams a capture holds, by tshark where there is one. Each must be RLTP
+# or the manager's.
+records() {
+	if ! command -v tshark >/dev/null; then
+		[ "$(head -c 4 "$1" | od -An -tx1 | tr -d ' ')" = 0a0d0d0a ] ||
+			die "$1 is no pcapng file"
+		say "skipped: reading $1, for want of tshark" >&2
+		echo 1
+		return
+	fi
+	tshark -X "lua_script:$here/tools/rltp.lua" -r "$1" -T fields -e _ws.col.Protocol \
+		-e _ws.expert.message 2>/dev/null >"$scratch/protocols"
+	! grep -Evq '^RLTP' "$scratch/protocols" ||
+		die "not RLTP: $(sort "$scratch/protocols" | uniq -c)"
+	! grep -q 'Not a sound frame' "$scratch/protocols" ||
+		die "malformed: $(sort "$scratch/protocols" | uniq -c)"
+	wc -l <"$scratch/protocols"
+}
+
+# at_least NUMBER WHAT COUNT
+at_least() {
+	[ "$3" -ge "$1" ] || die "$3 $2, at least $1 were expected"
+}
+
+say "== nobody there"
+refuse 1 'start one with `dxp up`' dxp top --once
+refuse 1 'start one with `dxp up`' dxp trace --output "$scratch/none"
+refuse 1 'this is no terminal' dxp top
+refuse 2 "--sort is name, in, out or repeats" dxp top --once --sort frob
+refuse 2 '--snap takes a number from 1 to 65507' dxp trace --snap 0
+refuse 2 'a power of two' dxp trace --ring 300K
+dxp top --json | tr -d ' \n' | grep -qF '"nodes":[]' || die "no empty list"
+
+dxp up --xpus 1 --memory 64M --port 0 --engine none
+manager=$(cat "$DXP_DIR/manager")
+DXP_FAULT=loss=2%,seed=5 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --first 2 \
+	--memory 64M --engine none >"$scratch/box2.log" 2>&1 &
+box2=$!
+for _ in $(seq 100); do
+	! dxp nodes | grep -q 'xpu2 .* alive' || break
+	sleep 0.05
+done
+
+say "== a table, and JSON"
+dxp ping xpu2 --count 10000000 --size 256K >/dev/null &
+ping=$!
+sleep 0.5
+dxp top --once --qp --interval 300 >"$scratch/table"
+for text in 'NODE  > PEER' xpu1 xpu2 "> dxp-$ping" "qp 0." "$ping"; do
+	expect "$text" "$scratch/table"
+done
+grep -Eq '^xpu2 .* [0-9.]+[KMG] ' "$scratch/table" || die "no rates: $(cat "$scratch/table")"
+dxp top --once --interval 100 --node xpu1 >"$scratch/table"
+! grep -q xpu2 "$scratch/table" || die "--node shows others"
+refuse 1 "no node named 'xpu9'" dxp top --once --node xpu9
+if command -v python3 >/dev/null; then
+	dxp top --json | python3 -c '
+import json, sys
+nodes = {n["name"]: n for n in json.load(sys.stdin)["nodes"]}
+xpu2 = nodes["xpu2"]
+t = xpu2["totals"]
+assert t["sent_packets"] == t["acked_packets"] + t["abandoned_packets"] + t["inflight"] + \
+    t["lost"] + t["waiting"], t
+repeats = sum(t["retransmitted_" + c] for c in ("gap", "probe", "timeout", "busy"))
+assert t["sent_packets"] > 1000 and repeats > 0, t
+assert xpu2["counters"]["faults"] > 0
+assert nodes["xpu1"]["kind"] == "xpu" and xpu2["sessions"][0]["srtt_ns"] > 0
+'
+else
+	say "skipped: reading JSON, for want of python3"
+fi
+
+say "== the screen"
+if command -v script >/dev/null; then
+	(sleep 0.5 && printf p && sleep 0.5 && printf q) |
+		script -qec 'stty rows 12 columns 90; dxp top --interval 200' "$scratch/screen" \
+			>/dev/null || die "ended with $?: $(cat -v "$scratch/screen")"
+	expect 'q quit' "$scratch/screen"
+	expect 'NODE  > PEER' "$scratch/screen"
+	expect '  qp 0.' "$scratch/screen" # after the key p
+	grep -q $'\033\\[?1049l' "$scratch/screen" || die "the screen is not given back"
+else
+	say "skipped: for want of script"
+fi
+
+say "== traces"
+dxp trace --node xpu2 --seconds 5 --count 3000 --output "$scratch/one.pcapng"
+at_least 100 datagrams "$(records "$scratch/one.pcapng")"
+if command -v tshark >/dev/null; then
+	tshark -r "$scratch/one.pcapng" -T fields -e frame.comment 2>/dev/null |
+		sort | uniq -c >"$scratch/comments"
+	expect 'DXP_FAULT: dropped' "$scratch/comments"
+	expect 'retransmission: ' "$scratch/comments"
+fi
+refuse 1 'say which with --node or --pid' dxp trace --output "$scratch/which"
+dxp trace --all --count 50 --snap 65507 --output - >"$scratch/all.pcapng"
+at_least 1 datagrams "$(records "$scratch/all.pcapng")"
+dxp trace --pid "$box2" --ring 256K --snap 9000 --seconds 1 --output "$scratch/narrow.pcapng" \
+	2>"$scratch/narrow"
+expect 'found no room' "$scratch/narrow"
+
+say "== two tracers; one that is killed"
+dxp trace --node xpu2 --output "$scratch/first.pcapng" 2>"$scratch/first" &
+first=$!
+for _ in $(seq 50); do
+	[ ! -s "$scratch/first.pcapng" ] || break
+	sleep 0.05
+done
+refuse 1 "process $first traces it already" dxp trace --node xpu2 --output "$scratch/second"
+kill -9 "$first"
+wait "$first" 2>/dev/null || true
+dxp trace --node xpu2 --seconds 5 --count 3000 --output "$scratch/third.pcapng"
+at_least 100 datagrams "$(records "$scratch/third.pcapng")"
+
+say "== Ctrl-C ends a trace in order"
+dxp trace --node xpu2 --output "$scratch/int.pcapng" 2>"$scratch/int" &
+first=$!
+sleep 0.5
+kill -INT "$first" 2>/dev/null || true
+kill -TERM "$first" 2>/dev/null || true # shells start background jobs with SIGINT ignored
+wait "$first" || die "ended with $?: $(cat "$scratch/int")"
+expect 'datagrams of 1 node' "$scratch/int"
+
+say "== a whole life"
+DXP_TRACE=$scratch/life-%p.pcapng dxp ping xpu1 --count 10 >/dev/null
+at_least 20 datagrams "$(records "$scratch"/life-*.pcapng)"
+
+say "== files of others are told from ours"
+printf 'no counters' >"$DXP_STATS/1-1.stats"
+dxp top --json >/dev/null 2>"$scratch/out"
+expect 'is left out: it is too short' "$scratch/out"
+rm "$DXP_STATS/1-1.stats"
+
+say "== a node that is killed"
+kill -9 "$box2"
+wait "$box2" 2>/dev/null || true
+kill "$ping" 2>/dev/null || true
+wait "$ping" 2>/dev/null || true
+dxp top --once --interval 100 >"$scratch/table"
+! grep -q '^xpu2' "$scratch/table" || die "a dead node is shown: $(cat "$scratch/table")"
+dxp down
+[ -z "$(ls -A "$DXP_STATS")" ] || die "left behind: $(ls -A "$DXP_STATS")"
+say passed

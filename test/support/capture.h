@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A strict reader of what wire/pcapng.h writes: every length, padding, option and checksum is
+ * looked at, and whatever the writer has no reason to write is an error. Not made from the writer's
+ * code, so that the two can disagree. */
+#ifndef SUPPORT_CAPTURE_H
+#define SUPPORT_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/address.h"
+
+#define CAPTURE_INTERFACES 8
+#define CAPTURE_TEXT       128
+
+struct capture_packet {
+	uint32_t interface;
+	uint64_t time_ns;
+	struct wire_address from, to;
+	const uint8_t *payload; /* of UDP */
+	uint32_t captured_bytes, bytes;
+	uint16_t udp_checksum;
+	uint8_t ecn;
+	bool outbound;
+	uint64_t dropped;
+	char comment[CAPTURE_TEXT + 1];
+};
+
+struct capture {
+	uint8_t *bytes; /* owned after capture_load */
+	struct capture_packet *packets;
+	uint32_t packet_count;
+	uint32_t interface_count;
+	struct {
+		char name[CAPTURE_TEXT + 1];
+		uint32_t snap_bytes; /* as written, link headers included */
+		bool summed;
+		uint64_t seen, dropped;
+	} interfaces[CAPTURE_INTERFACES];
+	char program[CAPTURE_TEXT + 1];
+	char wrong[160]; /* "" when all is right */
+};
+
+/* False: `wrong` says what, and where. The packets point into `bytes`. */
+bool capture_parse(struct capture *c, const uint8_t *bytes, size_t count);
+bool capture_load(struct capture *c, const char *path);
+void capture_free(struct capture *c);
+
+#endif

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tap: what goes through the ring, what finds no room, who may listen, and what happens when
+ * either end dies or writes nonsense. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/rng.h"
+#include "node/tap_read.h"
+#include "test/support/capture.h"
+#include "wire/frame.h"
+
+struct rig {
+	char folder[32];
+	struct stats *stats;
+	struct tap *tap;
+	struct stats_list list;
+	struct tap_reader *reader;
+	uint8_t data[9000];
+};
+
+static struct wire_address address(const char *text)
+{
+	struct wire_address a;
+
+	assert_int_equal(wire_address_parse(text, 1, &a), DXP_OK);
+	return a;
+}
+
+static struct tap *tap_new(void)
+{
+	const struct tap_options options = {
+		.own = address("10.0.0.1:4795"), .name = "it", .number = 1};
+	struct tap *t;
+
+	assert_int_equal(tap_open(&options, &t), DXP_OK);
+	return t;
+}
+
+static int rig_open(void **state)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	const struct stats_options options = {.name = "it"};
+	struct rng rng = {.state = 3};
+
+	strcpy(r->folder, "tap-test-XXXXXX");
+	assert_non_null(mkdtemp(r->folder));
+	setenv("DXP_STATS", r->folder, 1);
+	assert_int_equal(stats_open(&options, &r->stats), DXP_OK);
+	assert_int_equal(stats_read(&r->list, NULL, NULL), DXP_OK);
+	assert_int_equal(r->list.count, 1);
+	r->tap = tap_new();
+	entropy_rng(&rng, r->data, sizeof(r->data));
+	*state = r;
+	return 0;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+	char command[64];
+
+	tap_detach(r->reader);
+	tap_close(r->tap);
+	stats_close(r->stats);
+	stats_list_free(&r->list);
+	snprintf(command, sizeof(command), "rm -rf '%s'", r->folder);
+	int status = system(command);
+	unsetenv("DXP_STATS");
+	free(r);
+	return status;
+}
+
+/* What the node does when it is told. */
+static void look(struct rig *r)
+{
+	struct stats_file *f = stats_map(r->stats);
+
+	tap_look(r->tap, stats_folder(r->stats), stats_tap_name(r->stats));
+	f->tap_seen = f->tap_wanted;
+}
+
+static void attach(struct rig *r, uint32_t snap_bytes)
+{
+	uint32_t other;
+
+	assert_int_equal(
+		tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, snap_bytes, &r->reader, &other),
+		DXP_OK);
+	assert_int_equal(tap_answered(r->reader), TAP_ASKED);
+	assert_null(tap_link(r->tap));
+	look(r);
+	assert_int_equal(tap_answered(r->reader), TAP_TAKEN);
+	assert_non_null(tap_link(r->tap));
+}
+
+static void pass(struct rig *r, uint32_t bytes, uint64_t at_ns)
+{
+	const struct link_arrival a = {.from = address("10.0.0.2:9"),
+				       .data = r->data,
+				       .bytes = bytes,
+				       .arrived_ns = at_ns};
+	const struct link_tap *link = tap_link(r->tap);
+
+	link->received(link->context, &a);
+}
+
+static void tap_ring__hands_over_what_passes(void **state)
+{
+	struct rig *r = *state;
+	struct link_datagram d = {.to = address("10.0.0.3:7"),
+				  .header_bytes = 64,
+				  .slice_count = 1,
+				  .cause = DATAGRAM_CAUSE_PROBE,
+				  .ecn = 1,
+				  .slices = {{r->data, 1000}}};
+	char comment[PCAPNG_TEXT_BYTES];
+	struct pcapng_packet p;
+	bool broken = false;
+
+	attach(r, 100);
+	const struct link_tap *link = tap_link(r->tap);
+	link->sent(link->context, &d, 0, 5000);
+	put_be16(d.header + WIRE_OFF_FLAGS, WIRE_FLAG_RTX);
+	link->sent(link->context, &d, LINK_FATE_LOST, 6000);
+	link->sent(link->context, &d, LINK_FATE_TWICE | LINK_FATE_LATE, 7000);
+	pass(r, 30, 8000);
+	static const char *const comments[] = {
+		"", "retransmission: tail probe; DXP_FAULT: dropped, never on the wire",
+		"retransmission: tail probe; DXP_FAULT: sent twice; DXP_FAULT: delayed", ""};
+	uint64_t first_ns = 0;
+	for (unsigned i = 0; i < 4; i++) {
+		const struct tap_record *record = tap_next(r->reader, &broken);
+		assert_non_null(record);
+		tap_packet(record, &p, comment);
+		first_ns = i == 0 ? p.time_ns : first_ns;
+		assert_int_equal(p.time_ns, first_ns + 1000 * i);
+		assert_string_equal(comment, comments[i]);
+		assert_int_equal(p.outbound, i < 3);
+		assert_int_equal(p.ecn, i < 3);
+		assert_int_equal(p.bytes, i < 3 ? 1064 : 30);
+		assert_int_equal(p.captured_bytes, i < 3 ? 100 : 30);
+		assert_memory_equal(p.data + (i < 3 ? 64 : 0), r->data, i < 3 ? 36 : 30);
+		assert_int_equal(p.from.port, i < 3 ? 4795 : 9);
+		assert_int_equal(p.to.port, i < 3 ? 7 : 4795);
+		tap_release(r->reader);
+	}
+	assert_null(tap_next(r->reader, &broken));
+	assert_false(broken);
+	tap_detach(r->reader);
+	r->reader = NULL;
+	look(r);
+	assert_null(tap_link(r->tap));
+}
+
+/* Sizes of all kinds, over many laps, with the reader sometimes behind. */
+static void tap_ring__survives_its_end(void **state)
+{
+	struct rig *r = *state;
+	struct rng rng = {.state = 11};
+	uint64_t sent = 0, seen = 0, next_size = 0;
+	uint32_t sizes[4096];
+	bool broken = false;
+
+	attach(r, LINK_DATAGRAM_BYTES_MAX);
+	while (seen < 4000) {
+		for (uint64_t n = rng_below(&rng, 20); n > 0 && sent < 4000 && sent < seen + 25;
+		     n--) {
+			sizes[sent] = (uint32_t)rng_below(&rng, sizeof(r->data));
+			pass(r, sizes[sent], sent);
+			sent++;
+		}
+		for (uint64_t n = rng_below(&rng, 30); n > 0; n--) {
+			const struct tap_record *record = tap_next(r->reader, &broken);
+			if (!record)
+				break;
+			assert_int_equal(record->datagram_bytes, sizes[seen]);
+			assert_int_equal(record->captured_bytes, sizes[seen]);
+			assert_memory_equal(record + 1, r->data, sizes[seen]);
+			next_size += sizes[seen++];
+			tap_release(r->reader);
+		}
+		assert_false(broken);
+	}
+	assert_int_equal(tap_dropped(r->reader), 0);
+	assert_true(next_size > 50ull * TAP_RING_BYTES_MIN);
+}
+
+static void tap_ring__counts_what_finds_no_room(void **state)
+{
+	struct rig *r = *state;
+	const uint32_t sent = 1000;
+	uint32_t seen = 0;
+	bool broken = false;
+
+	attach(r, LINK_DATAGRAM_BYTES_MAX);
+	for (uint32_t i = 0; i < sent; i++)
+		pass(r, 5000, i);
+	while (tap_next(r->reader, &broken)) {
+		tap_release(r->reader);
+		seen++;
+	}
+	assert_false(broken);
+	assert_in_range(seen, 40, TAP_RING_BYTES_MIN / 5000);
+	assert_int_equal(tap_dropped(r->reader), sent - seen);
+	/* The next one tells of them. */
+	pass(r, 10, 0);
+	const struct tap_record *record = tap_next(r->reader, &broken);
+	assert_non_null(record);
+	assert_int_equal(record->dropped, sent - seen);
+}
+
+static void tap_attach__refuses_a_second_tracer(void **state)
+{
+	struct rig *r = *state;
+	struct tap_reader *second;
+	uint32_t other;
+
+	attach(r, 100);
+	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &second, &other),
+			 DXP_EBUSY);
+	assert_int_equal(other, getpid());
+	/* The first goes on as if nothing had been. */
+	look(r);
+	bool broken = false;
+	pass(r, 10, 0);
+	assert_non_null(tap_next(r->reader, &broken));
+}
+
+static void tap_attach__says_that_the_node_is_gone(void **state)
+{
+	struct rig *r = *state;
+	struct tap_reader *late;
+	uint32_t other;
+
+	attach(r, 100);
+	stats_close(r->stats);
+	r->stats = NULL;
+	assert_int_equal(tap_answered(r->reader), TAP_GONE);
+	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &late, &other),
+			 DXP_ENOENT);
+}
+
+/* A tracer that is killed leaves a full ring; the node finds out and goes on. */
+static void tap_look__notices_a_dead_tracer(void **state)
+{
+	struct rig *r = *state;
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		uint32_t other;
+		tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &r->reader, &other);
+		(void)!write(ready[1], "", 1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	look(r);
+	assert_non_null(tap_link(r->tap));
+	assert_true(tap_deadline(r->tap) != UINT64_MAX);
+	for (int i = 0; i < 10000; i++)
+		pass(r, 100, 0);
+	look(r);
+	assert_non_null(tap_link(r->tap));
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	/* Still mapped, so this is safe. */
+	pass(r, 100, 0);
+	look(r);
+	assert_null(tap_link(r->tap));
+	assert_true(tap_deadline(r->tap) == UINT64_MAX);
+	assert_int_not_equal(faccessat(stats_folder(r->stats), stats_tap_name(r->stats), F_OK, 0),
+			     0);
+	attach(r, 100);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+/* The node's view of a ring: the file of a living tracer, changed before the node looks. */
+static void ring_refused(struct rig *r, void (*spoil)(struct tap_ring *ring, FILE *file))
+{
+	char path[128];
+	struct tap_ring front;
+	uint32_t other;
+
+	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &r->reader, &other),
+			 DXP_OK);
+	snprintf(path, sizeof(path), "%s/%s", r->folder, stats_tap_name(r->stats));
+	FILE *file = fopen(path, "r+");
+	assert_non_null(file);
+	setbuf(file, NULL);
+	assert_int_equal(fread(&front, sizeof(front), 1, file), 1);
+	spoil(&front, file);
+	rewind(file);
+	assert_int_equal(fwrite(&front, sizeof(front), 1, file), 1);
+	fclose(file);
+	look(r);
+	assert_null(tap_link(r->tap));
+	assert_int_equal(tap_answered(r->reader), TAP_REFUSED);
+	tap_detach(r->reader);
+	r->reader = NULL;
+	look(r);
+}
+
+static void spoil_magic(struct tap_ring *ring, FILE *file)
+{
+	ring->magic++;
+}
+
+static void spoil_version(struct tap_ring *ring, FILE *file)
+{
+	ring->version++;
+}
+
+static void spoil_power(struct tap_ring *ring, FILE *file)
+{
+	ring->ring_bytes -= 8;
+}
+
+static void spoil_size(struct tap_ring *ring, FILE *file)
+{
+	ring->ring_bytes *= 2; /* more than the file holds */
+}
+
+static void spoil_zero(struct tap_ring *ring, FILE *file)
+{
+	ring->ring_bytes = 0;
+}
+
+static void spoil_snap(struct tap_ring *ring, FILE *file)
+{
+	ring->snap_bytes = LINK_DATAGRAM_BYTES_MAX + 1;
+}
+
+static void spoil_length(struct tap_ring *ring, FILE *file)
+{
+	assert_int_equal(ftruncate(fileno(file), TAP_DATA_BYTES), 0);
+}
+
+static void tap_look__refuses_wrong_rings(void **state)
+{
+	ring_refused(*state, spoil_magic);
+	ring_refused(*state, spoil_version);
+	ring_refused(*state, spoil_power);
+	ring_refused(*state, spoil_size);
+	ring_refused(*state, spoil_zero);
+	ring_refused(*state, spoil_snap);
+	ring_refused(*state, spoil_length);
+}
+
+/* The ring's file as its other end sees it: the test is both. */
+static FILE *ring_file(struct rig *r)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", r->folder, stats_tap_name(r->stats));
+	FILE *file = fopen(path, "r+");
+	assert_non_null(file);
+	setbuf(file, NULL);
+	return file;
+}
+
+static void word_put(FILE *file, size_t offset, uint64_t value)
+{
+	fseek(file, (long)offset, SEEK_SET);
+	assert_int_equal(fwrite(&value, sizeof(value), 1, file), 1);
+}
+
+/* A mad tracer gets nothing, and the node's memory stays whole. */
+static void tap_ring__distrusts_its_reader(void **state)
+{
+	static const uint64_t heads[] = {8, 1, 1ull << 63, 1ull << 40, TAP_RING_BYTES_MIN};
+	struct rig *r = *state;
+
+	attach(r, 100);
+	FILE *file = ring_file(r);
+	for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		uint64_t dropped = tap_dropped(r->reader);
+		word_put(file, offsetof(struct tap_ring, head), heads[i]);
+		pass(r, 100, 0);
+		assert_int_equal(tap_dropped(r->reader), dropped + 1);
+	}
+	fclose(file);
+}
+
+/* A mad node: whatever stands in the ring, the reader stays within it. */
+static void tap_next__distrusts_its_writer(void **state)
+{
+	struct rig *r = *state;
+	struct rng rng = {.state = 5};
+	uint64_t refused = 0;
+
+	attach(r, 100);
+	FILE *file = ring_file(r);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t words[16];
+		bool broken = false;
+		for (unsigned i = 0; i < 16; i++)
+			words[i] = rng_next(&rng) & (rng_below(&rng, 2) ? 0xff : UINT64_MAX);
+		fseek(file, TAP_DATA_BYTES, SEEK_SET);
+		assert_int_equal(fwrite(words, sizeof(words), 1, file), 1);
+		word_put(file, offsetof(struct tap_ring, tail),
+			 rng_next(&rng) >> rng_below(&rng, 64));
+		const struct tap_record *record = tap_next(r->reader, &broken);
+		assert_false(record && broken);
+		refused += broken;
+		if (record) {
+			assert_in_range(record->captured_bytes, 0, LINK_DATAGRAM_BYTES_MAX);
+			assert_in_range(record->bytes, sizeof(*record), TAP_RING_BYTES_MIN);
+		}
+	}
+	assert_true(refused > 1000);
+	fclose(file);
+}
+
+static void tap_file__is_written_from_the_first_datagram_on(void **state)
+{
+	struct rig *r = *state;
+	char pattern[64], path[80];
+	struct capture c;
+
+	snprintf(pattern, sizeof(pattern), "%s/%%p.pcapng", r->folder);
+	snprintf(path, sizeof(path), "%s/%d.pcapng", r->folder, (int)getpid());
+	setenv("DXP_TRACE", pattern, 1);
+	setenv("DXP_TRACE_SNAP", "50", 1);
+	tap_close(r->tap);
+	r->tap = tap_new();
+	assert_non_null(tap_link(r->tap));
+	/* Another one may not write the same file. */
+	struct tap *second = tap_new();
+	assert_null(tap_link(second));
+	tap_close(second);
+	for (uint32_t i = 0; i < 200; i++)
+		pass(r, i, i);
+	tap_flush(r->tap);
+	tap_close(r->tap);
+	setenv("DXP_TRACE_SNAP", "0", 1);
+	r->tap = tap_new();
+	assert_null(tap_link(r->tap)); /* out of its bounds, said so */
+	unsetenv("DXP_TRACE_SNAP");
+	unsetenv("DXP_TRACE");
+	if (!capture_load(&c, path))
+		fail_msg("%s", c.wrong);
+	assert_int_equal(c.packet_count, 200);
+	assert_string_equal(c.interfaces[0].name, "it");
+	assert_int_equal(c.interfaces[0].seen, 200);
+	assert_int_equal(c.interfaces[0].dropped, 0);
+	assert_int_equal(c.packets[199].bytes, 199);
+	assert_int_equal(c.packets[199].captured_bytes, 50);
+	capture_free(&c);
+}
+
+/* Who writes a file of his own has no second pair of hands. */
+static void tap_look__leaves_a_node_with_its_own_file(void **state)
+{
+	struct rig *r = *state;
+	char path[64];
+	uint32_t other;
+
+	snprintf(path, sizeof(path), "%s/own.pcapng", r->folder);
+	setenv("DXP_TRACE", path, 1);
+	tap_close(r->tap);
+	r->tap = tap_new();
+	unsetenv("DXP_TRACE");
+	assert_int_equal(tap_attach(&r->list.views[0], TAP_RING_BYTES_MIN, 100, &r->reader, &other),
+			 DXP_OK);
+	look(r);
+	assert_int_equal(tap_answered(r->reader), TAP_REFUSED);
+	assert_non_null(tap_link(r->tap));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+	const struct CMUnitTest tests[] = {
+		TEST(tap_ring__hands_over_what_passes),
+		TEST(tap_ring__survives_its_end),
+		TEST(tap_ring__counts_what_finds_no_room),
+		TEST(tap_attach__refuses_a_second_tracer),
+		TEST(tap_attach__says_that_the_node_is_gone),
+		TEST(tap_look__notices_a_dead_tracer),
+		TEST(tap_look__refuses_wrong_rings),
+		TEST(tap_ring__distrusts_its_reader),
+		TEST(tap_next__distrusts_its_writer),
+		TEST(tap_file__is_written_from_the_first_datagram_on),
+		TEST(tap_look__leaves_a_node_with_its_own_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

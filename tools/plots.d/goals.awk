@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
+# benchmarks. A goal whose rows are not there is left out.
+
+{
+	parse($0)
+	if (f["bench"] == "sim")
+		f["lab"] = f["contender"] = ""
+	else if (!("samples" in f))
+		next
+	at = f["bench"] SUBSEP f["lab"] SUBSEP f["case"] SUBSEP f["contender"]
+	value[at] = f["value"] + 0
+	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
+	if (f["contender"] !~ /^(RLTP|raw UDP)/)
+		others[group] = others[group] at "\n"
+}
+
+function of(bench, lab, name, contender) {
+	return value[bench, lab, name, contender]
+}
+
+# The largest, or smallest, value that another library or TCP has in this case; 0: nobody ran. `but`
+# is a pattern of those left out.
+function best(bench, lab, name, smallest, but,    list, i, n, v, found, part) {
+	n = split(others[bench, lab, name], list, "\n")
+	for (i = 1; i < n; i++) {
+		split(list[i], part, SUBSEP)
+		v = but != "" && part[4] ~ but ? 0 : value[list[i]]
+		if (v > 0 && (!found || (smallest ? v < found : v > found)))
+			found = v
+	}
+	return found
+}
+
+function head() {
+	if (printed++)
+		return
+	print "| goal | wanted | measured | |"
+	print "|---|---:|---:|---|"
+}
+
+# quotient: a / b must be at least (or, when `at_most`, at most) `wanted`.
+function quotient(what, a, b, wanted, at_most,    q) {
+	if (a <= 0 || b <= 0)
+		return
+	q = a / b
+	head()
+	printf "| %s | %s %s | %s | %s |\n", what, at_most ? "<=" : ">=", wanted, short(q),
+		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
+}
+
+END {
+	for (i = split("1 MiB, 8 at a time;64 MiB, 1 at a time", sizes, ";"); i >= 1; i--) {
+		put = "PUT " sizes[i]
+		ours = of("stream", "veth-1500", put, "RLTP")
+		quotient(put ", veth-1500, to raw UDP", ours,
+			 of("stream", "veth-1500", put, "raw UDP GSO+GRO"), 0.8)
+		quotient(put ", veth-1500, to TCP", ours,
+			 of("stream", "veth-1500", put, "TCP cubic"), 1.2)
+	}
+	lossless = of("loss", "wire-1500", "PUT 1 MiB, 0 %", "RLTP rack")
+	one = of("loss", "wire-1500", "PUT 1 MiB, 1 %", "RLTP rack")
+	ten = of("loss", "wire-1500", "PUT 1 MiB, 10 %", "RLTP rack")
+	quotient("1 % loss, to the best peer", one,
+		 best("loss", "wire-1500", "PUT 1 MiB, 1 %"), 1.7)
+	quotient("10 % loss, to the best peer", ten,
+		 best("loss", "wire-1500", "PUT 1 MiB, 10 %"), 4)
+	simulated = of("sim", "", "loss 0 rack swift 1", "")
+	quotient("simulated, 1 % loss to none", of("sim", "", "loss 1 rack swift 1", ""), simulated,
+		 0.96)
+	quotient("simulated, 10 % loss to none", of("sim", "", "loss 10 rack swift 1", ""),
+		 simulated, 0.85)
+	quotient("64 B ping-pong at 1 % loss, mean us",
+		 of("loss", "wire-1500", "ping 64 B, 1 %", "RLTP"), 1, 10, 1)
+	for (i = split("loopback veth-1500", labs, " "); i >= 1; i--) {
+		ours = of("latency", labs[i], "PUT 4 B", "RLTP")
+		quotient("PUT 4 B, " labs[i] ", to raw UDP", ours,
+			 of("latency", labs[i], "PUT 4 B", "raw UDP, spinning"), 1.25, 1)
+		quotient("PUT 4 B, " labs[i] ", to the fastest of libfabric and UCX", ours,
+			 best("latency", labs[i], "NAP 4 B", 1, "^TCP"), 1, 1)
+		quotient("64 B NAPs, " labs[i] ", M/s",
+			 of("rate", labs[i], "NAP 64 B", "RLTP"), 1, 4)
+	}
+	quotient("memory of an idle peer, bytes",
+		 of("peers", "loopback", "memory, idle", "RLTP"), 1, 512, 1)
+}

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the other scripts share: one flat object a line, and numbers as people read them.
+
+# Fills f with the fields of a flat object.
+function parse(line,    part, colon, key, value) {
+	split("", f)
+	while (match(line, /"[^"]*":("[^"]*"|[-+.0-9eE]+|true|false|null)/)) {
+		part = substr(line, RSTART, RLENGTH)
+		line = substr(line, RSTART + RLENGTH)
+		colon = index(part, "\":")
+		key = substr(part, 2, colon - 2)
+		value = substr(part, colon + 2)
+		gsub(/^"|"$/, "", value)
+		f[key] = value
+	}
+}
+
+# Three significant digits.
+function short(v) {
+	v += 0
+	if (v == 0)
+		return "0"
+	if (v >= 100)
+		return sprintf("%.0f", v)
+	return sprintf(v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
+}
