@@ -93,6 +93,8 @@
 #define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS \
 	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
+#define RLTP_WAKING_NS \
+	(100u * 1000u) /* that a peer which sleeps needs to wake: not a reason for a probe */
 #define RLTP_RTO_MIN_NS                                                                           \
 	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
 			      */
