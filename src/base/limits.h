@@ -265,6 +265,7 @@
 		      wire */
 #define HOST_PIECES \
 	8 /* of one transfer under way: two fill any window, the rest covers a slow turn */
+#define HOST_NARROWINGS_MAX 8 /* that one transfer survives: from 8896 bytes to 1024 */
 #define HOST_REPLY_NS          \
 	(30ull * 1000 * 1000 * \
 	 1000) /* a synchronous command of a live xPU, which may be busy computing */
