@@ -76,6 +76,7 @@ struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
 	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
 		if (slot->sent_ns <= now_ns)
 			return slot;
+	wait_deadline_find(io); /* that one has left the list another way */
 	return NULL;
 }
 
