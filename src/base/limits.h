@@ -87,9 +87,11 @@
 	1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
 #define RLTP_REST_NS \
 	(1000ull * 1000 * 1000) /* a session at rest gives its memory back: a pause is no rest */
-#define RLTP_ASK_NS       (100u * 1000u)         /* first question for credit; doubles */
-#define RLTP_ASK_MAX_NS   (100ull * 1000 * 1000) /* a receiver that takes nothing is not flooded */
-#define RLTP_ACK_EVERY    16            /* unacknowledged packets that force an acknowledgement */
+#define RLTP_ASK_NS     (100u * 1000u)         /* first question for credit; doubles */
+#define RLTP_ASK_MAX_NS (100ull * 1000 * 1000) /* a receiver that takes nothing is not flooded */
+#define RLTP_ACK_EVERY \
+	64 /* packets that force an acknowledgement: every second train, 5 % more of a stream */
+#define RLTP_ACK_MESSAGES 16 /* messages that do: their ends free places of queue pairs, of 32 */
 #define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS \
 	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */

@@ -56,7 +56,7 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	io->gap_told = false;
 	echo_note(io, h, arrived_ns);
 	s->rx_count++;
-	io->unacked_arrivals++;
+	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
 	s->counters.received_packets++;
 	s->counters.received_bytes += h->payload_bytes;
 	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will

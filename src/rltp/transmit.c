@@ -205,7 +205,7 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 		flow_remove_head(io, index);
 	slot_sent(io, slot, now_ns);
 	/* A full window waits for the acknowledgement that a patient receiver would delay. */
-	uint16_t flags = io->sent.count == window && window < 2 * RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
+	uint16_t flags = io->sent.count == window && window <= RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
 	flow_charge(s, index, bytes);
 	s->counters.sent_bytes += bytes;
