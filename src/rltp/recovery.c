@@ -339,10 +339,10 @@ static bool probes_left(const struct rltp_session *s)
 }
 
 /* When silence after the last transmission calls for a probe or, after the probes, for a timeout.
- */
+ * Not while a probe waits for a place in a batch: nobody was asked yet. */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
-	if (s->io->sent.count == 0)
+	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
 		return UINT64_MAX;
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
