@@ -168,7 +168,6 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
 	out->cause = DATAGRAM_CAUSE_BUSY;
-	wait_deadline_find(io);
 	io->refused_turn = false;
 	return true;
 }
