@@ -93,6 +93,8 @@
 #define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
 #define RLTP_PTO_MIN_NS \
 	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
+#define RLTP_WAKING_NS \
+	(100u * 1000u) /* that a peer which sleeps needs to wake: not a reason for a probe */
 #define RLTP_RTO_MIN_NS                                                                           \
 	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
 			      */
@@ -182,8 +184,10 @@
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */
 #define NIC_QPS_PER_FUNCTION 4
-#define NIC_DOORBELLS        32 /* depth of a FIFO, and requests outstanding per queue pair */
-#define NIC_NAP_BYTES_MAX    2048
+#define NIC_DOORBELLS        32 /* depth of a FIFO */
+#define NIC_OUTSTANDING_MAX \
+	64 /* requests of a queue pair; four of them: 4 million NAPs a second over 60 us */
+#define NIC_NAP_BYTES_MAX 2048
 #define NIC_LIST_ENTRIES_MAX \
 	96 /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX 4096 /* 12 index bits of a key */
@@ -216,7 +220,7 @@
 #define FABRIC_NAME_BYTES 32 /* a node's name and its zero: [A-Za-z0-9._-] */
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
-#define NODE_NEWS_NS      (1000ull * 1000) /* between two questions to the link, a system call each */
+#define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
@@ -261,6 +265,7 @@
 		      wire */
 #define HOST_PIECES \
 	8 /* of one transfer under way: two fill any window, the rest covers a slow turn */
+#define HOST_NARROWINGS_MAX 8 /* that one transfer survives: from 8896 bytes to 1024 */
 #define HOST_REPLY_NS          \
 	(30ull * 1000 * 1000 * \
 	 1000) /* a synchronous command of a live xPU, which may be busy computing */

@@ -134,7 +134,7 @@ static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	f->promised += give;
-	s->low = unspent(s) / 2;
+	s->low = unspent(s) - unspent(s) / 3; /* the next grant is under way before it is missed */
 	wait_remove(f, s);
 	tell(s);
 	return true;

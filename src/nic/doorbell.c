@@ -143,7 +143,7 @@ static bool doorbell_take(struct nic_function *f, uint32_t bytes)
 	}
 	memcpy(&r->head, slot, sizeof(r->head));
 	bool exists = r->head.qp < NIC_QPS_PER_FUNCTION;
-	if (!exists || f->queues[r->head.qp].outstanding >= NIC_DOORBELLS) {
+	if (!exists || f->queues[r->head.qp].outstanding >= NIC_OUTSTANDING_MAX) {
 		request_put(n, r);
 		return exists ? false : descriptor_broken(f);
 	}
@@ -190,7 +190,7 @@ bool nic_doorbell_ready(const struct nic *n)
 		const struct nic_descriptor *head =
 			(const void *)f->window->descriptors[f->consumer % NIC_DOORBELLS];
 		uint8_t qp = head->qp; /* once: the user may change it */
-		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_DOORBELLS)
+		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
 			return true;
 	}
 	return false;

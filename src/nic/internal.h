@@ -78,8 +78,7 @@ struct nic_message {
 struct nic_queue {
 	struct nic_request *head, *tail;
 	struct nic_request *uncut; /* the first that is not cut whole; those behind it neither */
-	uint32_t outstanding; /* requests and completions not yet taken by the user are bounded by
-				 NIC_DOORBELLS */
+	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
 };
 
 struct nic_function {

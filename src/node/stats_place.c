@@ -180,7 +180,7 @@ uint32_t stats_places(void (*visit)(void *context, const struct stats_place *pla
 		place_visit(&w, c.paths[i], false);
 	if (geteuid() == 0 && !getenv("DXP_STATS")) {
 		others_visit(&w, "/run/user/*/dxp");
-		others_visit(&w, "/tmp/dxp-*");
+		others_visit(&w, "/tmp/dxp-[0-9]*");
 	}
 	return w.count;
 }

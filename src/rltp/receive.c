@@ -162,6 +162,8 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 		return;
 	}
 	s->heard_ns = now_ns;
+	s->io->arrived_ns = now_ns;
+	s->io->peer_asleep = false;
 	switch (header->type) {
 	case WIRE_ACK: ack_receive(s, header, payload, a->arrived_ns, now_ns); return;
 	case WIRE_NACK: nack_receive(s, header, payload, now_ns); break;

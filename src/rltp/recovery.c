@@ -312,6 +312,8 @@ static uint64_t probe_interval(const struct rltp_session *s)
 
 	if (!s->io->answer_prompt)
 		interval += RLTP_ACK_DELAY_NS;
+	if (s->io->peer_asleep)
+		interval += RLTP_WAKING_NS;
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 

@@ -177,8 +177,10 @@ struct rltp_io {
 	uint32_t clean_repeats; /* repeats since the last needless one */
 	uint32_t repeats_sent;  /* not yet matched with the receiver's count of duplicates */
 	uint32_t probes, backoff;
-	bool answer_prompt; /* what was sent last is acknowledged at once if it arrives */
-	bool probe_due;     /* the next repeat leaves whatever window and pace say */
+	uint64_t arrived_ns; /* when a frame came last */
+	bool peer_asleep;    /* so long ago that the peer has to be woken to answer */
+	bool answer_prompt;  /* what was sent last is acknowledged at once if it arrives */
+	bool probe_due;      /* the next repeat leaves whatever window and pace say */
 
 	/* receiving */
 	struct rx_map rx;

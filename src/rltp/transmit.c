@@ -116,6 +116,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
  * total. */
 static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
 {
+	if (io->sent.count == 0)
+		io->peer_asleep = now_ns - io->arrived_ns > LINK_SPIN_NS;
 	io->last_sent_ns = max_u64(now_ns, io->last_sent_ns + 1);
 	slot->sent_ns = io->last_sent_ns;
 	if (slot->tries < UINT8_MAX)

@@ -94,8 +94,25 @@ far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 expect 'address has changed' "$scratch/box.log"
-near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' || die "the table has the old one"
+near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' ||
+	die "the table has the old one"
 same "the transfer went on at the new address"
+
+say "== the interface takes less under a running transfer"
+ip netns exec $near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
+transfer=$!
+sleep 0.5
+near ip link set v0 mtu 1500
+begin=$(date +%s%N)
+# what was cut too long cannot be saved, and is told so at once
+if wait $transfer; then die "40 MB at 200 Mbit/s took half a second"; fi
+transfer=''
+took_ms=$((($(date +%s%N) - begin) / 1000000))
+[ $took_ms -lt 2000 ] || die "that took $took_ms ms, as if nothing had been heard"
+expect 'carries only smaller packets' "$scratch/put"
+say "ok: $(tail -n 1 "$scratch/put")"
+near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >/dev/null
+same "the next transfer is cut for the new path"
 
 say "== a box that ends says so"
 ip netns exec $near dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &

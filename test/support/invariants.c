@@ -227,7 +227,8 @@ static void function_check(struct tally *t, const struct nic_function *f)
 		uint32_t outstanding = 0;
 		for (const struct nic_request *r = f->queues[q].head; r; r = r->next, outstanding++)
 			request_check(t, r);
-		must(t, f->queues[q].outstanding == outstanding && outstanding <= NIC_DOORBELLS,
+		must(t,
+		     f->queues[q].outstanding == outstanding && outstanding <= NIC_OUTSTANDING_MAX,
 		     "outstanding");
 	}
 }

@@ -193,6 +193,50 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 	assert_true(node_target(r->host, id, &to) < 0);
 }
 
+/* Before the manager's table says so, and in any case once. */
+static void node__says_goodbye(void **state)
+{
+	struct rig *r = *state;
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+
+	both_join(r);
+	assert_int_equal(transfer(r, false), DXP_OK);
+	const struct rltp_endpoint_counters *c =
+		rltp_endpoint_counters(nic_endpoint(node_nic(r->host)));
+	assert_int_equal(c->byes_taken, 0);
+	node_close(r->xpu);
+	r->xpu = NULL;
+	while (c->byes_taken == 0) {
+		turn_both(r);
+		assert_true(link_now_ns() < end_ns);
+	}
+	assert_int_equal(c->byes_taken, 1);
+}
+
+static int cc_open(const char *name, enum cc_kind asked)
+{
+	struct node_options o = {.static_id = 5, .tuning.cc = asked};
+	struct node *n = NULL;
+
+	wire_address_parse("127.0.0.1", 0, &o.bind);
+	setenv("DXP_CC", name, 1);
+	int status = node_open(&o, &n);
+	node_close(n);
+	unsetenv("DXP_CC");
+	return status;
+}
+
+static void node__congestion_control_by_name(void **state)
+{
+	static const char *const names[] = {"swift", "none", "dctcp", "reno", ""};
+
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		assert_int_equal(cc_open(names[i], CC_SWIFT), DXP_OK);
+	assert_int_equal(cc_open("cubic", CC_SWIFT), DXP_EINVAL);
+	assert_int_equal(cc_open("Swift", CC_SWIFT), DXP_EINVAL);
+	assert_int_equal(cc_open("cubic", CC_RENO), DXP_OK); /* the options have chosen */
+}
+
 static void node__wrong_key(void **state)
 {
 	struct rig *r = *state;
@@ -216,10 +260,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(node__put_and_get),
-		CASE(node__a_peer_that_leaves_ends_work),
-		CASE(node__wrong_key),
-		CASE(node__no_manager),
+		CASE(node__put_and_get),  CASE(node__a_peer_that_leaves_ends_work),
+		CASE(node__says_goodbye), cmocka_unit_test(node__congestion_control_by_name),
+		CASE(node__wrong_key),    CASE(node__no_manager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -314,6 +314,46 @@ static void link_counters__see_what_the_kernel_drops(void **state)
 	pair_close(&p);
 }
 
+static void link_move__takes_the_other_address(void **state)
+{
+	struct link_options o = {0};
+	struct wire_address other, now, before;
+	struct link_arrival a;
+	struct link *here, *there;
+
+	wire_address_parse("127.0.0.1", 0, &o.bind);
+	assert_int_equal(link_open(&o, &here), DXP_OK);
+	assert_int_equal(link_open(&o, &there), DXP_OK);
+	int fd = link_fd(here);
+	link_address(here, &before);
+	wire_address_parse("127.0.0.2", 0, &other);
+	assert_int_equal(link_move(here, &other), DXP_OK);
+	link_address(here, &now);
+	assert_int_equal(now.port, before.port);
+	assert_memory_equal(now.ip, other.ip, sizeof(now.ip));
+	assert_int_equal(link_fd(here), fd);
+	struct link_datagram d = {.to = now, .header_bytes = 3, .header = "abc"};
+	assert_int_equal(link_send(there, &d, 1), 1);
+	while (link_receive(here, &a, 1) == 0)
+		link_wait(here, link_now_ns() + S_NS);
+	assert_int_equal(a.bytes, 3);
+	/* a port that is taken, and an address that is not ours */
+	struct link *taken;
+	o.bind = before;
+	assert_int_equal(link_open(&o, &taken), DXP_OK);
+	wire_address_parse("127.0.0.1", 0, &other);
+	assert_int_equal(link_move(here, &other), DXP_OK);
+	link_address(here, &now);
+	assert_int_not_equal(now.port, before.port);
+	wire_address_parse("192.0.2.1", 0, &other);
+	assert_int_equal(link_move(here, &other), DXP_EIO);
+	link_address(here, &before);
+	assert_true(wire_address_equal(&now, &before));
+	link_close(taken);
+	link_close(here);
+	link_close(there);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +370,7 @@ int main(void)
 		cmocka_unit_test(link_receive_level__follows_the_buffer),
 		cmocka_unit_test(link_path_payload__knows_loopback),
 		cmocka_unit_test(link_counters__see_what_the_kernel_drops),
+		cmocka_unit_test(link_move__takes_the_other_address),
 	};
 	return cmocka_run_group_tests(tests, payload_fill, NULL);
 }
