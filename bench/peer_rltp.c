@@ -105,6 +105,9 @@ static int rltp_post(struct peer_end *e)
 	}
 	if (status == DXP_OK)
 		r->posted++;
+	/* The FIFO is shorter than what may be outstanding: the rest joins the same train. */
+	else if (status == DXP_EAGAIN && node_take(r->node) > 0)
+		return rltp_post(e);
 	return status;
 }
 

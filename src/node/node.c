@@ -298,6 +298,11 @@ uint32_t node_turn(struct node *n)
 	return work;
 }
 
+uint32_t node_take(struct node *n)
+{
+	return nic_doorbell_ready(n->nic) ? nic_doorbells(n->nic, link_now_ns()) : 0;
+}
+
 uint64_t node_deadline(const struct node *n)
 {
 	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);

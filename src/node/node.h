@@ -67,6 +67,10 @@ const char *node_error(const struct node *n);
  * 0 for nothing. */
 uint32_t node_turn(struct node *n);
 
+/* Takes the doorbells and sends nothing yet; returns how many there were. For who turns the node
+ * himself and has more to post than the FIFO holds: the next turn sends it all in one train. */
+uint32_t node_take(struct node *n);
+
 /* When node_turn must be called again though nothing arrives. */
 uint64_t node_deadline(const struct node *n);
 

@@ -175,6 +175,45 @@ static void node__put_and_get(void **state)
 	assert_int_equal(received, MEMORY);
 }
 
+/* Posts until the FIFO is full; returns how many. */
+static int puts_fill(struct rig *r, const struct nic_target *to, uint8_t qp)
+{
+	const struct nic_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};
+	const struct nic_lists lists = {&local, &remote, 1, 1};
+	int count = 0, status;
+
+	while ((status = nic_user_put(node_window(r->host), qp, to, &lists, 0)) == DXP_OK)
+		count++;
+	assert_int_equal(status, DXP_EAGAIN);
+	return count;
+}
+
+static void node__more_than_the_fifo_in_one_turn(void **state)
+{
+	struct rig *r = *state;
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+	struct nic_target to;
+	struct nic_event event;
+	int ended = 0;
+
+	both_join(r);
+	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_OK);
+	assert_int_equal(node_take(r->host), 0);
+	assert_int_equal(puts_fill(r, &to, 0), NIC_DOORBELLS);
+	assert_int_equal(node_take(r->host), NIC_DOORBELLS);
+	assert_int_equal(puts_fill(r, &to, 1), NIC_DOORBELLS);
+	assert_int_equal(node_take(r->host), NIC_DOORBELLS);
+	assert_int_equal(node_deadline(r->host), 0);
+	while (ended < 2 * NIC_DOORBELLS) {
+		turn_both(r);
+		while (nic_user_sent(node_window(r->host), &event)) {
+			assert_int_equal(event.status, DXP_OK);
+			ended++;
+		}
+		assert_true(link_now_ns() < end_ns);
+	}
+}
+
 static void node__a_peer_that_leaves_ends_work(void **state)
 {
 	struct rig *r = *state;
@@ -260,9 +299,13 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 	const struct CMUnitTest tests[] = {
-		CASE(node__put_and_get),  CASE(node__a_peer_that_leaves_ends_work),
-		CASE(node__says_goodbye), cmocka_unit_test(node__congestion_control_by_name),
-		CASE(node__wrong_key),    CASE(node__no_manager),
+		CASE(node__put_and_get),
+		CASE(node__more_than_the_fifo_in_one_turn),
+		CASE(node__a_peer_that_leaves_ends_work),
+		CASE(node__says_goodbye),
+		cmocka_unit_test(node__congestion_control_by_name),
+		CASE(node__wrong_key),
+		CASE(node__no_manager),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
