@@ -50,8 +50,9 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s,
 	return (struct rltp_verdict){0};
 }
 
-static void aborted(void *user, struct rltp_session *s, const struct wire_header *header)
+static bool aborted(void *user, struct rltp_session *s, const struct wire_header *header)
 {
+	return true;
 }
 
 static void reset(void *user, struct rltp_session *s, int status)

@@ -265,7 +265,7 @@ void message_post(struct nic_message *m);
 /* receive.c, stream.c: what arrives */
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
 				   const uint8_t *payload);
-void packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
+bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h);
 struct rx_stream *rx_stream_get(struct nic_peer *p, uint32_t index); /* NULL: out of memory */
 struct tx_stream *tx_stream_get(struct nic_peer *p, uint32_t index); /* as well */
 bool stream_known(const struct nic_peer *p, uint32_t index, bool receives);

@@ -255,21 +255,23 @@ void peer_rest(struct nic_peer *p)
 	work_free(p);
 }
 
-void packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
+bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
 {
 	struct nic_peer *p = peer_of(s);
 	uint32_t index = stream_index(h->dst_function, h->dst_qp);
 
 	if (!p || index == NIC_STREAMS)
-		return;
+		return true;
 	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
 	if (h->qp_magic == 0) {
 		read_cancel(p, h->msg_id, DXP_EPATH);
-		return;
+		return true;
 	}
 	struct rx_stream *stream = rx_stream_get(p, index);
-	if (!stream || h->msg_id - stream->next >= NIC_STREAM_WINDOW)
-		return;
+	if (!stream)
+		return false; /* those behind it would wait for it for ever */
+	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
+		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	/* Its sender has counted it, even if nothing of it was taken here. */
 	if (r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL)
@@ -277,4 +279,5 @@ void packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 	record_clear(stream, r, false);
 	record_enter(stream, r, RECORD_ABORTED);
 	rx_stream_run(stream);
+	return true;
 }

@@ -113,6 +113,13 @@ bool flow_ready(const struct rltp_session *s)
 	return false;
 }
 
+/* Who has a turn may send for it, less what the last one took too much. What that one left, because
+ * too much was under way already, is not saved. */
+static void turn_begin(int32_t *deficit, int32_t bytes)
+{
+	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
+}
+
 /* The flow of this channel whose turn it is, among those in `mask`. */
 static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mask)
 {
@@ -126,7 +133,7 @@ static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mas
 		channel->turn = (uint8_t)((q + 1) % RLTP_CHANNEL_QUEUES);
 		f = &s->io->flows[RLTP_FLOW(c, channel->turn)];
 		if (mask >> channel->turn & 1)
-			f->deficit += RLTP_QUANTUM_PACKETS * s->unit;
+			turn_begin(&f->deficit, RLTP_QUANTUM_PACKETS * s->unit);
 	}
 }
 
@@ -150,7 +157,7 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint8_t *index)
 		io->channel_turn = (io->channel_turn + 1) % RLTP_CHANNELS;
 		struct rltp_channel *c = &io->channels[io->channel_turn];
 		if (masks[io->channel_turn] != 0)
-			c->deficit += c->weight * RLTP_QUANTUM_PACKETS * s->unit;
+			turn_begin(&c->deficit, c->weight * RLTP_QUANTUM_PACKETS * s->unit);
 	}
 	*index = queue_next(s, io->channel_turn, masks[io->channel_turn]);
 	return &io->flows[*index];

@@ -78,7 +78,6 @@ void slot_lost(struct rltp_session *s, struct tx_slot *slot);
 /* refusal.c: what the receiver does not take */
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
 struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
-void wait_deadline_find(struct rltp_io *io);
 
 /* keepalive.c: PING and PONG */
 size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,

@@ -5,6 +5,7 @@
 #ifndef RLTP_MESSAGE_H
 #define RLTP_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/datagram.h"
@@ -61,8 +62,8 @@ struct rltp_user_ops {
 	struct rltp_verdict (*deliver)(void *user, struct rltp_session *s,
 				       const struct wire_header *header, const uint8_t *payload);
 	/* The sender gave up the message of this header (it was refused before): nothing more of it
-	 * will come. */
-	void (*aborted)(void *user, struct rltp_session *s, const struct wire_header *header);
+	 * will come. False: no memory to note it; the packet counts as not arrived. */
+	bool (*aborted)(void *user, struct rltp_session *s, const struct wire_header *header);
 	/* The session's past is void: peer restarted, died or was removed. All of its messages were
 	 * reported done before. */
 	void (*reset)(void *user, struct rltp_session *s, int status);

@@ -105,7 +105,10 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h,
 	if (!order_good(s, h))
 		return;
 	if (h->type == WIRE_RESYNC) {
-		ops->aborted(s->shared->user, s, h);
+		if (!ops->aborted(s->shared->user, s, h)) {
+			s->counters.no_memory++;
+			return;
+		}
 	} else {
 		struct rltp_verdict verdict =
 			ops->deliver(s->shared->user, s, h, a->data + h->header_bytes);

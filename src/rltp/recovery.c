@@ -332,7 +332,8 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
 	uint64_t interval = max_u64(srtt + 4ull * s->rttvar_ns, timeout_floor(s));
 
-	return min_u64(interval << min_u64(s->io->backoff, 16), RLTP_RTO_MAX_NS);
+	/* A path longer than the bound waits as long as it is. */
+	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, RLTP_RTO_MAX_NS));
 }
 
 static bool probes_left(const struct rltp_session *s)
@@ -341,10 +342,10 @@ static bool probes_left(const struct rltp_session *s)
 }
 
 /* When silence after the last transmission calls for a probe or, after the probes, for a timeout.
- */
+ * Not while a probe waits for a place in a batch: nobody was asked yet. */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
-	if (s->io->sent.count == 0)
+	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
 		return UINT64_MAX;
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }

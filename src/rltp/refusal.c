@@ -64,9 +64,19 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	if (slot->refusals < UINT8_MAX)
 		slot->refusals++;
 	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
-	slot->sent_ns = now_ns + ((uint64_t)nack->retry_us * US_NS << doublings);
+	/* Silence would not be waited for any longer. */
+	uint64_t wait_ns = min_u64((uint64_t)nack->retry_us * US_NS << doublings, RLTP_RTO_MAX_NS);
+	slot->sent_ns = now_ns + wait_ns;
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 	s->counters.retransmitted_busy++;
+}
+
+/* Once for all that were due, however many: each look is at every one that waits. */
+static void wait_deadline_find(struct rltp_io *io)
+{
+	io->wait_deadline_ns = UINT64_MAX;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
+		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 }
 
 struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
@@ -76,13 +86,6 @@ struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
 	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
 		if (slot->sent_ns <= now_ns)
 			return slot;
-	wait_deadline_find(io); /* that one has left the list another way */
+	wait_deadline_find(io); /* what was due has left, or arrived after all */
 	return NULL;
-}
-
-void wait_deadline_find(struct rltp_io *io)
-{
-	io->wait_deadline_ns = UINT64_MAX;
-	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
-		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 }

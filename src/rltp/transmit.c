@@ -169,7 +169,8 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	slot_leave(io, slot);
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
-	wait_deadline_find(io);
+	out->cause = DATAGRAM_CAUSE_BUSY;
+	io->refused_turn = false;
 	return true;
 }
 
@@ -208,16 +209,16 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	uint16_t flags = io->sent.count == window && window <= RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
 	flow_charge(s, index, bytes);
+	io->refused_turn = true;
 	s->counters.sent_bytes += bytes;
 	s->counters.sent_packets++;
 	return true;
 }
 
-/* What was refused and what is new take turns: with a window of one packet, either would else keep
- * the other back for ever. */
+/* What was refused and what is new take turns, however often either looks in vain: with a window of
+ * one packet, it would else keep the other back for ever. */
 static bool turn_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
-	s->io->refused_turn = !s->io->refused_turn;
 	if (s->io->refused_turn)
 		return refused_next(s, now_ns, out) || new_next(s, now_ns, out);
 	return new_next(s, now_ns, out) || refused_next(s, now_ns, out);

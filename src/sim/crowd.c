@@ -132,8 +132,9 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 	return (struct rltp_verdict){0};
 }
 
-static void aborted(void *user, struct rltp_session *s, const struct wire_header *h)
+static bool aborted(void *user, struct rltp_session *s, const struct wire_header *h)
 {
+	return true;
 }
 
 static void reset(void *user, struct rltp_session *s, int status)

@@ -16,7 +16,10 @@ for program in ip ethtool nft tc; do
 	command -v $program >/dev/null || { echo "needs the program $program"; exit 77; }
 done
 ip netns add "dxpb-probe-$$" 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
+entered=true
+ip netns exec "dxpb-probe-$$" true 2>"$out" || entered=false
 ip netns del "dxpb-probe-$$"
+$entered || { echo "network namespaces cannot be entered: $(cat "$out")"; exit 77; }
 
 # Namespaces of the benchmark whose process is $1.
 labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }

@@ -97,7 +97,7 @@ else
 fi
 
 say "== the screen"
-if command -v script >/dev/null; then
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
 	(sleep 0.5 && printf p && sleep 0.5 && printf q) |
 		script -qec 'stty rows 12 columns 90; dxp top --interval 200' "$scratch/screen" \
 			>/dev/null || die "ended with $?: $(cat -v "$scratch/screen")"
@@ -106,7 +106,7 @@ if command -v script >/dev/null; then
 	expect '  qp 0.' "$scratch/screen" # after the key p
 	grep -q $'\033\\[?1049l' "$scratch/screen" || die "the screen is not given back"
 else
-	say "skipped: for want of script"
+	say "skipped: for want of script, or of a pseudo-terminal"
 fi
 
 say "== traces"

@@ -14,6 +14,11 @@ for program in ip ethtool nft tc; do
 done
 readonly near=dxpt-$$-near far=dxpt-$$-far
 ip netns add $near 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
+ip netns exec $near true 2>/dev/null || {
+	ip netns del $near
+	echo 'network namespaces cannot be entered: the root of this file system is no mount'
+	exit 77
+}
 
 manager='' box='' transfer=''
 take_down() {
@@ -103,16 +108,10 @@ ip netns exec $near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>
 transfer=$!
 sleep 0.5
 near ip link set v0 mtu 1500
-begin=$(date +%s%N)
-# what was cut too long cannot be saved, and is told so at once
-if wait $transfer; then die "40 MB at 200 Mbit/s took half a second"; fi
+# what was cut too long cannot be saved: the transfer starts over, with shorter packets
+wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
-took_ms=$((($(date +%s%N) - begin) / 1000000))
-[ $took_ms -lt 2000 ] || die "that took $took_ms ms, as if nothing had been heard"
-expect 'carries only smaller packets' "$scratch/put"
-say "ok: $(tail -n 1 "$scratch/put")"
-near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >/dev/null
-same "the next transfer is cut for the new path"
+same "the transfer went on with shorter packets"
 
 say "== a box that ends says so"
 ip netns exec $near dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &

@@ -91,11 +91,53 @@ static void faults__while_they_work(void **state)
 	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 2);
 }
 
+static bool ended(void *context)
+{
+	struct nic_event event;
+
+	return nic_user_sent(sim_window(context, 0), &event);
+}
+
+static bool received(void *context)
+{
+	const uint8_t *data;
+
+	return nic_user_received_peek(sim_window(context, 1), &data) != NULL;
+}
+
+/* The first message of a stream is refused before anything is known of the stream. What the
+ * receiver cannot note for want of memory it must not take for noted: all behind would wait. */
+static void faults__the_first_message_is_refused(void **state)
+{
+	bool failed = true;
+	uint64_t n = 1;
+
+	for (; failed; n++) {
+		struct sim *s;
+		assert_int_equal(sim_create(&options, &s), DXP_OK);
+		struct nic_target right = sim_target(s, 1, 0), wrong = right;
+		wrong.magic ^= 1;
+		nic_user_nap(sim_window(s, 0), 0, &wrong, "a", 1, 0, 1);
+		countdown = n;
+		assert_true(sim_run(s, S_NS, ended, s));
+		nic_user_nap(sim_window(s, 0), 0, &right, "b", 1, 0, 2);
+		bool came = sim_run(s, S_NS, received, s);
+		failed = countdown == 0;
+		countdown = 0;
+		if (!came)
+			fail_msg("allocation %llu fails: nothing comes", (unsigned long long)n);
+		sim_destroy(s);
+	}
+	assert_true(n > 10);
+	print_message("%llu allocations failed in turn\n", (unsigned long long)n - 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(faults__while_nodes_are_made),
 		cmocka_unit_test(faults__while_they_work),
+		cmocka_unit_test(faults__the_first_message_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

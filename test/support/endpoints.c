@@ -60,8 +60,9 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 	return (struct rltp_verdict){0};
 }
 
-static void packet_ignored(void *user, struct rltp_session *s, const struct wire_header *h)
+static bool packet_ignored(void *user, struct rltp_session *s, const struct wire_header *h)
 {
+	return true;
 }
 
 static void reset(void *user, struct rltp_session *s, int status)

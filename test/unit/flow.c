@@ -109,6 +109,28 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
+/* What a flow could not use of its turn, because too much of it was under way, it does not save:
+ * else it would one day have the session for itself. */
+static void flow__turns_not_used_are_not_saved(void **state)
+{
+	struct session_pair *p = pair_create(&plain, 32);
+	struct rltp_io *io = p->ends[0].session->io;
+	int32_t turn = RLTP_QUANTUM_PACKETS * PAIR_UNIT;
+
+	rltp_session_weight(p->ends[0].session, 1, RLTP_WEIGHT_MAX);
+	for (uint8_t c = 0; c < 3; c++)
+		pair_post(p, 0, RLTP_FLOW(c, 0), 100000 * PAIR_UNIT, c);
+	for (int round = 0; round < 1000; round++) {
+		p->ends[1].delivered = 0;
+		pair_settle(p, p->now_ns + 50 * US_NS);
+		for (uint32_t c = 0; c < 3; c++) {
+			assert_true(io->channels[c].deficit <= io->channels[c].weight * turn);
+			assert_true(io->flows[RLTP_FLOW(c, 0)].deficit <= turn);
+		}
+	}
+	pair_destroy(p);
+}
+
 static void flow__many_at_random_all_end(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 64);
@@ -136,6 +158,7 @@ int main(void)
 		cmocka_unit_test(flow__shares_are_bytes),
 		cmocka_unit_test(flow__turns_are_trains),
 		cmocka_unit_test(flow__blocked_flow_leaves_the_window),
+		cmocka_unit_test(flow__turns_not_used_are_not_saved),
 		cmocka_unit_test(flow__many_at_random_all_end),
 	};
 

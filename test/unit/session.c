@@ -126,6 +126,25 @@ static void session__tail_is_probed(void **state)
 }
 
 /* Needless repeats widen the reorder window; needed ones narrow it again. */
+/* A probe that found no place in the batch is still to come: no reason for another. */
+static void session__one_probe_for_one_silence(void **state)
+{
+	struct session_pair *p = pair_of(RLTP_RACK, 64);
+	struct rltp_session *s = p->ends[0].session;
+	struct link_datagram d;
+
+	burst_lose(p, 3, 2);
+	p->now_ns += 50 * MS_NS;
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(pair_send(p, 0, &d, 0), 0);
+	assert_int_equal(s->counters.retransmitted_probe, 1);
+	assert_int_equal(s->counters.timeouts, 0);
+	assert_int_equal(rltp_session_deadline(s), 0);
+	assert_int_equal(pair_send(p, 0, &d, 1), 1);
+	assert_true(pair_header(&d).flags & WIRE_FLAG_PROBE);
+	pair_destroy(p);
+}
+
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -274,6 +293,7 @@ int main(void)
 		cmocka_unit_test(session__lost_packet_is_repeated_within_a_round_trip),
 		cmocka_unit_test(session__lost_repeat_needs_no_timeout),
 		cmocka_unit_test(session__tail_is_probed),
+		cmocka_unit_test(session__one_probe_for_one_silence),
 		cmocka_unit_test(session__reordering_is_learnt),
 		cmocka_unit_test(session__go_back_n_sends_all_from_the_gap),
 		cmocka_unit_test(session__go_back_n_says_it_once),
