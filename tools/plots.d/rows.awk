@@ -50,29 +50,16 @@ function series() {
 	return f["contender"]
 }
 
-# The simulator names everything in the case: "loss PERCENT RECOVERY CC OUTSTANDING", or "TOPOLOGY
-# NODES CC" with a row for each metric, which becomes a column, or a line for each CC.
-function sim_row(    part) {
+# A crowd has its number of nodes in the case: "TOPOLOGY NODES".
+function crowd_row(    part) {
 	split(f["case"], part, " ")
-	f["samples"] = 1
-	if (part[1] == "loss") {
-		f["lab"] = "simulator"
-		f["case"] = "loss " part[2] " %, " part[5] " at a time"
-		f["contender"] = part[3] " " part[4]
-		f["loss_percent"] = part[2]
-	} else {
-		f["lab"] = part[3]
-		f["case"] = part[1] " " part[2]
-		f["contender"] = mode == "points" ? part[3] : f["metric"] " " f["unit"]
-		f["nodes"] = part[2]
-		f["crowd"] = 1
-	}
+	f["nodes"] = part[2]
 }
 
 {
 	parse($0)
-	if (f["bench"] == "sim")
-		sim_row()
+	if (f["metric"] == "goodput share")
+		crowd_row()
 	if (!("bench" in f) || !wanted())
 		next
 	contender = mode == "points" ? series() : f["contender"]
