@@ -16,6 +16,7 @@ end_ours() {
 	for process in $first $ping $box2; do
 		kill -9 "$process" 2>/dev/null || true
 	done
+	set +e # or the next line would be the last
 	(exit $status)
 	clean_up
 }

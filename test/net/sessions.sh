@@ -28,6 +28,7 @@ take_down() {
 	done
 	ip netns del $near
 	ip netns del $far 2>/dev/null || true
+	set +e # or the next line would be the last
 	(exit $status)
 	clean_up
 }
