@@ -15,6 +15,7 @@
 #include "bench/peer.h"
 #include "link/udp.h"
 #include "rltp/endpoint.h"
+#include "rltp/user.h"
 
 #define PAYLOAD_BYTES   1408
 #define WINDOW_PACKETS  16
@@ -50,40 +51,17 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s,
 	return (struct rltp_verdict){0};
 }
 
-static bool aborted(void *user, struct rltp_session *s, const struct wire_header *header)
-{
-	return true;
-}
-
-static void reset(void *user, struct rltp_session *s, int status)
-{
-}
-
-static void rest(void *user, struct rltp_session *s)
-{
-}
-
-static uint32_t no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
-			   uint32_t count)
-{
-	return 0;
-}
-
-static void credit_heard(void *user, struct rltp_session *s, const struct wire_credit_entry *credit)
-{
-}
-
 static const struct rltp_user_ops ops = {
 	.fill = fill,
 	.done = done,
 	.deliver = deliver,
-	.aborted = aborted,
-	.reset = reset,
-	.rest = rest,
-	.grants = no_credits,
-	.granted = credit_heard,
-	.wants = no_credits,
-	.asked = credit_heard,
+	.aborted = rltp_user_aborted,
+	.reset = rltp_user_reset,
+	.rest = rltp_user_rest,
+	.grants = rltp_user_no_credits,
+	.granted = rltp_user_credit,
+	.wants = rltp_user_no_credits,
+	.asked = rltp_user_credit,
 };
 
 static uint64_t token(void *context, uint32_t id)

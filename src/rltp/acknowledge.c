@@ -7,11 +7,11 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
+void control_finish(const struct wire_address *to, const struct wire_header *h, size_t body_bytes,
 		    struct link_datagram *out)
 {
 	wire_header_encode(h, out->header);
-	out->to = s->address;
+	out->to = *to;
 	out->ecn = 0;
 	out->slice_count = 0;
 	out->header_bytes = (uint16_t)(WIRE_COMMON_BYTES + body_bytes);
@@ -66,7 +66,7 @@ void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *ou
 		h.flags |= WIRE_FLAG_NACK;
 	grant_add(s, &h, &ack);
 	wire_ack_encode(&ack, body);
-	control_finish(s, &h, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words, out);
+	control_finish(&s->address, &h, WIRE_ACK_BODY_BYTES + 8u * ack.sack_words, out);
 	io->ack_now = io->gap_new = io->echo_valid = false;
 	io->unacked_arrivals = 0;
 	io->ack_deadline_ns = UINT64_MAX;
@@ -80,7 +80,7 @@ void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *o
 
 	header_begin(s, WIRE_NACK, now_ns, &h);
 	wire_nack_encode(&io->nacks[0], out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_NACK_BODY_BYTES, out);
+	control_finish(&s->address, &h, WIRE_NACK_BODY_BYTES, out);
 	io->nack_count--;
 	memmove(&io->nacks[0], &io->nacks[1], io->nack_count * sizeof(io->nacks[0]));
 	s->counters.nacks_sent++;

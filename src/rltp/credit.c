@@ -15,7 +15,7 @@ static void credit_build(struct rltp_session *s, const struct wire_credit *credi
 	header_begin(s, WIRE_CREDIT, now_ns, &h);
 	h.flags |= flags;
 	wire_credit_encode(credit, out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
+	control_finish(&s->address, &h, WIRE_CREDIT_BYTES * (size_t)credit->count, out);
 }
 
 static bool grants_send(struct rltp_session *s, struct link_datagram *out, uint64_t now_ns)

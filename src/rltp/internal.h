@@ -57,7 +57,7 @@ void flows_reset(struct rltp_session *s, struct rltp_io *io);
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);
 void ack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
 void nack_build(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out);
-void control_finish(struct rltp_session *s, struct wire_header *h, size_t body_bytes,
+void control_finish(const struct wire_address *to, const struct wire_header *h, size_t body_bytes,
 		    struct link_datagram *out);
 
 /* credit.c: limits told and asked for */

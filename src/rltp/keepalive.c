@@ -35,7 +35,7 @@ static void sign_build(struct rltp_session *s, uint8_t type, uint64_t opaque, ui
 
 	header_begin(s, type, now_ns, &h);
 	wire_ping_encode(opaque, out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_PING_BYTES, out);
+	control_finish(&s->address, &h, WIRE_PING_BYTES, out);
 }
 
 size_t keepalive_send(struct rltp_session *s, struct link_datagram *out, size_t count,

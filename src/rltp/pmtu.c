@@ -231,7 +231,7 @@ static void probe_build(struct rltp_session *s, uint64_t now_ns, struct link_dat
 
 	header_begin(s, WIRE_PMTU_PROBE, now_ns, &h);
 	wire_pmtu_encode(&body, out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_PMTU_BYTES, out);
+	control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	out->slice_count = 1;
 	out->slices[0] = (struct link_slice){padding, body.bytes - front};
 	wire_control_seal_tail(out->header, front, padding, body.bytes - front);
@@ -244,7 +244,7 @@ static void answer_build(struct rltp_session *s, uint64_t now_ns, struct link_da
 
 	header_begin(s, WIRE_PMTU_ACK, now_ns, &h);
 	wire_pmtu_encode(&s->io->pmtu.answer, out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_PMTU_BYTES, out);
+	control_finish(&s->address, &h, WIRE_PMTU_BYTES, out);
 	s->io->pmtu.answer_due = false;
 }
 

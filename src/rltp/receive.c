@@ -79,9 +79,8 @@ static bool order_good(struct rltp_session *s, const struct wire_header *h)
 	if (s->peer_recovery < RLTP_GBN_NAK || h->psn == io->rx.cum)
 		return true;
 	s->counters.out_of_order++;
-	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_told) {
+	if (s->peer_recovery == RLTP_GBN_NAK && !io->gap_told)
 		io->gap_new = io->ack_now = io->gap_told = true;
-	}
 	return false;
 }
 

@@ -216,6 +216,15 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
+/* `found` of `inflight` packets were lost. */
+static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
+{
+	if (found == 0)
+		return;
+	clean_note(s->io, found);
+	cc_lost(&s->io->cc, found, inflight, now_ns);
+}
+
 static void losses_find(struct rltp_session *s, const struct wire_header *h,
 			const struct wire_ack *ack, uint64_t now_ns)
 {
@@ -230,11 +239,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 		break;
 	default: break;
 	}
-	uint32_t found = s->io->lost.count - before;
-	if (found == 0)
-		return;
-	clean_note(s->io, found);
-	cc_lost(&s->io->cc, found, inflight, now_ns);
+	losses_note(s, s->io->lost.count - before, inflight, now_ns);
 }
 
 /* What the acknowledgement means for window and pace. */
@@ -392,11 +397,8 @@ void recovery_timers(struct rltp_session *s, uint64_t now_ns)
 	struct rltp_io *io = s->io;
 
 	if (now_ns >= io->reorder_deadline_ns) {
-		uint32_t inflight = io->sent.count, found = rack_losses(s, now_ns);
-		if (found > 0) {
-			clean_note(io, found);
-			cc_lost(&s->io->cc, found, inflight, now_ns);
-		}
+		uint32_t inflight = io->sent.count;
+		losses_note(s, rack_losses(s, now_ns), inflight, now_ns);
 	}
 	if (now_ns < silence_deadline(s))
 		return;

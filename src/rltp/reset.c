@@ -50,13 +50,8 @@ static void reset_build(struct rltp_endpoint *e, const struct pending_reset *r, 
 		.token = e->options.token(e->options.token_context, r->session),
 	};
 
-	wire_header_encode(&h, out->header);
 	wire_reset_encode(&reset, out->header + WIRE_COMMON_BYTES);
-	out->to = r->to;
-	out->ecn = 0;
-	out->slice_count = 0;
-	out->header_bytes = WIRE_COMMON_BYTES + WIRE_RESET_BYTES;
-	wire_control_seal(out->header, out->header_bytes);
+	control_finish(&r->to, &h, WIRE_RESET_BYTES, out);
 }
 
 size_t resets_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
@@ -109,7 +104,7 @@ size_t bye_send(struct rltp_endpoint *e, struct rltp_session *s, struct link_dat
 	if (!s->bye_due || count == 0)
 		return 0;
 	wire_bye_encode(&bye, out->header + WIRE_COMMON_BYTES);
-	control_finish(s, &h, WIRE_BYE_BYTES, out);
+	control_finish(&s->address, &h, WIRE_BYE_BYTES, out);
 	s->bye_due = false;
 	e->counters.byes_sent++;
 	return 1;

@@ -67,9 +67,9 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		goto free_slots;
 	flows_reset(s, io);
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
+	/* The path is what it was; the rest is forgotten. */
 	if (s->path_ns)
-		cc_greeted(&io->cc,
-			   s->path_ns); /* the path is what it was, the rest is forgotten */
+		cc_greeted(&io->cc, s->path_ns);
 	pace_init(&io->pace);
 	io->tx_una = s->tx_next;
 	rx_map_init(&io->rx, s->rx_cum);

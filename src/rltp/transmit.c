@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals,
- * acknowledgements, credits, repeats, new packets; the last two while window and pace allow. */
+ * acknowledgements, credits, signs of life, probes of the path, repeats, new packets; the last two
+ * while window and pace allow. */
 #include <assert.h>
 #include <string.h>
 

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/util.h"
+#include "rltp/user.h"
 
 #define PLACES      8
 #define CLOCK_PLACE (PLACES - 1)
@@ -60,42 +61,22 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 	return (struct rltp_verdict){0};
 }
 
-static bool packet_ignored(void *user, struct rltp_session *s, const struct wire_header *h)
-{
-	return true;
-}
-
 static void reset(void *user, struct rltp_session *s, int status)
 {
 	s->awaited = 0;
-}
-
-static void rest(void *user, struct rltp_session *s)
-{
-}
-
-static uint32_t no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
-			   uint32_t count)
-{
-	return 0;
-}
-
-static void credit_ignored(void *user, struct rltp_session *s,
-			   const struct wire_credit_entry *credit)
-{
 }
 
 static const struct rltp_user_ops user_ops = {
 	.fill = fill,
 	.done = done,
 	.deliver = deliver,
-	.aborted = packet_ignored,
+	.aborted = rltp_user_aborted,
 	.reset = reset,
-	.rest = rest,
-	.grants = no_credits,
-	.granted = credit_ignored,
-	.wants = no_credits,
-	.asked = credit_ignored,
+	.rest = rltp_user_rest,
+	.grants = rltp_user_no_credits,
+	.granted = rltp_user_credit,
+	.wants = rltp_user_no_credits,
+	.asked = rltp_user_credit,
 };
 
 /* ---- hosts ---- */

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "rltp/user.h"
 
 #define START_NS   S_NS
 #define BATCH      32
@@ -45,15 +46,6 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 	return (struct rltp_verdict){0, 0};
 }
 
-static bool aborted(void *user, struct rltp_session *s, const struct wire_header *h)
-{
-	return true;
-}
-
-static void reset(void *user, struct rltp_session *s, int status)
-{
-}
-
 static void rest(void *user, struct rltp_session *s)
 {
 	struct pair_end *end = user;
@@ -61,27 +53,17 @@ static void rest(void *user, struct rltp_session *s)
 	end->rested++;
 }
 
-static uint32_t limits_none(void *user, struct rltp_session *s, struct wire_credit_entry *out,
-			    uint32_t count)
-{
-	return 0;
-}
-
-static void limit_ignore(void *user, struct rltp_session *s, const struct wire_credit_entry *c)
-{
-}
-
 static const struct rltp_user_ops ops = {
 	.fill = fill,
 	.done = done,
 	.deliver = deliver,
-	.aborted = aborted,
-	.reset = reset,
+	.aborted = rltp_user_aborted,
+	.reset = rltp_user_reset,
 	.rest = rest,
-	.grants = limits_none,
-	.granted = limit_ignore,
-	.wants = limits_none,
-	.asked = limit_ignore,
+	.grants = rltp_user_no_credits,
+	.granted = rltp_user_credit,
+	.wants = rltp_user_no_credits,
+	.asked = rltp_user_credit,
 };
 
 static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tuning,

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of a user that has nothing to say. */
+#include "rltp/user.h"
+
+bool rltp_user_aborted(void *user, struct rltp_session *s, const struct wire_header *header)
+{
+	return true;
+}
+
+void rltp_user_reset(void *user, struct rltp_session *s, int status)
+{
+}
+
+void rltp_user_rest(void *user, struct rltp_session *s)
+{
+}
+
+uint32_t rltp_user_no_credits(void *user, struct rltp_session *s, struct wire_credit_entry *out,
+			      uint32_t count)
+{
+	return 0;
+}
+
+void rltp_user_credit(void *user, struct rltp_session *s, const struct wire_credit_entry *credit)
+{
+}
