@@ -13,36 +13,8 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "test/sim/memory.h"
 #include "test/support/workload.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static uint64_t countdown; /* allocations until one fails; 0: none does */
-
-static bool fails_now(void)
-{
-	return countdown > 0 && --countdown == 0;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-	return fails_now() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return fails_now() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return fails_now() ? NULL : __real_realloc(p, bytes);
-}
 
 static const struct sim_options options = {.seed = 5, .hosts = 2};
 

@@ -17,31 +17,8 @@
 #include "base/util.h"
 #include "nic/internal.h"
 #include "sim/sim.h"
+#include "test/sim/memory.h"
 #include "test/support/invariants.h"
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *p, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *p, size_t bytes);
-
-static bool memory_gone;
-
-void *__wrap_malloc(size_t bytes)
-{
-	return memory_gone ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return memory_gone ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *p, size_t bytes)
-{
-	return memory_gone ? NULL : __real_realloc(p, bytes);
-}
 
 #define MEMORY (256u << 10)
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that runs out when a test says so. For one file of a program whose linker hands malloc,
+ * calloc and realloc over (CMakeLists.txt). */
+#ifndef TEST_SIM_MEMORY_H
+#define TEST_SIM_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *p, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *p, size_t bytes);
+
+static uint64_t countdown; /* allocations until one fails; 0: none does */
+static bool memory_gone;   /* all fail */
+
+static bool fails_now(void)
+{
+	return memory_gone || (countdown > 0 && --countdown == 0);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+	return fails_now() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+	return fails_now() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *p, size_t bytes)
+{
+	return fails_now() ? NULL : __real_realloc(p, bytes);
+}
+
+#endif
