@@ -18,160 +18,6 @@
 #include "sim/sim.h"
 #include "test/sim/rig.h"
 
-/* ---- restart ---- */
-
-enum moment { NEVER_MET, GREETING, UNDER_WAY, AT_EASE, RESTING, MOMENTS };
-
-static void moment_reach(struct rig *r, enum moment moment)
-{
-	switch (moment) {
-	case NEVER_MET: break;
-	case GREETING:
-		net_blackhole(r->net, 0, 1, true);
-		rig_post(r, 0, 1, 3000);
-		rig_run(r, 30 * MS_NS);
-		assert_int_equal(rig_session(r, 0, 1)->state, RLTP_GREETING);
-		net_blackhole(r->net, 0, 1, false);
-		break;
-	case UNDER_WAY:
-		rig_open(r, 0, 1);
-		net_blackhole(r->net, 1, 0, true); /* it arrives, and nobody hears of it */
-		rig_post(r, 0, 1, 3000);
-		rig_run(r, MS_NS);
-		net_blackhole(r->net, 1, 0, false);
-		break;
-	case AT_EASE: rig_open(r, 0, 1); break;
-	default:
-		rig_open(r, 0, 1);
-		rig_run(r, 3 * S_NS);
-		assert_null(rig_session(r, 0, 1)->io);
-	}
-}
-
-static void restart_check(enum moment moment, bool announce)
-{
-	struct rig *r = rig_make(2, 1408);
-
-	moment_reach(r, moment);
-	assert_int_equal(rig_restart(r, 1, announce), DXP_OK);
-	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* What was under way ends at once and is not replayed; what had not left yet arrives. */
-	assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
-	assert_int_equal(r->nodes[0].timed_out + r->nodes[0].failed, 0);
-	rig_post(r, 0, 1, 100);
-	assert_true(rig_finish(r, 0, 5 * S_NS));
-	/* who was not told learns it from the answer to his packet */
-	if (announce || moment == NEVER_MET || moment == GREETING || moment == UNDER_WAY)
-		assert_int_equal(r->nodes[0].reset, moment == UNDER_WAY);
-	else
-		assert_int_equal(r->nodes[0].reset, 1);
-	messages_work(r, 0, 1);
-	messages_work(r, 1, 0);
-	once_check(r);
-	rig_destroy(r);
-}
-
-static void session__restart_in_each_state(void **state)
-{
-	for (int moment = 0; moment < MOMENTS; moment++) {
-		restart_check((enum moment)moment, true);
-		restart_check((enum moment)moment, false);
-	}
-}
-
-static void session__both_restart_at_once(void **state)
-{
-	struct rig *r = rig_make(2, 1408);
-
-	moment_reach(r, UNDER_WAY);
-	rig_post(r, 1, 0, 3000);
-	assert_int_equal(rig_restart(r, 0, false), DXP_OK);
-	assert_int_equal(rig_restart(r, 1, false), DXP_OK);
-	rig_introduce(r, 0, 1);
-	messages_work(r, 0, 1);
-	messages_work(r, 1, 0);
-	once_check(r);
-	rig_destroy(r);
-}
-
-static void session__restart_twice_quickly(void **state)
-{
-	struct rig *r = rig_make(2, 1408);
-
-	moment_reach(r, UNDER_WAY);
-	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
-	rig_post(r, 0, 1, 3000);
-	rig_run(r, 30 * US_NS); /* its HELLO is on the way to a process that ends again */
-	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
-	assert_true(rig_finish(r, 0, 5 * S_NS));
-	assert_int_equal(r->nodes[0].timed_out, 0);
-	messages_work(r, 0, 1);
-	messages_work(r, 1, 0);
-	once_check(r);
-	rig_destroy(r);
-}
-
-/* Gives a node every datagram that was ever sent to it, again. */
-static void replay(struct rig *r, uint32_t to)
-{
-	uint32_t count = r->kept_count;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct link_arrival a = {.data = r->kept[i],
-					 .bytes = r->kept_bytes[i],
-					 .arrived_ns = net_now(r->net)};
-		if (r->kept_to[i] != to)
-			continue;
-		net_address(r->nodes[r->kept_from[i]].place, &a.from);
-		rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
-	}
-	net_touch(r->net, r->nodes[to].place);
-}
-
-static void session__packets_of_an_earlier_life(void **state)
-{
-	struct rig *r = rig_make(2, 1408);
-
-	r->keep = true;
-	moment_reach(r, UNDER_WAY);
-	rig_run(r, SHORT_NS);
-	r->keep = false;
-	assert_int_equal(rig_restart(r, 1, true), DXP_OK);
-	rig_open(r, 0, 1);
-	uint64_t bytes = r->nodes[0].delivered_bytes + r->nodes[1].delivered_bytes;
-	uint32_t epoch = rig_session(r, 0, 1)->epoch;
-	for (uint32_t i = 0; i < 2; i++) {
-		replay(r, 0);
-		replay(r, 1);
-		rig_run(r, SHORT_NS);
-	}
-	assert_true(r->nodes[0].delivered_bytes + r->nodes[1].delivered_bytes == bytes);
-	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-	assert_int_equal(rig_session(r, 0, 1)->epoch, epoch);
-	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_OPEN);
-	messages_work(r, 0, 1);
-	messages_work(r, 1, 0);
-	once_check(r);
-	rig_destroy(r);
-}
-
-/* A session that ended leaves nothing that a copy of its greeting could bring back. */
-static void session__late_greeting_of_a_session_that_ended(void **state)
-{
-	struct rig *r = rig_make(2, 1408);
-
-	r->keep = true;
-	rig_open(r, 0, 1);
-	r->keep = false;
-	rltp_session_fail(rig_session(r, 1, 0), DXP_ETIMEDOUT);
-	uint64_t stale = rltp_endpoint_counters(r->nodes[1].endpoint)->stale;
-	replay(r, 1);
-	rig_run(r, SHORT_NS);
-	assert_int_equal(rig_session(r, 1, 0)->state, RLTP_IDLE);
-	assert_true(rltp_endpoint_counters(r->nodes[1].endpoint)->stale > stale);
-	rig_destroy(r);
-}
-
 /* ---- BYE ---- */
 
 static void session__close_tells_the_peers(void **state)
@@ -205,21 +51,30 @@ static void session__close_tells_the_peers(void **state)
 	rig_destroy(r);
 }
 
-static void bye_give(struct rig *r, uint32_t to, uint32_t from, uint64_t token)
+/* Gives node `to` a control frame of its session with `from`, as from there; the body stands behind
+ * the header already. */
+static void control_give(struct rig *r, uint32_t to, uint32_t from, uint8_t type, uint8_t *frame,
+			 size_t bytes)
 {
-	uint8_t frame[WIRE_COMMON_BYTES + WIRE_BYE_BYTES];
-	struct wire_header h = {.type = WIRE_BYE,
+	struct wire_header h = {.type = type,
 				.header_bytes = WIRE_COMMON_BYTES,
 				.dst_session = rig_session(r, to, from)->local_id,
 				.src_node = (uint16_t)(from + 1),
 				.dst_node = (uint16_t)(to + 1)};
-	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
+	struct link_arrival a = {.data = frame, .bytes = bytes};
 
 	net_address(r->nodes[from].place, &a.from);
 	wire_header_encode(&h, frame);
-	wire_bye_encode(&(struct wire_bye){.token = token}, frame + WIRE_COMMON_BYTES);
-	wire_control_seal(frame, sizeof(frame));
+	wire_control_seal(frame, bytes);
 	rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+}
+
+static void bye_give(struct rig *r, uint32_t to, uint32_t from, uint64_t token)
+{
+	uint8_t frame[WIRE_COMMON_BYTES + WIRE_BYE_BYTES];
+
+	wire_bye_encode(&(struct wire_bye){.token = token}, frame + WIRE_COMMON_BYTES);
+	control_give(r, to, from, WIRE_BYE, frame, sizeof(frame));
 }
 
 static void session__bye_without_its_token(void **state)
@@ -274,18 +129,9 @@ static void session__signs_of_life_survive_loss(void **state)
 static void ping_give(struct rig *r, uint32_t to, uint32_t from)
 {
 	uint8_t frame[WIRE_COMMON_BYTES + WIRE_PING_BYTES];
-	struct wire_header h = {.type = WIRE_PING,
-				.header_bytes = WIRE_COMMON_BYTES,
-				.dst_session = rig_session(r, to, from)->local_id,
-				.src_node = (uint16_t)(from + 1),
-				.dst_node = (uint16_t)(to + 1)};
-	struct link_arrival a = {.data = frame, .bytes = sizeof(frame)};
 
-	net_address(r->nodes[from].place, &a.from);
-	wire_header_encode(&h, frame);
 	wire_ping_encode(net_now(r->net), frame + WIRE_COMMON_BYTES);
-	wire_control_seal(frame, sizeof(frame));
-	rltp_endpoint_receive(r->nodes[to].endpoint, &a, net_now(r->net));
+	control_give(r, to, from, WIRE_PING, frame, sizeof(frame));
 	net_touch(r->net, r->nodes[to].place);
 }
 
@@ -539,11 +385,6 @@ static void session__a_turn_for_everybody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(session__restart_in_each_state),
-		cmocka_unit_test(session__both_restart_at_once),
-		cmocka_unit_test(session__restart_twice_quickly),
-		cmocka_unit_test(session__packets_of_an_earlier_life),
-		cmocka_unit_test(session__late_greeting_of_a_session_that_ended),
 		cmocka_unit_test(session__close_tells_the_peers),
 		cmocka_unit_test(session__bye_without_its_token),
 		cmocka_unit_test(session__slow_answers_live_and_dead_peers_die),

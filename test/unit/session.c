@@ -145,6 +145,43 @@ static void session__one_probe_for_one_silence(void **state)
 	pair_destroy(p);
 }
 
+/* A peer that was not heard for longer than anybody spins is given time to wake. */
+static void session__a_sleeping_peer_is_not_probed_at_once(void **state)
+{
+	struct session_pair *p = pair_of(RLTP_RACK, 64);
+	const struct rltp_session *s = p->ends[0].session;
+
+	burst_lose(p, 1, UINT32_MAX);
+	words_carry(p, 20 * US_NS);
+	burst_lose(p, 1, UINT32_MAX);
+	uint64_t awake_ns = rltp_session_deadline(s) - p->now_ns;
+	words_carry(p, 20 * US_NS);
+	p->now_ns += 2 * LINK_SPIN_NS;
+	burst_lose(p, 1, UINT32_MAX);
+	assert_true(rltp_session_deadline(s) - p->now_ns >= awake_ns + RLTP_WAKING_NS / 2);
+	words_carry(p, 20 * US_NS);
+	assert_int_equal(s->counters.retransmitted_probe, 0);
+	pair_destroy(p);
+}
+
+/* A path longer than the timeout's bound: what is only far away is not lost. */
+static void session__long_paths_do_not_time_out(void **state)
+{
+	struct session_pair *p = pair_of(RLTP_GBN_RTO, 64);
+	const uint64_t rtt_ns = 2 * RLTP_RTO_MAX_NS;
+
+	for (int i = 0; i < 4; i++) {
+		burst_lose(p, 1, UINT32_MAX);
+		assert_true(rltp_session_deadline(p->ends[0].session) >= p->now_ns);
+		if (i > 0)
+			assert_true(rltp_session_deadline(p->ends[0].session) > p->now_ns + rtt_ns);
+		words_carry(p, rtt_ns);
+	}
+	assert_int_equal(p->ends[0].session->counters.timeouts, 0);
+	pair_destroy(p);
+}
+
+/* Needless repeats widen the reorder window; needed ones narrow it again. */
 static void session__reordering_is_learnt(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK, 64);
@@ -294,6 +331,8 @@ int main(void)
 		cmocka_unit_test(session__lost_repeat_needs_no_timeout),
 		cmocka_unit_test(session__tail_is_probed),
 		cmocka_unit_test(session__one_probe_for_one_silence),
+		cmocka_unit_test(session__a_sleeping_peer_is_not_probed_at_once),
+		cmocka_unit_test(session__long_paths_do_not_time_out),
 		cmocka_unit_test(session__reordering_is_learnt),
 		cmocka_unit_test(session__go_back_n_sends_all_from_the_gap),
 		cmocka_unit_test(session__go_back_n_says_it_once),
