@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts and the run loop. */
+/* Hosts and the run loop. How datagrams leave is in departure.c. */
 #include "sim/net.h"
 
 #include <stdlib.h>
@@ -8,49 +8,12 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "sim/alarm.h"
+#include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define BATCH         64
-#define FULL_DATAGRAM 1538 /* with all headers, at an MTU of 1500 */
-#define FIRST_NS      S_NS /* the clock's start: 0 means "never" in places */
-#define PAIRS         64   /* hosts with settings for each pair */
-#define SPARE         64   /* bytes behind a datagram that may grow */
-#define SPINS_MAX     64   /* turns at one instant in which nothing happens */
-#define TRACE_HEAD    56   /* bytes of each datagram in the trace's hash */
-
-struct net_host {
-	const struct net_host_ops *ops; /* NULL: nobody is there */
-	void *context;
-	struct sim_packet *head, *tail; /* its socket buffer */
-	uint64_t socket_bytes;
-	uint64_t busy_ns; /* no turn before */
-	uint64_t wall_since_ns;
-	int64_t wall_offset_ns;
-	int32_t wall_drift_ppm;
-	uint32_t spins;
-};
-
-struct net_pair {
-	bool blackhole;
-	uint32_t mtu;
-};
-
-struct net {
-	struct net_options options;
-	struct net_paths paths;
-	struct net_host *hosts;
-	struct sim_alarms alarms;
-	struct sim_queue queue;
-	struct sim_pool pool;
-	struct sim_fault_state fault_state;
-	bool faulty; /* any fault is set */
-	struct net_pair pairs[PAIRS][PAIRS];
-	struct net_tap tap;
-	uint64_t now_ns, start_ns, hash;
-	struct sim_counters counters;
-	struct link_datagram batch[BATCH];
-};
+#define FIRST_NS   S_NS /* the clock's start: 0 means "never" in places */
+#define SPINS_MAX  64   /* turns at one instant in which nothing happens */
+#define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
 
 int net_create(const struct net_options *options, struct net **out)
 {
@@ -130,11 +93,6 @@ void net_address(uint32_t host, struct wire_address *a)
 	a->ip[15] = (uint8_t)(host + 1);
 }
 
-static uint32_t host_of(const struct wire_address *a)
-{
-	return ((uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 | a->ip[15]) - 1;
-}
-
 void net_host_set(struct net *n, uint32_t host, const struct net_host_ops *ops, void *context)
 {
 	n->hosts[host].ops = ops;
@@ -180,146 +138,6 @@ void net_wall_clock(struct net *n, uint32_t host, int64_t step_ns, int32_t drift
 	h->wall_offset_ns = wall_offset(n, h) + step_ns;
 	h->wall_since_ns = n->now_ns;
 	h->wall_drift_ppm = drift_ppm;
-}
-
-/* ---- out ---- */
-
-static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct link_datagram *d)
-{
-	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* The padding of a probe is read: its checksum covers it. */
-	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
-
-	for (int i = 0; i < d->slice_count; i++)
-		bytes += (uint32_t)d->slices[i].bytes;
-	if (whole)
-		held = bytes;
-	struct sim_packet *p = sim_packet_get(&n->pool, held + (n->faulty ? SPARE : 0));
-	if (!p)
-		return NULL;
-	p->from = from;
-	p->to = host_of(&d->to);
-	p->bytes = bytes;
-	p->held = held;
-	p->ecn = d->ecn;
-	p->port = NET_NO_PORT;
-	memcpy(p->data, d->header, d->header_bytes);
-	uint32_t used = d->header_bytes;
-	for (int i = 0; i < d->slice_count && whole; i++) {
-		memcpy(p->data + used, d->slices[i].base, d->slices[i].bytes);
-		used += (uint32_t)d->slices[i].bytes;
-	}
-	return p;
-}
-
-/* A network may lose anything, for want of memory too. */
-static void packet_lose(struct net *n, struct sim_packet *p)
-{
-	n->counters.lost++;
-	if (p)
-		sim_packet_put(&n->pool, p);
-}
-
-/* To the next port on its way, or to the host. Zero-length wires between a host and its own port.
- */
-static void packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
-{
-	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;
-	bool mark = false;
-	uint64_t left_ns = net_port_pass(&n->paths.ports[port], now_ns - n->start_ns,
-					 p->bytes + WIRE_OVERHEAD, &mark);
-
-	if (left_ns == UINT64_MAX) {
-		n->counters.dropped++;
-		sim_packet_put(&n->pool, p);
-		return;
-	}
-	if (mark && p->ecn != 0) {
-		p->ecn = 3;
-		n->counters.marked++;
-	}
-	p->time_ns = n->start_ns + left_ns + n->options.delay_ns + extra_ns;
-	p->port = net_path_next(&n->paths, p->from, p->to, port);
-	if (sim_queue_push(&n->queue, p) != DXP_OK)
-		packet_lose(n, p);
-}
-
-static struct sim_packet *packet_copy(struct net *n, const struct sim_packet *p)
-{
-	struct sim_packet *copy = sim_packet_get(&n->pool, p->held + SPARE);
-
-	if (!copy)
-		return NULL;
-	uint8_t class = copy->class;
-	*copy = *p;
-	copy->class = class;
-	memcpy(copy->data, p->data, max_u64(p->held, n->options.headers_only ? 0 : p->bytes));
-	return copy;
-}
-
-static bool pair_lost(const struct net *n, const struct sim_packet *p)
-{
-	if (p->from >= PAIRS || p->to >= PAIRS)
-		return false;
-	const struct net_pair *pair = &n->pairs[p->from][p->to];
-	return pair->blackhole || (pair->mtu > 0 && p->bytes > pair->mtu);
-}
-
-static void packet_send(struct net *n, struct sim_packet *p)
-{
-	struct sim_fate fate = {0};
-
-	if (n->tap.sent)
-		n->tap.sent(n->tap.context, p, n->now_ns);
-	if (n->faulty)
-		fate = sim_fault_decide(&n->options.faults, &n->fault_state, p, &n->counters);
-	if (!fate.lost && pair_lost(n, p)) {
-		n->counters.lost++;
-		fate.lost = true;
-	}
-	if (fate.lost) {
-		bool mark; /* what is lost on the way has passed its host's port */
-		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
-			      p->bytes + WIRE_OVERHEAD, &mark);
-		sim_packet_put(&n->pool, p);
-		return;
-	}
-	for (uint32_t i = 0; i < fate.again_count; i++) {
-		struct sim_packet *copy = packet_copy(n, p);
-		if (copy)
-			packet_forward(n, copy, n->now_ns, fate.again_ns[i]);
-	}
-	packet_forward(n, p, n->now_ns, fate.delay_ns);
-}
-
-static void datagram_send(struct net *n, uint32_t from, const struct link_datagram *d)
-{
-	struct sim_packet *p = packet_make(n, from, d);
-
-	n->counters.sent++;
-	if (!p || p->to >= n->options.hosts) {
-		n->counters.unknown += p != NULL;
-		packet_lose(n, p);
-		return;
-	}
-	n->counters.wire_bytes += p->bytes + WIRE_OVERHEAD;
-	packet_send(n, p);
-}
-
-/* How many datagrams the host's own port takes now; 0: none before *at_ns. */
-static size_t port_room(const struct net *n, uint32_t host, uint64_t *at_ns)
-{
-	const struct net_port *port = &n->paths.ports[host];
-	uint64_t bound = n->options.backlog_bytes;
-
-	*at_ns = 0;
-	if (bound == 0 || port->rate_bps == 0)
-		return BATCH;
-	uint64_t backlog = net_port_backlog(port, n->now_ns - n->start_ns);
-	if (backlog < bound)
-		return min_u64((bound - backlog) / FULL_DATAGRAM + 1, BATCH);
-	*at_ns = max_u64(n->start_ns + net_port_below(port, bound), n->now_ns + 1);
-	return 0;
 }
 
 /* ---- a host's turn ---- */
@@ -380,11 +198,11 @@ static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 	size_t count, room, total = 0;
 
 	do {
-		room = port_room(n, i, blocked_ns);
+		room = net_port_room(n, i, blocked_ns);
 		count = room ? h->ops->send(h->context, n->batch, room, n->now_ns) : 0;
 		sim_fault_train(&n->fault_state);
 		for (size_t k = 0; k < count; k++)
-			datagram_send(n, i, &n->batch[k]);
+			net_datagram_send(n, i, &n->batch[k]);
 		total += count;
 	} while (count > 0 && count == room);
 	return total > 0;
@@ -450,7 +268,7 @@ static void instant_run(struct net *n)
 		if (p->port == NET_NO_PORT)
 			packet_arrive(n, p);
 		else
-			packet_forward(n, p, n->now_ns, 0);
+			net_packet_forward(n, p, n->now_ns, 0);
 	}
 	turns_run(n);
 }
