@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DCTCP (RFC 8257): the share of marked packets says how far to back off. Needs switches that mark
- * above a short queue; without marks it is Reno. */
+ * above a short queue; without marks it is Reno, and so are its answers to loss. */
 #include "rltp/cc_internal.h"
 
 #define ALPHA_ONE  (1u << 20)
@@ -31,26 +31,11 @@ static void dctcp_round(struct cc *c, const struct cc_ack *ack)
 	cc_counts_clear(c);
 }
 
-static void dctcp_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
-{
-	if (cut_allowed(c, now_ns))
-		window_cut(c, c->window / 2, 2 * CC_ONE, now_ns);
-}
-
-static void dctcp_timeout(struct cc *c, uint64_t now_ns)
-{
-	uint32_t half = c->window / 2;
-
-	window_cut(c, CC_ONE, CC_ONE, now_ns);
-	c->threshold = (uint32_t)max_u64(half, 2 * CC_ONE);
-	c->starting = true;
-}
-
 const struct cc_ops cc_dctcp = {
 	.name = "dctcp",
 	.ecn = true,
 	.acked = dctcp_acked,
 	.round = dctcp_round,
-	.lost = dctcp_lost,
-	.timeout = dctcp_timeout,
+	.lost = reno_lost,
+	.timeout = reno_timeout,
 };

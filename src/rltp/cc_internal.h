@@ -21,6 +21,10 @@ struct cc_ops {
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
+/* cc_reno.c; DCTCP answers losses as it does. */
+void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
+void reno_timeout(struct cc *c, uint64_t now_ns);
+
 /* Clocks of the same source never run backwards; equal times, and a start in the future of a
  * hostile caller, are no time. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)

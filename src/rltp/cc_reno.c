@@ -16,13 +16,13 @@ static void reno_round(struct cc *c, const struct cc_ack *ack)
 	cc_counts_clear(c);
 }
 
-static void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
+void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns)
 {
 	if (cut_allowed(c, now_ns))
 		window_cut(c, c->window / 2, 2 * CC_ONE, now_ns);
 }
 
-static void reno_timeout(struct cc *c, uint64_t now_ns)
+void reno_timeout(struct cc *c, uint64_t now_ns)
 {
 	uint32_t half = c->window / 2;
 
