@@ -36,7 +36,7 @@ static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		    const struct bench_options *o, enum work_op op, uint32_t bytes)
 {
 	static const char *const names[] = {"PUT", "GET", "NAP"};
-	bool peers = op == WORK_PING || (op == WORK_PUT && bytes > NIC_INLINE_BYTES_MAX);
+	bool peers = op == WORK_PING || (op == WORK_PUT && bytes > NIC_NAP_BYTES_MAX);
 	char name[32], size[TABLE_BYTES_TEXT];
 	struct table_case c = {
 		.bench = "latency",
@@ -70,7 +70,7 @@ static int lab_run_all(const struct lab *lab, const struct raw_ends *ends, void 
 
 	for (int op = WORK_PUT; op <= WORK_PING; op++)
 		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++)
-			if (op != WORK_PING || sizes[i] <= NIC_INLINE_BYTES_MAX)
+			if (op != WORK_PING || sizes[i] <= NIC_NAP_BYTES_MAX)
 				status |= size_run(lab, ends, o, (enum work_op)op, sizes[i]);
 	return status;
 }

@@ -28,8 +28,8 @@ struct introduction {
 
 struct rltp_end {
 	struct node *node;
-	struct nic_window *window;
-	struct nic_target other[NIC_QPS_PER_FUNCTION];
+	struct dxp_window *window;
+	struct dxp_target other[NIC_QPS_PER_FUNCTION];
 	uint8_t *memory; /* registered */
 	uint32_t key, other_key;
 	uint64_t posted;
@@ -57,7 +57,7 @@ static int end_open(struct peer_end *e, struct rltp_end *r)
 	if (status != DXP_OK)
 		return status;
 	r->window = node_window(r->node);
-	return nic_region_register(node_nic(r->node), r->memory, place_bytes,
+	return nic_region_register(node_nic(r->node), 0, r->memory, place_bytes,
 				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key);
 }
 
@@ -81,7 +81,7 @@ static int rltp_open(struct peer_end *e)
 	r->other_key = theirs.key;
 	for (uint16_t qp = 0; qp < NIC_QPS_PER_FUNCTION; qp++)
 		r->other[qp] =
-			(struct nic_target){.node = other, .qp = qp, .magic = theirs.magic[qp]};
+			(struct dxp_target){.node = other, .qp = qp, .magic = theirs.magic[qp]};
 	return node_peer(r->node, other, &theirs.address, theirs.incarnation);
 }
 
@@ -90,7 +90,7 @@ static int rltp_post(struct peer_end *e)
 	struct rltp_end *r = e->state;
 	uint32_t bytes = e->work->bytes;
 	uint64_t at = work_place(e->work, r->posted);
-	const struct nic_entry local = {at, bytes, r->key}, remote = {at, bytes, r->other_key};
+	const struct dxp_entry local = {at, bytes, r->key}, remote = {at, bytes, r->other_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	uint8_t qp = 0;
 	int status;
@@ -101,7 +101,7 @@ static int rltp_post(struct peer_end *e)
 	default:
 		if (e->work->op == WORK_MESSAGE)
 			qp = (uint8_t)(r->posted % NIC_QPS_PER_FUNCTION);
-		status = nic_user_nap(r->window, qp, &r->other[qp], r->memory, bytes, 0, 0);
+		status = dxp_post_nap(r->window, qp, &r->other[qp], r->memory, bytes, 0, 0);
 	}
 	if (status == DXP_OK)
 		r->posted++;
@@ -122,12 +122,12 @@ static void turn_or_wait(const struct peer_end *e, struct rltp_end *r)
 static int rltp_poll(struct peer_end *e)
 {
 	struct rltp_end *r = e->state;
-	struct nic_event event;
+	struct dxp_nic_event event;
 	const uint8_t *data;
 	int ended = 0;
 
 	turn_or_wait(e, r);
-	for (int sent = 0; sent < NIC_EVENTS && nic_user_sent(r->window, &event); sent++) {
+	for (int sent = 0; sent < NIC_EVENTS && dxp_sent_take(r->window, &event); sent++) {
 		if (event.status != DXP_OK)
 			return event.status;
 		ended++;
@@ -135,31 +135,31 @@ static int rltp_poll(struct peer_end *e)
 	if (e->work->op != WORK_PING)
 		return ended;
 	for (ended = 0; nic_user_received_peek(r->window, &data); ended++)
-		nic_user_received_release(r->window);
+		dxp_received_release(r->window);
 	return ended;
 }
 
 static void rltp_serve(struct peer_end *e)
 {
 	struct rltp_end *r = e->state;
-	struct nic_event sent;
+	struct dxp_nic_event sent;
 	const uint8_t *data;
-	const struct nic_event *event;
+	const struct dxp_nic_event *event;
 
 	turn_or_wait(e, r);
-	while (nic_user_sent(r->window, &sent))
+	while (dxp_sent_take(r->window, &sent))
 		;
 	uint64_t taken = 0;
 	while ((event = nic_user_received_peek(r->window, &data)) != NULL) {
 		if (e->work->op == WORK_PING) {
-			if (nic_user_nap(r->window, 0, &r->other[0], data, event->bytes, event->imm,
+			if (dxp_post_nap(r->window, 0, &r->other[0], data, event->bytes, event->imm,
 					 0) != DXP_OK)
 				return;
-			nic_user_received_release(r->window);
+			dxp_received_release(r->window);
 			node_turn(r->node);
 			continue;
 		}
-		nic_user_received_release(r->window);
+		dxp_received_release(r->window);
 		taken++;
 	}
 	if (taken > 0)

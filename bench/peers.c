@@ -31,7 +31,7 @@
 
 struct many {
 	struct node *node;
-	struct nic_window *window;
+	struct dxp_window *window;
 	struct child crowd;
 	uint32_t count;
 	uint32_t key;
@@ -62,7 +62,7 @@ static int many_open(struct many *m, uint32_t count)
 	*m = (struct many){.count = count, .memory = calloc(1, REGION)};
 	int status = m->memory ? node_open(&options, &m->node) : DXP_ENOMEM;
 	if (status == DXP_OK)
-		status = nic_region_register(node_nic(m->node), m->memory, REGION, NIC_LOCAL,
+		status = nic_region_register(node_nic(m->node), 0, m->memory, REGION, NIC_LOCAL,
 					     &m->key);
 	if (status != DXP_OK)
 		return status;
@@ -89,8 +89,8 @@ static void many_close(struct many *m)
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
 	/* the crowd asks for no particular magic; 0 is none */
-	const struct nic_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
-	const struct nic_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
+	const struct dxp_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
+	const struct dxp_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 
 	return nic_user_put(m->window, qp, &to, &lists, 0);
@@ -101,14 +101,14 @@ static int sessions_open(struct many *m)
 {
 	uint64_t end_ns = link_now_ns() + SETUP_NS;
 	uint32_t posted = 0, ended = 0;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	while (ended < m->count) {
 		while (posted < m->count &&
 		       put_post(m, posted, (uint8_t)(posted % NIC_QPS_PER_FUNCTION)) == DXP_OK)
 			posted++;
 		node_turn(m->node);
-		while (nic_user_sent(m->window, &event)) {
+		while (dxp_sent_take(m->window, &event)) {
 			if (event.status != DXP_OK)
 				return event.status;
 			ended++;
@@ -122,12 +122,12 @@ static int sessions_open(struct many *m)
 static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 {
 	uint64_t begin_ns = link_now_ns();
-	struct nic_event event;
+	struct dxp_nic_event event;
 	int status = put_post(m, peer, 0);
 
 	if (status != DXP_OK)
 		return status;
-	while (!nic_user_sent(m->window, &event)) {
+	while (!dxp_sent_take(m->window, &event)) {
 		node_turn(m->node);
 		if (link_now_ns() > begin_ns + PUT_NS)
 			return DXP_ETIMEDOUT;

@@ -3,6 +3,8 @@
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
+#include <dxp/device.h>
+
 /* link */
 #define LINK_HEADER_BYTES_MAX \
 	192 /* the longest frame without payload: an ACK with 16 bitmap words */
@@ -185,17 +187,17 @@
 
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */
-#define NIC_QPS_PER_FUNCTION 4
-#define NIC_DOORBELLS        32 /* depth of a FIFO */
+#define NIC_QPS_PER_FUNCTION DXP_QPS
+#define NIC_DOORBELLS        DXP_DOORBELLS /* depth of a FIFO */
 #define NIC_OUTSTANDING_MAX \
 	64 /* requests of a queue pair; four of them: 4 million NAPs a second over 60 us */
-#define NIC_NAP_BYTES_MAX 2048
+#define NIC_NAP_BYTES_MAX DXP_NAP_BYTES
 #define NIC_LIST_ENTRIES_MAX \
-	96 /* entries of source and destination lists together in one descriptor */
+	DXP_LIST_ENTRIES /* entries of source and destination lists together in one descriptor */
 #define NIC_REGIONS_MAX 4096 /* 12 index bits of a key */
-#define NIC_EVENTS                                                                              \
-	512 /* entries of each event ring: what all queue pairs may have outstanding, and twice \
-	     * that in credits, so that a grant each half of them is in time */
+#define NIC_EVENTS                                                                               \
+	DXP_EVENTS /* entries of each event ring: what all queue pairs may have outstanding, and \
+		    * twice that in credits, so that a grant each half of them is in time */
 #define NIC_NAP_CREDIT                                                                             \
 	16 /* of each stream before any grant: a few commands; many peers at once may find no slot \
 	    */
@@ -205,9 +207,9 @@
 #define NIC_CREDIT_AHEAD_MAX 65535 /* a peer that grants more than this at once is not believed */
 #define NIC_BUFFERS_KEPT     64    /* NAPs that came out of order at once: 128 KiB */
 #define NIC_MEMORY_RETRY_NS \
-	(1000ull * 1000)          /* until whoever found no memory asks again: no spinning for it */
-#define NIC_DESCRIPTOR_BYTES 2048 /* head, then list entries or immediate data */
-#define NIC_INLINE_BYTES_MAX 1984 /* what is left of it behind the head */
+	(1000ull * 1000) /* until whoever found no memory asks again: no spinning for it */
+#define NIC_BUFFERS_AHEAD \
+	32 /* NAP buffers whose numbers are fetched ahead (C-30): one line of the ring */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
 #define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */

@@ -34,7 +34,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	xpu_judge(x, status);
 }
 
-static void completed(struct dxp_fabric *f, const struct nic_event *e)
+static void completed(struct dxp_fabric *f, const struct dxp_nic_event *e)
 {
 	switch (e->context & 0xff) {
 	case 0: op_completed((struct host_op *)(uintptr_t)e->context, e->status); break;
@@ -89,33 +89,33 @@ static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *d
 		event_arrived(f, node, data + at);
 }
 
-static void received(struct dxp_fabric *f, const struct nic_event *e, const uint8_t *data)
+static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const uint8_t *data)
 {
-	struct dxp_xpu *x = xpu_find(f, e->src_node);
+	struct dxp_xpu *x = xpu_find(f, e->node);
 
-	if (e->type != NIC_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x)
+	if (e->type != DXP_EVENT_NAP || e->qp != HOST_QP_COMMANDS || !x)
 		return;
 	x->heard_ns = f->turned_ns;
 	if (command_op(data, e->bytes) == COMMAND_REPLY)
-		reply_arrived(f, e->src_node, data, e->bytes);
+		reply_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_EVENT)
-		events_arrived(f, e->src_node, data, e->bytes);
+		events_arrived(f, e->node, data, e->bytes);
 }
 
 uint32_t arrivals_take(struct dxp_fabric *f)
 {
-	struct nic_event sent;
-	const struct nic_event *event;
+	struct dxp_nic_event sent;
+	const struct dxp_nic_event *event;
 	const uint8_t *data;
 	uint32_t count = 0;
 
-	while (nic_user_sent(f->window, &sent)) {
+	while (dxp_sent_take(f->window, &sent)) {
 		completed(f, &sent);
 		count++;
 	}
 	while ((event = nic_user_received_peek(f->window, &data))) {
 		received(f, event, data);
-		nic_user_received_release(f->window);
+		dxp_received_release(f->window);
 		count++;
 	}
 	f->ended += count;

@@ -98,7 +98,7 @@ static int join(struct dxp_fabric *f)
 		return error_set(DXP_ETIMEDOUT,
 				 "the manager at %s gave a lease but no node table; see its log",
 				 f->manager);
-	status = nic_region_register(node_nic(f->node), &f->probe_word, sizeof(f->probe_word),
+	status = nic_region_register(node_nic(f->node), 0, &f->probe_word, sizeof(f->probe_word),
 				     NIC_LOCAL, &f->probe_key);
 	return status == DXP_OK
 		       ? DXP_OK

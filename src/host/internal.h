@@ -9,6 +9,7 @@
 #define HOST_INTERNAL_H
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +57,7 @@ struct dxp_fabric {
 	pthread_mutex_t lock;
 	_Atomic uint32_t entering; /* threads that want the lock */
 	struct node *node;
-	struct nic_window *window;
+	struct dxp_window *window;
 	struct spin spin;
 	uint64_t timeout_ns;
 	struct dxp_xpu *
@@ -86,7 +87,7 @@ struct dxp_xpu {
 	struct dxp_xpu *next;
 	uint32_t references;
 	uint16_t node;
-	struct nic_target target;
+	struct dxp_target target;
 	uint32_t memory_key;
 	struct dxp_xpu_caps caps;
 	int status;       /* DXP_OK, or why it can be used no more */

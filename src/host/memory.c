@@ -53,10 +53,10 @@ struct transfer {
 
 static int post_piece(struct transfer *t)
 {
-	struct nic_window *w = t->xpu->fabric->window;
+	struct dxp_window *w = t->xpu->fabric->window;
 	uint32_t bytes = (uint32_t)min_u64(t->bytes - t->posted, HOST_PIECE_BYTES);
-	const struct nic_entry local = {.offset = t->posted, .bytes = bytes, .key = t->key};
-	const struct nic_entry remote = {
+	const struct dxp_entry local = {.offset = t->posted, .bytes = bytes, .key = t->key};
+	const struct dxp_entry remote = {
 		.offset = t->address + t->posted, .bytes = bytes, .key = t->xpu->memory_key};
 	const struct nic_lists lists = {
 		.local = &local, .remote = &remote, .local_count = 1, .remote_count = 1};
@@ -112,7 +112,7 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return x->status;
 	if (bytes == 0)
 		return DXP_OK;
-	int status = nic_region_register(nic, local, bytes, NIC_LOCAL, &t.key);
+	int status = nic_region_register(nic, 0, local, bytes, NIC_LOCAL, &t.key);
 	if (status != DXP_OK)
 		return status;
 	watch_begin(x);

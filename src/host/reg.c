@@ -17,9 +17,9 @@ struct access {
 
 static int post(struct access *a)
 {
-	struct nic_window *w = a->xpu->fabric->window;
+	struct dxp_window *w = a->xpu->fabric->window;
 	uint32_t count = (uint32_t)min_u64(a->count - a->posted, NIC_CFG_WORDS_MAX);
-	const struct nic_entry local = {
+	const struct dxp_entry local = {
 		.offset = a->posted * 4ull, .bytes = count * 4, .key = a->key};
 	uint64_t context = (uintptr_t)&a->op;
 	int status = a->write ? nic_user_cfg_write(w, HOST_QP_DATA, &a->xpu->target,
@@ -58,7 +58,7 @@ static int access_run(struct access *a)
 		return x->status;
 	if (!a->write) {
 		int status =
-			nic_region_register(nic, a->values, a->count * 4ull, NIC_LOCAL, &a->key);
+			nic_region_register(nic, 0, a->values, a->count * 4ull, NIC_LOCAL, &a->key);
 		if (status != DXP_OK)
 			return status;
 	}

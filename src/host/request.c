@@ -20,7 +20,7 @@ static bool posted(void *context)
 
 	p->status = x->status;
 	if (p->status == DXP_OK)
-		p->status = nic_user_nap(x->fabric->window, HOST_QP_COMMANDS, &x->target,
+		p->status = dxp_post_nap(x->fabric->window, HOST_QP_COMMANDS, &x->target,
 					 p->message, p->bytes, 0, p->context);
 	return p->status != DXP_EAGAIN;
 }

@@ -10,7 +10,7 @@
 static void probe(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
-	const struct nic_entry word = {
+	const struct dxp_entry word = {
 		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
 	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
 

@@ -11,23 +11,23 @@
 
 static bool op_is_read(uint8_t op)
 {
-	return op == NIC_OP_GET || op == NIC_OP_CFG_READ;
+	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* The length that the head promises; 0 when it promises nonsense. */
-static uint32_t descriptor_bytes(const struct nic_descriptor *d)
+/* Do the entries and the data that the head promises fit a descriptor? */
+static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
-	uint32_t inline_bytes = d->flags & NIC_FLAG_INLINE ? d->inline_bytes : 0;
+	uint32_t inline_bytes = d->flags & DXP_FLAG_INLINE ? d->inline_bytes : 0;
 
-	if (entries > NIC_LIST_ENTRIES_MAX || inline_bytes > NIC_INLINE_BYTES_MAX)
-		return 0;
-	return (uint32_t)(sizeof(*d) + entries * sizeof(struct nic_entry)) + inline_bytes;
+	return entries <= NIC_LIST_ENTRIES_MAX &&
+	       inline_bytes <= NIC_NAP_BYTES_MAX - entries * sizeof(struct dxp_entry);
 }
 
-static int piece_local(struct nic *n, const struct nic_entry *e, struct nic_piece *piece)
+static int piece_local(struct nic *n, uint32_t function, const struct dxp_entry *e,
+		       struct nic_piece *piece)
 {
-	struct nic_region *region = region_find(n, e->key);
+	struct nic_region *region = region_find(n, function, e->key);
 
 	if (!region)
 		return DXP_EACCESS;
@@ -41,15 +41,16 @@ static int piece_local(struct nic *n, const struct nic_entry *e, struct nic_piec
 	return DXP_OK;
 }
 
-static int lists_resolve(struct nic_request *r, const struct nic_entry *local, uint16_t local_count,
-			 const struct nic_entry *remote, uint16_t remote_count)
+static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, uint16_t local_count,
+			 const struct dxp_entry *remote, uint16_t remote_count)
 {
 	uint64_t local_bytes = 0, remote_bytes = 0;
 
 	r->local = r->pieces;
 	r->remote = r->pieces + local_count;
 	for (uint16_t i = 0; i < local_count; i++) {
-		int status = piece_local(r->function->nic, &local[i], &r->local[i]);
+		int status =
+			piece_local(r->function->nic, r->function->index, &local[i], &r->local[i]);
 		if (status != DXP_OK)
 			return status;
 		r->local_count++;
@@ -62,7 +63,7 @@ static int lists_resolve(struct nic_request *r, const struct nic_entry *local, u
 			.offset = remote[i].offset, .bytes = remote[i].bytes, .key = remote[i].key};
 		remote_bytes += remote[i].bytes;
 	}
-	if (r->head.op != NIC_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
+	if (r->head.op != DXP_OP_NAP && local_count > 0 && local_bytes != remote_bytes)
 		return DXP_EINVAL; /* C-24: the totals must agree */
 	r->total = (uint32_t)(local_count > 0 ? local_bytes : remote_bytes);
 	return (local_count > 0 ? local_bytes : remote_bytes) > NIC_MESSAGE_BYTES_MAX ? DXP_EINVAL
@@ -73,19 +74,19 @@ static int lists_resolve(struct nic_request *r, const struct nic_entry *local, u
  * sent. */
 static bool shape_good(const struct nic_request *r)
 {
-	const struct nic_descriptor *d = &r->head;
-	bool immediate = d->flags & NIC_FLAG_INLINE;
+	const struct dxp_descriptor *d = &r->head;
+	bool immediate = d->flags & DXP_FLAG_INLINE;
 
 	switch (d->op) {
-	case NIC_OP_NAP:
+	case DXP_OP_NAP:
 		return r->remote_count == 0 && r->total <= NIC_NAP_BYTES_MAX &&
 		       (!immediate || r->local_count == 0);
-	case NIC_OP_PUT: return r->remote_count > 0 && r->local_count > 0 && !immediate;
-	case NIC_OP_GET: return r->remote_count > 0 && r->local_count > 0 && !immediate;
-	case NIC_OP_CFG_READ:
+	case DXP_OP_PUT: return r->remote_count > 0 && r->local_count > 0 && !immediate;
+	case DXP_OP_GET: return r->remote_count > 0 && r->local_count > 0 && !immediate;
+	case DXP_OP_CFG_READ:
 		return r->remote_count == 1 && r->local_count == 1 && !immediate &&
 		       r->total % 4 == 0 && r->total <= 4 * NIC_CFG_WORDS_MAX;
-	case NIC_OP_CFG_WRITE:
+	case DXP_OP_CFG_WRITE:
 		return r->remote_count == 1 && r->local_count == 0 && immediate &&
 		       d->inline_bytes == r->total && r->total % 4 == 0 &&
 		       r->total <= 4 * NIC_CFG_WORDS_MAX;
@@ -95,60 +96,57 @@ static bool shape_good(const struct nic_request *r)
 
 /* The rest of the descriptor is copied out of the window too before it is looked at; what it
  * carries inside goes straight to where the message takes it from. */
-static int request_parse(struct nic_request *r, const uint8_t *slot, uint32_t bytes)
+static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
-	struct nic_entry entries[NIC_LIST_ENTRIES_MAX];
-	const struct nic_descriptor *d = &r->head;
+	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
+	const struct dxp_descriptor *d = &r->head;
 	uint32_t count = (uint32_t)d->src_count + d->dst_count;
-	uint32_t inline_bytes = d->flags & NIC_FLAG_INLINE ? d->inline_bytes : 0;
+	uint32_t inline_bytes = d->flags & DXP_FLAG_INLINE ? d->inline_bytes : 0;
 	int status = DXP_OK;
 
-	if (descriptor_bytes(d) != bytes)
+	if (!head_good(d))
 		return DXP_EINVAL;
 	if (count > 0) {
-		memcpy(entries, slot + sizeof(*d), count * sizeof(*entries));
-		const struct nic_entry *dst = entries + d->src_count;
+		memcpy(entries, slot->body, count * sizeof(*entries));
+		const struct dxp_entry *dst = entries + d->src_count;
 		status = op_is_read(d->op)
 				 ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
 				 : lists_resolve(r, entries, d->src_count, dst, d->dst_count);
 	}
 	if (status != DXP_OK)
 		return status;
-	if (inline_bytes > 0)
-		memcpy(r->immediate, slot + bytes - inline_bytes, inline_bytes);
-	if (d->flags & NIC_FLAG_INLINE && d->op == NIC_OP_NAP)
+	if (inline_bytes > DXP_HEAD_BYTES)
+		memcpy(r->immediate, slot->body + count * sizeof(*entries), inline_bytes);
+	else if (inline_bytes > 0)
+		memcpy(r->immediate, d->data, inline_bytes);
+	if (d->flags & DXP_FLAG_INLINE && d->op == DXP_OP_NAP)
 		r->total = inline_bytes;
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-static bool descriptor_broken(struct nic_function *f)
+/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
+ * no queue pair that could be told of its end. */
+static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
-	f->nic->counters.descriptors_bad++;
-	atomic_store(&f->window->error, (uint32_t)-DXP_EINVAL);
-	return true;
-}
-
-/* Takes one published doorbell. False when it must stay where it is: no room for its request. */
-static bool doorbell_take(struct nic_function *f, uint32_t bytes)
-{
-	const uint8_t *slot = f->window->descriptors[f->consumer % NIC_DOORBELLS];
 	struct nic *n = f->nic;
-
-	if (bytes < sizeof(struct nic_descriptor) || bytes > NIC_DESCRIPTOR_BYTES)
-		return descriptor_broken(f);
 	struct nic_request *r = request_get(n);
+
 	if (!r) {
 		memory_short(n);
 		return false;
 	}
-	memcpy(&r->head, slot, sizeof(r->head));
+	memcpy(&r->head, &slot->head, sizeof(r->head));
 	bool exists = r->head.qp < NIC_QPS_PER_FUNCTION;
 	if (!exists || f->queues[r->head.qp].outstanding >= NIC_OUTSTANDING_MAX) {
 		request_put(n, r);
-		return exists ? false : descriptor_broken(f);
+		if (exists)
+			return false;
+		n->counters.descriptors_bad++;
+		function_stop(f, DXP_EINVAL);
+		return false;
 	}
 	r->function = f;
-	r->status = request_parse(r, slot, bytes);
+	r->status = request_parse(r, slot);
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
 		r->cut_done = true;
@@ -166,16 +164,15 @@ static uint32_t outstanding_total(const struct nic_function *f)
 	return total;
 }
 
-/* The oldest doorbell that is not taken yet, or NULL when nobody has rung. */
-static const struct nic_doorbell *doorbell_next(const struct nic_function *f)
+/* The oldest descriptor that is not taken yet, or NULL when nobody has rung. */
+static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 {
-	const struct nic_doorbell *bell = &f->window->doorbells[f->consumer % NIC_DOORBELLS];
+	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
 
-	/* Pairs with the user's release: descriptor and length are there. */
-	if (atomic_load_explicit(&bell->lap, memory_order_acquire) !=
-	    nic_lap(f->consumer, NIC_DOORBELLS))
+	/* Pairs with the user's release: the descriptor is there. */
+	if (dxp_load_acquire(&slot->head.lap) != dxp_lap(f->consumer, NIC_DOORBELLS))
 		return NULL;
-	return bell;
+	return slot;
 }
 
 /* A full event ring counts as ready: its user empties it without telling anybody. */
@@ -185,11 +182,10 @@ bool nic_doorbell_ready(const struct nic *n)
 		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
-		if (!f->window || !doorbell_next(f))
+		const struct dxp_slot *slot = f->window && !f->stopped ? doorbell_next(f) : NULL;
+		if (!slot)
 			continue;
-		const struct nic_descriptor *head =
-			(const void *)f->window->descriptors[f->consumer % NIC_DOORBELLS];
-		uint8_t qp = head->qp; /* once: the user may change it */
+		uint8_t qp = slot->head.qp; /* once: the user may change it */
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
 			return true;
 	}
@@ -198,22 +194,22 @@ bool nic_doorbell_ready(const struct nic *n)
 
 uint32_t doorbells_take(struct nic_function *f)
 {
-	struct nic_window *w = f->window;
-	const struct nic_doorbell *bell = doorbell_next(f);
+	struct dxp_window *w = f->window;
+	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
 	uint32_t taken = 0;
 
-	if (!bell)
+	if (!slot)
 		return 0;
 	/* Each request needs a slot for its completion. */
 	uint32_t spent = outstanding_total(f) + sent_unread(f);
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
-		bell = doorbell_next(f);
-		if (!bell || !doorbell_take(f, bell->bytes))
+		slot = doorbell_next(f);
+		if (!slot || !doorbell_take(f, slot))
 			break;
 		f->consumer++;
 		taken++;
 		/* The slot was copied out: the user may claim it again. */
-		atomic_store_explicit(&w->consumer, f->consumer, memory_order_release);
+		dxp_store_release(&w->consumer, f->consumer);
 	}
 	f->nic->counters.doorbells += taken;
 	return taken;

@@ -3,33 +3,36 @@
  * believed only as far as it makes sense: a nonsensical one reads as a full ring. */
 #include <string.h>
 
+#include <dxp/status.h>
+
 #include "nic/internal.h"
 
-static uint32_t unread(struct nic_event_ring *ring, uint32_t written)
+static uint32_t unread(const uint32_t *consumer, uint32_t written)
 {
 	/* Pairs with the user's release: the slots before it were read out. */
-	uint32_t count = written - atomic_load_explicit(&ring->consumer, memory_order_acquire);
+	uint32_t count = written - dxp_load_acquire(consumer);
 
 	return count > NIC_EVENTS ? NIC_EVENTS : count;
 }
 
-static void slot_write(struct nic_event_ring *ring, uint32_t index, const struct nic_event *event)
+static void slot_write(struct dxp_nic_event *ring, uint32_t index,
+		       const struct dxp_nic_event *event)
 {
-	struct nic_event *slot = &ring->slots[index % NIC_EVENTS];
+	struct dxp_nic_event *slot = &ring[index % NIC_EVENTS];
 
-	memcpy(slot, event, offsetof(struct nic_event, lap));
+	memcpy(slot, event, offsetof(struct dxp_nic_event, lap));
 	/* Publishes the event; pairs with the user's acquire. */
-	atomic_store_explicit(&slot->lap, nic_lap(index, NIC_EVENTS), memory_order_release);
+	dxp_store_release(&slot->lap, dxp_lap(index, NIC_EVENTS));
 }
 
 uint32_t sent_unread(const struct nic_function *f)
 {
-	return unread(&f->window->sent, f->sent_index);
+	return unread(&f->window->sent_consumer, f->sent_index);
 }
 
-void sent_write(struct nic_function *f, const struct nic_event *event)
+void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
-	slot_write(&f->window->sent, f->sent_index++, event);
+	slot_write(f->window->sent, f->sent_index++, event);
 }
 
 uint32_t received_slots(const struct nic_function *f)
@@ -37,12 +40,14 @@ uint32_t received_slots(const struct nic_function *f)
 	return f->nic->options.receive_slots;
 }
 
+/* A NAP that was read may have left its buffer with the user: then that is what is used. */
 uint32_t received_unread(struct nic_function *f)
 {
-	uint32_t count = unread(&f->window->received, f->received_index);
+	uint32_t count = unread(&f->window->received_consumer, f->received_index);
+	uint32_t away = NIC_EVENTS - buffers_available(f);
 
 	f->received_consumed = f->received_index - count;
-	return count;
+	return count > away ? count : away;
 }
 
 uint32_t received_used(struct nic_function *f)
@@ -52,16 +57,19 @@ uint32_t received_used(struct nic_function *f)
 
 /* C-28: a slot is kept before anything is accepted that will need it. Those that must wait for
  * others of their stream get at most half of the ring: if they held it all, none of those that they
- * wait for could be accepted. The user's index is looked at only when what was seen of it last does
- * not suffice. */
+ * wait for could be accepted. The user's indices are looked at only when what was seen of them last
+ * does not suffice. */
 bool received_room(struct nic_function *f, bool next)
 {
 	uint32_t slots = received_slots(f);
 
 	if (!next && f->received_reserved >= slots / 2)
 		return false;
-	return f->received_index - f->received_consumed + f->received_reserved < slots ||
-	       received_used(f) < slots;
+	if (f->received_index - f->received_consumed + f->received_reserved < slots &&
+	    f->buffer_count > f->received_reserved)
+		return true;
+	buffers_fetch(f);
+	return received_used(f) < slots;
 }
 
 void received_reserve(struct nic_function *f)
@@ -74,9 +82,15 @@ void received_unreserve(struct nic_function *f)
 	f->received_reserved--;
 }
 
-void received_write(struct nic_function *f, const struct nic_event *event, const uint8_t *payload)
+void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)
 {
-	if (event->type == NIC_EVENT_NAP && event->bytes > 0)
-		memcpy(f->window->nap[f->received_index % NIC_EVENTS], payload, event->bytes);
-	slot_write(&f->window->received, f->received_index++, event);
+	event->buffer = DXP_NO_BUFFER;
+	if (event->type == DXP_EVENT_NAP && event->bytes > DXP_EVENT_BYTES) {
+		if (!buffer_take(f, &event->buffer))
+			return; /* its user broke the ring of buffers, and has been stopped */
+		memcpy(f->window->nap[event->buffer], payload, event->bytes);
+	} else if (event->type == DXP_EVENT_NAP && event->bytes > 0) {
+		memcpy(event->data, payload, event->bytes);
+	}
+	slot_write(f->window->received, f->received_index++, event);
 }

@@ -11,12 +11,13 @@ struct nic_region {
 	uint8_t *base;
 	uint64_t bytes;
 	uint32_t key; /* 0: free */
+	uint32_t function;
 	uint32_t rights;
 	uint32_t uses; /* operations in progress that point into it */
 };
 
-/* The region of a key, or NULL. Compares all 32 bits whatever differs. */
-struct nic_region *region_find(struct nic *n, uint32_t key);
+/* The region of a key of this function, or NULL. Compares all 32 bits whatever differs. */
+struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
@@ -33,7 +34,7 @@ struct nic_piece {
 struct nic_request {
 	struct nic_request *next; /* in the queue pair, in order of posting */
 	struct nic_function *function;
-	struct nic_descriptor head;
+	struct dxp_descriptor head;
 	uint32_t total;   /* bytes of either list */
 	uint32_t cut;     /* bytes for which messages were made */
 	uint32_t pending; /* messages and reads not finished */
@@ -83,14 +84,21 @@ struct nic_queue {
 
 struct nic_function {
 	struct nic *nic;
-	struct nic_window *window; /* NULL: not open */
+	struct dxp_window *window; /* NULL: not open */
 	uint32_t index;
 	uint32_t consumer;   /* own copy: the window's may be scribbled on */
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
+	uint64_t total_bytes;       /* placed here by PUTs of others */
 	uint32_t received_consumed; /* what the user was last seen to have taken */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
+	bool stopped;               /* its user broke the rules of the window */
+	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
+	uint32_t buffer_count;      /* in `buffer_ahead` */
+	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
+	uint64_t buffer_held[NIC_EVENTS / 64]; /* bit i: buffer i is with the user, or was given
+						  back and not fetched yet */
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
@@ -221,6 +229,8 @@ struct nic {
 /* nic.c */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
+/* Its user broke the rules: the function serves nobody any more, and reads why. */
+void function_stop(struct nic_function *f, int status);
 uint32_t stream_index(uint8_t function,
 		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
 struct nic_function *stream_function(struct nic *n, uint32_t index);
@@ -243,9 +253,15 @@ bool received_room(struct nic_function *f,
 		   bool next); /* next: for the message whose turn it is in its stream */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
-void received_write(struct nic_function *f, const struct nic_event *event, const uint8_t *payload);
-void sent_write(struct nic_function *f, const struct nic_event *event);
+void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload);
+void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
 uint32_t sent_unread(const struct nic_function *f);
+
+/* buffer.c: NAP buffers */
+void buffers_open(struct nic_function *f);
+void buffers_fetch(struct nic_function *f);
+uint32_t buffers_available(const struct nic_function *f); /* with the engine, or given back to it */
+bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function was stopped */
 
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);

@@ -133,10 +133,10 @@ void nic_node_set(struct nic *n, uint16_t node)
 	rltp_endpoint_node(n->endpoint, node);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		if (n->functions[i].window)
-			atomic_store(&n->functions[i].window->node, node);
+			dxp_store_release(&n->functions[i].window->node, node);
 }
 
-int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w)
+int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 {
 	if (function >= NIC_FUNCTIONS)
 		return DXP_EINVAL;
@@ -148,13 +148,22 @@ int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w)
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
 			f->qp_magic[q] = 1; /* 0 stands in answers */
-	w->magic = NIC_WINDOW_MAGIC;
-	w->version = NIC_WINDOW_VERSION;
+	buffers_open(f);
+	w->magic = DXP_WINDOW_MAGIC;
+	w->version = DXP_WINDOW_VERSION;
 	w->bytes = sizeof(*w);
 	w->function = function;
 	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
-	atomic_store(&w->node, n->options.node);
+	dxp_store_release(&w->node, n->options.node);
+	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
 	return DXP_OK;
+}
+
+void function_stop(struct nic_function *f, int status)
+{
+	f->stopped = true;
+	dxp_store_release(&f->window->error, (uint32_t)-status);
+	dxp_store_release(&f->window->state, DXP_FUNCTION_STOPPED);
 }
 
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)

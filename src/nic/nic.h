@@ -75,23 +75,24 @@ void nic_destroy(struct nic *n);
 /* The own id, once the manager has given it. */
 void nic_node_set(struct nic *n, uint16_t node);
 
-/* Opens function 0 .. 7 on a zeroed window that the caller owns (sizeof(struct nic_window)) and
+/* Opens function 0 .. 7 on a zeroed window that the caller owns (sizeof(struct dxp_window)) and
  * keeps until nic_destroy. Queue pairs 0 .. 3 get fresh magics, readable in the window. DXP_EEXIST,
  * DXP_EINVAL. */
-int nic_function_open(struct nic *n, uint32_t function, struct nic_window *w);
+int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
 /* The function's share of each session's bandwidth, 1 .. 64 against the weights of the other
  * functions; 1 at first. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
-/* Memory that descriptors and peers may name. `base` stays the caller's and must outlive the
- * region. */
+/* Memory that the descriptors of one function, and peers who address it, may name. `base` stays the
+ * caller's and must outlive the region. */
 enum nic_rights {
 	NIC_LOCAL = 0, /* own descriptors only: source and destination of own operations */
 	NIC_REMOTE_READ = 1 << 0,  /* GET by whoever has the key */
 	NIC_REMOTE_WRITE = 1 << 1, /* PUT by whoever has the key */
 };
-int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t rights, uint32_t *key);
+int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
+			uint32_t rights, uint32_t *key);
 
 /* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is
  * worthless. */

@@ -32,10 +32,11 @@ static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 	return *offset <= last;
 }
 
-static struct rltp_verdict region_check(struct nic *n, uint32_t key, uint32_t right,
-					uint64_t offset, uint64_t bytes, struct nic_region **out)
+static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32_t key,
+					uint32_t right, uint64_t offset, uint64_t bytes,
+					struct nic_region **out)
 {
-	struct nic_region *region = region_find(n, key);
+	struct nic_region *region = region_find(n, function, key);
 
 	if (!region) {
 		n->counters.key_reject++;
@@ -63,17 +64,14 @@ static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
 
 	if (!payload_offset(h, &offset) || offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict =
-		region_check(n, h->key, NIC_REMOTE_WRITE, h->addr - offset, h->msg_bytes, &region);
+	struct rltp_verdict verdict = region_check(n, f->index, h->key, NIC_REMOTE_WRITE,
+						   h->addr - offset, h->msg_bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	place(region->base + h->addr, payload, h->payload_bytes,
 	      h->msg_bytes - offset - h->payload_bytes);
-	/* The engine is the only writer: a locked addition would wait for all that place has
-	 * stored. */
-	uint64_t total = atomic_load_explicit(&f->window->put_bytes, memory_order_relaxed);
-	atomic_store_explicit(&f->window->put_bytes, total + h->payload_bytes,
-			      memory_order_release);
+	f->total_bytes += h->payload_bytes;
+	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
 	return ACCEPTED;
 }
 
@@ -109,8 +107,8 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (wire_get_decode(payload, h->payload_bytes, &r->get) != DXP_OK || r->get.bytes == 0 ||
 	    r->get.bytes > NIC_MESSAGE_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict =
-		region_check(n, h->key, NIC_REMOTE_READ, h->addr, r->get.bytes, &region);
+	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_READ,
+						   h->addr, r->get.bytes, &region);
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
@@ -242,13 +240,13 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 		       const struct wire_header *h, const uint8_t *payload)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
-	struct nic_event event = {
+	struct dxp_nic_event event = {
 		.imm = h->imm,
 		.bytes = h->msg_bytes,
-		.qp = h->dst_qp,
-		.src_node = h->src_node,
-		.src_qp = (uint16_t)h->key,
-		.type = NIC_EVENT_NAP,
+		.qp = (uint8_t)h->dst_qp,
+		.node = h->src_node,
+		.peer_qp = (uint16_t)h->key,
+		.type = DXP_EVENT_NAP,
 	};
 
 	if (h->type != WIRE_NAP || (h->flags & whole) != whole || h->msg_id != stream->next ||
@@ -328,7 +326,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	struct nic *n = peer_nic(p);
 
 	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !n->functions[h->dst_function].window) {
+	    !n->functions[h->dst_function].window || n->functions[h->dst_function].stopped) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}

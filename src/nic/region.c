@@ -18,17 +18,22 @@ static uint32_t key_draw(struct nic *n, uint32_t index)
 	return key ? key : NIC_REGIONS_MAX; /* 0 means free */
 }
 
-int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t rights, uint32_t *key)
+int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
+			uint32_t rights, uint32_t *key)
 {
-	if (!base || bytes == 0 || (uintptr_t)base + bytes < (uintptr_t)base)
+	if (function >= NIC_FUNCTIONS || !base || bytes == 0 ||
+	    (uintptr_t)base + bytes < (uintptr_t)base)
 		return DXP_EINVAL;
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++) {
 		uint32_t index = (n->region_hint + i) & INDEX_MASK;
 		struct nic_region *r = &n->regions[index];
 		if (r->key)
 			continue;
-		*r = (struct nic_region){
-			.base = base, .bytes = bytes, .rights = rights, .key = key_draw(n, index)};
+		*r = (struct nic_region){.base = base,
+					 .bytes = bytes,
+					 .function = function,
+					 .rights = rights,
+					 .key = key_draw(n, index)};
 		n->region_hint = index + 1;
 		*key = r->key;
 		return DXP_OK;
@@ -38,9 +43,9 @@ int nic_region_register(struct nic *n, void *base, uint64_t bytes, uint32_t righ
 
 int nic_region_deregister(struct nic *n, uint32_t key)
 {
-	struct nic_region *r = region_find(n, key);
+	struct nic_region *r = &n->regions[key & INDEX_MASK];
 
-	if (!r)
+	if (key == 0 || r->key != key)
 		return DXP_ENOENT;
 	if (r->uses > 0)
 		return DXP_EBUSY;
@@ -48,9 +53,9 @@ int nic_region_deregister(struct nic *n, uint32_t key)
 	return DXP_OK;
 }
 
-struct nic_region *region_find(struct nic *n, uint32_t key)
+struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
 
-	return key != 0 && (r->key ^ key) == 0 ? r : NULL;
+	return key != 0 && ((r->key ^ key) | (r->function ^ function)) == 0 ? r : NULL;
 }

@@ -33,12 +33,13 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	while (q->head && q->head->cut_done && q->head->pending == 0) {
 		struct nic_request *r = q->head;
-		struct nic_event event = {
+		struct dxp_nic_event event = {
 			.context = r->head.context,
 			.bytes = r->total,
 			.qp = r->head.qp,
-			.src_node = r->head.dst_node,
-			.type = NIC_EVENT_SENT,
+			.node = r->head.dst_node,
+			.peer_qp = (uint16_t)(r->head.dst_function << 8 | r->head.dst_qp),
+			.type = DXP_EVENT_SENT,
 			.status = (int8_t)r->status,
 		};
 		q->head = r->next;
@@ -189,7 +190,7 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 static bool put_cut(struct nic_request *r, struct nic_peer *p)
 {
 	uint32_t bytes = piece_span(r, LINK_SLICES_MAX);
-	bool event = r->head.flags & NIC_FLAG_NOTIFY && r->cut + bytes == r->total;
+	bool event = r->head.flags & DXP_FLAG_NOTIFY && r->cut + bytes == r->total;
 	struct nic_message *m = message_begin(r, p, WIRE_PUT, event);
 
 	if (!m)
@@ -261,7 +262,7 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 
 static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 {
-	bool writing = r->head.op == NIC_OP_CFG_WRITE;
+	bool writing = r->head.op == DXP_OP_CFG_WRITE;
 	struct nic_read *read;
 	struct nic_message *m =
 		read_message_begin(r, p, writing ? WIRE_CFG_WR : WIRE_CFG_RD, &read);
@@ -308,9 +309,9 @@ static void request_advance(struct nic_request *r)
 			return;
 		}
 		switch (r->head.op) {
-		case NIC_OP_NAP: more = nap_cut(r, p); break;
-		case NIC_OP_PUT: more = put_cut(r, p); break;
-		case NIC_OP_GET: more = get_cut(r, p); break;
+		case DXP_OP_NAP: more = nap_cut(r, p); break;
+		case DXP_OP_PUT: more = put_cut(r, p); break;
+		case DXP_OP_GET: more = get_cut(r, p); break;
 		default: more = cfg_cut(r, p);
 		}
 	}

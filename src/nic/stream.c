@@ -115,13 +115,13 @@ void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record *r)
 {
 	struct nic_function *f = stream_function(peer_nic(p), index);
-	struct nic_event event = {
+	struct dxp_nic_event event = {
 		.imm = r->imm,
 		.bytes = r->bytes,
-		.qp = (uint16_t)(index % NIC_QPS_PER_FUNCTION),
-		.src_node = p->session->node,
-		.src_qp = (uint16_t)r->src_qp,
-		.type = r->type == WIRE_NAP ? NIC_EVENT_NAP : NIC_EVENT_PUT,
+		.qp = (uint8_t)(index % NIC_QPS_PER_FUNCTION),
+		.node = p->session->node,
+		.peer_qp = (uint16_t)r->src_qp,
+		.type = r->type == WIRE_NAP ? DXP_EVENT_NAP : DXP_EVENT_PUT,
 	};
 
 	if (r->reserved) {

@@ -13,7 +13,7 @@ struct node {
 	struct node_options options;
 	struct link *link;
 	struct nic *nic;
-	struct nic_window *window;
+	struct dxp_window *window;
 	struct member *member; /* NULL with a static id */
 	struct mac *mac;       /* keyed with the fabric key: makes the tokens of RESET frames */
 	uint8_t uuid[WIRE_UUID_BYTES];

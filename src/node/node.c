@@ -332,7 +332,7 @@ bool node_sleep_announce(struct node *n)
 {
 	/* Both this and node_wake change the word, so one of the two comes second: either we see
 	 * its doorbell, or it sees our announcement. */
-	atomic_exchange_explicit(&n->window->need_wakeup, 1, memory_order_acq_rel);
+	__atomic_exchange_n(&n->window->need_wakeup, 1, __ATOMIC_ACQ_REL);
 	if (!nic_doorbell_ready(n->nic))
 		return true;
 	node_sleep_end(n);
@@ -341,7 +341,7 @@ bool node_sleep_announce(struct node *n)
 
 void node_sleep_end(struct node *n)
 {
-	atomic_store_explicit(&n->window->need_wakeup, 0, memory_order_relaxed);
+	__atomic_store_n(&n->window->need_wakeup, 0, __ATOMIC_RELAXED);
 }
 
 void node_wait(struct node *n, uint64_t deadline_ns)
@@ -360,7 +360,7 @@ void node_wait_clear(struct node *n)
 void node_wake(struct node *n)
 {
 	/* A change that changes nothing: see node_sleep_announce. */
-	if (atomic_fetch_or_explicit(&n->window->need_wakeup, 0, memory_order_acq_rel))
+	if (__atomic_fetch_or(&n->window->need_wakeup, 0, __ATOMIC_ACQ_REL))
 		link_wake(n->link);
 }
 
@@ -384,7 +384,7 @@ struct nic *node_nic(struct node *n)
 	return n->nic;
 }
 
-struct nic_window *node_window(struct node *n)
+struct dxp_window *node_window(struct node *n)
 {
 	return n->window;
 }

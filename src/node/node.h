@@ -91,13 +91,13 @@ void node_wait_clear(struct node *n);
 
 uint16_t node_id(const struct node *n); /* WIRE_NODE_NONE before the lease */
 struct nic *node_nic(struct node *n);
-struct nic_window *node_window(struct node *n);
+struct dxp_window *node_window(struct node *n);
 const struct node_table *node_table(const struct node *n);
 void node_address(const struct node *n, struct wire_address *out);
 
 /* Service queue pair of another node, from the table. DXP_ENOENT: no such node; DXP_EACCESS: not
  * granted; DXP_EPEERLOST: dead. */
-int node_target(const struct node *n, uint16_t id, struct nic_target *out);
+int node_target(const struct node *n, uint16_t id, struct dxp_target *out);
 
 /* Traffic with one peer: payload bytes sent first and received first. 0 for unknown ones. */
 void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t *received_bytes);

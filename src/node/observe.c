@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/observe.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -86,7 +86,7 @@ uint32_t peers_update(struct node *n)
 	return count;
 }
 
-int node_target(const struct node *n, uint16_t id, struct nic_target *out)
+int node_target(const struct node *n, uint16_t id, struct dxp_target *out)
 {
 	const struct node_entry *e = node_table_find(member_table(n->member), id);
 
@@ -96,7 +96,7 @@ int node_target(const struct node *n, uint16_t id, struct nic_target *out)
 		return DXP_EACCESS;
 	if (!e->alive)
 		return DXP_EPEERLOST;
-	*out = (struct nic_target){
+	*out = (struct dxp_target){
 		.node = id, .function = 0, .qp = NODE_SERVICE_QP, .magic = e->magic};
 	return DXP_OK;
 }

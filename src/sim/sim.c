@@ -13,7 +13,7 @@
 
 struct sim_host {
 	struct nic *nic;
-	struct nic_window *window;
+	struct dxp_window *window;
 	uint64_t incarnation;
 };
 
@@ -174,7 +174,7 @@ struct nic *sim_nic(struct sim *s, uint32_t host)
 	return s->hosts[host].nic;
 }
 
-struct nic_window *sim_window(struct sim *s, uint32_t host)
+struct dxp_window *sim_window(struct sim *s, uint32_t host)
 {
 	return s->hosts[host].window;
 }
@@ -184,9 +184,9 @@ struct net *sim_net(struct sim *s)
 	return s->net;
 }
 
-struct nic_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
+struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 {
-	return (struct nic_target){(uint16_t)(host + 1), 0, qp,
+	return (struct dxp_target){(uint16_t)(host + 1), 0, qp,
 				   s->hosts[host].window->qp_magic[qp]};
 }
 

@@ -40,11 +40,11 @@ void sim_destroy(struct sim *s);
 
 uint64_t sim_now(const struct sim *s);
 struct nic *sim_nic(struct sim *s, uint32_t host);
-struct nic_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
+struct dxp_window *sim_window(struct sim *s, uint32_t host); /* of function 0 */
 struct net *sim_net(struct sim *s);
 
 /* The queue pair 0 .. 3 of a host's function 0, as a target for the others. */
-struct nic_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
+struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
 /* Runs until `done` says so, or `limit_ns` of virtual time have passed from now, or nothing is left
  * to happen. `done` is asked after every step and may post. Returns true when `done` did. */

@@ -33,7 +33,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 }
 
 /* No tenant: the answer goes to the queue pair that the command names. */
-static void open_refuse(struct slot *s, const struct nic_target *to, uint32_t sequence, int status)
+static void open_refuse(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
 	uint8_t data[COMMAND_BYTES_MAX];
@@ -52,16 +52,16 @@ static int open_check(struct slot *s, uint16_t host)
 	return e.kind == MANAGE_HOST && e.granted ? DXP_OK : DXP_EACCESS;
 }
 
-static bool same_target(const struct nic_target *a, const struct nic_target *b)
+static bool same_target(const struct dxp_target *a, const struct dxp_target *b)
 {
 	return a->function == b->function && a->qp == b->qp && a->magic == b->magic;
 }
 
-static void open_take(struct slot *s, const struct nic_event *from, const struct command *c)
+static void open_take(struct slot *s, const struct dxp_nic_event *from, const struct command *c)
 {
-	struct nic_target to = {
-		.node = from->src_node,
-		.function = (uint8_t)(from->src_qp >> 8),
+	struct dxp_target to = {
+		.node = from->node,
+		.function = (uint8_t)(from->peer_qp >> 8),
 		.qp = c->reply_qp,
 		.magic = c->reply_magic,
 	};
@@ -91,21 +91,21 @@ static void close_take(struct tenant *t, const struct command *c)
 	tenant_leave(t, DXP_ECANCELED);
 }
 
-static void command_take(struct slot *s, const struct nic_event *from, const uint8_t *data)
+static void command_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command c;
 
 	if (command_decode(data, from->bytes, &c) != DXP_OK) {
-		refused(s, from->src_node, "it does not parse");
+		refused(s, from->node, "it does not parse");
 		return;
 	}
 	if (c.op == COMMAND_OPEN) {
 		open_take(s, from, &c);
 		return;
 	}
-	struct tenant *t = tenant_find(s, from->src_node);
+	struct tenant *t = tenant_find(s, from->node);
 	if (!t) {
-		refused(s, from->src_node, "it has not opened the xPU");
+		refused(s, from->node, "it has not opened the xPU");
 		return;
 	}
 	switch (c.op) {
@@ -119,13 +119,13 @@ static void command_take(struct slot *s, const struct nic_event *from, const uin
 	}
 }
 
-static void event_take(struct slot *s, const struct nic_event *from, const uint8_t *data)
+static void event_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command_event e;
 
 	if (command_event_decode(data, from->bytes, &e) != DXP_OK ||
-	    EVENT_XPU(e.event) != from->src_node) {
-		refused(s, from->src_node, "an event that is not its own");
+	    EVENT_XPU(e.event) != from->node) {
+		refused(s, from->node, "an event that is not its own");
 		return;
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
@@ -133,14 +133,14 @@ static void event_take(struct slot *s, const struct nic_event *from, const uint8
 		return; /* its host has closed us, and nobody here waits */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
-		tenant_complain(t, "an event of node %u cannot be kept: %s", from->src_node,
+		tenant_complain(t, "an event of node %u cannot be kept: %s", from->node,
 				dxp_status_text(status));
 }
 
-void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data)
+void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data)
 {
 	if (event->qp != NODE_SERVICE_QP)
-		refused(s, event->src_node, "not for the service queue pair");
+		refused(s, event->node, "not for the service queue pair");
 	else if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_take(s, event, data);
 	else

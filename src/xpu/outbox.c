@@ -12,8 +12,8 @@ struct message {
 	struct message *next;
 	struct queue *queue;
 	enum outbox_kind kind;
-	struct nic_target to;
-	struct nic_entry local, remote; /* PUT: local.bytes > 0 */
+	struct dxp_target to;
+	struct dxp_entry local, remote; /* PUT: local.bytes > 0 */
 	outbox_done done;
 	void *context;
 	uint32_t bytes;
@@ -31,11 +31,11 @@ struct queue {
 };
 
 struct outbox {
-	struct nic_window *window;
+	struct dxp_window *window;
 	struct queue *queues; /* whoever is first has the next turn */
 };
 
-int outbox_create(struct nic_window *window, struct outbox **out)
+int outbox_create(struct dxp_window *window, struct outbox **out)
 {
 	struct outbox *o = calloc(1, sizeof(*o));
 
@@ -127,7 +127,7 @@ static int message_put(struct outbox *o, const struct message *head, const void 
 	return DXP_OK;
 }
 
-int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to,
+int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const void *data, uint32_t bytes, outbox_done done, void *context)
 {
 	const struct message head = {
@@ -136,8 +136,8 @@ int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target 
 	return message_put(o, &head, data);
 }
 
-int outbox_put(struct outbox *o, const struct nic_target *to, const struct nic_entry *local,
-	       const struct nic_entry *remote, outbox_done done, void *context)
+int outbox_put(struct outbox *o, const struct dxp_target *to, const struct dxp_entry *local,
+	       const struct dxp_entry *remote, outbox_done done, void *context)
 {
 	const struct message head = {.kind = OUTBOX_PEER,
 				     .to = *to,
@@ -210,7 +210,7 @@ static int message_post(struct outbox *o, const struct message *m)
 
 	if (m->local.bytes > 0)
 		return nic_user_put(o->window, qp, &m->to, &lists, context);
-	return nic_user_nap(o->window, qp, &m->to, m->data, m->bytes, 0, context);
+	return dxp_post_nap(o->window, qp, &m->to, m->data, m->bytes, 0, context);
 }
 
 /* Posts what this node may have under way. False when the window is full. */
@@ -234,7 +234,7 @@ static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 	return true;
 }
 
-static void completion_take(const struct nic_event *e)
+static void completion_take(const struct dxp_nic_event *e)
 {
 	struct message *m = (struct message *)(uintptr_t)e->context;
 	struct queue *q = m->queue;
@@ -277,10 +277,10 @@ static void turn_pass(struct outbox *o)
 
 uint32_t outbox_service(struct outbox *o)
 {
-	struct nic_event e;
+	struct dxp_nic_event e;
 	uint32_t work = 0;
 
-	while (nic_user_sent(o->window, &e)) {
+	while (dxp_sent_take(o->window, &e)) {
 		completion_take(&e);
 		work++;
 	}

@@ -23,19 +23,19 @@ enum outbox_kind { OUTBOX_HOST, OUTBOX_PEER };
  * outbox_service and outbox_drop, never from the functions that put something in. */
 typedef void (*outbox_done)(void *context, int status);
 
-int outbox_create(struct nic_window *window, struct outbox **out);
+int outbox_create(struct dxp_window *window, struct outbox **out);
 /* Forgets what is left; nobody is called. */
 void outbox_destroy(struct outbox *o);
 /* Ends everything with `status`, also what the NIC still has: its completions must not be taken any
  * more. */
 void outbox_end(struct outbox *o, int status);
 
-/* Puts in a NAP of up to NIC_INLINE_BYTES_MAX, which is copied. `done` may be NULL. DXP_ENOMEM. */
-int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct nic_target *to,
+/* Puts in a NAP of up to NIC_NAP_BYTES_MAX, which is copied. `done` may be NULL. DXP_ENOMEM. */
+int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
 	       const void *data, uint32_t bytes, outbox_done done, void *context);
 /* Puts in a PUT of one piece to another xPU. DXP_ENOMEM. */
-int outbox_put(struct outbox *o, const struct nic_target *to, const struct nic_entry *local,
-	       const struct nic_entry *remote, outbox_done done, void *context);
+int outbox_put(struct outbox *o, const struct dxp_target *to, const struct dxp_entry *local,
+	       const struct dxp_entry *remote, outbox_done done, void *context);
 
 /* How many wait or are under way to a node. */
 uint32_t outbox_count(const struct outbox *o, uint16_t node);

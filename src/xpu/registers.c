@@ -49,8 +49,7 @@ static void state_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_KERNELS] = c->kernels;
 	v->words[CFG_BUILDS] = c->builds;
 	cfg_set_64(v, CFG_SENT_LO, c->sent_bytes);
-	cfg_set_64(v, CFG_RECEIVED_LO,
-		   atomic_load_explicit(&node_window(s->node)->put_bytes, memory_order_relaxed));
+	cfg_set_64(v, CFG_RECEIVED_LO, dxp_load_acquire64(&node_window(s->node)->total_bytes));
 }
 
 static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, uint32_t count,

@@ -28,7 +28,7 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 {
 	struct outbox *o = t->slot->outbox;
 
-	assert(bytes > 0 && bytes <= NIC_INLINE_BYTES_MAX);
+	assert(bytes > 0 && bytes <= NIC_NAP_BYTES_MAX);
 	if (t->gone)
 		return;
 	if (outbox_count(o, t->host) >= XPU_OUTBOX_MAX ||
@@ -114,7 +114,7 @@ uint64_t events_deadline(const struct slot *s)
 	return deadline;
 }
 
-int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
 	       outbox_done done, void *context)
 {
 	uint8_t data[COMMAND_BYTES_MAX];

@@ -98,7 +98,7 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = worker_start(s);
 	if (status == DXP_OK)
-		status = nic_region_register(node_nic(s->node), arena_base(s->arena),
+		status = nic_region_register(node_nic(s->node), 0, arena_base(s->arena),
 					     arena_bytes(s->arena),
 					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
 	return status;
@@ -162,7 +162,7 @@ bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
 	return entry != NULL;
 }
 
-int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, struct nic_target *out)
+int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, struct dxp_target *out)
 {
 	if (!slot_lookup(s, node, entry))
 		return DXP_ENOENT;
@@ -172,7 +172,7 @@ int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, str
 		return DXP_EACCESS;
 	if (entry->kind != MANAGE_XPU || node == node_id(s->node))
 		return DXP_EINVAL;
-	*out = (struct nic_target){.node = node, .qp = NODE_SERVICE_QP, .magic = entry->magic};
+	*out = (struct dxp_target){.node = node, .qp = NODE_SERVICE_QP, .magic = entry->magic};
 	return DXP_OK;
 }
 
@@ -184,15 +184,15 @@ void slot_error_note(struct slot *s, int status)
 
 static uint32_t messages_take(struct slot *s)
 {
-	struct nic_window *w = node_window(s->node);
-	const struct nic_event *event;
+	struct dxp_window *w = node_window(s->node);
+	const struct dxp_nic_event *event;
 	const uint8_t *data;
 	uint32_t taken = 0;
 
 	while (taken < XPU_MESSAGES_TURN && (event = nic_user_received_peek(w, &data))) {
-		if (event->type == NIC_EVENT_NAP && event->status == DXP_OK)
+		if (event->type == DXP_EVENT_NAP && event->status == DXP_OK)
 			message_take(s, event, data);
-		nic_user_received_release(w);
+		dxp_received_release(w);
 		taken++;
 	}
 	return taken;

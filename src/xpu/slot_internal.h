@@ -30,7 +30,7 @@ struct tenant {
 	struct slot *slot;
 	uint16_t host;
 	uint32_t owner; /* of its memory: a fresh number for each OPEN */
-	struct nic_target reply;
+	struct dxp_target reply;
 	struct graph *graph;
 	struct program *programs;
 	uint32_t program_count; /* with those being built */
@@ -105,15 +105,15 @@ struct slot {
 
 /* slot.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
-/* A row of a live node that we may talk to as a struct nic_target. DXP_ENOENT, DXP_EACCESS,
+/* A row of a live node that we may talk to as a struct dxp_target. DXP_ENOENT, DXP_EACCESS,
  * DXP_EPEERLOST. */
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
-	      struct nic_target *out);
+	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
 
 /* tenant.c */
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
-int tenant_open(struct slot *s, uint16_t host, const struct nic_target *reply, struct tenant **out);
+int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
 /* Cancels and frees everything; the tenant ends when it can. */
 void tenant_leave(struct tenant *t, int status);
 /* The host is lost. */
@@ -135,11 +135,11 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy);
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
 /* An EVENT to another xPU. `done` may be NULL. */
-int event_tell(struct slot *s, const struct nic_target *to, const struct command_event *e,
+int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
 	       outbox_done done, void *context);
 
 /* commands.c: what arrives */
-void message_take(struct slot *s, const struct nic_event *event, const uint8_t *data);
+void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data);
 
 /* work.c: the life of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);

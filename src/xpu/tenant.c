@@ -35,7 +35,7 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host)
 	return t;
 }
 
-int tenant_open(struct slot *s, uint16_t host, const struct nic_target *reply, struct tenant **out)
+int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
 	if (slot_hosts(s) >= XPU_HOSTS_MAX)
 		return DXP_EBUSY;

@@ -17,7 +17,7 @@
 struct transfer {
 	struct tenant *tenant;
 	struct work *work; /* NULL: the host's task */
-	struct nic_target to;
+	struct dxp_target to;
 	uint64_t incarnation; /* of the peer */
 	uint64_t from, destination, bytes;
 	uint32_t key;
@@ -122,9 +122,9 @@ static void data_put(struct transfer *f)
 
 	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {
 		uint32_t bytes = (uint32_t)min_u64(f->bytes - at, XPU_PUT_BYTES);
-		const struct nic_entry local = {
+		const struct dxp_entry local = {
 			.offset = f->from + at, .bytes = bytes, .key = s->memory_key};
-		const struct nic_entry remote = {
+		const struct dxp_entry remote = {
 			.offset = f->destination + at, .bytes = bytes, .key = f->key};
 		f->status = outbox_put(s->outbox, &f->to, &local, &remote, message_ended, f);
 		f->pending += f->status == DXP_OK;

@@ -17,7 +17,7 @@ void work_free(struct work *w)
 static void peer_tell(struct work *w, const struct command_event *e)
 {
 	struct node_entry entry;
-	struct nic_target to;
+	struct dxp_target to;
 
 	if (w->to_node && e->event && slot_peer(w->tenant->slot, w->to_node, &entry, &to) == DXP_OK)
 		event_tell(w->tenant->slot, &to, e, NULL, NULL);

@@ -34,7 +34,7 @@ struct flight {
  * the offset the bytes have in [0]. */
 struct host {
 	struct nic *nic;
-	struct nic_window *window;
+	struct dxp_window *window;
 	uint8_t *memory[2];
 	uint32_t keys[2];
 	uint64_t incarnation;
@@ -102,9 +102,9 @@ static void host_start(struct scene *s, int which)
 	memset(h->window, 0, sizeof(*h->window));
 	if (nic_create(&options, &h->nic) != DXP_OK ||
 	    nic_function_open(h->nic, 0, h->window) != DXP_OK ||
-	    nic_region_register(h->nic, h->memory[0], REGION_BYTES, NIC_REMOTE_READ, &h->keys[0]) !=
-		    DXP_OK ||
-	    nic_region_register(h->nic, h->memory[1], REGION_BYTES, NIC_REMOTE_WRITE,
+	    nic_region_register(h->nic, 0, h->memory[0], REGION_BYTES, NIC_REMOTE_READ,
+				&h->keys[0]) != DXP_OK ||
+	    nic_region_register(h->nic, 0, h->memory[1], REGION_BYTES, NIC_REMOTE_WRITE,
 				&h->keys[1]) != DXP_OK)
 		die("no memory");
 	h->posted = h->completed = 0;
@@ -127,11 +127,11 @@ static void introduce(struct scene *s, int which)
 static void user_takes(struct scene *s, int which)
 {
 	struct host *h = &s->hosts[which];
-	const struct nic_event *event;
-	struct nic_event sent;
+	const struct dxp_nic_event *event;
+	struct dxp_nic_event sent;
 	const uint8_t *data;
 
-	while (nic_user_sent(h->window, &sent))
+	while (dxp_sent_take(h->window, &sent))
 		if (++h->completed > h->posted)
 			die("more completions than operations");
 	while ((event = nic_user_received_peek(h->window, &data)) != NULL) {
@@ -142,7 +142,7 @@ static void user_takes(struct scene *s, int which)
 				die("a NAP with other bytes");
 			h->last_nap = data[0];
 		}
-		nic_user_received_release(h->window);
+		dxp_received_release(h->window);
 	}
 }
 
@@ -157,19 +157,19 @@ static void host_restart(struct scene *s, int which)
 	introduce(s, 1 - which);
 }
 
-static struct nic_target target_of(const struct scene *s, int peer)
+static struct dxp_target target_of(const struct scene *s, int peer)
 {
-	return (struct nic_target){.node = (uint16_t)(peer + 1),
+	return (struct dxp_target){.node = (uint16_t)(peer + 1),
 				   .magic = s->hosts[peer].window->qp_magic[0]};
 }
 
 static void nap_post(struct scene *s, int which)
 {
 	struct host *h = &s->hosts[which];
-	struct nic_target to = target_of(s, 1 - which);
+	struct dxp_target to = target_of(s, 1 - which);
 	uint8_t data[2] = {h->naps_sent, PATTERN(h->naps_sent)};
 
-	if (nic_user_nap(h->window, 0, &to, data, sizeof(data), 0, h->posted) != DXP_OK)
+	if (dxp_post_nap(h->window, 0, &to, data, sizeof(data), 0, h->posted) != DXP_OK)
 		return;
 	h->posted++;
 	h->naps_sent++;
@@ -178,11 +178,11 @@ static void nap_post(struct scene *s, int which)
 static void transfer_post(struct scene *s, int which, bool put)
 {
 	struct host *h = &s->hosts[which], *peer = &s->hosts[1 - which];
-	struct nic_target to = target_of(s, 1 - which);
+	struct dxp_target to = target_of(s, 1 - which);
 	uint64_t offset = take8(s) * 32u;
 	uint32_t bytes = 1 + take8(s) * 32u;
-	struct nic_entry own = {offset, bytes, h->keys[put ? 0 : 1]};
-	struct nic_entry other = {offset, bytes, peer->keys[put ? 1 : 0]};
+	struct dxp_entry own = {offset, bytes, h->keys[put ? 0 : 1]};
+	struct dxp_entry other = {offset, bytes, peer->keys[put ? 1 : 0]};
 	struct nic_lists lists = {&own, &other, 1, 1};
 	int status = put ? nic_user_put(h->window, 1, &to, &lists, h->posted)
 			 : nic_user_get(h->window, 1, &to, &lists, h->posted);
@@ -357,7 +357,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	s->secrets.state = take8(s);
 	for (int i = 0; i < 2; i++) {
 		struct host *h = &s->hosts[i];
-		h->window = aligned_alloc(_Alignof(struct nic_window), sizeof(*h->window));
+		h->window = aligned_alloc(_Alignof(struct dxp_window), sizeof(*h->window));
 		if (!h->window)
 			die("no memory");
 		h->memory[0] = memory_get(REGION_BYTES);

@@ -44,7 +44,7 @@ struct scene {
 	uint64_t incarnation;
 };
 
-static struct nic_window window;
+static struct dxp_window window;
 static uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
 
 static uint8_t take8(struct input *in)
@@ -377,14 +377,14 @@ static void data_give(struct scene *s)
 
 /* ---- what the user does ---- */
 
-static void entry_take(struct scene *s, struct nic_entry *e, uint32_t key)
+static void entry_take(struct scene *s, struct dxp_entry *e, uint32_t key)
 {
-	*e = (struct nic_entry){take8(&s->in), 1 + take8(&s->in) * 16u, key};
+	*e = (struct dxp_entry){take8(&s->in), 1 + take8(&s->in) * 16u, key};
 }
 
-static void lists_post(struct scene *s, bool put, uint8_t qp, const struct nic_target *to)
+static void lists_post(struct scene *s, bool put, uint8_t qp, const struct dxp_target *to)
 {
-	struct nic_entry local[3], remote[3];
+	struct dxp_entry local[3], remote[3];
 	uint16_t count = 1 + take8(&s->in) % 3;
 
 	for (uint16_t i = 0; i < count; i++) {
@@ -400,13 +400,13 @@ static void lists_post(struct scene *s, bool put, uint8_t qp, const struct nic_t
 static void user_posts(struct scene *s)
 {
 	uint8_t how = take8(&s->in), qp = how >> 6, data[300] = {how};
-	struct nic_target to = {.node = PEER, .qp = how >> 4 & 3};
-	struct nic_entry local = {0, 4u + 4u * (how & 15), s->keys[1]};
+	struct dxp_target to = {.node = PEER, .qp = how >> 4 & 3};
+	struct dxp_entry local = {0, 4u + 4u * (how & 15), s->keys[1]};
 	uint32_t values[16] = {how};
 	int status = DXP_EAGAIN;
 
 	switch (take8(&s->in) % 5) {
-	case 0: status = nic_user_nap(&window, qp, &to, data, sizeof(data), how, s->posted); break;
+	case 0: status = dxp_post_nap(&window, qp, &to, data, sizeof(data), how, s->posted); break;
 	case 1: lists_post(s, true, qp, &to); break;
 	case 2: lists_post(s, false, qp, &to); break;
 	case 3: status = nic_user_cfg_read(&window, qp, &to, how, &local, s->posted); break;
@@ -418,16 +418,16 @@ static void user_posts(struct scene *s)
 
 static void user_takes(struct scene *s)
 {
-	struct nic_event event;
+	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (nic_user_sent(&window, &event)) {
+	while (dxp_sent_take(&window, &event)) {
 		s->completed++;
 		if (s->completed > s->posted)
 			die("more completions than operations");
 	}
 	while (nic_user_received_peek(&window, &data))
-		nic_user_received_release(&window);
+		dxp_received_release(&window);
 }
 
 /* ---- time ---- */
@@ -508,14 +508,14 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 	*s = (struct scene){
 		.in = {data, data + bytes}, .now_ns = S_NS, .incarnation = 3, .epoch = 1};
 	s->secrets.state = take8(&s->in);
-	memset(&window, 0, offsetof(struct nic_window, nap));
+	memset(&window, 0, offsetof(struct dxp_window, nap));
 	memset(memory, CANARY, sizeof(memory));
 	if (nic_create(&options, &s->nic) != DXP_OK ||
 	    nic_function_open(s->nic, 0, &window) != DXP_OK)
 		die("no memory");
-	nic_region_register(s->nic, memory[0] + GUARD, REGION_BYTES,
+	nic_region_register(s->nic, 0, memory[0] + GUARD, REGION_BYTES,
 			    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->keys[0]);
-	nic_region_register(s->nic, memory[1] + GUARD, REGION_BYTES, NIC_LOCAL, &s->keys[1]);
+	nic_region_register(s->nic, 0, memory[1] + GUARD, REGION_BYTES, NIC_LOCAL, &s->keys[1]);
 	peer_introduce(s);
 }
 

@@ -23,26 +23,26 @@ static uint8_t memory[REGION_BYTES];
 
 static void serve(struct node *n, uint32_t key, const uint8_t *data, uint32_t bytes)
 {
-	struct nic_target to = {.node = PEER, .magic = PEER_MAGIC};
-	struct nic_window *w = node_window(n);
+	struct dxp_target to = {.node = PEER, .magic = PEER_MAGIC};
+	struct dxp_window *w = node_window(n);
 	char text[16] = {0};
 
 	memcpy(text, data, min_u64(bytes, sizeof(text) - 1));
 	if (strncmp(text, "put ", 4) == 0) {
 		uint32_t count = (uint32_t)strtoul(text + 4, NULL, 10);
-		struct nic_entry local = {0, count, key}, remote = {0, count, PEER_KEY};
+		struct dxp_entry local = {0, count, key}, remote = {0, count, PEER_KEY};
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		nic_user_put(w, 0, &to, &lists, 0);
 	} else {
-		nic_user_nap(w, 0, &to, data, bytes, 0, 0);
+		dxp_post_nap(w, 0, &to, data, bytes, 0, 0);
 	}
 }
 
 /* Returns false when asked to quit. */
 static bool events_take(struct node *n, uint32_t key)
 {
-	const struct nic_event *event;
-	struct nic_event sent;
+	const struct dxp_nic_event *event;
+	struct dxp_nic_event sent;
 	const uint8_t *data;
 	bool quit = false;
 
@@ -50,9 +50,9 @@ static bool events_take(struct node *n, uint32_t key)
 		quit |= event->bytes == 4 && memcmp(data, "quit", 4) == 0;
 		if (!quit)
 			serve(n, key, data, event->bytes);
-		nic_user_received_release(node_window(n));
+		dxp_received_release(node_window(n));
 	}
-	while (nic_user_sent(node_window(n), &sent))
+	while (dxp_sent_take(node_window(n), &sent))
 		;
 	return !quit;
 }
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 		return 2;
 	wire_address_parse("127.0.0.1", 0, &options.bind);
 	if (node_open(&options, &n) != DXP_OK || node_peer(n, PEER, &peer, 0) != DXP_OK ||
-	    nic_region_register(node_nic(n), memory, sizeof(memory),
+	    nic_region_register(node_nic(n), 0, memory, sizeof(memory),
 				NIC_REMOTE_READ | NIC_REMOTE_WRITE, &key) != DXP_OK)
 		return 1;
 	node_address(n, &own);

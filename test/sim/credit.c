@@ -69,20 +69,20 @@ static void rig_open(struct rig *r, uint64_t seed, uint32_t hosts, const struct 
 
 static void events_take(struct rig *r, uint32_t i)
 {
-	struct nic_window *w = sim_window(r->sim, i);
+	struct dxp_window *w = sim_window(r->sim, i);
 	struct host *h = &r->host[i];
-	const struct nic_event *event;
+	const struct dxp_nic_event *event;
 	const uint8_t *data;
 	uint32_t count, left = h->taken_each_step;
 
 	for (; left > 0 && (event = nic_user_received_peek(w, &data)) != NULL; left--) {
-		uint32_t *seen = &h->seen[event->src_node - 1][event->qp];
+		uint32_t *seen = &h->seen[event->node - 1][event->qp];
 		memcpy(&count, data, sizeof(count));
 		if (count != *seen || event->bytes != sizeof(count))
 			r->broken = "a NAP that is not the next of its queue pair";
 		++*seen;
 		h->received++;
-		nic_user_received_release(w);
+		dxp_received_release(w);
 	}
 }
 
@@ -93,10 +93,10 @@ static void naps_post(struct rig *r, uint32_t i)
 
 	for (uint32_t tries = 0; room && tries < NIC_DOORBELLS; tries++) {
 		uint32_t q = tries % QPS;
-		struct nic_target to = sim_target(r->sim, h->to, (uint16_t)q);
+		struct dxp_target to = sim_target(r->sim, h->to, (uint16_t)q);
 		if (h->posted[q] == h->most)
 			continue;
-		room = nic_user_nap(sim_window(r->sim, i), (uint8_t)q, &to, &h->posted[q],
+		room = dxp_post_nap(sim_window(r->sim, i), (uint8_t)q, &to, &h->posted[q],
 				    sizeof(h->posted[q]), 0, q) == DXP_OK;
 		h->posted[q] += room;
 	}
@@ -106,12 +106,12 @@ static void naps_post(struct rig *r, uint32_t i)
 static bool step(void *context)
 {
 	struct rig *r = context;
-	struct nic_event event;
+	struct dxp_nic_event event;
 	uint32_t sent = 0, received = 0, wanted = 0;
 
 	for (uint32_t i = 0; i < r->hosts && !r->broken; i++) {
 		struct host *h = &r->host[i];
-		while (nic_user_sent(sim_window(r->sim, i), &event)) {
+		while (dxp_sent_take(sim_window(r->sim, i), &event)) {
 			h->ended++;
 			if (event.status != DXP_OK)
 				r->broken = "a NAP that failed";
@@ -229,15 +229,15 @@ static void credit__tiny_pools_never_lock(void **state)
 static void credit__refused_naps_cost_none(void **state)
 {
 	struct rig r;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	rig_open(&r, 3, 2, NULL, (struct pools){.slots = 8, .credit = 2});
-	struct nic_target to = sim_target(r.sim, 1, 0);
+	struct dxp_target to = sim_target(r.sim, 1, 0);
 	to.magic ^= 1;
 	for (uint32_t i = 0; i < 100; i++) {
-		assert_int_equal(nic_user_nap(sim_window(r.sim, 0), 0, &to, "x", 1, 0, 0), DXP_OK);
+		assert_int_equal(dxp_post_nap(sim_window(r.sim, 0), 0, &to, "x", 1, 0, 0), DXP_OK);
 		sim_run(r.sim, 2 * MS_NS, NULL, NULL);
-		assert_true(nic_user_sent(sim_window(r.sim, 0), &event));
+		assert_true(dxp_sent_take(sim_window(r.sim, 0), &event));
 		assert_int_equal(event.status, DXP_EACCESS);
 	}
 	r.host[0].to = 1;
@@ -285,14 +285,14 @@ struct streams {
 static bool put_step(void *context)
 {
 	struct streams *s = context;
-	struct nic_window *w = sim_window(s->rig->sim, 0);
-	struct nic_entry local = {0, 4096, s->key[0]}, remote = {0, 4096, s->key[1]};
+	struct dxp_window *w = sim_window(s->rig->sim, 0);
+	struct dxp_entry local = {0, 4096, s->key[0]}, remote = {0, 4096, s->key[1]};
 	struct nic_lists lists = {&local, &remote, 1, 1};
-	struct nic_target data = sim_target(s->rig->sim, 1, 1),
+	struct dxp_target data = sim_target(s->rig->sim, 1, 1),
 			  naps = sim_target(s->rig->sim, 1, 0);
-	struct nic_event event;
+	struct dxp_nic_event event;
 
-	while (nic_user_sent(w, &event)) {
+	while (dxp_sent_take(w, &event)) {
 		s->puts += event.qp == 1;
 		s->outstanding -= event.qp == 1;
 	}
@@ -300,7 +300,7 @@ static bool put_step(void *context)
 		if (nic_user_put(w, 1, &data, &lists, 0) != DXP_OK)
 			break;
 	if (s->blocked_qp == 0 && s->rig->host[0].posted[0] < 30 &&
-	    nic_user_nap(w, 0, &naps, "x", 1, 0, 0) == DXP_OK)
+	    dxp_post_nap(w, 0, &naps, "x", 1, 0, 0) == DXP_OK)
 		s->rig->host[0].posted[0]++;
 	return false;
 }
@@ -315,7 +315,7 @@ static uint64_t puts_done(uint32_t blocked_qp)
 	for (uint32_t i = 0; i < 2; i++) {
 		s.memory[i] = calloc(1, MEMORY);
 		assert_non_null(s.memory[i]);
-		nic_region_register(sim_nic(r.sim, i), s.memory[i], MEMORY, NIC_REMOTE_WRITE,
+		nic_region_register(sim_nic(r.sim, i), 0, s.memory[i], MEMORY, NIC_REMOTE_WRITE,
 				    &s.key[i]);
 	}
 	sim_run(r.sim, 50 * MS_NS, put_step, &s);
@@ -345,7 +345,7 @@ static void credit__who_waits_delays_nobody(void **state)
 static void credit__silent_receiver_ends_those_who_wait(void **state)
 {
 	struct rig r;
-	struct nic_event event;
+	struct dxp_nic_event event;
 	uint32_t ended = 0;
 
 	rig_open(&r, 6, 2, NULL, (struct pools){.slots = 4, .credit = 2});
@@ -356,7 +356,7 @@ static void credit__silent_receiver_ends_those_who_wait(void **state)
 	sim_blackhole(r.sim, 0, 1, true);
 	sim_blackhole(r.sim, 1, 0, true);
 	sim_run(r.sim, RLTP_DEAD_NS + S_NS, NULL, NULL);
-	while (nic_user_sent(sim_window(r.sim, 0), &event)) {
+	while (dxp_sent_take(sim_window(r.sim, 0), &event)) {
 		assert_int_equal(event.status, DXP_ETIMEDOUT);
 		ended++;
 	}

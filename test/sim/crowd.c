@@ -26,23 +26,23 @@ struct crowd {
 static bool crowd_step(void *context)
 {
 	struct crowd *c = context;
-	struct nic_event event;
+	struct dxp_nic_event event;
 	const uint8_t *data;
 
 	for (uint32_t i = 1; i < HOSTS; i++) {
 		for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
-			struct nic_target to = sim_target(c->sim, 0, q);
-			while (c->posted[i][q] < NAPS && nic_user_nap(sim_window(c->sim, i), q, &to,
+			struct dxp_target to = sim_target(c->sim, 0, q);
+			while (c->posted[i][q] < NAPS && dxp_post_nap(sim_window(c->sim, i), q, &to,
 								      "crowd", 5, 0, 0) == DXP_OK)
 				c->posted[i][q]++;
 		}
-		while (nic_user_sent(sim_window(c->sim, i), &event))
+		while (dxp_sent_take(sim_window(c->sim, i), &event))
 			c->completed += event.status == DXP_OK;
 	}
 	if (sim_now(c->sim) < c->next_ns)
 		return false;
 	for (int k = 0; k < 4 && nic_user_received_peek(sim_window(c->sim, 0), &data); k++) {
-		nic_user_received_release(sim_window(c->sim, 0));
+		dxp_received_release(sim_window(c->sim, 0));
 		c->received++;
 	}
 	c->next_ns = sim_now(c->sim) + 300 * US_NS;
@@ -68,9 +68,9 @@ static void crowd__early_messages_leave_room_for_those_due(void **state)
 static bool all_sent(void *context)
 {
 	struct crowd *c = context;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
-	while (nic_user_sent(sim_window(c->sim, 0), &event))
+	while (dxp_sent_take(sim_window(c->sim, 0), &event))
 		c->completed++;
 	return c->completed == 2;
 }
@@ -83,15 +83,15 @@ static void crowd__busy_session_leaves_room_for_others(void **state)
 	bool turn[3] = {false};
 
 	assert_int_equal(sim_create(&o, &c.sim), DXP_OK);
-	struct nic_target to[3] = {{0}, sim_target(c.sim, 1, 0), sim_target(c.sim, 2, 0)};
+	struct dxp_target to[3] = {{0}, sim_target(c.sim, 1, 0), sim_target(c.sim, 2, 0)};
 	for (int host = 1; host < 3; host++)
-		assert_int_equal(nic_user_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0),
+		assert_int_equal(dxp_post_nap(sim_window(c.sim, 0), 0, &to[host], "opens", 5, 0, 0),
 				 DXP_OK);
 	assert_true(sim_run(c.sim, S_NS, all_sent, &c));
 	/* both have more to send than two batches hold */
 	for (uint8_t i = 0; i < NIC_DOORBELLS; i++)
 		assert_int_equal(
-			nic_user_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0),
+			dxp_post_nap(sim_window(c.sim, 0), i % 4, &to[1 + i / 16], "busy", 4, 0, 0),
 			DXP_OK);
 	nic_doorbells(sim_nic(c.sim, 0), sim_now(c.sim));
 	for (int i = 0; i < 2; i++) {

@@ -65,9 +65,9 @@ static void faults__while_they_work(void **state)
 
 static bool ended(void *context)
 {
-	struct nic_event event;
+	struct dxp_nic_event event;
 
-	return nic_user_sent(sim_window(context, 0), &event);
+	return dxp_sent_take(sim_window(context, 0), &event);
 }
 
 static bool received(void *context)
@@ -87,12 +87,12 @@ static void faults__the_first_message_is_refused(void **state)
 	for (; failed; n++) {
 		struct sim *s;
 		assert_int_equal(sim_create(&options, &s), DXP_OK);
-		struct nic_target right = sim_target(s, 1, 0), wrong = right;
+		struct dxp_target right = sim_target(s, 1, 0), wrong = right;
 		wrong.magic ^= 1;
-		nic_user_nap(sim_window(s, 0), 0, &wrong, "a", 1, 0, 1);
+		dxp_post_nap(sim_window(s, 0), 0, &wrong, "a", 1, 0, 1);
 		countdown = n;
 		assert_true(sim_run(s, S_NS, ended, s));
-		nic_user_nap(sim_window(s, 0), 0, &right, "b", 1, 0, 2);
+		dxp_post_nap(sim_window(s, 0), 0, &right, "b", 1, 0, 2);
 		bool came = sim_run(s, S_NS, received, s);
 		failed = countdown == 0;
 		countdown = 0;

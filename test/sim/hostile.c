@@ -28,7 +28,7 @@ struct rig {
 	uint8_t memory[GUARD + MEMORY + GUARD]; /* of host 1; the middle is registered */
 	uint8_t local[MEMORY];
 	uint32_t key, local_key;
-	struct nic_event event;
+	struct dxp_nic_event event;
 };
 
 static uint8_t cfg_any(void *context, uint16_t node, uint32_t first, uint32_t count,
@@ -49,8 +49,8 @@ static bool completed(void *context)
 {
 	struct rig *r = context;
 
-	return nic_user_sent(sim_window(r->sim, 0), &r->event) ||
-	       nic_user_sent(sim_window(r->sim, 1), &r->event);
+	return dxp_sent_take(sim_window(r->sim, 0), &r->event) ||
+	       dxp_sent_take(sim_window(r->sim, 1), &r->event);
 }
 
 static int rig_open(void **state)
@@ -61,17 +61,17 @@ static int rig_open(void **state)
 	memset(&r, 0, sizeof(r));
 	if (sim_create(&o, &r.sim) != DXP_OK)
 		return -1;
-	nic_region_register(sim_nic(r.sim, 1), r.memory + GUARD, MEMORY,
+	nic_region_register(sim_nic(r.sim, 1), 0, r.memory + GUARD, MEMORY,
 			    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
-	nic_region_register(sim_nic(r.sim, 1), r.local, MEMORY, NIC_LOCAL, &r.local_key);
+	nic_region_register(sim_nic(r.sim, 1), 0, r.local, MEMORY, NIC_LOCAL, &r.local_key);
 	/* an honest NAP opens the session and is taken */
-	struct nic_target to = sim_target(r.sim, 1, 0);
+	struct dxp_target to = sim_target(r.sim, 1, 0);
 	const uint8_t *data;
-	nic_user_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
+	dxp_post_nap(sim_window(r.sim, 0), 0, &to, "first", 5, 0, 0);
 	if (!sim_run(r.sim, S_NS, completed, &r) ||
 	    !nic_user_received_peek(sim_window(r.sim, 1), &data))
 		return -1;
-	nic_user_received_release(sim_window(r.sim, 1));
+	dxp_received_release(sim_window(r.sim, 1));
 	*state = &r;
 	return 0;
 }
@@ -170,11 +170,11 @@ static void ack_give(struct rig *r, uint32_t cum, uint64_t bitmap, struct wire_a
 static struct rltp_session *naps_send(struct rig *r, uint32_t count)
 {
 	static struct link_datagram batch[16];
-	struct nic_target to = sim_target(r->sim, 0, 0);
+	struct dxp_target to = sim_target(r->sim, 0, 0);
 	struct nic *n = sim_nic(r->sim, 1);
 
 	for (uint32_t i = 0; i < count; i++)
-		assert_int_equal(nic_user_nap(sim_window(r->sim, 1), 0, &to, "nap", 3, 0, i),
+		assert_int_equal(dxp_post_nap(sim_window(r->sim, 1), 0, &to, "nap", 3, 0, i),
 				 DXP_OK);
 	nic_doorbells(n, sim_now(r->sim));
 	nic_send(n, batch, ARRAY_COUNT(batch), sim_now(r->sim));
@@ -232,8 +232,8 @@ static void hostile__request_in_two_packets(void **state)
 static void hostile__wrong_answer_ends_the_request(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 0, 0);
-	struct nic_entry local = {0, 100, r->local_key}, remote = {0, 100, 1};
+	struct dxp_target to = sim_target(r->sim, 0, 0);
+	struct dxp_entry local = {0, 100, r->local_key}, remote = {0, 100, 1};
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	const uint8_t zeros[200] = {0};
 

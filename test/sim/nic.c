@@ -21,7 +21,7 @@ struct rig {
 	struct sim *sim;
 	uint8_t memory[2][MEMORY];
 	uint32_t key[2];
-	struct nic_event event; /* the completion that `completed` saw */
+	struct dxp_nic_event event; /* the completion that `completed` saw */
 	uint32_t completions;
 };
 
@@ -61,7 +61,7 @@ static int rig_start(void **state, uint32_t window_packets)
 	if (sim_create(&o, &rig.sim) != DXP_OK)
 		return -1;
 	for (uint32_t i = 0; i < 2; i++)
-		nic_region_register(sim_nic(rig.sim, i), rig.memory[i], MEMORY,
+		nic_region_register(sim_nic(rig.sim, i), 0, rig.memory[i], MEMORY,
 				    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &rig.key[i]);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		rig.memory[0][i] = (uint8_t)(i * 7 + 1);
@@ -91,18 +91,18 @@ static bool completed(void *context)
 {
 	struct rig *r = context;
 
-	if (!nic_user_sent(sim_window(r->sim, 0), &r->event))
+	if (!dxp_sent_take(sim_window(r->sim, 0), &r->event))
 		return false;
 	r->completions++;
 	return true;
 }
 
 /* Posts, runs until the completion and returns its status. */
-static int transfer(struct rig *r, bool get, struct nic_entry local, struct nic_entry remote,
-		    const struct nic_target *to)
+static int transfer(struct rig *r, bool get, struct dxp_entry local, struct dxp_entry remote,
+		    const struct dxp_target *to)
 {
 	struct nic_lists lists = {&local, &remote, 1, 1};
-	struct nic_window *w = sim_window(r->sim, 0);
+	struct dxp_window *w = sim_window(r->sim, 0);
 
 	assert_int_equal(get ? nic_user_get(w, 1, to, &lists, 42)
 			     : nic_user_put(w, 1, to, &lists, 42),
@@ -121,8 +121,8 @@ static void memory_untouched(const struct rig *r)
 static void nic__wrong_magic_is_refused_and_writes_nothing(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
 
 	to.magic ^= 1;
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
@@ -137,37 +137,37 @@ static void nic__wrong_magic_is_refused_and_writes_nothing(void **state)
 static void nic__wrong_key_or_range_writes_nothing(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 5000, r->key[0]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 5000, r->key[0]};
 
 	assert_int_equal(
-		transfer(r, false, local, (struct nic_entry){0, 5000, r->key[1] ^ 0x1000}, &to),
+		transfer(r, false, local, (struct dxp_entry){0, 5000, r->key[1] ^ 0x1000}, &to),
 		DXP_EACCESS);
 	assert_int_equal(
-		transfer(r, false, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
+		transfer(r, false, local, (struct dxp_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
 		DXP_ERANGE);
 	assert_int_equal(transfer(r, false, local,
-				  (struct nic_entry){UINT64_MAX - 100, 5000, r->key[1]}, &to),
+				  (struct dxp_entry){UINT64_MAX - 100, 5000, r->key[1]}, &to),
 			 DXP_ERANGE);
 	assert_int_equal(
-		transfer(r, true, local, (struct nic_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
+		transfer(r, true, local, (struct dxp_entry){MEMORY - 4999, 5000, r->key[1]}, &to),
 		DXP_ERANGE);
 	memory_untouched(r);
 	assert_int_equal(
-		transfer(r, false, local, (struct nic_entry){MEMORY - 5000, 5000, r->key[1]}, &to),
+		transfer(r, false, local, (struct dxp_entry){MEMORY - 5000, 5000, r->key[1]}, &to),
 		DXP_OK);
 }
 
 static void nic__rights_are_kept(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 0);
 	uint32_t key;
 
-	assert_int_equal(
-		nic_region_register(sim_nic(r->sim, 1), r->memory[1], 100, NIC_REMOTE_READ, &key),
-		DXP_OK);
-	struct nic_entry local = {0, 100, r->key[0]}, remote = {0, 100, key};
+	assert_int_equal(nic_region_register(sim_nic(r->sim, 1), 0, r->memory[1], 100,
+					     NIC_REMOTE_READ, &key),
+			 DXP_OK);
+	struct dxp_entry local = {0, 100, r->key[0]}, remote = {0, 100, key};
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	assert_int_equal(transfer(r, true, local, remote, &to), DXP_OK);
@@ -182,34 +182,34 @@ static void nic__rights_are_kept(void **state)
 static void nic__own_descriptor_errors_come_back(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0), nowhere = to;
-	struct nic_entry remote = {0, 100, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0), nowhere = to;
+	struct dxp_entry remote = {0, 100, r->key[1]};
 
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 100, 0}, remote, &to),
+	assert_int_equal(transfer(r, false, (struct dxp_entry){0, 100, 0}, remote, &to),
 			 DXP_EACCESS);
 	assert_int_equal(
-		transfer(r, false, (struct nic_entry){MEMORY - 50, 100, r->key[0]}, remote, &to),
+		transfer(r, false, (struct dxp_entry){MEMORY - 50, 100, r->key[0]}, remote, &to),
 		DXP_ERANGE);
-	assert_int_equal(transfer(r, false, (struct nic_entry){0, 99, r->key[0]}, remote, &to),
+	assert_int_equal(transfer(r, false, (struct dxp_entry){0, 99, r->key[0]}, remote, &to),
 			 DXP_EINVAL);
 	nowhere.node = 9;
 	assert_int_equal(
-		transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere),
+		transfer(r, false, (struct dxp_entry){0, 100, r->key[0]}, remote, &nowhere),
 		DXP_ENOENT);
 	nowhere = to;
 	nowhere.qp = 4;
 	assert_int_equal(
-		transfer(r, false, (struct nic_entry){0, 100, r->key[0]}, remote, &nowhere),
+		transfer(r, false, (struct dxp_entry){0, 100, r->key[0]}, remote, &nowhere),
 		DXP_EINVAL);
 }
 
 static void nic__registers(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 2);
-	struct nic_window *w = sim_window(r->sim, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 2);
+	struct dxp_window *w = sim_window(r->sim, 0);
 	const uint32_t values[] = {0xdeadbeef, 2, 3};
-	struct nic_entry local = {0, 12, r->key[0]};
+	struct dxp_entry local = {0, 12, r->key[0]};
 
 	cfg_writes = 0;
 	assert_int_equal(nic_user_cfg_write(w, 0, &to, 5, values, 3, 1), DXP_OK);
@@ -233,11 +233,11 @@ static void nic__registers(void **state)
 static bool posts_naps(void *context)
 {
 	struct rig *r = context;
-	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 0);
 
-	while (nic_user_sent(sim_window(r->sim, 0), &r->event))
+	while (dxp_sent_take(sim_window(r->sim, 0), &r->event))
 		r->completions++;
-	while (nic_user_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, 0) == DXP_OK)
+	while (dxp_post_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, 0) == DXP_OK)
 		;
 	return false;
 }
@@ -255,7 +255,7 @@ static void nic__slow_receiver_holds_the_sender(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 1))->receiver_busy, 0);
 	for (int round = 0; round < 50; round++) {
 		while (nic_user_received_peek(sim_window(r->sim, 1), &data)) {
-			nic_user_received_release(sim_window(r->sim, 1));
+			dxp_received_release(sim_window(r->sim, 1));
 			taken++;
 		}
 		sim_run(r->sim, MS_NS, posts_naps, r);
@@ -267,11 +267,11 @@ static void nic__slow_receiver_holds_the_sender(void **state)
 static void nic__doorbells_are_bounded(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 0);
 
 	for (int i = 0; i < NIC_DOORBELLS; i++)
-		assert_int_equal(nic_user_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, i), DXP_OK);
-	assert_int_equal(nic_user_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, 99), DXP_EAGAIN);
+		assert_int_equal(dxp_post_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, i), DXP_OK);
+	assert_int_equal(dxp_post_nap(sim_window(r->sim, 0), 0, &to, "x", 1, 0, 99), DXP_EAGAIN);
 	for (int i = 0; i < NIC_DOORBELLS; i++) {
 		assert_true(sim_run(r->sim, S_NS, completed, r));
 		assert_int_equal(r->event.context, i);
@@ -281,8 +281,8 @@ static void nic__doorbells_are_bounded(void **state)
 static void nic__silent_peer_ends_work(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
 	uint64_t begin_ns = sim_now(r->sim);
 
 	sim_blackhole(r->sim, 0, 1, true);
@@ -297,8 +297,8 @@ static void nic__silent_peer_ends_work(void **state)
  */
 static void restart_case(struct rig *r, bool announce)
 {
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
 
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 	memset(r->memory[1], 0, MEMORY);
@@ -309,7 +309,8 @@ static void restart_case(struct rig *r, bool announce)
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_EACCESS);
 	memory_untouched(r);
 	to = sim_target(r->sim, 1, 0);
-	nic_region_register(sim_nic(r->sim, 1), r->memory[1], MEMORY, NIC_REMOTE_WRITE, &r->key[1]);
+	nic_region_register(sim_nic(r->sim, 1), 0, r->memory[1], MEMORY, NIC_REMOTE_WRITE,
+			    &r->key[1]);
 	remote.key = r->key[1];
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_OK);
 	assert_memory_equal(r->memory[1], r->memory[0], 5000);
@@ -329,17 +330,17 @@ static void nic__restart_is_told_by_the_table(void **state)
 static void nic__doorbell_of_a_full_queue_is_not_ready(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_window *w = sim_window(r->sim, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_window *w = sim_window(r->sim, 0);
 	struct nic *n = sim_nic(r->sim, 0);
 
 	for (uint64_t i = 0; i < NIC_OUTSTANDING_MAX; i++) {
-		assert_int_equal(nic_user_nap(w, 0, &to, "x", 1, 0, i), DXP_OK);
+		assert_int_equal(dxp_post_nap(w, 0, &to, "x", 1, 0, i), DXP_OK);
 		assert_true(nic_doorbell_ready(n));
 		assert_int_equal(nic_doorbells(n, sim_now(r->sim)), 1);
 	}
 	assert_false(nic_doorbell_ready(n));
-	assert_int_equal(nic_user_nap(w, 0, &to, "x", 1, 0, 0), DXP_OK);
+	assert_int_equal(dxp_post_nap(w, 0, &to, "x", 1, 0, 0), DXP_OK);
 	assert_false(nic_doorbell_ready(n));
 	assert_int_equal(nic_doorbells(n, sim_now(r->sim)), 0);
 	/* what ends makes room */
@@ -361,13 +362,13 @@ static bool second_queue_completed(void *context)
 static void nic__queue_pairs_share_the_table_of_reads(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 900, r->key[0]}, whole = {0, 900, r->key[1]}, remote[90];
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 900, r->key[0]}, whole = {0, 900, r->key[1]}, remote[90];
 	struct nic_lists many = {&local, remote, 1, ARRAY_COUNT(remote)},
 			 one = {&local, &whole, 1, 1};
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
-		remote[i] = (struct nic_entry){20 * i, 10, r->key[1]};
+		remote[i] = (struct dxp_entry){20 * i, 10, r->key[1]};
 	for (uint64_t i = 0; i < 8; i++)
 		assert_int_equal(nic_user_get(sim_window(r->sim, 0), 0, &to, &many, i), DXP_OK);
 	assert_int_equal(nic_user_get(sim_window(r->sim, 0), 1, &to, &one, 8), DXP_OK);
@@ -382,15 +383,15 @@ static void nic__queue_pairs_share_the_table_of_reads(void **state)
 static void nic__silent_peer_ends_what_waits_for_room(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 480, r->key[0]}, remote[48];
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 480, r->key[0]}, remote[48];
 	struct nic_lists lists = {&local, remote, 1, ARRAY_COUNT(remote)};
 	struct nic *n = sim_nic(r->sim, 0);
 	uint64_t now_ns = sim_now(r->sim);
 	static struct link_datagram batch[64];
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(remote); i++)
-		remote[i] = (struct nic_entry){100 * i, 10, r->key[1]};
+		remote[i] = (struct dxp_entry){100 * i, 10, r->key[1]};
 	for (uint64_t i = 0; i < 6; i++)
 		assert_int_equal(nic_user_put(sim_window(r->sim, 0), 1, &to, &lists, i), DXP_OK);
 	nic_doorbells(n, now_ns);
@@ -418,8 +419,8 @@ static bool answer_begun(void *context)
 static void nic__answer_that_never_comes(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 60000, r->key[0]}, remote = {0, 60000, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 60000, r->key[0]}, remote = {0, 60000, r->key[1]};
 	struct nic_lists lists = {&local, &remote, 1, 1};
 
 	assert_int_equal(nic_user_get(sim_window(r->sim, 0), 1, &to, &lists, 42), DXP_OK);
@@ -434,8 +435,8 @@ static void nic__path_of_a_known_peer_may_change(void **state)
 {
 	struct rig *r = *state;
 	struct nic *n = sim_nic(r->sim, 0);
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 5000, r->key[0]}, remote = {0, 5000, r->key[1]};
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n), 2);
 	struct rltp_peer_info peer = {.node = 2,
 				      .address = s->address,
@@ -450,8 +451,8 @@ static void nic__path_of_a_known_peer_may_change(void **state)
 static void nic__unknown_node_cannot_open_a_session(void **state)
 {
 	struct rig *r = *state;
-	struct nic_target to = sim_target(r->sim, 1, 0);
-	struct nic_entry local = {0, 50, r->key[0]}, remote = {0, 50, r->key[1]};
+	struct dxp_target to = sim_target(r->sim, 1, 0);
+	struct dxp_entry local = {0, 50, r->key[0]}, remote = {0, 50, r->key[1]};
 
 	nic_peer_lost(sim_nic(r->sim, 1), 1, DXP_EPEERLOST);
 	assert_int_equal(transfer(r, false, local, remote, &to), DXP_ETIMEDOUT);

@@ -40,7 +40,7 @@ static void rig_open(struct rig *r, uint64_t rate_bps, bool lose_last)
 	for (uint32_t i = 0; i < 2; i++) {
 		r->memory[i] = calloc(1, MEMORY);
 		assert_non_null(r->memory[i]);
-		nic_region_register(sim_nic(r->sim, i), r->memory[i], MEMORY,
+		nic_region_register(sim_nic(r->sim, i), 0, r->memory[i], MEMORY,
 				    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key[i]);
 	}
 }
@@ -67,23 +67,12 @@ static bool held_in_part(void *context)
 /* A PUT that raises an event when it is complete. */
 static void put_notify(struct rig *r, uint32_t bytes)
 {
-	struct nic_target to = sim_target(r->sim, 1, 1);
-	struct {
-		struct nic_descriptor head;
-		struct nic_entry entries[2];
-	} d = {
-		.head = {.op = NIC_OP_PUT,
-			 .flags = NIC_FLAG_NOTIFY,
-			 .qp = 1,
-			 .dst_node = to.node,
-			 .dst_qp = to.qp,
-			 .dst_magic = to.magic,
-			 .src_count = 1,
-			 .dst_count = 1},
-		.entries = {{0, bytes, r->key[0]}, {0, bytes, r->key[1]}},
-	};
+	struct dxp_target to = sim_target(r->sim, 1, 1);
+	const struct dxp_entry from = {0, bytes, r->key[0]}, place = {0, bytes, r->key[1]};
 
-	assert_int_equal(nic_user_post(sim_window(r->sim, 0), &d, sizeof(d)), DXP_OK);
+	assert_int_equal(
+		dxp_post_put(sim_window(r->sim, 0), 1, &to, &from, &place, DXP_FLAG_NOTIFY, 0, 0),
+		DXP_OK);
 }
 
 static void vanish(struct rig *r)
@@ -106,11 +95,11 @@ static void vanish(struct rig *r)
 static void peer__sender_that_vanishes_in_a_nap(void **state)
 {
 	struct rig r;
-	uint8_t data[NIC_INLINE_BYTES_MAX] = {0};
+	uint8_t data[NIC_NAP_BYTES_MAX] = {0};
 
 	rig_open(&r, 0, true);
-	struct nic_target to = sim_target(r.sim, 1, 0);
-	assert_int_equal(nic_user_nap(sim_window(r.sim, 0), 0, &to, data, sizeof(data), 0, 0),
+	struct dxp_target to = sim_target(r.sim, 1, 0);
+	assert_int_equal(dxp_post_nap(sim_window(r.sim, 0), 0, &to, data, sizeof(data), 0, 0),
 			 DXP_OK);
 	vanish(&r);
 	rig_close(&r);
@@ -130,20 +119,20 @@ static bool region_used(void *context)
 {
 	struct rig *r = context;
 
-	return region_find(sim_nic(r->sim, 1), r->key[1])->uses > 0;
+	return region_find(sim_nic(r->sim, 1), 0, r->key[1])->uses > 0;
 }
 
 /* A GET that waits for its turn behind a PUT holds the region it will read. */
 static void peer__sender_that_vanishes_before_its_get(void **state)
 {
 	struct rig r;
-	struct nic_entry local = {0, 100, 0}, remote = {0, 100, 0};
+	struct dxp_entry local = {0, 100, 0}, remote = {0, 100, 0};
 	struct nic_lists lists = {&local, &remote, 1, 1};
 
 	rig_open(&r, 10000000, false);
 	local.key = r.key[0];
 	remote.key = r.key[1];
-	struct nic_target to = sim_target(r.sim, 1, 1);
+	struct dxp_target to = sim_target(r.sim, 1, 1);
 	put_notify(&r, 100000);
 	assert_int_equal(nic_user_get(sim_window(r.sim, 0), 1, &to, &lists, 0), DXP_OK);
 	assert_true(sim_run(r.sim, S_NS, region_used, &r));
@@ -155,7 +144,7 @@ static void peer__sender_that_vanishes_before_its_get(void **state)
 
 struct end {
 	struct nic *nic;
-	struct nic_window *window;
+	struct dxp_window *window;
 	struct wire_address address;
 	uint8_t memory[64];
 	uint32_t key;
@@ -181,7 +170,7 @@ static void end_open(struct end *e, uint16_t node)
 	memset(e->window, 0, sizeof(*e->window));
 	assert_int_equal(nic_create(&o, &e->nic), DXP_OK);
 	assert_int_equal(nic_function_open(e->nic, 0, e->window), DXP_OK);
-	nic_region_register(e->nic, e->memory, sizeof(e->memory), NIC_REMOTE_READ, &e->key);
+	nic_region_register(e->nic, 0, e->memory, sizeof(e->memory), NIC_REMOTE_READ, &e->key);
 	e->address = (struct wire_address){.port = node};
 	e->address.ip[15] = 1;
 }
@@ -237,23 +226,23 @@ static void ends_run(struct end *a, struct end *b, uint64_t *now_ns, uint64_t du
 
 static void talk(struct end *from, struct end *to, uint8_t qp)
 {
-	struct nic_target target = {to->address.port, 0, qp, to->window->qp_magic[qp]};
-	struct nic_entry local = {0, 32, from->key}, remote = {32, 32, to->key};
+	struct dxp_target target = {to->address.port, 0, qp, to->window->qp_magic[qp]};
+	struct dxp_entry local = {0, 32, from->key}, remote = {32, 32, to->key};
 	struct nic_lists lists = {&local, &remote, 1, 1};
 
-	assert_int_equal(nic_user_nap(from->window, qp, &target, "hello", 5, 0, 0), DXP_OK);
+	assert_int_equal(dxp_post_nap(from->window, qp, &target, "hello", 5, 0, 0), DXP_OK);
 	assert_int_equal(nic_user_get(from->window, qp, &target, &lists, 0), DXP_OK);
 }
 
 static void drain(struct end *e, uint32_t *good)
 {
-	struct nic_event event;
+	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (nic_user_sent(e->window, &event))
+	while (dxp_sent_take(e->window, &event))
 		*good += event.status == DXP_OK;
 	while (nic_user_received_peek(e->window, &data))
-		nic_user_received_release(e->window);
+		dxp_received_release(e->window);
 }
 
 /* Talks to the hub both ways, then rests. */
@@ -353,24 +342,24 @@ static void peer__request_waits_for_memory(void **state)
 
 struct share {
 	struct rig rig;
-	struct nic_window *windows[2]; /* of host 0 */
+	struct dxp_window *windows[2]; /* of host 0 */
+	uint32_t keys[2];              /* each function's own for the same memory */
 	uint64_t bytes[2];
 };
 
 static bool puts_step(void *context)
 {
 	struct share *s = context;
-	struct nic_target to = sim_target(s->rig.sim, 1, 1);
-	struct nic_event event;
+	struct dxp_target to = sim_target(s->rig.sim, 1, 1);
+	struct dxp_nic_event event;
 
 	for (uint32_t f = 0; f < 2; f++) {
-		struct nic_entry local = {0, 65536, s->rig.key[0]},
-				 remote = {0, 65536, s->rig.key[1]};
+		struct dxp_entry local = {0, 65536, s->keys[f]}, remote = {0, 65536, s->rig.key[1]};
 		struct nic_lists lists = {&local, &remote, 1, 1};
-		while (nic_user_sent(s->windows[f], &event))
+		while (dxp_sent_take(s->windows[f], &event))
 			s->bytes[f] += event.bytes;
 		/* Each through a queue pair of its own at the target as well. */
-		to.qp = (uint16_t)f;
+		to.qp = (uint8_t)f;
 		to.magic = sim_window(s->rig.sim, 1)->qp_magic[f];
 		while (nic_user_put(s->windows[f], 0, &to, &lists, 0) == DXP_OK)
 			;
@@ -391,6 +380,9 @@ static void peer__functions_share_by_weight(void **state)
 	assert_non_null(s.windows[1]);
 	memset(s.windows[1], 0, sizeof(*s.windows[1]));
 	assert_int_equal(nic_function_open(n, 1, s.windows[1]), DXP_OK);
+	s.keys[0] = s.rig.key[0];
+	assert_int_equal(nic_region_register(n, 1, s.rig.memory[0], MEMORY, NIC_LOCAL, &s.keys[1]),
+			 DXP_OK);
 	assert_int_equal(nic_function_weight(n, 1, 3), DXP_OK);
 	assert_int_equal(nic_function_weight(n, 1, 0), DXP_EINVAL);
 	assert_int_equal(nic_function_weight(n, 1, RLTP_WEIGHT_MAX + 1), DXP_EINVAL);
@@ -405,7 +397,7 @@ static void peer__functions_share_by_weight(void **state)
 		sim_run(s.rig.sim, 10 * S_NS, NULL, NULL);
 		assert_null(session_of(&s.rig, 0, 1)->io);
 	}
-	struct nic_window *own = s.windows[1];
+	struct dxp_window *own = s.windows[1];
 	rig_close(&s.rig);
 	free(own);
 }

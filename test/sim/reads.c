@@ -54,9 +54,9 @@ static void rig_open(struct rig *r, const struct sim_options *o, uint16_t reads_
 				side->source[g * PLACE + i] = pattern(s, g, i);
 		n->options.reads_max = reads_max;
 		n->options.receive_slots = 1;
-		nic_region_register(n, side->source, GETS * PLACE, NIC_REMOTE_READ,
+		nic_region_register(n, 0, side->source, GETS * PLACE, NIC_REMOTE_READ,
 				    &side->source_key);
-		nic_region_register(n, side->target, GETS * PLACE, NIC_LOCAL, &side->target_key);
+		nic_region_register(n, 0, side->target, GETS * PLACE, NIC_LOCAL, &side->target_key);
 	}
 }
 
@@ -77,9 +77,9 @@ static void gets_post(struct rig *r, uint32_t s)
 	while (side->posted < GETS && status == DXP_OK) {
 		uint8_t q = (uint8_t)(side->posted % QPS);
 		uint64_t offset = (uint64_t)side->posted * PLACE;
-		struct nic_target to = sim_target(r->sim, 1 - s, q);
-		struct nic_entry local = {offset, BYTES, side->target_key};
-		struct nic_entry remote = {offset, BYTES, r->sides[1 - s].source_key};
+		struct dxp_target to = sim_target(r->sim, 1 - s, q);
+		struct dxp_entry local = {offset, BYTES, side->target_key};
+		struct dxp_entry remote = {offset, BYTES, r->sides[1 - s].source_key};
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		status = nic_user_get(sim_window(r->sim, s), q, &to, &lists, 0);
 		side->posted += status == DXP_OK;
@@ -89,10 +89,10 @@ static void gets_post(struct rig *r, uint32_t s)
 static bool step(void *context)
 {
 	struct rig *r = context;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	for (uint32_t s = 0; s < 2 && !r->broken; s++) {
-		while (nic_user_sent(sim_window(r->sim, s), &event)) {
+		while (dxp_sent_take(sim_window(r->sim, s), &event)) {
 			r->sides[s].ended++;
 			if (event.status != DXP_OK)
 				r->broken = "a GET that failed";

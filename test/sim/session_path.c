@@ -157,14 +157,14 @@ static void session_path__loss_is_no_black_hole(void **state)
 
 struct get_rig {
 	struct sim *sim;
-	struct nic_event event;
+	struct dxp_nic_event event;
 };
 
 static bool sent_event(void *context)
 {
 	struct get_rig *g = context;
 
-	return nic_user_sent(sim_window(g->sim, 0), &g->event);
+	return dxp_sent_take(sim_window(g->sim, 0), &g->event);
 }
 
 /* The answer to a GET was cut too long: who asked must not wait for ever. */
@@ -172,14 +172,15 @@ static void session_path__an_answer_lost_to_a_narrow_path(void **state)
 {
 	static uint8_t here[1 << 20], there[1 << 20];
 	struct sim_options o = {.seed = seed(), .hosts = 2};
-	struct nic_entry local = {.bytes = sizeof(here)}, remote = {.bytes = sizeof(there)};
+	struct dxp_entry local = {.bytes = sizeof(here)}, remote = {.bytes = sizeof(there)};
 	struct nic_lists lists = {&local, &remote, 1, 1};
 	struct get_rig g;
 
 	assert_int_equal(sim_create(&o, &g.sim), DXP_OK);
-	nic_region_register(sim_nic(g.sim, 0), here, sizeof(here), NIC_LOCAL, &local.key);
-	nic_region_register(sim_nic(g.sim, 1), there, sizeof(there), NIC_REMOTE_READ, &remote.key);
-	struct nic_target to = sim_target(g.sim, 1, 0);
+	nic_region_register(sim_nic(g.sim, 0), 0, here, sizeof(here), NIC_LOCAL, &local.key);
+	nic_region_register(sim_nic(g.sim, 1), 0, there, sizeof(there), NIC_REMOTE_READ,
+			    &remote.key);
+	struct dxp_target to = sim_target(g.sim, 1, 0);
 	for (uint32_t round = 0; round < 3; round++) {
 		assert_int_equal(nic_user_get(sim_window(g.sim, 0), 0, &to, &lists, round), DXP_OK);
 		if (round == 1)

@@ -8,6 +8,7 @@
  *   DXP_SEED_FIRST=n   from this one on (1) */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -114,10 +115,10 @@ static void indices_age(struct stress *t, uint32_t i)
 	uint32_t old = UINT32_MAX - (uint32_t)rng_below(&t->rng, 60);
 
 	f->consumer = f->sent_index = f->received_index = old;
-	atomic_store(&f->window->producer, old);
-	atomic_store(&f->window->consumer, old);
-	atomic_store(&f->window->sent.consumer, old);
-	atomic_store(&f->window->received.consumer, old);
+	dxp_store_release(&f->window->producer, old);
+	dxp_store_release(&f->window->consumer, old);
+	dxp_store_release(&f->window->sent_consumer, old);
+	dxp_store_release(&f->window->received_consumer, old);
 	for (struct nic_peer *p = n->peers; p; p = p->next) {
 		work_get(p)->read_id = UINT32_MAX - 200;
 		for (uint32_t q = 0; q < WORLD_QPS && !t->may_fail; q++)

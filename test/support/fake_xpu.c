@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ struct fake_xpu {
 	uint32_t key;
 	uint64_t used;
 	uint32_t registers[FAKE_REGISTERS];
-	struct nic_target host;
+	struct dxp_target host;
 	struct command held[HELD_MAX];
 	unsigned held_count;
 	struct done done[1024]; /* ended events, a ring */
@@ -79,20 +80,20 @@ static uint8_t reg_write(void *context, uint16_t node, uint32_t first, uint32_t 
 
 static const struct nic_cfg_ops cfg_ops = {reg_read, reg_write};
 
-static void say(struct fake_xpu *x, const struct nic_target *to, const uint8_t *message, int bytes)
+static void say(struct fake_xpu *x, const struct dxp_target *to, const uint8_t *message, int bytes)
 {
-	struct nic_event sent;
+	struct dxp_nic_event sent;
 
 	assert(bytes > 0);
-	while (nic_user_nap(node_window(x->node), 0, to, message, (uint32_t)bytes, 0, 0) ==
+	while (dxp_post_nap(node_window(x->node), 0, to, message, (uint32_t)bytes, 0, 0) ==
 	       DXP_EAGAIN) {
 		node_turn(x->node);
-		while (nic_user_sent(node_window(x->node), &sent))
+		while (dxp_sent_take(node_window(x->node), &sent))
 			;
 	}
 }
 
-static void tell(struct fake_xpu *x, const struct nic_target *to, uint64_t event, int status)
+static void tell(struct fake_xpu *x, const struct dxp_target *to, uint64_t event, int status)
 {
 	const struct command_event e = {
 		.event = event, .status = status, .queued_ns = 1, .started_ns = 2, .ended_ns = 3};
@@ -133,7 +134,7 @@ static int kernel(const char *name)
 
 static void finish(struct fake_xpu *x, const struct command *c, int status)
 {
-	struct nic_target peer;
+	struct dxp_target peer;
 
 	note_done(x, c->event, status);
 	if (c->op != COMMAND_RUN && node_target(x->node, c->to_node, &peer) == DXP_OK)
@@ -143,18 +144,18 @@ static void finish(struct fake_xpu *x, const struct command *c, int status)
 
 static int send_memory(struct fake_xpu *x, const struct command *c)
 {
-	const struct nic_entry local = {c->address, (uint32_t)c->bytes, x->key};
-	const struct nic_entry remote = {c->to_address, (uint32_t)c->bytes, c->to_key};
+	const struct dxp_entry local = {c->address, (uint32_t)c->bytes, x->key};
+	const struct dxp_entry remote = {c->to_address, (uint32_t)c->bytes, c->to_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
-	struct nic_target peer;
-	struct nic_event sent = {0};
+	struct dxp_target peer;
+	struct dxp_nic_event sent = {0};
 	int status = node_target(x->node, c->to_node, &peer);
 
 	if (status == DXP_OK)
 		status = nic_user_put(node_window(x->node), 1, &peer, &lists, 77);
 	while (status == DXP_OK && sent.context != 77) {
 		node_turn(x->node);
-		if (nic_user_sent(node_window(x->node), &sent) && sent.context == 77)
+		if (dxp_sent_take(node_window(x->node), &sent) && sent.context == 77)
 			return sent.status;
 	}
 	return status;
@@ -230,7 +231,7 @@ static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint3
 	if (command_decode(data, bytes, &c) != DXP_OK)
 		return;
 	if (c.op == COMMAND_OPEN)
-		x->host = (struct nic_target){
+		x->host = (struct dxp_target){
 			.node = source, .qp = c.reply_qp, .magic = c.reply_magic};
 	atomic_fetch_add(&x->commands, 1);
 	if (c.op < COMMAND_RUN)
@@ -242,18 +243,18 @@ static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint3
 static void *xpu_run(void *context)
 {
 	struct fake_xpu *x = context;
-	const struct nic_event *event;
-	struct nic_event sent;
+	const struct dxp_nic_event *event;
+	struct dxp_nic_event sent;
 	const uint8_t *data;
 
 	while (!atomic_load(&x->frozen)) {
 		uint32_t work = node_turn(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			take(x, event->src_node, data, event->bytes);
-			nic_user_received_release(node_window(x->node));
+			take(x, event->node, data, event->bytes);
+			dxp_received_release(node_window(x->node));
 			work++;
 		}
-		while (nic_user_sent(node_window(x->node), &sent))
+		while (dxp_sent_take(node_window(x->node), &sent))
 			work++;
 		held_look(x);
 		if (!work)
@@ -325,7 +326,7 @@ static void xpu_open(struct fake_fabric *f, struct fake_xpu *x, unsigned number)
 	assert(status == DXP_OK);
 	x->memory = calloc(1, FAKE_MEMORY_BYTES);
 	assert(x->memory);
-	status = nic_region_register(node_nic(x->node), x->memory, FAKE_MEMORY_BYTES,
+	status = nic_region_register(node_nic(x->node), 0, x->memory, FAKE_MEMORY_BYTES,
 				     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &x->key);
 	assert(status == DXP_OK);
 	status = node_join(x->node, link_now_ns() + 5 * S_NS);

@@ -2,6 +2,7 @@
 /* Each account is counted again from what it is an account of. */
 #include "test/support/invariants.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "nic/internal.h"
@@ -215,7 +216,7 @@ static void function_check(struct tally *t, const struct nic_function *f)
 {
 	if (!f->window)
 		return;
-	uint32_t unread = f->received_index - atomic_load(&f->window->received.consumer);
+	uint32_t unread = f->received_index - dxp_load_acquire(&f->window->received_consumer);
 	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
 	must(t, unread + f->received_reserved <= f->nic->options.receive_slots,
 	     "more receive slots used than there are");

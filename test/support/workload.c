@@ -54,7 +54,7 @@ static void operation_draw(struct workload *w, struct side *side, struct operati
 
 	op->kind = roll < 4 ? KIND_PUT : roll < 7 ? KIND_GET : KIND_NAP;
 	op->qp = (uint8_t)rng_below(&w->rng, NAP_QPS);
-	uint32_t bound = op->kind == KIND_NAP ? NIC_INLINE_BYTES_MAX : w->options.bytes_max;
+	uint32_t bound = op->kind == KIND_NAP ? NIC_NAP_BYTES_MAX : w->options.bytes_max;
 	/* Mostly small, some at the bound. */
 	op->bytes = 1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 4) ? bound / 8 + 1 : bound);
 	op->source = (uint32_t)rng_below(&w->rng, side->memory - op->bytes + 1);
@@ -78,10 +78,10 @@ static int side_create(struct workload *w, uint32_t i)
 	memset(side->target, UNTOUCHED, side->memory);
 	for (uint32_t k = 0; k < w->options.operations; k++)
 		operation_draw(w, side, &side->operations[k]);
-	int status = nic_region_register(nic, side->source, side->memory, NIC_REMOTE_READ,
+	int status = nic_region_register(nic, 0, side->source, side->memory, NIC_REMOTE_READ,
 					 &side->source_key);
 	if (status == DXP_OK)
-		status = nic_region_register(nic, side->target, side->memory, NIC_REMOTE_WRITE,
+		status = nic_region_register(nic, 0, side->target, side->memory, NIC_REMOTE_WRITE,
 					     &side->target_key);
 	return status;
 }
@@ -118,7 +118,7 @@ void workload_destroy(struct workload *w)
 }
 
 /* Cuts `bytes` from `offset` into 1 .. count_max entries. */
-static uint16_t list_cut(struct workload *w, struct nic_entry *list, uint32_t count_max,
+static uint16_t list_cut(struct workload *w, struct dxp_entry *list, uint32_t count_max,
 			 uint64_t offset, uint32_t bytes, uint32_t key)
 {
 	uint16_t count = 0;
@@ -126,7 +126,7 @@ static uint16_t list_cut(struct workload *w, struct nic_entry *list, uint32_t co
 	while (bytes > 0) {
 		uint32_t part =
 			count + 1u == count_max ? bytes : 1 + (uint32_t)rng_below(&w->rng, bytes);
-		list[count++] = (struct nic_entry){offset, part, key};
+		list[count++] = (struct dxp_entry){offset, part, key};
 		offset += part;
 		bytes -= part;
 	}
@@ -143,13 +143,13 @@ static int operation_post(struct workload *w, uint32_t i, uint32_t k)
 {
 	struct side *side = &w->sides[i], *peer = &w->sides[1 - i];
 	const struct operation *op = &side->operations[k];
-	struct nic_window *window = sim_window(w->sim, i);
-	struct nic_target to = sim_target(w->sim, 1 - i, op->qp);
-	struct nic_entry local[PIECES_MAX], remote[2];
+	struct dxp_window *window = sim_window(w->sim, i);
+	struct dxp_target to = sim_target(w->sim, 1 - i, op->qp);
+	struct dxp_entry local[PIECES_MAX], remote[2];
 	struct nic_lists lists = {local, remote, 0, 0};
 
 	if (op->kind == KIND_NAP)
-		return nic_user_nap(window, op->qp, &to, side->source + op->source, op->bytes,
+		return dxp_post_nap(window, op->qp, &to, side->source + op->source, op->bytes,
 				    k + 1, k);
 	if (op->kind == KIND_PUT) {
 		lists.local_count =
@@ -164,7 +164,7 @@ static int operation_post(struct workload *w, uint32_t i, uint32_t k)
 	return nic_user_get(window, op->qp, &to, &lists, k);
 }
 
-static void completion_check(struct workload *w, uint32_t i, const struct nic_event *event)
+static void completion_check(struct workload *w, uint32_t i, const struct dxp_nic_event *event)
 {
 	struct side *side = &w->sides[i];
 	uint32_t *next = &side->completed_on[event->qp];
@@ -179,7 +179,7 @@ static void completion_check(struct workload *w, uint32_t i, const struct nic_ev
 	side->completed++;
 }
 
-static void nap_check(struct workload *w, uint32_t i, const struct nic_event *event,
+static void nap_check(struct workload *w, uint32_t i, const struct dxp_nic_event *event,
 		      const uint8_t *data)
 {
 	struct side *sender = &w->sides[1 - i];
@@ -200,14 +200,14 @@ bool workload_step(void *context)
 
 	for (uint32_t i = 0; i < SIDES; i++) {
 		struct side *side = &w->sides[i];
-		struct nic_event event;
-		const struct nic_event *received;
+		struct dxp_nic_event event;
+		const struct dxp_nic_event *received;
 		const uint8_t *data;
-		while (nic_user_sent(sim_window(w->sim, i), &event))
+		while (dxp_sent_take(sim_window(w->sim, i), &event))
 			completion_check(w, i, &event);
 		while ((received = nic_user_received_peek(sim_window(w->sim, i), &data)) != NULL) {
 			nap_check(w, i, received, data);
-			nic_user_received_release(sim_window(w->sim, i));
+			dxp_received_release(sim_window(w->sim, i));
 		}
 		while (side->posted < w->options.operations &&
 		       operation_post(w, i, side->posted) == DXP_OK)

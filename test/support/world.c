@@ -56,12 +56,13 @@ static int host_register(struct world *w, uint32_t i)
 {
 	struct nic *n = sim_nic(w->sim, i);
 	struct world_host *h = &w->hosts[i];
-	int status = nic_region_register(n, h->source, WORLD_OPERATIONS * WORLD_BYTES_MAX,
+	int status = nic_region_register(n, 0, h->source, WORLD_OPERATIONS * WORLD_BYTES_MAX,
 					 NIC_REMOTE_READ, &h->source_key);
 
 	if (status != DXP_OK)
 		return status;
-	return nic_region_register(n, h->target, target_bytes(w), NIC_REMOTE_WRITE, &h->target_key);
+	return nic_region_register(n, 0, h->target, target_bytes(w), NIC_REMOTE_WRITE,
+				   &h->target_key);
 }
 
 static void operations_draw(struct world *w, uint32_t i)
@@ -70,9 +71,8 @@ static void operations_draw(struct world *w, uint32_t i)
 
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
 		uint32_t roll = (uint32_t)rng_below(&w->rng, 10);
-		uint8_t op = roll < 3 ? NIC_OP_PUT : roll < 6 ? NIC_OP_GET : NIC_OP_NAP;
-		uint32_t most =
-			op == NIC_OP_NAP ? NIC_INLINE_BYTES_MAX - NAP_HEAD : WORLD_BYTES_MAX;
+		uint8_t op = roll < 3 ? DXP_OP_PUT : roll < 6 ? DXP_OP_GET : DXP_OP_NAP;
+		uint32_t most = op == DXP_OP_NAP ? NIC_NAP_BYTES_MAX - NAP_HEAD : WORLD_BYTES_MAX;
 		uint32_t to = (uint32_t)rng_below(&w->rng, w->count - 1);
 		h->operations[k] = (struct world_operation){
 			.op = op,
@@ -82,7 +82,7 @@ static void operations_draw(struct world *w, uint32_t i)
 				1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 3) ? 64 : most),
 			.place = h->extent,
 		};
-		if (op != NIC_OP_NAP)
+		if (op != DXP_OP_NAP)
 			h->extent += h->operations[k].bytes + GUARD;
 	}
 	h->extent += GUARD;
@@ -136,14 +136,14 @@ void world_destroy(struct world *w)
 	}
 }
 
-static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct nic_target *to)
+static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
-	uint8_t data[NIC_INLINE_BYTES_MAX];
+	uint8_t data[NIC_NAP_BYTES_MAX];
 
 	for (uint32_t b = 0; b < op->bytes; b++)
 		data[b] = pattern(i, k, b);
-	return nic_user_nap(sim_window(w->sim, i), op->qp, to, data, op->bytes, 1 + k, k);
+	return dxp_post_nap(sim_window(w->sim, i), op->qp, to, data, op->bytes, 1 + k, k);
 }
 
 static int operation_post(struct world *w, uint32_t i, uint32_t k)
@@ -151,22 +151,22 @@ static int operation_post(struct world *w, uint32_t i, uint32_t k)
 	struct world_host *h = &w->hosts[i];
 	struct world_operation *op = &h->operations[k];
 	const struct world_host *peer = &w->hosts[op->to];
-	struct nic_target to = sim_target(w->sim, op->to, op->qp);
+	struct dxp_target to = sim_target(w->sim, op->to, op->qp);
 	uint32_t half = op->bytes / 2;
-	struct nic_entry own = {0, op->bytes, 0}, remote[2];
+	struct dxp_entry own = {0, op->bytes, 0}, remote[2];
 	struct nic_lists lists = {&own, remote, 1, half ? 2 : 1};
-	bool put = op->op == NIC_OP_PUT;
+	bool put = op->op == DXP_OP_PUT;
 
 	op->generation = peer->generation;
-	if (op->op == NIC_OP_NAP)
+	if (op->op == DXP_OP_NAP)
 		return nap_post(w, i, k, &to);
 	uint64_t source = (uint64_t)k * WORLD_BYTES_MAX, place = place_offset(w, i, k);
 	own.key = put ? h->source_key : h->target_key;
 	own.offset = put ? source : place;
 	uint64_t there = put ? place : source;
-	remote[0] = (struct nic_entry){there, op->bytes - half,
+	remote[0] = (struct dxp_entry){there, op->bytes - half,
 				       put ? peer->target_key : peer->source_key};
-	remote[1] = (struct nic_entry){there + op->bytes - half, half, remote[0].key};
+	remote[1] = (struct dxp_entry){there + op->bytes - half, half, remote[0].key};
 	return put ? nic_user_put(sim_window(w->sim, i), op->qp, &to, &lists, k)
 		   : nic_user_get(sim_window(w->sim, i), op->qp, &to, &lists, k);
 }
@@ -188,7 +188,7 @@ static bool status_allowed(const struct world *w, int status)
 static void place_check(struct world *w, uint32_t i, uint32_t k)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
-	bool put = op->op == NIC_OP_PUT;
+	bool put = op->op == DXP_OP_PUT;
 	const struct world_host *where = &w->hosts[put ? op->to : i];
 	const uint8_t *place = where->target + place_offset(w, i, k);
 
@@ -199,7 +199,7 @@ static void place_check(struct world *w, uint32_t i, uint32_t k)
 			world_wrong(w, "ended well, but its data is not in place", i, k);
 }
 
-static void completion_take(struct world *w, uint32_t i, const struct nic_event *e)
+static void completion_take(struct world *w, uint32_t i, const struct dxp_nic_event *e)
 {
 	struct world_host *h = &w->hosts[i];
 	uint32_t k = (uint32_t)e->context, *next = &h->next[e->qp];
@@ -210,7 +210,7 @@ static void completion_take(struct world *w, uint32_t i, const struct nic_event 
 		world_wrong(w, "ended twice or out of order", i, k);
 	else if (!status_allowed(w, e->status))
 		world_wrong(w, dxp_status_name(e->status), i, k);
-	else if (e->status == DXP_OK && h->operations[k].op != NIC_OP_NAP)
+	else if (e->status == DXP_OK && h->operations[k].op != DXP_OP_NAP)
 		place_check(w, i, k);
 	++*next;
 	if (k < WORLD_OPERATIONS) {
@@ -219,9 +219,10 @@ static void completion_take(struct world *w, uint32_t i, const struct nic_event 
 	}
 }
 
-static void nap_take(struct world *w, uint32_t i, const struct nic_event *e, const uint8_t *data)
+static void nap_take(struct world *w, uint32_t i, const struct dxp_nic_event *e,
+		     const uint8_t *data)
 {
-	uint32_t from = e->src_node - 1u, k = (uint32_t)e->imm - 1;
+	uint32_t from = e->node - 1u, k = (uint32_t)e->imm - 1;
 
 	if (from >= w->count || e->qp >= WORLD_QPS || k >= w->hosts[from].posted ||
 	    w->hosts[from].operations[k].to != i || w->hosts[from].operations[k].qp != e->qp ||
@@ -243,18 +244,18 @@ static void nap_take(struct world *w, uint32_t i, const struct nic_event *e, con
 
 static void events_take(struct world *w, uint32_t i)
 {
-	struct nic_window *window = sim_window(w->sim, i);
-	const struct nic_event *received;
-	struct nic_event event;
+	struct dxp_window *window = sim_window(w->sim, i);
+	const struct dxp_nic_event *received;
+	struct dxp_nic_event event;
 	const uint8_t *data;
 
-	while (nic_user_sent(window, &event))
+	while (dxp_sent_take(window, &event))
 		completion_take(w, i, &event);
 	if (sim_now(w->sim) < w->hosts[i].stalled_until_ns)
 		return;
 	while ((received = nic_user_received_peek(window, &data)) != NULL) {
 		nap_take(w, i, received, data);
-		nic_user_received_release(window);
+		dxp_received_release(window);
 	}
 }
 
@@ -312,9 +313,9 @@ static bool may_write(const struct world *w, uint32_t i, uint32_t writer, uint32
 	const struct world_host *h = &w->hosts[writer];
 	const struct world_operation *op = &h->operations[k];
 
-	if (k >= h->posted || op->op == NIC_OP_NAP)
+	if (k >= h->posted || op->op == DXP_OP_NAP)
 		return false;
-	if (op->op == NIC_OP_GET)
+	if (op->op == DXP_OP_GET)
 		return writer == i && k >= h->first;
 	return op->to == i && op->generation == w->hosts[i].generation;
 }
@@ -332,7 +333,7 @@ static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
 		const struct world_operation *op = &h->operations[k];
-		if (op->op == NIC_OP_NAP)
+		if (op->op == DXP_OP_NAP)
 			continue;
 		uint32_t own = may_write(w, i, writer, k) ? op->bytes : 0;
 		if (!zeros(at + op->place + own, op->bytes + GUARD - own))
@@ -346,7 +347,7 @@ void world_finish(struct world *w)
 		accounts_check(w, i);
 		for (uint32_t k = 0; k < w->hosts[i].posted; k++) {
 			const struct world_operation *op = &w->hosts[i].operations[k];
-			if (op->op == NIC_OP_NAP && op->good && !op->delivered &&
+			if (op->op == DXP_OP_NAP && op->good && !op->delivered &&
 			    w->hosts[op->to].first == 0)
 				world_wrong(w, "a NAP ended well and never came", i, k);
 		}

@@ -115,7 +115,7 @@ static void turn_both(struct rig *r)
 static void both_join(struct rig *r)
 {
 	uint64_t end_ns = link_now_ns() + LIMIT_NS;
-	struct nic_target target;
+	struct dxp_target target;
 
 	r->host = node_start(r, "host", false, r->key);
 	r->xpu = node_start(r, "xpu", true, r->key);
@@ -131,10 +131,10 @@ static void both_join(struct rig *r)
 	r->xpu_memory = calloc(1, MEMORY);
 	for (uint32_t i = 0; i < MEMORY; i++)
 		r->host_memory[i] = (uint8_t)(i * 13 + (i >> 12));
-	assert_int_equal(nic_region_register(node_nic(r->host), r->host_memory, MEMORY, NIC_LOCAL,
-					     &r->host_key),
+	assert_int_equal(nic_region_register(node_nic(r->host), 0, r->host_memory, MEMORY,
+					     NIC_LOCAL, &r->host_key),
 			 DXP_OK);
-	assert_int_equal(nic_region_register(node_nic(r->xpu), r->xpu_memory, MEMORY,
+	assert_int_equal(nic_region_register(node_nic(r->xpu), 0, r->xpu_memory, MEMORY,
 					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->xpu_key),
 			 DXP_OK);
 }
@@ -142,17 +142,17 @@ static void both_join(struct rig *r)
 /* PUTs all of the host's memory, or GETs it back; returns the completion's status. */
 static int transfer(struct rig *r, bool get)
 {
-	const struct nic_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
+	const struct dxp_entry local = {0, MEMORY, r->host_key}, remote = {0, MEMORY, r->xpu_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	uint64_t end_ns = link_now_ns() + LIMIT_NS;
-	struct nic_target to;
-	struct nic_event event;
+	struct dxp_target to;
+	struct dxp_nic_event event;
 
 	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_OK);
 	assert_int_equal(
 		(get ? nic_user_get : nic_user_put)(node_window(r->host), 1, &to, &lists, 0),
 		DXP_OK);
-	while (!nic_user_sent(node_window(r->host), &event)) {
+	while (!dxp_sent_take(node_window(r->host), &event)) {
 		turn_both(r);
 		assert_true(link_now_ns() < end_ns);
 	}
@@ -176,9 +176,9 @@ static void node__put_and_get(void **state)
 }
 
 /* Posts until the FIFO is full; returns how many. */
-static int puts_fill(struct rig *r, const struct nic_target *to, uint8_t qp)
+static int puts_fill(struct rig *r, const struct dxp_target *to, uint8_t qp)
 {
-	const struct nic_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};
+	const struct dxp_entry local = {0, 64, r->host_key}, remote = {0, 64, r->xpu_key};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	int count = 0, status;
 
@@ -192,8 +192,8 @@ static void node__more_than_the_fifo_in_one_turn(void **state)
 {
 	struct rig *r = *state;
 	uint64_t end_ns = link_now_ns() + LIMIT_NS;
-	struct nic_target to;
-	struct nic_event event;
+	struct dxp_target to;
+	struct dxp_nic_event event;
 	int ended = 0;
 
 	both_join(r);
@@ -206,7 +206,7 @@ static void node__more_than_the_fifo_in_one_turn(void **state)
 	assert_int_equal(node_deadline(r->host), 0);
 	while (ended < 2 * NIC_DOORBELLS) {
 		turn_both(r);
-		while (nic_user_sent(node_window(r->host), &event)) {
+		while (dxp_sent_take(node_window(r->host), &event)) {
 			assert_int_equal(event.status, DXP_OK);
 			ended++;
 		}
@@ -221,7 +221,7 @@ static void node__a_peer_that_leaves_ends_work(void **state)
 
 	both_join(r);
 	uint16_t id = node_id(r->xpu);
-	struct nic_target to;
+	struct dxp_target to;
 	assert_int_equal(transfer(r, false), DXP_OK);
 	node_close(r->xpu);
 	r->xpu = NULL;

@@ -36,7 +36,7 @@ struct rig {
 	struct node *nodes[2];
 	uint8_t *memory[2];
 	uint32_t keys[2];
-	struct nic_target far;
+	struct dxp_target far;
 	struct stats_list before, now;
 	uint32_t publications; /* of the near node, that were read */
 };
@@ -75,14 +75,14 @@ static void nodes_open(struct rig *r)
 	for (int i = 0; i < 2; i++) {
 		r->nodes[i] = node_new((uint16_t)(i + 1), i == 0 ? "near" : "far");
 		r->memory[i] = calloc(1, BYTES);
-		assert_int_equal(nic_region_register(node_nic(r->nodes[i]), r->memory[i], BYTES,
+		assert_int_equal(nic_region_register(node_nic(r->nodes[i]), 0, r->memory[i], BYTES,
 						     NIC_REMOTE_READ | NIC_REMOTE_WRITE,
 						     &r->keys[i]),
 				 DXP_OK);
 	}
 	introduce(r->nodes[0], r->nodes[1]);
 	introduce(r->nodes[1], r->nodes[0]);
-	r->far = (struct nic_target){
+	r->far = (struct dxp_target){
 		.node = FAR, .qp = 1, .magic = node_window(r->nodes[1])->qp_magic[1]};
 }
 
@@ -174,9 +174,9 @@ static void look(struct rig *r)
 
 static void post(struct rig *r, int i)
 {
-	const struct nic_entry local = {0, BYTES, r->keys[0]}, remote = {0, BYTES, r->keys[1]};
+	const struct dxp_entry local = {0, BYTES, r->keys[0]}, remote = {0, BYTES, r->keys[1]};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
-	struct nic_window *w = node_window(r->nodes[0]);
+	struct dxp_window *w = node_window(r->nodes[0]);
 
 	assert_int_equal((i % 2 ? nic_user_get : nic_user_put)(w, 1, &r->far, &lists, 0), DXP_OK);
 }
@@ -185,11 +185,11 @@ static void post(struct rig *r, int i)
 static void traffic(struct rig *r, int messages)
 {
 	uint64_t end_ns = link_now_ns() + LIMIT_NS, look_ns = 0;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	for (int i = 0; i < messages; i++) {
 		post(r, i);
-		while (!nic_user_sent(node_window(r->nodes[0]), &event)) {
+		while (!dxp_sent_take(node_window(r->nodes[0]), &event)) {
 			uint64_t now_ns = link_now_ns();
 			assert_true(now_ns < end_ns);
 			if (turn(r) == 0)

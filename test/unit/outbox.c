@@ -17,7 +17,7 @@
 #define HOST 2
 #define PEER 4
 
-static struct nic_window *window;
+static struct dxp_window *window;
 static struct outbox *outbox;
 static uint32_t taken, completed; /* doorbells and completions of the engine */
 static uint64_t contexts[4096];
@@ -46,47 +46,47 @@ static void done(void *context, int status)
 }
 
 /* The engine takes one doorbell; NULL when none rings. */
-static const struct nic_descriptor *take(void)
+static const struct dxp_descriptor *take(void)
 {
 	uint32_t at = taken % NIC_DOORBELLS;
 
-	if (atomic_load(&window->doorbells[at].lap) != nic_lap(taken, NIC_DOORBELLS))
+	const struct dxp_descriptor *d = &window->slots[at].head;
+	if (dxp_load_acquire(&d->lap) != dxp_lap(taken, NIC_DOORBELLS))
 		return NULL;
-	const struct nic_descriptor *d = (const void *)window->descriptors[at];
 	contexts[taken++] = d->context;
-	atomic_store(&window->consumer, taken);
+	dxp_store_release(&window->consumer, taken);
 	return d;
 }
 
 static void complete(int status)
 {
-	struct nic_event *slot = &window->sent.slots[completed % NIC_EVENTS];
+	struct dxp_nic_event *slot = &window->sent[completed % NIC_EVENTS];
 
 	slot->context = contexts[completed];
 	slot->status = (int8_t)status;
-	atomic_store(&slot->lap, nic_lap(completed, NIC_EVENTS));
+	dxp_store_release(&slot->lap, dxp_lap(completed, NIC_EVENTS));
 	completed++;
 }
 
-static struct nic_target to(uint16_t node)
+static struct dxp_target to(uint16_t node)
 {
-	return (struct nic_target){.node = node, .magic = 7};
+	return (struct dxp_target){.node = node, .magic = 7};
 }
 
 static void nap(uint16_t node, uint32_t number)
 {
-	const struct nic_target target = to(node);
+	const struct dxp_target target = to(node);
 	enum outbox_kind kind = node == PEER ? OUTBOX_PEER : OUTBOX_HOST;
 
 	assert_int_equal(outbox_nap(outbox, kind, &target, &number, sizeof(number), done, NULL),
 			 DXP_OK);
 }
 
-static uint32_t number_of(const struct nic_descriptor *d)
+static uint32_t number_of(const struct dxp_descriptor *d)
 {
 	uint32_t number;
 
-	memcpy(&number, d + 1, sizeof(number)); /* inline data follows the head */
+	memcpy(&number, d->data, sizeof(number)); /* so few bytes lie in the head */
 	return number;
 }
 
@@ -97,7 +97,7 @@ static void outbox_service__order_and_bound(void **state)
 	assert_int_equal(outbox_count(outbox, HOST), 100);
 	for (uint32_t i = 0; i < 100;) {
 		outbox_service(outbox);
-		const struct nic_descriptor *d;
+		const struct dxp_descriptor *d;
 		uint32_t flight = 0;
 		for (; (d = take()); flight++, i++) {
 			assert_int_equal(number_of(d), i);
@@ -117,9 +117,9 @@ static void outbox_service__order_and_bound(void **state)
  * pair that hosts do not use. */
 static void outbox_service__silent_node(void **state)
 {
-	const struct nic_target target = to(PEER);
-	const struct nic_entry local = {.bytes = 8, .key = 1}, remote = {.bytes = 8, .key = 2};
-	const struct nic_descriptor *d;
+	const struct dxp_target target = to(PEER);
+	const struct dxp_entry local = {.bytes = 8, .key = 1}, remote = {.bytes = 8, .key = 2};
+	const struct dxp_descriptor *d;
 	uint32_t hosts = 0;
 
 	for (uint32_t i = 0; i < 50; i++)
@@ -133,11 +133,11 @@ static void outbox_service__silent_node(void **state)
 	outbox_service(outbox);
 	d = take();
 	assert_non_null(d);
-	assert_int_equal(d->op, NIC_OP_PUT);
+	assert_int_equal(d->op, DXP_OP_PUT);
 	uint8_t qp = d->qp;
 	d = take();
 	assert_non_null(d);
-	assert_int_equal(d->op, NIC_OP_NAP);
+	assert_int_equal(d->op, DXP_OP_NAP);
 	assert_int_equal(d->qp, qp);
 	assert_int_equal(qp % 2, 1);
 	assert_null(take());

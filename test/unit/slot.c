@@ -465,13 +465,13 @@ static void close__while_a_kernel_runs(void **state)
 	ok(dxp_mem_free(w.one, a));
 }
 
-static void raw_nap(struct node *n, const struct nic_target *to, const uint8_t *data, int bytes)
+static void raw_nap(struct node *n, const struct dxp_target *to, const uint8_t *data, int bytes)
 {
-	struct nic_event e;
+	struct dxp_nic_event e;
 
 	assert_true(bytes > 0);
-	assert_int_equal(nic_user_nap(node_window(n), 0, to, data, (uint32_t)bytes, 0, 1), DXP_OK);
-	while (!nic_user_sent(node_window(n), &e))
+	assert_int_equal(dxp_post_nap(node_window(n), 0, to, data, (uint32_t)bytes, 0, 1), DXP_OK);
+	while (!dxp_sent_take(node_window(n), &e))
 		if (node_turn(n) == 0)
 			node_wait(n, link_now_ns() + MS_NS);
 	assert_int_equal(e.status, DXP_OK);
@@ -483,7 +483,7 @@ static void message__refused(void **state)
 	struct node_options options = {
 		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
 	struct node *n;
-	struct nic_target to;
+	struct dxp_target to;
 	uint8_t data[COMMAND_BYTES_MAX];
 	uint16_t xpu = (uint16_t)reg(w.one, CFG_NODE);
 	uint32_t before = reg(w.one, CFG_COMMANDS_REFUSED), memory = reg(w.one, CFG_FREE_LO);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 
 struct rig {
 	struct nic *nic;
-	struct nic_window *window;
+	struct dxp_window *window;
 	_Atomic uint32_t seen[THREADS * POSTS];
 	_Atomic uint32_t completed;
 	_Atomic uint32_t ended[THREADS]; /* completions of what this thread posted */
@@ -71,7 +72,7 @@ struct poster {
 static void *post(void *argument)
 {
 	const struct poster *p = argument;
-	const struct nic_target nowhere = {.node = 99};
+	const struct dxp_target nowhere = {.node = 99};
 	uint8_t data[200];
 
 	for (uint32_t i = 0; i < POSTS; i++) {
@@ -79,7 +80,7 @@ static void *post(void *argument)
 		memset(data, (int)context, sizeof(data));
 		while (i - atomic_load(&p->rig->ended[p->first / POSTS]) >= p->most)
 			sched_yield();
-		while (nic_user_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data),
+		while (dxp_post_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data),
 				    context, context) == DXP_EAGAIN) {
 			atomic_fetch_add(&p->rig->refused, 1);
 			sched_yield();
@@ -91,10 +92,10 @@ static void *post(void *argument)
 static void *poll_completions(void *argument)
 {
 	struct rig *r = argument;
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	while (atomic_load(&r->completed) < THREADS * POSTS) {
-		if (!nic_user_sent(r->window, &event)) {
+		if (!dxp_sent_take(r->window, &event)) {
 			sched_yield();
 			continue;
 		}
@@ -148,17 +149,20 @@ static void window__random_descriptors(void **state)
 {
 	struct rig *r = *state;
 	struct rng rng = {13};
-	struct nic_event event;
+	struct dxp_nic_event event;
 
 	for (int i = 0; i < 200000; i++) {
-		_Alignas(8) uint8_t bytes[256];
+		uint8_t bytes[256];
+		uint32_t index = 0;
 		for (size_t k = 0; k < sizeof(bytes); k++)
 			bytes[k] =
 				(uint8_t)(rng_below(&rng, 3) ? rng_below(&rng, 4) : rng_next(&rng));
-		bytes[2] &= 3; /* mostly a queue pair that exists */
-		nic_user_post(r->window, bytes, 64 + (uint32_t)rng_below(&rng, 193));
+		bytes[2] &= 3; /* one that does not exist would stop the function */
+		assert_int_equal(dxp_claim(r->window, &index), DXP_OK);
+		memcpy(dxp_slot(r->window, index), bytes, sizeof(bytes));
+		dxp_ring(r->window, index);
 		nic_doorbells(r->nic, 1);
-		while (nic_user_sent(r->window, &event))
+		while (dxp_sent_take(r->window, &event))
 			assert_int_not_equal(event.status, DXP_OK);
 	}
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
@@ -168,18 +172,21 @@ static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;
 	struct rng rng = {17};
-	const struct nic_target nowhere = {.node = 99};
+	const struct dxp_target nowhere = {.node = 99};
 
 	for (int i = 0; i < 20000; i++) {
 		uint32_t junk = (uint32_t)rng_next(&rng);
 		switch (rng_below(&rng, 5)) {
-		case 0: atomic_store(&r->window->sent.consumer, junk); break;
-		case 1: atomic_store(&r->window->received.consumer, junk); break;
-		case 2: r->window->doorbells[junk % NIC_DOORBELLS].bytes = junk; break;
-		case 3:
-			atomic_store(&r->window->doorbells[junk % NIC_DOORBELLS].lap, junk % 64);
+		case 0: dxp_store_release(&r->window->sent_consumer, junk); break;
+		case 1: dxp_store_release(&r->window->received_consumer, junk); break;
+		case 2:
+			r->window->slots[junk % NIC_DOORBELLS].head.src_count = (uint8_t)junk;
 			break;
-		default: nic_user_nap(r->window, 0, &nowhere, "x", 1, 0, 0);
+		case 3:
+			dxp_store_release(&r->window->slots[junk % NIC_DOORBELLS].head.lap,
+					  junk % 64);
+			break;
+		default: dxp_post_nap(r->window, 0, &nowhere, "x", 1, 0, 0);
 		}
 		nic_doorbells(r->nic, 1);
 	}
