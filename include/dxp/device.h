@@ -471,8 +471,13 @@ DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_de
 DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_target *to,
 				      dxp_u64 context)
 {
-	struct dxp_descriptor d = {op};
+	struct dxp_descriptor d;
 
+	d.op = op;
+	d.flags = 0;
+	d.src_count = d.dst_count = 0;
+	d.inline_bytes = 0;
+	d.imm = d.trailer = 0;
 	d.qp = qp;
 	d.dst_function = to->function;
 	d.dst_node = to->node;

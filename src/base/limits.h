@@ -210,6 +210,7 @@
 	(1000ull * 1000) /* until whoever found no memory asks again: no spinning for it */
 #define NIC_BUFFERS_AHEAD \
 	32 /* NAP buffers whose numbers are fetched ahead (C-30): one line of the ring */
+#define NIC_AREAS_MAX 16 /* of a lookup table: a device has a few buffers */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
 #define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */

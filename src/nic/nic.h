@@ -80,16 +80,42 @@ void nic_node_set(struct nic *n, uint16_t node);
  * DXP_EINVAL. */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
-/* The function's share of each session's bandwidth, 1 .. 64 against the weights of the other
- * functions; 1 at first. DXP_EINVAL. */
+/* Ends a function for good: its window gets `status` as its error and is not looked at any more;
+ * what it has not sent is not sent, what is in RLTP's hands is cancelled, peers that still address
+ * it are refused like those who never knew its magic, its keys are worthless and its lookup table
+ * empty. Window and regions may go when nic_function_idle says so: packets may still point into
+ * them. Then it can be opened again. DXP_ENOENT: not open. */
+int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns);
+bool nic_function_idle(const struct nic *n,
+		       uint32_t function); /* closed, and nothing points there */
+
+/* The function's share of what this NIC moves, 1 .. 64 against the weights of the other functions,
+ * whomever they send to; 1 at first. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
+
+/* At most this many bytes per second, sent or copied; 0: no limit, as at first. DXP_EINVAL. */
+int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
+
+/* What the window's page 0 shows, from memory that its user cannot change. */
+void nic_function_counters(const struct nic *n, uint32_t function,
+			   struct dxp_function_counters *out);
+
+/* Bit i: the user of function i sleeps and there is an event for it. Asked after each turn; forgets
+ * what it told. */
+uint32_t nic_wakes(struct nic *n);
+
+/* The engine is about to sleep: every open window says so. False when somebody has rung meanwhile:
+ * then it must not sleep. nic_sleep_end comes after either. */
+bool nic_sleep_announce(struct nic *n);
+void nic_sleep_end(struct nic *n);
 
 /* Memory that the descriptors of one function, and peers who address it, may name. `base` stays the
  * caller's and must outlive the region. */
 enum nic_rights {
 	NIC_LOCAL = 0, /* own descriptors only: source and destination of own operations */
-	NIC_REMOTE_READ = 1 << 0,  /* GET by whoever has the key */
-	NIC_REMOTE_WRITE = 1 << 1, /* PUT by whoever has the key */
+	NIC_REMOTE_READ = 1 << 0,   /* GET by whoever has the key */
+	NIC_REMOTE_WRITE = 1 << 1,  /* PUT by whoever has the key */
+	NIC_REMOTE_ATOMIC = 1 << 2, /* fetch-and-op by whoever has the key */
 };
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
@@ -97,6 +123,22 @@ int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t b
 /* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is
  * worthless. */
 int nic_region_deregister(struct nic *n, uint32_t key);
+
+/* From now on the key opens nothing; what points into the region already may end. DXP_ENOENT. */
+int nic_region_revoke(struct nic *n, uint32_t key);
+
+/* Does anything still point into the region, revoked or not? Its memory stays until not. */
+bool nic_region_busy(const struct nic *n, uint32_t key);
+
+/* Register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the function's device are
+ * bytes [offset, ...) of its region `key`. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are
+ * there. */
+struct nic_area {
+	uint64_t vaddr, bytes, offset;
+	uint32_t key;
+};
+int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area);
+uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count);
 
 /* Peers, from the node table; as the endpoint's. */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);

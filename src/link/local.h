@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between processes of one machine: sockets of packets with file descriptors beside them, and
+ * memory that both map. Whatever comes from the other process is checked before it is used: memory
+ * must be a memfd that can never shrink, else a look at it could kill us. */
+#ifndef LINK_LOCAL_H
+#define LINK_LOCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- sockets ---- */
+
+/* A socket at `path` (any length that the file system allows), mode 0600; a stale one of a process
+ * that is gone is replaced. DXP_EBUSY: somebody listens there; DXP_EACCESS, DXP_ENOENT, DXP_EIO. */
+int local_listen(const char *path, int *fd);
+
+struct local_peer {
+	pid_t pid;
+	uid_t uid;
+};
+
+/* Next connection, not blocking. DXP_EAGAIN: none. */
+int local_accept(int fd, int *out, struct local_peer *peer);
+
+/* DXP_ENOENT, DXP_EACCESS, DXP_ETIMEDOUT, DXP_EIO. */
+int local_connect(const char *path, uint64_t timeout_ns, int *fd);
+
+/* One packet, not blocking. Bytes, DXP_EAGAIN or DXP_ECLOSED. Received descriptors are the
+ * caller's, close-on-exec; *fd_count is how many there is room for, then how many came. More than
+ * fit are closed, and the packet is DXP_EMALFORMED. */
+int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
+int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count);
+
+/* ---- memory ---- */
+struct local_memory {
+	void *base;
+	uint64_t bytes;
+	int fd; /* -1: was mapped from somebody else's, and closed */
+};
+
+/* A memfd of this many bytes, zero, sealed against every change of size, mapped. DXP_ENOMEM,
+ * DXP_EIO. */
+int local_memory_create(const char *name, uint64_t bytes, struct local_memory *out);
+
+/* Maps [offset, offset + bytes) of somebody's memfd for reading and writing. DXP_EINVAL: not a
+ * memfd, may shrink, is too short, or is sealed against writing. */
+int local_memory_map(int fd, uint64_t offset, uint64_t bytes, struct local_memory *out);
+void local_memory_free(struct local_memory *m);
+
+#endif

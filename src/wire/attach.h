@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a process says to the program that runs a NIC, over a UNIX socket of packets
+ * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors ride beside the bytes.
+ * Big-endian, like all else that is encoded here; lengths are checked once. docs/window.md
+ * "Attaching". */
+#ifndef WIRE_ATTACH_H
+#define WIRE_ATTACH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dxp/device.h>
+
+#include "base/limits.h"
+
+#define ATTACH_MAGIC     0x44585041u /* "DXPA" */
+#define ATTACH_VERSION   1
+#define ATTACH_BYTES_MAX 1024 /* of one message, either way */
+#define ATTACH_FDS_MAX   3
+
+enum attach_type {
+	ATTACH_OPEN =
+		1, /* function, label; answer: window memfd, engine's eventfd, user's eventfd */
+	ATTACH_REGISTER, /* memfd beside; offset, bytes, rights; answer: key */
+	ATTACH_REVOKE,   /* key */
+	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
+	ATTACH_FIND,     /* label, qp; answer: target */
+	ATTACH_ARM,      /* on */
+	/* For who may manage the NIC (same user or root), on a connection that has opened nothing.
+	 */
+	ATTACH_LIST,   /* answer: rows */
+	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
+	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */
+	ATTACH_RESET,  /* function: closed, its user reads DXP_ECLOSED, free again */
+	ATTACH_AREAS,  /* function: its lookup table; answer: areas */
+};
+
+struct attach_request {
+	uint8_t type; /* enum attach_type */
+	uint8_t function;
+	uint8_t qp;
+	uint8_t on;
+	uint32_t rights, key;
+	uint64_t vaddr, offset, bytes, value;
+	char label[FABRIC_NAME_BYTES];
+};
+
+/* A function, for `dxp vf`. */
+struct attach_row {
+	uint8_t function, state; /* enum dxp_function_state, 0: free */
+	uint8_t weight, armed;
+	uint32_t error; /* as in the window */
+	uint32_t pid;   /* 0: the NIC's own program */
+	uint32_t regions;
+	uint64_t limit_bytes_per_s;
+	char label[FABRIC_NAME_BYTES];
+	struct dxp_function_counters counters;
+};
+
+struct attach_area {
+	uint64_t vaddr, bytes, offset;
+	uint32_t key;
+};
+
+struct attach_answer {
+	uint8_t type;   /* of the request */
+	int32_t status; /* enum dxp_status */
+	uint8_t function;
+	uint16_t node;
+	uint32_t key;
+	struct dxp_target target;
+	uint8_t row_count;
+	struct attach_row rows[4]; /* ATTACH_LIST answers two messages: functions 0 .. 3, 4 .. 7 */
+	uint8_t area_count;
+	struct attach_area areas[16]; /* the NIC's limit */
+};
+
+/* Both return the bytes written to `out`, which has ATTACH_BYTES_MAX. */
+size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
+size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
+
+/* DXP_OK or DXP_EMALFORMED; *out is written only on success. Labels are checked. */
+int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out);
+int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out);
+
+#endif
