@@ -40,6 +40,7 @@ struct nic_request {
 	uint32_t pending; /* messages and reads not finished */
 	bool cut_done;
 	int status;
+	uint64_t old; /* atomics: the value before, once they ended well; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
 	struct nic_peer *waits;           /* for credit of this peer, or NULL */
@@ -52,7 +53,7 @@ struct nic_request {
 
 /* The extension fields of a message, the same in each packet but `addr`. */
 struct nic_fields {
-	uint64_t addr, imm;
+	uint64_t addr, imm, trailer;
 	uint32_t qp_magic, msg_id, key;
 	uint16_t dst_qp;
 	uint8_t dst_function;
@@ -120,14 +121,17 @@ struct rx_record {
 	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
-	uint64_t imm;
+	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;             /* payload of what is executed in order, until then; owned */
-	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
-		*answer; /* GET, CFG: room for it is taken before the request is accepted */
-	struct wire_get get;
+		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct wire_get get;
+		struct wire_atomic atomic;
+	};
 };
 
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
@@ -161,7 +165,7 @@ struct tx_stream {
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
-/* A GET or CFG request of ours that waits for its answer. */
+/* A GET, ATOMIC or CFG request of ours that waits for its answer. */
 struct nic_read {
 	struct nic_request *request; /* NULL: free */
 	uint32_t id;
@@ -312,7 +316,7 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
@@ -320,5 +324,6 @@ void reads_fail(struct nic_peer *p, int status);
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
+void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 
 #endif

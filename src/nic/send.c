@@ -47,6 +47,7 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	h->addr = m->fields.addr + offset;
 	h->key = m->fields.key;
 	h->imm = m->fields.imm;
+	h->trailer = m->fields.trailer;
 	out->slice_count = 0;
 	if (bytes == 0)
 		return;
