@@ -53,7 +53,7 @@ int nic_region_deregister(struct nic *n, uint32_t key)
 	return DXP_OK;
 }
 
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key)
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
 
