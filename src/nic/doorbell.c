@@ -183,6 +183,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
 		const struct dxp_slot *slot = f->window && !f->stopped ? doorbell_next(f) : NULL;
+		if (f->registers && f->window && !f->stopped && registers_ready(f))
+			return true;
 		if (!slot)
 			continue;
 		uint8_t qp = slot->head.qp; /* once: the user may change it */
