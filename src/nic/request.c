@@ -49,7 +49,10 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			q->uncut = q->head;
 		q->outstanding--;
 		completion_count(&f->counters[r->head.qp], r);
-		sent_write(f, &event);
+		if (r->registers)
+			registers_sent(f, r->status);
+		else
+			sent_write(f, &event);
 		request_free(f->nic, r);
 	}
 }
