@@ -55,22 +55,41 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 	return ACCEPTED;
 }
 
-/* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing
- * is ever written. */
-static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
-				     const struct wire_header *h, const uint8_t *payload)
+/* Where the payload of a PUT goes. Every packet is checked for the whole message, so that of one
+ * that does not fit nothing is ever written. */
+static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
+				    const struct rx_record *r, const struct wire_header *h,
+				    uint64_t offset, uint8_t **to)
 {
 	struct nic_region *region;
-	uint64_t offset;
 
-	if (!payload_offset(h, &offset) || offset > h->addr)
+	if (h->key == WIRE_KEY_REGISTERS) {
+		uint8_t *base = registers_place(f, &r->place);
+		*to = base + offset;
+		return base ? ACCEPTED : REFUSED(WIRE_NACK_RESOURCE);
+	}
+	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, f->index, h->key, NIC_REMOTE_WRITE,
 						   h->addr - offset, h->msg_bytes, &region);
+	if (verdict.code == 0)
+		*to = region->base + h->addr;
+	return verdict;
+}
+
+static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
+				     const struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
+	uint64_t offset;
+	uint8_t *to;
+
+	if (!payload_offset(h, &offset))
+		return REFUSED(WIRE_NACK_BOUNDS);
+	struct rltp_verdict verdict = put_find(n, f, r, h, offset, &to);
 	if (verdict.code != 0)
 		return verdict;
-	place(region->base + h->addr, payload, h->payload_bytes,
-	      h->msg_bytes - offset - h->payload_bytes);
+	place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
 	f->total_bytes += h->payload_bytes;
 	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
 	return ACCEPTED;
@@ -182,6 +201,29 @@ static bool raises_event(const struct wire_header *h)
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 }
 
+/* Messages get their places in a receive area in the order in which their sender posted them. */
+static bool all_begun(const struct rx_stream *stream, uint32_t id)
+{
+	for (uint32_t i = stream->next; i != id; i++)
+		if (stream->records[i % NIC_STREAM_WINDOW].state == RECORD_EMPTY)
+			return false;
+	return true;
+}
+
+static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f,
+					   struct rx_stream *stream, const struct wire_header *h,
+					   struct nic_place *out)
+{
+	if (f->registers && !all_begun(stream, h->msg_id))
+		return not_ready(n);
+	switch (registers_reserve(f, h->msg_bytes, out)) {
+	case DXP_OK: return ACCEPTED;
+	case DXP_EACCESS: n->counters.key_reject++; return REFUSED(WIRE_NACK_KEY);
+	case DXP_ERANGE: n->counters.bounds_reject++; return REFUSED(WIRE_NACK_BOUNDS);
+	default: n->counters.receiver_busy++; return REFUSED(WIRE_NACK_RESOURCE);
+	}
+}
+
 /* What a message needs before its first packet is taken. A sender that goes beyond its credit waits
  * like one for whom there is no room. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
@@ -200,6 +242,11 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 		fresh.held = buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
 			return not_ready(n);
+	}
+	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS) {
+		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.place);
+		if (verdict.code != 0)
+			return verdict;
 	}
 	if (event)
 		received_reserve(f);
@@ -237,7 +284,7 @@ static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_reco
 
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
-	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), h, payload);
+	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), r, h, payload);
 	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
 	case WIRE_ATOMIC: return atomic_check(p, r, h, payload, next);
 	default: return cfg_check(p, r, h, payload, next);
@@ -299,6 +346,17 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	return true;
 }
 
+/* A message for the receive registers that was refused is over: what comes of it later could find
+ * room. */
+static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
+			   const struct wire_header *h, uint8_t code, bool fresh)
+{
+	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS && code != WIRE_NACK_RNR)
+		record_abort(stream, r, fresh && raises_event(h));
+	else if (fresh)
+		record_clear(stream, r, false);
+}
+
 /* The record of a message of which something may be here already. */
 static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
 				       struct rx_stream *stream, struct rx_record *r,
@@ -312,12 +370,10 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 		verdict = record_begin(n, f, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
-	if (verdict.code != 0)
-		return verdict;
-	verdict = payload_take(stream, r, h, payload);
+	if (verdict.code == 0)
+		verdict = payload_take(stream, r, h, payload);
 	if (verdict.code != 0) {
-		if (fresh)
-			record_clear(stream, r, false);
+		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;
 	}
 	if (fresh && r->reserved)
@@ -338,7 +394,8 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 {
 	struct nic *n = peer_nic(p);
 
-	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
+	/* One comparison of whole words: its time is the same whatever differs. */
+	if (f->qp_magic[h->dst_qp] != h->qp_magic) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}
@@ -364,7 +421,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	struct nic *n = peer_nic(p);
 
 	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !n->functions[h->dst_function].window || n->functions[h->dst_function].stopped) {
+	    !function_serves(&n->functions[h->dst_function])) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}

@@ -50,7 +50,10 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			q->uncut = q->head;
 		q->outstanding--;
 		completion_count(&f->counters[r->head.qp], r);
-		sent_write(f, &event);
+		if (r->registers)
+			registers_sent(f, r->status);
+		else
+			sent_write(f, &event);
 		request_free(f->nic, r);
 	}
 }
@@ -389,5 +392,18 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 				request_fail(r, status);
 		if (q->uncut)
 			queue_complete(f, q);
+	}
+}
+
+void requests_drop(struct nic_function *f)
+{
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
+			next = r->next;
+			credit_unwait(r);
+			f->counters[q].failed++;
+			request_free(f->nic, r);
+		}
+		f->queues[q] = (struct nic_queue){0};
 	}
 }

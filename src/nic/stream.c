@@ -258,6 +258,15 @@ void peer_rest(struct nic_peer *p)
 	work_free(p);
 }
 
+void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted)
+{
+	if (counted)
+		credit_use(stream);
+	record_clear(stream, r, false);
+	record_enter(stream, r, RECORD_ABORTED);
+	rx_stream_run(stream);
+}
+
 bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
 {
 	struct nic_peer *p = peer_of(s);
@@ -265,9 +274,9 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 
 	if (!p || index == NIC_STREAMS)
 		return true;
-	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
+	/* Answers have no magic. */
 	if (h->qp_magic == 0) {
-		read_cancel(p, h->msg_id, DXP_EPATH);
+		read_cancel(p, h->msg_id, answer_status(h->key));
 		return true;
 	}
 	struct rx_stream *stream = rx_stream_get(p, index);
@@ -277,10 +286,6 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	/* Its sender has counted it, even if nothing of it was taken here. */
-	if (r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL)
-		credit_use(stream);
-	record_clear(stream, r, false);
-	record_enter(stream, r, RECORD_ABORTED);
-	rx_stream_run(stream);
+	record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

@@ -256,6 +256,9 @@ struct wire_header {
 	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
 };
 
+/* `key` of a PUT whose place the receive registers of the addressed function decide. */
+#define WIRE_KEY_REGISTERS 0
+
 /* Reasons of a NACK; the numbers are the wire's. */
 enum wire_nack {
 	WIRE_NACK_RNR = 1,      /* receiver has no buffer now: try again after retry_us */
