@@ -62,6 +62,14 @@
 #define LINK_FAULT_HOLD_NS \
 	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
+/* rate limits of functions */
+#define BUCKET_RATE_MAX    1000000000000000ull /* bytes per second: no link here comes near */
+#define BUCKET_BYTES_MAX   (1ull << 33)        /* of one charge; the longest operation is 2^31 */
+#define BUCKET_BURST_NS    (1000u * 1000u)     /* saved up at most: what a slow turn may miss */
+#define BUCKET_BURST_BYTES (64u << 10)         /* or this, where it is more: one GSO train */
+#define BUCKET_TRAIN_NS    (20u * 1000u)       /* of them owed: as a session's pace has it */
+#define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
