@@ -10,7 +10,9 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 {
 	if (function >= NIC_FUNCTIONS || bytes_per_s > BUCKET_RATE_MAX)
 		return DXP_EINVAL;
-	bucket_rate(&n->functions[function].limit, bytes_per_s);
+	struct bucket *limit = &n->functions[function].limit;
+	bucket_rate(limit, bytes_per_s);
+	rltp_endpoint_limit(n->endpoint, function, bytes_per_s ? limit : NULL);
 	return DXP_OK;
 }
 

@@ -179,25 +179,35 @@ static void limit__waits_are_counted_once(void **state)
 	}
 }
 
+static uint64_t token_of(void *context, uint32_t id)
+{
+	return id;
+}
+
 static void limit__function(void **state)
 {
-	struct nic n = {.now_ns = S_NS};
-	struct nic_function *f = &n.functions[3];
+	struct rng r = {1};
+	const struct nic_options options = {
+		.node = 1, .entropy = entropy_rng, .entropy_context = &r, .token = token_of};
+	struct nic *n;
 
-	f->nic = &n;
+	assert_int_equal(nic_create(&options, &n), DXP_OK);
+	struct nic_function *f = &n->functions[3];
+	n->now_ns = S_NS;
 	assert_true(limit_allows(f, S_NS));
 	assert_int_equal(limit_deadline(f), UINT64_MAX);
-	assert_int_equal(nic_function_limit(&n, 3, 1000000), DXP_OK);
+	assert_int_equal(nic_function_limit(n, 3, 1000000), DXP_OK);
 	assert_int_equal(limit_deadline(f), 0);
 	limit_charge(f, 1000000);
 	assert_false(limit_allows(f, S_NS));
 	assert_int_equal(limit_waits(f), 1);
 	assert_in_range(limit_deadline(f), S_NS + 900 * MS_NS, 2 * S_NS);
 	assert_true(limit_allows(f, limit_deadline(f)));
-	assert_int_equal(nic_function_limit(&n, 3, 0), DXP_OK);
+	assert_int_equal(nic_function_limit(n, 3, 0), DXP_OK);
 	assert_int_equal(limit_deadline(f), UINT64_MAX);
-	assert_int_equal(nic_function_limit(&n, NIC_FUNCTIONS, 1), DXP_EINVAL);
-	assert_int_equal(nic_function_limit(&n, 0, BUCKET_RATE_MAX + 1), DXP_EINVAL);
+	assert_int_equal(nic_function_limit(n, NIC_FUNCTIONS, 1), DXP_EINVAL);
+	assert_int_equal(nic_function_limit(n, 0, BUCKET_RATE_MAX + 1), DXP_EINVAL);
+	nic_destroy(n);
 }
 
 int main(void)
