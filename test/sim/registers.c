@@ -1,200 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode over the network (P-02 .. P-06): a "device" that only stores and loads words sends,
- * receives, and reads why something failed. DXP_SEED changes the network's luck. */
+/* Register mode over the network (P-02 .. P-05): a device that stores words sends and receives,
+ * whatever the network does and however many send. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include <dxp/status.h>
-
-#include "base/util.h"
-#include "sim/sim.h"
-
-#define MEMORY 262144
-#define HOSTS  3
-#define BASE   0x7f0000000000ull /* where the devices see their memory */
-
-struct rig {
-	struct sim *sim;
-	uint8_t memory[HOSTS][MEMORY];
-	uint32_t key[HOSTS];
-	bool halves; /* the devices store 32 bits at a time */
-};
-
-static uint64_t seed(void)
-{
-	const char *text = getenv("DXP_SEED");
-
-	return text ? strtoull(text, NULL, 0) : 11;
-}
-
-static struct rig *rig_make(const struct sim_faults *faults)
-{
-	static struct rig rig;
-	struct sim_options o = {.seed = seed(), .hosts = HOSTS};
-
-	memset(&rig, 0, sizeof(rig));
-	if (faults)
-		o.faults = *faults;
-	if (sim_create(&o, &rig.sim) != DXP_OK)
-		return NULL;
-	for (uint32_t i = 0; i < HOSTS; i++) {
-		struct nic *n = sim_nic(rig.sim, i);
-		nic_region_register(n, 0, rig.memory[i], MEMORY, NIC_LOCAL, &rig.key[i]);
-		const struct nic_area area = {BASE, MEMORY, 0, rig.key[i]};
-		if (nic_area_add(n, 0, &area) != DXP_OK)
-			return NULL;
-	}
-	return &rig;
-}
-
-static int rig_open(void **state)
-{
-	*state = rig_make(NULL);
-	return *state ? 0 : -1;
-}
-
-static int rig_close(void **state)
-{
-	struct rig *r = *state;
-
-	sim_destroy(r->sim);
-	return 0;
-}
-
-/* ---- the device: volatile words, and that is all it knows ---- */
-
-static volatile uint32_t *word(const struct rig *r, uint32_t host, size_t offset)
-{
-	return (volatile uint32_t *)(void *)((uint8_t *)sim_window(r->sim, host) + offset);
-}
-
-#define REGISTER(name) \
-	(offsetof(struct dxp_window, registers) + offsetof(struct dxp_registers, name))
-
-static void store64(const struct rig *r, uint32_t host, size_t offset, uint64_t value)
-{
-	if (r->halves) {
-		*word(r, host, offset + 4) = (uint32_t)(value >> 32);
-		*word(r, host, offset) = (uint32_t)value;
-	} else {
-		*(volatile uint64_t *)(void *)word(r, host, offset) = value;
-	}
-}
-
-static uint64_t total(const struct rig *r, uint32_t host)
-{
-	size_t offset = offsetof(struct dxp_window, total_bytes);
-
-	if (!r->halves)
-		return *(volatile uint64_t *)(void *)word(r, host, offset);
-	return (uint64_t)*word(r, host, offset + 4) << 32 | *word(r, host, offset);
-}
-
-static void send_words(struct rig *r, uint32_t from, uint32_t to, uint64_t vaddr, uint32_t bytes)
-{
-	struct dxp_target target = sim_target(r->sim, to, 1);
-
-	store64(r, from, REGISTER(send_vaddr), vaddr);
-	*word(r, from, REGISTER(send_bytes)) = bytes;
-	*word(r, from, REGISTER(node)) = target.node;
-	*word(r, from, REGISTER(queue)) = 1;
-	*word(r, from, REGISTER(magic)) = target.magic;
-	*word(r, from, REGISTER(qp)) = 2;
-}
-
-static void go(struct rig *r, uint32_t host)
-{
-	++*word(r, host, REGISTER(send_go));
-}
-
-static bool sent(const struct rig *r, uint32_t host)
-{
-	return *word(r, host, REGISTER(send_done)) == *word(r, host, REGISTER(send_go));
-}
-
-static void arm(struct rig *r, uint32_t host, uint64_t vaddr, uint32_t bytes)
-{
-	store64(r, host, REGISTER(recv_vaddr), vaddr);
-	*word(r, host, REGISTER(recv_bytes)) = bytes;
-	++*word(r, host, REGISTER(recv_go));
-}
-
-static bool armed(const struct rig *r, uint32_t host)
-{
-	return *word(r, host, REGISTER(recv_done)) == *word(r, host, REGISTER(recv_go));
-}
-
-/* ---- waiting ---- */
-
-static bool all_sent(void *context)
-{
-	for (uint32_t i = 0; i < HOSTS; i++)
-		if (!sent(context, i) || !armed(context, i))
-			return false;
-	return true;
-}
-
-/* The error that the device reads, as a status. */
-static int finish(struct rig *r, uint32_t host)
-{
-	assert_true(sim_run(r->sim, 30 * S_NS, all_sent, r));
-	return -(int)*word(r, host, REGISTER(send_error));
-}
-
-static int send(struct rig *r, uint32_t from, uint32_t to, uint64_t vaddr, uint32_t bytes)
-{
-	send_words(r, from, to, vaddr, bytes);
-	go(r, from);
-	return finish(r, from);
-}
-
-static int receive(struct rig *r, uint32_t host, uint64_t vaddr, uint32_t bytes)
-{
-	arm(r, host, vaddr, bytes);
-	finish(r, host);
-	return -(int)*word(r, host, REGISTER(recv_error));
-}
-
-static void pattern(struct rig *r, uint32_t host, uint32_t at, uint32_t bytes, uint32_t salt)
-{
-	for (uint32_t i = 0; i < bytes; i++)
-		r->memory[host][at + i] = (uint8_t)(i * 7 + (i >> 8) * 3 + salt);
-}
-
-/* No completion, no event: who uses registers knows nothing of rings. */
-static void rings_empty(const struct rig *r)
-{
-	struct dxp_nic_event event;
-
-	for (uint32_t i = 0; i < HOSTS; i++) {
-		assert_false(dxp_sent_take(sim_window(r->sim, i), &event));
-		assert_null(dxp_received_peek(sim_window(r->sim, i)));
-	}
-}
+#include "test/sim/registers.h"
 
 /* ---- it works ---- */
-
-static void message_goes(struct rig *r)
-{
-	pattern(r, 0, 1000, 5000, 1);
-	assert_int_equal(receive(r, 1, BASE + 64, 20000), DXP_OK);
-	assert_int_equal(send(r, 0, 1, BASE + 1000, 5000), DXP_OK);
-	assert_memory_equal(r->memory[1] + 64, r->memory[0] + 1000, 5000);
-	assert_true(total(r, 1) == 5000);
-	assert_int_equal(*word(r, 1, REGISTER(recv_used)), 5000);
-	assert_int_equal(send(r, 0, 1, BASE + 1000, 1), DXP_OK); /* behind the other */
-	assert_int_equal(r->memory[1][64 + 5000], r->memory[0][1000]);
-	assert_int_equal(r->memory[1][64 + 5001], 0);
-	assert_true(total(r, 1) == 5001);
-	rings_empty(r);
-}
 
 static void registers__send_and_receive(void **state)
 {
@@ -275,6 +91,198 @@ static void registers__ping_pong(void **state)
 	assert_int_equal(nic_counters(sim_nic(r->sim, 1))->receiver_busy, 0);
 }
 
+/* ---- several at once, and a bad network ---- */
+
+#define MESSAGES 40
+
+/* What host `from` sends as its message i: its number, and bytes that follow from it. */
+static uint32_t message_bytes(uint32_t from, uint32_t i)
+{
+	return 40 + (i * 977 + from * 311) % 6000;
+}
+
+struct crowd {
+	struct rig *rig;
+	uint32_t next[HOSTS]; /* message that is sent next */
+};
+
+static bool crowd_step(void *context)
+{
+	struct crowd *c = context;
+	struct rig *r = c->rig;
+	bool finished = true;
+
+	for (uint32_t i = 1; i < HOSTS; i++) {
+		finished = finished && sent(r, i) && c->next[i] == MESSAGES;
+		if (!sent(r, i) || c->next[i] == MESSAGES)
+			continue;
+		assert_int_equal(*word(r, i, REGISTER(send_error)), 0);
+		uint32_t bytes = message_bytes(i, c->next[i]);
+		memset(r->memory[i], (int)(i * 100 + c->next[i]), bytes);
+		r->memory[i][0] = (uint8_t)i;
+		r->memory[i][1] = (uint8_t)c->next[i]++;
+		send_words(r, i, 0, BASE, bytes);
+		go(r, i);
+	}
+	return finished;
+}
+
+/* The area is a sequence of whole messages, those of each sender in their order. */
+static void crowd_check(const struct rig *r)
+{
+	uint32_t next[HOSTS] = {0}, at = 0;
+
+	while (at < total(r, 0)) {
+		uint32_t from = r->memory[0][at], i = r->memory[0][at + 1];
+		assert_in_range(from, 1, HOSTS - 1);
+		assert_int_equal(i, next[from]++);
+		for (uint32_t k = 2; k < message_bytes(from, i); k++)
+			assert_int_equal(r->memory[0][at + k], (from * 100 + i) & 0xff);
+		at += message_bytes(from, i);
+	}
+	for (uint32_t i = 1; i < HOSTS; i++)
+		assert_int_equal(next[i], MESSAGES);
+	assert_int_equal(at, *word(r, 0, REGISTER(recv_used)));
+}
+
+static void crowd_run(struct rig *r)
+{
+	struct crowd c = {.rig = r};
+
+	assert_int_equal(receive(r, 0, BASE, MEMORY), DXP_OK);
+	assert_true(sim_run(r->sim, 60 * S_NS, crowd_step, &c));
+	crowd_check(r);
+}
+
+static void registers__several_senders(void **state)
+{
+	crowd_run(*state);
+}
+
+static void registers__several_senders_under_loss(void **state)
+{
+	const struct sim_faults faults = {.loss_ppm = 50000,
+					  .duplicate_ppm = 20000,
+					  .reorder_ppm = 200000,
+					  .reorder_ns = 50000};
+	struct rig *r = rig_again(state, &faults);
+
+	crowd_run(r);
+}
+
+/* Descriptors may address the registers too, many at once: they keep their order under loss. */
+struct stream {
+	struct rig *rig;
+	uint32_t posted, ended;
+};
+
+static bool stream_step(void *context)
+{
+	struct stream *s = context;
+	struct rig *r = s->rig;
+	struct dxp_window *w = sim_window(r->sim, 1);
+	struct dxp_target to = sim_target(r->sim, 0, 0);
+	struct dxp_nic_event event;
+
+	while (dxp_sent_take(w, &event)) {
+		assert_int_equal(event.status, DXP_OK);
+		s->ended++;
+	}
+	for (; s->posted < 200; s->posted++) {
+		struct dxp_entry from = {s->posted * 1024, 1000, r->key[1]};
+		struct dxp_entry into = {0, 1000, 0};
+		if (dxp_post_put(w, 0, &to, &from, &into, 0, 0, 0) != DXP_OK)
+			break;
+	}
+	return s->ended == 200;
+}
+
+static void registers__descriptors_keep_their_order(void **state)
+{
+	const struct sim_faults faults = {
+		.loss_ppm = 100000, .reorder_ppm = 300000, .reorder_ns = 100000};
+	struct rig *r = rig_again(state, &faults);
+	struct stream s = {.rig = r};
+
+	for (uint32_t i = 0; i < 200; i++)
+		pattern(r, 1, i * 1024, 1000, i);
+	assert_int_equal(receive(r, 0, BASE, MEMORY), DXP_OK);
+	assert_true(sim_run(r->sim, 60 * S_NS, stream_step, &s));
+	for (uint32_t i = 0; i < 200; i++)
+		assert_memory_equal(r->memory[0] + i * 1000, r->memory[1] + i * 1024, 1000);
+	assert_true(total(r, 0) == 200000);
+}
+
+/* ---- GO ---- */
+
+/* A GO while a send is under way is looked at when that has ended. */
+static void registers__go_while_busy(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(receive(r, 1, BASE, MEMORY), DXP_OK);
+	send_words(r, 0, 1, BASE, 1000);
+	go(r, 0);
+	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
+	send_words(r, 0, 1, BASE, 500);
+	go(r, 0);
+	go(r, 0);
+	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
+	assert_int_equal(finish(r, 0), DXP_OK);
+	assert_true(total(r, 1) == 1500);
+	nic_doorbells(sim_nic(r->sim, 0), sim_now(r->sim));
+	sim_run(r->sim, S_NS, NULL, NULL); /* the same GO again is none */
+	assert_true(total(r, 1) == 1500);
+}
+
+static void registers__values_of_go_wrap(void **state)
+{
+	static const uint32_t values[] = {UINT32_MAX, 0, 1, 0x80000000u, 0, 7, 6};
+	struct rig *r = *state;
+
+	assert_int_equal(receive(r, 1, BASE, MEMORY), DXP_OK);
+	for (uint32_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		send_words(r, 0, 1, BASE, 10);
+		*word(r, 0, REGISTER(send_go)) = values[i];
+		assert_int_equal(finish(r, 0), DXP_OK);
+		assert_true(total(r, 1) == 10 * (i + 1));
+	}
+}
+
+/* What dxp/device.h adds to the words. */
+static bool helper_done(void *context)
+{
+	struct rig *r = context;
+
+	return dxp_register_wait(sim_window(r->sim, 0), 1) != DXP_ETIMEDOUT;
+}
+
+static void registers__by_the_header(void **state)
+{
+	struct rig *r = *state;
+	struct dxp_window *w = sim_window(r->sim, 0);
+	struct dxp_target to = sim_target(r->sim, 1, 3);
+
+	assert_int_equal(dxp_register_receive(sim_window(r->sim, 1), BASE, 100, 1), DXP_ETIMEDOUT);
+	assert_int_equal(dxp_register_wait(w, 1), DXP_OK); /* nothing was sent: it ended */
+	pattern(r, 0, 0, 60, 8);
+	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_OK);
+	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_EBUSY);
+	assert_int_equal(dxp_register_wait(w, 3), DXP_ETIMEDOUT);
+	assert_true(sim_run(r->sim, S_NS, helper_done, r));
+	assert_int_equal(dxp_register_wait(w, 0), DXP_OK);
+	assert_int_equal(dxp_total_wait(sim_window(r->sim, 1), 60, 1), DXP_OK);
+	assert_memory_equal(r->memory[1], r->memory[0], 60);
+	assert_int_equal(dxp_register_send(w, 0, &to, BASE - 1, 60), DXP_OK);
+	assert_true(sim_run(r->sim, S_NS, helper_done, r));
+	assert_int_equal(dxp_register_wait(w, 0), DXP_ENOENT);
+	w->error = -DXP_ECLOSED;
+	assert_int_equal(dxp_register_send(w, 0, &to, BASE, 60), DXP_ECLOSED);
+	w->registers.send_go++;
+	assert_int_equal(dxp_register_wait(w, 9), DXP_ECLOSED);
+	assert_int_equal(dxp_register_receive(w, BASE, 60, 9), DXP_ECLOSED);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -283,6 +291,12 @@ int main(void)
 		CASE(registers__stores_of_32_bits),
 		CASE(registers__by_ip_and_port),
 		CASE(registers__ping_pong),
+		CASE(registers__several_senders),
+		CASE(registers__several_senders_under_loss),
+		CASE(registers__descriptors_keep_their_order),
+		CASE(registers__go_while_busy),
+		CASE(registers__values_of_go_wrap),
+		CASE(registers__by_the_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
