@@ -82,10 +82,11 @@ int nic_create(const struct nic_options *options, struct nic **out)
 		n->options.receive_slots = NIC_EVENTS;
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
 		n->functions[i].index = i;
+		n->functions[i].weight = 1;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
 	if (!n->regions || endpoint_create(n) != DXP_OK) {
@@ -170,6 +171,7 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 {
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
 		return DXP_EINVAL;
+	n->functions[function].weight = weight;
 	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }
@@ -239,7 +241,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 
 	n->now_ns = now_ns;
 	n->room = false;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = UINT64_MAX;
+	turn_begin(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
 		if (!f->window)
@@ -247,8 +250,14 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 		if (f->waiting)
 			credits_turn(f);
 		taken += doorbells_take(f);
-		queues_advance(f);
+		if (f->outstanding > 0) {
+			queues_advance(f);
+			function_turn(f);
+		}
 	}
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].counted && n->functions[i].window)
+			counters_publish(&n->functions[i]);
 	return taken;
 }
 
@@ -262,7 +271,9 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have ended a session, and what waited for room behind its requests is not in
 	 * RLTP's hands yet. */
-	return n->room ? 0 : min_u64(n->retry_ns, rltp_endpoint_deadline(n->endpoint));
+	if (n->room)
+		return 0;
+	return min_u64(min_u64(n->retry_ns, n->look_ns), rltp_endpoint_deadline(n->endpoint));
 }
 
 const struct nic_counters *nic_counters(const struct nic *n)

@@ -77,17 +77,6 @@ void reads_fail(struct nic_peer *p, int status)
 			read_finish(p, &p->work->reads[i], status);
 }
 
-static int status_of_code(uint32_t code)
-{
-	switch (code) {
-	case 0: return DXP_OK;
-	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
-	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
-	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
-	default: return DXP_EUNSUPPORTED;
-	}
-}
-
 static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i += 4) {
@@ -99,10 +88,8 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 /* How an answer to CFG ends its request; values are stored only when all is right. */
 static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
-	int status = status_of_code(h->key);
-
-	if (status != DXP_OK)
-		return status;
+	if (h->key != 0)
+		return rltp_status_of_nack(h->key);
 	if (h->payload_bytes != r->bytes)
 		return DXP_EMALFORMED;
 	if (r->to)

@@ -15,12 +15,6 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-static struct rltp_verdict not_ready(struct nic *n)
-{
-	n->counters.receiver_busy++;
-	return NOT_READY;
-}
-
 /* Where in its message the payload of this packet starts: packets but the last are of equal size.
  * False when it would not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
@@ -36,22 +30,7 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
-	struct nic_region *region = region_find(n, function, key);
-
-	if (!region) {
-		n->counters.key_reject++;
-		return REFUSED(WIRE_NACK_KEY);
-	}
-	if (!(region->rights & right)) {
-		n->counters.rights_reject++;
-		return REFUSED(WIRE_NACK_RIGHTS);
-	}
-	if (offset > region->bytes || bytes > region->bytes - offset) {
-		n->counters.bounds_reject++;
-		return REFUSED(WIRE_NACK_BOUNDS);
-	}
-	*out = region;
-	return ACCEPTED;
+	return REFUSED(access_region(&n->functions[function], key, right, offset, bytes, out));
 }
 
 /* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing
@@ -112,7 +91,7 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
-		return not_ready(n);
+		return NOT_READY;
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
@@ -139,7 +118,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return not_ready(n); /* record_clear frees what was had */
+		return NOT_READY; /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -160,13 +139,13 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (event && (!credit_left(stream) || !received_room(f, h->msg_id == stream->next)))
-		return not_ready(n);
+		return NOT_READY;
 	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
 		fresh.held = buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
-			return not_ready(n);
+			return NOT_READY;
 	}
 	if (event)
 		received_reserve(f);
@@ -227,6 +206,7 @@ static void counters_note(struct nic *n, struct nic_function *f, const struct wi
 
 	c->received_messages++;
 	c->received_bytes += h->msg_bytes;
+	f->counted = true;
 	switch (h->type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
@@ -294,19 +274,14 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	return ACCEPTED;
 }
 
-/* The queue pair exists; does the packet know its magic, and is there room for it? */
+/* The packet may address this queue pair; is there room for it? */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic *n = peer_nic(p);
-
-	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
-		n->counters.magic_reject++;
-		return REFUSED(WIRE_NACK_MAGIC);
-	}
 	struct rx_stream *stream = rx_stream_get(p, stream_index(h->dst_function, h->dst_qp));
+
 	if (!stream)
-		return not_ready(n);
+		return NOT_READY;
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
@@ -324,15 +299,15 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 					   const uint8_t *payload)
 {
 	struct nic *n = peer_nic(p);
+	struct nic_function *f = access_function(n, h->dst_function, h->dst_qp, h->qp_magic);
 
-	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !n->functions[h->dst_function].window || n->functions[h->dst_function].stopped) {
-		n->counters.magic_reject++;
+	if (!f)
 		return REFUSED(WIRE_NACK_MAGIC);
-	}
-	struct nic_function *f = &n->functions[h->dst_function];
 	struct rltp_verdict verdict = message_receive(p, f, h, payload);
-	f->counters[h->dst_qp].refused += verdict.code != 0;
+	if (verdict.code != 0) {
+		f->counters[h->dst_qp].refused++;
+		access_refused(n, f, verdict.code);
+	}
 	return verdict;
 }
 

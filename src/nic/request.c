@@ -15,6 +15,9 @@ static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
+	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++)
+		if (r->remote[i].region)
+			r->remote[i].region->uses--;
 	request_put(n, r);
 }
 
@@ -35,6 +38,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		struct nic_request *r = q->head;
 		struct dxp_nic_event event = {
 			.context = r->head.context,
+			.imm = r->old,
 			.bytes = r->total,
 			.qp = r->head.qp,
 			.node = r->head.dst_node,
@@ -43,11 +47,15 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			.status = (int8_t)r->status,
 		};
 		q->head = r->next;
-		if (!q->head)
+		if (!q->head) {
 			q->tail = NULL;
+			f->busy &= (uint8_t) ~(1u << r->head.qp);
+		}
 		if (q->uncut == r)
 			q->uncut = q->head;
 		q->outstanding--;
+		f->outstanding--;
+		f->counted = true;
 		completion_count(&f->counters[r->head.qp], r);
 		sent_write(f, &event);
 		request_free(f->nic, r);
@@ -67,14 +75,16 @@ void request_queue(struct nic_request *r)
 	if (!q->uncut)
 		q->uncut = r;
 	q->outstanding++;
+	r->function->outstanding++;
 }
 
-static void request_fail(struct nic_request *r, int status)
+void request_give_up(struct nic_request *r, int status)
 {
 	if (r->status == DXP_OK)
 		r->status = status;
 	r->cut_done = true;
 	credit_unwait(r);
+	room_unwait(r);
 }
 
 void request_finished(struct nic_request *r, int status)
@@ -83,7 +93,7 @@ void request_finished(struct nic_request *r, int status)
 	r->pending--;
 	r->function->nic->room = true;
 	if (status != DXP_OK)
-		request_fail(r, status); /* what was not cut yet is not sent */
+		request_give_up(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
@@ -290,22 +300,26 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-static void request_advance(struct nic_request *r)
+static void request_advance(struct nic_request *r, int64_t *left)
 {
 	bool more = true;
 
 	if (stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
-		request_fail(r, DXP_EINVAL);
+		request_give_up(r, DXP_EINVAL);
+		return;
+	}
+	if (local_node(r->function->nic, r->head.dst_node)) {
+		local_advance(r, left);
 		return;
 	}
 	while (!r->cut_done && more) {
 		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
-			request_fail(r, DXP_ENOENT);
+			request_give_up(r, DXP_ENOENT);
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			request_fail(r, DXP_EACCESS); /* none is 0: it marks answers */
+			request_give_up(r, DXP_EACCESS); /* none is 0: it marks answers */
 			return;
 		}
 		switch (r->head.op) {
@@ -318,11 +332,11 @@ static void request_advance(struct nic_request *r)
 }
 
 /* A request that cannot be cut whole holds back those behind it: their order is promised. */
-static void queue_advance(struct nic_function *f, struct nic_queue *q)
+void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
 		if (!q->uncut->cut_done)
-			request_advance(q->uncut);
+			request_advance(q->uncut, left);
 		if (!q->uncut->cut_done)
 			break;
 		q->uncut = q->uncut->next;
@@ -336,8 +350,10 @@ void queues_advance(struct nic_function *f)
 	 * the same. */
 	uint32_t turn = f->turn++;
 
-	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++)
-		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION]);
+	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
+		int64_t left = 0; /* copies wait for function_turn */
+		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION], &left);
+	}
 }
 
 void requests_fail(struct nic *n, uint16_t node, int status)
@@ -347,7 +363,7 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 		struct nic_queue *q = &f->queues[i % NIC_QPS_PER_FUNCTION];
 		for (struct nic_request *r = q->uncut; r; r = r->next)
 			if (!r->cut_done && r->head.dst_node == node)
-				request_fail(r, status);
+				request_give_up(r, status);
 		if (q->uncut)
 			queue_complete(f, q);
 	}
