@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who may do what to a function: the same answers for packets and for the functions beside it, and
  * each refusal is counted at its target (C-10, C-33). */
+#include <dxp/status.h>
+
 #include "nic/internal.h"
 #include "wire/frame.h"
 
@@ -13,7 +15,8 @@ void access_refused(struct nic *n, struct nic_function *f, uint8_t code)
 	else
 		none = (struct dxp_function_counters){0};
 	switch (code) {
-	case WIRE_NACK_RNR: n->counters.receiver_busy++, c->receiver_busy++; break;
+	case WIRE_NACK_RNR:
+	case WIRE_NACK_RESOURCE: n->counters.receiver_busy++, c->receiver_busy++; break;
 	case WIRE_NACK_MAGIC: n->counters.magic_reject++, c->refused_magic++; break;
 	case WIRE_NACK_KEY: n->counters.key_reject++, c->refused_key++; break;
 	case WIRE_NACK_RIGHTS: n->counters.rights_reject++, c->refused_rights++; break;
@@ -28,12 +31,12 @@ struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t 
 	bool exists = function < NIC_FUNCTIONS && qp < NIC_QPS_PER_FUNCTION;
 	struct nic_function *f = exists ? &n->functions[function] : NULL;
 
-	if (!f || !f->window || f->stopped) {
+	if (!f || !function_serves(f)) {
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
-	/* All 32 bits at once, whatever differs. */
-	if ((f->qp_magic[qp] ^ magic) != 0) {
+	/* One comparison of whole words: its time is the same whatever differs. */
+	if (f->qp_magic[qp] != magic) {
 		f->counters[qp].refused++;
 		access_refused(n, f, WIRE_NACK_MAGIC);
 		return NULL;
@@ -54,4 +57,14 @@ uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint
 		return WIRE_NACK_BOUNDS;
 	*out = region;
 	return 0;
+}
+
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out)
+{
+	switch (registers_reserve(f, bytes, out)) {
+	case DXP_OK: return 0;
+	case DXP_EACCESS: return WIRE_NACK_KEY;
+	case DXP_ERANGE: return WIRE_NACK_BOUNDS;
+	default: return WIRE_NACK_RESOURCE;
+	}
 }

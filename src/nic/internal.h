@@ -13,11 +13,50 @@ struct nic_region {
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
-	uint32_t uses; /* operations in progress that point into it */
+	uint32_t uses;       /* operations in progress that point into it */
+	uint32_t generation; /* registrations at this index so far */
+	bool revoked;        /* its key opens nothing; free when it has no uses */
 };
 
-/* The region of a key of this function, or NULL. Compares all 32 bits whatever differs. */
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
+/* key.c: the next key at this index. */
+uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
+
+/* The region of a key of this function, or NULL. */
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
+
+/* All of one function. */
+void regions_revoke(struct nic *n, uint32_t function);
+bool regions_busy(const struct nic *n, uint32_t function);
+
+/* ---- register mode (area.c, registers.c) ---- */
+
+/* What a function needs for it, from the first entry in its lookup table on. */
+struct nic_registers {
+	struct nic_area areas[NIC_AREAS_MAX];
+	uint32_t area_count;
+
+	/* send: idle, on its way, or put off because something was full */
+	bool sending;               /* its request is in a queue pair */
+	uint64_t again_ns;          /* put off until then; 0: not */
+	uint64_t give_up_ns;        /* from then on a receiver without room is an error */
+	uint32_t pause_ns;          /* next one */
+	uint32_t send_done;         /* own copy */
+	uint16_t found_node;        /* whose address was found last */
+	struct dxp_registers order; /* the registers as they were at GO, up to `send_go` */
+
+	/* receive */
+	uint64_t recv_offset; /* of the area in its region */
+	uint32_t recv_key;
+	uint32_t recv_bytes, recv_used; /* 0: nothing may come */
+	uint32_t recv_go;               /* of the area in force */
+	uint32_t arming;                /* counts areas; never 0 once there was one */
+};
+
+/* Where in which receive area a message goes. */
+struct nic_place {
+	uint32_t arming; /* 0: in none */
+	uint32_t at;
+};
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
@@ -25,8 +64,11 @@ struct nic_message;
 /* One descriptor being worked on. Pieces of memory are resolved to pointers once: local ones when
  * the doorbell is taken, remote ones of this NIC when their function is asked. */
 struct nic_piece {
-	uint8_t *base;   /* NULL for entries of another NIC */
-	uint64_t offset; /* remote: offset in the peer's region */
+	uint8_t *base; /* NULL for entries of another NIC, and of a receive area */
+	union {
+		uint64_t offset;        /* remote: offset in the peer's region */
+		struct nic_place place; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
+	};
 	uint32_t bytes, key;
 	struct nic_region *region; /* of `base`: held by `uses` */
 };
@@ -39,6 +81,7 @@ struct nic_request {
 	uint32_t cut;     /* bytes for which messages were made */
 	uint32_t pending; /* messages and reads not finished */
 	bool cut_done;
+	bool registers; /* its end is told there, not in the event ring */
 	int status;
 	uint64_t old; /* atomics: the value before, once they ended well; else 0 */
 	uint16_t local_count, remote_count;
@@ -57,7 +100,7 @@ struct nic_request {
 
 /* The extension fields of a message, the same in each packet but `addr`. */
 struct nic_fields {
-	uint64_t addr, imm;
+	uint64_t addr, imm, trailer;
 	uint32_t qp_magic, msg_id, key;
 	uint16_t dst_qp;
 	uint8_t dst_function;
@@ -67,7 +110,7 @@ struct nic_fields {
 struct nic_message {
 	struct rltp_message rltp;
 	struct nic_message *next_free;
-	struct nic_request *request; /* NULL for answers */
+	struct nic_request *request; /* NULL for answers, and when its function is gone */
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
@@ -111,7 +154,8 @@ struct nic_function {
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint64_t total_bytes;       /* placed here by PUTs of others */
-	uint32_t received_consumed; /* what the user was last seen to have taken */
+	uint32_t sent_consumed;     /* what the user was last seen to have taken */
+	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
@@ -123,6 +167,7 @@ struct nic_function {
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
+	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -141,14 +186,18 @@ struct rx_record {
 	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
-	uint64_t imm;
+	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;             /* payload of what is executed in order, until then; owned */
-	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
-		*answer; /* GET, CFG: room for it is taken before the request is accepted */
-	struct wire_get get;
+		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct wire_get get;
+		struct wire_atomic atomic;
+		struct nic_place place; /* PUT with key 0 */
+	};
 };
 
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
@@ -182,7 +231,7 @@ struct tx_stream {
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
-/* A GET or CFG request of ours that waits for its answer. */
+/* A GET, ATOMIC or CFG request of ours that waits for its answer. */
 struct nic_read {
 	struct nic_request *request; /* NULL: free */
 	uint32_t id;
@@ -235,6 +284,7 @@ struct nic {
 	struct nic_function functions[NIC_FUNCTIONS];
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
+	uint64_t key_seed[2];
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
@@ -243,22 +293,33 @@ struct nic {
 	struct nic_peer *recent; /* found last, or NULL */
 	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
 	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
-	uint64_t look_ns; /* a receiver in this NIC had no room: look again then; or UINT64_MAX */
-	uint32_t turn;    /* of nic_doorbells; wraps */
+	uint64_t look_ns;        /* a receiver in this NIC had no room: look again then; likewise */
+	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
+	uint32_t turn;           /* of nic_doorbells; wraps */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
-	bool room; /* something ended since doorbells were looked at: what waits may go on */
+	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
+			*/
+	bool room;     /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
 };
 
 /* nic.c */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
-/* Its user broke the rules: the function serves nobody any more, and reads why. */
-void function_stop(struct nic_function *f, int status);
 uint32_t stream_index(uint8_t function,
 		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
 struct nic_function *stream_function(struct nic *n, uint32_t index);
 void memory_short(struct nic *n); /* what could not go on is tried again before long */
+
+/* function.c */
+static inline bool function_serves(const struct nic_function *f)
+{
+	return f->window && !f->stopped;
+}
+/* Its user broke the rules: the function serves nobody any more, and reads why. What it has under
+ * way is ended by functions_settle, not here: this is called from the midst of it. */
+void function_stop(struct nic_function *f, int status);
+void functions_settle(struct nic *n);
 
 /* pool.c: what is used again and again */
 struct nic_message *message_get(struct nic *n);         /* fresh; NULL when out of memory */
@@ -284,7 +345,7 @@ void received_write(struct nic_function *f, struct dxp_nic_event *event, const u
 uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
 void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
-uint32_t sent_unread(const struct nic_function *f);
+uint32_t sent_unread(struct nic_function *f);
 
 /* buffer.c: NAP buffers */
 void buffers_open(struct nic_function *f);
@@ -300,6 +361,8 @@ uint32_t doorbells_take(struct nic_function *f);
 struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic);
 uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
 		      uint64_t bytes, struct nic_region **out);
+/* As registers_reserve. */
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out);
 void access_refused(struct nic *n, struct nic_function *f, uint8_t code); /* counts; f or NULL */
 
 /* count.c */
@@ -324,6 +387,24 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 /* Works on a request while *left, which what it copies is taken from, is positive. When `cut_done`
  * says so it has ended; else it wants more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);
+void local_release(struct nic_request *r);                      /* the target's memory */
+void local_forget(struct nic *n, const struct nic_function *t); /* it is going, and its memory */
+
+/* area.c: bytes [vaddr, vaddr + bytes) of the function's device are those of its region `key` from
+ * `offset` on. All must lie in one area, else DXP_ENOENT. The function has a table. */
+int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+	      uint64_t *offset);
+
+/* registers.c; but for registers_sent, of a function that is open */
+void registers_turn(struct nic_function *f); /* these two: it has a table */
+bool registers_ready(const struct nic_function *f);
+void registers_sent(struct nic_function *f, int status); /* the request of the send ended */
+/* Room for a PUT with key 0, kept for good. DXP_EACCESS: the function has no register mode;
+ * DXP_EBUSY: no area, or none left of it; DXP_ERANGE: more than the whole area. */
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+/* Where the message's first byte goes; NULL: its device has taken that area back, or its memory is
+ * gone. Asked anew for each piece. */
+uint8_t *registers_place(struct nic_function *f, const struct nic_place *place);
 
 /* request.c */
 void request_queue(struct nic_request *r);
@@ -332,12 +413,17 @@ void request_give_up(struct nic_request *r, int status);  /* what was not done y
 void queues_advance(struct nic_function *f);
 void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* what was not sent yet */
+void requests_drop(struct nic_function *f); /* all, and without a word; no message is of them */
 
 /* send.c: RLTP's questions about our messages */
 void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		  struct rltp_packet *out);
 void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void message_post(struct nic_message *m);
+/* Takes it back: nobody is told of its end, and no memory of its is looked at again. */
+void message_withdraw(struct nic_message *m);
+/* Why the peer gave up an answer, from the key of its RESYNC. */
+int answer_status(uint32_t key);
 
 /* receive.c, stream.c: what arrives */
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
@@ -352,6 +438,8 @@ void rx_stream_run(struct rx_stream *stream);
 void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Gives back what a record holds; after it was executed, or in its place. */
 void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
+/* The message is over and has no effect. Counted: it uses a credit, and none was used yet. */
+void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
 /* Message `id` ended; `arrived` is the request that ends when it is its turn too, or NULL. */
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
 void peer_streams_fail(struct nic_peer *p,
@@ -373,13 +461,16 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
+void reads_forget(struct nic_peer *p, const struct nic_function *f); /* their answers go nowhere */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
+void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
+void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 
 #endif

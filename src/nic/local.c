@@ -45,23 +45,40 @@ static uint32_t right_of(uint8_t op)
 				  : NIC_REMOTE_ATOMIC;
 }
 
+static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece *p)
+{
+	struct nic_region *region;
+
+	if (op == DXP_OP_PUT && p->key == WIRE_KEY_REGISTERS)
+		return access_registers(t, p->bytes, &p->place);
+	uint8_t code = access_region(t, p->key, right_of(op), p->offset, p->bytes, &region);
+	if (code != 0)
+		return code;
+	p->base = region->base + p->offset;
+	p->region = region;
+	region->uses++;
+	return atomic_known(op) && (uintptr_t)p->base % sizeof(uint64_t) != 0 ? WIRE_NACK_BOUNDS
+									      : 0;
+}
+
 /* Pieces of the target become pointers, and its regions stay until the request has ended. */
 static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 {
+	uint8_t code = 0;
+
 	r->admitted = true;
-	for (uint16_t i = 0; i < r->remote_count; i++) {
-		struct nic_piece *p = &r->remote[i];
-		struct nic_region *region;
-		uint8_t code = access_region(t, p->key, right_of(r->head.op), p->offset, p->bytes,
-					     &region);
-		if (code != 0)
-			return code;
-		p->base = region->base + p->offset;
-		p->region = region;
-		region->uses++;
+	for (uint16_t i = 0; i < r->remote_count && code == 0; i++)
+		code = piece_admit(t, r->head.op, &r->remote[i]);
+	return code;
+}
+
+void local_release(struct nic_request *r)
+{
+	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++) {
+		if (r->remote[i].region)
+			r->remote[i].region->uses--;
+		r->remote[i].region = NULL;
 	}
-	bool aligned = r->remote_count == 0 || (uintptr_t)r->remote[0].base % 8 == 0;
-	return atomic_known(r->head.op) && !aligned ? WIRE_NACK_BOUNDS : 0;
 }
 
 static uint8_t cfg_admit(const struct nic_request *r, struct nic_function *t)
@@ -147,55 +164,65 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 
 /* ---- copies ---- */
 
+/* Where a piece of the target lies; NULL: its device has taken the area back. */
+static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
+{
+	return p->base ? p->base : registers_place(t, &p->place);
+}
+
+static void piece_consume(const struct nic_piece *p, uint32_t bytes, uint32_t *index,
+			  uint32_t *used)
+{
+	*used += bytes;
+	if (*used < p->bytes)
+		return;
+	*used = 0;
+	++*index;
+}
+
 /* As far as *left reaches, from where the request stands. Where source and target overlap any of
  * the bytes may be what is there afterwards; nothing else is touched. */
-static uint32_t pieces_copy(struct nic_request *r, int64_t left)
+static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
 	uint32_t before = r->cut;
 
-	while (r->cut < r->total && left > 0) {
-		const struct nic_piece *l = &r->local[r->local_index],
-				       *m = &r->remote[r->remote_index];
-		uint32_t part =
-			(uint32_t)min_u64((uint64_t)left, min_u64(l->bytes - r->local_used,
-								  m->bytes - r->remote_used));
-		uint8_t *own = l->base + r->local_used, *other = m->base + r->remote_used;
+	while (r->cut<r->total && * left> 0) {
+		const struct nic_piece *l = &r->local[r->local_index];
+		const struct nic_piece *m = &r->remote[r->remote_index];
+		uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
+		uint32_t part = (uint32_t)min_u64((uint64_t)*left, most);
+		uint8_t *own = l->base + r->local_used, *other = piece_base(t, m);
+		if (!other) {
+			refuse(r, t, WIRE_NACK_RESOURCE);
+			break;
+		}
+		other += r->remote_used;
 		memmove(reading ? own : other, reading ? other : own, part);
-		left -= part;
+		*left -= part;
 		r->cut += part;
-		r->local_used += part;
-		r->remote_used += part;
-		if (r->local_used == l->bytes) {
-			r->local_index++;
-			r->local_used = 0;
-		}
-		if (r->remote_used == m->bytes) {
-			r->remote_index++;
-			r->remote_used = 0;
-		}
+		piece_consume(l, part, &r->local_index, &r->local_used);
+		piece_consume(m, part, &r->remote_index, &r->remote_used);
 	}
 	return r->cut - before;
 }
 
 static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
-	uint32_t copied = pieces_copy(r, *left);
+	uint32_t copied = pieces_copy(r, t, left);
 
-	*left -= copied;
 	if (copied > 0) {
 		t->total_bytes += copied;
 		dxp_store_release64(&t->window->total_bytes, t->total_bytes);
 	}
-	if (r->cut < r->total)
+	if (r->cut_done || r->cut < r->total)
 		return;
 	if (r->head.flags & DXP_FLAG_NOTIFY) {
 		struct dxp_nic_event event =
 			event_of(r->function, &r->head, r->total, DXP_EVENT_PUT);
 		if (!room_take(r, t))
 			return;
-		received_place(t, &event);
-		received_publish(t, &event);
+		received_write(t, &event, NULL);
 	}
 	received_count(t, r->head.dst_qp, r->total);
 	t->nic->counters.puts_sent++;
@@ -205,8 +232,8 @@ static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *
 
 static void get_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
-	*left -= pieces_copy(r, *left);
-	if (r->cut < r->total)
+	pieces_copy(r, t, left);
+	if (r->cut_done || r->cut < r->total)
 		return;
 	received_count(t, r->head.dst_qp, 0);
 	t->nic->counters.gets_sent++;
@@ -228,6 +255,8 @@ static void atomic_run(struct nic_request *r, struct nic_function *t)
 	if (r->local_count > 0)
 		memcpy(r->local[0].base, &r->old, sizeof(r->old));
 	received_count(t, r->head.dst_qp, r->total);
+	t->nic->counters.atomics_sent++;
+	t->nic->counters.atomics_received++;
 	r->cut_done = true;
 }
 
@@ -278,8 +307,20 @@ void local_advance(struct nic_request *r, int64_t *left)
 		*left -= (int64_t)sizeof(struct dxp_descriptor) +
 			 (r->head.op == DXP_OP_NAP ? r->total : 0);
 	}
-	if (!r->cut_done)
+	if (r->cut_done)
+		local_release(r);
+	else
 		f->busy |= (uint8_t)(1u << r->head.qp);
+}
+
+void local_forget(struct nic *n, const struct nic_function *t)
+{
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		struct nic_request *r =
+			stream_function(n, i)->queues[i % NIC_QPS_PER_FUNCTION].uncut;
+		if (r && (r->admitted || r->room_of) && r->head.dst_function == t->index)
+			request_give_up(r, DXP_EACCESS);
+	}
 }
 
 /* Short messages of those who wait for nothing: no request is made, and nothing is copied twice. */
@@ -294,8 +335,7 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	    !share_left(f))
 		return false;
 	struct nic_function *t = &n->functions[d->dst_function];
-	if (!t->window || t->stopped || (t->qp_magic[d->dst_qp] ^ d->dst_magic) != 0 ||
-	    !room_now(t))
+	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic || !room_now(t))
 		return false;
 	struct dxp_nic_event event = event_of(f, d, bytes, DXP_EVENT_NAP);
 	uint8_t *to = received_place(t, &event);

@@ -53,7 +53,7 @@ struct nic_request *request_get(struct nic *n)
 		return NULL;
 	/* One by one, as above; `head` is about to be copied. */
 	r->total = r->cut = r->pending = 0;
-	r->cut_done = false;
+	r->cut_done = r->registers = false;
 	r->status = 0;
 	r->old = 0;
 	r->local_count = r->remote_count = 0;

@@ -15,9 +15,7 @@ static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
-	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++)
-		if (r->remote[i].region)
-			r->remote[i].region->uses--;
+	local_release(r);
 	request_put(n, r);
 }
 
@@ -57,7 +55,10 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		f->outstanding--;
 		f->counted = true;
 		completion_count(&f->counters[r->head.qp], r);
-		sent_write(f, &event);
+		if (r->registers)
+			registers_sent(f, r->status);
+		else
+			sent_write(f, &event);
 		request_free(f->nic, r);
 	}
 }
@@ -85,6 +86,7 @@ void request_give_up(struct nic_request *r, int status)
 	r->cut_done = true;
 	credit_unwait(r);
 	room_unwait(r);
+	local_release(r);
 }
 
 void request_finished(struct nic_request *r, int status)
@@ -143,6 +145,13 @@ static void message_commit(struct nic_message *m)
 	message_post(m);
 }
 
+static void trailer_add(struct nic_message *m)
+{
+	m->fields.trailer = m->request->head.trailer;
+	if (m->fields.trailer)
+		m->rltp.flags |= WIRE_FLAG_TRAILER;
+}
+
 static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 {
 	struct nic_message *m = message_begin(r, p, WIRE_NAP, true);
@@ -157,6 +166,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	m->data = r->immediate; /* the request outlives its messages */
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
+	trailer_add(m);
 	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
 	r->cut_done = true;
 	peer_nic(p)->counters.naps_sent++;
@@ -211,15 +221,17 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
-	if (event)
+	if (event) {
 		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
+		trailer_add(m);
+	}
 	peer_nic(p)->counters.puts_sent += r->cut_done;
 	message_commit(m);
 	return true;
 }
 
-/* The part that GET and CFG requests share: an entry in the table of reads that waits for the
- * answer. */
+/* The part that GET, ATOMIC and CFG requests share: an entry in the table of reads that waits for
+ * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {
@@ -266,6 +278,32 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
 	peer_nic(p)->counters.gets_sent += r->cut_done;
+	read_message_commit(m, read);
+	return true;
+}
+
+static bool atomic_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_read *read;
+	struct nic_message *m = read_message_begin(r, p, WIRE_ATOMIC, &read);
+
+	if (!m)
+		return false;
+	struct wire_atomic atomic = {
+		.op = r->head.op,
+		.reply_msg_id = read->id,
+		.operand = r->head.imm,
+		.swap = r->head.op == DXP_OP_COMPARE_SWAP ? r->head.trailer : 0,
+	};
+	read->type = WIRE_ATOMIC_RSP;
+	read->to = r->local_count > 0 ? r->local[0].base : NULL;
+	wire_atomic_encode(&atomic, m->small);
+	m->data = m->small;
+	m->rltp.bytes = WIRE_ATOMIC_BYTES;
+	m->fields.addr = r->remote[0].offset;
+	m->fields.key = r->remote[0].key;
+	r->cut_done = true;
+	peer_nic(p)->counters.atomics_sent++;
 	read_message_commit(m, read);
 	return true;
 }
@@ -326,7 +364,9 @@ static void request_advance(struct nic_request *r, int64_t *left)
 		case DXP_OP_NAP: more = nap_cut(r, p); break;
 		case DXP_OP_PUT: more = put_cut(r, p); break;
 		case DXP_OP_GET: more = get_cut(r, p); break;
-		default: more = cfg_cut(r, p);
+		case DXP_OP_CFG_READ:
+		case DXP_OP_CFG_WRITE: more = cfg_cut(r, p); break;
+		default: more = atomic_cut(r, p);
 		}
 	}
 }
@@ -367,4 +407,21 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 		if (q->uncut)
 			queue_complete(f, q);
 	}
+}
+
+void requests_drop(struct nic_function *f)
+{
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
+			next = r->next;
+			credit_unwait(r);
+			room_unwait(r);
+			f->counters[q].failed++;
+			request_free(f->nic, r);
+		}
+		f->queues[q] = (struct nic_queue){0};
+	}
+	f->outstanding = 0;
+	f->busy = 0;
+	f->counted = true;
 }
