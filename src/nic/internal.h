@@ -297,6 +297,7 @@ struct nic {
 	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
 	uint32_t turn;           /* of nic_doorbells; wraps */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
@@ -370,6 +371,7 @@ void counters_publish(struct nic_function *f);
 
 /* turn.c: what is copied inside this NIC, fairly in bytes */
 void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
 void function_turn(struct nic_function *f);

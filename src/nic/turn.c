@@ -12,13 +12,23 @@ void turn_begin(struct nic *n)
 	n->weights = 0;
 }
 
+void turn_weights(struct nic *n)
+{
+	n->weights_open = 0;
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			n->weights_open += n->functions[i].weight;
+}
+
 /* Nothing is done for a function that copies nothing: its share is made when it is asked for. Those
- * that copied in the last turn are those that share this one. */
+ * that copied in the last turn share this one; whoever did not may be one of many newcomers. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
-	uint32_t weights = n->weights_last > f->weight ? n->weights_last : f->weight;
+	uint32_t weights = f->turn_at + 1 == n->turn ? n->weights_last : n->weights_open;
 
+	if (weights < f->weight)
+		weights = f->weight; /* it was changed meanwhile */
 	f->turn_at = n->turn;
 	n->weights += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +
