@@ -137,7 +137,10 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	function_end(f);
 	regions_revoke(n, function);
 	free(f->registers);
-	*f = (struct nic_function){.nic = n, .index = function, .weight = f->weight};
+	/* Its share and its limit are not its user's, and stay. */
+	f->limit.waits = 0;
+	*f = (struct nic_function){
+		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
 	turn_weights(n);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;

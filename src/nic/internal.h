@@ -3,7 +3,9 @@
 #ifndef NIC_INTERNAL_H
 #define NIC_INTERNAL_H
 
+#include "base/bucket.h"
 #include "base/util.h"
+#include "nic/limit.h"
 #include "nic/nic.h"
 
 /* ---- regions (region.c) ---- */
@@ -168,6 +170,7 @@ struct nic_function {
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
 	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -374,6 +377,8 @@ void turn_begin(struct nic *n);
 void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void function_turn(struct nic_function *f);
 
 /* room.c: receive slots for functions of this NIC */

@@ -115,10 +115,10 @@ static void local_turns__weights(void **state)
 	rig_make(&r, &o, NIC_FUNCTIONS);
 	for (uint32_t i = 0; i < ARRAY_COUNT(weights); i++) {
 		s[i] = (struct stream){
-			.function = i, .qps = 15, .bytes_min = 60000, .bytes_max = 100000};
+			.function = i, .qps = 15, .bytes_min = 20000, .bytes_max = 30000};
 		assert_int_equal(nic_function_weight(r.nic, i, weights[i]), DXP_OK);
 	}
-	streams_run(&r, s, ARRAY_COUNT(weights), 200 * 1000 * 1000);
+	streams_run(&r, s, ARRAY_COUNT(weights), 400 * 1000 * 1000);
 	for (uint32_t i = 0; i < ARRAY_COUNT(weights); i++)
 		share[i] = (double)s[i].bytes / weights[i];
 	assert_true(jain(share, ARRAY_COUNT(weights)) >= 0.999);
@@ -137,6 +137,34 @@ static void local_turns__queue_pairs_share_bytes(void **state)
 	for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		share[q] = (double)s.qp_bytes[q];
 	assert_true(jain(share, NIC_QPS_PER_FUNCTION) >= 0.999);
+	rig_end(&r);
+}
+
+/* A limit holds for copies too, nobody else is slower for it, and the engine sleeps meanwhile. */
+static void local_turns__limit(void **state)
+{
+	struct nic_options o = rig_options();
+	struct stream limited = {.qps = 15, .bytes_min = 20000, .bytes_max = 90000};
+	struct rng random = {seed()};
+	uint64_t turns = 0;
+	struct rig r;
+
+	rig_make(&r, &o, NIC_FUNCTIONS);
+	assert_int_equal(nic_function_limit(r.nic, 0, 100 * 1000 * 1000), DXP_OK);
+	const struct dxp_target to = rig_target(&r, 2, 0);
+	while (r.now_ns < 200 * MS_NS) {
+		stream_step(&r, &limited, &random);
+		assert_int_equal(dxp_post_nap(r.window[1], 0, &to, "x", 1, 0, turns), DXP_OK);
+		rig_turn(&r);
+		rig_sent(&r, 1, turns++, DXP_OK);
+		rig_received(&r, 2);
+		uint64_t next_ns = nic_deadline(r.nic);
+		r.now_ns = max_u64(r.now_ns, next_ns == UINT64_MAX ? 0 : next_ns);
+	}
+	assert_in_range(limited.bytes, 19 * 1000 * 1000, 21 * 1000 * 1000);
+	assert_true(turns < 2000);
+	assert_true(rig_counters(&r, 0).rate_waits > 50);
+	assert_int_equal(rig_counters(&r, 1).rate_waits, 0);
 	rig_end(&r);
 }
 
@@ -339,6 +367,7 @@ int main(void)
 		cmocka_unit_test(local_turns__functions_share_bytes),
 		cmocka_unit_test(local_turns__weights),
 		cmocka_unit_test(local_turns__queue_pairs_share_bytes),
+		cmocka_unit_test(local_turns__limit),
 		cmocka_unit_test(local_turns__a_turn_is_bounded),
 		cmocka_unit_test(local_turns__short_messages_pass_long_ones),
 		cmocka_unit_test(local_turns__a_full_ring_holds_back_nobody_else),
