@@ -171,9 +171,9 @@ struct nic_function {
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
-	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
-	struct bucket limit;             /* limit.c; RLTP asks it too */
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
+	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -304,6 +304,7 @@ struct nic {
 	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
 	uint32_t turn;           /* of nic_doorbells; wraps */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
@@ -377,8 +378,11 @@ void counters_publish(struct nic_function *f);
 
 /* turn.c: what is copied inside this NIC, fairly in bytes */
 void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void function_turn(struct nic_function *f);
 
 /* room.c: receive slots for functions of this NIC */
