@@ -80,9 +80,12 @@ enum dxp_op {
 	DXP_OP_GET,       /* remote list into local list */
 	DXP_OP_CFG_READ,  /* registers of the peer into local list */
 	DXP_OP_CFG_WRITE, /* immediate data into registers of the peer */
-	/* On 8 bytes at one remote entry, aligned to 8; one after the other with all other atomics,
-	 * whoever asks. `imm` is the operand, CAS stores `trailer` where it finds `imm`. The value
-	 * before comes back as `imm` of the completion, and in the local list when there is one. */
+	/* On 8 bytes at the one entry of the destination list, which is the peer's and must be
+	 * aligned to 8; one after the other with all other atomics, whoever asks. `imm` is the
+	 * operand, CAS stores `trailer` where it finds `imm`. The value before comes back as `imm`
+	 * of the completion, and also goes to the source list when that has an entry: one, of 8
+	 * bytes, one's own. Done once or not at all; DXP_EPEERRESET, DXP_EPEERLOST, DXP_ETIMEDOUT:
+	 * it is not known which, and may be under way. The numbers are the wire's too. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */

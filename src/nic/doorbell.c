@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 static bool op_is_read(uint8_t op)
@@ -90,7 +91,9 @@ static bool shape_good(const struct nic_request *r)
 		return r->remote_count == 1 && r->local_count == 0 && immediate &&
 		       d->inline_bytes == r->total && r->total % 4 == 0 &&
 		       r->total <= 4 * NIC_CFG_WORDS_MAX;
-	default: return false;
+	default:
+		return atomic_known(d->op) && r->remote_count == 1 && r->local_count <= 1 &&
+		       r->total == sizeof(uint64_t) && !immediate;
 	}
 }
 

@@ -3,7 +3,9 @@
 #ifndef NIC_INTERNAL_H
 #define NIC_INTERNAL_H
 
+#include "base/bucket.h"
 #include "base/util.h"
+#include "nic/limit.h"
 #include "nic/nic.h"
 
 /* ---- regions (region.c) ---- */
@@ -81,6 +83,7 @@ struct nic_request {
 	bool cut_done;
 	bool registers; /* its end is told there, not in the event ring */
 	int status;
+	uint64_t old; /* atomics: the value before, once they ended well; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
 	struct nic_peer *waits;           /* for credit of this peer, or NULL */
@@ -93,7 +96,7 @@ struct nic_request {
 
 /* The extension fields of a message, the same in each packet but `addr`. */
 struct nic_fields {
-	uint64_t addr, imm;
+	uint64_t addr, imm, trailer;
 	uint32_t qp_magic, msg_id, key;
 	uint16_t dst_qp;
 	uint8_t dst_function;
@@ -145,6 +148,7 @@ struct nic_function {
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
+	struct bucket limit; /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -163,15 +167,18 @@ struct rx_record {
 	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
-	uint64_t imm;
+	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;             /* payload of what is executed in order, until then; owned */
-	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
-		*answer; /* GET, CFG: room for it is taken before the request is accepted */
-	struct wire_get get;
-	struct nic_place place; /* PUT with key 0 */
+		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct wire_get get;
+		struct wire_atomic atomic;
+		struct nic_place place; /* PUT with key 0 */
+	};
 };
 
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
@@ -205,7 +212,7 @@ struct tx_stream {
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
-/* A GET or CFG request of ours that waits for its answer. */
+/* A GET, ATOMIC or CFG request of ours that waits for its answer. */
 struct nic_read {
 	struct nic_request *request; /* NULL: free */
 	uint32_t id;
@@ -391,7 +398,7 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
@@ -401,5 +408,6 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
 void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
+void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 
 #endif

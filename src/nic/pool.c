@@ -55,6 +55,7 @@ struct nic_request *request_get(struct nic *n)
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;
+	r->old = 0;
 	r->local_count = r->remote_count = 0;
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
 	r->waits = NULL;

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/place.h"
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 #define ACCEPTED      ((struct rltp_verdict){0, 0})
@@ -137,6 +138,38 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	return ACCEPTED;
 }
 
+/* What is executed is what was checked here: the operation is known, its 8 bytes are aligned and in
+ * a region that stays until then. */
+static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
+					const struct wire_header *h, const uint8_t *payload,
+					bool next)
+{
+	struct nic *n = peer_nic(p);
+	struct nic_region *region;
+
+	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK) {
+		n->counters.bounds_reject++;
+		return REFUSED(WIRE_NACK_BOUNDS);
+	}
+	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
+						   h->addr, sizeof(uint64_t), &region);
+	if (verdict.code != 0)
+		return verdict;
+	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0) {
+		n->counters.bounds_reject++;
+		return REFUSED(WIRE_NACK_BOUNDS);
+	}
+	if (!atomic_known(r->atomic.op)) {
+		n->counters.type_reject++;
+		return REFUSED(WIRE_NACK_UNSUPPORTED);
+	}
+	if (!answer_reserve(p, r, next, false))
+		return not_ready(n);
+	region->uses++;
+	r->region = region;
+	return ACCEPTED;
+}
+
 static bool cfg_shape_good(const struct wire_header *h, const uint8_t *payload)
 {
 	uint32_t words = h->payload_bytes / 4;
@@ -253,6 +286,7 @@ static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_reco
 	case WIRE_NAP: return nap_place(r, h, payload);
 	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), r, h, payload);
 	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
+	case WIRE_ATOMIC: return atomic_check(p, r, h, payload, next);
 	default: return cfg_check(p, r, h, payload, next);
 	}
 }
@@ -263,6 +297,8 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 	r->packets++;
 	if (h->flags & WIRE_FLAG_IMM)
 		r->imm = h->imm;
+	if (h->flags & WIRE_FLAG_TRAILER)
+		r->trailer = h->trailer;
 	if (h->flags & WIRE_FLAG_LAST)
 		r->packet_count = h->sub + 1;
 	return r->packets == r->packet_count;
@@ -278,6 +314,7 @@ static void counters_note(struct nic *n, struct nic_function *f, const struct wi
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
 	case WIRE_GET_REQ: n->counters.gets_received++; break;
+	case WIRE_ATOMIC: n->counters.atomics_received++; break;
 	default: n->counters.cfg_received++;
 	}
 }
@@ -288,6 +325,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
 	struct dxp_nic_event event = {
+		.context = h->trailer,
 		.imm = h->imm,
 		.bytes = h->msg_bytes,
 		.qp = (uint8_t)h->dst_qp,
@@ -403,9 +441,11 @@ struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const str
 	case WIRE_NAP:
 	case WIRE_PUT:
 	case WIRE_GET_REQ:
+	case WIRE_ATOMIC:
 	case WIRE_CFG_RD:
 	case WIRE_CFG_WR: return request_receive(p, h, payload);
 	case WIRE_GET_RSP:
+	case WIRE_ATOMIC_RSP:
 	case WIRE_CFG_RD_RSP:
 	case WIRE_CFG_WR_RSP: answer_receive(p, h, payload); return ACCEPTED;
 	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);

@@ -116,6 +116,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 {
 	struct nic_function *f = stream_function(peer_nic(p), index);
 	struct dxp_nic_event event = {
+		.context = r->trailer,
 		.imm = r->imm,
 		.bytes = r->bytes,
 		.qp = (uint8_t)(index % NIC_QPS_PER_FUNCTION),
@@ -129,6 +130,8 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 		received_write(f, &event, r->held);
 	} else if (r->type == WIRE_GET_REQ) {
 		get_execute(p, index, r);
+	} else if (r->type == WIRE_ATOMIC) {
+		atomic_answer(p, r);
 	} else if (r->type == WIRE_CFG_RD || r->type == WIRE_CFG_WR) {
 		cfg_execute(p, r);
 	}

@@ -29,27 +29,48 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 	};
 }
 
-/* Packets of a message. Immediate data needs 8 bytes in the last packet; where the tail leaves no
- * room for them an empty packet is added. */
+#define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* with the last packet */
+
+static uint8_t riders_bytes(uint16_t flags)
+{
+	return (uint8_t)((flags & WIRE_FLAG_IMM ? WIRE_IMM_BYTES : 0) +
+			 (flags & WIRE_FLAG_TRAILER ? WIRE_TRAILER_BYTES : 0));
+}
+
+/* Packets of a message. Immediate data and trailer need 8 bytes each in the last packet; where the
+ * tail leaves no room for them an empty packet is added. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
 	uint32_t tail = m->bytes - (count - 1) * unit;
 
-	return m->flags & WIRE_FLAG_IMM && tail > unit - WIRE_IMM_BYTES ? count + 1 : count;
+	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
+}
+
+/* How the message is cut. One that the peer's version would not understand goes out as RESYNC at
+ * once, which takes its place in the stream. */
+static void message_cut(const struct rltp_session *s, struct rltp_message *m)
+{
+	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
+			 (m->flags & WIRE_FLAG_TRAILER ? WIRE_FEATURE_TRAILER : 0u);
+
+	m->unit = s->unit;
+	m->packet_count = packet_count(m, m->unit);
+	if ((s->peer_features & needs) == needs)
+		return;
+	m->status = DXP_EUNSUPPORTED;
+	m->packet_count = 1;
 }
 
 static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 {
 	bool last = sub + 1 == m->packet_count;
-	uint16_t flags = (uint16_t)(m->flags & ~WIRE_FLAG_IMM);
+	uint16_t flags = (uint16_t)(m->flags & ~RIDERS);
 
 	if (sub == 0)
 		flags |= WIRE_FLAG_FIRST;
 	if (last)
-		flags |= WIRE_FLAG_LAST;
-	if (last && m->flags & WIRE_FLAG_IMM)
-		flags |= WIRE_FLAG_IMM;
+		flags |= WIRE_FLAG_LAST | (m->flags & RIDERS);
 	return flags;
 }
 
@@ -60,8 +81,8 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 
 	if (cover)
 		p->header.flags |= WIRE_FLAG_CRCP;
-	if (p->header.flags & WIRE_FLAG_IMM)
-		p->header.header_bytes = WIRE_HEADER_BYTES_MAX;
+	if (p->header.flags & RIDERS)
+		p->header.header_bytes = (uint8_t)(WIRE_DATA_BYTES + riders_bytes(p->header.flags));
 	wire_header_encode(&p->header, out->header);
 	uint32_t crc = wire_crc_begin(out->header, p->header.header_bytes);
 	for (int i = 0; cover && i < p->slice_count; i++)
@@ -110,6 +131,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 		s->io->unacked_arrivals = 0;
 	}
 	pace_spend(&s->io->pace, p.header.header_bytes + bytes, now_ns);
+	flow_spend(s, m->flow, p.header.header_bytes + p.header.payload_bytes, now_ns);
 	return p.header.payload_bytes;
 }
 
@@ -181,7 +203,8 @@ static bool new_ready(const struct rltp_session *s)
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
 }
 
-static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
+		     struct link_datagram *out)
 {
 	struct rltp_io *io = s->io;
 	uint8_t index;
@@ -190,21 +213,19 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 		return false;
 	if (io->sent.count == 0)
 		cc_resume(&s->io->cc, now_ns);
-	struct rltp_flow *flow = flow_next(s, &index);
+	struct rltp_flow *flow = flow_next(s, mask, &index);
 	if (!flow || held_back(s, now_ns) || !slots_room(s))
 		return false;
 	uint32_t window = session_window(s);
 	struct rltp_message *m = flow->head;
-	if (m->packet_count == 0) {
-		m->unit = s->unit;
-		m->packet_count = packet_count(m, m->unit);
-	}
+	if (m->packet_count == 0)
+		message_cut(s, m);
 	struct tx_slot *slot = tx_slot_at(io, s->tx_next);
 	*slot = (struct tx_slot){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
 	m->unacked++;
 	flow_cut(io, index);
 	if (m->next_sub == m->packet_count)
-		flow_remove_head(io, index);
+		flow_remove_head(s, index);
 	slot_sent(io, slot, now_ns);
 	/* A full window waits for the acknowledgement that a patient receiver would delay. */
 	uint16_t flags = io->sent.count == window && window <= RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
@@ -218,15 +239,28 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 
 /* What was refused and what is new take turns, however often either looks in vain: with a window of
  * one packet, it would else keep the other back for ever. */
-static bool turn_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
+		      struct link_datagram *out)
 {
 	if (s->io->refused_turn)
-		return refused_next(s, now_ns, out) || new_next(s, now_ns, out);
-	return new_next(s, now_ns, out) || refused_next(s, now_ns, out);
+		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
+	return new_next(s, mask, now_ns, out) || refused_next(s, now_ns, out);
 }
 
-size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-			 uint64_t now_ns)
+static bool control_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	return s->io->flows[RLTP_FLOW_CONTROL].head && new_next(s, 0, now_ns, out);
+}
+
+/* Does something new come before what was refused? */
+static bool new_first(const struct rltp_session *s, uint64_t now_ns)
+{
+	return !s->io->refused_turn &&
+	       (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
+}
+
+size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, size_t count,
+			   uint64_t now_ns)
 {
 	size_t n = 0;
 
@@ -244,11 +278,48 @@ size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size
 	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && turn_next(s, now_ns, &out[n]))
+	while (n < count && control_next(s, now_ns, &out[n]))
+		n++;
+	while (n < count && s->io->waiting.count > 0 && !new_first(s, now_ns) &&
+	       refused_next(s, now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
 	return n;
+}
+
+size_t rltp_session_turn(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
+			 size_t count, uint64_t now_ns)
+{
+	struct arbiter *a = &s->shared->arbiter;
+	size_t n = 0;
+
+	if (s->state != RLTP_OPEN || !s->io)
+		return 0;
+	while (n < count && turn_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
+		n++;
+	if (n > 0)
+		s->io->active_ns = now_ns;
+	return n;
+}
+
+size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+			 uint64_t now_ns)
+{
+	size_t n = rltp_session_urgent(s, out, count, now_ns);
+
+	return n + rltp_session_turn(s, UINT32_MAX, out + n, count - n, now_ns);
+}
+
+uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
+{
+	const struct rltp_io *io = s->io;
+
+	if (s->state != RLTP_OPEN || !io || io->channels_ready == 0 || io->ring_short ||
+	    s->tx_next - io->tx_una >= RLTP_WINDOW_MAX)
+		return 0;
+	uint32_t mask = flow_channels(s);
+	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
 }
 
 /* When rltp_session_send could produce a packet: 0, when the pace allows, or never as things are.
