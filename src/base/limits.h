@@ -62,6 +62,8 @@
 #define LINK_FAULT_HOLD_NS \
 	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
+#define LOCAL_BACKLOG 64 /* processes that attach at once; more wait in connect */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
