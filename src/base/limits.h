@@ -228,6 +228,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
+#define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
