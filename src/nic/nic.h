@@ -54,7 +54,7 @@ struct nic_counters {
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
-		cfg_sent, cfg_received;
+		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };
 
 /* Of one queue pair. All counts wrap. */
