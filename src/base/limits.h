@@ -253,6 +253,18 @@
 	 1000)              /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX 16 /* xPU nodes in one box */
 
+/* functions offered to other processes */
+#define OFFER_REGIONS_MAX \
+	512 /* of one function: seven of them leave an eighth of the NIC's to function 0 */
+#define OFFER_BYTES_MAX \
+	(64ull << 30) /* mapped for one function: 128 MiB of page tables when all was touched */
+#define OFFER_CLIENTS_ANY \
+	32 /* connections to the socket of any function: all functions, and people who look */
+#define OFFER_CLIENTS_ONE \
+	4 /* to that of one function: its user, and who tries meanwhile; nobody takes all */
+#define OFFER_LOOK_NS \
+	(1000ull * 1000) /* between two looks at the sockets by a loop that does not sleep */
+
 /* observation: docs/observe.md */
 #define STATS_INTERVAL_NS \
 	(100ull * 1000 * 1000)  /* between two publications: faster than people look */
