@@ -3,7 +3,9 @@
 #ifndef NIC_INTERNAL_H
 #define NIC_INTERNAL_H
 
+#include "base/bucket.h"
 #include "base/util.h"
+#include "nic/limit.h"
 #include "nic/nic.h"
 
 /* ---- regions (region.c) ---- */
@@ -147,6 +149,7 @@ struct nic_function {
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
+	struct bucket limit; /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
