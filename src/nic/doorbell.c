@@ -182,7 +182,7 @@ bool nic_doorbell_ready(const struct nic *n)
 		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
-		const struct dxp_slot *slot = f->window && !f->stopped ? doorbell_next(f) : NULL;
+		const struct dxp_slot *slot = function_serves(f) ? doorbell_next(f) : NULL;
 		if (!slot)
 			continue;
 		uint8_t qp = slot->head.qp; /* once: the user may change it */
@@ -195,7 +195,7 @@ bool nic_doorbell_ready(const struct nic *n)
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
-	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
+	const struct dxp_slot *slot = doorbell_next(f);
 	uint32_t taken = 0;
 
 	if (!slot)

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. The consumer index is the user's word and is
- * believed only as far as it makes sense: a nonsensical one reads as a full ring. */
+/* The two event rings of a window, engine's side. The consumer index is the user's word, and the
+ * only one that is asked for: it may grow up to what was written. Whoever says anything else has
+ * broken his ring and is stopped. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 
-static uint32_t unread(const uint32_t *consumer, uint32_t written)
+static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_t written,
+		       uint32_t *consumed)
 {
 	/* Pairs with the user's release: the slots before it were read out. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
-	return count > NIC_EVENTS ? NIC_EVENTS : count;
+	if (count > written - *consumed) {
+		function_stop(f, DXP_EINVAL);
+		return NIC_EVENTS;
+	}
+	*consumed = written - count;
+	return count;
 }
 
 static void slot_write(struct dxp_nic_event *ring, uint32_t index,
@@ -25,9 +32,9 @@ static void slot_write(struct dxp_nic_event *ring, uint32_t index,
 	dxp_store_release(&slot->lap, dxp_lap(index, NIC_EVENTS));
 }
 
-uint32_t sent_unread(const struct nic_function *f)
+uint32_t sent_unread(struct nic_function *f)
 {
-	return unread(&f->window->sent_consumer, f->sent_index);
+	return unread(f, &f->window->sent_consumer, f->sent_index, &f->sent_consumed);
 }
 
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
@@ -43,10 +50,10 @@ uint32_t received_slots(const struct nic_function *f)
 /* A NAP that was read may have left its buffer with the user: then that is what is used. */
 uint32_t received_unread(struct nic_function *f)
 {
-	uint32_t count = unread(&f->window->received_consumer, f->received_index);
+	uint32_t count =
+		unread(f, &f->window->received_consumer, f->received_index, &f->received_consumed);
 	uint32_t away = NIC_EVENTS - buffers_available(f);
 
-	f->received_consumed = f->received_index - count;
 	return count > away ? count : away;
 }
 
@@ -69,7 +76,7 @@ bool received_room(struct nic_function *f, bool next)
 	    f->buffer_count > f->received_reserved)
 		return true;
 	buffers_fetch(f);
-	return received_used(f) < slots;
+	return received_used(f) < slots && !f->stopped;
 }
 
 void received_reserve(struct nic_function *f)
@@ -85,6 +92,8 @@ void received_unreserve(struct nic_function *f)
 void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)
 {
 	event->buffer = DXP_NO_BUFFER;
+	if (f->stopped)
+		return;
 	if (event->type == DXP_EVENT_NAP && event->bytes > DXP_EVENT_BYTES) {
 		if (!buffer_take(f, &event->buffer))
 			return; /* its user broke the ring of buffers, and has been stopped */

@@ -13,11 +13,20 @@ struct nic_region {
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
-	uint32_t uses; /* operations in progress that point into it */
+	uint32_t uses;       /* operations in progress that point into it */
+	uint32_t generation; /* registrations at this index so far */
+	bool revoked;        /* its key opens nothing; free when it has no uses */
 };
 
-/* The region of a key of this function, or NULL. Compares all 32 bits whatever differs. */
+/* key.c: the next key at this index. */
+uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
+
+/* The region of a key of this function, or NULL. */
 struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
+
+/* All of one function. */
+void regions_revoke(struct nic *n, uint32_t function);
+bool regions_busy(const struct nic *n, uint32_t function);
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
@@ -62,7 +71,7 @@ struct nic_fields {
 struct nic_message {
 	struct rltp_message rltp;
 	struct nic_message *next_free;
-	struct nic_request *request; /* NULL for answers */
+	struct nic_request *request; /* NULL for answers, and when its function is gone */
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
@@ -90,7 +99,8 @@ struct nic_function {
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint64_t total_bytes;       /* placed here by PUTs of others */
-	uint32_t received_consumed; /* what the user was last seen to have taken */
+	uint32_t sent_consumed;     /* what the user was last seen to have taken */
+	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
 	bool stopped;               /* its user broke the rules of the window */
@@ -214,6 +224,7 @@ struct nic {
 	struct nic_function functions[NIC_FUNCTIONS];
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
+	uint64_t key_seed[2];
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
@@ -222,19 +233,29 @@ struct nic {
 	struct nic_peer *recent; /* found last, or NULL */
 	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
 	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
-	bool room; /* something ended since doorbells were looked at: what waits may go on */
+	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
+			*/
+	bool room;     /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
 };
 
 /* nic.c */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
-/* Its user broke the rules: the function serves nobody any more, and reads why. */
-void function_stop(struct nic_function *f, int status);
 uint32_t stream_index(uint8_t function,
 		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
 struct nic_function *stream_function(struct nic *n, uint32_t index);
 void memory_short(struct nic *n); /* what could not go on is tried again before long */
+
+/* function.c */
+static inline bool function_serves(const struct nic_function *f)
+{
+	return f->window && !f->stopped;
+}
+/* Its user broke the rules: the function serves nobody any more, and reads why. What it has under
+ * way is ended by functions_settle, not here: this is called from the midst of it. */
+void function_stop(struct nic_function *f, int status);
+void functions_settle(struct nic *n);
 
 /* pool.c: what is used again and again */
 struct nic_message *message_get(struct nic *n);         /* fresh; NULL when out of memory */
@@ -255,7 +276,7 @@ void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
 void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
-uint32_t sent_unread(const struct nic_function *f);
+uint32_t sent_unread(struct nic_function *f);
 
 /* buffer.c: NAP buffers */
 void buffers_open(struct nic_function *f);
@@ -271,12 +292,17 @@ void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
 void queues_advance(struct nic_function *f);
 void requests_fail(struct nic *n, uint16_t node, int status); /* what was not sent yet */
+void requests_drop(struct nic_function *f); /* all, and without a word; no message is of them */
 
 /* send.c: RLTP's questions about our messages */
 void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		  struct rltp_packet *out);
 void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void message_post(struct nic_message *m);
+/* Takes it back: nobody is told of its end, and no memory of its is looked at again. */
+void message_withdraw(struct nic_message *m);
+/* Why the peer gave up an answer, from the key of its RESYNC. */
+int answer_status(uint32_t key);
 
 /* receive.c, stream.c: what arrives */
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
@@ -317,8 +343,10 @@ uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
+void reads_forget(struct nic_peer *p, const struct nic_function *f); /* their answers go nowhere */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
+void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: created, its functions opened, its peers known, and the way between windows,
- * engines and RLTP. */
+/* The NIC as a whole: created, its peers known, and the way between windows, engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -83,6 +82,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = UINT64_MAX;
+	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
 		n->functions[i].index = i;
@@ -134,36 +134,6 @@ void nic_node_set(struct nic *n, uint16_t node)
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		if (n->functions[i].window)
 			dxp_store_release(&n->functions[i].window->node, node);
-}
-
-int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
-{
-	if (function >= NIC_FUNCTIONS)
-		return DXP_EINVAL;
-	struct nic_function *f = &n->functions[function];
-	if (f->window)
-		return DXP_EEXIST;
-	f->window = w;
-	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		if (f->qp_magic[q] == 0)
-			f->qp_magic[q] = 1; /* 0 stands in answers */
-	buffers_open(f);
-	w->magic = DXP_WINDOW_MAGIC;
-	w->version = DXP_WINDOW_VERSION;
-	w->bytes = sizeof(*w);
-	w->function = function;
-	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
-	dxp_store_release(&w->node, n->options.node);
-	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
-	return DXP_OK;
-}
-
-void function_stop(struct nic_function *f, int status)
-{
-	f->stopped = true;
-	dxp_store_release(&f->window->error, (uint32_t)-status);
-	dxp_store_release(&f->window->state, DXP_FUNCTION_STOPPED);
 }
 
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
@@ -230,7 +200,10 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns)
 {
 	n->now_ns = now_ns;
-	return rltp_endpoint_receive(n->endpoint, arrival, now_ns);
+	int status = rltp_endpoint_receive(n->endpoint, arrival, now_ns);
+	if (n->stops)
+		functions_settle(n);
+	return status;
 }
 
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
@@ -242,13 +215,15 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->retry_ns = UINT64_MAX;
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
-		if (!f->window)
+		if (!function_serves(f))
 			continue;
 		if (f->waiting)
 			credits_turn(f);
 		taken += doorbells_take(f);
 		queues_advance(f);
 	}
+	if (n->stops)
+		functions_settle(n);
 	return taken;
 }
 

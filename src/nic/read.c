@@ -77,6 +77,18 @@ void reads_fail(struct nic_peer *p, int status)
 			read_finish(p, &p->work->reads[i], status);
 }
 
+void reads_forget(struct nic_peer *p, const struct nic_function *f)
+{
+	for (uint32_t i = 0; p->work && p->work->reads && i < NIC_READS_MAX; i++) {
+		struct nic_read *r = &p->work->reads[i];
+		if (!r->request || r->request->function != f)
+			continue;
+		*r = (struct nic_read){0};
+		p->work->read_count--;
+		p->session->awaited--;
+	}
+}
+
 static int status_of_code(uint32_t code)
 {
 	switch (code) {
@@ -163,6 +175,17 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	m->fields.key = record->get.reply_key;
 	m->fields.msg_id = record->get.reply_msg_id;
 	message_post(m);
+}
+
+void answer_refuse(struct nic_peer *p, struct rx_record *record)
+{
+	bool get = record->type == WIRE_GET_REQ;
+	struct nic_message *m =
+		answer_take(p, record, get ? WIRE_GET_RSP : WIRE_CFG_RD_RSP, RLTP_FLOW_CONTROL);
+
+	m->fields.msg_id = get ? record->get.reply_msg_id : record->key;
+	message_post(m);
+	message_withdraw(m);
 }
 
 static uint8_t registers_read(struct nic *n, uint16_t node, const struct rx_record *record,

@@ -300,7 +300,8 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 {
 	struct nic *n = peer_nic(p);
 
-	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
+	/* One comparison of whole words: its time is the same whatever differs. */
+	if (f->qp_magic[h->dst_qp] != h->qp_magic) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}
@@ -326,7 +327,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	struct nic *n = peer_nic(p);
 
 	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !n->functions[h->dst_function].window || n->functions[h->dst_function].stopped) {
+	    !function_serves(&n->functions[h->dst_function])) {
 		n->counters.magic_reject++;
 		return REFUSED(WIRE_NACK_MAGIC);
 	}

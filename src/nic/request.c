@@ -352,3 +352,16 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 			queue_complete(f, q);
 	}
 }
+
+void requests_drop(struct nic_function *f)
+{
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
+			next = r->next;
+			credit_unwait(r);
+			f->counters[q].failed++;
+			request_free(f->nic, r);
+		}
+		f->queues[q] = (struct nic_queue){0};
+	}
+}

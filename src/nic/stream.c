@@ -262,9 +262,9 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 
 	if (!p || index == NIC_STREAMS)
 		return true;
-	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
+	/* Answers have no magic. */
 	if (h->qp_magic == 0) {
-		read_cancel(p, h->msg_id, DXP_EPATH);
+		read_cancel(p, h->msg_id, answer_status(h->key));
 		return true;
 	}
 	struct rx_stream *stream = rx_stream_get(p, index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of packets that the receiver does not take: those it has no room for now wait and
  * come again; a message it will never take is given up, and its packet numbers are filled with
- * RESYNC. */
+ * RESYNC. A message that its poster takes back ends the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -41,6 +41,44 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 			slot->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
+}
+
+/* What is on its way may arrive yet, and is not repeated for that; one packet at least goes out as
+ * RESYNC unless all of the message is under way: the receiver counts the messages. */
+void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
+{
+	struct rltp_io *io = s->io;
+
+	assert(status != DXP_OK);
+	if (m->status != DXP_OK)
+		return;
+	m->status = status;
+	if (m->packet_count == 0)
+		m->unit = s->unit;
+	if (m->packet_count == 0 || m->next_sub != m->packet_count)
+		m->packet_count = m->next_sub + 1;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
+		next = slot_next(io, slot);
+		if (slot->message != m)
+			continue;
+		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_NONE;
+	}
+}
+
+void rltp_session_messages(struct rltp_session *s,
+			   void (*visit)(void *context, struct rltp_message *m), void *context)
+{
+	struct rltp_io *io = s->io;
+
+	if (!io)
+		return;
+	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++)
+		if (tx_slot_at(io, psn)->state != TX_ACKED)
+			visit(context, tx_slot_at(io, psn)->message);
+	for (uint32_t i = 0; i < RLTP_FLOWS; i++)
+		for (struct rltp_message *m = io->flows[i].head; m; m = m->next)
+			visit(context, m);
 }
 
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)

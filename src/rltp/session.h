@@ -286,6 +286,15 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
  * it has outstanding. */
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
 
+/* Its poster takes back a message that RLTP has: no byte of it is asked for any more. It ends as a
+ * refused one does, with `status`: ops->fill is still asked for its header, and ops->done comes
+ * when the peer knows, or as usual when all of it has arrived. */
+void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
+
+/* Calls `visit` for each message that RLTP has, for some of them more than once; it may cancel. */
+void rltp_session_messages(struct rltp_session *s,
+			   void (*visit)(void *context, struct rltp_message *m), void *context);
+
 /* The share of a channel, 1 .. 64; what the endpoint says at first, and again when the session has
  * rested. */
 void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight);

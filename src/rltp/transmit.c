@@ -89,6 +89,9 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	uint32_t bytes = m->bytes - offset < m->unit ? m->bytes - offset : m->unit;
 	struct rltp_packet p;
 
+	if (resync)
+		bytes = 0; /* the memory may be gone */
+
 	header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
 	p.slice_count = 0;
 	s->shared->ops->fill(s->shared->user, m, offset, bytes, &p);
@@ -97,10 +100,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	p.header.msg_bytes = m->bytes;
 	p.header.flags |=
 		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
-	if (resync)
-		p.slice_count = 0;
-	else
-		p.header.payload_bytes = (uint16_t)bytes;
+	p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);

@@ -509,6 +509,8 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 		.in = {data, data + bytes}, .now_ns = S_NS, .incarnation = 3, .epoch = 1};
 	s->secrets.state = take8(&s->in);
 	memset(&window, 0, offsetof(struct dxp_window, nap));
+	for (int i = 0; i < DXP_DOORBELLS; i++)
+		window.slots[i].head.lap = 0;
 	memset(memory, CANARY, sizeof(memory));
 	if (nic_create(&options, &s->nic) != DXP_OK ||
 	    nic_function_open(s->nic, 0, &window) != DXP_OK)

@@ -189,7 +189,7 @@ static void peer_check(struct tally *t, const struct nic_peer *p)
 	}
 	must(t, p->session->partial == held, "messages held in part");
 	for (uint32_t i = 0; i < t->held_count; i++)
-		answers += t->held[i].message->peer == p && !t->held[i].message->request;
+		answers += t->held[i].message->peer == p && !t->held[i].message->stream;
 	must(t, w->answers == answers, "answers");
 }
 
