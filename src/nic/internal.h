@@ -22,7 +22,15 @@ struct nic_region {
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* The region of a key of this function, or NULL. */
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
+
+/* ---- register mode (area.c, registers.c) ---- */
+
+/* What a function needs for it, from the first entry in its lookup table on. */
+struct nic_registers {
+	struct nic_area areas[NIC_AREAS_MAX];
+	uint32_t area_count;
+};
 
 /* All of one function. */
 void regions_revoke(struct nic *n, uint32_t function);
@@ -112,6 +120,7 @@ struct nic_function {
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
+	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -286,6 +295,11 @@ bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function
 
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);
+
+/* area.c: bytes [vaddr, vaddr + bytes) of the function's device are those of its region `key` from
+ * `offset` on. All must lie in one area, else DXP_ENOENT. The function has a table. */
+int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+	      uint64_t *offset);
 
 /* request.c */
 void request_queue(struct nic_request *r);

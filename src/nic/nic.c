@@ -119,8 +119,10 @@ void nic_destroy(struct nic *n)
 	if (!n)
 		return;
 	peers_free(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
+	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		requests_free(&n->functions[i]);
+		free(n->functions[i].registers);
+	}
 	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
