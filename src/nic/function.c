@@ -6,6 +6,7 @@
  * anybody: requests are dropped, messages are taken back from RLTP, which needs their memory no
  * more, answers to reads are awaited no more. Peers stay in step: each message that was begun, of
  * either side, still ends, as one that was given up. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -113,6 +114,7 @@ void function_stop(struct nic_function *f, int status)
 		return;
 	f->stopped = true;
 	f->nic->stops |= (uint8_t)(1u << f->index);
+	f->nic->events_new |= 1u << f->index;
 	window_end(f->window, status, DXP_FUNCTION_STOPPED);
 }
 
@@ -133,6 +135,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	struct dxp_window *w = f->window;
 	function_end(f);
 	regions_revoke(n, function);
+	free(f->registers);
 	*f = (struct nic_function){.nic = n, .index = function};
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;

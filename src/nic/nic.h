@@ -54,7 +54,7 @@ struct nic_counters {
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
-		cfg_sent, cfg_received;
+		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };
 
 /* Of one queue pair. All counts wrap. */
@@ -100,8 +100,8 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Bit i: the user of function i sleeps and there is an event for it. Asked after each turn; forgets
- * what it told. */
+/* Bit i: the user of function i sleeps (`user_waits`) and there is an event for it, or its end.
+ * Asked after each turn; each sleep is told once. */
 uint32_t nic_wakes(struct nic *n);
 
 /* The engine is about to sleep: every open window says so. False when somebody has rung meanwhile:

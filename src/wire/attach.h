@@ -21,8 +21,11 @@
 #define ATTACH_AREAS_MAX 16 /* of one answer: a whole lookup table */
 
 enum attach_type {
-	/* function (0: any), label; answer: function, node, and beside it the window's memfd, the
-	 * engine's eventfd (written by the user: kick) and the user's (written by the engine) */
+	/* Function (0: any), label. Answer: function, node; beside it the window's memfd, the
+	 * engine's eventfd (the user writes 1 to it: kick; nobody reads it), and what becomes
+	 * readable when the user sleeps and is told: the end of a pipe, not blocking, of which the
+	 * user reads and drops all there is. No eventfd: its other owner could make the engine's
+	 * write block. */
 	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* memfd beside; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* key */
