@@ -147,3 +147,22 @@ bool nic_function_idle(const struct nic *n, uint32_t function)
 	return function < NIC_FUNCTIONS && !n->functions[function].window &&
 	       !regions_busy(n, function);
 }
+
+enum dxp_function_state nic_function_state(const struct nic *n, uint32_t function)
+{
+	const struct nic_function *f = &n->functions[function];
+
+	if (f->window)
+		return f->stopped ? DXP_FUNCTION_STOPPED : DXP_FUNCTION_OPEN;
+	return nic_function_idle(n, function) ? 0 : DXP_FUNCTION_CLOSED;
+}
+
+const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function)
+{
+	return n->functions[function].window;
+}
+
+uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp)
+{
+	return n->functions[function].window ? n->functions[function].qp_magic[qp] : 0;
+}

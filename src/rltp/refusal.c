@@ -32,7 +32,7 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
-		flow_remove_head(io, m->flow);
+		flow_remove_head(s, m->flow);
 	}
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_slot *slot = tx_slot_at(io, psn);
