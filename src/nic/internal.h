@@ -172,7 +172,7 @@ struct nic_function {
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
 	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
-	struct bucket limit; /* limit.c; RLTP asks it too */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
