@@ -171,3 +171,27 @@ uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp)
 {
 	return n->functions[function].window ? n->functions[function].qp_magic[qp] : 0;
 }
+
+uint32_t nic_function_labelled(const struct nic *n, const char *label)
+{
+	uint32_t i = 0;
+
+	while (i < NIC_FUNCTIONS && strcmp(n->functions[i].label, label) != 0)
+		i++;
+	return *label ? i : NIC_FUNCTIONS;
+}
+
+int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES])
+{
+	uint32_t other = nic_function_labelled(n, label);
+
+	if (other < NIC_FUNCTIONS && other != function)
+		return DXP_EEXIST;
+	strncpy(n->functions[function].label, label, FABRIC_NAME_BYTES - 1);
+	return DXP_OK;
+}
+
+const char *nic_function_label_of(const struct nic *n, uint32_t function)
+{
+	return n->functions[function].label;
+}

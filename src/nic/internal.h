@@ -163,6 +163,7 @@ struct nic_function {
 	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
+	char label[FABRIC_NAME_BYTES]; /* "": none */
 	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
 	uint32_t buffer_count;      /* in `buffer_ahead` */
