@@ -128,11 +128,13 @@ void slot_close(struct slot *s)
 {
 	if (!s)
 		return;
+	ports_close(s); /* a kernel that waits for its NIC ends */
 	if (s->worker)
 		jobs_drop(s, worker_destroy(s->worker));
 	tenants_free(s);
 	outbox_destroy(s->outbox);
 	node_close(s->node); /* before the memory that it sends from */
+	ports_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
 	free(s);
@@ -208,12 +210,13 @@ uint32_t slot_service(struct slot *s)
 	work += works_advance(s);
 	work += events_flush_due(s);
 	work += tenants_reap(s);
+	work += ports_reap(s);
 	return work + outbox_service(s->outbox); /* what all this wants to send */
 }
 
 uint64_t slot_deadline(const struct slot *s)
 {
-	return worker_finished(s->worker) || s->clearings ? 0 : events_deadline(s);
+	return worker_finished(s->worker) || s->clearings || s->armed ? 0 : events_deadline(s);
 }
 
 uint32_t slot_hosts(const struct slot *s)
