@@ -80,9 +80,12 @@ enum dxp_op {
 	DXP_OP_GET,       /* remote list into local list */
 	DXP_OP_CFG_READ,  /* registers of the peer into local list */
 	DXP_OP_CFG_WRITE, /* immediate data into registers of the peer */
-	/* On 8 bytes at one remote entry, aligned to 8; one after the other with all other atomics,
-	 * whoever asks. `imm` is the operand, CAS stores `trailer` where it finds `imm`. The value
-	 * before comes back as `imm` of the completion, and in the local list when there is one. */
+	/* On 8 bytes at the one entry of the destination list, which is the peer's and must be
+	 * aligned to 8; one after the other with all other atomics, whoever asks. `imm` is the
+	 * operand, CAS stores `trailer` where it finds `imm`. The value before comes back as `imm`
+	 * of the completion, and also goes to the source list when that has an entry: one, of 8
+	 * bytes, one's own. Done once or not at all; DXP_EPEERRESET, DXP_EPEERLOST, DXP_ETIMEDOUT:
+	 * it is not known which, and may be under way. The numbers are the wire's too. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */
@@ -151,11 +154,15 @@ struct dxp_nic_event {
 };
 
 /* ---- registers (P-02): for devices that store words and know nothing of rings ---- */
+
+/* Served once the function has a lookup table. 64-bit words may be stored in halves, and in any
+ * order: the GO word comes last. From GO to done the user leaves the words before it alone; a GO
+ * changed meanwhile is looked at after done. */
 struct dxp_registers {
 	/* user: what to send. `send_go` last; any value but the one in `send_done`. */
-	dxp_u64 send_vaddr; /* as the device sees its memory: found in the lookup table */
+	dxp_u64 send_vaddr; /* as the device sees its memory: all in one area of the table */
 	dxp_u32 send_bytes;
-	dxp_u32 node;  /* to whom; 0: who has `ip` and `port` in the node table */
+	dxp_u32 node;  /* to whom; 0: the peer at `ip` and `port` */
 	dxp_u32 ip;    /* IPv4, 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP */
 	dxp_u32 queue; /* function << 8 | queue pair there */
@@ -164,16 +171,16 @@ struct dxp_registers {
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
 	dxp_u32 send_pad;
-	/* user: where what is sent to this function's registers goes, one after the other, until it
-	 * is full. `recv_go` last; a new value starts at the front again. */
+	/* user: where what is sent to this function's registers goes, one message behind the
+	 * other, until it is full. `recv_go` last; a new value starts at the front again. */
 	dxp_u64 recv_vaddr;
-	dxp_u32 recv_bytes;
+	dxp_u32 recv_bytes; /* 0: nothing is taken */
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
 	/* engine */
 	dxp_u32 send_error; /* of the last send: 0, or an enum dxp_status negated */
 	dxp_u32 send_done;  /* the `send_go` that ended: written after send_error */
-	dxp_u32 recv_error; /* of the last receive area */
+	dxp_u32 recv_error; /* of the area in force; also when something did not fit it */
 	dxp_u32 recv_done;  /* the `recv_go` that is in force: written after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area that have their sender */
 	dxp_u32 engine_reserved[11];
@@ -401,12 +408,22 @@ DXP_FN void dxp_relax(void)
 }
 #endif
 
-/* Words of private memory into shared memory; `bytes` of any length, `to` aligned to 4. */
+/* What a struct field is not: words, whatever type lies there. */
+typedef dxp_u32 __attribute__((may_alias)) dxp_word;
+
+/* Private memory into shared memory; `bytes` of any length, `to` aligned to 4. Where a store of one
+ * byte costs as much as one of four, that is what is stored. */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
-#if defined(DXP_DEVICE_OPENCL)
+#if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__)
 	const dxp_u8 *data = (const dxp_u8 *)from;
-	for (dxp_u32 i = 0; i < bytes; i++)
+	dxp_u32 i = 0;
+
+	for (; bytes - i >= 4; i += 4)
+		*(DXP_SHARED dxp_word *)(to + i) = (dxp_u32)data[i] | (dxp_u32)data[i + 1] << 8 |
+						   (dxp_u32)data[i + 2] << 16 |
+						   (dxp_u32)data[i + 3] << 24;
+	for (; i < bytes; i++)
 		to[i] = data[i];
 #else
 	if (from)
@@ -660,6 +677,74 @@ DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, 
 	do {
 		if (dxp_load_acquire64(&w->total_bytes) >= total)
 			return DXP_OK;
+		if (dxp_load_acquire(&w->error))
+			return dxp_error(w);
+		dxp_relax();
+	} while (looks-- > 1);
+	return DXP_ETIMEDOUT;
+}
+
+/* ---- register mode: for devices that store words and look at words (P-03, P-04) ---- */
+
+/* Starts to send `bytes` at `vaddr`, the device's address, which the lookup table must hold, to the
+ * receive area of `to`. The bytes are the NIC's until dxp_register_wait() has said how it ended.
+ * DXP_EBUSY: the last one has not ended; else as dxp_error(). */
+DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			     const struct dxp_target *to, dxp_u64 vaddr, dxp_u32 bytes)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+	dxp_u32 go = r->send_go;
+
+	if (dxp_load_acquire(&w->error))
+		return dxp_error(w);
+	if (dxp_load_acquire(&r->send_done) != go)
+		return DXP_EBUSY;
+	r->send_vaddr = vaddr;
+	r->send_bytes = bytes;
+	r->node = to->node ? to->node : dxp_load_acquire(&w->node);
+	r->queue = (dxp_u32)to->function << 8 | to->qp;
+	r->magic = to->magic;
+	r->qp = qp;
+	/* Publishes the order; pairs with the engine's acquire. */
+	dxp_store_release(&r->send_go, go + 1);
+	return DXP_OK;
+}
+
+/* How the last dxp_register_send() ended. DXP_ENOENT: no area holds these bytes; DXP_EBUSY: the
+ * receiver had no room for a second; DXP_ERANGE: more than its whole area; DXP_EACCESS: wrong
+ * magic, or no register mode there; DXP_EPEERLOST and others: the peer. */
+DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+
+	do {
+		/* Pairs with the engine's release: the error is there. */
+		if (dxp_load_acquire(&r->send_done) == r->send_go)
+			return -(int)dxp_load_acquire(&r->send_error);
+		if (dxp_load_acquire(&w->error))
+			return dxp_error(w);
+		dxp_relax();
+	} while (looks-- > 1);
+	return DXP_ETIMEDOUT;
+}
+
+/* What is sent to this function's registers goes to these bytes from now on, one message behind the
+ * other; 0 bytes: nowhere. dxp_total_wait() sees it come. DXP_ENOENT: no area holds them;
+ * DXP_ETIMEDOUT: not in force yet, so the old area may still be written to. */
+DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, dxp_u32 bytes,
+				dxp_u64 looks)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+	dxp_u32 go = r->recv_go + 1;
+
+	r->recv_vaddr = vaddr;
+	r->recv_bytes = bytes;
+	/* Publishes both; pairs with the engine's acquire. */
+	dxp_store_release(&r->recv_go, go);
+	do {
+		/* Pairs with the engine's release: the error is there. */
+		if (dxp_load_acquire(&r->recv_done) == go)
+			return -(int)dxp_load_acquire(&r->recv_error);
 		if (dxp_load_acquire(&w->error))
 			return dxp_error(w);
 		dxp_relax();

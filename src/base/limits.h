@@ -211,6 +211,11 @@
 #define NIC_BUFFERS_AHEAD \
 	32 /* NAP buffers whose numbers are fetched ahead (C-30): one line of the ring */
 #define NIC_AREAS_MAX 16 /* of a lookup table: a device has a few buffers */
+#define NIC_REGISTERS_PAUSE_NS \
+	(20u * 1000u) /* before a receiver without room is asked again: a round trip; doubles */
+#define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
+#define NIC_REGISTERS_BUSY_NS \
+	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
 #define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */

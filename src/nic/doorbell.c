@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 static bool op_is_read(uint8_t op)
@@ -90,7 +91,9 @@ static bool shape_good(const struct nic_request *r)
 		return r->remote_count == 1 && r->local_count == 0 && immediate &&
 		       d->inline_bytes == r->total && r->total % 4 == 0 &&
 		       r->total <= 4 * NIC_CFG_WORDS_MAX;
-	default: return false;
+	default:
+		return atomic_known(d->op) && r->remote_count == 1 && r->local_count <= 1 &&
+		       r->total == sizeof(uint64_t) && !immediate;
 	}
 }
 
@@ -183,6 +186,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
 		const struct dxp_slot *slot = function_serves(f) ? doorbell_next(f) : NULL;
+		if (function_serves(f) && f->registers && registers_ready(f))
+			return true;
 		if (!slot)
 			continue;
 		uint8_t qp = slot->head.qp; /* once: the user may change it */
@@ -195,7 +200,7 @@ bool nic_doorbell_ready(const struct nic *n)
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
-	const struct dxp_slot *slot = doorbell_next(f);
+	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
 	uint32_t taken = 0;
 
 	if (!slot)

@@ -6,6 +6,7 @@
  * anybody: requests are dropped, messages are taken back from RLTP, which needs their memory no
  * more, answers to reads are awaited no more. Peers stay in step: each message that was begun, of
  * either side, still ends, as one that was given up. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
@@ -133,6 +134,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	struct dxp_window *w = f->window;
 	function_end(f);
 	regions_revoke(n, function);
+	free(f->registers);
 	*f = (struct nic_function){.nic = n, .index = function};
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;

@@ -22,11 +22,42 @@ struct nic_region {
 uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 
 /* The region of a key of this function, or NULL. */
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
 
 /* All of one function. */
 void regions_revoke(struct nic *n, uint32_t function);
 bool regions_busy(const struct nic *n, uint32_t function);
+
+/* ---- register mode (area.c, registers.c) ---- */
+
+/* What a function needs for it, from the first entry in its lookup table on. */
+struct nic_registers {
+	struct nic_area areas[NIC_AREAS_MAX];
+	uint32_t area_count;
+	uint64_t lookup_misses;
+
+	/* send: idle, on its way, or put off because something was full */
+	bool sending;               /* its request is in a queue pair */
+	uint64_t again_ns;          /* put off until then; 0: not */
+	uint64_t give_up_ns;        /* from then on a receiver without room is an error */
+	uint32_t pause_ns;          /* next one */
+	uint32_t send_done;         /* own copy */
+	uint16_t found_node;        /* whose address was found last */
+	struct dxp_registers order; /* the registers as they were at GO, up to `send_go` */
+
+	/* receive */
+	uint64_t recv_offset; /* of the area in its region */
+	uint32_t recv_key;
+	uint32_t recv_bytes, recv_used; /* 0: nothing may come */
+	uint32_t recv_go;               /* of the area in force */
+	uint32_t arming;                /* counts areas; never 0 once there was one */
+};
+
+/* Where in which receive area a message goes. */
+struct nic_place {
+	uint32_t arming; /* 0: in none */
+	uint32_t at;
+};
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
@@ -48,7 +79,9 @@ struct nic_request {
 	uint32_t cut;     /* bytes for which messages were made */
 	uint32_t pending; /* messages and reads not finished */
 	bool cut_done;
+	bool registers; /* its end is told there, not in the event ring */
 	int status;
+	uint64_t old; /* atomics: the value before, once they ended well; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
 	struct nic_peer *waits;           /* for credit of this peer, or NULL */
@@ -61,7 +94,7 @@ struct nic_request {
 
 /* The extension fields of a message, the same in each packet but `addr`. */
 struct nic_fields {
-	uint64_t addr, imm;
+	uint64_t addr, imm, trailer;
 	uint32_t qp_magic, msg_id, key;
 	uint16_t dst_qp;
 	uint8_t dst_function;
@@ -112,6 +145,7 @@ struct nic_function {
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
+	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -130,14 +164,18 @@ struct rx_record {
 	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
-	uint64_t imm;
+	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;             /* payload of what is executed in order, until then; owned */
-	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
-		*answer; /* GET, CFG: room for it is taken before the request is accepted */
-	struct wire_get get;
+		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct wire_get get;
+		struct wire_atomic atomic;
+		struct nic_place place; /* PUT with key 0 */
+	};
 };
 
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
@@ -171,7 +209,7 @@ struct tx_stream {
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
-/* A GET or CFG request of ours that waits for its answer. */
+/* A GET, ATOMIC or CFG request of ours that waits for its answer. */
 struct nic_read {
 	struct nic_request *request; /* NULL: free */
 	uint32_t id;
@@ -236,6 +274,7 @@ struct nic {
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
+	uint64_t registers_ns; /* a send of register mode is to be tried again then */
 	struct nic_counters counters;
 };
 
@@ -287,6 +326,22 @@ bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);
 
+/* area.c: bytes [vaddr, vaddr + bytes) of the function's device are those of its region `key` from
+ * `offset` on. All must lie in one area, else DXP_ENOENT. The function has a table. */
+int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+	      uint64_t *offset);
+
+/* registers.c; but for registers_sent, of a function that is open */
+void registers_turn(struct nic_function *f); /* these two: it has a table */
+bool registers_ready(const struct nic_function *f);
+void registers_sent(struct nic_function *f, int status); /* the request of the send ended */
+/* Room for a PUT with key 0, kept for good. DXP_EACCESS: the function has no register mode;
+ * DXP_EBUSY: no area, or none left of it; DXP_ERANGE: more than the whole area. */
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+/* Where the message's first byte goes; NULL: its device has taken that area back, or its memory is
+ * gone. Asked anew for each piece. */
+uint8_t *registers_place(struct nic_function *f, const struct nic_place *place);
+
 /* request.c */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
@@ -317,6 +372,8 @@ void rx_stream_run(struct rx_stream *stream);
 void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Gives back what a record holds; after it was executed, or in its place. */
 void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
+/* The message is over and has no effect. Counted: it uses a credit, and none was used yet. */
+void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
 /* Message `id` ended; `arrived` is the request that ends when it is its turn too, or NULL. */
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
 void peer_streams_fail(struct nic_peer *p,
@@ -338,7 +395,7 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
@@ -348,5 +405,6 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
 void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
+void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 
 #endif

@@ -81,7 +81,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 		n->options.receive_slots = NIC_EVENTS;
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->registers_ns = UINT64_MAX;
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
@@ -119,8 +119,10 @@ void nic_destroy(struct nic *n)
 	if (!n)
 		return;
 	peers_free(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
+	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		requests_free(&n->functions[i]);
+		free(n->functions[i].registers);
+	}
 	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
@@ -212,13 +214,15 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 
 	n->now_ns = now_ns;
 	n->room = false;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->registers_ns = UINT64_MAX;
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
 		if (!function_serves(f))
 			continue;
 		if (f->waiting)
 			credits_turn(f);
+		if (f->registers)
+			registers_turn(f);
 		taken += doorbells_take(f);
 		queues_advance(f);
 	}
@@ -237,7 +241,8 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have ended a session, and what waited for room behind its requests is not in
 	 * RLTP's hands yet. */
-	return n->room ? 0 : min_u64(n->retry_ns, rltp_endpoint_deadline(n->endpoint));
+	uint64_t own_ns = n->room ? 0 : min_u64(n->retry_ns, n->registers_ns);
+	return own_ns == 0 ? 0 : min_u64(own_ns, rltp_endpoint_deadline(n->endpoint));
 }
 
 const struct nic_counters *nic_counters(const struct nic *n)

@@ -54,7 +54,7 @@ struct nic_counters {
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
-		cfg_sent, cfg_received;
+		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };
 
 /* Of one queue pair. All counts wrap. */
@@ -131,13 +131,16 @@ int nic_region_revoke(struct nic *n, uint32_t key);
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
 /* Register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the function's device are
- * bytes [offset, ...) of its region `key`. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are
- * there. */
+ * bytes [offset, ...) of its region `key`. From the first entry on the function's registers are
+ * served; an entry goes with its key. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are there;
+ * DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: no key of this function; DXP_ERANGE: outside
+ * its region; DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;
 };
 int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area);
+/* Those whose key lives, up to `count`; returns how many. */
 uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count);
 
 /* Peers, from the node table; as the endpoint's. */

@@ -77,7 +77,7 @@ bool nic_region_busy(const struct nic *n, uint32_t key)
 	return key != 0 && r->key == key && r->uses > 0;
 }
 
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key)
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key)
 {
 	struct nic_region *r = region_of(n, key);
 

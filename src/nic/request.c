@@ -35,6 +35,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		struct nic_request *r = q->head;
 		struct dxp_nic_event event = {
 			.context = r->head.context,
+			.imm = r->old,
 			.bytes = r->total,
 			.qp = r->head.qp,
 			.node = r->head.dst_node,
@@ -49,7 +50,10 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			q->uncut = q->head;
 		q->outstanding--;
 		completion_count(&f->counters[r->head.qp], r);
-		sent_write(f, &event);
+		if (r->registers)
+			registers_sent(f, r->status);
+		else
+			sent_write(f, &event);
 		request_free(f->nic, r);
 	}
 }
@@ -133,6 +137,13 @@ static void message_commit(struct nic_message *m)
 	message_post(m);
 }
 
+static void trailer_add(struct nic_message *m)
+{
+	m->fields.trailer = m->request->head.trailer;
+	if (m->fields.trailer)
+		m->rltp.flags |= WIRE_FLAG_TRAILER;
+}
+
 static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 {
 	struct nic_message *m = message_begin(r, p, WIRE_NAP, true);
@@ -147,6 +158,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	m->data = r->immediate; /* the request outlives its messages */
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
+	trailer_add(m);
 	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
 	r->cut_done = true;
 	peer_nic(p)->counters.naps_sent++;
@@ -201,15 +213,17 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
-	if (event)
+	if (event) {
 		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
+		trailer_add(m);
+	}
 	peer_nic(p)->counters.puts_sent += r->cut_done;
 	message_commit(m);
 	return true;
 }
 
-/* The part that GET and CFG requests share: an entry in the table of reads that waits for the
- * answer. */
+/* The part that GET, ATOMIC and CFG requests share: an entry in the table of reads that waits for
+ * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {
@@ -256,6 +270,32 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
 	peer_nic(p)->counters.gets_sent += r->cut_done;
+	read_message_commit(m, read);
+	return true;
+}
+
+static bool atomic_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_read *read;
+	struct nic_message *m = read_message_begin(r, p, WIRE_ATOMIC, &read);
+
+	if (!m)
+		return false;
+	struct wire_atomic atomic = {
+		.op = r->head.op,
+		.reply_msg_id = read->id,
+		.operand = r->head.imm,
+		.swap = r->head.op == DXP_OP_COMPARE_SWAP ? r->head.trailer : 0,
+	};
+	read->type = WIRE_ATOMIC_RSP;
+	read->to = r->local_count > 0 ? r->local[0].base : NULL;
+	wire_atomic_encode(&atomic, m->small);
+	m->data = m->small;
+	m->rltp.bytes = WIRE_ATOMIC_BYTES;
+	m->fields.addr = r->remote[0].offset;
+	m->fields.key = r->remote[0].key;
+	r->cut_done = true;
+	peer_nic(p)->counters.atomics_sent++;
 	read_message_commit(m, read);
 	return true;
 }
@@ -312,7 +352,9 @@ static void request_advance(struct nic_request *r)
 		case DXP_OP_NAP: more = nap_cut(r, p); break;
 		case DXP_OP_PUT: more = put_cut(r, p); break;
 		case DXP_OP_GET: more = get_cut(r, p); break;
-		default: more = cfg_cut(r, p);
+		case DXP_OP_CFG_READ:
+		case DXP_OP_CFG_WRITE: more = cfg_cut(r, p); break;
+		default: more = atomic_cut(r, p);
 		}
 	}
 }

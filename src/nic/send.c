@@ -49,6 +49,7 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	if (rltp->status != DXP_OK && !m->stream)
 		h->key = rltp->status == DXP_ECLOSED ? WIRE_NACK_CLOSING : 0;
 	h->imm = m->fields.imm;
+	h->trailer = m->fields.trailer;
 	out->slice_count = 0;
 	if (bytes == 0)
 		return;

@@ -225,6 +225,7 @@ struct rltp_session {
 				   by it */
 	uint16_t peer_window;   /* packets in flight that the peer takes */
 	uint16_t peer_credit;   /* NAPs that each of its queue pairs takes before a grant */
+	uint32_t peer_features; /* enum wire_feature */
 	uint32_t local_id; /* what the peer puts into dst_session; 0 before the first greeting */
 	uint32_t peer_id;  /* what we put there; 0 until the peer has said it */
 	uint64_t peer_incarnation, peer_token;
