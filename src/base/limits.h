@@ -62,6 +62,8 @@
 #define LINK_FAULT_HOLD_NS \
 	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
+#define LOCAL_BACKLOG 64 /* processes that attach at once; more wait in connect */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
@@ -231,6 +233,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
+#define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */

@@ -40,6 +40,7 @@ uint32_t sent_unread(struct nic_function *f)
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
 	slot_write(f->window->sent, f->sent_index++, event);
+	f->nic->events_new |= 1u << f->index;
 }
 
 uint32_t received_slots(const struct nic_function *f)
@@ -102,4 +103,5 @@ void received_write(struct nic_function *f, struct dxp_nic_event *event, const u
 		memcpy(event->data, payload, event->bytes);
 	}
 	slot_write(f->window->received, f->received_index++, event);
+	f->nic->events_new |= 1u << f->index;
 }

@@ -114,6 +114,7 @@ void function_stop(struct nic_function *f, int status)
 		return;
 	f->stopped = true;
 	f->nic->stops |= (uint8_t)(1u << f->index);
+	f->nic->events_new |= 1u << f->index;
 	window_end(f->window, status, DXP_FUNCTION_STOPPED);
 }
 

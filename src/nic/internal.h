@@ -137,6 +137,7 @@ struct nic_function {
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
 	bool stopped;               /* its user broke the rules of the window */
+	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
 	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
@@ -276,6 +277,9 @@ struct nic {
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
 	uint64_t registers_ns; /* a send of register mode is to be tried again then */
 	struct nic_counters counters;
+	uint32_t events_new;  /* bit i: an event of function i was written since nic_wakes */
+	uint32_t events_told; /* wake.c: ... before that, and its user was not looked at behind a
+				 fence yet */
 };
 
 /* nic.c */

@@ -100,8 +100,8 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Bit i: the user of function i sleeps and there is an event for it. Asked after each turn; forgets
- * what it told. */
+/* Bit i: the user of function i sleeps (`user_waits`) and there is an event for it, or its end.
+ * Asked after each turn; each sleep is told once. */
 uint32_t nic_wakes(struct nic *n);
 
 /* The engine is about to sleep: every open window says so. False when somebody has rung meanwhile:

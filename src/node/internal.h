@@ -3,6 +3,8 @@
 #ifndef NODE_INTERNAL_H
 #define NODE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "base/mac.h"
 #include "link/udp.h"
 #include "node/member.h"
@@ -23,6 +25,8 @@ struct node {
 	uint64_t look_ns; /* when the own address is looked at again */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
+	_Atomic int armed;           /* node_arm */
+	int user_fds[NIC_FUNCTIONS]; /* node_user_fd; -1: none */
 	struct link_datagram batch[LINK_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };
