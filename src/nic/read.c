@@ -202,7 +202,7 @@ void answer_refuse(struct nic_peer *p, struct rx_record *record)
 						     : WIRE_CFG_RD_RSP;
 	struct nic_message *m = answer_take(p, record, type, RLTP_FLOW_CONTROL);
 
-	m->fields.msg_id = type == WIRE_GET_RSP	     ? record->get.reply_msg_id
+	m->fields.msg_id = type == WIRE_GET_RSP      ? record->get.reply_msg_id
 			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
 						     : record->key;
 	message_post(m);

@@ -110,13 +110,13 @@ void port_open(struct tenant *t, const struct command *c)
 void port_hold(struct slot *s, struct port *p)
 {
 	p->launches++;
-	s->armed++;
+	node_arm(s->node, 1);
 }
 
 void port_drop(struct slot *s, struct port *p)
 {
 	p->launches--;
-	s->armed--;
+	node_arm(s->node, -1);
 }
 
 void port_complain(struct tenant *t, const struct port *p, const char *kernel)
@@ -124,7 +124,7 @@ void port_complain(struct tenant *t, const struct port *p, const char *kernel)
 	int status = port_error(p);
 
 	if (status != DXP_OK && !p->closed)
-		tenant_complain(t, "kernel '%s': the NIC stopped its function %u (%s)", kernel,
+		tenant_complain(t, "kernel '%s': NIC function %u serves it no more (%s)", kernel,
 				p->function, dxp_status_text(status));
 }
 

@@ -216,7 +216,7 @@ uint32_t slot_service(struct slot *s)
 
 uint64_t slot_deadline(const struct slot *s)
 {
-	return worker_finished(s->worker) || s->clearings || s->armed ? 0 : events_deadline(s);
+	return worker_finished(s->worker) || s->clearings ? 0 : events_deadline(s);
 }
 
 uint32_t slot_hosts(const struct slot *s)

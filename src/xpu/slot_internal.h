@@ -107,7 +107,6 @@ struct slot {
 	uint32_t owner_last, program_last;
 	uint32_t jobs;      /* RUNs with the worker */
 	struct port *ports; /* with those that end */
-	uint32_t armed;     /* launches that may ring without waking us */
 	struct clearing *clearings, **clearings_tail;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;

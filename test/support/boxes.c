@@ -82,7 +82,8 @@ static void manager_start(struct boxes *w)
 	file_put(w, "manager", wire_address_format(&w->address, text));
 }
 
-static int box_start(const struct boxes *w, struct boxed *b, const char *engine, uint32_t slots, uint32_t first)
+static int box_start(const struct boxes *w, struct boxed *b, const char *engine, uint32_t slots,
+		     uint32_t first)
 {
 	struct box_options options = {
 		.slots = slots,
