@@ -210,6 +210,17 @@
 #define NIC_BUFFERS_KEPT     64    /* NAPs that came out of order at once: 128 KiB */
 #define NIC_MEMORY_RETRY_NS \
 	(1000ull * 1000) /* until whoever found no memory asks again: no spinning for it */
+#define NIC_TURN_BYTES \
+	(256u << 10) /* copied inside the NIC in one turn, 10 us: meanwhile the network waits */
+#define NIC_SLICE_BYTES \
+	(64u << 10) /* of one queue pair before the next; half of it costs a PUT of 64 KiB 20 % */
+#define NIC_ROOM_RUN \
+	16 /* receive slots that one who waits for them gets before the next: half a FIFO */
+#define NIC_ROOM_LOOK_NS \
+	(50u *           \
+	 1000u) /* between two looks for a receive slot at first; doubles. Loops spin so long */
+#define NIC_ROOM_LOOK_MAX_NS \
+	(10ull * 1000 * 1000) /* a consumer that never drains costs 100 wake-ups a second */
 #define NIC_BUFFERS_AHEAD \
 	32 /* NAP buffers whose numbers are fetched ahead (C-30): one line of the ring */
 #define NIC_AREAS_MAX 16 /* of a lookup table: a device has a few buffers */

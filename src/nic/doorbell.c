@@ -127,9 +127,9 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
- * no queue pair that could be told of its end. */
-static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
+/* The slot is the user's again as soon as the request is made. False: out of memory. */
+static bool request_make(struct nic_function *f, const struct dxp_descriptor *head,
+			 const struct dxp_slot *slot)
 {
 	struct nic *n = f->nic;
 	struct nic_request *r = request_get(n);
@@ -138,33 +138,36 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		memory_short(n);
 		return false;
 	}
-	memcpy(&r->head, &slot->head, sizeof(r->head));
-	bool exists = r->head.qp < NIC_QPS_PER_FUNCTION;
-	if (!exists || f->queues[r->head.qp].outstanding >= NIC_OUTSTANDING_MAX) {
-		request_put(n, r);
-		if (exists)
-			return false;
-		n->counters.descriptors_bad++;
-		function_stop(f, DXP_EINVAL);
-		return false;
-	}
+	r->head = *head;
 	r->function = f;
 	r->status = request_parse(r, slot);
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
+		f->counts.descriptors_bad++;
 		r->cut_done = true;
 	}
 	request_queue(r);
 	return true;
 }
 
-static uint32_t outstanding_total(const struct nic_function *f)
+/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
+ * no queue pair that could be told of its end. */
+static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
-	uint32_t total = 0;
+	struct dxp_descriptor head;
 
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		total += f->queues[q].outstanding;
-	return total;
+	memcpy(&head, &slot->head, sizeof(head));
+	if (head.qp >= NIC_QPS_PER_FUNCTION) {
+		f->nic->counters.descriptors_bad++;
+		f->counts.descriptors_bad++;
+		f->counted = true;
+		function_stop(f, DXP_EINVAL);
+		return false;
+	}
+	struct nic_queue *q = &f->queues[head.qp];
+	if (!q->head && local_nap(f, &head, slot))
+		return true;
+	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
 
 /* The oldest descriptor that is not taken yet, or NULL when nobody has rung. */
@@ -206,7 +209,7 @@ uint32_t doorbells_take(struct nic_function *f)
 	if (!slot)
 		return 0;
 	/* Each request needs a slot for its completion. */
-	uint32_t spent = outstanding_total(f) + sent_unread(f);
+	uint32_t spent = f->outstanding + sent_unread(f);
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
 		if (!slot || !doorbell_take(f, slot))
@@ -217,5 +220,7 @@ uint32_t doorbells_take(struct nic_function *f)
 		dxp_store_release(&w->consumer, f->consumer);
 	}
 	f->nic->counters.doorbells += taken;
+	f->counts.doorbells += taken;
+	f->counted = true;
 	return taken;
 }

@@ -103,6 +103,7 @@ static void function_end(struct nic_function *f)
 
 	for (struct nic_peer *p = n->peers; p; p = p->next)
 		peer_forget(p, f);
+	local_forget(n, f);
 	requests_drop(f);
 	n->stops &= (uint8_t) ~(1u << f->index);
 	n->room = true; /* others may have waited for what it held */
@@ -136,7 +137,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	function_end(f);
 	regions_revoke(n, function);
 	free(f->registers);
-	*f = (struct nic_function){.nic = n, .index = function};
+	*f = (struct nic_function){.nic = n, .index = function, .weight = f->weight};
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;
 }
