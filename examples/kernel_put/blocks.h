@@ -11,6 +11,8 @@
  * its core with kernels. */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
+#elif defined(__CUDA_ARCH__)
+#define LOOKS 10000000ul /* each goes over the bus */
 #else
 #define LOOKS 300000000ul /* dxp_relax() takes its time there */
 #endif
@@ -53,11 +55,13 @@ DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 	return steps;
 }
 
-DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image)
+/* The share of one of `workers` that do it together. */
+DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image,
+			  dxp_u32 worker, dxp_u32 workers)
 {
 	dxp_u32 points = s->width * s->rows;
 
-	for (dxp_u32 i = 0; i < points; i++)
+	for (dxp_u32 i = worker; i < points; i += workers)
 		image[block * points + i] =
 			(dxp_u8)point_steps(s, i % s->width, block * s->rows + i / s->width);
 }
@@ -93,7 +97,7 @@ DXP_FN int completions_take(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dx
 	return DXP_OK;
 }
 
-/* Until the descriptor of `done` + 1 ended, or a new one can be posted. */
+/* Until `until` descriptors have ended. */
 DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dxp_u32 *done,
 			    dxp_u64 *value)
 {
@@ -122,25 +126,22 @@ DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 	return status == DXP_EAGAIN ? DXP_ETIMEDOUT : status;
 }
 
-DXP_FN int blocks_put(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
-		      const struct shape *s, const struct route *r,
-		      DXP_SHARED struct report *report)
-{
-	dxp_u32 done = 0;
-	dxp_u64 value;
-	int status = DXP_OK;
+/* Where the sender stands. */
+struct sending {
+	dxp_u32 done, early;
+	int status;
+};
 
-	for (dxp_u32 block = 0; block < s->blocks && status == DXP_OK; block++) {
-		block_compute(s, block, image);
-		report->early = done;
-		status = block_put(nic, s, r, block);
-		if (status == DXP_OK)
-			status = completions_take(nic, &done, &value);
-	}
-	if (status == DXP_OK)
-		status = completions_wait(nic, s->blocks, &done, &value);
-	report->blocks = done;
-	return status;
+/* Block by block, each when it is computed. */
+DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+			  const struct route *r, dxp_u32 block, struct sending *to)
+{
+	dxp_u64 value;
+
+	to->early = to->done;
+	to->status = block_put(nic, s, r, block);
+	if (to->status == DXP_OK)
+		to->status = completions_take(nic, &to->done, &value);
 }
 
 /* The other side's kernel sends one NAP when it has seen everything. */
@@ -170,18 +171,36 @@ DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *
 	return status;
 }
 
+/* When all are on their way: waits for them and for the answer. */
+DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+			const struct route *r, int nic_answers, struct sending *to,
+			DXP_SHARED struct report *report)
+{
+	dxp_u64 answer = 0;
+
+	if (to->status == DXP_OK)
+		to->status = completions_wait(nic, s->blocks, &to->done, &answer);
+	if (to->status == DXP_OK)
+		to->status =
+			nic_answers ? answer_of_nic(nic, s, r, &answer) : answer_wait(nic, &answer);
+	report->answer = answer;
+	report->blocks = to->done;
+	report->early = to->early;
+	report->failed = (dxp_u32)-to->status;
+}
+
+/* All of it by one worker. */
 DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
 		       const struct shape *s, const struct route *r, int nic_answers,
 		       DXP_SHARED struct report *report)
 {
-	dxp_u64 answer = 0;
-	int status = blocks_put(nic, image, s, r, report);
+	struct sending sending = {0, 0, DXP_OK};
 
-	if (status == DXP_OK)
-		status =
-			nic_answers ? answer_of_nic(nic, s, r, &answer) : answer_wait(nic, &answer);
-	report->answer = answer;
-	report->failed = (dxp_u32)-status;
+	for (dxp_u32 block = 0; block < s->blocks && sending.status == DXP_OK; block++) {
+		block_compute(s, block, image, 0, 1);
+		sending_block(nic, s, r, block, &sending);
+	}
+	sending_end(nic, s, r, nic_answers, &sending, report);
 }
 
 /* ---- receiver ---- */

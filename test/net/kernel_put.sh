@@ -5,12 +5,14 @@
 #
 #   1.  kernel_put --- 127.0.0.1 --- dxp-manager
 #                               +--- dxpd: xpu1   dxpd: xpu2
-#   2.  near: dxp-manager, kernel_put, dxpd: xpu1 --- [10.78.0.1] v0 ==== v1 [10.78.0.2] --- far: dxpd: xpu2
-#                                                                1 % loss
+#   2.  near: dxp-manager, kernel_put, xpu1 --- [10.78.0.1] v0 ==== v1 [10.78.0.2] --- far: xpu2
+#                                                       1 % loss
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 
-[ -x "$DXP_BIN/kernel_put" ] || die "$DXP_BIN/kernel_put is not built"
+for program in kernel_put kernel_put_cuda; do
+	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
+done
 
 # picture WORDS COMMAND...: it comes over whole, and the answer is right.
 picture() {
@@ -28,6 +30,8 @@ dxp up --xpus 2 --memory 64M --port 0
 picture 'points in the set (its kernel)' kernel_put
 picture 'points in the set (its kernel)' kernel_put xpu2 xpu1
 picture '64 blocks (its NIC, no kernel)' kernel_put --nic-answers
+picture 'points in the set (its kernel)' kernel_put_cuda --host xpu2
+refuse 2 'usage' kernel_put_cuda --hots
 refuse 2 'usage' kernel_put xpu1 xpu1
 refuse 2 'usage' kernel_put --rings 0
 refuse 1 "'xpu9'" kernel_put xpu1 xpu9
