@@ -162,7 +162,37 @@ int dxp_nic_turn(struct dxp_nic *nic)
 	return (int)(node_turn(nic->node) + nic_after_turn(nic));
 }
 
+struct serve_call {
+	const char *path;
+	uint32_t functions;
+};
+
+static int serve(struct dxp_nic *nic, void *context)
+{
+	const struct serve_call *c = context;
+
+	return node_offer(nic->node, c->functions, c->path);
+}
+
 int dxp_nic_serve(struct dxp_nic *nic, const char *path)
 {
-	return DXP_EUNSUPPORTED;
+	struct serve_call c = {path, NIC_FUNCTIONS - 1};
+	const char *where = path ? path : nic->name;
+	int status = nic_run(nic, serve, &c);
+
+	switch (status) {
+	case DXP_OK: return status;
+	case DXP_EEXIST: return error_set(DXP_EBUSY, "this NIC is served already");
+	case DXP_EBUSY:
+		return error_set(
+			status, "another program serves at %s; choose another path or name", where);
+	case DXP_ENOENT:
+		return error_set(status, "the folder of %s is not there; make it first", where);
+	case DXP_EACCESS:
+		return error_set(status, "%s is not yours to serve at; choose another path", where);
+	case DXP_EUNSUPPORTED:
+		return error_set(status, "DXP_RUN is empty: it says to serve nowhere; set it to a "
+					 "folder, or give a path");
+	default: return error_set(status, "cannot serve at %s: %s", where, dxp_status_text(status));
+	}
 }

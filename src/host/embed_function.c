@@ -194,10 +194,16 @@ struct find_call {
 static int find(struct dxp_nic *nic, void *context)
 {
 	struct find_call *c = context;
+	const struct nic *engine = node_nic(nic->node);
+	uint32_t function = nic_function_labelled(engine, c->label);
 
-	for (const struct embedded *e = nic->functions; e; e = e->next) {
-		if (strcmp(e->label, c->label) == 0)
-			return dxp_function_target(&e->base, c->qp, &c->target);
+	if (strcmp(c->label, nic->name) == 0)
+		function = 0;
+	if (function < NIC_FUNCTIONS) {
+		c->target = (struct dxp_target){.function = (uint8_t)function,
+						.qp = c->qp,
+						.magic = nic_qp_magic(engine, function, c->qp)};
+		return DXP_OK;
 	}
 	const struct node_table *table = node_table(nic->node);
 	const struct node_entry *row = table ? node_table_find_name(table, c->label) : NULL;
@@ -342,6 +348,7 @@ static int function_open(struct dxp_nic *nic, void *context)
 		if (status == DXP_EEXIST || status == DXP_EBUSY)
 			continue;
 		if (status == DXP_OK) {
+			nic_function_label(node_nic(nic->node), e->index, e->label);
 			node_user_fd(nic->node, e->index, e->user_bell);
 			e->next = nic->functions;
 			nic->functions = e;

@@ -220,6 +220,7 @@ void node_close(struct node *n)
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
 	peers_leave(n);
+	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
@@ -308,6 +309,10 @@ uint32_t node_turn(struct node *n)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
 	work += due_send(n, now_ns);
+	if (n->offers && (link_watched(n->link) || now_ns >= n->offers_ns)) {
+		n->offers_ns = now_ns + OFFER_LOOK_NS;
+		work += offers_turn(n->offers, now_ns);
+	}
 	uint32_t wakes = nic_wakes(n->nic);
 	if (wakes)
 		users_wake(n, wakes);
@@ -324,6 +329,8 @@ uint64_t node_deadline(const struct node *n)
 {
 	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
 
+	if (n->offers)
+		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
 	return n->member ? min_u64(deadline_ns, member_deadline(n->member)) : deadline_ns;
 }
 
@@ -394,6 +401,15 @@ void node_wake(struct node *n)
 	dxp_fence(); /* see nic/wake.c */
 	if (dxp_load_acquire(&n->window->need_wakeup))
 		link_wake(n->link);
+}
+
+int node_offer(struct node *n, uint32_t functions, const char *path)
+{
+	if (n->offers)
+		return DXP_EEXIST;
+	return functions > 0 && functions < NIC_FUNCTIONS
+		       ? offers_open(n, functions, path, &n->offers)
+		       : DXP_EINVAL;
 }
 
 int node_fd(struct node *n)

@@ -88,6 +88,12 @@ bool node_armed(const struct node *n);
  * nothing, as at first. Stays the caller's. */
 void node_user_fd(struct node *n, uint32_t function, int fd);
 
+/* Offers functions 1 .. `functions`, as far as they are free, to other processes: at `path`, or
+ * when that is NULL at the sockets of this node's name (node/offer_place.h). They are served by
+ * node_turn, until node_close. DXP_EEXIST: they are offered already; DXP_EUNSUPPORTED: DXP_RUN says
+ * nowhere; DXP_EBUSY, DXP_EACCESS, DXP_EINVAL, DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
+int node_offer(struct node *n, uint32_t functions, const char *path);
+
 /* For a loop over several nodes: readable when node_turn has something to do. */
 int node_fd(struct node *n);
 

@@ -262,6 +262,7 @@ size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out)
 	case ATTACH_REGISTER: put_32(&c, a->key); break;
 	case ATTACH_FIND: target_put(&c, &a->target); break;
 	case ATTACH_LIST:
+		put_64(&c, a->malformed);
 		put_8(&c, a->row_count);
 		for (uint8_t i = 0; i < a->row_count; i++)
 			row_put(&c, &a->rows[i]);
@@ -282,6 +283,7 @@ static void body_take(struct take_cursor *c, struct attach_answer *a)
 	case ATTACH_REGISTER: a->key = take_32(c); break;
 	case ATTACH_FIND: target_take(c, &a->target); break;
 	case ATTACH_LIST:
+		a->malformed = take_64(c);
 		a->row_count = take_small(c, ATTACH_ROWS);
 		for (uint8_t i = 0; i < a->row_count && !c->bad; i++)
 			row_take(c, &a->rows[i]);

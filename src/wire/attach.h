@@ -76,6 +76,7 @@ struct attach_answer {
 	uint16_t node;
 	uint32_t key;
 	struct dxp_target target;
+	uint64_t malformed; /* LIST: requests that did not parse, of all processes */
 	uint8_t row_count;
 	struct attach_row rows[ATTACH_ROWS];
 	uint8_t area_count;

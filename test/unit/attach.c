@@ -75,6 +75,7 @@ static struct attach_answer answer_of(int i)
 	case ATTACH_REVOKE: a.status = DXP_ENOENT; break;
 	case ATTACH_FIND: a.target = (struct dxp_target){0x1234, 7, 3, 0x89abcdef}; break;
 	case ATTACH_LIST:
+		a.malformed = UINT64_MAX;
 		a.row_count = ATTACH_ROWS;
 		for (uint8_t k = 0; k < ATTACH_ROWS; k++)
 			a.rows[k] = row_of(k);
@@ -195,7 +196,7 @@ static void attach_answer_decode__bounds(void **state)
 	struct attach_answer a = answer_of(ATTACH_LIST), out;
 	uint8_t wire[ATTACH_BYTES_MAX];
 	size_t bytes = attach_answer_encode(&a, wire);
-	const size_t rows = OFF_STATUS + 4;
+	const size_t rows = OFF_STATUS + 12;
 
 	wire[rows] = ATTACH_ROWS + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
