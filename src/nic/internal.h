@@ -36,7 +36,6 @@ bool regions_busy(const struct nic *n, uint32_t function);
 struct nic_registers {
 	struct nic_area areas[NIC_AREAS_MAX];
 	uint32_t area_count;
-	uint64_t lookup_misses;
 
 	/* send: idle, on its way, or put off because something was full */
 	bool sending;               /* its request is in a queue pair */
@@ -64,13 +63,16 @@ struct nic_place {
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
 
-/* One descriptor being worked on. Pieces of memory are resolved to pointers once, when the doorbell
- * is taken. */
+/* One descriptor being worked on. Pieces of memory are resolved to pointers once: local ones when
+ * the doorbell is taken, remote ones of this NIC when their function is asked. */
 struct nic_piece {
-	uint8_t *base;   /* local; NULL for remote entries */
-	uint64_t offset; /* remote: offset in the peer's region */
+	uint8_t *base; /* NULL for entries of another NIC, and of a receive area */
+	union {
+		uint64_t offset;        /* remote: offset in the peer's region */
+		struct nic_place place; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
+	};
 	uint32_t bytes, key;
-	struct nic_region *region; /* local: held by `uses` */
+	struct nic_region *region; /* of `base`: held by `uses` */
 };
 
 struct nic_request {
@@ -88,6 +90,10 @@ struct nic_request {
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
 	struct nic_peer *waits;           /* for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
+	/* inside this NIC (local.c) */
+	bool admitted;                /* `remote` has pointers, too */
+	struct nic_function *room_of; /* waits for a receive slot of this one, or NULL */
+	uint64_t look_ns, pause_ns;   /* then it looks again; between the last two looks */
 	/* From here on not cleared when a request is used again: the counts above say what is
 	 * valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* what a NAP or CFG write carries */
@@ -124,13 +130,32 @@ struct nic_queue {
 	struct nic_request *head, *tail;
 	struct nic_request *uncut; /* the first that is not cut whole; those behind it neither */
 	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
+	int32_t left;              /* bytes of its turn among those of its function (turn.c) */
 };
 
 struct nic_function {
+	/* All that is looked at when nothing is to be done. */
 	struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	uint32_t index;
-	uint32_t consumer;   /* own copy: the window's may be scribbled on */
+	uint32_t consumer;    /* own copy: the window's may be scribbled on */
+	uint32_t outstanding; /* requests of all queue pairs */
+	bool stopped;         /* its user broke the rules of the window */
+	uint64_t
+		full_ns; /* no slot for another completion: looked at again then; 0: there is one */
+	uint32_t full_pause_ns; /* between the last two looks */
+	bool counted;           /* a counter changed that the window does not show yet */
+
+	/* turn.c */
+	uint8_t busy;     /* bit i: queue pair i has copies to make and none of its share left */
+	uint8_t turn_qp;  /* whose copies are next */
+	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
+	uint32_t turn_at; /* the turn of the NIC that `share` is of */
+	int64_t share;    /* bytes it may copy in this turn; negative: copied ahead of it */
+	uint32_t waiters; /* local.c: queue pairs of this NIC that wait for a receive slot here */
+	uint32_t runner;  /* the one that had the last slot while others waited, */
+	uint32_t run;     /* and how many it has had in a row */
+
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint64_t total_bytes;       /* placed here by PUTs of others */
@@ -138,7 +163,8 @@ struct nic_function {
 	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
-	bool stopped;               /* its user broke the rules of the window */
+	char label[FABRIC_NAME_BYTES]; /* "": none */
+	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
 	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
@@ -147,8 +173,9 @@ struct nic_function {
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
-	struct nic_registers *registers; /* NULL: no lookup table, no register mode */
-	struct bucket limit; /* limit.c; RLTP asks it too */
+	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
+	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -274,11 +301,19 @@ struct nic {
 	struct nic_peer *recent; /* found last, or NULL */
 	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
 	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
+	uint64_t look_ns;        /* an event ring of this NIC had no room: look again then; likewise
+				  */
+	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
+	uint32_t turn;           /* of nic_doorbells; wraps */
+	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
-	uint64_t registers_ns; /* a send of register mode is to be tried again then */
 	struct nic_counters counters;
+	uint32_t events_new;  /* bit i: an event of function i was written since nic_wakes */
+	uint32_t events_told; /* wake.c: ... before that, and its user was not looked at behind a
+				 fence yet */
 };
 
 /* nic.c */
@@ -314,9 +349,14 @@ uint32_t received_used(struct nic_function *f);        /* unread or reserved */
 uint32_t received_unread(struct nic_function *f);
 bool received_room(struct nic_function *f,
 		   bool next); /* next: for the message whose turn it is in its stream */
+bool received_room_beside(struct nic_function *f, uint32_t kept); /* one, and `kept` others */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
 void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload);
+/* The same in two steps: where the payload goes, which may be in *event; NULL: the function was
+ * stopped. */
+uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
+void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
 uint32_t sent_unread(struct nic_function *f);
 
@@ -328,6 +368,43 @@ bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function
 
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);
+
+/* access.c: may who asks do that? Enum wire_nack codes, 0: yes. The same for packets and for
+ * functions of this NIC. */
+struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic);
+uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
+		      uint64_t bytes, struct nic_region **out);
+/* As registers_reserve. */
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+void access_refused(struct nic *n, struct nic_function *f, uint8_t code); /* counts; f or NULL */
+
+/* count.c */
+void counters_publish(struct nic_function *f);
+
+/* turn.c: what is copied inside this NIC, fairly in bytes */
+void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
+bool share_left(struct nic_function *f);
+void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
+void function_turn(struct nic_function *f);
+
+/* room.c: receive slots for functions of this NIC */
+bool room_now(struct nic_function *t); /* one is free, and nobody waits for it */
+/* One for this request; false: it waits for one from now on. */
+bool room_take(struct nic_request *r, struct nic_function *t);
+void room_unwait(struct nic_request *r); /* it does not wait, or no more */
+
+/* local.c: operations between functions of this NIC */
+bool local_node(const struct nic *n, uint16_t node);
+/* A NAP that can be delivered at once, straight from its slot; false: nothing has happened. */
+bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+/* Works on a request while *left, which what it copies is taken from, is positive. When `cut_done`
+ * says so it has ended; else it wants more, or waits. */
+void local_advance(struct nic_request *r, int64_t *left);
+void local_release(struct nic_request *r);                      /* the target's memory */
+void local_forget(struct nic *n, const struct nic_function *t); /* it is going, and its memory */
 
 /* area.c: bytes [vaddr, vaddr + bytes) of the function's device are those of its region `key` from
  * `offset` on. All must lie in one area, else DXP_ENOENT. The function has a table. */
@@ -348,7 +425,9 @@ uint8_t *registers_place(struct nic_function *f, const struct nic_place *place);
 /* request.c */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
+void request_give_up(struct nic_request *r, int status);  /* what was not done yet is not done */
 void queues_advance(struct nic_function *f);
+void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* what was not sent yet */
 void requests_drop(struct nic_function *f); /* all, and without a word; no message is of them */
 

@@ -81,11 +81,13 @@ int nic_create(const struct nic_options *options, struct nic **out)
 		n->options.receive_slots = NIC_EVENTS;
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
-	n->retry_ns = n->registers_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
+	n->turn = 1; /* nobody has copied in the last one */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
 		n->functions[i].index = i;
+		n->functions[i].weight = 1;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
 	if (!n->regions || endpoint_create(n) != DXP_OK) {
@@ -142,6 +144,8 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 {
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
 		return DXP_EINVAL;
+	n->functions[function].weight = weight;
+	turn_weights(n);
 	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }
@@ -214,7 +218,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 
 	n->now_ns = now_ns;
 	n->room = false;
-	n->retry_ns = n->registers_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
+	turn_begin(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
 		if (!function_serves(f))
@@ -224,10 +229,16 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 		if (f->registers)
 			registers_turn(f);
 		taken += doorbells_take(f);
-		queues_advance(f);
+		if (f->outstanding > 0) {
+			queues_advance(f);
+			function_turn(f);
+		}
 	}
 	if (n->stops)
 		functions_settle(n);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].counted && n->functions[i].window)
+			counters_publish(&n->functions[i]);
 	return taken;
 }
 
@@ -241,7 +252,9 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have ended a session, and what waited for room behind its requests is not in
 	 * RLTP's hands yet. */
-	uint64_t own_ns = n->room ? 0 : min_u64(n->retry_ns, n->registers_ns);
+	if (n->room)
+		return 0;
+	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);
 	return own_ns == 0 ? 0 : min_u64(own_ns, rltp_endpoint_deadline(n->endpoint));
 }
 

@@ -59,6 +59,8 @@ struct nic_request *request_get(struct nic *n)
 	r->local_count = r->remote_count = 0;
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
 	r->waits = NULL;
+	r->admitted = false;
+	r->room_of = NULL;
 	r->local = r->remote = r->pieces;
 	return r;
 }

@@ -90,17 +90,6 @@ void reads_forget(struct nic_peer *p, const struct nic_function *f)
 	}
 }
 
-static int status_of_code(uint32_t code)
-{
-	switch (code) {
-	case 0: return DXP_OK;
-	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
-	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
-	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
-	default: return DXP_EUNSUPPORTED;
-	}
-}
-
 static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < bytes; i += 4) {
@@ -112,10 +101,8 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 /* How an answer to CFG ends its request; values are stored only when all is right. */
 static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
-	int status = status_of_code(h->key);
-
-	if (status != DXP_OK)
-		return status;
+	if (h->key != 0)
+		return rltp_status_of_nack(h->key);
 	if (h->payload_bytes != r->bytes)
 		return DXP_EMALFORMED;
 	if (r->to)
@@ -126,10 +113,8 @@ static int registers_take(struct nic_read *r, const struct wire_header *h, const
 /* The value before, in the completion and where the user wants it besides. */
 static int old_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
-	int status = status_of_code(h->key);
-
-	if (status != DXP_OK)
-		return status;
+	if (h->key != 0)
+		return rltp_status_of_nack(h->key);
 	if (h->payload_bytes != WIRE_ATOMIC_OLD)
 		return DXP_EMALFORMED;
 	r->request->old = get_be64(payload);
@@ -202,7 +187,7 @@ void answer_refuse(struct nic_peer *p, struct rx_record *record)
 						     : WIRE_CFG_RD_RSP;
 	struct nic_message *m = answer_take(p, record, type, RLTP_FLOW_CONTROL);
 
-	m->fields.msg_id = type == WIRE_GET_RSP	     ? record->get.reply_msg_id
+	m->fields.msg_id = type == WIRE_GET_RSP      ? record->get.reply_msg_id
 			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
 						     : record->key;
 	message_post(m);

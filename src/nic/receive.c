@@ -16,12 +16,6 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-static struct rltp_verdict not_ready(struct nic *n)
-{
-	n->counters.receiver_busy++;
-	return NOT_READY;
-}
-
 /* Where in its message the payload of this packet starts: packets but the last are of equal size.
  * False when it would not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
@@ -37,22 +31,7 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
-	struct nic_region *region = region_find(n, function, key);
-
-	if (!region) {
-		n->counters.key_reject++;
-		return REFUSED(WIRE_NACK_KEY);
-	}
-	if (!(region->rights & right)) {
-		n->counters.rights_reject++;
-		return REFUSED(WIRE_NACK_RIGHTS);
-	}
-	if (offset > region->bytes || bytes > region->bytes - offset) {
-		n->counters.bounds_reject++;
-		return REFUSED(WIRE_NACK_BOUNDS);
-	}
-	*out = region;
-	return ACCEPTED;
+	return REFUSED(access_region(&n->functions[function], key, right, offset, bytes, out));
 }
 
 /* Where the payload of a PUT goes. Every packet is checked for the whole message, so that of one
@@ -132,7 +111,7 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
-		return not_ready(n);
+		return NOT_READY;
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
@@ -147,24 +126,18 @@ static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 	struct nic *n = peer_nic(p);
 	struct nic_region *region;
 
-	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK) {
-		n->counters.bounds_reject++;
+	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	}
 	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
 						   h->addr, sizeof(uint64_t), &region);
 	if (verdict.code != 0)
 		return verdict;
-	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0) {
-		n->counters.bounds_reject++;
+	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0)
 		return REFUSED(WIRE_NACK_BOUNDS);
-	}
-	if (!atomic_known(r->atomic.op)) {
-		n->counters.type_reject++;
+	if (!atomic_known(r->atomic.op))
 		return REFUSED(WIRE_NACK_UNSUPPORTED);
-	}
 	if (!answer_reserve(p, r, next, false))
-		return not_ready(n);
+		return NOT_READY;
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
@@ -191,7 +164,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return not_ready(n); /* record_clear frees what was had */
+		return NOT_READY; /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -215,13 +188,8 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f
 					   struct nic_place *out)
 {
 	if (f->registers && !all_begun(stream, h->msg_id))
-		return not_ready(n);
-	switch (registers_reserve(f, h->msg_bytes, out)) {
-	case DXP_OK: return ACCEPTED;
-	case DXP_EACCESS: n->counters.key_reject++; return REFUSED(WIRE_NACK_KEY);
-	case DXP_ERANGE: n->counters.bounds_reject++; return REFUSED(WIRE_NACK_BOUNDS);
-	default: n->counters.receiver_busy++; return REFUSED(WIRE_NACK_RESOURCE);
-	}
+		return NOT_READY;
+	return REFUSED(access_registers(f, h->msg_bytes, out));
 }
 
 /* What a message needs before its first packet is taken. A sender that goes beyond its credit waits
@@ -235,13 +203,13 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (event && (!credit_left(stream) || !received_room(f, h->msg_id == stream->next)))
-		return not_ready(n);
+		return NOT_READY;
 	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
 		fresh.held = buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
-			return not_ready(n);
+			return NOT_READY;
 	}
 	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS) {
 		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.place);
@@ -310,6 +278,7 @@ static void counters_note(struct nic *n, struct nic_function *f, const struct wi
 
 	c->received_messages++;
 	c->received_bytes += h->msg_bytes;
+	f->counted = true;
 	switch (h->type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
@@ -388,20 +357,14 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	return ACCEPTED;
 }
 
-/* The queue pair exists; does the packet know its magic, and is there room for it? */
+/* The packet may address this queue pair; is there room for it? */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic *n = peer_nic(p);
-
-	/* One comparison of whole words: its time is the same whatever differs. */
-	if (f->qp_magic[h->dst_qp] != h->qp_magic) {
-		n->counters.magic_reject++;
-		return REFUSED(WIRE_NACK_MAGIC);
-	}
 	struct rx_stream *stream = rx_stream_get(p, stream_index(h->dst_function, h->dst_qp));
+
 	if (!stream)
-		return not_ready(n);
+		return NOT_READY;
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
@@ -419,15 +382,15 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 					   const uint8_t *payload)
 {
 	struct nic *n = peer_nic(p);
+	struct nic_function *f = access_function(n, h->dst_function, h->dst_qp, h->qp_magic);
 
-	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !function_serves(&n->functions[h->dst_function])) {
-		n->counters.magic_reject++;
+	if (!f)
 		return REFUSED(WIRE_NACK_MAGIC);
-	}
-	struct nic_function *f = &n->functions[h->dst_function];
 	struct rltp_verdict verdict = message_receive(p, f, h, payload);
-	f->counters[h->dst_qp].refused += verdict.code != 0;
+	if (verdict.code != 0) {
+		f->counters[h->dst_qp].refused++;
+		access_refused(n, f, verdict.code);
+	}
 	return verdict;
 }
 

@@ -19,8 +19,8 @@ static struct dxp_registers *words(const struct nic_function *f)
 
 static void miss_count(struct nic_function *f)
 {
-	f->registers->lookup_misses++;
-	dxp_store_release64(&f->window->counters.lookup_misses, f->registers->lookup_misses);
+	f->counts.lookup_misses++;
+	f->counted = true;
 }
 
 /* ---- send ---- */

@@ -15,6 +15,7 @@ static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
+	local_release(r);
 	request_put(n, r);
 }
 
@@ -44,11 +45,15 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			.status = (int8_t)r->status,
 		};
 		q->head = r->next;
-		if (!q->head)
+		if (!q->head) {
 			q->tail = NULL;
+			f->busy &= (uint8_t) ~(1u << r->head.qp);
+		}
 		if (q->uncut == r)
 			q->uncut = q->head;
 		q->outstanding--;
+		f->outstanding--;
+		f->counted = true;
 		completion_count(&f->counters[r->head.qp], r);
 		if (r->registers)
 			registers_sent(f, r->status);
@@ -71,14 +76,17 @@ void request_queue(struct nic_request *r)
 	if (!q->uncut)
 		q->uncut = r;
 	q->outstanding++;
+	r->function->outstanding++;
 }
 
-static void request_fail(struct nic_request *r, int status)
+void request_give_up(struct nic_request *r, int status)
 {
 	if (r->status == DXP_OK)
 		r->status = status;
 	r->cut_done = true;
 	credit_unwait(r);
+	room_unwait(r);
+	local_release(r);
 }
 
 void request_finished(struct nic_request *r, int status)
@@ -87,7 +95,7 @@ void request_finished(struct nic_request *r, int status)
 	r->pending--;
 	r->function->nic->room = true;
 	if (status != DXP_OK)
-		request_fail(r, status); /* what was not cut yet is not sent */
+		request_give_up(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
@@ -330,22 +338,26 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-static void request_advance(struct nic_request *r)
+static void request_advance(struct nic_request *r, int64_t *left)
 {
 	bool more = true;
 
 	if (stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
-		request_fail(r, DXP_EINVAL);
+		request_give_up(r, DXP_EINVAL);
+		return;
+	}
+	if (local_node(r->function->nic, r->head.dst_node)) {
+		local_advance(r, left);
 		return;
 	}
 	while (!r->cut_done && more) {
 		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
-			request_fail(r, DXP_ENOENT);
+			request_give_up(r, DXP_ENOENT);
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			request_fail(r, DXP_EACCESS); /* none is 0: it marks answers */
+			request_give_up(r, DXP_EACCESS); /* none is 0: it marks answers */
 			return;
 		}
 		switch (r->head.op) {
@@ -360,11 +372,11 @@ static void request_advance(struct nic_request *r)
 }
 
 /* A request that cannot be cut whole holds back those behind it: their order is promised. */
-static void queue_advance(struct nic_function *f, struct nic_queue *q)
+void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
 		if (!q->uncut->cut_done)
-			request_advance(q->uncut);
+			request_advance(q->uncut, left);
 		if (!q->uncut->cut_done)
 			break;
 		q->uncut = q->uncut->next;
@@ -378,8 +390,10 @@ void queues_advance(struct nic_function *f)
 	 * the same. */
 	uint32_t turn = f->turn++;
 
-	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++)
-		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION]);
+	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
+		int64_t left = 0; /* copies wait for function_turn */
+		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION], &left);
+	}
 }
 
 void requests_fail(struct nic *n, uint16_t node, int status)
@@ -389,7 +403,7 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 		struct nic_queue *q = &f->queues[i % NIC_QPS_PER_FUNCTION];
 		for (struct nic_request *r = q->uncut; r; r = r->next)
 			if (!r->cut_done && r->head.dst_node == node)
-				request_fail(r, status);
+				request_give_up(r, status);
 		if (q->uncut)
 			queue_complete(f, q);
 	}
@@ -401,9 +415,13 @@ void requests_drop(struct nic_function *f)
 		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
 			next = r->next;
 			credit_unwait(r);
+			room_unwait(r);
 			f->counters[q].failed++;
 			request_free(f->nic, r);
 		}
 		f->queues[q] = (struct nic_queue){0};
 	}
+	f->outstanding = 0;
+	f->busy = 0;
+	f->counted = true;
 }

@@ -49,6 +49,9 @@ struct rltp_verdict {
 	uint32_t retry_us; /* with WIRE_NACK_RNR */
 };
 
+/* How what is refused so ends at whoever asked: an enum wire_nack, but RNR, to a status. */
+int rltp_status_of_nack(uint32_t code);
+
 /* The layer above. `user` is what the endpoint was created with. No call may destroy the session it
  * is called for. */
 struct rltp_user_ops {

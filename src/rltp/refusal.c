@@ -10,7 +10,7 @@
 
 #define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
 
-static int status_of_nack(uint8_t code)
+int rltp_status_of_nack(uint32_t code)
 {
 	switch (code) {
 	case WIRE_NACK_KEY:
@@ -108,7 +108,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	io->backoff = 0;
 	arrival_note(s, slot, now_ns);
 	if (nack->code != WIRE_NACK_RNR) {
-		message_refused(s, slot->message, status_of_nack(nack->code));
+		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
 		return;
 	}
 	slot_leave(io, slot);
