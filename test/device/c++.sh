@@ -8,9 +8,7 @@ for compiler in g++ clang++; do
 	command -v $compiler >/dev/null || { printf 'not here: %s\n' $compiler; continue; }
 	found=1
 	for standard in c++11 c++17 c++20; do
-		build $compiler -x c++ -std=$standard -O2 -Wall -Wextra -pedantic -Werror -Wconversion \
-			-Wsign-conversion -Wcast-qual -Wcast-align -Wundef -Wpointer-arith \
-			-S -o "$scratch/all.s"
+		build $compiler -x c++ -std=$standard -O2 "${warnings[@]}" -S -o "$scratch/all.s"
 	done
 done
 [ $found = 1 ] || skip 'neither g++ nor clang++; tools/setup check'

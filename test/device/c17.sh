@@ -8,13 +8,15 @@ for compiler in gcc clang; do
 	command -v $compiler >/dev/null || { printf 'not here: %s\n' $compiler; continue; }
 	found=1
 	for level in -O0 -O2 -O3; do
-		build $compiler -x c -std=c17 $level -Wall -Wextra -pedantic -Werror -Wshadow \
-			-Wconversion -Wsign-conversion -Wcast-qual -Wcast-align -Wundef -Wpointer-arith \
-			-Wwrite-strings -Wstrict-prototypes -Wmissing-prototypes -S -o "$scratch/all.s"
+		build $compiler -x c -std=c17 $level "${warnings[@]}" -Wshadow -Wwrite-strings \
+			-Wstrict-prototypes -Wmissing-prototypes -S -o "$scratch/all.s"
 	done
 	case $(uname -m) in
-	x86_64) emitted "$scratch/all.s" 'lock.*cmpxchg|lock; *cmpxchg' 'compare-and-swap' ;;
-	aarch64) emitted "$scratch/all.s" 'stlr' 'store-release'; emitted "$scratch/all.s" 'ldap?r' 'load-acquire' ;;
+	x86_64) emitted "$scratch/all.s" 'lock.*cmpxchg' 'compare-and-swap' ;;
+	aarch64)
+		emitted "$scratch/all.s" 'stlr' 'store-release'
+		emitted "$scratch/all.s" 'ldap?r' 'load-acquire'
+		;;
 	esac
 done
 [ $found = 1 ] || skip 'neither gcc nor clang; tools/setup check'

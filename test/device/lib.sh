@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by the tests of dxp/device.h: the layout of docs/window.md as code, and every function of the
-# header in all.c, which each test compiles with a compiler of its own, all warnings errors.
+# Shared by the tests of dxp/device.h: the layout of docs/window.md as code, and every function of
+# the header in all.c, which each test compiles with a compiler of its own, all warnings errors.
 set -euo pipefail
 
 readonly header=$DXP_SOURCE/include/dxp/device.h
 readonly document=$DXP_SOURCE/docs/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
+
+# What gcc and clang say of C and C++.
+readonly warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wcast-qual
+	-Wcast-align -Wundef -Wpointer-arith)
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -32,7 +36,8 @@ layout() {
 	name != "" && /^\| [0-9]+ \| [0-9]+ \| `/ {
 		field = $6; gsub(/`/, "", field)
 		if ($2 != next_offset)
-			printf "#error %s.%s: at %s, the row before ends at %s\n", name, field, $2, next_offset
+			printf "#error %s.%s: at %s, the row before ends at %s\n", name, field, $2,
+				next_offset
 		next_offset = $2 + $4
 		printf "CHECK_FIELD(%s, %s, %s, %s)\n", name, field, $2, $4
 	}

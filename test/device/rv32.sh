@@ -8,8 +8,7 @@ clang --print-targets | grep -q riscv32 || skip 'this clang does not know riscv3
 
 rv() {
 	build clang -x c --target=riscv32 -march=rv32imaf -mabi=ilp32 -ffreestanding \
-		-DDXP_DEVICE_ALONE -std=c17 -O2 -Wall -Wextra -pedantic -Werror -Wshadow \
-		-Wconversion -Wsign-conversion -Wcast-qual -Wcast-align -Wundef "$@"
+		-DDXP_DEVICE_ALONE -std=c17 -O2 "${warnings[@]}" -Wshadow "$@"
 }
 rv -S -o "$scratch/all.s"
 emitted "$scratch/all.s" 'fence[[:space:]]+rw, w' 'release'
