@@ -235,6 +235,7 @@ static void engine_build__device_header(void **state)
 {
 	include_run("");
 	include_run("-cl-std=CL1.2");
+	include_run("-cl-std=CL2.0");
 	include_run("-cl-std=CL3.0");
 }
 
