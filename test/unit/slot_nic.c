@@ -40,6 +40,10 @@ static const char source[] =
 	"  dxp_slot(nic, i)->head.qp = 200; dxp_ring(nic, i);\n"
 	"  out[0] = dxp_received_wait(nic, looks);\n"
 	"  out[1] = dxp_post_nap(nic, 0, &to, 0, 0, 0, 0); }\n"
+	"kernel void watch(global struct dxp_window *nic, global long *out, ulong looks)\n"
+	"{ long sleeps = 0; for (ulong i = 0; i < looks; i++)\n"
+	"    sleeps += dxp_load_acquire(&nic->need_wakeup) != 0;\n"
+	"  out[0] = sleeps; }\n"
 	"kernel void fill(global struct dxp_window *nic)\n"
 	"{ for (ulong i = 0; i < sizeof(*nic) / 8; i++) ((global ulong *)nic)[i] = ~i; }\n"
 	"kernel void nothing(global long *out) { out[0] = 77; }\n";
@@ -228,6 +232,16 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
+/* A kernel cannot wake its NIC. Long after the last packet it is still awake. */
+static void node__does_not_sleep_under_a_kernel(void **state)
+{
+	const uint64_t looks = 100000000;
+	const struct dxp_argument a[] = {the_nic, out_of(&one), value(&looks, sizeof(looks))};
+
+	ok(end(&one, start(&one, "watch", a, 3)));
+	assert_int_equal(result(&one, 0), 0);
+}
+
 static void wait__is_bounded(void **state)
 {
 	dxp_event event = await(&one, 0, 1000);
@@ -401,6 +415,7 @@ int main(void)
 		cmocka_unit_test(nic__the_same_when_asked_again),
 		cmocka_unit_test(put__from_kernel_to_kernel),
 		cmocka_unit_test(put__wrongly_addressed),
+		cmocka_unit_test(node__does_not_sleep_under_a_kernel),
 		cmocka_unit_test(wait__is_bounded),
 		cmocka_unit_test(run__without_a_nic),
 		cmocka_unit_test(kernel__breaks_the_rules),
