@@ -540,8 +540,11 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	const struct dxp_target here = rig_target(&r, 1, 0), far = {.node = 9, .magic = 1};
 	dxp_post_nap(r.window[0], 0, &here, "a", 1, 0, 1);
 	dxp_post_nap(r.window[0], 0, &far, "b", 1, 0, 2);
+	rig_turn(&r);
 	dxp_post_nap(r.window[0], 0, &here, "c", 1, 0, 3);
 	dxp_post_nap(r.window[0], 1, &here, "d", 1, 0, 4);
+	const struct dxp_entry own = rig_entry(&r, 0, 0, 64), other = rig_entry(&r, 1, 0, 64);
+	dxp_post_put(r.window[0], 0, &here, &own, &other, 0, 0, 5);
 	rig_turn(&r);
 	rig_turn(&r);
 	rig_sent(&r, 0, 1, DXP_OK);
@@ -549,10 +552,14 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_take(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
+	/* What is done holds nobody's memory but the sender's. */
+	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
+	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
 	rig_turn(&r);
 	rig_sent(&r, 0, 2, DXP_EPEERLOST);
 	rig_sent(&r, 0, 3, DXP_OK);
+	rig_sent(&r, 0, 5, DXP_OK);
 	rig_end(&r);
 }
 
