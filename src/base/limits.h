@@ -62,6 +62,16 @@
 #define LINK_FAULT_HOLD_NS \
 	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
+#define LOCAL_BACKLOG 64 /* processes that attach at once; more wait in connect */
+
+/* rate limits of functions */
+#define BUCKET_RATE_MAX    1000000000000000ull /* bytes per second: no link here comes near */
+#define BUCKET_BYTES_MAX   (1ull << 33)        /* of one charge; the longest operation is 2^31 */
+#define BUCKET_BURST_NS    (1000u * 1000u)     /* saved up at most: what a slow turn may miss */
+#define BUCKET_BURST_BYTES (64u << 10)         /* or this, where it is more: one GSO train */
+#define BUCKET_TRAIN_NS    (20u * 1000u)       /* of them owed: as a session's pace has it */
+#define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
@@ -76,12 +86,15 @@
 /* rltp */
 #define RLTP_WINDOW_MAX     4096 /* packets in flight; also the receiver's bitmap, a power of two */
 #define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
-#define RLTP_CHANNELS       8          /* that share a session by weight: the functions of a NIC */
-#define RLTP_CHANNEL_QUEUES 8          /* four queue pairs, and the answers to each */
+#define RLTP_CHANNELS       8 /* that share an endpoint by weight: the functions of a NIC */
+#define RLTP_CHANNEL_QUEUES 8 /* four queue pairs, and the answers to each */
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
 #define RLTP_QUANTUM_PACKETS \
 	16 /* of one flow before the next has its turn: shorter turns make shorter GSO trains */
 #define RLTP_WEIGHT_MAX 64
+#define RLTP_TURN_BYTES (64u << 10)  /* of a channel before the next has its turn: one GSO train */
+#define RLTP_LAG_BYTES  (64u << 10)  /* over weight, that a channel may catch up: one turn */
+#define RLTP_LEAD_BYTES (128u << 10) /* that it has to let others catch up, when it comes back */
 #define RLTP_FLOW_PACKETS_MIN \
 	16                /* that each flow may have under way however many there are: one turn */
 #define RLTP_SLOTS_MIN 64 /* of a waking session: 2 KiB, enough for requests and answers */
@@ -242,6 +255,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
+#define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
@@ -260,6 +274,18 @@
 	(5000ull * 1000 * \
 	 1000)              /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX 16 /* xPU nodes in one box */
+
+/* functions offered to other processes */
+#define OFFER_REGIONS_MAX \
+	512 /* of one function: seven of them leave an eighth of the NIC's to function 0 */
+#define OFFER_BYTES_MAX \
+	(64ull << 30) /* mapped for one function: 128 MiB of page tables when all was touched */
+#define OFFER_CLIENTS_ANY \
+	32 /* connections to the socket of any function: all functions, and people who look */
+#define OFFER_CLIENTS_ONE \
+	4 /* to that of one function: its user, and who tries meanwhile; nobody takes all */
+#define OFFER_LOOK_NS \
+	(1000ull * 1000) /* between two looks at the sockets by a loop that does not sleep */
 
 /* observation: docs/observe.md */
 #define STATS_INTERVAL_NS \

@@ -187,9 +187,11 @@ bool nic_doorbell_ready(const struct nic *n)
 		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
-		const struct dxp_slot *slot = function_serves(f) ? doorbell_next(f) : NULL;
-		if (function_serves(f) && f->registers && registers_ready(f))
+		if (!function_serves(f))
+			continue;
+		if (f->registers && registers_ready(f))
 			return true;
+		const struct dxp_slot *slot = doorbell_next(f);
 		if (!slot || f->full_ns != 0)
 			continue;
 		/* Once: its user may change it. */

@@ -40,6 +40,7 @@ uint32_t sent_unread(struct nic_function *f)
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
 	slot_write(f->window->sent, f->sent_index++, event);
+	f->nic->events_new |= 1u << f->index;
 }
 
 uint32_t received_slots(const struct nic_function *f)
@@ -107,6 +108,7 @@ uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event)
 void received_publish(struct nic_function *f, const struct dxp_nic_event *event)
 {
 	slot_write(f->window->received, f->received_index++, event);
+	f->nic->events_new |= 1u << f->index;
 }
 
 void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)

@@ -3,7 +3,9 @@
 #ifndef NIC_INTERNAL_H
 #define NIC_INTERNAL_H
 
+#include "base/bucket.h"
 #include "base/util.h"
+#include "nic/limit.h"
 #include "nic/nic.h"
 
 /* ---- regions (region.c) ---- */
@@ -161,6 +163,8 @@ struct nic_function {
 	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
+	char label[FABRIC_NAME_BYTES]; /* "": none */
+	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
 	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
@@ -171,6 +175,7 @@ struct nic_function {
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
 	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -301,10 +306,14 @@ struct nic {
 	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
 	uint32_t turn;           /* of nic_doorbells; wraps */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
+	uint32_t events_new;  /* bit i: an event of function i was written since nic_wakes */
+	uint32_t events_told; /* wake.c: ... before that, and its user was not looked at behind a
+				 fence yet */
 };
 
 /* nic.c */
@@ -374,8 +383,11 @@ void counters_publish(struct nic_function *f);
 
 /* turn.c: what is copied inside this NIC, fairly in bytes */
 void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void function_turn(struct nic_function *f);
 
 /* room.c: receive slots for functions of this NIC */

@@ -38,6 +38,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.ops = options->ops,
 		.user = options->user,
 	};
+	arbiter_init(&e->shared.arbiter);
 	e->shared.rwnd = (uint16_t)e->shared.window_packets;
 	e->shared.receive_packets = options->receive_packets;
 	if (options->receive_packets)
@@ -257,6 +258,7 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 	return DXP_OK;
 }
 
+/* What must not wait, and new packets too while nobody contends for their turn. */
 static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
 			   struct link_datagram *out, size_t count, uint64_t now_ns)
 {
@@ -264,7 +266,11 @@ static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
 		rltp_session_fail(s, DXP_ETIMEDOUT);
 	size_t n = bye_send(e, s, out, count, now_ns);
 	n += greeting_send(e, s, out + n, count - n, now_ns);
-	return n + rltp_session_send(s, out + n, count - n, now_ns);
+	if (!e->shared.arbiter.contended)
+		return n + rltp_session_send(s, out + n, count - n, now_ns);
+	n += rltp_session_urgent(s, out + n, count - n, now_ns);
+	arbiter_join(&e->shared.arbiter, s, rltp_session_sendable(s, now_ns));
+	return n;
 }
 
 static uint64_t session_deadline(const struct rltp_session *s)
@@ -277,28 +283,58 @@ static uint64_t session_deadline(const struct rltp_session *s)
 
 /* Whoever used up its share may have more to send, and is behind all others then; one busy session
  * must not keep back even the acknowledgements of the others. */
+static size_t session_visit(struct rltp_endpoint *e, struct rltp_session *s,
+			    struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	size_t share = min_u64(count, RLTP_SHARE);
+	size_t sent = session_send(e, s, out, share, now_ns);
+
+	if (sent == share)
+		schedule_ready(&e->schedule, s);
+	else
+		schedule_at(&e->schedule, s, session_deadline(s));
+	return sent;
+}
+
+/* A turn of one channel in one session. */
+static size_t lane_turn(struct rltp_endpoint *e, struct rltp_session *s, uint32_t channel,
+			struct link_datagram *out, size_t count, uint64_t now_ns)
+{
+	uint32_t train = RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES);
+	size_t share = min_u64(count, clamp_u64(train, 1, RLTP_SHARE));
+	size_t sent = rltp_session_turn(s, 1u << channel, out, share, now_ns);
+
+	if (sent > 0)
+		arbiter_join(&e->shared.arbiter, s, rltp_session_sendable(s, now_ns));
+	if (!s->ready)
+		schedule_at(&e->schedule, s, session_deadline(s));
+	return sent;
+}
+
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
 			  uint64_t now_ns)
 {
 	size_t n = resets_send(e, out, count, now_ns);
 	struct rltp_session *s;
+	uint32_t channel;
 
 	schedule_due(&e->schedule, now_ns);
-	while (n < count && (s = schedule_take(&e->schedule)) != NULL) {
-		size_t share = min_u64(count - n, RLTP_SHARE);
-		size_t sent = session_send(e, s, out + n, share, now_ns);
-		n += sent;
-		if (sent == share)
-			schedule_ready(&e->schedule, s);
+	while (n < count) {
+		if ((s = schedule_take(&e->schedule)) != NULL)
+			n += session_visit(e, s, out + n, count - n, now_ns);
+		else if ((s = arbiter_next(&e->shared.arbiter, now_ns, &channel)) != NULL)
+			n += lane_turn(e, s, channel, out + n, count - n, now_ns);
 		else
-			schedule_at(&e->schedule, s, session_deadline(s));
+			break;
 	}
 	return n;
 }
 
 uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 {
-	return e->reset_count > 0 ? 0 : schedule_deadline(&e->schedule);
+	if (e->reset_count > 0)
+		return 0;
+	return min_u64(schedule_deadline(&e->schedule), arbiter_deadline(&e->shared.arbiter));
 }
 
 void rltp_endpoint_close(struct rltp_endpoint *e)
@@ -328,9 +364,12 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight)
 {
-	e->shared.weights[channel] = (uint8_t)weight;
-	for (uint32_t i = 0; i < e->peer_count; i++)
-		rltp_session_weight(e->peers[i], channel, weight);
+	arbiter_weight(&e->shared.arbiter, channel, weight);
+}
+
+void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit)
+{
+	arbiter_limit(&e->shared.arbiter, channel, limit);
 }
 
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

@@ -113,8 +113,12 @@ const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_en
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 
-/* The share of a channel, 1 .. 64, in each session, those that will be included. */
+/* The share of a channel, 1 .. 64, of what this endpoint sends, whomever to. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
+
+/* New packets of a channel leave as this bucket allows; NULL: no limit. It stays the caller's, who
+ * may change its rate at any time; then rltp_endpoint_send has to be called again. */
+void rltp_endpoint_limit(struct rltp_endpoint *e, uint32_t channel, struct bucket *limit);
 
 /* Calls `visit` for each session that exists. */
 void rltp_endpoint_sessions(struct rltp_endpoint *e,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose packet is next: control first; then deficit round robin over channels, weighted, and inside
- * a channel over its flows (Shreedhar and Varghese 1995). A flow with too much under way already
- * has to wait, so that one whose packets are lost or refused cannot own the window. */
+/* Whose packet is next in a session: control first; then that of the channel that the arbiter says,
+ * and inside a channel deficit round robin over its flows (Shreedhar and Varghese 1995). A flow
+ * with too much under way already has to wait, so that one whose packets are lost or refused cannot
+ * own the window. */
 #include <assert.h>
 
 #include "rltp/internal.h"
@@ -21,8 +22,9 @@ static bool flow_idle(const struct rltp_flow *f)
 	return !f->head && f->unacked == 0;
 }
 
-void flow_append(struct rltp_io *io, struct rltp_message *m)
+void flow_append(struct rltp_session *s, struct rltp_message *m)
 {
+	struct rltp_io *io = s->io;
 	struct rltp_flow *f = &io->flows[m->flow];
 
 	io->flows_active += flow_idle(f);
@@ -36,11 +38,15 @@ void flow_append(struct rltp_io *io, struct rltp_message *m)
 		return;
 	uint32_t c = channel_of(m->flow);
 	io->channels[c].ready |= (uint8_t)(1u << queue_of(m->flow));
+	if (io->channels_ready >> c & 1)
+		return;
 	io->channels_ready |= 1u << c;
+	arbiter_busy(&s->shared->arbiter, c);
 }
 
-void flow_remove_head(struct rltp_io *io, uint8_t index)
+void flow_remove_head(struct rltp_session *s, uint8_t index)
 {
+	struct rltp_io *io = s->io;
 	struct rltp_flow *f = &io->flows[index];
 
 	f->head = f->head->next;
@@ -54,8 +60,8 @@ void flow_remove_head(struct rltp_io *io, uint8_t index)
 	f->deficit = 0; /* who has nothing to send saves nothing up */
 	c->ready &= (uint8_t) ~(1u << queue_of(index));
 	if (c->ready == 0) {
-		c->deficit = 0;
 		io->channels_ready &= ~(1u << channel_of(index));
+		arbiter_idle(&s->shared->arbiter, channel_of(index));
 	}
 }
 
@@ -107,10 +113,21 @@ bool flow_ready(const struct rltp_session *s)
 	if (io->flows[RLTP_FLOW_CONTROL].head)
 		return true;
 	uint32_t most = flow_most(s);
-	for (uint32_t ready = io->channels_ready; ready != 0; ready &= ready - 1)
+	for (uint32_t ready = io->channels_ready & ~io->lined; ready != 0; ready &= ready - 1)
 		if (eligible(io, (uint32_t)__builtin_ctz(ready), most))
 			return true;
 	return false;
+}
+
+uint32_t flow_channels(const struct rltp_session *s)
+{
+	const struct rltp_io *io = s->io;
+	uint32_t most = flow_most(s), mask = 0;
+
+	for (uint32_t ready = io->channels_ready; ready != 0; ready &= ready - 1)
+		if (eligible(io, (uint32_t)__builtin_ctz(ready), most))
+			mask |= ready & -ready;
+	return mask;
 }
 
 /* Who has a turn may send for it, less what the last one took too much. What that one left, because
@@ -137,57 +154,55 @@ static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mas
 	}
 }
 
-struct rltp_flow *flow_next(struct rltp_session *s, uint8_t *index)
+struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *index)
 {
 	struct rltp_io *io = s->io;
-	uint32_t masks[RLTP_CHANNELS] = {0}, any = 0;
+	uint32_t masks[RLTP_CHANNELS], any = 0;
 
 	*index = RLTP_FLOW_CONTROL;
 	if (io->flows[RLTP_FLOW_CONTROL].head)
 		return &io->flows[RLTP_FLOW_CONTROL];
 	uint32_t most = flow_most(s);
-	for (uint32_t ready = io->channels_ready; ready != 0; ready &= ready - 1) {
+	for (uint32_t ready = io->channels_ready & mask; ready != 0; ready &= ready - 1) {
 		uint32_t c = (uint32_t)__builtin_ctz(ready);
 		masks[c] = eligible(io, c, most);
-		any |= masks[c];
+		if (masks[c] != 0)
+			any |= 1u << c;
 	}
 	if (any == 0)
 		return NULL;
-	while (masks[io->channel_turn] == 0 || io->channels[io->channel_turn].deficit <= 0) {
-		io->channel_turn = (io->channel_turn + 1) % RLTP_CHANNELS;
-		struct rltp_channel *c = &io->channels[io->channel_turn];
-		if (masks[io->channel_turn] != 0)
-			turn_begin(&c->deficit, c->weight * RLTP_QUANTUM_PACKETS * s->unit);
-	}
-	*index = queue_next(s, io->channel_turn, masks[io->channel_turn]);
+	uint32_t c = arbiter_least(&s->shared->arbiter, any);
+	*index = queue_next(s, c, masks[c]);
 	return &io->flows[*index];
 }
 
 /* An empty packet costs too: its header. */
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes)
 {
-	if (index == RLTP_FLOW_CONTROL)
-		return;
 	s->io->flows[index].deficit -= (int32_t)(bytes + WIRE_DATA_BYTES);
-	s->io->channels[channel_of(index)].deficit -= (int32_t)(bytes + WIRE_DATA_BYTES);
 }
 
-struct rltp_message *flow_take(struct rltp_io *io)
+void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns)
+{
+	if (index != RLTP_FLOW_CONTROL)
+		arbiter_charge(&s->shared->arbiter, channel_of(index), bytes, now_ns);
+}
+
+struct rltp_message *flow_take(struct rltp_session *s)
 {
 	for (uint32_t i = 0; i < RLTP_FLOWS; i++) {
-		struct rltp_message *m = io->flows[i].head;
+		struct rltp_message *m = s->io->flows[i].head;
 		if (m) {
-			flow_remove_head(io, (uint8_t)i);
+			flow_remove_head(s, (uint8_t)i);
 			return m;
 		}
 	}
 	return NULL;
 }
 
-void flows_reset(struct rltp_session *s, struct rltp_io *io)
+void flows_free(struct rltp_session *s)
 {
-	for (uint32_t c = 0; c < RLTP_CHANNELS; c++) {
-		uint8_t weight = s->shared->weights[c];
-		io->channels[c].weight = weight ? weight : 1;
-	}
+	arbiter_leave(&s->shared->arbiter, s);
+	for (uint32_t ready = s->io->channels_ready; ready != 0; ready &= ready - 1)
+		arbiter_idle(&s->shared->arbiter, (uint32_t)__builtin_ctz(ready));
 }

@@ -43,15 +43,19 @@ struct tx_slot *slot_first(struct rltp_io *io, const struct tx_list *list); /* o
 struct tx_slot *slot_next(struct rltp_io *io, const struct tx_slot *slot);  /* or NULL */
 
 /* flow.c: whose packet is next */
-void flow_append(struct rltp_io *io, struct rltp_message *m);
-void flow_remove_head(struct rltp_io *io, uint8_t flow);
-bool flow_ready(const struct rltp_session *s); /* would flow_next find one? */
-struct rltp_flow *flow_next(struct rltp_session *s, uint8_t *index);
-void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes);
+void flow_append(struct rltp_session *s, struct rltp_message *m);
+void flow_remove_head(struct rltp_session *s, uint8_t flow);
+bool flow_ready(const struct rltp_session *s); /* would flow_next find one that is in no lane? */
+uint32_t flow_channels(const struct rltp_session *s); /* bit c: it would find one of channel c */
+/* Of control, or of the channels in `mask`; NULL: there is none. */
+struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *index);
+void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes); /* its turn's share */
+/* So many bytes of its channel left, the first time or again. */
+void flow_spend(struct rltp_session *s, uint8_t index, uint32_t bytes, uint64_t now_ns);
 void flow_cut(struct rltp_io *io, uint8_t index); /* one packet of it is under way */
 void flow_settled(struct rltp_io *io, const struct tx_slot *slot); /* and is no more */
-struct rltp_message *flow_take(struct rltp_io *io); /* any message, for a session that ends */
-void flows_reset(struct rltp_session *s, struct rltp_io *io);
+struct rltp_message *flow_take(struct rltp_session *s); /* any message, for a session that ends */
+void flows_free(struct rltp_session *s);                /* before its `io` goes */
 
 /* acknowledge.c: the receiver's words */
 bool ack_due(const struct rltp_session *s, uint64_t now_ns);

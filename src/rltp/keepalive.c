@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of life while an answer is awaited and nothing of ours is under way that the peer would
- * acknowledge: a peer that computes for long answers PINGs and lives, one that is gone does not.
- * Nothing is sent while nobody waits. */
+/* Signs of life while an answer is awaited, or a rate limit holds something back, and nothing of
+ * ours is under way that the peer would acknowledge: a peer that computes for long answers PINGs
+ * and lives, one that is gone does not. Nothing is sent while nobody waits. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* Only an answer is missing: no packet of ours is out whose acknowledgement would be a sign. */
-static bool answer_awaited(const struct rltp_session *s)
+/* No packet of ours is out whose acknowledgement would be a sign. */
+static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return s->awaited > 0 && io->sent.count == 0 && io->lost.count == 0 &&
+	return rltp_session_busy(s) && io->sent.count == 0 && io->lost.count == 0 &&
 	       io->waiting.count == 0;
 }
 
 static uint64_t ping_deadline(const struct rltp_session *s)
 {
-	if (!answer_awaited(s))
+	if (!sign_missing(s))
 		return UINT64_MAX;
 	return max_u64(s->heard_ns + RLTP_PING_NS, s->io->keepalive.asked_ns + RLTP_PING_AGAIN_NS);
 }

@@ -40,6 +40,7 @@ static void io_free(struct rltp_session *s)
 {
 	if (!s->io)
 		return;
+	flows_free(s);
 	free(s->io->tx);
 	free(s->io);
 	s->io = NULL;
@@ -65,7 +66,6 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 		goto free_io;
 	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
 		goto free_slots;
-	flows_reset(s, io);
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
 	/* The path is what it was; the rest is forgotten. */
 	if (s->path_ns)
@@ -138,15 +138,8 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	m->next_sub = 0;
 	m->unacked = 0;
 	m->status = DXP_OK;
-	flow_append(s->io, m);
+	flow_append(s, m);
 	return DXP_OK;
-}
-
-void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight)
-{
-	assert(channel < RLTP_CHANNELS && weight >= 1 && weight <= RLTP_WEIGHT_MAX);
-	if (s->io)
-		s->io->channels[channel].weight = (uint16_t)weight;
 }
 
 /* How long the answer to our only HELLO took; 0 when it is not known which one was answered. */
@@ -216,7 +209,7 @@ static struct rltp_message *message_take(struct rltp_session *s)
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}
-	return flow_take(io);
+	return flow_take(s);
 }
 
 void rltp_session_fail(struct rltp_session *s, int status)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "rltp/arbiter.h"
 #include "rltp/cc.h"
 #include "rltp/message.h"
 #include "rltp/pace.h"
@@ -55,7 +56,7 @@ struct tx_list {
 };
 
 /* The messages of one queue pair. Flow 0 is control: always first. The others are grouped into
- * channels, which share the session by weight; the flows of a channel share it equally. */
+ * channels, which share the endpoint by weight; the flows of a channel share it equally. */
 struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets cut and not acknowledged */
@@ -64,10 +65,8 @@ struct rltp_flow {
 };
 
 struct rltp_channel {
-	uint8_t ready;   /* bit q: its flow q has messages */
-	uint8_t turn;    /* flow that is served */
-	uint16_t weight; /* shares of the session; 1 unless set */
-	int32_t deficit; /* bytes it may still send in its turn */
+	uint8_t ready; /* bit q: its flow q has messages */
+	uint8_t turn;  /* flow that is served */
 };
 
 /* All counts wrap. Written by the session only. */
@@ -114,8 +113,8 @@ struct rltp_shared {
 	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc; /* cover payload by the checksum */
 	struct rltp_tuning tuning;
-	uint8_t weights[RLTP_CHANNELS]; /* of a session that wakes; 0: 1 */
-	uint32_t window_packets;        /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
+	struct arbiter arbiter;  /* between the channels; arbiter_init before the first session */
+	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
 };
@@ -152,9 +151,10 @@ struct rltp_io {
 	/* queues */
 	struct rltp_flow flows[RLTP_FLOWS];
 	struct rltp_channel channels[RLTP_CHANNELS];
+	struct lane_place places[RLTP_CHANNELS];
 	uint32_t channels_ready; /* bit c: channel c has messages */
-	uint32_t channel_turn;
-	uint32_t flows_active; /* with messages or packets under way */
+	uint32_t lined;          /* bit c: it waits in the arbiter's lane c */
+	uint32_t flows_active;   /* with messages or packets under way */
 
 	/* sending */
 	uint32_t tx_una;
@@ -225,7 +225,6 @@ struct rltp_session {
 				   by it */
 	uint16_t peer_window;   /* packets in flight that the peer takes */
 	uint16_t peer_credit;   /* NAPs that each of its queue pairs takes before a grant */
-	uint32_t peer_features; /* enum wire_feature */
 	uint32_t local_id; /* what the peer puts into dst_session; 0 before the first greeting */
 	uint32_t peer_id;  /* what we put there; 0 until the peer has said it */
 	uint64_t peer_incarnation, peer_token;
@@ -241,6 +240,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
+	uint32_t peer_features;           /* enum wire_feature */
 	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
 	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
@@ -296,10 +296,6 @@ void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int sta
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);
 
-/* The share of a channel, 1 .. 64; what the endpoint says at first, and again when the session has
- * rested. */
-void rltp_session_weight(struct rltp_session *s, uint32_t channel, uint32_t weight);
-
 /* The layer above has limits that ops->grants will tell. */
 void rltp_session_grant(struct rltp_session *s, uint64_t now_ns);
 
@@ -325,8 +321,19 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
 			 uint64_t now_ns);
 
+/* The two parts of rltp_session_send, for an endpoint that has to share itself between channels:
+ * all that must not wait, and new packets of the channels in `mask` as far as their limits allow.
+ */
+size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, size_t count,
+			   uint64_t now_ns);
+size_t rltp_session_turn(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
+			 size_t count, uint64_t now_ns);
+
+/* Bit c: it could send a new packet of channel c now. */
+uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns);
+
 /* When rltp_session_send() must be called again even if nothing arrives: 0 for now, UINT64_MAX when
- * nothing is pending. */
+ * nothing is pending. What waits in a lane has its turn by the arbiter's deadline. */
 uint64_t rltp_session_deadline(const struct rltp_session *s);
 
 /* When silence will have lasted too long; the endpoint then fails the session. UINT64_MAX: nobody

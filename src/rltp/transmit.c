@@ -131,6 +131,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 		s->io->unacked_arrivals = 0;
 	}
 	pace_spend(&s->io->pace, p.header.header_bytes + bytes, now_ns);
+	flow_spend(s, m->flow, p.header.header_bytes + p.header.payload_bytes, now_ns);
 	return p.header.payload_bytes;
 }
 
@@ -202,7 +203,8 @@ static bool new_ready(const struct rltp_session *s)
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
 }
 
-static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
+		     struct link_datagram *out)
 {
 	struct rltp_io *io = s->io;
 	uint8_t index;
@@ -211,7 +213,7 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 		return false;
 	if (io->sent.count == 0)
 		cc_resume(&s->io->cc, now_ns);
-	struct rltp_flow *flow = flow_next(s, &index);
+	struct rltp_flow *flow = flow_next(s, mask, &index);
 	if (!flow || held_back(s, now_ns) || !slots_room(s))
 		return false;
 	uint32_t window = session_window(s);
@@ -223,7 +225,7 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 	m->unacked++;
 	flow_cut(io, index);
 	if (m->next_sub == m->packet_count)
-		flow_remove_head(io, index);
+		flow_remove_head(s, index);
 	slot_sent(io, slot, now_ns);
 	/* A full window waits for the acknowledgement that a patient receiver would delay. */
 	uint16_t flags = io->sent.count == window && window <= RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
@@ -237,15 +239,28 @@ static bool new_next(struct rltp_session *s, uint64_t now_ns, struct link_datagr
 
 /* What was refused and what is new take turns, however often either looks in vain: with a window of
  * one packet, it would else keep the other back for ever. */
-static bool turn_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
+		      struct link_datagram *out)
 {
 	if (s->io->refused_turn)
-		return refused_next(s, now_ns, out) || new_next(s, now_ns, out);
-	return new_next(s, now_ns, out) || refused_next(s, now_ns, out);
+		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
+	return new_next(s, mask, now_ns, out) || refused_next(s, now_ns, out);
 }
 
-size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-			 uint64_t now_ns)
+static bool control_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	return s->io->flows[RLTP_FLOW_CONTROL].head && new_next(s, 0, now_ns, out);
+}
+
+/* Does something new come before what was refused? */
+static bool new_first(const struct rltp_session *s, uint64_t now_ns)
+{
+	return !s->io->refused_turn &&
+	       (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
+}
+
+size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, size_t count,
+			   uint64_t now_ns)
 {
 	size_t n = 0;
 
@@ -263,11 +278,48 @@ size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size
 	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && turn_next(s, now_ns, &out[n]))
+	while (n < count && control_next(s, now_ns, &out[n]))
+		n++;
+	while (n < count && s->io->waiting.count > 0 && !new_first(s, now_ns) &&
+	       refused_next(s, now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
 	return n;
+}
+
+size_t rltp_session_turn(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
+			 size_t count, uint64_t now_ns)
+{
+	struct arbiter *a = &s->shared->arbiter;
+	size_t n = 0;
+
+	if (s->state != RLTP_OPEN || !s->io)
+		return 0;
+	while (n < count && turn_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
+		n++;
+	if (n > 0)
+		s->io->active_ns = now_ns;
+	return n;
+}
+
+size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
+			 uint64_t now_ns)
+{
+	size_t n = rltp_session_urgent(s, out, count, now_ns);
+
+	return n + rltp_session_turn(s, UINT32_MAX, out + n, count - n, now_ns);
+}
+
+uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
+{
+	const struct rltp_io *io = s->io;
+
+	if (s->state != RLTP_OPEN || !io || io->channels_ready == 0 || io->ring_short ||
+	    s->tx_next - io->tx_una >= RLTP_WINDOW_MAX)
+		return 0;
+	uint32_t mask = flow_channels(s);
+	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
 }
 
 /* When rltp_session_send could produce a packet: 0, when the pace allows, or never as things are.

@@ -88,6 +88,7 @@ static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tu
 		.ops = &ops,
 		.user = end,
 	};
+	arbiter_init(&end->shared.arbiter);
 	int status = rltp_session_create(&end->shared, (uint16_t)(2 - i), &end->session);
 	assert(status == DXP_OK);
 	struct rltp_session *s = end->session;

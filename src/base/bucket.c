@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One division for each charge: only those who have a limit pay it, and no rate is rounded. */
+#include "base/bucket.h"
+
+#include "base/limits.h"
+#include "base/util.h"
+
+static uint64_t time_of(uint64_t bytes, uint64_t bytes_per_s)
+{
+	return bytes * S_NS / bytes_per_s;
+}
+
+void bucket_rate(struct bucket *b, uint64_t bytes_per_s)
+{
+	if (b->bytes_per_s == bytes_per_s)
+		return;
+	uint64_t waits = b->waits;
+	*b = (struct bucket){.bytes_per_s = bytes_per_s, .waits = waits};
+	if (bytes_per_s == 0)
+		return;
+	b->train_ns = max_u64(BUCKET_TRAIN_NS, time_of(BUCKET_TRAIN_BYTES, bytes_per_s));
+	b->burst_ns = max_u64(BUCKET_BURST_NS, time_of(BUCKET_BURST_BYTES, bytes_per_s));
+	b->burst_ns -= b->train_ns;
+}
+
+void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns)
+{
+	if (b->bytes_per_s == 0)
+		return;
+	uint64_t owed = min_u64(bytes, BUCKET_BYTES_MAX) * S_NS + b->remainder;
+	uint64_t saved_ns = now_ns > b->burst_ns ? now_ns - b->burst_ns : 0;
+
+	uint64_t start_ns = max_u64(b->paid_ns, saved_ns);
+
+	/* A wait that is over is forgotten, one that grows longer stays the same. */
+	b->told = b->told && now_ns < b->next_ns;
+	b->remainder = owed % b->bytes_per_s;
+	b->paid_ns = start_ns + min_u64(owed / b->bytes_per_s, UINT64_MAX - start_ns);
+	b->next_ns = b->paid_ns >= now_ns + b->train_ns ? b->paid_ns : 0;
+}

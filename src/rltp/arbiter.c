@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lanes are doubly linked through the sessions, and a bit says which are not empty: a choice looks
+ * at eight words at most, however many sessions wait. */
+#include "rltp/arbiter.h"
+
+#include <assert.h>
+
+#include "base/util.h"
+#include "rltp/session.h"
+
+#define COST_ONE 65536u /* of a byte at weight 1; a weight of 64 is exact to a thousandth */
+
+static int64_t ahead(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+void arbiter_init(struct arbiter *a)
+{
+	*a = (struct arbiter){0};
+	for (uint32_t c = 0; c < RLTP_CHANNELS; c++)
+		a->lanes[c].cost = COST_ONE;
+}
+
+void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight)
+{
+	assert(channel < RLTP_CHANNELS && weight >= 1 && weight <= RLTP_WEIGHT_MAX);
+	a->lanes[channel].cost = COST_ONE / weight;
+}
+
+static void contended_find(struct arbiter *a)
+{
+	a->contended = (a->busy & (a->busy - 1)) != 0 || (a->busy & a->limited) != 0;
+}
+
+void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit)
+{
+	assert(channel < RLTP_CHANNELS);
+	a->lanes[channel].limit = limit;
+	a->limited = (a->limited & ~(1u << channel)) | (uint32_t)(limit != NULL) << channel;
+	contended_find(a);
+}
+
+void arbiter_busy(struct arbiter *a, uint32_t channel)
+{
+	if (a->lanes[channel].sessions++ > 0)
+		return;
+	/* What was sent while nobody else wanted to is nobody's loss. */
+	if (a->busy != 0 && !a->contended)
+		a->reached = a->lanes[__builtin_ctz(a->busy)].served;
+	a->busy |= 1u << channel;
+	contended_find(a);
+}
+
+void arbiter_idle(struct arbiter *a, uint32_t channel)
+{
+	assert(a->lanes[channel].sessions > 0);
+	if (--a->lanes[channel].sessions > 0)
+		return;
+	a->busy &= ~(1u << channel);
+	contended_find(a);
+}
+
+static void lane_append(struct arbiter *a, uint32_t channel, struct rltp_session *s)
+{
+	struct lane *l = &a->lanes[channel];
+
+	s->io->lined |= 1u << channel;
+	s->io->places[channel] = (struct lane_place){.previous = l->last};
+	if (l->last)
+		l->last->io->places[channel].next = s;
+	else
+		l->first = s;
+	l->last = s;
+	if (a->lined >> channel & 1)
+		return;
+	a->lined |= 1u << channel;
+	/* Whoever comes back may owe for what left lately (repeats, too), and not for the past. */
+	if (ahead(l->served, a->reached) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
+		l->served = a->reached + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
+}
+
+static void lane_remove(struct arbiter *a, uint32_t channel, struct rltp_session *s)
+{
+	struct lane *l = &a->lanes[channel];
+	struct lane_place *place = &s->io->places[channel];
+
+	s->io->lined &= ~(1u << channel);
+	*(place->previous ? &place->previous->io->places[channel].next : &l->first) = place->next;
+	*(place->next ? &place->next->io->places[channel].previous : &l->last) = place->previous;
+	if (!l->first)
+		a->lined &= ~(1u << channel);
+}
+
+void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask)
+{
+	for (mask &= ~s->io->lined; mask != 0; mask &= mask - 1)
+		lane_append(a, (uint32_t)__builtin_ctz(mask), s);
+}
+
+void arbiter_leave(struct arbiter *a, struct rltp_session *s)
+{
+	while (s->io->lined != 0)
+		lane_remove(a, (uint32_t)__builtin_ctz(s->io->lined), s);
+}
+
+uint32_t arbiter_least(const struct arbiter *a, uint32_t mask)
+{
+	uint32_t least = (uint32_t)__builtin_ctz(mask);
+
+	for (mask &= mask - 1; mask != 0; mask &= mask - 1) {
+		uint32_t c = (uint32_t)__builtin_ctz(mask);
+		if (ahead(a->lanes[least].served, a->lanes[c].served) > 0)
+			least = c;
+	}
+	return least;
+}
+
+struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel)
+{
+	uint32_t mask = a->lined;
+
+	for (uint32_t limited = mask & a->limited; limited != 0; limited &= limited - 1)
+		if (!bucket_allows(a->lanes[__builtin_ctz(limited)].limit, now_ns))
+			mask &= ~(limited & -limited);
+	if (mask == 0)
+		return NULL;
+	uint32_t c = arbiter_least(a, mask);
+	struct lane *l = &a->lanes[c];
+	/* Who had nothing to send, or was not allowed to, saves up no more than a turn. */
+	int64_t behind = ahead(a->reached, l->served);
+	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)
+		l->served = a->reached - (uint64_t)RLTP_LAG_BYTES * COST_ONE;
+	if (behind < 0)
+		a->reached = l->served;
+	struct rltp_session *s = l->first;
+	lane_remove(a, c, s);
+	*channel = c;
+	return s;
+}
+
+uint64_t arbiter_deadline(const struct arbiter *a)
+{
+	uint64_t deadline = UINT64_MAX;
+
+	if ((a->lined & ~a->limited) != 0)
+		return 0;
+	for (uint32_t mask = a->lined; mask != 0; mask &= mask - 1)
+		deadline = min_u64(deadline, a->lanes[__builtin_ctz(mask)].limit->next_ns);
+	return deadline;
+}
