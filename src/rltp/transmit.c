@@ -233,8 +233,7 @@ static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
 	if (new_next(s, mask, now_ns, out))
 		return true;
-	return s->io->waiting.count > 0 && !new_first(s, mask, now_ns) &&
-	       refused_next(s, now_ns, out);
+	return !new_first(s, mask, now_ns) && refused_next(s, now_ns, out);
 }
 
 size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
