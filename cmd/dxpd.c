@@ -57,6 +57,13 @@ static const char help[] =
 	"device (default)\n"
 	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
 	"      --engine none          memory, registers and transfers only\n"
+	"      --functions N          of each xPU's NIC, offered to other processes of this user: "
+	"0 to 7, default 7\n"
+	"                             (`dxp vf` shows and manages them)\n"
+	"      --run DIR              folder for their sockets, NAME.nic/nic and NAME.nic/vf1 ...; "
+	"same as DXP_RUN; default\n"
+	"                             XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp or "
+	"/tmp/dxp-UID\n"
 	"      --spin-us N            how long to look for work before sleeping, 0 to 1000000 us, "
 	"default 50\n"
 	"      --cc NAME              congestion control: swift (default), none, dctcp or reno; "
@@ -137,6 +144,8 @@ enum option_code {
 	OPTION_BIND,
 	OPTION_MEMORY,
 	OPTION_ENGINE,
+	OPTION_FUNCTIONS,
+	OPTION_RUN,
 	OPTION_SPIN,
 	OPTION_CC,
 	OPTION_TIMEOUT,
@@ -154,6 +163,8 @@ static const struct option long_options[] = {
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"functions", required_argument, NULL, OPTION_FUNCTIONS},
+	{"run", required_argument, NULL, OPTION_RUN},
 	{"spin-us", required_argument, NULL, OPTION_SPIN},
 	{"cc", required_argument, NULL, OPTION_CC},
 	{"timeout", required_argument, NULL, OPTION_TIMEOUT},
@@ -179,6 +190,11 @@ static const char *number_take(int option, struct arguments *a)
 		if (!number_parse(optarg, 0, FIRST_MAX, &value))
 			return "--first is 0 to 1000000";
 		a->box.first = (uint32_t)value;
+		return NULL;
+	case OPTION_FUNCTIONS:
+		if (!number_parse(optarg, 0, NIC_FUNCTIONS - 1, &value))
+			return "--functions is 0 to 7";
+		a->box.functions = (uint32_t)value;
 		return NULL;
 	case OPTION_SPIN:
 		if (!number_parse(optarg, 0, SPIN_MAX_US, &value))
@@ -207,6 +223,13 @@ static const char *cc_take(const char *text)
 	return setenv("DXP_CC", text, 1) == 0 ? NULL : "not enough memory";
 }
 
+static const char *run_take(const char *text)
+{
+	if (*text != '/')
+		return "--run needs the full path of a folder, beginning with '/'";
+	return setenv("DXP_RUN", text, 1) == 0 ? NULL : "not enough memory";
+}
+
 /* Options with an address, a size or a name. */
 static const char *text_take(int option, struct arguments *a)
 {
@@ -227,6 +250,7 @@ static const char *text_take(int option, struct arguments *a)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
 	case OPTION_CC: return cc_take(optarg);
+	case OPTION_RUN: return run_take(optarg);
 	case OPTION_KEY: a->key = optarg; return NULL;
 	case OPTION_NAME: a->box.name = optarg; return NULL;
 	case OPTION_STATE: a->box.state_folder = optarg; return NULL;
@@ -245,6 +269,7 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_VERSION: puts("dxpd " DXP_VERSION); return EXIT_GOOD;
 	case OPTION_SLOTS:
 	case OPTION_FIRST:
+	case OPTION_FUNCTIONS:
 	case OPTION_SPIN:
 	case OPTION_TIMEOUT:
 	case OPTION_READY_FD: wrong = number_take(option, a); break;
@@ -332,6 +357,7 @@ int main(int argc, char **argv)
 			.first = 1,
 			.memory_bytes = DEFAULT_MEMORY,
 			.engine = "ocl",
+			.functions = NIC_FUNCTIONS - 1,
 			.stop = &stop},
 		.ready_fd = -1,
 	};

@@ -18,6 +18,7 @@ local TYPES = {
 	[0x05] = "PONG", [0x06] = "PMTU_PROBE", [0x07] = "PMTU_ACK", [0x08] = "BYE",
 	[0x10] = "ACK", [0x11] = "NACK", [0x12] = "CREDIT", [0x13] = "RESYNC",
 	[0x20] = "NAP", [0x21] = "PUT", [0x22] = "GET_REQ", [0x23] = "GET_RSP",
+	[0x24] = "ATOMIC", [0x25] = "ATOMIC_RSP",
 	[0x26] = "CFG_RD", [0x27] = "CFG_RD_RSP", [0x28] = "CFG_WR", [0x29] = "CFG_WR_RSP",
 	[0x40] = "JOIN", [0x41] = "LEASE", [0x42] = "RENEW", [0x43] = "LEAVE",
 	[0x44] = "NODE_TABLE", [0x45] = "NODE_DELTA", [0x46] = "TABLE_ACK", [0x47] = "ASSIGN",
@@ -31,12 +32,17 @@ local FLAGS = {
 	{ "nack", "New gap (NACK)" }, { "bmp", "Bitmap follows (BMP)" },
 	{ "probe", "Probe (PROBE)" }, { "crcp", "Checksum covers all (CRCP)" },
 	{ "credit", "Credit fields are valid (CREDIT)" },
+	{ "trailer", "Trailer (TRAILER)" },
 }
 local REFUSALS = {
 	[0] = "none", [1] = "receiver not ready", [2] = "outside the window",
 	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
 	[7] = "not permitted", [8] = "limit exceeded", [9] = "closing", [10] = "bad version",
 	[11] = "unsupported",
+}
+local ATOMICS = {
+	[16] = "FETCH_ADD", [17] = "COMPARE_SWAP", [18] = "FETCH_MIN", [19] = "FETCH_MAX",
+	[20] = "FETCH_AND", [21] = "FETCH_OR", [22] = "FETCH_XOR",
 }
 local RECOVERIES = { [0] = "rack", [1] = "irn", [2] = "gbn_nak", [3] = "gbn_rto" }
 local KINDS = { [0] = "gone", [1] = "host", [2] = "xPU" }
@@ -78,6 +84,7 @@ field("addr", "Address", "uint64", base.HEX)
 field("key", "Key", "uint32", base.HEX)
 field("msg_len", "Bytes of the message", "uint32", base.DEC)
 field("imm", "Immediate data", "uint64", base.HEX)
+field("trailer", "Trailer", "uint64", base.HEX)
 field("payload", "Payload", "bytes")
 
 field("ack.echo_ts", "Echoed time (64 ns)", "uint32", base.DEC)
@@ -130,6 +137,12 @@ field("get.reply_addr", "Answer's address", "uint64", base.HEX)
 field("get.reply_key", "Answer's key", "uint32", base.HEX)
 field("get.reply_msg_id", "Answer's message", "uint32", base.DEC)
 field("get.length", "Bytes wanted", "uint64", base.DEC)
+field("atomic.op", "Operation", "uint8", base.DEC, ATOMICS)
+field("atomic.reply_msg_id", "Answer's message", "uint32", base.DEC)
+field("atomic.operand", "Operand", "uint64", base.HEX)
+field("atomic.swap", "Stored when found", "uint64", base.HEX)
+field("atomic.status", "Ended with", "uint32", base.DEC, REFUSALS)
+field("atomic.old", "Value before", "uint64", base.HEX)
 field("cfg.register", "First register", "uint64", base.DEC)
 field("cfg.count", "Registers", "uint32", base.DEC)
 field("cfg.value", "Value", "uint32", base.HEX)
@@ -242,9 +255,13 @@ local function header_length(tvb)
 	end
 	local type, header_bytes = tvb(1, 1):uint(), bit.band(tvb(0, 1):uint(), 15) * 8
 	local reliable = type == 0x13 or (type >= 0x20 and type < 0x40)
+	local imm, trailer = has_flag(tvb, 7), has_flag(tvb, 13)
 	local expected = not reliable and COMMON_BYTES
-		or has_flag(tvb, 7) and DATA_BYTES + 8 or DATA_BYTES
-	if not TYPES[type] or header_bytes ~= expected or (not reliable and has_flag(tvb, 7))
+		or DATA_BYTES + (imm and 8 or 0) + (trailer and 8 or 0)
+	-- A trailer comes with the end of what raises an event.
+	local trailer_good = has_flag(tvb, 4) and (type == 0x20 or type == 0x21 and has_flag(tvb, 5))
+	if not TYPES[type] or header_bytes ~= expected or (not reliable and imm)
+		or (trailer and not trailer_good) or tvb(2, 2):uint() >= 2 ^ #FLAGS
 		or tvb:len() < header_bytes
 		or tvb:reported_len() ~= header_bytes + tvb(24, 2):uint() then
 		return nil
@@ -379,6 +396,21 @@ function bodies.GET_REQ(tvb, tree, _, at)
 		{ "get.reply_addr", 8 }, { "get.reply_key", 4 }, { "get.reply_msg_id", 4 },
 		{ "get.length", 8 },
 	})
+end
+
+function bodies.ATOMIC(tvb, tree, info, at)
+	add_run(tree, tvb, at, {
+		{ "atomic.op", 1 }, { nil, 3 }, { "atomic.reply_msg_id", 4 }, { "atomic.operand", 8 },
+		{ "atomic.swap", 8 },
+	})
+	info[#info + 1] = ATOMICS[tvb(at, 1):uint()] or "unknown operation"
+end
+
+function bodies.ATOMIC_RSP(tvb, tree, _, at)
+	tree:add(fields["atomic.status"], tvb(56, 4))
+	if tvb:len() > at then
+		tree:add(fields["atomic.old"], tvb(at, 8))
+	end
 end
 
 local function register_add(tree, tvb)
@@ -521,6 +553,9 @@ local function extension_add(tree, tvb, info)
 	})
 	if has_flag(tvb, 7) then
 		tree:add(fields.imm, tvb(64, 8))
+	end
+	if has_flag(tvb, 13) then
+		tree:add(fields.trailer, tvb(has_flag(tvb, 7) and 72 or 64, 8))
 	end
 	info[#info + 1] = string.format("packet %d, message %d.%d", tvb(12, 4):uint(),
 		tvb(40, 4):uint(), tvb(44, 4):uint())

@@ -80,9 +80,12 @@ enum dxp_op {
 	DXP_OP_GET,       /* remote list into local list */
 	DXP_OP_CFG_READ,  /* registers of the peer into local list */
 	DXP_OP_CFG_WRITE, /* immediate data into registers of the peer */
-	/* On 8 bytes at one remote entry, aligned to 8; one after the other with all other atomics,
-	 * whoever asks. `imm` is the operand, CAS stores `trailer` where it finds `imm`. The value
-	 * before comes back as `imm` of the completion, and in the local list when there is one. */
+	/* On 8 bytes at the one entry of the destination list, which is the peer's and must be
+	 * aligned to 8; one after the other with all other atomics, whoever asks. `imm` is the
+	 * operand, CAS stores `trailer` where it finds `imm`. The value before comes back as `imm`
+	 * of the completion, and also goes to the source list when that has an entry: one, of 8
+	 * bytes, one's own. Done once or not at all; DXP_EPEERRESET, DXP_EPEERLOST, DXP_ETIMEDOUT:
+	 * it is not known which, and may be under way. The numbers are the wire's too. */
 	DXP_OP_FETCH_ADD = 16,
 	DXP_OP_COMPARE_SWAP,
 	DXP_OP_FETCH_MIN, /* unsigned */
@@ -151,11 +154,15 @@ struct dxp_nic_event {
 };
 
 /* ---- registers (P-02): for devices that store words and know nothing of rings ---- */
+
+/* Served once the function has a lookup table. 64-bit words may be stored in halves, and in any
+ * order: the GO word comes last. From GO to done the user leaves the words before it alone; a GO
+ * changed meanwhile is looked at after done. */
 struct dxp_registers {
 	/* user: what to send. `send_go` last; any value but the one in `send_done`. */
-	dxp_u64 send_vaddr; /* as the device sees its memory: found in the lookup table */
+	dxp_u64 send_vaddr; /* as the device sees its memory: all in one area of the table */
 	dxp_u32 send_bytes;
-	dxp_u32 node;  /* to whom; 0: who has `ip` and `port` in the node table */
+	dxp_u32 node;  /* to whom; 0: the peer at `ip` and `port` */
 	dxp_u32 ip;    /* IPv4, 10.0.0.1 is 0x0a000001 */
 	dxp_u32 port;  /* UDP */
 	dxp_u32 queue; /* function << 8 | queue pair there */
@@ -164,16 +171,16 @@ struct dxp_registers {
 	dxp_u32 send_reserved[5];
 	dxp_u32 send_go;
 	dxp_u32 send_pad;
-	/* user: where what is sent to this function's registers goes, one after the other, until it
-	 * is full. `recv_go` last; a new value starts at the front again. */
+	/* user: where what is sent to this function's registers goes, one message behind the
+	 * other, until it is full. `recv_go` last; a new value starts at the front again. */
 	dxp_u64 recv_vaddr;
-	dxp_u32 recv_bytes;
+	dxp_u32 recv_bytes; /* 0: nothing is taken */
 	dxp_u32 recv_go;
 	dxp_u32 recv_reserved[12];
 	/* engine */
 	dxp_u32 send_error; /* of the last send: 0, or an enum dxp_status negated */
 	dxp_u32 send_done;  /* the `send_go` that ended: written after send_error */
-	dxp_u32 recv_error; /* of the last receive area */
+	dxp_u32 recv_error; /* of the area in force; also when something did not fit it */
 	dxp_u32 recv_done;  /* the `recv_go` that is in force: written after recv_error */
 	dxp_u32 recv_used;  /* bytes of the area that have their sender */
 	dxp_u32 engine_reserved[11];
@@ -234,7 +241,8 @@ struct dxp_window {
 	dxp_u32 buffers_returned; /* entries of `buffers` ever written; the engine begins with all
 				   */
 	dxp_u8 pad7[60];
-	dxp_u32 user_waits; /* the user sleeps: the engine tells it of events */
+	dxp_u32 user_waits; /* not 0: the user sleeps, and the engine tells it once of events;
+			       another value at each sleep */
 	dxp_u8 pad8[4096 - 4 * 64 - 4];
 
 	/* page 3 */
@@ -259,6 +267,10 @@ struct dxp_target {
 };
 
 /* ---- loads and stores that others see ---- */
+
+/* A word of memory, whatever type lies there. */
+typedef dxp_u32 __attribute__((may_alias)) dxp_word;
+
 #if defined(__CUDA_ARCH__)
 DXP_FN dxp_u32 dxp_load_acquire(const dxp_u32 *p)
 {
@@ -288,8 +300,11 @@ DXP_FN void dxp_relax(void)
 {
 	__nanosleep(20);
 }
-#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200
-#if defined(__opencl_c_atomic_scope_all_devices)
+#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200 && \
+	(__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_order_seq_cst))
+/* OpenCL C 2.0 has all of this; 3.0 says what it has. PoCL's CPU lacks the wider scope and needs
+ * none: its device is the host. */
+#if defined(__opencl_c_atomic_scope_all_devices) || __OPENCL_C_VERSION__ < 300
 #define DXP_SCOPE memory_scope_all_svm_devices
 #else
 #define DXP_SCOPE memory_scope_device
@@ -324,8 +339,8 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* OpenCL C 1.x has no atomics of this kind: a volatile access and a fence, as its compilers
- * understand them. */
+/* OpenCL C 1.x, and 3.0 without them, have no atomics of this kind: a volatile access and a fence,
+ * as their compilers understand them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -369,8 +384,9 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 #else
 	/* It only grows: equal upper halves around the lower one belong to it. */
-	const dxp_u32 *half = (const dxp_u32 *)(const void *)p;
+	const dxp_word *half = (const dxp_word *)(const void *)p;
 	dxp_u32 high, low, again;
+
 	do {
 		high = __atomic_load_n(half + 1, __ATOMIC_ACQUIRE);
 		low = __atomic_load_n(half, __ATOMIC_ACQUIRE);
@@ -379,11 +395,13 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 	return (dxp_u64)high << 32 | low;
 #endif
 }
+#if __SIZEOF_POINTER__ >= 8
 /* The engine's: devices have no need of it. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
+#endif
 DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 {
 	return __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_RELAXED,
@@ -391,7 +409,12 @@ DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 }
 DXP_FN void dxp_fence(void)
 {
+#if defined(__SANITIZE_THREAD__)
+	static dxp_u32 word; /* the sanitizer knows no fences, but this is one on every CPU */
+	__atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
+#else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
 }
 DXP_FN void dxp_relax(void)
 {
@@ -401,12 +424,20 @@ DXP_FN void dxp_relax(void)
 }
 #endif
 
-/* Words of private memory into shared memory; `bytes` of any length, `to` aligned to 4. */
+/* Private memory into shared memory; `bytes` of any length, `to` aligned to 4. Devices store words,
+ * since one byte costs them as much as four, and those alone may have no library to copy for them.
+ */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
-#if defined(DXP_DEVICE_OPENCL)
+#if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)
 	const dxp_u8 *data = (const dxp_u8 *)from;
-	for (dxp_u32 i = 0; i < bytes; i++)
+	dxp_u32 i = 0;
+
+	for (; bytes - i >= 4; i += 4)
+		*(DXP_SHARED dxp_word *)(to + i) = (dxp_u32)data[i] | (dxp_u32)data[i + 1] << 8 |
+						   (dxp_u32)data[i + 2] << 16 |
+						   (dxp_u32)data[i + 3] << 24;
+	for (; i < bytes; i++)
 		to[i] = data[i];
 #else
 	if (from)
@@ -426,7 +457,7 @@ DXP_FN dxp_u32 dxp_lap(dxp_u32 i, dxp_u32 size)
 /* Why the engine stopped serving this function, as a negative status; DXP_OK while it does. */
 DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 {
-	return -(int)dxp_load_acquire(&w->error);
+	return (int)(0u - dxp_load_acquire(&w->error));
 }
 
 /* Takes the next free descriptor, to be filled and rung by whoever took it. DXP_EAGAIN: all
@@ -434,6 +465,7 @@ DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
 	dxp_u32 next, consumer;
+	int error;
 
 	do {
 		/* `consumer` first: read last it may be ahead of an older `producer`, and the
@@ -441,8 +473,9 @@ DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 		 * was copied out. */
 		consumer = dxp_load_acquire(&w->consumer);
 		next = dxp_load_acquire(&w->producer);
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		if (next - consumer >= DXP_DOORBELLS)
 			return DXP_EAGAIN;
 	} while (!dxp_exchange_if(&w->producer, next, next + 1));
@@ -487,31 +520,42 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 	return d;
 }
 
-/* Posts `head` with its entries (source list, then destination list) and its inline data; copies
- * all of them. DXP_EINVAL when that does not fit a descriptor; else as dxp_claim(). */
-DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
-		    const struct dxp_entry *entries, const void *data)
+/* Posts `head` (dxp_head(), then its flags, imm, trailer, counts and inline_bytes) with its source
+ * and destination list and its inline data; copies all of them. DXP_EINVAL when that does not fit a
+ * descriptor; else as dxp_claim(). */
+DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
+			  const struct dxp_entry *src, const struct dxp_entry *dst,
+			  const void *data)
 {
+	const dxp_u32 each = (dxp_u32)sizeof(struct dxp_entry);
 	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
 	dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
 	dxp_u32 index = 0;
 
-	if (count > DXP_LIST_ENTRIES ||
-	    bytes > DXP_NAP_BYTES - count * (dxp_u32)sizeof(struct dxp_entry))
+	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - count * each)
 		return DXP_EINVAL;
 	int status = dxp_claim(w, &index);
 	if (status != DXP_OK)
 		return status;
 	DXP_SHARED struct dxp_slot *slot = dxp_slot(w, index);
 	dxp_head_store(slot, head);
-	if (count > 0)
-		dxp_store_bytes(slot->body, entries, count * (dxp_u32)sizeof(*entries));
+	if (head->src_count > 0)
+		dxp_store_bytes(slot->body, src, head->src_count * each);
+	if (head->dst_count > 0)
+		dxp_store_bytes(slot->body + head->src_count * each, dst, head->dst_count * each);
 	if (bytes > DXP_HEAD_BYTES)
-		dxp_store_bytes(slot->body + count * sizeof(*entries), data, bytes);
+		dxp_store_bytes(slot->body + count * each, data, bytes);
 	else if (bytes > 0)
 		dxp_store_bytes(slot->head.data, data, bytes);
 	dxp_ring(w, index);
 	return DXP_OK;
+}
+
+/* The same, with both lists in one array, the source list first. */
+DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
+		    const struct dxp_entry *entries, const void *data)
+{
+	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
 /* NAP of up to DXP_NAP_BYTES, which travel inside the descriptor: `data` may be reused at once. */
@@ -631,11 +675,14 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event,
 			 dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_sent_take(w, event))
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -644,11 +691,14 @@ DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *
 /* DXP_OK: dxp_received_peek() is not NULL. */
 DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_received_peek(w))
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -657,11 +707,87 @@ DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 /* Until `total` bytes were placed here by PUTs of others since the function was opened. */
 DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_load_acquire64(&w->total_bytes) >= total)
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
+		dxp_relax();
+	} while (looks-- > 1);
+	return DXP_ETIMEDOUT;
+}
+
+/* ---- register mode: for devices that store words and look at words (P-03, P-04) ---- */
+
+/* Starts to send `bytes` at `vaddr`, the device's address, which the lookup table must hold, to the
+ * receive area of `to`. The bytes are the NIC's until dxp_register_wait() has said how it ended.
+ * DXP_EBUSY: the last one has not ended; else as dxp_error(). */
+DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
+			     const struct dxp_target *to, dxp_u64 vaddr, dxp_u32 bytes)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+	dxp_u32 go = r->send_go;
+	int error = dxp_error(w);
+
+	if (error)
+		return error;
+	if (dxp_load_acquire(&r->send_done) != go)
+		return DXP_EBUSY;
+	r->send_vaddr = vaddr;
+	r->send_bytes = bytes;
+	r->node = to->node ? to->node : dxp_load_acquire(&w->node);
+	r->queue = (dxp_u32)to->function << 8 | to->qp;
+	r->magic = to->magic;
+	r->qp = qp;
+	/* Publishes the order; pairs with the engine's acquire. */
+	dxp_store_release(&r->send_go, go + 1);
+	return DXP_OK;
+}
+
+/* How the last dxp_register_send() ended. DXP_ENOENT: no area holds these bytes; DXP_EBUSY: the
+ * receiver had no room for a second; DXP_ERANGE: more than its whole area; DXP_EACCESS: wrong
+ * magic, or no register mode there; DXP_EPEERLOST and others: the peer. */
+DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+	int error;
+
+	do {
+		/* Pairs with the engine's release: the error is there. */
+		if (dxp_load_acquire(&r->send_done) == r->send_go)
+			return (int)(0u - dxp_load_acquire(&r->send_error));
+		error = dxp_error(w);
+		if (error)
+			return error;
+		dxp_relax();
+	} while (looks-- > 1);
+	return DXP_ETIMEDOUT;
+}
+
+/* What is sent to this function's registers goes to these bytes from now on, one message behind the
+ * other; 0 bytes: nowhere. dxp_total_wait() sees it come. DXP_ENOENT: no area holds them;
+ * DXP_ETIMEDOUT: not in force yet, so the old area may still be written to. */
+DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, dxp_u32 bytes,
+				dxp_u64 looks)
+{
+	DXP_SHARED struct dxp_registers *r = &w->registers;
+	dxp_u32 go = r->recv_go + 1;
+	int error;
+
+	r->recv_vaddr = vaddr;
+	r->recv_bytes = bytes;
+	/* Publishes both; pairs with the engine's acquire. */
+	dxp_store_release(&r->recv_go, go);
+	do {
+		/* Pairs with the engine's release: the error is there. */
+		if (dxp_load_acquire(&r->recv_done) == go)
+			return (int)(0u - dxp_load_acquire(&r->recv_error));
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;

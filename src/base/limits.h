@@ -62,6 +62,8 @@
 #define LINK_FAULT_HOLD_NS \
 	(1000u * 1000u) /* then a reordered one leaves even if nothing overtook it */
 
+#define LOCAL_BACKLOG 64 /* processes that attach at once; more wait in connect */
+
 /* rate limits of functions */
 #define BUCKET_RATE_MAX    1000000000000000ull /* bytes per second: no link here comes near */
 #define BUCKET_BYTES_MAX   (1ull << 33)        /* of one charge; the longest operation is 2^31 */
@@ -219,9 +221,25 @@
 #define NIC_BUFFERS_KEPT     64    /* NAPs that came out of order at once: 128 KiB */
 #define NIC_MEMORY_RETRY_NS \
 	(1000ull * 1000) /* until whoever found no memory asks again: no spinning for it */
+#define NIC_TURN_BYTES \
+	(256u << 10) /* copied inside the NIC in one turn, 10 us: meanwhile the network waits */
+#define NIC_SLICE_BYTES \
+	(64u << 10) /* of one queue pair before the next; half of it costs a PUT of 64 KiB 20 % */
+#define NIC_ROOM_RUN \
+	16 /* receive slots that one who waits for them gets before the next: half a FIFO */
+#define NIC_ROOM_LOOK_NS \
+	(50u *           \
+	 1000u) /* between two looks for a receive slot at first; doubles. Loops spin so long */
+#define NIC_ROOM_LOOK_MAX_NS \
+	(10ull * 1000 * 1000) /* a consumer that never drains costs 100 wake-ups a second */
 #define NIC_BUFFERS_AHEAD \
 	32 /* NAP buffers whose numbers are fetched ahead (C-30): one line of the ring */
 #define NIC_AREAS_MAX 16 /* of a lookup table: a device has a few buffers */
+#define NIC_REGISTERS_PAUSE_NS \
+	(20u * 1000u) /* before a receiver without room is asked again: a round trip; doubles */
+#define NIC_REGISTERS_PAUSE_MAX_NS (5000u * 1000u)
+#define NIC_REGISTERS_BUSY_NS \
+	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
 #define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
@@ -237,6 +255,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
+#define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
@@ -255,6 +274,18 @@
 	(5000ull * 1000 * \
 	 1000)              /* default bound on joining: longer than the lease of one who crashed */
 #define FABRIC_SLOTS_MAX 16 /* xPU nodes in one box */
+
+/* functions offered to other processes */
+#define OFFER_REGIONS_MAX \
+	512 /* of one function: seven of them leave an eighth of the NIC's to function 0 */
+#define OFFER_BYTES_MAX \
+	(64ull << 30) /* mapped for one function: 128 MiB of page tables when all was touched */
+#define OFFER_CLIENTS_ANY \
+	32 /* connections to the socket of any function: all functions, and people who look */
+#define OFFER_CLIENTS_ONE \
+	4 /* to that of one function: its user, and who tries meanwhile; nobody takes all */
+#define OFFER_LOOK_NS \
+	(1000ull * 1000) /* between two looks at the sockets by a loop that does not sleep */
 
 /* observation: docs/observe.md */
 #define STATS_INTERVAL_NS \

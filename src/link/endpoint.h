@@ -31,6 +31,7 @@ struct link {
 	int epoll_fd;        /* watches wake_fd and, while `watching`, the sockets */
 	bool watching;       /* a watched socket tells epoll of every arrival, which costs 0.1 us */
 	bool watched_always; /* link_fd was asked for */
+	bool watched;        /* link_watched's answer */
 	unsigned unslept;    /* looks that brought something since the last sleep */
 	struct spin spin;
 	struct wire_address address;

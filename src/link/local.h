@@ -12,26 +12,37 @@
 
 /* ---- sockets ---- */
 
-/* A socket at `path` (any length that the file system allows), mode 0600; a stale one of a process
- * that is gone is replaced. DXP_EBUSY: somebody listens there; DXP_EACCESS, DXP_ENOENT, DXP_EIO. */
+/* A socket at `path` (any length that the file system allows; the last part at most 80 bytes), mode
+ * 0600; a stale one of a process that is gone is replaced. DXP_EBUSY: somebody listens there, or
+ * something else than a socket is in the way; DXP_EACCESS, DXP_ENOENT, DXP_EINVAL, DXP_EIO. Logged.
+ */
 int local_listen(const char *path, int *fd);
+
+/* Takes the path away and ends listening, in this order: nobody finds it stale in between. */
+void local_unlisten(const char *path, int fd);
 
 struct local_peer {
 	pid_t pid;
 	uid_t uid;
 };
 
-/* Next connection, not blocking. DXP_EAGAIN: none. */
+/* Next connection, not blocking. DXP_EAGAIN: none; DXP_ENOMEM: no descriptors or memory left, it
+ * stays in the queue. */
 int local_accept(int fd, int *out, struct local_peer *peer);
 
-/* DXP_ENOENT, DXP_EACCESS, DXP_ETIMEDOUT, DXP_EIO. */
+/* DXP_ENOENT: nobody listens there; DXP_EACCESS, DXP_ETIMEDOUT, DXP_EINVAL, DXP_EIO. */
 int local_connect(const char *path, uint64_t timeout_ns, int *fd);
 
-/* One packet, not blocking. Bytes, DXP_EAGAIN or DXP_ECLOSED. Received descriptors are the
- * caller's, close-on-exec; *fd_count is how many there is room for, then how many came. More than
- * fit are closed, and the packet is DXP_EMALFORMED. */
+/* One packet, 1 .. any bytes, up to LOCAL_FDS_MAX descriptors; not blocking. Bytes, DXP_EAGAIN or
+ * DXP_ECLOSED (an empty packet counts as the end). Received descriptors are the caller's,
+ * close-on-exec; *fd_count is how many there is room for, then how many came. A packet longer than
+ * `room` or with more descriptors is DXP_EMALFORMED, and all of them are closed. */
+#define LOCAL_FDS_MAX 4
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
 int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count);
+
+/* Waits until there is a packet to receive. DXP_ETIMEDOUT; else DXP_OK. */
+int local_wait(int fd, uint64_t timeout_ns);
 
 /* ---- memory ---- */
 struct local_memory {
@@ -44,8 +55,9 @@ struct local_memory {
  * DXP_EIO. */
 int local_memory_create(const char *name, uint64_t bytes, struct local_memory *out);
 
-/* Maps [offset, offset + bytes) of somebody's memfd for reading and writing. DXP_EINVAL: not a
- * memfd, may shrink, is too short, or is sealed against writing. */
+/* Maps [offset, offset + bytes) of somebody's memfd for reading and writing; `offset` a multiple of
+ * the page size. `fd` stays the caller's and need not stay open. DXP_EINVAL: not a memfd, of huge
+ * pages, may shrink, is too short, or is sealed against writing; DXP_ENOMEM. */
 int local_memory_map(int fd, uint64_t offset, uint64_t bytes, struct local_memory *out);
 void local_memory_free(struct local_memory *m);
 

@@ -121,6 +121,15 @@ bool link_wait(struct link *l, uint64_t deadline_ns);
 /* Makes the link_wait that is running, or the next one, return. */
 void link_wake(struct link *l);
 
+/* From now on link_wait ends, and link_fd is readable, when `fd` is; link_watched tells of it.
+ * `edge`: once for each change, so that nobody has to read it: for an eventfd that somebody else
+ * holds too. DXP_EIO: no memory for it. Unwatch before closing it. */
+int link_watch(struct link *l, int fd, bool edge);
+void link_unwatch(struct link *l, int fd);
+
+/* Has a wait seen a watched descriptor that is not `edge` readable? Forgets what it told. */
+bool link_watched(struct link *l);
+
 /* For an event loop over several endpoints: readable when the kernel has datagrams or link_wake was
  * called. Datagrams that the endpoint took from the kernel but has not handed out yet do not show
  * here, so before sleeping on it call link_receive until it returns 0. link_wait with deadline 0

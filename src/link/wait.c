@@ -20,11 +20,15 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-#define WAKE UINT32_MAX /* the eventfd among the numbers of sockets */
+/* Others than sockets among their numbers: */
+#define WAKE    UINT32_MAX       /* the eventfd */
+#define WATCHED (UINT32_MAX - 1) /* link_watch */
+#define EDGE    (UINT32_MAX - 2) /* link_watch: nothing but the end of the sleep */
 
 static int watch(int epoll_fd, int fd, uint32_t number)
 {
-	struct epoll_event e = {.events = EPOLLIN, .data.u32 = number};
+	struct epoll_event e = {.events = number == EDGE ? EPOLLIN | EPOLLET : EPOLLIN,
+				.data.u32 = number};
 
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
 }
@@ -70,6 +74,24 @@ void wait_close(struct link *l)
 		close(l->epoll_fd);
 	if (l->wake_fd >= 0)
 		close(l->wake_fd);
+}
+
+int link_watch(struct link *l, int fd, bool edge)
+{
+	return watch(l->epoll_fd, fd, edge ? EDGE : WATCHED) == 0 ? DXP_OK : DXP_EIO;
+}
+
+void link_unwatch(struct link *l, int fd)
+{
+	epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+bool link_watched(struct link *l)
+{
+	bool watched = l->watched;
+
+	l->watched = false;
+	return watched;
 }
 
 int link_fd(struct link *l)
@@ -121,7 +143,7 @@ static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint
 
 static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 {
-	struct epoll_event events[ARRAY_COUNT(l->sockets) + 1];
+	struct epoll_event events[ARRAY_COUNT(l->sockets) + 2 + NIC_FUNCTIONS];
 	bool arrived = false;
 
 	sockets_watch(l);
@@ -132,7 +154,9 @@ static bool sleep_in_kernel(struct link *l, uint64_t deadline_ns)
 	for (int i = 0; i < ready; i++) {
 		if (events[i].data.u32 == WAKE) {
 			wake_take(l, true);
-		} else {
+		} else if (events[i].data.u32 == WATCHED) {
+			l->watched = true;
+		} else if (events[i].data.u32 != EDGE) {
 			l->hot = events[i].data.u32;
 			arrived = true;
 		}

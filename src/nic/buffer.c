@@ -21,7 +21,8 @@ void buffers_open(struct nic_function *f)
 	dxp_store_release(&w->buffers_returned, NIC_EVENTS);
 }
 
-/* Given back and not fetched yet. More than there are is nonsense, and reads as none. */
+/* Given back and not fetched yet. More than there are is nonsense, and reads as none until they are
+ * fetched. */
 static uint32_t returned(const struct nic_function *f)
 {
 	/* Pairs with the user's release: the entries are there. */
@@ -39,8 +40,12 @@ uint32_t buffers_available(const struct nic_function *f)
 
 void buffers_fetch(struct nic_function *f)
 {
-	uint32_t count = returned(f);
+	uint32_t count = dxp_load_acquire(&f->window->buffers_returned) - f->buffers_fetched;
 
+	if (count > NIC_EVENTS - f->buffer_count) {
+		function_stop(f, DXP_EINVAL);
+		return;
+	}
 	for (; count > 0 && f->buffer_count < NIC_BUFFERS_AHEAD; count--) {
 		/* Once: its user may change it. */
 		uint16_t buffer = *(volatile uint16_t *)&f->window

@@ -161,6 +161,16 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
 		wait_add(f, s);
 }
 
+/* The function serves nobody: whoever waits for its credit would wait for ever, and hears so when
+ * what he sends is refused. Credit that is left when it is opened again is like the first. */
+static void grant_nothing(struct rx_stream *s)
+{
+	uint16_t more = peer_nic(s->peer)->options.nap_credit;
+
+	s->limit += more;
+	s->first_left += more;
+}
+
 void credit_use(struct rx_stream *s)
 {
 	struct nic_function *f = function_of(s);
@@ -173,7 +183,7 @@ void credit_use(struct rx_stream *s)
 	else if (s->listed)
 		f->promised--;
 	s->used_ns = peer_nic(s->peer)->now_ns;
-	if (unspent(s) <= s->low && f->window)
+	if (unspent(s) <= s->low && function_serves(f))
 		grant_more(f, s, false);
 }
 
@@ -236,12 +246,16 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 		return;
 	struct rx_stream *s = rx_stream_get(p, index);
 	struct nic_function *f = stream_function(n, index);
-	if (!s || !f->window)
+	if (!s)
 		return; /* it asks again */
 	/* At its limit by its own account, and by ours: more, if there is more. The answer comes in
 	 * any case: it says that we live. */
-	if (s->limit == e->limit && !credit_left(s))
-		grant_more(f, s, true);
+	if (s->limit == e->limit && !credit_left(s)) {
+		if (function_serves(f))
+			grant_more(f, s, true);
+		else
+			grant_nothing(s);
+	}
 	tell(s);
 }
 

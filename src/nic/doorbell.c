@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 static bool op_is_read(uint8_t op)
@@ -90,7 +91,9 @@ static bool shape_good(const struct nic_request *r)
 		return r->remote_count == 1 && r->local_count == 0 && immediate &&
 		       d->inline_bytes == r->total && r->total % 4 == 0 &&
 		       r->total <= 4 * NIC_CFG_WORDS_MAX;
-	default: return false;
+	default:
+		return atomic_known(d->op) && r->remote_count == 1 && r->local_count <= 1 &&
+		       r->total == sizeof(uint64_t) && !immediate;
 	}
 }
 
@@ -124,9 +127,9 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
- * no queue pair that could be told of its end. */
-static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
+/* The slot is the user's again as soon as the request is made. False: out of memory. */
+static bool request_make(struct nic_function *f, const struct dxp_descriptor *head,
+			 const struct dxp_slot *slot)
 {
 	struct nic *n = f->nic;
 	struct nic_request *r = request_get(n);
@@ -135,33 +138,36 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		memory_short(n);
 		return false;
 	}
-	memcpy(&r->head, &slot->head, sizeof(r->head));
-	bool exists = r->head.qp < NIC_QPS_PER_FUNCTION;
-	if (!exists || f->queues[r->head.qp].outstanding >= NIC_OUTSTANDING_MAX) {
-		request_put(n, r);
-		if (exists)
-			return false;
-		n->counters.descriptors_bad++;
-		function_stop(f, DXP_EINVAL);
-		return false;
-	}
+	r->head = *head;
 	r->function = f;
 	r->status = request_parse(r, slot);
 	if (r->status != DXP_OK) {
 		n->counters.descriptors_bad++;
+		f->counts.descriptors_bad++;
 		r->cut_done = true;
 	}
 	request_queue(r);
 	return true;
 }
 
-static uint32_t outstanding_total(const struct nic_function *f)
+/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
+ * no queue pair that could be told of its end. */
+static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
-	uint32_t total = 0;
+	struct dxp_descriptor head;
 
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		total += f->queues[q].outstanding;
-	return total;
+	memcpy(&head, &slot->head, sizeof(head));
+	if (head.qp >= NIC_QPS_PER_FUNCTION) {
+		f->nic->counters.descriptors_bad++;
+		f->counts.descriptors_bad++;
+		f->counted = true;
+		function_stop(f, DXP_EINVAL);
+		return false;
+	}
+	struct nic_queue *q = &f->queues[head.qp];
+	if (!q->head && local_nap(f, &head, slot))
+		return true;
+	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
 
 /* The oldest descriptor that is not taken yet, or NULL when nobody has rung. */
@@ -175,15 +181,18 @@ static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 	return slot;
 }
 
-/* A full event ring counts as ready: its user empties it without telling anybody. */
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
 		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
-		const struct dxp_slot *slot = f->window && !f->stopped ? doorbell_next(f) : NULL;
-		if (!slot)
+		if (!function_serves(f))
+			continue;
+		if (f->registers && registers_ready(f))
+			return true;
+		const struct dxp_slot *slot = doorbell_next(f);
+		if (!slot || f->full_ns != 0)
 			continue;
 		uint8_t qp = slot->head.qp; /* once: the user may change it */
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
@@ -192,16 +201,38 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
+/* Nobody tells when the user has taken completions. Whoever never does must not keep the loop
+ * awake. */
+static void full_note(struct nic_function *f)
+{
+	struct nic *n = f->nic;
+
+	if (f->full_ns == 0) {
+		f->full_pause_ns = NIC_ROOM_LOOK_NS;
+		f->full_ns = n->now_ns + f->full_pause_ns;
+	} else if (n->now_ns >= f->full_ns) {
+		f->full_pause_ns = (uint32_t)min_u64(2 * f->full_pause_ns, NIC_ROOM_LOOK_MAX_NS);
+		f->full_ns = n->now_ns + f->full_pause_ns;
+	}
+	n->look_ns = min_u64(n->look_ns, f->full_ns);
+}
+
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
 	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
 	uint32_t taken = 0;
 
-	if (!slot)
+	if (!slot) {
+		f->full_ns = 0;
 		return 0;
+	}
 	/* Each request needs a slot for its completion. */
-	uint32_t spent = outstanding_total(f) + sent_unread(f);
+	uint32_t spent = f->outstanding + sent_unread(f);
+	if (spent >= NIC_EVENTS)
+		full_note(f);
+	else
+		f->full_ns = 0;
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
 		if (!slot || !doorbell_take(f, slot))
@@ -212,5 +243,7 @@ uint32_t doorbells_take(struct nic_function *f)
 		dxp_store_release(&w->consumer, f->consumer);
 	}
 	f->nic->counters.doorbells += taken;
+	f->counts.doorbells += taken;
+	f->counted = true;
 	return taken;
 }

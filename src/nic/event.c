@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. The consumer index is the user's word and is
- * believed only as far as it makes sense: a nonsensical one reads as a full ring. */
+/* The two event rings of a window, engine's side. The consumer index is the user's word, and the
+ * only one that is asked for: it may grow up to what was written. Whoever says anything else has
+ * broken his ring and is stopped. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 
-static uint32_t unread(const uint32_t *consumer, uint32_t written)
+static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_t written,
+		       uint32_t *consumed)
 {
 	/* Pairs with the user's release: the slots before it were read out. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
-	return count > NIC_EVENTS ? NIC_EVENTS : count;
+	if (count > written - *consumed) {
+		function_stop(f, DXP_EINVAL);
+		return NIC_EVENTS;
+	}
+	*consumed = written - count;
+	return count;
 }
 
 static void slot_write(struct dxp_nic_event *ring, uint32_t index,
@@ -25,14 +32,15 @@ static void slot_write(struct dxp_nic_event *ring, uint32_t index,
 	dxp_store_release(&slot->lap, dxp_lap(index, NIC_EVENTS));
 }
 
-uint32_t sent_unread(const struct nic_function *f)
+uint32_t sent_unread(struct nic_function *f)
 {
-	return unread(&f->window->sent_consumer, f->sent_index);
+	return unread(f, &f->window->sent_consumer, f->sent_index, &f->sent_consumed);
 }
 
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
 	slot_write(f->window->sent, f->sent_index++, event);
+	f->nic->events_new |= 1u << f->index;
 }
 
 uint32_t received_slots(const struct nic_function *f)
@@ -43,10 +51,10 @@ uint32_t received_slots(const struct nic_function *f)
 /* A NAP that was read may have left its buffer with the user: then that is what is used. */
 uint32_t received_unread(struct nic_function *f)
 {
-	uint32_t count = unread(&f->window->received_consumer, f->received_index);
+	uint32_t count =
+		unread(f, &f->window->received_consumer, f->received_index, &f->received_consumed);
 	uint32_t away = NIC_EVENTS - buffers_available(f);
 
-	f->received_consumed = f->received_index - count;
 	return count > away ? count : away;
 }
 
@@ -55,21 +63,26 @@ uint32_t received_used(struct nic_function *f)
 	return received_unread(f) + f->received_reserved;
 }
 
-/* C-28: a slot is kept before anything is accepted that will need it. Those that must wait for
- * others of their stream get at most half of the ring: if they held it all, none of those that they
- * wait for could be accepted. The user's indices are looked at only when what was seen of them last
- * does not suffice. */
-bool received_room(struct nic_function *f, bool next)
+/* The user's indices are looked at only when what was seen of them last does not suffice. */
+bool received_room_beside(struct nic_function *f, uint32_t kept)
 {
 	uint32_t slots = received_slots(f);
 
-	if (!next && f->received_reserved >= slots / 2)
-		return false;
-	if (f->received_index - f->received_consumed + f->received_reserved < slots &&
+	if (f->received_index - f->received_consumed + f->received_reserved + kept < slots &&
 	    f->buffer_count > f->received_reserved)
 		return true;
 	buffers_fetch(f);
-	return received_used(f) < slots;
+	return received_used(f) + kept < slots && !f->stopped;
+}
+
+/* C-28: a slot is kept before anything is accepted that will need it. Those that must wait for
+ * others of their stream get at most half of the ring: if they held it all, none of those that they
+ * wait for could be accepted. */
+bool received_room(struct nic_function *f, bool next)
+{
+	if (!next && f->received_reserved >= received_slots(f) / 2)
+		return false;
+	return received_room_beside(f, 0);
 }
 
 void received_reserve(struct nic_function *f)
@@ -82,15 +95,29 @@ void received_unreserve(struct nic_function *f)
 	f->received_reserved--;
 }
 
-void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)
+uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event)
 {
 	event->buffer = DXP_NO_BUFFER;
-	if (event->type == DXP_EVENT_NAP && event->bytes > DXP_EVENT_BYTES) {
-		if (!buffer_take(f, &event->buffer))
-			return; /* its user broke the ring of buffers, and has been stopped */
-		memcpy(f->window->nap[event->buffer], payload, event->bytes);
-	} else if (event->type == DXP_EVENT_NAP && event->bytes > 0) {
-		memcpy(event->data, payload, event->bytes);
-	}
+	if (f->stopped)
+		return NULL;
+	if (event->type != DXP_EVENT_NAP || event->bytes <= DXP_EVENT_BYTES)
+		return event->data;
+	return buffer_take(f, &event->buffer) ? f->window->nap[event->buffer] : NULL;
+}
+
+void received_publish(struct nic_function *f, const struct dxp_nic_event *event)
+{
 	slot_write(f->window->received, f->received_index++, event);
+	f->nic->events_new |= 1u << f->index;
+}
+
+void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload)
+{
+	uint8_t *to = received_place(f, event);
+
+	if (!to)
+		return; /* its user broke the ring of buffers, and has been stopped */
+	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
+		memcpy(to, payload, event->bytes);
+	received_publish(f, event);
 }

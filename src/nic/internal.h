@@ -15,22 +15,64 @@ struct nic_region {
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
-	uint32_t uses; /* operations in progress that point into it */
+	uint32_t uses;       /* operations in progress that point into it */
+	uint32_t generation; /* registrations at this index so far */
+	bool revoked;        /* its key opens nothing; free when it has no uses */
 };
 
-/* The region of a key of this function, or NULL. Compares all 32 bits whatever differs. */
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key);
+/* key.c: the next key at this index. */
+uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
+
+/* The region of a key of this function, or NULL. */
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
+
+/* All of one function. */
+void regions_revoke(struct nic *n, uint32_t function);
+bool regions_busy(const struct nic *n, uint32_t function);
+
+/* ---- register mode (area.c, registers.c) ---- */
+
+/* What a function needs for it, from the first entry in its lookup table on. */
+struct nic_registers {
+	struct nic_area areas[NIC_AREAS_MAX];
+	uint32_t area_count;
+
+	/* send: idle, on its way, or put off because something was full */
+	bool sending;               /* its request is in a queue pair */
+	uint64_t again_ns;          /* put off until then; 0: not */
+	uint64_t give_up_ns;        /* from then on a receiver without room is an error */
+	uint32_t pause_ns;          /* next one */
+	uint32_t send_done;         /* own copy */
+	uint16_t found_node;        /* whose address was found last */
+	struct dxp_registers order; /* the registers as they were at GO, up to `send_go` */
+
+	/* receive */
+	uint64_t recv_offset; /* of the area in its region */
+	uint32_t recv_key;
+	uint32_t recv_bytes, recv_used; /* 0: nothing may come */
+	uint32_t recv_go;               /* of the area in force */
+	uint32_t arming;                /* counts areas; never 0 once there was one */
+};
+
+/* Where in which receive area a message goes. */
+struct nic_place {
+	uint32_t arming; /* 0: in none */
+	uint32_t at;
+};
 
 /* ---- requests and their messages (request.c, send.c) ---- */
 struct nic_message;
 
-/* One descriptor being worked on. Pieces of memory are resolved to pointers once, when the doorbell
- * is taken. */
+/* One descriptor being worked on. Pieces of memory are resolved to pointers once: local ones when
+ * the doorbell is taken, remote ones of this NIC when their function is asked. */
 struct nic_piece {
-	uint8_t *base;   /* local; NULL for remote entries */
-	uint64_t offset; /* remote: offset in the peer's region */
+	uint8_t *base; /* NULL for entries of another NIC, and of a receive area */
+	union {
+		uint64_t offset;        /* remote: offset in the peer's region */
+		struct nic_place place; /* remote, of this NIC, with WIRE_KEY_REGISTERS */
+	};
 	uint32_t bytes, key;
-	struct nic_region *region; /* local: held by `uses` */
+	struct nic_region *region; /* of `base`: held by `uses` */
 };
 
 struct nic_request {
@@ -41,11 +83,17 @@ struct nic_request {
 	uint32_t cut;     /* bytes for which messages were made */
 	uint32_t pending; /* messages and reads not finished */
 	bool cut_done;
+	bool registers; /* its end is told there, not in the event ring */
 	int status;
+	uint64_t old; /* atomics: the value before, once they ended well; else 0 */
 	uint16_t local_count, remote_count;
 	uint32_t local_index, local_used, remote_index, remote_used; /* where cutting stands */
 	struct nic_peer *waits;           /* for credit of this peer, or NULL */
 	struct nic_piece *local, *remote; /* both in `pieces` */
+	/* inside this NIC (local.c) */
+	bool admitted;                /* `remote` has pointers, too */
+	struct nic_function *room_of; /* waits for a receive slot of this one, or NULL */
+	uint64_t look_ns, pause_ns;   /* then it looks again; between the last two looks */
 	/* From here on not cleared when a request is used again: the counts above say what is
 	 * valid. */
 	uint8_t immediate[NIC_NAP_BYTES_MAX]; /* what a NAP or CFG write carries */
@@ -54,7 +102,7 @@ struct nic_request {
 
 /* The extension fields of a message, the same in each packet but `addr`. */
 struct nic_fields {
-	uint64_t addr, imm;
+	uint64_t addr, imm, trailer;
 	uint32_t qp_magic, msg_id, key;
 	uint16_t dst_qp;
 	uint8_t dst_function;
@@ -64,7 +112,7 @@ struct nic_fields {
 struct nic_message {
 	struct rltp_message rltp;
 	struct nic_message *next_free;
-	struct nic_request *request; /* NULL for answers */
+	struct nic_request *request; /* NULL for answers, and when its function is gone */
 	struct nic_peer *peer;
 	struct nic_fields fields;
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
@@ -82,20 +130,41 @@ struct nic_queue {
 	struct nic_request *head, *tail;
 	struct nic_request *uncut; /* the first that is not cut whole; those behind it neither */
 	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
+	int32_t left;              /* bytes of its turn among those of its function (turn.c) */
 };
 
 struct nic_function {
+	/* All that is looked at when nothing is to be done. */
 	struct nic *nic;
 	struct dxp_window *window; /* NULL: not open */
 	uint32_t index;
-	uint32_t consumer;   /* own copy: the window's may be scribbled on */
+	uint32_t consumer;    /* own copy: the window's may be scribbled on */
+	uint32_t outstanding; /* requests of all queue pairs */
+	bool stopped;         /* its user broke the rules of the window */
+	uint64_t
+		full_ns; /* no slot for another completion: looked at again then; 0: there is one */
+	uint32_t full_pause_ns; /* between the last two looks */
+	bool counted;           /* a counter changed that the window does not show yet */
+
+	/* turn.c */
+	uint8_t busy;     /* bit i: queue pair i has copies to make and none of its share left */
+	uint8_t turn_qp;  /* whose copies are next */
+	uint32_t weight;  /* 1 .. RLTP_WEIGHT_MAX */
+	uint32_t turn_at; /* the turn of the NIC that `share` is of */
+	int64_t share;    /* bytes it may copy in this turn; negative: copied ahead of it */
+	uint32_t waiters; /* local.c: queue pairs of this NIC that wait for a receive slot here */
+	uint32_t runner;  /* the one that had the last slot while others waited, */
+	uint32_t run;     /* and how many it has had in a row */
+
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
 	uint64_t total_bytes;       /* placed here by PUTs of others */
-	uint32_t received_consumed; /* what the user was last seen to have taken */
+	uint32_t sent_consumed;     /* what the user was last seen to have taken */
+	uint32_t received_consumed; /* likewise */
 	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
 	uint32_t turn;              /* queue pair that is served first next time */
-	bool stopped;               /* its user broke the rules of the window */
+	char label[FABRIC_NAME_BYTES]; /* "": none */
+	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
 	uint32_t buffer_count;      /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
@@ -104,7 +173,9 @@ struct nic_function {
 	uint32_t qp_magic[NIC_QPS_PER_FUNCTION];
 	struct nic_queue queues[NIC_QPS_PER_FUNCTION];
 	struct nic_qp_counters counters[NIC_QPS_PER_FUNCTION];
-	struct bucket limit; /* limit.c; RLTP asks it too */
+	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
+	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
+	struct bucket limit;                 /* limit.c; RLTP asks it too */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -123,14 +194,18 @@ struct rx_record {
 	bool reserved; /* a receive slot is promised: NAP, and PUT with an event */
 	uint32_t bytes;
 	uint32_t packets, packet_count; /* arrived; in total, 0 until the last one has been seen */
-	uint64_t imm;
+	uint64_t imm, trailer;
 	uint32_t src_qp, key;
 	uint64_t addr;
 	uint8_t *held;             /* payload of what is executed in order, until then; owned */
-	struct nic_region *region; /* GET: held by `uses` */
+	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
-		*answer; /* GET, CFG: room for it is taken before the request is accepted */
-	struct wire_get get;
+		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct wire_get get;
+		struct wire_atomic atomic;
+		struct nic_place place; /* PUT with key 0 */
+	};
 };
 
 /* Messages from one peer to one of our queue pairs, executed in the order of their ids. */
@@ -164,7 +239,7 @@ struct tx_stream {
 	struct nic_request *arrived[NIC_STREAM_WINDOW];
 };
 
-/* A GET or CFG request of ours that waits for its answer. */
+/* A GET, ATOMIC or CFG request of ours that waits for its answer. */
 struct nic_read {
 	struct nic_request *request; /* NULL: free */
 	uint32_t id;
@@ -217,6 +292,7 @@ struct nic {
 	struct nic_function functions[NIC_FUNCTIONS];
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
+	uint64_t key_seed[2];
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
@@ -225,19 +301,38 @@ struct nic {
 	struct nic_peer *recent; /* found last, or NULL */
 	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
 	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
-	bool room; /* something ended since doorbells were looked at: what waits may go on */
+	uint64_t look_ns;        /* an event ring of this NIC had no room: look again then; likewise
+				  */
+	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
+	uint32_t turn;           /* of nic_doorbells; wraps */
+	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
+	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
+			*/
+	bool room;     /* something ended since doorbells were looked at: what waits may go on */
 	struct nic_counters counters;
+	uint32_t events_new;  /* bit i: an event of function i was written since nic_wakes */
+	uint32_t events_told; /* wake.c: ... before that, and its user was not looked at behind a
+				 fence yet */
 };
 
 /* nic.c */
 struct nic_peer *peer_of(struct rltp_session *s);
 struct nic_peer *peer_find(struct nic *n, uint16_t node); /* NULL: no such peer */
-/* Its user broke the rules: the function serves nobody any more, and reads why. */
-void function_stop(struct nic_function *f, int status);
 uint32_t stream_index(uint8_t function,
 		      uint16_t qp); /* NIC_STREAMS when there is no such queue pair */
 struct nic_function *stream_function(struct nic *n, uint32_t index);
 void memory_short(struct nic *n); /* what could not go on is tried again before long */
+
+/* function.c */
+static inline bool function_serves(const struct nic_function *f)
+{
+	return f->window && !f->stopped;
+}
+/* Its user broke the rules: the function serves nobody any more, and reads why. What it has under
+ * way is ended by functions_settle, not here: this is called from the midst of it. */
+void function_stop(struct nic_function *f, int status);
+void functions_settle(struct nic *n);
 
 /* pool.c: what is used again and again */
 struct nic_message *message_get(struct nic *n);         /* fresh; NULL when out of memory */
@@ -254,11 +349,16 @@ uint32_t received_used(struct nic_function *f);        /* unread or reserved */
 uint32_t received_unread(struct nic_function *f);
 bool received_room(struct nic_function *f,
 		   bool next); /* next: for the message whose turn it is in its stream */
+bool received_room_beside(struct nic_function *f, uint32_t kept); /* one, and `kept` others */
 void received_reserve(struct nic_function *f);
 void received_unreserve(struct nic_function *f);
 void received_write(struct nic_function *f, struct dxp_nic_event *event, const uint8_t *payload);
+/* The same in two steps: where the payload goes, which may be in *event; NULL: the function was
+ * stopped. */
+uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
+void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
-uint32_t sent_unread(const struct nic_function *f);
+uint32_t sent_unread(struct nic_function *f);
 
 /* buffer.c: NAP buffers */
 void buffers_open(struct nic_function *f);
@@ -269,17 +369,77 @@ bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);
 
+/* access.c: may who asks do that? Enum wire_nack codes, 0: yes. The same for packets and for
+ * functions of this NIC. */
+struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t qp, uint32_t magic);
+uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint64_t offset,
+		      uint64_t bytes, struct nic_region **out);
+/* As registers_reserve. */
+uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+void access_refused(struct nic *n, struct nic_function *f, uint8_t code); /* counts; f or NULL */
+
+/* count.c */
+void counters_publish(struct nic_function *f);
+
+/* turn.c: what is copied inside this NIC, fairly in bytes */
+void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
+bool share_left(struct nic_function *f);
+void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
+void function_turn(struct nic_function *f);
+
+/* room.c: receive slots for functions of this NIC */
+bool room_now(struct nic_function *t); /* one is free, and nobody waits for it */
+/* One for this request; false: it waits for one from now on. */
+bool room_take(struct nic_request *r, struct nic_function *t);
+void room_unwait(struct nic_request *r); /* it does not wait, or no more */
+
+/* local.c: operations between functions of this NIC */
+bool local_node(const struct nic *n, uint16_t node);
+/* A NAP that can be delivered at once, straight from its slot; false: nothing has happened. */
+bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+/* Works on a request while *left, which what it copies is taken from, is positive. When `cut_done`
+ * says so it has ended; else it wants more, or waits. */
+void local_advance(struct nic_request *r, int64_t *left);
+void local_release(struct nic_request *r);                      /* the target's memory */
+void local_forget(struct nic *n, const struct nic_function *t); /* it is going, and its memory */
+
+/* area.c: bytes [vaddr, vaddr + bytes) of the function's device are those of its region `key` from
+ * `offset` on. All must lie in one area, else DXP_ENOENT. The function has a table. */
+int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+	      uint64_t *offset);
+
+/* registers.c; but for registers_sent, of a function that is open */
+void registers_turn(struct nic_function *f); /* these two: it has a table */
+bool registers_ready(const struct nic_function *f);
+void registers_sent(struct nic_function *f, int status); /* the request of the send ended */
+/* Room for a PUT with key 0, kept for good. DXP_EACCESS: the function has no register mode;
+ * DXP_EBUSY: no area, or none left of it; DXP_ERANGE: more than the whole area. */
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out);
+/* Where the message's first byte goes; NULL: its device has taken that area back, or its memory is
+ * gone. Asked anew for each piece. */
+uint8_t *registers_place(struct nic_function *f, const struct nic_place *place);
+
 /* request.c */
 void request_queue(struct nic_request *r);
 void request_finished(struct nic_request *r, int status); /* one message or read of it ended */
+void request_give_up(struct nic_request *r, int status);  /* what was not done yet is not done */
 void queues_advance(struct nic_function *f);
+void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left);
 void requests_fail(struct nic *n, uint16_t node, int status); /* what was not sent yet */
+void requests_drop(struct nic_function *f); /* all, and without a word; no message is of them */
 
 /* send.c: RLTP's questions about our messages */
 void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t bytes,
 		  struct rltp_packet *out);
 void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void message_post(struct nic_message *m);
+/* Takes it back: nobody is told of its end, and no memory of its is looked at again. */
+void message_withdraw(struct nic_message *m);
+/* Why the peer gave up an answer, from the key of its RESYNC. */
+int answer_status(uint32_t key);
 
 /* receive.c, stream.c: what arrives */
 struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const struct wire_header *h,
@@ -294,6 +454,8 @@ void rx_stream_run(struct rx_stream *stream);
 void record_enter(struct rx_stream *stream, struct rx_record *r, enum record_state state);
 /* Gives back what a record holds; after it was executed, or in its place. */
 void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed);
+/* The message is over and has no effect. Counted: it uses a credit, and none was used yet. */
+void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted);
 /* Message `id` ended; `arrived` is the request that ends when it is its turn too, or NULL. */
 void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrived);
 void peer_streams_fail(struct nic_peer *p,
@@ -315,13 +477,16 @@ void credit_granted(void *user, struct rltp_session *s, const struct wire_credit
 uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_entry *out,
 		      uint32_t count);
 
-/* read.c: GET and CFG, both sides */
+/* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
+void reads_forget(struct nic_peer *p, const struct nic_function *f); /* their answers go nowhere */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, struct rx_record *record);
+void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
+void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: created, its functions opened, its peers known, and the way between windows,
- * engines and RLTP. */
+/* The NIC as a whole: created, its peers known, and the way between windows, engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -82,10 +81,13 @@ int nic_create(const struct nic_options *options, struct nic **out)
 		n->options.receive_slots = NIC_EVENTS;
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
+	n->turn = 1; /* nobody has copied in the last one */
+	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
 		n->functions[i].index = i;
+		n->functions[i].weight = 1;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
 	if (!n->regions || endpoint_create(n) != DXP_OK) {
@@ -119,8 +121,10 @@ void nic_destroy(struct nic *n)
 	if (!n)
 		return;
 	peers_free(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++)
+	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		requests_free(&n->functions[i]);
+		free(n->functions[i].registers);
+	}
 	pools_free(n);
 	rltp_endpoint_destroy(n->endpoint);
 	free(n->regions);
@@ -136,40 +140,12 @@ void nic_node_set(struct nic *n, uint16_t node)
 			dxp_store_release(&n->functions[i].window->node, node);
 }
 
-int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
-{
-	if (function >= NIC_FUNCTIONS)
-		return DXP_EINVAL;
-	struct nic_function *f = &n->functions[function];
-	if (f->window)
-		return DXP_EEXIST;
-	f->window = w;
-	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
-	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
-		if (f->qp_magic[q] == 0)
-			f->qp_magic[q] = 1; /* 0 stands in answers */
-	buffers_open(f);
-	w->magic = DXP_WINDOW_MAGIC;
-	w->version = DXP_WINDOW_VERSION;
-	w->bytes = sizeof(*w);
-	w->function = function;
-	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
-	dxp_store_release(&w->node, n->options.node);
-	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
-	return DXP_OK;
-}
-
-void function_stop(struct nic_function *f, int status)
-{
-	f->stopped = true;
-	dxp_store_release(&f->window->error, (uint32_t)-status);
-	dxp_store_release(&f->window->state, DXP_FUNCTION_STOPPED);
-}
-
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 {
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
 		return DXP_EINVAL;
+	n->functions[function].weight = weight;
+	turn_weights(n);
 	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }
@@ -230,7 +206,10 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns)
 {
 	n->now_ns = now_ns;
-	return rltp_endpoint_receive(n->endpoint, arrival, now_ns);
+	int status = rltp_endpoint_receive(n->endpoint, arrival, now_ns);
+	if (n->stops)
+		functions_settle(n);
+	return status;
 }
 
 uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
@@ -239,16 +218,27 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 
 	n->now_ns = now_ns;
 	n->room = false;
-	n->retry_ns = UINT64_MAX;
+	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
+	turn_begin(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[i];
-		if (!f->window)
+		if (!function_serves(f))
 			continue;
 		if (f->waiting)
 			credits_turn(f);
+		if (f->registers)
+			registers_turn(f);
 		taken += doorbells_take(f);
-		queues_advance(f);
+		if (f->outstanding > 0) {
+			queues_advance(f);
+			function_turn(f);
+		}
 	}
+	if (n->stops)
+		functions_settle(n);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].counted && n->functions[i].window)
+			counters_publish(&n->functions[i]);
 	return taken;
 }
 
@@ -262,7 +252,10 @@ uint64_t nic_deadline(const struct nic *n)
 {
 	/* nic_send may have ended a session, and what waited for room behind its requests is not in
 	 * RLTP's hands yet. */
-	return n->room ? 0 : min_u64(n->retry_ns, rltp_endpoint_deadline(n->endpoint));
+	if (n->room)
+		return 0;
+	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);
+	return own_ns == 0 ? 0 : min_u64(own_ns, rltp_endpoint_deadline(n->endpoint));
 }
 
 const struct nic_counters *nic_counters(const struct nic *n)

@@ -54,7 +54,7 @@ struct nic_counters {
 	uint64_t magic_reject, key_reject, bounds_reject, rights_reject, type_reject;
 	uint64_t receiver_busy; /* refused because the receive ring or a table was full */
 	uint64_t naps_sent, naps_received, puts_sent, puts_received, gets_sent, gets_received,
-		cfg_sent, cfg_received;
+		atomics_sent, atomics_received, cfg_sent, cfg_received;
 };
 
 /* Of one queue pair. All counts wrap. */
@@ -89,6 +89,22 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 bool nic_function_idle(const struct nic *n,
 		       uint32_t function); /* closed, and nothing points there */
 
+/* 0: free; CLOSED: closed, and not idle yet. */
+enum dxp_function_state nic_function_state(const struct nic *n, uint32_t function);
+
+/* As it was opened; NULL: it is not open. */
+const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function);
+
+/* How others of this NIC find an open function, unique among them; ends with it. DXP_EEXIST:
+ * another one is called so. */
+int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES]);
+const char *nic_function_label_of(const struct nic *n, uint32_t function); /* "": none */
+/* NIC_FUNCTIONS: none is called so. */
+uint32_t nic_function_labelled(const struct nic *n, const char *label);
+
+/* Of an open function, from memory that its user cannot change; 0: there is none. */
+uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
+
 /* The function's share of what this NIC moves, 1 .. 64 against the weights of the other functions,
  * whomever they send to; 1 at first. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
@@ -100,8 +116,8 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 void nic_function_counters(const struct nic *n, uint32_t function,
 			   struct dxp_function_counters *out);
 
-/* Bit i: the user of function i sleeps and there is an event for it. Asked after each turn; forgets
- * what it told. */
+/* Bit i: the user of function i sleeps (`user_waits`) and there is an event for it, or its end.
+ * Asked after each turn; each sleep is told once. */
 uint32_t nic_wakes(struct nic *n);
 
 /* The engine is about to sleep: every open window says so. False when somebody has rung meanwhile:
@@ -131,13 +147,16 @@ int nic_region_revoke(struct nic *n, uint32_t key);
 bool nic_region_busy(const struct nic *n, uint32_t key);
 
 /* Register mode's lookup table (P-01): bytes [vaddr, vaddr + bytes) of the function's device are
- * bytes [offset, ...) of its region `key`. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are
- * there. */
+ * bytes [offset, ...) of its region `key`. From the first entry on the function's registers are
+ * served; an entry goes with its key. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are there;
+ * DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: no key of this function; DXP_ERANGE: outside
+ * its region; DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;
 };
 int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area);
+/* Those whose key lives, up to `count`; returns how many. */
 uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count);
 
 /* Peers, from the node table; as the endpoint's. */

@@ -53,11 +53,14 @@ struct nic_request *request_get(struct nic *n)
 		return NULL;
 	/* One by one, as above; `head` is about to be copied. */
 	r->total = r->cut = r->pending = 0;
-	r->cut_done = false;
+	r->cut_done = r->registers = false;
 	r->status = 0;
+	r->old = 0;
 	r->local_count = r->remote_count = 0;
 	r->local_index = r->local_used = r->remote_index = r->remote_used = 0;
 	r->waits = NULL;
+	r->admitted = false;
+	r->room_of = NULL;
 	r->local = r->remote = r->pieces;
 	return r;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET and CFG, both sides. The asking side keeps one entry per request until its answer is
+/* GET, ATOMIC and CFG, both sides. The asking side keeps one entry per request until its answer is
  * complete; the answering side turns a request into a message of its own (C-19, C-21, C-32). The
  * number of requests outstanding is bounded by the asking side, so the answering side always has
  * room and nothing can lock (C-22). */
@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/place.h"
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 uint32_t reads_max(const struct nic *n)
@@ -77,14 +78,15 @@ void reads_fail(struct nic_peer *p, int status)
 			read_finish(p, &p->work->reads[i], status);
 }
 
-static int status_of_code(uint32_t code)
+void reads_forget(struct nic_peer *p, const struct nic_function *f)
 {
-	switch (code) {
-	case 0: return DXP_OK;
-	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
-	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
-	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
-	default: return DXP_EUNSUPPORTED;
+	for (uint32_t i = 0; p->work && p->work->reads && i < NIC_READS_MAX; i++) {
+		struct nic_read *r = &p->work->reads[i];
+		if (!r->request || r->request->function != f)
+			continue;
+		*r = (struct nic_read){0};
+		p->work->read_count--;
+		p->session->awaited--;
 	}
 }
 
@@ -99,14 +101,25 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 /* How an answer to CFG ends its request; values are stored only when all is right. */
 static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
-	int status = status_of_code(h->key);
-
-	if (status != DXP_OK)
-		return status;
+	if (h->key != 0)
+		return rltp_status_of_nack(h->key);
 	if (h->payload_bytes != r->bytes)
 		return DXP_EMALFORMED;
 	if (r->to)
 		registers_store(r->to, payload, h->payload_bytes);
+	return DXP_OK;
+}
+
+/* The value before, in the completion and where the user wants it besides. */
+static int old_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
+{
+	if (h->key != 0)
+		return rltp_status_of_nack(h->key);
+	if (h->payload_bytes != WIRE_ATOMIC_OLD)
+		return DXP_EMALFORMED;
+	r->request->old = get_be64(payload);
+	if (r->to)
+		memcpy(r->to, &r->request->old, sizeof(r->request->old));
 	return DXP_OK;
 }
 
@@ -118,7 +131,9 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 	if (!r || r->type != h->type)
 		return; /* the request was given up in the meantime */
 	if (h->type != WIRE_GET_RSP) {
-		read_finish(p, r, registers_take(r, h, payload));
+		read_finish(p, r,
+			    h->type == WIRE_ATOMIC_RSP ? old_take(r, h, payload)
+						       : registers_take(r, h, payload));
 		return;
 	}
 	if (h->addr > r->bytes || h->payload_bytes > r->bytes - h->addr ||
@@ -162,6 +177,39 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	m->fields.addr = record->get.reply_addr;
 	m->fields.key = record->get.reply_key;
 	m->fields.msg_id = record->get.reply_msg_id;
+	message_post(m);
+}
+
+void answer_refuse(struct nic_peer *p, struct rx_record *record)
+{
+	uint8_t type = record->type == WIRE_GET_REQ  ? WIRE_GET_RSP
+		       : record->type == WIRE_ATOMIC ? WIRE_ATOMIC_RSP
+						     : WIRE_CFG_RD_RSP;
+	struct nic_message *m = answer_take(p, record, type, RLTP_FLOW_CONTROL);
+
+	m->fields.msg_id = type == WIRE_GET_RSP      ? record->get.reply_msg_id
+			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
+						     : record->key;
+	message_post(m);
+	message_withdraw(m);
+}
+
+void atomic_answer(struct nic_peer *p, struct rx_record *record)
+{
+	const struct wire_atomic *a = &record->atomic;
+	struct nic_message *m = answer_take(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
+	uint64_t old = 0;
+	/* Operation and alignment were checked before; it fails only if others hardly let go of the
+	 * bytes. */
+	int status = atomic_execute(a->op, record->region->base + record->addr, a->operand, a->swap,
+				    &old);
+
+	m->fields.msg_id = a->reply_msg_id;
+	m->fields.addr = record->addr;
+	m->fields.key = status == DXP_OK ? 0 : WIRE_NACK_RESOURCE;
+	m->rltp.bytes = status == DXP_OK ? WIRE_ATOMIC_OLD : 0;
+	put_be64(m->small, old);
+	m->data = m->small;
 	message_post(m);
 }
 

@@ -9,17 +9,12 @@
 
 #include "base/bytes.h"
 #include "base/place.h"
+#include "nic/atomic.h"
 #include "nic/internal.h"
 
 #define ACCEPTED      ((struct rltp_verdict){0, 0})
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
-
-static struct rltp_verdict not_ready(struct nic *n)
-{
-	n->counters.receiver_busy++;
-	return NOT_READY;
-}
 
 /* Where in its message the payload of this packet starts: packets but the last are of equal size.
  * False when it would not lie inside the message. */
@@ -36,40 +31,44 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
-	struct nic_region *region = region_find(n, function, key);
-
-	if (!region) {
-		n->counters.key_reject++;
-		return REFUSED(WIRE_NACK_KEY);
-	}
-	if (!(region->rights & right)) {
-		n->counters.rights_reject++;
-		return REFUSED(WIRE_NACK_RIGHTS);
-	}
-	if (offset > region->bytes || bytes > region->bytes - offset) {
-		n->counters.bounds_reject++;
-		return REFUSED(WIRE_NACK_BOUNDS);
-	}
-	*out = region;
-	return ACCEPTED;
+	return REFUSED(access_region(&n->functions[function], key, right, offset, bytes, out));
 }
 
-/* Every packet of a PUT is checked for the whole message, so that of one that does not fit nothing
- * is ever written. */
-static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
-				     const struct wire_header *h, const uint8_t *payload)
+/* Where the payload of a PUT goes. Every packet is checked for the whole message, so that of one
+ * that does not fit nothing is ever written. */
+static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
+				    const struct rx_record *r, const struct wire_header *h,
+				    uint64_t offset, uint8_t **to)
 {
 	struct nic_region *region;
-	uint64_t offset;
 
-	if (!payload_offset(h, &offset) || offset > h->addr)
+	if (h->key == WIRE_KEY_REGISTERS) {
+		uint8_t *base = registers_place(f, &r->place);
+		*to = base + offset;
+		return base ? ACCEPTED : REFUSED(WIRE_NACK_RESOURCE);
+	}
+	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, f->index, h->key, NIC_REMOTE_WRITE,
 						   h->addr - offset, h->msg_bytes, &region);
+	if (verdict.code == 0)
+		*to = region->base + h->addr;
+	return verdict;
+}
+
+static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
+				     const struct rx_record *r, const struct wire_header *h,
+				     const uint8_t *payload)
+{
+	uint64_t offset;
+	uint8_t *to;
+
+	if (!payload_offset(h, &offset))
+		return REFUSED(WIRE_NACK_BOUNDS);
+	struct rltp_verdict verdict = put_find(n, f, r, h, offset, &to);
 	if (verdict.code != 0)
 		return verdict;
-	place(region->base + h->addr, payload, h->payload_bytes,
-	      h->msg_bytes - offset - h->payload_bytes);
+	place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
 	f->total_bytes += h->payload_bytes;
 	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
 	return ACCEPTED;
@@ -112,7 +111,33 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (verdict.code != 0)
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
-		return not_ready(n);
+		return NOT_READY;
+	region->uses++;
+	r->region = region;
+	return ACCEPTED;
+}
+
+/* What is executed is what was checked here: the operation is known, its 8 bytes are aligned and in
+ * a region that stays until then. */
+static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
+					const struct wire_header *h, const uint8_t *payload,
+					bool next)
+{
+	struct nic *n = peer_nic(p);
+	struct nic_region *region;
+
+	if (wire_atomic_decode(payload, h->payload_bytes, &r->atomic) != DXP_OK)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	struct rltp_verdict verdict = region_check(n, h->dst_function, h->key, NIC_REMOTE_ATOMIC,
+						   h->addr, sizeof(uint64_t), &region);
+	if (verdict.code != 0)
+		return verdict;
+	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0)
+		return REFUSED(WIRE_NACK_BOUNDS);
+	if (!atomic_known(r->atomic.op))
+		return REFUSED(WIRE_NACK_UNSUPPORTED);
+	if (!answer_reserve(p, r, next, false))
+		return NOT_READY;
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
@@ -139,7 +164,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return not_ready(n); /* record_clear frees what was had */
+		return NOT_READY; /* record_clear frees what was had */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -147,6 +172,24 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 static bool raises_event(const struct wire_header *h)
 {
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
+}
+
+/* Messages get their places in a receive area in the order in which their sender posted them. */
+static bool all_begun(const struct rx_stream *stream, uint32_t id)
+{
+	for (uint32_t i = stream->next; i != id; i++)
+		if (stream->records[i % NIC_STREAM_WINDOW].state == RECORD_EMPTY)
+			return false;
+	return true;
+}
+
+static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f,
+					   struct rx_stream *stream, const struct wire_header *h,
+					   struct nic_place *out)
+{
+	if (f->registers && !all_begun(stream, h->msg_id))
+		return NOT_READY;
+	return REFUSED(access_registers(f, h->msg_bytes, out));
 }
 
 /* What a message needs before its first packet is taken. A sender that goes beyond its credit waits
@@ -160,13 +203,18 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 	if (h->type == WIRE_NAP && h->msg_bytes > NIC_NAP_BYTES_MAX)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (event && (!credit_left(stream) || !received_room(f, h->msg_id == stream->next)))
-		return not_ready(n);
+		return NOT_READY;
 	struct rx_record fresh = {.type = h->type, .bytes = h->msg_bytes, .reserved = event};
 	if (h->type == WIRE_NAP) {
 		fresh.src_qp = h->key;
 		fresh.held = buffer_get(n, h->msg_bytes);
 		if (!fresh.held)
-			return not_ready(n);
+			return NOT_READY;
+	}
+	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS) {
+		struct rltp_verdict verdict = registers_begin(n, f, stream, h, &fresh.place);
+		if (verdict.code != 0)
+			return verdict;
 	}
 	if (event)
 		received_reserve(f);
@@ -204,8 +252,9 @@ static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_reco
 
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
-	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), h, payload);
+	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), r, h, payload);
 	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
+	case WIRE_ATOMIC: return atomic_check(p, r, h, payload, next);
 	default: return cfg_check(p, r, h, payload, next);
 	}
 }
@@ -216,6 +265,8 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 	r->packets++;
 	if (h->flags & WIRE_FLAG_IMM)
 		r->imm = h->imm;
+	if (h->flags & WIRE_FLAG_TRAILER)
+		r->trailer = h->trailer;
 	if (h->flags & WIRE_FLAG_LAST)
 		r->packet_count = h->sub + 1;
 	return r->packets == r->packet_count;
@@ -227,10 +278,12 @@ static void counters_note(struct nic *n, struct nic_function *f, const struct wi
 
 	c->received_messages++;
 	c->received_bytes += h->msg_bytes;
+	f->counted = true;
 	switch (h->type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
 	case WIRE_GET_REQ: n->counters.gets_received++; break;
+	case WIRE_ATOMIC: n->counters.atomics_received++; break;
 	default: n->counters.cfg_received++;
 	}
 }
@@ -241,6 +294,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
 	struct dxp_nic_event event = {
+		.context = h->trailer,
 		.imm = h->imm,
 		.bytes = h->msg_bytes,
 		.qp = (uint8_t)h->dst_qp,
@@ -261,6 +315,17 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	return true;
 }
 
+/* A message for the receive registers that was refused is over: what comes of it later could find
+ * room. */
+static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
+			   const struct wire_header *h, uint8_t code, bool fresh)
+{
+	if (h->type == WIRE_PUT && h->key == WIRE_KEY_REGISTERS && code != WIRE_NACK_RNR)
+		record_abort(stream, r, fresh && raises_event(h));
+	else if (fresh)
+		record_clear(stream, r, false);
+}
+
 /* The record of a message of which something may be here already. */
 static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
 				       struct rx_stream *stream, struct rx_record *r,
@@ -274,12 +339,10 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 		verdict = record_begin(n, f, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
-	if (verdict.code != 0)
-		return verdict;
-	verdict = payload_take(stream, r, h, payload);
+	if (verdict.code == 0)
+		verdict = payload_take(stream, r, h, payload);
 	if (verdict.code != 0) {
-		if (fresh)
-			record_clear(stream, r, false);
+		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;
 	}
 	if (fresh && r->reserved)
@@ -294,19 +357,14 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	return ACCEPTED;
 }
 
-/* The queue pair exists; does the packet know its magic, and is there room for it? */
+/* The packet may address this queue pair; is there room for it? */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
-	struct nic *n = peer_nic(p);
-
-	if ((f->qp_magic[h->dst_qp] ^ h->qp_magic) != 0) {
-		n->counters.magic_reject++;
-		return REFUSED(WIRE_NACK_MAGIC);
-	}
 	struct rx_stream *stream = rx_stream_get(p, stream_index(h->dst_function, h->dst_qp));
+
 	if (!stream)
-		return not_ready(n);
+		return NOT_READY;
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
@@ -324,15 +382,15 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 					   const uint8_t *payload)
 {
 	struct nic *n = peer_nic(p);
+	struct nic_function *f = access_function(n, h->dst_function, h->dst_qp, h->qp_magic);
 
-	if (stream_index(h->dst_function, h->dst_qp) == NIC_STREAMS ||
-	    !n->functions[h->dst_function].window || n->functions[h->dst_function].stopped) {
-		n->counters.magic_reject++;
+	if (!f)
 		return REFUSED(WIRE_NACK_MAGIC);
-	}
-	struct nic_function *f = &n->functions[h->dst_function];
 	struct rltp_verdict verdict = message_receive(p, f, h, payload);
-	f->counters[h->dst_qp].refused += verdict.code != 0;
+	if (verdict.code != 0) {
+		f->counters[h->dst_qp].refused++;
+		access_refused(n, f, verdict.code);
+	}
 	return verdict;
 }
 
@@ -346,9 +404,11 @@ struct rltp_verdict packet_deliver(void *user, struct rltp_session *s, const str
 	case WIRE_NAP:
 	case WIRE_PUT:
 	case WIRE_GET_REQ:
+	case WIRE_ATOMIC:
 	case WIRE_CFG_RD:
 	case WIRE_CFG_WR: return request_receive(p, h, payload);
 	case WIRE_GET_RSP:
+	case WIRE_ATOMIC_RSP:
 	case WIRE_CFG_RD_RSP:
 	case WIRE_CFG_WR_RSP: answer_receive(p, h, payload); return ACCEPTED;
 	default: n->counters.type_reject++; return REFUSED(WIRE_NACK_UNSUPPORTED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions and their keys: 12 bits of index, 20 random bits drawn anew at each registration,
- * so that a key of a region that is gone is worthless. */
+/* Memory regions, found by their keys. A region whose key was revoked opens to nobody, and its
+ * place is free when nothing points into it any more. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -9,53 +9,92 @@
 
 #define INDEX_MASK (NIC_REGIONS_MAX - 1)
 
-static uint32_t key_draw(struct nic *n, uint32_t index)
-{
-	uint32_t random;
+#define RIGHTS_ALL (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
 
-	n->options.entropy(n->options.entropy_context, &random, sizeof(random));
-	uint32_t key = (random & ~(uint32_t)INDEX_MASK) | index;
-	return key ? key : NIC_REGIONS_MAX; /* 0 means free */
+static bool region_free(const struct nic_region *r)
+{
+	return r->key == 0 || (r->revoked && r->uses == 0);
 }
 
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key)
 {
-	if (function >= NIC_FUNCTIONS || !base || bytes == 0 ||
+	if (function >= NIC_FUNCTIONS || !base || bytes == 0 || rights & ~(uint32_t)RIGHTS_ALL ||
 	    (uintptr_t)base + bytes < (uintptr_t)base)
 		return DXP_EINVAL;
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++) {
 		uint32_t index = (n->region_hint + i) & INDEX_MASK;
 		struct nic_region *r = &n->regions[index];
-		if (r->key)
+		if (!region_free(r))
 			continue;
 		*r = (struct nic_region){.base = base,
 					 .bytes = bytes,
 					 .function = function,
 					 .rights = rights,
-					 .key = key_draw(n, index)};
+					 .generation = r->generation};
+		*key = r->key = key_next(n, index, &r->generation);
 		n->region_hint = index + 1;
-		*key = r->key;
 		return DXP_OK;
 	}
 	return DXP_EBUSY;
 }
 
-int nic_region_deregister(struct nic *n, uint32_t key)
+/* The region of this key, or NULL. How long that takes says nothing about the key: all bits are
+ * compared whatever differs, and what is looked up by is the index, which is no secret. */
+static struct nic_region *region_of(const struct nic *n, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
 
-	if (key == 0 || r->key != key)
+	return key != 0 && ((r->key ^ key) | r->revoked) == 0 ? r : NULL;
+}
+
+int nic_region_deregister(struct nic *n, uint32_t key)
+{
+	struct nic_region *r = region_of(n, key);
+
+	if (!r)
 		return DXP_ENOENT;
 	if (r->uses > 0)
 		return DXP_EBUSY;
-	*r = (struct nic_region){0};
+	*r = (struct nic_region){.generation = r->generation};
 	return DXP_OK;
 }
 
-struct nic_region *region_find(struct nic *n, uint32_t function, uint32_t key)
+int nic_region_revoke(struct nic *n, uint32_t key)
 {
-	struct nic_region *r = &n->regions[key & INDEX_MASK];
+	struct nic_region *r = region_of(n, key);
 
-	return key != 0 && ((r->key ^ key) | (r->function ^ function)) == 0 ? r : NULL;
+	if (!r)
+		return DXP_ENOENT;
+	r->revoked = true;
+	return DXP_OK;
+}
+
+bool nic_region_busy(const struct nic *n, uint32_t key)
+{
+	const struct nic_region *r = &n->regions[key & INDEX_MASK];
+
+	return key != 0 && r->key == key && r->uses > 0;
+}
+
+struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key)
+{
+	struct nic_region *r = region_of(n, key);
+
+	return r && r->function == function ? r : NULL;
+}
+
+void regions_revoke(struct nic *n, uint32_t function)
+{
+	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++)
+		if (n->regions[i].key && n->regions[i].function == function)
+			n->regions[i].revoked = true;
+}
+
+bool regions_busy(const struct nic *n, uint32_t function)
+{
+	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++)
+		if (n->regions[i].function == function && n->regions[i].uses > 0)
+			return true;
+	return false;
 }

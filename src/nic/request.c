@@ -15,6 +15,7 @@ static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
 		r->local[i].region->uses--;
+	local_release(r);
 	request_put(n, r);
 }
 
@@ -35,6 +36,7 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 		struct nic_request *r = q->head;
 		struct dxp_nic_event event = {
 			.context = r->head.context,
+			.imm = r->old,
 			.bytes = r->total,
 			.qp = r->head.qp,
 			.node = r->head.dst_node,
@@ -43,13 +45,20 @@ static void queue_complete(struct nic_function *f, struct nic_queue *q)
 			.status = (int8_t)r->status,
 		};
 		q->head = r->next;
-		if (!q->head)
+		if (!q->head) {
 			q->tail = NULL;
+			f->busy &= (uint8_t) ~(1u << r->head.qp);
+		}
 		if (q->uncut == r)
 			q->uncut = q->head;
 		q->outstanding--;
+		f->outstanding--;
+		f->counted = true;
 		completion_count(&f->counters[r->head.qp], r);
-		sent_write(f, &event);
+		if (r->registers)
+			registers_sent(f, r->status);
+		else
+			sent_write(f, &event);
 		request_free(f->nic, r);
 	}
 }
@@ -67,14 +76,17 @@ void request_queue(struct nic_request *r)
 	if (!q->uncut)
 		q->uncut = r;
 	q->outstanding++;
+	r->function->outstanding++;
 }
 
-static void request_fail(struct nic_request *r, int status)
+void request_give_up(struct nic_request *r, int status)
 {
 	if (r->status == DXP_OK)
 		r->status = status;
 	r->cut_done = true;
 	credit_unwait(r);
+	room_unwait(r);
+	local_release(r);
 }
 
 void request_finished(struct nic_request *r, int status)
@@ -83,7 +95,7 @@ void request_finished(struct nic_request *r, int status)
 	r->pending--;
 	r->function->nic->room = true;
 	if (status != DXP_OK)
-		request_fail(r, status); /* what was not cut yet is not sent */
+		request_give_up(r, status); /* what was not cut yet is not sent */
 	if (r->cut_done && r->pending == 0)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
@@ -133,6 +145,13 @@ static void message_commit(struct nic_message *m)
 	message_post(m);
 }
 
+static void trailer_add(struct nic_message *m)
+{
+	m->fields.trailer = m->request->head.trailer;
+	if (m->fields.trailer)
+		m->rltp.flags |= WIRE_FLAG_TRAILER;
+}
+
 static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 {
 	struct nic_message *m = message_begin(r, p, WIRE_NAP, true);
@@ -147,6 +166,7 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	m->data = r->immediate; /* the request outlives its messages */
 	m->rltp.bytes = r->total;
 	m->rltp.flags = r->head.imm ? WIRE_FLAG_IMM | WIRE_FLAG_SOL : WIRE_FLAG_SOL;
+	trailer_add(m);
 	m->fields.key = (uint32_t)(r->function->index << 8 | r->head.qp);
 	r->cut_done = true;
 	peer_nic(p)->counters.naps_sent++;
@@ -201,15 +221,17 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	m->fields.addr = r->remote[r->remote_index].offset + r->remote_used;
 	m->fields.key = r->remote[r->remote_index].key;
 	request_consume(r, bytes);
-	if (event)
+	if (event) {
 		m->rltp.flags = WIRE_FLAG_SOL | WIRE_FLAG_IMM;
+		trailer_add(m);
+	}
 	peer_nic(p)->counters.puts_sent += r->cut_done;
 	message_commit(m);
 	return true;
 }
 
-/* The part that GET and CFG requests share: an entry in the table of reads that waits for the
- * answer. */
+/* The part that GET, ATOMIC and CFG requests share: an entry in the table of reads that waits for
+ * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
 {
@@ -260,6 +282,32 @@ static bool get_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
+static bool atomic_cut(struct nic_request *r, struct nic_peer *p)
+{
+	struct nic_read *read;
+	struct nic_message *m = read_message_begin(r, p, WIRE_ATOMIC, &read);
+
+	if (!m)
+		return false;
+	struct wire_atomic atomic = {
+		.op = r->head.op,
+		.reply_msg_id = read->id,
+		.operand = r->head.imm,
+		.swap = r->head.op == DXP_OP_COMPARE_SWAP ? r->head.trailer : 0,
+	};
+	read->type = WIRE_ATOMIC_RSP;
+	read->to = r->local_count > 0 ? r->local[0].base : NULL;
+	wire_atomic_encode(&atomic, m->small);
+	m->data = m->small;
+	m->rltp.bytes = WIRE_ATOMIC_BYTES;
+	m->fields.addr = r->remote[0].offset;
+	m->fields.key = r->remote[0].key;
+	r->cut_done = true;
+	peer_nic(p)->counters.atomics_sent++;
+	read_message_commit(m, read);
+	return true;
+}
+
 static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 {
 	bool writing = r->head.op == DXP_OP_CFG_WRITE;
@@ -290,39 +338,45 @@ static bool cfg_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-static void request_advance(struct nic_request *r)
+static void request_advance(struct nic_request *r, int64_t *left)
 {
 	bool more = true;
 
 	if (stream_index(r->head.dst_function, r->head.dst_qp) == NIC_STREAMS) {
-		request_fail(r, DXP_EINVAL);
+		request_give_up(r, DXP_EINVAL);
+		return;
+	}
+	if (local_node(r->function->nic, r->head.dst_node)) {
+		local_advance(r, left);
 		return;
 	}
 	while (!r->cut_done && more) {
 		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
-			request_fail(r, DXP_ENOENT);
+			request_give_up(r, DXP_ENOENT);
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			request_fail(r, DXP_EACCESS); /* none is 0: it marks answers */
+			request_give_up(r, DXP_EACCESS); /* none is 0: it marks answers */
 			return;
 		}
 		switch (r->head.op) {
 		case DXP_OP_NAP: more = nap_cut(r, p); break;
 		case DXP_OP_PUT: more = put_cut(r, p); break;
 		case DXP_OP_GET: more = get_cut(r, p); break;
-		default: more = cfg_cut(r, p);
+		case DXP_OP_CFG_READ:
+		case DXP_OP_CFG_WRITE: more = cfg_cut(r, p); break;
+		default: more = atomic_cut(r, p);
 		}
 	}
 }
 
 /* A request that cannot be cut whole holds back those behind it: their order is promised. */
-static void queue_advance(struct nic_function *f, struct nic_queue *q)
+void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
 		if (!q->uncut->cut_done)
-			request_advance(q->uncut);
+			request_advance(q->uncut, left);
 		if (!q->uncut->cut_done)
 			break;
 		q->uncut = q->uncut->next;
@@ -336,8 +390,10 @@ void queues_advance(struct nic_function *f)
 	 * the same. */
 	uint32_t turn = f->turn++;
 
-	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++)
-		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION]);
+	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
+		int64_t left = 0; /* copies wait for function_turn */
+		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION], &left);
+	}
 }
 
 void requests_fail(struct nic *n, uint16_t node, int status)
@@ -347,8 +403,25 @@ void requests_fail(struct nic *n, uint16_t node, int status)
 		struct nic_queue *q = &f->queues[i % NIC_QPS_PER_FUNCTION];
 		for (struct nic_request *r = q->uncut; r; r = r->next)
 			if (!r->cut_done && r->head.dst_node == node)
-				request_fail(r, status);
+				request_give_up(r, status);
 		if (q->uncut)
 			queue_complete(f, q);
 	}
+}
+
+void requests_drop(struct nic_function *f)
+{
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
+		for (struct nic_request *r = f->queues[q].head, *next; r; r = next) {
+			next = r->next;
+			credit_unwait(r);
+			room_unwait(r);
+			f->counters[q].failed++;
+			request_free(f->nic, r);
+		}
+		f->queues[q] = (struct nic_queue){0};
+	}
+	f->outstanding = 0;
+	f->busy = 0;
+	f->counted = true;
 }

@@ -46,7 +46,10 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	h->msg_id = m->fields.msg_id;
 	h->addr = m->fields.addr + offset;
 	h->key = m->fields.key;
+	if (rltp->status != DXP_OK && !m->stream)
+		h->key = rltp->status == DXP_ECLOSED ? WIRE_NACK_CLOSING : 0;
 	h->imm = m->fields.imm;
+	h->trailer = m->fields.trailer;
 	out->slice_count = 0;
 	if (bytes == 0)
 		return;
@@ -71,11 +74,28 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->region)
 		m->region->uses--;
-	if (!r)
+	if (!m->stream)
 		m->peer->work->answers--;
 	else if (status != DXP_OK && m->read_id)
 		read_cancel(m->peer, m->read_id, status);
 	message_put(n, m);
 	if (r && !ordered)
 		request_finished(r, status);
+}
+
+int answer_status(uint32_t key)
+{
+	return key == WIRE_NACK_CLOSING ? DXP_ECLOSED : DXP_EPATH;
+}
+
+void message_withdraw(struct nic_message *m)
+{
+	m->request = NULL;
+	m->read_id = 0;
+	m->pieces = NULL;
+	m->data = NULL;
+	if (m->region)
+		m->region->uses--;
+	m->region = NULL;
+	rltp_endpoint_cancel(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp, DXP_ECLOSED);
 }

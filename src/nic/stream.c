@@ -116,6 +116,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 {
 	struct nic_function *f = stream_function(peer_nic(p), index);
 	struct dxp_nic_event event = {
+		.context = r->trailer,
 		.imm = r->imm,
 		.bytes = r->bytes,
 		.qp = (uint8_t)(index % NIC_QPS_PER_FUNCTION),
@@ -129,6 +130,8 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 		received_write(f, &event, r->held);
 	} else if (r->type == WIRE_GET_REQ) {
 		get_execute(p, index, r);
+	} else if (r->type == WIRE_ATOMIC) {
+		atomic_answer(p, r);
 	} else if (r->type == WIRE_CFG_RD || r->type == WIRE_CFG_WR) {
 		cfg_execute(p, r);
 	}
@@ -255,6 +258,15 @@ void peer_rest(struct nic_peer *p)
 	work_free(p);
 }
 
+void record_abort(struct rx_stream *stream, struct rx_record *r, bool counted)
+{
+	if (counted)
+		credit_use(stream);
+	record_clear(stream, r, false);
+	record_enter(stream, r, RECORD_ABORTED);
+	rx_stream_run(stream);
+}
+
 bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header *h)
 {
 	struct nic_peer *p = peer_of(s);
@@ -262,9 +274,9 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 
 	if (!p || index == NIC_STREAMS)
 		return true;
-	/* Answers have no magic; one is given up when the path carries less than it was cut for. */
+	/* Answers have no magic. */
 	if (h->qp_magic == 0) {
-		read_cancel(p, h->msg_id, DXP_EPATH);
+		read_cancel(p, h->msg_id, answer_status(h->key));
 		return true;
 	}
 	struct rx_stream *stream = rx_stream_get(p, index);
@@ -274,10 +286,6 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
 	/* Its sender has counted it, even if nothing of it was taken here. */
-	if (r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL)
-		credit_use(stream);
-	record_clear(stream, r, false);
-	record_enter(stream, r, RECORD_ABORTED);
-	rx_stream_run(stream);
+	record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

@@ -3,10 +3,13 @@
 #ifndef NODE_INTERNAL_H
 #define NODE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "base/mac.h"
 #include "link/udp.h"
 #include "node/member.h"
 #include "node/observe.h"
+#include "node/offer_server.h"
 #include "node/node.h"
 
 struct node {
@@ -23,6 +26,10 @@ struct node {
 	uint64_t look_ns; /* when the own address is looked at again */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;
+	struct offers *offers;       /* NULL: no functions are offered */
+	uint64_t offers_ns;          /* when they are looked at though nothing has woken us */
+	_Atomic int armed;           /* node_arm */
+	int user_fds[NIC_FUNCTIONS]; /* node_user_fd; -1: none */
 	struct link_datagram batch[LINK_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };

@@ -85,6 +85,14 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 	}
 }
 
+static bool loop_armed(const struct node_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->count; i++)
+		if (node_armed(loop->nodes[i]))
+			return true;
+	return false;
+}
+
 int node_loop_run(struct node_loop *loop)
 {
 	uint32_t spin_ns = loop->spin_ns == 0            ? LINK_SPIN_NS
@@ -93,6 +101,7 @@ int node_loop_run(struct node_loop *loop)
 	uint64_t busy_ns = link_now_ns();
 	struct spin spin;
 	bool waited = false;
+	uint32_t empty = 0; /* rounds since there was something, or since others had their turn */
 	int poller;
 	int status = poller_create(loop, &poller);
 
@@ -107,10 +116,16 @@ int node_loop_run(struct node_loop *loop)
 		if (work > 0 && waited)
 			spin_note(&spin, now_ns - busy_ns);
 		waited = work == 0;
+		empty = work > 0 ? 0 : empty + 1;
 		if (work > 0)
 			busy_ns = now_ns;
-		else if (now_ns - busy_ns >= spin.budget_ns)
+		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop))
 			loop_sleep(loop, poller);
+		/* Who is waited for may need this core. */
+		if (empty >= NODE_YIELD_TURNS) {
+			sched_yield();
+			empty = 0;
+		}
 	}
 	close(poller);
 	return DXP_OK;

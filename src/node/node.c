@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -150,6 +151,8 @@ int node_open(const struct node_options *options, struct node **out)
 	n->options = *options;
 	n->id = options->static_id ? options->static_id : WIRE_NODE_NONE;
 	n->incarnation = incarnation_draw();
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		n->user_fds[i] = -1;
 	text_copy(n->name, sizeof(n->name), options->name);
 	memcpy(n->uuid, options->uuid, sizeof(n->uuid));
 	if (uuid_empty(n->uuid))
@@ -217,6 +220,7 @@ void node_close(struct node *n)
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
 	peers_leave(n);
+	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);
 	nic_destroy(n->nic);
@@ -276,6 +280,17 @@ static uint32_t doorbells_turn(struct node *n)
 	return work + due_send(n, now_ns);
 }
 
+/* One that is full, or whose user is gone, has no use for more. */
+static void users_wake(struct node *n, uint32_t functions)
+{
+	const uint64_t one = 1;
+
+	for (uint32_t i = 0; functions >> i; i++)
+		if (functions >> i & 1 && n->user_fds[i] >= 0 &&
+		    write(n->user_fds[i], &one, sizeof(one)) < 0)
+			log_debug("%s: function %u was not woken: %m", n->name, i);
+}
+
 uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
@@ -294,6 +309,13 @@ uint32_t node_turn(struct node *n)
 		work += membership_turn(n, now_ns);
 	work += nic_doorbells(n->nic, now_ns);
 	work += due_send(n, now_ns);
+	if (n->offers && (link_watched(n->link) || now_ns >= n->offers_ns)) {
+		n->offers_ns = now_ns + OFFER_LOOK_NS;
+		work += offers_turn(n->offers, now_ns);
+	}
+	uint32_t wakes = nic_wakes(n->nic);
+	if (wakes)
+		users_wake(n, wakes);
 	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }
@@ -307,6 +329,8 @@ uint64_t node_deadline(const struct node *n)
 {
 	uint64_t deadline_ns = min_u64(nic_deadline(n->nic), n->observe.due_ns);
 
+	if (n->offers)
+		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
 	return n->member ? min_u64(deadline_ns, member_deadline(n->member)) : deadline_ns;
 }
 
@@ -330,18 +354,33 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	/* Both this and node_wake change the word, so one of the two comes second: either we see
-	 * its doorbell, or it sees our announcement. */
-	__atomic_exchange_n(&n->window->need_wakeup, 1, __ATOMIC_ACQ_REL);
-	if (!nic_doorbell_ready(n->nic))
+	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
-	node_sleep_end(n);
+	nic_sleep_end(n->nic);
 	return false;
 }
 
 void node_sleep_end(struct node *n)
 {
-	__atomic_store_n(&n->window->need_wakeup, 0, __ATOMIC_RELAXED);
+	nic_sleep_end(n->nic);
+}
+
+/* Sequentially consistent, so that it counts as a fence after need_wakeup: see nic/wake.c. */
+bool node_armed(const struct node *n)
+{
+	return atomic_load(&n->armed) > 0;
+}
+
+void node_arm(struct node *n, int delta)
+{
+	atomic_fetch_add(&n->armed, delta);
+	if (delta > 0)
+		node_wake(n);
+}
+
+void node_user_fd(struct node *n, uint32_t function, int fd)
+{
+	n->user_fds[function] = fd;
 }
 
 void node_wait(struct node *n, uint64_t deadline_ns)
@@ -359,9 +398,18 @@ void node_wait_clear(struct node *n)
 
 void node_wake(struct node *n)
 {
-	/* A change that changes nothing: see node_sleep_announce. */
-	if (__atomic_fetch_or(&n->window->need_wakeup, 0, __ATOMIC_ACQ_REL))
+	dxp_fence(); /* see nic/wake.c */
+	if (dxp_load_acquire(&n->window->need_wakeup))
 		link_wake(n->link);
+}
+
+int node_offer(struct node *n, uint32_t functions, const char *path)
+{
+	if (n->offers)
+		return DXP_EEXIST;
+	return functions > 0 && functions < NIC_FUNCTIONS
+		       ? offers_open(n, functions, path, &n->offers)
+		       : DXP_EINVAL;
 }
 
 int node_fd(struct node *n)

@@ -78,11 +78,27 @@ uint64_t node_deadline(const struct node *n);
 void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
+/* `delta` devices more or fewer post to windows of this node and cannot wake it: while there are
+ * any it never sleeps. Any thread. */
+void node_arm(struct node *n, int delta);
+bool node_armed(const struct node *n);
+
+/* What is written, 8 bytes that make the number 1, when the user of `function` sleeps and there is
+ * an event for it: an eventfd, or the end of a pipe; it must not block, whatever the user does. -1:
+ * nothing, as at first. Stays the caller's. */
+void node_user_fd(struct node *n, uint32_t function, int fd);
+
+/* Offers functions 1 .. `functions`, as far as they are free, to other processes: at `path`, or
+ * when that is NULL at the sockets of this node's name (node/offer_place.h). They are served by
+ * node_turn, until node_close. DXP_EEXIST: they are offered already; DXP_EUNSUPPORTED: DXP_RUN says
+ * nowhere; DXP_EBUSY, DXP_EACCESS, DXP_EINVAL, DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
+int node_offer(struct node *n, uint32_t functions, const char *path);
+
 /* For a loop over several nodes: readable when node_turn has something to do. */
 int node_fd(struct node *n);
 
-/* The engine is about to sleep: users of the window must call node_wake after posting. False when a
- * doorbell is waiting. */
+/* The engine is about to sleep: users of the windows must wake it after posting (nic/wake.c).
+ * False, and nothing to end, when a doorbell is waiting or a device is armed. */
 bool node_sleep_announce(struct node *n);
 void node_sleep_end(struct node *n);
 

@@ -91,22 +91,24 @@
 	X(resets_refused)      \
 	X(hellos_sent)         \
 	X(hellos_received)
-#define STATS_NIC_LIST(X)  \
-	X(doorbells)       \
-	X(descriptors_bad) \
-	X(magic_reject)    \
-	X(key_reject)      \
-	X(bounds_reject)   \
-	X(rights_reject)   \
-	X(type_reject)     \
-	X(receiver_busy)   \
-	X(naps_sent)       \
-	X(naps_received)   \
-	X(puts_sent)       \
-	X(puts_received)   \
-	X(gets_sent)       \
-	X(gets_received)   \
-	X(cfg_sent)        \
+#define STATS_NIC_LIST(X)   \
+	X(doorbells)        \
+	X(descriptors_bad)  \
+	X(magic_reject)     \
+	X(key_reject)       \
+	X(bounds_reject)    \
+	X(rights_reject)    \
+	X(type_reject)      \
+	X(receiver_busy)    \
+	X(naps_sent)        \
+	X(naps_received)    \
+	X(puts_sent)        \
+	X(puts_received)    \
+	X(gets_sent)        \
+	X(gets_received)    \
+	X(atomics_sent)     \
+	X(atomics_received) \
+	X(cfg_sent)         \
 	X(cfg_received)
 
 #define STATS_SESSION_NAME(name) STATS_SESSION_##name,

@@ -42,9 +42,22 @@ static bool owned(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-static void candidates_find(struct candidates *c)
+/* What the user has chosen: NULL, or the folder, "" for none. */
+static const char *given_stats(void)
 {
-	const char *given = getenv("DXP_STATS"), *runtime = getenv("XDG_RUNTIME_DIR");
+	return getenv("DXP_STATS");
+}
+
+static const char *given_run(void)
+{
+	const char *given = getenv("DXP_RUN");
+
+	return given ? given : given_stats();
+}
+
+static void candidates_find(struct candidates *c, const char *given)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	unsigned uid = geteuid();
 	char user[64];
 
@@ -82,27 +95,41 @@ static int folder_open(const char *path)
 	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int stats_place_open(int *folder)
+/* `what` is not possible without it. */
+static int place_open(const char *given, const char *what, int *folder, char *path)
 {
-	const char *given = getenv("DXP_STATS"), *wrong = "no folder is possible";
+	const char *wrong;
 	struct candidates c;
 
 	if (given && *given == '\0')
 		return DXP_EUNSUPPORTED;
-	candidates_find(&c);
+	candidates_find(&c, given);
 	for (unsigned i = 0; i < c.count; i++) {
 		int made = mkdir(c.paths[i], 0700);
 		int fd = made == 0 || errno == EEXIST ? folder_open(c.paths[i]) : -1;
 		wrong = fd < 0 ? strerror(errno) : folder_wrong(fd, geteuid());
 		if (!wrong) {
 			*folder = fd;
+			strcpy(path, c.paths[i]);
 			return DXP_OK;
 		}
 		if (fd >= 0)
 			close(fd);
-		log_info("cannot publish counters in %s: %s", c.paths[i], wrong);
+		log_info("cannot %s in %s: %s", what, c.paths[i], wrong);
 	}
 	return DXP_EIO;
+}
+
+int stats_place_open(int *folder)
+{
+	char path[STATS_PATH_BYTES];
+
+	return place_open(given_stats(), "publish counters", folder, path);
+}
+
+int run_place_open(int *folder, char path[STATS_PATH_BYTES])
+{
+	return place_open(given_run(), "offer functions", folder, path);
 }
 
 struct walk {
@@ -169,20 +196,34 @@ static void others_visit(struct walk *w, const char *pattern)
 	globfree(&found);
 }
 
+static uint32_t places_visit(struct walk *w, const char *given)
+{
+	struct candidates c;
+
+	candidates_find(&c, given);
+	for (unsigned i = 0; i < c.count; i++)
+		place_visit(w, c.paths[i], false);
+	if (geteuid() == 0 && !given) {
+		others_visit(w, "/run/user/*/dxp");
+		others_visit(w, "/tmp/dxp-[0-9]*");
+	}
+	return w->count;
+}
+
 uint32_t stats_places(void (*visit)(void *context, const struct stats_place *place),
 		      void (*complaint)(void *context, const char *text), void *context)
 {
 	struct walk w = {.visit = visit, .complain = complaint, .context = context};
-	struct candidates c;
 
-	candidates_find(&c);
-	for (unsigned i = 0; i < c.count; i++)
-		place_visit(&w, c.paths[i], false);
-	if (geteuid() == 0 && !getenv("DXP_STATS")) {
-		others_visit(&w, "/run/user/*/dxp");
-		others_visit(&w, "/tmp/dxp-[0-9]*");
-	}
-	return w.count;
+	return places_visit(&w, given_stats());
+}
+
+uint32_t run_places(void (*visit)(void *context, const struct stats_place *place),
+		    void (*complaint)(void *context, const char *text), void *context)
+{
+	struct walk w = {.visit = visit, .complain = complaint, .context = context};
+
+	return places_visit(&w, given_run());
 }
 
 static struct flock whole_file(void)

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/limits.h"
+
 struct stats_place {
 	int folder; /* file descriptor */
 	uid_t owner;
@@ -23,6 +25,12 @@ int stats_place_open(int *folder);
  * visited. */
 uint32_t stats_places(void (*visit)(void *context, const struct stats_place *place),
 		      void (*complain)(void *context, const char *text), void *context);
+
+/* The same for the sockets by which NICs offer their functions (node/offer_place.h): $DXP_RUN, else
+ * the folder above. */
+int run_place_open(int *folder, char path[STATS_PATH_BYTES]);
+uint32_t run_places(void (*visit)(void *context, const struct stats_place *place),
+		    void (*complain)(void *context, const char *text), void *context);
 
 /* Does nobody hold the file's lock any more? */
 int stats_orphaned(int fd);

@@ -185,6 +185,13 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 	return DXP_OK;
 }
 
+void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+			  int status)
+{
+	rltp_session_cancel(s, m, status);
+	schedule_ready(&e->schedule, s);
+}
+
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	rltp_session_grant(s, now_ns);

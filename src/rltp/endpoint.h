@@ -87,6 +87,10 @@ struct rltp_session *rltp_endpoint_session(struct rltp_endpoint *e, uint16_t nod
 int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 		       uint64_t now_ns);
 
+/* What rltp_session_cancel does, and the session is looked after. */
+void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
+			  int status);
+
 /* Takes one datagram. DXP_OK also for what is counted and dropped; DXP_EMALFORMED and DXP_EIO as
  * wire_header_decode; DXP_EUNSUPPORTED for management frames, which are not ours. */
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *arrival,

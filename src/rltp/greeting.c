@@ -85,6 +85,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 		.psn = s->initial_psn,
 		.rwnd = session_rwnd(s),
 		.payload_bytes = s->payload_bytes,
+		.features = WIRE_FEATURES,
 		.nap_credit = e->options.nap_credit,
 		.recovery = (uint8_t)s->shared->tuning.recovery,
 		.token = e->options.token(e->options.token_context, s->local_id),

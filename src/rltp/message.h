@@ -22,7 +22,8 @@ struct rltp_message {
 	/* Set by the poster before rltp_session_post. */
 	uint8_t type;   /* enum wire_type, a reliable one */
 	uint8_t flow;   /* RLTP_FLOW_CONTROL or RLTP_FLOW(channel, queue) */
-	uint16_t flags; /* WIRE_FLAG_SOL, FENCE, IMM: IMM rides in the last packet */
+	uint16_t flags; /* WIRE_FLAG_SOL, FENCE, IMM, TRAILER: the last two ride in the last packet
+			 */
 	uint32_t bytes; /* payload in total; may be 0 */
 	/* RLTP's from post to done. */
 	struct rltp_message *next;
@@ -30,7 +31,8 @@ struct rltp_message {
 	uint32_t packet_count; /* set when the first packet is cut */
 	uint32_t next_sub;     /* packets cut so far */
 	uint32_t unacked;      /* packets cut and not acknowledged */
-	int status; /* DXP_OK, or why the receiver refused it: what is left goes out as RESYNC */
+	int status; /* DXP_OK, or why the receiver does not take it: what is left goes out as RESYNC
+		     */
 };
 
 /* One packet of a message, filled by the poster: the data extension's fields of `header` and the
@@ -46,6 +48,9 @@ struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
 	uint32_t retry_us; /* with WIRE_NACK_RNR */
 };
+
+/* How what is refused so ends at whoever asked: an enum wire_nack, but RNR, to a status. */
+int rltp_status_of_nack(uint32_t code);
 
 /* The layer above. `user` is what the endpoint was created with. No call may destroy the session it
  * is called for. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of packets that the receiver does not take: those it has no room for now wait and
  * come again; a message it will never take is given up, and its packet numbers are filled with
- * RESYNC. */
+ * RESYNC. A message that its poster takes back ends the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -10,7 +10,7 @@
 
 #define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
 
-static int status_of_nack(uint8_t code)
+int rltp_status_of_nack(uint32_t code)
 {
 	switch (code) {
 	case WIRE_NACK_KEY:
@@ -43,6 +43,58 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	}
 }
 
+/* What is on its way may arrive yet, and is not repeated for that; one packet at least goes out as
+ * RESYNC unless all of the message is under way: the receiver counts the messages. */
+void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
+{
+	struct rltp_io *io = s->io;
+
+	assert(status != DXP_OK);
+	if (m->status != DXP_OK)
+		return;
+	m->status = status;
+	if (m->packet_count == 0)
+		m->unit = s->unit;
+	if (m->packet_count == 0 || m->next_sub != m->packet_count)
+		m->packet_count = m->next_sub + 1;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
+		next = slot_next(io, slot);
+		if (slot->message != m)
+			continue;
+		slot_lost(s, slot);
+		slot->cause = DATAGRAM_CAUSE_NONE;
+	}
+}
+
+void rltp_session_messages(struct rltp_session *s,
+			   void (*visit)(void *context, struct rltp_message *m), void *context)
+{
+	struct rltp_io *io = s->io;
+
+	if (!io)
+		return;
+	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++)
+		if (tx_slot_at(io, psn)->state != TX_ACKED)
+			visit(context, tx_slot_at(io, psn)->message);
+	for (uint32_t i = 0; i < RLTP_FLOWS; i++)
+		for (struct rltp_message *m = io->flows[i].head; m; m = m->next)
+			visit(context, m);
+}
+
+/* What is refused has arrived: what was sent before it and is not heard of is late, as with an
+ * acknowledgement. Else refusals, which come without end while a receiver waits for a lost packet,
+ * would hide that loss for ever. RFC 8985, 6.2: of repeats only what is no older than the path. */
+static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	if (s->shared->tuning.recovery != RLTP_RACK ||
+	    (slot->tries > 1 && now_ns - slot->sent_ns < s->min_rtt_ns))
+		return;
+	io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
+	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
+}
+
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -54,8 +106,9 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 		return;
 	io->probes = 0;
 	io->backoff = 0;
+	arrival_note(s, slot, now_ns);
 	if (nack->code != WIRE_NACK_RNR) {
-		message_refused(s, slot->message, status_of_nack(nack->code));
+		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
 		return;
 	}
 	slot_leave(io, slot);

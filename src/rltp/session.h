@@ -240,6 +240,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
+	uint32_t peer_features;           /* enum wire_feature */
 	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
 	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
@@ -285,6 +286,15 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns);
 /* Queues a message; it is RLTP's until ops->done. DXP_ENOMEM: it is not. The poster bounds how many
  * it has outstanding. */
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns);
+
+/* Its poster takes back a message that RLTP has: no byte of it is asked for any more. It ends as a
+ * refused one does, with `status`: ops->fill is still asked for its header, and ops->done comes
+ * when the peer knows, or as usual when all of it has arrived. */
+void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
+
+/* Calls `visit` for each message that RLTP has, for some of them more than once; it may cancel. */
+void rltp_session_messages(struct rltp_session *s,
+			   void (*visit)(void *context, struct rltp_message *m), void *context);
 
 /* The layer above has limits that ops->grants will tell. */
 void rltp_session_grant(struct rltp_session *s, uint64_t now_ns);

@@ -29,27 +29,48 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 	};
 }
 
-/* Packets of a message. Immediate data needs 8 bytes in the last packet; where the tail leaves no
- * room for them an empty packet is added. */
+#define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* with the last packet */
+
+static uint8_t riders_bytes(uint16_t flags)
+{
+	return (uint8_t)((flags & WIRE_FLAG_IMM ? WIRE_IMM_BYTES : 0) +
+			 (flags & WIRE_FLAG_TRAILER ? WIRE_TRAILER_BYTES : 0));
+}
+
+/* Packets of a message. Immediate data and trailer need 8 bytes each in the last packet; where the
+ * tail leaves no room for them an empty packet is added. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
 	uint32_t tail = m->bytes - (count - 1) * unit;
 
-	return m->flags & WIRE_FLAG_IMM && tail > unit - WIRE_IMM_BYTES ? count + 1 : count;
+	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
+}
+
+/* How the message is cut. One that the peer's version would not understand goes out as RESYNC at
+ * once, which takes its place in the stream. */
+static void message_cut(const struct rltp_session *s, struct rltp_message *m)
+{
+	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
+			 (m->flags & WIRE_FLAG_TRAILER ? WIRE_FEATURE_TRAILER : 0u);
+
+	m->unit = s->unit;
+	m->packet_count = packet_count(m, m->unit);
+	if ((s->peer_features & needs) == needs)
+		return;
+	m->status = DXP_EUNSUPPORTED;
+	m->packet_count = 1;
 }
 
 static uint16_t position_flags(const struct rltp_message *m, uint32_t sub)
 {
 	bool last = sub + 1 == m->packet_count;
-	uint16_t flags = (uint16_t)(m->flags & ~WIRE_FLAG_IMM);
+	uint16_t flags = (uint16_t)(m->flags & ~RIDERS);
 
 	if (sub == 0)
 		flags |= WIRE_FLAG_FIRST;
 	if (last)
-		flags |= WIRE_FLAG_LAST;
-	if (last && m->flags & WIRE_FLAG_IMM)
-		flags |= WIRE_FLAG_IMM;
+		flags |= WIRE_FLAG_LAST | (m->flags & RIDERS);
 	return flags;
 }
 
@@ -60,8 +81,8 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 
 	if (cover)
 		p->header.flags |= WIRE_FLAG_CRCP;
-	if (p->header.flags & WIRE_FLAG_IMM)
-		p->header.header_bytes = WIRE_HEADER_BYTES_MAX;
+	if (p->header.flags & RIDERS)
+		p->header.header_bytes = (uint8_t)(WIRE_DATA_BYTES + riders_bytes(p->header.flags));
 	wire_header_encode(&p->header, out->header);
 	uint32_t crc = wire_crc_begin(out->header, p->header.header_bytes);
 	for (int i = 0; cover && i < p->slice_count; i++)
@@ -89,6 +110,9 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	uint32_t bytes = m->bytes - offset < m->unit ? m->bytes - offset : m->unit;
 	struct rltp_packet p;
 
+	if (resync)
+		bytes = 0; /* the memory may be gone */
+
 	header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
 	p.slice_count = 0;
 	s->shared->ops->fill(s->shared->user, m, offset, bytes, &p);
@@ -97,10 +121,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	p.header.msg_bytes = m->bytes;
 	p.header.flags |=
 		extra_flags | (resync ? m->flags & WIRE_FLAG_SOL : position_flags(m, slot->sub));
-	if (resync)
-		p.slice_count = 0;
-	else
-		p.header.payload_bytes = (uint16_t)bytes;
+	p.header.payload_bytes = (uint16_t)bytes;
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
@@ -197,10 +218,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 		return false;
 	uint32_t window = session_window(s);
 	struct rltp_message *m = flow->head;
-	if (m->packet_count == 0) {
-		m->unit = s->unit;
-		m->packet_count = packet_count(m, m->unit);
-	}
+	if (m->packet_count == 0)
+		message_cut(s, m);
 	struct tx_slot *slot = tx_slot_at(io, s->tx_next);
 	*slot = (struct tx_slot){.message = m, .psn = s->tx_next++, .sub = m->next_sub++};
 	m->unacked++;

@@ -12,6 +12,15 @@
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
+struct wire_address wire_address_v4(uint32_t ip, uint16_t port)
+{
+	struct wire_address a = {.port = port};
+
+	memcpy(a.ip, mapped_prefix, sizeof(mapped_prefix));
+	put_be32(a.ip + sizeof(mapped_prefix), ip);
+	return a;
+}
+
 void wire_address_encode(const struct wire_address *a, uint8_t out[WIRE_ADDRESS_BYTES])
 {
 	memcpy(out, a->ip, 16);

@@ -28,6 +28,9 @@ static inline bool wire_address_link_local(const struct wire_address *a)
 	return a->ip[0] == 0xfe && (a->ip[1] & 0xc0) == 0x80;
 }
 
+/* 10.0.0.1 is 0x0a000001. */
+struct wire_address wire_address_v4(uint32_t ip, uint16_t port);
+
 void wire_address_encode(const struct wire_address *a, uint8_t out[WIRE_ADDRESS_BYTES]);
 void wire_address_decode(const uint8_t in[WIRE_ADDRESS_BYTES], struct wire_address *a);
 

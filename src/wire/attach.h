@@ -17,10 +17,16 @@
 #define ATTACH_VERSION   1
 #define ATTACH_BYTES_MAX 1024 /* of one message, either way */
 #define ATTACH_FDS_MAX   3
+#define ATTACH_ROWS      4  /* of one answer: all functions take two */
+#define ATTACH_AREAS_MAX 16 /* of one answer: a whole lookup table */
 
 enum attach_type {
-	ATTACH_OPEN =
-		1, /* function, label; answer: window memfd, engine's eventfd, user's eventfd */
+	/* Function (0: any), label. Answer: function, node; beside it the window's memfd, the
+	 * engine's eventfd (the user writes 1 to it: kick; nobody reads it), and what becomes
+	 * readable when the user sleeps and is told: the end of a pipe, not blocking, of which the
+	 * user reads and drops all there is. No eventfd: its other owner could make the engine's
+	 * write block. */
+	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* memfd beside; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* key */
 	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
@@ -28,11 +34,11 @@ enum attach_type {
 	ATTACH_ARM,      /* on */
 	/* For who may manage the NIC (same user or root), on a connection that has opened nothing.
 	 */
-	ATTACH_LIST,   /* answer: rows */
+	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
 	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */
 	ATTACH_RESET,  /* function: closed, its user reads DXP_ECLOSED, free again */
-	ATTACH_AREAS,  /* function: its lookup table; answer: areas */
+	ATTACH_AREAS,  /* function; answer: its lookup table and registers */
 };
 
 struct attach_request {
@@ -42,7 +48,7 @@ struct attach_request {
 	uint8_t on;
 	uint32_t rights, key;
 	uint64_t vaddr, offset, bytes, value;
-	char label[FABRIC_NAME_BYTES];
+	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; OPEN: may be empty */
 };
 
 /* A function, for `dxp vf`. */
@@ -50,8 +56,9 @@ struct attach_row {
 	uint8_t function, state; /* enum dxp_function_state, 0: free */
 	uint8_t weight, armed;
 	uint32_t error; /* as in the window */
-	uint32_t pid;   /* 0: the NIC's own program */
+	uint32_t pid;   /* 0: the NIC's own program, or nobody */
 	uint32_t regions;
+	uint64_t mapped_bytes; /* of them, in the NIC's program */
 	uint64_t limit_bytes_per_s;
 	char label[FABRIC_NAME_BYTES];
 	struct dxp_function_counters counters;
@@ -63,23 +70,28 @@ struct attach_area {
 };
 
 struct attach_answer {
-	uint8_t type;   /* of the request */
-	int32_t status; /* enum dxp_status */
+	uint8_t type;   /* of the request; 0: of one that does not parse */
+	int32_t status; /* enum dxp_status; the fields below are sent with DXP_OK only */
 	uint8_t function;
 	uint16_t node;
 	uint32_t key;
 	struct dxp_target target;
+	uint64_t malformed; /* LIST: requests that did not parse, of all processes */
 	uint8_t row_count;
-	struct attach_row rows[4]; /* ATTACH_LIST answers two messages: functions 0 .. 3, 4 .. 7 */
+	struct attach_row rows[ATTACH_ROWS];
 	uint8_t area_count;
-	struct attach_area areas[16]; /* the NIC's limit */
+	struct attach_area areas[ATTACH_AREAS_MAX];
+	uint64_t total_bytes;           /* AREAS: placed here by PUTs of others */
+	struct dxp_registers registers; /* AREAS: as the device left them, but for the magic and
+					   what is reserved: 0 */
 };
 
 /* Both return the bytes written to `out`, which has ATTACH_BYTES_MAX. */
 size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
 
-/* DXP_OK or DXP_EMALFORMED; *out is written only on success. Labels are checked. */
+/* DXP_OK, DXP_EMALFORMED, or DXP_EUNSUPPORTED: of another version; *out is written only on success,
+ * and holds 0 where the type has no such field. */
 int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out);
 int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out);
 

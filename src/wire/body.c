@@ -268,3 +268,24 @@ void wire_get_encode(const struct wire_get *get, uint8_t *body)
 	put_be32(AT_DATA(GET_REPLY_MSG_ID), get->reply_msg_id);
 	put_be64(AT_DATA(GET_LENGTH), get->bytes);
 }
+
+int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *atomic)
+{
+	if (bytes != WIRE_ATOMIC_BYTES)
+		return DXP_EMALFORMED;
+	*atomic = (struct wire_atomic){
+		.op = *AT_DATA(ATOMIC_OP),
+		.reply_msg_id = get_be32(AT_DATA(ATOMIC_REPLY_MSG_ID)),
+		.operand = get_be64(AT_DATA(ATOMIC_OPERAND)),
+		.swap = get_be64(AT_DATA(ATOMIC_SWAP)),
+	};
+	return DXP_OK;
+}
+
+void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body)
+{
+	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* and zeros behind it */
+	put_be32(AT_DATA(ATOMIC_REPLY_MSG_ID), atomic->reply_msg_id);
+	put_be64(AT_DATA(ATOMIC_OPERAND), atomic->operand);
+	put_be64(AT_DATA(ATOMIC_SWAP), atomic->swap);
+}

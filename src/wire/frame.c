@@ -76,8 +76,13 @@ static void extension_encode(const struct wire_header *h, uint8_t *out)
 	put_be64(out + WIRE_OFF_ADDR, h->addr);
 	put_be32(out + WIRE_OFF_KEY, h->key);
 	put_be32(out + WIRE_OFF_MSG_LEN, h->msg_bytes);
-	if (h->flags & WIRE_FLAG_IMM)
-		put_be64(out + WIRE_DATA_BYTES, h->imm);
+	out += WIRE_DATA_BYTES;
+	if (h->flags & WIRE_FLAG_IMM) {
+		put_be64(out, h->imm);
+		out += WIRE_IMM_BYTES;
+	}
+	if (h->flags & WIRE_FLAG_TRAILER)
+		put_be64(out, h->trailer);
 }
 
 void wire_header_encode(const struct wire_header *h, uint8_t *out)
@@ -153,17 +158,37 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 	h->addr = get_be64(p + WIRE_OFF_ADDR);
 	h->key = get_be32(p + WIRE_OFF_KEY);
 	h->msg_bytes = get_be32(p + WIRE_OFF_MSG_LEN);
-	if (h->flags & WIRE_FLAG_IMM)
-		h->imm = get_be64(p + WIRE_DATA_BYTES);
+	p += WIRE_DATA_BYTES;
+	if (h->flags & WIRE_FLAG_IMM) {
+		h->imm = get_be64(p);
+		p += WIRE_IMM_BYTES;
+	}
+	if (h->flags & WIRE_FLAG_TRAILER)
+		h->trailer = get_be64(p);
+}
+
+/* A trailer comes with what raises an event, and with its end. */
+static bool trailer_allowed(uint8_t type, uint16_t flags)
+{
+	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
+
+	return (type == WIRE_NAP && flags & WIRE_FLAG_LAST) ||
+	       (type == WIRE_PUT && (flags & end) == end);
 }
 
 /* The header length that a frame of this type and these flags must have; 0 when flags and type do
  * not go together. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
+	size_t bytes = WIRE_DATA_BYTES;
+
 	if (!wire_type_data(type))
-		return flags & WIRE_FLAG_IMM ? 0 : WIRE_COMMON_BYTES;
-	return flags & WIRE_FLAG_IMM ? WIRE_HEADER_BYTES_MAX : WIRE_DATA_BYTES;
+		return flags & (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) ? 0 : WIRE_COMMON_BYTES;
+	if (flags & WIRE_FLAG_IMM)
+		bytes += WIRE_IMM_BYTES;
+	if (flags & WIRE_FLAG_TRAILER)
+		bytes = trailer_allowed(type, flags) ? bytes + WIRE_TRAILER_BYTES : 0;
+	return bytes;
 }
 
 static bool crc_good(const uint8_t *data, const struct wire_header *h)

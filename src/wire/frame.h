@@ -4,9 +4,9 @@
  * same as text; test/unit/frame.c holds the two against each other. Network byte order. Sources:
  * X-05, X-06, C-08, docs/wire.md.
  *
- * A datagram is one frame: the common header (32 bytes), for reliable data its extension (32 more)
- * and, with WIRE_FLAG_IMM, 8 bytes of immediate data; then `payload_bytes` of body or payload;
- * nothing after it. */
+ * A datagram is one frame: the common header (32 bytes), for reliable data its extension (32 more),
+ * with WIRE_FLAG_IMM 8 bytes of immediate data and with WIRE_FLAG_TRAILER 8 of a trailer; then
+ * `payload_bytes` of body or payload; nothing after it. */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
@@ -20,7 +20,8 @@
 #define WIRE_COMMON_BYTES     32
 #define WIRE_DATA_BYTES       64 /* common header and data extension: one cache line */
 #define WIRE_IMM_BYTES        8
-#define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES)
+#define WIRE_TRAILER_BYTES    8
+#define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES + WIRE_TRAILER_BYTES)
 
 /* X(name, value, kind): kind C is a control frame of a session, R a reliable one, M management. */
 #define WIRE_TYPE_LIST(X)      \
@@ -40,6 +41,8 @@
 	X(PUT, 0x21, R)        \
 	X(GET_REQ, 0x22, R)    \
 	X(GET_RSP, 0x23, R)    \
+	X(ATOMIC, 0x24, R)     \
+	X(ATOMIC_RSP, 0x25, R) \
 	X(CFG_RD, 0x26, R)     \
 	X(CFG_RD_RSP, 0x27, R) \
 	X(CFG_WR, 0x28, R)     \
@@ -75,8 +78,19 @@ enum wire_flag {
 	WIRE_FLAG_PROBE = 1 << 10,  /* tail loss probe */
 	WIRE_FLAG_CRCP = 1 << 11,   /* crc covers what follows the header too */
 	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: its credit fields are valid */
+	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for software above follow the
+	 * immediate data, or the extension where there is none. */
+	WIRE_FLAG_TRAILER = 1 << 13,
 };
-#define WIRE_FLAGS_KNOWN 0x1fffu
+#define WIRE_FLAGS_KNOWN 0x3fffu
+
+/* What the sender of a greeting understands beyond the first nodes of version 1. Bits that are not
+ * known mean nothing. */
+enum wire_feature {
+	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
+	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
+};
+#define WIRE_FEATURES ((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER)
 
 /* Offsets of the common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
@@ -179,16 +193,24 @@ enum wire_flag {
 	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
+/* The body of an ATOMIC, after the data extension. */
+#define WIRE_ATOMIC_FIELDS(X)         \
+	X(ATOMIC_OP, 64, 1)           \
+	X(ATOMIC_RESERVED, 65, 3)     \
+	X(ATOMIC_REPLY_MSG_ID, 68, 4) \
+	X(ATOMIC_OPERAND, 72, 8)      \
+	X(ATOMIC_SWAP, 80, 8)
+
 #define WIRE_OFFSET_ENUM(field, offset, bytes) WIRE_OFF_##field = offset,
 enum wire_offset {
-	WIRE_COMMON_FIELDS(WIRE_OFFSET_ENUM) WIRE_DATA_FIELDS(WIRE_OFFSET_ENUM)
-		WIRE_ACK_FIELDS(WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
-			WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
-				WIRE_PING_FIELDS(WIRE_OFFSET_ENUM)
-					WIRE_PMTU_FIELDS(WIRE_OFFSET_ENUM)
-						WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM)
-							WIRE_CREDIT_FIELDS(WIRE_OFFSET_ENUM)
-								WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
+	WIRE_COMMON_FIELDS(WIRE_OFFSET_ENUM) WIRE_DATA_FIELDS(WIRE_OFFSET_ENUM) WIRE_ACK_FIELDS(
+		WIRE_OFFSET_ENUM) WIRE_NACK_FIELDS(WIRE_OFFSET_ENUM)
+		WIRE_HELLO_FIELDS(WIRE_OFFSET_ENUM) WIRE_RESET_FIELDS(WIRE_OFFSET_ENUM)
+			WIRE_PING_FIELDS(WIRE_OFFSET_ENUM) WIRE_PMTU_FIELDS(WIRE_OFFSET_ENUM)
+				WIRE_BYE_FIELDS(WIRE_OFFSET_ENUM)
+					WIRE_CREDIT_FIELDS(WIRE_OFFSET_ENUM)
+						WIRE_GET_FIELDS(WIRE_OFFSET_ENUM)
+							WIRE_ATOMIC_FIELDS(WIRE_OFFSET_ENUM)
 };
 #undef WIRE_OFFSET_ENUM
 
@@ -202,6 +224,8 @@ enum wire_offset {
 #define WIRE_BYE_BYTES       16
 #define WIRE_CREDIT_BYTES    8 /* of one entry */
 #define WIRE_GET_BYTES       24
+#define WIRE_ATOMIC_BYTES    24
+#define WIRE_ATOMIC_OLD      8 /* body of an answer: the value before; none where it was refused */
 
 /* Where the tag lies in a HELLO and a HELLO_ACK, counted from the frame's start. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
@@ -209,7 +233,7 @@ enum wire_offset {
 /* The common header and, for reliable data, its extension. */
 struct wire_header {
 	uint8_t type;
-	uint8_t header_bytes; /* 32, 64 or 72 */
+	uint8_t header_bytes; /* 32, 64, 72 or 80 */
 	uint16_t flags;
 	uint32_t dst_session;
 	uint16_t src_node, dst_node;
@@ -228,8 +252,12 @@ struct wire_header {
 	uint64_t addr;
 	uint32_t key;
 	uint32_t msg_bytes;
-	uint64_t imm; /* with WIRE_FLAG_IMM */
+	uint64_t imm;     /* with WIRE_FLAG_IMM */
+	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
 };
+
+/* `key` of a PUT whose place the receive registers of the addressed function decide. */
+#define WIRE_KEY_REGISTERS 0
 
 /* Reasons of a NACK; the numbers are the wire's. */
 enum wire_nack {
@@ -281,7 +309,7 @@ struct wire_hello {
 	uint32_t psn;           /* first packet number the sender will use */
 	uint16_t rwnd;          /* packets the sender can take in flight */
 	uint16_t payload_bytes; /* largest data payload the sender can take on this path */
-	uint32_t features;
+	uint32_t features;      /* enum wire_feature */
 	uint8_t uuid[16];
 	uint64_t token;        /* a RESET of `session` must carry it */
 	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO it answers; 0 in HELLO */
@@ -327,6 +355,12 @@ struct wire_get {
 	uint64_t bytes;
 };
 
+struct wire_atomic {
+	uint8_t op; /* enum dxp_op: FETCH_ADD .. FETCH_XOR; others are the receiver's to refuse */
+	uint32_t reply_msg_id;
+	uint64_t operand, swap; /* swap: COMPARE_SWAP only */
+};
+
 #define WIRE_RX_LEVEL_MAX 31
 
 #define WIRE_TS_NS 64 /* one unit of tx_ts, echo_ts and hold; wraps after 274 s */
@@ -356,8 +390,8 @@ void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail
 			    size_t tail_bytes);
 
 /* Checks every length and the crc before any field is believed; *header is written only on success.
- * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, header length that
- * does not fit the type. DXP_EIO: the crc does not match. Payload starts at data +
+ * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, flags or header length
+ * that do not fit the type. DXP_EIO: the crc does not match. Payload starts at data +
  * header->header_bytes. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
@@ -385,5 +419,7 @@ int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *cr
 void wire_credit_encode(const struct wire_credit *credit, uint8_t *body);
 int wire_get_decode(const uint8_t *body, size_t bytes, struct wire_get *get);
 void wire_get_encode(const struct wire_get *get, uint8_t *body);
+int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *atomic);
+void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body);
 
 #endif

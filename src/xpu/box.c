@@ -48,6 +48,18 @@ static int name_make(const struct box_options *o, uint32_t index, char out[FABRI
 	return DXP_EINVAL;
 }
 
+/* The xPU is of use without: what is wrong has been said. */
+static void functions_offer(const struct box_slot *x, uint32_t functions)
+{
+	if (functions == 0)
+		return;
+	int status = node_offer(slot_node(x->slot), functions, NULL);
+	if (status != DXP_OK && status != DXP_EUNSUPPORTED)
+		log_warn("%s runs without functions for other processes; --run DIR chooses another "
+			 "place, --functions 0 silences this",
+			 x->name);
+}
+
 static int slot_start(struct box *b, const struct box_options *o, const struct slot_options *common)
 {
 	struct box_slot *to = &b->slots[b->count];
@@ -63,9 +75,11 @@ static int slot_start(struct box *b, const struct box_options *o, const struct s
 	if (options.node.bind.port)
 		options.node.bind.port = (uint16_t)(options.node.bind.port + b->count);
 	status = slot_open(&options, &to->slot);
-	if (status == DXP_OK)
-		b->count++;
-	return status;
+	if (status != DXP_OK)
+		return status;
+	b->count++;
+	functions_offer(to, o->functions);
+	return DXP_OK;
 }
 
 static int bind_choose(const struct box_options *o, struct wire_address *out)

@@ -19,6 +19,7 @@ struct box_options {
 	uint64_t memory_bytes;    /* of each slot */
 	const char *engine;
 	uint32_t spin_ns;        /* as node_options */
+	uint32_t functions;      /* of each slot's NIC offered to other processes, 0 .. 7 */
 	const _Atomic int *stop; /* not 0: end; may be set by a signal handler or another thread */
 };
 

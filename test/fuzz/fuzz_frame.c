@@ -21,6 +21,7 @@ static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
 	struct wire_hello hello;
 	struct wire_reset reset;
 	struct wire_get get;
+	struct wire_atomic atomic, atomic_again;
 	uint8_t again[WIRE_HELLO_BYTES];
 	volatile uint8_t last = 0;
 
@@ -42,6 +43,13 @@ static void bodies_decode(const uint8_t *body, size_t bytes, uint16_t flags)
 	if (wire_get_decode(body, bytes, &get) == DXP_OK) {
 		wire_get_encode(&get, again);
 		assert(memcmp(again, body, bytes) == 0);
+	}
+	if (wire_atomic_decode(body, bytes, &atomic) == DXP_OK) {
+		wire_atomic_encode(&atomic, again);
+		assert(wire_atomic_decode(again, bytes, &atomic_again) == DXP_OK);
+		assert(atomic.op == atomic_again.op && atomic.operand == atomic_again.operand &&
+		       atomic.swap == atomic_again.swap &&
+		       atomic.reply_msg_id == atomic_again.reply_msg_id);
 	}
 }
 

@@ -3,7 +3,9 @@
  * network between them does: deliver in any order, lose, repeat, damage, wait; also when one of
  * them starts anew. After every step the accounts of both must agree. At the end the network is
  * good again: everything must end exactly once, NAPs must have arrived at most once and in order,
- * and while nobody was restarted every byte that a PUT or GET moved must be the right one. */
+ * additions must have happened as often as they ended well, or at most as often as they were
+ * posted, and while nobody was restarted every byte that a PUT or GET moved must be the right one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,8 @@
 #define POSTS_MAX    64 /* per host */
 #define TURNS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
+#define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second has one */
+#define ADDITION     UINT64_MAX                                  /* context of one */
 
 struct flight {
 	uint8_t to; /* host */
@@ -36,7 +40,9 @@ struct host {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint8_t *memory[2];
-	uint32_t keys[2];
+	uint32_t keys[2], counter_key;
+	uint64_t counter;                /* the peer adds 1 */
+	uint64_t adds_posted, adds_good; /* by this host's user to the other's */
 	uint64_t incarnation;
 	uint32_t posted, completed;
 	uint8_t naps_sent;
@@ -105,7 +111,9 @@ static void host_start(struct scene *s, int which)
 	    nic_region_register(h->nic, 0, h->memory[0], REGION_BYTES, NIC_REMOTE_READ,
 				&h->keys[0]) != DXP_OK ||
 	    nic_region_register(h->nic, 0, h->memory[1], REGION_BYTES, NIC_REMOTE_WRITE,
-				&h->keys[1]) != DXP_OK)
+				&h->keys[1]) != DXP_OK ||
+	    nic_region_register(h->nic, 0, &h->counter, sizeof(h->counter), NIC_REMOTE_ATOMIC,
+				&h->counter_key) != DXP_OK)
 		die("no memory");
 	h->posted = h->completed = 0;
 	h->naps_sent = 0;
@@ -131,15 +139,19 @@ static void user_takes(struct scene *s, int which)
 	struct dxp_nic_event sent;
 	const uint8_t *data;
 
-	while (dxp_sent_take(h->window, &sent))
+	while (dxp_sent_take(h->window, &sent)) {
 		if (++h->completed > h->posted)
 			die("more completions than operations");
+		h->adds_good += sent.context == ADDITION && sent.status == DXP_OK;
+	}
 	while ((event = nic_user_received_peek(h->window, &data)) != NULL) {
 		if (data && event->bytes == 2) {
 			if (data[0] <= h->last_nap)
 				die("a NAP twice, or out of order");
 			if (data[1] != PATTERN(data[0]))
 				die("a NAP with other bytes");
+			if (event->context != TRAILER(data[0]))
+				die("a NAP with another trailer");
 			h->last_nap = data[0];
 		}
 		dxp_received_release(h->window);
@@ -167,9 +179,13 @@ static void nap_post(struct scene *s, int which)
 {
 	struct host *h = &s->hosts[which];
 	struct dxp_target to = target_of(s, 1 - which);
+	struct dxp_descriptor d = dxp_head(DXP_OP_NAP, 0, &to, h->posted);
 	uint8_t data[2] = {h->naps_sent, PATTERN(h->naps_sent)};
 
-	if (dxp_post_nap(h->window, 0, &to, data, sizeof(data), 0, h->posted) != DXP_OK)
+	d.flags = DXP_FLAG_INLINE;
+	d.inline_bytes = sizeof(data);
+	d.trailer = TRAILER(h->naps_sent);
+	if (dxp_post(h->window, &d, NULL, data) != DXP_OK)
 		return;
 	h->posted++;
 	h->naps_sent++;
@@ -190,13 +206,27 @@ static void transfer_post(struct scene *s, int which, bool put)
 	h->posted += status == DXP_OK;
 }
 
+static void addition_post(struct scene *s, int which)
+{
+	struct host *h = &s->hosts[which];
+	struct dxp_target to = target_of(s, 1 - which);
+	const struct dxp_entry at = {0, 8, s->hosts[1 - which].counter_key};
+
+	if (dxp_post_atomic(h->window, 1, &to, DXP_OP_FETCH_ADD, &at, 1, 0, ADDITION) != DXP_OK)
+		return;
+	h->posted++;
+	h->adds_posted++;
+}
+
 static void user_posts(struct scene *s, int which)
 {
-	uint8_t how = take8(s) % 4;
+	uint8_t draw = take8(s), how = draw % 4;
 
 	if (s->hosts[which].posted >= POSTS_MAX)
 		return;
-	if (how < 2)
+	if (draw >= 0xe0)
+		addition_post(s, which);
+	else if (how < 2)
 		nap_post(s, which);
 	else
 		transfer_post(s, which, how == 2);
@@ -341,7 +371,11 @@ static void settle(struct scene *s)
 /* What is written anywhere is the pattern of its place; what nobody wrote is zero. */
 static void memory_check(const struct scene *s)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		const struct host *asker = &s->hosts[1 - i];
+		if (s->hosts[i].counter < asker->adds_good ||
+		    s->hosts[i].counter > asker->adds_posted)
+			die("an addition twice, or one that ended well and was none");
 		for (uint32_t at = 0; at < REGION_BYTES; at++) {
 			if (s->hosts[i].memory[0][at] != PATTERN(at))
 				die("memory that nobody may write has changed");
@@ -349,6 +383,7 @@ static void memory_check(const struct scene *s)
 			if (byte != 0 && byte != PATTERN(at))
 				die("a byte that nobody sent");
 		}
+	}
 }
 
 static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)

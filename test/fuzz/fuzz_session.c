@@ -45,7 +45,7 @@ struct scene {
 };
 
 static struct dxp_window window;
-static uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
+static _Alignas(8) uint8_t memory[2][GUARD + REGION_BYTES + GUARD];
 
 static uint8_t take8(struct input *in)
 {
@@ -161,6 +161,7 @@ static void greeting_give(struct scene *s, bool answer)
 		.psn = how & 16 ? 0xfffffff0u : take32(&s->in),
 		.rwnd = how & 32 ? 1 : 64,
 		.payload_bytes = how & 64 ? 256 : 1408,
+		.features = how & 4 ? how : WIRE_FEATURES,
 		.token = 5,
 		.echo_session = session ? session->local_id : 0,
 		.echo_psn = session ? session->initial_psn : 0,
@@ -325,6 +326,12 @@ static size_t body_fill(struct scene *s, uint8_t type, uint8_t *body)
 		wire_get_encode(&get, body);
 		return WIRE_GET_BYTES;
 	}
+	if (type == WIRE_ATOMIC && how % 8 != 7) {
+		struct wire_atomic atomic = {(uint8_t)(DXP_OP_FETCH_ADD - 1 + how % 9), how, how,
+					     take8(&s->in)};
+		wire_atomic_encode(&atomic, body);
+		return WIRE_ATOMIC_BYTES;
+	}
 	if (type == WIRE_CFG_RD && how % 8 != 7) {
 		put_be32(body, how);
 		return 4;
@@ -340,28 +347,42 @@ static uint32_t message_id(struct scene *s, uint32_t function, uint32_t qp, uint
 
 	if (!p || !p->work)
 		return how;
-	if (type == WIRE_GET_RSP || type == WIRE_CFG_RD_RSP || type == WIRE_CFG_WR_RSP)
+	if (type == WIRE_GET_RSP || type == WIRE_ATOMIC_RSP || type == WIRE_CFG_RD_RSP ||
+	    type == WIRE_CFG_WR_RSP)
 		return p->work->reads ? p->work->reads[how % NIC_READS_MAX].id : how;
 	return (index < NIC_STREAMS && p->work->rx[index] ? p->work->rx[index]->next : 0) +
 	       (how & 0x80 ? how : how % 4);
 }
 
-static void data_give(struct scene *s)
+/* The bits of the wire, and 64 for a trailer. */
+static void flags_set(struct wire_header *h, uint8_t flags)
+{
+	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
+
+	h->flags |= flags & (WIRE_FLAG_FIRST | WIRE_FLAG_LAST | WIRE_FLAG_SOL | WIRE_FLAG_AR |
+			     WIRE_FLAG_IMM);
+	if (h->flags & WIRE_FLAG_IMM)
+		h->header_bytes += WIRE_IMM_BYTES;
+	if (flags & 64 && (h->flags & end) == end && (h->type == WIRE_NAP || h->type == WIRE_PUT)) {
+		h->flags |= WIRE_FLAG_TRAILER;
+		h->header_bytes += WIRE_TRAILER_BYTES;
+	}
+}
+
+/* A `type` of 0: the input says which. */
+static void data_give(struct scene *s, uint8_t type)
 {
 	static const uint8_t types[] = {WIRE_NAP,        WIRE_PUT,    WIRE_GET_REQ, WIRE_CFG_RD,
 					WIRE_CFG_WR,     WIRE_RESYNC, WIRE_GET_RSP, WIRE_CFG_RD_RSP,
 					WIRE_CFG_WR_RSP, WIRE_NAP,    WIRE_PUT};
 	uint8_t body[4096], how = take8(&s->in), flags = take8(&s->in);
 	const struct rltp_session *session = session_of(s);
-	struct wire_header h = header_begin_peer(s, types[how % ARRAY_COUNT(types)]);
+	struct wire_header h = header_begin_peer(s, type ? type : types[how % ARRAY_COUNT(types)]);
 	size_t bytes = body_fill(s, h.type, body);
 
 	h.psn = (session && session->io ? session->io->rx.cum : 0) +
 		(uint32_t)(int8_t)take8(&s->in) % 64;
-	h.flags |= flags & (WIRE_FLAG_FIRST | WIRE_FLAG_LAST | WIRE_FLAG_SOL | WIRE_FLAG_AR |
-			    WIRE_FLAG_IMM);
-	if (h.flags & WIRE_FLAG_IMM)
-		h.header_bytes = WIRE_HEADER_BYTES_MAX;
+	flags_set(&h, flags);
 	h.dst_qp = flags & 2 ? 1 : 0;
 	h.dst_function = how & 0x80 ? take8(&s->in) : 0;
 	h.qp_magic = window.qp_magic[h.dst_qp] ^ (how & 0x40 && flags & 2);
@@ -413,6 +434,21 @@ static void user_posts(struct scene *s)
 	default:
 		status = nic_user_cfg_write(&window, qp, &to, how, values, 1 + how % 16, s->posted);
 	}
+	s->posted += status == DXP_OK;
+}
+
+static void user_posts_atomic(struct scene *s)
+{
+	uint8_t how = take8(&s->in);
+	struct dxp_target to = {.node = PEER, .qp = how >> 4 & 3};
+	struct dxp_descriptor d =
+		dxp_head((uint8_t)(DXP_OP_FETCH_ADD + how % 8), how >> 6, &to, s->posted);
+	struct dxp_entry entries[2] = {{how, 8, s->keys[1]}, {8u * how, 8, s->keys[0]}};
+
+	d.dst_count = 1;
+	d.src_count = how & 1;
+	d.imm = how;
+	int status = dxp_post(&window, &d, d.src_count ? entries : entries + 1, NULL);
 	s->posted += status == DXP_OK;
 }
 
@@ -468,7 +504,7 @@ static void step(struct scene *s)
 	case 6:
 	case 7:
 	case 8:
-	case 9: data_give(s); break;
+	case 9: data_give(s, 0); break;
 	case 10:
 	case 11: user_posts(s); break;
 	case 12: user_takes(s); break;
@@ -480,6 +516,8 @@ static void step(struct scene *s)
 		break;
 	case 16: credit_give(s); break;
 	case 17: control_give(s); break;
+	case 18: data_give(s, take8(&s->in) & 1 ? WIRE_ATOMIC : WIRE_ATOMIC_RSP); break;
+	case 19: user_posts_atomic(s); break;
 	default: turn(s);
 	}
 }
@@ -509,12 +547,14 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 		.in = {data, data + bytes}, .now_ns = S_NS, .incarnation = 3, .epoch = 1};
 	s->secrets.state = take8(&s->in);
 	memset(&window, 0, offsetof(struct dxp_window, nap));
+	for (int i = 0; i < DXP_DOORBELLS; i++)
+		window.slots[i].head.lap = 0;
 	memset(memory, CANARY, sizeof(memory));
 	if (nic_create(&options, &s->nic) != DXP_OK ||
 	    nic_function_open(s->nic, 0, &window) != DXP_OK)
 		die("no memory");
 	nic_region_register(s->nic, 0, memory[0] + GUARD, REGION_BYTES,
-			    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->keys[0]);
+			    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &s->keys[0]);
 	nic_region_register(s->nic, 0, memory[1] + GUARD, REGION_BYTES, NIC_LOCAL, &s->keys[1]);
 	peer_introduce(s);
 }

@@ -51,6 +51,7 @@ static void greetings(struct capture *c)
 		.psn = 0xfffffff0,
 		.rwnd = 1024,
 		.payload_bytes = 1408,
+		.features = WIRE_FEATURES,
 		.token = 0xa1a2a3a4a5a6a7a8,
 		.nap_credit = 16,
 		.recovery = WIRE_RECOVERY_RACK,
@@ -132,7 +133,8 @@ static void data(struct capture *c, uint8_t type, uint16_t flags, const void *pa
 	uint8_t frame[FRAME_ROOM];
 	struct wire_header h = header_of(type, flags | WIRE_FLAG_ACKV);
 
-	h.header_bytes = flags & WIRE_FLAG_IMM ? WIRE_HEADER_BYTES_MAX : WIRE_DATA_BYTES;
+	h.header_bytes = (uint8_t)(WIRE_DATA_BYTES + (flags & WIRE_FLAG_IMM ? 8 : 0) +
+				   (flags & WIRE_FLAG_TRAILER ? 8 : 0));
 	h.psn = 4242;
 	h.payload_bytes = (uint16_t)bytes;
 	h.dst_qp = 2;
@@ -142,8 +144,11 @@ static void data(struct capture *c, uint8_t type, uint16_t flags, const void *pa
 	h.sub = 1;
 	h.addr = type == WIRE_CFG_RD || type == WIRE_CFG_WR ? 40 : 0x10000;
 	h.key = type == WIRE_NAP ? 1 << 8 | 3 : 0x00c0ffee;
+	if (type == WIRE_ATOMIC_RSP)
+		h.key = bytes > 0 ? 0 : WIRE_NACK_RESOURCE;
 	h.msg_bytes = 1408 + (uint32_t)bytes;
 	h.imm = 0x0102030405060708;
+	h.trailer = 0x1112131415161718;
 	wire_header_encode(&h, frame);
 	memcpy(frame + h.header_bytes, payload, bytes);
 	uint32_t crc = wire_crc_begin(frame, h.header_bytes);
@@ -176,6 +181,28 @@ static void reliable_frames(struct capture *c)
 	data(c, WIRE_PUT, all, "damaged", 7, 1);
 }
 
+static void atomics_and_trailers(struct capture *c)
+{
+	const uint16_t all = WIRE_FLAG_LAST | WIRE_FLAG_CRCP;
+	struct wire_atomic atomic = {DXP_OP_FETCH_ADD, 21, 3, 0};
+	uint8_t body[WIRE_ATOMIC_BYTES], old[WIRE_ATOMIC_OLD];
+
+	wire_atomic_encode(&atomic, body);
+	data(c, WIRE_ATOMIC, all | WIRE_FLAG_FIRST, body, sizeof(body), 0);
+	atomic = (struct wire_atomic){DXP_OP_COMPARE_SWAP, 22, 0x33, 0x44};
+	wire_atomic_encode(&atomic, body);
+	data(c, WIRE_ATOMIC, all | WIRE_FLAG_FIRST, body, sizeof(body), 0);
+	put_be64(old, 0x0123456789abcdef);
+	data(c, WIRE_ATOMIC_RSP, all | WIRE_FLAG_FIRST, old, sizeof(old), 0);
+	data(c, WIRE_ATOMIC_RSP, all | WIRE_FLAG_FIRST, "", 0, 0);
+	data(c, WIRE_NAP, all | WIRE_FLAG_TRAILER, "trailer alone", 13, 0);
+	data(c, WIRE_NAP, all | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
+	data(c, WIRE_PUT, all | WIRE_FLAG_SOL | WIRE_FLAG_IMM | WIRE_FLAG_TRAILER, "both", 4, 0);
+	/* where there can be none */
+	data(c, WIRE_PUT, all | WIRE_FLAG_TRAILER, "no event", 8, 0);
+	data(c, WIRE_NAP, WIRE_FLAG_CRCP | WIRE_FLAG_TRAILER, "not the last", 12, 0);
+}
+
 /* Sound frames around bodies that are too short, and what is no frame on the manager's port. */
 static void malformed_frames(struct capture *c)
 {
@@ -196,6 +223,7 @@ void sessions_write(const char *folder)
 	short_frames(&c);
 	acknowledgements(&c);
 	reliable_frames(&c);
+	atomics_and_trailers(&c);
 	malformed_frames(&c);
 	capture_close(&c);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shipped node for peer.py to talk to: `interop-node PORT` is node 1 on loopback, its peer is
  * node 2 at that port. It says its port, the key of its memory and the magic of its queue pair,
- * then does what NAPs ask: "echo ..." comes back, "put N" writes N bytes of its memory to the
- * peer's, "quit" ends it. It gives up after LIMIT_NS. */
+ * then does what NAPs ask: "echo ..." comes back, with its trailer, "put N" writes N bytes of its
+ * memory to the peer's, "add N" adds N to the peer's word at ADD_AT and says how that ended and
+ * what was there, "quit" ends it. It gives up after LIMIT_NS. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,24 @@
 #define PEER         2
 #define PEER_MAGIC   0x50454552 /* peer.py takes these two from here */
 #define PEER_KEY     77
+#define ADD_AT       200000
 
-static uint8_t memory[REGION_BYTES];
+static _Alignas(8) uint8_t memory[REGION_BYTES];
 
-static void serve(struct node *n, uint32_t key, const uint8_t *data, uint32_t bytes)
+static void say(struct node *n, const void *data, uint32_t bytes, uint64_t trailer)
 {
+	struct dxp_target to = {.node = PEER, .magic = PEER_MAGIC};
+	struct dxp_descriptor d = dxp_head(DXP_OP_NAP, 0, &to, 0);
+
+	d.flags = DXP_FLAG_INLINE;
+	d.inline_bytes = (uint16_t)bytes;
+	d.trailer = trailer;
+	dxp_post(node_window(n), &d, NULL, data);
+}
+
+static void serve(struct node *n, uint32_t key, const struct dxp_nic_event *e, const uint8_t *data)
+{
+	uint32_t bytes = e->bytes;
 	struct dxp_target to = {.node = PEER, .magic = PEER_MAGIC};
 	struct dxp_window *w = node_window(n);
 	char text[16] = {0};
@@ -33,8 +47,12 @@ static void serve(struct node *n, uint32_t key, const uint8_t *data, uint32_t by
 		struct dxp_entry local = {0, count, key}, remote = {0, count, PEER_KEY};
 		struct nic_lists lists = {&local, &remote, 1, 1};
 		nic_user_put(w, 0, &to, &lists, 0);
+	} else if (strncmp(text, "add ", 4) == 0) {
+		const struct dxp_entry at = {ADD_AT, 8, PEER_KEY};
+		dxp_post_atomic(w, 0, &to, DXP_OP_FETCH_ADD, &at, strtoull(text + 4, NULL, 10), 0,
+				1);
 	} else {
-		dxp_post_nap(w, 0, &to, data, bytes, 0, 0);
+		say(n, data, bytes, e->context);
 	}
 }
 
@@ -49,11 +67,16 @@ static bool events_take(struct node *n, uint32_t key)
 	while ((event = nic_user_received_peek(node_window(n), &data)) != NULL) {
 		quit |= event->bytes == 4 && memcmp(data, "quit", 4) == 0;
 		if (!quit)
-			serve(n, key, data, event->bytes);
+			serve(n, key, event, data);
 		dxp_received_release(node_window(n));
 	}
-	while (dxp_sent_take(node_window(n), &sent))
-		;
+	while (dxp_sent_take(node_window(n), &sent)) {
+		char text[64];
+		int length = snprintf(text, sizeof(text), "added: %d %llu", sent.status,
+				      (unsigned long long)sent.imm);
+		if (sent.context == 1)
+			say(n, text, (uint32_t)length, sent.imm);
+	}
 	return !quit;
 }
 
@@ -69,7 +92,8 @@ int main(int argc, char **argv)
 	wire_address_parse("127.0.0.1", 0, &options.bind);
 	if (node_open(&options, &n) != DXP_OK || node_peer(n, PEER, &peer, 0) != DXP_OK ||
 	    nic_region_register(node_nic(n), 0, memory, sizeof(memory),
-				NIC_REMOTE_READ | NIC_REMOTE_WRITE, &key) != DXP_OK)
+				NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,
+				&key) != DXP_OK)
 		return 1;
 	node_address(n, &own);
 	printf("%u %u %u\n", own.port, key, node_window(n)->qp_magic[0]);

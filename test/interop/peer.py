@@ -6,7 +6,8 @@
 
 It greets the node, PUTs, GETs and sends NAPs while half of what it sends and a third of what comes
 is lost, checks every byte, starts again as a new incarnation, and sees its old session refused with
-the token that its old greeting told. Ends 0 when all is as it should be.
+the token that its old greeting told. The first incarnation is of an older version, which knows no
+atomics and no trailers; the second has both. Ends 0 when all is as it should be.
 """
 import os
 import random
@@ -20,9 +21,15 @@ import time
 NODE, PEER = 1, 2
 PEER_MAGIC, PEER_KEY = 0x50454552, 77  # node.c takes these from here
 HELLO, HELLO_ACK, RESET, ACK, NACK, CREDIT = 0x01, 0x02, 0x03, 0x10, 0x11, 0x12
-NAP, PUT, GET_REQ, GET_RSP = 0x20, 0x21, 0x22, 0x23
+RESYNC = 0x13
+NAP, PUT, GET_REQ, GET_RSP, ATOMIC, ATOMIC_RSP = 0x20, 0x21, 0x22, 0x23, 0x24, 0x25
+FETCH_ADD, COMPARE_SWAP, FETCH_MIN, FETCH_MAX, FETCH_AND, FETCH_OR, FETCH_XOR = range(16, 23)
 AR, ACKV, RTX, FIRST, LAST, SOL, BMP, CRCP = 1, 2, 4, 8, 16, 32, 512, 2048
-CREDIT_VALID = 4096
+IMM, CREDIT_VALID, TRAILER = 128, 4096, 8192
+FEATURES = 3  # atomics, trailers
+UNSUPPORTED = -13  # DXP_EUNSUPPORTED
+ADD_AT = 200000  # node.c has it too
+M64 = (1 << 64) - 1
 UNIT = 1408
 WINDOW = 32
 NAPS_TAKEN = 1 << 20  # credit that this peer gives: more than it is ever sent
@@ -81,13 +88,20 @@ class Frame:
         if header >= 64:
             (_, _, _, self.magic, self.message, self.sub, self.address, self.key,
              self.total) = EXTENSION.unpack_from(data, 32)
+            check(header == 64 + 8 * bool(self.flags & IMM) + 8 * bool(self.flags & TRAILER),
+                  "a header of another length than its flags say")
+            self.trailer = 0
+            if self.flags & TRAILER:
+                check(self.type == NAP and self.flags & LAST, "a trailer where none may be")
+                self.trailer, = struct.unpack_from("!Q", data, header - 8)
         self.body = data[header:]
 
 
 class Peer:
     """One incarnation of node 2."""
 
-    def __init__(self, sock, address, magic, incarnation, losses):
+    def __init__(self, sock, address, magic, incarnation, losses, features):
+        self.features = features
         self.sock, self.address, self.magic = sock, address, magic
         self.incarnation, self.random, self.lossy = incarnation, random.Random(losses), True
         self.session = self.random.getrandbits(32) | 1
@@ -100,6 +114,7 @@ class Peer:
         self.events, self.limit = 0, 0
         self.cum, self.held = 0, set()
         self.naps, self.parts, self.memory = {}, {}, bytearray(1 << 18)
+        self.trailers, self.old, self.atomics = {}, {}, 0
         self.put_bytes = self.repeats = self.dropped = self.bitmaps = 0
         self.resets = []
 
@@ -115,7 +130,8 @@ class Peer:
         return whole[:28] + struct.pack("!I", crc32c(whole)) + whole[32:]
 
     def hello(self, kind, echo=(0, 0)):
-        body = GREETING.pack(self.incarnation, 1, self.session, self.first, WINDOW, UNIT, 0, 0,
+        body = GREETING.pack(self.incarnation, 1, self.session, self.first, WINDOW, UNIT,
+                             self.features, 0,
                              b"second implem.--", 0x5555, echo[0], echo[1], 60000, 0, 0, 0,
                              bytes(16))
         session = echo[0] if kind == HELLO_ACK else 0
@@ -126,7 +142,7 @@ class Peer:
             self.hello(HELLO)
             self.turn(0.1)
 
-    def message(self, kind, payload, address=0, key=0, event=False):
+    def message(self, kind, payload, address=0, key=0, event=False, trailer=0):
         """Queues one message of the stream to queue pair 0 of function 0."""
         while event and self.events == self.limit:  # out of credit: ask for more
             entry = struct.pack("!HHI", 0, 0, self.limit)
@@ -140,8 +156,16 @@ class Peer:
             at = address + sub * UNIT
             extension = EXTENSION.pack(0, 0, 0, self.magic, self.messages, sub, at, key,
                                        len(payload))
+            if trailer and flags & LAST:
+                flags |= TRAILER
+                extension += struct.pack("!Q", trailer)
             self.queue.append((kind, flags, part, extension))
         self.messages += 1
+
+    def answer(self, message, address, old):
+        """Answers belong to no stream, and have no magic."""
+        extension = EXTENSION.pack(0, 0, 0, 0, message, 0, address, 0, 8)
+        self.queue.append((ATOMIC_RSP, FIRST | LAST, struct.pack("!Q", old), extension))
 
     def transmit(self, psn):
         kind, flags, part, extension = self.waiting[psn][0]
@@ -211,11 +235,24 @@ class Peer:
     def place(self, frame):
         if frame.type == GET_RSP:
             self.parts.setdefault(frame.message, {})[frame.address] = frame.body
+        elif frame.type == ATOMIC_RSP:
+            check(frame.key == 0 and frame.message not in self.old, "an answer that is none")
+            self.old[frame.message], = struct.unpack("!Q", frame.body)
         else:
             check(frame.magic == PEER_MAGIC, "another magic than ours")
+        if frame.type == ATOMIC:
+            check(self.features & 1, "an atomic that we said we do not know")
+            op, message, operand, _ = struct.unpack("!BxxxIQQ", frame.body)
+            check(op == FETCH_ADD and frame.key == PEER_KEY, "another atomic than asked for")
+            old, = struct.unpack_from("<Q", self.memory, frame.address)
+            struct.pack_into("<Q", self.memory, frame.address, old + operand)
+            self.atomics += 1
+            self.answer(message, frame.address, old)
         if frame.type == NAP:
             check(frame.message not in self.naps, "a NAP twice")
             self.naps[frame.message] = frame.body
+            self.trailers[frame.message] = frame.trailer
+            check(self.features & 2 or not frame.trailer, "a trailer that we would not know")
         if frame.type == PUT:
             check(frame.key == PEER_KEY, "another key than ours")
             self.memory[frame.address:frame.address + len(frame.body)] = frame.body
@@ -226,6 +263,7 @@ class Peer:
         if frame.type == HELLO_ACK and hello[10] != self.session:
             return  # answers the last incarnation
         if not self.peer:
+            check(hello[6] == FEATURES, "the node does not say what it understands")
             self.peer = (hello[2], hello[9])
             self.cum = hello[3]
             self.limit = hello[12] or 1
@@ -250,7 +288,7 @@ class Peer:
         else:
             if frame.flags & ACKV:
                 self.acknowledged(frame)
-            if frame.type >= 0x13:
+            if frame.type >= RESYNC:
                 self.data(frame)
 
     def turn(self, seconds=0.005):
@@ -273,10 +311,12 @@ def exchange(peer, key, seed, size):
     body = struct.pack("!QIIQ", 0, 5, 9, size)
     peer.message(GET_REQ, body, 0, key)
     texts = [b"echo %d " % i + data[:i * 100] for i in range(12)]
-    for text in texts:
-        peer.message(NAP, text, 0, 0, event=True)
+    trailers = [seed * i & M64 if peer.features else 0 for i in range(12)]
+    for text, trailer in zip(texts, trailers):
+        peer.message(NAP, text, 0, 0, event=True, trailer=trailer)
     peer.until(lambda: len(peer.naps) == len(texts), "the echoes")
     check([peer.naps[i] for i in sorted(peer.naps)] == texts, "an echo with other bytes")
+    check([peer.trailers[i] for i in sorted(peer.naps)] == trailers, "an echo's other trailer")
 
     peer.until(lambda: sum(map(len, peer.parts.get(9, {}).values())) >= size, "the answer")
     answer = b"".join(part for _, part in sorted(peer.parts[9].items()))
@@ -285,6 +325,46 @@ def exchange(peer, key, seed, size):
     peer.until(lambda: peer.put_bytes >= size, "the node's PUT")
     check(peer.put_bytes == size and peer.memory[:size] == data, "a PUT with other bytes")
     peer.until(lambda: not peer.waiting and not peer.queue, "acknowledgements")
+
+
+def atomics(peer, key):
+    """Each operation once at the node, though its packets get lost; and one of the node here."""
+    after = {
+        FETCH_ADD: lambda v, a, _: v + a & M64, COMPARE_SWAP: lambda v, a, b: b if v == a else v,
+        FETCH_MIN: lambda v, a, _: min(v, a), FETCH_MAX: lambda v, a, _: max(v, a),
+        FETCH_AND: lambda v, a, _: v & a, FETCH_OR: lambda v, a, _: v | a,
+        FETCH_XOR: lambda v, a, _: v ^ a,
+    }
+    value, expected = 0, {}
+    draw = random.Random(peer.incarnation)
+    for i in range(60):
+        op = FETCH_ADD if i % 2 else draw.choice(list(after))
+        operand = value if op == COMPARE_SWAP and i % 4 else draw.getrandbits(64)
+        swap = draw.getrandbits(64)
+        expected[1000 + i] = value
+        value = after[op](value, operand, swap)
+        peer.message(ATOMIC, struct.pack("!BxxxIQQ", op, 1000 + i, operand, swap), ADD_AT, key)
+    peer.until(lambda: len(peer.old) == len(expected), "answers to atomics")
+    check(peer.old == expected, "another value before than there was")
+    peer.message(GET_REQ, struct.pack("!QIIQ", 0, 5, 10, 8), ADD_AT, key)
+    peer.until(lambda: 10 in peer.parts, "the word")
+    check(struct.unpack("<Q", peer.parts[10][0])[0] == value, "another value than it must be")
+
+
+def addition(peer):
+    """The node adds here, or hears that we cannot."""
+    count = len(peer.naps)
+    struct.pack_into("<Q", peer.memory, ADD_AT, 1 << 40)
+    peer.message(NAP, b"add 77", 0, 0, event=True)
+    peer.until(lambda: len(peer.naps) > count, "how the addition ended")
+    last = max(peer.naps)
+    status, old = map(int, peer.naps[last].split()[1:])
+    if peer.features:
+        check(status == 0 and old == 1 << 40 == peer.trailers[last], "an addition gone wrong")
+        check(struct.unpack_from("<Q", peer.memory, ADD_AT)[0] == old + 77, "not what was added")
+        check(peer.atomics == 1, "added twice")
+    else:
+        check(status == UNSUPPORTED, "the node did not say that we cannot")
 
 
 def stale_session(peer, old):
@@ -305,13 +385,16 @@ def main():
     try:
         port, key, magic = map(int, node.stdout.readline().split())
         address = ("127.0.0.1", port)
-        first = Peer(sock, address, magic, 1000, seed)
+        first = Peer(sock, address, magic, 1000, seed, 0)
         first.greet()
         exchange(first, key, seed, 100000)
-        second = Peer(sock, address, magic, 1001, seed + 1)
+        addition(first)
+        second = Peer(sock, address, magic, 1001, seed + 1, FEATURES)
         second.greet()
         check(second.peer[0] != first.peer[0], "the node kept the session of one who is no more")
         exchange(second, key, seed + 1, 60001)
+        atomics(second, key)
+        addition(second)
         stale_session(second, first)
         second.lossy = False
         second.message(NAP, b"quit", 0, 0, event=True)

@@ -22,6 +22,8 @@ struct tally {
 	uint32_t held_count;
 	uint32_t reserved[NIC_FUNCTIONS];
 	uint32_t promised[NIC_FUNCTIONS], listed[NIC_FUNCTIONS];
+	uint32_t hostile; /* bit i: the words in the window of function i mean nothing */
+	uint32_t waiters[NIC_FUNCTIONS]; /* for its receive slots */
 	const char *broken;
 	/* what lies before is cleared for each check, of these only as much as is used */
 	uint32_t region_uses[NIC_REGIONS_MAX];
@@ -189,7 +191,7 @@ static void peer_check(struct tally *t, const struct nic_peer *p)
 	}
 	must(t, p->session->partial == held, "messages held in part");
 	for (uint32_t i = 0; i < t->held_count; i++)
-		answers += t->held[i].message->peer == p && !t->held[i].message->request;
+		answers += t->held[i].message->peer == p && !t->held[i].message->stream;
 	must(t, w->answers == answers, "answers");
 }
 
@@ -199,6 +201,12 @@ static void request_check(struct tally *t, const struct nic_request *r)
 
 	for (uint16_t i = 0; i < r->local_count; i++)
 		t->region_uses[r->local[i].region - t->nic->regions]++;
+	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++)
+		if (r->remote[i].region)
+			t->region_uses[r->remote[i].region - t->nic->regions]++;
+	if (r->room_of)
+		t->waiters[r->room_of->index] |=
+			1u << (r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp);
 	for (uint32_t i = 0; i < t->held_count; i++)
 		pending += t->held[i].message->request == r;
 	for (const struct nic_peer *p = t->nic->peers; p; p = p->next) {
@@ -214,11 +222,15 @@ static void request_check(struct tally *t, const struct nic_request *r)
 
 static void function_check(struct tally *t, const struct nic_function *f)
 {
+	uint32_t total = 0;
+
 	if (!f->window)
 		return;
 	uint32_t unread = f->received_index - dxp_load_acquire(&f->window->received_consumer);
 	must(t, f->received_reserved == t->reserved[f->index], "received_reserved");
-	must(t, unread + f->received_reserved <= f->nic->options.receive_slots,
+	must(t,
+	     t->hostile >> f->index & 1 ||
+		     unread + f->received_reserved <= f->nic->options.receive_slots,
 	     "more receive slots used than there are");
 	must(t, f->promised == t->promised[f->index] && f->active_count == t->listed[f->index],
 	     "the account of promised receive slots");
@@ -231,16 +243,25 @@ static void function_check(struct tally *t, const struct nic_function *f)
 		must(t,
 		     f->queues[q].outstanding == outstanding && outstanding <= NIC_OUTSTANDING_MAX,
 		     "outstanding");
+		must(t, f->queues[q].head || !(f->busy >> q & 1), "an empty queue pair is busy");
+		total += outstanding;
 	}
+	must(t, f->outstanding == total, "outstanding of a function");
 }
 
 const char *invariants_broken(struct nic *n)
+{
+	return invariants_broken_but(n, 0);
+}
+
+const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 {
 	static struct tally t;
 
 	memset(&t, 0, offsetof(struct tally, region_uses));
 	memset(t.region_uses, 0, n->region_hint * sizeof(t.region_uses[0]));
 	t.nic = n;
+	t.hostile = hostile;
 	for (uint32_t i = 0; i < n->endpoint->peer_count; i++)
 		session_check(&t, n->endpoint->peers[i]);
 	for (uint32_t i = 0; i < t.held_count; i++) {
@@ -253,6 +274,8 @@ const char *invariants_broken(struct nic *n)
 		peer_check(&t, p);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		function_check(&t, &n->functions[i]);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		must(&t, n->functions[i].waiters == t.waiters[i], "who waits for a receive slot");
 	/* Tests register few regions, so the hint is past all of them. */
 	for (uint32_t i = 0; i < n->region_hint; i++)
 		must(&t, n->regions[i].uses == t.region_uses[i], "uses of a region");

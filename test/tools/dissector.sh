@@ -14,13 +14,15 @@ trap 'rm -rf "$work"' EXIT
 failures=0
 
 readonly SESSIONS='type flags crc.status src_node dst_node dst_session psn cum_ack ce_count
-dst_function dst_qp msg_id sub addr key msg_len imm payload
-hello.incarnation hello.epoch hello.session hello.psn hello.rwnd hello.payload hello.token
+dst_function dst_qp msg_id sub addr key msg_len imm trailer payload
+hello.incarnation hello.epoch hello.session hello.psn hello.rwnd hello.payload hello.features
+hello.token
 hello.echo_session hello.echo_psn hello.nap_credit hello.recovery hello.tag
 reset.session reset.code ping.opaque pmtu.id pmtu.bytes bye.token bye.code
 ack.echo_ts ack.hold ack.rx_level ack.rwnd ack.dup_count ack.rx_count ack.received ack.missing
 credit.qp credit.limit nack.code nack.psn nack.retry_us
-get.length cfg.register cfg.count cfg.value cfg.status'
+get.length atomic.op atomic.reply_msg_id atomic.operand atomic.swap atomic.status atomic.old
+cfg.register cfg.count cfg.value cfg.status'
 readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce manage.epoch
 manage.sequence manage.cursor manage.lease_ns manage.node manage.incarnation manage.from manage.to
 manage.first manage.next manage.rows manage.version manage.action manage.host manage.xpu

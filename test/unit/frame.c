@@ -22,7 +22,8 @@
 static const struct wire_header put_header = {
 	.type = WIRE_PUT,
 	.header_bytes = WIRE_HEADER_BYTES_MAX,
-	.flags = WIRE_FLAG_ACKV | WIRE_FLAG_LAST | WIRE_FLAG_IMM | WIRE_FLAG_CRCP,
+	.flags = WIRE_FLAG_ACKV | WIRE_FLAG_LAST | WIRE_FLAG_SOL | WIRE_FLAG_IMM |
+		 WIRE_FLAG_TRAILER | WIRE_FLAG_CRCP,
 	.dst_session = 0x01020304,
 	.src_node = 0x0506,
 	.dst_node = 0x0708,
@@ -41,15 +42,21 @@ static const struct wire_header put_header = {
 	.key = 0x91929394,
 	.msg_bytes = 0xa1a2a3a4,
 	.imm = 0xb1b2b3b4b5b6b7b8,
+	.trailer = 0xc1c2c3c4c5c6c7c8,
 };
+
+static size_t frame_of(const struct wire_header *h, uint8_t *frame)
+{
+	wire_header_encode(h, frame);
+	memcpy(frame + h->header_bytes, "hello", 5);
+	wire_crc_set(frame,
+		     crc32c(wire_crc_begin(frame, h->header_bytes), frame + h->header_bytes, 5));
+	return h->header_bytes + 5u;
+}
 
 static size_t frame_make(uint8_t *frame)
 {
-	wire_header_encode(&put_header, frame);
-	memcpy(frame + WIRE_HEADER_BYTES_MAX, "hello", 5);
-	wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX),
-				   frame + WIRE_HEADER_BYTES_MAX, 5));
-	return WIRE_HEADER_BYTES_MAX + 5;
+	return frame_of(&put_header, frame);
 }
 
 static void frame__round_trip(void **state)
@@ -60,6 +67,72 @@ static void frame__round_trip(void **state)
 
 	assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_OK);
 	assert_memory_equal(&h, &put_header, sizeof(h));
+}
+
+/* Immediate data and trailer, each with and without the other; what is not there reads as 0. */
+static void frame__imm_and_trailer(void **state)
+{
+	for (uint16_t with = 0; with < 4; with++) {
+		uint8_t frame[128];
+		struct wire_header h = put_header, out;
+		h.type = WIRE_NAP;
+		h.flags = WIRE_FLAG_LAST | WIRE_FLAG_CRCP | (with & 1 ? WIRE_FLAG_IMM : 0) |
+			  (with & 2 ? WIRE_FLAG_TRAILER : 0);
+		h.header_bytes = (uint8_t)(WIRE_DATA_BYTES + 8 * (with & 1) + 8 * (with >> 1));
+		size_t bytes = frame_of(&h, frame);
+		assert_int_equal(wire_header_decode(frame, bytes, &out), DXP_OK);
+		assert_true(out.imm == (with & 1 ? h.imm : 0));
+		assert_true(out.trailer == (with & 2 ? h.trailer : 0));
+		if (with & 1)
+			assert_true(get_be64(frame + 64) == put_header.imm);
+		if (with & 2)
+			assert_true(get_be64(frame + h.header_bytes - 8) == put_header.trailer);
+	}
+}
+
+/* Each type with each set of the flags that matter to it, and each length of header. */
+static void frame__trailer_only_where_an_event_ends(void **state)
+{
+	const uint16_t flags[] = {WIRE_FLAG_IMM, WIRE_FLAG_TRAILER, WIRE_FLAG_LAST, WIRE_FLAG_SOL};
+
+	for (int i = 0; i < 256 * 16 * 16; i++) {
+		uint8_t frame[15 * 8 + 5] = {0};
+		struct wire_header h = {.type = (uint8_t)(i / 256), .payload_bytes = 5}, out;
+		uint32_t words = (uint32_t)i % 16;
+		for (int f = 0; f < 4; f++)
+			h.flags |= i >> (4 + f) & 1 ? flags[f] : 0;
+		bool imm = h.flags & WIRE_FLAG_IMM, trailer = h.flags & WIRE_FLAG_TRAILER;
+		bool end = h.flags & WIRE_FLAG_LAST, event = h.flags & WIRE_FLAG_SOL;
+		bool may = h.type == WIRE_NAP ? end : h.type == WIRE_PUT && end && event;
+		uint32_t right = wire_type_data(h.type) ? 8 + imm + trailer : 4;
+		bool good = wire_type_known(h.type) && (!trailer || may) && words == right &&
+			    (!imm || wire_type_data(h.type));
+		h.header_bytes = (uint8_t)(8 * right);
+		wire_header_encode(&h, frame);
+		frame[WIRE_OFF_VERSION_HEADER] = (uint8_t)(WIRE_VERSION << 4 | words);
+		if (words >= 4)
+			wire_crc_set(frame, wire_crc_begin(frame, 8 * words));
+		assert_int_equal(wire_header_decode(frame, 8 * words + 5u, &out),
+				 good ? DXP_OK : DXP_EMALFORMED);
+	}
+}
+
+static void frame__atomic(void **state)
+{
+	const struct wire_atomic atomic = {DXP_OP_COMPARE_SWAP, 0x01020304, 0x1112131415161718,
+					   0x2122232425262728};
+	struct wire_atomic out;
+	uint8_t body[WIRE_ATOMIC_BYTES + 1];
+
+	memset(body, 0x5a, sizeof(body));
+	wire_atomic_encode(&atomic, body);
+	for (size_t n = 0; n <= sizeof(body); n++)
+		assert_int_equal(wire_atomic_decode(body, n, &out),
+				 n == WIRE_ATOMIC_BYTES ? DXP_OK : DXP_EMALFORMED);
+	assert_true(out.op == atomic.op && out.reply_msg_id == atomic.reply_msg_id &&
+		    out.operand == atomic.operand && out.swap == atomic.swap);
+	assert_memory_equal(body, "\x11\0\0\0\1\2\3\4", 8);
+	assert_int_equal(body[WIRE_ATOMIC_BYTES], 0x5a);
 }
 
 static void frame__every_short_length_is_malformed(void **state)
@@ -329,7 +402,7 @@ static void frame__unknown_flags_are_malformed(void **state)
 	struct wire_header h;
 	size_t bytes = frame_make(frame);
 
-	for (int bit = 13; bit < 16; bit++) {
+	for (int bit = 14; bit < 16; bit++) {
 		put_be16(frame + WIRE_OFF_FLAGS, put_header.flags | (uint16_t)(1 << bit));
 		wire_crc_set(frame, 0);
 		wire_crc_set(frame, crc32c(wire_crc_begin(frame, WIRE_HEADER_BYTES_MAX),
@@ -349,6 +422,7 @@ static const struct field fields[] = {
 		WIRE_NACK_FIELDS(FIELD) WIRE_HELLO_FIELDS(FIELD) WIRE_RESET_FIELDS(FIELD)
 			WIRE_PING_FIELDS(FIELD) WIRE_PMTU_FIELDS(FIELD) WIRE_BYE_FIELDS(FIELD)
 				WIRE_CREDIT_FIELDS(FIELD) WIRE_GET_FIELDS(FIELD)
+					WIRE_ATOMIC_FIELDS(FIELD)
 #undef FIELD
 };
 
@@ -401,6 +475,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frame__round_trip),
+		cmocka_unit_test(frame__imm_and_trailer),
+		cmocka_unit_test(frame__trailer_only_where_an_event_ends),
+		cmocka_unit_test(frame__atomic),
 		cmocka_unit_test(frame__every_short_length_is_malformed),
 		cmocka_unit_test(frame__every_flipped_bit_is_seen),
 		cmocka_unit_test(frame__bodies),

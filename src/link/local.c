@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* UNIX sockets of packets. A path longer than an address holds is reached through its folder:
+ * /proc/self/fd/N/name, so nobody changes directory. */
+#include "link/local.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/util.h"
+
+#define NAME_MAX_BYTES 80  /* what "/proc/self/fd/N/" leaves of an address */
+#define LOCK_TRIES     200 /* of 1 ms: whoever holds the lock binds a socket meanwhile */
+
+static int status_of_errno(void)
+{
+	switch (errno) {
+	case EACCES:
+	case EPERM:
+	case EROFS: return DXP_EACCESS;
+	case ENOENT:
+	case ENOTDIR: return DXP_ENOENT;
+	case ENAMETOOLONG: return DXP_EINVAL;
+	case EADDRINUSE: return DXP_EBUSY;
+	default: return DXP_EIO;
+	}
+}
+
+/* A path as an address: its folder, open, and the name in it. */
+struct place {
+	int folder;
+	const char *name; /* in the caller's path */
+	struct sockaddr_un address;
+};
+
+static int place_open(const char *path, struct place *p)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096];
+	size_t bytes = slash ? (size_t)(slash - path) : 0;
+
+	p->name = slash ? slash + 1 : path;
+	if (bytes >= sizeof(folder) || strlen(p->name) > NAME_MAX_BYTES || *p->name == '\0')
+		return DXP_EINVAL;
+	memcpy(folder, path, bytes);
+	folder[bytes] = '\0';
+	if (!slash)
+		strcpy(folder, ".");
+	else if (bytes == 0)
+		strcpy(folder, "/");
+	p->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (p->folder < 0 && errno == EACCES)
+		p->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->folder < 0)
+		return status_of_errno();
+	p->address.sun_family = AF_UNIX;
+	snprintf(p->address.sun_path, sizeof(p->address.sun_path), "/proc/self/fd/%d/%s", p->folder,
+		 p->name);
+	return DXP_OK;
+}
+
+static int socket_make(int *out)
+{
+	*out = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	return *out < 0 ? DXP_EIO : DXP_OK;
+}
+
+static int address_connect(int fd, const struct place *p)
+{
+	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
+}
+
+/* A socket that nobody listens to any more; anything else in the way stays. */
+static bool stale(const struct place *p)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(p->folder, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(st.st_mode) ||
+	    socket_make(&fd) != DXP_OK)
+		return false;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	bool refused = address_connect(fd, p) != 0 && errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
+/* Of two programs that find the same stale socket the second must not take the first one's. */
+static bool folder_lock(int folder)
+{
+	const struct timespec pause = {.tv_nsec = MS_NS};
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(folder, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		if (errno != EWOULDBLOCK)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static int bind_once(int fd, const struct place *p)
+{
+	return bind(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
+}
+
+static int place_bind(int fd, const struct place *p)
+{
+	bool locked = folder_lock(p->folder);
+
+	/* Given to the socket before it has a path: it is never open to more than its owner. */
+	int status = fchmod(fd, 0600) == 0 ? bind_once(fd, p) : -1;
+	if (status != 0 && errno == EADDRINUSE && locked && stale(p) &&
+	    unlinkat(p->folder, p->name, 0) == 0)
+		status = bind_once(fd, p);
+	if (status == 0)
+		status = listen(fd, LOCAL_BACKLOG);
+	status = status == 0 ? DXP_OK : status_of_errno();
+	if (locked)
+		flock(p->folder, LOCK_UN);
+	return status;
+}
+
+static const char *listen_advice(int status)
+{
+	switch (status) {
+	case DXP_EBUSY: return "another program serves there; choose another place";
+	case DXP_EACCESS: return "you may not write there; choose another place";
+	case DXP_ENOENT: return "its folder is not there; make it first";
+	case DXP_EINVAL: return "its last part is empty or longer than 80 bytes";
+	default: return strerror(errno);
+	}
+}
+
+int local_listen(const char *path, int *fd)
+{
+	struct place p = {.folder = -1};
+	int made = -1;
+	int status = place_open(path, &p);
+
+	if (status == DXP_OK)
+		status = socket_make(&made);
+	if (status == DXP_OK)
+		status = place_bind(made, &p);
+	if (status == DXP_OK)
+		fcntl(made, F_SETFL, O_NONBLOCK);
+	else
+		log_error("cannot listen at %s: %s", path, listen_advice(status));
+	if (status != DXP_OK && made >= 0)
+		close(made);
+	if (p.folder >= 0)
+		close(p.folder);
+	if (status == DXP_OK)
+		*fd = made;
+	return status;
+}
+
+void local_unlisten(const char *path, int fd)
+{
+	unlink(path);
+	close(fd);
+}
+
+int local_accept(int fd, int *out, struct local_peer *peer)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+	int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (got < 0)
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
+			       ? DXP_ENOMEM
+			       : DXP_EAGAIN;
+	if (getsockopt(got, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) {
+		close(got);
+		return DXP_EAGAIN;
+	}
+	*out = got;
+	*peer = (struct local_peer){.pid = who.pid, .uid = who.uid};
+	return DXP_OK;
+}
+
+int local_connect(const char *path, uint64_t timeout_ns, int *fd)
+{
+	const struct timeval limit = {.tv_sec = (time_t)(timeout_ns / S_NS),
+				      .tv_usec = (suseconds_t)(timeout_ns % S_NS / US_NS + 1)};
+	struct place p = {.folder = -1};
+	int made = -1;
+	int status = place_open(path, &p);
+
+	if (status == DXP_OK)
+		status = socket_make(&made);
+	if (status == DXP_OK) {
+		/* Bounds connect, which waits while the listener's queue is full. */
+		setsockopt(made, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+		if (address_connect(made, &p) == 0)
+			fcntl(made, F_SETFL, O_NONBLOCK);
+		else
+			status = errno == ECONNREFUSED ? DXP_ENOENT
+				 : errno == EAGAIN     ? DXP_ETIMEDOUT
+						       : status_of_errno();
+	}
+	if (status != DXP_OK && made >= 0)
+		close(made);
+	if (p.folder >= 0)
+		close(p.folder);
+	if (status == DXP_OK)
+		*fd = made;
+	return status;
+}
+
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_MAX)];
+};
+
+int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count)
+{
+	union control control = {0};
+	struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = bytes};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+
+	assert(bytes > 0 && fd_count <= LOCAL_FDS_MAX);
+	if (fd_count > 0) {
+		m.msg_control = control.bytes;
+		m.msg_controllen = CMSG_SPACE(sizeof(int) * fd_count);
+		struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * fd_count);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * fd_count);
+	}
+	ssize_t sent = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent >= 0)
+		return (int)sent;
+	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
+}
+
+/* Takes the descriptors that came; returns how many, or -1 when they do not fit: then all are
+ * closed. */
+static int fds_take(struct msghdr *m, int *fds, unsigned room)
+{
+	int got[LOCAL_FDS_MAX + 1]; /* alignment leaves room for one more in `control` */
+	unsigned count = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		unsigned here = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		assert(count + here <= ARRAY_COUNT(got));
+		memcpy(got + count, CMSG_DATA(c), here * sizeof(int));
+		count += here;
+	}
+	if (count <= room && !(m->msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
+		memcpy(fds, got, count * sizeof(int));
+		return (int)count;
+	}
+	for (unsigned i = 0; i < count; i++)
+		close(got[i]);
+	return -1;
+}
+
+int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count)
+{
+	union control control;
+	struct iovec part = {.iov_base = data, .iov_len = room};
+	struct msghdr m = {.msg_iov = &part,
+			   .msg_iovlen = 1,
+			   .msg_control = control.bytes,
+			   .msg_controllen = sizeof(control.bytes)};
+	unsigned fd_room = *fd_count;
+
+	*fd_count = 0;
+	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? DXP_EAGAIN : DXP_ECLOSED;
+	int taken = fds_take(&m, fds, fd_room);
+	if (taken < 0)
+		return DXP_EMALFORMED;
+	if (got == 0) {
+		for (int i = 0; i < taken; i++)
+			close(fds[i]);
+		return DXP_ECLOSED;
+	}
+	*fd_count = (unsigned)taken;
+	return (int)got;
+}
+
+int local_wait(int fd, uint64_t timeout_ns)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	struct timespec limit = {.tv_sec = (time_t)(timeout_ns / S_NS),
+				 .tv_nsec = (long)(timeout_ns % S_NS)};
+
+	return ppoll(&one, 1, &limit, NULL) > 0 ? DXP_OK : DXP_ETIMEDOUT;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Register mode's lookup table (P-01): which addresses of a function's device are which bytes of
+ * its regions. An entry lives as long as its key: one whose region is gone or revoked finds nothing
+ * any more, and its place in the table is free. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+
+static struct nic_region *area_region(const struct nic_function *f, const struct nic_area *a)
+{
+	return region_find(f->nic, f->index, a->key);
+}
+
+static void dead_remove(const struct nic_function *f, struct nic_registers *g)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < g->area_count; i++)
+		if (area_region(f, &g->areas[i]))
+			g->areas[kept++] = g->areas[i];
+	g->area_count = kept;
+}
+
+/* Neither wraps: the last byte counts, which may be the last one that 64 bits can name. */
+static bool overlap(const struct nic_area *a, const struct nic_area *b)
+{
+	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);
+}
+
+static int area_check(const struct nic_function *f, const struct nic_area *area)
+{
+	if (area->bytes == 0 || area->vaddr + (area->bytes - 1) < area->vaddr)
+		return DXP_EINVAL;
+	const struct nic_region *region = area_region(f, area);
+	if (!region)
+		return DXP_EACCESS;
+	if (area->offset > region->bytes || area->bytes > region->bytes - area->offset)
+		return DXP_ERANGE;
+	return DXP_OK;
+}
+
+int nic_area_add(struct nic *n, uint32_t function, const struct nic_area *area)
+{
+	if (function >= NIC_FUNCTIONS || !n->functions[function].window)
+		return DXP_ENOENT;
+	struct nic_function *f = &n->functions[function];
+	int status = area_check(f, area);
+	if (status != DXP_OK)
+		return status;
+	if (!f->registers)
+		f->registers = calloc(1, sizeof(*f->registers));
+	struct nic_registers *g = f->registers;
+	if (!g)
+		return DXP_ENOMEM;
+	dead_remove(f, g);
+	for (uint32_t i = 0; i < g->area_count; i++)
+		if (overlap(&g->areas[i], area))
+			return DXP_EEXIST;
+	if (g->area_count == NIC_AREAS_MAX)
+		return DXP_EBUSY;
+	g->areas[g->area_count++] = *area;
+	return DXP_OK;
+}
+
+uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out, uint32_t count)
+{
+	const struct nic_function *f = function < NIC_FUNCTIONS ? &n->functions[function] : NULL;
+	uint32_t written = 0;
+
+	for (uint32_t i = 0; f && f->registers && i < f->registers->area_count; i++)
+		if (written < count && area_region(f, &f->registers->areas[i]))
+			out[written++] = f->registers->areas[i];
+	return written;
+}
+
+int area_find(const struct nic_function *f, uint64_t vaddr, uint64_t bytes, uint32_t *key,
+	      uint64_t *offset)
+{
+	for (uint32_t i = 0; i < f->registers->area_count; i++) {
+		const struct nic_area *a = &f->registers->areas[i];
+		uint64_t from = vaddr - a->vaddr;
+		if (vaddr < a->vaddr || from >= a->bytes || bytes > a->bytes - from)
+			continue;
+		if (!area_region(f, a))
+			continue;
+		*key = a->key;
+		*offset = a->offset + from;
+		return DXP_OK;
+	}
+	return DXP_ENOENT;
+}

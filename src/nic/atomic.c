@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fetch-and-op on 8 bytes of a region. Whoever maps the region may store to it meanwhile, so the
+ * loop has a bound. */
+#include "nic/atomic.h"
+
+#include <dxp/status.h>
+
+#include "nic/window.h"
+
+#define TRIES_MAX 1000 /* one is enough unless somebody does nothing else with these 8 bytes */
+
+bool atomic_known(uint8_t op)
+{
+	return op >= DXP_OP_FETCH_ADD && op <= DXP_OP_FETCH_XOR;
+}
+
+static uint64_t value_after(uint8_t op, uint64_t value, uint64_t operand, uint64_t swap)
+{
+	switch (op) {
+	case DXP_OP_FETCH_ADD: return value + operand;
+	case DXP_OP_COMPARE_SWAP: return value == operand ? swap : value;
+	case DXP_OP_FETCH_MIN: return value < operand ? value : operand;
+	case DXP_OP_FETCH_MAX: return value > operand ? value : operand;
+	case DXP_OP_FETCH_AND: return value & operand;
+	case DXP_OP_FETCH_OR: return value | operand;
+	default: return value ^ operand;
+	}
+}
+
+int atomic_execute(uint8_t op, uint8_t *at, uint64_t operand, uint64_t swap, uint64_t *old)
+{
+	if (!atomic_known(op) || (uintptr_t)at % sizeof(uint64_t) != 0)
+		return DXP_EINVAL;
+	uint64_t *word = (uint64_t *)(void *)at;
+	uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	for (int i = 0; i < TRIES_MAX; i++) {
+		uint64_t after = value_after(op, value, operand, swap);
+		/* Acquire and release: what its asker placed before is seen by who finds the new
+		 * value; a failure has loaded the value anew. */
+		if (__atomic_compare_exchange_n(word, &value, after, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE)) {
+			*old = value;
+			return DXP_OK;
+		}
+	}
+	return DXP_EBUSY;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a function: opened on a window; stopped when its user breaks the rules; closed, with
+ * whatever is under way, when its user is gone.
+ *
+ * What is under way ends at once and on this side alone, so that memory can go without waiting for
+ * anybody: requests are dropped, messages are taken back from RLTP, which needs their memory no
+ * more, answers to reads are awaited no more. Peers stay in step: each message that was begun, of
+ * either side, still ends, as one that was given up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+
+int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
+{
+	if (function >= NIC_FUNCTIONS)
+		return DXP_EINVAL;
+	struct nic_function *f = &n->functions[function];
+	if (f->window)
+		return DXP_EEXIST;
+	if (!nic_function_idle(n, function))
+		return DXP_EBUSY;
+	f->window = w;
+	turn_weights(n);
+	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		if (f->qp_magic[q] == 0)
+			f->qp_magic[q] = 1; /* 0 stands in answers */
+	buffers_open(f);
+	w->magic = DXP_WINDOW_MAGIC;
+	w->version = DXP_WINDOW_VERSION;
+	w->bytes = sizeof(*w);
+	w->function = function;
+	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
+	dxp_store_release(&w->node, n->options.node);
+	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
+	return DXP_OK;
+}
+
+/* The reason first: whoever sees the state finds it. */
+static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
+{
+	dxp_store_release(&w->error, (uint32_t)-status);
+	dxp_store_release(&w->state, state);
+}
+
+/* A message in RLTP's hands: of a request of this function, or an answer out of its memory. */
+static void message_visit(void *context, struct rltp_message *rltp)
+{
+	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
+	const struct nic_function *f = context;
+
+	if ((m->request && m->request->function == f) ||
+	    (m->region && m->region->function == f->index))
+		message_withdraw(m);
+}
+
+/* Messages to the function: what came of them is forgotten, whoever asked for something is told,
+ * and their places in the stream count as given up by their senders. */
+static void rx_stream_end(struct rx_stream *s)
+{
+	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
+		struct rx_record *r = &s->records[k];
+		if (r->state != RECORD_PARTIAL && r->state != RECORD_WHOLE)
+			continue;
+		if (r->answer)
+			answer_refuse(s->peer, r);
+		record_clear(s, r, false);
+		record_enter(s, r, RECORD_ABORTED);
+	}
+	credit_forget(s);
+	rx_stream_run(s);
+}
+
+static void tx_stream_forget(struct tx_stream *t, const struct nic_function *f)
+{
+	for (uint32_t k = 0; k < NIC_STREAM_WINDOW; k++)
+		if (t->arrived[k] && t->arrived[k]->function == f)
+			t->arrived[k] = NULL;
+}
+
+static void peer_forget(struct nic_peer *p, struct nic_function *f)
+{
+	struct nic_work *w = p->work;
+
+	if (!w)
+		return;
+	rltp_session_messages(p->session, message_visit, f);
+	reads_forget(p, f);
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		if (w->tx[i])
+			tx_stream_forget(w->tx[i], f);
+		if (w->rx[i] && i / NIC_QPS_PER_FUNCTION == f->index)
+			rx_stream_end(w->rx[i]);
+	}
+}
+
+/* Everything that it has under way, in both directions. */
+static void function_end(struct nic_function *f)
+{
+	struct nic *n = f->nic;
+
+	for (struct nic_peer *p = n->peers; p; p = p->next)
+		peer_forget(p, f);
+	local_forget(n, f);
+	requests_drop(f);
+	n->stops &= (uint8_t) ~(1u << f->index);
+	n->room = true; /* others may have waited for what it held */
+}
+
+void function_stop(struct nic_function *f, int status)
+{
+	if (f->stopped)
+		return;
+	f->stopped = true;
+	f->nic->stops |= (uint8_t)(1u << f->index);
+	f->nic->events_new |= 1u << f->index;
+	window_end(f->window, status, DXP_FUNCTION_STOPPED);
+}
+
+void functions_settle(struct nic *n)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->stops >> i & 1)
+			function_end(&n->functions[i]);
+}
+
+int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns)
+{
+	struct nic_function *f = function < NIC_FUNCTIONS ? &n->functions[function] : NULL;
+
+	if (!f || !f->window)
+		return DXP_ENOENT;
+	n->now_ns = now_ns;
+	struct dxp_window *w = f->window;
+	function_end(f);
+	regions_revoke(n, function);
+	free(f->registers);
+	/* Its share and its limit are not its user's, and stay. */
+	f->limit.waits = 0;
+	*f = (struct nic_function){
+		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
+	turn_weights(n);
+	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
+	return DXP_OK;
+}
+
+bool nic_function_idle(const struct nic *n, uint32_t function)
+{
+	return function < NIC_FUNCTIONS && !n->functions[function].window &&
+	       !regions_busy(n, function);
+}
+
+enum dxp_function_state nic_function_state(const struct nic *n, uint32_t function)
+{
+	const struct nic_function *f = &n->functions[function];
+
+	if (f->window)
+		return f->stopped ? DXP_FUNCTION_STOPPED : DXP_FUNCTION_OPEN;
+	return nic_function_idle(n, function) ? 0 : DXP_FUNCTION_CLOSED;
+}
+
+const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function)
+{
+	return n->functions[function].window;
+}
+
+uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp)
+{
+	return n->functions[function].window ? n->functions[function].qp_magic[qp] : 0;
+}
+
+uint32_t nic_function_labelled(const struct nic *n, const char *label)
+{
+	uint32_t i = 0;
+
+	while (i < NIC_FUNCTIONS && strcmp(n->functions[i].label, label) != 0)
+		i++;
+	return *label ? i : NIC_FUNCTIONS;
+}
+
+int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES])
+{
+	uint32_t other = nic_function_labelled(n, label);
+
+	if (other < NIC_FUNCTIONS && other != function)
+		return DXP_EEXIST;
+	strncpy(n->functions[function].label, label, FABRIC_NAME_BYTES - 1);
+	return DXP_OK;
+}
+
+const char *nic_function_label_of(const struct nic *n, uint32_t function)
+{
+	return n->functions[function].label;
+}

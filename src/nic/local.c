@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations between functions of one NIC, the crossbar (C-02): no packet, one copy, from the
+ * memory where the bytes lie to where they belong. What is asked is checked as it is for peers,
+ * the whole of it before a byte moves, and a refusal ends as theirs do. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/atomic.h"
+#include "nic/internal.h"
+#include "wire/frame.h"
+#include "wire/ids.h"
+
+bool local_node(const struct nic *n, uint16_t node)
+{
+	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
+}
+
+/* As a peer: where an answer reaches it, also while the node's id is not known. */
+static uint16_t own_node(const struct nic *n)
+{
+	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
+}
+
+static void refuse(struct nic_request *r, struct nic_function *t, uint8_t code)
+{
+	t->counters[r->head.dst_qp].refused++;
+	access_refused(t->nic, t, code);
+	request_give_up(r, rltp_status_of_nack(code));
+}
+
+static void received_count(struct nic_function *t, uint32_t qp, uint32_t bytes)
+{
+	t->counters[qp].received_messages++;
+	t->counters[qp].received_bytes += bytes;
+	t->counted = true;
+}
+
+/* ---- what is asked for ---- */
+
+static uint32_t right_of(uint8_t op)
+{
+	return op == DXP_OP_PUT   ? NIC_REMOTE_WRITE
+	       : op == DXP_OP_GET ? NIC_REMOTE_READ
+				  : NIC_REMOTE_ATOMIC;
+}
+
+static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece *p)
+{
+	struct nic_region *region;
+
+	if (op == DXP_OP_PUT && p->key == WIRE_KEY_REGISTERS)
+		return access_registers(t, p->bytes, &p->place);
+	uint8_t code = access_region(t, p->key, right_of(op), p->offset, p->bytes, &region);
+	if (code != 0)
+		return code;
+	p->base = region->base + p->offset;
+	p->region = region;
+	region->uses++;
+	return atomic_known(op) && (uintptr_t)p->base % sizeof(uint64_t) != 0 ? WIRE_NACK_BOUNDS
+									      : 0;
+}
+
+/* Pieces of the target become pointers, and its regions stay until the request has ended. */
+static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
+{
+	uint8_t code = 0;
+
+	r->admitted = true;
+	for (uint16_t i = 0; i < r->remote_count && code == 0; i++)
+		code = piece_admit(t, r->head.op, &r->remote[i]);
+	return code;
+}
+
+void local_release(struct nic_request *r)
+{
+	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++) {
+		if (r->remote[i].region)
+			r->remote[i].region->uses--;
+		r->remote[i].region = NULL;
+	}
+}
+
+static uint8_t cfg_admit(const struct nic_request *r, struct nic_function *t)
+{
+	uint64_t offset = r->remote[0].offset;
+
+	if (!t->nic->options.cfg)
+		return WIRE_NACK_UNSUPPORTED;
+	return offset % 4 != 0 || offset / 4 > UINT32_MAX ? WIRE_NACK_BOUNDS : 0;
+}
+
+static bool op_is_cfg(uint8_t op)
+{
+	return op == DXP_OP_CFG_READ || op == DXP_OP_CFG_WRITE;
+}
+
+/* The function that is addressed, or NULL: the request has failed. It is asked for each time: it
+ * may have been stopped or closed between two slices. */
+static struct nic_function *target_admit(struct nic_request *r)
+{
+	const struct dxp_descriptor *d = &r->head;
+	struct nic_function *t =
+		access_function(r->function->nic, d->dst_function, d->dst_qp, d->dst_magic);
+
+	if (!t) {
+		request_give_up(r, rltp_status_of_nack(WIRE_NACK_MAGIC));
+		return NULL;
+	}
+	if (r->admitted)
+		return t;
+	uint8_t code = op_is_cfg(d->op) ? cfg_admit(r, t) : pieces_admit(r, t);
+	if (code == 0)
+		return t;
+	refuse(r, t, code);
+	return NULL;
+}
+
+/* ---- events ---- */
+
+static struct dxp_nic_event event_of(const struct nic_function *f, const struct dxp_descriptor *d,
+				     uint32_t bytes, enum dxp_event_type type)
+{
+	return (struct dxp_nic_event){
+		.context = d->trailer,
+		.imm = d->imm,
+		.bytes = bytes,
+		.node = own_node(f->nic),
+		.peer_qp = (uint16_t)(f->index << 8 | d->qp),
+		.qp = (uint8_t)d->dst_qp,
+		.type = (uint8_t)type,
+	};
+}
+
+static void gather(const struct nic_request *r, uint8_t *to)
+{
+	if (r->local_count == 0 && r->total > 0)
+		memcpy(to, r->immediate, r->total);
+	for (uint16_t i = 0; i < r->local_count; i++) {
+		memcpy(to, r->local[i].base, r->local[i].bytes);
+		to += r->local[i].bytes;
+	}
+}
+
+static void nap_deliver(struct nic_request *r, struct nic_function *t)
+{
+	struct dxp_nic_event event = event_of(r->function, &r->head, r->total, DXP_EVENT_NAP);
+
+	if (!room_take(r, t))
+		return;
+	uint8_t *to = received_place(t, &event);
+	if (!to) {
+		refuse(r, t, WIRE_NACK_MAGIC); /* its user has just been stopped */
+		return;
+	}
+	gather(r, to);
+	received_publish(t, &event);
+	received_count(t, r->head.dst_qp, r->total);
+	t->nic->counters.naps_sent++;
+	t->nic->counters.naps_received++;
+	r->cut = r->total;
+	r->cut_done = true;
+}
+
+/* ---- copies ---- */
+
+/* Where a piece of the target lies; NULL: its device has taken the area back. */
+static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
+{
+	return p->base ? p->base : registers_place(t, &p->place);
+}
+
+static void piece_consume(const struct nic_piece *p, uint32_t bytes, uint32_t *index,
+			  uint32_t *used)
+{
+	*used += bytes;
+	if (*used < p->bytes)
+		return;
+	*used = 0;
+	++*index;
+}
+
+/* As far as *left reaches, from where the request stands. Where source and target overlap any of
+ * the bytes may be what is there afterwards; nothing else is touched. */
+static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
+{
+	bool reading = r->head.op == DXP_OP_GET;
+	uint32_t before = r->cut;
+
+	while (r->cut<r->total && * left> 0) {
+		const struct nic_piece *l = &r->local[r->local_index];
+		const struct nic_piece *m = &r->remote[r->remote_index];
+		uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
+		uint32_t part = (uint32_t)min_u64((uint64_t)*left, most);
+		uint8_t *own = l->base + r->local_used, *other = piece_base(t, m);
+		if (!other) {
+			refuse(r, t, WIRE_NACK_RESOURCE);
+			break;
+		}
+		other += r->remote_used;
+		memmove(reading ? own : other, reading ? other : own, part);
+		*left -= part;
+		r->cut += part;
+		piece_consume(l, part, &r->local_index, &r->local_used);
+		piece_consume(m, part, &r->remote_index, &r->remote_used);
+	}
+	return r->cut - before;
+}
+
+static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
+{
+	uint32_t copied = pieces_copy(r, t, left);
+
+	if (copied > 0) {
+		t->total_bytes += copied;
+		dxp_store_release64(&t->window->total_bytes, t->total_bytes);
+	}
+	if (r->cut_done || r->cut < r->total)
+		return;
+	if (r->head.flags & DXP_FLAG_NOTIFY) {
+		struct dxp_nic_event event =
+			event_of(r->function, &r->head, r->total, DXP_EVENT_PUT);
+		if (!room_take(r, t))
+			return;
+		received_write(t, &event, NULL);
+	}
+	received_count(t, r->head.dst_qp, r->total);
+	t->nic->counters.puts_sent++;
+	t->nic->counters.puts_received++;
+	r->cut_done = true;
+}
+
+static void get_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
+{
+	pieces_copy(r, t, left);
+	if (r->cut_done || r->cut < r->total)
+		return;
+	received_count(t, r->head.dst_qp, 0);
+	t->nic->counters.gets_sent++;
+	t->nic->counters.gets_received++;
+	r->cut_done = true;
+}
+
+/* ---- atomics and registers ---- */
+
+static void atomic_run(struct nic_request *r, struct nic_function *t)
+{
+	int status = atomic_execute(r->head.op, r->remote[0].base, r->head.imm, r->head.trailer,
+				    &r->old);
+
+	if (status != DXP_OK) {
+		request_give_up(r, status);
+		return;
+	}
+	if (r->local_count > 0)
+		memcpy(r->local[0].base, &r->old, sizeof(r->old));
+	received_count(t, r->head.dst_qp, r->total);
+	t->nic->counters.atomics_sent++;
+	t->nic->counters.atomics_received++;
+	r->cut_done = true;
+}
+
+static void cfg_run(struct nic_request *r, struct nic_function *t)
+{
+	const struct nic_options *o = &t->nic->options;
+	uint32_t values[NIC_CFG_WORDS_MAX], count = r->total / 4;
+	uint32_t first = (uint32_t)(r->remote[0].offset / 4);
+	uint8_t code;
+
+	if (r->head.op == DXP_OP_CFG_WRITE) {
+		memcpy(values, r->immediate, r->total);
+		code = o->cfg->write(o->cfg_context, own_node(t->nic), first, count, values);
+	} else {
+		code = o->cfg->read(o->cfg_context, own_node(t->nic), first, count, values);
+		if (code == 0)
+			memcpy(r->local[0].base, values, r->total);
+	}
+	received_count(t, r->head.dst_qp, r->head.op == DXP_OP_CFG_WRITE ? r->total : 0);
+	t->nic->counters.cfg_sent++;
+	t->nic->counters.cfg_received++;
+	if (code != 0)
+		request_give_up(r, rltp_status_of_nack(code));
+	r->cut_done = true;
+}
+
+/* ---- what the rest of the engine calls ---- */
+
+void local_advance(struct nic_request *r, int64_t *left)
+{
+	struct nic_function *f = r->function;
+
+	if (*left > 0) {
+		struct nic_function *t = target_admit(r);
+		if (!t)
+			return;
+		switch (r->head.op) {
+		case DXP_OP_NAP: nap_deliver(r, t); break;
+		case DXP_OP_PUT: put_advance(r, t, left); break;
+		case DXP_OP_GET: get_advance(r, t, left); break;
+		case DXP_OP_CFG_READ:
+		case DXP_OP_CFG_WRITE: cfg_run(r, t); break;
+		default: atomic_run(r, t);
+		}
+		if (r->room_of)
+			return;
+		*left -= LOCAL_COST_BYTES + (r->head.op == DXP_OP_NAP ? r->total : 0);
+	}
+	if (r->cut_done)
+		local_release(r);
+	else
+		f->busy |= (uint8_t)(1u << r->head.qp);
+}
+
+void local_forget(struct nic *n, const struct nic_function *t)
+{
+	for (uint32_t i = 0; i < NIC_STREAMS; i++) {
+		struct nic_request *r =
+			stream_function(n, i)->queues[i % NIC_QPS_PER_FUNCTION].uncut;
+		if (r && (r->admitted || r->room_of) && r->head.dst_function == t->index)
+			request_give_up(r, DXP_EACCESS);
+	}
+}
+
+/* Short messages of those who wait for nothing: no request is made, and nothing is copied twice. */
+bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
+{
+	struct nic *n = f->nic;
+	uint32_t bytes = d->inline_bytes;
+
+	if (d->op != DXP_OP_NAP || !(d->flags & DXP_FLAG_INLINE) || d->src_count != 0 ||
+	    d->dst_count != 0 || bytes > NIC_NAP_BYTES_MAX || !local_node(n, d->dst_node) ||
+	    d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy ||
+	    !share_left(f))
+		return false;
+	struct nic_function *t = &n->functions[d->dst_function];
+	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic || !room_now(t))
+		return false;
+	struct dxp_nic_event event = event_of(f, d, bytes, DXP_EVENT_NAP);
+	uint8_t *to = received_place(t, &event);
+	if (!to)
+		return false;
+	if (bytes > 0)
+		memcpy(to, bytes > DXP_HEAD_BYTES ? slot->body : d->data, bytes);
+	received_publish(t, &event);
+	received_count(t, d->dst_qp, bytes);
+	n->counters.naps_sent++;
+	n->counters.naps_received++;
+	share_spend(f, bytes + LOCAL_COST_BYTES);
+
+	struct dxp_nic_event sent = {
+		.context = d->context,
+		.bytes = bytes,
+		.node = d->dst_node,
+		.peer_qp = (uint16_t)(d->dst_function << 8 | d->dst_qp),
+		.qp = d->qp,
+		.type = DXP_EVENT_SENT,
+	};
+	f->counters[d->qp].sent_messages++;
+	f->counters[d->qp].sent_bytes += bytes;
+	sent_write(f, &sent);
+	return true;
+}

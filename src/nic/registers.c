@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Register mode (P-02 .. P-06): a device stores words and gets operations. A GO becomes a PUT with
+ * WIRE_KEY_REGISTERS, one at a time; such a PUT from others goes into the receive area that the
+ * device named, one message behind the other. Every word is copied once before it is believed.
+ *
+ * A receiver without room refuses at once, since what waits on the wire would hold up others; the
+ * sender's engine asks again until NIC_REGISTERS_BUSY_NS have passed. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "nic/internal.h"
+#include "wire/ids.h"
+
+static struct dxp_registers *words(const struct nic_function *f)
+{
+	return &f->window->registers;
+}
+
+static void miss_count(struct nic_function *f)
+{
+	f->counts.lookup_misses++;
+	f->counted = true;
+}
+
+/* ---- send ---- */
+
+static void send_end(struct nic_function *f, int status)
+{
+	struct nic_registers *g = f->registers;
+
+	g->sending = false;
+	g->again_ns = 0;
+	g->send_done = g->order.send_go;
+	dxp_store_release(&words(f)->send_error, (uint32_t)-status);
+	/* Publishes the error; pairs with the device's acquire. */
+	dxp_store_release(&words(f)->send_done, g->send_done);
+}
+
+static void send_put_off(struct nic_function *f)
+{
+	struct nic_registers *g = f->registers;
+
+	g->sending = false;
+	g->again_ns = f->nic->now_ns + g->pause_ns;
+	g->pause_ns = (uint32_t)min_u64(2ull * g->pause_ns, NIC_REGISTERS_PAUSE_MAX_NS);
+	f->nic->registers_ns = min_u64(f->nic->registers_ns, g->again_ns);
+}
+
+/* Who has this IPv4 address and port, or WIRE_NODE_NONE. */
+static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
+{
+	struct nic_registers *g = f->registers;
+	const struct wire_address a = wire_address_v4(ip, (uint16_t)port);
+	const struct nic_peer *p = peer_find(f->nic, g->found_node);
+
+	if (p && wire_address_equal(&p->session->address, &a))
+		return g->found_node;
+	for (p = f->nic->peers; p; p = p->next) {
+		if (wire_address_equal(&p->session->address, &a)) {
+			g->found_node = p->session->node;
+			return g->found_node;
+		}
+	}
+	return WIRE_NODE_NONE;
+}
+
+static int send_target(struct nic_function *f, struct dxp_descriptor *head)
+{
+	const struct dxp_registers *o = &f->registers->order;
+
+	if (o->qp >= NIC_QPS_PER_FUNCTION || o->queue > UINT16_MAX || o->node > UINT16_MAX ||
+	    (o->node == 0 && (o->port == 0 || o->port > UINT16_MAX)))
+		return DXP_EINVAL;
+	head->qp = (uint8_t)o->qp;
+	head->dst_function = (uint8_t)(o->queue >> 8);
+	head->dst_qp = o->queue & 0xff;
+	head->dst_magic = o->magic;
+	head->dst_node = (uint16_t)o->node;
+	if (o->node == 0)
+		head->dst_node = node_at(f, o->ip, o->port);
+	else if (o->node == f->nic->options.node)
+		head->dst_node = 0;
+	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
+}
+
+/* The range must lie in one area and its region, and both must live: looked at anew each time. */
+static int send_source(struct nic_function *f, struct nic_piece *piece)
+{
+	const struct dxp_registers *o = &f->registers->order;
+	uint64_t offset;
+
+	if (o->send_bytes == 0 || o->send_bytes > NIC_MESSAGE_BYTES_MAX)
+		return DXP_EINVAL;
+	int status = area_find(f, o->send_vaddr, o->send_bytes, &piece->key, &offset);
+	if (status != DXP_OK) {
+		miss_count(f);
+		return status;
+	}
+	piece->region = region_find(f->nic, f->index, piece->key);
+	piece->base = piece->region->base + offset;
+	piece->bytes = o->send_bytes;
+	piece->region->uses++;
+	return DXP_OK;
+}
+
+/* DXP_EAGAIN: no room for a request now. */
+static int send_request(struct nic_function *f)
+{
+	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
+	struct nic_piece piece = {0};
+
+	int status = send_target(f, &head);
+	if (status != DXP_OK)
+		return status;
+	if (f->queues[head.qp].outstanding >= NIC_OUTSTANDING_MAX)
+		return DXP_EAGAIN;
+	struct nic_request *r = request_get(f->nic);
+	if (!r)
+		return DXP_EAGAIN;
+	status = send_source(f, &piece);
+	if (status != DXP_OK) {
+		request_put(f->nic, r);
+		return status;
+	}
+	r->function = f;
+	r->head = head;
+	r->registers = true;
+	r->total = piece.bytes;
+	r->local_count = r->remote_count = 1;
+	r->remote = r->local + 1;
+	r->local[0] = piece;
+	r->remote[0] = (struct nic_piece){.bytes = piece.bytes, .key = WIRE_KEY_REGISTERS};
+	f->registers->sending = true;
+	request_queue(r);
+	return DXP_OK;
+}
+
+static void send_try(struct nic_function *f)
+{
+	int status = send_request(f);
+
+	if (status == DXP_EAGAIN)
+		send_put_off(f);
+	else if (status != DXP_OK)
+		send_end(f, status);
+}
+
+void registers_sent(struct nic_function *f, int status)
+{
+	const struct nic_registers *g = f->registers;
+
+	if (!g || !g->sending)
+		return;
+	if (status == DXP_EBUSY && !f->stopped && f->nic->now_ns < g->give_up_ns)
+		send_put_off(f);
+	else /* DXP_ENOENT means a miss, and here it was the peer that was not found */
+		send_end(f, status == DXP_ENOENT ? DXP_EPEERLOST : status);
+}
+
+static void send_turn(struct nic_function *f, uint32_t go)
+{
+	struct nic_registers *g = f->registers;
+
+	if (g->sending)
+		return;
+	if (g->again_ns != 0) {
+		if (f->nic->now_ns >= g->again_ns)
+			send_try(f);
+		else
+			f->nic->registers_ns = min_u64(f->nic->registers_ns, g->again_ns);
+		return;
+	}
+	if (go == g->send_done)
+		return;
+	memcpy(&g->order, words(f), offsetof(struct dxp_registers, send_go));
+	g->order.send_go = go;
+	g->pause_ns = NIC_REGISTERS_PAUSE_NS;
+	g->give_up_ns = f->nic->now_ns + NIC_REGISTERS_BUSY_NS;
+	send_try(f);
+}
+
+/* ---- receive ---- */
+
+/* Is there a new area? Asked before each byte that goes into the old one. */
+static void receive_look(struct nic_function *f)
+{
+	struct nic_registers *g = f->registers;
+	struct dxp_registers *r = words(f);
+	/* Pairs with the device's release: address and length are there. */
+	uint32_t go = dxp_load_acquire(&r->recv_go);
+	int status = DXP_OK;
+
+	if (go == g->recv_go)
+		return;
+	uint64_t vaddr = *(const volatile uint64_t *)&r->recv_vaddr;
+	g->recv_go = go;
+	g->recv_bytes = *(const volatile uint32_t *)&r->recv_bytes;
+	g->recv_used = 0;
+	if (++g->arming == 0)
+		g->arming = 1; /* 0: no place in any */
+	if (g->recv_bytes > 0)
+		status = area_find(f, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
+	if (status != DXP_OK) {
+		g->recv_bytes = 0;
+		miss_count(f);
+	}
+	dxp_store_release(&r->recv_used, 0);
+	dxp_store_release(&r->recv_error, (uint32_t)-status);
+	/* Publishes both, and that the old area is left alone; pairs with the device's acquire. */
+	dxp_store_release(&r->recv_done, go);
+}
+
+int registers_reserve(struct nic_function *f, uint32_t bytes, struct nic_place *out)
+{
+	struct nic_registers *g = f->registers;
+
+	if (!g)
+		return DXP_EACCESS;
+	receive_look(f);
+	if (g->recv_bytes == 0)
+		return DXP_EBUSY;
+	if (!region_find(f->nic, f->index, g->recv_key)) {
+		g->recv_bytes = 0;
+		miss_count(f);
+		dxp_store_release(&words(f)->recv_error, (uint32_t)-DXP_ENOENT);
+		return DXP_EBUSY;
+	}
+	if (bytes > g->recv_bytes) {
+		dxp_store_release(&words(f)->recv_error, (uint32_t)-DXP_ERANGE);
+		return DXP_ERANGE;
+	}
+	if (bytes > g->recv_bytes - g->recv_used)
+		return DXP_EBUSY;
+	*out = (struct nic_place){.arming = g->arming, .at = g->recv_used};
+	g->recv_used += bytes;
+	dxp_store_release(&words(f)->recv_used, g->recv_used);
+	return DXP_OK;
+}
+
+uint8_t *registers_place(struct nic_function *f, const struct nic_place *p)
+{
+	struct nic_registers *g = f->registers;
+
+	if (!g || p->arming == 0)
+		return NULL;
+	receive_look(f);
+	if (p->arming != g->arming)
+		return NULL;
+	const struct nic_region *region = region_find(f->nic, f->index, g->recv_key);
+	return region ? region->base + g->recv_offset + p->at : NULL;
+}
+
+/* ---- both ---- */
+
+void registers_turn(struct nic_function *f)
+{
+	/* `send_go` first: whoever names a new area and then sends must not get the answer into the
+	 * old one. Pairs with the device's release: the order is there. */
+	uint32_t go = dxp_load_acquire(&words(f)->send_go);
+	receive_look(f);
+	send_turn(f, go);
+}
+
+bool registers_ready(const struct nic_function *f)
+{
+	const struct nic_registers *g = f->registers;
+	bool idle = !g->sending && g->again_ns == 0;
+
+	return (idle && dxp_load_acquire(&words(f)->send_go) != g->send_done) ||
+	       dxp_load_acquire(&words(f)->recv_go) != g->recv_go;
+}

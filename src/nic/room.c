@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receive slots of one function for the others of its NIC. Who finds none waits at the head of his
+ * own queue pair; nobody tells when the user has read something, so the engine looks again, less
+ * and less often. Those who wait for one function take turns: else the first in the order of
+ * looking would have every slot. What is promised to peers (credit.c) is theirs, up to half of the
+ * ring. */
+#include "nic/internal.h"
+#include "wire/frame.h"
+
+#define QUEUES (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
+
+_Static_assert(QUEUES == 32, "one bit each in `waiters`");
+
+static bool room_free(struct nic_function *t)
+{
+	uint32_t slots = received_slots(t), kept = t->promised;
+
+	/* Peers that were promised none and wait are offered a quarter at once, or nothing. */
+	if (t->waiting && kept < slots / 4)
+		kept = slots / 4;
+	return received_room_beside(t, kept < slots / 2 ? kept : slots / 2);
+}
+
+bool room_now(struct nic_function *t)
+{
+	return t->waiters == 0 && room_free(t);
+}
+
+static uint32_t queue_id(const struct nic_request *r)
+{
+	return r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp;
+}
+
+/* Is it this queue pair's turn? Its run goes on; then it is that of the next one who waits. */
+static bool turn_mine(const struct nic_function *t, uint32_t id)
+{
+	if ((t->waiters & ~(1u << id)) == 0)
+		return true;
+	bool runs = t->run < NIC_ROOM_RUN;
+	if (runs && (t->runner == id || t->waiters >> t->runner & 1))
+		return t->runner == id;
+	uint32_t later = t->runner + 1 < QUEUES ? t->waiters >> (t->runner + 1) : 0;
+	uint32_t first = later ? t->runner + 1 + (uint32_t)__builtin_ctz(later)
+			       : (uint32_t)__builtin_ctz(t->waiters);
+	return first == id;
+}
+
+static void wait_more(struct nic_request *r, struct nic_function *t)
+{
+	struct nic *n = t->nic;
+
+	if (r->room_of != t) {
+		r->room_of = t;
+		t->waiters |= 1u << queue_id(r);
+		r->pause_ns = NIC_ROOM_LOOK_NS;
+		r->look_ns = n->now_ns + r->pause_ns;
+		r->function->counters[r->head.qp].waits_for_credit++;
+		r->function->counted = true;
+		access_refused(n, t, WIRE_NACK_RNR);
+	} else if (n->now_ns >= r->look_ns) {
+		r->pause_ns = min_u64(2 * r->pause_ns, NIC_ROOM_LOOK_MAX_NS);
+		r->look_ns = n->now_ns + r->pause_ns;
+	}
+	n->look_ns = min_u64(n->look_ns, r->look_ns);
+}
+
+bool room_take(struct nic_request *r, struct nic_function *t)
+{
+	uint32_t id = queue_id(r);
+
+	if (!turn_mine(t, id) || !room_free(t)) {
+		wait_more(r, t);
+		return false;
+	}
+	if (t->runner != id || t->run == NIC_ROOM_RUN)
+		t->run = 0;
+	t->runner = id;
+	t->run++;
+	room_unwait(r);
+	return true;
+}
+
+void room_unwait(struct nic_request *r)
+{
+	if (!r->room_of)
+		return;
+	r->room_of->waiters &= ~(1u << queue_id(r));
+	r->room_of = NULL;
+}

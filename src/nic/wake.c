@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who sleeps is told. Both sides follow the same rule: say that you are about to sleep, full fence,
+ * look again, sleep; and whoever brings something: publish it, full fence, look whether the other
+ * sleeps. Of two such fences one comes first, and whoever comes second sees what the other stored
+ * before his: so either the sleeper finds the work or the other one wakes him.
+ *
+ *   engine sleeps   nic_sleep_announce: need_wakeup, fence, doorbells
+ *                   dxp_function_kick, node_wake: doorbell, fence, need_wakeup
+ *   user sleeps     dxp_function_wait: user_waits, fence, events
+ *                   nic_wakes: events, fence, user_waits
+ *
+ * A fence for each event would cost the engine a tenth of its speed. So while it is busy it looks
+ * without one, which nearly always suffices, and keeps in mind whom it wrote events for; the first
+ * turn that writes none pays for the fence, and then the matter is closed. */
+#include "nic/internal.h"
+
+/* Of these functions: whose user sleeps and was not told of it yet. `tell`: they are now. */
+static uint32_t sleepers(struct nic *n, uint32_t functions, bool tell)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; functions >> i; i++) {
+		struct nic_function *f = &n->functions[i];
+		if (!(functions >> i & 1) || !f->window)
+			continue;
+		uint32_t waits = dxp_load_acquire(&f->window->user_waits);
+		if (waits == 0 || waits == f->waits_told)
+			continue;
+		found |= 1u << i;
+		if (tell)
+			f->waits_told = waits;
+	}
+	return found;
+}
+
+uint32_t nic_wakes(struct nic *n)
+{
+	uint32_t asked = n->events_new | n->events_told;
+
+	if (asked == 0)
+		return 0;
+	if (n->events_new == 0)
+		dxp_fence();
+	n->events_told = n->events_new ? asked : 0;
+	n->events_new = 0;
+	return sleepers(n, asked, true);
+}
+
+bool nic_sleep_announce(struct nic *n)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			dxp_store_release(&n->functions[i].window->need_wakeup, 1);
+	dxp_fence();
+	return !nic_doorbell_ready(n) && sleepers(n, n->events_new | n->events_told, false) == 0;
+}
+
+void nic_sleep_end(struct nic *n)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			dxp_store_release(&n->functions[i].window->need_wakeup, 0);
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One epoll set of its own, watched by the node's link: so that a busy node looks at all sockets at
+ * once, and seldom, and a sleeping one is woken. */
+#include "node/offer_server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/local.h"
+#include "node/internal.h"
+#include "node/offer.h"
+#include "node/offer_place.h"
+
+#define EVENTS     16            /* taken in one turn, one request each */
+#define AGAIN_NS   (100 * MS_NS) /* until it is tried again to accept without descriptors left */
+#define RECLAIM_NS (1 * MS_NS)   /* between two looks whether memory can be freed */
+
+/* What epoll tells of: the first member of both. */
+struct source {
+	bool listens;
+	int fd;
+};
+
+struct listener {
+	struct source source;
+	uint32_t only; /* 0: any function */
+	uint32_t connections;
+	char path[OFFER_PATH_BYTES];
+};
+
+struct connection {
+	struct source source;
+	struct offer_client client;
+	struct listener *listener;
+	struct connection *previous, *next;
+};
+
+struct offers {
+	struct node *node;
+	struct offer *offer;
+	int epoll_fd;
+	struct listener *listeners; /* NIC_FUNCTIONS */
+	uint32_t listener_count;
+	char folder[OFFER_PATH_BYTES]; /* made here; "": none */
+	struct connection *connections;
+	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
+	uint64_t malformed;
+	uint64_t again_ns;   /* listeners are watched again then; UINT64_MAX: they are */
+	uint64_t reclaim_ns; /* UINT64_MAX: nothing waits */
+};
+
+/* ---- the state machine's way to the node ---- */
+
+static int node_find(void *context, const char *name, struct dxp_target *out)
+{
+	const struct offers *s = context;
+	const struct node_table *table = node_table(s->node);
+
+	const struct node_entry *e = table ? node_table_find_name(table, name) : NULL;
+
+	return e ? node_target(s->node, e->id, out) : DXP_ENOENT;
+}
+
+static void node_armed_by(void *context, int delta)
+{
+	const struct offers *s = context;
+
+	node_arm(s->node, delta);
+}
+
+static int node_users(void *context, uint32_t function, int engine_fd, int user_fd)
+{
+	struct offers *s = context;
+	struct link *l = s->node->link;
+
+	/* By hand: the user holds the same eventfd, so closing ours does not end the watch. */
+	if (s->engine_fds[function] >= 0)
+		link_unwatch(l, s->engine_fds[function]);
+	s->engine_fds[function] = -1;
+	node_user_fd(s->node, function, user_fd);
+	if (engine_fd < 0)
+		return DXP_OK;
+	int status = link_watch(l, engine_fd, true);
+	if (status == DXP_OK)
+		s->engine_fds[function] = engine_fd;
+	else
+		node_user_fd(s->node, function, -1);
+	return status;
+}
+
+/* ---- connections ---- */
+
+static int source_watch(struct offers *s, struct source *source)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = source};
+
+	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
+}
+
+static void connection_close(struct offers *s, struct connection *c, uint64_t now_ns)
+{
+	offer_client_gone(s->offer, &c->client, now_ns);
+	s->reclaim_ns = now_ns;
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		s->connections = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
+	c->listener->connections--;
+	close(c->source.fd);
+	free(c);
+}
+
+/* Somebody who does not take his answers is not worth waiting for. */
+static bool answer_send(int fd, const struct attach_answer *a, const struct offer_fds *beside)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	size_t length = attach_answer_encode(a, bytes);
+
+	return local_send(fd, bytes, length, beside->fds, beside->count) == (int)length;
+}
+
+static void refuse(int fd)
+{
+	const struct attach_answer busy = {.type = ATTACH_OPEN, .status = DXP_EBUSY};
+	const struct offer_fds none = {.count = 0};
+
+	answer_send(fd, &busy, &none);
+	close(fd);
+}
+
+static void connection_add(struct offers *s, struct listener *l, int fd,
+			   const struct local_peer *peer)
+{
+	uint32_t room = l->only ? OFFER_CLIENTS_ONE : OFFER_CLIENTS_ANY;
+	struct connection *c = l->connections < room ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c) {
+		refuse(fd);
+		return;
+	}
+	c->source.fd = fd;
+	c->listener = l;
+	c->client.only = l->only;
+	c->client.manages = !l->only && (peer->uid == geteuid() || peer->uid == 0);
+	c->client.pid = (uint32_t)peer->pid;
+	if (source_watch(s, &c->source) != 0) {
+		refuse(fd);
+		free(c);
+		return;
+	}
+	c->next = s->connections;
+	if (c->next)
+		c->next->previous = c;
+	s->connections = c;
+	l->connections++;
+}
+
+static void listeners_pause(struct offers *s, uint64_t now_ns)
+{
+	log_warn("%s: no file descriptors left, nobody can attach; raise \"ulimit -n\"",
+		 s->node->name);
+	for (uint32_t i = 0; i < s->listener_count; i++)
+		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, s->listeners[i].source.fd, NULL);
+	s->again_ns = now_ns + AGAIN_NS;
+}
+
+static void listeners_resume(struct offers *s)
+{
+	for (uint32_t i = 0; i < s->listener_count; i++)
+		source_watch(s, &s->listeners[i].source);
+	s->again_ns = UINT64_MAX;
+}
+
+static void listener_take(struct offers *s, struct listener *l, uint64_t now_ns)
+{
+	struct local_peer peer;
+	int fd;
+	int status = local_accept(l->source.fd, &fd, &peer);
+
+	if (status == DXP_OK)
+		connection_add(s, l, fd, &peer);
+	else if (status == DXP_ENOMEM)
+		listeners_pause(s, now_ns);
+}
+
+static void malformed_note(struct offers *s, const struct connection *c, int status)
+{
+	if (s->malformed++ == 0)
+		log_warn("%s: process %u asks for what cannot be understood (%s); said once, `dxp "
+			 "vf --json` counts",
+			 s->node->name, c->client.pid, dxp_status_text(status));
+}
+
+static void connection_take(struct offers *s, struct connection *c, uint64_t now_ns)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	int fds[LOCAL_FDS_MAX];
+	unsigned fd_count = LOCAL_FDS_MAX;
+	struct offer_fds beside = {.count = 0};
+	struct attach_request request;
+	struct attach_answer answer = {0};
+	int length = local_receive(c->source.fd, bytes, sizeof(bytes), fds, &fd_count);
+
+	if (length == DXP_EAGAIN)
+		return;
+	if (length == DXP_ECLOSED) {
+		connection_close(s, c, now_ns);
+		return;
+	}
+	int status = length < 0 ? length : attach_request_decode(bytes, (size_t)length, &request);
+	if (status == DXP_OK) {
+		offer_request(s->offer, &c->client, &request, fd_count ? fds[0] : -1, now_ns,
+			      &answer, &beside);
+	} else {
+		answer.status = status;
+		malformed_note(s, c, status);
+	}
+	while (fd_count > 0)
+		close(fds[--fd_count]);
+	if (!answer_send(c->source.fd, &answer, &beside))
+		connection_close(s, c, now_ns);
+	s->reclaim_ns = now_ns;
+}
+
+uint32_t offers_turn(struct offers *s, uint64_t now_ns)
+{
+	struct epoll_event events[EVENTS];
+	int ready = epoll_wait(s->epoll_fd, events, EVENTS, 0);
+
+	for (int i = 0; i < ready; i++) {
+		struct source *source = events[i].data.ptr;
+		if (source->listens)
+			listener_take(s, CONTAINER_OF(source, struct listener, source), now_ns);
+		else
+			connection_take(s, CONTAINER_OF(source, struct connection, source), now_ns);
+	}
+	if (now_ns >= s->again_ns)
+		listeners_resume(s);
+	if (now_ns >= s->reclaim_ns)
+		s->reclaim_ns = offer_reclaim(s->offer) ? now_ns + RECLAIM_NS : UINT64_MAX;
+	return ready > 0 ? (uint32_t)ready : 0;
+}
+
+uint64_t offers_deadline(const struct offers *s)
+{
+	return min_u64(s->again_ns, s->reclaim_ns);
+}
+
+/* ---- opened and closed ---- */
+
+static int listener_add(struct offers *s, const char *path, uint32_t only)
+{
+	struct listener *l = &s->listeners[s->listener_count];
+
+	if (strlen(path) >= sizeof(l->path))
+		return DXP_EINVAL;
+	strcpy(l->path, path);
+	int status = local_listen(path, &l->source.fd);
+	if (status != DXP_OK)
+		return status;
+	l->source.listens = true;
+	l->only = only;
+	s->listener_count++;
+	return source_watch(s, &l->source) == 0 ? DXP_OK : DXP_EIO;
+}
+
+static int places_add(struct offers *s, uint32_t functions)
+{
+	char path[OFFER_PATH_BYTES];
+	int status = offer_place_make(s->node->name, s->folder);
+
+	if (status != DXP_OK)
+		s->folder[0] = '\0';
+	for (uint32_t i = 0; status == DXP_OK && i <= functions; i++)
+		status = offer_socket_path(s->folder, i, path) ? listener_add(s, path, i)
+							       : DXP_EINVAL;
+	return status;
+}
+
+static int offers_start(struct offers *s, uint32_t functions, const char *path)
+{
+	const struct offer_options options = {
+		.nic = s->node->nic,
+		.name = s->node->name,
+		.functions = functions,
+		.ops = {node_find, node_armed_by, node_users, s},
+		.malformed = &s->malformed,
+	};
+	int status = offer_create(&options, &s->offer);
+
+	if (status != DXP_OK)
+		return status;
+	s->listeners = calloc(NIC_FUNCTIONS, sizeof(*s->listeners));
+	if (!s->listeners)
+		return DXP_ENOMEM;
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll_fd < 0 || link_watch(s->node->link, s->epoll_fd, false) != DXP_OK) {
+		log_error("%s: cannot wait for processes that attach: %m; if files have run out, "
+			  "raise \"ulimit -n\"",
+			  s->node->name);
+		return DXP_EIO;
+	}
+	return path ? listener_add(s, path, 0) : places_add(s, functions);
+}
+
+int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out)
+{
+	struct offers *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->node = n;
+	s->epoll_fd = -1;
+	s->again_ns = s->reclaim_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		s->engine_fds[i] = -1;
+	int status = offers_start(s, functions, path);
+	if (status != DXP_OK) {
+		offers_close(s);
+		return status;
+	}
+	*out = s;
+	return DXP_OK;
+}
+
+void offers_close(struct offers *s)
+{
+	uint64_t now_ns = link_now_ns();
+
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->listener_count; i++)
+		local_unlisten(s->listeners[i].path, s->listeners[i].source.fd);
+	if (s->folder[0])
+		rmdir(s->folder); /* unless somebody else listens there */
+	while (s->connections)
+		connection_close(s, s->connections, now_ns);
+	offer_destroy(s->offer, now_ns);
+	if (s->epoll_fd >= 0) {
+		link_unwatch(s->node->link, s->epoll_fd);
+		close(s->epoll_fd);
+	}
+	free(s->listeners);
+	free(s);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The attach codec. Which fields a message carries is said once, per type, for both directions. The
+ * head (magic, version, type, status) is the same in every version, so that both sides can say
+ * that theirs differ. */
+#include "wire/attach.h"
+
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "wire/cursor.h"
+#include "wire/manage.h"
+
+#define RIGHTS_ALL 7
+#define STATUS_MIN (-127) /* of a row's error and an answer: the statuses fit an event's byte */
+
+enum field {
+	FUNCTION = 1 << 0,
+	QP = 1 << 1,
+	ON = 1 << 2,
+	RIGHTS = 1 << 3,
+	KEY = 1 << 4,
+	VADDR = 1 << 5,
+	OFFSET = 1 << 6,
+	BYTES = 1 << 7,
+	VALUE = 1 << 8,
+	LABEL = 1 << 9,
+	LABEL_OR_NONE = 1 << 10,
+};
+
+static const uint16_t request_fields[] = {
+	[ATTACH_OPEN] = FUNCTION | LABEL_OR_NONE,
+	[ATTACH_REGISTER] = RIGHTS | OFFSET | BYTES,
+	[ATTACH_REVOKE] = KEY,
+	[ATTACH_LOOKUP] = KEY | VADDR | OFFSET | BYTES,
+	[ATTACH_FIND] = QP | LABEL,
+	[ATTACH_ARM] = ON,
+	[ATTACH_LIST] = FUNCTION,
+	[ATTACH_WEIGHT] = FUNCTION | VALUE,
+	[ATTACH_LIMIT] = FUNCTION | VALUE,
+	[ATTACH_RESET] = FUNCTION,
+	[ATTACH_AREAS] = FUNCTION,
+};
+
+static bool type_known(uint8_t type)
+{
+	return type >= ATTACH_OPEN && type <= ATTACH_AREAS;
+}
+
+static struct put_cursor head_put(uint8_t *out, uint8_t type)
+{
+	put_be32(out, ATTACH_MAGIC);
+	out[4] = ATTACH_VERSION;
+	out[5] = type;
+	return (struct put_cursor){.at = out + 6, .end = out + ATTACH_BYTES_MAX};
+}
+
+static int head_take(struct take_cursor *c, uint8_t *type)
+{
+	uint32_t magic = take_32(c);
+	uint8_t version = take_8(c);
+
+	*type = take_8(c);
+	if (c->bad || magic != ATTACH_MAGIC)
+		return DXP_EMALFORMED;
+	return version == ATTACH_VERSION ? DXP_OK : DXP_EUNSUPPORTED;
+}
+
+/* At most `high`, else the message is bad. */
+static uint8_t take_small(struct take_cursor *c, uint8_t high)
+{
+	uint8_t v = take_8(c);
+
+	c->bad |= v > high;
+	return v;
+}
+
+static void take_label(struct take_cursor *c, char label[FABRIC_NAME_BYTES], bool needed)
+{
+	take_text(c, label, FABRIC_NAME_BYTES);
+	if (!c->bad && (needed || label[0]))
+		c->bad = !manage_name_valid(label);
+}
+
+size_t attach_request_encode(const struct attach_request *r, uint8_t *out)
+{
+	struct put_cursor c = head_put(out, r->type);
+	unsigned fields = type_known(r->type) ? request_fields[r->type] : 0;
+
+	if (fields & FUNCTION)
+		put_8(&c, r->function);
+	if (fields & QP)
+		put_8(&c, r->qp);
+	if (fields & ON)
+		put_8(&c, r->on);
+	if (fields & RIGHTS)
+		put_32(&c, r->rights);
+	if (fields & KEY)
+		put_32(&c, r->key);
+	if (fields & VADDR)
+		put_64(&c, r->vaddr);
+	if (fields & OFFSET)
+		put_64(&c, r->offset);
+	if (fields & BYTES)
+		put_64(&c, r->bytes);
+	if (fields & VALUE)
+		put_64(&c, r->value);
+	if (fields & (LABEL | LABEL_OR_NONE))
+		put_text(&c, r->label);
+	return (size_t)(c.at - out);
+}
+
+int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out)
+{
+	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct attach_request r = {0};
+	int status = head_take(&c, &r.type);
+
+	if (status != DXP_OK)
+		return status;
+	if (!type_known(r.type))
+		return DXP_EMALFORMED;
+	unsigned fields = request_fields[r.type];
+	if (fields & FUNCTION)
+		r.function = take_small(&c, NIC_FUNCTIONS - 1);
+	if (fields & QP)
+		r.qp = take_small(&c, NIC_QPS_PER_FUNCTION - 1);
+	if (fields & ON)
+		r.on = take_small(&c, 1);
+	if (fields & RIGHTS)
+		r.rights = take_32(&c);
+	if (fields & KEY)
+		r.key = take_32(&c);
+	if (fields & VADDR)
+		r.vaddr = take_64(&c);
+	if (fields & OFFSET)
+		r.offset = take_64(&c);
+	if (fields & BYTES)
+		r.bytes = take_64(&c);
+	if (fields & VALUE)
+		r.value = take_64(&c);
+	if (fields & (LABEL | LABEL_OR_NONE))
+		take_label(&c, r.label, fields & LABEL);
+	if (!take_done(&c) || r.rights > RIGHTS_ALL)
+		return DXP_EMALFORMED;
+	*out = r;
+	return DXP_OK;
+}
+
+/* ---- answers ---- */
+
+static void row_put(struct put_cursor *c, const struct attach_row *r)
+{
+	put_8(c, r->function);
+	put_8(c, r->state);
+	put_8(c, r->weight);
+	put_8(c, r->armed);
+	put_32(c, r->error);
+	put_32(c, r->pid);
+	put_32(c, r->regions);
+	put_64(c, r->mapped_bytes);
+	put_64(c, r->limit_bytes_per_s);
+	put_text(c, r->label);
+#define COUNTER_PUT(name) put_64(c, r->counters.name);
+	DXP_COUNTER_LIST(COUNTER_PUT)
+#undef COUNTER_PUT
+}
+
+static void row_take(struct take_cursor *c, struct attach_row *r)
+{
+	r->function = take_small(c, NIC_FUNCTIONS - 1);
+	r->state = take_small(c, DXP_FUNCTION_CLOSED);
+	r->weight = take_8(c);
+	r->armed = take_small(c, 1);
+	r->error = take_32(c);
+	r->pid = take_32(c);
+	r->regions = take_32(c);
+	r->mapped_bytes = take_64(c);
+	r->limit_bytes_per_s = take_64(c);
+	take_label(c, r->label, false);
+#define COUNTER_TAKE(name) r->counters.name = take_64(c);
+	DXP_COUNTER_LIST(COUNTER_TAKE)
+#undef COUNTER_TAKE
+	c->bad |= r->error > -STATUS_MIN;
+}
+
+/* What a device stores and reads, in the order of the block. */
+#define REGISTER_LIST(X)  \
+	X(64, send_vaddr) \
+	X(32, send_bytes) \
+	X(32, node)       \
+	X(32, ip)         \
+	X(32, port)       \
+	X(32, queue)      \
+	X(32, qp)         \
+	X(32, send_go)    \
+	X(64, recv_vaddr) \
+	X(32, recv_bytes) \
+	X(32, recv_go)    \
+	X(32, send_error) \
+	X(32, send_done)  \
+	X(32, recv_error) \
+	X(32, recv_done)  \
+	X(32, recv_used)
+
+static void areas_put(struct put_cursor *c, const struct attach_answer *a)
+{
+	put_8(c, a->area_count);
+	for (uint8_t i = 0; i < a->area_count; i++) {
+		put_64(c, a->areas[i].vaddr);
+		put_64(c, a->areas[i].bytes);
+		put_64(c, a->areas[i].offset);
+		put_32(c, a->areas[i].key);
+	}
+	put_64(c, a->total_bytes);
+#define REGISTER_PUT(bits, name) put_##bits(c, a->registers.name);
+	REGISTER_LIST(REGISTER_PUT)
+#undef REGISTER_PUT
+}
+
+static void areas_take(struct take_cursor *c, struct attach_answer *a)
+{
+	a->area_count = take_small(c, ATTACH_AREAS_MAX);
+	for (uint8_t i = 0; i < a->area_count && !c->bad; i++) {
+		a->areas[i].vaddr = take_64(c);
+		a->areas[i].bytes = take_64(c);
+		a->areas[i].offset = take_64(c);
+		a->areas[i].key = take_32(c);
+	}
+	a->total_bytes = take_64(c);
+#define REGISTER_TAKE(bits, name) a->registers.name = take_##bits(c);
+	REGISTER_LIST(REGISTER_TAKE)
+#undef REGISTER_TAKE
+}
+
+static void target_put(struct put_cursor *c, const struct dxp_target *t)
+{
+	put_16(c, t->node);
+	put_8(c, t->function);
+	put_8(c, t->qp);
+	put_32(c, t->magic);
+}
+
+static void target_take(struct take_cursor *c, struct dxp_target *t)
+{
+	t->node = take_16(c);
+	t->function = take_small(c, NIC_FUNCTIONS - 1);
+	t->qp = take_small(c, NIC_QPS_PER_FUNCTION - 1);
+	t->magic = take_32(c);
+}
+
+size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out)
+{
+	struct put_cursor c = head_put(out, a->type);
+
+	put_32(&c, (uint32_t)a->status);
+	switch (a->status == DXP_OK ? a->type : 0) {
+	case ATTACH_OPEN:
+		put_8(&c, a->function);
+		put_16(&c, a->node);
+		break;
+	case ATTACH_REGISTER: put_32(&c, a->key); break;
+	case ATTACH_FIND: target_put(&c, &a->target); break;
+	case ATTACH_LIST:
+		put_64(&c, a->malformed);
+		put_8(&c, a->row_count);
+		for (uint8_t i = 0; i < a->row_count; i++)
+			row_put(&c, &a->rows[i]);
+		break;
+	case ATTACH_AREAS: areas_put(&c, a); break;
+	default: break;
+	}
+	return (size_t)(c.at - out);
+}
+
+static void body_take(struct take_cursor *c, struct attach_answer *a)
+{
+	switch (a->type) {
+	case ATTACH_OPEN:
+		a->function = take_small(c, NIC_FUNCTIONS - 1);
+		a->node = take_16(c);
+		break;
+	case ATTACH_REGISTER: a->key = take_32(c); break;
+	case ATTACH_FIND: target_take(c, &a->target); break;
+	case ATTACH_LIST:
+		a->malformed = take_64(c);
+		a->row_count = take_small(c, ATTACH_ROWS);
+		for (uint8_t i = 0; i < a->row_count && !c->bad; i++)
+			row_take(c, &a->rows[i]);
+		break;
+	case ATTACH_AREAS: areas_take(c, a); break;
+	default: break;
+	}
+}
+
+int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out)
+{
+	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct attach_answer a = {0};
+	int status = head_take(&c, &a.type);
+
+	if (status != DXP_OK)
+		return status;
+	a.status = (int32_t)take_32(&c);
+	if (a.status > DXP_OK || a.status < STATUS_MIN)
+		return DXP_EMALFORMED;
+	if (a.status == DXP_OK) {
+		c.bad |= !type_known(a.type);
+		body_take(&c, &a);
+	}
+	if (!take_done(&c) || a.type > ATTACH_AREAS)
+		return DXP_EMALFORMED;
+	*out = a;
+	return DXP_OK;
+}

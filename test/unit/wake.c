@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sleeping and waking: users of a window, the engine, and both at once. */
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/rng.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "node/node.h"
+
+#define ROUNDS   3000
+#define TOLD_MS  2000 /* a wake that takes longer was lost */
+#define LOOPBACK "127.0.0.1"
+
+/* ---- the NIC alone ---- */
+
+struct nic_pair {
+	struct nic *nic;
+	struct dxp_window *windows[2]; /* functions 0 and 3 */
+};
+
+static struct nic_pair nic_open(void)
+{
+	const struct nic_options options = {.node = 1, .entropy = entropy_kernel};
+	struct nic_pair p;
+
+	assert_int_equal(nic_create(&options, &p.nic), DXP_OK);
+	for (int i = 0; i < 2; i++) {
+		p.windows[i] = aligned_alloc(4096, sizeof(struct dxp_window));
+		assert_non_null(p.windows[i]);
+		memset(p.windows[i], 0, sizeof(struct dxp_window));
+		assert_int_equal(nic_function_open(p.nic, i ? 3 : 0, p.windows[i]), DXP_OK);
+	}
+	return p;
+}
+
+static void nic_close(struct nic_pair *p)
+{
+	nic_destroy(p->nic);
+	free(p->windows[0]);
+	free(p->windows[1]);
+}
+
+/* A descriptor that ends at once, in a completion that says what is wrong with it. */
+static void post(struct dxp_window *w, uint8_t qp)
+{
+	const struct dxp_target nobody = {0};
+	const struct dxp_descriptor d = dxp_head(0xff, qp, &nobody, 0);
+
+	assert_int_equal(dxp_post(w, &d, NULL, NULL), DXP_OK);
+}
+
+static void nic_wakes__each_sleep_once(void **state)
+{
+	struct nic_pair p = nic_open();
+
+	p.windows[1]->user_waits = 1;
+	assert_int_equal(nic_wakes(p.nic), 0); /* nothing has happened */
+	post(p.windows[1], 0);
+	assert_int_equal(nic_doorbells(p.nic, 1), 1);
+	assert_int_equal(nic_wakes(p.nic), 1u << 3);
+	assert_int_equal(nic_wakes(p.nic), 0);
+	post(p.windows[1], 0);
+	assert_int_equal(nic_doorbells(p.nic, 1), 1);
+	assert_int_equal(nic_wakes(p.nic), 0); /* still the same sleep */
+	p.windows[1]->user_waits = 2;
+	post(p.windows[0], 0);
+	post(p.windows[1], 0);
+	assert_int_equal(nic_doorbells(p.nic, 1), 2);
+	assert_int_equal(nic_wakes(p.nic), 1u << 3); /* the other one does not sleep */
+	nic_close(&p);
+}
+
+/* A user may announce his sleep after the engine looked, and before it looks behind its fence. */
+static void nic_wakes__looks_again_behind_a_fence(void **state)
+{
+	struct nic_pair p = nic_open();
+
+	post(p.windows[0], 0);
+	nic_doorbells(p.nic, 1);
+	assert_int_equal(nic_wakes(p.nic), 0);
+	p.windows[0]->user_waits = 7;
+	post(p.windows[1], 0);
+	nic_doorbells(p.nic, 1);
+	assert_int_equal(nic_wakes(p.nic), 1); /* of the turn before */
+	p.windows[0]->user_waits = 8;
+	assert_int_equal(nic_wakes(p.nic), 1); /* idle: with the fence, and the last time */
+	p.windows[0]->user_waits = 9;
+	assert_int_equal(nic_wakes(p.nic), 0); /* he has looked behind a later fence himself */
+	nic_close(&p);
+}
+
+static void nic_wakes__also_of_its_end(void **state)
+{
+	struct nic_pair p = nic_open();
+
+	p.windows[1]->user_waits = 1;
+	post(p.windows[1], 99); /* no queue pair that could be told */
+	nic_doorbells(p.nic, 1);
+	assert_int_equal(dxp_error(p.windows[1]), DXP_EINVAL);
+	assert_int_equal(nic_wakes(p.nic), 1u << 3);
+	nic_close(&p);
+}
+
+static void nic_sleep_announce__every_window_says_so(void **state)
+{
+	struct nic_pair p = nic_open();
+
+	assert_true(nic_sleep_announce(p.nic));
+	assert_int_equal(p.windows[0]->need_wakeup, 1);
+	assert_int_equal(p.windows[1]->need_wakeup, 1);
+	nic_sleep_end(p.nic);
+	assert_int_equal(p.windows[0]->need_wakeup, 0);
+	assert_int_equal(p.windows[1]->need_wakeup, 0);
+	post(p.windows[1], 0);
+	assert_false(nic_sleep_announce(p.nic));
+	nic_sleep_end(p.nic);
+	/* Nor may it sleep while somebody else does who has an event. */
+	nic_doorbells(p.nic, 1);
+	assert_int_equal(nic_wakes(p.nic), 0);
+	p.windows[1]->user_waits = 1;
+	assert_false(nic_sleep_announce(p.nic));
+	nic_sleep_end(p.nic);
+	assert_int_equal(nic_wakes(p.nic), 1u << 3);
+	assert_true(nic_sleep_announce(p.nic));
+	nic_sleep_end(p.nic);
+	nic_close(&p);
+}
+
+/* ---- a node in its loop ---- */
+
+struct engine {
+	struct node *node;
+	struct node_loop loop;
+	struct node *nodes[1];
+	volatile int stop;
+	pthread_t thread;
+};
+
+static void *engine_run(void *context)
+{
+	struct engine *e = context;
+
+	node_loop_run(&e->loop);
+	return NULL;
+}
+
+static void engine_start(struct engine *e, uint32_t spin_ns)
+{
+	struct node_options options = {.name = "wake", .static_id = 1};
+
+	*e = (struct engine){0};
+	assert_int_equal(wire_address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
+	assert_int_equal(node_open(&options, &e->node), DXP_OK);
+	e->nodes[0] = e->node;
+	e->loop = (struct node_loop){
+		.nodes = e->nodes, .count = 1, .spin_ns = spin_ns, .stop = &e->stop};
+}
+
+static void engine_thread(struct engine *e)
+{
+	assert_int_equal(pthread_create(&e->thread, NULL, engine_run, e), 0);
+}
+
+static void engine_stop(struct engine *e)
+{
+	e->stop = 1;
+	node_wake(e->node);
+	pthread_join(e->thread, NULL);
+	node_close(e->node);
+}
+
+/* As dxp_function_wait does it. */
+static bool event_wait(struct dxp_window *w, int fd, uint32_t sleep)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct dxp_nic_event event;
+	uint64_t count;
+
+	__atomic_store_n(&w->user_waits, sleep, __ATOMIC_RELAXED);
+	dxp_fence();
+	bool there = dxp_sent_take(w, &event);
+	if (!there) {
+		assert_int_equal(poll(&p, 1, TOLD_MS), 1); /* else the wake was lost */
+		there = dxp_sent_take(w, &event);
+	}
+	__atomic_store_n(&w->user_waits, 0, __ATOMIC_RELAXED);
+	if (read(fd, &count, sizeof(count)) < 0)
+		count = 0;
+	return there;
+}
+
+/* Both sleep whenever they can: no wake is ever lost. */
+static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
+{
+	const uint32_t spins[] = {UINT32_MAX, 1000, 20000};
+	struct engine e;
+	struct rng r = {1};
+
+	for (size_t k = 0; k < ARRAY_COUNT(spins); k++) {
+		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		engine_start(&e, spins[k]);
+		node_user_fd(e.node, 0, fd);
+		engine_thread(&e);
+		for (uint32_t i = 1; i <= ROUNDS; i++) {
+			post(node_window(e.node), 0);
+			node_wake(e.node);
+			bool told = false;
+			for (int again = 0; again < 3 && !told; again++)
+				told = event_wait(node_window(e.node), fd, 4 * i + (uint32_t)again);
+			assert_true(told);
+			for (uint64_t spin = rng_below(&r, 3000); spin > 0; spin--)
+				dxp_relax();
+		}
+		engine_stop(&e);
+		close(fd);
+	}
+}
+
+static uint64_t thread_cpu_ns(pthread_t thread)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t cpu_in(struct engine *e, uint64_t ns)
+{
+	const struct timespec pause = {.tv_nsec = (long)ns};
+	uint64_t begin = thread_cpu_ns(e->thread);
+
+	nanosleep(&pause, NULL);
+	return thread_cpu_ns(e->thread) - begin;
+}
+
+/* An armed node takes what is posted without a kick; a disarmed one costs nothing. */
+static void node_arm__polls_only_while_armed(void **state)
+{
+	struct engine e;
+	struct dxp_nic_event event;
+
+	engine_start(&e, UINT32_MAX);
+	engine_thread(&e);
+	cpu_in(&e, 20 * MS_NS);
+	assert_true(cpu_in(&e, 300 * MS_NS) < 3 * MS_NS); /* 1 % */
+	node_arm(e.node, 1);
+	node_arm(e.node, 1);
+	node_arm(e.node, -1);
+	cpu_in(&e, 2 * MS_NS); /* it may be on its way to sleep no more */
+	for (int i = 0; i < 100; i++) {
+		post(node_window(e.node), 0);
+		int status = DXP_ETIMEDOUT;
+		uint64_t end_ns = link_now_ns() + 10 * S_NS;
+		while (status != DXP_OK && link_now_ns() < end_ns)
+			status = dxp_sent_wait(node_window(e.node), &event, 1000);
+		assert_int_equal(status, DXP_OK);
+	}
+	assert_int_equal(node_window(e.node)->need_wakeup, 0);
+	assert_true(cpu_in(&e, 100 * MS_NS) > 10 * MS_NS);
+	node_arm(e.node, -1);
+	cpu_in(&e, 20 * MS_NS);
+	assert_true(cpu_in(&e, 300 * MS_NS) < 3 * MS_NS);
+	assert_int_equal(node_window(e.node)->need_wakeup, 1);
+	engine_stop(&e);
+}
+
+/* What is watched ends the sleep: for good until it is read, or once. */
+static void link_watch__ends_the_sleep(void **state)
+{
+	struct link_options options = {0};
+	const uint64_t one = 1;
+	uint64_t count;
+	struct link *l;
+
+	assert_int_equal(wire_address_parse(LOOPBACK, 0, &options.bind), DXP_OK);
+	assert_int_equal(link_open(&options, &l), DXP_OK);
+	for (int edge = 0; edge < 2; edge++) {
+		int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		assert_int_equal(link_watch(l, fd, edge), DXP_OK);
+		assert_false(link_wait(l, 0));
+		assert_false(link_watched(l));
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));
+			uint64_t begin_ns = link_now_ns();
+			assert_false(link_wait(l, begin_ns + 10 * S_NS));
+			assert_true(link_now_ns() < begin_ns + 5 * S_NS);
+			assert_int_equal(link_watched(l), !edge);
+			assert_false(link_watched(l));
+		}
+		/* Read by nobody: an edge is over, a level is not. */
+		uint64_t begin_ns = link_now_ns();
+		link_wait(l, begin_ns + 20 * MS_NS);
+		assert_int_equal(link_now_ns() >= begin_ns + 20 * MS_NS, edge);
+		assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+		link_unwatch(l, fd);
+		assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));
+		begin_ns = link_now_ns();
+		link_wait(l, begin_ns + 5 * MS_NS);
+		assert_true(link_now_ns() >= begin_ns + 5 * MS_NS);
+		close(fd);
+		link_watched(l);
+	}
+	link_close(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nic_wakes__each_sleep_once),
+		cmocka_unit_test(nic_wakes__looks_again_behind_a_fence),
+		cmocka_unit_test(nic_wakes__also_of_its_end),
+		cmocka_unit_test(nic_sleep_announce__every_window_says_so),
+		cmocka_unit_test(node_loop__both_sleep_and_no_wake_is_lost),
+		cmocka_unit_test(node_arm__polls_only_while_armed),
+		cmocka_unit_test(link_watch__ends_the_sleep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
