@@ -529,52 +529,43 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 	return d;
 }
 
-/* Of the entries that `head` promises, src_bytes lie at `src` and the rest at `dst`. */
-DXP_FN int dxp_post_copy(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
-			 const struct dxp_entry *src, dxp_u32 src_bytes,
-			 const struct dxp_entry *dst, const void *data)
+/* Posts `head` (dxp_head(), then its flags, imm, trailer, counts and inline_bytes) with its source
+ * and destination list and its inline data; copies all of them. DXP_EINVAL when that does not fit a
+ * descriptor; else as dxp_claim(). */
+DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
+			  const struct dxp_entry *src, const struct dxp_entry *dst,
+			  const void *data)
 {
-	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
-	dxp_u32 list_bytes = count * (dxp_u32)sizeof(*src);
-	dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
+	const dxp_u32 each = (dxp_u32)sizeof(struct dxp_entry);
+	const dxp_u32 src_count = head->src_count, dst_count = head->dst_count;
+	const dxp_u32 count = src_count + dst_count;
+	const dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
 	dxp_u32 index = 0;
 
-	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - list_bytes)
+	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - count * each)
 		return DXP_EINVAL;
 	int status = dxp_claim(w, &index);
 	if (status != DXP_OK)
 		return status;
 	DXP_SHARED struct dxp_slot *slot = dxp_slot(w, index);
 	dxp_head_store(slot, head);
-	if (src_bytes > 0)
-		dxp_store_bytes(slot->body, src, src_bytes);
-	if (list_bytes > src_bytes)
-		dxp_store_bytes(slot->body + src_bytes, dst, list_bytes - src_bytes);
+	for (dxp_u32 i = 0; i < src_count; i++)
+		dxp_store_bytes(slot->body + i * each, src + i, each);
+	for (dxp_u32 i = 0; i < dst_count; i++)
+		dxp_store_bytes(slot->body + (src_count + i) * each, dst + i, each);
 	if (bytes > DXP_HEAD_BYTES)
-		dxp_store_bytes(slot->body + list_bytes, data, bytes);
+		dxp_store_bytes(slot->body + count * each, data, bytes);
 	else if (bytes > 0)
 		dxp_store_bytes(slot->head.data, data, bytes);
 	dxp_ring(w, index);
 	return DXP_OK;
 }
 
-/* Posts `head` (dxp_head(), then its flags, imm, trailer, counts and inline_bytes) with its
- * entries, source list, then destination list, and its inline data; copies all of them. DXP_EINVAL
- * when that does not fit a descriptor; else as dxp_claim(). */
+/* The same, with both lists in one array, the source list first. */
 DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 		    const struct dxp_entry *entries, const void *data)
 {
-	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
-
-	return dxp_post_copy(w, head, entries, count * (dxp_u32)sizeof(*entries), 0, data);
-}
-
-/* The same, with its lists in two places. */
-DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
-			  const struct dxp_entry *src, const struct dxp_entry *dst,
-			  const void *data)
-{
-	return dxp_post_copy(w, head, src, head->src_count * (dxp_u32)sizeof(*src), dst, data);
+	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
 /* NAP of up to DXP_NAP_BYTES, which travel inside the descriptor: `data` may be reused at once. */

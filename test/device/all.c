@@ -55,7 +55,6 @@ DXP_FN dxp_u64 posts(DXP_SHARED struct dxp_window *w)
 	sum += (dxp_u64)dxp_post_lists(w, &head, &a, &b, 0);
 	struct dxp_entry both[2] = {a, b};
 	sum += (dxp_u64)dxp_post(w, &head, both, 0);
-	sum += (dxp_u64)dxp_post_copy(w, &head, &a, (dxp_u32)sizeof(a), &b, 0);
 	return sum;
 }
 
