@@ -113,7 +113,7 @@ static int resolve_key(const char *directory, const char *given, uint8_t key[FAB
 	}
 }
 
-static void default_name(char out[FABRIC_NAME_BYTES])
+void config_default_name(char out[FABRIC_NAME_BYTES])
 {
 	int length = snprintf(out, FABRIC_NAME_BYTES, "%.20s-%d", program_invocation_short_name,
 			      (int)getpid());
@@ -148,7 +148,7 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 				 wire_address_format(&c.manager, text));
 	}
 	if (!options->name)
-		default_name(c.name);
+		config_default_name(c.name);
 	else if (!manage_name_valid(options->name))
 		return error_set(DXP_EINVAL,
 				 "'%s' is no name for a node: 1 to %d of A-Z a-z 0-9 . _ -",

@@ -23,6 +23,9 @@ struct config {
  * $HOME/.local/state/dxp. It need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
+/* Of the program and its process id. */
+void config_default_name(char out[FABRIC_NAME_BYTES]);
+
 /* Everything that joining needs. Errors as dxp_fabric_open, with the sentence set. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/bell.h"
 #include "host/config.h"
 #include "host/internal.h"
+#include "host/join.h"
 #include "link/udp.h"
 
 const char *dxp_fabric_error(const struct dxp_fabric *fabric)
@@ -27,11 +28,9 @@ static int locks_create(struct dxp_fabric *f)
 	pthread_cond_init(&f->progress, &monotonic);
 	pthread_cond_init(&f->keeper_wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	f->leader_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	f->keeper_bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (f->leader_bell < 0 || f->keeper_bell < 0)
-		return error_set(DXP_EIO, "no more files can be opened; raise \"ulimit -n\"");
-	return DXP_OK;
+	f->leader_bell = f->keeper_bell = -1;
+	int status = bell_create(&f->leader_bell);
+	return status == DXP_OK ? bell_create(&f->keeper_bell) : status;
 }
 
 static void destroy(struct dxp_fabric *f)
@@ -51,9 +50,8 @@ static void destroy(struct dxp_fabric *f)
 static bool table_complete(void *context)
 {
 	struct dxp_fabric *f = context;
-	struct manage_progress p = node_table_progress(node_table(f->node));
 
-	return p.epoch != 0 && p.cursor == 0;
+	return join_complete(f->node);
 }
 
 static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *options,
@@ -68,36 +66,22 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
 					  .changed_context = f};
-	char bind[WIRE_ADDRESS_TEXT_BYTES];
-	int status = node_open(&node, &f->node);
+	int status = join_open(&node, &f->node);
 
-	if (status == DXP_EBUSY)
-		return error_set(status, "%s is in use by another program; choose another port",
-				 wire_address_format(&config->bind, bind));
-	if (status != DXP_OK)
-		return error_set(status, "cannot open a node on %s: %s",
-				 wire_address_format(&config->bind, bind), dxp_status_text(status));
-	f->window = node_window(f->node);
-	return DXP_OK;
+	if (status == DXP_OK)
+		f->window = node_window(f->node);
+	return status;
 }
 
 static int join(struct dxp_fabric *f)
 {
 	uint64_t deadline = link_now_ns() + f->timeout_ns;
-	int status = node_join(f->node, deadline);
+	int status = join_wait(f->node, f->manager, f->timeout_ns);
 
-	if (status == DXP_ETIMEDOUT)
-		return error_set(
-			status,
-			"no manager answers at %s within %llu ms; is the fabric up, and the "
-			"address right? `dxp up` starts one, `dxp doctor` looks further",
-			f->manager, (unsigned long long)(f->timeout_ns / MS_NS));
 	if (status != DXP_OK)
-		return error_set(status, "%s", node_error(f->node));
+		return status;
 	if (fabric_wait(f, table_complete, f, deadline) != DXP_OK)
-		return error_set(DXP_ETIMEDOUT,
-				 "the manager at %s gave a lease but no node table; see its log",
-				 f->manager);
+		return join_incomplete(f->manager);
 	status = nic_region_register(node_nic(f->node), 0, &f->probe_word, sizeof(f->probe_word),
 				     NIC_LOCAL, &f->probe_key);
 	return status == DXP_OK

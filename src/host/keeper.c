@@ -2,7 +2,6 @@
 /* The thread that keeps leases, acknowledgements and signs of life going while the program
  * computes. It watches the node's file without holding the lock, so a call never waits for it;
  * while calls are turning the node it only looks in now and then. */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/bell.h"
 #include "host/internal.h"
 #include "link/udp.h"
 
@@ -51,11 +51,8 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 	ppoll(files, ARRAY_COUNT(files), &left, NULL);
 	fabric_enter(f);
 	node_wait_clear(f->node);
-	if (files[1].revents) {
-		uint64_t count;
-		if (read(f->keeper_bell, &count, sizeof(count)) < 0 && errno != EAGAIN)
-			return;
-	}
+	if (files[1].revents)
+		bell_clear(f->keeper_bell);
 }
 
 /* False when there is nothing left to do for now. */
@@ -113,16 +110,13 @@ int keeper_start(struct dxp_fabric *f)
 
 void keeper_stop(struct dxp_fabric *f)
 {
-	const uint64_t one = 1;
-
 	if (!f->keeper_started)
 		return;
 	fabric_enter(f);
 	f->closing = true;
 	pthread_cond_signal(&f->keeper_wake);
 	pthread_mutex_unlock(&f->lock);
-	while (write(f->keeper_bell, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
+	bell_ring(f->keeper_bell);
 	pthread_join(f->keeper, NULL);
 	f->keeper_started = false;
 }

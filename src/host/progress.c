@@ -3,33 +3,15 @@
  * arrives while it spins is handled without any hand-over between threads. When spinning has lasted
  * long enough one waiter, the leader, polls the node's file; the others sleep on a condition that
  * the leader, or whoever else turns, signals when something has ended. */
-#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/util.h"
+#include "host/bell.h"
 #include "host/internal.h"
 #include "link/udp.h"
-
-static void bell_ring(int fd)
-{
-	const uint64_t one = 1;
-
-	/* Full means readable already. */
-	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
-		;
-}
-
-static void bell_clear(int fd)
-{
-	uint64_t count;
-
-	while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR)
-		;
-}
 
 void fabric_enter(struct dxp_fabric *f)
 {

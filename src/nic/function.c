@@ -23,6 +23,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	if (!nic_function_idle(n, function))
 		return DXP_EBUSY;
 	f->window = w;
+	turn_weights(n);
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
@@ -137,7 +138,11 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	function_end(f);
 	regions_revoke(n, function);
 	free(f->registers);
-	*f = (struct nic_function){.nic = n, .index = function, .weight = f->weight};
+	/* Its share and its limit are not its user's, and stay. */
+	f->limit.waits = 0;
+	*f = (struct nic_function){
+		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
+	turn_weights(n);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;
 }
@@ -165,4 +170,28 @@ const struct dxp_window *nic_function_window(const struct nic *n, uint32_t funct
 uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp)
 {
 	return n->functions[function].window ? n->functions[function].qp_magic[qp] : 0;
+}
+
+uint32_t nic_function_labelled(const struct nic *n, const char *label)
+{
+	uint32_t i = 0;
+
+	while (i < NIC_FUNCTIONS && strcmp(n->functions[i].label, label) != 0)
+		i++;
+	return *label ? i : NIC_FUNCTIONS;
+}
+
+int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES])
+{
+	uint32_t other = nic_function_labelled(n, label);
+
+	if (other < NIC_FUNCTIONS && other != function)
+		return DXP_EEXIST;
+	strncpy(n->functions[function].label, label, FABRIC_NAME_BYTES - 1);
+	return DXP_OK;
+}
+
+const char *nic_function_label_of(const struct nic *n, uint32_t function)
+{
+	return n->functions[function].label;
 }

@@ -95,6 +95,13 @@ enum dxp_function_state nic_function_state(const struct nic *n, uint32_t functio
 /* As it was opened; NULL: it is not open. */
 const struct dxp_window *nic_function_window(const struct nic *n, uint32_t function);
 
+/* How others of this NIC find an open function, unique among them; ends with it. DXP_EEXIST:
+ * another one is called so. */
+int nic_function_label(struct nic *n, uint32_t function, const char label[FABRIC_NAME_BYTES]);
+const char *nic_function_label_of(const struct nic *n, uint32_t function); /* "": none */
+/* NIC_FUNCTIONS: none is called so. */
+uint32_t nic_function_labelled(const struct nic *n, const char *label);
+
 /* Of an open function, from memory that its user cannot change; 0: there is none. */
 uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
 

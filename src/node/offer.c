@@ -74,7 +74,6 @@ static void function_close(struct offer *o, uint32_t function, uint64_t now_ns)
 	f->client->function = 0;
 	f->client->closed = true;
 	f->client = NULL;
-	f->label[0] = '\0';
 	f->pid = 0;
 	f->state = OFFER_CLOSING;
 	o->reclaim = true;
@@ -115,14 +114,10 @@ static uint32_t function_choose(const struct offer *o, uint32_t wanted)
 	return 0;
 }
 
-static bool label_taken(const struct offer *o, const char *label)
+/* Function 0 is called as the node is. NIC_FUNCTIONS: none is called so. */
+static uint32_t label_find(const struct offer *o, const char *label)
 {
-	if (strcmp(label, o->name) == 0)
-		return true;
-	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++)
-		if (strcmp(label, o->functions[i].label) == 0)
-			return true;
-	return false;
+	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
 }
 
 static int answer_open(struct offer *o, struct offer_client *client, const struct attach_request *r,
@@ -133,14 +128,16 @@ static int answer_open(struct offer *o, struct offer_client *client, const struc
 	if (client->closed)
 		return DXP_ECLOSED;
 	if (client->function)
-		return DXP_EEXIST;
+		return DXP_EINVAL;
 	if (wanted > o->options.functions)
 		return DXP_ENOENT;
 	if (client->only && wanted != client->only)
 		return DXP_EACCESS;
 	uint32_t function = function_choose(o, wanted);
-	if (function == 0 || (r->label[0] && label_taken(o, r->label)))
+	if (function == 0)
 		return DXP_EBUSY;
+	if (label_find(o, r->label) < NIC_FUNCTIONS)
+		return DXP_EEXIST;
 	int status = function_start(o, function);
 	if (status != DXP_OK)
 		return status;
@@ -148,7 +145,7 @@ static int answer_open(struct offer *o, struct offer_client *client, const struc
 	f->state = OFFER_OPEN;
 	f->client = client;
 	f->pid = client->pid;
-	memcpy(f->label, r->label, sizeof(f->label));
+	nic_function_label(o->options.nic, function, r->label);
 	client->function = function;
 	a->function = (uint8_t)function;
 	a->node = (uint16_t)((struct dxp_window *)f->window.base)->node;
@@ -235,11 +232,8 @@ static int answer_lookup(struct offer *o, struct offer_function *f, uint32_t fun
 static int answer_find(const struct offer *o, const struct attach_request *r,
 		       struct attach_answer *a)
 {
-	uint32_t function = 0;
+	uint32_t function = label_find(o, r->label);
 
-	while (function < NIC_FUNCTIONS &&
-	       strcmp(r->label, function ? o->functions[function].label : o->name) != 0)
-		function++;
 	if (function == NIC_FUNCTIONS)
 		return o->options.ops.find(o->options.ops.context, r->label, &a->target);
 	a->target = (struct dxp_target){

@@ -25,7 +25,6 @@ struct offer_function {
 	enum offer_state state;
 	struct offer_client *client; /* OPEN */
 	uint32_t pid;
-	char label[FABRIC_NAME_BYTES];
 	struct local_memory window;
 	int engine_fd;   /* an eventfd: the user kicks, nobody reads */
 	int user_fds[2]; /* a pipe: we write to [1]; [0] is kept too, so that a pipe whose user is

@@ -25,7 +25,8 @@ static struct attach_row row_of(const struct offer *o, uint32_t function)
 		.limit_bytes_per_s = f->limit_bytes_per_s,
 	};
 
-	memcpy(row.label, function ? f->label : o->name, sizeof(row.label));
+	memcpy(row.label, function ? nic_function_label_of(nic, function) : o->name,
+	       sizeof(row.label));
 	if (row.state)
 		nic_function_counters(nic, function, &row.counters);
 	return row;

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes a function of a NIC, finds the server, and does with the server's memory what a NIC can do:
+ * PUT with an event there, GET, an atomic. See server.c.
+ *
+ *   build/bin/nic_client [NIC [SERVER]]      SERVER: the address that the server printed, when it
+ *                                            is on another node */
+#include "common.h"
+
+static struct dxp_target server_find(struct dxp_function *f, const char *address)
+{
+	struct dxp_target t;
+	unsigned node, function, qp, magic;
+
+	if (!address) {
+		check(dxp_function_find(f, LABEL, 0, &t), "find the server");
+		return t;
+	}
+	if (sscanf(address, "%u:%u:%u:%x", &node, &function, &qp, &magic) != 4) {
+		fprintf(stderr, "'%s' is no NODE:FUNCTION:QP:MAGIC\n", address);
+		exit(2);
+	}
+	t.node = (uint16_t)node;
+	t.function = (uint8_t)function;
+	t.qp = (uint8_t)qp;
+	t.magic = magic;
+	return t;
+}
+
+/* Says where we are; the server's answer says what we may touch. */
+static struct hello greet(struct dxp_function *f, const struct dxp_target *server)
+{
+	struct dxp_window *w = dxp_function_window(f);
+	const struct dxp_nic_event *event;
+	struct hello self = {.key = 0}, answer;
+
+	check(dxp_function_target(f, 0, &self.target), "own address");
+	posted(f, dxp_post_nap(w, 0, server, &self, sizeof(self), 0, 0), "hello");
+	completion(f, "hello");
+	while (!(event = dxp_received_peek(w)))
+		check(dxp_function_wait(f, WAIT_NS), "the server's answer");
+	memcpy(&answer, dxp_received_data(w, event), sizeof(answer));
+	dxp_received_release(w);
+	return answer;
+}
+
+int main(int argc, char **argv)
+{
+	const struct dxp_function_options options = {.nic = argc > 1 ? argv[1] : NULL};
+	struct dxp_function *f;
+	struct dxp_memory memory;
+
+	check(dxp_function_attach(&options, &f), "attach");
+	check(dxp_memory_create(f, 2 * BYTES, DXP_LOCAL, &memory), "memory");
+	struct dxp_window *w = dxp_function_window(f);
+	struct dxp_target server = server_find(f, argc > 2 ? argv[2] : NULL);
+	struct hello peer = greet(f, &server);
+
+	char *out = memory.base, *back = out + BYTES;
+	struct dxp_entry whole = {0, COUNTER_AT, peer.key}, ours = {0, COUNTER_AT, memory.key};
+	for (int i = 0; i < COUNTER_AT; i++)
+		out[i] = (char)('a' + i % 26);
+	posted(f, dxp_post_put(w, 0, &server, &ours, &whole, DXP_FLAG_NOTIFY, 42, 0), "PUT");
+	completion(f, "PUT");
+
+	ours.offset = BYTES;
+	posted(f, dxp_post_get(w, 0, &server, &whole, &ours, 0), "GET");
+	completion(f, "GET");
+	printf("client: put %d bytes and got them back, %s\n", COUNTER_AT,
+	       memcmp(out, back, COUNTER_AT) == 0 ? "the same" : "and they DIFFER");
+
+	struct dxp_entry counter = {COUNTER_AT, 8, peer.key};
+	posted(f, dxp_post_atomic(w, 0, &server, DXP_OP_FETCH_ADD, &counter, 1, 0, 0), "fetch-add");
+	struct dxp_nic_event count = completion(f, "fetch-add");
+	printf("client: %" PRIu64 " clients were here before\n", count.imm);
+
+	posted(f, dxp_post_nap(w, 0, &server, NULL, 0, count.imm + 1, 0), "bye");
+	completion(f, "bye");
+	dxp_function_close(f);
+	return 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What server and client agree on, and three things that both do. */
+#ifndef TWO_PROCESSES_COMMON_H
+#define TWO_PROCESSES_COMMON_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/function.h>
+
+#define LABEL      "two-processes" /* how the client finds the server */
+#define BYTES      65536           /* of the server's memory */
+#define COUNTER_AT (BYTES - 8)     /* its last 8 bytes count clients */
+#define WAIT_NS    10000000000ull
+
+/* The first NAP of each side: whom to answer, and what may be written and read. */
+struct hello {
+	struct dxp_target target;
+	uint32_t key;
+};
+
+static inline void check(int status, const char *what)
+{
+	if (status >= 0)
+		return;
+	fprintf(stderr, "%s: %s: %s\n", what, dxp_status_name(status), dxp_function_error());
+	exit(1);
+}
+
+/* After each post: the NIC may sleep, and when its 32 places are taken it must go on first. */
+static inline void posted(struct dxp_function *f, int status, const char *what)
+{
+	check(status, what);
+	dxp_function_kick(f);
+}
+
+/* The end of what was posted last. */
+static inline struct dxp_nic_event completion(struct dxp_function *f, const char *what)
+{
+	struct dxp_nic_event event;
+
+	while (!dxp_sent_take(dxp_function_window(f), &event))
+		check(dxp_function_wait(f, WAIT_NS), what);
+	check(event.status, what);
+	return event;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes a function of a NIC and offers 64 KiB of memory to whoever says hello.
+ *
+ *   dxp up                           build/bin/nic_server --own mine 3 &
+ *   build/bin/nic_server xpu1 3 &    build/bin/nic_client mine
+ *   build/bin/nic_client xpu1
+ *
+ * The left one uses a NIC of dxpd, the right one has its own and serves it to others. It ends after
+ * so many clients (0: never). */
+#include "common.h"
+
+static struct dxp_nic *nic;
+
+static struct dxp_function *function_get(const char *name, int own)
+{
+	const struct dxp_nic_options inside = {.name = name, .thread = true};
+	const struct dxp_function_options options = {.nic = name, .label = LABEL};
+	struct dxp_function *f;
+
+	if (own) {
+		check(dxp_nic_open(&inside, &nic), "open a NIC");
+		check(dxp_nic_serve(nic, NULL), "serve it");
+		check(dxp_nic_function(nic, LABEL, &f), "take a function");
+	} else {
+		check(dxp_function_attach(&options, &f), "attach");
+	}
+	return f;
+}
+
+static void hello_answer(struct dxp_function *f, const struct hello *client,
+			 const struct hello *own)
+{
+	posted(f, dxp_post_nap(dxp_function_window(f), 0, &client->target, own, sizeof(*own), 0, 0),
+	       "answer");
+	completion(f, "answer");
+}
+
+/* Takes one event; returns how many clients have gone by it. */
+static int event_take(struct dxp_function *f, const struct hello *own,
+		      const struct dxp_memory *memory)
+{
+	struct dxp_window *w = dxp_function_window(f);
+	struct dxp_nic_event event = *dxp_received_peek(w);
+	struct hello client;
+
+	if (event.bytes == sizeof(client))
+		memcpy(&client, dxp_received_data(w, &event), sizeof(client));
+	dxp_received_release(w);
+	if (event.type == DXP_EVENT_PUT) {
+		printf("server: %u bytes were put, with %" PRIu64 ": %.26s ...\n", event.bytes,
+		       event.imm, (const char *)memory->base);
+		return 0;
+	}
+	if (event.bytes == sizeof(client)) {
+		hello_answer(f, &client, own);
+		return 0;
+	}
+	printf("server: bye, client %" PRIu64 "\n", event.imm);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	int own = argc > 1 && strcmp(argv[1], "--own") == 0;
+	const char *name = argc > 1 + own ? argv[1 + own] : NULL;
+	int clients = argc > 2 + own ? atoi(argv[2 + own]) : 0, gone = 0;
+	struct dxp_function *f = function_get(name, own);
+	struct dxp_memory memory;
+	struct hello self;
+
+	check(dxp_memory_create(f, BYTES, DXP_REMOTE_READ | DXP_REMOTE_WRITE | DXP_REMOTE_ATOMIC,
+				&memory),
+	      "memory");
+	self.key = memory.key;
+	check(dxp_function_target(f, 0, &self.target), "own address");
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("server: at %u:%u:%u:%08x\n", self.target.node, self.target.function, self.target.qp,
+	       self.target.magic);
+	while (clients == 0 || gone < clients) {
+		int status = dxp_function_wait(f, WAIT_NS);
+		if (status == DXP_ETIMEDOUT)
+			continue;
+		check(status, "wait");
+		if (dxp_received_peek(dxp_function_window(f)))
+			gone += event_take(f, &self, &memory);
+	}
+	dxp_function_close(f);
+	dxp_nic_close(nic);
+	return 0;
+}

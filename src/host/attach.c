@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A function of a NIC that another program runs. Data goes through the window and needs nobody
+ * here; what changes the function is asked of that program, one question at a time, over the socket
+ * that also tells it when this process ends. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/bell.h"
+#include "host/function.h"
+#include "host/internal.h"
+#include "host/place.h"
+#include "link/udp.h"
+#include "wire/attach.h"
+
+enum attach_fd { FD_WINDOW, FD_ENGINE, FD_USER, FD_COUNT };
+
+struct attached {
+	struct dxp_function base;
+	struct local_memory window;
+	int socket;
+	int engine_bell, user_bell;
+	int lost; /* DXP_OK, or why nothing can be asked any more */
+	char path[OFFER_PATH_BYTES];
+};
+
+static struct attached *attached_of(const struct dxp_function *f)
+{
+	return CONTAINER_OF(f, struct attached, base);
+}
+
+/* ---- asking ---- */
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
+}
+
+/* The program has ended: whoever posts or waits reads it in the window, too. */
+static int ended(struct attached *a)
+{
+	a->lost = DXP_ECLOSED;
+	if (a->base.window) {
+		dxp_store_release(&a->base.window->error, -DXP_ECLOSED);
+		dxp_store_release(&a->base.window->state, DXP_FUNCTION_CLOSED);
+	}
+	return error_set(DXP_ECLOSED,
+			 "the program behind %s has ended; close the function and "
+			 "attach again when it is back",
+			 a->path);
+}
+
+static int silent(struct attached *a)
+{
+	/* A late answer would be taken for that to the next question. */
+	a->lost = DXP_ETIMEDOUT;
+	return error_set(DXP_ETIMEDOUT,
+			 "the program behind %s did not answer within %llu ms; is it stopped?",
+			 a->path, (unsigned long long)(a->base.timeout_ns / MS_NS));
+}
+
+static int socket_wait(struct attached *a, short events, uint64_t deadline_ns)
+{
+	uint64_t now_ns = link_now_ns();
+	struct timespec left = timespec_of(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+	struct pollfd p = {.fd = a->socket, .events = events};
+
+	return ppoll(&p, 1, &left, NULL) == 0 && now_ns >= deadline_ns ? silent(a) : DXP_OK;
+}
+
+struct descriptors {
+	int fds[ATTACH_FDS_MAX];
+	unsigned count;
+};
+
+static void descriptors_close(struct descriptors *d)
+{
+	while (d->count > 0)
+		close(d->fds[--d->count]);
+}
+
+static int request_send(struct attached *a, const struct attach_request *request, int fd,
+			uint64_t deadline_ns)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	size_t length = attach_request_encode(request, bytes);
+	int status;
+
+	while ((status = local_send(a->socket, bytes, length, &fd, fd >= 0)) == DXP_EAGAIN) {
+		status = socket_wait(a, POLLOUT, deadline_ns);
+		if (status != DXP_OK)
+			return status;
+	}
+	return status < 0 ? ended(a) : DXP_OK;
+}
+
+static int answer_take(struct attached *a, struct attach_answer *answer, struct descriptors *d,
+		       uint64_t deadline_ns)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	int length;
+
+	for (;;) {
+		d->count = ATTACH_FDS_MAX;
+		length = local_receive(a->socket, bytes, sizeof(bytes), d->fds, &d->count);
+		if (length != DXP_EAGAIN)
+			break;
+		int status = socket_wait(a, POLLIN, deadline_ns);
+		if (status != DXP_OK)
+			return status;
+	}
+	if (length == DXP_ECLOSED)
+		return ended(a);
+	if (length < 0)
+		d->count = 0;
+	if (length < 0 || attach_answer_decode(bytes, (size_t)length, answer) != DXP_OK) {
+		descriptors_close(d);
+		a->lost = DXP_EIO;
+		return error_set(DXP_EIO,
+				 "%s answers what cannot be understood; is that program "
+				 "of another version?",
+				 a->path);
+	}
+	return DXP_OK;
+}
+
+/* One question and its answer. What comes beside it is closed, unless `d` is there to have it.
+ * Returns the answer's status, for which the caller has the words, or why there is none: then
+ * a->lost is set, and the sentence. */
+static int ask(struct attached *a, const struct attach_request *request, int fd,
+	       struct attach_answer *answer, struct descriptors *d)
+{
+	uint64_t deadline_ns = link_now_ns() + a->base.timeout_ns;
+	struct descriptors none;
+
+	if (a->lost != DXP_OK)
+		return error_set(a->lost,
+				 "nothing can be asked of %s any more; close the function "
+				 "and attach again",
+				 a->path);
+	int status = request_send(a, request, fd, deadline_ns);
+	if (status == DXP_OK)
+		status = answer_take(a, answer, &none, deadline_ns);
+	if (status != DXP_OK)
+		return status;
+	if (answer->type != request->type) {
+		descriptors_close(&none);
+		a->lost = DXP_EIO;
+		return error_set(DXP_EIO, "%s answers another question; attach again", a->path);
+	}
+	if (d && answer->status == DXP_OK)
+		*d = none;
+	else
+		descriptors_close(&none);
+	return answer->status;
+}
+
+/* ---- what a function can do ---- */
+
+static int region_error(const struct attached *a, int status, uint64_t bytes)
+{
+	switch (a->lost ? DXP_OK : status) {
+	case DXP_OK: return status; /* or there is a sentence already */
+	case DXP_EBUSY:
+		return error_set(status, "%s has no room for another region; revoke some", a->path);
+	case DXP_EINVAL:
+		return error_set(status,
+				 "no region of %llu bytes from this file: it must be a memfd with "
+				 "F_SEAL_SHRINK, writable, and long enough",
+				 (unsigned long long)bytes);
+	default:
+		return error_set(status, "%s cannot map a region of %llu bytes: %s", a->path,
+				 (unsigned long long)bytes, dxp_status_text(status));
+	}
+}
+
+static int attached_region_add(struct dxp_function *f, const struct function_region *r,
+			       uint32_t *key)
+{
+	struct attached *a = attached_of(f);
+	const struct attach_request request = {.type = ATTACH_REGISTER,
+					       .offset = r->offset,
+					       .bytes = r->bytes,
+					       .rights = r->rights};
+	struct attach_answer answer;
+
+	if (r->fd < 0)
+		return error_set(DXP_EUNSUPPORTED,
+				 "a NIC in another program reaches memory of this one only as a "
+				 "memfd; use dxp_memory_create or dxp_memory_register");
+	int status = ask(a, &request, r->fd, &answer, NULL);
+	if (status == DXP_OK)
+		*key = answer.key;
+	return region_error(a, status, r->bytes);
+}
+
+static int attached_region_revoke(struct dxp_function *f, uint32_t key)
+{
+	struct attached *a = attached_of(f);
+	const struct attach_request request = {.type = ATTACH_REVOKE, .key = key};
+	struct attach_answer answer;
+	int status = ask(a, &request, -1, &answer, NULL);
+
+	if (status != DXP_OK && a->lost == DXP_OK)
+		return error_set(status, "no region of this function has key %#x", key);
+	return status;
+}
+
+static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
+{
+	/* Fails when the NIC is gone, and with it the key, or has revoked it already. The NIC has a
+	 * mapping of its own for as long as something points there. */
+	attached_region_revoke(f, m->key);
+	m->next = NULL;
+	function_memories_free(m);
+}
+
+static int attached_area_add(struct dxp_function *f, const struct nic_area *area)
+{
+	struct attached *a = attached_of(f);
+	const struct attach_request request = {.type = ATTACH_LOOKUP,
+					       .vaddr = area->vaddr,
+					       .bytes = area->bytes,
+					       .key = area->key,
+					       .offset = area->offset};
+	struct attach_answer answer;
+	int status = ask(a, &request, -1, &answer, NULL);
+
+	return a->lost ? status : function_area_error(status, area);
+}
+
+static int attached_find(struct dxp_function *f, const char *label, uint8_t qp,
+			 struct dxp_target *out)
+{
+	struct attached *a = attached_of(f);
+	struct attach_request request = {.type = ATTACH_FIND, .qp = qp};
+	struct attach_answer answer;
+
+	snprintf(request.label, sizeof(request.label), "%s", label);
+	int status = ask(a, &request, -1, &answer, NULL);
+	if (status == DXP_OK)
+		*out = answer.target;
+	return a->lost ? status : function_find_error(status, label);
+}
+
+static int attached_arm(struct dxp_function *f, bool on)
+{
+	struct attached *a = attached_of(f);
+	const struct attach_request request = {.type = ATTACH_ARM, .on = on};
+	struct attach_answer answer;
+	int status = ask(a, &request, -1, &answer, NULL);
+
+	if (status != DXP_OK && a->lost == DXP_OK)
+		return error_set(status, "%s cannot be kept awake: %s", a->path,
+				 dxp_status_text(status));
+	return status;
+}
+
+static void attached_ring(struct dxp_function *f)
+{
+	bell_ring(attached_of(f)->engine_bell);
+}
+
+static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
+{
+	struct attached *a = attached_of(f);
+
+	/* Nobody sends on the socket unasked: only its end is of interest. */
+	if (function_sleep(f, a->user_bell, a->socket, deadline_ns) && a->lost == DXP_OK)
+		ended(a);
+}
+
+static void attached_free(struct attached *a)
+{
+	function_memories_free(a->base.memories);
+	local_memory_free(&a->window);
+	if (a->engine_bell >= 0)
+		close(a->engine_bell);
+	if (a->user_bell >= 0)
+		close(a->user_bell);
+	if (a->socket >= 0)
+		close(a->socket); /* tells the NIC's program */
+	free(a);
+}
+
+static void attached_close(struct dxp_function *f)
+{
+	attached_free(attached_of(f));
+}
+
+static const struct function_ops attached_ops = {
+	.region_add = attached_region_add,
+	.region_revoke = attached_region_revoke,
+	.memory_free = attached_memory_free,
+	.area_add = attached_area_add,
+	.find = attached_find,
+	.arm = attached_arm,
+	.ring = attached_ring,
+	.sleep = attached_sleep,
+	.close = attached_close,
+};
+
+/* ---- attaching ---- */
+
+static int open_error(const struct attached *a, const struct dxp_function_options *o, int status)
+{
+	switch (status) {
+	case DXP_EBUSY:
+		if (o->function)
+			return error_set(status,
+					 "function %u of %s is in use; take another, or 0 for any",
+					 o->function, a->path);
+		return error_set(status,
+				 "all functions of %s are in use, or the offered one is; `dxp vf` "
+				 "lists them",
+				 a->path);
+	case DXP_EEXIST:
+		return error_set(DXP_EBUSY, "another function of %s has the label '%s'", a->path,
+				 o->label ? o->label : "");
+	case DXP_EACCESS:
+		return error_set(status, "%s does not offer function %u", a->path, o->function);
+	default:
+		return error_set(status, "%s gives no function: %s", a->path,
+				 dxp_status_text(status));
+	}
+}
+
+/* Takes over what came with the answer. */
+static int window_map(struct attached *a, struct descriptors *d)
+{
+	int status = d->count == FD_COUNT ? DXP_OK : DXP_EMALFORMED;
+
+	if (status == DXP_OK)
+		status = local_memory_map(d->fds[FD_WINDOW], 0, sizeof(struct dxp_window),
+					  &a->window);
+	if (status == DXP_OK) {
+		const struct dxp_window *w = a->window.base;
+		if (w->magic != DXP_WINDOW_MAGIC || w->version != DXP_WINDOW_VERSION ||
+		    w->bytes != sizeof(*w))
+			status = DXP_EMALFORMED;
+	}
+	if (status != DXP_OK) {
+		descriptors_close(d);
+		return error_set(status == DXP_ENOMEM ? status : DXP_EIO,
+				 "no window of version %d comes from %s: %s; is that program of "
+				 "another version?",
+				 DXP_WINDOW_VERSION, a->path, dxp_status_text(status));
+	}
+	a->base.window = a->window.base;
+	a->engine_bell = d->fds[FD_ENGINE];
+	a->user_bell = d->fds[FD_USER];
+	close(d->fds[FD_WINDOW]);
+	return DXP_OK;
+}
+
+static int function_ask(struct attached *a, const struct dxp_function_options *o)
+{
+	struct attach_request request = {.type = ATTACH_OPEN, .function = (uint8_t)o->function};
+	struct attach_answer answer;
+	struct descriptors d;
+
+	snprintf(request.label, sizeof(request.label), "%s", o->label ? o->label : "");
+	int status = ask(a, &request, -1, &answer, &d);
+	if (status != DXP_OK)
+		return a->lost ? status : open_error(a, o, status);
+	return window_map(a, &d);
+}
+
+static int options_check(const struct dxp_function_options *o)
+{
+	if (o->function >= NIC_FUNCTIONS)
+		return error_set(DXP_EINVAL, "function %u: there are 1 to %d, and 0 for any",
+				 o->function, NIC_FUNCTIONS - 1);
+	return function_label_check(o->label);
+}
+
+int dxp_function_attach(const struct dxp_function_options *options, struct dxp_function **out)
+{
+	static const struct dxp_function_options defaults;
+	const struct dxp_function_options *o = options ? options : &defaults;
+	int status = options_check(o);
+
+	if (status != DXP_OK)
+		return status;
+	struct attached *a = calloc(1, sizeof(*a));
+	if (!a)
+		return error_set(DXP_ENOMEM, "out of memory");
+	a->socket = a->engine_bell = a->user_bell = a->window.fd = -1;
+	function_init(&a->base, &attached_ops, o->timeout_ms, o->spin_us);
+	status = place_connect(o->nic, o->function, a->base.timeout_ns, a->path, &a->socket);
+	if (status == DXP_OK)
+		status = function_ask(a, o);
+	if (status != DXP_OK) {
+		attached_free(a);
+		return status;
+	}
+	*out = &a->base;
+	return DXP_OK;
+}

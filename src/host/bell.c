@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Eventfds by which threads and processes wake each other. */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "host/bell.h"
+#include "host/internal.h"
+
+int bell_create(int *out)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (fd < 0)
+		return error_set(DXP_EIO, "cannot make an eventfd: %s; raise \"ulimit -n\"",
+				 strerror(errno));
+	*out = fd;
+	return DXP_OK;
+}
+
+void bell_ring(int fd)
+{
+	const uint64_t one = 1;
+
+	/* Full means readable already. */
+	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+void bell_clear(int fd)
+{
+	uint64_t counts[8]; /* of a pipe, which also serves as a bell, some at once */
+
+	while (read(fd, counts, sizeof(counts)) < 0 && errno == EINTR)
+		;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for events: spin, announce, fence, look again, sleep. The user's half; the engine's is in
+ * src/nic/wake.c. Both halves store first (event or announcement), fence, and then look at what the
+ * other one stores, so at least one of them sees the other: no wake-up is lost. */
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "host/bell.h"
+#include "host/function.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+#define LOOKS_PER_CLOCK 16 /* reading the clock costs as much as several looks */
+#define LOOKS_ALONE                                                                                \
+	1000 /* in vain, then the CPU is offered to whoever else wants it: the engine may share it \
+	      */
+
+/* How many CPUs this thread may use. */
+static int cpus_allowed(void)
+{
+	cpu_set_t set;
+
+	/* Fails where there are more CPUs than a cpu_set_t has bits. */
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
+}
+
+uint32_t function_spin_ns(uint32_t spin_us)
+{
+	if (spin_us == UINT32_MAX || cpus_allowed() < 2)
+		return 0;
+	return spin_us ? (uint32_t)(min_u64(spin_us, S_NS / US_NS) * US_NS) : LINK_SPIN_NS;
+}
+
+bool function_ready(const struct dxp_window *w)
+{
+	uint32_t sent = __atomic_load_n(&w->sent_consumer, __ATOMIC_RELAXED);
+	uint32_t received = __atomic_load_n(&w->received_consumer, __ATOMIC_RELAXED);
+
+	return dxp_load_acquire(&w->sent[sent % DXP_EVENTS].lap) == dxp_lap(sent, DXP_EVENTS) ||
+	       dxp_load_acquire(&w->received[received % DXP_EVENTS].lap) ==
+		       dxp_lap(received, DXP_EVENTS);
+}
+
+/* False when there is something to take, or an error. */
+static bool sleep_announce(struct dxp_function *f)
+{
+	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* never 0 */
+	dxp_store_release(&f->window->user_waits, f->sleeps);
+	/* Pairs with the engine's fence between its event and its look at user_waits. */
+	dxp_fence();
+	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
+}
+
+bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadline_ns)
+{
+	struct pollfd files[] = {{.fd = bell, .events = POLLIN}, {.fd = other}};
+	uint64_t now_ns = link_now_ns();
+
+	if (sleep_announce(f) && deadline_ns > now_ns) {
+		uint64_t left_ns = deadline_ns - now_ns;
+		struct timespec left = {(time_t)(left_ns / S_NS), (long)(left_ns % S_NS)};
+		ppoll(files, ARRAY_COUNT(files), deadline_ns == UINT64_MAX ? NULL : &left, NULL);
+	}
+	dxp_store_release(&f->window->user_waits, 0);
+	if (files[0].revents)
+		bell_clear(bell);
+	return files[1].revents != 0;
+}
+
+/* DXP_OK: an event; DXP_EAGAIN: nothing; else the function's error. */
+static int look(const struct dxp_function *f)
+{
+	if (function_ready(f->window))
+		return DXP_OK;
+	int error = dxp_error(f->window);
+	return error == DXP_OK ? DXP_EAGAIN : error;
+}
+
+static int spin(struct dxp_function *f, uint64_t until_ns)
+{
+	for (uint32_t looks = 1;; looks++) {
+		int status = look(f);
+
+		if (status != DXP_EAGAIN)
+			return status;
+		if (looks % LOOKS_PER_CLOCK == 0 && link_now_ns() >= until_ns)
+			return DXP_EAGAIN;
+		if (looks < LOOKS_ALONE)
+			dxp_relax();
+		else
+			sched_yield();
+	}
+}
+
+/* The NIC is turned by whoever waits. It keeps spinning while there is work. */
+static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
+{
+	uint64_t busy_ns = link_now_ns();
+
+	for (uint32_t looks = 1;; looks++) {
+		uint32_t work = f->ops->turn(f);
+		int status = look(f);
+
+		if (status != DXP_EAGAIN)
+			return status;
+		uint64_t now_ns = link_now_ns();
+		if (work)
+			busy_ns = now_ns, looks = 0;
+		if (now_ns >= deadline_ns || now_ns - busy_ns >= f->spin.budget_ns)
+			return DXP_EAGAIN;
+		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a turn costs that many looks */
+			sched_yield();
+	}
+}
+
+static int wait_until(struct dxp_function *f, uint64_t begin_ns, uint64_t deadline_ns)
+{
+	int status = look(f);
+
+	while (status == DXP_EAGAIN) {
+		uint64_t spin_end_ns = min_u64(begin_ns + f->spin.budget_ns, deadline_ns);
+		if (f->ops->turn)
+			status = spin_turning(f, deadline_ns);
+		else if (f->spin.full_ns)
+			status = spin(f, spin_end_ns);
+		if (status != DXP_EAGAIN)
+			break;
+		if (link_now_ns() >= deadline_ns)
+			return DXP_ETIMEDOUT;
+		f->ops->sleep(f, deadline_ns);
+		status = look(f);
+	}
+	return status;
+}
+
+int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns)
+{
+	uint64_t begin_ns = link_now_ns();
+	uint64_t deadline_ns =
+		timeout_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + timeout_ns;
+	int status = wait_until(f, begin_ns, deadline_ns);
+
+	if (status == DXP_OK && f->spin.full_ns)
+		spin_note(&f->spin, link_now_ns() - begin_ns);
+	if (status == DXP_ETIMEDOUT)
+		return error_set(status, "no event came in time");
+	if (status != DXP_OK)
+		return error_set(status, "the function is of no use any more (%s); close it",
+				 dxp_status_text(status));
+	return DXP_OK;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/join.h"
+
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+int join_open(const struct node_options *options, struct node **out)
+{
+	char bind[WIRE_ADDRESS_TEXT_BYTES];
+	int status = node_open(options, out);
+
+	if (status == DXP_EBUSY)
+		return error_set(status, "%s is in use by another program; choose another port",
+				 wire_address_format(&options->bind, bind));
+	if (status != DXP_OK)
+		return error_set(status, "cannot open a node on %s: %s",
+				 wire_address_format(&options->bind, bind),
+				 dxp_status_text(status));
+	return DXP_OK;
+}
+
+int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
+{
+	int status = node_join(n, link_now_ns() + timeout_ns);
+
+	if (status == DXP_ETIMEDOUT)
+		return error_set(
+			status,
+			"no manager answers at %s within %llu ms; is the fabric up, and the "
+			"address right? `dxp up` starts one, `dxp doctor` looks further",
+			manager, (unsigned long long)(timeout_ns / MS_NS));
+	return status == DXP_OK ? DXP_OK : error_set(status, "%s", node_error(n));
+}
+
+bool join_complete(const struct node *n)
+{
+	struct manage_progress p = node_table_progress(node_table(n));
+
+	return p.epoch != 0 && p.cursor == 0;
+}
+
+int join_incomplete(const char *manager)
+{
+	return error_set(DXP_ETIMEDOUT,
+			 "the manager at %s gave a lease but no node table; see its log", manager);
+}

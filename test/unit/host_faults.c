@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every call that may fail fails once: memory, files, mappings and threads, the n-th of them, n =
+ * 1, 2, 3 ... until a life of a function passes without one. Each time the caller is told why, and
+ * nothing is left behind. */
+#include "test/unit/host_function.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "test/sim/memory.h"
+
+#define RUNS_MAX 1000
+
+/* NAME(parameters) fails with errno and `result` when its turn has come. */
+#define FALLIBLE(type, name, parameters, arguments, error, result) \
+	type __real_##name parameters;                             \
+	type __wrap_##name parameters;                             \
+	type __wrap_##name parameters                              \
+	{                                                          \
+		if (!fails_now())                                  \
+			return __real_##name arguments;            \
+		errno = error;                                     \
+		return result;                                     \
+	}
+
+FALLIBLE(void *, aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes), ENOMEM, NULL)
+FALLIBLE(int, eventfd, (unsigned value, int flags), (value, flags), EMFILE, -1)
+FALLIBLE(int, epoll_create1, (int flags), (flags), EMFILE, -1)
+FALLIBLE(int, memfd_create, (const char *name, unsigned flags), (name, flags), ENFILE, -1)
+FALLIBLE(int, ftruncate, (int fd, off_t bytes), (fd, bytes), ENOMEM, -1)
+FALLIBLE(void *, mmap, (void *at, size_t bytes, int rights, int flags, int fd, off_t offset),
+	 (at, bytes, rights, flags, fd, offset), ENOMEM, MAP_FAILED)
+FALLIBLE(int, pthread_create,
+	 (pthread_t * thread, const pthread_attr_t *a, void *(*run)(void *), void *context),
+	 (thread, a, run, context), EAGAIN, EAGAIN)
+
+static unsigned files_open(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* A failure is told; what was made before it goes again. Returns whether all went well. */
+static bool told(int status)
+{
+	if (status == DXP_OK)
+		return true;
+	if (status != DXP_ENOMEM && status != DXP_EIO && status != DXP_ETIMEDOUT)
+		fail_msg("%s: %s", dxp_status_name(status), dxp_function_error());
+	assert_string_not_equal(dxp_function_error(), "");
+	return false;
+}
+
+static bool function_use(struct dxp_function *f)
+{
+	struct dxp_memory one, two;
+	uint32_t key;
+	bool well = told(dxp_memory_create(f, 4096, DXP_REMOTE_WRITE, &one));
+
+	if (!well)
+		return false;
+	well = told(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
+	       told(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
+	       told(dxp_function_arm(f)) &&
+	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also with memory short */
+	dxp_memory_destroy(f, &one);
+	return well;
+}
+
+static bool nic_use(const struct dxp_nic_options *options)
+{
+	struct dxp_function *f, *g;
+	struct dxp_nic *nic;
+
+	if (!told(dxp_nic_open(options, &nic)))
+		return false;
+	bool well = told(dxp_nic_function(nic, "one", &f));
+	if (well) {
+		well = told(dxp_nic_function(nic, NULL, &g));
+		if (well) {
+			well = function_use(g);
+			dxp_function_close(g);
+		}
+		dxp_function_close(f);
+	}
+	dxp_nic_close(nic);
+	return well;
+}
+
+static void each_fails_once(const struct dxp_nic_options *options)
+{
+	unsigned files = files_open();
+	uint64_t n = 0;
+	bool well;
+
+	/* Logs and the like are set up by the first life. */
+	assert_true(nic_use(options));
+	do {
+		countdown = ++n;
+		well = nic_use(options);
+		bool over = countdown > 0;
+		countdown = 0;
+		if (files_open() != files)
+			fail_msg("failure %d left files open", (int)n);
+		if (over) {
+			assert_true(well);
+			break;
+		}
+	} while (n < RUNS_MAX);
+	assert_in_range(n, 10, RUNS_MAX - 1);
+}
+
+static void nic__lives_through_each_failure(void **state)
+{
+	const struct dxp_nic_options options = {.name = "alone"};
+
+	each_fails_once(&options);
+}
+
+static void nic__lives_through_each_failure_of_its_thread(void **state)
+{
+	const struct dxp_nic_options options = {.name = "alone", .thread = true};
+
+	each_fails_once(&options);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nic__lives_through_each_failure),
+		cmocka_unit_test(nic__lives_through_each_failure_of_its_thread),
+	};
+
+	setenv("DXP_LOG", "off", 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
