@@ -267,6 +267,10 @@ struct dxp_target {
 };
 
 /* ---- loads and stores that others see ---- */
+
+/* A word of memory, whatever type lies there. */
+typedef dxp_u32 __attribute__((may_alias)) dxp_word;
+
 #if defined(__CUDA_ARCH__)
 DXP_FN dxp_u32 dxp_load_acquire(const dxp_u32 *p)
 {
@@ -296,8 +300,11 @@ DXP_FN void dxp_relax(void)
 {
 	__nanosleep(20);
 }
-#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200
-#if defined(__opencl_c_atomic_scope_all_devices)
+#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200 && \
+	(__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_order_seq_cst))
+/* OpenCL C 2.0 has all of this; 3.0 says what it has. PoCL's CPU lacks the wider scope and needs
+ * none: its device is the host. */
+#if defined(__opencl_c_atomic_scope_all_devices) || __OPENCL_C_VERSION__ < 300
 #define DXP_SCOPE memory_scope_all_svm_devices
 #else
 #define DXP_SCOPE memory_scope_device
@@ -332,8 +339,8 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* OpenCL C 1.x has no atomics of this kind: a volatile access and a fence, as its compilers
- * understand them. */
+/* OpenCL C 1.x, and 3.0 without them, have no atomics of this kind: a volatile access and a fence,
+ * as their compilers understand them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -377,8 +384,9 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 #else
 	/* It only grows: equal upper halves around the lower one belong to it. */
-	const dxp_u32 *half = (const dxp_u32 *)(const void *)p;
+	const dxp_word *half = (const dxp_word *)(const void *)p;
 	dxp_u32 high, low, again;
+
 	do {
 		high = __atomic_load_n(half + 1, __ATOMIC_ACQUIRE);
 		low = __atomic_load_n(half, __ATOMIC_ACQUIRE);
@@ -387,11 +395,13 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 	return (dxp_u64)high << 32 | low;
 #endif
 }
+#if __SIZEOF_POINTER__ >= 8
 /* The engine's: devices have no need of it. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
+#endif
 DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 {
 	return __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_RELAXED,
@@ -414,14 +424,12 @@ DXP_FN void dxp_relax(void)
 }
 #endif
 
-/* What a struct field is not: words, whatever type lies there. */
-typedef dxp_u32 __attribute__((may_alias)) dxp_word;
-
-/* Private memory into shared memory; `bytes` of any length, `to` aligned to 4. Where a store of one
- * byte costs as much as one of four, that is what is stored. */
+/* Private memory into shared memory; `bytes` of any length, `to` aligned to 4. Devices store words,
+ * since one byte costs them as much as four, and those alone may have no library to copy for them.
+ */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
-#if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__)
+#if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)
 	const dxp_u8 *data = (const dxp_u8 *)from;
 	dxp_u32 i = 0;
 
@@ -449,7 +457,7 @@ DXP_FN dxp_u32 dxp_lap(dxp_u32 i, dxp_u32 size)
 /* Why the engine stopped serving this function, as a negative status; DXP_OK while it does. */
 DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 {
-	return -(int)dxp_load_acquire(&w->error);
+	return (int)(0u - dxp_load_acquire(&w->error));
 }
 
 /* Takes the next free descriptor, to be filled and rung by whoever took it. DXP_EAGAIN: all
@@ -457,6 +465,7 @@ DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
 	dxp_u32 next, consumer;
+	int error;
 
 	do {
 		/* `consumer` first: read last it may be ahead of an older `producer`, and the
@@ -464,8 +473,9 @@ DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 		 * was copied out. */
 		consumer = dxp_load_acquire(&w->consumer);
 		next = dxp_load_acquire(&w->producer);
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		if (next - consumer >= DXP_DOORBELLS)
 			return DXP_EAGAIN;
 	} while (!dxp_exchange_if(&w->producer, next, next + 1));
@@ -510,31 +520,42 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 	return d;
 }
 
-/* Posts `head` with its entries (source list, then destination list) and its inline data; copies
- * all of them. DXP_EINVAL when that does not fit a descriptor; else as dxp_claim(). */
-DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
-		    const struct dxp_entry *entries, const void *data)
+/* Posts `head` (dxp_head(), then its flags, imm, trailer, counts and inline_bytes) with its source
+ * and destination list and its inline data; copies all of them. DXP_EINVAL when that does not fit a
+ * descriptor; else as dxp_claim(). */
+DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
+			  const struct dxp_entry *src, const struct dxp_entry *dst,
+			  const void *data)
 {
+	const dxp_u32 each = (dxp_u32)sizeof(struct dxp_entry);
 	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
 	dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
 	dxp_u32 index = 0;
 
-	if (count > DXP_LIST_ENTRIES ||
-	    bytes > DXP_NAP_BYTES - count * (dxp_u32)sizeof(struct dxp_entry))
+	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - count * each)
 		return DXP_EINVAL;
 	int status = dxp_claim(w, &index);
 	if (status != DXP_OK)
 		return status;
 	DXP_SHARED struct dxp_slot *slot = dxp_slot(w, index);
 	dxp_head_store(slot, head);
-	if (count > 0)
-		dxp_store_bytes(slot->body, entries, count * (dxp_u32)sizeof(*entries));
+	if (head->src_count > 0)
+		dxp_store_bytes(slot->body, src, head->src_count * each);
+	if (head->dst_count > 0)
+		dxp_store_bytes(slot->body + head->src_count * each, dst, head->dst_count * each);
 	if (bytes > DXP_HEAD_BYTES)
-		dxp_store_bytes(slot->body + count * sizeof(*entries), data, bytes);
+		dxp_store_bytes(slot->body + count * each, data, bytes);
 	else if (bytes > 0)
 		dxp_store_bytes(slot->head.data, data, bytes);
 	dxp_ring(w, index);
 	return DXP_OK;
+}
+
+/* The same, with both lists in one array, the source list first. */
+DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
+		    const struct dxp_entry *entries, const void *data)
+{
+	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
 /* NAP of up to DXP_NAP_BYTES, which travel inside the descriptor: `data` may be reused at once. */
@@ -654,11 +675,14 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event,
 			 dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_sent_take(w, event))
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -667,11 +691,14 @@ DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *
 /* DXP_OK: dxp_received_peek() is not NULL. */
 DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_received_peek(w))
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -680,11 +707,14 @@ DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 /* Until `total` bytes were placed here by PUTs of others since the function was opened. */
 DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, dxp_u64 looks)
 {
+	int error;
+
 	do {
 		if (dxp_load_acquire64(&w->total_bytes) >= total)
 			return DXP_OK;
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -700,9 +730,10 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
 	dxp_u32 go = r->send_go;
+	int error = dxp_error(w);
 
-	if (dxp_load_acquire(&w->error))
-		return dxp_error(w);
+	if (error)
+		return error;
 	if (dxp_load_acquire(&r->send_done) != go)
 		return DXP_EBUSY;
 	r->send_vaddr = vaddr;
@@ -722,13 +753,15 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
+	int error;
 
 	do {
 		/* Pairs with the engine's release: the error is there. */
 		if (dxp_load_acquire(&r->send_done) == r->send_go)
-			return -(int)dxp_load_acquire(&r->send_error);
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+			return (int)(0u - dxp_load_acquire(&r->send_error));
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;
@@ -742,6 +775,7 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
 	dxp_u32 go = r->recv_go + 1;
+	int error;
 
 	r->recv_vaddr = vaddr;
 	r->recv_bytes = bytes;
@@ -750,9 +784,10 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 	do {
 		/* Pairs with the engine's release: the error is there. */
 		if (dxp_load_acquire(&r->recv_done) == go)
-			return -(int)dxp_load_acquire(&r->recv_error);
-		if (dxp_load_acquire(&w->error))
-			return dxp_error(w);
+			return (int)(0u - dxp_load_acquire(&r->recv_error));
+		error = dxp_error(w);
+		if (error)
+			return error;
 		dxp_relax();
 	} while (looks-- > 1);
 	return DXP_ETIMEDOUT;

@@ -8,6 +8,7 @@
 static void counters_sum(const struct nic_function *f, struct dxp_function_counters *out)
 {
 	*out = f->counts;
+	out->rate_waits = limit_waits(f);
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++) {
 		const struct nic_qp_counters *c = &f->counters[q];
 		out->sent_messages += c->sent_messages;

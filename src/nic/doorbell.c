@@ -181,17 +181,18 @@ static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 	return slot;
 }
 
-/* A full event ring counts as ready: its user empties it without telling anybody. */
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
 		return false; /* nothing can be taken for want of memory: the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
-		const struct dxp_slot *slot = function_serves(f) ? doorbell_next(f) : NULL;
-		if (function_serves(f) && f->registers && registers_ready(f))
+		if (!function_serves(f))
+			continue;
+		if (f->registers && registers_ready(f))
 			return true;
-		if (!slot)
+		const struct dxp_slot *slot = doorbell_next(f);
+		if (!slot || f->full_ns != 0)
 			continue;
 		uint8_t qp = slot->head.qp; /* once: the user may change it */
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
@@ -200,16 +201,38 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
+/* Nobody tells when the user has taken completions. Whoever never does must not keep the loop
+ * awake. */
+static void full_note(struct nic_function *f)
+{
+	struct nic *n = f->nic;
+
+	if (f->full_ns == 0) {
+		f->full_pause_ns = NIC_ROOM_LOOK_NS;
+		f->full_ns = n->now_ns + f->full_pause_ns;
+	} else if (n->now_ns >= f->full_ns) {
+		f->full_pause_ns = (uint32_t)min_u64(2 * f->full_pause_ns, NIC_ROOM_LOOK_MAX_NS);
+		f->full_ns = n->now_ns + f->full_pause_ns;
+	}
+	n->look_ns = min_u64(n->look_ns, f->full_ns);
+}
+
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
 	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
 	uint32_t taken = 0;
 
-	if (!slot)
+	if (!slot) {
+		f->full_ns = 0;
 		return 0;
+	}
 	/* Each request needs a slot for its completion. */
 	uint32_t spent = f->outstanding + sent_unread(f);
+	if (spent >= NIC_EVENTS)
+		full_note(f);
+	else
+		f->full_ns = 0;
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
 		if (!slot || !doorbell_take(f, slot))

@@ -23,6 +23,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	if (!nic_function_idle(n, function))
 		return DXP_EBUSY;
 	f->window = w;
+	turn_weights(n);
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
@@ -137,7 +138,11 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	function_end(f);
 	regions_revoke(n, function);
 	free(f->registers);
-	*f = (struct nic_function){.nic = n, .index = function, .weight = f->weight};
+	/* Its share and its limit are not its user's, and stay. */
+	f->limit.waits = 0;
+	*f = (struct nic_function){
+		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
+	turn_weights(n);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;
 }

@@ -141,7 +141,10 @@ struct nic_function {
 	uint32_t consumer;    /* own copy: the window's may be scribbled on */
 	uint32_t outstanding; /* requests of all queue pairs */
 	bool stopped;         /* its user broke the rules of the window */
-	bool counted;         /* a counter changed that the window does not show yet */
+	uint64_t
+		full_ns; /* no slot for another completion: looked at again then; 0: there is one */
+	uint32_t full_pause_ns; /* between the last two looks */
+	bool counted;           /* a counter changed that the window does not show yet */
 
 	/* turn.c */
 	uint8_t busy;     /* bit i: queue pair i has copies to make and none of its share left */
@@ -155,15 +158,15 @@ struct nic_function {
 
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint64_t total_bytes;       /* placed here by PUTs of others */
-	uint32_t sent_consumed;     /* what the user was last seen to have taken */
-	uint32_t received_consumed; /* likewise */
-	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
-	uint32_t turn;              /* queue pair that is served first next time */
+	uint64_t total_bytes;          /* placed here by PUTs of others */
+	uint32_t sent_consumed;        /* what the user was last seen to have taken */
+	uint32_t received_consumed;    /* likewise */
+	uint32_t received_reserved;    /* receive slots kept for messages that are not complete */
+	uint32_t turn;                 /* queue pair that is served first next time */
 	char label[FABRIC_NAME_BYTES]; /* "": none */
-	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
-	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
-	uint32_t buffer_count;      /* in `buffer_ahead` */
+	uint32_t waits_told;           /* wake.c: the `user_waits` that was told last */
+	uint32_t buffers_fetched;      /* entries of the window's ring of buffers taken */
+	uint32_t buffer_count;         /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	uint64_t buffer_held[NIC_EVENTS / 64]; /* bit i: buffer i is with the user, or was given
 						  back and not fetched yet */
@@ -298,10 +301,12 @@ struct nic {
 	struct nic_peer *recent; /* found last, or NULL */
 	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
 	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
-	uint64_t look_ns;        /* a receiver in this NIC had no room: look again then; likewise */
+	uint64_t look_ns;        /* an event ring of this NIC had no room: look again then; likewise
+				  */
 	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
 	uint32_t turn;           /* of nic_doorbells; wraps */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
+	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
 			*/
 	bool room;     /* something ended since doorbells were looked at: what waits may go on */
@@ -378,8 +383,11 @@ void counters_publish(struct nic_function *f);
 
 /* turn.c: what is copied inside this NIC, fairly in bytes */
 void turn_begin(struct nic *n);
+void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
 void share_spend(struct nic_function *f, uint32_t bytes);
+/* What an operation costs besides its bytes: else those of short messages were free. */
+#define LOCAL_COST_BYTES ((uint32_t)sizeof(struct dxp_descriptor))
 void function_turn(struct nic_function *f);
 
 /* room.c: receive slots for functions of this NIC */

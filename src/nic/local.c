@@ -303,9 +303,7 @@ void local_advance(struct nic_request *r, int64_t *left)
 		}
 		if (r->room_of)
 			return;
-		/* What it costs besides its copies. */
-		*left -= (int64_t)sizeof(struct dxp_descriptor) +
-			 (r->head.op == DXP_OP_NAP ? r->total : 0);
+		*left -= LOCAL_COST_BYTES + (r->head.op == DXP_OP_NAP ? r->total : 0);
 	}
 	if (r->cut_done)
 		local_release(r);
@@ -347,7 +345,7 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	received_count(t, d->dst_qp, bytes);
 	n->counters.naps_sent++;
 	n->counters.naps_received++;
-	share_spend(f, bytes);
+	share_spend(f, bytes + LOCAL_COST_BYTES);
 
 	struct dxp_nic_event sent = {
 		.context = d->context,

@@ -82,6 +82,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
+	n->turn = 1; /* nobody has copied in the last one */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
@@ -144,6 +145,7 @@ int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)
 		return DXP_EINVAL;
 	n->functions[function].weight = weight;
+	turn_weights(n);
 	rltp_endpoint_weight(n->endpoint, function, weight);
 	return DXP_OK;
 }

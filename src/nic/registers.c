@@ -255,8 +255,6 @@ uint8_t *registers_place(struct nic_function *f, const struct nic_place *p)
 
 void registers_turn(struct nic_function *f)
 {
-	if (f->stopped)
-		return;
 	/* `send_go` first: whoever names a new area and then sends must not get the answer into the
 	 * old one. Pairs with the device's release: the order is there. */
 	uint32_t go = dxp_load_acquire(&words(f)->send_go);

@@ -36,8 +36,9 @@ static bool turn_mine(const struct nic_function *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)
 		return true;
-	if (t->runner == id && t->run < NIC_ROOM_RUN)
-		return true;
+	bool runs = t->run < NIC_ROOM_RUN;
+	if (runs && (t->runner == id || t->waiters >> t->runner & 1))
+		return t->runner == id;
 	uint32_t later = t->runner + 1 < QUEUES ? t->waiters >> (t->runner + 1) : 0;
 	uint32_t first = later ? t->runner + 1 + (uint32_t)__builtin_ctz(later)
 			       : (uint32_t)__builtin_ctz(t->waiters);

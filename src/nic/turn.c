@@ -12,13 +12,23 @@ void turn_begin(struct nic *n)
 	n->weights = 0;
 }
 
+void turn_weights(struct nic *n)
+{
+	n->weights_open = 0;
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		if (n->functions[i].window)
+			n->weights_open += n->functions[i].weight;
+}
+
 /* Nothing is done for a function that copies nothing: its share is made when it is asked for. Those
- * that copied in the last turn are those that share this one. */
+ * that copied in the last turn share this one; whoever did not may be one of many newcomers. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
-	uint32_t weights = n->weights_last > f->weight ? n->weights_last : f->weight;
+	uint32_t weights = f->turn_at + 1 == n->turn ? n->weights_last : n->weights_open;
 
+	if (weights < f->weight)
+		weights = f->weight; /* it was changed meanwhile */
 	f->turn_at = n->turn;
 	n->weights += f->weight;
 	f->share = (f->share < 0 ? f->share : 0) +
@@ -29,13 +39,13 @@ bool share_left(struct nic_function *f)
 {
 	if (f->turn_at != f->nic->turn)
 		share_make(f);
-	return f->share > 0;
+	return f->share > 0 && limit_allows(f, f->nic->now_ns);
 }
 
-/* The descriptor has its price too: else those of short messages were free. */
 void share_spend(struct nic_function *f, uint32_t bytes)
 {
-	f->share -= (int64_t)bytes + (int64_t)sizeof(struct dxp_descriptor);
+	f->share -= bytes;
+	limit_charge(f, bytes);
 }
 
 static uint32_t busy_next(const struct nic_function *f)
@@ -43,6 +53,15 @@ static uint32_t busy_next(const struct nic_function *f)
 	uint32_t later = (uint32_t)f->busy >> f->turn_qp << f->turn_qp;
 
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
+}
+
+/* Nobody else waits for whoever has used up his limit. */
+static void limit_wait(struct nic_function *f)
+{
+	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
+	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		if (f->queues[q].uncut)
+			room_unwait(f->queues[q].uncut);
 }
 
 void function_turn(struct nic_function *f)
@@ -55,7 +74,7 @@ void function_turn(struct nic_function *f)
 		int64_t before = f->share < q->left ? f->share : q->left, left = before;
 		f->busy &= (uint8_t) ~(1u << index);
 		queue_advance(f, q, &left);
-		f->share -= before - left;
+		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
 		/* It has had its slice, or has nothing that it could copy now. */
 		bool more = f->busy >> index & 1;
@@ -64,6 +83,8 @@ void function_turn(struct nic_function *f)
 		f->turn_qp =
 			(uint8_t)(more && q->left > 0 ? index : (index + 1) % NIC_QPS_PER_FUNCTION);
 	}
-	if (f->busy)
+	if (f->busy && limit_allows(f, f->nic->now_ns))
 		f->nic->room = true;
+	else if (f->busy)
+		limit_wait(f);
 }

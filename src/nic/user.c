@@ -2,22 +2,15 @@
 /* Descriptors with lists. The barriers are in dxp/device.h. */
 #include "nic/user.h"
 
-#include <string.h>
-
-/* The source list first, whoever has it. */
 static int lists_post(struct dxp_window *w, struct dxp_descriptor *head,
 		      const struct dxp_entry *src, uint16_t src_count, const struct dxp_entry *dst,
 		      uint16_t dst_count)
 {
-	struct dxp_entry entries[DXP_LIST_ENTRIES];
-
 	if ((uint32_t)src_count + dst_count > DXP_LIST_ENTRIES)
 		return DXP_EINVAL;
-	memcpy(entries, src, src_count * sizeof(*src));
-	memcpy(entries + src_count, dst, dst_count * sizeof(*dst));
 	head->src_count = (uint8_t)src_count;
 	head->dst_count = (uint8_t)dst_count;
-	return dxp_post(w, head, entries, NULL);
+	return dxp_post_lists(w, head, src, dst, NULL);
 }
 
 int nic_user_put(struct dxp_window *w, uint8_t qp, const struct dxp_target *to,

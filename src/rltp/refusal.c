@@ -81,6 +81,20 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
+/* What is refused has arrived: what was sent before it and is not heard of is late, as with an
+ * acknowledgement. Else refusals, which come without end while a receiver waits for a lost packet,
+ * would hide that loss for ever. RFC 8985, 6.2: of repeats only what is no older than the path. */
+static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	if (s->shared->tuning.recovery != RLTP_RACK ||
+	    (slot->tries > 1 && now_ns - slot->sent_ns < s->min_rtt_ns))
+		return;
+	io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
+	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
+}
+
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -92,6 +106,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 		return;
 	io->probes = 0;
 	io->backoff = 0;
+	arrival_note(s, slot, now_ns);
 	if (nack->code != WIRE_NACK_RNR) {
 		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
 		return;

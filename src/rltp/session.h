@@ -225,7 +225,6 @@ struct rltp_session {
 				   by it */
 	uint16_t peer_window;   /* packets in flight that the peer takes */
 	uint16_t peer_credit;   /* NAPs that each of its queue pairs takes before a grant */
-	uint32_t peer_features; /* enum wire_feature */
 	uint32_t local_id; /* what the peer puts into dst_session; 0 before the first greeting */
 	uint32_t peer_id;  /* what we put there; 0 until the peer has said it */
 	uint64_t peer_incarnation, peer_token;
@@ -241,6 +240,7 @@ struct rltp_session {
 	uint32_t rx_count;
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
+	uint32_t peer_features;           /* enum wire_feature */
 	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
 	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;

@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomics between nodes: what each does, that each is done once however often its packets are lost,
- * in the order of its queue pair, and what is refused, counted and told. */
+/* Atomics between nodes: what each does, in the order of its queue pair, with many at one place,
+ * and what is refused, counted and told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include <dxp/status.h>
+#include "test/sim/atomics.h"
 
-#include "base/util.h"
-#include "nic/internal.h"
-#include "sim/sim.h"
-#include "test/support/invariants.h"
-
-#define HOSTS  4
-#define WORDS  4096 /* of each host's memory */
-#define ADDS   300  /* of each host, on one counter */
-#define SEEDS  40
-#define RIGHTS (NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC)
-
-struct rig {
-	struct sim *sim;
-	uint64_t memory[HOSTS][WORDS];
-	uint32_t key[HOSTS];
-	struct dxp_nic_event event; /* the last completion of host 0 */
-	uint32_t completions;
-	/* many at one counter */
-	uint32_t posted[HOSTS], ended[HOSTS];
-	uint8_t found[HOSTS * ADDS]; /* how often each value was the one before */
-	/* mishaps */
-	uint64_t at_sent; /* when so many datagrams have left, `mishap` comes */
-	void (*mishap)(struct rig *r);
-};
-
-static struct rig the_rig;
-
-static struct rig *rig_make(const struct sim_options *o)
-{
-	struct rig *r = &the_rig;
-
-	memset(r, 0, sizeof(*r));
-	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
-	for (uint32_t i = 0; i < o->hosts; i++)
-		assert_int_equal(nic_region_register(sim_nic(r->sim, i), 0, r->memory[i],
-						     sizeof(r->memory[i]), RIGHTS, &r->key[i]),
-				 DXP_OK);
-	return r;
-}
+#define SEEDS 40
 
 static int rig_open(void **state)
 {
@@ -62,46 +23,6 @@ static int rig_close(void **state)
 {
 	sim_destroy(((struct rig *)*state)->sim);
 	return 0;
-}
-
-/* The word of host 1 that its key names. */
-static struct dxp_entry word_of(const struct rig *r, uint32_t word)
-{
-	return (struct dxp_entry){8ull * word, 8, r->key[1]};
-}
-
-static void accounts_good(struct rig *r, uint32_t hosts)
-{
-	for (uint32_t i = 0; i < hosts; i++) {
-		const char *broken = invariants_broken(sim_nic(r->sim, i));
-		if (broken)
-			fail_msg("host %u: %s", i, broken);
-	}
-}
-
-static bool completed(void *context)
-{
-	struct rig *r = context;
-
-	if (r->mishap && sim_counters(r->sim)->sent >= r->at_sent) {
-		r->mishap(r);
-		r->mishap = NULL;
-	}
-	if (!dxp_sent_take(sim_window(r->sim, 0), &r->event))
-		return false;
-	r->completions++;
-	return true;
-}
-
-/* Posts as host 0, runs until the completion and returns its status. */
-static int atomic(struct rig *r, uint8_t op, struct dxp_entry at, uint64_t operand, uint64_t swap,
-		  const struct dxp_target *to)
-{
-	assert_int_equal(dxp_post_atomic(sim_window(r->sim, 0), 1, to, op, &at, operand, swap, 42),
-			 DXP_OK);
-	assert_true(sim_run(r->sim, 20 * S_NS, completed, r));
-	assert_int_equal(r->event.context, 42);
-	return r->event.status;
 }
 
 static void atomics__each_operation(void **state)
@@ -435,95 +356,6 @@ static void atomics__peer_of_an_older_version(void **state)
 	accounts_good(r, 2);
 }
 
-/* ---- once, or not at all ---- */
-
-/* Nothing that is lost makes it happen twice, nor not at all. */
-static void atomics__drop_each_datagram_once(void **state)
-{
-	uint64_t k = 0, sent;
-
-	do {
-		const struct sim_options o = {.seed = 7, .hosts = 2, .faults = {.drop_nth = ++k}};
-		struct rig *r = rig_make(&o);
-		struct dxp_target to = sim_target(r->sim, 1, 0);
-		for (uint64_t i = 0; i < 3; i++) {
-			assert_int_equal(atomic(r, DXP_OP_FETCH_ADD, word_of(r, 0), 1, 0, &to),
-					 DXP_OK);
-			assert_true(r->event.imm == i);
-		}
-		sim_run(r->sim, S_NS, NULL, NULL); /* copies and acknowledgements that are late */
-		assert_int_equal(r->memory[1][0], 3);
-		accounts_good(r, 2);
-		sent = sim_counters(r->sim)->sent;
-		sim_destroy(r->sim);
-	} while (k <= sent);
-	print_message("each of %llu datagrams lost once\n", (unsigned long long)sent);
-}
-
-static void peer_restarts(struct rig *r)
-{
-	assert_int_equal(sim_restart(r->sim, 1, false), DXP_OK);
-}
-
-static void peer_restarts_and_says_so(struct rig *r)
-{
-	assert_int_equal(sim_restart(r->sim, 1, true), DXP_OK);
-}
-
-static void peer_is_lost(struct rig *r)
-{
-	nic_peer_lost(sim_nic(r->sim, 0), 2, DXP_EPEERLOST);
-}
-
-static void answers_end(struct rig *r)
-{
-	sim_blackhole(r->sim, 1, 0, true);
-}
-
-static void requests_end(struct rig *r)
-{
-	sim_blackhole(r->sim, 0, 1, true);
-}
-
-/* After a session that ended in between nobody knows: the status says so, and what was asked for
- * once is done at most once, also when the two talk again. */
-static void atomics__sessions_that_end_at_each_datagram(void **state)
-{
-	void (*const mishaps[])(struct rig * r) = {peer_restarts, peer_restarts_and_says_so,
-						   peer_is_lost, answers_end, requests_end};
-	uint32_t unknown = 0, done = 0;
-
-	for (uint32_t m = 0; m < ARRAY_COUNT(mishaps); m++) {
-		for (uint64_t k = 1; k < 12; k++) {
-			const struct sim_options o = {.seed = k, .hosts = 2};
-			struct rig *r = rig_make(&o);
-			struct dxp_target to = sim_target(r->sim, 1, 0);
-			r->mishap = mishaps[m];
-			r->at_sent = k;
-			int status = atomic(r, DXP_OP_FETCH_ADD, word_of(r, 0), 1, 0, &to);
-			assert_true(status == DXP_OK || status == DXP_EPEERRESET ||
-				    status == DXP_EPEERLOST || status == DXP_ETIMEDOUT ||
-				    status == DXP_EACCESS); /* magic of a process that is gone */
-			assert_true(r->memory[1][0] <= 1);
-			if (status == DXP_OK)
-				assert_int_equal(r->memory[1][0], 1);
-			if (status == DXP_EACCESS)
-				assert_int_equal(r->memory[1][0], 0);
-			done += status == DXP_OK;
-			unknown += status != DXP_OK && r->memory[1][0] == 1;
-			uint64_t value = r->memory[1][0];
-			sim_heal(r->sim);
-			sim_introduce(r->sim, 0, 1);
-			sim_run(r->sim, 10 * S_NS, NULL, NULL);
-			assert_true(r->memory[1][0] == value ||
-				    (status != DXP_OK && r->memory[1][0] == 1)); /* under way */
-			sim_destroy(r->sim);
-		}
-	}
-	print_message("%u known to be done, %u done and not known to be\n", done, unknown);
-	assert_true(done > 0 && unknown > 0);
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -537,8 +369,6 @@ int main(void)
 		cmocka_unit_test(atomics__many_nodes_one_counter_under_loss),
 		cmocka_unit_test(atomics__with_room_for_one_of_everything),
 		cmocka_unit_test(atomics__in_the_order_of_the_queue_pair),
-		cmocka_unit_test(atomics__drop_each_datagram_once),
-		cmocka_unit_test(atomics__sessions_that_end_at_each_datagram),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static const struct nic_cfg_ops cfg_ops = {.write = cfg_write};
 static void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t function)
 {
 	*u = (struct user){.nic = sim_nic(r->sim, host), .function = function, .node = host + 1};
-	u->memory = malloc(BYTES);
+	u->memory = malloc(BYTES); /* aligned as atomics need it */
 	assert_non_null(u->memory);
 	for (uint32_t i = 0; i < BYTES; i++)
 		u->memory[i] = (uint8_t)(i * 7 + host);
@@ -69,7 +69,8 @@ static void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t fun
 		assert_int_equal(nic_function_open(u->nic, function, u->window), DXP_OK);
 	}
 	assert_int_equal(nic_region_register(u->nic, function, u->memory, BYTES,
-					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &u->key),
+					     NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,
+					     &u->key),
 			 DXP_OK);
 }
 
@@ -143,6 +144,19 @@ static void naps_post(struct user *from, const struct user *to, uint32_t count)
 	}
 }
 
+static void atomics_post(struct user *from, const struct user *to)
+{
+	struct dxp_target target = target_of(to, 1);
+
+	for (uint32_t i = 0; i < 6; i++) {
+		struct dxp_entry at = {8ull * i, 8, to->key};
+		assert_int_equal(
+			dxp_post_atomic(from->window, 1, &target, DXP_OP_FETCH_ADD, &at, 1, 0, 0),
+			DXP_OK);
+		from->posted++;
+	}
+}
+
 static void put_out(struct rig *r)
 {
 	transfer_post(&r->process, &r->peer, false);
@@ -173,6 +187,16 @@ static void naps_in(struct rig *r)
 	naps_post(&r->peer, &r->process, 8);
 }
 
+static void atomics_out(struct rig *r)
+{
+	atomics_post(&r->process, &r->peer);
+}
+
+static void atomics_in(struct rig *r)
+{
+	atomics_post(&r->peer, &r->process);
+}
+
 /* What must be executed in order waits for what is long. */
 static void mix_in(struct rig *r)
 {
@@ -184,6 +208,7 @@ static void mix_in(struct rig *r)
 	transfer_post(&r->peer, &r->process, true);
 	assert_int_equal(nic_user_cfg_write(r->peer.window, 0, &target, 0, &value, 1, 0), DXP_OK);
 	r->peer.posted++;
+	atomics_in(r);
 }
 
 static void everything(struct rig *r)
@@ -192,15 +217,17 @@ static void everything(struct rig *r)
 	naps_out(r);
 	put_out(r);
 	get_out(r);
+	atomics_out(r);
 }
 
 static const struct {
 	const char *name;
 	void (*post)(struct rig *r);
 } operations[] = {
-	{"PUT out", put_out}, {"PUT in", put_in},         {"GET out", get_out},
-	{"GET in", get_in},   {"NAPs out", naps_out},     {"NAPs in", naps_in},
-	{"mix in", mix_in},   {"everything", everything},
+	{"PUT out", put_out},         {"PUT in", put_in},         {"GET out", get_out},
+	{"GET in", get_in},           {"NAPs out", naps_out},     {"NAPs in", naps_in},
+	{"atomics out", atomics_out}, {"atomics in", atomics_in}, {"mix in", mix_in},
+	{"everything", everything},
 };
 
 static void events_take(struct user *u)

@@ -62,7 +62,7 @@ static int rig_open(void **state)
 	if (sim_create(&o, &r.sim) != DXP_OK)
 		return -1;
 	nic_region_register(sim_nic(r.sim, 1), 0, r.memory + GUARD, MEMORY,
-			    NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r.key);
+			    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &r.key);
 	nic_region_register(sim_nic(r.sim, 1), 0, r.local, MEMORY, NIC_LOCAL, &r.local_key);
 	/* an honest NAP opens the session and is taken */
 	struct dxp_target to = sim_target(r.sim, 1, 0);
@@ -250,6 +250,81 @@ static void hostile__wrong_answer_ends_the_request(void **state)
 	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 0);
 }
 
+static void atomic_give(struct rig *r, struct wire_header *h, uint8_t op)
+{
+	const struct wire_atomic atomic = {.op = op, .operand = 1};
+	uint8_t body[WIRE_ATOMIC_BYTES];
+
+	wire_atomic_encode(&atomic, body);
+	h->msg_bytes = sizeof(body);
+	packet_give(r, h, body, sizeof(body));
+}
+
+/* One that no descriptor of an honest NIC brings, of another length, in two packets. */
+static void hostile__atomics_that_are_none(void **state)
+{
+	struct rig *r = *state;
+	const struct nic_counters *c = nic_counters(sim_nic(r->sim, 1));
+	const uint8_t zeros[2 * WIRE_ATOMIC_BYTES] = {0};
+	struct wire_header h = packet(r, WIRE_ATOMIC);
+	uint32_t refused = 0;
+
+	for (int op = 0; op < 256; op++) {
+		if (op >= DXP_OP_FETCH_ADD && op <= DXP_OP_FETCH_XOR)
+			continue;
+		atomic_give(r, &h, (uint8_t)op);
+		assert_int_equal(c->type_reject, ++refused);
+	}
+	for (uint16_t bytes = 0; bytes <= sizeof(zeros); bytes++) {
+		h.msg_bytes = bytes;
+		packet_give(r, &h, zeros, bytes);
+	}
+	assert_int_equal(c->bounds_reject, sizeof(zeros)); /* all but one, whose operation is 0 */
+	h.flags &= ~WIRE_FLAG_LAST;
+	atomic_give(r, &h, DXP_OP_FETCH_ADD);
+	assert_int_equal(c->atomics_received, 0);
+	memory_untouched(r);
+}
+
+/* The number of the packet is new, the message is not. */
+static void hostile__atomic_repeated_as_another_packet(void **state)
+{
+	struct rig *r = *state;
+	struct wire_header h = packet(r, WIRE_ATOMIC);
+
+	for (int i = 0; i < 5; i++, h.psn++)
+		atomic_give(r, &h, DXP_OP_FETCH_ADD);
+	assert_int_equal(r->memory[GUARD], 1);
+	assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->session->counters.refused, 4);
+}
+
+static void hostile__answer_to_an_atomic_that_is_none(void **state)
+{
+	struct rig *r = *state;
+	struct dxp_target to = sim_target(r->sim, 0, 0);
+	const uint8_t nines[16] = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+
+	sim_blackhole(r->sim, 1, 0, true);
+	for (uint16_t bytes = 0; bytes <= sizeof(nines); bytes++) {
+		struct dxp_descriptor d = dxp_head(DXP_OP_FETCH_ADD, 0, &to, bytes);
+		const struct dxp_entry entries[2] = {{0, 8, r->local_key}, {0, 8, 1}};
+		d.src_count = d.dst_count = 1;
+		assert_int_equal(dxp_post(sim_window(r->sim, 1), &d, entries, NULL), DXP_OK);
+		nic_doorbells(sim_nic(r->sim, 1), sim_now(r->sim));
+		struct wire_header answer = packet(r, WIRE_ATOMIC_RSP);
+		answer.msg_bytes = bytes;
+		answer.key = 0;
+		for (uint32_t i = 0; i < NIC_READS_MAX; i++)
+			if (peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].request)
+				answer.msg_id = peer_find(sim_nic(r->sim, 1), 1)->work->reads[i].id;
+		packet_give(r, &answer, nines, bytes);
+		assert_int_equal(peer_find(sim_nic(r->sim, 1), 1)->work->read_count, 0);
+		/* only one of 8 bytes is believed */
+		assert_int_equal(r->local[0], bytes < 8 ? 0 : 9);
+		assert_int_equal(r->local[8], 0);
+	}
+}
+
 static void hostile__part_of_a_nap_sent_twice(void **state)
 {
 	struct rig *r = *state;
@@ -326,6 +401,9 @@ int main(void)
 		CASE(hostile__payload_longer_than_its_message),
 		CASE(hostile__request_in_two_packets),
 		CASE(hostile__wrong_answer_ends_the_request),
+		CASE(hostile__atomics_that_are_none),
+		CASE(hostile__atomic_repeated_as_another_packet),
+		CASE(hostile__answer_to_an_atomic_that_is_none),
 		CASE(hostile__part_of_a_nap_sent_twice),
 		CASE(hostile__register_index_beyond_32_bits),
 		CASE(hostile__refused_then_acknowledged),

@@ -31,10 +31,10 @@ static inline uint64_t seed(void)
 	return text ? strtoull(text, NULL, 0) : 11;
 }
 
-static inline struct rig *rig_make(const struct sim_faults *faults)
+static inline struct rig *rig_make(uint64_t number, const struct sim_faults *faults)
 {
 	static struct rig rig;
-	struct sim_options o = {.seed = seed(), .hosts = HOSTS};
+	struct sim_options o = {.seed = number, .hosts = HOSTS};
 
 	memset(&rig, 0, sizeof(rig));
 	if (faults)
@@ -52,17 +52,17 @@ static inline struct rig *rig_make(const struct sim_faults *faults)
 }
 
 /* A rig of another network in place of this one. */
-static inline struct rig *rig_again(void **state, const struct sim_faults *faults)
+static inline struct rig *rig_again(void **state, uint64_t number, const struct sim_faults *faults)
 {
 	sim_destroy(((struct rig *)*state)->sim);
-	*state = rig_make(faults);
+	*state = rig_make(number, faults);
 	assert_non_null(*state);
 	return *state;
 }
 
 static inline int rig_open(void **state)
 {
-	*state = rig_make(NULL);
+	*state = rig_make(seed(), NULL);
 	return *state ? 0 : -1;
 }
 

@@ -118,6 +118,8 @@ static void all_arrive(const struct sim_options *o)
 {
 	struct rig *r = rig_make(o);
 
+	/* Not a byte more than a packet without either has. */
+	net_mtu(sim_net(r->sim), 0, 1, WIRE_DATA_BYTES + SIM_PAYLOAD_BYTES);
 	if (!sim_run(r->sim, 1000 * S_NS, all_received, r))
 		fail_msg("seed %llu: not all arrive", (unsigned long long)o->seed);
 	const char *broken = invariants_broken(sim_nic(r->sim, 1));

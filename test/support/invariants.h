@@ -10,4 +10,7 @@
 /* NULL when everything holds, else what does not. */
 const char *invariants_broken(struct nic *n);
 
+/* The same where the users of functions in `hostile`, bit i for function i, write nonsense. */
+const char *invariants_broken_but(struct nic *n, uint32_t hostile);
+
 #endif

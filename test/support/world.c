@@ -14,6 +14,7 @@
 
 #define NAP_HEAD 16
 #define GUARD    32
+#define WORD     8
 
 void world_wrong(struct world *w, const char *what, uint32_t host, uint32_t number)
 {
@@ -61,8 +62,8 @@ static int host_register(struct world *w, uint32_t i)
 
 	if (status != DXP_OK)
 		return status;
-	return nic_region_register(n, 0, h->target, target_bytes(w), NIC_REMOTE_WRITE,
-				   &h->target_key);
+	return nic_region_register(n, 0, h->target, target_bytes(w),
+				   NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &h->target_key);
 }
 
 static void operations_draw(struct world *w, uint32_t i)
@@ -71,7 +72,10 @@ static void operations_draw(struct world *w, uint32_t i)
 
 	for (uint32_t k = 0; k < WORLD_OPERATIONS; k++) {
 		uint32_t roll = (uint32_t)rng_below(&w->rng, 10);
-		uint8_t op = roll < 3 ? DXP_OP_PUT : roll < 6 ? DXP_OP_GET : DXP_OP_NAP;
+		uint8_t op = roll < 3   ? DXP_OP_PUT
+			     : roll < 6 ? DXP_OP_GET
+			     : roll < 9 ? DXP_OP_NAP
+					: DXP_OP_FETCH_ADD;
 		uint32_t most = op == DXP_OP_NAP ? NIC_NAP_BYTES_MAX - NAP_HEAD : WORLD_BYTES_MAX;
 		uint32_t to = (uint32_t)rng_below(&w->rng, w->count - 1);
 		h->operations[k] = (struct world_operation){
@@ -82,8 +86,11 @@ static void operations_draw(struct world *w, uint32_t i)
 				1 + (uint32_t)rng_below(&w->rng, rng_below(&w->rng, 3) ? 64 : most),
 			.place = h->extent,
 		};
+		if (op == DXP_OP_FETCH_ADD)
+			h->operations[k].bytes = WORD;
 		if (op != DXP_OP_NAP)
 			h->extent += h->operations[k].bytes + GUARD;
+		h->extent = (h->extent + WORD - 1) / WORD * WORD;
 	}
 	h->extent += GUARD;
 }
@@ -136,14 +143,40 @@ void world_destroy(struct world *w)
 	}
 }
 
+/* Every third NAP has none. */
+static uint64_t trailer_of(uint32_t host, uint32_t number)
+{
+	return number % 3 ? (uint64_t)number << 32 | (host + 1) : 0;
+}
+
 static int nap_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
+	struct dxp_descriptor d = dxp_head(DXP_OP_NAP, op->qp, to, k);
 	uint8_t data[NIC_NAP_BYTES_MAX];
 
 	for (uint32_t b = 0; b < op->bytes; b++)
 		data[b] = pattern(i, k, b);
-	return dxp_post_nap(sim_window(w->sim, i), op->qp, to, data, op->bytes, 1 + k, k);
+	d.flags = DXP_FLAG_INLINE;
+	d.inline_bytes = (uint16_t)op->bytes;
+	d.imm = 1 + k;
+	d.trailer = trailer_of(i, k);
+	return dxp_post(sim_window(w->sim, i), &d, NULL, data);
+}
+
+/* To the zeros at its place; the sum is the pattern. */
+static int add_post(struct world *w, uint32_t i, uint32_t k, const struct dxp_target *to)
+{
+	const struct world_operation *op = &w->hosts[i].operations[k];
+	const struct dxp_entry at = {place_offset(w, i, k), WORD, w->hosts[op->to].target_key};
+	uint8_t sum[WORD];
+	uint64_t operand;
+
+	for (uint32_t b = 0; b < WORD; b++)
+		sum[b] = pattern(i, k, b);
+	memcpy(&operand, sum, sizeof(operand));
+	return dxp_post_atomic(sim_window(w->sim, i), op->qp, to, DXP_OP_FETCH_ADD, &at, operand, 0,
+			       k);
 }
 
 static int operation_post(struct world *w, uint32_t i, uint32_t k)
@@ -160,6 +193,8 @@ static int operation_post(struct world *w, uint32_t i, uint32_t k)
 	op->generation = peer->generation;
 	if (op->op == DXP_OP_NAP)
 		return nap_post(w, i, k, &to);
+	if (op->op == DXP_OP_FETCH_ADD)
+		return add_post(w, i, k, &to);
 	uint64_t source = (uint64_t)k * WORLD_BYTES_MAX, place = place_offset(w, i, k);
 	own.key = put ? h->source_key : h->target_key;
 	own.offset = put ? source : place;
@@ -188,7 +223,7 @@ static bool status_allowed(const struct world *w, int status)
 static void place_check(struct world *w, uint32_t i, uint32_t k)
 {
 	const struct world_operation *op = &w->hosts[i].operations[k];
-	bool put = op->op == DXP_OP_PUT;
+	bool put = op->op != DXP_OP_GET;
 	const struct world_host *where = &w->hosts[put ? op->to : i];
 	const uint8_t *place = where->target + place_offset(w, i, k);
 
@@ -212,6 +247,8 @@ static void completion_take(struct world *w, uint32_t i, const struct dxp_nic_ev
 		world_wrong(w, dxp_status_name(e->status), i, k);
 	else if (e->status == DXP_OK && h->operations[k].op != DXP_OP_NAP)
 		place_check(w, i, k);
+	if (e->imm != 0)
+		world_wrong(w, "something was there before what was added once", i, k);
 	++*next;
 	if (k < WORLD_OPERATIONS) {
 		h->operations[k].ended = true;
@@ -237,6 +274,8 @@ static void nap_take(struct world *w, uint32_t i, const struct dxp_nic_event *e,
 		world_wrong(w, "a NAP for a process that is gone", from, k);
 	w->hosts[i].nap_seen[from][e->qp] = k + 1;
 	op->delivered = true;
+	if (e->context != trailer_of(from, k))
+		world_wrong(w, "a NAP with another trailer", from, k);
 	for (uint32_t b = 0; b < e->bytes; b++)
 		if (data[b] != pattern(from, k, b))
 			world_wrong(w, "a NAP is not what was sent", from, k);
@@ -336,6 +375,8 @@ static void memory_check(struct world *w, uint32_t i, uint32_t writer)
 		if (op->op == DXP_OP_NAP)
 			continue;
 		uint32_t own = may_write(w, i, writer, k) ? op->bytes : 0;
+		if (own > 0 && op->op == DXP_OP_FETCH_ADD && !zeros(at + op->place, own))
+			place_check(w, writer, k);
 		if (!zeros(at + op->place + own, op->bytes + GUARD - own))
 			world_wrong(w, "bytes changed that no operation may write", writer, k);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few simulated hosts that PUT, GET and NAP to each other, and an oracle that survives restarts.
- * Whatever happens, each operation ends exactly once, in the order of its queue pair and with a
- * status that what happened allows; what ended well is in place; no byte changes that no operation
- * of a living key may write; NAPs are never repeated nor out of order; the accounts of every NIC
- * agree; the wire shows nothing that RLTP forbids. */
+/* A few simulated hosts that PUT, GET, NAP and add to each other, and an oracle that survives
+ * restarts. Whatever happens, each operation ends exactly once, in the order of its queue pair and
+ * with a status that what happened allows; what ended well is in place; no byte changes that no
+ * operation of a living key may write; NAPs are never repeated nor out of order, and have their
+ * trailers; nothing is added twice; the accounts of every NIC agree; the wire shows nothing that
+ * RLTP forbids. */
 #ifndef TEST_SUPPORT_WORLD_H
 #define TEST_SUPPORT_WORLD_H
 
@@ -19,7 +20,7 @@
 struct world_operation {
 	uint8_t op, qp, to; /* enum nic_op; own queue pair; host */
 	uint32_t bytes;
-	uint32_t place;      /* PUT: offset in the target's memory from us; GET: in our own */
+	uint32_t place;      /* PUT, add: offset in the target's memory from us; GET: in our own */
 	uint32_t generation; /* of the target, when it was posted */
 	bool ended, good, delivered; /* the completion was taken, and said success; the receiver
 					took the NAP */

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions of one NIC share what it sends: equally or by weight, whomever they send to, and up to
+ * their limits; nobody waits for one whose peer is gone. DXP_SHARES=1 prints share over time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "sim/fair.h"
+
+#define MB   1000000ull
+#define RATE 10000000000ull /* of the port, bits per second */
+#define PORT                                                  \
+	(RATE / 8.0 * (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES) / \
+	 (SIM_PAYLOAD_BYTES + WIRE_DATA_BYTES + WIRE_OVERHEAD)) /* bytes per second, full */
+
+static uint64_t seed(void)
+{
+	return getenv("DXP_SEED") ? strtoull(getenv("DXP_SEED"), NULL, 0) : 1;
+}
+
+/* `count` functions, each to hosts 1 .. `peers`; their port, which holds no more than a real one,
+ * is what they compete for. */
+static struct fair_options functions(uint32_t count, uint32_t peers)
+{
+	struct fair_options o = {.sim = {.seed = seed(),
+					 .hosts = 9,
+					 .rate_bps = RATE,
+					 .backlog_bytes = 32u << 10,
+					 .no_payload_crc = true}};
+
+	for (uint32_t i = 0; i < count; i++)
+		o.functions[i] = (struct fair_function){.peers = {1, 2, 3, 4},
+							.peer_count = peers,
+							.bytes_max = 64u << 10,
+							.outstanding = 8};
+	return o;
+}
+
+/* One to one peer, the others to four others each. */
+static struct fair_options one_and_many(uint32_t count)
+{
+	struct fair_options o = functions(count, NIC_QPS_PER_FUNCTION);
+
+	o.functions[0].peer_count = 1;
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+			o.functions[i].peers[q] = q + 2;
+	return o;
+}
+
+static struct fair *opened(const struct fair_options *o)
+{
+	struct fair *f;
+
+	assert_int_equal(fair_open(o, &f), DXP_OK);
+	return f;
+}
+
+static void row_print(const struct fair_sample *s)
+{
+	printf("%.3f %.6f", (double)s->time_ns / 1e6, s->jain);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		printf(" %llu", (unsigned long long)s->bytes[i]);
+	printf("\n");
+}
+
+/* Runs until `bytes` more have left. */
+static struct fair_sample run(struct fair *f, uint64_t bytes)
+{
+	struct fair_sample s;
+	bool print = getenv("DXP_SHARES") != NULL;
+
+	if (print)
+		printf("# ms, Jain's index, bytes of each function\n");
+	for (int i = 0; i < 20; i++) {
+		fair_run(f, bytes / 20, 10 * S_NS);
+		fair_sample(f, &s);
+		if (print)
+			row_print(&s);
+	}
+	return s;
+}
+
+/* What each function sent in a second, in the next `duration_ns`. */
+static void rates(struct fair *f, uint64_t duration_ns, double *out)
+{
+	struct fair_sample before, after;
+
+	fair_sample(f, &before);
+	fair_run(f, UINT64_MAX, duration_ns);
+	fair_sample(f, &after);
+	for (int i = 0; i < NIC_FUNCTIONS; i++)
+		out[i] = (double)(after.bytes[i] - before.bytes[i]) * 1e9 /
+			 (double)(after.time_ns - before.time_ns);
+}
+
+static void near(double value, double want, double tolerance)
+{
+	if (value < want * (1 - tolerance) || value > want * (1 + tolerance))
+		fail_msg("%f, not %f within %f; replay with DXP_SEED=%llu", value, want, tolerance,
+			 (unsigned long long)seed());
+}
+
+/* ---- shares ---- */
+
+static void equal_check(const struct fair_options *o)
+{
+	struct fair *f = opened(o);
+	struct fair_sample s = run(f, 10 * MB);
+
+	if (s.jain < 0.999)
+		fail_msg("Jain's index %f; replay with DXP_SEED=%llu", s.jain,
+			 (unsigned long long)seed());
+	near((double)s.time_ns, 10e6 / PORT * 1e9, 0.02); /* the port was never idle */
+	fair_close(f);
+}
+
+static void arbiter__equal_to_one_peer(void **state)
+{
+	struct fair_options o = functions(NIC_FUNCTIONS, 1);
+
+	equal_check(&o);
+}
+
+static void arbiter__equal_whomever_they_send_to(void **state)
+{
+	struct fair_options o = one_and_many(NIC_FUNCTIONS);
+
+	equal_check(&o);
+	o = one_and_many(2);
+	equal_check(&o);
+}
+
+static void arbiter__equal_in_bytes_whatever_the_sizes(void **state)
+{
+	struct fair_options o = one_and_many(NIC_FUNCTIONS);
+
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		o.functions[i].bytes_max = i == 0 ? 1u << 20 : 1u << (10 + i);
+		o.functions[i].outstanding = i == 0 ? 2 : 32;
+	}
+	struct fair *f = opened(&o);
+	assert_true(run(f, 10 * MB).jain >= 0.999);
+	fair_close(f);
+}
+
+static void arbiter__by_weight(void **state)
+{
+	struct fair_options o = one_and_many(3);
+	struct fair *f;
+	double rate[NIC_FUNCTIONS];
+
+	o.functions[1].weight = 2;
+	o.functions[2].weight = 4;
+	f = opened(&o);
+	run(f, 10 * MB);
+	rates(f, 20 * MS_NS, rate);
+	for (int i = 0; i < 3; i++)
+		near(rate[i], PORT / 7 * (1 << i), 0.02);
+	/* another weight holds at once */
+	nic_function_weight(sim_nic(fair_sim(f), 0), 2, 1);
+	nic_function_weight(sim_nic(fair_sim(f), 0), 0, 5);
+	run(f, MB);
+	rates(f, 20 * MS_NS, rate);
+	near(rate[0], PORT * 5 / 8, 0.02);
+	near(rate[1], PORT * 2 / 8, 0.02);
+	near(rate[2], PORT * 1 / 8, 0.02);
+	fair_close(f);
+}
+
+/* ---- nobody is held back ---- */
+
+static void arbiter__alone_has_everything(void **state)
+{
+	struct fair_options o = functions(1, 1);
+	struct fair *f;
+	double rate[NIC_FUNCTIONS];
+
+	o.functions[0].weight = 1;
+	f = opened(&o);
+	run(f, 2 * MB);
+	rates(f, 20 * MS_NS, rate);
+	near(rate[0], PORT, 0.02);
+	fair_close(f);
+}
+
+/* Function 0 sends to one peer, which is gone: the others have its share. Of those that send to
+ * another one that is gone, too, the other peers have all. */
+static void arbiter__a_peer_that_is_gone_holds_back_nobody(void **state)
+{
+	struct fair_options o = one_and_many(4);
+	struct fair *f = opened(&o);
+	double rate[NIC_FUNCTIONS];
+
+	run(f, 4 * MB);
+	sim_blackhole(fair_sim(f), 0, 1, true);
+	sim_blackhole(fair_sim(f), 0, 2, true);
+	run(f, 4 * MB);
+	rates(f, 50 * MS_NS, rate);
+	assert_true(rate[0] < PORT / 100);
+	for (int i = 1; i < 4; i++)
+		near(rate[i], PORT / 3, 0.02);
+	/* who comes back has its share and not what it missed */
+	sim_heal(fair_sim(f));
+	run(f, 400 * MB);
+	rates(f, 20 * MS_NS, rate);
+	for (int i = 0; i < 4; i++)
+		near(rate[i], PORT / 4, 0.03);
+	fair_close(f);
+}
+
+struct ping {
+	struct fair *fair;
+	uint64_t posted_ns, worst_ns;
+	uint32_t key, own_key, ended;
+};
+
+/* Host 8 sends one packet at a time to host 0, which is busy sending. */
+static bool ping_step(void *context)
+{
+	struct ping *p = context;
+	struct sim *sim = fair_sim(p->fair);
+	struct dxp_window *w = sim_window(sim, 8);
+	struct dxp_target to = sim_target(sim, 0, 0);
+	const struct dxp_entry from = {0, 64, p->own_key}, place = {0, 64, p->key};
+	struct dxp_nic_event event;
+
+	if (dxp_sent_take(w, &event)) {
+		assert_int_equal(event.status, DXP_OK);
+		if (p->ended++ > 0) /* the first one greets */
+			p->worst_ns = max_u64(p->worst_ns, sim_now(sim) - p->posted_ns);
+		p->posted_ns = 0;
+	}
+	if (p->posted_ns == 0) {
+		p->posted_ns = sim_now(sim);
+		assert_int_equal(dxp_post_put(w, 0, &to, &from, &place, 0, 0, 0), DXP_OK);
+	}
+	return p->ended == 100;
+}
+
+/* However much there is to send, acknowledgements go first: what the port holds, and the path. */
+static void arbiter__acknowledgements_do_not_wait(void **state)
+{
+	struct fair_options o = one_and_many(NIC_FUNCTIONS);
+	struct fair *f = opened(&o);
+	struct ping p = {.fair = f};
+	static uint8_t memory[64];
+
+	nic_region_register(sim_nic(fair_sim(f), 0), 0, memory, 64, NIC_REMOTE_WRITE, &p.key);
+	nic_region_register(sim_nic(fair_sim(f), 8), 0, memory, 64, NIC_LOCAL, &p.own_key);
+	for (int i = 0; i < 200 && !ping_step(&p); i++)
+		fair_run(f, UINT64_MAX, 20 * US_NS);
+	assert_true(p.ended >= 50);
+	if (p.worst_ns > 100 * US_NS)
+		fail_msg("%llu ns", (unsigned long long)p.worst_ns);
+	fair_close(f);
+}
+
+/* ---- limits ---- */
+
+static void limited_check(uint64_t limit, uint64_t duration_ns)
+{
+	struct fair_options o = one_and_many(4);
+	double rate[NIC_FUNCTIONS];
+
+	o.functions[0].limit = limit;
+	struct fair *f = opened(&o);
+	run(f, 4 * MB);
+	rates(f, duration_ns, rate);
+	near(rate[0], (double)limit, 0.03);
+	for (int i = 1; i < 4; i++)
+		near(rate[i], (PORT - (double)limit) / 3, 0.03);
+	o = one_and_many(4);
+	fair_close(f);
+}
+
+static void arbiter__limited_has_its_rate_and_others_the_rest(void **state)
+{
+	limited_check(1 * MB, 500 * MS_NS);
+	limited_check(10 * MB, 100 * MS_NS);
+	limited_check(100 * MB, 50 * MS_NS);
+	limited_check(250 * MB, 50 * MS_NS);
+}
+
+/* The limit is the function's, however many its peers; and nobody spins while it waits. */
+static void limited_alone(uint64_t limit, uint64_t duration_ns)
+{
+	struct fair_options o = functions(1, NIC_QPS_PER_FUNCTION);
+	double rate[NIC_FUNCTIONS];
+	struct link_datagram batch[16];
+
+	o.sim.rate_bps = 0;
+	o.sim.backlog_bytes = 0;
+	o.functions[0].limit = limit;
+	struct fair *f = opened(&o);
+	struct nic *n = sim_nic(fair_sim(f), 0);
+	rates(f, 100 * MS_NS, rate);
+	rates(f, duration_ns, rate);
+	near(rate[0], (double)limit, 0.03);
+	for (int i = 0; i < 100; i++) {
+		fair_run(f, UINT64_MAX, MS_NS);
+		nic_doorbells(n, sim_now(fair_sim(f)));
+		if (nic_send(n, batch, ARRAY_COUNT(batch), sim_now(fair_sim(f))) == 0)
+			assert_true(nic_deadline(n) > sim_now(fair_sim(f)));
+	}
+	assert_true(fair_failed(f, 0) == 0);
+	fair_close(f);
+}
+
+static void arbiter__limits_of_any_size(void **state)
+{
+	limited_alone(1 * MB, S_NS);
+	limited_alone(30 * MB, 200 * MS_NS);
+	limited_alone(1000 * MB, 20 * MS_NS);
+	limited_alone(10000 * MB, 10 * MS_NS);
+}
+
+/* So slow that a packet is seconds apart: the peer is not taken for dead. */
+static void arbiter__slower_than_silence(void **state)
+{
+	struct fair_options o = functions(1, 1);
+	struct fair_sample s;
+
+	o.functions[0].limit = 300;
+	o.functions[0].bytes_max = 3 * SIM_PAYLOAD_BYTES;
+	struct fair *f = opened(&o);
+	fair_run(f, UINT64_MAX, 100 * S_NS);
+	assert_int_equal(fair_failed(f, 0), 0);
+	fair_sample(f, &s);
+	assert_in_range(s.bytes[0], 300 * 100, 300 * 100 + BUCKET_BURST_BYTES + 2 * 1472);
+	fair_close(f);
+}
+
+static void arbiter__limits_change_in_flight(void **state)
+{
+	struct fair_options o = one_and_many(4);
+	struct fair *f = opened(&o);
+	struct nic *n = sim_nic(fair_sim(f), 0);
+	double rate[NIC_FUNCTIONS];
+
+	run(f, 4 * MB);
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(nic_function_limit(n, 0, 1), DXP_OK);
+		run(f, 2 * MB);
+		rates(f, 10 * MS_NS, rate);
+		assert_true(rate[0] == 0);
+		near(rate[1], PORT / 3, 0.02);
+		assert_int_equal(nic_function_limit(n, 0, 50 * MB), DXP_OK);
+		run(f, 2 * MB);
+		rates(f, 50 * MS_NS, rate);
+		near(rate[0], 50e6, 0.03);
+		/* without a limit: its share, and not what it missed */
+		assert_int_equal(nic_function_limit(n, 0, 0), DXP_OK);
+		run(f, 2 * MB);
+		rates(f, 10 * MS_NS, rate);
+		for (int i = 0; i < 4; i++)
+			near(rate[i], PORT / 4, 0.02);
+	}
+	fair_close(f);
+}
+
+/* Lost packets come again, are paid for, and end. */
+static void arbiter__limited_and_lossy(void **state)
+{
+	struct fair_options o = one_and_many(4);
+	double rate[NIC_FUNCTIONS];
+
+	o.sim.faults.loss_ppm = 20000;
+	o.functions[0].limit = 50 * MB;
+	struct fair *f = opened(&o);
+	run(f, 4 * MB);
+	rates(f, 100 * MS_NS, rate);
+	near(rate[0], 50e6, 0.03);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(fair_failed(f, i), 0);
+	for (int i = 1; i < 4; i++)
+		near(rate[i], (rate[1] + rate[2] + rate[3]) / 3, 0.03);
+	fair_close(f);
+}
+
+static void arbiter__replays(void **state)
+{
+	uint64_t hash[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct fair_options o = one_and_many(NIC_FUNCTIONS);
+		o.sim.faults.loss_ppm = 10000;
+		o.functions[3].limit = 10 * MB;
+		struct fair *f = opened(&o);
+		run(f, 2 * MB);
+		hash[i] = sim_trace_hash(fair_sim(f));
+		fair_close(f);
+	}
+	assert_true(hash[0] == hash[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(arbiter__equal_to_one_peer),
+		cmocka_unit_test(arbiter__equal_whomever_they_send_to),
+		cmocka_unit_test(arbiter__equal_in_bytes_whatever_the_sizes),
+		cmocka_unit_test(arbiter__by_weight),
+		cmocka_unit_test(arbiter__alone_has_everything),
+		cmocka_unit_test(arbiter__a_peer_that_is_gone_holds_back_nobody),
+		cmocka_unit_test(arbiter__acknowledgements_do_not_wait),
+		cmocka_unit_test(arbiter__limited_has_its_rate_and_others_the_rest),
+		cmocka_unit_test(arbiter__limits_of_any_size),
+		cmocka_unit_test(arbiter__slower_than_silence),
+		cmocka_unit_test(arbiter__limits_change_in_flight),
+		cmocka_unit_test(arbiter__limited_and_lossy),
+		cmocka_unit_test(arbiter__replays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
