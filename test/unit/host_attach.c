@@ -278,8 +278,10 @@ static void flood(const struct dxp_target *to, uint32_t key)
 	struct dxp_memory m;
 
 	if (dxp_function_attach(NULL, &f) != DXP_OK ||
-	    dxp_memory_create(f, FLOOD_BYTES, DXP_LOCAL, &m) != DXP_OK)
+	    dxp_memory_create(f, FLOOD_BYTES, DXP_LOCAL, &m) != DXP_OK) {
+		fprintf(stderr, "the child: %s\n", dxp_function_error());
 		_exit(1);
+	}
 	memset(m.base, 3, FLOOD_BYTES);
 	const struct dxp_entry from = {0, FLOOD_BYTES, m.key}, into = {0, FLOOD_BYTES, key};
 	for (struct dxp_nic_event event;;) {
@@ -321,8 +323,10 @@ static void attached__may_be_killed_in_a_put(void **state)
 		if (child == 0)
 			flood(&to, m.key);
 		while (dxp_load_acquire64(&dxp_function_window(f)->total_bytes) <
-		       total + FLOOD_BYTES + FLOOD_BYTES / 4)
+		       total + FLOOD_BYTES + FLOOD_BYTES / 4) {
+			assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
 			usleep(100);
+		}
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, NULL, 0), child);
 		uint64_t begin_ns = link_now_ns();
