@@ -537,8 +537,9 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 			  const void *data)
 {
 	const dxp_u32 each = (dxp_u32)sizeof(struct dxp_entry);
-	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
-	dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
+	const dxp_u32 src_count = head->src_count, dst_count = head->dst_count;
+	const dxp_u32 count = src_count + dst_count;
+	const dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
 	dxp_u32 index = 0;
 
 	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - count * each)
@@ -548,10 +549,10 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 		return status;
 	DXP_SHARED struct dxp_slot *slot = dxp_slot(w, index);
 	dxp_head_store(slot, head);
-	if (head->src_count > 0)
-		dxp_store_bytes(slot->body, src, head->src_count * each);
-	if (head->dst_count > 0)
-		dxp_store_bytes(slot->body + head->src_count * each, dst, head->dst_count * each);
+	for (dxp_u32 i = 0; i < src_count; i++)
+		dxp_store_bytes(slot->body + i * each, src + i, each);
+	for (dxp_u32 i = 0; i < dst_count; i++)
+		dxp_store_bytes(slot->body + (src_count + i) * each, dst + i, each);
 	if (bytes > DXP_HEAD_BYTES)
 		dxp_store_bytes(slot->body + count * each, data, bytes);
 	else if (bytes > 0)

@@ -56,6 +56,8 @@ static void local__nap(void **state)
 						   rig_entry(&r, 0, 8, sizes[i] - 8)};
 		d.imm = 99;
 		d.trailer = 1ull << 60 | i;
+		struct dxp_descriptor indirect = d;
+		indirect.src_count = ARRAY_COUNT(pieces);
 		d.flags = DXP_FLAG_INLINE;
 		d.inline_bytes = (uint16_t)sizes[i];
 		assert_int_equal(dxp_post(r.window[0], &d, NULL, r.memory[0]), DXP_OK);
@@ -64,9 +66,7 @@ static void local__nap(void **state)
 		assert_int_equal(rig_sent(&r, 0, i, DXP_OK).bytes, sizes[i]);
 		if (sizes[i] <= 8)
 			continue;
-		d.flags = 0;
-		d.src_count = ARRAY_COUNT(pieces);
-		assert_int_equal(dxp_post(r.window[0], &d, pieces, NULL), DXP_OK);
+		assert_int_equal(dxp_post(r.window[0], &indirect, pieces, NULL), DXP_OK);
 		rig_run(&r);
 		nap_check(&r, sizes[i], r.memory[0], d.trailer);
 		assert_int_equal(rig_sent(&r, 0, i, DXP_OK).bytes, sizes[i]);
