@@ -52,10 +52,12 @@ static void local__nap(void **state)
 	const struct dxp_target to = rig_target(&r, 1, 3);
 	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
 		struct dxp_descriptor d = dxp_head(DXP_OP_NAP, 2, &to, i);
-		const struct dxp_entry pieces[4] = {rig_entry(&r, 0, 0, 1), rig_entry(&r, 0, 1, 7),
+		const struct dxp_entry pieces[] = {rig_entry(&r, 0, 0, 1), rig_entry(&r, 0, 1, 7),
 						    rig_entry(&r, 0, 8, sizes[i] - 8)};
 		d.imm = 99;
 		d.trailer = 1ull << 60 | i;
+		struct dxp_descriptor indirect = d;
+		indirect.src_count = ARRAY_COUNT(pieces);
 		d.flags = DXP_FLAG_INLINE;
 		d.inline_bytes = (uint16_t)sizes[i];
 		assert_int_equal(dxp_post(r.window[0], &d, NULL, r.memory[0]), DXP_OK);
@@ -64,9 +66,7 @@ static void local__nap(void **state)
 		assert_int_equal(rig_sent(&r, 0, i, DXP_OK).bytes, sizes[i]);
 		if (sizes[i] <= 8)
 			continue;
-		d.flags = 0;
-		d.src_count = 3;
-		assert_int_equal(dxp_post(r.window[0], &d, pieces, NULL), DXP_OK);
+		assert_int_equal(dxp_post(r.window[0], &indirect, pieces, NULL), DXP_OK);
 		rig_run(&r);
 		nap_check(&r, sizes[i], r.memory[0], d.trailer);
 		assert_int_equal(rig_sent(&r, 0, i, DXP_OK).bytes, sizes[i]);
