@@ -16,6 +16,7 @@ int bench_rate(int argc, char **argv);
 int bench_peers(int argc, char **argv);
 int bench_incast(int argc, char **argv);
 int bench_sim(int argc, char **argv);
+int bench_nic(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 
 struct bench_entry {

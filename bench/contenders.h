@@ -14,6 +14,13 @@
 #define CONTENDER_FABRIC(provider) \
 	{.name = "libfabric " provider, .module = "dxp-bench-libfabric.so", .variant = provider}
 #define CONTENDER_UCX_TCP {.name = "UCX tcp", .module = "dxp-bench-ucx.so", .variant = "tcp"}
+#define CONTENDER_UCX_SHM {.name = "UCX shm", .module = "dxp-bench-ucx.so", .variant = "shm"}
+#define CONTENDER_UCX_PUT \
+	{.name = "UCX shm put", .module = "dxp-bench-ucx_put.so", .variant = "shm"}
+#define CONTENDER_FABRIC_PUT(provider) \
+	{.name = "libfabric " provider " write", .module = "dxp-bench-libfabric_put.so", .variant = provider}
+#define CONTENDER_COPY {.name = "memcpy", .alone = copy_alone}
+#define CONTENDER_STORE {.name = "store, poll, store", .ops = &peer_store}
 #define CONTENDER_RAW_PING {.name = "raw UDP, spinning", .alone = raw_ping_alone}
 #define CONTENDER_RAW_STREAM {.name = "raw UDP GSO+GRO", .alone = raw_stream_alone}
 /* clang-format on */
@@ -24,6 +31,10 @@ int raw_ping_alone(const struct raw_ends *ends, const struct work *work, size_t 
 		   struct tally *tally);
 int raw_stream_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		     struct tally *tally);
+
+/* copy_alone.c: memcpy. */
+int copy_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
+	       struct tally *tally);
 
 /* Each message one datagram, in trains of so many. */
 int raw_messages_64_alone(const struct raw_ends *ends, const struct work *work,

@@ -26,7 +26,9 @@ struct work {
 	uint32_t warmup;    /* operations before the first that is measured */
 	uint64_t count;     /* operations to measure, at least 1 */
 	uint64_t budget_ns; /* then it ends with what is done; warm-up has as long again */
-	bool spin;          /* both ends poll without ever sleeping */
+	uint32_t batch; /* depth 1: trips timed as one, where a clock would cost as much as they do;
+			   0: 1 */
+	bool spin;      /* both ends poll without ever sleeping */
 	bool no_payload_crc;
 };
 
@@ -94,8 +96,8 @@ struct contender {
 		     struct tally *tally);
 };
 
-/* In C: ours, kernel TCP. */
-extern const struct peer_ops peer_rltp, peer_tcp;
+/* In C: ours, kernel TCP, bare memory. */
+extern const struct peer_ops peer_rltp, peer_tcp, peer_store;
 
 /* Reads or writes all of it; false when the other end is gone. */
 bool control_write(int control, const void *data, size_t bytes);

@@ -78,7 +78,9 @@ static int info_get(const struct peer_end *e, struct fi_info **out)
 	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->tx_attr->msg_order = FI_ORDER_SAS;
 	hints->fabric_attr->prov_name = strdup(e->variant);
-	int error = fi_getinfo(FI_VERSION(1, 15), address, NULL, FI_SOURCE, hints, out);
+	bool network = strcmp(e->variant, "shm") != 0;
+	int error = fi_getinfo(FI_VERSION(1, 15), network ? address : NULL, NULL,
+			       network ? FI_SOURCE : 0, hints, out);
 	fi_freeinfo(hints);
 	return error;
 }

@@ -72,13 +72,16 @@ static ucs_status_t worker_open(const struct peer_end *e, struct ucx_end *u)
 	ucp_config_t *config;
 	char interface[64];
 
-	if (!interface_name(e->far ? &e->ends->far : &e->ends->near, interface, sizeof(interface)))
+	bool network = strcmp(e->variant, "shm") != 0;
+	if (network &&
+	    !interface_name(e->far ? &e->ends->far : &e->ends->near, interface, sizeof(interface)))
 		return UCS_ERR_NO_DEVICE;
 	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
 	if (status != UCS_OK)
 		return status;
 	ucp_config_modify(config, "TLS", e->variant);
-	ucp_config_modify(config, "NET_DEVICES", interface);
+	if (network)
+		ucp_config_modify(config, "NET_DEVICES", interface);
 	status = ucp_init(&params, config, &u->context);
 	ucp_config_release(config);
 	return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;

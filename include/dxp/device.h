@@ -208,6 +208,12 @@ enum dxp_function_state { DXP_FUNCTION_OPEN = 1, DXP_FUNCTION_STOPPED, DXP_FUNCT
 	X(rate_waits)    /* times that the function's limit held it back */           \
 	X(lookup_misses) /* register mode: addresses that no area holds */
 
+#define DXP_COUNTER_FIELD(name) dxp_u64 name;
+struct dxp_function_counters {
+	DXP_COUNTER_LIST(DXP_COUNTER_FIELD)
+};
+#undef DXP_COUNTER_FIELD
+
 struct dxp_window {
 	/* page 0, engine: what the function is */
 	dxp_u32 magic, version, bytes;
@@ -215,11 +221,7 @@ struct dxp_window {
 	dxp_u32 qp_magic[DXP_QPS];
 	dxp_u32 node; /* its node's id; 0xffff: not known yet */
 	dxp_u32 pad0[7];
-#define DXP_COUNTER_FIELD(name) dxp_u64 name;
-	struct dxp_function_counters {
-		DXP_COUNTER_LIST(DXP_COUNTER_FIELD)
-	} counters;
-#undef DXP_COUNTER_FIELD
+	struct dxp_function_counters counters;
 	dxp_u8 pad1[4096 - 64 - 16 * 8];
 
 	/* page 1, engine: how it goes */
@@ -268,6 +270,22 @@ struct dxp_target {
 
 /* ---- loads and stores that others see ---- */
 
+/* OpenCL C 2.0 has atomics with order and scope, but not in PoCL; 3.0 says what it has. */
+#if defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 300
+#if defined(__opencl_c_atomic_order_seq_cst)
+#define DXP_DEVICE_ATOMICS 1
+#endif
+#if defined(__opencl_c_atomic_scope_all_devices)
+#define DXP_SCOPE memory_scope_all_svm_devices
+#else
+#define DXP_SCOPE memory_scope_device
+#endif
+#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200 && \
+	!defined(POCL_DEVICE_ADDRESS_BITS)
+#define DXP_DEVICE_ATOMICS 1
+#define DXP_SCOPE          memory_scope_all_svm_devices
+#endif
+
 /* A word of memory, whatever type lies there. */
 typedef dxp_u32 __attribute__((may_alias)) dxp_word;
 
@@ -300,15 +318,7 @@ DXP_FN void dxp_relax(void)
 {
 	__nanosleep(20);
 }
-#elif defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 200 && \
-	(__OPENCL_C_VERSION__ < 300 || defined(__opencl_c_atomic_order_seq_cst))
-/* OpenCL C 2.0 has all of this; 3.0 says what it has. PoCL's CPU lacks the wider scope and needs
- * none: its device is the host. */
-#if defined(__opencl_c_atomic_scope_all_devices) || __OPENCL_C_VERSION__ < 300
-#define DXP_SCOPE memory_scope_all_svm_devices
-#else
-#define DXP_SCOPE memory_scope_device
-#endif
+#elif defined(DXP_DEVICE_ATOMICS)
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	return atomic_load_explicit((volatile __global atomic_uint *)p, memory_order_acquire,
@@ -339,8 +349,7 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* OpenCL C 1.x, and 3.0 without them, have no atomics of this kind: a volatile access and a fence,
- * as their compilers understand them. */
+/* No atomics of this kind: a volatile access and a fence, as these compilers understand them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -434,9 +443,9 @@ DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 byt
 	dxp_u32 i = 0;
 
 	for (; bytes - i >= 4; i += 4)
-		*(DXP_SHARED dxp_word *)(to + i) = (dxp_u32)data[i] | (dxp_u32)data[i + 1] << 8 |
-						   (dxp_u32)data[i + 2] << 16 |
-						   (dxp_u32)data[i + 3] << 24;
+		*(DXP_SHARED dxp_word *)(DXP_SHARED void *)(to + i) =
+			(dxp_u32)data[i] | (dxp_u32)data[i + 1] << 8 | (dxp_u32)data[i + 2] << 16 |
+			(dxp_u32)data[i + 3] << 24;
 	for (; i < bytes; i++)
 		to[i] = data[i];
 #else
@@ -494,11 +503,11 @@ DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
 }
 
-/* Everything of the head but the doorbell. */
+/* Everything of the head but inline data, which dxp_head() does not set, and the doorbell. */
 DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_descriptor *head)
 {
 	dxp_store_bytes((DXP_SHARED dxp_u8 *)&slot->head, head,
-			(dxp_u32)sizeof(*head) - (dxp_u32)sizeof(head->lap));
+			(dxp_u32)(sizeof(*head) - sizeof(head->data) - sizeof(head->lap)));
 }
 
 DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_target *to,
@@ -528,8 +537,9 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 			  const void *data)
 {
 	const dxp_u32 each = (dxp_u32)sizeof(struct dxp_entry);
-	dxp_u32 count = (dxp_u32)head->src_count + head->dst_count;
-	dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
+	const dxp_u32 src_count = head->src_count, dst_count = head->dst_count;
+	const dxp_u32 count = src_count + dst_count;
+	const dxp_u32 bytes = head->flags & DXP_FLAG_INLINE ? head->inline_bytes : 0;
 	dxp_u32 index = 0;
 
 	if (count > DXP_LIST_ENTRIES || bytes > DXP_NAP_BYTES - count * each)
@@ -539,10 +549,10 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 		return status;
 	DXP_SHARED struct dxp_slot *slot = dxp_slot(w, index);
 	dxp_head_store(slot, head);
-	if (head->src_count > 0)
-		dxp_store_bytes(slot->body, src, head->src_count * each);
-	if (head->dst_count > 0)
-		dxp_store_bytes(slot->body + head->src_count * each, dst, head->dst_count * each);
+	for (dxp_u32 i = 0; i < src_count; i++)
+		dxp_store_bytes(slot->body + i * each, src + i, each);
+	for (dxp_u32 i = 0; i < dst_count; i++)
+		dxp_store_bytes(slot->body + (src_count + i) * each, dst + i, each);
 	if (bytes > DXP_HEAD_BYTES)
 		dxp_store_bytes(slot->body + count * each, data, bytes);
 	else if (bytes > 0)

@@ -125,8 +125,27 @@ DXP_API int dxp_reg_read(struct dxp_xpu *xpu, uint32_t first, uint32_t *values, 
 DXP_API int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values,
 			  uint32_t count);
 
-/* Builds OpenCL C on the xPU. On DXP_OK and on DXP_EBUILD *out is set (dxp_program_log tells why it
- * failed) and must be released; otherwise it is not. `options` may be NULL. */
+/* The NIC function that this program's kernels drive on an xPU by DXP_ARGUMENT_NIC and
+ * dxp/device.h, and what others need to address it: kernels on other xPUs get it as ordinary
+ * arguments. */
+struct dxp_xpu_nic {
+	uint16_t node;
+	uint8_t function;
+	uint32_t qp_magic[4];
+	uint32_t memory_key; /* of all device memory, for own descriptors and for those of others:
+				the offset of a struct dxp_entry is a device address */
+};
+
+/* Opens the function, or tells of the one that is open. Where a kernel has broken the rules of its
+ * window, the NIC has stopped the function: kernels read why from dxp_error(), and this gives a
+ * fresh one, with other magics and another key. It ends with the last close of the xPU. DXP_EBUSY:
+ * all virtual functions of that NIC are in use; DXP_EUNSUPPORTED: its engine's kernels cannot reach
+ * it. */
+DXP_API int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out);
+
+/* Builds OpenCL C on the xPU; it may include <dxp/device.h>, and nothing else. On DXP_OK and on
+ * DXP_EBUILD *out is set (dxp_program_log tells why it failed) and must be released; otherwise it
+ * is not. `options` may be NULL. */
 DXP_API int dxp_program_build(struct dxp_xpu *xpu, const char *source, const char *options,
 			      struct dxp_program **out);
 DXP_API const char *dxp_program_log(const struct dxp_program *program);
@@ -136,7 +155,12 @@ DXP_API void dxp_program_release(struct dxp_program *program);
  * xPU is closed. */
 typedef uint64_t dxp_event;
 
-enum dxp_argument_kind { DXP_ARGUMENT_BYTES, DXP_ARGUMENT_BUFFER, DXP_ARGUMENT_LOCAL };
+enum dxp_argument_kind {
+	DXP_ARGUMENT_BYTES,
+	DXP_ARGUMENT_BUFFER,
+	DXP_ARGUMENT_LOCAL,
+	DXP_ARGUMENT_NIC /* the kernel sees a `global struct dxp_window *`: dxp_xpu_nic() */
+};
 
 struct dxp_argument {
 	enum dxp_argument_kind kind;

@@ -256,6 +256,11 @@
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
 #define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
+#define NODE_QUIET_NS \
+	(1000ull * 1000) /* without an arrival: the network is quiet, and looked at less */
+#define NODE_QUIET_LOOK_NS                                                                     \
+	2000 /* a look at the socket costs 0.3 us, functions of this machine wait 0.1 for each \
+		other */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
 #define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */

@@ -93,6 +93,7 @@ struct dxp_xpu {
 	int status;       /* DXP_OK, or why it can be used no more */
 	uint32_t awaited; /* calls that wait for it */
 	bool probing;
+	bool nic; /* has a function for kernels */
 	uint64_t heard_ns;
 	struct events events;
 };

@@ -30,7 +30,7 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 }
 
 static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t memory_bytes,
-			  struct command_argument *out)
+			  bool nic, struct command_argument *out)
 {
 	const struct dxp_argument *a = &l->arguments[index];
 
@@ -60,11 +60,19 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 					 l->kernel, index);
 		out->kind = COMMAND_ARG_LOCAL;
 		return DXP_OK;
+	case DXP_ARGUMENT_NIC:
+		if (!nic)
+			return error_set(DXP_EINVAL,
+					 "kernel '%s', argument %u: this program has no NIC "
+					 "function on that xPU; call dxp_xpu_nic() first",
+					 l->kernel, index);
+		out->kind = COMMAND_ARG_NIC;
+		return DXP_OK;
 	}
 	return error_set(DXP_EINVAL, "kernel '%s', argument %u: no such kind", l->kernel, index);
 }
 
-int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, struct command *c)
+int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, struct command *c)
 {
 	if (!l->kernel || !*l->kernel || strlen(l->kernel) >= COMMAND_NAME_BYTES)
 		return error_set(DXP_EINVAL, "a kernel's name has 1 to %d bytes",
@@ -75,7 +83,7 @@ int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, struct comma
 	snprintf(c->text, sizeof(c->text), "%s", l->kernel);
 	int status = check_grid(l, c);
 	for (uint32_t i = 0; status == DXP_OK && i < l->argument_count; i++)
-		status = check_argument(l, i, memory_bytes, &c->arguments[i]);
+		status = check_argument(l, i, memory_bytes, nic, &c->arguments[i]);
 	c->argument_count = (uint8_t)l->argument_count;
 	return status;
 }

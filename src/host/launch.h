@@ -9,7 +9,7 @@
 #include "wire/command.h"
 
 /* Fills the RUN fields of *c. DXP_EINVAL, with the sentence set, names the field that is wrong.
- * `memory_bytes`: buffers must lie below. */
-int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, struct command *c);
+ * `memory_bytes`: buffers must lie below; `nic`: there is a function for kernels. */
+int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, struct command *c);
 
 #endif

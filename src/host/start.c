@@ -150,7 +150,7 @@ int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *eve
 		return error_set(DXP_EINVAL, "run: the program was not built on xPU '%s'",
 				 xpu->caps.name);
 	c.program = launch->program->id;
-	int status = launch_check(launch, xpu->caps.memory_bytes, &c);
+	int status = launch_check(launch, xpu->caps.memory_bytes, xpu->nic, &c);
 	if (status != DXP_OK)
 		return status;
 	fabric_enter(xpu->fabric);

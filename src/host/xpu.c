@@ -227,3 +227,41 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 	fabric_leave(xpu->fabric);
 	return status;
 }
+
+static int nic_error(struct dxp_xpu *x, int status)
+{
+	switch (status) {
+	case DXP_EUNSUPPORTED:
+		return error_set(status,
+				 "NIC: xPU '%s' has the engine '%s', whose kernels cannot reach "
+				 "its NIC; use one with an OpenCL CPU device (dxp up --engine ocl)",
+				 x->caps.name, x->caps.engine);
+	case DXP_EBUSY:
+		return error_set(
+			status,
+			"NIC: all virtual functions of xPU '%s' are in use; `dxp vf` lists "
+			"them",
+			x->caps.name);
+	default: return error_xpu(x, status, "open the NIC");
+	}
+}
+
+int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out)
+{
+	struct command c = {.op = COMMAND_NIC};
+	struct command_reply reply;
+
+	fabric_enter(xpu->fabric);
+	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
+	if (status == DXP_OK) {
+		xpu->nic = true;
+		*out = (struct dxp_xpu_nic){.node = xpu->node,
+					    .function = reply.function,
+					    .memory_key = reply.memory_key};
+		memcpy(out->qp_magic, reply.qp_magic, sizeof(out->qp_magic));
+	} else {
+		nic_error(xpu, status);
+	}
+	fabric_leave(xpu->fabric);
+	return status;
+}

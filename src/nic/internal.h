@@ -158,15 +158,15 @@ struct nic_function {
 
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
-	uint64_t total_bytes;       /* placed here by PUTs of others */
-	uint32_t sent_consumed;     /* what the user was last seen to have taken */
-	uint32_t received_consumed; /* likewise */
-	uint32_t received_reserved; /* receive slots kept for messages that are not complete */
-	uint32_t turn;              /* queue pair that is served first next time */
+	uint64_t total_bytes;          /* placed here by PUTs of others */
+	uint32_t sent_consumed;        /* what the user was last seen to have taken */
+	uint32_t received_consumed;    /* likewise */
+	uint32_t received_reserved;    /* receive slots kept for messages that are not complete */
+	uint32_t turn;                 /* queue pair that is served first next time */
 	char label[FABRIC_NAME_BYTES]; /* "": none */
-	uint32_t waits_told;        /* wake.c: the `user_waits` that was told last */
-	uint32_t buffers_fetched;   /* entries of the window's ring of buffers taken */
-	uint32_t buffer_count;      /* in `buffer_ahead` */
+	uint32_t waits_told;           /* wake.c: the `user_waits` that was told last */
+	uint32_t buffers_fetched;      /* entries of the window's ring of buffers taken */
+	uint32_t buffer_count;         /* in `buffer_ahead` */
 	uint16_t buffer_ahead[NIC_BUFFERS_AHEAD];
 	uint64_t buffer_held[NIC_EVENTS / 64]; /* bit i: buffer i is with the user, or was given
 						  back and not fetched yet */

@@ -291,6 +291,22 @@ static void users_wake(struct node *n, uint32_t functions)
 			log_debug("%s: function %u was not woken: %m", n->name, i);
 }
 
+/* Nothing has come for long and a look was had just now: whoever turns the node again and again for
+ * functions of this machine need not ask the kernel each time. */
+static bool network_waits(const struct node *n, uint64_t now_ns)
+{
+	return now_ns - n->received_ns < NODE_QUIET_LOOK_NS &&
+	       now_ns - n->arrived_ns >= NODE_QUIET_NS;
+}
+
+static void users_turn(struct node *n)
+{
+	uint32_t wakes = nic_wakes(n->nic);
+
+	if (wakes)
+		users_wake(n, wakes);
+}
+
 uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
@@ -298,8 +314,15 @@ uint32_t node_turn(struct node *n)
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
+	if (network_waits(n, link_now_ns())) {
+		users_turn(n);
+		return work;
+	}
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
 	uint64_t now_ns = link_now_ns(); /* no arrival is later */
+	n->received_ns = now_ns;
+	if (count > 0)
+		n->arrived_ns = now_ns;
 	if (count == LINK_BATCH || now_ns >= n->news_ns)
 		link_news(n, now_ns);
 	for (size_t i = 0; i < count; i++)
@@ -313,9 +336,7 @@ uint32_t node_turn(struct node *n)
 		n->offers_ns = now_ns + OFFER_LOOK_NS;
 		work += offers_turn(n->offers, now_ns);
 	}
-	uint32_t wakes = nic_wakes(n->nic);
-	if (wakes)
-		users_wake(n, wakes);
+	users_turn(n);
 	observe_look(n, &n->observe, work, now_ns);
 	return work;
 }

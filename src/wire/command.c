@@ -17,6 +17,11 @@ static bool op_asynchronous(uint8_t op)
 	return op == COMMAND_RUN || op == COMMAND_SEND || op == COMMAND_SIGNAL;
 }
 
+static bool op_synchronous(uint8_t op)
+{
+	return (op >= COMMAND_OPEN && op <= COMMAND_RELEASE) || op == COMMAND_NIC;
+}
+
 /* The length of a text that ends within `room`, or `room`. */
 static size_t text_length(const char *text, size_t room)
 {
@@ -40,6 +45,7 @@ static bool argument_valid(const struct command_argument *a)
 	case COMMAND_ARG_BYTES: return a->bytes >= 1 && a->bytes <= COMMAND_VALUE_BYTES;
 	case COMMAND_ARG_BUFFER: return true;
 	case COMMAND_ARG_LOCAL: return a->bytes >= 1;
+	case COMMAND_ARG_NIC: return true;
 	default: return false;
 	}
 }
@@ -72,7 +78,7 @@ static bool waits_valid(const struct command *c)
 
 static bool command_valid(const struct command *c)
 {
-	if (c->op < COMMAND_OPEN || c->op > COMMAND_SIGNAL || !waits_valid(c))
+	if ((!op_synchronous(c->op) && !op_asynchronous(c->op)) || !waits_valid(c))
 		return false;
 	switch (c->op) {
 	case COMMAND_BUILD: return c->bytes >= 1 && text_valid(c->text, COMMAND_OPTIONS_BYTES);
@@ -129,6 +135,7 @@ static void take_argument(struct take_cursor *t, struct command_argument *a)
 		break;
 	case COMMAND_ARG_BUFFER: a->address = take_64(t); break;
 	case COMMAND_ARG_LOCAL: a->bytes = take_32(t); break;
+	case COMMAND_ARG_NIC: break;
 	default: t->bad = true;
 	}
 }
@@ -286,7 +293,7 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 
 static bool reply_valid(const struct command_reply *r)
 {
-	if (r->op < COMMAND_OPEN || r->op > COMMAND_RELEASE || r->status > 0)
+	if (!op_synchronous(r->op) || r->status > 0)
 		return false;
 	if (r->op == COMMAND_OPEN)
 		return text_valid(r->text, sizeof(r->text));
@@ -324,6 +331,12 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 		put_16(&p, (uint16_t)r->log_bytes);
 		put_bytes(&p, r->log, r->log_bytes);
 		break;
+	case COMMAND_NIC:
+		put_8(&p, r->function);
+		put_32(&p, r->memory_key);
+		for (int q = 0; q < COMMAND_QPS; q++)
+			put_32(&p, r->qp_magic[q]);
+		break;
 	}
 	return put_end(&p, out);
 }
@@ -353,6 +366,12 @@ static void take_reply_body(struct take_cursor *t, struct command_reply *r)
 			t->bad = true;
 		else
 			take_bytes(t, r->log, r->log_bytes);
+		break;
+	case COMMAND_NIC:
+		r->function = take_8(t);
+		r->memory_key = take_32(t);
+		for (int q = 0; q < COMMAND_QPS; q++)
+			r->qp_magic[q] = take_32(t);
 		break;
 	}
 }

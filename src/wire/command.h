@@ -26,6 +26,7 @@
 	37                    /* one EVENT; to a host, several may follow each other in one NAP \
 			       */
 #define COMMAND_TEXT_BYTES 96 /* device name in the reply to OPEN and its zero */
+#define COMMAND_QPS        4  /* queue pairs of a function */
 
 enum command_op {
 	/* synchronous: answered by COMMAND_REPLY, no event, no waits */
@@ -44,6 +45,9 @@ enum command_op {
 	/* the other way */
 	COMMAND_REPLY,
 	COMMAND_EVENT,
+	/* synchronous, as those above */
+	COMMAND_NIC, /* a NIC function for this host's kernels: the one it has, or a fresh one where
+			it has none or the NIC has stopped it */
 };
 
 #define EVENT_NAME(host, xpu, count) \
@@ -52,7 +56,12 @@ enum command_op {
 #define EVENT_XPU(event)   ((uint16_t)((event) >> 32))
 #define EVENT_COUNT(event) ((uint32_t)(event))
 
-enum command_argument_kind { COMMAND_ARG_BYTES, COMMAND_ARG_BUFFER, COMMAND_ARG_LOCAL };
+enum command_argument_kind {
+	COMMAND_ARG_BYTES,
+	COMMAND_ARG_BUFFER,
+	COMMAND_ARG_LOCAL,
+	COMMAND_ARG_NIC, /* the window of the function that COMMAND_NIC gave */
+};
 
 struct command_argument {
 	uint8_t kind;     /* enum command_argument_kind */
@@ -92,16 +101,19 @@ struct command {
 struct command_reply {
 	uint8_t op; /* the command's */
 	uint32_t sequence;
-	int32_t status;                /* enum dxp_status */
-	uint32_t memory_key;           /* OPEN: key of the whole device memory, for PUT and GET */
-	uint64_t memory_bytes;         /* OPEN */
-	uint64_t free_bytes;           /* OPEN, ALLOC, FREE */
-	uint32_t compute_units;        /* OPEN */
-	char text[COMMAND_TEXT_BYTES]; /* OPEN: the engine's device */
-	uint64_t address;              /* ALLOC */
-	uint32_t program;              /* BUILD: id, also when status is DXP_EBUILD (for LOG) */
-	uint32_t log_bytes;            /* BUILD: whole log; LOG: bytes in `log` */
-	uint8_t log[COMMAND_LOG_PART]; /* LOG */
+	int32_t status;                 /* enum dxp_status */
+	uint32_t memory_key;            /* OPEN: key of the whole device memory, for PUT and GET;
+					   NIC: its key for who addresses that function */
+	uint64_t memory_bytes;          /* OPEN */
+	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */
+	uint32_t compute_units;         /* OPEN */
+	char text[COMMAND_TEXT_BYTES];  /* OPEN: the engine's device */
+	uint64_t address;               /* ALLOC */
+	uint32_t program;               /* BUILD: id, also when status is DXP_EBUILD (for LOG) */
+	uint32_t log_bytes;             /* BUILD: whole log; LOG: bytes in `log` */
+	uint8_t log[COMMAND_LOG_PART];  /* LOG */
+	uint8_t function;               /* NIC */
+	uint32_t qp_magic[COMMAND_QPS]; /* NIC */
 };
 
 struct command_event {

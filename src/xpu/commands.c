@@ -115,6 +115,7 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 	case COMMAND_BUILD: program_build(t, &c); break;
 	case COMMAND_LOG: program_log(t, &c); break;
 	case COMMAND_RELEASE: program_release(t, &c); break;
+	case COMMAND_NIC: port_open(t, &c); break;
 	default: work_post(t, &c, data, from->bytes);
 	}
 }

@@ -5,6 +5,7 @@
 #ifndef XPU_ENGINE_H
 #define XPU_ENGINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct engine_description {
 	const char *name;                 /* as in the node table */
 	char device[FABRIC_DEVICE_BYTES]; /* what the engine calls its device; "" for none */
 	uint32_t compute_units;
+	bool reaches_host; /* kernels load and store this process's memory while they run: a NIC's
+			      window can be an argument */
 };
 
 /* What a kernel gets. */
@@ -35,7 +38,7 @@ struct engine_argument {
 	uint8_t kind;      /* enum command_argument_kind */
 	uint32_t bytes;    /* BYTES, LOCAL */
 	const void *value; /* BYTES */
-	void *memory;      /* BUFFER: in device memory */
+	void *memory;      /* BUFFER: in device memory; NIC: the window */
 	uint64_t memory_bytes;
 };
 

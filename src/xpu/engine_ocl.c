@@ -181,8 +181,11 @@ static void ocl_describe(const struct engine *e, struct engine_description *out)
 {
 	const struct engine_ocl *o = ocl_of(e);
 
-	*out = (struct engine_description){
-		.kind = ENGINE_OCL, .name = "ocl", .compute_units = ocl_device_units(o->device)};
+	*out = (struct engine_description){.kind = ENGINE_OCL,
+					   .name = "ocl",
+					   .compute_units = ocl_device_units(o->device),
+					   .reaches_host =
+						   true}; /* no other device passes the probe */
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
 }
 

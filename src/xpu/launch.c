@@ -13,6 +13,7 @@
 struct launch {
 	struct job job;
 	struct work *work;
+	struct port *port;      /* NULL: no argument is the NIC */
 	struct command command; /* holds the kernel's name and the values */
 	struct engine_launch engine;
 	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier launches on this thread that must
@@ -23,11 +24,28 @@ struct launch {
 	char text[ENGINE_TEXT_BYTES];
 };
 
-static void buffers_drop(struct launch *l)
+/* What the kernel had. */
+static void arguments_drop(struct launch *l)
 {
+	if (l->port)
+		port_drop(l->job.slot, l->port);
 	for (uint8_t i = 0; i < l->held_count; i++)
 		if (l->command.arguments[i].kind == COMMAND_ARG_BUFFER)
 			arena_drop(l->job.slot->arena, l->command.arguments[i].address);
+}
+
+static int port_take(struct launch *l, struct engine_argument *to)
+{
+	struct port *p = l->work->tenant->port;
+
+	if (!p)
+		return DXP_ENOENT;
+	if (!l->port)
+		port_hold(l->job.slot, p);
+	l->port = p;
+	to->memory = p->window;
+	to->memory_bytes = sizeof(*p->window);
+	return DXP_OK;
 }
 
 static int argument_take(struct launch *l, uint8_t i)
@@ -38,10 +56,27 @@ static int argument_take(struct launch *l, uint8_t i)
 
 	*to = (struct engine_argument){
 		.kind = from->kind, .bytes = from->bytes, .value = from->value};
+	if (from->kind == COMMAND_ARG_NIC)
+		return port_take(l, to);
 	if (from->kind != COMMAND_ARG_BUFFER)
 		return DXP_OK;
 	to->memory = arena_base(t->slot->arena) + from->address;
 	return arena_hold(t->slot->arena, t->owner, from->address, 0, &to->memory_bytes);
+}
+
+static void argument_complain(const struct launch *l, uint8_t i)
+{
+	const struct command_argument *a = &l->command.arguments[i];
+
+	if (a->kind == COMMAND_ARG_NIC)
+		tenant_complain(l->work->tenant,
+				"kernel '%s', argument %u: this host has asked for no NIC function",
+				l->command.text, i);
+	else
+		tenant_complain(
+			l->work->tenant,
+			"kernel '%s', argument %u: address %#llx is in no allocation of this host",
+			l->command.text, i, (unsigned long long)a->address);
 }
 
 static int arguments_take(struct launch *l)
@@ -49,12 +84,7 @@ static int arguments_take(struct launch *l)
 	for (uint8_t i = 0; i < l->command.argument_count; i++) {
 		int status = argument_take(l, i);
 		if (status != DXP_OK) {
-			tenant_complain(
-				l->work->tenant,
-				"kernel '%s', argument %u: address %#llx is in no allocation of "
-				"this host",
-				l->command.text, i,
-				(unsigned long long)l->command.arguments[i].address);
+			argument_complain(l, i);
 			return status;
 		}
 		l->held_count++;
@@ -116,7 +146,9 @@ static void launch_done(struct job *j)
 	s->counters.kernels += l->status == DXP_OK;
 	if (l->text[0])
 		tenant_complain(l->work->tenant, "%s", l->text);
-	buffers_drop(l);
+	if (l->port)
+		port_complain(l->work->tenant, l->port, l->command.text);
+	arguments_drop(l);
 	work_done(l->work, l->status);
 	free(l);
 }
@@ -125,7 +157,7 @@ static void launch_drop(struct job *j)
 {
 	struct launch *l = CONTAINER_OF(j, struct launch, job);
 
-	buffers_drop(l);
+	arguments_drop(l);
 	graph_done(l->work->tenant->graph, &l->work->graph, DXP_ECLOSED);
 	work_free(l->work);
 	free(l);
@@ -142,11 +174,12 @@ void launch_start(struct work *w)
 	}
 	l->job.slot = s;
 	l->work = w;
+	l->port = NULL;
 	l->held_count = l->need_count = 0;
 	l->text[0] = '\0';
 	int status = launch_prepare(l);
 	if (status != DXP_OK) {
-		buffers_drop(l);
+		arguments_drop(l);
 		free(l);
 		work_done(w, status);
 		return;

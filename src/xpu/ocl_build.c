@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "xpu/ocl_include.h"
 #include "xpu/ocl_internal.h"
 
 /* Arguments of kernels are checked before a launch; this makes the compiler keep what is needed for
@@ -98,18 +99,19 @@ static char *log_read(struct ocl_device *d, cl_program program)
 
 static cl_int program_compile(struct ocl_device *d, struct ocl_build *b)
 {
-	const char *text = b->source;
-	size_t options_bytes = strlen(b->options) + sizeof(OPTIONS_ALWAYS) + 1;
+	size_t text_bytes, options_bytes = strlen(b->options) + sizeof(OPTIONS_ALWAYS) + 1;
 	char *options = malloc(options_bytes);
+	char *text = ocl_source_expand(b->source, b->source_bytes, &text_bytes);
 	cl_int error = CL_OUT_OF_HOST_MEMORY;
 
-	if (!options)
-		return error;
-	snprintf(options, options_bytes, "%s %s", b->options, OPTIONS_ALWAYS);
-	b->program =
-		d->cl->clCreateProgramWithSource(d->context, 1, &text, &b->source_bytes, &error);
+	if (options)
+		snprintf(options, options_bytes, "%s %s", b->options, OPTIONS_ALWAYS);
+	if (options && text)
+		b->program = d->cl->clCreateProgramWithSource(d->context, 1, (const char **)&text,
+							      &text_bytes, &error);
 	if (b->program)
 		error = d->cl->clBuildProgram(b->program, 1, &d->id, options, NULL, NULL);
+	free(text);
 	free(options);
 	return error;
 }

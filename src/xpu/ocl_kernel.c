@@ -43,7 +43,9 @@ static int parameter_read(const struct ocl_library *cl, cl_kernel kernel, cl_uin
 	snprintf(out->type, sizeof(out->type), "%.*s", (int)sizeof(out->type) - 1, type);
 	switch (where) {
 	case CL_KERNEL_ARG_ADDRESS_GLOBAL:
-	case CL_KERNEL_ARG_ADDRESS_CONSTANT: out->kind = COMMAND_ARG_BUFFER; break;
+	case CL_KERNEL_ARG_ADDRESS_CONSTANT:
+		out->kind = strstr(out->type, "dxp_window") ? COMMAND_ARG_NIC : COMMAND_ARG_BUFFER;
+		break;
 	case CL_KERNEL_ARG_ADDRESS_LOCAL: out->kind = COMMAND_ARG_LOCAL; break;
 	default: out->kind = COMMAND_ARG_BYTES; out->bytes = ocl_type_bytes(out->type);
 	}
@@ -106,6 +108,7 @@ static const char *kind_name(uint8_t kind)
 {
 	return kind == COMMAND_ARG_BUFFER  ? "a buffer"
 	       : kind == COMMAND_ARG_LOCAL ? "local memory"
+	       : kind == COMMAND_ARG_NIC   ? "the NIC"
 					   : "a value";
 }
 

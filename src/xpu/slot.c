@@ -128,11 +128,13 @@ void slot_close(struct slot *s)
 {
 	if (!s)
 		return;
+	ports_close(s); /* a kernel that waits for its NIC ends */
 	if (s->worker)
 		jobs_drop(s, worker_destroy(s->worker));
 	tenants_free(s);
 	outbox_destroy(s->outbox);
 	node_close(s->node); /* before the memory that it sends from */
+	ports_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
 	free(s);
@@ -208,6 +210,7 @@ uint32_t slot_service(struct slot *s)
 	work += works_advance(s);
 	work += events_flush_due(s);
 	work += tenants_reap(s);
+	work += ports_reap(s);
 	return work + outbox_service(s->outbox); /* what all this wants to send */
 }
 

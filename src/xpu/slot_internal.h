@@ -24,6 +24,18 @@ struct program {
 	uint32_t log_bytes;
 };
 
+/* A NIC function that kernels of one host drive. Lives until no kernel and no packet points into
+ * its window. */
+struct port {
+	struct port *next;
+	uint32_t function;
+	uint32_t key; /* of device memory, in the function's table */
+	uint32_t qp_magic[COMMAND_QPS];
+	uint32_t launches; /* RUNs with the engine that have it as an argument */
+	bool closed;
+	struct dxp_window *window;
+};
+
 /* One host's use of the xPU, from OPEN to CLOSE or its death. */
 struct tenant {
 	struct tenant *next;
@@ -40,6 +52,7 @@ struct tenant {
 	bool closing;           /* a reply to CLOSE is owed */
 	uint32_t close_sequence;
 	uint32_t complaints; /* logged so far */
+	struct port *port;   /* NULL: it has not asked for one */
 	struct cfg_task task;
 	/* Events that may come late, as they will go out; since when the first waits. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
@@ -92,7 +105,8 @@ struct slot {
 	uint32_t memory_key;
 	struct tenant *tenants;
 	uint32_t owner_last, program_last;
-	uint32_t jobs; /* RUNs with the worker */
+	uint32_t jobs;      /* RUNs with the worker */
+	struct port *ports; /* with those that end */
 	struct clearing *clearings, **clearings_tail;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
@@ -159,6 +173,21 @@ void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
 uint32_t clearings_advance(struct slot *s);
 void clearings_free(struct slot *s);
+
+/* port.c */
+void port_open(struct tenant *t, const struct command *c);
+/* Its kernels read `status`, nothing of it is sent any more. NULL is allowed. */
+void port_close(struct slot *s, struct port *p, int status);
+/* Around each launch: the window stays, and the NIC looks at it without being woken. */
+void port_hold(struct slot *s, struct port *p);
+void port_drop(struct slot *s, struct port *p);
+/* Says on the log when the kernel that has just ended has lost its function. */
+void port_complain(struct tenant *t, const struct port *p, const char *kernel);
+/* Frees those that are closed and pointed at by nobody; returns how many. */
+uint32_t ports_reap(struct slot *s);
+void ports_close(struct slot *s);
+/* After the NIC. */
+void ports_free(struct slot *s);
 
 /* program.c */
 void program_build(struct tenant *t, const struct command *c);

@@ -63,6 +63,8 @@ void tenant_leave(struct tenant *t, int status)
 		return;
 	t->leaving = true;
 	graph_cancel(t->graph, status);
+	port_close(t->slot, t->port, DXP_ECLOSED);
+	t->port = NULL;
 	arena_free_owner(t->slot->arena, t->owner);
 }
 

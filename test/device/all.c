@@ -7,7 +7,7 @@
 /* No language here has the same static assertion as the others. */
 #define CHECK_CONCAT_(a, b)    a##b
 #define CHECK_NAME_(line)      CHECK_CONCAT_(check_, line)
-#define CHECK_TRUE(what)       extern int CHECK_NAME_(__LINE__)[(what) ? 1 : -1];
+#define CHECK_TRUE(what)       typedef char CHECK_NAME_(__LINE__)[(what) ? 1 : -1];
 #define CHECK_SIZE(type, size) CHECK_TRUE(sizeof(struct type) == (size))
 #define CHECK_FIELD(type, field, offset, size)                           \
 	CHECK_TRUE(__builtin_offsetof(struct type, field) == (offset) && \

@@ -14,11 +14,18 @@
 #include <dxp/status.h>
 
 #include "base/rng.h"
+#include "base/util.h"
 #include "wire/command.h"
 
 #define ROUNDS 3000
 
 static uint64_t seed = 1;
+
+static const uint8_t replies[] = {COMMAND_OPEN,  COMMAND_CLOSE, COMMAND_ALLOC,   COMMAND_FREE,
+				  COMMAND_BUILD, COMMAND_LOG,   COMMAND_RELEASE, COMMAND_NIC};
+static const uint8_t commands[] = {COMMAND_OPEN,  COMMAND_CLOSE, COMMAND_ALLOC,   COMMAND_FREE,
+				   COMMAND_BUILD, COMMAND_LOG,   COMMAND_RELEASE, COMMAND_NIC,
+				   COMMAND_RUN,   COMMAND_SEND,  COMMAND_SIGNAL};
 
 static void text_random(struct rng *r, char *out, size_t bytes)
 {
@@ -39,10 +46,10 @@ static void run_random(struct rng *r, struct command *c)
 	c->argument_count = (uint8_t)rng_below(r, COMMAND_ARGS_MAX + 1);
 	for (int i = 0; i < c->argument_count; i++) {
 		struct command_argument *a = &c->arguments[i];
-		a->kind = (uint8_t)rng_below(r, 3);
+		a->kind = (uint8_t)rng_below(r, COMMAND_ARG_NIC + 1);
 		if (a->kind == COMMAND_ARG_BUFFER)
 			a->address = rng_next(r);
-		else
+		else if (a->kind != COMMAND_ARG_NIC)
 			a->bytes = (uint32_t)(1 + rng_below(r, COMMAND_VALUE_BYTES));
 		for (uint32_t k = 0; a->kind == COMMAND_ARG_BYTES && k < a->bytes; k++)
 			a->value[k] = (uint8_t)rng_next(r);
@@ -64,7 +71,7 @@ static struct command command_random(struct rng *r, uint8_t op)
 {
 	struct command c = {.op = op};
 
-	if (op >= COMMAND_RUN) {
+	if (op >= COMMAND_RUN && op <= COMMAND_SIGNAL) {
 		c.event = rng_next(r);
 		c.oldest = (uint32_t)rng_next(r);
 		c.lazy = (uint8_t)rng_below(r, 2);
@@ -119,6 +126,12 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 		for (uint32_t i = 0; i < p.log_bytes; i++)
 			p.log[i] = (uint8_t)rng_next(r);
 		break;
+	case COMMAND_NIC:
+		p.function = (uint8_t)rng_next(r);
+		p.memory_key = (uint32_t)rng_next(r);
+		for (int q = 0; q < COMMAND_QPS; q++)
+			p.qp_magic[q] = (uint32_t)rng_next(r);
+		break;
 	}
 	return p;
 }
@@ -144,7 +157,7 @@ static void command_decode__what_was_encoded(void **state)
 
 	print_message("seed %llu\n", (unsigned long long)seed);
 	for (int i = 0; i < ROUNDS; i++) {
-		struct command c = command_random(&r, (uint8_t)(COMMAND_OPEN + i % 10)), back;
+		struct command c = command_random(&r, commands[i % ARRAY_COUNT(commands)]), back;
 		int bytes = command_encode(&c, wire);
 		assert_true(bytes > 0 && bytes <= COMMAND_BYTES_MAX);
 		assert_int_equal(command_op(wire, (size_t)bytes), c.op);
@@ -159,7 +172,7 @@ static void command_reply_decode__what_was_encoded(void **state)
 	uint8_t wire[COMMAND_BYTES_MAX];
 
 	for (int i = 0; i < ROUNDS; i++) {
-		struct command_reply p = reply_random(&r, (uint8_t)(COMMAND_OPEN + i % 7)), back;
+		struct command_reply p = reply_random(&r, replies[i % ARRAY_COUNT(replies)]), back;
 		int bytes = command_reply_encode(&p, wire);
 		assert_true(bytes > 0 && bytes <= COMMAND_BYTES_MAX);
 		assert_int_equal(decode_exact(wire, (size_t)bytes, 1, &back), DXP_OK);
@@ -209,12 +222,12 @@ static void decode__every_other_length(void **state)
 	uint8_t wire[COMMAND_BYTES_MAX];
 	struct command_event e = {.event = 1};
 
-	for (uint8_t op = COMMAND_OPEN; op <= COMMAND_SIGNAL; op++) {
-		struct command c = command_random(&r, op);
+	for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+		struct command c = command_random(&r, commands[i]);
 		lengths_refused(wire, command_encode(&c, wire), 0);
 	}
-	for (uint8_t op = COMMAND_OPEN; op <= COMMAND_RELEASE; op++) {
-		struct command_reply p = reply_random(&r, op);
+	for (size_t i = 0; i < ARRAY_COUNT(replies); i++) {
+		struct command_reply p = reply_random(&r, replies[i]);
 		lengths_refused(wire, command_reply_encode(&p, wire), 1);
 	}
 	lengths_refused(wire, command_event_encode(&e, wire), 2);
@@ -248,6 +261,8 @@ static void command_encode__fields_out_of_bounds(void **state)
 	} while (0)
 	REFUSED(c.op = 0);
 	REFUSED(c.op = COMMAND_REPLY);
+	REFUSED(c.op = COMMAND_NIC; c.wait_count = 1; c.waits[0] = 1);
+	REFUSED(c.op = COMMAND_NIC + 1);
 	REFUSED(c.text[0] = '\0');
 	REFUSED(c.text[0] = '\n');
 	REFUSED(memset(c.text, 'k', COMMAND_NAME_BYTES));
@@ -257,7 +272,7 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.argument_count = COMMAND_ARGS_MAX + 1);
 	REFUSED(c.arguments[0].bytes = 0);
 	REFUSED(c.arguments[0].bytes = COMMAND_VALUE_BYTES + 1);
-	REFUSED(c.arguments[0].kind = 3);
+	REFUSED(c.arguments[0].kind = COMMAND_ARG_NIC + 1);
 	REFUSED(c.arguments[0] = (struct command_argument){.kind = COMMAND_ARG_LOCAL});
 	REFUSED(c.wait_count = COMMAND_WAITS_MAX + 1);
 	REFUSED(c.wait_count = 1);
@@ -304,9 +319,9 @@ static void command_decode__lying_lengths(void **state)
 /* The table of docs/wire.md has a row for each operation, with its number. */
 static void command_op__as_documented(void **state)
 {
-	static const char *const names[] = {"OPEN",  "CLOSE",  "ALLOC",   "FREE",
-					    "BUILD", "LOG",    "RELEASE", "RUN",
-					    "SEND",  "SIGNAL", "REPLY",   "EVENT"};
+	static const char *const names[] = {"OPEN",  "CLOSE",   "ALLOC", "FREE", "BUILD",
+					    "LOG",   "RELEASE", "RUN",   "SEND", "SIGNAL",
+					    "REPLY", "EVENT",   "NIC"};
 	static char text[65536];
 	char row[32];
 	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
@@ -314,11 +329,11 @@ static void command_op__as_documented(void **state)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	const char *commands = strstr(text, "\n## Commands\n");
-	assert_non_null(commands);
-	for (int op = COMMAND_OPEN; op <= COMMAND_EVENT; op++) {
+	const char *section = strstr(text, "\n## Commands\n");
+	assert_non_null(section);
+	for (int op = COMMAND_OPEN; op <= COMMAND_NIC; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
-		if (!strstr(commands, row))
+		if (!strstr(section, row))
 			fail_msg("docs/wire.md has no row '%s'", row + 1);
 	}
 }

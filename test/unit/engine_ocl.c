@@ -14,9 +14,11 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "nic/window.h"
 #include "link/udp.h"
 #include "xpu/arena.h"
 #include "xpu/engine.h"
+#include "xpu/ocl_include.h"
 #include "xpu/ocl_kernel.h"
 
 #define BYTES (1u << 20)
@@ -168,6 +170,129 @@ static void engine_build__second_time_is_free(void **state)
 	assert_true(took < 20 * MS_NS); /* the compiler alone takes longer */
 }
 
+/* What a kernel posts into a window lies there as a process would have written it. */
+static void include_run(const char *options)
+{
+	static const char posts[] =
+		"  # include <dxp/device.h> // by name\n"
+		"kernel void post(global struct dxp_window *nic, struct dxp_target to, ulong imm,\n"
+		"                 global int *out)\n"
+		"{ out[0] = dxp_post_nap(nic, 1, &to, 0, 0, imm, 77);\n"
+		"  struct dxp_nic_event e; out[1] = dxp_sent_wait(nic, &e, 10); out[2] = "
+		"sizeof(*nic); }\n";
+	struct engine_source s = {.text = posts, .bytes = sizeof(posts) - 1, .options = options};
+	struct dxp_window *window = aligned_alloc(4096, sizeof(*window));
+	const struct dxp_target to = {.node = 3, .function = 2, .qp = 1, .magic = 0x12345678};
+	int32_t *out = (int32_t *)arena_base(arena);
+	struct engine_program *p;
+	uint64_t imm = 99;
+	char *log = NULL;
+
+	assert_non_null(window);
+	memset(window, 0, sizeof(*window));
+	if (engine_build(engine, &s, &p, &log) != DXP_OK)
+		fail_msg("%s: %s", options, log ? log : "no log");
+	struct engine_launch l = {.program = p,
+				  .kernel = "post",
+				  .dimensions = 1,
+				  .global = {1, 1, 1},
+				  .argument_count = 4,
+				  .arguments = {{.kind = COMMAND_ARG_NIC,
+						 .memory = window,
+						 .memory_bytes = sizeof(*window)},
+						{.bytes = sizeof(to), .value = &to},
+						{.bytes = sizeof(imm), .value = &imm}}};
+	l.arguments[3] = buffer_at(0, 4096);
+	if (engine_run(engine, &l, text) != DXP_OK)
+		fail_msg("%s: %s", options, text);
+	assert_int_equal(out[0], DXP_OK);
+	assert_int_equal(out[1], DXP_ETIMEDOUT);
+	assert_int_equal(out[2], sizeof(*window));
+	const struct dxp_descriptor *d = &window->slots[0].head;
+	assert_int_equal(window->producer, 1);
+	assert_int_equal(d->lap, 1);
+	assert_int_equal(d->op, DXP_OP_NAP);
+	assert_int_equal(d->dst_node, 3);
+	assert_int_equal(d->dst_magic, 0x12345678);
+	assert_int_equal(d->imm, 99);
+	assert_int_equal(d->context, 77);
+	/* A buffer is not the NIC, nor the other way round. */
+	l.arguments[0] = buffer_at(0, 4096);
+	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
+	assert_non_null(
+		strstr(text, "argument 0: it takes the NIC (struct dxp_window*), a buffer"));
+	l.arguments[0] = (struct engine_argument){
+		.kind = COMMAND_ARG_NIC, .memory = window, .memory_bytes = sizeof(*window)};
+	l.arguments[3] = l.arguments[0];
+	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
+	assert_non_null(strstr(text, "argument 3: it takes a buffer (int*), the NIC was given"));
+	free(log);
+	free(window);
+	engine_release(engine, p);
+}
+
+static void engine_build__device_header(void **state)
+{
+	include_run("");
+	include_run("-cl-std=CL1.2");
+	include_run("-cl-std=CL2.0");
+	include_run("-cl-std=CL3.0");
+}
+
+/* Messages count the program's own lines, before the header and behind it. */
+static void engine_build__lines_are_the_programs(void **state)
+{
+	struct engine_program *p;
+	char *log = NULL;
+
+	assert_int_equal(
+		build("\n#include \"dxp/device.h\"\n\nkernel void k() { nonsense; }", &p, &log),
+		DXP_EBUILD);
+	if (!strstr(log, "program:4:"))
+		fail_msg("%s", log);
+	free(log);
+	log = NULL;
+	assert_int_equal(build("#include <nothing.h>\nkernel void k() {}", &p, &log), DXP_EBUILD);
+	assert_non_null(strstr(log, "nothing.h"));
+	free(log);
+}
+
+static void expands(const char *from, unsigned times)
+{
+	size_t bytes, header = strlen(ocl_device_header);
+	char *to = ocl_source_expand(from, strlen(from), &bytes);
+	unsigned found = 0;
+
+	assert_non_null(to);
+	assert_int_equal(strlen(to), bytes);
+	for (const char *at = to; (at = strstr(at, ocl_device_header)); at += header)
+		found++;
+	assert_int_equal(found, times);
+	if (times == 0)
+		assert_string_equal(to, from);
+	free(to);
+}
+
+static void ocl_source_expand__where_it_is_a_directive(void **state)
+{
+	expands("", 0);
+	expands("#include <dxp/device.h>", 1);
+	expands("\t#\tinclude\t\"dxp/device.h\" /* here */\n#include <dxp/device.h>\n", 2);
+	expands("#if 1\n#include <dxp/device.h>\n#endif\n", 1);
+	expands("/*\n#include <dxp/device.h>\n*/ int a;\n", 0);
+	expands("/* a */ #include <dxp/device.h>\n", 0);
+	expands("// a \\\n#include <dxp/device.h>\n", 0);
+	expands("// it's \"so\n#include <dxp/device.h>\n", 1);
+	expands("char c = '\"', d = '\\'';\n#include <dxp/device.h>\n", 1);
+	expands("char *s = \"/* \\\" \";\n#include <dxp/device.h>\n", 1);
+	expands("#include <dxp/device.hh>\n#include <dxp/status.h>\n#includes", 0);
+	expands("int #include <dxp/device.h>\n", 0);
+	expands("#", 0);
+	expands("#include", 0);
+	expands("#include <dxp/device.h", 0);
+	expands("\\", 0);
+}
+
 static void ocl_type_bytes__table(void **state)
 {
 	assert_int_equal(ocl_type_bytes("uint"), 4);
@@ -194,6 +319,7 @@ static void engine_open__names(void **state)
 	assert_int_equal(engine_open(&o, &e), DXP_OK);
 	engine_describe(e, &d);
 	assert_int_equal(d.kind, ENGINE_NONE);
+	assert_false(d.reaches_host);
 	engine_close(e);
 	engine_describe(engine, &d);
 	assert_int_equal(d.kind, ENGINE_OCL);
@@ -205,6 +331,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ocl_type_bytes__table),
+		cmocka_unit_test(ocl_source_expand__where_it_is_a_directive),
+		cmocka_unit_test(engine_build__device_header),
+		cmocka_unit_test(engine_build__lines_are_the_programs),
 		cmocka_unit_test(engine_open__names),
 		cmocka_unit_test_setup_teardown(engine_run__in_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_run__local_memory, setup, teardown),

@@ -29,7 +29,7 @@ static void refused(const struct dxp_launch *l, const char *because)
 {
 	struct command c = {0};
 
-	assert_int_equal(launch_check(l, MEMORY_BYTES, &c), DXP_EINVAL);
+	assert_int_equal(launch_check(l, MEMORY_BYTES, false, &c), DXP_EINVAL);
 	if (!strstr(dxp_fabric_error(NULL), because))
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), because);
 }
@@ -39,7 +39,7 @@ static void launch__fills_the_command(void **state)
 	struct dxp_launch l = sample();
 	struct command c = {0};
 
-	assert_int_equal(launch_check(&l, MEMORY_BYTES, &c), DXP_OK);
+	assert_int_equal(launch_check(&l, MEMORY_BYTES, false, &c), DXP_OK);
 	assert_string_equal(c.text, "add");
 	assert_int_equal(c.dimensions, 2);
 	assert_int_equal(c.global[1], 32);
@@ -93,10 +93,23 @@ static void launch__arguments(void **state)
 	refused(&l, "outside");
 	bad = (struct dxp_argument){.kind = DXP_ARGUMENT_LOCAL};
 	refused(&l, "0 bytes");
+	bad.kind = DXP_ARGUMENT_NIC;
+	refused(&l, "dxp_xpu_nic()");
 	bad.kind = (enum dxp_argument_kind)9;
 	refused(&l, "no such kind");
 	l.argument_count = COMMAND_ARGS_MAX + 1;
 	refused(&l, "33 arguments");
+}
+
+static void launch__with_the_nic(void **state)
+{
+	const struct dxp_argument nic = {.kind = DXP_ARGUMENT_NIC, .bytes = 7, .address = 9};
+	struct dxp_launch l = sample();
+	struct command c = {0};
+
+	l.arguments = &nic;
+	assert_int_equal(launch_check(&l, MEMORY_BYTES, true, &c), DXP_OK);
+	assert_int_equal(c.arguments[0].kind, COMMAND_ARG_NIC);
 }
 
 int main(void)
@@ -106,6 +119,7 @@ int main(void)
 		cmocka_unit_test(launch__grid),
 		cmocka_unit_test(launch__name),
 		cmocka_unit_test(launch__arguments),
+		cmocka_unit_test(launch__with_the_nic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole xPUs in this process: a manager, a box of two slots with the OpenCL engine and one without,
- * over loopback, driven through the host library. Skipped where there is no OpenCL. */
-#include <pthread.h>
+/* Whole xPUs in this process, driven through the host library. Skipped where there is no OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,149 +7,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <dxp/mmd.h>
 
-#include "base/rng.h"
 #include "base/util.h"
 #include "link/udp.h"
-#include "manager/server.h"
 #include "wire/command.h"
-#include "xpu/box.h"
+#include "node/node.h"
+#include "xpu/cfg.h"
+#include "test/support/boxes.h"
 
-#define WAIT_NS (10 * S_NS)
-#define MEMORY  (16u << 20)
+#define WAIT_NS BOXES_WAIT_NS
+#define MEMORY  BOXES_MEMORY
 
 static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
 	"kernel void slow(global uint *p, uint n) { for (volatile uint i = 0; i < n; i++) p[0] = "
 	"i; }\n";
 
-struct boxed {
-	struct box *box;
-	_Atomic int stop;
-	pthread_t thread;
-	bool ready;
-};
-
-static struct {
-	char folder[64];
-	struct server *manager;
-	pthread_t manager_thread;
-	uint8_t key[FABRIC_KEY_BYTES];
-	struct wire_address address;
-	struct boxed ocl, none;
-	struct dxp_fabric *fabric;
-	struct dxp_xpu *one, *two, *plain;
-	struct dxp_program *program_one, *program_two;
-} w;
+static struct boxes w;
+static struct dxp_program *program_one, *program_two;
 
 static void ok(int status)
 {
 	if (status != DXP_OK)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static void *manager_main(void *argument)
-{
-	server_run(argument);
-	return NULL;
-}
-
-static void *box_main(void *argument)
-{
-	struct boxed *b = argument;
-
-	if (box_join(b->box, link_now_ns() + WAIT_NS) == DXP_OK)
-		box_run(b->box);
-	return NULL;
-}
-
-static void file_put(const char *name, const char *text)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "%s/%s", w.folder, name);
-	FILE *f = fopen(path, "w");
-	assert_non_null(f);
-	fchmod(fileno(f), 0600);
-	fputs(text, f);
-	fclose(f);
-}
-
-static void manager_start(void)
-{
-	struct server_options options = {.state_folder = w.folder};
-	char text[WIRE_ADDRESS_TEXT_BYTES], hex[2 * FABRIC_KEY_BYTES + 1];
-
-	snprintf(w.folder, sizeof(w.folder), "/tmp/dxp-test-XXXXXX");
-	assert_non_null(mkdtemp(w.folder));
-	entropy_kernel(NULL, w.key, sizeof(w.key));
-	memcpy(options.key, w.key, sizeof(w.key));
-	wire_address_parse("127.0.0.1", 0, &options.bind);
-	assert_int_equal(server_open(&options, &w.manager), DXP_OK);
-	server_address(w.manager, &w.address);
-	pthread_create(&w.manager_thread, NULL, manager_main, w.manager);
-	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", w.key[i]);
-	file_put("fabric.key", hex);
-	file_put("manager", wire_address_format(&w.address, text));
-}
-
-static int box_start(struct boxed *b, const char *engine, uint32_t slots, uint32_t first)
-{
-	struct box_options options = {
-		.slots = slots,
-		.first = first,
-		.manager = w.address,
-		.fabric_key = w.key,
-		.state_folder = w.folder,
-		.memory_bytes = MEMORY,
-		.engine = engine,
-		.stop = &b->stop,
-	};
-
-	int status = box_open(&options, &b->box);
-	if (status == DXP_OK)
-		b->ready = pthread_create(&b->thread, NULL, box_main, b) == 0;
-	return status;
-}
-
-static void box_end(struct boxed *b)
-{
-	if (!b->ready)
-		return;
-	b->stop = 1;
-	pthread_join(b->thread, NULL);
-	box_close(b->box);
-}
-
-/* The xPU may still be joining. */
-static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
-{
-	struct dxp_xpu *x = NULL;
-	int status;
-
-	for (uint64_t end = link_now_ns() + WAIT_NS;
-	     (status = dxp_xpu_open(f, name, &x)) == DXP_ENOENT && link_now_ns() < end;)
-		usleep(1000);
-	ok(status);
-	return x;
-}
-
-static void hosts_open(void)
-{
-	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
-			   &w.fabric));
-	w.one = xpu_open(w.fabric, "xpu1");
-	w.two = xpu_open(w.fabric, "xpu2");
-	w.plain = xpu_open(w.fabric, "xpu3");
-	ok(dxp_program_build(w.one, source, NULL, &w.program_one));
-	ok(dxp_program_build(w.two, source, NULL, &w.program_two));
 }
 
 static uint64_t allocate(struct dxp_xpu *x, uint64_t bytes)
@@ -184,7 +67,7 @@ static dxp_event run_told(struct dxp_xpu *x, const char *kernel, uint64_t addres
 	struct dxp_argument arguments[2] = {{.kind = DXP_ARGUMENT_BUFFER, .address = address},
 					    {.kind = DXP_ARGUMENT_BYTES, .bytes = 4}};
 	struct dxp_launch launch = {
-		.program = x == w.two ? w.program_two : w.program_one,
+		.program = x == w.two ? program_two : program_one,
 		.kernel = kernel,
 		.dimensions = 1,
 		.global = {1},
@@ -280,7 +163,7 @@ static void run__wrong_ones(void **state)
 {
 	uint64_t a = allocate(w.one, 64);
 	struct dxp_launch launch = {
-		.program = w.program_one, .kernel = "add", .dimensions = 1, .global = {1}};
+		.program = program_one, .kernel = "add", .dimensions = 1, .global = {1}};
 	dxp_event event;
 
 	ok(dxp_run(w.one, &launch, &event));
@@ -411,7 +294,7 @@ static void hosts__are_kept_apart(void **state)
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "other"},
 			   &other));
-	struct dxp_xpu *x = xpu_open(other, "xpu1");
+	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
 	assert_int_equal(reg(w.one, CFG_HOSTS), 2);
 	assert_int_equal(dxp_mem_free(x, a), DXP_ENOENT);
 	ok(dxp_program_build(x, "kernel void k(global uint *p) { p[0] = 1; }", NULL, &program));
@@ -441,19 +324,19 @@ static void hosts__are_kept_apart(void **state)
 static void close__while_a_kernel_runs(void **state)
 {
 	struct dxp_fabric *other;
-	struct dxp_program *program, *mine = w.program_one;
+	struct dxp_program *program, *mine = program_one;
 	uint64_t before = free_bytes(w.one);
 
 	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
 			   &other));
-	struct dxp_xpu *x = xpu_open(other, "xpu1");
+	struct dxp_xpu *x = boxes_xpu(other, "xpu1");
 	ok(dxp_program_build(x, source, NULL, &program));
 	uint64_t a = allocate(x, 4096);
-	w.program_one = program;
+	program_one = program;
 	dxp_event first = run(x, "slow", a, 200000000, NULL);
 	for (int i = 0; i < 100; i++)
 		run(x, "add", a, 1, &first);
-	w.program_one = mine;
+	program_one = mine;
 	usleep(20000);
 	dxp_program_release(program);
 	dxp_xpu_close(x);
@@ -508,44 +391,18 @@ static void message__refused(void **state)
 
 static int world_open(void **state)
 {
-	manager_start();
-	if (box_start(&w.ocl, "ocl", 2, 1) != DXP_OK)
+	if (boxes_open(&w) != DXP_OK)
 		return -1;
-	assert_int_equal(box_start(&w.none, "none", 1, 3), DXP_OK);
-	hosts_open();
+	ok(dxp_program_build(w.one, source, NULL, &program_one));
+	ok(dxp_program_build(w.two, source, NULL, &program_two));
 	return 0;
 }
 
 static int world_close(void **state)
 {
-	char command[128];
-
-	dxp_program_release(w.program_one);
-	dxp_program_release(w.program_two);
-	dxp_xpu_close(w.one);
-	dxp_xpu_close(w.two);
-	dxp_xpu_close(w.plain);
-	dxp_fabric_close(w.fabric);
-	box_end(&w.ocl);
-	box_end(&w.none);
-	server_stop(w.manager);
-	pthread_join(w.manager_thread, NULL);
-	server_close(w.manager);
-	snprintf(command, sizeof(command), "rm -rf %s", w.folder);
-	return system(command);
-}
-
-static bool opencl_there(void)
-{
-	static uint64_t memory[512];
-	struct engine_options options = {
-		.name = "ocl", .memory = memory, .memory_bytes = sizeof(memory)};
-	struct engine *e;
-
-	if (engine_open(&options, &e) != DXP_OK)
-		return false;
-	engine_close(e);
-	return true;
+	dxp_program_release(program_one);
+	dxp_program_release(program_two);
+	return boxes_close(&w);
 }
 
 int main(void)
@@ -564,7 +421,7 @@ int main(void)
 		cmocka_unit_test(message__refused),
 	};
 
-	if (!opencl_there()) {
+	if (!boxes_opencl()) {
 		printf("skipped: no OpenCL device that works in host memory\n");
 		return 77;
 	}

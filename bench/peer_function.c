@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two functions of one NIC, each in a process of its own, through the public library: what a
+ * program does that has dxp/function.h and dxp/device.h and nothing else. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <dxp/function.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "bench/child.h"
+#include "bench/nic.h"
+
+#define PATH_BYTES 64
+#define ATTACH_MS  5000
+
+struct function_end {
+	struct dxp_nic *nic; /* of the end that runs it */
+	struct dxp_function *function;
+	struct dxp_window *window;
+	struct dxp_memory memory;
+	struct dxp_target other;
+	uint32_t other_key;
+	bool shares_core; /* with the other end: looking in vain gives the core away */
+	uint64_t posted, taken;
+	struct child server;
+	uint8_t place[DXP_NAP_BYTES];
+};
+
+struct hello {
+	struct dxp_target target;
+	uint32_t key;
+};
+
+static void cpu_take(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+static int nic_serve(const char *path, struct dxp_nic **out)
+{
+	const struct dxp_nic_options options = {0};
+	int status = dxp_nic_open(&options, out);
+
+	if (status == DXP_OK)
+		status = dxp_nic_serve(*out, path);
+	if (status != DXP_OK)
+		log_error("%s", dxp_function_error());
+	return status;
+}
+
+/* The third process. Ends with the one that started it. */
+static void server_main(int control, void *context)
+{
+	struct dxp_nic *nic;
+	char ready = 0;
+
+	cpu_take(1);
+	if (nic_serve(context, &nic) != DXP_OK || !control_write(control, &ready, 1))
+		return;
+	for (uint64_t turn = 0;; turn++)
+		dxp_nic_turn(nic);
+}
+
+static int server_start(struct function_end *s, char *path)
+{
+	char ready;
+	int status = child_spawn(server_main, path, &s->server);
+
+	if (status != DXP_OK)
+		return status;
+	return control_read(s->server.control, &ready, 1) ? DXP_OK : DXP_EIO;
+}
+
+static int function_get(struct function_end *s, const char *path)
+{
+	const struct dxp_function_options options = {.nic = path, .timeout_ms = ATTACH_MS};
+	int status = s->nic ? dxp_nic_function(s->nic, NULL, &s->function)
+			    : dxp_function_attach(&options, &s->function);
+
+	if (status != DXP_OK)
+		log_error("%s", dxp_function_error());
+	else
+		s->window = dxp_function_window(s->function);
+	return status;
+}
+
+/* Whoever runs the NIC turns it while he waits for the other end. */
+static bool hello_read(struct peer_end *e, struct function_end *s, struct hello *theirs)
+{
+	ssize_t got;
+
+	if (!s->nic)
+		return control_read(e->control, theirs, sizeof(*theirs));
+	while ((got = recv(e->control, theirs, sizeof(*theirs), MSG_DONTWAIT)) < 0)
+		dxp_nic_turn(s->nic);
+	return got == sizeof(*theirs);
+}
+
+static int meet(struct peer_end *e, struct function_end *s)
+{
+	struct hello mine, theirs;
+	int status = dxp_memory_create(s->function, work_place_bytes(e->work),
+				       DXP_REMOTE_READ | DXP_REMOTE_WRITE, &s->memory);
+
+	if (status == DXP_OK)
+		status = dxp_function_target(s->function, 0, &mine.target);
+	if (status != DXP_OK) {
+		log_error("%s", dxp_function_error());
+		return status;
+	}
+	memset(s->memory.base, 1, s->memory.bytes);
+	mine.target.node = 0;
+	mine.key = s->memory.key;
+	if (!control_write(e->control, &mine, sizeof(mine)) || !hello_read(e, s, &theirs))
+		return DXP_EIO;
+	s->other = theirs.target;
+	s->other_key = theirs.key;
+	return DXP_OK;
+}
+
+static int function_open(struct peer_end *e)
+{
+	struct function_end *s = calloc(1, sizeof(*s));
+	bool served = strcmp(e->variant, "served") == 0;
+	char path[PATH_BYTES];
+	int status = DXP_OK;
+
+	e->state = s;
+	if (!s)
+		return DXP_ENOMEM;
+	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
+	if (s->shares_core)
+		cpu_take(0);
+	/* The end that has the NIC's program says where; the other waits for that. */
+	bool first = e->far != served;
+	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
+	if (first && served)
+		status = server_start(s, path);
+	else if (first)
+		status = nic_serve(path, &s->nic);
+	if (status == DXP_OK && !(first ? control_write(e->control, path, sizeof(path))
+					: control_read(e->control, path, sizeof(path))))
+		status = DXP_EIO;
+	if (status == DXP_OK)
+		status = function_get(s, path);
+	if (status == DXP_OK)
+		status = meet(e, s);
+	unlink(path);
+	return status;
+}
+
+/* A turn of the NIC, or of the core. */
+static void turn(struct function_end *s)
+{
+	if (s->nic)
+		dxp_nic_turn(s->nic);
+	else if (s->shares_core)
+		sched_yield();
+}
+
+static int nap_post(struct function_end *s, const void *data, uint32_t bytes)
+{
+	return dxp_post_nap(s->window, 0, &s->other, data, bytes, 0, 0);
+}
+
+static int function_post(struct peer_end *e)
+{
+	struct function_end *s = e->state;
+	const struct work *w = e->work;
+
+	if (w->op == WORK_PING || w->op == WORK_MESSAGE)
+		return nap_post(s, s->place, w->bytes);
+	uint64_t at = work_place(w, s->posted);
+	const struct dxp_entry here = {at, w->bytes, s->memory.key},
+			       there = {at, w->bytes, s->other_key};
+	int status = w->op == WORK_PUT
+			     ? dxp_post_put(s->window, 0, &s->other, &here, &there, 0, 0, 0)
+			     : dxp_post_get(s->window, 0, &s->other, &there, &here, 0);
+	s->posted += status == DXP_OK;
+	return status;
+}
+
+/* Completions that are there; a status when one tells of an error. */
+static int completions_take(struct function_end *s)
+{
+	struct dxp_nic_event event;
+	int count = 0;
+
+	while (dxp_sent_take(s->window, &event) > 0) {
+		if (event.status != DXP_OK)
+			return event.status;
+		count++;
+	}
+	return count;
+}
+
+/* Copies a NAP that has come, as a program would that goes on to use it. */
+static bool nap_take(struct function_end *s)
+{
+	const struct dxp_nic_event *event = dxp_received_peek(s->window);
+
+	if (!event)
+		return false;
+	memcpy(s->place, dxp_received_data(s->window, event), event->bytes);
+	dxp_received_release(s->window);
+	return true;
+}
+
+static int function_poll(struct peer_end *e)
+{
+	struct function_end *s = e->state;
+
+	if (e->work->op == WORK_PING) {
+		if (!nap_take(s)) {
+			turn(s);
+			return 0;
+		}
+		int status = completions_take(s);
+		return status < 0 ? status : 1;
+	}
+	int ended = completions_take(s);
+	if (ended == 0)
+		turn(s);
+	return ended;
+}
+
+static void function_serve(struct peer_end *e)
+{
+	struct function_end *s = e->state;
+	uint64_t came = 0;
+
+	turn(s);
+	while (nap_take(s)) {
+		came++;
+		if (e->work->op != WORK_PING)
+			continue;
+		while (nap_post(s, s->place, e->work->bytes) == DXP_EAGAIN)
+			turn(s);
+		if (s->nic)
+			dxp_nic_turn(s->nic);
+		completions_take(s);
+	}
+	if (came > 0)
+		e->tally->taken += came;
+}
+
+const struct peer_ops peer_function = {function_open, function_post, function_poll, function_serve};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the memory of this machine does at best: the near process stores, the far one polls, stores
+ * back, the near one polls. A message lies in a mailbox, its number last; nothing is checked,
+ * queued or protected. PING and MESSAGE alone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/device.h>
+
+#include "base/limits.h"
+#include "bench/contenders.h"
+#include "bench/shared.h"
+
+#define BOXES 64 /* messages under way each direction */
+#define BOX   2112
+
+struct box {
+	_Alignas(64) _Atomic uint32_t
+		number; /* with the data right behind it: one line when short */
+	uint8_t data[BOX - 4];
+};
+
+struct direction {
+	_Alignas(4096) struct box boxes[BOXES];
+	_Alignas(64) _Atomic uint32_t taken; /* by the reader: MESSAGE alone has to know */
+};
+
+struct store_end {
+	struct direction *out, *in;
+	uint32_t sent, received, counted;
+	uint8_t place[BOX];
+};
+
+static int store_open(struct peer_end *e)
+{
+	struct store_end *s = calloc(1, sizeof(*s));
+	struct direction *shared = shared_map(e, 2 * sizeof(*shared));
+
+	e->state = s;
+	if (!s || !shared)
+		return DXP_ENOMEM;
+	if (e->work->bytes > sizeof(shared->boxes[0].data) || e->work->op == WORK_PUT ||
+	    e->work->op == WORK_GET)
+		return DXP_EUNSUPPORTED;
+	s->out = &shared[e->far];
+	s->in = &shared[!e->far];
+	return DXP_OK;
+}
+
+static void box_fill(struct peer_end *e, struct store_end *s)
+{
+	struct box *b = &s->out->boxes[s->sent++ % BOXES];
+
+	memcpy(b->data, s->place, e->work->bytes);
+	atomic_store_explicit(&b->number, s->sent, memory_order_release);
+}
+
+static bool box_take(struct peer_end *e, struct store_end *s)
+{
+	struct box *b = &s->in->boxes[s->received % BOXES];
+
+	if (atomic_load_explicit(&b->number, memory_order_acquire) != s->received + 1)
+		return false;
+	memcpy(s->place, b->data, e->work->bytes);
+	s->received++;
+	return true;
+}
+
+static int store_post(struct peer_end *e)
+{
+	struct store_end *s = e->state;
+
+	if (e->work->op == WORK_MESSAGE &&
+	    s->sent - atomic_load_explicit(&s->out->taken, memory_order_acquire) >= BOXES)
+		return DXP_EAGAIN;
+	box_fill(e, s);
+	return DXP_OK;
+}
+
+static int store_poll(struct peer_end *e)
+{
+	struct store_end *s = e->state;
+
+	if (e->work->op != WORK_MESSAGE)
+		return box_take(e, s);
+	int ended = (int)(s->sent - s->counted);
+	s->counted = s->sent;
+	return ended;
+}
+
+static void store_serve(struct peer_end *e)
+{
+	struct store_end *s = e->state;
+
+	if (!box_take(e, s)) {
+		dxp_relax();
+		return;
+	}
+	if (e->work->op == WORK_PING) {
+		box_fill(e, s);
+		return;
+	}
+	atomic_store_explicit(&s->in->taken, s->received, memory_order_release);
+	e->tally->taken = s->received;
+}
+
+const struct peer_ops peer_store = {store_open, store_post, store_poll, store_serve};

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What both kernels do, in one source for OpenCL C, CUDA and C: computes a picture block by block
+ * and PUTs each block away while it computes the next; takes blocks as they come, counts, answers.
+ * Nothing but stores and loads: whoever runs this drives its NIC alone. */
+#ifndef KERNEL_PUT_BLOCKS_H
+#define KERNEL_PUT_BLOCKS_H
+
+#include <dxp/device.h>
+
+/* A wait gives up after so many looks: ten seconds or so, also where the NIC's thread has to share
+ * its core with kernels. */
+#if defined(DXP_DEVICE_OPENCL)
+#define LOOKS 4000000000ul
+#elif defined(__CUDA_ARCH__)
+#define LOOKS 10000000ul /* each goes over the bus */
+#else
+#define LOOKS 300000000ul /* dxp_relax() takes its time there */
+#endif
+
+#define STEPS_MAX 255 /* a point that takes so many belongs to the set */
+
+/* All of it at most 16 bytes, the longest value that a kernel gets. */
+struct shape {
+	dxp_u32 width, height; /* points, of one byte each */
+	dxp_u32 rows;          /* of a block */
+	dxp_u32 blocks;
+};
+
+/* What a kernel leaves for its host to read. */
+struct report {
+	dxp_u64 answer; /* sender: what came back; receiver: points in the set */
+	dxp_u32 failed; /* 0, or an enum dxp_status negated */
+	dxp_u32 blocks; /* sender: acknowledged; receiver: arrived */
+	dxp_u32 early;  /* sender: acknowledged before the last one was computed */
+	dxp_u32 reserved;
+};
+
+/* Steps until z * z + c leaves the circle of 2. Fixed point with 24 bits of fraction, so that every
+ * machine gets the same. */
+DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
+{
+	long cr = (long)x * (3L << 24) / s->width - (9L << 22);
+	long ci = (long)y * (3L << 24) / s->height - (3L << 23);
+	long zr = 0, zi = 0;
+	dxp_u32 steps = 0;
+
+	while (steps < STEPS_MAX) {
+		long rr = zr * zr >> 24, ii = zi * zi >> 24;
+		if (rr + ii > 4L << 24)
+			break;
+		zi = (zr * zi >> 23) + ci;
+		zr = rr - ii + cr;
+		steps++;
+	}
+	return steps;
+}
+
+/* The share of one of `workers` that do it together. */
+DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image,
+			  dxp_u32 worker, dxp_u32 workers)
+{
+	dxp_u32 points = s->width * s->rows;
+
+	for (dxp_u32 i = worker; i < points; i += workers)
+		image[block * points + i] =
+			(dxp_u8)point_steps(s, i % s->width, block * s->rows + i / s->width);
+}
+
+DXP_FN dxp_u32 block_count(const struct shape *s, dxp_u32 block, const DXP_SHARED dxp_u8 *image)
+{
+	dxp_u32 points = s->width * s->rows, inside = 0;
+
+	for (dxp_u32 i = 0; i < points; i++)
+		inside += image[block * points + i] == STEPS_MAX;
+	return inside;
+}
+
+/* ---- sender ---- */
+
+/* Whom to send to and what; from and to are whole pictures. */
+struct route {
+	struct dxp_target peer;
+	struct dxp_entry from, to;
+};
+
+/* Takes the completions that are there. */
+DXP_FN int completions_take(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
+{
+	struct dxp_nic_event event;
+
+	while (dxp_sent_take(nic, &event)) {
+		if (event.status != DXP_OK)
+			return event.status;
+		*value = event.imm;
+		(*done)++;
+	}
+	return DXP_OK;
+}
+
+/* Until `until` descriptors have ended. */
+DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dxp_u32 *done,
+			    dxp_u64 *value)
+{
+	int status = DXP_OK;
+
+	for (dxp_u64 look = 0; *done < until && status == DXP_OK; look++) {
+		status = look < LOOKS ? dxp_error(nic) : DXP_ETIMEDOUT;
+		if (status == DXP_OK)
+			status = completions_take(nic, done, value);
+		dxp_relax();
+	}
+	return status;
+}
+
+/* A block that is there raises an event at the receiver. */
+DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+		     const struct route *r, dxp_u32 block)
+{
+	dxp_u32 bytes = s->width * s->rows;
+	struct dxp_entry from = {r->from.offset + (dxp_u64)block * bytes, bytes, r->from.key};
+	struct dxp_entry to = {r->to.offset + (dxp_u64)block * bytes, bytes, r->to.key};
+	int status = DXP_EAGAIN;
+
+	for (dxp_u64 look = 0; status == DXP_EAGAIN && look < LOOKS; look++)
+		status = dxp_post_put(nic, 0, &r->peer, &from, &to, DXP_FLAG_NOTIFY, block, block);
+	return status == DXP_EAGAIN ? DXP_ETIMEDOUT : status;
+}
+
+/* Where the sender stands. */
+struct sending {
+	dxp_u32 done, early;
+	int status;
+};
+
+/* Block by block, each when it is computed. */
+DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+			  const struct route *r, dxp_u32 block, struct sending *to)
+{
+	dxp_u64 value;
+
+	to->early = to->done;
+	to->status = block_put(nic, s, r, block);
+	if (to->status == DXP_OK)
+		to->status = completions_take(nic, &to->done, &value);
+}
+
+/* The other side's kernel sends one NAP when it has seen everything. */
+DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
+{
+	int status = dxp_received_wait(nic, LOOKS);
+
+	if (status != DXP_OK)
+		return status;
+	*answer = dxp_received_peek(nic)->imm;
+	dxp_received_release(nic);
+	return DXP_OK;
+}
+
+/* Nobody is there but the other side's NIC: it adds to a number behind the picture, when all that
+ * was sent before is in place, and says what the number was. */
+DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+			 const struct route *r, dxp_u64 *answer)
+{
+	struct dxp_entry number = {r->to.offset + (dxp_u64)s->width * s->height, 8, r->to.key};
+	dxp_u32 done = 0;
+	int status = dxp_post_atomic(nic, 0, &r->peer, DXP_OP_FETCH_ADD, &number, s->blocks, 0, 0);
+
+	if (status == DXP_OK)
+		status = completions_wait(nic, 1, &done, answer);
+	*answer += s->blocks;
+	return status;
+}
+
+/* When all are on their way: waits for them and for the answer. */
+DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s,
+			const struct route *r, int nic_answers, struct sending *to,
+			DXP_SHARED struct report *report)
+{
+	dxp_u64 answer = 0;
+
+	if (to->status == DXP_OK)
+		to->status = completions_wait(nic, s->blocks, &to->done, &answer);
+	if (to->status == DXP_OK)
+		to->status =
+			nic_answers ? answer_of_nic(nic, s, r, &answer) : answer_wait(nic, &answer);
+	report->answer = answer;
+	report->blocks = to->done;
+	report->early = to->early;
+	report->failed = (dxp_u32)-to->status;
+}
+
+/* All of it by one worker. */
+DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
+		       const struct shape *s, const struct route *r, int nic_answers,
+		       DXP_SHARED struct report *report)
+{
+	struct sending sending = {0, 0, DXP_OK};
+
+	for (dxp_u32 block = 0; block < s->blocks && sending.status == DXP_OK; block++) {
+		block_compute(s, block, image, 0, 1);
+		sending_block(nic, s, r, block, &sending);
+	}
+	sending_end(nic, s, r, nic_answers, &sending, report);
+}
+
+/* ---- receiver ---- */
+
+DXP_FN int answer_send(DXP_SHARED struct dxp_window *nic, const struct dxp_target *peer,
+		       dxp_u64 answer)
+{
+	struct dxp_nic_event event;
+	int status = dxp_post_nap(nic, 0, peer, 0, 0, answer, 0);
+
+	if (status == DXP_OK)
+		status = dxp_sent_wait(nic, &event, LOOKS);
+	return status == DXP_OK ? event.status : status;
+}
+
+DXP_FN void receiver_run(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp_u8 *image,
+			 const struct shape *s, const struct dxp_target *peer,
+			 DXP_SHARED struct report *report)
+{
+	dxp_u64 inside = 0;
+	int status = DXP_OK;
+
+	for (dxp_u32 i = 0; i < s->blocks && status == DXP_OK; i++) {
+		status = dxp_received_wait(nic, LOOKS);
+		if (status != DXP_OK)
+			break;
+		dxp_u32 block = (dxp_u32)dxp_received_peek(nic)->imm;
+		dxp_received_release(nic);
+		if (block < s->blocks)
+			inside += block_count(s, block, image);
+		report->blocks = i + 1;
+	}
+	if (status == DXP_OK)
+		status = answer_send(nic, peer, inside);
+	report->answer = inside;
+	report->failed = (dxp_u32)-status;
+}
+
+/* ---- how fast a doorbell is ---- */
+
+/* Rings for a PUT of 8 bytes to its own function, waits for the completion, `count` times. */
+DXP_FN void rings_run(DXP_SHARED struct dxp_window *nic, const struct route *r, dxp_u32 count,
+		      DXP_SHARED struct report *report)
+{
+	struct dxp_nic_event event;
+	int status = DXP_OK;
+	dxp_u32 i;
+
+	for (i = 0; i < count && status == DXP_OK; i++) {
+		status = dxp_post_put(nic, 0, &r->peer, &r->from, &r->to, 0, 0, i);
+		if (status == DXP_OK)
+			status = dxp_sent_wait(nic, &event, LOOKS);
+		if (status == DXP_OK)
+			status = event.status;
+	}
+	report->blocks = i;
+	report->failed = (dxp_u32)-status;
+}
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of blocks.h and kernel.cl; the build makes its definition from these files. */
+#ifndef KERNEL_PUT_H
+#define KERNEL_PUT_H
+
+extern const char kernel_source[];
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An xPU with our kernels, and the picture that must come over. Every mistake ends the program with
+ * a sentence. */
+#ifndef KERNEL_PUT_SIDE_H
+#define KERNEL_PUT_SIDE_H
+
+#include <dxp/mmd.h>
+
+#include "blocks.h"
+
+#define PICTURE_BYTES (512 * 512)
+extern const struct shape shape;
+
+struct side {
+	const char *name; /* NULL: any */
+	struct dxp_fabric *fabric;
+	struct dxp_xpu *xpu;
+	struct dxp_program *program;
+	struct dxp_xpu_nic nic;
+	uint64_t image, report; /* device addresses */
+	dxp_event event;
+	struct report result;
+	struct dxp_event_times times;
+};
+
+/* A negative status is the end. */
+void check(int status, const char *what);
+
+/* Any but `other`, which may be NULL. */
+void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
+void side_close(struct side *s);
+
+/* Arguments of a kernel. */
+struct dxp_argument value(const void *from, uint32_t bytes);
+#define VALUE(v) value(&(v), sizeof(v))
+struct dxp_argument buffer(uint64_t address);
+extern const struct dxp_argument the_nic;
+
+/* How others address this side's NIC and its picture. */
+struct dxp_target side_target(const struct side *s);
+struct dxp_entry side_image(const struct side *s);
+
+void side_start(struct side *s, const char *kernel, const struct dxp_argument *arguments,
+		uint32_t count);
+/* Waits for the kernel and reads its report. */
+void side_finish(struct side *s);
+void report_check(const struct report *r, const char *where);
+
+/* Starts the kernel that takes the picture and answers `peer`. */
+void receiver_start(struct side *s, struct dxp_target peer);
+
+/* Compares what lies at `to` and what it answered with our own picture; shows it. 0: it is right.
+ */
+int picture_check(const char *from, const struct report *sent, double ms, const struct side *to,
+		  bool nic_answers);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports: the NIC functions that kernels drive. A host that asks for one gets the highest virtual
+ * function that is free, with all of device memory in its table, until it leaves. A function that
+ * the NIC has stopped is replaced when the host asks again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+#define WINDOW_ALIGN 4096
+
+_Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
+
+/* The highest index that nobody has: lower ones are what people give to processes by hand. */
+static int function_open(struct slot *s, struct port *p)
+{
+	struct nic *n = node_nic(s->node);
+	int status = DXP_EBUSY;
+
+	for (p->function = NIC_FUNCTIONS - 1; p->function > 0; p->function--) {
+		status = nic_function_open(n, p->function, p->window);
+		if (status != DXP_EEXIST)
+			break;
+	}
+	if (status == DXP_EEXIST)
+		return DXP_EBUSY;
+	return status;
+}
+
+static int port_create(struct slot *s, struct port **out)
+{
+	struct port *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return DXP_ENOMEM;
+	p->window = aligned_alloc(WINDOW_ALIGN, sizeof(*p->window));
+	if (!p->window) {
+		free(p);
+		return DXP_ENOMEM;
+	}
+	memset(p->window, 0, sizeof(*p->window));
+	int status = function_open(s, p);
+	if (status != DXP_OK) {
+		free(p->window);
+		free(p);
+		return status;
+	}
+	/* Now, while nobody else has the window. */
+	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
+	p->next = s->ports;
+	s->ports = p;
+	status = nic_region_register(
+		node_nic(s->node), p->function, arena_base(s->arena), arena_bytes(s->arena),
+		NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &p->key);
+	if (status != DXP_OK) {
+		port_close(s, p, status); /* freed with the next service */
+		return status;
+	}
+	*out = p;
+	return DXP_OK;
+}
+
+void port_close(struct slot *s, struct port *p, int status)
+{
+	if (!p || p->closed)
+		return;
+	p->closed = true;
+	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
+}
+
+/* Why the NIC serves this port no more, or DXP_OK. Told by memory that the kernel may write: one
+ * that lies here deceives its own host alone. */
+static int port_error(const struct port *p)
+{
+	return dxp_error(p->window);
+}
+
+static int port_get(struct tenant *t)
+{
+	struct engine_description engine;
+
+	engine_describe(t->slot->engine, &engine);
+	if (!engine.reaches_host)
+		return DXP_EUNSUPPORTED;
+	if (t->port && port_error(t->port) == DXP_OK)
+		return DXP_OK;
+	/* Kernels that still have the old one as an argument read its error. */
+	port_close(t->slot, t->port, DXP_ECLOSED);
+	t->port = NULL;
+	return port_create(t->slot, &t->port);
+}
+
+void port_open(struct tenant *t, const struct command *c)
+{
+	struct command_reply r = {.op = COMMAND_NIC, .sequence = c->sequence};
+
+	r.status = port_get(t);
+	if (r.status == DXP_OK) {
+		r.function = (uint8_t)t->port->function;
+		r.memory_key = t->port->key;
+		memcpy(r.qp_magic, t->port->qp_magic, sizeof(r.qp_magic));
+	}
+	reply_send(t, &r);
+}
+
+void port_hold(struct slot *s, struct port *p)
+{
+	p->launches++;
+	node_arm(s->node, 1);
+}
+
+void port_drop(struct slot *s, struct port *p)
+{
+	p->launches--;
+	node_arm(s->node, -1);
+}
+
+void port_complain(struct tenant *t, const struct port *p, const char *kernel)
+{
+	int status = port_error(p);
+
+	if (status != DXP_OK && !p->closed)
+		tenant_complain(t, "kernel '%s': NIC function %u serves it no more (%s)", kernel,
+				p->function, dxp_status_text(status));
+}
+
+static void port_free(struct port *p)
+{
+	free(p->window);
+	free(p);
+}
+
+uint32_t ports_reap(struct slot *s)
+{
+	struct port **at = &s->ports, *p;
+	uint32_t freed = 0;
+
+	while ((p = *at)) {
+		if (!p->closed || p->launches > 0 ||
+		    !nic_function_idle(node_nic(s->node), p->function)) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		port_free(p);
+		freed++;
+	}
+	return freed;
+}
+
+void ports_close(struct slot *s)
+{
+	for (struct port *p = s->ports; p; p = p->next)
+		port_close(s, p, DXP_ECLOSED);
+}
+
+void ports_free(struct slot *s)
+{
+	struct port *p;
+
+	while ((p = s->ports)) {
+		s->ports = p->next;
+		port_free(p);
+	}
+}

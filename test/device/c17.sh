@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# dxp/device.h as C17, by gcc and clang.
+source "$(dirname "$0")/lib.sh"
+
+found=0
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || { printf 'not here: %s\n' $compiler; continue; }
+	found=1
+	for level in -O0 -O2 -O3; do
+		build $compiler -x c -std=c17 $level "${warnings[@]}" -Wshadow -Wwrite-strings \
+			-Wstrict-prototypes -Wmissing-prototypes -S -o "$scratch/all.s"
+	done
+	case $(uname -m) in
+	x86_64) emitted "$scratch/all.s" 'lock.*cmpxchg' 'compare-and-swap' ;;
+	aarch64)
+		emitted "$scratch/all.s" 'stlr' 'store-release'
+		emitted "$scratch/all.s" 'ldap?r' 'load-acquire'
+		;;
+	esac
+done
+[ $found = 1 ] || skip 'neither gcc nor clang; tools/setup check'

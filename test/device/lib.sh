@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by the tests of dxp/device.h: the layout of docs/window.md as code, and every function of
+# the header in all.c, which each test compiles with a compiler of its own, all warnings errors.
+set -euo pipefail
+
+readonly header=$DXP_SOURCE/include/dxp/device.h
+readonly document=$DXP_SOURCE/docs/window.md
+readonly every=$DXP_SOURCE/test/device/all.c
+
+# What gcc and clang say of C and C++.
+readonly warnings=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wcast-qual
+	-Wcast-align -Wundef -Wpointer-arith)
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+fail() { printf '%s\n' "$*" >&2; exit 1; }
+skip() { printf 'skipped: %s\n' "$*"; exit 77; }
+
+# Its tables as CHECK_ rows: of each struct its size, the place of each field and that there are no
+# gaps; of each name its value.
+layout() {
+	awk '
+	/^### `struct / {
+		ended()
+		name = $3; sub(/`.*/, "", name); size = $(NF - 1); next_offset = 0
+		printf "CHECK_SIZE(%s, %s)\n", name, size
+		next
+	}
+	/^## |^### / { ended() }
+	function ended() {
+		if (name != "" && next_offset != size)
+			printf "#error %s: rows end at %s of %s\n", name, next_offset, size
+		name = ""
+	}
+	name != "" && /^\| [0-9]+ \| [0-9]+ \| `/ {
+		field = $6; gsub(/`/, "", field)
+		if ($2 != next_offset)
+			printf "#error %s.%s: at %s, the row before ends at %s\n", name, field, $2,
+				next_offset
+		next_offset = $2 + $4
+		printf "CHECK_FIELD(%s, %s, %s, %s)\n", name, field, $2, $4
+	}
+	/^\| `DXP_[A-Z_]*` \| (0x)?[0-9a-f]+ \|/ {
+		gsub(/`/, "", $2)
+		printf "CHECK_TRUE(%s == %s)\n", $2, $4
+	}
+	END { ended() }' "$document" >"$scratch/layout.h"
+	awk '/^CHECK_SIZE/ { n++ } END { exit n < 7 }' "$scratch/layout.h" ||
+		fail "$document: fewer than 7 structs found"
+}
+
+# What the header has and the document or all.c leaves out.
+complete() {
+	local name missing=
+	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "$header") \
+		$(grep -oE '\bDXP_(OP|FLAG|EVENT|FUNCTION)_[A-Z_]*[A-Z]\b' "$header" | sort -u); do
+		case $name in DXP_DEVICE_*) continue ;; esac
+		grep -q "^| \`$name\` |" "$document" || missing+=" $name"
+	done
+	[ -z "$missing" ] || fail "$document has no row for:$missing"
+	for name in $(awk '/^struct dxp_|^\tstruct dxp_function_counters {/ && /{$/ { print $2 }' \
+		"$header"); do
+		[ "$name" = dxp_target ] || grep -q "^### \`struct $name\`" "$document" ||
+			missing+=" $name"
+	done
+	[ -z "$missing" ] || fail "$document has no table for:$missing"
+	for name in $(grep -oE '^(DXP_FN .*|dxp_[a-z0-9_]*\()' "$header" |
+		grep -oE '\bdxp_[a-z0-9_]+\(' | sort -u); do
+		grep -qF "$name" "$every" || missing+=" $name"
+	done
+	[ -z "$missing" ] || fail "$every does not call:$missing"
+}
+
+# build COMPILER ARGUMENT...: compiles all.c, and says what was compiled.
+build() {
+	"$@" -DLAYOUT="\"$scratch/layout.h\"" -I"$DXP_SOURCE/include" "$every"
+	printf 'ok: %s\n' "$*"
+}
+
+# emitted FILE PATTERN WHAT: the compiler made something that matches.
+emitted() {
+	grep -qE "$2" "$1" || fail "no $3 in what the compiler made: $2"
+	printf 'ok: %s: %s times\n' "$3" "$(grep -cE "$2" "$1")"
+}
+
+layout
+complete

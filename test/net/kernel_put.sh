@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Kernels that send while they run: the example on one machine and between two, and a host that dies
+# under its kernel.
+#
+#   1.  kernel_put --- 127.0.0.1 --- dxp-manager
+#                               +--- dxpd: xpu1   dxpd: xpu2
+#   2.  near: dxp-manager, kernel_put, xpu1 --- [10.78.0.1] v0 ==== v1 [10.78.0.2] --- far: xpu2
+#                                                       1 % loss
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+for program in kernel_put kernel_put_cuda; do
+	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
+done
+
+# picture WORDS COMMAND...: it comes over whole, and the answer is right.
+picture() {
+	local words=$1
+	shift
+	timeout 60 "$@" >"$scratch/out" 2>&1 || die "'$*' failed: $(cat "$scratch/out")"
+	expect "$words" "$scratch/out"
+	expect 'the picture there is right' "$scratch/out"
+	say "ok: $(tail -n 2 "$scratch/out")"
+}
+
+say "== one machine"
+refuse 1 'dxp up' kernel_put
+dxp up --xpus 2 --memory 64M --port 0
+picture 'points in the set (its kernel)' kernel_put
+picture 'points in the set (its kernel)' kernel_put xpu2 xpu1
+picture '64 blocks (its NIC, no kernel)' kernel_put --nic-answers
+picture 'points in the set (its kernel)' kernel_put_cuda --host xpu2
+refuse 2 'usage' kernel_put_cuda --hots
+refuse 2 'usage' kernel_put xpu1 xpu1
+refuse 2 'usage' kernel_put --rings 0
+refuse 1 "'xpu9'" kernel_put xpu1 xpu9
+timeout 60 kernel_put --rings 20000 xpu2 >"$scratch/out"
+expect '20000 doorbells of a kernel on xpu2' "$scratch/out"
+say "ok: $(cat "$scratch/out")"
+
+say "== a host that dies under its kernel"
+kernel_put --rings 4000000000 xpu1 >"$scratch/rings" 2>&1 &
+host=$!
+for _ in {1..100}; do
+	[ "$(dxp reg xpu1 STATE)" != 0x00000002 ] || break
+	sleep 0.1
+done
+[ "$(dxp reg xpu1 STATE)" = 0x00000002 ] || die "the kernel does not run: $(cat "$scratch/rings")"
+kill -KILL $host
+wait $host 2>/dev/null || true
+# its lease ends within three seconds, and the kernel with its NIC
+picture 'points in the set (its kernel)' kernel_put
+dxp down
+
+say "== two machines"
+no_namespaces() {
+	say "left out: $*"
+	say passed
+	exit 0
+}
+[ "$(id -u)" -eq 0 ] || no_namespaces 'needs root for network namespaces'
+for program in ip nft; do
+	command -v $program >/dev/null || no_namespaces "needs the program $program"
+done
+readonly near=dxpk-$$-near far=dxpk-$$-far
+ip netns add $near 2>/dev/null || no_namespaces 'network namespaces are not allowed'
+ip netns exec $near true 2>/dev/null || {
+	ip netns del $near
+	no_namespaces 'network namespaces cannot be entered'
+}
+parts=''
+take_down() {
+	local status=$?
+	for pid in $parts; do
+		! kill "$pid" 2>/dev/null || wait "$pid" 2>/dev/null || true
+	done
+	ip netns del $near
+	ip netns del $far 2>/dev/null || true
+	set +e # or the next line would be the last
+	(exit $status)
+	clean_up
+}
+trap take_down EXIT
+near() { ip netns exec $near "$@"; }
+far() { ip netns exec $far "$@"; }
+
+ip netns add $far
+near ip link add v0 mtu 9000 type veth peer name v1 mtu 9000 netns $far
+near ip addr add 10.78.0.1/24 dev v0
+far ip addr add 10.78.0.2/24 dev v1
+near ip link set lo up
+near ip link set v0 up
+far ip link set v1 up
+
+# part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 10 s its log has the text.
+part() {
+	local namespace=$1 log=$scratch/$2 text=$3
+	shift 3
+	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
+	parts="$! $parts"
+	for _ in {1..200}; do
+		! grep -qF -- "$text" "$log" || return 0
+		sleep 0.05
+	done
+	die "'$text' is not in: $(cat "$log")"
+}
+
+export DXP_DIR=$scratch/joined
+mkdir "$DXP_DIR"
+readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
+part $near manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
+	--state "$scratch/state" --bind 10.78.0.1
+echo 10.78.0.1:4795 >"$DXP_DIR/manager"
+part $near box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
+part $far box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
+picture 'points in the set (its kernel)' ip netns exec $near kernel_put
+for side in near far; do
+	$side nft add table inet path
+	$side nft add chain inet path in '{ type filter hook input priority 0; }'
+	$side nft add rule inet path in numgen random mod 100 == 0 drop
+done
+picture 'points in the set (its kernel)' ip netns exec $near kernel_put xpu2 xpu1
+picture '64 blocks (its NIC, no kernel)' ip netns exec $near kernel_put --nic-answers
+say passed
