@@ -433,9 +433,8 @@ DXP_FN void dxp_relax(void)
 }
 #endif
 
-/* Private memory into shared memory; `bytes` of any length, `to` aligned to 4. Devices store words,
- * since one byte costs them as much as four, and those alone may have no library to copy for them.
- */
+/* Private memory into shared memory; `to` is aligned to 4. Devices store words: one byte costs them
+ * as much as four. Those alone may have no library to copy for them. */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
 #if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)
@@ -682,52 +681,53 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 
 /* ---- waiting: at most `looks` times, 0 means one; DXP_ETIMEDOUT, or as dxp_error() ---- */
 
+/* After a look in vain: DXP_OK, look again. */
+DXP_FN int dxp_look_again(const DXP_SHARED struct dxp_window *w, dxp_u64 *looks)
+{
+	int status = dxp_error(w);
+
+	if (status == DXP_OK && (*looks)-- <= 1)
+		status = DXP_ETIMEDOUT;
+	dxp_relax();
+	return status;
+}
+
 DXP_FN int dxp_sent_wait(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event,
 			 dxp_u64 looks)
 {
-	int error;
+	int status;
 
 	do {
 		if (dxp_sent_take(w, event))
 			return DXP_OK;
-		error = dxp_error(w);
-		if (error)
-			return error;
-		dxp_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
 }
 
-/* DXP_OK: dxp_received_peek() is not NULL. */
 DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
-	int error;
+	int status;
 
 	do {
 		if (dxp_received_peek(w))
 			return DXP_OK;
-		error = dxp_error(w);
-		if (error)
-			return error;
-		dxp_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
 }
 
 /* Until `total` bytes were placed here by PUTs of others since the function was opened. */
 DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, dxp_u64 looks)
 {
-	int error;
+	int status;
 
 	do {
 		if (dxp_load_acquire64(&w->total_bytes) >= total)
 			return DXP_OK;
-		error = dxp_error(w);
-		if (error)
-			return error;
-		dxp_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
 }
 
 /* ---- register mode: for devices that store words and look at words (P-03, P-04) ---- */
@@ -763,18 +763,15 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
-	int error;
+	int status;
 
 	do {
 		/* Pairs with the engine's release: the error is there. */
 		if (dxp_load_acquire(&r->send_done) == r->send_go)
 			return (int)(0u - dxp_load_acquire(&r->send_error));
-		error = dxp_error(w);
-		if (error)
-			return error;
-		dxp_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
 }
 
 /* What is sent to this function's registers goes to these bytes from now on, one message behind the
@@ -785,7 +782,7 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
 	dxp_u32 go = r->recv_go + 1;
-	int error;
+	int status;
 
 	r->recv_vaddr = vaddr;
 	r->recv_bytes = bytes;
@@ -795,12 +792,9 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 		/* Pairs with the engine's release: the error is there. */
 		if (dxp_load_acquire(&r->recv_done) == go)
 			return (int)(0u - dxp_load_acquire(&r->recv_error));
-		error = dxp_error(w);
-		if (error)
-			return error;
-		dxp_relax();
-	} while (looks-- > 1);
-	return DXP_ETIMEDOUT;
+		status = dxp_look_again(w, &looks);
+	} while (status == DXP_OK);
+	return status;
 }
 
 #endif

@@ -91,6 +91,9 @@ DXP_FN dxp_u64 events(DXP_SHARED struct dxp_window *w)
 	}
 	if (dxp_received_peek(w))
 		dxp_received_release(w);
+	dxp_u64 looks = 3;
+	while (!dxp_received_peek(w) && dxp_look_again(w, &looks) == DXP_OK)
+		sum++;
 	return sum + (dxp_u64)dxp_total_wait(w, 4096, 10);
 }
 
