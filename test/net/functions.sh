@@ -29,8 +29,8 @@ trap end_ours EXIT
 
 # field NIC FUNCTION NAME: what `dxp vf --json` says of a function.
 field() {
-	dxp vf "$1" --json | tr -d ' \n' |
-		sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/; s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
+	dxp vf "$1" --json | tr -d ' \n' | sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/
+		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
 }
 
 # start WORD ARGUMENT...: a user of its own, once it has said so.
