@@ -12,7 +12,7 @@
 
 user=$(cd "$DXP_BIN/../test" && pwd)/function-user
 [ -x "$user" ] || { echo "skipped: $user is not built"; exit 77; }
-export DXP_RUN=$scratch/run LD_LIBRARY_PATH=$DXP_BIN/../lib
+export LD_LIBRARY_PATH=$DXP_BIN/../lib
 
 # Also when a test ends early.
 users=()
