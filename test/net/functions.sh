@@ -12,7 +12,7 @@
 
 user=$(cd "$DXP_BIN/../test" && pwd)/function-user
 [ -x "$user" ] || { echo "skipped: $user is not built"; exit 77; }
-export DXP_RUN=$scratch/run LD_LIBRARY_PATH=$DXP_BIN/../lib
+export LD_LIBRARY_PATH=$DXP_BIN/../lib
 
 # Also when a test ends early.
 users=()
@@ -29,8 +29,8 @@ trap end_ours EXIT
 
 # field NIC FUNCTION NAME: what `dxp vf --json` says of a function.
 field() {
-	dxp vf "$1" --json | tr -d ' \n' |
-		sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/; s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
+	dxp vf "$1" --json | tr -d ' \n' | sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/
+		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
 }
 
 # start WORD ARGUMENT...: a user of its own, once it has said so.
