@@ -166,6 +166,8 @@ static bool rows_get(int fd, struct vf_nic *nic)
 	return true;
 }
 
+static bool listed; /* a NIC was, so the table has its head */
+
 /* One NIC into the list. `quiet`: one whose program is gone is left out. */
 static bool nic_list(const struct offer_place *place, const char *path, bool quiet, json_t *all)
 {
@@ -177,6 +179,9 @@ static bool nic_list(const struct offer_place *place, const char *path, bool qui
 		    (nic && (fd >= 0 || connect_to(place->name, path, &fd)) && rows_get(fd, nic));
 	if (good && !gone) {
 		nic->place = *place;
+		if (!all && !listed)
+			vf_table_head();
+		listed = true;
 		if (all)
 			json_array_append_new(all, vf_json(nic));
 		else
@@ -200,6 +205,8 @@ static int list_all(json_t *all)
 			good &= nic_list(&places[i], path, true, all);
 	}
 	free(places);
+	if (good && !all && !listed)
+		return fail("no NIC offers functions here; start one with `dxp up`");
 	return good ? EXIT_DONE : EXIT_FAILED;
 }
 
@@ -210,15 +217,10 @@ static int list(const char *given, bool json)
 	json_t *all = json ? json_array() : NULL;
 	int status = EXIT_FAILED;
 
-	if (!json && (!given || strchr(given, '/')))
-		vf_table_head();
 	if (!given)
 		status = list_all(all);
-	else if (place && nic_find(given, place, path)) {
-		if (!json && !strchr(given, '/'))
-			vf_table_head();
+	else if (place && nic_find(given, place, path))
 		status = nic_list(place, path, false, all) ? EXIT_DONE : EXIT_FAILED;
-	}
 	free(place);
 	if (!json)
 		return status;

@@ -152,7 +152,7 @@ static void open__gives_what_is_free(void **state)
 	assert_int_equal(r->answer.malformed, 3);
 	assert_int_equal(r->answer.row_count, 4);
 	/* One for each client, and nobody else's. */
-	assert_int_equal(open_function(r, &c[0], 4, ""), DXP_EEXIST);
+	assert_int_equal(open_function(r, &c[0], 4, ""), DXP_EINVAL);
 	assert_int_equal(open_function(r, &c[1], 3, ""), DXP_EBUSY);
 	/* Any: the lowest that is free; one that the NIC's own program has is not. */
 	static struct dxp_window kernel;
@@ -270,8 +270,10 @@ static void find__functions_and_nodes(void **state)
 	assert_int_equal(r->answer.target.node, 9);
 	assert_int_equal(look_for(r, &left, "secret", 1), DXP_EACCESS);
 	/* Labels are one's own while one lives. */
-	assert_int_equal(open_function(r, &late, 0, "right"), DXP_EBUSY);
-	assert_int_equal(open_function(r, &late, 0, NODE_NAME), DXP_EBUSY);
+	assert_int_equal(open_function(r, &late, 0, "right"), DXP_EEXIST);
+	assert_int_equal(open_function(r, &late, 0, NODE_NAME), DXP_EEXIST);
+	assert_int_equal(open_function(r, &late, 0, "far"), DXP_EEXIST); /* nor a node's */
+	assert_int_equal(open_function(r, &late, 0, "secret"), DXP_EEXIST);
 	offer_client_gone(r->offer, &right, ++r->now_ns);
 	assert_int_equal(look_for(r, &left, "right", 2), DXP_ENOENT);
 	assert_int_equal(open_function(r, &late, 0, "right"), DXP_OK);
