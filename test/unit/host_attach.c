@@ -342,6 +342,36 @@ static void attached__may_be_killed_in_a_put(void **state)
 	dxp_nic_close(nic);
 }
 
+/* Without a thread: whoever waits for an event serves the others meanwhile, asleep or not. */
+static void nic__serves_while_its_program_waits(void **state)
+{
+	for (uint32_t spin_us = 0; spin_us != 1; spin_us = spin_us ? 1 : NEVER_SPIN) {
+		const struct dxp_nic_options options = {.name = "mine", .spin_us = spin_us};
+		struct dxp_nic *nic;
+		struct dxp_function *own;
+		ok(dxp_nic_open(&options, &nic));
+		ok(dxp_nic_serve(nic, NULL));
+		ok(dxp_nic_function(nic, "own", &own));
+		pid_t child = fork();
+		if (child == 0) {
+			struct dxp_function *f;
+			struct dxp_target t;
+			_exit(dxp_function_attach(NULL, &f) != DXP_OK ||
+			      dxp_function_find(f, "own", 2, &t) != DXP_OK ||
+			      dxp_post_nap(dxp_function_window(f), 0, &t, "x", 1, 5, 0) ||
+			      (dxp_function_kick(f), dxp_function_wait(f, PATIENCE_NS)) != DXP_OK);
+		}
+		assert_int_equal(received(own)->imm, 5);
+		int status = -1;
+		while (waitpid(child, &status, WNOHANG) == 0)
+			dxp_nic_turn(nic);
+		assert_int_equal(status, 0);
+		dxp_received_release(dxp_function_window(own));
+		dxp_function_close(own);
+		dxp_nic_close(nic);
+	}
+}
+
 /* ---- programs that are no NIC ---- */
 
 struct impostor {
@@ -444,6 +474,7 @@ int main(void)
 		cmocka_unit_test(attached__learn_that_the_nic_has_ended),
 		cmocka_unit_test(attached__may_be_killed),
 		cmocka_unit_test(attached__may_be_killed_in_a_put),
+		cmocka_unit_test(nic__serves_while_its_program_waits),
 		cmocka_unit_test(attach__is_not_fooled),
 		cmocka_unit_test(attach__does_not_wait_for_ever),
 	};
