@@ -53,7 +53,7 @@ static void local__nap(void **state)
 	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
 		struct dxp_descriptor d = dxp_head(DXP_OP_NAP, 2, &to, i);
 		const struct dxp_entry pieces[] = {rig_entry(&r, 0, 0, 1), rig_entry(&r, 0, 1, 7),
-						    rig_entry(&r, 0, 8, sizes[i] - 8)};
+						   rig_entry(&r, 0, 8, sizes[i] - 8)};
 		d.imm = 99;
 		d.trailer = 1ull << 60 | i;
 		struct dxp_descriptor indirect = d;
