@@ -83,8 +83,8 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 /* Ends a function for good: its window gets `status` as its error and is not looked at any more;
  * what it has not sent is not sent, what is in RLTP's hands is cancelled, peers that still address
  * it are refused like those who never knew its magic, its keys are worthless and its lookup table
- * empty. Window and regions may go when nic_function_idle says so: packets may still point into
- * them. Then it can be opened again. DXP_ENOENT: not open. */
+ * empty. Window and regions may go when nic_function_idle says so, which is at once, and what
+ * nic_send gave out before has left. Then it can be opened again. DXP_ENOENT: not open. */
 int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns);
 bool nic_function_idle(const struct nic *n,
 		       uint32_t function); /* closed, and nothing points there */
