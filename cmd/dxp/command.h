@@ -23,6 +23,7 @@ int command_revoke(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);
+int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
 
 /* "dxp: error: ..." on standard error; returns EXIT_FAILED. */

@@ -22,6 +22,7 @@ static const struct entry {
 	{"revoke", "take such a grant back", command_revoke},
 	{"top", "what the nodes on this machine do, now", command_top},
 	{"trace", "what they send and receive, for Wireshark", command_trace},
+	{"vf", "functions of the NICs on this machine: who has them, shares, limits", command_vf},
 	{"bench", "measure, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
 	{"version", "versions of program and protocol", command_version},

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes a function of a NIC and offers 64 KiB of memory to whoever says hello.
+/* Takes a function of a NIC and offers 64 KiB of memory to whoever says hello. It ends after so
+ * many clients; 0: never.
  *
- *   dxp up                           build/bin/nic_server --own mine 3 &
- *   build/bin/nic_server xpu1 3 &    build/bin/nic_client mine
- *   build/bin/nic_client xpu1
- *
- * The left one uses a NIC of dxpd, the right one has its own and serves it to others. It ends after
- * so many clients (0: never). */
+ * A NIC of dxpd:                          A NIC inside the server, served to others:
+ *   dxp up                                  build/bin/nic_server --own mine 1 &
+ *   build/bin/nic_server xpu1 1 &           build/bin/nic_client mine
+ *   build/bin/nic_client xpu1 */
 #include "common.h"
 
 static struct dxp_nic *nic;

@@ -41,12 +41,12 @@ struct dxp_function_options {
 			      NULL: not at all */
 	uint32_t timeout_ms; /* bound on each call that asks the NIC's program; 0: 5000 */
 	uint32_t spin_us;    /* how long dxp_function_wait() spins before it sleeps; 0: 50;
-				UINT32_MAX: never spin */
+				UINT32_MAX: never spin. With one CPU nobody spins. */
 };
 
 /* Errors: DXP_ENOENT no such NIC, DXP_EBUSY the function (or all) in use or the label taken,
- * DXP_EACCESS no permission, DXP_ETIMEDOUT its program does not answer, DXP_EINVAL, DXP_ENOMEM,
- * DXP_EIO. */
+ * DXP_EACCESS no permission, DXP_ETIMEDOUT its program does not answer, DXP_EINVAL also when it is
+ * not clear which NIC is meant, DXP_ENOMEM, DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
 				struct dxp_function **out);
 
@@ -89,7 +89,8 @@ DXP_API int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset,
 DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes,
 				   uint32_t rights, uint32_t *key);
 
-/* From the return on, the key opens nothing: what arrives with it is refused. DXP_ENOENT. */
+/* From the return on, the key opens nothing: what arrives with it is refused, and memory of
+ * dxp_memory_register_at() is the caller's again. DXP_ENOENT. */
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
 /* Register mode: bytes [vaddr, vaddr + bytes) of the device are bytes [offset, ...) of region `key`
@@ -100,7 +101,8 @@ DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t byte
 /* ---- whom to send to ---- */
 
 /* Queue pair 0 .. 3 of the function of the same NIC that has this label, or, when `label` names a
- * node of the fabric, the service queue pair of that node. DXP_ENOENT; DXP_EACCESS not granted. */
+ * node of the fabric, the service queue pair of that node. DXP_ENOENT; DXP_EACCESS not granted;
+ * DXP_EPEERLOST. */
 DXP_API int dxp_function_find(struct dxp_function *f, const char *label, uint8_t qp,
 			      struct dxp_target *out);
 
@@ -142,7 +144,8 @@ struct dxp_nic_options {
 /* DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY as dxp_fabric_open(); DXP_ENOMEM; DXP_EIO. */
 DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out);
 
-/* Its functions must be closed before. NULL is allowed. */
+/* Its functions must be closed before; those of other processes read DXP_ECLOSED. NULL is allowed.
+ */
 DXP_API void dxp_nic_close(struct dxp_nic *nic);
 
 /* A function of this NIC, `label` and errors as above. */
@@ -153,7 +156,8 @@ DXP_API int dxp_nic_turn(struct dxp_nic *nic);
 
 /* Offers the NIC's free functions to other processes of this machine, which attach by its node's
  * name or, when `path` is not NULL, by that socket. DXP_EBUSY: offered already, or the path is in
- * use. */
+ * use; DXP_ENOENT, DXP_EACCESS: no such folder, or not yours; DXP_EUNSUPPORTED: DXP_RUN is empty.
+ */
 DXP_API int dxp_nic_serve(struct dxp_nic *nic, const char *path);
 
 #ifdef __cplusplus

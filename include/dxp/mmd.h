@@ -138,9 +138,13 @@ struct dxp_xpu_nic {
 
 /* Opens the function, or tells of the one that is open. Where a kernel has broken the rules of its
  * window, the NIC has stopped the function: kernels read why from dxp_error(), and this gives a
- * fresh one, with other magics and another key. It ends with the last close of the xPU. DXP_EBUSY:
- * all virtual functions of that NIC are in use; DXP_EUNSUPPORTED: its engine's kernels cannot reach
- * it. */
+ * fresh one, with other magics and another key. It ends with the last close of the xPU: a kernel
+ * that still waits then reads DXP_ECLOSED.
+ *
+ * An xPU runs one kernel at a time: kernels that wait for each other belong on different ones. One
+ * work item takes events. What a kernel leaves in the rings is there for the next one.
+ * DXP_EBUSY: all virtual functions of that NIC are in use; DXP_EUNSUPPORTED: its engine's kernels
+ * cannot reach it. */
 DXP_API int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out);
 
 /* Builds OpenCL C on the xPU; it may include <dxp/device.h>, and nothing else. On DXP_OK and on

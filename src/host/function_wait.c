@@ -146,6 +146,11 @@ int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns)
 		spin_note(&f->spin, link_now_ns() - begin_ns);
 	if (status == DXP_ETIMEDOUT)
 		return error_set(status, "no event came in time");
+	if (status == DXP_ECLOSED)
+		return error_set(
+			status,
+			"the function was taken back, or the NIC's program has ended; close "
+			"it and attach again");
 	if (status != DXP_OK)
 		return error_set(status, "the function is of no use any more (%s); close it",
 				 dxp_status_text(status));

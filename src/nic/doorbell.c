@@ -110,7 +110,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	if (!head_good(d))
 		return DXP_EINVAL;
 	if (count > 0) {
-		memcpy(entries, slot->body, count * sizeof(*entries));
+		window_copy(entries, slot->body, count * sizeof(*entries));
 		const struct dxp_entry *dst = entries + d->src_count;
 		status = op_is_read(d->op)
 				 ? lists_resolve(r, dst, d->dst_count, entries, d->src_count)
@@ -156,7 +156,7 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
 
-	memcpy(&head, &slot->head, sizeof(head));
+	window_copy(&head, &slot->head, sizeof(head));
 	if (head.qp >= NIC_QPS_PER_FUNCTION) {
 		f->nic->counters.descriptors_bad++;
 		f->counts.descriptors_bad++;
@@ -194,7 +194,8 @@ bool nic_doorbell_ready(const struct nic *n)
 		const struct dxp_slot *slot = doorbell_next(f);
 		if (!slot || f->full_ns != 0)
 			continue;
-		uint8_t qp = slot->head.qp; /* once: the user may change it */
+		/* Once: its user may change it. */
+		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
 			return true;
 	}

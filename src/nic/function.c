@@ -36,6 +36,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	memcpy(w->qp_magic, f->qp_magic, sizeof(w->qp_magic));
 	dxp_store_release(&w->node, n->options.node);
 	dxp_store_release(&w->state, DXP_FUNCTION_OPEN);
+	limit_apply(f);
 	return DXP_OK;
 }
 
@@ -115,6 +116,7 @@ void function_stop(struct nic_function *f, int status)
 	if (f->stopped)
 		return;
 	f->stopped = true;
+	limit_apply(f);
 	f->nic->stops |= (uint8_t)(1u << f->index);
 	f->nic->events_new |= 1u << f->index;
 	window_end(f->window, status, DXP_FUNCTION_STOPPED);
@@ -143,6 +145,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	*f = (struct nic_function){
 		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};
 	turn_weights(n);
+	limit_apply(f);
 	window_end(w, status == DXP_OK ? DXP_ECLOSED : status, DXP_FUNCTION_CLOSED);
 	return DXP_OK;
 }

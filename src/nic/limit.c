@@ -10,10 +10,16 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 {
 	if (function >= NIC_FUNCTIONS || bytes_per_s > BUCKET_RATE_MAX)
 		return DXP_EINVAL;
-	struct bucket *limit = &n->functions[function].limit;
-	bucket_rate(limit, bytes_per_s);
-	rltp_endpoint_limit(n->endpoint, function, bytes_per_s ? limit : NULL);
+	bucket_rate(&n->functions[function].limit, bytes_per_s);
+	limit_apply(&n->functions[function]);
 	return DXP_OK;
+}
+
+void limit_apply(struct nic_function *f)
+{
+	bool holds = f->limit.bytes_per_s != 0 && function_serves(f);
+
+	rltp_endpoint_limit(f->nic->endpoint, f->index, holds ? &f->limit : NULL);
 }
 
 bool limit_allows(struct nic_function *f, uint64_t now_ns)

@@ -20,6 +20,10 @@ void limit_charge(struct nic_function *f, uint64_t bytes);
 /* When limit_allows will be true again; UINT64_MAX when it has no limit, 0 when it is. */
 uint64_t limit_deadline(const struct nic_function *f);
 
+/* Its rate, or whether it serves, has changed. What is left of a function that serves no more goes
+ * at once: its peers are told, and nobody waits behind it. */
+void limit_apply(struct nic_function *f);
+
 /* Times that the limit held it back; wraps. */
 uint64_t limit_waits(const struct nic_function *f);
 

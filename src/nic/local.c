@@ -180,18 +180,20 @@ static void piece_consume(const struct nic_piece *p, uint32_t bytes, uint32_t *i
 	++*index;
 }
 
-/* As far as *left reaches, from where the request stands. Where source and target overlap any of
- * the bytes may be what is there afterwards; nothing else is touched. */
+/* As far as *left reaches, from where the request stands; a short rest is not left for another
+ * turn, which would cost more than it. Where source and target overlap any of the bytes may be what
+ * is there afterwards; nothing else is touched. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
-	uint32_t before = r->cut;
+	uint32_t before = r->cut, rest = r->total - before;
+	uint32_t end = before + (rest <= *left + NIC_REST_BYTES ? rest : (uint32_t)*left);
 
-	while (r->cut<r->total && * left> 0) {
+	while (r->cut < end) {
 		const struct nic_piece *l = &r->local[r->local_index];
 		const struct nic_piece *m = &r->remote[r->remote_index];
 		uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
-		uint32_t part = (uint32_t)min_u64((uint64_t)*left, most);
+		uint32_t part = (uint32_t)min_u64(end - r->cut, most);
 		uint8_t *own = l->base + r->local_used, *other = piece_base(t, m);
 		if (!other) {
 			refuse(r, t, WIRE_NACK_RESOURCE);

@@ -220,8 +220,10 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->room = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	turn_begin(n);
-	for (int i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[i];
+	/* Each is the first in turn: what becomes free of streams and reads that several use would
+	 * else always go to the same. */
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		struct nic_function *f = &n->functions[(n->turn + i) % NIC_FUNCTIONS];
 		if (!function_serves(f))
 			continue;
 		if (f->waiting)

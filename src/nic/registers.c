@@ -173,7 +173,7 @@ static void send_turn(struct nic_function *f, uint32_t go)
 	}
 	if (go == g->send_done)
 		return;
-	memcpy(&g->order, words(f), offsetof(struct dxp_registers, send_go));
+	window_copy(&g->order, words(f), offsetof(struct dxp_registers, send_go));
 	g->order.send_go = go;
 	g->pause_ns = NIC_REGISTERS_PAUSE_NS;
 	g->give_up_ns = f->nic->now_ns + NIC_REGISTERS_BUSY_NS;

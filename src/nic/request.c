@@ -417,6 +417,7 @@ void requests_drop(struct nic_function *f)
 			credit_unwait(r);
 			room_unwait(r);
 			f->counters[q].failed++;
+			r->pending = 0; /* whoever counts on it all the same trips over that */
 			request_free(f->nic, r);
 		}
 		f->queues[q] = (struct nic_queue){0};

@@ -5,11 +5,22 @@
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 
+#include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <dxp/device.h>
 
 #include "base/limits.h"
+
+/* Copies what a user may be changing meanwhile: what is checked is what is used. Without the fence
+ * a compiler may look there again for what it has a copy of; clang makes a copy of a copy one of
+ * the original. */
+static inline void window_copy(void *to, const void *from, size_t bytes)
+{
+	memcpy(to, from, bytes);
+	atomic_signal_fence(memory_order_seq_cst);
+}
 
 _Static_assert(sizeof(struct dxp_descriptor) == 64, "the head is one cache line");
 _Static_assert(sizeof(struct dxp_slot) == 2112, "33 lines: slots do not share cache sets");

@@ -120,6 +120,15 @@ static uint32_t label_find(const struct offer *o, const char *label)
 	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
 }
 
+/* Nor may a function be called as a node is: it would be taken for it. */
+static bool label_taken(const struct offer *o, const char *label)
+{
+	struct dxp_target node;
+
+	return label_find(o, label) < NIC_FUNCTIONS ||
+	       o->options.ops.find(o->options.ops.context, label, &node) != DXP_ENOENT;
+}
+
 static int answer_open(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       struct attach_answer *a, struct offer_fds *beside)
 {
@@ -136,7 +145,7 @@ static int answer_open(struct offer *o, struct offer_client *client, const struc
 	uint32_t function = function_choose(o, wanted);
 	if (function == 0)
 		return DXP_EBUSY;
-	if (label_find(o, r->label) < NIC_FUNCTIONS)
+	if (r->label[0] && label_taken(o, r->label))
 		return DXP_EEXIST;
 	int status = function_start(o, function);
 	if (status != DXP_OK)
@@ -234,8 +243,12 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 {
 	uint32_t function = label_find(o, r->label);
 
-	if (function == NIC_FUNCTIONS)
-		return o->options.ops.find(o->options.ops.context, r->label, &a->target);
+	/* Nodes before functions: so none can pass for a node that came after it. */
+	if (function != 0) {
+		int status = o->options.ops.find(o->options.ops.context, r->label, &a->target);
+		if (status != DXP_ENOENT || function == NIC_FUNCTIONS)
+			return status;
+	}
 	a->target = (struct dxp_target){
 		.function = (uint8_t)function,
 		.qp = r->qp,

@@ -114,6 +114,9 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	if (c->next)
 		c->next->previous = c->previous;
 	c->listener->connections--;
+	/* By hand: a child that our program has forked may hold the same socket, and closing ours
+	 * then does not end the watch. */
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
 	close(c->source.fd);
 	free(c);
 }

@@ -94,8 +94,9 @@ static void lane_remove(struct arbiter *a, uint32_t channel, struct rltp_session
 
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask)
 {
-	for (mask &= ~s->io->lined; mask != 0; mask &= mask - 1)
-		lane_append(a, (uint32_t)__builtin_ctz(mask), s);
+	for (; mask != 0; mask &= mask - 1)
+		if ((s->io->lined & mask & -mask) == 0)
+			lane_append(a, (uint32_t)__builtin_ctz(mask), s);
 }
 
 void arbiter_leave(struct arbiter *a, struct rltp_session *s)

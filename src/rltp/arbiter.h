@@ -27,12 +27,12 @@ struct lane {
 };
 
 struct arbiter {
-	struct lane lanes[RLTP_CHANNELS];
-	uint64_t reached; /* virtual time of the channel chosen last */
 	uint32_t busy;    /* bit c: channel c has messages somewhere */
 	uint32_t limited; /* bit c: channel c has a limit */
 	uint32_t lined;   /* bit c: sessions wait in lane c */
 	bool contended;   /* turns are by lane now */
+	uint64_t reached; /* virtual time of the channel chosen last */
+	struct lane lanes[RLTP_CHANNELS];
 };
 
 /* A session's place in the lane of one channel. */
@@ -63,7 +63,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
 /* Bit c: the limit of channel c lets nothing leave now. */
-static inline uint32_t arbiter_blocked(struct arbiter *a, uint64_t now_ns)
+static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 {
 	uint32_t mask = 0;
 

@@ -258,19 +258,14 @@ int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *a,
 	return DXP_OK;
 }
 
-/* What must not wait, and new packets too while nobody contends for their turn. */
-static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s,
+static size_t session_send(struct rltp_endpoint *e, struct rltp_session *s, uint32_t mask,
 			   struct link_datagram *out, size_t count, uint64_t now_ns)
 {
 	if (now_ns > rltp_session_dead_ns(s))
 		rltp_session_fail(s, DXP_ETIMEDOUT);
 	size_t n = bye_send(e, s, out, count, now_ns);
 	n += greeting_send(e, s, out + n, count - n, now_ns);
-	if (!e->shared.arbiter.contended)
-		return n + rltp_session_send(s, out + n, count - n, now_ns);
-	n += rltp_session_urgent(s, out + n, count - n, now_ns);
-	arbiter_join(&e->shared.arbiter, s, rltp_session_sendable(s, now_ns));
-	return n;
+	return n + rltp_session_send(s, mask, out + n, count - n, now_ns);
 }
 
 static uint64_t session_deadline(const struct rltp_session *s)
@@ -281,51 +276,52 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
+/* Whose turn it is, and for what: first those with something that must not wait, and while nobody
+ * contends new packets as well; then the channels by their lanes, a turn each. */
+static struct rltp_session *turn_take(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
+{
+	struct rltp_session *s = schedule_take(&e->schedule);
+	uint32_t channel;
+
+	if (s) {
+		*mask = e->shared.arbiter.contended ? 0 : UINT32_MAX;
+		return s;
+	}
+	s = arbiter_next(&e->shared.arbiter, now_ns, &channel);
+	if (s)
+		*mask = 1u << channel;
+	return s;
+}
+
+/* Datagrams of one turn: in a lane about as many bytes, however long they are. */
+static uint32_t turn_share(const struct rltp_session *s, uint32_t mask)
+{
+	if (mask == 0 || mask == UINT32_MAX)
+		return RLTP_SHARE;
+	return (uint32_t)clamp_u64(RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
+}
+
 /* Whoever used up its share may have more to send, and is behind all others then; one busy session
  * must not keep back even the acknowledgements of the others. */
-static size_t session_visit(struct rltp_endpoint *e, struct rltp_session *s,
-			    struct link_datagram *out, size_t count, uint64_t now_ns)
-{
-	size_t share = min_u64(count, RLTP_SHARE);
-	size_t sent = session_send(e, s, out, share, now_ns);
-
-	if (sent == share)
-		schedule_ready(&e->schedule, s);
-	else
-		schedule_at(&e->schedule, s, session_deadline(s));
-	return sent;
-}
-
-/* A turn of one channel in one session. */
-static size_t lane_turn(struct rltp_endpoint *e, struct rltp_session *s, uint32_t channel,
-			struct link_datagram *out, size_t count, uint64_t now_ns)
-{
-	uint32_t train = RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES);
-	size_t share = min_u64(count, clamp_u64(train, 1, RLTP_SHARE));
-	size_t sent = rltp_session_turn(s, 1u << channel, out, share, now_ns);
-
-	if (sent > 0)
-		arbiter_join(&e->shared.arbiter, s, rltp_session_sendable(s, now_ns));
-	if (!s->ready)
-		schedule_at(&e->schedule, s, session_deadline(s));
-	return sent;
-}
-
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
 			  uint64_t now_ns)
 {
+	struct arbiter *a = &e->shared.arbiter;
 	size_t n = resets_send(e, out, count, now_ns);
 	struct rltp_session *s;
-	uint32_t channel;
+	uint32_t mask;
 
 	schedule_due(&e->schedule, now_ns);
-	while (n < count) {
-		if ((s = schedule_take(&e->schedule)) != NULL)
-			n += session_visit(e, s, out + n, count - n, now_ns);
-		else if ((s = arbiter_next(&e->shared.arbiter, now_ns, &channel)) != NULL)
-			n += lane_turn(e, s, channel, out + n, count - n, now_ns);
+	while (n < count && (s = turn_take(e, now_ns, &mask)) != NULL) {
+		size_t share = min_u64(count - n, turn_share(s, mask));
+		size_t sent = session_send(e, s, mask, out + n, share, now_ns);
+		n += sent;
+		if (a->contended)
+			arbiter_join(a, s, rltp_session_sendable(s, now_ns));
+		if (sent == share && (mask == 0 || !a->contended))
+			schedule_ready(&e->schedule, s);
 		else
-			break;
+			schedule_at(&e->schedule, s, session_deadline(s));
 	}
 	return n;
 }
@@ -334,7 +330,10 @@ uint64_t rltp_endpoint_deadline(const struct rltp_endpoint *e)
 {
 	if (e->reset_count > 0)
 		return 0;
-	return min_u64(schedule_deadline(&e->schedule), arbiter_deadline(&e->shared.arbiter));
+	uint64_t deadline = schedule_deadline(&e->schedule);
+	if (e->shared.arbiter.lined == 0)
+		return deadline;
+	return min_u64(deadline, arbiter_deadline(&e->shared.arbiter));
 }
 
 void rltp_endpoint_close(struct rltp_endpoint *e)

@@ -12,8 +12,8 @@ static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
 
-	return rltp_session_busy(s) && io->sent.count == 0 && io->lost.count == 0 &&
-	       io->waiting.count == 0;
+	return io->sent.count == 0 && io->lost.count == 0 && io->waiting.count == 0 &&
+	       rltp_session_busy(s);
 }
 
 static uint64_t ping_deadline(const struct rltp_session *s)

@@ -113,10 +113,10 @@ struct rltp_shared {
 	uint8_t rx_level; /* fill of our receive buffer, 0 .. 31 */
 	bool payload_crc; /* cover payload by the checksum */
 	struct rltp_tuning tuning;
-	struct arbiter arbiter;  /* between the channels; arbiter_init before the first session */
 	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
+	struct arbiter arbiter; /* between the channels; arbiter_init before the first session */
 };
 
 struct keepalive {
@@ -151,7 +151,6 @@ struct rltp_io {
 	/* queues */
 	struct rltp_flow flows[RLTP_FLOWS];
 	struct rltp_channel channels[RLTP_CHANNELS];
-	struct lane_place places[RLTP_CHANNELS];
 	uint32_t channels_ready; /* bit c: channel c has messages */
 	uint32_t lined;          /* bit c: it waits in the arbiter's lane c */
 	uint32_t flows_active;   /* with messages or packets under way */
@@ -208,6 +207,7 @@ struct rltp_io {
 	struct pmtu pmtu;
 
 	uint64_t active_ns; /* when something last happened: it rests RLTP_REST_NS later */
+	struct lane_place places[RLTP_CHANNELS]; /* in the arbiter's lanes */
 };
 
 struct rltp_session {
@@ -316,17 +316,10 @@ void rltp_session_path(struct rltp_session *s, uint16_t payload_bytes, bool anot
 void rltp_session_receive(struct rltp_session *s, const struct wire_header *header,
 			  const struct link_arrival *arrival, uint64_t now_ns);
 
-/* Fills `out` with the datagrams due now, up to `count`. Returns how many; 0 when nothing is due
- * before rltp_session_deadline(). */
-size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-			 uint64_t now_ns);
-
-/* The two parts of rltp_session_send, for an endpoint that has to share itself between channels:
- * all that must not wait, and new packets of the channels in `mask` as far as their limits allow.
- */
-size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, size_t count,
-			   uint64_t now_ns);
-size_t rltp_session_turn(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
+/* Fills `out` with the datagrams due now, up to `count`; new packets only of the channels in `mask`
+ * that are within their limits. Returns how many; 0 when nothing is due before
+ * rltp_session_deadline(). */
+size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
 			 size_t count, uint64_t now_ns);
 
 /* Bit c: it could send a new packet of channel c now. */

@@ -237,6 +237,12 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 	return true;
 }
 
+/* Has it new packets that will have their turn in a lane, before what was refused? */
+static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_ns)
+{
+	return mask == 0 && (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
+}
+
 /* What was refused and what is new take turns, however often either looks in vain: with a window of
  * one packet, it would else keep the other back for ever. */
 static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
@@ -244,24 +250,15 @@ static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 {
 	if (s->io->refused_turn)
 		return refused_next(s, now_ns, out) || new_next(s, mask, now_ns, out);
-	return new_next(s, mask, now_ns, out) || refused_next(s, now_ns, out);
+	if (new_next(s, mask, now_ns, out))
+		return true;
+	return !new_first(s, mask, now_ns) && refused_next(s, now_ns, out);
 }
 
-static bool control_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+size_t rltp_session_send(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
+			 size_t count, uint64_t now_ns)
 {
-	return s->io->flows[RLTP_FLOW_CONTROL].head && new_next(s, 0, now_ns, out);
-}
-
-/* Does something new come before what was refused? */
-static bool new_first(const struct rltp_session *s, uint64_t now_ns)
-{
-	return !s->io->refused_turn &&
-	       (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
-}
-
-size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, size_t count,
-			   uint64_t now_ns)
-{
+	const struct arbiter *a = &s->shared->arbiter;
 	size_t n = 0;
 
 	if (s->state == RLTP_GREETING || rltp_session_rest(s, now_ns))
@@ -278,37 +275,11 @@ size_t rltp_session_urgent(struct rltp_session *s, struct link_datagram *out, si
 	n += pmtu_send(s, out + n, count - n, now_ns);
 	while (n < count && repeat_next(s, now_ns, &out[n]))
 		n++;
-	while (n < count && control_next(s, now_ns, &out[n]))
-		n++;
-	while (n < count && s->io->waiting.count > 0 && !new_first(s, now_ns) &&
-	       refused_next(s, now_ns, &out[n]))
-		n++;
-	if (n > 0)
-		s->io->active_ns = now_ns;
-	return n;
-}
-
-size_t rltp_session_turn(struct rltp_session *s, uint32_t mask, struct link_datagram *out,
-			 size_t count, uint64_t now_ns)
-{
-	struct arbiter *a = &s->shared->arbiter;
-	size_t n = 0;
-
-	if (s->state != RLTP_OPEN || !s->io)
-		return 0;
 	while (n < count && turn_next(s, mask & ~arbiter_blocked(a, now_ns), now_ns, &out[n]))
 		n++;
 	if (n > 0)
 		s->io->active_ns = now_ns;
 	return n;
-}
-
-size_t rltp_session_send(struct rltp_session *s, struct link_datagram *out, size_t count,
-			 uint64_t now_ns)
-{
-	size_t n = rltp_session_urgent(s, out, count, now_ns);
-
-	return n + rltp_session_turn(s, UINT32_MAX, out + n, count - n, now_ns);
 }
 
 uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)

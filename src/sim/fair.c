@@ -25,6 +25,7 @@ struct fair {
 	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* ours, of functions 1 .. */
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
+	bool stopped;
 	uint64_t start_ns;
 	uint64_t bytes, until; /* of all functions: so far, and when the run is over */
 };
@@ -64,7 +65,7 @@ static void sender_step(struct fair *f, uint32_t function)
 		s->ended[event.qp]++;
 		s->failed += event.status != DXP_OK;
 	}
-	for (uint32_t qp = 0; qp < o->peer_count; qp++)
+	for (uint32_t qp = 0; qp < o->peer_count && !f->stopped; qp++)
 		while (s->posted[qp] - s->ended[qp] < o->outstanding)
 			if (!message_post(f, function, qp))
 				return;
@@ -77,7 +78,7 @@ static bool step(void *context)
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
 		if (f->options.functions[i].peer_count > 0)
 			sender_step(f, i);
-	return f->bytes >= f->until;
+	return f->bytes >= f->until || (f->stopped && fair_ended(f));
 }
 
 /* ---- what leaves ---- */
@@ -204,6 +205,20 @@ void fair_run(struct fair *f, uint64_t bytes, uint64_t limit_ns)
 {
 	f->until = bytes < UINT64_MAX - f->bytes ? f->bytes + bytes : UINT64_MAX;
 	sim_run(f->sim, limit_ns, step, f);
+}
+
+void fair_stop(struct fair *f)
+{
+	f->stopped = true;
+}
+
+bool fair_ended(const struct fair *f)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		for (uint32_t qp = 0; qp < NIC_QPS_PER_FUNCTION; qp++)
+			if (f->senders[i].posted[qp] != f->senders[i].ended[qp])
+				return false;
+	return true;
 }
 
 uint64_t fair_failed(const struct fair *f, uint32_t function)

@@ -40,6 +40,10 @@ struct fair_sample {
 };
 void fair_sample(const struct fair *f, struct fair_sample *out);
 
+/* Nothing more is posted; has all that was ended? */
+void fair_stop(struct fair *f);
+bool fair_ended(const struct fair *f);
+
 /* Operations that ended with an error. */
 uint64_t fair_failed(const struct fair *f, uint32_t function);
 

@@ -12,48 +12,51 @@
 #define CFG_VERSION_VALUE 1
 
 /* X(index, name, access, text). Indices are part of the interface: append, never renumber. */
-#define CFG_REGISTERS(X)                                                                      \
-	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                               \
-	X(1, VERSION, RO, "of this map: 1")                                                   \
-	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")              \
-	X(3, SLOT, RO, "number of this xPU in its box")                                       \
-	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                        \
-	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                            \
-	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                           \
-	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                          \
-	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")              \
-	X(9, ENGINE, RO, "0 none, 1 OpenCL")                                                  \
-	X(10, COMPUTE_UNITS, RO, "of the engine's device")                                    \
-	X(11, HOSTS, RO, "hosts that have this xPU open")                                     \
-	X(12, MEMORY_LO, RO, "bytes of device memory")                                        \
-	X(13, MEMORY_HI, RO, "")                                                              \
-	X(14, FREE_LO, RO, "bytes not allocated")                                             \
-	X(15, FREE_HI, RO, "")                                                                \
-	X(16, MEMORY_KEY, RO, "key of the device memory; 0 to who has not opened the xPU")    \
-	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none") \
-	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")          \
-	X(19, COMMANDS_FAILED, RO, "commands that did not")                                   \
-	X(20, COMMANDS_QUEUED, RO, "commands taken and not ended")                            \
-	X(21, COMMANDS_REFUSED, RO, "messages that did not parse or came from who may not")   \
-	X(22, KERNELS, RO, "kernels run")                                                     \
-	X(23, BUILDS, RO, "programs built")                                                   \
-	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                \
-	X(25, SENT_HI, RO, "")                                                                \
-	X(26, RECEIVED_LO, RO, "bytes placed in device memory by PUT")                        \
-	X(27, RECEIVED_HI, RO, "")                                                            \
-	X(28, TASK_SRC_LO, RW,                                                                \
-	  "task: device address to send from; each host has a task of its own")               \
-	X(29, TASK_SRC_HI, RW, "")                                                            \
-	X(30, TASK_BYTES_LO, RW, "task: how many bytes")                                      \
-	X(31, TASK_BYTES_HI, RW, "")                                                          \
-	X(32, TASK_NODE, RW, "task: node to send to")                                         \
-	X(33, TASK_DST_LO, RW, "task: device address there")                                  \
-	X(34, TASK_DST_HI, RW, "")                                                            \
-	X(35, TASK_KEY, RW, "task: key of the memory there")                                  \
-	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                      \
-	X(37, TASK_STATUS, RO,                                                                \
-	  "0 never started, 1 under way, 2 done, else the status as two's complement")        \
-	X(38, TASK_COUNT, RO, "tasks of this host that ended, well or not")
+#define CFG_REGISTERS(X)                                                                         \
+	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                  \
+	X(1, VERSION, RO, "of this map: 1")                                                      \
+	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")                 \
+	X(3, SLOT, RO, "number of this xPU in its box")                                          \
+	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                           \
+	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                               \
+	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                              \
+	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                             \
+	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                 \
+	X(9, ENGINE, RO, "0 none, 1 OpenCL")                                                     \
+	X(10, COMPUTE_UNITS, RO, "of the engine's device")                                       \
+	X(11, HOSTS, RO, "hosts that have this xPU open")                                        \
+	X(12, MEMORY_LO, RO, "bytes of device memory")                                           \
+	X(13, MEMORY_HI, RO, "")                                                                 \
+	X(14, FREE_LO, RO, "bytes not allocated")                                                \
+	X(15, FREE_HI, RO, "")                                                                   \
+	X(16, MEMORY_KEY, RO, "key of the device memory; 0 to who has not opened the xPU")       \
+	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")    \
+	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")             \
+	X(19, COMMANDS_FAILED, RO, "commands that did not")                                      \
+	X(20, COMMANDS_QUEUED, RO, "commands taken and not ended")                               \
+	X(21, COMMANDS_REFUSED, RO, "messages that did not parse or came from who may not")      \
+	X(22, KERNELS, RO, "kernels run")                                                        \
+	X(23, BUILDS, RO, "programs built")                                                      \
+	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                   \
+	X(25, SENT_HI, RO, "")                                                                   \
+	X(26, RECEIVED_LO, RO, "bytes placed in device memory by PUT, but for those to kernels") \
+	X(27, RECEIVED_HI, RO, "")                                                               \
+	X(28, TASK_SRC_LO, RW,                                                                   \
+	  "task: device address to send from; each host has a task of its own")                  \
+	X(29, TASK_SRC_HI, RW, "")                                                               \
+	X(30, TASK_BYTES_LO, RW, "task: how many bytes")                                         \
+	X(31, TASK_BYTES_HI, RW, "")                                                             \
+	X(32, TASK_NODE, RW, "task: node to send to")                                            \
+	X(33, TASK_DST_LO, RW, "task: device address there")                                     \
+	X(34, TASK_DST_HI, RW, "")                                                               \
+	X(35, TASK_KEY, RW, "task: key of the memory there")                                     \
+	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                         \
+	X(37, TASK_STATUS, RO,                                                                   \
+	  "0 never started, 1 under way, 2 done, else the status as two's complement")           \
+	X(38, TASK_COUNT, RO, "tasks of this host that ended, well or not")                      \
+	X(39, KERNEL_NICS, RO, "functions of the NIC that kernels of hosts drive")               \
+	X(40, KERNELS_ARMED, RO,                                                                 \
+	  "kernels with such a function that run or are about to: the NIC does not sleep")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,

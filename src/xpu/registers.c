@@ -31,6 +31,14 @@ static void identity_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
 }
 
+static void ports_fill(const struct slot *s, struct cfg_values *v)
+{
+	for (const struct port *p = s->ports; p; p = p->next) {
+		v->words[CFG_KERNEL_NICS] += !p->closed;
+		v->words[CFG_KERNELS_ARMED] += p->launches;
+	}
+}
+
 static void state_fill(const struct slot *s, struct cfg_values *v)
 {
 	const struct slot_counters *c = &s->counters;
@@ -61,6 +69,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 
 	identity_fill(s, &v);
 	state_fill(s, &v);
+	ports_fill(s, &v);
 	if (t) {
 		v.words[CFG_MEMORY_KEY] = s->memory_key;
 		cfg_set_task(&v, &t->task);

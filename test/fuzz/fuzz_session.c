@@ -421,7 +421,7 @@ static void lists_post(struct scene *s, bool put, uint8_t qp, const struct dxp_t
 static void user_posts(struct scene *s)
 {
 	uint8_t how = take8(&s->in), qp = how >> 6, data[300] = {how};
-	struct dxp_target to = {.node = PEER, .qp = how >> 4 & 3};
+	struct dxp_target to = {.node = PEER, .magic = 1, .qp = how >> 4 & 3};
 	struct dxp_entry local = {0, 4u + 4u * (how & 15), s->keys[1]};
 	uint32_t values[16] = {how};
 	int status = DXP_EAGAIN;
@@ -440,7 +440,7 @@ static void user_posts(struct scene *s)
 static void user_posts_atomic(struct scene *s)
 {
 	uint8_t how = take8(&s->in);
-	struct dxp_target to = {.node = PEER, .qp = how >> 4 & 3};
+	struct dxp_target to = {.node = PEER, .magic = 1, .qp = how >> 4 & 3};
 	struct dxp_descriptor d =
 		dxp_head((uint8_t)(DXP_OP_FETCH_ADD + how % 8), how >> 6, &to, s->posted);
 	struct dxp_entry entries[2] = {{how, 8, s->keys[1]}, {8u * how, 8, s->keys[0]}};

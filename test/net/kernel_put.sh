@@ -4,7 +4,7 @@
 # under its kernel.
 #
 #   1.  kernel_put --- 127.0.0.1 --- dxp-manager
-#                               +--- dxpd: xpu1   dxpd: xpu2
+#                               +--- dxpd: xpu1   dxpd: xpu2, then both in one
 #   2.  near: dxp-manager, kernel_put, xpu1 --- [10.78.0.1] v0 ==== v1 [10.78.0.2] --- far: xpu2
 #                                                       1 % loss
 # shellcheck source=test/net/lib_fabric.sh
@@ -50,6 +50,11 @@ done
 kill -KILL $host
 wait $host 2>/dev/null || true
 # its lease ends within three seconds, and the kernel with its NIC
+picture 'points in the set (its kernel)' kernel_put
+dxp down
+
+say "== one box"
+dxp up --xpus 2 --slots-per-box 2 --memory 64M --port 0
 picture 'points in the set (its kernel)' kernel_put
 dxp down
 

@@ -5,6 +5,7 @@
 #   DXP_BIN     folder of the programs
 #   PATH        begins with it
 #   DXP_DIR     the fabric's folder, not there yet
+#   DXP_RUN     where its NICs offer their functions
 #   scratch     a folder for files
 set -euo pipefail
 
@@ -21,7 +22,7 @@ if ! ldconfig -p | grep -q libOpenCL.so.1; then
 fi
 
 scratch=$(mktemp -d)
-export DXP_DIR=$scratch/fabric PATH=$DXP_BIN:$PATH
+export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
 
 clean_up() {

@@ -12,8 +12,10 @@
 
 #include <dxp/status.h>
 
+#include "base/rng.h"
 #include "base/util.h"
 #include "sim/fair.h"
+#include "test/support/invariants.h"
 
 #define MB   1000000ull
 #define RATE 10000000000ull /* of the port, bits per second */
@@ -386,6 +388,94 @@ static void arbiter__limited_and_lossy(void **state)
 	fair_close(f);
 }
 
+/* However slow it may be: what a closed function had under way is gone soon. */
+static void arbiter__limited_function_can_close(void **state)
+{
+	struct fair_options o = one_and_many(2);
+
+	o.functions[1].limit = 1;
+	struct fair *f = opened(&o);
+	struct nic *n = sim_nic(fair_sim(f), 0);
+	run(f, 2 * MB);
+	assert_int_equal(nic_function_close(n, 1, DXP_OK, sim_now(fair_sim(f))), DXP_OK);
+	fair_run(f, UINT64_MAX, 50 * MS_NS);
+	assert_true(nic_function_idle(n, 1));
+	for (uint16_t node = 3; node <= 6; node++) /* its peers */
+		assert_false(rltp_session_busy(rltp_endpoint_session(nic_endpoint(n), node)));
+	fair_close(f);
+}
+
+static struct fair_options drawn(uint64_t seed)
+{
+	struct rng r = {seed};
+	struct fair_options o = {.sim = {.seed = seed, .hosts = 6, .no_payload_crc = true}};
+
+	if (rng_below(&r, 3) > 0)
+		o.sim.rate_bps = 100000000ull << rng_below(&r, 8);
+	o.sim.backlog_bytes = rng_below(&r, 2) ? 4096u << rng_below(&r, 6) : 0;
+	o.sim.window_packets = rng_below(&r, 2) ? 1u << rng_below(&r, 8) : 0;
+	o.sim.tuning.cc = rng_below(&r, 4) ? CC_SWIFT : CC_NONE;
+	o.sim.faults.loss_ppm = rng_below(&r, 2) ? (uint32_t)rng_below(&r, 100000) : 0;
+	o.sim.faults.duplicate_ppm = rng_below(&r, 2) ? (uint32_t)rng_below(&r, 20000) : 0;
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		struct fair_function *f = &o.functions[i];
+		f->peer_count = (uint32_t)rng_below(&r, NIC_QPS_PER_FUNCTION + 1);
+		f->bytes_max = 1u << rng_below(&r, 18);
+		f->outstanding = 1 + (uint32_t)rng_below(&r, NIC_OUTSTANDING_MAX);
+		f->weight = 1 + (uint32_t)rng_below(&r, RLTP_WEIGHT_MAX);
+		f->limit = rng_below(&r, 3) ? 0 : 1ull << rng_below(&r, 34);
+		for (uint32_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+			f->peers[q] = 1 + (uint32_t)rng_below(&r, o.sim.hosts - 1);
+	}
+	return o;
+}
+
+/* Limits and weights change, peers vanish and come back; in the end all that was posted ends, and
+ * nobody asked for turns in vain. */
+static bool seed_good(uint64_t seed)
+{
+	struct fair_options o = drawn(seed);
+	struct fair *f = opened(&o);
+	struct sim *sim = fair_sim(f);
+	struct rng r = {~seed};
+	const char *broken = NULL;
+
+	for (int i = 0; i < 20 && !broken; i++) {
+		uint32_t function = (uint32_t)rng_below(&r, NIC_FUNCTIONS);
+		nic_function_limit(sim_nic(sim, 0), function,
+				   rng_below(&r, 2) ? 1ull << rng_below(&r, 34) : 0);
+		nic_function_weight(sim_nic(sim, 0), function,
+				    1 + (uint32_t)rng_below(&r, RLTP_WEIGHT_MAX));
+		sim_blackhole(sim, 0, 1 + (uint32_t)rng_below(&r, 5), rng_below(&r, 2));
+		fair_run(f, UINT64_MAX, rng_below(&r, 2 * MS_NS));
+		broken = invariants_broken(sim_nic(sim, 0));
+	}
+	fair_stop(f);
+	sim_heal(sim);
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+		nic_function_limit(sim_nic(sim, 0), i, 0);
+	fair_run(f, UINT64_MAX, 20 * S_NS);
+	if (!broken && !fair_ended(f))
+		broken = "not all that was posted has ended";
+	if (!broken && sim_counters(sim)->spins > 0)
+		broken = "a host asks for turns and does nothing with them";
+	if (broken)
+		printf("seed %llu: %s\nreplay: DXP_SEED=%llu build/test/test-sim-arbiter\n",
+		       (unsigned long long)seed, broken, (unsigned long long)seed);
+	fair_close(f);
+	return !broken;
+}
+
+static void arbiter__seeds(void **state)
+{
+	uint64_t first = seed(), last = getenv("DXP_SEED") ? first : 60;
+	int failed = 0;
+
+	for (uint64_t s = first; s <= last; s++)
+		failed += !seed_good(s);
+	assert_int_equal(failed, 0);
+}
+
 static void arbiter__replays(void **state)
 {
 	uint64_t hash[2];
@@ -417,6 +507,8 @@ int main(void)
 		cmocka_unit_test(arbiter__slower_than_silence),
 		cmocka_unit_test(arbiter__limits_change_in_flight),
 		cmocka_unit_test(arbiter__limited_and_lossy),
+		cmocka_unit_test(arbiter__limited_function_can_close),
+		cmocka_unit_test(arbiter__seeds),
 		cmocka_unit_test(arbiter__replays),
 	};
 

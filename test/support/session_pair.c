@@ -135,7 +135,7 @@ struct rltp_message *pair_post(struct session_pair *p, int end, uint8_t flow, ui
 
 size_t pair_send(struct session_pair *p, int end, struct link_datagram *out, size_t count)
 {
-	return rltp_session_send(p->ends[end].session, out, count, p->now_ns);
+	return rltp_session_send(p->ends[end].session, UINT32_MAX, out, count, p->now_ns);
 }
 
 struct wire_header pair_header(const struct link_datagram *d)

@@ -330,6 +330,54 @@ static void local__registers_of_the_node(void **state)
 	rig_end(&r);
 }
 
+/* Key 0 names what the target's device has room for (register mode): one behind the other, refused
+ * when it is full; its own registers send the same way. */
+static void local__receive_area(void **state)
+{
+	struct nic_options o = rig_options();
+	struct rig r;
+
+	o.node = NODE;
+	rig_make(&r, &o, 2);
+	memory_fill(&r, 0, 9);
+	for (uint32_t f = 0; f < 2; f++) {
+		const struct nic_area area = {
+			.vaddr = 0x10000, .bytes = 4096, .offset = 512, .key = r.key[f]};
+		assert_int_equal(nic_area_add(r.nic, f, &area), DXP_OK);
+	}
+	struct dxp_registers *g = &r.window[1]->registers, *from = &r.window[0]->registers;
+	g->recv_vaddr = 0x10000;
+	g->recv_bytes = 100;
+	dxp_store_release(&g->recv_go, 1);
+	const struct dxp_target to = rig_target(&r, 1, 0);
+	const struct dxp_entry own = rig_entry(&r, 0, 0, 60), area = {.bytes = 60};
+	const struct dxp_entry rest = rig_entry(&r, 0, 60, 40), there = {.bytes = 40};
+	assert_int_equal(dxp_post_put(r.window[0], 0, &to, &own, &area, 0, 0, 1), DXP_OK);
+	assert_int_equal(dxp_post_put(r.window[0], 0, &to, &own, &area, 0, 0, 2), DXP_OK);
+	assert_int_equal(dxp_post_put(r.window[0], 0, &to, &rest, &there, 0, 0, 3), DXP_OK);
+	rig_run(&r);
+	rig_sent(&r, 0, 1, DXP_OK);
+	rig_sent(&r, 0, 2, DXP_EBUSY);
+	rig_sent(&r, 0, 3, DXP_OK);
+	assert_memory_equal(r.memory[1] + 512, r.memory[0], 100);
+	assert_int_equal(g->recv_used, 100);
+	assert_int_equal(r.window[1]->total_bytes, 100);
+	assert_int_equal(rig_counters(&r, 1).receiver_busy, 1);
+
+	dxp_store_release(&g->recv_go, 2);
+	from->send_vaddr = 0x10000 + 100;
+	from->send_bytes = 33;
+	from->node = NODE;
+	from->queue = 1 << 8;
+	from->magic = to.magic;
+	dxp_store_release(&from->send_go, 1);
+	rig_run(&r);
+	assert_int_equal(dxp_load_acquire(&from->send_done), 1);
+	assert_int_equal(from->send_error, 0);
+	assert_memory_equal(r.memory[1] + 512, r.memory[0] + 512 + 100, 33);
+	rig_end(&r);
+}
+
 /* ---- what is refused ---- */
 
 struct refusal {
@@ -492,8 +540,11 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	const struct dxp_target here = rig_target(&r, 1, 0), far = {.node = 9, .magic = 1};
 	dxp_post_nap(r.window[0], 0, &here, "a", 1, 0, 1);
 	dxp_post_nap(r.window[0], 0, &far, "b", 1, 0, 2);
+	rig_turn(&r);
 	dxp_post_nap(r.window[0], 0, &here, "c", 1, 0, 3);
 	dxp_post_nap(r.window[0], 1, &here, "d", 1, 0, 4);
+	const struct dxp_entry own = rig_entry(&r, 0, 0, 64), other = rig_entry(&r, 1, 0, 64);
+	dxp_post_put(r.window[0], 0, &here, &own, &other, 0, 0, 5);
 	rig_turn(&r);
 	rig_turn(&r);
 	rig_sent(&r, 0, 1, DXP_OK);
@@ -501,10 +552,14 @@ static void local__completions_in_order_with_remote_ones(void **state)
 	struct dxp_nic_event e;
 	assert_false(dxp_sent_take(r.window[0], &e));
 	assert_int_equal(rig_received(&r, 1), 3);
+	/* What is done holds nobody's memory but the sender's. */
+	assert_int_equal(nic_region_deregister(r.nic, r.key[1]), DXP_OK);
+	assert_int_equal(nic_region_deregister(r.nic, r.key[0]), DXP_EBUSY);
 	nic_peer_lost(r.nic, 9, DXP_EPEERLOST);
 	rig_turn(&r);
 	rig_sent(&r, 0, 2, DXP_EPEERLOST);
 	rig_sent(&r, 0, 3, DXP_OK);
+	rig_sent(&r, 0, 5, DXP_OK);
 	rig_end(&r);
 }
 
@@ -551,6 +606,7 @@ int main(void)
 		cmocka_unit_test(local__overlap_touches_nothing_else),
 		cmocka_unit_test(local__atomics),
 		cmocka_unit_test(local__registers_of_the_node),
+		cmocka_unit_test(local__receive_area),
 		cmocka_unit_test(local__refusals),
 		cmocka_unit_test(local__stopped_target),
 		cmocka_unit_test(local__target_closed_in_flight),

@@ -160,6 +160,14 @@ static dxp_event await(const struct used *u, uint64_t total, uint64_t looks)
 	return start(u, "await", a, 4);
 }
 
+static uint32_t reg(struct dxp_xpu *x, uint32_t index)
+{
+	uint32_t r;
+
+	ok(dxp_reg_read(x, index, &r, 1));
+	return r;
+}
+
 /* What the kernel of `u` was told at the end of its PUT. */
 static int put_ends(const struct used *u, struct dxp_target to, struct dxp_entry from,
 		    struct dxp_entry there)
@@ -208,7 +216,6 @@ static void put__wrongly_addressed(void **state)
 {
 	struct dxp_target to = target_of(&two);
 	struct dxp_entry from = data_of(&one), there = data_of(&two);
-	uint32_t service_key;
 
 	to.magic ^= 1;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
@@ -216,11 +223,10 @@ static void put__wrongly_addressed(void **state)
 	there.key ^= 0x80000000;
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	/* The key of the same memory in another function's table. */
-	ok(dxp_reg_read(two.xpu, CFG_MEMORY_KEY, &service_key, 1));
-	there.key = service_key;
+	there.key = reg(two.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	there = data_of(&two);
-	ok(dxp_reg_read(one.xpu, CFG_MEMORY_KEY, &from.key, 1));
+	from.key = reg(one.xpu, CFG_MEMORY_KEY);
 	assert_int_equal(put_ends(&one, to, from, there), DXP_EACCESS);
 	from = data_of(&one);
 	there.offset = BOXES_MEMORY - 4095;
@@ -238,8 +244,14 @@ static void node__does_not_sleep_under_a_kernel(void **state)
 	const uint64_t looks = 100000000;
 	const struct dxp_argument a[] = {the_nic, out_of(&one), value(&looks, sizeof(looks))};
 
-	ok(end(&one, start(&one, "watch", a, 3)));
+	assert_int_equal(reg(one.xpu, CFG_KERNELS_ARMED), 0);
+	dxp_event event = start(&one, "watch", a, 3);
+	while (reg(one.xpu, CFG_KERNELS_ARMED) != 1)
+		assert_int_equal(dxp_event_done(w.fabric, event), 0);
+	ok(end(&one, event));
 	assert_int_equal(result(&one, 0), 0);
+	assert_int_equal(reg(one.xpu, CFG_KERNELS_ARMED), 0);
+	assert_int_equal(reg(one.xpu, CFG_KERNEL_NICS), 1);
 }
 
 static void wait__is_bounded(void **state)

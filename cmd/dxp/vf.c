@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp vf`: the functions of the NICs on this machine. */
+#include "cmd/dxp/vf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/options.h"
+#include "link/local.h"
+
+#define NICS_MAX  256
+#define ANSWER_NS (5 * S_NS)
+
+/* Those that somebody still runs, in a sentence. */
+static void others_name(const struct offer_place *places, uint32_t count)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char path[OFFER_PATH_BYTES];
+		int fd;
+		if (!offer_socket_path(places[i].folder, 0, path) ||
+		    local_connect(path, S_NS, &fd) != DXP_OK)
+			continue;
+		close(fd);
+		fprintf(stderr, "%s%s", some ? ", " : "dxp: there are: ", places[i].name);
+		some = true;
+	}
+	fputs(some ? "\n" : "dxp: no NIC offers functions here; start one with `dxp up`\n", stderr);
+}
+
+static struct offer_place *places_find(uint32_t *count)
+{
+	struct offer_place *places = calloc(NICS_MAX, sizeof(*places));
+
+	*count = places ? offer_places(places, NICS_MAX) : 0;
+	if (!places)
+		fail("out of memory");
+	return places;
+}
+
+/* What a user called a NIC: its node's name, or the path of its socket. */
+static bool nic_find(const char *given, struct offer_place *out, char path[OFFER_PATH_BYTES])
+{
+	uint32_t count, i = 0;
+
+	if (strchr(given, '/')) {
+		*out = (struct offer_place){.name = "-"};
+		if (snprintf(path, OFFER_PATH_BYTES, "%s", given) < OFFER_PATH_BYTES &&
+		    snprintf(out->folder, sizeof(out->folder), "%s", given) < OFFER_PATH_BYTES)
+			return true;
+		fail("the path is too long");
+		return false;
+	}
+	struct offer_place *places = places_find(&count);
+	while (i < count && strcmp(places[i].name, given) != 0)
+		i++;
+	bool found = i < count && offer_socket_path(places[i].folder, 0, path);
+	if (found) {
+		*out = places[i];
+	} else if (places) {
+		fail("no NIC named '%s' on this machine", given);
+		others_name(places, count);
+	}
+	free(places);
+	return found;
+}
+
+static bool connect_to(const char *name, const char *path, int *fd)
+{
+	int status = local_connect(path, ANSWER_NS, fd);
+
+	switch (status) {
+	case DXP_OK: return true;
+	case DXP_ENOENT: fail("the program of %s runs no more (%s)", name, path); break;
+	case DXP_EACCESS:
+		fail("%s belongs to another user; try as that user or as root", path);
+		break;
+	default: fail("cannot ask %s: %s", path, dxp_status_text(status));
+	}
+	return false;
+}
+
+static bool ask(int fd, const struct attach_request *request, struct attach_answer *answer)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	unsigned none = 0;
+	size_t length = attach_request_encode(request, bytes);
+
+	if (local_send(fd, bytes, length, NULL, 0) < 0 || local_wait(fd, ANSWER_NS) != DXP_OK) {
+		fail("the NIC's program does not answer; is it stopped?");
+		return false;
+	}
+	int got = local_receive(fd, bytes, sizeof(bytes), NULL, &none);
+	int status = got < 0 ? got : attach_answer_decode(bytes, (size_t)got, answer);
+	if (status == DXP_OK && answer->type == request->type)
+		return true;
+	if (got == DXP_ECLOSED)
+		fail("the NIC's program has ended");
+	else if (status == DXP_OK && answer->status == DXP_EBUSY)
+		fail("too many programs ask this NIC at once; try again");
+	else
+		fail("the NIC's program answers what cannot be understood; is it of another "
+		     "version?");
+	return false;
+}
+
+/* ---- what it is asked ---- */
+
+static int refused_say(const struct attach_request *r, int status)
+{
+	switch (status) {
+	case DXP_EACCESS: return fail("only its own user, or root, may manage this NIC");
+	case DXP_ENOENT: return fail("nobody has function %u", r->function);
+	case DXP_EUNSUPPORTED:
+		return fail("function %u belongs to the NIC's own program; end what uses it there",
+			    r->function);
+	case DXP_EINVAL:
+		return r->type == ATTACH_WEIGHT ? fail("a weight is 1 to 64")
+						: fail("the NIC does not take that value");
+	default: return fail("the NIC refuses: %s", dxp_status_text(status));
+	}
+}
+
+static int change(int fd, const struct attach_request *r, bool json)
+{
+	struct attach_answer a;
+
+	if (!ask(fd, r, &a))
+		return EXIT_FAILED;
+	if (a.status != DXP_OK)
+		return refused_say(r, a.status);
+	if (r->type != ATTACH_AREAS)
+		return EXIT_DONE;
+	if (json)
+		return json_print(vf_registers_json(&a));
+	vf_registers(&a);
+	return EXIT_DONE;
+}
+
+static bool rows_get(int fd, struct vf_nic *nic)
+{
+	struct attach_request r = {.type = ATTACH_LIST};
+	struct attach_answer a;
+
+	nic->row_count = 0;
+	while (nic->row_count < NIC_FUNCTIONS) {
+		r.function = (uint8_t)nic->row_count;
+		if (!ask(fd, &r, &a))
+			return false;
+		if (a.status != DXP_OK) {
+			refused_say(&r, a.status);
+			return false;
+		}
+		for (uint8_t i = 0; i < a.row_count && nic->row_count < NIC_FUNCTIONS; i++)
+			nic->rows[nic->row_count++] = a.rows[i];
+		nic->malformed = a.malformed;
+		if (a.row_count == 0)
+			break;
+	}
+	return true;
+}
+
+static bool listed; /* a NIC was, so the table has its head */
+
+/* One NIC into the list. `quiet`: one whose program is gone is left out. */
+static bool nic_list(const struct offer_place *place, const char *path, bool quiet, json_t *all)
+{
+	struct vf_nic *nic = calloc(1, sizeof(*nic));
+	int fd = -1;
+	bool gone = quiet && local_connect(path, ANSWER_NS, &fd) == DXP_ENOENT;
+
+	bool good = gone ||
+		    (nic && (fd >= 0 || connect_to(place->name, path, &fd)) && rows_get(fd, nic));
+	if (good && !gone) {
+		nic->place = *place;
+		if (!all && !listed)
+			vf_table_head();
+		listed = true;
+		if (all)
+			json_array_append_new(all, vf_json(nic));
+		else
+			vf_table(nic);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(nic);
+	return good;
+}
+
+static int list_all(json_t *all)
+{
+	uint32_t count;
+	struct offer_place *places = places_find(&count);
+	bool good = places != NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		char path[OFFER_PATH_BYTES];
+		if (offer_socket_path(places[i].folder, 0, path))
+			good &= nic_list(&places[i], path, true, all);
+	}
+	free(places);
+	if (good && !all && !listed)
+		return fail("no NIC offers functions here; start one with `dxp up`");
+	return good ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int list(const char *given, bool json)
+{
+	struct offer_place *place = calloc(1, sizeof(*place));
+	char path[OFFER_PATH_BYTES];
+	json_t *all = json ? json_array() : NULL;
+	int status = EXIT_FAILED;
+
+	if (!given)
+		status = list_all(all);
+	else if (place && nic_find(given, place, path))
+		status = nic_list(place, path, false, all) ? EXIT_DONE : EXIT_FAILED;
+	free(place);
+	if (!json)
+		return status;
+	if (status == EXIT_DONE)
+		return json_print(json_pack("{s:o}", "nics", all));
+	json_decref(all);
+	return status;
+}
+
+/* ---- the command line ---- */
+
+static const struct verb {
+	const char *name;
+	int arguments; /* with NIC and FUNCTION */
+	uint8_t type;
+	const char *value; /* what the last one is, or NULL */
+} verbs[] = {
+	{"weight", 3, ATTACH_WEIGHT, "a weight is 1 to 64"},
+	{"limit", 3, ATTACH_LIMIT, "a limit is bytes per second such as 100M, or `none`"},
+	{"reset", 2, ATTACH_RESET, NULL},
+	{"registers", 2, ATTACH_AREAS, NULL},
+};
+
+static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
+{
+	if (v->type == ATTACH_WEIGHT)
+		return number_parse(text, out);
+	if (strcmp(text, "none") == 0) {
+		*out = 0;
+		return true;
+	}
+	return bytes_parse(text, out);
+}
+
+static int verb_run(const struct verb *v, int count, char **arguments, bool json)
+{
+	struct attach_request r = {.type = v->type};
+	struct offer_place *place;
+	char path[OFFER_PATH_BYTES];
+	uint64_t function;
+	int fd, status = EXIT_FAILED;
+
+	if (count != v->arguments) {
+		fail("`dxp vf %s` takes a NIC, a function%s; see `dxp vf --help`", v->name,
+		     v->value ? " and a value" : "");
+		return EXIT_USAGE;
+	}
+	if (!number_parse(arguments[1], &function) || function >= NIC_FUNCTIONS) {
+		fail("a function is 0 to %d, not '%s'", NIC_FUNCTIONS - 1, arguments[1]);
+		return EXIT_USAGE;
+	}
+	if (v->value && !value_parse(v, arguments[2], &r.value)) {
+		fail("%s, not '%s'", v->value, arguments[2]);
+		return EXIT_USAGE;
+	}
+	r.function = (uint8_t)function;
+	place = calloc(1, sizeof(*place));
+	if (place && nic_find(arguments[0], place, path) && connect_to(place->name, path, &fd)) {
+		status = change(fd, &r, json);
+		close(fd);
+	}
+	free(place);
+	return status;
+}
+
+int command_vf(int argc, char **argv)
+{
+	bool json = false;
+	const struct option_row rows[] = {
+		{"json", NULL, "for machines, with all counters", OPTION_FLAG, &json, 0, 0},
+	};
+	const struct usage usage = {
+		"vf",
+		"[NIC] | weight NIC F W | limit NIC F RATE | reset NIC F | registers NIC F",
+		"Lists the functions of the NICs on this machine that offer them to processes, or "
+		"manages one:\n"
+		"  weight     its share of what the NIC moves, 1 (as at first) to 64\n"
+		"  limit      bytes per second at most, such as 100M, or `none`\n"
+		"  reset      takes it from its user, who reads DXP_ECLOSED; others may have it "
+		"then\n"
+		"  registers  its lookup table and registers, for devices in register mode\n"
+		"NIC is the name of a node, or the path of its socket. F is 0 to 7; 0 is the "
+		"physical function, which\nbelongs to the NIC's own program. Weight and limit stay "
+		"with F, whoever has it. REFUSED counts\nwhat others asked of the function in "
+		"vain, and its own descriptors that were wrong.",
+		rows,
+		ARRAY_COUNT(rows),
+		0,
+		4};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	for (size_t i = 0; first < argc && i < ARRAY_COUNT(verbs); i++)
+		if (strcmp(argv[first], verbs[i].name) == 0)
+			return verb_run(&verbs[i], argc - first - 1, argv + first + 1, json);
+	if (argc - first > 1) {
+		fail("there is no `dxp vf %s`; see `dxp vf --help`", argv[first]);
+		return EXIT_USAGE;
+	}
+	return list(first < argc ? argv[first] : NULL, json);
+}

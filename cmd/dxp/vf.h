@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp vf` in two files: vf.c asks the NICs of this machine, vf_show.c prints what they say. */
+#ifndef CMD_DXP_VF_H
+#define CMD_DXP_VF_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "node/offer_place.h"
+#include "wire/attach.h"
+
+/* One NIC and all its functions. */
+struct vf_nic {
+	struct offer_place place;
+	uint64_t malformed;
+	struct attach_row rows[NIC_FUNCTIONS];
+	unsigned row_count;
+};
+
+void vf_table_head(void);
+void vf_table(const struct vf_nic *nic);
+json_t *vf_json(const struct vf_nic *nic);
+
+void vf_registers(const struct attach_answer *areas);
+json_t *vf_registers_json(const struct attach_answer *areas);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "cmd/dxp/vf.h"
+
+static const char *const states[] = {[0] = "free",
+				     [DXP_FUNCTION_OPEN] = "open",
+				     [DXP_FUNCTION_STOPPED] = "stopped",
+				     [DXP_FUNCTION_CLOSED] = "closing"};
+
+/* Of what others asked of it, and of what it asked itself. */
+static uint64_t refused(const struct dxp_function_counters *c)
+{
+	return c->refused_magic + c->refused_key + c->refused_rights + c->refused_bounds +
+	       c->refused_other + c->descriptors_bad;
+}
+
+static const char *amount(uint64_t bytes, char text[16])
+{
+	static const char units[] = "KMGTPE";
+	double value = (double)bytes;
+	int unit = -1;
+
+	while (value >= 9999.5 && unit < 5) {
+		value /= 1024;
+		unit++;
+	}
+	if (unit < 0)
+		snprintf(text, 16, "%llu", (unsigned long long)bytes);
+	else
+		snprintf(text, 16, "%.0f%c", value, units[unit]);
+	return text;
+}
+
+void vf_table_head(void)
+{
+	printf("%-15s %2s %-7s %-15s %8s %6s %8s %9s %7s %7s %7s %s\n", "NIC", "VF", "STATE",
+	       "LABEL", "PID", "WEIGHT", "LIMIT/s", "DOORBELLS", "SENT", "RECV", "REFUSED",
+	       "ERROR");
+}
+
+static void row_print(const struct vf_nic *nic, const struct attach_row *r)
+{
+	char pid[16] = "-", limit[16] = "-", sent[16], received[16];
+
+	if (r->pid)
+		snprintf(pid, sizeof(pid), "%u", r->pid);
+	if (r->limit_bytes_per_s)
+		amount(r->limit_bytes_per_s, limit);
+	printf("%-15s %2u %-7s %-15s %8s %6u %8s %9llu %7s %7s %7llu %s%s\n", nic->place.name,
+	       r->function, states[r->state], r->label[0] ? r->label : "-", pid, r->weight, limit,
+	       (unsigned long long)r->counters.doorbells, amount(r->counters.sent_bytes, sent),
+	       amount(r->counters.received_bytes, received),
+	       (unsigned long long)refused(&r->counters),
+	       r->error ? dxp_status_name(-(int)r->error) : "-", r->armed ? " (armed)" : "");
+}
+
+void vf_table(const struct vf_nic *nic)
+{
+	for (unsigned i = 0; i < nic->row_count; i++)
+		row_print(nic, &nic->rows[i]);
+}
+
+static json_t *counters_json(const struct dxp_function_counters *c)
+{
+	json_t *out = json_object();
+
+#define COUNTER_JSON(name) json_object_set_new(out, #name, json_integer((json_int_t)c->name));
+	DXP_COUNTER_LIST(COUNTER_JSON)
+#undef COUNTER_JSON
+	return out;
+}
+
+static json_t *row_json(const struct attach_row *r)
+{
+	return json_pack("{s:i, s:s, s:s, s:i, s:i, s:I, s:b, s:s, s:i, s:I, s:o}", "function",
+			 r->function, "state", states[r->state], "label", r->label, "pid",
+			 (int)r->pid, "weight", r->weight, "limit_bytes_per_s",
+			 (json_int_t)r->limit_bytes_per_s, "armed", r->armed, "error",
+			 r->error ? dxp_status_name(-(int)r->error) : "", "regions",
+			 (int)r->regions, "mapped_bytes", (json_int_t)r->mapped_bytes, "counters",
+			 counters_json(&r->counters));
+}
+
+json_t *vf_json(const struct vf_nic *nic)
+{
+	json_t *rows = json_array();
+
+	for (unsigned i = 0; i < nic->row_count; i++)
+		json_array_append_new(rows, row_json(&nic->rows[i]));
+	return json_pack("{s:s, s:s, s:I, s:o}", "name", nic->place.name, "folder",
+			 nic->place.folder, "malformed", (json_int_t)nic->malformed, "functions",
+			 rows);
+}
+
+/* ---- register mode ---- */
+
+static const char *error_name(uint32_t error)
+{
+	return error ? dxp_status_name(-(int)(error & 0x7f)) : "none";
+}
+
+void vf_registers(const struct attach_answer *a)
+{
+	const struct dxp_registers *r = &a->registers;
+
+	printf("%-18s %-18s %-18s %s\n", "VADDR", "BYTES", "OFFSET", "KEY");
+	for (unsigned i = 0; i < a->area_count; i++)
+		printf("0x%016llx 0x%016llx 0x%016llx 0x%08x\n",
+		       (unsigned long long)a->areas[i].vaddr, (unsigned long long)a->areas[i].bytes,
+		       (unsigned long long)a->areas[i].offset, a->areas[i].key);
+	if (a->area_count == 0)
+		puts("(empty: dxp_lookup_add() fills it)");
+	printf("\nsend  vaddr 0x%llx  bytes %u  node %u  ip %u.%u.%u.%u  port %u  queue %u.%u  qp "
+	       "%u\n",
+	       (unsigned long long)r->send_vaddr, r->send_bytes, r->node, r->ip >> 24,
+	       r->ip >> 16 & 255, r->ip >> 8 & 255, r->ip & 255, r->port, r->queue >> 8,
+	       r->queue & 255, r->qp);
+	printf("      go %u  done %u%s  error %s\n", r->send_go, r->send_done,
+	       r->send_go == r->send_done ? "" : " (under way)", error_name(r->send_error));
+	printf("recv  vaddr 0x%llx  bytes %u  go %u  done %u  used %u  error %s\n",
+	       (unsigned long long)r->recv_vaddr, r->recv_bytes, r->recv_go, r->recv_done,
+	       r->recv_used, error_name(r->recv_error));
+	printf("total %llu bytes placed here by others\n", (unsigned long long)a->total_bytes);
+}
+
+json_t *vf_registers_json(const struct attach_answer *a)
+{
+	const struct dxp_registers *r = &a->registers;
+	json_t *areas = json_array();
+
+	for (unsigned i = 0; i < a->area_count; i++)
+		json_array_append_new(areas, json_pack("{s:I, s:I, s:I, s:I}", "vaddr",
+						       (json_int_t)a->areas[i].vaddr, "bytes",
+						       (json_int_t)a->areas[i].bytes, "offset",
+						       (json_int_t)a->areas[i].offset, "key",
+						       (json_int_t)a->areas[i].key));
+	json_t *send = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "vaddr",
+				 (json_int_t)r->send_vaddr, "bytes", (json_int_t)r->send_bytes,
+				 "node", (json_int_t)r->node, "ip", (json_int_t)r->ip, "port",
+				 (json_int_t)r->port, "queue", (json_int_t)r->queue, "qp",
+				 (json_int_t)r->qp, "go", (json_int_t)r->send_go, "done",
+				 (json_int_t)r->send_done, "error", error_name(r->send_error));
+	json_t *receive =
+		json_pack("{s:I, s:I, s:I, s:I, s:I, s:s}", "vaddr", (json_int_t)r->recv_vaddr,
+			  "bytes", (json_int_t)r->recv_bytes, "go", (json_int_t)r->recv_go, "done",
+			  (json_int_t)r->recv_done, "used", (json_int_t)r->recv_used, "error",
+			  error_name(r->recv_error));
+	return json_pack("{s:o, s:o, s:o, s:I}", "areas", areas, "send", send, "receive", receive,
+			 "total_bytes", (json_int_t)a->total_bytes);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process with one function of a NIC, for functions.sh:
+ *
+ *   function-user sink NIC LABEL          offers 1 MiB of memory to whoever asks
+ *   function-user stream NIC LABEL PEER   PUTs into the memory of that function without end
+ *
+ * Says "ready", or "streaming" when 100 PUTs have arrived. Ends with 3 and the name of the reason
+ * when its function is taken away. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/function.h>
+
+#define MEMORY    (1u << 20)
+#define PIECE     (64u << 10)
+#define PIECES    (MEMORY / PIECE)
+#define WAIT_NS   5000000000ull
+#define UNDER_WAY 100
+
+struct hello {
+	struct dxp_target target; /* of who sends it */
+	uint32_t key;
+};
+
+static struct dxp_function *function;
+static struct dxp_window *window;
+
+static void give_up(const char *what, int status)
+{
+	printf("%s: %s\n", what, dxp_status_name(status));
+	if (status != DXP_ECLOSED)
+		fprintf(stderr, "%s\n", dxp_function_error());
+	exit(3);
+}
+
+static void check(const char *what, int status)
+{
+	if (status != DXP_OK)
+		give_up(what, status);
+}
+
+static void hello_send(const struct dxp_target *to, uint32_t key)
+{
+	struct hello own = {.key = key};
+	struct dxp_nic_event event;
+
+	check("target", dxp_function_target(function, 0, &own.target));
+	check("post", dxp_post_nap(window, 0, to, &own, sizeof(own), 0, 0));
+	dxp_function_kick(function);
+	while (!dxp_sent_take(window, &event))
+		check("wait", dxp_function_wait(function, WAIT_NS));
+	check("hello", event.status);
+}
+
+static struct hello hello_take(uint64_t timeout_ns)
+{
+	struct hello other = {0};
+
+	while (!dxp_received_peek(window))
+		check("wait", dxp_function_wait(function, timeout_ns));
+	const struct dxp_nic_event *event = dxp_received_peek(window);
+	if (event->bytes == sizeof(other))
+		memcpy(&other, dxp_received_data(window, event), sizeof(other));
+	dxp_received_release(window);
+	return other;
+}
+
+static void sink_run(const struct dxp_memory *memory)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		struct hello other = hello_take(UINT64_MAX);
+		struct dxp_nic_event event;
+		struct hello own = {.key = memory->key};
+		/* Who asked may be dead by now: his loss. */
+		if (dxp_post_nap(window, 0, &other.target, &own, sizeof(own), 0, 0) == DXP_OK)
+			dxp_function_kick(function);
+		while (dxp_sent_take(window, &event))
+			;
+	}
+}
+
+static void stream_run(const struct dxp_memory *memory, const char *peer)
+{
+	struct dxp_target to;
+	struct dxp_nic_event event;
+	uint64_t ended = 0;
+
+	check("find", dxp_function_find(function, peer, 0, &to));
+	hello_send(&to, memory->key);
+	struct dxp_entry at = {.bytes = PIECE, .key = hello_take(WAIT_NS).key};
+	struct dxp_entry from = {.bytes = PIECE, .key = memory->key};
+	for (uint64_t posted = 0;;) {
+		at.offset = from.offset = posted % PIECES * PIECE;
+		int status = posted - ended < PIECES
+				     ? dxp_post_put(window, 0, &to, &from, &at, 0, 0, posted)
+				     : DXP_EAGAIN;
+		posted += status == DXP_OK;
+		if (status != DXP_OK && status != DXP_EAGAIN)
+			give_up("post", status);
+		if (status == DXP_EAGAIN) {
+			dxp_function_kick(function);
+			check("wait", dxp_function_wait(function, WAIT_NS));
+		}
+		while (dxp_sent_take(window, &event)) {
+			check("put", event.status);
+			if (++ended == UNDER_WAY) {
+				puts("streaming");
+				fflush(stdout);
+			}
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct dxp_function_options options = {.nic = argc > 2 ? argv[2] : NULL,
+						     .label = argc > 3 ? argv[3] : NULL};
+	struct dxp_memory memory;
+
+	if (argc < 4 || (strcmp(argv[1], "stream") == 0) != (argc == 5)) {
+		fprintf(stderr, "usage: function-user sink NIC LABEL | stream NIC LABEL PEER\n");
+		return 2;
+	}
+	check("attach", dxp_function_attach(&options, &function));
+	window = dxp_function_window(function);
+	check("memory", dxp_memory_create(function, MEMORY, DXP_REMOTE_WRITE, &memory));
+	if (argc == 5)
+		stream_run(&memory, argv[4]);
+	sink_run(&memory);
+}

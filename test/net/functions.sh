@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The functions of a NIC that dxpd runs, used by processes that share nothing but it: listed,
+# limited, reset while in use, and what becomes of them when their process is killed.
+#
+#   dxpd box1: xpu1 --- its NIC --- function-user sink       vf1
+#                           +------ function-user stream     vf2, vf3 ... limited, reset, killed
+#   dxp vf -----------------+
+# shellcheck disable=SC2016 # the sentences quote commands with backticks
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+user=$(cd "$DXP_BIN/../test" && pwd)/function-user
+[ -x "$user" ] || { echo "skipped: $user is not built"; exit 77; }
+export LD_LIBRARY_PATH=$DXP_BIN/../lib
+
+# Also when a test ends early.
+users=()
+end_ours() {
+	local status=$?
+	for process in "${users[@]}"; do
+		kill -9 "$process" 2>/dev/null || true
+	done
+	set +e # or the next line would be the last
+	(exit $status)
+	clean_up
+}
+trap end_ours EXIT
+
+# field NIC FUNCTION NAME: what `dxp vf --json` says of a function.
+field() {
+	dxp vf "$1" --json | tr -d ' \n' | sed "s/.*{\"function\":$2,\([^{]*{[^}]*}\).*/\1/
+		s/.*\"$3\":\"\{0,1\}\([^,\"}]*\).*/\1/"
+}
+
+# start WORD ARGUMENT...: a user of its own, once it has said so.
+start() {
+	local word=$1
+	shift
+	"$user" "$@" >"$scratch/user" 2>&1 &
+	last=$!
+	users+=("$last")
+	for _ in $(seq 100); do
+		! grep -q "^$word" "$scratch/user" || return 0
+		sleep 0.05
+	done
+	die "'$*' did not say '$word' but: $(cat "$scratch/user")"
+}
+
+# free_again NIC FUNCTION
+free_again() {
+	for _ in $(seq 100); do
+		[ "$(field "$1" "$2" state)" != free ] || return 0
+		sleep 0.02
+	done
+	die "function $2 is $(field "$1" "$2" state)"
+}
+
+# mapped: memory of other processes that the box has mapped.
+mapped() {
+	grep -c /memfd: "/proc/$box/maps" || true
+}
+
+# moved FUNCTION: bytes that it sends in half a second.
+moved() {
+	local before
+	before=$(field xpu1 "$1" sent_bytes)
+	sleep 0.5
+	echo $(($(field xpu1 "$1" sent_bytes) - before))
+}
+
+say "== wrong use"
+refuse 1 'no NIC offers functions here' dxp vf
+refuse 1 "no NIC named 'xpu1'" dxp vf xpu1
+refuse 1 'start one with' dxp vf xpu1
+refuse 2 '--functions is 0 to 7' dxpd --manager 127.0.0.1 --key x --functions 8
+refuse 2 "beginning with '/'" dxpd --manager 127.0.0.1 --key x --run here
+dxp up >/dev/null
+box=$(process_of box1)
+refuse 1 'there are: xpu1, xpu2' dxp vf nobody
+refuse 2 'there is no `dxp vf frob`' dxp vf frob xpu1
+refuse 2 'takes a NIC, a function and a value' dxp vf weight xpu1 1
+refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8
+refuse 2 "not 'fast'" dxp vf limit xpu1 1 fast
+refuse 1 'a weight is 1 to 64' dxp vf weight xpu1 1 65
+refuse 1 'nobody has function 1' dxp vf reset xpu1 1
+refuse 1 "belongs to the NIC's own program" dxp vf reset xpu1 0
+refuse 1 'runs no more' dxp vf "$scratch/nothing/there"
+
+say "== a list of all"
+dxp vf >"$scratch/list"
+[ "$(grep -c ' free ' "$scratch/list")" -eq 14 ] || die "not 14 free: $(cat "$scratch/list")"
+[ "$(stat -c %a "$DXP_RUN/xpu1.nic" "$DXP_RUN/xpu1.nic/nic" | tr '\n' ' ')" = '700 600 ' ] ||
+	die "others may enter: $(ls -lR "$DXP_RUN")"
+nothing=$(mapped)
+
+say "== two processes stream into the memory of a third"
+start ready sink xpu1 sink
+sink=$last
+start streaming stream xpu1 left sink
+left=$last
+start streaming stream xpu1 right sink
+right=$last
+[ "$(field xpu1 2 label)" = left ] || die "$(dxp vf xpu1)"
+[ "$(field xpu1 3 pid)" = "$right" ] || die "$(dxp vf xpu1)"
+[ "$(field xpu1 1 mapped_bytes)" = 1048576 ] || die "$(dxp vf xpu1 --json)"
+dxp vf registers xpu1 1 | grep -q '^total [1-9]' || die "nothing placed"
+[ "$(moved 2)" -gt 0 ] && [ "$(moved 3)" -gt 0 ] || die "nothing moves"
+
+say "== one is limited"
+dxp vf limit xpu1 3 8M
+moved 3 >/dev/null # what it had saved up
+slow=$(moved 3)
+[ "$slow" -ge 2000000 ] && [ "$slow" -le 6000000 ] || die "8 MiB/s: $slow bytes in 0.5 s"
+dxp vf limit xpu1 3 none
+fast=$(moved 3)
+[ "$fast" -gt $((4 * slow)) ] || die "without a limit: $fast bytes in 0.5 s"
+
+say "== one is reset while in use"
+dxp vf reset xpu1 3
+status=0
+wait "$right" || status=$?
+[ $status -eq 3 ] || die "its user ended with $status"
+expect DXP_ECLOSED "$scratch/user"
+free_again xpu1 3
+[ "$(moved 2)" -gt 0 ] || die "the other one stands still"
+
+say "== others are killed in the middle of their transfers"
+for _ in 1 2 3 4 5; do
+	start streaming stream xpu1 victim sink
+	[ "$(field xpu1 3 label)" = victim ] || die "$(dxp vf xpu1)"
+	kill -9 "$last"
+	wait "$last" 2>/dev/null || true
+	free_again xpu1 3
+done
+[ "$(moved 2)" -gt 0 ] || die "the other one stands still"
+runs "$sink" || die "the sink is gone"
+kill -9 "$left" "$sink"
+wait "$left" "$sink" 2>/dev/null || true
+free_again xpu1 1
+free_again xpu1 2
+[ "$(mapped)" -eq "$nothing" ] || die "$(mapped) mappings stay, $nothing before"
+runs "$box" || die "the box is gone"
+
+say "== a killed box leaves sockets that its successor replaces"
+dxp down >/dev/null
+[ -z "$(ls "$DXP_RUN")" ] || die "sockets stay: $(ls -R "$DXP_RUN")"
+dxp up >/dev/null
+box=$(process_of box1)
+kill -9 "$box"
+while runs "$box"; do
+	sleep 0.02
+done
+refuse 1 'runs no more' dxp vf xpu1
+dxp down >/dev/null 2>&1 || true
+dxp up >/dev/null
+[ "$(field xpu1 1 state)" = free ] || die "$(dxp vf xpu1)"
+say ok

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# For scripts about functions of NICs: after lib_fabric.sh. Sockets are in a folder of the script's
+# own.
+#
+#   DXP_RUN     that folder
+#   server      starts the example's server: ARGUMENTS...; its output goes to $server_log, its
+#               process id to $server_pid, its address to $server_at
+export DXP_RUN=$scratch/run
+mkdir -m 700 "$DXP_RUN"
+unset DXP_NIC
+servers=()
+
+for program in nic_server nic_client; do
+	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
+done
+
+# until SECONDS COMMAND...: repeats it until it succeeds.
+until_ok() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+server() {
+	server_log=$scratch/server${#servers[@]}
+	nic_server "$@" >"$server_log" 2>&1 &
+	server_pid=$!
+	servers+=("$server_pid")
+	until_ok 10 grep -q 'server: at' "$server_log" || die "no server: $(cat "$server_log")"
+	server_at=$(sed -n 's/server: at //p' "$server_log")
+}
+
+# server_done: it ends by itself, and well.
+server_done() {
+	wait "$server_pid" || die "the server ended with $?: $(cat "$server_log")"
+}
+
+servers_stop() {
+	local pid
+	for pid in "${servers[@]}"; do
+		kill "$pid" 2>/dev/null || true
+	done
+}
+trap 'status=$?; servers_stop; (exit $status); clean_up' EXIT

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sockets by which a node offers its functions, with good and bad processes behind them. The
+ * node runs in a thread, and sleeps whenever it can. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/rng.h"
+#include "base/util.h"
+#include "link/local.h"
+#include "link/udp.h"
+#include "node/node.h"
+#include "node/offer_place.h"
+#include "wire/attach.h"
+
+#define WAIT_NS (5 * S_NS)
+#define MEMORY  (1u << 20)
+#define PIECE   (64u << 10)
+#define KILLS   12
+
+struct rig {
+	char folder[64];
+	struct node *node, *nodes[1];
+	struct node_loop loop;
+	volatile int stop;
+	pthread_t thread;
+};
+
+static void *loop_main(void *context)
+{
+	node_loop_run(context);
+	return NULL;
+}
+
+static int rig_open(void **state)
+{
+	struct node_options options = {.name = "offers-test", .static_id = 1};
+	struct rig *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	strcpy(r->folder, "/tmp/dxp-offers-XXXXXX");
+	assert_non_null(mkdtemp(r->folder));
+	setenv("DXP_RUN", r->folder, 1);
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	assert_int_equal(node_open(&options, &r->node), DXP_OK);
+	assert_int_equal(node_offer(r->node, 7, NULL), DXP_OK);
+	assert_int_equal(node_offer(r->node, 7, NULL), DXP_EEXIST);
+	r->nodes[0] = r->node;
+	r->loop = (struct node_loop){
+		.nodes = r->nodes, .count = 1, .spin_ns = UINT32_MAX, .stop = &r->stop};
+	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
+	/* In its loop, with all that it opens there. */
+	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
+		sched_yield();
+	*state = r;
+	return 0;
+}
+
+static int rig_close(void **state)
+{
+	struct rig *r = *state;
+
+	r->stop = 1;
+	node_wake(r->node);
+	pthread_join(r->thread, NULL);
+	node_close(r->node);
+	assert_int_equal(rmdir(r->folder), 0); /* sockets and their folder are gone */
+	free(r);
+	return 0;
+}
+
+/* ---- a process that attaches ---- */
+
+struct user {
+	int socket, fds[3];
+	struct dxp_window *w;
+	struct attach_answer answer;
+};
+
+static bool user_connect(const struct rig *r, uint32_t function, struct user *u)
+{
+	char folder[128], path[OFFER_PATH_BYTES];
+
+	memset(u, 0, sizeof(*u));
+	snprintf(folder, sizeof(folder), "%s/offers-test.nic", r->folder);
+	return offer_socket_path(folder, function, path) &&
+	       local_connect(path, WAIT_NS, &u->socket) == DXP_OK;
+}
+
+/* The answer's status; DXP_ETIMEDOUT or DXP_ECLOSED when there is none. */
+static int answer_take(struct user *u)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	unsigned count = 3;
+
+	if (local_wait(u->socket, WAIT_NS) != DXP_OK)
+		return DXP_ETIMEDOUT;
+	int got = local_receive(u->socket, bytes, sizeof(bytes), u->fds, &count);
+	if (got < 0)
+		return got;
+	int status = attach_answer_decode(bytes, (size_t)got, &u->answer);
+	return status == DXP_OK ? u->answer.status : DXP_EIO;
+}
+
+static int ask(struct user *u, const struct attach_request *request, int fd)
+{
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	size_t length = attach_request_encode(request, bytes);
+
+	if (local_send(u->socket, bytes, length, &fd, fd >= 0) < 0)
+		return DXP_ECLOSED;
+	return answer_take(u);
+}
+
+static int user_open(struct user *u, uint8_t function, const char *label)
+{
+	struct attach_request request = {.type = ATTACH_OPEN, .function = function};
+
+	strcpy(request.label, label);
+	int status = ask(u, &request, -1);
+	if (status == DXP_OK)
+		u->w = mmap(NULL, sizeof(*u->w), PROT_READ | PROT_WRITE, MAP_SHARED, u->fds[0], 0);
+	return status;
+}
+
+static bool attach(const struct rig *r, const char *label, struct user *u)
+{
+	return user_connect(r, 0, u) && user_open(u, 0, label) == DXP_OK;
+}
+
+static void user_close(struct user *u)
+{
+	close(u->socket);
+	if (!u->w)
+		return;
+	munmap(u->w, sizeof(*u->w));
+	for (int i = 0; i < 3; i++)
+		close(u->fds[i]);
+}
+
+static uint32_t user_register(struct user *u, const struct local_memory *m)
+{
+	const struct attach_request request = {
+		.type = ATTACH_REGISTER, .bytes = m->bytes, .rights = NIC_REMOTE_WRITE};
+
+	return ask(u, &request, m->fd) == DXP_OK ? u->answer.key : 0;
+}
+
+static void kick(const struct user *u)
+{
+	const uint64_t one = 1;
+
+	dxp_fence();
+	if (dxp_load_acquire(&u->w->need_wakeup) && write(u->fds[1], &one, sizeof(one)) < 0)
+		abort();
+}
+
+/* Sleeps until there is a completion. */
+static bool sent_wait(struct user *u, struct dxp_nic_event *event)
+{
+	static uint32_t sleeps;
+	struct pollfd p = {.fd = u->fds[2], .events = POLLIN};
+	char drop[256];
+
+	for (int again = 0; again < 5; again++) {
+		__atomic_store_n(&u->w->user_waits, ++sleeps, __ATOMIC_RELAXED);
+		dxp_fence();
+		if (dxp_sent_take(u->w, event) || (poll(&p, 1, 3000), dxp_sent_take(u->w, event))) {
+			__atomic_store_n(&u->w->user_waits, 0, __ATOMIC_RELAXED);
+			if (read(u->fds[2], drop, sizeof(drop)) < 0)
+				drop[0] = 0;
+			return true;
+		}
+		if (read(u->fds[2], drop, sizeof(drop)) < 0)
+			return false; /* nobody woke us */
+	}
+	return false;
+}
+
+static struct attach_row row_of(const struct rig *r, uint8_t function)
+{
+	const struct attach_request list = {.type = ATTACH_LIST, .function = function};
+	struct user u;
+
+	assert_true(user_connect(r, 0, &u));
+	assert_int_equal(ask(&u, &list, -1), DXP_OK);
+	close(u.socket);
+	return u.answer.rows[0];
+}
+
+/* A function is free again before long after its user has gone. */
+static bool freed(const struct rig *r, uint8_t function)
+{
+	const struct timespec pause = {.tv_nsec = MS_NS};
+
+	for (int i = 0; i < 3000; i++) {
+		struct attach_row row = row_of(r, function);
+		if (row.state == 0 && row.regions == 0 && row.mapped_bytes == 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* Memory of processes mapped by this one, engine and test alike. */
+static unsigned mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	unsigned count = 0;
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, "/memfd:") != NULL;
+	fclose(maps);
+	return count;
+}
+
+static unsigned descriptors(void)
+{
+	unsigned count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* The node closes its end of a connection when it comes to it. */
+static bool all_back(unsigned maps, unsigned fds)
+{
+	const struct timespec pause = {.tv_nsec = MS_NS};
+
+	for (int i = 0; i < 3000; i++) {
+		if (mappings() <= maps && descriptors() <= fds)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* ---- tests ---- */
+
+static void offers__a_function_by_socket(void **state)
+{
+	struct rig *r = *state;
+	unsigned before = mappings(), open_before = descriptors();
+	struct user a, b;
+	struct dxp_nic_event event;
+	struct attach_request find = {.type = ATTACH_FIND, .label = "b", .qp = 1};
+
+	assert_true(attach(r, "a", &a));
+	assert_true(user_connect(r, 5, &b));
+	assert_int_equal(user_open(&b, 0, "b"), DXP_OK);
+	assert_int_equal(b.w->function, 5);
+	assert_int_equal(row_of(r, 1).pid, getpid());
+	assert_int_equal(ask(&a, &find, -1), DXP_OK);
+	struct dxp_target to = a.answer.target;
+	/* The node sleeps: it is kicked, and it wakes us. */
+	for (uint64_t i = 1; i <= 200; i++) {
+		assert_int_equal(dxp_post_nap(a.w, 0, &to, "hello", 5, i, i), DXP_OK);
+		kick(&a);
+		assert_true(sent_wait(&a, &event));
+		assert_int_equal(event.context, i);
+		assert_int_equal(event.status, DXP_OK);
+		assert_non_null(dxp_received_peek(b.w));
+		assert_int_equal(dxp_received_peek(b.w)->imm, i);
+		dxp_received_release(b.w);
+	}
+	user_close(&a);
+	user_close(&b);
+	assert_true(freed(r, 1) && freed(r, 5));
+	assert_true(all_back(before, open_before));
+}
+
+static void offers__answers_what_is_malformed(void **state)
+{
+	struct rig *r = *state;
+	const struct attach_request list = {.type = ATTACH_LIST};
+	unsigned before = mappings(), open_before = descriptors();
+	struct rng random = {7};
+	uint8_t bytes[ATTACH_BYTES_MAX + 1];
+	struct user u;
+
+	assert_true(user_connect(r, 0, &u));
+	for (uint32_t i = 0; i < 200; i++) {
+		size_t length = 1 + rng_below(&random, sizeof(bytes));
+		const int fds[4] = {0, 1, 2, 0};
+		for (size_t k = 0; k < length; k++)
+			bytes[k] = (uint8_t)rng_next(&random);
+		assert_int_equal(local_send(u.socket, bytes, length, fds, i % 5), (int)length);
+		assert_int_equal(answer_take(&u), DXP_EMALFORMED);
+		assert_int_equal(u.answer.type, 0);
+	}
+	size_t length = attach_request_encode(&list, bytes);
+	bytes[4] = 77;
+	assert_int_equal(local_send(u.socket, bytes, length, NULL, 0), (int)length);
+	assert_int_equal(answer_take(&u), DXP_EUNSUPPORTED);
+	assert_int_equal(ask(&u, &list, -1), DXP_OK);
+	assert_int_equal(u.answer.malformed, 201);
+	user_close(&u);
+	assert_true(freed(r, 1));
+	assert_true(all_back(before, open_before));
+}
+
+/* Whoever holds all the connections that he may holds up nobody else. */
+static void offers__one_socket_does_not_crowd_out_another(void **state)
+{
+	struct rig *r = *state;
+	const struct attach_request list = {.type = ATTACH_LIST};
+	struct user crowd[OFFER_CLIENTS_ONE + 3], other;
+
+	for (int i = 0; i < OFFER_CLIENTS_ONE + 3; i++) {
+		assert_true(user_connect(r, 2, &crowd[i]));
+		if (i < OFFER_CLIENTS_ONE) {
+			assert_int_equal(ask(&crowd[i], &list, -1), DXP_EACCESS);
+			continue;
+		}
+		assert_int_equal(answer_take(&crowd[i]), DXP_EBUSY);
+		assert_int_equal(answer_take(&crowd[i]), DXP_ECLOSED);
+	}
+	assert_true(attach(r, "", &other));
+	user_close(&other);
+	for (int i = 0; i < OFFER_CLIENTS_ONE + 3; i++)
+		user_close(&crowd[i]);
+	assert_true(user_connect(r, 2, &other));
+	assert_int_equal(user_open(&other, 0, ""), DXP_OK);
+	user_close(&other);
+	assert_true(freed(r, 1) && freed(r, 2));
+}
+
+/* Somebody who asks and never listens is dropped; nobody waits for him. */
+static void offers__drops_who_does_not_listen(void **state)
+{
+	struct rig *r = *state;
+	const struct attach_request list = {.type = ATTACH_LIST};
+	uint8_t bytes[ATTACH_BYTES_MAX];
+	size_t length = attach_request_encode(&list, bytes);
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	struct user deaf, other;
+	int status = DXP_OK;
+
+	assert_true(user_connect(r, 0, &deaf));
+	while (status != DXP_ECLOSED && link_now_ns() < end_ns)
+		status = local_send(deaf.socket, bytes, length, NULL, 0);
+	assert_int_equal(status, DXP_ECLOSED);
+	assert_true(attach(r, "", &other));
+	user_close(&other);
+	user_close(&deaf);
+	assert_true(freed(r, 1));
+}
+
+/* The victim: streams PUTs into "sink" until it is killed. Says so once it is well under way. */
+static void victim_run(const struct rig *r, uint32_t sink_key, int tell)
+{
+	struct attach_request find = {.type = ATTACH_FIND, .label = "sink"};
+	struct local_memory m;
+	struct dxp_nic_event event;
+	struct user u;
+
+	if (!attach(r, "victim", &u) || local_memory_create("victim", MEMORY, &m) != DXP_OK ||
+	    ask(&u, &find, -1) != DXP_OK)
+		_exit(1);
+	struct dxp_target to = u.answer.target;
+	struct dxp_entry from = {.bytes = PIECE, .key = user_register(&u, &m)};
+	struct dxp_entry at = {.bytes = PIECE, .key = sink_key};
+	for (uint64_t i = 0;; i++) {
+		at.offset = from.offset = i % (MEMORY / PIECE) * PIECE;
+		while (dxp_post_put(u.w, 0, &to, &from, &at, 0, 0, i) == DXP_EAGAIN)
+			kick(&u);
+		kick(&u);
+		while (dxp_sent_take(u.w, &event))
+			if (event.status != DXP_OK)
+				_exit(2);
+		if (i == 100 && write(tell, "x", 1) != 1)
+			_exit(3);
+	}
+}
+
+static pid_t victim_start(struct rig *r, uint32_t sink_key)
+{
+	int pipes[2];
+	char x;
+
+	assert_int_equal(pipe(pipes), 0);
+	pid_t child = fork();
+	if (child == 0)
+		victim_run(r, sink_key, pipes[1]);
+	close(pipes[1]);
+	assert_int_equal(read(pipes[0], &x, 1), 1); /* it is in the middle of it */
+	close(pipes[0]);
+	return child;
+}
+
+/* Killed in the middle of a stream, again and again: the others go on, nothing stays mapped, and
+ * the function is free. */
+static void offers__a_killed_process_hurts_nobody(void **state)
+{
+	struct rig *r = *state;
+	unsigned before = mappings(), open_before = descriptors();
+	struct user sink, other;
+	struct attach_request find = {.type = ATTACH_FIND, .label = "sink", .qp = 1};
+	struct local_memory m;
+	struct dxp_nic_event event;
+	int status;
+
+	assert_true(attach(r, "sink", &sink) && attach(r, "other", &other));
+	assert_int_equal(local_memory_create("sink", MEMORY, &m), DXP_OK);
+	uint32_t key = user_register(&sink, &m);
+	assert_int_not_equal(key, 0);
+	assert_int_equal(ask(&other, &find, -1), DXP_OK);
+	struct dxp_target to = other.answer.target;
+	for (uint64_t i = 0; i < KILLS; i++) {
+		pid_t victim = victim_start(r, key);
+		assert_int_equal(row_of(r, 3).pid, victim);
+		assert_int_equal(row_of(r, 3).regions, 1);
+		assert_int_equal(kill(victim, SIGKILL), 0);
+		assert_int_equal(waitpid(victim, &status, 0), victim);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(dxp_post_nap(other.w, 0, &to, NULL, 0, i, i), DXP_OK);
+		kick(&other);
+		assert_true(sent_wait(&other, &event));
+		assert_int_equal(event.status, DXP_OK);
+		assert_int_equal(event.context, i);
+		assert_true(freed(r, 3));
+	}
+	assert_int_equal(dxp_error(sink.w), DXP_OK);
+	user_close(&sink);
+	user_close(&other);
+	assert_true(freed(r, 1) && freed(r, 2));
+	local_memory_free(&m);
+	assert_true(all_back(before, open_before));
+}
+
+/* A node with attached functions that nobody uses sleeps. */
+static void offers__idle_costs_nothing(void **state)
+{
+	struct rig *r = *state;
+	const struct timespec while_idle = {.tv_nsec = 400 * MS_NS};
+	struct timespec begin, end;
+	struct user u[3];
+	clockid_t clock;
+
+	for (int i = 0; i < 3; i++)
+		assert_true(attach(r, "", &u[i]));
+	nanosleep(&(struct timespec){.tv_nsec = 20 * MS_NS}, NULL);
+	assert_int_equal(pthread_getcpuclockid(r->thread, &clock), 0);
+	clock_gettime(clock, &begin);
+	nanosleep(&while_idle, NULL);
+	clock_gettime(clock, &end);
+	uint64_t used_ns = (uint64_t)(end.tv_sec - begin.tv_sec) * S_NS + (uint64_t)end.tv_nsec -
+			   (uint64_t)begin.tv_nsec;
+	print_message("%.2f %% of a core\n", 100.0 * (double)used_ns / (400.0 * MS_NS));
+	assert_true(used_ns < 4 * MS_NS);
+	for (int i = 0; i < 3; i++)
+		user_close(&u[i]);
+	assert_true(freed(r, 1) && freed(r, 2) && freed(r, 3));
+}
+
+static void node_offer__says_where_it_cannot(void **state)
+{
+	struct node_options options = {.name = "offers-test", .static_id = 2};
+	struct rig *r = *state;
+	struct node *other;
+
+	wire_address_parse("127.0.0.1", 0, &options.bind);
+	assert_int_equal(node_open(&options, &other), DXP_OK);
+	assert_int_equal(node_offer(other, 0, NULL), DXP_EINVAL);
+	assert_int_equal(node_offer(other, 8, NULL), DXP_EINVAL);
+	assert_int_equal(node_offer(other, 7, NULL), DXP_EBUSY); /* a namesake is there */
+	assert_int_equal(node_offer(other, 7, "/none/there"), DXP_ENOENT);
+	setenv("DXP_RUN", "", 1);
+	assert_int_equal(node_offer(other, 7, NULL), DXP_EUNSUPPORTED);
+	setenv("DXP_RUN", r->folder, 1);
+	node_close(other);
+	struct user u;
+	assert_true(attach(r, "", &u)); /* the first one serves on */
+	user_close(&u);
+	assert_true(freed(r, 1));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(offers__a_function_by_socket),
+		CASE(offers__answers_what_is_malformed),
+		CASE(offers__one_socket_does_not_crowd_out_another),
+		CASE(offers__drops_who_does_not_listen),
+		CASE(offers__a_killed_process_hurts_nobody),
+		CASE(offers__idle_costs_nothing),
+		CASE(node_offer__says_where_it_cannot),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
