@@ -49,30 +49,31 @@
 #define TEXT_(...) #__VA_ARGS__
 #define TEXT(...)  TEXT_(__VA_ARGS__)
 
-static const char kernels[] =
-	"kernel void post(global struct dxp_window *w, global int *out)\n" TEXT(
-		POSTS) "\n"
-		       "kernel void speak(global struct dxp_window *w, global int *out)\n"
-		       "{\n"
-		       "	struct dxp_target to = {99, 0, 0, 1};\n"
-		       "	struct dxp_nic_event event;\n"
-		       "	dxp_u64 looks = 100000000;\n"
-		       "	out[1] = out[2] = 0;\n"
-		       "	for (int i = 0; i < 100; i++) {\n"
-		       "		out[0] = dxp_post_nap(w, i & 3, &to, 0, 0, 0, i);\n"
-		       "		if (dxp_sent_wait(w, &event, looks) != DXP_OK) return;\n"
-		       "		out[1] += event.context == i;\n"
-		       "		out[2] += event.status == DXP_ENOENT;\n"
-		       "	}\n"
-		       "	out[3] = dxp_register_receive(w, 0x5000000000, 64, looks);\n"
-		       "	out[4] = dxp_register_receive(w, 0x5000000001, 64, looks);\n"
-		       "	out[5] = dxp_register_send(w, 0, &to, 0x5000000000, 65);\n"
-		       "	out[6] = dxp_register_wait(w, looks);\n"
-		       "	out[7] = dxp_register_send(w, 0, &to, 0x5000000000, 64);\n"
-		       "	out[8] = dxp_register_wait(w, looks);\n"
-		       "	out[9] = dxp_received_wait(w, 10);\n"
-		       "	out[10] = dxp_total_wait(w, 1, 10);\n"
-		       "}\n";
+#define WINDOW "	global struct dxp_window *w = (global struct dxp_window *)memory;\n"
+
+static const char posting[] = TEXT(POSTS);
+
+static const char speaking[] =
+	"kernel void speak(global uchar *memory, global int *out)\n"
+	"{\n" WINDOW "	struct dxp_target to = {99, 0, 0, 1};\n"
+	"	struct dxp_nic_event event;\n"
+	"	dxp_u64 looks = 100000000;\n"
+	"	out[1] = out[2] = 0;\n"
+	"	for (int i = 0; i < 100; i++) {\n"
+	"		out[0] = dxp_post_nap(w, i & 3, &to, 0, 0, 0, i);\n"
+	"		if (dxp_sent_wait(w, &event, looks) != DXP_OK) return;\n"
+	"		out[1] += event.context == i;\n"
+	"		out[2] += event.status == DXP_ENOENT;\n"
+	"	}\n"
+	"	out[3] = dxp_register_receive(w, 0x5000000000, 64, looks);\n"
+	"	out[4] = dxp_register_receive(w, 0x5000000001, 64, looks);\n"
+	"	out[5] = dxp_register_send(w, 0, &to, 0x5000000000, 65);\n"
+	"	out[6] = dxp_register_wait(w, looks);\n"
+	"	out[7] = dxp_register_send(w, 0, &to, 0x5000000000, 64);\n"
+	"	out[8] = dxp_register_wait(w, looks);\n"
+	"	out[9] = dxp_received_wait(w, 10);\n"
+	"	out[10] = dxp_total_wait(w, 1, 10);\n"
+	"}\n";
 
 static struct {
 	struct dxp_window window; /* of the kernels: the engine's memory is this struct */
@@ -201,13 +202,18 @@ static void opencl_run__speaks_with_a_nic(void **state)
 /* The header and the kernels as one text. */
 static char *source_read(void)
 {
+	const size_t room = 1 << 20;
 	FILE *f = fopen(DXP_SOURCE_DIR "/include/dxp/device.h", "r");
-	char *text = calloc(1, 1 << 20);
-	size_t bytes = f && text ? fread(text, 1, (1 << 20) - sizeof(kernels), f) : 0;
+	char *text = calloc(1, room);
+	size_t bytes = f && text ? fread(text, 1, room / 2, f) : 0;
 
 	if (f)
 		fclose(f);
-	memcpy(text + bytes, kernels, sizeof(kernels));
+	if (bytes == 0)
+		return text;
+	snprintf(text + bytes, room - bytes,
+		 "kernel void post(global uchar *memory, global int *out)\n{\n%s%s}\n%s", WINDOW,
+		 posting, speaking);
 	return text;
 }
 
