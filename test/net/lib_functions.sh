@@ -39,10 +39,14 @@ server_done() {
 	wait "$server_pid" || die "the server ended with $?: $(cat "$server_log")"
 }
 
-servers_stop() {
-	local pid
+# Whatever happens, also when the script fails.
+finish() {
+	local status=$? pid
+	set +e
 	for pid in "${servers[@]}"; do
-		kill "$pid" 2>/dev/null || true
+		kill "$pid" 2>/dev/null
 	done
+	(exit $status)
+	clean_up
 }
-trap 'status=$?; servers_stop; (exit $status); clean_up' EXIT
+trap finish EXIT
