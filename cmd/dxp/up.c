@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
 
 #include "base/limits.h"
 #include "cmd/dxp/command.h"
@@ -13,6 +16,7 @@
 #include "cmd/dxp/place.h"
 #include "cmd/dxp/session.h"
 #include "link/udp.h"
+#include "node/stats_place.h"
 #include "wire/address.h"
 
 #define READY_NS (10 * S_NS) /* each part */
@@ -257,6 +261,20 @@ static bool place_free(struct up *u)
 	return cleared;
 }
 
+/* The boxes log that they offer no functions, but who reads that? */
+static void run_place_check(void)
+{
+	char path[STATS_PATH_BYTES];
+	int fd, status = run_place_open(&fd, path);
+
+	if (status == DXP_OK)
+		close(fd);
+	else if (status != DXP_EUNSUPPORTED)
+		fprintf(stderr, "dxp: warning: no other process can have a NIC function of these "
+				"xPUs: there is no folder for the sockets; name one of your own, "
+				"mode 700, with DXP_RUN\n");
+}
+
 static int up_run(struct up *u)
 {
 	struct sigaction action = {.sa_handler = on_signal};
@@ -273,6 +291,7 @@ static int up_run(struct up *u)
 		return EXIT_FAILED;
 	}
 	int status = report(u, nodes);
+	run_place_check();
 	ask_destroy(nodes);
 	return status;
 }

@@ -32,7 +32,10 @@ static void others_name(const struct offer_place *places, uint32_t count)
 		fprintf(stderr, "%s%s", some ? ", " : "dxp: there are: ", places[i].name);
 		some = true;
 	}
-	fputs(some ? "\n" : "dxp: no NIC offers functions here; start one with `dxp up`\n", stderr);
+	fputs(some ? "\n"
+		   : "dxp: no NIC offers functions here; start one with `dxp up`, or see `dxp "
+		     "doctor`\n",
+	      stderr);
 }
 
 static struct offer_place *places_find(uint32_t *count)
@@ -219,7 +222,8 @@ static int list_all(json_t *all)
 	}
 	free(places);
 	if (good && !all && !listed)
-		return fail("no NIC offers functions here; start one with `dxp up`");
+		return fail("no NIC offers functions here; start one with `dxp up`, or see "
+			    "`dxp doctor`");
 	return good ? EXIT_DONE : EXIT_FAILED;
 }
 

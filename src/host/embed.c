@@ -184,12 +184,18 @@ int dxp_nic_serve(struct dxp_nic *nic, const char *path)
 	case DXP_OK: return status;
 	case DXP_EEXIST: return error_set(DXP_EBUSY, "this NIC is served already");
 	case DXP_EBUSY:
-		return error_set(
-			status, "another program serves at %s; choose another path or name", where);
+		return error_set(status,
+				 "another program serves at %s, or a file is in its way; choose "
+				 "another path or name",
+				 where);
 	case DXP_ENOENT:
 		return error_set(status, "the folder of %s is not there; make it first", where);
 	case DXP_EACCESS:
-		return error_set(status, "%s is not yours to serve at; choose another path", where);
+		return error_set(status,
+				 path ? "%s is not yours to serve at; choose another path"
+				      : "%s has no folder of yours to serve in; name one, mode "
+					"700, with DXP_RUN",
+				 where);
 	case DXP_EUNSUPPORTED:
 		return error_set(status, "DXP_RUN is empty: it says to serve nowhere; set it to a "
 					 "folder, or give a path");

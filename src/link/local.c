@@ -138,7 +138,9 @@ static int place_bind(int fd, const struct place *p)
 static const char *listen_advice(int status)
 {
 	switch (status) {
-	case DXP_EBUSY: return "another program serves there; choose another place";
+	case DXP_EBUSY:
+		return "another program serves there, or a file is in the way; remove it or choose "
+		       "another place";
 	case DXP_EACCESS: return "you may not write there; choose another place";
 	case DXP_ENOENT: return "its folder is not there; make it first";
 	case DXP_EINVAL: return "its last part is empty or longer than 80 bytes";

@@ -104,10 +104,10 @@ int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES])
 
 	if (status != DXP_OK) {
 		if (status != DXP_EUNSUPPORTED)
-			log_error("%s: there is no folder to offer functions in; name one with "
-				  "DXP_RUN",
+			log_error("%s: there is no folder to offer functions in; name one of your "
+				  "own, mode 700, with DXP_RUN",
 				  name);
-		return status;
+		return status == DXP_EIO ? DXP_EACCESS : status;
 	}
 	close(fd);
 	snprintf(folder, OFFER_PATH_BYTES, "%s/%s" OFFER_SUFFIX, place, name);

@@ -26,7 +26,7 @@ uint32_t offer_places(struct offer_place *out, uint32_t room);
 /* "folder/nic", or "folder/vf3" for function 3. False: longer than OFFER_PATH_BYTES. */
 bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PATH_BYTES]);
 
-/* Makes the folder of a node of this name. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EIO,
+/* Makes the folder of a node of this name. DXP_EUNSUPPORTED: DXP_RUN is empty;
  * DXP_EACCESS, logged. */
 int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES]);
 

@@ -115,8 +115,12 @@ static int place_open(const char *given, const char *what, int *folder, char *pa
 		}
 		if (fd >= 0)
 			close(fd);
-		log_info("cannot %s in %s: %s", what, c.paths[i], wrong);
+		log_write(given ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "cannot %s in %s: %s", what,
+			  c.paths[i], wrong);
 	}
+	if (c.count == 0)
+		log_warn("cannot %s in %s: its path has more than %d bytes", what, given,
+			 STATS_PATH_BYTES - 1);
 	return DXP_EIO;
 }
 
@@ -129,7 +133,14 @@ int stats_place_open(int *folder)
 
 int run_place_open(int *folder, char path[STATS_PATH_BYTES])
 {
-	return place_open(given_run(), "offer functions", folder, path);
+	const char *given = given_run();
+
+	/* Those who look for it have other working folders. */
+	if (given && *given != '\0' && *given != '/') {
+		log_warn("cannot offer functions in %s: it must begin with '/'", given);
+		return DXP_EIO;
+	}
+	return place_open(given, "offer functions", folder, path);
 }
 
 struct walk {
