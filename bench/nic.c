@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench nic`: the NIC between processes of one machine, where no network hides what it costs.
  * Round trips of NAPs and bandwidth of PUTs beside bare memory and other libraries, in turn;
- * descriptors per second; how functions share; what an idle one costs. */
+ * descriptors per second; how functions share; what an idle one costs; a kernel's doorbell. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -145,5 +145,6 @@ int bench_nic(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	report_begin(o.json, "Functions of one machine");
-	return lab_run(&memory, machine_run, &o);
+	status = lab_run(&memory, machine_run, &o);
+	return status | nic_kernel_run(&o);
 }
