@@ -109,7 +109,8 @@ function list_row() {
 	if ("drops_percent" in f)
 		extra = short(f["drops_percent"]) " % dropped, Jain " short(f["jain"])
 	if ("least_share" in f)
-		extra = short(f["least_share"]) " .. " short(f["most_share"]) " of a fair share"
+		extra = "after " f["megabytes"] + 0 " MB " short(f["least_share"]) " .. " \
+			short(f["most_share"]) " of a fair share"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
 	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"
