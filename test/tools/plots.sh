@@ -64,7 +64,8 @@ expect trips '| shared memory | NAP 8 B | 0.500 / 0.750 | 0.250 / 0.500 | 0.200 
 expect skipped '| doorbell of a kernel | skipped |' "$(convert pivot case=doorbell nic)"
 expect shares $'1.0 0.97 0 0 0 0.8 1.3\n10.0 0.9996 0 0 0 0.99 1.02' \
 	"$(convert points metric=Jain nic)"
-expect shares '| after 10 MB 0.990 .. 1.02 of a fair share |' "$(convert list 'metric=Jain;megabytes=10' nic)"
+expect shares '| after 10 MB 0.990 .. 1.02 of a fair share |' \
+	"$(convert list 'metric=Jain;megabytes=10' nic)"
 goals=$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/nic.json")
 expect goals '| NAP 8 B on one machine, to UCX shm | <= 2 | 2.50 | missed |' "$goals"
 expect goals '| NAP 8 B, added by a third process, us | <= 1 | -0.250 | met |' "$goals"
