@@ -54,7 +54,8 @@ layout() {
 complete() {
 	local name missing=
 	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "${headers[@]}") \
-		$(grep -ohE '\bDXP_(OP|FLAG|EVENT|FUNCTION)_[A-Z_]*[A-Z]\b' "${headers[@]}" | sort -u); do
+		$(grep -ohE '\bDXP_(OP|FLAG|EVENT|FUNCTION)_[A-Z_]*[A-Z]\b' "${headers[@]}" |
+			sort -u); do
 		case $name in DXP_DEVICE_*) continue ;; esac
 		grep -q "^| \`$name\` |" "$document" || missing+=" $name"
 	done
