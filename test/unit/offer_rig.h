@@ -31,7 +31,37 @@ struct rig {
 	struct node_loop loop;
 	volatile int stop;
 	pthread_t thread;
+	pthread_mutex_t hold; /* held by the test: the node stops at the end of its turn */
+	_Atomic int held;
 };
+
+static inline uint32_t service(void *context)
+{
+	struct rig *r = context;
+
+	if (pthread_mutex_trylock(&r->hold) != 0) {
+		r->held = 1;
+		pthread_mutex_lock(&r->hold);
+	}
+	r->held = 0;
+	pthread_mutex_unlock(&r->hold);
+	return 0;
+}
+
+/* Between the two the node takes nothing. */
+static inline void node_hold(struct rig *r)
+{
+	pthread_mutex_lock(&r->hold);
+	while (!r->held) {
+		node_wake(r->node);
+		sched_yield();
+	}
+}
+
+static inline void node_release(struct rig *r)
+{
+	pthread_mutex_unlock(&r->hold);
+}
 
 static inline void *loop_main(void *context)
 {
@@ -53,8 +83,13 @@ static inline int rig_open(void **state)
 	assert_int_equal(node_offer(r->node, 7, NULL), DXP_OK);
 	assert_int_equal(node_offer(r->node, 7, NULL), DXP_EEXIST);
 	r->nodes[0] = r->node;
-	r->loop = (struct node_loop){
-		.nodes = r->nodes, .count = 1, .spin_ns = UINT32_MAX, .stop = &r->stop};
+	pthread_mutex_init(&r->hold, NULL);
+	r->loop = (struct node_loop){.nodes = r->nodes,
+				     .count = 1,
+				     .spin_ns = UINT32_MAX,
+				     .service = service,
+				     .service_context = r,
+				     .stop = &r->stop};
 	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
 	/* In its loop, with all that it opens there. */
 	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
