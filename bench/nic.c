@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench nic`: the NIC between processes of one machine, where no network hides what it costs.
  * Round trips of NAPs and bandwidth of PUTs beside bare memory and other libraries, in turn;
- * descriptors per second; how functions share; what an idle one costs. */
+ * descriptors per second; how functions share; what an idle one costs; a kernel's doorbell. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -55,7 +55,6 @@ static int case_run(struct table_case *c, const char *what, uint32_t bytes,
 	c->name = name;
 	c->work.bytes = bytes;
 	c->work.budget_ns = 2 * S_NS;
-	c->work.spin = true;
 	c->x_name = "bytes";
 	c->x = bytes;
 	return table_case_run(c, ends);
@@ -69,6 +68,7 @@ static int trips_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_ROUND_TRIP,
 		.work = {.op = WORK_PING,
 			 .depth = 1,
+			 .spin = true,
 			 .batch = BATCH,
 			 .warmup = 20 * BATCH,
 			 .count = o->quick ? TRIPS / 10 : TRIPS},
@@ -88,7 +88,10 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 	struct table_case c = {
 		.lab = lab,
 		.metric = TABLE_GOODPUT,
-		.work = {.op = WORK_PUT, .depth = 16, .warmup = 64, .count = max_u64(count, 8)},
+		.work = {.op = WORK_PUT,
+			 .depth = 16,
+			 .warmup = 64 + 2 * RAW_PLACE_BYTES / bytes, /* no page is new any more */
+			 .count = max_u64(count, 8)},
 		.contenders = copies,
 		.count = ARRAY_COUNT(copies),
 		.reference = 1,
@@ -106,6 +109,7 @@ static int posts_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_RATE,
 		.work = {.op = WORK_MESSAGE,
 			 .depth = WORK_DEPTH_MAX,
+			 .spin = true,
 			 .warmup = 10000,
 			 .count = o->quick ? 2000000 : 20000000},
 		.contenders = posts,
@@ -145,5 +149,6 @@ int bench_nic(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	report_begin(o.json, "Functions of one machine");
-	return lab_run(&memory, machine_run, &o);
+	status = lab_run(&memory, machine_run, &o);
+	return status | nic_kernel_run(&o);
 }

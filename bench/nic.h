@@ -3,6 +3,7 @@
 #ifndef BENCH_NIC_H
 #define BENCH_NIC_H
 
+#include "bench/options.h"
 #include "bench/peer.h"
 
 /* Two processes with a function each of one NIC, by the library's public calls. Variants:
@@ -12,6 +13,9 @@ extern const struct peer_ops peer_function;
 
 /* nic_share.c: how functions share, and what an idle one costs; prints rows. An exit status. */
 int nic_share_run(void);
+
+/* nic_kernel.c: what a doorbell costs that a kernel rings; prints rows. An exit status. */
+int nic_kernel_run(const struct bench_options *o);
 
 /* clang-format off */
 #define CONTENDER_FUNCTION(name_, variant_) \

@@ -10,6 +10,9 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
+#define DOORBELLS_AHEAD 2 /* of descriptors in a row, how far ahead lines are fetched */
+#define CONSUMER_STEP   8 /* descriptors taken between two times that their user is told */
+
 static bool op_is_read(uint8_t op)
 {
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
@@ -152,11 +155,12 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 
 /* Takes one published descriptor. False when it must stay where it is: no room for its request, or
  * no queue pair that could be told of its end. */
-static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
+static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot, bool *body)
 {
 	struct dxp_descriptor head;
 
 	window_copy(&head, &slot->head, sizeof(head));
+	*body = head.src_count + head.dst_count > 0 || head.inline_bytes > DXP_HEAD_BYTES;
 	if (head.qp >= NIC_QPS_PER_FUNCTION) {
 		f->nic->counters.descriptors_bad++;
 		f->counts.descriptors_bad++;
@@ -165,7 +169,7 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		return false;
 	}
 	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && local_nap(f, &head, slot))
+	if (!q->head && (local_nap(f, &head, slot) || local_put(f, &head, slot)))
 		return true;
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
@@ -218,11 +222,25 @@ static void full_note(struct nic_function *f)
 	n->look_ns = min_u64(n->look_ns, f->full_ns);
 }
 
+/* Several in a row: lines that the next ones will need come from the other core meanwhile. Of one
+ * alone they would be taken away from whoever is about to write them. */
+static void doorbells_ahead(const struct nic_function *f, bool body)
+{
+	const struct dxp_slot *slot =
+		&f->window->slots[(f->consumer + DOORBELLS_AHEAD) % NIC_DOORBELLS];
+
+	__builtin_prefetch(&slot->head);
+	if (body)
+		__builtin_prefetch(slot->body);
+	__builtin_prefetch(&f->window->sent[(f->sent_index + DOORBELLS_AHEAD) % NIC_EVENTS], 1);
+}
+
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
 	const struct dxp_slot *slot = f->stopped ? NULL : doorbell_next(f);
 	uint32_t taken = 0;
+	bool body = false;
 
 	if (!slot) {
 		f->full_ns = 0;
@@ -236,13 +254,18 @@ uint32_t doorbells_take(struct nic_function *f)
 		f->full_ns = 0;
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
-		if (!slot || !doorbell_take(f, slot))
+		if (!slot)
+			break;
+		if (taken > 0)
+			doorbells_ahead(f, body);
+		if (!doorbell_take(f, slot, &body))
 			break;
 		f->consumer++;
-		taken++;
-		/* The slot was copied out: the user may claim it again. */
-		dxp_store_release(&w->consumer, f->consumer);
+		/* The slots were copied out: the user may claim them again. */
+		if (++taken % CONSUMER_STEP == 0)
+			dxp_store_release(&w->consumer, f->consumer);
 	}
+	dxp_store_release(&w->consumer, f->consumer);
 	f->nic->counters.doorbells += taken;
 	f->counts.doorbells += taken;
 	f->counted = true;

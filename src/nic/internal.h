@@ -400,6 +400,8 @@ void room_unwait(struct nic_request *r); /* it does not wait, or no more */
 bool local_node(const struct nic *n, uint16_t node);
 /* A NAP that can be delivered at once, straight from its slot; false: nothing has happened. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+/* Likewise a PUT of one piece into one. */
+bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Works on a request while *left, which what it copies is taken from, is positive. When `cut_done`
  * says so it has ended; else it wants more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <dxp/device.h>
+#include <dxp/device.h> /* and dxp/window.h */
 
 #include "base/limits.h"
 

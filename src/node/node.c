@@ -375,14 +375,16 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
+	atomic_store(&n->asleep, true); /* before the fence there */
 	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
-	nic_sleep_end(n->nic);
+	node_sleep_end(n);
 	return false;
 }
 
 void node_sleep_end(struct node *n)
 {
+	atomic_store_explicit(&n->asleep, false, memory_order_relaxed);
 	nic_sleep_end(n->nic);
 }
 
@@ -420,7 +422,7 @@ void node_wait_clear(struct node *n)
 void node_wake(struct node *n)
 {
 	dxp_fence(); /* see nic/wake.c */
-	if (dxp_load_acquire(&n->window->need_wakeup))
+	if (atomic_load_explicit(&n->asleep, memory_order_acquire))
 		link_wake(n->link);
 }
 
