@@ -87,7 +87,7 @@
 #define RLTP_WINDOW_MAX     4096 /* packets in flight; also the receiver's bitmap, a power of two */
 #define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
 #define RLTP_CHANNELS       8 /* that share an endpoint by weight: the functions of a NIC */
-#define RLTP_CHANNEL_QUEUES 8 /* four queue pairs, and the answers to each */
+#define RLTP_CHANNEL_QUEUES 8 /* four queue pairs; requests and answers beside each */
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
 #define RLTP_QUANTUM_PACKETS \
 	16 /* of one flow before the next has its turn: shorter turns make shorter GSO trains */

@@ -47,7 +47,7 @@ struct dxp_nic {
 	/* the thread, and what it is asked to do */
 	pthread_t thread;
 	bool threaded;
-	int stop;
+	_Atomic int stop;
 	pthread_mutex_t lock; /* of the list of calls, `done` and `over` */
 	pthread_cond_t ended;
 	struct nic_call *calls;

@@ -28,6 +28,8 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
 			f->qp_magic[q] = 1; /* 0 stands in answers */
+	for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
+		f->order.at[q] = q;
 	buffers_open(f);
 	w->magic = DXP_WINDOW_MAGIC;
 	w->version = DXP_WINDOW_VERSION;

@@ -125,6 +125,14 @@ struct nic_message {
 	uint8_t small[WIRE_GET_BYTES];
 };
 
+/* Who is asked first for what several want: ids of a stream, entries of a table of reads. Whoever
+ * got something goes behind all others: with turns by number, and what becomes free in step with
+ * them, it would always be the same who finds something. */
+struct nic_order {
+	uint8_t at[NIC_FUNCTIONS];
+	uint8_t served; /* bit i: number i got something */
+};
+
 /* ---- functions ---- */
 struct nic_queue {
 	struct nic_request *head, *tail;
@@ -140,6 +148,8 @@ struct nic_function {
 	uint32_t index;
 	uint32_t consumer;    /* own copy: the window's may be scribbled on */
 	uint32_t outstanding; /* requests of all queue pairs */
+	uint32_t row;         /* descriptors taken when there were some last */
+	bool row_body;        /* and the last of them had more than its head */
 	bool stopped;         /* its user broke the rules of the window */
 	uint64_t
 		full_ns; /* no slot for another completion: looked at again then; 0: there is one */
@@ -162,7 +172,7 @@ struct nic_function {
 	uint32_t sent_consumed;        /* what the user was last seen to have taken */
 	uint32_t received_consumed;    /* likewise */
 	uint32_t received_reserved;    /* receive slots kept for messages that are not complete */
-	uint32_t turn;                 /* queue pair that is served first next time */
+	struct nic_order order;        /* of its queue pairs */
 	char label[FABRIC_NAME_BYTES]; /* "": none */
 	uint32_t waits_told;           /* wake.c: the `user_waits` that was told last */
 	uint32_t buffers_fetched;      /* entries of the window's ring of buffers taken */
@@ -305,6 +315,7 @@ struct nic {
 				  */
 	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
 	uint32_t turn;           /* of nic_doorbells; wraps */
+	struct nic_order order;  /* of functions */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
 	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet
@@ -357,6 +368,8 @@ void received_write(struct nic_function *f, struct dxp_nic_event *event, const u
  * stopped. */
 uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
 void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
+/* Of descriptors in a row from f to t: the lines of events to come are on their way meanwhile. */
+void events_ahead(const struct nic_function *f, const struct nic_function *t);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
 uint32_t sent_unread(struct nic_function *f);
 
@@ -381,7 +394,8 @@ void access_refused(struct nic *n, struct nic_function *f, uint8_t code); /* cou
 /* count.c */
 void counters_publish(struct nic_function *f);
 
-/* turn.c: what is copied inside this NIC, fairly in bytes */
+/* turn.c: who is next; and what is copied inside this NIC, fairly in bytes */
+void order_next(struct nic_order *o, uint32_t count);
 void turn_begin(struct nic *n);
 void turn_weights(struct nic *n); /* a function was opened or closed, or has another weight */
 bool share_left(struct nic_function *f);
@@ -481,13 +495,14 @@ uint32_t credit_wants(void *user, struct rltp_session *s, struct wire_credit_ent
 
 /* read.c: GET, ATOMIC and CFG, both sides */
 uint32_t reads_max(const struct nic *n);
+uint8_t read_flow(uint32_t stream); /* for requests of this queue pair, and answers of it */
 struct nic_read *read_begin(struct nic_peer *p);
 void read_cancel(struct nic_peer *p, uint32_t id, int status);
 void reads_fail(struct nic_peer *p, int status);
 void reads_forget(struct nic_peer *p, const struct nic_function *f); /* their answers go nowhere */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
-void cfg_execute(struct nic_peer *p, struct rx_record *record);
+void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
 void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
 

@@ -333,7 +333,11 @@ static struct nic_function *target_now(struct nic_function *f, const struct dxp_
 	    d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy || !share_left(f))
 		return NULL;
 	struct nic_function *t = &n->functions[d->dst_function];
-	return function_serves(t) && t->qp_magic[d->dst_qp] == d->dst_magic ? t : NULL;
+	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
+		return NULL;
+	if (f->row > 1)
+		events_ahead(f, t);
+	return t;
 }
 
 static void sent_now(struct nic_function *f, const struct dxp_descriptor *d, uint32_t bytes)

@@ -88,6 +88,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 		n->functions[i].nic = n;
 		n->functions[i].index = i;
 		n->functions[i].weight = 1;
+		n->order.at[i] = (uint8_t)i;
 	}
 	n->regions = calloc(NIC_REGIONS_MAX, sizeof(*n->regions));
 	if (!n->regions || endpoint_create(n) != DXP_OK) {
@@ -220,10 +221,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->room = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	turn_begin(n);
-	/* Each is the first in turn: what becomes free of streams and reads that several use would
-	 * else always go to the same. */
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
-		struct nic_function *f = &n->functions[(n->turn + i) % NIC_FUNCTIONS];
+		struct nic_function *f = &n->functions[n->order.at[i]];
 		if (!function_serves(f))
 			continue;
 		if (f->waiting)
@@ -236,6 +235,7 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 			function_turn(f);
 		}
 	}
+	order_next(&n->order, NIC_FUNCTIONS);
 	if (n->stops)
 		functions_settle(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)

@@ -159,16 +159,17 @@ static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *rec
 	return m;
 }
 
-/* Answers share the channel of the function that was asked, each beside its queue pair. */
-static uint8_t answer_flow(uint32_t index)
+/* Requests, and answers that carry data, share the channel of the function that has made or serves
+ * them, each beside its queue pair: a class of their own, and no way past weights and limits. */
+uint8_t read_flow(uint32_t stream)
 {
-	return RLTP_FLOW(index / NIC_QPS_PER_FUNCTION,
-			 NIC_QPS_PER_FUNCTION + index % NIC_QPS_PER_FUNCTION);
+	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,
+			 NIC_QPS_PER_FUNCTION + stream % NIC_QPS_PER_FUNCTION);
 }
 
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
-	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, answer_flow(index));
+	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
 	m->region->uses++; /* the record gives its own hold back */
@@ -240,12 +241,12 @@ static uint8_t registers_write(struct nic *n, uint16_t node, const struct rx_rec
 				     count, values);
 }
 
-void cfg_execute(struct nic_peer *p, struct rx_record *record)
+void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	uint16_t node = p->session->node;
 	bool writing = record->type == WIRE_CFG_WR;
 	struct nic_message *m = answer_take(p, record, writing ? WIRE_CFG_WR_RSP : WIRE_CFG_RD_RSP,
-					    RLTP_FLOW_CONTROL);
+					    read_flow(index));
 
 	m->fields.msg_id = record->key;
 	m->fields.addr = record->addr;

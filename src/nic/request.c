@@ -140,6 +140,10 @@ static struct nic_message *message_begin(struct nic_request *r, struct nic_peer 
 
 static void message_commit(struct nic_message *m)
 {
+	struct nic_function *f = m->request->function;
+
+	f->order.served |= (uint8_t)(1u << m->request->head.qp);
+	f->nic->order.served |= (uint8_t)(1u << f->index);
 	m->stream->next++;
 	m->request->pending++;
 	message_post(m);
@@ -248,7 +252,8 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 	read->request = m->request;
 	m->request->pending++;
 	m->read_id = read->id;
-	m->rltp.flow = RLTP_FLOW_CONTROL; /* bounded, and small: what they ask for is not */
+	m->rltp.flow =
+		read_flow(stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
 	p->session->awaited++; /* after the post: silence counts from there */
@@ -386,14 +391,11 @@ void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 
 void queues_advance(struct nic_function *f)
 {
-	/* Each is the first in turn: what becomes free of streams and reads would else always go to
-	 * the same. */
-	uint32_t turn = f->turn++;
-
 	for (uint32_t i = 0; i < NIC_QPS_PER_FUNCTION; i++) {
 		int64_t left = 0; /* copies wait for function_turn */
-		queue_advance(f, &f->queues[(turn + i) % NIC_QPS_PER_FUNCTION], &left);
+		queue_advance(f, &f->queues[f->order.at[i]], &left);
 	}
+	order_next(&f->order, NIC_QPS_PER_FUNCTION);
 }
 
 void requests_fail(struct nic *n, uint16_t node, int status)

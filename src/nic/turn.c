@@ -5,6 +5,26 @@
  * ends; what is taken beyond a share, a message that is not cut, is missing in the next one. */
 #include "nic/internal.h"
 
+void order_next(struct nic_order *o, uint32_t count)
+{
+	uint8_t served[NIC_FUNCTIONS];
+	uint32_t kept = 0, moved = 0;
+
+	if (o->served == 0)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		if (o->served >> o->at[i] & 1)
+			served[moved++] = o->at[i];
+		else
+			o->at[kept++] = o->at[i];
+	}
+	/* The first had the most. */
+	for (uint32_t i = 1; i < moved; i++)
+		o->at[kept++] = served[i];
+	o->at[kept] = served[0];
+	o->served = 0;
+}
+
 void turn_begin(struct nic *n)
 {
 	n->turn++;

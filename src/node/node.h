@@ -128,7 +128,7 @@ struct node_loop {
 	void *service_context;
 	/* When `service` must be called again; may be NULL. */
 	uint64_t (*service_deadline)(void *context);
-	const volatile int *stop;
+	const _Atomic int *stop; /* set by another thread or a signal handler */
 };
 int node_loop_run(struct node_loop *loop);
 

@@ -100,7 +100,7 @@ static void atomics_once__sessions_that_end_at_each_datagram(void **state)
 
 #define PUT_BYTES 20000
 
-/* Has the atomic arrived, and not yet all of the PUT before it? Requests go before data. */
+/* Has the atomic arrived, and not yet all of the PUT before it? A packet of that was lost. */
 static bool atomic_waits(void *context)
 {
 	struct rig *r = context;
@@ -114,7 +114,7 @@ static bool atomic_waits(void *context)
 static void atomics_once__function_closed_while_one_waits(void **state)
 {
 	struct rig *r =
-		rig_make(&(struct sim_options){.seed = 9, .hosts = 2, .rate_bps = 100000000});
+		rig_make(&(struct sim_options){.seed = 9, .hosts = 2, .faults = {.drop_nth = 8}});
 	struct dxp_target to = sim_target(r->sim, 1, 2);
 	struct dxp_entry from = {8, PUT_BYTES, r->key[0]}, into = {8, PUT_BYTES, r->key[1]};
 	struct dxp_entry at = word_of(r, 0);

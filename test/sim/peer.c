@@ -122,7 +122,8 @@ static bool region_used(void *context)
 	return region_find(sim_nic(r->sim, 1), 0, r->key[1])->uses > 0;
 }
 
-/* A GET that waits for its turn behind a PUT holds the region it will read. */
+/* A GET that waits for its turn behind a PUT, which another queue pair sends to the same one, holds
+ * the region it will read. */
 static void peer__sender_that_vanishes_before_its_get(void **state)
 {
 	struct rig r;
@@ -134,7 +135,8 @@ static void peer__sender_that_vanishes_before_its_get(void **state)
 	remote.key = r.key[1];
 	struct dxp_target to = sim_target(r.sim, 1, 1);
 	put_notify(&r, 100000);
-	assert_int_equal(nic_user_get(sim_window(r.sim, 0), 1, &to, &lists, 0), DXP_OK);
+	assert_true(sim_run(r.sim, S_NS, held_in_part, &r));
+	assert_int_equal(nic_user_get(sim_window(r.sim, 0), 2, &to, &lists, 0), DXP_OK);
 	assert_true(sim_run(r.sim, S_NS, region_used, &r));
 	vanish(&r);
 	rig_close(&r);

@@ -29,7 +29,7 @@ struct rig {
 	char folder[64];
 	struct node *node, *nodes[1];
 	struct node_loop loop;
-	volatile int stop;
+	_Atomic int stop;
 	pthread_t thread;
 	pthread_mutex_t hold; /* held by the test: the node stops at the end of its turn */
 	_Atomic int held;

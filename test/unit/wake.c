@@ -147,7 +147,7 @@ struct engine {
 	struct node *node;
 	struct node_loop loop;
 	struct node *nodes[1];
-	volatile int stop;
+	_Atomic int stop;
 	pthread_t thread;
 };
 
