@@ -11,8 +11,10 @@
  *
  * Threads: posting is for any thread; taking events for one at a time; the calls here for one at a
  * time on the same function or on functions of the same dxp_nic, but for dxp_function_kick().
- * Errors: enum dxp_status; dxp_function_error() has the sentence. A failing call changes nothing.
- * Sources: C-03, C-12, C-36, P-01. */
+ * Errors: enum dxp_status; dxp_function_error() has the sentence. Beside those named, each call may
+ * say DXP_EINVAL of an argument that cannot be. A failing call changes nothing, but: after
+ * DXP_ETIMEDOUT or DXP_EIO of a call that asks the NIC's program it is not known whether it did,
+ * and nothing more can be asked through that function. Sources: C-03, C-12, C-36, P-01. */
 #ifndef DXP_FUNCTION_H
 #define DXP_FUNCTION_H
 
@@ -44,9 +46,9 @@ struct dxp_function_options {
 				UINT32_MAX: never spin. With one CPU nobody spins. */
 };
 
-/* Errors: DXP_ENOENT no such NIC, DXP_EBUSY the function (or all) in use or the label taken,
- * DXP_EACCESS no permission, DXP_ETIMEDOUT its program does not answer, DXP_EINVAL also when it is
- * not clear which NIC is meant, DXP_ENOMEM, DXP_EIO. */
+/* `options` may be NULL. Errors: DXP_ENOENT no such NIC, DXP_EBUSY the function (or all) in use or
+ * the label taken, DXP_EACCESS no permission, DXP_ETIMEDOUT its program does not answer, DXP_EINVAL
+ * also when it is not clear which NIC is meant, DXP_ENOMEM, DXP_EIO. */
 DXP_API int dxp_function_attach(const struct dxp_function_options *options,
 				struct dxp_function **out);
 
@@ -77,13 +79,15 @@ struct dxp_memory {
 };
 
 /* Fresh zeroed memory, registered. Ends with the function, or with dxp_memory_destroy().
- * DXP_ENOMEM, DXP_EBUSY too many regions, DXP_ECLOSED. */
+ * DXP_ENOMEM, DXP_EBUSY too many regions or, for another program's NIC, more than 64 GiB,
+ * DXP_ECLOSED, DXP_EIO. */
 DXP_API int dxp_memory_create(struct dxp_function *f, uint64_t bytes, uint32_t rights,
 			      struct dxp_memory *out);
 DXP_API void dxp_memory_destroy(struct dxp_function *f, struct dxp_memory *memory);
 
 /* Registers `bytes` at `offset` of a memfd that cannot shrink (F_SEAL_SHRINK), page-aligned offset.
- * An embedded NIC takes any memory by dxp_memory_register_at(). DXP_EINVAL: not such a memfd. */
+ * DXP_EINVAL: not such a memfd. A NIC inside this program takes any memory, too, by
+ * dxp_memory_register_at(); another program's does not: DXP_EUNSUPPORTED. Else as above. */
 DXP_API int dxp_memory_register(struct dxp_function *f, int fd, uint64_t offset, uint64_t bytes,
 				uint32_t rights, uint32_t *key);
 DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t bytes,
@@ -94,7 +98,8 @@ DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t 
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
 /* Register mode: bytes [vaddr, vaddr + bytes) of the device are bytes [offset, ...) of region `key`
- * (the lookup table of P-01). DXP_EEXIST: overlaps another area; DXP_EBUSY: the table is full. */
+ * (the lookup table of P-01). DXP_EEXIST: overlaps another area; DXP_EBUSY: the table is full;
+ * DXP_ENOENT, DXP_EACCESS, DXP_ERANGE: this function has no such region, or it is shorter. */
 DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t bytes, uint32_t key,
 			   uint64_t offset);
 
@@ -115,9 +120,10 @@ DXP_API int dxp_function_target(const struct dxp_function *f, uint8_t qp, struct
 /* After posting: wakes the NIC if it sleeps. A fence and a load when it does not. Any thread. */
 DXP_API void dxp_function_kick(struct dxp_function *f);
 
-/* Until there is an event of either kind to take, or the function's error, or the time is over:
- * spins, announces that it sleeps, looks again, sleeps. For an embedded NIC it turns the NIC
- * meanwhile. DXP_OK, DXP_ETIMEDOUT, or as dxp_error(); DXP_ECLOSED: the NIC's program has ended. */
+/* Until there is an event of either kind to take, or the function's error, or the time is over (0:
+ * looks once; UINT64_MAX: never): spins, announces that it sleeps, looks again, sleeps. For an
+ * embedded NIC it turns the NIC meanwhile. DXP_OK, DXP_ETIMEDOUT, or as dxp_error(); DXP_ECLOSED:
+ * the NIC's program has ended. */
 DXP_API int dxp_function_wait(struct dxp_function *f, uint64_t timeout_ns);
 
 /* While a function is armed its NIC does not sleep: for devices that post and cannot kick. Counted:
@@ -141,7 +147,8 @@ struct dxp_nic_options {
 				dxp_nic_turn() */
 };
 
-/* DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY as dxp_fabric_open(); DXP_ENOMEM; DXP_EIO. */
+/* `options` may be NULL. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY as dxp_fabric_open(); DXP_ENOMEM;
+ * DXP_EIO. */
 DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic **out);
 
 /* Its functions must be closed before; those of other processes read DXP_ECLOSED. NULL is allowed.
@@ -152,7 +159,7 @@ DXP_API void dxp_nic_close(struct dxp_nic *nic);
  * queue pair 0 others know the node; then any that is free. */
 DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function **out);
 
-/* Takes doorbells, arrivals and timers once; returns how much happened. */
+/* Takes doorbells, arrivals and timers once; returns how much happened. With a thread: 0. */
 DXP_API int dxp_nic_turn(struct dxp_nic *nic);
 
 /* Offers the NIC's free functions to other processes of this machine, which attach by its node's
