@@ -272,12 +272,12 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
-	assert_int_equal(node_window(e.node)->need_wakeup, 0);
+	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
 	assert_true(cpu_in(&e, 100 * MS_NS) > 10 * MS_NS);
 	node_arm(e.node, -1);
 	cpu_in(&e, 20 * MS_NS);
 	assert_true(cpu_in(&e, 300 * MS_NS) < 3 * MS_NS);
-	assert_int_equal(node_window(e.node)->need_wakeup, 1);
+	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 1);
 	engine_stop(&e);
 }
 
