@@ -75,4 +75,9 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 int local_memory_map(int fd, uint64_t offset, uint64_t bytes, struct local_memory *out);
 void local_memory_free(struct local_memory *m);
 
+/* The same for several, in a thread when they are large: whoever is the last to have a file's pages
+ * frees them, which takes half a second per GiB. */
+void local_memory_drop(struct local_memory *memories, unsigned count);
+bool local_memory_drops_full(void); /* too many are under way: call it later */
+
 #endif

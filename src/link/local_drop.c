@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closing what a stranger passed: one thread for each lot, so that one that hangs holds up no
- * other, and no more lots at once than somebody is allowed. */
+/* Closing and unmapping what a stranger passed: one thread for each lot, so that one that hangs
+ * holds up no other, and no more lots at once than somebody is allowed. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -12,7 +12,8 @@
 
 #include <dxp/status.h>
 
-#define STACK_BYTES (256u << 10)
+#define STACK_BYTES   (256u << 10)
+#define AT_ONCE_BYTES (1u << 20) /* unmapping these takes half a millisecond at most */
 
 struct local_drops {
 	_Atomic uint32_t holders; /* the owner, and each lot; the last one frees */
@@ -69,7 +70,7 @@ static void *lot_close(void *context)
 }
 
 /* Signals are for the program's own threads. */
-static bool thread_start(struct lot *lot)
+static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;
 	pthread_t thread;
@@ -81,7 +82,7 @@ static bool thread_start(struct lot *lot)
 	pthread_attr_setstacksize(&how, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	bool started = pthread_create(&thread, &how, lot_close, lot) == 0;
+	bool started = pthread_create(&thread, &how, run, lot) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&how);
 	return started;
@@ -100,6 +101,55 @@ void local_drop(struct local_drops *d, const int *fds, unsigned count)
 	memcpy(lot->fds, fds, count * sizeof(*fds));
 	atomic_fetch_add(&d->holders, 1);
 	atomic_fetch_add(&d->waiting, count);
-	if (!thread_start(lot))
+	if (!thread_start(lot_close, lot))
 		lot_close(lot);
+}
+
+/* ---- memory ---- */
+
+struct mapped {
+	unsigned count;
+	struct local_memory memories[];
+};
+
+static _Atomic uint32_t unmapping;
+
+bool local_memory_drops_full(void)
+{
+	return atomic_load(&unmapping) >= LOCAL_DROPS_MAX;
+}
+
+static void *mapped_free(void *context)
+{
+	struct mapped *m = context;
+
+	for (unsigned i = 0; i < m->count; i++)
+		local_memory_free(&m->memories[i]);
+	free(m);
+	atomic_fetch_sub(&unmapping, 1);
+	return NULL;
+}
+
+void local_memory_drop(struct local_memory *memories, unsigned count)
+{
+	struct mapped *m = NULL;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		bytes += memories[i].bytes;
+	if (bytes > AT_ONCE_BYTES)
+		m = malloc(sizeof(*m) + count * sizeof(*memories));
+	if (!m) {
+		for (unsigned i = 0; i < count; i++)
+			local_memory_free(&memories[i]);
+		return;
+	}
+	m->count = count;
+	for (unsigned i = 0; i < count; i++) {
+		m->memories[i] = memories[i];
+		memories[i] = (struct local_memory){.fd = -1};
+	}
+	atomic_fetch_add(&unmapping, 1);
+	if (!thread_start(mapped_free, m))
+		mapped_free(m);
 }

@@ -39,8 +39,11 @@ static int fds_make(struct offer_function *f)
 
 static void function_free(struct offer_function *f)
 {
+	struct local_memory memories[OFFER_REGIONS_MAX];
+
 	for (uint32_t i = 0; i < f->region_count; i++)
-		local_memory_free(&f->regions[i].memory);
+		memories[i] = f->regions[i].memory;
+	local_memory_drop(memories, f->region_count);
 	free(f->regions);
 	local_memory_free(&f->window);
 	fds_close(f);
@@ -330,14 +333,15 @@ static bool regions_reclaim(struct offer *o, struct offer_function *f)
 
 	for (uint32_t i = 0; i < f->region_count;) {
 		struct offer_region *region = &f->regions[i];
-		bool busy = region->revoked && nic_region_busy(o->options.nic, region->key);
+		bool busy = region->revoked && (nic_region_busy(o->options.nic, region->key) ||
+						local_memory_drops_full());
 		waits |= busy;
 		if (!region->revoked || busy) {
 			i++;
 			continue;
 		}
 		f->mapped_bytes -= region->memory.bytes;
-		local_memory_free(&region->memory);
+		local_memory_drop(&region->memory, 1);
 		*region = f->regions[--f->region_count];
 	}
 	return waits;
@@ -355,7 +359,7 @@ bool offer_reclaim(struct offer *o)
 			waits |= regions_reclaim(o, f);
 		if (f->state != OFFER_CLOSING)
 			continue;
-		if (nic_function_idle(o->options.nic, i))
+		if (nic_function_idle(o->options.nic, i) && !local_memory_drops_full())
 			function_free(f);
 		else
 			waits = true;

@@ -164,7 +164,7 @@ static void nic__lives_through_each_failure_of_its_thread(void **state)
 /* On either side: whose turn it is differs from run to run, for the NIC's thread counts too. */
 static void attached__lives_through_each_failure(void **state)
 {
-	char folder[] = "host-faults-XXXXXX";
+	char folder[] = "/tmp/dxp-host-faults-XXXXXX";
 	const struct dxp_nic_options options = {.name = "served", .thread = true};
 	struct dxp_nic *nic;
 

@@ -25,6 +25,8 @@
 #define PROMPT_NS  (1 * S_NS) /* much less than that */
 #define OTHERS     20         /* descriptors that this test opens itself, and some */
 #define SLOW       40         /* lots of four descriptors that hang */
+#define MUCH       (256u << 20)
+#define MUCH_NS    (15 * MS_NS) /* freeing that takes 40 ms and more */
 #define HUGE_BYTES (1ull << 40)
 #define SERVED     2 /* the function of the hostile process */
 
@@ -322,6 +324,34 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
+/* Pages that nobody else has any more take long to free: whoever leaves with many of them, or takes
+ * them back, holds nobody up. */
+static void hostile__much_memory_goes_at_nobodys_cost(void **state)
+{
+	const struct attach_request reg = {.type = ATTACH_REGISTER, .bytes = MUCH};
+	struct rig *r = *state;
+	unsigned maps_before = mappings();
+	struct user u;
+	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
+
+	hostile_open(r, &u);
+	if (fallocate(fd, 0, 0, MUCH) != 0) {
+		print_message("not run: no %u MiB of memory\n", MUCH >> 20);
+		skip();
+	}
+	assert_int_equal(ask(&u, &reg, fd), DXP_OK);
+	node_hold(r);
+	close(fd);
+	user_close(&u);
+	uint64_t begin_ns = node_cpu_ns(r);
+	node_release(r);
+	others_are_served(r);
+	assert_true(freed(r, SERVED));
+	print_message("%.1f ms of the node\n", (double)(node_cpu_ns(r) - begin_ns) / 1e6);
+	assert_true(node_cpu_ns(r) - begin_ns < MUCH_NS);
+	assert_true(all_back(maps_before, 1024));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
 
 int main(void)
@@ -331,6 +361,7 @@ int main(void)
 		CASE(hostile__more_than_is_closed_makes_him_wait),
 		CASE(hostile__a_read_that_hangs_holds_nobody_up),
 		CASE(hostile__only_memory_that_stays_is_mapped),
+		CASE(hostile__much_memory_goes_at_nobodys_cost),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
