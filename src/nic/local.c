@@ -11,6 +11,8 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
+#define COPY_LONG_BYTES 8192 /* takes longer than a line does from another core */
+
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
@@ -200,6 +202,8 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64
 			break;
 		}
 		other += r->remote_used;
+		if (part >= COPY_LONG_BYTES)
+			doorbells_ahead(r->function);
 		memmove(reading ? own : other, reading ? other : own, part);
 		*left -= part;
 		r->cut += part;
