@@ -169,7 +169,8 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		return false;
 	}
 	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && (local_nap(f, &head, slot) || local_put(f, &head, slot)))
+	if (!q->head && local_node(f->nic, head.dst_node) &&
+	    (local_nap(f, &head, slot) || local_put(f, &head, slot)))
 		return true;
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }

@@ -333,8 +333,8 @@ static struct nic_function *target_now(struct nic_function *f, const struct dxp_
 {
 	struct nic *n = f->nic;
 
-	if (!local_node(n, d->dst_node) || d->dst_function >= NIC_FUNCTIONS ||
-	    d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy || !share_left(f))
+	if (d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy ||
+	    !share_left(f))
 		return NULL;
 	struct nic_function *t = &n->functions[d->dst_function];
 	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
