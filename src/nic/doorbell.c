@@ -169,7 +169,8 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		return false;
 	}
 	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && (local_nap(f, &head, slot) || local_put(f, &head, slot)))
+	if (!q->head && local_node(f->nic, head.dst_node) &&
+	    (local_nap(f, &head, slot) || local_put(f, &head, slot)))
 		return true;
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
@@ -224,14 +225,20 @@ static void full_note(struct nic_function *f)
 
 /* Of descriptors in a row the lines of those to come are on their way while one is worked on. Of
  * one alone they would be taken away from whoever is about to write them. */
-static void ahead(const struct nic_function *f, uint32_t from)
+static void ahead(const struct nic_function *f, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i <= DOORBELLS_AHEAD; i++) {
+	for (uint32_t i = from; i <= to; i++) {
 		const struct dxp_slot *slot = &f->window->slots[(f->consumer + i) % NIC_DOORBELLS];
 		__builtin_prefetch(&slot->head);
 		if (f->row_body)
 			__builtin_prefetch(slot->body);
 	}
+}
+
+void doorbells_ahead(const struct nic_function *f)
+{
+	ahead(f, 0, 1);
+	events_ahead(f, f);
 }
 
 /* How many completions are not taken yet. In a row that is asked only when what was seen last does
@@ -262,13 +269,13 @@ uint32_t doorbells_take(struct nic_function *f)
 	else
 		f->full_ns = 0;
 	if (f->row > 1)
-		ahead(f, 1);
+		ahead(f, 1, DOORBELLS_AHEAD);
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
 		if (!slot || !doorbell_take(f, slot))
 			break;
 		if (taken > 0)
-			ahead(f, DOORBELLS_AHEAD);
+			ahead(f, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		f->consumer++;
 		/* The slots were copied out: the user may claim them again. */
 		if (++taken % CONSUMER_STEP == 0)

@@ -381,6 +381,8 @@ bool buffer_take(struct nic_function *f, uint16_t *out);  /* false: the function
 
 /* doorbell.c */
 uint32_t doorbells_take(struct nic_function *f);
+/* Before a copy of some length: lines that the function's next descriptors need come meanwhile. */
+void doorbells_ahead(const struct nic_function *f);
 
 /* access.c: may who asks do that? Enum wire_nack codes, 0: yes. The same for packets and for
  * functions of this NIC. */

@@ -11,6 +11,8 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
+#define COPY_LONG_BYTES 8192 /* takes longer than a line does from another core */
+
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
@@ -200,6 +202,8 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64
 			break;
 		}
 		other += r->remote_used;
+		if (part >= COPY_LONG_BYTES)
+			doorbells_ahead(r->function);
 		memmove(reading ? own : other, reading ? other : own, part);
 		*left -= part;
 		r->cut += part;
@@ -329,8 +333,8 @@ static struct nic_function *target_now(struct nic_function *f, const struct dxp_
 {
 	struct nic *n = f->nic;
 
-	if (!local_node(n, d->dst_node) || d->dst_function >= NIC_FUNCTIONS ||
-	    d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy || !share_left(f))
+	if (d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy ||
+	    !share_left(f))
 		return NULL;
 	struct nic_function *t = &n->functions[d->dst_function];
 	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
