@@ -13,6 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
+	n->room = true; /* who waits for the old one is looked at */
 	return DXP_OK;
 }
 
