@@ -179,7 +179,7 @@ static void engine_thread(struct engine *e)
 
 static void engine_stop(struct engine *e)
 {
-	e->stop = 1;
+	__atomic_store_n(&e->stop, 1, __ATOMIC_RELAXED);
 	node_wake(e->node);
 	pthread_join(e->thread, NULL);
 	node_close(e->node);
