@@ -5,13 +5,13 @@
  * pipelined. */
 #include <getopt.h>
 #include <jansson.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "bench/fabric.h"
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/table.h"
@@ -79,16 +79,6 @@ static int options_parse(int argc, char **argv, struct classify_options *out)
 		"--photo\n",
 		out->photo);
 	return 2;
-}
-
-/* The folder of the programs: where this one is. */
-static const char *programs_folder(void)
-{
-	static char path[1024];
-	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[bytes > 0 ? bytes : 0] = '\0';
-	return dirname(path);
 }
 
 /* Runs the classifier; the last line it prints is the summary. */
@@ -160,8 +150,9 @@ static void rows_print(struct figures *network, struct figures *local, unsigned 
 	report_row(&row);
 }
 
-static int rounds_run(const struct classify_options *o)
+static int rounds_run(void *context)
 {
+	const struct classify_options *o = context;
 	struct figures network, local;
 
 	for (unsigned round = 0; round < o->rounds; round++)
@@ -174,23 +165,11 @@ static int rounds_run(const struct classify_options *o)
 
 int bench_classify(int argc, char **argv)
 {
-	char folder[] = "/tmp/dxp-bench-XXXXXX", command[COMMAND_BYTES];
 	struct classify_options o;
 	int status = options_parse(argc, argv, &o);
 
 	if (status >= 0)
 		return status;
-	if (!mkdtemp(folder) || setenv("DXP_DIR", folder, 1) != 0) {
-		fprintf(stderr,
-			"dxp bench classify: cannot make a folder for the fabric's state\n");
-		return 1;
-	}
 	report_begin(o.json, "The classifier over the network");
-	snprintf(command, sizeof(command), "'%s/dxp' up --xpus 2 >/dev/null", programs_folder());
-	status = system(command) == 0 ? rounds_run(&o) : 1;
-	snprintf(command, sizeof(command), "'%s/dxp' down >/dev/null; rm -rf '%s'",
-		 programs_folder(), folder);
-	if (system(command) != 0)
-		status = 1;
-	return status;
+	return fabric_run(2, rounds_run, &o);
 }

@@ -18,7 +18,9 @@
 #define CONTENDER_UCX_PUT \
 	{.name = "UCX shm put", .module = "dxp-bench-ucx_put.so", .variant = "shm"}
 #define CONTENDER_FABRIC_PUT(provider) \
-	{.name = "libfabric " provider " write", .module = "dxp-bench-libfabric_put.so", .variant = provider}
+	{.name = "libfabric " provider " write", \
+	 .module = "dxp-bench-libfabric_put.so", \
+	 .variant = provider}
 #define CONTENDER_COPY {.name = "memcpy", .alone = copy_alone}
 #define CONTENDER_STORE {.name = "store, poll, store", .ops = &peer_store}
 #define CONTENDER_RAW_PING {.name = "raw UDP, spinning", .alone = raw_ping_alone}

@@ -145,7 +145,8 @@ int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context
 	ended = 0;
 	for (size_t i = 0; i < SIGNALS; i++)
 		sigaction(signals[i], &ours, &before[i]);
-	bool made = scripts->make == NULL || (geteuid() == 0 && script_run(scripts->make) == 0);
+	bool made = scripts->make == NULL ||
+		    ((scripts->anyone || geteuid() == 0) && script_run(scripts->make) == 0);
 	if (made && !ended)
 		status = process_run(body, context);
 	else if (!ended)

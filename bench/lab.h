@@ -42,6 +42,7 @@ bool lab_loss(const struct raw_ends *ends, unsigned per_10000);
  * of this process's own to begin all names with. */
 struct lab_scripts {
 	const char *name, *make, *remove;
+	bool anyone; /* `make` needs no root */
 };
 int lab_scripts_run(const struct lab_scripts *scripts, int (*body)(void *context), void *context);
 

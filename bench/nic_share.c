@@ -14,11 +14,12 @@
 #include "bench/report.h"
 #include "link/udp.h"
 
-#define FUNCTIONS  8
-#define PIECE_MAX  (64u << 10)
-#define STEP_BYTES 1000000ull
-#define STEPS      100
-#define TURNS      200000
+#define FUNCTIONS    8
+#define PIECE_MAX    (64u << 10)
+#define STEP_BYTES   1000000ull
+#define STEPS        100
+#define TURNS        200000
+#define IDLE_SAMPLES 5
 
 struct sharing {
 	struct dxp_nic *nic;
@@ -118,6 +119,7 @@ static void step_report(const struct sharing *s, uint32_t megabytes)
 		.contender = "NIC embedded",
 		.x_name = "megabytes",
 		.x = megabytes,
+		.samples = 1,
 	};
 	uint64_t least = s->moved[0], most = s->moved[0], all = 0;
 
@@ -157,7 +159,7 @@ static void share_measure(struct sharing *s)
 
 static double turn_ns(struct sharing *s)
 {
-	uint64_t samples[5];
+	uint64_t samples[IDLE_SAMPLES];
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(samples); i++) {
 		uint64_t began_ns = link_now_ns();
@@ -178,6 +180,7 @@ static void idle_report(const char *name, double ns)
 		.value = ns,
 		.lab = "shared memory",
 		.contender = "NIC embedded",
+		.samples = IDLE_SAMPLES,
 	};
 
 	report_row(&row);

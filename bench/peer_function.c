@@ -22,8 +22,9 @@ struct function_end {
 	struct dxp_nic *nic; /* of the end that runs it */
 	struct dxp_function *function;
 	struct dxp_window *window;
+	struct dxp_window *second; /* "alone": of the function that stands for the other end */
 	struct dxp_memory memory;
-	struct dxp_target other;
+	struct dxp_target other, back; /* `back`: from `second` */
 	uint32_t other_key;
 	bool shares_core; /* with the other end: looking in vain gives the core away */
 	uint64_t posted, taken;
@@ -80,16 +81,17 @@ static int server_start(struct function_end *s, char *path)
 	return control_read(s->server.control, &ready, 1) ? DXP_OK : DXP_EIO;
 }
 
-static int function_get(struct function_end *s, const char *path)
+static int function_get(struct function_end *s, const char *path, struct dxp_function **function,
+			struct dxp_window **window)
 {
 	const struct dxp_function_options options = {.nic = path, .timeout_ms = ATTACH_MS};
-	int status = s->nic ? dxp_nic_function(s->nic, NULL, &s->function)
-			    : dxp_function_attach(&options, &s->function);
+	int status = s->nic ? dxp_nic_function(s->nic, NULL, function)
+			    : dxp_function_attach(&options, function);
 
 	if (status != DXP_OK)
 		log_error("%s", dxp_function_error());
 	else
-		s->window = dxp_function_window(s->function);
+		*window = dxp_function_window(*function);
 	return status;
 }
 
@@ -127,6 +129,36 @@ static int meet(struct peer_end *e, struct function_end *s)
 	return DXP_OK;
 }
 
+/* The far process is the third one, and the near one both users. */
+static int alone_open(struct peer_end *e, struct function_end *s)
+{
+	struct dxp_function *second;
+	struct dxp_target first;
+	char path[PATH_BYTES];
+
+	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
+	if (e->far) {
+		int status = nic_serve(path, &s->nic);
+		return status == DXP_OK && !control_write(e->control, path, sizeof(path)) ? DXP_EIO
+											  : status;
+	}
+	if (e->work->op != WORK_PING)
+		return DXP_EUNSUPPORTED;
+	if (!control_read(e->control, path, sizeof(path)))
+		return DXP_EIO;
+	int status = function_get(s, path, &s->function, &s->window);
+	if (status == DXP_OK)
+		status = function_get(s, path, &second, &s->second);
+	if (status == DXP_OK)
+		status = dxp_function_target(second, 0, &s->other);
+	if (status == DXP_OK)
+		status = dxp_function_target(s->function, 0, &first);
+	unlink(path);
+	s->other.node = first.node = 0;
+	s->back = first;
+	return status;
+}
+
 static int function_open(struct peer_end *e)
 {
 	struct function_end *s = calloc(1, sizeof(*s));
@@ -137,6 +169,8 @@ static int function_open(struct peer_end *e)
 	e->state = s;
 	if (!s)
 		return DXP_ENOMEM;
+	if (strcmp(e->variant, "alone") == 0)
+		return alone_open(e, s);
 	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
 	if (s->shares_core)
 		cpu_take(0);
@@ -151,7 +185,7 @@ static int function_open(struct peer_end *e)
 					: control_read(e->control, path, sizeof(path))))
 		status = DXP_EIO;
 	if (status == DXP_OK)
-		status = function_get(s, path);
+		status = function_get(s, path, &s->function, &s->window);
 	if (status == DXP_OK)
 		status = meet(e, s);
 	unlink(path);
@@ -190,12 +224,12 @@ static int function_post(struct peer_end *e)
 }
 
 /* Completions that are there; a status when one tells of an error. */
-static int completions_take(struct function_end *s)
+static int completions_take(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
 	int count = 0;
 
-	while (dxp_sent_take(s->window, &event) > 0) {
+	while (dxp_sent_take(w, &event) > 0) {
 		if (event.status != DXP_OK)
 			return event.status;
 		count++;
@@ -204,15 +238,25 @@ static int completions_take(struct function_end *s)
 }
 
 /* Copies a NAP that has come, as a program would that goes on to use it. */
-static bool nap_take(struct function_end *s)
+static bool nap_take(struct function_end *s, struct dxp_window *w)
 {
-	const struct dxp_nic_event *event = dxp_received_peek(s->window);
+	const struct dxp_nic_event *event = dxp_received_peek(w);
 
 	if (!event)
 		return false;
-	memcpy(s->place, dxp_received_data(s->window, event), event->bytes);
-	dxp_received_release(s->window);
+	memcpy(s->place, dxp_received_data(w, event), event->bytes);
+	dxp_received_release(w);
 	return true;
+}
+
+/* "alone": what came to the second function goes back. */
+static int second_serve(struct function_end *s, uint32_t bytes)
+{
+	if (!nap_take(s, s->second))
+		return DXP_OK;
+	int status = dxp_post_nap(s->second, 0, &s->back, s->place, bytes, 0, 0);
+	int ended = completions_take(s->second);
+	return status == DXP_OK && ended < 0 ? ended : status;
 }
 
 static int function_poll(struct peer_end *e)
@@ -220,14 +264,14 @@ static int function_poll(struct peer_end *e)
 	struct function_end *s = e->state;
 
 	if (e->work->op == WORK_PING) {
-		if (!nap_take(s)) {
+		if (!nap_take(s, s->window)) {
 			turn(s);
-			return 0;
+			return s->second ? second_serve(s, e->work->bytes) : 0;
 		}
-		int status = completions_take(s);
+		int status = completions_take(s->window);
 		return status < 0 ? status : 1;
 	}
-	int ended = completions_take(s);
+	int ended = completions_take(s->window);
 	if (ended == 0)
 		turn(s);
 	return ended;
@@ -239,7 +283,7 @@ static void function_serve(struct peer_end *e)
 	uint64_t came = 0;
 
 	turn(s);
-	while (nap_take(s)) {
+	while (s->window && nap_take(s, s->window)) {
 		came++;
 		if (e->work->op != WORK_PING)
 			continue;
@@ -247,7 +291,7 @@ static void function_serve(struct peer_end *e)
 			turn(s);
 		if (s->nic)
 			dxp_nic_turn(s->nic);
-		completions_take(s);
+		completions_take(s->window);
 	}
 	if (came > 0)
 		e->tally->taken += came;

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The folder of the fabric, its key, its manager. */
+/* The folder of the fabric, its key, its manager, the functions offered here. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <dxp/status.h>
 
 #include "base/util.h"
 #include "cmd/dxp/checks.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/inquiry.h"
 #include "host/config.h"
+#include "link/local.h"
 #include "link/udp.h"
+#include "node/offer_place.h"
+#include "node/stats_place.h"
+
+#define NICS_MAX 256
 
 static void check_folder(struct check *c, const char *folder)
 {
@@ -69,6 +77,55 @@ static void check_manager(struct check *c, const struct session_options *options
 	ask_destroy(a);
 }
 
+/* NICs whose programs listen; *orphans: folders of programs that are gone. */
+static uint32_t nics_count(uint32_t *orphans)
+{
+	struct offer_place *places = calloc(NICS_MAX, sizeof(*places));
+	uint32_t found = places ? offer_places(places, NICS_MAX) : 0, alive = 0;
+	char path[OFFER_PATH_BYTES];
+	int fd;
+
+	for (uint32_t i = 0; i < found; i++) {
+		if (!offer_socket_path(places[i].folder, 0, path))
+			continue;
+		int status = local_connect(path, S_NS, &fd);
+		if (status == DXP_OK)
+			close(fd);
+		alive += status == DXP_OK;
+		*orphans += status == DXP_ENOENT;
+	}
+	free(places);
+	return alive;
+}
+
+/* Where functions are offered, and by how many. */
+static void check_functions(struct check *c)
+{
+	char folder[STATS_PATH_BYTES];
+	uint32_t orphans = 0;
+	int fd, status = run_place_open(&fd, folder);
+
+	if (status == DXP_EUNSUPPORTED) {
+		check_set(c, CHECK_OK, "functions", "unset it to have some",
+			  "DXP_RUN is empty, so none are offered");
+		return;
+	}
+	if (status != DXP_OK) {
+		check_set(c, CHECK_WARN, "functions",
+			  "name one that is yours, mode 700, with DXP_RUN",
+			  "no folder to offer functions in");
+		return;
+	}
+	close(fd);
+	uint32_t alive = nics_count(&orphans);
+	check_set(c, orphans ? CHECK_WARN : CHECK_OK, "functions",
+		  orphans ? "remove them, or start what made them again"
+		  : alive ? "see `dxp vf`"
+			  : "`dxp up` has some",
+		  "%s: %u NICs offer functions, %u folders of programs that are gone", folder,
+		  alive, orphans);
+}
+
 unsigned checks_fabric(struct check *out, const struct session_options *options)
 {
 	char folder[PATH_BYTES];
@@ -81,5 +138,6 @@ unsigned checks_fabric(struct check *out, const struct session_options *options)
 	check_folder(&out[count++], folder);
 	check_key(&out[count++], folder, options->fabric.key_file);
 	check_manager(&out[count++], options);
+	check_functions(&out[count++]);
 	return count;
 }

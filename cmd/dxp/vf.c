@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -51,10 +52,14 @@ static bool nic_find(const char *given, struct offer_place *out, char path[OFFER
 
 	if (strchr(given, '/')) {
 		*out = (struct offer_place){.name = "-"};
-		if (snprintf(path, OFFER_PATH_BYTES, "%s", given) < OFFER_PATH_BYTES &&
+		struct stat st;
+		bool folder = stat(given, &st) == 0 && S_ISDIR(st.st_mode);
+		if (snprintf(path, OFFER_PATH_BYTES, folder ? "%s/" OFFER_SOCKET : "%s", given) <
+			    OFFER_PATH_BYTES &&
 		    snprintf(out->folder, sizeof(out->folder), "%s", given) < OFFER_PATH_BYTES)
 			return true;
-		fail("the path is too long");
+		fail("a path has at most %d bytes; name the NIC by its node instead",
+		     OFFER_PATH_BYTES - 1);
 		return false;
 	}
 	struct offer_place *places = places_find(&count);
@@ -77,7 +82,12 @@ static bool connect_to(const char *name, const char *path, int *fd)
 
 	switch (status) {
 	case DXP_OK: return true;
-	case DXP_ENOENT: fail("the program of %s runs no more (%s)", name, path); break;
+	case DXP_ENOENT:
+		if (*name == '-')
+			fail("nobody listens at %s; `dxp vf` lists the NICs that are there", path);
+		else
+			fail("the program of %s runs no more (%s); start it again", name, path);
+		break;
 	case DXP_EACCESS:
 		fail("%s belongs to another user; try as that user or as root", path);
 		break;
@@ -115,7 +125,10 @@ static bool ask(int fd, const struct attach_request *request, struct attach_answ
 static int refused_say(const struct attach_request *r, int status)
 {
 	switch (status) {
-	case DXP_EACCESS: return fail("only its own user, or root, may manage this NIC");
+	case DXP_EACCESS:
+		return fail("only its own user, or root, may manage this NIC, by its name or its "
+			    "socket `%s`",
+			    OFFER_SOCKET);
 	case DXP_ENOENT: return fail("nobody has function %u", r->function);
 	case DXP_EUNSUPPORTED:
 		return fail("function %u belongs to the NIC's own program; end what uses it there",
@@ -247,7 +260,7 @@ static const struct verb {
 static bool value_parse(const struct verb *v, const char *text, uint64_t *out)
 {
 	if (v->type == ATTACH_WEIGHT)
-		return number_parse(text, out);
+		return number_parse(text, out) && *out >= 1 && *out <= RLTP_WEIGHT_MAX;
 	if (strcmp(text, "none") == 0) {
 		*out = 0;
 		return true;
@@ -264,8 +277,8 @@ static int verb_run(const struct verb *v, int count, char **arguments, bool json
 	int fd, status = EXIT_FAILED;
 
 	if (count != v->arguments) {
-		fail("`dxp vf %s` takes a NIC, a function%s; see `dxp vf --help`", v->name,
-		     v->value ? " and a value" : "");
+		fail("`dxp vf %s` takes a NIC%s; see `dxp vf --help`", v->name,
+		     v->value ? ", a function and a value" : " and a function");
 		return EXIT_USAGE;
 	}
 	if (!number_parse(arguments[1], &function) || function >= NIC_FUNCTIONS) {

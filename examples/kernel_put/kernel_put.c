@@ -65,17 +65,18 @@ static int rings(struct side *s, uint32_t count)
 	return 0;
 }
 
-static void usage(void)
+static void usage(int status)
 {
-	fprintf(stderr, "usage: kernel_put [--nic-answers] [SENDER RECEIVER]\n"
-			"       kernel_put --rings N [SENDER]\n");
-	exit(2);
+	fprintf(status ? stderr : stdout, "usage: kernel_put [--nic-answers] [SENDER RECEIVER]\n"
+					  "       kernel_put --rings N [SENDER]\n");
+	exit(status);
 }
 
 static struct wishes options_read(int argc, char **argv, struct side *from, struct side *to)
 {
 	static const struct option options[] = {{"nic-answers", no_argument, NULL, 'a'},
 						{"rings", required_argument, NULL, 'r'},
+						{"help", no_argument, NULL, 'h'},
 						{0}};
 	struct wishes w = {0};
 	int option;
@@ -85,16 +86,18 @@ static struct wishes options_read(int argc, char **argv, struct side *from, stru
 			w.nic_answers = true;
 		else if (option == 'r')
 			w.rings = (uint32_t)strtoul(optarg, NULL, 10);
+		if (option == 'h')
+			usage(0);
 		if (option == '?' || (option == 'r' && w.rings == 0))
-			usage();
+			usage(2);
 	}
 	int names = argc - optind;
 	if (names != 0 && names != (w.rings ? 1 : 2))
-		usage();
+		usage(2);
 	from->name = names > 0 ? argv[optind] : NULL;
 	to->name = names > 1 ? argv[optind + 1] : NULL;
 	if (names > 1 && strcmp(from->name, to->name) == 0)
-		usage();
+		usage(2);
 	return w;
 }
 

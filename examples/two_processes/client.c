@@ -10,9 +10,13 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 {
 	struct dxp_target t;
 	unsigned node, function, qp, magic;
+	int status, tries = 0;
 
 	if (!address) {
-		check(dxp_function_find(f, LABEL, 0, &t), "find the server");
+		do
+			status = dxp_function_find(f, LABEL, 0, &t);
+		while (again(status, &tries));
+		check(status, "find the server");
 		return t;
 	}
 	if (sscanf(address, "%u:%u:%u:%x", &node, &function, &qp, &magic) != 4) {
@@ -48,8 +52,13 @@ int main(int argc, char **argv)
 	const struct dxp_function_options options = {.nic = argc > 1 ? argv[1] : NULL};
 	struct dxp_function *f;
 	struct dxp_memory memory;
+	int status, tries = 0;
 
-	check(dxp_function_attach(&options, &f), "attach");
+	usage_if_asked(argc, argv, "usage: nic_client [NIC [NODE:FUNCTION:QP:MAGIC]]\n");
+	do
+		status = dxp_function_attach(&options, &f);
+	while (again(status, &tries));
+	check(status, "attach");
 	check(dxp_memory_create(f, 2 * BYTES, DXP_LOCAL, &memory), "memory");
 	struct dxp_window *w = dxp_function_window(f);
 	struct dxp_target server = server_find(f, argc > 2 ? argv[2] : NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What server and client agree on, and three things that both do. */
+/* What server and client agree on, and what both do. */
 #ifndef TWO_PROCESSES_COMMON_H
 #define TWO_PROCESSES_COMMON_H
 
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
+#include <time.h>
 
 #include <dxp/function.h>
 
@@ -27,6 +29,22 @@ static inline void check(int status, const char *what)
 		return;
 	fprintf(stderr, "%s: %s: %s\n", what, dxp_status_name(status), dxp_function_error());
 	exit(1);
+}
+
+/* The other side may just be starting: true, after a while, when it is worth another try. */
+static inline int again(int status, int *tries)
+{
+	const struct timespec pause = {.tv_nsec = 100000000};
+
+	return status == DXP_ENOENT && ++*tries <= 20 && thrd_sleep(&pause, NULL) == 0;
+}
+
+static inline void usage_if_asked(int argc, char **argv, const char *text)
+{
+	if (argc < 2 || strcmp(argv[1], "--help") != 0)
+		return;
+	fputs(text, stdout);
+	exit(0);
 }
 
 /* After each post: the NIC may sleep, and when its 32 places are taken it must go on first. */

@@ -60,6 +60,9 @@ static int event_take(struct dxp_function *f, const struct hello *own,
 
 int main(int argc, char **argv)
 {
+	usage_if_asked(argc, argv,
+		       "usage: nic_server [NIC [CLIENTS]]\n"
+		       "       nic_server --own NAME [CLIENTS]\n");
 	int own = argc > 1 && strcmp(argv[1], "--own") == 0;
 	const char *name = argc > 1 + own ? argv[1 + own] : NULL;
 	int clients = argc > 2 + own ? atoi(argv[2 + own]) : 0, gone = 0;

@@ -148,7 +148,8 @@ DXP_API int dxp_nic_open(const struct dxp_nic_options *options, struct dxp_nic *
  */
 DXP_API void dxp_nic_close(struct dxp_nic *nic);
 
-/* A function of this NIC, `label` and errors as above. */
+/* A function of this NIC, `label` and errors as above. The first is function 0, by whose service
+ * queue pair 0 others know the node; then any that is free. */
 DXP_API int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function **out);
 
 /* Takes doorbells, arrivals and timers once; returns how much happened. */

@@ -114,10 +114,10 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 		if (status != DXP_OK)
 			return status;
 	}
-	if (length == DXP_ECLOSED)
+	if (length == DXP_ECLOSED) {
+		descriptors_close(d);
 		return ended(a);
-	if (length < 0)
-		d->count = 0;
+	}
 	if (length < 0 || attach_answer_decode(bytes, (size_t)length, answer) != DXP_OK) {
 		descriptors_close(d);
 		a->lost = DXP_EIO;

@@ -31,7 +31,7 @@ void bell_ring(int fd)
 
 void bell_clear(int fd)
 {
-	uint64_t counts[8]; /* of a pipe, which also serves as a bell, some at once */
+	uint64_t counts[8]; /* an eventfd has one; what a NIC wakes its users by may have others */
 
 	while (read(fd, counts, sizeof(counts)) < 0 && errno == EINTR)
 		;

@@ -18,7 +18,7 @@ struct embedded {
 	struct dxp_nic *nic;
 	struct embedded *next;
 	struct function_memory *mapped; /* of files that dxp_memory_register was given */
-	struct dxp_window *window;      /* as base.window; ours */
+	struct dxp_window *window;      /* as base.window; ours; NULL: function 0's, the node's */
 	uint32_t index;
 	int user_bell; /* -1 without a thread */
 	bool foreign;  /* regions in memory of the caller have been registered */
@@ -37,6 +37,7 @@ struct nic_call {
 struct dxp_nic {
 	struct node *node;
 	struct embedded *functions;    /* open ones */
+	bool physical_used;            /* function 0, open from the start, has been given out */
 	struct embedded *closed;       /* until nothing points into their memory */
 	struct function_memory *freed; /* the same, of open functions */
 	uint64_t timeout_ns;
@@ -46,7 +47,7 @@ struct dxp_nic {
 	/* the thread, and what it is asked to do */
 	pthread_t thread;
 	bool threaded;
-	int stop;
+	_Atomic int stop;
 	pthread_mutex_t lock; /* of the list of calls, `done` and `over` */
 	pthread_cond_t ended;
 	struct nic_call *calls;

@@ -197,7 +197,7 @@ static int find(struct dxp_nic *nic, void *context)
 	const struct nic *engine = node_nic(nic->node);
 	uint32_t function = nic_function_labelled(engine, c->label);
 
-	if (strcmp(c->label, nic->name) == 0)
+	if (strcmp(c->label, nic->name) == 0 && nic_function_state(engine, 0) == DXP_FUNCTION_OPEN)
 		function = 0;
 	if (function < NIC_FUNCTIONS) {
 		c->target = (struct dxp_target){.function = (uint8_t)function,
@@ -337,25 +337,42 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 	return *label && find((struct dxp_nic *)(uintptr_t)nic, &c) != DXP_ENOENT;
 }
 
+/* The first user's is the function by which others know the node. */
+static int physical_take(struct dxp_nic *nic, struct embedded *e)
+{
+	nic->physical_used = true;
+	free(e->window);
+	e->window = NULL;
+	e->base.window = node_window(nic->node);
+	return DXP_OK;
+}
+
+/* Function 0 too, when its user has closed it. */
+static int free_open(struct dxp_nic *nic, struct embedded *e)
+{
+	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
+		int status = nic_function_open(node_nic(nic->node), i, e->window);
+		e->index = i;
+		if (status != DXP_EEXIST && status != DXP_EBUSY)
+			return status;
+	}
+	return DXP_EBUSY;
+}
+
 static int function_open(struct dxp_nic *nic, void *context)
 {
 	struct embedded *e = context;
 
 	if (label_used(nic, e->label))
 		return DXP_EEXIST;
-	for (e->index = 1; e->index < NIC_FUNCTIONS; e->index++) {
-		int status = nic_function_open(node_nic(nic->node), e->index, e->window);
-		if (status == DXP_EEXIST || status == DXP_EBUSY)
-			continue;
-		if (status == DXP_OK) {
-			nic_function_label(node_nic(nic->node), e->index, e->label);
-			node_user_fd(nic->node, e->index, e->user_bell);
-			e->next = nic->functions;
-			nic->functions = e;
-		}
+	int status = nic->physical_used ? free_open(nic, e) : physical_take(nic, e);
+	if (status != DXP_OK)
 		return status;
-	}
-	return DXP_EBUSY;
+	nic_function_label(node_nic(nic->node), e->index, e->label);
+	node_user_fd(nic->node, e->index, e->user_bell);
+	e->next = nic->functions;
+	nic->functions = e;
+	return DXP_OK;
 }
 
 static int embedded_create(struct dxp_nic *nic, struct embedded **out)
@@ -402,6 +419,6 @@ int dxp_nic_function(struct dxp_nic *nic, const char *label, struct dxp_function
 				 label);
 	if (status == DXP_EBUSY)
 		return error_set(status, "all %d functions of this NIC are in use; close one",
-				 NIC_FUNCTIONS - 1);
+				 NIC_FUNCTIONS);
 	return error_set(status, "no function: %s", dxp_status_text(status));
 }

@@ -225,7 +225,7 @@ int local_connect(const char *path, uint64_t timeout_ns, int *fd)
 
 union control {
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_MAX)];
+	char bytes[CMSG_SPACE(sizeof(int) * LOCAL_FDS_ALL)]; /* so none is cut off */
 };
 
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count)
@@ -250,11 +250,10 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Takes the descriptors that came; returns how many, or -1 when they do not fit: then all are
- * closed. */
-static int fds_take(struct msghdr *m, int *fds, unsigned room)
+/* Takes the descriptors that came. False when they do not fit: then all are closed. */
+static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_count)
 {
-	int got[LOCAL_FDS_MAX + 1]; /* alignment leaves room for one more in `control` */
+	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves room for one more in `control` */
 	unsigned count = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -265,13 +264,15 @@ static int fds_take(struct msghdr *m, int *fds, unsigned room)
 		memcpy(got + count, CMSG_DATA(c), here * sizeof(int));
 		count += here;
 	}
-	if (count <= room && !(m->msg_flags & (MSG_CTRUNC | MSG_TRUNC))) {
-		memcpy(fds, got, count * sizeof(int));
-		return (int)count;
+	if (count <= room) {
+		if (count > 0)
+			memcpy(fds, got, count * sizeof(int));
+		*fd_count = count;
+		return true;
 	}
 	for (unsigned i = 0; i < count; i++)
 		close(got[i]);
-	return -1;
+	return false;
 }
 
 int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count)
@@ -288,16 +289,9 @@ int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count)
 	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? DXP_EAGAIN : DXP_ECLOSED;
-	int taken = fds_take(&m, fds, fd_room);
-	if (taken < 0)
+	if (!fds_take(&m, fds, fd_room, fd_count) || m.msg_flags & (MSG_CTRUNC | MSG_TRUNC))
 		return DXP_EMALFORMED;
-	if (got == 0) {
-		for (int i = 0; i < taken; i++)
-			close(fds[i]);
-		return DXP_ECLOSED;
-	}
-	*fd_count = (unsigned)taken;
-	return (int)got;
+	return got == 0 ? DXP_ECLOSED : (int)got;
 }
 
 int local_wait(int fd, uint64_t timeout_ns)

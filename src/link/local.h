@@ -34,15 +34,29 @@ int local_accept(int fd, int *out, struct local_peer *peer);
 int local_connect(const char *path, uint64_t timeout_ns, int *fd);
 
 /* One packet, 1 .. any bytes, up to LOCAL_FDS_MAX descriptors; not blocking. Bytes, DXP_EAGAIN or
- * DXP_ECLOSED (an empty packet counts as the end). Received descriptors are the caller's,
- * close-on-exec; *fd_count is how many there is room for, then how many came. A packet longer than
- * `room` or with more descriptors is DXP_EMALFORMED, and all of them are closed. */
+ * DXP_ECLOSED (an empty packet counts as the end). *fd_count is how many descriptors there is room
+ * for, then how many came: whatever is returned, they are the caller's, close-on-exec. A packet
+ * longer than `room` is DXP_EMALFORMED, and one with more descriptors too: then all are closed. */
 #define LOCAL_FDS_MAX 4
+#define LOCAL_FDS_ALL 253 /* that a packet can carry: SCM_MAX_FD */
 int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned fd_count);
 int local_receive(int fd, void *data, size_t room, int *fds, unsigned *fd_count);
 
 /* Waits until there is a packet to receive. DXP_ETIMEDOUT; else DXP_OK. */
 int local_wait(int fd, uint64_t timeout_ns);
+
+/* ---- descriptors of strangers ---- */
+
+/* Whoever passed a descriptor chooses how long closing it takes: a file of his own file system, a
+ * TCP socket that lingers, gigabytes that must be freed, or a socket in whose queue such things
+ * are, which goes for the very socket they came by. So a thread closes. `drops` counts for one
+ * party what is not closed yet: whoever is full should get no more until that is less. */
+struct local_drops;
+#define LOCAL_DROPS_MAX 64
+int local_drops_create(struct local_drops **out); /* DXP_ENOMEM */
+void local_drops_free(struct local_drops *d);     /* what waits is closed all the same */
+bool local_drops_full(const struct local_drops *d);
+void local_drop(struct local_drops *d, const int *fds, unsigned count);
 
 /* ---- memory ---- */
 struct local_memory {

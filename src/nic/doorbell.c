@@ -10,6 +10,9 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
+#define DOORBELLS_AHEAD 4 /* of descriptors in a row, how far ahead lines are fetched */
+#define CONSUMER_STEP   8 /* descriptors taken between two times that their user is told */
+
 static bool op_is_read(uint8_t op)
 {
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
@@ -157,6 +160,7 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 	struct dxp_descriptor head;
 
 	window_copy(&head, &slot->head, sizeof(head));
+	f->row_body = head.src_count + head.dst_count > 0 || head.inline_bytes > DXP_HEAD_BYTES;
 	if (head.qp >= NIC_QPS_PER_FUNCTION) {
 		f->nic->counters.descriptors_bad++;
 		f->counts.descriptors_bad++;
@@ -165,7 +169,7 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 		return false;
 	}
 	struct nic_queue *q = &f->queues[head.qp];
-	if (!q->head && local_nap(f, &head, slot))
+	if (!q->head && (local_nap(f, &head, slot) || local_put(f, &head, slot)))
 		return true;
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
@@ -218,6 +222,29 @@ static void full_note(struct nic_function *f)
 	n->look_ns = min_u64(n->look_ns, f->full_ns);
 }
 
+/* Of descriptors in a row the lines of those to come are on their way while one is worked on. Of
+ * one alone they would be taken away from whoever is about to write them. */
+static void ahead(const struct nic_function *f, uint32_t from)
+{
+	for (uint32_t i = from; i <= DOORBELLS_AHEAD; i++) {
+		const struct dxp_slot *slot = &f->window->slots[(f->consumer + i) % NIC_DOORBELLS];
+		__builtin_prefetch(&slot->head);
+		if (f->row_body)
+			__builtin_prefetch(slot->body);
+	}
+}
+
+/* How many completions are not taken yet. In a row that is asked only when what was seen last does
+ * not suffice: whoever takes them is writing that word. */
+static uint32_t completions_unread(struct nic_function *f)
+{
+	uint32_t seen = f->sent_index - f->sent_consumed;
+
+	if (f->row > 1 && f->outstanding + seen + NIC_DOORBELLS <= NIC_EVENTS)
+		return seen;
+	return sent_unread(f);
+}
+
 uint32_t doorbells_take(struct nic_function *f)
 {
 	struct dxp_window *w = f->window;
@@ -229,20 +256,26 @@ uint32_t doorbells_take(struct nic_function *f)
 		return 0;
 	}
 	/* Each request needs a slot for its completion. */
-	uint32_t spent = f->outstanding + sent_unread(f);
+	uint32_t spent = f->outstanding + completions_unread(f);
 	if (spent >= NIC_EVENTS)
 		full_note(f);
 	else
 		f->full_ns = 0;
+	if (f->row > 1)
+		ahead(f, 1);
 	for (; taken < NIC_DOORBELLS && spent < NIC_EVENTS; spent++) {
 		slot = doorbell_next(f);
 		if (!slot || !doorbell_take(f, slot))
 			break;
+		if (taken > 0)
+			ahead(f, DOORBELLS_AHEAD);
 		f->consumer++;
-		taken++;
-		/* The slot was copied out: the user may claim it again. */
-		dxp_store_release(&w->consumer, f->consumer);
+		/* The slots were copied out: the user may claim them again. */
+		if (++taken % CONSUMER_STEP == 0)
+			dxp_store_release(&w->consumer, f->consumer);
 	}
+	dxp_store_release(&w->consumer, f->consumer);
+	f->row = taken;
 	f->nic->counters.doorbells += taken;
 	f->counts.doorbells += taken;
 	f->counted = true;

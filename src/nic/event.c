@@ -8,6 +8,8 @@
 
 #include "nic/internal.h"
 
+#define EVENTS_AHEAD 2 /* of those in a row, how far ahead their lines are fetched */
+
 static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
@@ -41,6 +43,12 @@ void sent_write(struct nic_function *f, const struct dxp_nic_event *event)
 {
 	slot_write(f->window->sent, f->sent_index++, event);
 	f->nic->events_new |= 1u << f->index;
+}
+
+void events_ahead(const struct nic_function *f, const struct nic_function *t)
+{
+	window_ahead(&f->window->sent[(f->sent_index + EVENTS_AHEAD) % NIC_EVENTS]);
+	window_ahead(&t->window->received[(t->received_index + EVENTS_AHEAD) % NIC_EVENTS]);
 }
 
 uint32_t received_slots(const struct nic_function *f)

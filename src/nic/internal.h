@@ -149,6 +149,8 @@ struct nic_function {
 	uint32_t index;
 	uint32_t consumer;    /* own copy: the window's may be scribbled on */
 	uint32_t outstanding; /* requests of all queue pairs */
+	uint32_t row;         /* descriptors taken when there were some last */
+	bool row_body;        /* and the last of them had more than its head */
 	bool stopped;         /* its user broke the rules of the window */
 	uint64_t
 		full_ns; /* no slot for another completion: looked at again then; 0: there is one */
@@ -369,6 +371,8 @@ void received_write(struct nic_function *f, struct dxp_nic_event *event, const u
  * stopped. */
 uint8_t *received_place(struct nic_function *f, struct dxp_nic_event *event);
 void received_publish(struct nic_function *f, const struct dxp_nic_event *event);
+/* Of descriptors in a row from f to t: the lines of events to come are on their way meanwhile. */
+void events_ahead(const struct nic_function *f, const struct nic_function *t);
 void sent_write(struct nic_function *f, const struct dxp_nic_event *event);
 uint32_t sent_unread(struct nic_function *f);
 
@@ -413,6 +417,8 @@ void room_unwait(struct nic_request *r); /* it does not wait, or no more */
 bool local_node(const struct nic *n, uint16_t node);
 /* A NAP that can be delivered at once, straight from its slot; false: nothing has happened. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
+/* Likewise a PUT of one piece into one. */
+bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Works on a request while *left, which what it copies is taken from, is positive. When `cut_done`
  * says so it has ended; else it wants more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);

@@ -323,6 +323,39 @@ void local_forget(struct nic *n, const struct nic_function *t)
 	}
 }
 
+/* The receiver of what can be done at once, without a request; NULL: whoever makes one finds out
+ * why not. */
+static struct nic_function *target_now(struct nic_function *f, const struct dxp_descriptor *d)
+{
+	struct nic *n = f->nic;
+
+	if (!local_node(n, d->dst_node) || d->dst_function >= NIC_FUNCTIONS ||
+	    d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy || !share_left(f))
+		return NULL;
+	struct nic_function *t = &n->functions[d->dst_function];
+	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic)
+		return NULL;
+	if (f->row > 1)
+		events_ahead(f, t);
+	return t;
+}
+
+static void sent_now(struct nic_function *f, const struct dxp_descriptor *d, uint32_t bytes)
+{
+	struct dxp_nic_event sent = {
+		.context = d->context,
+		.bytes = bytes,
+		.node = d->dst_node,
+		.peer_qp = (uint16_t)(d->dst_function << 8 | d->dst_qp),
+		.qp = d->qp,
+		.type = DXP_EVENT_SENT,
+	};
+
+	f->counters[d->qp].sent_messages++;
+	f->counters[d->qp].sent_bytes += bytes;
+	sent_write(f, &sent);
+}
+
 /* Short messages of those who wait for nothing: no request is made, and nothing is copied twice. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
@@ -330,12 +363,10 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	uint32_t bytes = d->inline_bytes;
 
 	if (d->op != DXP_OP_NAP || !(d->flags & DXP_FLAG_INLINE) || d->src_count != 0 ||
-	    d->dst_count != 0 || bytes > NIC_NAP_BYTES_MAX || !local_node(n, d->dst_node) ||
-	    d->dst_function >= NIC_FUNCTIONS || d->dst_qp >= NIC_QPS_PER_FUNCTION || f->busy ||
-	    !share_left(f))
+	    d->dst_count != 0 || bytes > NIC_NAP_BYTES_MAX)
 		return false;
-	struct nic_function *t = &n->functions[d->dst_function];
-	if (!function_serves(t) || t->qp_magic[d->dst_qp] != d->dst_magic || !room_now(t))
+	struct nic_function *t = target_now(f, d);
+	if (!t || !room_now(t))
 		return false;
 	struct dxp_nic_event event = event_of(f, d, bytes, DXP_EVENT_NAP);
 	uint8_t *to = received_place(t, &event);
@@ -348,17 +379,43 @@ bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const str
 	n->counters.naps_sent++;
 	n->counters.naps_received++;
 	share_spend(f, bytes + LOCAL_COST_BYTES);
+	sent_now(f, d, bytes);
+	return true;
+}
 
-	struct dxp_nic_event sent = {
-		.context = d->context,
-		.bytes = bytes,
-		.node = d->dst_node,
-		.peer_qp = (uint16_t)(d->dst_function << 8 | d->dst_qp),
-		.qp = d->qp,
-		.type = DXP_EVENT_SENT,
-	};
-	f->counters[d->qp].sent_messages++;
-	f->counters[d->qp].sent_bytes += bytes;
-	sent_write(f, &sent);
+static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *e)
+{
+	const struct nic_region *r = region_find(f->nic, f->index, e->key);
+
+	return r && e->offset <= r->bytes && e->bytes <= r->bytes - e->offset ? r->base + e->offset
+									      : NULL;
+}
+
+/* What is left of the share must suffice: longer ones are cut, and shared among queue pairs. */
+bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
+{
+	struct nic *n = f->nic;
+	struct nic_region *to;
+	struct dxp_entry e[2];
+
+	if (d->op != DXP_OP_PUT || d->flags != 0 || d->src_count != 1 || d->dst_count != 1)
+		return false;
+	struct nic_function *t = target_now(f, d);
+	if (!t)
+		return false;
+	window_copy(e, slot->body, sizeof(e));
+	const uint8_t *from = own_place(f, &e[0]);
+	uint32_t bytes = e[0].bytes;
+	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > f->share ||
+	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0)
+		return false;
+	memmove(to->base + e[1].offset, from, bytes);
+	t->total_bytes += bytes;
+	dxp_store_release64(&t->window->total_bytes, t->total_bytes);
+	received_count(t, d->dst_qp, bytes);
+	n->counters.puts_sent++;
+	n->counters.puts_received++;
+	share_spend(f, bytes + LOCAL_COST_BYTES);
+	sent_now(f, d, bytes);
 	return true;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <dxp/device.h>
+#include <dxp/device.h> /* and dxp/window.h */
 
 #include "base/limits.h"
 
@@ -20,6 +20,17 @@ static inline void window_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* The line of p will be written soon: it is fetched, to write, meanwhile. */
+static inline void window_ahead(const void *p)
+{
+#if defined(__x86_64__)
+	/* What compilers make of the builtin unless told of the CPU fetches it to read. */
+	__asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
 }
 
 _Static_assert(sizeof(struct dxp_descriptor) == 64, "the head is one cache line");

@@ -22,8 +22,10 @@ struct node {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
-	uint64_t news_ns;                 /* when the link is asked again for what it knows */
-	uint64_t look_ns;                 /* when the own address is looked at again */
+	uint64_t news_ns;    /* when the link is asked again for what it knows */
+	uint64_t look_ns;    /* when the own address is looked at again */
+	_Atomic bool asleep; /* or about to be: see nic/wake.c; function 0 may be closed, so not its
+				word */
 	uint64_t arrived_ns, received_ns; /* last arrival, last look for one */
 	char name[FABRIC_NAME_BYTES];
 	struct observe observe;

@@ -110,7 +110,7 @@ int node_loop_run(struct node_loop *loop)
 	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	spin_init(&spin, spin_ns);
-	while (!__atomic_load_n(loop->stop, __ATOMIC_RELAXED)) { /* set by a signal or a thread */
+	while (!*loop->stop) {
 		uint32_t work = round_run(loop);
 		uint64_t now_ns = link_now_ns();
 		if (work > 0 && waited)

@@ -293,10 +293,10 @@ static void users_wake(struct node *n, uint32_t functions)
 
 /* Nothing has come for long and a look was had just now: whoever turns the node again and again for
  * functions of this machine need not ask the kernel each time. */
-static bool network_waits(const struct node *n, uint64_t now_ns)
+static bool network_waits(const struct node *n)
 {
-	return now_ns - n->received_ns < NODE_QUIET_LOOK_NS &&
-	       now_ns - n->arrived_ns >= NODE_QUIET_NS;
+	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
+	       link_now_ns() - n->received_ns < NODE_QUIET_LOOK_NS;
 }
 
 static void users_turn(struct node *n)
@@ -314,7 +314,7 @@ uint32_t node_turn(struct node *n)
 	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
-	if (network_waits(n, link_now_ns())) {
+	if (network_waits(n)) {
 		users_turn(n);
 		return work;
 	}
@@ -375,14 +375,16 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
+	atomic_store(&n->asleep, true); /* before the fence there */
 	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
-	nic_sleep_end(n->nic);
+	node_sleep_end(n);
 	return false;
 }
 
 void node_sleep_end(struct node *n)
 {
+	atomic_store_explicit(&n->asleep, false, memory_order_relaxed);
 	nic_sleep_end(n->nic);
 }
 
@@ -420,7 +422,7 @@ void node_wait_clear(struct node *n)
 void node_wake(struct node *n)
 {
 	dxp_fence(); /* see nic/wake.c */
-	if (dxp_load_acquire(&n->window->need_wakeup))
+	if (atomic_load_explicit(&n->asleep, memory_order_acquire))
 		link_wake(n->link);
 }
 

@@ -84,7 +84,7 @@ void node_arm(struct node *n, int delta);
 bool node_armed(const struct node *n);
 
 /* What is written, 8 bytes that make the number 1, when the user of `function` sleeps and there is
- * an event for it: an eventfd, or the end of a pipe; it must not block, whatever the user does. -1:
+ * an event for it: an eventfd, or a socket; it must not block, whatever the user does. -1:
  * nothing, as at first. Stays the caller's. */
 void node_user_fd(struct node *n, uint32_t function, int fd);
 
@@ -128,7 +128,7 @@ struct node_loop {
 	void *service_context;
 	/* When `service` must be called again; may be NULL. */
 	uint64_t (*service_deadline)(void *context);
-	const volatile int *stop;
+	const _Atomic int *stop; /* set by another thread or a signal handler */
 };
 int node_loop_run(struct node_loop *loop);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -27,8 +28,11 @@ static void fds_close(struct offer_function *f)
 static int fds_make(struct offer_function *f)
 {
 	f->engine_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (f->engine_fd >= 0 && pipe2(f->user_fds, O_CLOEXEC | O_NONBLOCK) == 0)
+	if (f->engine_fd >= 0 &&
+	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, f->user_fds) == 0) {
+		shutdown(f->user_fds[1], SHUT_RD); /* nothing is heard from there */
 		return DXP_OK;
+	}
 	fds_close(f);
 	return DXP_EIO;
 }
@@ -290,6 +294,17 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	case ATTACH_ARM: answer->status = answer_user(o, client, r, fd, answer); break;
 	default: answer->status = offer_manage(o, client, r, now_ns, answer);
 	}
+}
+
+/* Whoever has it can have descriptors queued in it, which closing the last one would close. */
+void offer_handed_over(struct offer *o, const struct offer_client *client)
+{
+	struct offer_function *f = &o->functions[client->function];
+
+	if (client->function == 0 || f->user_fds[0] < 0)
+		return;
+	close(f->user_fds[0]);
+	f->user_fds[0] = -1;
 }
 
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns)

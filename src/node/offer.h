@@ -66,6 +66,9 @@ struct offer_fds {
 void offer_request(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		   int fd, uint64_t now_ns, struct attach_answer *answer, struct offer_fds *beside);
 
+/* What went beside the answer has been sent: what only the user needs is not kept here. */
+void offer_handed_over(struct offer *o, const struct offer_client *client);
+
 /* The client is gone. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 

@@ -27,8 +27,7 @@ struct offer_function {
 	uint32_t pid;
 	struct local_memory window;
 	int engine_fd;   /* an eventfd: the user kicks, nobody reads */
-	int user_fds[2]; /* a pipe: we write to [1]; [0] is kept too, so that a pipe whose user is
-			    gone is full before long and not a SIGPIPE */
+	int user_fds[2]; /* sockets of datagrams, the user's [0] and ours: see attach.h */
 	bool armed;
 	struct offer_region *regions;
 	uint32_t region_count, region_room;

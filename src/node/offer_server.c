@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -20,6 +21,7 @@
 #define EVENTS     16            /* taken in one turn, one request each */
 #define AGAIN_NS   (100 * MS_NS) /* until it is tried again to accept without descriptors left */
 #define RECLAIM_NS (1 * MS_NS)   /* between two looks whether memory can be freed */
+#define SAY_NS     (60 * S_NS)   /* between two complaints of the same kind */
 
 /* What epoll tells of: the first member of both. */
 struct source {
@@ -31,6 +33,7 @@ struct listener {
 	struct source source;
 	uint32_t only; /* 0: any function */
 	uint32_t connections;
+	struct local_drops *drops; /* what came by it and is being closed */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -51,7 +54,8 @@ struct offers {
 	struct connection *connections;
 	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
 	uint64_t malformed;
-	uint64_t again_ns;   /* listeners are watched again then; UINT64_MAX: they are */
+	uint64_t again_ns;   /* all are watched again then; UINT64_MAX: they are */
+	uint64_t said_ns;    /* the last complaint that somebody must wait; 0: none */
 	uint64_t reclaim_ns; /* UINT64_MAX: nothing waits */
 };
 
@@ -103,6 +107,13 @@ static int source_watch(struct offers *s, struct source *source)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }
 
+/* The other side learns it now; what is still in the queue may take its time. */
+static void socket_drop(struct listener *l, int fd)
+{
+	shutdown(fd, SHUT_RDWR);
+	local_drop(l->drops, &fd, 1);
+}
+
 static void connection_close(struct offers *s, struct connection *c, uint64_t now_ns)
 {
 	offer_client_gone(s->offer, &c->client, now_ns);
@@ -117,7 +128,7 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	/* By hand: a child that our program has forked may hold the same socket, and closing ours
 	 * then does not end the watch. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
-	close(c->source.fd);
+	socket_drop(c->listener, c->source.fd);
 	free(c);
 }
 
@@ -130,13 +141,13 @@ static bool answer_send(int fd, const struct attach_answer *a, const struct offe
 	return local_send(fd, bytes, length, beside->fds, beside->count) == (int)length;
 }
 
-static void refuse(int fd)
+static void refuse(struct listener *l, int fd)
 {
 	const struct attach_answer busy = {.type = ATTACH_OPEN, .status = DXP_EBUSY};
 	const struct offer_fds none = {.count = 0};
 
 	answer_send(fd, &busy, &none);
-	close(fd);
+	socket_drop(l, fd);
 }
 
 static void connection_add(struct offers *s, struct listener *l, int fd,
@@ -146,7 +157,7 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	struct connection *c = l->connections < room ? calloc(1, sizeof(*c)) : NULL;
 
 	if (!c) {
-		refuse(fd);
+		refuse(l, fd);
 		return;
 	}
 	c->source.fd = fd;
@@ -155,7 +166,7 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	c->client.manages = !l->only && (peer->uid == geteuid() || peer->uid == 0);
 	c->client.pid = (uint32_t)peer->pid;
 	if (source_watch(s, &c->source) != 0) {
-		refuse(fd);
+		refuse(l, fd);
 		free(c);
 		return;
 	}
@@ -166,26 +177,60 @@ static void connection_add(struct offers *s, struct listener *l, int fd,
 	l->connections++;
 }
 
-static void listeners_pause(struct offers *s, uint64_t now_ns)
+static void pause_say(struct offers *s, uint64_t now_ns, const char *text)
 {
-	log_warn("%s: no file descriptors left, nobody can attach; raise \"ulimit -n\"",
-		 s->node->name);
-	for (uint32_t i = 0; i < s->listener_count; i++)
-		epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, s->listeners[i].source.fd, NULL);
-	s->again_ns = now_ns + AGAIN_NS;
+	if (s->said_ns && now_ns - s->said_ns < SAY_NS)
+		return;
+	s->said_ns = now_ns;
+	log_warn("%s: %s", s->node->name, text);
 }
 
+/* Nobody new. */
+static void listener_pause(struct offers *s, struct listener *l, uint64_t now_ns)
+{
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, l->source.fd, NULL);
+	s->again_ns = min_u64(s->again_ns, now_ns + AGAIN_NS);
+}
+
+static void listeners_pause(struct offers *s, uint64_t now_ns)
+{
+	pause_say(s, now_ns, "no file descriptors left, nobody can attach; raise \"ulimit -n\"");
+	for (uint32_t i = 0; i < s->listener_count; i++)
+		listener_pause(s, &s->listeners[i], now_ns);
+}
+
+/* Nothing more from those who came by it, while closing what they passed takes its time. */
+static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
+{
+	if (!local_drops_full(l->drops))
+		return false;
+	pause_say(s, now_ns,
+		  "a process that has attached passes files that take long to close; it is asked "
+		  "nothing more until they are");
+	listener_pause(s, l, now_ns);
+	for (struct connection *c = s->connections; c; c = c->next)
+		if (c->listener == l)
+			epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
+	return true;
+}
+
+/* Whatever is watched already stays so. */
 static void listeners_resume(struct offers *s)
 {
+	s->again_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < s->listener_count; i++)
 		source_watch(s, &s->listeners[i].source);
-	s->again_ns = UINT64_MAX;
+	for (struct connection *c = s->connections; c; c = c->next)
+		source_watch(s, &c->source);
 }
 
 static void listener_take(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	struct local_peer peer;
 	int fd;
+
+	if (listener_full(s, l, now_ns))
+		return;
 	int status = local_accept(l->source.fd, &fd, &peer);
 
 	if (status == DXP_OK)
@@ -202,34 +247,44 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
+/* Memory that is mapped now is not freed with its descriptor. */
+static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
+{
+	if (first_mapped)
+		close(fds[0]);
+	local_drop(l->drops, fds + first_mapped, count - first_mapped);
+}
+
 static void connection_take(struct offers *s, struct connection *c, uint64_t now_ns)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
-	int fds[LOCAL_FDS_MAX];
-	unsigned fd_count = LOCAL_FDS_MAX;
+	int fds[LOCAL_FDS_ALL];
+	unsigned fd_count = LOCAL_FDS_ALL;
 	struct offer_fds beside = {.count = 0};
-	struct attach_request request;
+	struct attach_request request = {0};
 	struct attach_answer answer = {0};
-	int length = local_receive(c->source.fd, bytes, sizeof(bytes), fds, &fd_count);
 
+	if (listener_full(s, c->listener, now_ns))
+		return;
+	int length = local_receive(c->source.fd, bytes, sizeof(bytes), fds, &fd_count);
+	int status = fd_count > LOCAL_FDS_MAX ? DXP_EMALFORMED
+		     : length < 0             ? length
+				  : attach_request_decode(bytes, (size_t)length, &request);
 	if (length == DXP_EAGAIN)
 		return;
-	if (length == DXP_ECLOSED) {
-		connection_close(s, c, now_ns);
-		return;
-	}
-	int status = length < 0 ? length : attach_request_decode(bytes, (size_t)length, &request);
 	if (status == DXP_OK) {
 		offer_request(s->offer, &c->client, &request, fd_count ? fds[0] : -1, now_ns,
 			      &answer, &beside);
-	} else {
+	} else if (length != DXP_ECLOSED) {
 		answer.status = status;
 		malformed_note(s, c, status);
 	}
-	while (fd_count > 0)
-		close(fds[--fd_count]);
-	if (!answer_send(c->source.fd, &answer, &beside))
+	descriptors_drop(c->listener, fds, fd_count,
+			 request.type == ATTACH_REGISTER && answer.status == DXP_OK);
+	if (length == DXP_ECLOSED || !answer_send(c->source.fd, &answer, &beside))
 		connection_close(s, c, now_ns);
+	else if (beside.count > 0)
+		offer_handed_over(s->offer, &c->client);
 	s->reclaim_ns = now_ns;
 }
 
@@ -266,9 +321,13 @@ static int listener_add(struct offers *s, const char *path, uint32_t only)
 	if (strlen(path) >= sizeof(l->path))
 		return DXP_EINVAL;
 	strcpy(l->path, path);
-	int status = local_listen(path, &l->source.fd);
-	if (status != DXP_OK)
+	int status = local_drops_create(&l->drops);
+	if (status == DXP_OK)
+		status = local_listen(path, &l->source.fd);
+	if (status != DXP_OK) {
+		local_drops_free(l->drops);
 		return status;
+	}
 	l->source.listens = true;
 	l->only = only;
 	s->listener_count++;
@@ -346,6 +405,8 @@ void offers_close(struct offers *s)
 		rmdir(s->folder); /* unless somebody else listens there */
 	while (s->connections)
 		connection_close(s, s->connections, now_ns);
+	for (uint32_t i = 0; i < s->listener_count; i++)
+		local_drops_free(s->listeners[i].drops);
 	offer_destroy(s->offer, now_ns);
 	if (s->epoll_fd >= 0) {
 		link_unwatch(s->node->link, s->epoll_fd);

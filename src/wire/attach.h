@@ -23,9 +23,10 @@
 enum attach_type {
 	/* Function (0: any), label. Answer: function, node; beside it the window's memfd, the
 	 * engine's eventfd (the user writes 1 to it: kick; nobody reads it), and what becomes
-	 * readable when the user sleeps and is told: the end of a pipe, not blocking, of which the
-	 * user reads and drops all there is. No eventfd: its other owner could make the engine's
-	 * write block. */
+	 * readable when the user sleeps and is told: one of two sockets of datagrams, not blocking,
+	 * from which the user reads and drops what is there. No eventfd and no pipe: its other
+	 * owner could make the engine's write block, by a flag that both share or by a read into
+	 * memory that is not there, which holds the pipe's lock. */
 	ATTACH_OPEN = 1,
 	ATTACH_REGISTER, /* memfd beside; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* key */

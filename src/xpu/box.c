@@ -27,8 +27,8 @@ struct box {
 	uint32_t spin_ns;
 	uint32_t count;
 	struct box_slot slots[FABRIC_SLOTS_MAX];
-	int status;        /* why it ends by itself */
-	volatile int ends; /* it is stopped, or ends by itself */
+	int status;       /* why it ends by itself */
+	_Atomic int ends; /* it is stopped, or ends by itself */
 	uint64_t check_ns;
 };
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_NAME "dxp/device.h"
+#define HEADER_NAME  "dxp/device.h"
+#define INCLUDES_MAX 64 /* 30 KB each: a program made of nothing else must not fill the memory */
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
 
@@ -106,8 +107,14 @@ static void expand(FILE *out, const char *text, size_t bytes)
 	struct scan s = {.at = text, .end = text + bytes, .line_begins = true, .line = 1};
 	const char *copied = text, *directive;
 
-	while ((directive = directive_find(&s))) {
+	for (int count = 1; (directive = directive_find(&s)); count++) {
 		fwrite(copied, 1, (size_t)(directive - copied), out);
+		if (count > INCLUDES_MAX) {
+			fputs("#error \"" HEADER_NAME "\" is included too often: once is enough\n",
+			      out);
+			copied = s.end;
+			break;
+		}
 		fprintf(out, "#line 1 \"" HEADER_NAME "\"\n%s\n#line %u \"program\"\n",
 			ocl_device_header, s.line);
 		copied = s.at;

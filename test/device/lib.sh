@@ -3,7 +3,7 @@
 # the header in all.c, which each test compiles with a compiler of its own, all warnings errors.
 set -euo pipefail
 
-readonly header=$DXP_SOURCE/include/dxp/device.h
+readonly headers=("$DXP_SOURCE"/include/dxp/{window,device}.h)
 readonly document=$DXP_SOURCE/docs/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
 
@@ -53,19 +53,20 @@ layout() {
 # What the header has and the document or all.c leaves out.
 complete() {
 	local name missing=
-	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "$header") \
-		$(grep -oE '\bDXP_(OP|FLAG|EVENT|FUNCTION)_[A-Z_]*[A-Z]\b' "$header" | sort -u); do
+	for name in $(sed -n 's/^#define \(DXP_[A-Z_]*\)  *[0-9].*/\1/p' "${headers[@]}") \
+		$(grep -ohE '\bDXP_(OP|FLAG|EVENT|FUNCTION)_[A-Z_]*[A-Z]\b' "${headers[@]}" |
+			sort -u); do
 		case $name in DXP_DEVICE_*) continue ;; esac
 		grep -q "^| \`$name\` |" "$document" || missing+=" $name"
 	done
 	[ -z "$missing" ] || fail "$document has no row for:$missing"
 	for name in $(awk '/^struct dxp_|^\tstruct dxp_function_counters {/ && /{$/ { print $2 }' \
-		"$header"); do
+		"${headers[@]}"); do
 		[ "$name" = dxp_target ] || grep -q "^### \`struct $name\`" "$document" ||
 			missing+=" $name"
 	done
 	[ -z "$missing" ] || fail "$document has no table for:$missing"
-	for name in $(grep -oE '^(DXP_FN .*|dxp_[a-z0-9_]*\()' "$header" |
+	for name in $(grep -ohE '^(DXP_FN .*|dxp_[a-z0-9_]*\()' "${headers[@]}" |
 		grep -oE '\bdxp_[a-z0-9_]+\(' | sort -u); do
 		grep -qF "$name" "$every" || missing+=" $name"
 	done

@@ -202,13 +202,18 @@ static void opencl_run__speaks_with_a_nic(void **state)
 /* The header and the kernels as one text. */
 static char *source_read(void)
 {
+	static const char *const files[] = {"window.h", "device.h"};
 	const size_t room = 1 << 20;
-	FILE *f = fopen(DXP_SOURCE_DIR "/include/dxp/device.h", "r");
-	char *text = calloc(1, room);
-	size_t bytes = f && text ? fread(text, 1, room / 2, f) : 0;
+	char *text = calloc(1, room), path[512];
+	size_t bytes = 0;
 
-	if (f)
-		fclose(f);
+	for (int i = 0; text && i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/include/dxp/%s", DXP_SOURCE_DIR, files[i]);
+		FILE *f = fopen(path, "r");
+		bytes += f ? fread(text + bytes, 1, room / 4, f) : 0;
+		if (f)
+			fclose(f);
+	}
 	if (bytes == 0)
 		return text;
 	snprintf(text + bytes, room - bytes,

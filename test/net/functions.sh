@@ -82,10 +82,10 @@ refuse 2 'there is no `dxp vf frob`' dxp vf frob xpu1
 refuse 2 'takes a NIC, a function and a value' dxp vf weight xpu1 1
 refuse 2 "a function is 0 to 7, not '8'" dxp vf reset xpu1 8
 refuse 2 "not 'fast'" dxp vf limit xpu1 1 fast
-refuse 1 'a weight is 1 to 64' dxp vf weight xpu1 1 65
+refuse 2 'a weight is 1 to 64' dxp vf weight xpu1 1 65
 refuse 1 'nobody has function 1' dxp vf reset xpu1 1
 refuse 1 "belongs to the NIC's own program" dxp vf reset xpu1 0
-refuse 1 'runs no more' dxp vf "$scratch/nothing/there"
+refuse 1 'nobody listens at' dxp vf "$scratch/nothing/there"
 
 say "== a list of all"
 dxp vf >"$scratch/list"

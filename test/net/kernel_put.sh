@@ -39,6 +39,11 @@ timeout 60 kernel_put --rings 20000 xpu2 >"$scratch/out"
 expect '20000 doorbells of a kernel on xpu2' "$scratch/out"
 say "ok: $(cat "$scratch/out")"
 
+say "== the same as a benchmark, on a fabric of its own"
+timeout 60 dxp bench nic --case 'doorbell of a kernel' --quick --rounds 1 --json >"$scratch/out"
+expect '"contender":"kernel, ' "$scratch/out"
+expect '"samples":1.0' "$scratch/out"
+
 say "== a host that dies under its kernel"
 kernel_put --rings 4000000000 xpu1 >"$scratch/rings" 2>&1 &
 host=$!

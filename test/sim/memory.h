@@ -15,8 +15,8 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *p, size_t bytes);
 
-static uint64_t countdown; /* allocations until one fails; 0: none does */
-static bool memory_gone;   /* all fail */
+static _Atomic uint64_t countdown; /* allocations until one fails; 0: none does */
+static _Atomic bool memory_gone;   /* all fail */
 
 static bool fails_now(void)
 {

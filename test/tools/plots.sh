@@ -24,6 +24,20 @@ cat >"$tree/bench/loss.json" <<EOF
 {$rack,$ten,"value":1e-3,"samples":5.0}
 EOF
 
+nic='"bench":"nic","lab":"shared memory"'
+ours=$nic',"case":"NAP 8 B","contender":"NIC embedded","metric":"round trip p50","unit":"us"'
+share=$nic',"case":"8 functions share","contender":"NIC embedded","unit":""'
+share="$share,\"metric\":\"Jain's index\""
+bell=$nic',"case":"doorbell of a kernel","metric":"round trip p50","unit":"us"'
+cat >"$tree/bench/nic.json" <<EOF
+{$ours,"value":0.5,"bytes":8.0,"p99_us":0.75,"samples":5.0}
+{${ours/embedded/of a third process},"value":0.25,"bytes":8.0,"p99_us":0.5,"samples":5.0}
+{${ours/NIC embedded/UCX shm},"value":0.2,"bytes":8.0,"p99_us":0.25,"samples":5.0}
+{$share,"value":0.97,"megabytes":1.0,"least_share":0.8,"most_share":1.3,"samples":1.0}
+{$share,"value":0.9996,"megabytes":10.0,"least_share":0.99,"most_share":1.02,"samples":1.0}
+{$bell,"contender":"kernel","value":0.0,"note":"skipped: no OpenCL on this machine"}
+EOF
+
 expect() { # what, pattern, text
 	if ! grep -qF -- "$2" <<<"$3"; then
 		printf 'FAILED: %s: no "%s" in:\n%s\n' "$1" "$2" "$3"
@@ -32,7 +46,7 @@ expect() { # what, pattern, text
 }
 helpers=$source/tools/plots.d
 convert() { awk -v mode="$1" -v where="${2:-}" -f "$helpers/json.awk" -f "$helpers/rows.awk" \
-	"$tree/bench/loss.json"; }
+	"$tree/bench/${3:-loss}.json"; }
 
 table=$(convert pivot)
 expect pivot '| where | case | RLTP rack | TCP bbr | TCP cubic | cores |' "$table"
@@ -45,10 +59,25 @@ expect goals '| 10 % loss, to the best peer | >= 4 | 2.00 | missed |' \
 	"$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/loss.json")"
 expect list '| TCP bbr | goodput | 0.500 GB/s |' "$(convert list)"
 
+expect trips '| shared memory | NAP 8 B | 0.500 / 0.750 | 0.250 / 0.500 | 0.200 / 0.250 |' \
+	"$(convert pivot case=NAP nic)"
+expect skipped '| doorbell of a kernel | skipped |' "$(convert pivot case=doorbell nic)"
+expect shares $'1.0 0.97 0 0 0 0.8 1.3\n10.0 0.9996 0 0 0 0.99 1.02' \
+	"$(convert points metric=Jain nic)"
+expect shares '| after 10 MB 0.990 .. 1.02 of a fair share |' \
+	"$(convert list 'metric=Jain;megabytes=10' nic)"
+goals=$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/nic.json")
+expect goals '| NAP 8 B on one machine, to UCX shm | <= 2 | 2.50 | missed |' "$goals"
+expect goals '| NAP 8 B, added by a third process, us | <= 1 | -0.250 | met |' "$goals"
+expect goals "| 8 functions after 10 MB, Jain's index | >= 0.999 | 1.000 | met |" "$goals"
+
 if command -v gnuplot >/dev/null; then
 	DXP_BUILD=$tree "$source/tools/plots" --quick --no-run >"$tree/log" ||
 		failures=$((failures + 1))
 	expect picture '</svg>' "$(cat "$tree/bench/plots/loss.svg")"
+	for name in trips share; do
+		expect picture '</svg>' "$(cat "$tree/bench/plots/nic-$name.svg")"
+	done
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
 else
 	echo 'gnuplot is not here: pictures were not drawn'

@@ -34,6 +34,8 @@ finds '/^| C-07 /d' 'C-07 has no row'
 finds '/^| N-12 /p' 'N-12 has a row too many'
 finds '/^| X-05 /s/there/gone/' 'X-05 names gone.c'
 finds "/^| S-01 /s/\`there.c\`//" 'S-01 names no file'
-finds "/^| P-01 /s/\`there.c\` | |/not yet | \`there.c\` |/" 'P-01 is not yet'
+finds "/^| P-01 /s/\`there.c\` | |/not yet | \`there.c\` |/" 'P-01 is not here'
+finds "/^| C-05 /s/\`there.c\` | |/hardware model | \`there.c\` |/" 'C-05 is not here'
+finds "/^| C-05 /s/\`there.c\`/hardware/" 'C-05 names no file'
 (cd "$DXP_SOURCE" && "$check") || failures=$((failures + 1))
 [ $failures -eq 0 ]

@@ -293,6 +293,23 @@ static void ocl_source_expand__where_it_is_a_directive(void **state)
 	expands("\\", 0);
 }
 
+/* A program that is nothing else would be a thousand times as long. */
+static void ocl_source_expand__not_without_bound(void **state)
+{
+	static const char line[] = "#include <dxp/device.h>\n";
+	char *all = calloc(10000, sizeof(line));
+
+	assert_non_null(all);
+	for (int i = 0; i < 10000; i++)
+		memcpy(all + (size_t)i * (sizeof(line) - 1), line, sizeof(line) - 1);
+	expands(all, 64);
+	size_t bytes;
+	char *to = ocl_source_expand(all, strlen(all), &bytes);
+	assert_non_null(strstr(to, "#error \"dxp/device.h\" is included too often"));
+	free(to);
+	free(all);
+}
+
 static void ocl_type_bytes__table(void **state)
 {
 	assert_int_equal(ocl_type_bytes("uint"), 4);
@@ -332,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ocl_type_bytes__table),
 		cmocka_unit_test(ocl_source_expand__where_it_is_a_directive),
+		cmocka_unit_test(ocl_source_expand__not_without_bound),
 		cmocka_unit_test(engine_build__device_header),
 		cmocka_unit_test(engine_build__lines_are_the_programs),
 		cmocka_unit_test(engine_open__names),

@@ -128,8 +128,9 @@ static void attach__takes_a_path(void **state)
 static void attach__says_when_all_are_taken(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
-	struct dxp_function *all[7], *own;
+	struct dxp_function *all[7], *zero, *own;
 
+	ok(dxp_nic_function(nic, NULL, &zero)); /* nobody else could have it */
 	ok(dxp_nic_function(nic, "own", &own)); /* takes one of seven */
 	for (int i = 0; i < 6; i++)
 		all[i] = attach("mine", 0, i ? NULL : "label");
@@ -143,6 +144,7 @@ static void attach__says_when_all_are_taken(void **state)
 	for (int i = 0; i < 5; i++)
 		dxp_function_close(all[i]);
 	dxp_function_close(own);
+	dxp_function_close(zero);
 	dxp_nic_close(nic);
 }
 

@@ -148,6 +148,8 @@ static void local_receive__too_much_is_refused_and_closed(void **state)
 	/* And with more bytes. */
 	assert_int_equal(local_send(p.client, "abcde", 5, fds, 1), 5);
 	assert_int_equal(receive(p.server, data, 4, got, 4, &count), DXP_EMALFORMED);
+	assert_int_equal(count, 1); /* the caller's all the same */
+	close(got[0]);
 	assert_int_equal(lowest_free(), before);
 	/* The connection lives on. */
 	assert_int_equal(local_send(p.client, "abcd", 4, NULL, 0), 4);

@@ -148,7 +148,7 @@ struct engine {
 	struct node *node;
 	struct node_loop loop;
 	struct node *nodes[1];
-	volatile int stop;
+	_Atomic int stop;
 	pthread_t thread;
 };
 
@@ -179,7 +179,7 @@ static void engine_thread(struct engine *e)
 
 static void engine_stop(struct engine *e)
 {
-	__atomic_store_n(&e->stop, 1, __ATOMIC_RELAXED);
+	e->stop = 1;
 	node_wake(e->node);
 	pthread_join(e->thread, NULL);
 	node_close(e->node);

@@ -8,6 +8,8 @@
 		f["lab"] = f["contender"] = ""
 	else if (!("samples" in f))
 		next
+	if ("megabytes" in f)
+		f["case"] = f["case"] ", " f["megabytes"] + 0 " MB"
 	at = f["bench"] SUBSEP f["lab"] SUBSEP f["case"] SUBSEP f["contender"]
 	value[at] = f["value"] + 0
 	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
@@ -39,14 +41,38 @@ function head() {
 	print "|---|---:|---:|---|"
 }
 
-# quotient: a / b must be at least (or, when `at_most`, at most) `wanted`.
-function quotient(what, a, b, wanted, at_most,    q) {
-	if (a <= 0 || b <= 0)
-		return
-	q = a / b
+# `q` must be at least (or, when `at_most`, at most) `wanted`.
+function goal(what, q, wanted, at_most) {
 	head()
 	printf "| %s | %s %s | %s | %s |\n", what, at_most ? "<=" : ">=", wanted, short(q),
 		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
+}
+
+# The same for a / b, where both are there.
+function quotient(what, a, b, wanted, at_most) {
+	if (a > 0 && b > 0)
+		goal(what, a / b, wanted, at_most)
+}
+
+# Functions of one machine.
+function nic_goals(    lab, trip, served, i, sizes) {
+	lab = "shared memory"
+	trip = of("nic", lab, "NAP 8 B", "NIC embedded")
+	served = of("nic", lab, "NAP 8 B", "NIC of a third process")
+	quotient("NAP 8 B on one machine, to UCX shm", trip,
+		 of("nic", lab, "NAP 8 B", "UCX shm"), 2, 1)
+	quotient("NAP 8 B on one machine, to libfabric shm", trip,
+		 of("nic", lab, "NAP 8 B", "libfabric shm"), 1, 1)
+	if (trip > 0 && served > 0)
+		goal("NAP 8 B, added by a third process, us", served - trip, 1, 1)
+	for (i = split("1 MiB;64 KiB", sizes, ";"); i >= 1; i--)
+		quotient("PUT " sizes[i] " on one machine, to memcpy",
+			 of("nic", lab, "PUT " sizes[i], "NIC embedded"),
+			 of("nic", lab, "PUT " sizes[i], "memcpy"), 0.9)
+	quotient("descriptors on one machine, M/s",
+		 of("nic", lab, "messages 16 B", "NIC embedded"), 1, 20)
+	quotient("8 functions after 10 MB, Jain\47s index",
+		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
 }
 
 END {
@@ -83,4 +109,5 @@ END {
 	}
 	quotient("memory of an idle peer, bytes",
 		 of("peers", "loopback", "memory, idle", "RLTP"), 1, 512, 1)
+	nic_goals()
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
-#   mode   points: a block for each contender, its name first, then "x value p99" lines
+#   mode   points: a block for each contender, its name first, then lines "x value p99 drops jain
+#                  least most"
 #          bars:   a line for each lab and case, a column for each contender
 #          pivot:  the same as markdown, each cell with what belongs beside the value
 #          list:   a markdown line for each row
@@ -10,7 +11,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers nodes", x_names, " ")
+	split("loss_percent bytes senders peers nodes megabytes", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -31,8 +32,10 @@ function x_of(    i) {
 
 # What a reader of this metric needs beside the value.
 function cell(    text) {
+	if (!("samples" in f) && match(f["note"], /^(not built|skipped)/))
+		return substr(f["note"], 1, RLENGTH)
 	if (!("samples" in f))
-		return index(f["note"], "not built") ? "not built" : "failed"
+		return "failed"
 	if (f["metric"] ~ /^round trip/)
 		text = short(f["value"]) " / " short(f["p99_us"])
 	else
@@ -88,6 +91,8 @@ function crowd_row(    part) {
 		drawn[contender, x_of()] = 1
 		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0
 		line = line " " f["jain"] + 0
+		if ("least_share" in f)
+			line = line " " f["least_share"] " " f["most_share"]
 		block[contender, ++points[contender]] = line
 	}
 	if (mode == "list")
@@ -103,6 +108,9 @@ function list_row() {
 	extra = ""
 	if ("drops_percent" in f)
 		extra = short(f["drops_percent"]) " % dropped, Jain " short(f["jain"])
+	if ("least_share" in f)
+		extra = "after " f["megabytes"] + 0 " MB " short(f["least_share"]) " .. " \
+			short(f["most_share"]) " of a fair share"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
 	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/fabric.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "bench/lab.h"
+
+#define PATH_TEXT   64
+#define SCRIPT_TEXT 2560
+
+struct stage {
+	char folder[PATH_TEXT];
+	fabric_body body;
+	void *context;
+};
+
+const char *programs_folder(void)
+{
+	static char path[1024];
+	ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[bytes > 0 ? bytes : 0] = '\0';
+	return dirname(path);
+}
+
+/* What `dxp up` said, which is why there is no fabric. */
+static void complain(const struct stage *s)
+{
+	char path[PATH_TEXT + 8], text[1024] = "";
+
+	snprintf(path, sizeof(path), "%s/said", s->folder);
+	FILE *f = fopen(path, "r");
+	size_t bytes = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	if (f)
+		fclose(f);
+	text[bytes > 0 && text[bytes - 1] == '\n' ? bytes - 1 : bytes] = '\0';
+	log_error("no fabric for this benchmark: %s", bytes ? text : "nothing could be started");
+}
+
+static int inside_run(void *context)
+{
+	const struct stage *s = context;
+	char path[PATH_TEXT + 16];
+
+	snprintf(path, sizeof(path), "%s/run", s->folder);
+	setenv("DXP_RUN", path, 1);
+	snprintf(path, sizeof(path), "%s/fabric", s->folder);
+	setenv("DXP_DIR", path, 1);
+	snprintf(path, sizeof(path), "%s/up", s->folder);
+	if (access(path, F_OK) == 0)
+		return s->body(s->context);
+	complain(s);
+	return 1;
+}
+
+int fabric_run(unsigned xpus, fabric_body body, void *context)
+{
+	struct stage s = {.folder = "/tmp/dxp-bench-XXXXXX", .body = body, .context = context};
+	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
+
+	if (!mkdtemp(s.folder)) {
+		log_error("cannot make a folder in /tmp: %m");
+		return 1;
+	}
+	snprintf(make, sizeof(make),
+		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
+		 "'%s/dxp' up --xpus %u --port 0 >said 2>&1 && touch up\n"
+		 "true", /* inside it is told why not */
+		 s.folder, programs_folder(), xpus);
+	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
+		 programs_folder(), s.folder);
+	const struct lab_scripts scripts = {
+		.name = "fabric", .make = make, .remove = end, .anyone = true};
+	return lab_scripts_run(&scripts, inside_run, &s);
+}

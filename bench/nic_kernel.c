@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a doorbell costs that a kernel rings: `kernel_put --rings` on an xPU of a fabric of its own.
+ * The kernel posts a PUT of 8 bytes to its own function and waits until it has ended, again and
+ * again; beside it the same without a NIC, two cores that answer each other through memory. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "bench/contenders.h"
+#include "bench/fabric.h"
+#include "bench/nic.h"
+#include "bench/report.h"
+#include "bench/table.h"
+#include "link/udp.h"
+#include "xpu/ocl_library.h"
+
+#define CASE          "doorbell of a kernel"
+#define RINGS         200000
+#define PLATFORMS_MAX 16
+#define VERSION_TEXT  128
+#define COMMAND_TEXT  1200
+
+/* Starting it and building its kernel are not counted: its own clock begins with the kernel. */
+static int kernel_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
+			struct tally *tally)
+{
+	char command[COMMAND_TEXT];
+	double ns = 0;
+
+	(void)ends;
+	(void)datagram_bytes;
+	snprintf(command, sizeof(command), "'%s/kernel_put' --rings %" PRIu64, programs_folder(),
+		 work->count);
+	FILE *f = popen(command, "r");
+	if (!f)
+		return DXP_EIO;
+	int found = fscanf(f, "%*u doorbells of a kernel on %*s each waited for: %lf ns", &ns);
+	if (pclose(f) != 0 || found != 1)
+		return DXP_EIO;
+	tally->end_ns = link_now_ns();
+	tally->begin_ns = tally->end_ns - (uint64_t)(ns * (double)work->count);
+	tally->samples[0] = (uint64_t)ns;
+	tally->sample_count = 1;
+	tally->done = work->count;
+	return DXP_OK;
+}
+
+/* "PoCL 3.1+debian" of "OpenCL 3.0 PoCL 3.1+debian  Linux, RELOC, ..."; of others that are not PoCL
+ * the first word. False: no platform. */
+static bool version_read(char out[VERSION_TEXT])
+{
+	const struct ocl_library *cl;
+	cl_platform_id platforms[PLATFORMS_MAX];
+	cl_uint count = 0;
+	char text[1024] = "";
+
+	if (ocl_library_get(&cl) != DXP_OK ||
+	    cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &count) != CL_SUCCESS || count == 0)
+		return false;
+	for (cl_uint i = 0; i < min_u64(count, PLATFORMS_MAX) && !strstr(text, "PoCL "); i++)
+		cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof(text) - 1, text,
+				      NULL);
+	const char *name = strstr(text, "PoCL ");
+	snprintf(out, VERSION_TEXT, "%s", name ? name : text);
+	size_t words = name ? strlen("PoCL ") : 0;
+	out[words + strcspn(out + words, " ,")] = '\0';
+	return true;
+}
+
+struct kernel_bench {
+	const struct bench_options *options;
+	char contender[VERSION_TEXT + 16];
+};
+
+static int kernel_run(void *context)
+{
+	static const struct lab memory = {"shared memory", 0, 8960, false};
+	const struct kernel_bench *k = context;
+	const struct contender contenders[] = {{.name = k->contender, .alone = kernel_alone},
+					       CONTENDER_STORE};
+	const struct raw_ends ends = {0};
+	struct table_case c = {
+		.bench = "nic",
+		.name = CASE,
+		.lab = &memory,
+		.metric = TABLE_ROUND_TRIP,
+		.work = {.op = WORK_PING,
+			 .bytes = 8,
+			 .depth = 1,
+			 .batch = 1000,
+			 .warmup = 20000,
+			 .count = k->options->quick ? RINGS / 10 : RINGS,
+			 .budget_ns = 2 * S_NS,
+			 .spin = true},
+		.contenders = contenders,
+		.count = ARRAY_COUNT(contenders),
+		.reference = 1,
+		.options = k->options,
+	};
+
+	return table_case_run(&c, &ends);
+}
+
+/* Why this machine cannot, or NULL. */
+static const char *obstacle(char version[VERSION_TEXT])
+{
+	char path[COMMAND_TEXT];
+
+	snprintf(path, sizeof(path), "%s/kernel_put", programs_folder());
+	if (access(path, X_OK) != 0)
+		return "skipped: the example kernel_put is not built beside this program";
+	return version_read(version) ? NULL : "skipped: no OpenCL on this machine";
+}
+
+int nic_kernel_run(const struct bench_options *o)
+{
+	struct kernel_bench k = {.options = o, .contender = "kernel"};
+	char version[VERSION_TEXT];
+
+	if (!bench_wanted(o->only_case, CASE) || !bench_wanted(o->only, k.contender))
+		return 0;
+	const struct report_row row = {
+		.bench = "nic",
+		.name = CASE,
+		.lab = "shared memory",
+		.contender = k.contender,
+		.metric = "round trip p50",
+		.unit = "us",
+		.note = obstacle(version),
+	};
+	if (row.note) {
+		report_row(&row);
+		return 0;
+	}
+	snprintf(k.contender, sizeof(k.contender), "kernel, %s", version);
+	return fabric_run(1, kernel_run, &k);
+}
