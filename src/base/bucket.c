@@ -10,6 +10,11 @@ static uint64_t time_of(uint64_t bytes, uint64_t bytes_per_s)
 	return bytes * S_NS / bytes_per_s;
 }
 
+uint64_t bucket_time(const struct bucket *b, uint64_t bytes)
+{
+	return time_of(min_u64(bytes, BUCKET_BYTES_MAX), b->bytes_per_s);
+}
+
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s)
 {
 	if (b->bytes_per_s == bytes_per_s)

@@ -34,6 +34,9 @@ static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 	return false;
 }
 
+/* How long so many bytes take at its rate; there is one. */
+uint64_t bucket_time(const struct bucket *b, uint64_t bytes);
+
 /* This left. It may be more than was there: all of it is paid for before anything else leaves. */
 void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns);
 

@@ -118,6 +118,7 @@ struct nic_message {
 	const struct nic_piece *pieces; /* source pieces, or NULL when the payload is `data` */
 	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
 	uint32_t read_id; /* the entry in the table of reads that waits for the answer; 0: none */
+	uint32_t unsent;  /* of the function's */
 	const uint8_t *data;       /* contiguous payload: of the request, a region or our own */
 	struct nic_region *region; /* of `data`, for answers to GET */
 	uint8_t *body;             /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
@@ -186,6 +187,8 @@ struct nic_function {
 	struct dxp_function_counters counts; /* what the queue pairs' do not say; the rest is 0 */
 	struct nic_registers *registers;     /* NULL: no lookup table, no register mode */
 	struct bucket limit;                 /* limit.c; RLTP asks it too */
+	uint64_t unsent; /* bytes of messages begun under the limit that have not left yet */
+	bool gathers;    /* the limit held it back, and lets it go on half a train later */
 
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive slots granted and not used yet, first credits left out */
@@ -454,6 +457,7 @@ void message_fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t 
 		  struct rltp_packet *out);
 void message_done(void *user, struct rltp_session *s, struct rltp_message *m, int status);
 void message_post(struct nic_message *m);
+void message_unsent(struct nic_message *m, uint32_t bytes); /* so many of it still are */
 /* Takes it back: nobody is told of its end, and no memory of its is looked at again. */
 void message_withdraw(struct nic_message *m);
 /* Why the peer gave up an answer, from the key of its RESYNC. */

@@ -4,6 +4,7 @@
 
 #include <dxp/status.h>
 
+#include "base/util.h"
 #include "nic/internal.h"
 
 int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
@@ -12,6 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
+	n->room = true; /* who waits for the old one is looked at */
 	return DXP_OK;
 }
 
@@ -25,6 +27,50 @@ void limit_apply(struct nic_function *f)
 bool limit_allows(struct nic_function *f, uint64_t now_ns)
 {
 	return bucket_allows(&f->limit, now_ns);
+}
+
+/* A message begins while no more than half a train is owed, and is shorter than the other half, so
+ * that it leaves whole. Who has to wait does so until all is paid for: else messages would leave
+ * one by one. */
+static uint64_t half_ns(const struct bucket *b)
+{
+	return b->train_ns / 2;
+}
+
+bool limit_begins(struct nic_function *f)
+{
+	struct bucket *b = &f->limit;
+	struct nic *n = f->nic;
+
+	if (b->bytes_per_s == 0)
+		return true;
+	uint64_t saved_ns = n->now_ns > b->burst_ns ? n->now_ns - b->burst_ns : 0;
+	uint64_t paid_ns = max_u64(b->paid_ns, saved_ns) + bucket_time(b, f->unsent);
+	if (paid_ns <= n->now_ns + (f->gathers ? 0 : half_ns(b))) {
+		f->gathers = false;
+		return true;
+	}
+	if (!f->gathers) {
+		b->waits++;
+		f->counted = true;
+	}
+	f->gathers = true;
+	/* What was begun may be held up by its peer. */
+	n->look_ns =
+		min_u64(n->look_ns, f->unsent ? max_u64(paid_ns, n->now_ns + half_ns(b)) : paid_ns);
+	return false;
+}
+
+uint32_t limit_message_bytes(const struct nic_function *f)
+{
+	const struct bucket *b = &f->limit;
+
+	if (b->bytes_per_s == 0)
+		return UINT32_MAX;
+	/* Three quarters of the half: headers count, too. */
+	uint64_t bytes =
+		max_u64(b->bytes_per_s / (S_NS / (BUCKET_TRAIN_NS / 2)), BUCKET_TRAIN_BYTES / 2);
+	return (uint32_t)clamp_u64(bytes / 4 * 3, 1, NIC_MESSAGE_BYTES_MAX);
 }
 
 void limit_charge(struct nic_function *f, uint64_t bytes)

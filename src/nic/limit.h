@@ -20,6 +20,12 @@ void limit_charge(struct nic_function *f, uint64_t bytes);
 /* When limit_allows will be true again; UINT64_MAX when it has no limit, 0 when it is. */
 uint64_t limit_deadline(const struct nic_function *f);
 
+/* Has a limit: may it begin another message to a peer now? Only what can leave at once, so that it
+ * holds no place in a stream, behind which others wait, until it is paid for. Else it is looked at
+ * again when it may. */
+bool limit_begins(struct nic_function *f);
+uint32_t limit_message_bytes(const struct nic_function *f); /* the longest then */
+
 /* Its rate, or whether it serves, has changed. What is left of a function that serves no more goes
  * at once: its peers are told, and nobody waits behind it. */
 void limit_apply(struct nic_function *f);

@@ -26,6 +26,7 @@ struct nic_message *message_get(struct nic *n)
 	m->pieces = NULL;
 	m->piece_offset = 0;
 	m->read_id = 0;
+	m->unsent = 0;
 	m->data = NULL;
 	m->region = NULL;
 	m->stream = NULL;

@@ -44,8 +44,10 @@ static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 
 	if (h->key == WIRE_KEY_REGISTERS) {
 		uint8_t *base = registers_place(f, &r->place);
+		if (!base)
+			return REFUSED(WIRE_NACK_RESOURCE);
 		*to = base + offset;
-		return base ? ACCEPTED : REFUSED(WIRE_NACK_RESOURCE);
+		return ACCEPTED;
 	}
 	if (offset > h->addr)
 		return REFUSED(WIRE_NACK_BOUNDS);

@@ -146,6 +146,8 @@ static void message_commit(struct nic_message *m)
 	f->nic->order.served |= (uint8_t)(1u << f->index);
 	m->stream->next++;
 	m->request->pending++;
+	if (f->limit.bytes_per_s)
+		message_unsent(m, m->rltp.bytes + WIRE_DATA_BYTES);
 	message_post(m);
 }
 
@@ -214,6 +216,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 static bool put_cut(struct nic_request *r, struct nic_peer *p)
 {
 	uint32_t bytes = piece_span(r, LINK_SLICES_MAX);
+	if (r->remote[r->remote_index].key != WIRE_KEY_REGISTERS)
+		bytes = (uint32_t)min_u64(bytes, limit_message_bytes(r->function));
 	bool event = r->head.flags & DXP_FLAG_NOTIFY && r->cut + bytes == r->total;
 	struct nic_message *m = message_begin(r, p, WIRE_PUT, event);
 
@@ -355,7 +359,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 		local_advance(r, left);
 		return;
 	}
-	while (!r->cut_done && more) {
+	while (!r->cut_done && more && limit_begins(r->function)) {
 		struct nic_peer *p = peer_find(r->function->nic, r->head.dst_node);
 		if (!p) {
 			request_give_up(r, DXP_ENOENT);

@@ -16,6 +16,14 @@ void message_post(struct nic_message *m)
 	assert(status == DXP_OK);
 }
 
+void message_unsent(struct nic_message *m, uint32_t bytes)
+{
+	struct nic_function *f = m->request->function;
+
+	f->unsent = f->unsent - m->unsent + bytes;
+	m->unsent = bytes;
+}
+
 static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t bytes,
 			 struct rltp_packet *out)
 {
@@ -37,8 +45,11 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes,
 		  struct rltp_packet *out)
 {
-	const struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
+	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	struct wire_header *h = &out->header;
+
+	if (m->unsent > rltp->bytes - offset - bytes)
+		message_unsent(m, rltp->bytes - offset - bytes);
 
 	h->dst_qp = m->fields.dst_qp;
 	h->dst_function = m->fields.dst_function;
@@ -72,6 +83,8 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	 * session_reset. */
 	if (m->stream && s->state == RLTP_OPEN)
 		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
+	if (m->unsent)
+		message_unsent(m, 0);
 	if (m->region)
 		m->region->uses--;
 	if (!m->stream)
@@ -90,6 +103,8 @@ int answer_status(uint32_t key)
 
 void message_withdraw(struct nic_message *m)
 {
+	if (m->unsent)
+		message_unsent(m, 0);
 	m->request = NULL;
 	m->read_id = 0;
 	m->pieces = NULL;

@@ -216,11 +216,34 @@ static void shared__limits_hold_for_requests(void **state)
 	limited(DXP_OP_GET, 64, WIRE_DATA_BYTES + WIRE_GET_BYTES);
 }
 
+/* One with a limit cannot send fast; the others can, to the same queue pair, and have what he
+ * leaves. */
+static void shared__limited_holds_back_nobody(void **state)
+{
+	static const uint64_t limits[] = {20000, 100000, 10000000};
+
+	for (size_t k = 0; k < ARRAY_COUNT(limits); k++) {
+		struct scene s;
+		scene_open(&s, 0, DXP_OP_PUT, 4000);
+		assert_int_equal(nic_function_limit(sim_nic(s.sim, 0), 3, limits[k]), DXP_OK);
+		run(&s, 100 * MS_NS);
+		uint64_t limited = s.users[3].ended, others = 0;
+		for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
+			others += i == 3 ? 0 : s.users[i].ended;
+		if (others * 4000 < 100000000 || limited < 4)
+			fail_msg("limit %llu: %llu operations, others %llu",
+				 (unsigned long long)limits[k], (unsigned long long)limited,
+				 (unsigned long long)others);
+		scene_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared__stream_starves_nobody),
 		cmocka_unit_test(shared__table_of_reads_starves_nobody),
+		cmocka_unit_test(shared__limited_holds_back_nobody),
 		cmocka_unit_test(shared__limits_hold_for_requests),
 		cmocka_unit_test(shared__limits_hold_for_answers),
 	};

@@ -140,6 +140,32 @@ static void local_turns__queue_pairs_share_bytes(void **state)
 	rig_end(&r);
 }
 
+/* Who waits for a limit is looked at as soon as that changes, not when it would have let him go on.
+ */
+static void local_turns__another_limit_holds_at_once(void **state)
+{
+	struct nic_options o = rig_options();
+	struct rig r;
+	const uint64_t limits[] = {0, 1000 * 1000 * 1000};
+
+	for (size_t k = 0; k < ARRAY_COUNT(limits); k++) {
+		rig_make(&r, &o, 2);
+		const struct dxp_entry own = rig_entry(&r, 0, 0, 500000),
+				       other = rig_entry(&r, 1, 0, 500000);
+		const struct dxp_target target = rig_target(&r, 1, 0);
+		assert_int_equal(nic_function_limit(r.nic, 0, 1), DXP_OK);
+		assert_int_equal(dxp_post_put(r.window[0], 0, &target, &own, &other, 0, 0, 0),
+				 DXP_OK);
+		do
+			rig_turn(&r);
+		while (nic_deadline(r.nic) <= r.now_ns);
+		assert_true(nic_deadline(r.nic) > r.now_ns + 1000 * S_NS);
+		assert_int_equal(nic_function_limit(r.nic, 0, limits[k]), DXP_OK);
+		assert_true(nic_deadline(r.nic) <= r.now_ns);
+		rig_end(&r);
+	}
+}
+
 /* A limit holds for copies too, nobody else is slower for it, and the engine sleeps meanwhile. */
 static void local_turns__limit(void **state)
 {
@@ -369,6 +395,7 @@ int main(void)
 		cmocka_unit_test(local_turns__weights),
 		cmocka_unit_test(local_turns__queue_pairs_share_bytes),
 		cmocka_unit_test(local_turns__limit),
+		cmocka_unit_test(local_turns__another_limit_holds_at_once),
 		cmocka_unit_test(local_turns__a_turn_is_bounded),
 		cmocka_unit_test(local_turns__short_messages_pass_long_ones),
 		cmocka_unit_test(local_turns__a_full_ring_holds_back_nobody_else),

@@ -25,6 +25,7 @@
 #define ROUNDS   3000
 #define TOLD_MS  2000 /* a wake that takes longer was lost */
 #define LOOPBACK "127.0.0.1"
+#define LOOKS    20
 
 /* ---- the NIC alone ---- */
 
@@ -241,13 +242,33 @@ static uint64_t thread_cpu_ns(pthread_t thread)
 	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
 }
 
+/* The engine's part of a core, in thousandths of the time that really passed. */
 static uint64_t cpu_in(struct engine *e, uint64_t ns)
 {
 	const struct timespec pause = {.tv_nsec = (long)ns};
-	uint64_t begin = thread_cpu_ns(e->thread);
+	uint64_t begin = thread_cpu_ns(e->thread), begin_ns = link_now_ns();
 
 	nanosleep(&pause, NULL);
-	return thread_cpu_ns(e->thread) - begin;
+	return 1000 * (thread_cpu_ns(e->thread) - begin) / (link_now_ns() - begin_ns);
+}
+
+/* A busy machine may keep the engine from its core, or slow, for a while; so it is looked at until
+ * it is as it must be. One that is not never is. */
+static bool polls(struct engine *e)
+{
+	for (int i = 0; i < LOOKS; i++)
+		if (cpu_in(e, 100 * MS_NS) > 100)
+			return true;
+	return false;
+}
+
+static bool sleeps(struct engine *e)
+{
+	for (int i = 0; i < LOOKS; i++)
+		if (cpu_in(e, 300 * MS_NS) < 10 &&
+		    dxp_load_acquire(&node_window(e->node)->need_wakeup) == 1)
+			return true;
+	return false;
 }
 
 /* An armed node takes what is posted without a kick; a disarmed one costs nothing. */
@@ -258,12 +279,10 @@ static void node_arm__polls_only_while_armed(void **state)
 
 	engine_start(&e, UINT32_MAX);
 	engine_thread(&e);
-	cpu_in(&e, 20 * MS_NS);
-	assert_true(cpu_in(&e, 300 * MS_NS) < 3 * MS_NS); /* 1 % */
+	assert_true(sleeps(&e));
 	node_arm(e.node, 1);
 	node_arm(e.node, 1);
 	node_arm(e.node, -1);
-	cpu_in(&e, 2 * MS_NS); /* it may be on its way to sleep no more */
 	for (int i = 0; i < 100; i++) {
 		post(node_window(e.node), 0);
 		int status = DXP_ETIMEDOUT;
@@ -273,11 +292,9 @@ static void node_arm__polls_only_while_armed(void **state)
 		assert_int_equal(status, DXP_OK);
 	}
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
-	assert_true(cpu_in(&e, 100 * MS_NS) > 10 * MS_NS);
+	assert_true(polls(&e));
 	node_arm(e.node, -1);
-	cpu_in(&e, 20 * MS_NS);
-	assert_true(cpu_in(&e, 300 * MS_NS) < 3 * MS_NS);
-	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 1);
+	assert_true(sleeps(&e));
 	engine_stop(&e);
 }
 
