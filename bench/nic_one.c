@@ -96,6 +96,7 @@ int nic_one_run(bool quick)
 			.contender = "NIC embedded",
 			.x_name = "bytes",
 			.x = NAP_BYTES,
+			.samples = ROUNDS,
 		};
 		report_row(&row);
 	}

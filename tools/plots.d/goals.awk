@@ -55,7 +55,7 @@ function quotient(what, a, b, wanted, at_most) {
 }
 
 # Functions of one machine.
-function nic_goals(    lab, trip, served, i, sizes) {
+function nic_goals(    lab, trip, served, free, i, sizes) {
 	lab = "shared memory"
 	trip = of("nic", lab, "NAP 8 B", "NIC embedded")
 	served = of("nic", lab, "NAP 8 B", "NIC of a third process")
@@ -63,13 +63,18 @@ function nic_goals(    lab, trip, served, i, sizes) {
 		 of("nic", lab, "NAP 8 B", "UCX shm"), 2, 1)
 	quotient("NAP 8 B on one machine, to libfabric shm", trip,
 		 of("nic", lab, "NAP 8 B", "libfabric shm"), 1, 1)
+	free = of("nic", lab, "NAP 8 B", "third process, one user")
+	if (trip > 0 && free > 0)
+		goal("NAP 8 B, added by a third process, cores free, us", free - trip, 1, 1)
 	if (trip > 0 && served > 0)
-		goal("NAP 8 B, added by a third process, us", served - trip, 1, 1)
+		goal("NAP 8 B, added by a third process, users share a core, us", served - trip, 1, 1)
 	for (i = split("1 MiB;64 KiB", sizes, ";"); i >= 1; i--)
 		quotient("PUT " sizes[i] " on one machine, to memcpy",
 			 of("nic", lab, "PUT " sizes[i], "NIC embedded"),
 			 of("nic", lab, "PUT " sizes[i], "memcpy"), 0.9)
-	quotient("descriptors on one machine, M/s",
+	quotient("descriptors, one thread, M/s",
+		 of("nic", lab, "descriptors, one thread", "NIC embedded"), 1, 20)
+	quotient("descriptors from core to core, M/s",
 		 of("nic", lab, "messages 16 B", "NIC embedded"), 1, 20)
 	quotient("8 functions after 10 MB, Jain\47s index",
 		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
