@@ -105,16 +105,18 @@ static bool ask(int fd, const struct attach_request *request, struct attach_answ
 	unsigned none = 0;
 	size_t length = attach_request_encode(request, bytes);
 
-	if (local_send(fd, bytes, length, NULL, 0) < 0 || local_wait(fd, ANSWER_NS) != DXP_OK) {
-		fail("the NIC's program does not answer; is it stopped?");
-		return false;
-	}
-	int got = local_receive(fd, bytes, sizeof(bytes), NULL, &none);
+	int got = local_send(fd, bytes, length, NULL, 0);
+	if (got >= 0 && local_wait(fd, ANSWER_NS) != DXP_OK)
+		got = DXP_ETIMEDOUT;
+	if (got >= 0)
+		got = local_receive(fd, bytes, sizeof(bytes), NULL, &none);
 	int status = got < 0 ? got : attach_answer_decode(bytes, (size_t)got, answer);
 	if (status == DXP_OK && answer->type == request->type)
 		return true;
 	if (got == DXP_ECLOSED)
-		fail("the NIC's program has ended");
+		fail("the NIC's program runs no more; start it again");
+	else if (got == DXP_ETIMEDOUT || got == DXP_EAGAIN)
+		fail("the NIC's program does not answer; is it stopped?");
 	else if (status == DXP_OK && answer->status == DXP_EBUSY)
 		fail("too many programs ask this NIC at once; try again");
 	else
