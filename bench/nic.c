@@ -17,9 +17,9 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TRIPS  2000000
-#define BATCH  1000 /* trips timed as one: a clock costs a third of one */
-#define COPIED (24ull << 30)
+#define TRIPS  200000 /* 0.1 s: contenders take turns often, as the machine changes */
+#define BATCH  1000   /* trips timed as one: a clock costs a third of one */
+#define COPIED (6ull << 30)
 
 static const uint32_t nap_sizes[] = {8, 64, 256, 2048};
 static const uint32_t put_sizes[] = {64,      512,     4096,    16384,   65536,
@@ -76,7 +76,7 @@ static int trips_run(const struct lab *lab, const struct raw_ends *ends,
 			 .spin = true,
 			 .batch = BATCH,
 			 .warmup = 20 * BATCH,
-			 .count = o->quick ? TRIPS / 10 : TRIPS},
+			 .count = o->quick ? TRIPS / 4 : TRIPS},
 		.contenders = trips,
 		.count = ARRAY_COUNT(trips),
 		.reference = 3,
@@ -89,7 +89,7 @@ static int trips_run(const struct lab *lab, const struct raw_ends *ends,
 static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		      const struct bench_options *o, uint32_t bytes)
 {
-	uint64_t count = min_u64(COPIED / bytes, 20 * 1000 * 1000) / (o->quick ? 10 : 1);
+	uint64_t count = min_u64(COPIED / bytes, 5 * 1000 * 1000) / (o->quick ? 10 : 1);
 	struct table_case c = {
 		.lab = lab,
 		.metric = TABLE_GOODPUT,
@@ -116,7 +116,7 @@ static int posts_run(const struct lab *lab, const struct raw_ends *ends,
 			 .depth = WORK_DEPTH_MAX,
 			 .spin = true,
 			 .warmup = 10000,
-			 .count = o->quick ? 2000000 : 20000000},
+			 .count = o->quick ? 400000 : 4000000},
 		.contenders = posts,
 		.count = ARRAY_COUNT(posts),
 		.reference = 1,

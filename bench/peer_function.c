@@ -199,6 +199,8 @@ static void turn(struct function_end *s)
 		dxp_nic_turn(s->nic);
 	else if (s->shares_core)
 		sched_yield();
+	else
+		dxp_relax(); /* the other hardware thread of the core may be the NIC's */
 }
 
 static int nap_post(struct function_end *s, const void *data, uint32_t bytes)
