@@ -68,7 +68,8 @@ expect shares '| after 10 MB 0.990 .. 1.02 of a fair share |' \
 	"$(convert list 'metric=Jain;megabytes=10' nic)"
 goals=$(awk -f "$helpers/json.awk" -f "$helpers/goals.awk" "$tree/bench/nic.json")
 expect goals '| NAP 8 B on one machine, to UCX shm | <= 2 | 2.50 | missed |' "$goals"
-expect goals '| NAP 8 B, added by a third process, users share a core, us | <= 1 | -0.250 | met |' "$goals"
+expect goals '| NAP 8 B, added by a third process, core shared, us | <= 1 | -0.250 | met |' \
+	"$goals"
 expect goals "| 8 functions after 10 MB, Jain's index | >= 0.999 | 1.000 | met |" "$goals"
 
 if command -v gnuplot >/dev/null; then

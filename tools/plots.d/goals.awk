@@ -67,7 +67,7 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 	if (trip > 0 && free > 0)
 		goal("NAP 8 B, added by a third process, cores free, us", free - trip, 1, 1)
 	if (trip > 0 && served > 0)
-		goal("NAP 8 B, added by a third process, users share a core, us", served - trip, 1, 1)
+		goal("NAP 8 B, added by a third process, core shared, us", served - trip, 1, 1)
 	for (i = split("1 MiB;64 KiB", sizes, ";"); i >= 1; i--)
 		quotient("PUT " sizes[i] " on one machine, to memcpy",
 			 of("nic", lab, "PUT " sizes[i], "NIC embedded"),
