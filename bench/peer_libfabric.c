@@ -3,22 +3,19 @@
  * carry faster than RMA; the variant is the provider. A module: knows nothing of the project but
  * bench/peer.h. An operation is a message there and one back, as in peer_tcp.c. */
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include <rdma/fabric.h>
-#include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_tagged.h>
 
 #include <dxp/status.h>
 
-#include "bench/peer.h"
+#include "bench/libfabric_end.h"
 
-#define NAME_BYTES      256
 #define PLACE_BYTES_MIN 4096
 #define ANSWER_BYTES    8
 #define BATCH           32
@@ -30,13 +27,7 @@ struct slot {
 };
 
 struct fabric_end {
-	struct fi_info *info;
-	struct fid_fabric *fabric;
-	struct fid_domain *domain;
-	struct fid_cq *cq;
-	struct fid_av *av;
-	struct fid_ep *ep;
-	fi_addr_t other;
+	struct libfabric_end end;
 	uint8_t *place;
 	uint64_t place_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
@@ -47,12 +38,6 @@ struct fabric_end {
 	struct slot *free_sends[WORK_DEPTH_MAX];
 	struct slot sends[WORK_DEPTH_MAX], receives[WORK_DEPTH_MAX];
 };
-
-static int complain(const char *what, int error)
-{
-	fprintf(stderr, "dxp bench: libfabric %s: %s\n", what, fi_strerror(-error));
-	return DXP_EIO;
-}
 
 static void address_text(const struct wire_address *a, char text[INET6_ADDRSTRLEN])
 {
@@ -66,58 +51,18 @@ static void address_text(const struct wire_address *a, char text[INET6_ADDRSTRLE
 
 static int info_get(const struct peer_end *e, struct fi_info **out)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *hints = libfabric_hints(e, FI_MSG | FI_TAGGED);
 	char address[INET6_ADDRSTRLEN];
 
 	if (!hints)
 		return -FI_ENOMEM;
 	address_text(e->far ? &e->ends->far : &e->ends->near, address);
-	hints->caps = FI_MSG | FI_TAGGED;
-	hints->mode = FI_CONTEXT | FI_CONTEXT2;
-	hints->ep_attr->type = FI_EP_RDM;
-	hints->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->tx_attr->msg_order = FI_ORDER_SAS;
-	hints->fabric_attr->prov_name = strdup(e->variant);
 	bool network = strcmp(e->variant, "shm") != 0;
 	int error = fi_getinfo(FI_VERSION(1, 15), network ? address : NULL, NULL,
 			       network ? FI_SOURCE : 0, hints, out);
 	fi_freeinfo(hints);
 	return error;
-}
-
-static int objects_open(struct fabric_end *f)
-{
-	struct fi_cq_attr cq = {.size = 4 * WORK_DEPTH_MAX, .format = FI_CQ_FORMAT_CONTEXT};
-	struct fi_av_attr av = {.type = FI_AV_UNSPEC, .count = 2};
-	int error = fi_fabric(f->info->fabric_attr, &f->fabric, NULL);
-
-	if (error == 0)
-		error = fi_domain(f->fabric, f->info, &f->domain, NULL);
-	if (error == 0)
-		error = fi_cq_open(f->domain, &cq, &f->cq, NULL);
-	if (error == 0)
-		error = fi_av_open(f->domain, &av, &f->av, NULL);
-	if (error == 0)
-		error = fi_endpoint(f->domain, f->info, &f->ep, NULL);
-	if (error == 0)
-		error = fi_ep_bind(f->ep, &f->cq->fid, FI_TRANSMIT | FI_RECV);
-	if (error == 0)
-		error = fi_ep_bind(f->ep, &f->av->fid, 0);
-	return error == 0 ? fi_enable(f->ep) : error;
-}
-
-static int meet(struct peer_end *e, struct fabric_end *f)
-{
-	uint8_t mine[NAME_BYTES] = {0}, theirs[NAME_BYTES];
-	size_t bytes = sizeof(mine);
-	int error = fi_getname(&f->ep->fid, mine, &bytes);
-
-	if (error != 0)
-		return error;
-	if (!control_write(e->control, mine, sizeof(mine)) ||
-	    !control_read(e->control, theirs, sizeof(theirs)))
-		return -FI_EIO;
-	return fi_av_insert(f->av, theirs, 1, &f->other, 0, NULL) == 1 ? 0 : -FI_EINVAL;
 }
 
 static void shape(const struct peer_end *e, struct fabric_end *f)
@@ -154,10 +99,11 @@ static int receive_post(struct fabric_end *f, struct slot *s)
 
 	s->receive = true;
 	do {
-		error = (int)fi_trecv(f->ep, place_of(f, f->in_bytes, (uint64_t)(s - f->receives)),
-				      f->in_bytes, NULL, f->other, TAG, 0, s);
+		error = (int)fi_trecv(f->end.ep,
+				      place_of(f, f->in_bytes, (uint64_t)(s - f->receives)),
+				      f->in_bytes, NULL, f->end.other, TAG, 0, s);
 		if (error == -FI_EAGAIN)
-			fi_cq_read(f->cq, NULL, 0);
+			fi_cq_read(f->end.cq, NULL, 0);
 	} while (error == -FI_EAGAIN);
 	return error;
 }
@@ -167,15 +113,15 @@ static int message_send(struct fabric_end *f)
 {
 	uint8_t *from = place_of(f, f->out_bytes, f->sends_ended + f->injected);
 
-	if (f->out_bytes <= f->info->tx_attr->inject_size) {
-		int error = (int)fi_tinject(f->ep, from, f->out_bytes, f->other, TAG);
+	if (f->out_bytes <= f->end.info->tx_attr->inject_size) {
+		int error = (int)fi_tinject(f->end.ep, from, f->out_bytes, f->end.other, TAG);
 		f->injected += error == 0;
 		return error;
 	}
 	if (f->sends_free == 0)
 		return -FI_EAGAIN;
 	struct slot *s = f->free_sends[f->sends_free - 1];
-	int error = (int)fi_tsend(f->ep, from, f->out_bytes, NULL, f->other, TAG, s);
+	int error = (int)fi_tsend(f->end.ep, from, f->out_bytes, NULL, f->end.other, TAG, s);
 	f->sends_free -= error == 0;
 	return error;
 }
@@ -184,14 +130,14 @@ static int message_send(struct fabric_end *f)
 static int progress(struct fabric_end *f)
 {
 	struct fi_cq_entry entries[BATCH];
-	ssize_t n = fi_cq_read(f->cq, entries, BATCH);
+	ssize_t n = fi_cq_read(f->end.cq, entries, BATCH);
 
 	if (n == -FI_EAGAIN)
 		return 0;
 	if (n < 0) {
 		struct fi_cq_err_entry error = {0};
-		fi_cq_readerr(f->cq, &error, 0);
-		return complain("operation", error.err ? -error.err : (int)n);
+		fi_cq_readerr(f->end.cq, &error, 0);
+		return libfabric_complain("operation", error.err ? -error.err : (int)n);
 	}
 	for (ssize_t i = 0; i < n; i++) {
 		struct slot *s = entries[i].op_context;
@@ -203,7 +149,7 @@ static int progress(struct fabric_end *f)
 		f->received++;
 		int error = receive_post(f, s);
 		if (error != 0)
-			return complain("receive", error);
+			return libfabric_complain("receive", error);
 	}
 	return 0;
 }
@@ -211,6 +157,7 @@ static int progress(struct fabric_end *f)
 static int fabric_open(struct peer_end *e)
 {
 	struct fabric_end *f = calloc(1, sizeof(*f));
+	struct libfabric_hello theirs;
 
 	e->state = f;
 	if (!f)
@@ -221,16 +168,16 @@ static int fabric_open(struct peer_end *e)
 	if (f->place == MAP_FAILED)
 		return DXP_ENOMEM;
 	shape(e, f);
-	int error = info_get(e, &f->info);
+	int error = info_get(e, &f->end.info);
 	if (error == -FI_ENODATA)
 		return DXP_EUNSUPPORTED;
 	if (error == 0)
-		error = objects_open(f);
+		error = libfabric_open(&f->end);
 	if (error == 0)
-		error = meet(e, f);
+		error = libfabric_meet(e, &f->end, (struct libfabric_hello){0}, &theirs);
 	for (uint32_t i = 0; error == 0 && f->in_bytes > 0 && i < f->depth; i++)
 		error = receive_post(f, &f->receives[i]);
-	return error == 0 ? DXP_OK : complain(e->variant, error);
+	return error == 0 ? DXP_OK : libfabric_complain(e->variant, error);
 }
 
 static int fabric_post(struct peer_end *e)
@@ -239,7 +186,7 @@ static int fabric_post(struct peer_end *e)
 
 	if (error == 0)
 		return DXP_OK;
-	return error == -FI_EAGAIN ? DXP_EAGAIN : complain("send", error);
+	return error == -FI_EAGAIN ? DXP_EAGAIN : libfabric_complain("send", error);
 }
 
 static int fabric_poll(struct peer_end *e)

@@ -9,22 +9,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <ucp/api/ucp.h>
-
 #include <dxp/status.h>
 
-#include "bench/peer.h"
+#include "bench/ucx_end.h"
 
-#define ADDRESS_BYTES   4096
 #define PLACE_BYTES_MIN 4096
 #define ANSWER_BYTES    8
 #define TAG             7
 #define TAG_MASK        UINT64_MAX
 
-struct ucx_end {
-	ucp_context_h context;
-	ucp_worker_h worker;
-	ucp_ep_h ep;
+struct message_end {
+	struct ucx_end end;
 	uint8_t *place;
 	uint64_t place_bytes;
 	size_t out_bytes, in_bytes; /* of one operation; 0: no such message */
@@ -36,12 +31,6 @@ struct ucx_end {
 	ucs_status_ptr_t receives[WORK_DEPTH_MAX];
 	uint32_t receive_count;
 };
-
-static int complain(const char *what, ucs_status_t status)
-{
-	fprintf(stderr, "dxp bench: UCX %s: %s\n", what, ucs_status_string(status));
-	return DXP_EIO;
-}
 
 /* The interface that has this address: UCX wants its name. */
 static bool interface_name(const struct wire_address *a, char *name, size_t bytes)
@@ -64,52 +53,15 @@ static bool interface_name(const struct wire_address *a, char *name, size_t byte
 	return found;
 }
 
-static ucs_status_t worker_open(const struct peer_end *e, struct ucx_end *u)
+static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 {
-	ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
-	ucp_worker_params_t worker = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-				      .thread_mode = UCS_THREAD_MODE_SINGLE};
-	ucp_config_t *config;
 	char interface[64];
-
 	bool network = strcmp(e->variant, "shm") != 0;
+
 	if (network &&
 	    !interface_name(e->far ? &e->ends->far : &e->ends->near, interface, sizeof(interface)))
 		return UCS_ERR_NO_DEVICE;
-	ucs_status_t status = ucp_config_read(NULL, NULL, &config);
-	if (status != UCS_OK)
-		return status;
-	ucp_config_modify(config, "TLS", e->variant);
-	if (network)
-		ucp_config_modify(config, "NET_DEVICES", interface);
-	status = ucp_init(&params, config, &u->context);
-	ucp_config_release(config);
-	return status == UCS_OK ? ucp_worker_create(u->context, &worker, &u->worker) : status;
-}
-
-static ucs_status_t meet(struct peer_end *e, struct ucx_end *u)
-{
-	struct {
-		uint64_t bytes;
-		uint8_t address[ADDRESS_BYTES];
-	} mine = {0}, theirs;
-	ucp_address_t *address;
-	size_t bytes;
-	ucs_status_t status = ucp_worker_get_address(u->worker, &address, &bytes);
-
-	if (status != UCS_OK)
-		return status;
-	if (bytes > sizeof(mine.address))
-		return UCS_ERR_BUFFER_TOO_SMALL;
-	mine.bytes = bytes;
-	memcpy(mine.address, address, bytes);
-	ucp_worker_release_address(u->worker, address);
-	if (!control_write(e->control, &mine, sizeof(mine)) ||
-	    !control_read(e->control, &theirs, sizeof(theirs)))
-		return UCS_ERR_IO_ERROR;
-	const ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-					.address = (const ucp_address_t *)(void *)theirs.address};
-	return ucp_ep_create(u->worker, &params, &u->ep);
+	return ucx_worker_open(e, &u->end, UCP_FEATURE_TAG, network ? interface : NULL);
 }
 
 /* Messages of both directions share it; the short ones are 8 bytes. */
@@ -120,23 +72,23 @@ static uint64_t place_bytes(const struct work *w)
 	return bytes > PLACE_BYTES_MIN ? bytes : PLACE_BYTES_MIN;
 }
 
-static uint8_t *place_of(const struct ucx_end *u, size_t bytes, uint64_t turn)
+static uint8_t *place_of(const struct message_end *u, size_t bytes, uint64_t turn)
 {
 	return u->place + (bytes > 0 ? turn % (u->place_bytes / bytes) * bytes : 0);
 }
 
-static void receive_start(struct ucx_end *u, uint32_t i)
+static void receive_start(struct message_end *u, uint32_t i)
 {
 	const ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL};
 
-	u->receives[i] = ucp_tag_recv_nbx(u->worker, place_of(u, u->in_bytes, i), u->in_bytes, TAG,
-					  TAG_MASK, &params);
+	u->receives[i] = ucp_tag_recv_nbx(u->end.worker, place_of(u, u->in_bytes, i), u->in_bytes,
+					  TAG, TAG_MASK, &params);
 	u->failed |= UCS_PTR_IS_ERR(u->receives[i]);
 }
 
 /* Receives end in the order in which they were posted, as messages of one tag match in order; so
  * only the oldest is looked at. */
-static void receives_take(struct ucx_end *u)
+static void receives_take(struct message_end *u)
 {
 	while (!u->failed && u->receive_count > 0) {
 		uint32_t i = (uint32_t)(u->received % u->receive_count);
@@ -145,7 +97,7 @@ static void receives_take(struct ucx_end *u)
 			return;
 		ucp_request_free(u->receives[i]);
 		if (status != UCS_OK) {
-			complain("receive", status);
+			ucx_complain("receive", status);
 			u->failed = true;
 			return;
 		}
@@ -156,7 +108,7 @@ static void receives_take(struct ucx_end *u)
 
 static void send_ended(void *request, ucs_status_t status, void *context)
 {
-	struct ucx_end *u = context;
+	struct message_end *u = context;
 
 	u->failed |= status != UCS_OK;
 	u->sent++;
@@ -164,7 +116,7 @@ static void send_ended(void *request, ucs_status_t status, void *context)
 	ucp_request_free(request);
 }
 
-static bool message_send(struct ucx_end *u)
+static bool message_send(struct message_end *u)
 {
 	const ucp_request_param_t params = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
 							    UCP_OP_ATTR_FIELD_USER_DATA,
@@ -174,7 +126,7 @@ static bool message_send(struct ucx_end *u)
 	if (u->outstanding >= WORK_DEPTH_MAX)
 		return false;
 	ucs_status_ptr_t request =
-		ucp_tag_send_nbx(u->ep, place_of(u, u->out_bytes, u->sent + u->outstanding),
+		ucp_tag_send_nbx(u->end.ep, place_of(u, u->out_bytes, u->sent + u->outstanding),
 				 u->out_bytes, TAG, &params);
 	if (!request)
 		u->sent++; /* at once */
@@ -187,7 +139,8 @@ static bool message_send(struct ucx_end *u)
 
 static int ucx_open(struct peer_end *e)
 {
-	struct ucx_end *u = calloc(1, sizeof(*u));
+	struct message_end *u = calloc(1, sizeof(*u));
+	struct ucx_hello mine = {0}, theirs;
 	size_t bytes = e->work->bytes;
 
 	e->state = u;
@@ -206,9 +159,9 @@ static int ucx_open(struct peer_end *e)
 	u->in_bytes = e->far ? there : back;
 	ucs_status_t status = worker_open(e, u);
 	if (status == UCS_OK)
-		status = meet(e, u);
+		status = ucx_meet(e, &u->end, &mine, &theirs);
 	if (status != UCS_OK)
-		return complain(e->variant, status);
+		return ucx_complain(e->variant, status);
 	if (u->in_bytes > 0)
 		u->receive_count = e->work->op == WORK_MESSAGE ? WORK_DEPTH_MAX : e->work->depth;
 	for (uint32_t i = 0; i < u->receive_count; i++)
@@ -218,18 +171,18 @@ static int ucx_open(struct peer_end *e)
 
 static int ucx_post(struct peer_end *e)
 {
-	struct ucx_end *u = e->state;
+	struct message_end *u = e->state;
 
 	if (message_send(u))
 		return DXP_OK;
-	return u->failed ? complain("send", UCS_ERR_IO_ERROR) : DXP_EAGAIN;
+	return u->failed ? ucx_complain("send", UCS_ERR_IO_ERROR) : DXP_EAGAIN;
 }
 
 static int ucx_poll(struct peer_end *e)
 {
-	struct ucx_end *u = e->state;
+	struct message_end *u = e->state;
 
-	ucp_worker_progress(u->worker);
+	ucp_worker_progress(u->end.worker);
 	receives_take(u);
 	if (u->failed)
 		return DXP_EIO;
@@ -241,10 +194,10 @@ static int ucx_poll(struct peer_end *e)
 
 static void ucx_serve(struct peer_end *e)
 {
-	struct ucx_end *u = e->state;
+	struct message_end *u = e->state;
 	uint64_t before = u->received;
 
-	ucp_worker_progress(u->worker);
+	ucp_worker_progress(u->end.worker);
 	receives_take(u);
 	if (u->failed)
 		exit(1);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every end that is libfabric's has and does first; part of those modules. Functions that
+ * return an `error` return libfabric's, 0 or negative. */
+#ifndef BENCH_LIBFABRIC_END_H
+#define BENCH_LIBFABRIC_END_H
+
+#include <rdma/fabric.h>
+
+#include "bench/peer.h"
+
+#define LIBFABRIC_NAME_BYTES 256
+
+struct libfabric_end {
+	struct fi_info *info;
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_cq *cq;
+	struct fid_av *av;
+	struct fid_ep *ep;
+	fi_addr_t other;
+};
+
+/* What the ends tell each other. */
+struct libfabric_hello {
+	uint8_t name[LIBFABRIC_NAME_BYTES];
+	uint64_t place, key; /* of memory that the other may write; 0 where it may not */
+};
+
+/* Says it; DXP_EIO. */
+int libfabric_complain(const char *what, int error);
+
+/* Reliable datagrams by the provider that the variant is; fi_freeinfo. NULL: no memory. */
+struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
+
+/* Opens what `info` describes; an error. */
+int libfabric_open(struct libfabric_end *f);
+
+/* Tells the other end `mine`, with the name filled in, and takes in what it says; an error. */
+int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello mine,
+		   struct libfabric_hello *theirs);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every end that is UCX's has and does first; part of those modules. */
+#ifndef BENCH_UCX_END_H
+#define BENCH_UCX_END_H
+
+#include <ucp/api/ucp.h>
+
+#include "bench/peer.h"
+
+#define UCX_ADDRESS_BYTES 4096
+#define UCX_RKEY_BYTES    1024
+
+struct ucx_end {
+	ucp_context_h context;
+	ucp_worker_h worker;
+	ucp_ep_h ep;
+};
+
+/* What the ends tell each other. */
+struct ucx_hello {
+	uint8_t address[UCX_ADDRESS_BYTES];
+	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other may write; zeros: none */
+	uint64_t place;               /* and where it is */
+};
+
+/* Says it; DXP_EIO. */
+int ucx_complain(const char *what, ucs_status_t status);
+
+/* Opens the context and its worker, over the transports that the variant names; `interface` is the
+ * only one to use, NULL: any. */
+ucs_status_t ucx_worker_open(const struct peer_end *e, struct ucx_end *u, uint64_t features,
+			     const char *interface);
+
+/* Tells the other end `mine`, with the address filled in, and connects to what it says. */
+ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *mine,
+		      struct ucx_hello *theirs);
+
+#endif
