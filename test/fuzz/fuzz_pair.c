@@ -6,7 +6,8 @@
  * additions must have happened as often as they ended well, or at most as often as they were
  * posted, and while nobody was restarted every byte that a PUT or GET moved must be the right one.
  */
-#include <stdio.h>
+#define FUZZ_NAME "fuzz_pair"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,23 +17,16 @@
 #include "nic/nic.h"
 #include "nic/user.h"
 #include "test/fuzz/fuzz.h"
+#include "test/fuzz/network.h"
 #include "test/support/invariants.h"
 
 #define REGION_BYTES 16384
-#define FLIGHT_MAX   64 /* datagrams in the network; more are lost */
 #define STEPS_MAX    600
-#define BATCH        16
 #define POSTS_MAX    64 /* per host */
 #define TURNS_MAX    20000
 #define PATTERN(at)  ((uint8_t)((at)*7u + 3u))
 #define TRAILER(nap) ((nap)&1 ? (nap)*0x0101010101010101ull : 0) /* every second has one */
 #define ADDITION     UINT64_MAX                                  /* context of one */
-
-struct flight {
-	uint8_t to; /* host */
-	size_t bytes;
-	uint8_t *data;
-};
 
 /* Memory: [0] is read by the peer and by own PUTs and always holds the pattern; [1] is written, at
  * the offset the bytes have in [0]. */
@@ -50,24 +44,12 @@ struct host {
 };
 
 struct scene {
-	const uint8_t *at, *end;
+	struct input in;
 	uint64_t now_ns;
 	struct rng secrets;
 	struct host hosts[2];
-	struct flight flight[FLIGHT_MAX];
-	uint32_t flying;
+	struct network net;
 };
-
-static void die(const char *what)
-{
-	fprintf(stderr, "fuzz_pair: %s\n", what);
-	abort();
-}
-
-static uint8_t take8(struct scene *s)
-{
-	return s->at < s->end ? *s->at++ : 0;
-}
 
 static void *memory_get(size_t bytes)
 {
@@ -76,17 +58,6 @@ static void *memory_get(size_t bytes)
 	if (!memory)
 		die("no memory");
 	return memory;
-}
-
-static uint64_t token_of(void *context, uint32_t id)
-{
-	return (id + (uint64_t)(uintptr_t)context) * 0x9e3779b97f4a7c15ull;
-}
-
-static struct wire_address address_of(int host)
-{
-	return (struct wire_address){
-		.port = 2000, .ip = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)host}};
 }
 
 /* ---- hosts ---- */
@@ -120,16 +91,9 @@ static void host_start(struct scene *s, int which)
 	h->last_nap = -1;
 }
 
-/* Each tells the other who it is now, as the node table does. */
 static void introduce(struct scene *s, int which)
 {
-	struct rltp_peer_info peer = {.node = (uint16_t)(2 - which),
-				      .address = address_of(1 - which),
-				      .incarnation = s->hosts[1 - which].incarnation,
-				      .payload_bytes = 1408};
-
-	if (nic_peer_set(s->hosts[which].nic, &peer, s->now_ns) != DXP_OK)
-		die("no memory for a peer");
+	network_introduce(s->hosts[which].nic, which, s->hosts[1 - which].incarnation, s->now_ns);
 }
 
 static void user_takes(struct scene *s, int which)
@@ -195,8 +159,8 @@ static void transfer_post(struct scene *s, int which, bool put)
 {
 	struct host *h = &s->hosts[which], *peer = &s->hosts[1 - which];
 	struct dxp_target to = target_of(s, 1 - which);
-	uint64_t offset = take8(s) * 32u;
-	uint32_t bytes = 1 + take8(s) * 32u;
+	uint64_t offset = take8(&s->in) * 32u;
+	uint32_t bytes = 1 + take8(&s->in) * 32u;
 	struct dxp_entry own = {offset, bytes, h->keys[put ? 0 : 1]};
 	struct dxp_entry other = {offset, bytes, peer->keys[put ? 1 : 0]};
 	struct nic_lists lists = {&own, &other, 1, 1};
@@ -220,7 +184,7 @@ static void addition_post(struct scene *s, int which)
 
 static void user_posts(struct scene *s, int which)
 {
-	uint8_t draw = take8(s), how = draw % 4;
+	uint8_t draw = take8(&s->in), how = draw % 4;
 
 	if (s->hosts[which].posted >= POSTS_MAX)
 		return;
@@ -234,86 +198,46 @@ static void user_posts(struct scene *s, int which)
 
 /* ---- the network ---- */
 
-static void fly(struct scene *s, int to, const struct link_datagram *d)
-{
-	size_t bytes = d->header_bytes;
-
-	for (int i = 0; i < d->slice_count; i++)
-		bytes += d->slices[i].bytes;
-	if (s->flying == FLIGHT_MAX)
-		return;
-	struct flight *f = &s->flight[s->flying++];
-	*f = (struct flight){(uint8_t)to, bytes, memory_get(bytes)};
-	memcpy(f->data, d->header, d->header_bytes);
-	size_t at = d->header_bytes;
-	for (int i = 0; i < d->slice_count; i++) {
-		memcpy(f->data + at, d->slices[i].base, d->slices[i].bytes);
-		at += d->slices[i].bytes;
-	}
-}
-
 static void turn(struct scene *s, int which)
 {
-	static struct link_datagram batch[BATCH];
-	size_t count, rounds = 0;
-
-	do {
-		nic_doorbells(s->hosts[which].nic, s->now_ns);
-		count = nic_send(s->hosts[which].nic, batch, BATCH, s->now_ns);
-		for (size_t i = 0; i < count; i++)
-			fly(s, 1 - which, &batch[i]);
-		if (rounds++ > 1000)
-			die("sends for ever at one instant");
-	} while (count > 0);
+	network_turn(&s->net, s->hosts[which].nic, which, s->now_ns);
 }
 
 static void land(struct scene *s, const struct flight *f)
 {
-	struct link_arrival arrival = {.from = address_of(1 - f->to),
-				       .data = f->data,
-				       .bytes = f->bytes,
-				       .arrived_ns = s->now_ns};
-
-	nic_receive(s->hosts[f->to].nic, &arrival, s->now_ns);
-}
-
-static void flight_end(struct scene *s, uint32_t i)
-{
-	free(s->flight[i].data);
-	s->flying--;
-	memmove(&s->flight[i], &s->flight[i + 1], (s->flying - i) * sizeof(s->flight[0]));
+	network_land(f, s->hosts[f->to].nic, s->now_ns);
 }
 
 /* One datagram, the oldest or any: arrives, is lost, arrives and stays, or is damaged. */
 static void network_acts(struct scene *s)
 {
-	uint8_t how = take8(s);
+	uint8_t how = take8(&s->in);
 
-	if (s->flying == 0)
+	if (s->net.flying == 0)
 		return;
-	uint32_t i = how & 0x80 ? take8(s) % s->flying : 0;
-	struct flight *f = &s->flight[i];
+	uint32_t i = how & 0x80 ? take8(&s->in) % s->net.flying : 0;
+	struct flight *f = &s->net.flight[i];
 	switch (how % 8) {
 	case 0: break;
 	case 1: land(s, f); return;
 	case 2:
-		f->data[take8(s) % f->bytes] ^= (uint8_t)(1u << take8(s) % 8);
+		f->data[take8(&s->in) % f->bytes] ^= (uint8_t)(1u << take8(&s->in) % 8);
 		land(s, f);
 		break;
 	case 3:
-		f->bytes = take8(s) % f->bytes;
+		f->bytes = take8(&s->in) % f->bytes;
 		land(s, f);
 		break;
 	default: land(s, f);
 	}
-	flight_end(s, i);
+	network_drop(&s->net, i);
 }
 
 /* ---- the whole ---- */
 
 static void step(struct scene *s)
 {
-	uint8_t what = take8(s);
+	uint8_t what = take8(&s->in);
 	int which = what >> 7;
 
 	switch (what % 12) {
@@ -323,9 +247,9 @@ static void step(struct scene *s)
 	case 3:
 	case 4: turn(s, which); break;
 	case 5: user_takes(s, which); break;
-	case 6: s->now_ns += (uint64_t)(take8(s) + 1) << take8(s) % 20; break;
+	case 6: s->now_ns += (uint64_t)(take8(&s->in) + 1) << take8(&s->in) % 20; break;
 	case 7:
-		if (take8(s) % 8 == 0)
+		if (take8(&s->in) % 8 == 0)
 			host_restart(s, which);
 		break;
 	default: network_acts(s);
@@ -351,16 +275,16 @@ static void settle(struct scene *s)
 			turn(s, i);
 			user_takes(s, i);
 		}
-		if (s->flying == 0) {
+		if (s->net.flying == 0) {
 			uint64_t next_ns = min_u64(nic_deadline(a->nic), nic_deadline(b->nic));
 			if (next_ns != UINT64_MAX)
 				s->now_ns = max_u64(s->now_ns, next_ns);
 		} else {
 			s->now_ns += 20 * US_NS;
 		}
-		for (uint32_t count = s->flying; count > 0; count--) {
-			land(s, &s->flight[0]);
-			flight_end(s, 0);
+		for (uint32_t count = s->net.flying; count > 0; count--) {
+			land(s, &s->net.flight[0]);
+			network_drop(&s->net, 0);
 		}
 		accounts_check(s);
 		if (turns > TURNS_MAX)
@@ -388,8 +312,8 @@ static void memory_check(const struct scene *s)
 
 static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
-	*s = (struct scene){.at = data, .end = data + bytes, .now_ns = S_NS};
-	s->secrets.state = take8(s);
+	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};
+	s->secrets.state = take8(&s->in);
 	for (int i = 0; i < 2; i++) {
 		struct host *h = &s->hosts[i];
 		h->window = aligned_alloc(_Alignof(struct dxp_window), sizeof(*h->window));
@@ -407,8 +331,7 @@ static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 
 static void scene_close(struct scene *s)
 {
-	while (s->flying > 0)
-		flight_end(s, s->flying - 1);
+	network_empty(&s->net);
 	for (int i = 0; i < 2; i++) {
 		nic_destroy(s->hosts[i].nic);
 		free(s->hosts[i].window);
@@ -422,7 +345,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	static struct scene s;
 
 	scene_open(&s, data, bytes);
-	for (int i = 0; i < STEPS_MAX && s.at < s.end; i++) {
+	for (int i = 0; i < STEPS_MAX && s.in.at < s.in.end; i++) {
 		step(&s);
 		accounts_check(&s);
 	}
