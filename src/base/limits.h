@@ -3,7 +3,7 @@
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
-#include <dxp/device.h>
+#include <dxp/window.h> /* sizes that users see too */
 
 /* link */
 #define LINK_HEADER_BYTES_MAX \

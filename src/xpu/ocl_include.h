@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-extern const char ocl_device_header[]; /* include/dxp/window.h and device.h, made by the build */
+extern const char
+	ocl_device_header[]; /* include/dxp/window.h, shared.h and device.h, made by the build */
 
 /* `text` with every such line replaced, for the caller to free; the compiler's messages go on
  * counting the program's own lines. NULL: no memory. */

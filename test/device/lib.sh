@@ -3,7 +3,7 @@
 # the header in all.c, which each test compiles with a compiler of its own, all warnings errors.
 set -euo pipefail
 
-readonly headers=("$DXP_SOURCE"/include/dxp/{window,device}.h)
+readonly headers=("$DXP_SOURCE"/include/dxp/{window,shared,device}.h)
 readonly document=$DXP_SOURCE/docs/window.md
 readonly every=$DXP_SOURCE/test/device/all.c
 

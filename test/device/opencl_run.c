@@ -202,12 +202,12 @@ static void opencl_run__speaks_with_a_nic(void **state)
 /* The header and the kernels as one text. */
 static char *source_read(void)
 {
-	static const char *const files[] = {"window.h", "device.h"};
+	static const char *const files[] = {"window.h", "shared.h", "device.h"};
 	const size_t room = 1 << 20;
 	char *text = calloc(1, room), path[512];
 	size_t bytes = 0;
 
-	for (int i = 0; text && i < 2; i++) {
+	for (int i = 0; text && i < 3; i++) {
 		snprintf(path, sizeof(path), "%s/include/dxp/%s", DXP_SOURCE_DIR, files[i]);
 		FILE *f = fopen(path, "r");
 		bytes += f ? fread(text + bytes, 1, room / 4, f) : 0;

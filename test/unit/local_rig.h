@@ -63,6 +63,12 @@ static inline void rig_make(struct rig *r, const struct nic_options *o, uint32_t
 		rig_function(r, i);
 }
 
+static inline void rig_fill(struct rig *r, uint32_t function, uint8_t first)
+{
+	for (uint32_t i = 0; i < RIG_BYTES; i++)
+		r->memory[function][i] = (uint8_t)(first + i * 7);
+}
+
 static inline void rig_end(struct rig *r)
 {
 	nic_destroy(r->nic);

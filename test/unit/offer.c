@@ -1,137 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who has which function, and what each request is answered: the state machine on a NIC of its own,
- * without sockets. */
+/* Who has which function, its label and its memory, and what each request for them is answered: the
+ * state machine on a NIC of its own, without sockets. */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include <dxp/status.h>
-
-#include "base/util.h"
-#include "link/local.h"
-#include "node/offer.h"
-
-#define NODE_NAME "box"
-#define PAGE      4096
-
-struct rig {
-	struct nic *nic;
-	struct offer *offer;
-	struct dxp_window *own; /* function 0 */
-	uint64_t now_ns, malformed;
-	int armed;
-	int user_fds[NIC_FUNCTIONS];
-	uint32_t functions;
-	/* of the last request */
-	struct attach_answer answer;
-	struct offer_fds beside;
-};
-
-static int find(void *context, const char *name, struct dxp_target *out)
-{
-	if (strcmp(name, "far") != 0)
-		return strcmp(name, "secret") == 0 ? DXP_EACCESS : DXP_ENOENT;
-	*out = (struct dxp_target){.node = 9, .magic = 99};
-	return DXP_OK;
-}
-
-static void arm(void *context, int delta)
-{
-	struct rig *r = context;
-
-	r->armed += delta;
-}
-
-static int users(void *context, uint32_t function, int engine_fd, int user_fd)
-{
-	struct rig *r = context;
-
-	r->user_fds[function] = user_fd;
-	return DXP_OK;
-}
-
-static int rig_open_with(struct rig *r, uint32_t functions)
-{
-	const struct nic_options nic = {.node = 5, .entropy = entropy_kernel};
-
-	*r = (struct rig){.functions = functions, .malformed = 3};
-	assert_int_equal(nic_create(&nic, &r->nic), DXP_OK);
-	r->own = aligned_alloc(PAGE, sizeof(*r->own));
-	assert_non_null(r->own);
-	memset(r->own, 0, sizeof(*r->own));
-	assert_int_equal(nic_function_open(r->nic, 0, r->own), DXP_OK);
-	const struct offer_options offer = {.nic = r->nic,
-					    .name = NODE_NAME,
-					    .functions = functions,
-					    .ops = {find, arm, users, r},
-					    .malformed = &r->malformed};
-	assert_int_equal(offer_create(&offer, &r->offer), DXP_OK);
-	return 0;
-}
-
-static int rig_open(void **state)
-{
-	*state = malloc(sizeof(struct rig));
-	return *state ? rig_open_with(*state, NIC_FUNCTIONS - 1) : -1;
-}
-
-static struct offer_mapped mapped(const struct rig *r)
-{
-	struct offer_mapped m;
-
-	offer_mapped(r->offer, &m);
-	return m;
-}
-
-static int rig_close(void **state)
-{
-	struct rig *r = *state;
-
-	offer_destroy(r->offer, ++r->now_ns);
-	assert_int_equal(r->armed, 0);
-	nic_destroy(r->nic);
-	free(r->own);
-	free(r);
-	return 0;
-}
-
-static int ask(struct rig *r, struct offer_client *c, struct attach_request request, int fd)
-{
-	offer_request(r->offer, c, &request, fd, ++r->now_ns, &r->answer, &r->beside);
-	assert_int_equal(r->answer.type, request.type);
-	assert_int_equal(r->beside.count,
-			 request.type == ATTACH_OPEN && r->answer.status == DXP_OK ? 3 : 0);
-	return r->answer.status;
-}
-
-static int open_function(struct rig *r, struct offer_client *c, uint8_t function, const char *label)
-{
-	struct attach_request request = {.type = ATTACH_OPEN, .function = function};
-
-	strcpy(request.label, label);
-	return ask(r, c, request, -1);
-}
-
-static int row(struct rig *r, uint8_t function, struct attach_row *out)
-{
-	struct offer_client manager = {.manages = true};
-	int status = ask(r, &manager,
-			 (struct attach_request){.type = ATTACH_LIST, .function = function}, -1);
-
-	if (status == DXP_OK)
-		*out = r->answer.rows[0];
-	return status;
-}
+#include "test/unit/offer_table_rig.h"
 
 /* ---- functions ---- */
 
@@ -283,20 +163,6 @@ static void find__functions_and_nodes(void **state)
 
 /* ---- memory ---- */
 
-static int register_memory(struct rig *r, struct offer_client *c, int fd, uint64_t bytes,
-			   uint32_t *key)
-{
-	int status = ask(r, c,
-			 (struct attach_request){.type = ATTACH_REGISTER,
-						 .bytes = bytes,
-						 .rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE},
-			 fd);
-
-	if (status == DXP_OK && key)
-		*key = r->answer.key;
-	return status;
-}
-
 static void register__only_what_is_safe(void **state)
 {
 	struct rig *r = *state;
@@ -371,165 +237,6 @@ static void revoke__own_keys_once(void **state)
 	local_memory_free(&m);
 }
 
-/* ---- arming and managing ---- */
-
-static void arm__counts_each_function_once(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client a = {0}, b = {0};
-	struct attach_request on = {.type = ATTACH_ARM, .on = 1}, off = {.type = ATTACH_ARM};
-	struct attach_row list;
-
-	assert_int_equal(open_function(r, &a, 1, ""), DXP_OK);
-	assert_int_equal(open_function(r, &b, 2, ""), DXP_OK);
-	assert_int_equal(ask(r, &a, off, -1), DXP_OK);
-	assert_int_equal(ask(r, &a, on, -1), DXP_OK);
-	assert_int_equal(ask(r, &a, on, -1), DXP_OK);
-	assert_int_equal(ask(r, &b, on, -1), DXP_OK);
-	assert_int_equal(r->armed, 2);
-	assert_int_equal(row(r, 2, &list), DXP_OK);
-	assert_true(list.armed);
-	assert_int_equal(ask(r, &a, off, -1), DXP_OK);
-	assert_int_equal(r->armed, 1);
-	offer_client_gone(r->offer, &b, ++r->now_ns); /* whoever dies armed */
-	assert_int_equal(r->armed, 0);
-	offer_client_gone(r->offer, &a, ++r->now_ns);
-}
-
-static void manage__for_managers_only(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client nobody = {0}, manager = {.manages = true};
-	const struct attach_request requests[] = {
-		{.type = ATTACH_LIST},
-		{.type = ATTACH_WEIGHT, .function = 2, .value = 2},
-		{.type = ATTACH_LIMIT, .function = 2, .value = 1000000},
-		{.type = ATTACH_RESET, .function = 2},
-		{.type = ATTACH_AREAS, .function = 2},
-	};
-	const int expected[] = {DXP_OK, DXP_OK, DXP_OK, DXP_ENOENT, DXP_ENOENT};
-
-	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
-		assert_int_equal(ask(r, &nobody, requests[i], -1), DXP_EACCESS);
-		assert_int_equal(ask(r, &manager, requests[i], -1), expected[i]);
-	}
-	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_WEIGHT, .value = 65}, -1),
-		DXP_EINVAL);
-	assert_int_equal(ask(r, &manager,
-			     (struct attach_request){.type = ATTACH_WEIGHT, .value = 1ull << 32},
-			     -1),
-			 DXP_EINVAL);
-	assert_int_equal(ask(r, &manager, (struct attach_request){.type = ATTACH_RESET}, -1),
-			 DXP_EUNSUPPORTED);
-	/* A user does not manage, whoever he is. */
-	assert_int_equal(open_function(r, &manager, 0, ""), DXP_OK);
-	assert_int_equal(ask(r, &manager, requests[0], -1), DXP_EINVAL);
-	offer_client_gone(r->offer, &manager, ++r->now_ns);
-}
-
-static void weight_and_limit__stay_with_the_function(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client user = {0}, again = {0}, manager = {.manages = true};
-	struct attach_row list;
-
-	assert_int_equal(open_function(r, &user, 2, ""), DXP_OK);
-	assert_int_equal(
-		ask(r, &manager,
-		    (struct attach_request){.type = ATTACH_WEIGHT, .function = 2, .value = 64}, -1),
-		DXP_OK);
-	assert_int_equal(ask(r, &manager,
-			     (struct attach_request){
-				     .type = ATTACH_LIMIT, .function = 2, .value = 100000000},
-			     -1),
-			 DXP_OK);
-	offer_client_gone(r->offer, &user, ++r->now_ns);
-	assert_int_equal(open_function(r, &again, 2, ""), DXP_OK);
-	assert_int_equal(row(r, 2, &list), DXP_OK);
-	assert_int_equal(list.weight, 64);
-	assert_int_equal(list.limit_bytes_per_s, 100000000);
-	offer_client_gone(r->offer, &again, ++r->now_ns);
-}
-
-/* Under its user: he reads why, and asks in vain; the next one gets it at once. */
-static void reset__takes_the_function_away(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client user = {0}, next = {0}, manager = {.manages = true};
-	struct local_memory m;
-
-	assert_int_equal(local_memory_create("test", PAGE, &m), DXP_OK);
-	assert_int_equal(open_function(r, &user, 4, "mine"), DXP_OK);
-	struct dxp_window *w =
-		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED, r->beside.fds[0], 0);
-	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_OK);
-	assert_int_equal(ask(r, &user, (struct attach_request){.type = ATTACH_ARM, .on = 1}, -1),
-			 DXP_OK);
-	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_RESET, .function = 4}, -1),
-		DXP_OK);
-	assert_int_equal(dxp_error(w), DXP_ECLOSED);
-	assert_int_equal(r->armed, 0);
-	assert_int_equal(mapped(r).count, 0);
-	assert_int_equal(register_memory(r, &user, m.fd, PAGE, NULL), DXP_ECLOSED);
-	assert_int_equal(open_function(r, &user, 4, "mine"), DXP_ECLOSED);
-	assert_int_equal(open_function(r, &next, 4, "mine"), DXP_OK);
-	offer_client_gone(r->offer, &user, ++r->now_ns); /* and his end is not the next one's */
-	assert_int_equal(mapped(r).count, 1);
-	offer_client_gone(r->offer, &next, ++r->now_ns);
-	munmap(w, sizeof(*w));
-	local_memory_free(&m);
-}
-
-static void areas__table_and_registers(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client user = {0}, manager = {.manages = true};
-	struct attach_request lookup = {.type = ATTACH_LOOKUP, .vaddr = 1 << 20, .bytes = PAGE};
-	struct local_memory m;
-
-	assert_int_equal(local_memory_create("test", PAGE, &m), DXP_OK);
-	assert_int_equal(open_function(r, &user, 4, ""), DXP_OK);
-	struct dxp_window *w =
-		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED, r->beside.fds[0], 0);
-	assert_int_equal(register_memory(r, &user, m.fd, PAGE, &lookup.key), DXP_OK);
-	assert_int_equal(ask(r, &user, lookup, -1), DXP_OK);
-	w->registers.send_vaddr = 77;
-	assert_int_equal(
-		ask(r, &manager, (struct attach_request){.type = ATTACH_AREAS, .function = 4}, -1),
-		DXP_OK);
-	assert_int_equal(r->answer.area_count, 1);
-	assert_int_equal(r->answer.areas[0].vaddr, 1 << 20);
-	assert_int_equal(r->answer.areas[0].key, lookup.key);
-	assert_int_equal(r->answer.registers.send_vaddr, 77);
-	offer_client_gone(r->offer, &user, ++r->now_ns);
-	munmap(w, sizeof(*w));
-	local_memory_free(&m);
-}
-
-/* What a user scribbles into his window does not spoil what is told of it. */
-static void list__believes_no_window(void **state)
-{
-	struct rig *r = *state;
-	struct offer_client c = {0};
-	struct attach_row list;
-	uint8_t bytes[ATTACH_BYTES_MAX];
-	struct attach_answer back;
-
-	assert_int_equal(open_function(r, &c, 1, "x"), DXP_OK);
-	struct dxp_window *w =
-		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED, r->beside.fds[0], 0);
-	memset(w, 0xff, sizeof(*w));
-	assert_int_equal(row(r, 1, &list), DXP_OK);
-	assert_int_equal(list.state, DXP_FUNCTION_OPEN);
-	assert_int_equal(list.error, 127);
-	size_t length = attach_answer_encode(&r->answer, bytes);
-	assert_int_equal(attach_answer_decode(bytes, length, &back), DXP_OK);
-	offer_client_gone(r->offer, &c, ++r->now_ns);
-	munmap(w, sizeof(*w));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,15 +249,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(register__only_what_is_safe, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(register__bounded, rig_open, rig_close),
 		cmocka_unit_test_setup_teardown(revoke__own_keys_once, rig_open, rig_close),
-		cmocka_unit_test_setup_teardown(arm__counts_each_function_once, rig_open,
-						rig_close),
-		cmocka_unit_test_setup_teardown(manage__for_managers_only, rig_open, rig_close),
-		cmocka_unit_test_setup_teardown(weight_and_limit__stay_with_the_function, rig_open,
-						rig_close),
-		cmocka_unit_test_setup_teardown(reset__takes_the_function_away, rig_open,
-						rig_close),
-		cmocka_unit_test_setup_teardown(areas__table_and_registers, rig_open, rig_close),
-		cmocka_unit_test_setup_teardown(list__believes_no_window, rig_open, rig_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

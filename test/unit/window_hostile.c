@@ -1,154 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A user who breaks the rules of his window: what he reads for it, that his neighbour goes on, and
- * that his function can be closed and opened again. Then one who changes every field while the
- * engine works. */
-#include <pthread.h>
-#include <sched.h>
+ * that his function can be closed and opened again. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
-#include <dxp/status.h>
-
-#include "base/rng.h"
-#include "base/util.h"
-#include "nic/internal.h"
-#include "nic/user.h"
-#include "test/support/invariants.h"
-
-#define MEMORY      4096
-#define CANARY      0x5C
-#define GOOD        0 /* function of the neighbour */
-#define BAD         1
-#define HOSTILE_BIT (1u << BAD)
-#define LIVES       10
-#define STORES      50000 /* of a scribbler in each, at least */
-
-struct user {
-	struct dxp_window *window;
-	uint8_t memory[3][MEMORY]; /* the one in the middle is registered */
-	uint32_t key;
-};
-
-struct rig {
-	struct nic *nic;
-	struct user users[2];
-	_Atomic bool over;
-	_Atomic uint32_t stores;
-};
-
-static uint64_t token(void *context, uint32_t id)
-{
-	return id;
-}
-
-static int user_open(struct rig *r, uint32_t which)
-{
-	struct user *u = &r->users[which];
-
-	u->window = mmap(NULL, sizeof(*u->window), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (u->window == MAP_FAILED || nic_function_open(r->nic, which, u->window) != DXP_OK)
-		return -1;
-	memset(u->memory, CANARY, sizeof(u->memory));
-	return nic_region_register(r->nic, which, u->memory[1], MEMORY,
-				   NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &u->key);
-}
-
-static int rig_open(void **state)
-{
-	static struct rng secrets = {7};
-	struct rig *r = calloc(1, sizeof(*r));
-	const struct nic_options o = {.node = 1,
-				      .incarnation = 1,
-				      .entropy = entropy_rng,
-				      .entropy_context = &secrets,
-				      .token = token};
-
-	*state = r;
-	if (nic_create(&o, &r->nic) != DXP_OK)
-		return -1;
-	return user_open(r, GOOD) || user_open(r, BAD);
-}
-
-static int rig_close(void **state)
-{
-	struct rig *r = *state;
-
-	nic_destroy(r->nic);
-	munmap(r->users[GOOD].window, sizeof(struct dxp_window));
-	munmap(r->users[BAD].window, sizeof(struct dxp_window));
-	free(r);
-	return 0;
-}
-
-static void turn(struct rig *r)
-{
-	static uint64_t now_ns = S_NS;
-
-	now_ns += US_NS;
-	nic_doorbells(r->nic, now_ns);
-	const char *broken = invariants_broken_but(r->nic, HOSTILE_BIT);
-	if (broken)
-		print_error("%s\n", broken);
-	assert_null(broken);
-}
-
-static struct dxp_target target_of(const struct rig *r, uint32_t which)
-{
-	return (struct dxp_target){.function = (uint8_t)which,
-				   .magic = r->nic->functions[which].qp_magic[0]};
-}
-
-/* The neighbour talks to himself: PUT and NAP arrive. */
-static void neighbour_works(struct rig *r)
-{
-	struct user *u = &r->users[GOOD];
-	struct dxp_target to = target_of(r, GOOD);
-	struct dxp_entry from = {0, 64, u->key}, at = {64, 64, u->key};
-	struct dxp_nic_event event;
-	uint32_t ended = 0;
-
-	assert_int_equal(dxp_post_put(u->window, 1, &to, &from, &at, 0, 0, 1), DXP_OK);
-	assert_int_equal(dxp_post_nap(u->window, 1, &to, "neighbour", 10, 0, 2), DXP_OK);
-	for (int i = 0; i < 100 && ended < 2; i++) {
-		turn(r);
-		while (dxp_sent_take(u->window, &event)) {
-			assert_int_equal(event.status, DXP_OK);
-			ended++;
-		}
-	}
-	assert_int_equal(ended, 2);
-	const struct dxp_nic_event *nap = dxp_received_peek(u->window);
-	assert_non_null(nap);
-	assert_string_equal((const char *)dxp_received_data(u->window, nap), "neighbour");
-	dxp_received_release(u->window);
-}
-
-static void memory_kept(const struct rig *r)
-{
-	for (int u = 0; u < 2; u++)
-		for (uint32_t i = 0; i < MEMORY; i++) {
-			assert_int_equal(r->users[u].memory[0][i], CANARY);
-			assert_int_equal(r->users[u].memory[2][i], CANARY);
-		}
-}
-
-/* A NAP to the bad user himself, so that his receive ring is in use. */
-static int nap_to_himself(struct rig *r, uint32_t bytes)
-{
-	static const uint8_t data[DXP_NAP_BYTES];
-	struct dxp_target to = target_of(r, BAD);
-
-	return dxp_post_nap(r->users[BAD].window, 0, &to, data, bytes, 0, 0);
-}
+#include "test/unit/hostile_rig.h"
 
 /* ---- words of the user: each is stored once, with a doorbell so that the engine looks ---- */
 
@@ -229,24 +89,6 @@ static void rings_use(struct rig *r)
 		if (dxp_received_peek(w))
 			dxp_received_keep(w); /* the buffer stays with him */
 	}
-}
-
-static void bad_reopen(struct rig *r)
-{
-	struct dxp_window *w = r->users[BAD].window;
-	struct dxp_nic_event event;
-
-	assert_int_equal(nic_function_close(r->nic, BAD, DXP_ECLOSED, 2 * S_NS), DXP_OK);
-	assert_int_equal(dxp_error(w), DXP_ECLOSED);
-	assert_true(nic_function_idle(r->nic, BAD));
-	munmap(w, sizeof(*w));
-	assert_int_equal(user_open(r, BAD), 0);
-	assert_int_equal(nap_to_himself(r, 100), DXP_OK);
-	turn(r);
-	assert_int_equal(dxp_sent_take(r->users[BAD].window, &event), 1);
-	assert_int_equal(event.status, DXP_OK);
-	assert_non_null(dxp_received_peek(r->users[BAD].window));
-	dxp_received_release(r->users[BAD].window);
 }
 
 static void hostile__words(void **state)
@@ -410,7 +252,7 @@ static void hostile__descriptors(void **state)
 	struct rig *r = *state;
 	struct dxp_window *w = r->users[BAD].window;
 	struct dxp_target to = target_of(r, BAD);
-	struct dxp_nic_event event;
+	struct dxp_nic_event event = {0};
 	uint32_t index = 0;
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(descriptor_cases); i++) {
@@ -497,100 +339,6 @@ static void hostile__never_takes_completions(void **state)
 	assert_int_equal(taken, posted);
 }
 
-/* ---- a thread that writes into every field ---- */
-
-static void *scribble(void *argument)
-{
-	struct rig *r = argument;
-	_Atomic uint32_t *words = (_Atomic uint32_t *)(void *)r->users[BAD].window;
-	const uint32_t slots = offsetof(struct dxp_window, slots) / 4;
-	const uint32_t user = offsetof(struct dxp_window, producer) / 4;
-	struct rng rng = {.state = 5};
-
-	while (!atomic_load_explicit(&r->over, memory_order_relaxed)) {
-		uint32_t at = (uint32_t)rng_below(&rng, sizeof(struct dxp_window) / 4);
-		uint32_t value = (uint32_t)rng_next(&rng);
-		switch (rng_below(&rng, 8)) {
-		case 0: at = user + 16 * (uint32_t)rng_below(&rng, 5); break;
-		case 1: at = user + 1024 + (uint32_t)rng_below(&rng, 48); break;
-		case 2:
-		case 3:
-		case 4:
-		case 5:
-			at = slots + 528 * (uint32_t)rng_below(&rng, 32) +
-			     (uint32_t)rng_below(&rng, 24);
-			break;
-		default: break;
-		}
-		if (value & 1) {
-			value = atomic_load_explicit(&words[at], memory_order_relaxed) +
-				(value >> 1) % 5 - 2;
-		} else if (value & 2) {
-			value %= 1024;
-		}
-		atomic_store_explicit(&words[at], value, memory_order_relaxed);
-		atomic_fetch_add_explicit(&r->stores, 1, memory_order_relaxed);
-	}
-	return NULL;
-}
-
-/* Posts good descriptors, in the middle of it. */
-static void *post(void *argument)
-{
-	struct rig *r = argument;
-	struct user *u = &r->users[BAD];
-	const struct dxp_target to = target_of(r, BAD);
-	struct dxp_entry from = {0, 64, u->key}, at = {64, 64, u->key};
-	uint32_t index = 0;
-
-	while (!atomic_load_explicit(&r->over, memory_order_relaxed)) {
-		struct dxp_slot *slot = dxp_slot(u->window, index++);
-		struct dxp_descriptor head = dxp_head(DXP_OP_PUT, index % 4, &to, 0);
-		struct dxp_entry entries[2] = {from, at};
-		head.src_count = head.dst_count = 1;
-		dxp_head_store(slot, &head);
-		memcpy(slot->body, entries, sizeof(entries));
-		dxp_store_release(&slot->head.lap,
-				  dxp_lap(dxp_load_acquire(&u->window->consumer), DXP_DOORBELLS));
-	}
-	return NULL;
-}
-
-static void hostile__scribbles_while_the_engine_works(void **state)
-{
-#if defined(__SANITIZE_THREAD__)
-	print_message("skipped: the thread sanitizer takes a hostile user's stores for mistakes\n");
-	skip();
-#endif
-	struct rig *r = *state;
-
-	for (int life = 0; life < LIVES; life++) {
-		pthread_t threads[2];
-		r->over = false;
-		r->stores = 0;
-		assert_int_equal(pthread_create(&threads[0], NULL, scribble, r), 0);
-		assert_int_equal(pthread_create(&threads[1], NULL, post, r), 0);
-		for (uint32_t i = 0; r->stores < STORES; i++) {
-			turn(r);
-			if (i % 64 == 0) {
-				neighbour_works(r);
-				sched_yield();
-			}
-			/* what stopped him once must not be all that is tried */
-			if (r->nic->functions[BAD].stopped && i % 16 == 0) {
-				r->nic->functions[BAD].stopped = false;
-				dxp_store_release(&r->users[BAD].window->error, 0);
-			}
-		}
-		r->over = true;
-		pthread_join(threads[0], NULL);
-		pthread_join(threads[1], NULL);
-		neighbour_works(r);
-		memory_kept(r);
-		bad_reopen(r);
-	}
-}
-
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, rig_open, rig_close)
@@ -599,7 +347,6 @@ int main(void)
 		CASE(hostile__descriptors),
 		CASE(hostile__descriptor_changed_after_it_was_taken),
 		CASE(hostile__never_takes_completions),
-		CASE(hostile__scribbles_while_the_engine_works),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two hosts: a process with a function of its own on one, its peer on the other, and beside them an
+ * honest pair; what tests of functions that end begin and end with, and all that may be under way
+ * then. Needs cmocka.h before it. */
+#ifndef TEST_SIM_FUNCTION_H
+#define TEST_SIM_FUNCTION_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "nic/internal.h"
+#include "sim/sim.h"
+#include "test/support/invariants.h"
+
+#define BYTES    12000 /* of a transfer: nine packets */
+#define FUNCTION 1     /* of the process */
+#define OURS     0     /* its host */
+#define PEER     1
+
+/* One user of a function. */
+struct user {
+	struct nic *nic;
+	struct dxp_window *window;
+	uint8_t *memory;
+	uint32_t function, key, node;
+	uint32_t posted, ended, naps;
+	int status; /* of what ended last */
+};
+
+struct rig {
+	struct sim *sim;
+	struct user process, peer, honest[2];
+	uint32_t steps, stop_at; /* of the network */
+	const char *broken;
+};
+
+static uint32_t cfg_writes;
+
+static inline uint8_t cfg_write(void *context, uint16_t node, uint32_t first, uint32_t count,
+				const uint32_t *values)
+{
+	cfg_writes++;
+	return 0;
+}
+
+static const struct nic_cfg_ops cfg_ops = {.write = cfg_write};
+
+static inline void user_open(struct rig *r, struct user *u, uint32_t host, uint32_t function)
+{
+	*u = (struct user){.nic = sim_nic(r->sim, host), .function = function, .node = host + 1};
+	u->memory = malloc(BYTES); /* aligned as atomics need it */
+	assert_non_null(u->memory);
+	for (uint32_t i = 0; i < BYTES; i++)
+		u->memory[i] = (uint8_t)(i * 7 + host);
+	if (function == 0) {
+		u->window = sim_window(r->sim, host);
+	} else {
+		u->window = aligned_alloc(4096, sizeof(*u->window));
+		memset(u->window, 0, sizeof(*u->window));
+		assert_int_equal(nic_function_open(u->nic, function, u->window), DXP_OK);
+	}
+	assert_int_equal(nic_region_register(u->nic, function, u->memory, BYTES,
+					     NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC,
+					     &u->key),
+			 DXP_OK);
+}
+
+/* The process is gone: nothing may look at what was its memory. */
+static inline void user_die(struct rig *r, struct user *u)
+{
+	assert_int_equal(nic_function_close(u->nic, u->function, DXP_ECLOSED, sim_now(r->sim)),
+			 DXP_OK);
+	assert_int_equal(dxp_error(u->window), DXP_ECLOSED);
+	assert_int_equal(u->window->state, DXP_FUNCTION_CLOSED);
+	assert_true(nic_function_idle(u->nic, u->function));
+	assert_int_equal(nic_region_deregister(u->nic, u->key), DXP_ENOENT);
+	free(u->window);
+	free(u->memory);
+	u->window = NULL;
+	u->memory = NULL;
+}
+
+static inline void rig_open(struct rig *r, const struct sim_options *o)
+{
+	memset(r, 0, sizeof(*r));
+	assert_int_equal(sim_create(o, &r->sim), DXP_OK);
+	user_open(r, &r->process, OURS, FUNCTION);
+	user_open(r, &r->peer, PEER, 2);
+	user_open(r, &r->honest[0], OURS, 0);
+	user_open(r, &r->honest[1], PEER, 0);
+}
+
+static inline void rig_close(struct rig *r)
+{
+	struct user *users[] = {&r->process, &r->peer, &r->honest[0], &r->honest[1]};
+
+	sim_destroy(r->sim);
+	for (uint32_t i = 0; i < ARRAY_COUNT(users); i++) {
+		free(users[i]->memory);
+		if (users[i]->function != 0)
+			free(users[i]->window);
+	}
+}
+
+static inline struct dxp_target target_of(const struct user *u, uint8_t qp)
+{
+	return (struct dxp_target){.node = (uint16_t)u->node,
+				   .function = (uint8_t)u->function,
+				   .qp = qp,
+				   .magic = u->window->qp_magic[qp]};
+}
+
+static inline void transfer_post(struct user *from, const struct user *to, bool get)
+{
+	struct dxp_target target = target_of(to, 0);
+	struct dxp_entry local = {0, BYTES, from->key}, remote = {0, BYTES, to->key};
+
+	assert_int_equal(get ? dxp_post_get(from->window, 0, &target, &remote, &local, 0)
+			     : dxp_post_put(from->window, 0, &target, &local, &remote,
+					    DXP_FLAG_NOTIFY, 0, 0),
+			 DXP_OK);
+	from->posted++;
+}
+
+static inline void naps_post(struct user *from, const struct user *to, uint32_t count)
+{
+	static const uint8_t data[DXP_NAP_BYTES]; /* two packets */
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct dxp_target target = target_of(to, (uint8_t)(i % 2));
+		assert_int_equal(dxp_post_nap(from->window, 0, &target, data,
+					      i % 3 ? sizeof(data) : 5, 0, 0),
+				 DXP_OK);
+		from->posted++;
+	}
+}
+
+static inline void atomics_post(struct user *from, const struct user *to)
+{
+	struct dxp_target target = target_of(to, 1);
+
+	for (uint32_t i = 0; i < 6; i++) {
+		struct dxp_entry at = {8ull * i, 8, to->key};
+		assert_int_equal(
+			dxp_post_atomic(from->window, 1, &target, DXP_OP_FETCH_ADD, &at, 1, 0, 0),
+			DXP_OK);
+		from->posted++;
+	}
+}
+
+static inline void put_out(struct rig *r)
+{
+	transfer_post(&r->process, &r->peer, false);
+}
+
+static inline void put_in(struct rig *r)
+{
+	transfer_post(&r->peer, &r->process, false);
+}
+
+static inline void get_out(struct rig *r)
+{
+	transfer_post(&r->process, &r->peer, true);
+}
+
+static inline void get_in(struct rig *r)
+{
+	transfer_post(&r->peer, &r->process, true);
+}
+
+static inline void naps_out(struct rig *r)
+{
+	naps_post(&r->process, &r->peer, 8);
+}
+
+static inline void naps_in(struct rig *r)
+{
+	naps_post(&r->peer, &r->process, 8);
+}
+
+static inline void atomics_out(struct rig *r)
+{
+	atomics_post(&r->process, &r->peer);
+}
+
+static inline void atomics_in(struct rig *r)
+{
+	atomics_post(&r->peer, &r->process);
+}
+
+/* What must be executed in order waits for what is long. */
+static inline void mix_in(struct rig *r)
+{
+	struct dxp_target target = target_of(&r->process, 0);
+	const uint32_t value = 1;
+
+	transfer_post(&r->peer, &r->process, false);
+	naps_post(&r->peer, &r->process, 3);
+	transfer_post(&r->peer, &r->process, true);
+	assert_int_equal(nic_user_cfg_write(r->peer.window, 0, &target, 0, &value, 1, 0), DXP_OK);
+	r->peer.posted++;
+	atomics_in(r);
+}
+
+static inline void everything(struct rig *r)
+{
+	mix_in(r);
+	naps_out(r);
+	put_out(r);
+	get_out(r);
+	atomics_out(r);
+}
+
+static inline void events_take(struct user *u)
+{
+	struct dxp_nic_event event;
+
+	if (!u->window)
+		return;
+	while (dxp_sent_take(u->window, &event)) {
+		u->ended++;
+		u->status = event.status;
+	}
+	while (dxp_received_peek(u->window)) {
+		u->naps += dxp_received_peek(u->window)->type == DXP_EVENT_NAP;
+		dxp_received_release(u->window);
+	}
+}
+
+static inline bool all_ended(const struct rig *r)
+{
+	const struct user *users[] = {&r->process, &r->peer, &r->honest[0], &r->honest[1]};
+
+	for (uint32_t i = 0; i < ARRAY_COUNT(users); i++)
+		if (users[i]->window && users[i]->ended != users[i]->posted)
+			return false;
+	return true;
+}
+
+static inline bool step(void *context)
+{
+	struct rig *r = context;
+
+	events_take(&r->process);
+	events_take(&r->peer);
+	events_take(&r->honest[0]);
+	events_take(&r->honest[1]);
+	for (uint32_t i = 0; i < 2 && !r->broken; i++)
+		r->broken = invariants_broken(sim_nic(r->sim, i));
+	return r->broken || ++r->steps == r->stop_at || all_ended(r);
+}
+
+static inline void run_all(struct rig *r)
+{
+	r->stop_at = 0;
+	bool finished = sim_run(r->sim, 60 * S_NS, step, r);
+	if (r->broken)
+		print_error("%s\n", r->broken);
+	assert_null(r->broken);
+	assert_true(finished);
+}
+
+/* Both directions of everything, with fresh memory. */
+static inline void pair_works(struct rig *r, struct user *a, struct user *b)
+{
+	struct user *users[] = {a, b, a};
+
+	memset(b->memory, 0, BYTES);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct user *from = users[i], *to = users[i + 1];
+		uint32_t naps = to->naps;
+		memset(from->memory, (int)(0x50 + i), BYTES);
+		transfer_post(from, to, false);
+		run_all(r);
+		assert_int_equal(from->status, DXP_OK);
+		assert_memory_equal(from->memory, to->memory, BYTES);
+		memset(to->memory, 0x77, BYTES);
+		transfer_post(from, to, true);
+		naps_post(from, to, 20);
+		run_all(r);
+		assert_int_equal(from->status, DXP_OK);
+		assert_memory_equal(from->memory, to->memory, BYTES);
+		assert_int_equal(to->naps, naps + 20);
+	}
+}
+
+#endif
