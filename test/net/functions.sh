@@ -14,18 +14,10 @@ user=$(cd "$DXP_BIN/../test" && pwd)/function-user
 [ -x "$user" ] || { echo "skipped: $user is not built"; exit 77; }
 export LD_LIBRARY_PATH=$DXP_BIN/../lib
 
-# Also when a test ends early.
 users=()
-end_ours() {
-	local status=$?
-	for process in "${users[@]}"; do
-		kill -9 "$process" 2>/dev/null || true
-	done
-	set +e # or the next line would be the last
-	(exit $status)
-	clean_up
-}
-trap end_ours EXIT
+ours() { echo "${users[@]}"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
 
 # field NIC FUNCTION NAME: what `dxp vf --json` says of a function.
 field() {

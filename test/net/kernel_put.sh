@@ -9,6 +9,8 @@
 #                                                       1 % loss
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_namespaces.sh
+. "$(dirname "$0")/lib_namespaces.sh"
 
 for program in kernel_put kernel_put_cuda; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
@@ -64,44 +66,14 @@ picture 'points in the set (its kernel)' kernel_put
 dxp down
 
 say "== two machines"
-no_namespaces() {
+without() {
 	say "left out: $*"
 	say passed
 	exit 0
 }
-[ "$(id -u)" -eq 0 ] || no_namespaces 'needs root for network namespaces'
-for program in ip nft; do
-	command -v $program >/dev/null || no_namespaces "needs the program $program"
-done
-readonly near=dxpk-$$-near far=dxpk-$$-far
-ip netns add $near 2>/dev/null || no_namespaces 'network namespaces are not allowed'
-ip netns exec $near true 2>/dev/null || {
-	ip netns del $near
-	no_namespaces 'network namespaces cannot be entered'
-}
 parts=''
-take_down() {
-	local status=$?
-	for pid in $parts; do
-		! kill "$pid" 2>/dev/null || wait "$pid" 2>/dev/null || true
-	done
-	ip netns del $near
-	ip netns del $far 2>/dev/null || true
-	set +e # or the next line would be the last
-	(exit $status)
-	clean_up
-}
-trap take_down EXIT
-near() { ip netns exec $near "$@"; }
-far() { ip netns exec $far "$@"; }
-
-ip netns add $far
-near ip link add v0 mtu 9000 type veth peer name v1 mtu 9000 netns $far
-near ip addr add 10.78.0.1/24 dev v0
-far ip addr add 10.78.0.2/24 dev v1
-near ip link set lo up
-near ip link set v0 up
-far ip link set v1 up
+ours() { echo "$parts"; }
+namespaces_make dxpk 10.78.0 ip nft
 
 # part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 10 s its log has the text.
 part() {
@@ -119,17 +91,17 @@ part() {
 export DXP_DIR=$scratch/joined
 mkdir "$DXP_DIR"
 readonly at=(--manager 10.78.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
-part $near manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
+part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
 	--state "$scratch/state" --bind 10.78.0.1
 echo 10.78.0.1:4795 >"$DXP_DIR/manager"
-part $near box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
-part $far box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
-picture 'points in the set (its kernel)' ip netns exec $near kernel_put
+part "$near" box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
+part "$far" box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
+picture 'points in the set (its kernel)' ip netns exec "$near" kernel_put
 for side in near far; do
 	$side nft add table inet path
 	$side nft add chain inet path in '{ type filter hook input priority 0; }'
 	$side nft add rule inet path in numgen random mod 100 == 0 drop
 done
-picture 'points in the set (its kernel)' ip netns exec $near kernel_put xpu2 xpu1
-picture '64 blocks (its NIC, no kernel)' ip netns exec $near kernel_put --nic-answers
+picture 'points in the set (its kernel)' ip netns exec "$near" kernel_put xpu2 xpu1
+picture '64 blocks (its NIC, no kernel)' ip netns exec "$near" kernel_put --nic-answers
 say passed

@@ -7,44 +7,16 @@
 #                              MTU 9000    200 Mbit/s
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_namespaces.sh
+. "$(dirname "$0")/lib_namespaces.sh"
 
-[ "$(id -u)" -eq 0 ] || { echo 'needs root for network namespaces'; exit 77; }
-for program in ip ethtool nft tc; do
-	command -v $program >/dev/null || { echo "needs the program $program"; exit 77; }
-done
-readonly near=dxpt-$$-near far=dxpt-$$-far
-ip netns add $near 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
-ip netns exec $near true 2>/dev/null || {
-	ip netns del $near
-	echo 'network namespaces cannot be entered: the root of this file system is no mount'
+without() {
+	say "$*"
 	exit 77
 }
-
 manager='' box='' transfer=''
-take_down() {
-	local status=$?
-	for pid in $transfer $box $manager; do
-		! kill "$pid" 2>/dev/null || wait "$pid" 2>/dev/null || true
-	done
-	ip netns del $near
-	ip netns del $far 2>/dev/null || true
-	set +e # or the next line would be the last
-	(exit $status)
-	clean_up
-}
-trap take_down EXIT
-
-# each in its namespace; `exec`, so that a background one is the program itself
-near() { ip netns exec $near "$@"; }
-far() { ip netns exec $far "$@"; }
-
-ip netns add $far
-near ip link add v0 mtu 9000 type veth peer name v1 mtu 9000 netns $far
-near ip addr add 10.77.0.1/24 dev v0
-far ip addr add 10.77.0.2/24 dev v1
-near ip link set lo up
-near ip link set v0 up
-far ip link set v1 up
+ours() { echo "$transfer $box $manager"; }
+namespaces_make dxpt 10.77.0 ip ethtool nft tc
 # trains leave as packets, so that what follows sees each
 near ethtool -K v0 tx-udp-segmentation off >/dev/null
 far ethtool -K v1 tx-udp-segmentation off >/dev/null
@@ -62,13 +34,13 @@ wait_for() {
 }
 
 box_start() {
-	ip netns exec $far dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/box" \
+	ip netns exec "$far" dxpd "${at[@]}" --engine none --memory 64M --state "$scratch/box" \
 		>"$scratch/box.log" 2>&1 &
 	box=$!
 	wait_for "$scratch/box.log" xpu1
 }
 
-ip netns exec $near dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" \
+ip netns exec "$near" dxp-manager --key "$scratch/key" --new-key --state "$scratch/state" \
 	--bind 10.77.0.1 >"$scratch/manager.log" 2>&1 &
 manager=$!
 wait_for "$scratch/manager.log" 'listening on'
@@ -92,7 +64,7 @@ same "a narrow path"
 
 say "== another address under a running transfer"
 dd if=/dev/urandom of="$scratch/sent" bs=1M count=30 conv=notrunc status=none
-ip netns exec $near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
+ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
 sleep 0.5
 far ip addr flush dev v1
@@ -105,7 +77,7 @@ near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' ||
 same "the transfer went on at the new address"
 
 say "== the interface takes less under a running transfer"
-ip netns exec $near dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
+ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
 sleep 0.5
 near ip link set v0 mtu 1500
@@ -115,7 +87,7 @@ transfer=''
 same "the transfer went on with shorter packets"
 
 say "== a box that ends says so"
-ip netns exec $near dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &
+ip netns exec "$near" dxp ping "${at[@]}" xpu1 --count 10000000 >"$scratch/ping" 2>&1 &
 transfer=$!
 sleep 0.5
 kill $box
