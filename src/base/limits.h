@@ -72,6 +72,16 @@
 #define BUCKET_TRAIN_NS    (20u * 1000u)       /* of them owed: as a session's pace has it */
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
+/* in-network computing */
+#define SWITCH_GROUPS_DEFAULT 256   /* a communicator each; SHARP's switches offer 63 to 511 */
+#define SWITCH_GROUPS_MAX     65536 /* each costs some KiB though it is idle */
+#define SWITCH_MEMORY_DEFAULT (256u << 20) /* slots of all groups */
+#define SWITCH_CHILDREN_MAX   256          /* of a group at one switch: ports of a large one */
+#define SWITCH_WINDOW_DEFAULT 64 /* segments in flight: 90 KB, more than a path holds here */
+#define SWITCH_WINDOW_MAX     1024
+#define INC_SHORT_BYTES       256  /* a whole call in one small packet, as in the source */
+#define INC_GROUPS_MAX        1024 /* of one endpoint: communicators of one process */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The packets of in-network computing, behind the RoCEv2 headers: the MPI header of N-03 and the
+ * control payload of N-04, both widened; and the rows with which a switch describes itself. Big
+ * endian, but for the elements of data, which are little-endian. A decoder checks every length
+ * before any field is believed. Tables: docs/wire.md "In-network computing"; what the packets do:
+ * docs/inc.md. */
+#ifndef WIRE_INC_H
+#define WIRE_INC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dxp/inc.h>
+
+#include "base/limits.h"
+#include "wire/datagram.h"
+#include "wire/roce.h"
+
+#define INC_TAG          0x44585049u /* "DXPI": what marks the packet */
+#define INC_COMM_CONTROL 0xffffffffu /* comm_id of control packets */
+#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's own */
+#define INC_QP           0x445850u   /* our queue pair, at switches and hosts */
+
+/* Offsets from the start of the MPI header: X(field, offset, bytes). */
+#define INC_FIELDS(X)           \
+	X(TAG, 0, 4)            \
+	X(SRC_RANK, 4, 4)       \
+	X(COMM_ID, 8, 4)        \
+	X(EPOCH, 12, 2)         \
+	X(OP_CODE, 14, 1)       \
+	X(OPER_AND_TYPE, 15, 1) \
+	X(REQ_ID, 16, 4)        \
+	X(CALL_ELEMENTS, 20, 4) \
+	X(PKT_PARA_NUM, 24, 2)  \
+	X(ROOT, 26, 2)          \
+	X(KIND, 28, 1)          \
+	X(FLAGS, 29, 1)         \
+	X(STATUS, 30, 1)        \
+	X(COLLECTIVE, 31, 1)
+#define INC_HEADER_BYTES 32
+
+#define INC_OFFSET_ENUM(name, offset, bytes) INC_OFF_##name = (offset),
+enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
+#undef INC_OFFSET_ENUM
+
+/* X(name, value, text) */
+#define INC_KIND_LIST(X)                                                               \
+	X(DATA, 1, "data")         /* a contribution (up) or a result (down) */        \
+	X(REFUSED, 2, "refused")   /* answer to DATA that is not taken: status */      \
+	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
+	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
+	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
+	X(KILL, 6, "kill")         /* as NOTIFY */                                     \
+	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
+	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */           \
+	X(FROZEN, 9, "frozen")     /* its answer: what the other has */                \
+	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */           \
+	X(FETCHED, 11, "fetched")  /* its answer: one result */                        \
+	X(INQUIRE, 12, "inquire")  /* anybody -> switch */                             \
+	X(ANSWER, 13, "answer")
+
+#define INC_KIND_ENUM(name, value, text) INC_##name = (value),
+enum inc_kind { INC_KIND_LIST(INC_KIND_ENUM) };
+#undef INC_KIND_ENUM
+
+enum inc_flag {
+	INC_FLAG_RESULT = 1 << 0, /* down; without it: up */
+	INC_FLAG_SWITCH = 1 << 1, /* up: from a switch, not from a member */
+	INC_FLAG_REPEAT = 1 << 2, /* sent again */
+	INC_FLAG_SHORT = 1 << 3,  /* the whole call is this one segment of at most 256 bytes */
+	INC_FLAG_TRAIN = 1 << 4,  /* see roce.h */
+	INC_FLAG_LAST = 1 << 5,   /* last segment of its call */
+};
+#define INC_FLAGS_KNOWN 0x3fu
+
+enum inc_collective { INC_ALLREDUCE = 1, INC_REDUCE = 2, INC_BROADCAST = 3, INC_BARRIER = 4 };
+
+struct inc_header {
+	uint32_t
+		src_rank; /* up: the member, or the switch's first; down: the tree's root's first */
+	uint32_t comm_id; /* the group */
+	uint16_t epoch;
+	uint8_t op, type;       /* enum dxp_inc_op, dxp_inc_type */
+	uint32_t req_id;        /* number of the segment in its group, wraps; its low bits: PSN */
+	uint32_t call_elements; /* of the whole call */
+	uint16_t elements;      /* pkt_para_num: elements in this payload */
+	uint16_t root;          /* member, of REDUCE and BROADCAST */
+	uint8_t kind, flags;
+	uint8_t status; /* of a result or answer: 0, or a dxp_status negated */
+	uint8_t collective;
+};
+
+/* One whole packet as it came: `payload` points into the datagram. */
+struct inc_packet {
+	struct roce_header roce;
+	struct inc_header header;
+	const uint8_t *payload;
+	size_t payload_bytes; /* DATA: elements times their size, checked */
+};
+
+/* Checks lengths, tag, kind, flags, op, type and that DATA has as many bytes as elements; not the
+ * ICRC. DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
+ * DXP_EMALFORMED: ours, and wrong. Trailing bytes beyond the ICRC are an error. RC_ACKs come back
+ * as DXP_OK with kind 0. */
+int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
+
+#define INC_TRAILER_BYTES 8 /* room for pad and ICRC */
+#define INC_UD_BYTES      (ROCE_BTH_BYTES + ROCE_DETH_BYTES + INC_HEADER_BYTES)
+
+/* Makes `d` the datagram of this packet: headers in d->header, then the payload slice (not copied),
+ * then `trailer` with pad and ICRC as the last slice; both must stay until it is sent. h->req_id
+ * gives the PSN. `path` says what the ICRC is made for; d->to is set from it. */
+void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
+		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
+		       const void *payload, size_t payload_bytes, struct link_datagram *d,
+		       uint8_t trailer[INC_TRAILER_BYTES]);
+
+/* What a core gives out: datagrams with the ports they must leave from. A core fills from `count`
+ * on, up to `room`. */
+struct inc_batch {
+	struct link_datagram *datagrams;
+	uint8_t (*trailers)[INC_TRAILER_BYTES];
+	uint16_t *from_ports;
+	size_t count, room;
+};
+
+/* ---- control ---- */
+
+#define INC_PATH_MAX 8 /* switches above a member */
+
+struct inc_hop {
+	uint32_t ip;       /* of the switch; host order */
+	uint16_t children; /* NOTIFY: of the group at this switch */
+	uint16_t index;    /* NOTIFY: of the child that this member is below */
+};
+
+enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
+
+/* The payload of QUERY, NOTIFY, NOTIFIED, KILL, RENEW (N-04): src_rank of the header is the member,
+ * comm_id is INC_COMM_CONTROL. Masks and sizes start as all that a host can and are lessened by
+ * each switch that a QUERY passes; a NOTIFY brings what is common to all. */
+struct inc_control {
+	uint8_t master_num;     /* enum dxp_inc_mode */
+	uint8_t hop;            /* query_notify_hop: switches crossed so far */
+	uint8_t sup_comm_type;  /* bits 1 << enum inc_collective */
+	uint8_t fail_cause;     /* enum inc_cause, by the switch that refused first */
+	uint32_t sup_op;        /* sup_allreduce_op: bits 1 << enum dxp_inc_op */
+	uint32_t sup_type;      /* sup_data_type: bits 1 << enum dxp_inc_type */
+	uint16_t segment_bytes; /* sup_max_data_size: payload of one packet, a multiple of 16 */
+	uint16_t window;        /* segments in flight */
+	uint8_t planes;         /* enum inc_plane, of all */
+	uint8_t path_count;
+	uint32_t members;      /* global_group_size */
+	uint32_t true_comm_id; /* the group */
+	uint32_t qkey;         /* of its data */
+	uint32_t free_groups;  /* ava_grp_num: the least along the way */
+	uint32_t lease_ms;     /* the least along the way */
+	uint64_t job_id;
+	uint32_t c_id, world_rank;
+	uint32_t member_ip, first_ip;      /* where the member is (QUERY: it and), member 0 */
+	uint16_t member_port, first_port;  /* their source ports, ROCE_SOURCE_PORT and up */
+	uint32_t cause_ip;                 /* the switch that refused */
+	struct inc_hop path[INC_PATH_MAX]; /* [0] is next to the member: tor1_ip, spine_ip .. */
+};
+#define INC_CONTROL_BYTES_MAX (72 + INC_PATH_MAX * 8)
+
+/* X(name, value, what a user should read) */
+#define INC_CAUSE_LIST(X)                                           \
+	X(INC_CAUSE_NONE, 0, "nothing")                             \
+	X(INC_CAUSE_GROUPS, 1, "no free group")                     \
+	X(INC_CAUSE_MEMORY, 2, "no memory for the group's slots")   \
+	X(INC_CAUSE_CHILDREN, 3, "too many hosts below one switch") \
+	X(INC_CAUSE_DEPTH, 4, "tree too deep")                      \
+	X(INC_CAUSE_ID, 5, "group id in use by another job")        \
+	X(INC_CAUSE_DRAINED, 6, "switch is being drained")          \
+	X(INC_CAUSE_PARENT, 7, "no way to the switch above")        \
+	X(INC_CAUSE_ADDRESS, 8, "request from an address that it does not name")
+
+#define INC_CAUSE_ENUM(name, value, text) name = (value),
+enum inc_cause { INC_CAUSE_LIST(INC_CAUSE_ENUM) INC_CAUSES };
+#undef INC_CAUSE_ENUM
+const char *inc_cause_text(unsigned cause); /* never NULL */
+const char *inc_kind_text(unsigned kind);   /* never NULL */
+
+size_t inc_control_encode(const struct inc_control *c, uint8_t out[INC_CONTROL_BYTES_MAX]);
+int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out);
+
+/* ---- members among themselves ---- */
+
+/* The payload of FREEZE, FROZEN and FETCH; comm_id of the header is the group. FETCHED is a DATA
+ * result of another kind. */
+struct inc_peer {
+	uint32_t member; /* who says it */
+	uint32_t next;   /* first segment of which he has no result */
+};
+#define INC_PEER_BYTES 8
+size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES]);
+int inc_peer_decode(const uint8_t *data, size_t bytes, struct inc_peer *out);
+
+/* ---- what a switch says of itself: `dxp inc` ---- */
+
+enum inc_section { INC_SECTION_SWITCH = 1, INC_SECTION_GROUPS = 2, INC_SECTION_REFUSALS = 3 };
+
+/* INQUIRE: section and first row wanted. */
+struct inc_inquiry {
+	uint8_t section;
+	uint32_t first;
+};
+
+#define INC_NAME_BYTES       32
+#define INC_PARENTS_MAX      4
+#define INC_ROWS_MAX         16
+#define INC_ANSWER_BYTES_MAX 1400
+
+struct inc_switch_row {
+	char name[INC_NAME_BYTES];
+	uint32_t ip;
+	uint8_t planes, parent_count;
+	uint32_t parents[INC_PARENTS_MAX];
+	uint32_t groups, groups_max;
+	uint64_t uptime_ms, memory_bytes, memory_max;
+	/* packets; see struct sw_counters for what each means */
+	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
+		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
+		limited, expired;
+};
+struct inc_group_row {
+	uint32_t id, members, children, children_here, parent_ip;
+	uint16_t epoch;
+	uint8_t planes, master_num;
+	uint64_t job_id, age_ms, idle_ms, lease_ms;
+	uint32_t world_rank;
+	uint32_t slots, slots_busy; /* of the user-space plane */
+	uint64_t contributions, results, repeats, mismatches;
+};
+struct inc_refusal_row {
+	uint8_t cause; /* enum inc_cause; or, for data, 128 + a dxp_status negated */
+	uint64_t count, last_ms_ago;
+	uint32_t last_ip, last_group;
+};
+struct inc_answer {
+	uint8_t section;
+	uint32_t total; /* rows there are */
+	uint32_t first; /* number of the first row here */
+	uint8_t count;
+	union {
+		struct inc_switch_row self;
+		struct inc_group_row groups[INC_ROWS_MAX];
+		struct inc_refusal_row refusals[INC_ROWS_MAX];
+	};
+};
+size_t inc_inquiry_encode(const struct inc_inquiry *q, uint8_t *out);
+int inc_inquiry_decode(const uint8_t *data, size_t bytes, struct inc_inquiry *out);
+size_t inc_answer_encode(const struct inc_answer *a, uint8_t out[INC_ANSWER_BYTES_MAX]);
+int inc_answer_decode(const uint8_t *data, size_t bytes, struct inc_answer *out);
+
+#endif
