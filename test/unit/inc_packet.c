@@ -204,7 +204,8 @@ static void inc_packet__kinds(void **state)
 		struct inc_header h = {.kind = (uint8_t)kind, .comm_id = INC_COMM_CONTROL};
 		bool control = kind >= INC_QUERY && kind <= INC_RENEW;
 		bool any = kind == INC_INQUIRE || kind == INC_ANSWER;
-		bool peer = kind >= INC_FREEZE && kind <= INC_FETCH;
+		bool peer = (kind >= INC_FREEZE && kind <= INC_FETCH) || kind == INC_AWAIT ||
+			    kind == INC_AWAITED;
 
 		assert_int_equal(decoded(&h, 72) == DXP_OK, control || any);
 		h.comm_id = 7;
@@ -215,7 +216,7 @@ static void inc_packet__kinds(void **state)
 	assert_string_equal(inc_kind_text(INC_DATA), "data");
 	assert_string_equal(inc_kind_text(INC_ANSWER), "answer");
 	assert_string_equal(inc_kind_text(0), "unknown");
-	assert_string_equal(inc_kind_text(INC_ANSWER + 1), "unknown");
+	assert_string_equal(inc_kind_text(INC_AWAITED + 1), "unknown");
 }
 
 int main(void)
