@@ -326,23 +326,31 @@ struct inc_control swnet_control(const struct swnet_group *g, uint32_t m)
 	return c;
 }
 
-void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t m, uint8_t kind)
+void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
+			uint32_t member, const struct inc_control *c, const struct roce_path *path)
 {
-	struct inc_control c = swnet_control(g, m);
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 	struct swnet_send what = {
-		.path = {c.first_ip, c.path[c.path_count - 1].ip, c.first_port, ROCE_PORT},
-		.header = {.src_rank = m,
+		.path = *path,
+		.header = {.src_rank = member,
 			   .comm_id = INC_COMM_CONTROL,
 			   .epoch = g->epoch,
 			   .kind = kind},
 		.qkey = INC_CONTROL_QKEY,
 		.rc = g->rc,
 		.payload = payload,
-		.bytes = inc_control_encode(&c, payload),
+		.bytes = inc_control_encode(c, payload),
 	};
 
 	swnet_send(net, &what);
+}
+
+void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t m, uint8_t kind)
+{
+	struct inc_control c = swnet_control(g, m);
+	struct roce_path path = {c.first_ip, c.path[c.path_count - 1].ip, c.first_port, ROCE_PORT};
+
+	swnet_control_send(net, g, kind, m, &c, &path);
 }
 
 void swnet_notify_all(struct switch_net *net, const struct swnet_group *g, uint8_t kind)

@@ -93,6 +93,10 @@ void swnet_group_plan(struct swnet_group *g, uint32_t count, const uint32_t *lea
 
 struct inc_control swnet_control(const struct swnet_group *g, uint32_t member);
 
+/* A control packet about one member, along `path`. */
+void swnet_control_send(struct switch_net *net, const struct swnet_group *g, uint8_t kind,
+			uint32_t member, const struct inc_control *c, const struct roce_path *path);
+
 /* NOTIFY or KILL for one member, or all; swnet_run is the caller's. */
 void swnet_notify(struct switch_net *net, const struct swnet_group *g, uint32_t member,
 		  uint8_t kind);
