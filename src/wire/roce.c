@@ -138,27 +138,45 @@ static void bth_put(const uint8_t *bth, uint8_t *out)
 	out[OFF_BTH_RESERVED] = 0xff;
 }
 
-uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count)
+/* Of all in front of the payload of a packet of `bytes`: one sum for short pieces. */
+static uint32_t front_sum(const struct roce_path *path, const struct roce_piece *front,
+			  size_t bytes)
 {
 	uint8_t head[PROLOGUE_BYTES + HEADERS_BYTES];
-	size_t bytes = ROCE_ICRC_BYTES, rest = pieces[0].bytes - ROCE_BTH_BYTES;
-	size_t joined =
-		rest <= HEADERS_BYTES ? rest : 0; /* one sum for all short pieces in front */
+	const uint8_t *behind = front->data + ROCE_BTH_BYTES;
+	size_t rest = front->bytes - ROCE_BTH_BYTES;
+	size_t joined = rest <= HEADERS_BYTES ? rest : 0;
+	uint32_t crc;
+
+	headers_put(path, bytes, head);
+	bth_put(front->data, head + OFF_BTH);
+	memcpy(head + PROLOGUE_BYTES, behind, joined);
+	crc = crc32_ieee(0, head, PROLOGUE_BYTES + joined);
+	return joined < rest ? crc32_ieee(crc, behind, rest) : crc;
+}
+
+uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count)
+{
+	size_t bytes = ROCE_ICRC_BYTES;
 	uint32_t crc;
 
 	assert(count > 0 && pieces[0].bytes >= ROCE_BTH_BYTES);
 	for (size_t i = 0; i < count; i++)
 		bytes += pieces[i].bytes;
-	headers_put(path, bytes, head);
-	bth_put(pieces[0].data, head + OFF_BTH);
-	memcpy(head + PROLOGUE_BYTES, pieces[0].data + ROCE_BTH_BYTES, joined);
-	crc = crc32_ieee(0, head, PROLOGUE_BYTES + joined);
-	if (joined < rest)
-		crc = crc32_ieee(crc, pieces[0].data + ROCE_BTH_BYTES, rest);
+	crc = front_sum(path, &pieces[0], bytes);
 	for (size_t i = 1; i < count; i++)
 		if (pieces[i].bytes > 0)
 			crc = crc32_ieee(crc, pieces[i].data, pieces[i].bytes);
 	return crc;
+}
+
+uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
+			  const struct crc32_shift *shift, uint32_t crc)
+{
+	size_t bytes = front->bytes + shift->bytes + ROCE_ICRC_BYTES;
+
+	assert(front->bytes >= ROCE_BTH_BYTES);
+	return crc32_join(shift, front_sum(path, front, bytes), crc);
 }
 
 /* The ICRC behind a packet, as it lies there. */
