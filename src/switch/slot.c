@@ -23,8 +23,6 @@ static void result_due_all(struct sw *s, struct sw_group *g, struct slot *slot)
 	slot->state = SLOT_DONE;
 	slot->due = slot->there;
 	slot->due_count = g->child_count;
-	slot->told = false;
-	slot->summed = false;
 	slot->up_due = false;
 	g->results++;
 	s->counters.results++;
@@ -179,8 +177,7 @@ static void duplicate(struct sw *s, struct sw_group *g, struct slot *slot, unsig
 	s->counters.duplicates++;
 	if (slot->state == SLOT_DONE) {
 		result_due_again(s, g, slot, child);
-	} else if (slot->state == SLOT_WAITING && !slot->up_due &&
-		   now_ns - slot->up_ns >= SWITCH_AGAIN_NS) {
+	} else if (slot->state == SLOT_WAITING && now_ns - slot->up_ns >= SWITCH_AGAIN_NS) {
 		g->repeats++;
 		s->counters.repeats++;
 		partial_due(s, g, slot, true, now_ns);
