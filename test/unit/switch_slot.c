@@ -308,6 +308,26 @@ static void slot__repeats(void **state)
 	done();
 }
 
+/* Slots taken anew before their results could leave: only the last ones do, once. */
+static void slot__taken_before_it_is_sent(void **state)
+{
+	open_with(2, 1);
+	for (uint32_t seq = 0; seq < 20; seq++)
+		for (uint32_t m = 0; m < 2; m++) {
+			struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_INT32, 1);
+			int32_t value = (int32_t)(seq + m);
+
+			swnet_contribute(&net, &group, m, &h, &value, 4);
+		}
+	swnet_receive(&net);
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 4);
+	for (uint32_t m = 0; m < 2; m++)
+		for (uint32_t seq = 18; seq < 20; seq++)
+			take(m, seq, (int32_t)(2 * seq + 1));
+	done();
+}
+
 /* ---- disagreement ---- */
 
 static void status_all(int status)
@@ -463,6 +483,7 @@ int main(void)
 		cmocka_unit_test(slot__sleeps_while_numbers_pass),
 		cmocka_unit_test(slot__stale_is_dropped),
 		cmocka_unit_test(slot__repeats),
+		cmocka_unit_test(slot__taken_before_it_is_sent),
 		cmocka_unit_test(slot__members_disagree),
 		cmocka_unit_test(slot__broadcasts),
 		cmocka_unit_test(slot__barriers),

@@ -326,6 +326,11 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
+	what.header.req_id = 4; /* of the same slot */
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).stale, 3);
+	what.header.req_id = 0;
 	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
@@ -350,8 +355,10 @@ static void tree__results_of_parents(void **state)
 	/* A root has no parent. */
 	what.path = (struct roce_path){LEAF(0), ROOT, ROCE_SOURCE_PORT, ROCE_PORT};
 	swnet_send(&net, &what);
+	what.path.from_ip = 0;
+	swnet_send(&net, &what);
 	swnet_run(&net);
-	assert_int_equal(counters(ROOT).refused, 1);
+	assert_int_equal(counters(ROOT).refused, 2);
 	done();
 }
 
