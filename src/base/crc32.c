@@ -4,6 +4,8 @@
 
 #include <libdeflate.h>
 
+#define FOLD_MIN 64 /* below this libdeflate is as fast */
+
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count)
 {
@@ -20,4 +22,10 @@ uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piec
 {
 	return crc32_fold_can() ? crc32_fold(head, pieces, count)
 				: crc32_plain(head, pieces, count);
+}
+
+uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes)
+{
+	return bytes >= FOLD_MIN && crc32_fold_can() ? crc32_fold_ieee(crc, data, bytes)
+						     : libdeflate_crc32(crc, data, bytes);
 }

@@ -110,6 +110,20 @@ FOLD_TARGET uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS],
 	return ~lane_reduce(lane);
 }
 
+FOLD_TARGET uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes)
+{
+	__m128i start = _mm_cvtsi32_si128((int)~crc);
+
+	if (bytes >= WIDE_MIN) {
+		size_t wide = bytes / FOLD_BLOCK * FOLD_BLOCK;
+		__m128i lane = fold_run(&keys, start, data, wide);
+
+		return ~lane_reduce(lane_piece(lane, data + wide, bytes - wide));
+	}
+	return ~lane_reduce(
+		lane_piece(_mm_xor_si128(start, lane_at(data)), data + LANE, bytes - LANE));
+}
+
 #else
 
 bool crc32_fold_can(void)
@@ -121,6 +135,11 @@ uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_pi
 		    size_t count)
 {
 	return crc32_plain(head, pieces, count);
+}
+
+uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes)
+{
+	return crc32_ieee(crc, data, bytes);
 }
 
 #endif

@@ -82,7 +82,7 @@
 #define SWITCH_SEGMENT_DEFAULT 1408 /* a 1500-byte MTU less headers and ICRC, a multiple of 16 */
 #define SWITCH_SEGMENT_MAX     8912 /* the same of 9000 */
 #define SWITCH_LEASE_MS        30000
-#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease before all children are known */
+#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease of half a group */
 #define SWITCH_AGAIN_NS        (200u * 1000u) /* between two repeats of a partial result */
 #define SWITCH_STALE_NS                                                                      \
 	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \

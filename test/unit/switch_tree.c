@@ -264,6 +264,46 @@ static void tree__partial_again_not_too_often(void **state)
 	done();
 }
 
+/* A repeat that is not out yet when the result comes is not sent any more. */
+static void tree__partial_not_after_the_result(void **state)
+{
+	struct swnet_packet *result;
+	uint64_t sent;
+
+	open_tree(2, 2, 2);
+	for (uint32_t m = 0; m < 4; m++)
+		contribute(m, 0, false);
+	net.lose = net.carried + 3; /* LEAF(0)'s result: partials are 1 and 2 of those to come */
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 2);
+	swnet_forget(&net);
+	net.now_ns += SWITCH_AGAIN_NS;
+	sent = counters(LEAF(0)).sent;
+	contribute(1, 0, true);
+	swnet_receive(&net);
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT64, 3);
+	int64_t values[3] = {0};
+	struct swnet_send what = {.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
+				  .qkey = group.qkey,
+				  .payload = values,
+				  .bytes = sizeof(values)};
+
+	what.header = h;
+	what.header.comm_id = group.id;
+	what.header.epoch = group.epoch;
+	what.header.flags |= INC_FLAG_RESULT;
+	swnet_send(&net, &what);
+	swnet_receive(&net);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).sent, sent + 2);
+	for (uint32_t m = 0; m < 2; m++) {
+		result = swnet_result(&net, &group, m);
+		assert_non_null(result);
+		free(result);
+	}
+	done();
+}
+
 /* A result that comes again goes nowhere; one that nobody waits for neither. */
 static void tree__results_of_parents(void **state)
 {
@@ -286,6 +326,11 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
+	what.header.req_id = 4; /* of the same slot */
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).stale, 3);
+	what.header.req_id = 0;
 	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
@@ -310,8 +355,10 @@ static void tree__results_of_parents(void **state)
 	/* A root has no parent. */
 	what.path = (struct roce_path){LEAF(0), ROOT, ROCE_SOURCE_PORT, ROCE_PORT};
 	swnet_send(&net, &what);
+	what.path.from_ip = 0;
+	swnet_send(&net, &what);
 	swnet_run(&net);
-	assert_int_equal(counters(ROOT).refused, 1);
+	assert_int_equal(counters(ROOT).refused, 2);
 	done();
 }
 
@@ -389,6 +436,32 @@ static void tree__two_roots(void **state)
 		h.root = (uint16_t)(m / 2 * 2);
 		swnet_contribute(&net, &group, m, &h, "hello", h.elements);
 	}
+	swnet_run(&net);
+	status_expect(DXP_EINVAL);
+	done();
+}
+
+/* A switch that has data of a broadcast though another has. */
+static void tree__broadcast_comes_twice(void **state)
+{
+	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);
+	struct swnet_send what = {.path = {LEAF(1), ROOT, ROCE_SOURCE_PORT, ROCE_PORT},
+				  .payload = "HELLO",
+				  .bytes = 5};
+
+	open_tree(2, 2, 2);
+	h.collective = INC_BROADCAST;
+	what.qkey = group.qkey;
+	what.header = h;
+	what.header.comm_id = group.id;
+	what.header.epoch = group.epoch;
+	what.header.src_rank = 2;
+	what.header.flags |= INC_FLAG_SWITCH;
+	for (uint32_t m = 0; m < 4; m++) {
+		h.elements = m ? 0 : 5;
+		swnet_contribute(&net, &group, m, &h, "hello", h.elements);
+	}
+	swnet_send(&net, &what);
 	swnet_run(&net);
 	status_expect(DXP_EINVAL);
 	done();
@@ -510,10 +583,12 @@ int main(void)
 		cmocka_unit_test(tree__any_order_of_notify),
 		cmocka_unit_test(tree__deep_and_uneven),
 		cmocka_unit_test(tree__partial_again_not_too_often),
+		cmocka_unit_test(tree__partial_not_after_the_result),
 		cmocka_unit_test(tree__results_of_parents),
 		cmocka_unit_test(tree__members_disagree),
 		cmocka_unit_test(tree__broadcasts),
 		cmocka_unit_test(tree__two_roots),
+		cmocka_unit_test(tree__broadcast_comes_twice),
 		cmocka_unit_test(tree__parent_restarts),
 		cmocka_unit_test(tree__strangers_refuse_in_vain),
 		cmocka_unit_test(tree__rc_framing),
