@@ -71,10 +71,7 @@ bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc
  * results we had. */
 static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
-	uint32_t segment = p->header.req_id;
-
-	if (g->state != GROUP_LIVE || seq_before(segment, g->next) ||
-	    !seq_before(segment, g->to_send) || p->header.status == -DXP_EAGAIN)
+	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
 		return;
 	if (g->refused_ns == 0)
 		g->refused_ns = now_ns;
@@ -177,9 +174,10 @@ static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_
 		.epoch = g->o.epoch,
 		.kind = INC_RENEW,
 	};
+	uint8_t payload[INC_CONTROL_BYTES_MAX];
 
-	packet_add(g, out, &h, g->o.switch_ip, ROCE_PORT, g->payload,
-		   inc_control_encode(&c, g->payload));
+	packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
+			  inc_control_encode(&c, payload));
 	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
 }
 

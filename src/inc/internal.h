@@ -82,10 +82,8 @@ struct inc_group {
 	uint32_t answer_member;
 	uint64_t lost_ns; /* when it was frozen, or the source of a fetch changed */
 	int lost_status;
-	uint32_t common;                        /* P of docs/inc.md */
-	uint32_t source;                        /* whom to fetch from; count: nobody */
-	uint8_t payload[INC_CONTROL_BYTES_MAX]; /* of the RENEW in the batch */
-	uint8_t own[2][INC_PEER_BYTES];         /* what a member says: its next; its to_send */
+	uint32_t common; /* P of docs/inc.md */
+	uint32_t source; /* whom to fetch from; count: nobody */
 	uint64_t calls_done, segments_sent, segments_repeated, results_taken, duplicates, refused;
 };
 
@@ -133,6 +131,12 @@ static inline bool batch_full(const struct inc_batch *b)
 /* Adds the packet to the batch, which has room. */
 void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 		uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
+/* The same with a payload that need not stay: it travels in the header's room. */
+void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+		       uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
+/* Takes the payload of the newest datagram, at most INC_CONTROL_BYTES_MAX, into its header's room.
+ */
+void batch_inline(struct inc_batch *out);
 /* The contribution to a segment of a call. */
 void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_call *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns);

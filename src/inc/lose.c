@@ -13,7 +13,7 @@ static uint64_t patience_ns(const struct inc_group *g)
 void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
 	      uint32_t next)
 {
-	uint8_t *payload = g->own[kind == INC_AWAITED];
+	uint8_t payload[INC_PEER_BYTES];
 	struct inc_peer own = {.member = g->o.member, .next = next};
 	struct inc_header h = {
 		.src_rank = g->o.member,
@@ -23,8 +23,8 @@ void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, ui
 		.kind = (uint8_t)kind,
 	};
 
-	packet_add(g, out, &h, g->o.members[member].ip, g->o.members[member].port, payload,
-		   inc_peer_encode(&own, payload));
+	packet_add_inline(g, out, &h, g->o.members[member].ip, g->o.members[member].port, payload,
+			  inc_peer_encode(&own, payload));
 }
 
 static void ask_again(struct inc_group *g, uint64_t now_ns)

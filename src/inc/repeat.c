@@ -71,7 +71,7 @@ static bool is_due(const struct inc_group *g, uint32_t segment, bool often, uint
 	const struct flight *f = flight_of(g, segment);
 
 	return !result_here(g, segment) && (f->late || f->due_ns <= now_ns) &&
-	       often == (f->tries >= INC_TRIES_OLDEST_FIRST);
+	       often == (f->tries >= INC_TRIES_IN_ORDER);
 }
 
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)

@@ -18,6 +18,27 @@ void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_hea
 	out->from_ports[out->count++] = own->port;
 }
 
+_Static_assert(INC_UD_BYTES + INC_CONTROL_BYTES_MAX <= LINK_HEADER_BYTES_MAX, "room for both");
+
+void batch_inline(struct inc_batch *out)
+{
+	struct link_datagram *d = &out->datagrams[out->count - 1];
+
+	if (d->slice_count < 2)
+		return;
+	memcpy(d->header + d->header_bytes, d->slices[0].base, d->slices[0].bytes);
+	d->header_bytes = (uint16_t)(d->header_bytes + d->slices[0].bytes);
+	d->slices[0] = d->slices[1];
+	d->slice_count = 1;
+}
+
+void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+		       uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes)
+{
+	packet_add(g, out, h, to_ip, to_port, payload, payload_bytes);
+	batch_inline(out);
+}
+
 /* Of a broadcast only the root has something to say. */
 static size_t elements_said(const struct inc_group *g, const struct inc_call *c, size_t elements)
 {
