@@ -45,6 +45,9 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out);
 void inc_group_destroy(struct inc_group *g);
 
+/* For tests and the simulator: the number of the first segment, before any call. */
+void inc_group_number(struct inc_group *g, uint32_t first);
+
 /* One of the caller's. `done` is true when status and done_elements count; until then it is the
  * group's. */
 struct inc_call {
