@@ -21,6 +21,8 @@ struct link_options {
 	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
 			   * it has paid lately (base/spin.h); 0 = never spin */
 	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
+	bool unconnected; /* busy peers get no socket of their own: all that it sends unfragmented
+			   * has IP identification 0, which an ICRC counts on */
 	bool no_gso;      /* pretend the kernel has no GSO (tests, and a user's way out) */
 	bool no_gro;      /* the same for GRO */
 };
