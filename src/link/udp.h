@@ -111,6 +111,9 @@ unsigned link_receive_level(const struct link *l);
  * refuses for another reason counts as taken, and in send_errors. */
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
 
+/* The same of datagrams that do not lie in one row. */
+size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count);
+
 /* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
  * `count` does not mean that the kernel has no more: one call asks each of
  * its sockets once at most. */
