@@ -79,6 +79,13 @@
 #define SWITCH_CHILDREN_MAX   256          /* of a group at one switch: ports of a large one */
 #define SWITCH_WINDOW_DEFAULT 64 /* segments in flight: 90 KB, more than a path holds here */
 #define SWITCH_WINDOW_MAX     1024
+#define SERVE_BATCH           512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX     128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES      16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS         (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS       (50ull * 1000 * 1000)        /* between two looks at leases */
+#define SERVE_SEGMENT_MAX     8192 /* payload of a packet on a network with long frames */
 #define INC_SHORT_BYTES       256  /* a whole call in one small packet, as in the source */
 #define INC_GROUPS_MAX        1024 /* of one endpoint: communicators of one process */
 
