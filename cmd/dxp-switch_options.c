@@ -43,7 +43,7 @@ static const char help[] =
 	"      --lease SECONDS    a group that nobody uses or renews for so long is freed, 1 to "
 	"86400, default 30\n"
 	"      --window N         segments of a group under way, 1 to 1024, default 64\n"
-	"      --segment BYTES    payload of a packet, 256 to 8192, a multiple of 16; default what "
+	"      --segment BYTES    payload of a packet, 256 to 8912, a multiple of 16; default what "
 	"the interface's MTU carries\n"
 	"      --framing ud|rc    RoCEv2 datagrams (default), or the frames of a reliable "
 	"connection "
@@ -190,8 +190,8 @@ static const char *number_take(int option, const char *text, struct switch_argum
 		core->window = (uint16_t)value;
 		return NULL;
 	case OPTION_SEGMENT:
-		if (!number_parse(text, INC_SHORT_BYTES, SERVE_SEGMENT_MAX, &value) || value % 16)
-			return "--segment is 256 to 8192, a multiple of 16";
+		if (!number_parse(text, INC_SHORT_BYTES, SWITCH_SEGMENT_MAX, &value) || value % 16)
+			return "--segment is 256 to 8912, a multiple of 16";
 		core->segment_bytes = (uint16_t)value;
 		return NULL;
 	case OPTION_SPIN:

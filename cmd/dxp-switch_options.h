@@ -3,6 +3,7 @@
 #ifndef CMD_DXP_SWITCH_OPTIONS_H
 #define CMD_DXP_SWITCH_OPTIONS_H
 
+#include "switch/kernel.h"
 #include "switch/serve.h"
 
 enum switch_exit {

@@ -103,7 +103,7 @@ static uint16_t segment_of(unsigned mtu)
 	unsigned taken = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
 	unsigned bytes = mtu > taken ? (mtu - taken) & ~15u : 0;
 
-	return (uint16_t)min_u64(bytes, SERVE_SEGMENT_MAX);
+	return (uint16_t)min_u64(bytes, SWITCH_SEGMENT_MAX);
 }
 
 static int addresses_find(struct server *v)
