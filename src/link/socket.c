@@ -272,6 +272,19 @@ int link_move(struct link *l, const struct wire_address *address)
 	return DXP_OK;
 }
 
+bool link_port_free(const struct wire_address *address)
+{
+	int family = sockaddr_is_v4(address) ? AF_INET : AF_INET6;
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(address, family, &name);
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool free = fd >= 0 && (bind(fd, &name.any, bytes) == 0 || errno != EADDRINUSE);
+
+	if (fd >= 0)
+		close(fd);
+	return free;
+}
+
 static void sharing_set(const struct link *l, int value)
 {
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)

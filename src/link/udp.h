@@ -89,6 +89,9 @@ int link_address_towards(const struct wire_address *to, struct wire_address *out
  */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
 
+/* Could an endpoint bind this now? Nothing is logged. */
+bool link_port_free(const struct wire_address *address);
+
 /* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
  * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel
  * refuses, nothing changed. */
