@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/crc32.h"
+
 #define ROCE_PORT         4791
 #define ROCE_BTH_BYTES    12
 #define ROCE_DETH_BYTES   8
@@ -65,15 +67,24 @@ size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
-/* The ICRC of a packet of `bytes` (ICRC included), of which `data` are the `pieces` in order,
- * without the ICRC. Stored least significant byte first. */
+/* The ICRC of the packet that the `pieces` make in order, pad included, the ICRC itself not; the
+ * first piece holds at least the BTH. Stored least significant byte first. */
+#define ROCE_PIECES_MAX 8
 struct roce_piece {
 	const uint8_t *data;
 	size_t bytes;
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
+/* The same of `front` and, behind it, shift->bytes (payload and pad) whose CRC-32 is known. */
+uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
+			  const struct crc32_shift *shift, uint32_t crc);
+
 /* Of a whole UDP payload with its ICRC at the end. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
+
+/* Of a whole IPv4 packet without options, for those who see its header: whatever its Identification
+ * and fragment bits say counts. */
+bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 #endif
