@@ -171,6 +171,17 @@ static void control__query_says_who_refuses(void **state)
 	assert_int_equal(heard.cause_ip, SPINE(1));
 	assert_int_equal(heard.free_groups, 0);
 	sw_drain(swnet_switch_at(&net, SPINE(1)), false);
+	/* Who refuses first is remembered. */
+	c.fail_cause = INC_CAUSE_GROUPS;
+	c.cause_ip = 77;
+	sw_drain(swnet_switch_at(&net, SPINE(9)), true);
+	query(1, &c);
+	assert_true(first_hears(INC_QUERY, &heard));
+	assert_int_equal(heard.fail_cause, INC_CAUSE_GROUPS);
+	assert_int_equal(heard.cause_ip, 77);
+	sw_drain(swnet_switch_at(&net, SPINE(9)), false);
+	swnet_forget(&net);
+	c = query_of(1);
 	/* From another address than it says. */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
@@ -376,6 +387,15 @@ static void control__id_in_use(void **state)
 	refused_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 1);
 	refused_with(INC_CAUSE_ID);
+	notice_send(&first, 1); /* as the other member */
+	refused_with(INC_CAUSE_ID);
+	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
+	refused_with(INC_CAUSE_ID);
+	group.rc = true;
+	notice_send(&first, 0);
+	free(swnet_take(&net, group.members[0].ip, group.members[0].port, 0));
+	refused_with(INC_CAUSE_ID);
+	group.rc = false;
 	works(0);
 	done();
 }
@@ -392,6 +412,11 @@ static void control__another_owner(void **state)
 	notice_send(&c, 0);
 	refused_with(INC_CAUSE_ID);
 	group.members[0].ip -= 100;
+	group.members[0].port++;
+	c = swnet_control(&group, 0);
+	notice_send(&c, 0);
+	refused_with(INC_CAUSE_ID);
+	group.members[0].port--;
 	group.epoch--;
 	works(0);
 	done();
