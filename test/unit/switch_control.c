@@ -529,6 +529,16 @@ static void control__other_causes(void **state)
 	control_send(INC_NOTIFY, 0, &c, &path);
 	refused_with(INC_CAUSE_ADDRESS);
 	assert_int_equal(counters(LEAF(0)).notifies, 2);
+	/* A root's group is no other's, and no switch is below itself. */
+	assert_true(swnet_group_make(&net, &group));
+	c.path[0] = first.path[0];
+	c.path[1].ip = SPINE(0);
+	control_send(INC_NOTIFY, 0, &c, &path);
+	refused_with(INC_CAUSE_ID);
+	c.hop = 0;
+	c.path[1].ip = LEAF(0);
+	notice_send(&c, 0);
+	assert_int_equal(counters(LEAF(0)).malformed, 1);
 	done();
 }
 

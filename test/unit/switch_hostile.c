@@ -369,6 +369,7 @@ static void hostile__rows_are_bounded(void **state)
 		for (uint32_t i = 0; i < 2 * SWITCH_ANSWERS; i++, what.path.from_ip++)
 			swnet_send(&net, &what);
 		swnet_receive(&net);
+		assert_int_equal(sw_deadline(net.switches[0]), 0);
 		swnet_run(&net);
 		assert_int_equal(net.inbox.count, SWITCH_ANSWERS);
 		swnet_forget(&net);

@@ -632,6 +632,19 @@ static void tree__rc_framing(void **state)
 	assert_non_null(p);
 	assert_int_equal(p->decoded.roce.psn, 0);
 	free(p);
+	/* Who asks for no acknowledgement gets none. */
+	contribute(2, 0, true);
+	net.wire.packets[0]->data[8] &= 0x7f;
+	{
+		struct swnet_packet *sent = net.wire.packets[0];
+		struct roce_piece piece = {sent->data, sent->bytes - ROCE_ICRC_BYTES};
+		uint32_t icrc = roce_icrc(&sent->path, &piece, 1);
+
+		memcpy(sent->data + piece.bytes, &icrc, sizeof(icrc));
+	}
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(1)).duplicates, 1);
+	assert_null(swnet_take(&net, group.members[2].ip, group.members[2].port, 0));
 	for (uint32_t m = 0; m < 4; m++)
 		if (m != 2)
 			contribute(m, 0, false);
