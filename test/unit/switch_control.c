@@ -113,6 +113,8 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(heard.path[0].ip, LEAF(1));
 		assert_int_equal(heard.path[1].ip, SPINE(i));
 		assert_int_equal(heard.path[2].ip, SPINE(9));
+		assert_int_equal(heard.path[2].children, 5); /* groups that are free there */
+		assert_int_equal(heard.path[0].children, SWITCH_GROUPS_DEFAULT);
 		assert_int_equal(heard.fail_cause, INC_CAUSE_NONE);
 		assert_int_equal(heard.planes, INC_PLANE_USER);
 		assert_int_equal(heard.free_groups, 5);
