@@ -300,8 +300,7 @@ static void end_group(struct sw *s, struct request *r, int place)
 	}
 	if (g)
 		group_free(s, g);
-	if (child_below(r, place).ip != s->options.ip)
-		pass_down(s, r, place);
+	pass_down(s, r, place);
 }
 
 void notify_receive(struct sw *s, const struct arrival *a)
