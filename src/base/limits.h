@@ -73,7 +73,7 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
-#define SERVE_BATCH            512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_BATCH            512 /* packets made at once: 8 children, a window each */
 #define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
 #define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
 #define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */

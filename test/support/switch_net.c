@@ -130,7 +130,7 @@ static void switch_drain(struct switch_net *net, unsigned index)
 
 void swnet_open(struct switch_net *net)
 {
-	*net = (struct switch_net){.now_ns = S_NS};
+	*net = (struct switch_net){.now_ns = 1000 * S_NS};
 }
 
 void swnet_close(struct switch_net *net)

@@ -238,7 +238,96 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
+/* Full segments, whose sums are kept: a partial result's is not the result's. */
+static void tree__full_segments(void **state)
+{
+	static uint64_t data[4][176];
+
+	open_tree(2, 2, 4);
+	for (uint32_t seq = 0; seq < 20; seq++) {
+		struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_UINT64, 176);
+
+		for (uint32_t m = 0; m < 4; m++) {
+			for (uint64_t i = 0; i < 176; i++)
+				data[m][i] = i * (m + 1) << seq;
+			swnet_contribute(&net, &group, m, &h, data[m], sizeof(data[m]));
+		}
+		swnet_run(&net);
+		for (uint32_t m = 0; m < 4; m++) {
+			struct swnet_packet *p = swnet_result(&net, &group, m);
+
+			assert_non_null(p);
+			for (uint64_t i = 0; i < 176; i++)
+				data[0][i] = i * 10 << seq;
+			assert_int_equal(p->decoded.payload_bytes, 1408);
+			assert_memory_equal(p->decoded.payload, data[0], 1408);
+			free(p);
+		}
+	}
+	done();
+}
+
 /* ---- partial results ---- */
+
+static struct swnet_packet *partial_take(void)
+{
+	struct swnet_packet *p = swnet_take(&net, ROOT, ROCE_SOURCE_PORT, INC_DATA);
+
+	assert_non_null(p);
+	assert_int_equal(p->path.to_port, ROCE_PORT);
+	assert_int_equal(p->decoded.header.src_rank, 2);
+	assert_int_equal(p->decoded.roce.qkey, group.qkey);
+	assert_true(p->decoded.header.flags & INC_FLAG_SWITCH);
+	assert_false(p->decoded.header.flags & INC_FLAG_RESULT);
+	return p;
+}
+
+/* What a parent sees of the switch that has the members 2 and 3, told of the higher one first. */
+static void tree__partial_as_the_parent_sees_it(void **state)
+{
+	uint32_t leaves[2] = {LEAF(0), LEAF(1)};
+	struct swnet_packet *p;
+	int64_t sum = value_of(2, 0) + value_of(3, 0);
+	struct inc_header h = swnet_call(1, DXP_INC_SUM, DXP_INC_INT64, 3);
+
+	swnet_open(&net);
+	add(LEAF(1), ROOT);
+	swnet_group_plan(&group, 4, leaves, 2, ROOT);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t m = i == 1 ? 2 : 3;
+		struct inc_control c = swnet_control(&group, m);
+		struct roce_path path = {ROOT, LEAF(1), ROCE_SOURCE_PORT, ROCE_PORT};
+
+		c.hop = 1;
+		swnet_control_send(&net, &group, INC_NOTIFY, m, &c, &path);
+	}
+	swnet_run(&net);
+	swnet_forget(&net);
+	contribute(3, 0, false);
+	contribute(2, 0, false);
+	swnet_run(&net);
+	p = partial_take();
+	assert_false(p->decoded.header.flags & INC_FLAG_REPEAT);
+	assert_memory_equal(p->decoded.payload, &sum, 8);
+	free(p);
+	net.now_ns += SWITCH_AGAIN_NS;
+	contribute(3, 0, false);
+	swnet_run(&net);
+	p = partial_take();
+	assert_true(p->decoded.header.flags & INC_FLAG_REPEAT);
+	assert_memory_equal(p->decoded.payload, &sum, 8);
+	free(p);
+	contribute(2, 1, false);
+	h.op = DXP_INC_MAX;
+	swnet_contribute(&net, &group, 3, &h, "123456789012345678901234", 24);
+	swnet_run(&net);
+	p = partial_take();
+	assert_int_equal(p->decoded.header.status, -DXP_EINVAL);
+	assert_int_equal(p->decoded.header.elements, 0);
+	assert_int_equal(p->decoded.payload_bytes, 0);
+	free(p);
+	done();
+}
 
 static void tree__partial_again_not_too_often(void **state)
 {
@@ -544,6 +633,19 @@ static void tree__rc_framing(void **state)
 	assert_non_null(p);
 	assert_int_equal(p->decoded.roce.psn, 0);
 	free(p);
+	/* Who asks for no acknowledgement gets none. */
+	contribute(2, 0, true);
+	net.wire.packets[0]->data[8] &= 0x7f;
+	{
+		struct swnet_packet *sent = net.wire.packets[0];
+		struct roce_piece piece = {sent->data, sent->bytes - ROCE_ICRC_BYTES};
+		uint32_t icrc = roce_icrc(&sent->path, &piece, 1);
+
+		memcpy(sent->data + piece.bytes, &icrc, sizeof(icrc));
+	}
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(1)).duplicates, 1);
+	assert_null(swnet_take(&net, group.members[2].ip, group.members[2].port, 0));
 	for (uint32_t m = 0; m < 4; m++)
 		if (m != 2)
 			contribute(m, 0, false);
@@ -582,6 +684,8 @@ int main(void)
 		cmocka_unit_test(tree__each_notify_lost),
 		cmocka_unit_test(tree__any_order_of_notify),
 		cmocka_unit_test(tree__deep_and_uneven),
+		cmocka_unit_test(tree__full_segments),
+		cmocka_unit_test(tree__partial_as_the_parent_sees_it),
 		cmocka_unit_test(tree__partial_again_not_too_often),
 		cmocka_unit_test(tree__partial_not_after_the_result),
 		cmocka_unit_test(tree__results_of_parents),
