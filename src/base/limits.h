@@ -73,6 +73,12 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
+#define SERVE_BATCH            512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS          (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS        (50ull * 1000 * 1000)        /* between two looks at leases */
 #define SWITCH_GROUPS_DEFAULT  256   /* a communicator each; SHARP's switches offer 63 to 511 */
 #define SWITCH_GROUPS_MAX      65536 /* each costs some KiB though it is idle */
 #define SWITCH_MEMORY_DEFAULT  (256u << 20) /* slots of all groups */
