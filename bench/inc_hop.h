@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What answers at the far end of a hop: a switch, or a bare echo. */
+#ifndef BENCH_INC_HOP_H
+#define BENCH_INC_HOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum hop_kind { HOP_XDP, HOP_XDP_NATIVE, HOP_USER, HOP_ECHO, HOP_ECHO_NATIVE, HOP_KINDS };
+
+extern const char *const hop_names[HOP_KINDS];
+
+struct hop_far {
+	enum hop_kind kind;
+	const char *netns; /* that it runs in, at the interface `port` */
+	const char *port;
+	uint32_t ip;
+	bool no_icrc_check;
+};
+
+/* Runs until the process is ended; a byte or more to `control` says that packets are taken, its end
+ * without one that this machine cannot (told on standard error). */
+void hop_far_run(int control, const struct hop_far *far);
+
+/* The bare echo on an interface. DXP_EUNSUPPORTED: not in this build, or not allowed. */
+int hop_echo_attach(const char *port, bool native);
+
+/* Nanoseconds that the program spends on a contribution that it answers, without the way there:
+ * the kernel's own measurement. 0: it cannot be measured here. */
+double hop_program_ns(size_t payload_bytes, bool check_icrc);
+
+#endif
