@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What answers at the far end of a hop: a switch, or a bare echo. */
+/* One hop, and what answers at its far end: a switch, or a bare echo. */
 #ifndef BENCH_INC_HOP_H
 #define BENCH_INC_HOP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct bench_options;
+
+/* The rows of one hop: round trips from host to switch and back. Returns an exit status. */
+int inc_hop_run(const struct bench_options *options);
 
 enum hop_kind { HOP_XDP, HOP_XDP_NATIVE, HOP_USER, HOP_ECHO, HOP_ECHO_NATIVE, HOP_KINDS };
 

@@ -10,7 +10,8 @@
 #include "switch/serve.h"
 
 const char *const hop_names[HOP_KINDS] = {
-	"XDP switch", "XDP switch, native", "user-space switch", "XDP echo", "XDP echo, native",
+	"switches, XDP", "switches, XDP native",  "switches, user space",
+	"bare XDP echo", "bare XDP echo, native",
 };
 
 static void echo_run(int control, const struct hop_far *far)
