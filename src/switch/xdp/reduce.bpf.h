@@ -64,31 +64,16 @@ __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u3
 	return high << 32 | low;
 }
 
-struct reduction {
-	struct kernel_contributions *from;
-	struct work *into;
-	__u32 children, kind;
-};
-
-static long reduce_step(__u32 at, void *context)
+/* `words` words, of so many children; the result is in the payload of `into`. */
+__attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
+					 __u32 words, __u32 children, __u32 kind)
 {
-	struct reduction *r = context;
-
-	if (at < SWITCH_KERNEL_WORDS)
-		r->into->frame.payload[at] = reduce_word(r->from, at, r->children, r->kind);
+	if (!from || !into)
+		return 0;
+	for (__u32 at = 0; at < SWITCH_KERNEL_WORDS && at < words; at++)
+		into->frame.payload[at] =
+			children > 1 ? reduce_word(from, at, children, kind) : from->words[0][at];
 	return 0;
-}
-
-/* Of `words` words; the result is in the payload of `into`. */
-INLINE void reduce_all(struct kernel_contributions *from, struct work *into, __u32 words,
-		       __u32 children, __u32 kind)
-{
-	struct reduction r = {from, into, children, kind};
-
-	if (words == 1)
-		into->frame.payload[0] = reduce_word(from, 0, children, kind);
-	else
-		bpf_loop(words, reduce_step, &r, 0);
 }
 
 #endif
