@@ -178,6 +178,11 @@ static void row_print(size_t bytes, enum hop_kind kind, double us, double p99_us
 	report_row(&row);
 }
 
+static bool hop_native(enum hop_kind kind)
+{
+	return kind == HOP_XDP_NATIVE || kind == HOP_ECHO_NATIVE;
+}
+
 /* All contenders of one size in turn, `rounds` times; medians of the medians. */
 static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 {
@@ -192,7 +197,10 @@ static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 
 			if (!bench_wanted(h->options->only, hop_names[kind]))
 				continue;
+			if (hop_native(kind) && hop_pass_attach("v0") != DXP_OK)
+				continue;
 			once_us = sample_us(h, &far, bytes, &p99_us[kind][got[kind]]);
+			hop_pass_detach();
 			if (once_us > 0)
 				us[kind][got[kind]++] = once_us;
 		}

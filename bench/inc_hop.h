@@ -28,8 +28,14 @@ struct hop_far {
  * without one that this machine cannot (told on standard error). */
 void hop_far_run(int control, const struct hop_far *far);
 
-/* The bare echo on an interface. DXP_EUNSUPPORTED: not in this build, or not allowed. */
+/* The bare echo on an interface; it stays as long as the process. DXP_EUNSUPPORTED: not in this
+ * build, or not allowed. */
 int hop_echo_attach(const char *port, bool native);
+
+/* The same for a native program that passes everything: what the near end of a veth must have for
+ * native answers to arrive. hop_pass_detach takes it off. */
+int hop_pass_attach(const char *port);
+void hop_pass_detach(void);
 
 /* Nanoseconds that the program spends on a contribution that it answers, without the way there:
  * the kernel's own measurement. 0: it cannot be measured here. */

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/bpf.h>
 #include <linux/if_link.h>
@@ -27,25 +28,45 @@
 #define RUNS        5000
 #define FRAME_BYTES 512
 
-int hop_echo_attach(const char *port, bool native)
+/* The link's file descriptor, or below 0. The program lives as long as it. */
+static int attach(const char *name, const char *port, bool native)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,
 		    .flags = native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE);
 	struct bpf_object *object =
 		bpf_object__open_mem(hop_echo_object, hop_echo_object_bytes, NULL);
-	struct bpf_program *program;
+	int link = -1;
 
-	if (!object || bpf_object__load(object)) {
-		log_warn("the XDP echo does not load: %m");
-		return DXP_EUNSUPPORTED;
+	if (object && bpf_object__load(object) == 0) {
+		struct bpf_program *program = bpf_object__find_program_by_name(object, name);
+
+		link = bpf_link_create(bpf_program__fd(program), (int)if_nametoindex(port), BPF_XDP,
+				       &options);
 	}
-	/* Both live as long as the process. */
-	program = bpf_object__find_program_by_name(object, "dxp_echo");
-	if (bpf_link_create(bpf_program__fd(program), (int)if_nametoindex(port), BPF_XDP,
-			    &options) >= 0)
-		return DXP_OK;
-	log_warn("the XDP echo does not attach: %m");
-	return DXP_EUNSUPPORTED;
+	if (link < 0)
+		log_warn("%s is not attached to %s: %m", name, port);
+	bpf_object__close(object);
+	return link;
+}
+
+int hop_echo_attach(const char *port, bool native)
+{
+	return attach("dxp_echo", port, native) < 0 ? DXP_EUNSUPPORTED : DXP_OK;
+}
+
+static int pass_link = -1;
+
+int hop_pass_attach(const char *port)
+{
+	pass_link = attach("dxp_pass", port, true);
+	return pass_link < 0 ? DXP_EUNSUPPORTED : DXP_OK;
+}
+
+void hop_pass_detach(void)
+{
+	if (pass_link >= 0)
+		close(pass_link);
+	pass_link = -1;
 }
 
 /* A contribution as a frame; its checksum of IP is nobody's business here. */

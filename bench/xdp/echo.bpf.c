@@ -25,4 +25,10 @@ SEC("xdp") int dxp_echo(struct xdp_md *ctx)
 	return XDP_TX;
 }
 
+/* What a veth's other end must have for the native echo's packets to arrive. */
+SEC("xdp") int dxp_pass(struct xdp_md *ctx)
+{
+	return XDP_PASS;
+}
+
 char program_license[] SEC("license") = "Dual BSD/GPL";
