@@ -17,6 +17,7 @@ int bench_peers(int argc, char **argv);
 int bench_incast(int argc, char **argv);
 int bench_sim(int argc, char **argv);
 int bench_nic(int argc, char **argv);
+int bench_inc(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 
 struct bench_entry {
