@@ -76,8 +76,13 @@ static bool command_run(const char *command, char why[INC_WHY_BYTES])
 
 bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const char *options)
 {
-	char command[COMMAND_TEXT];
+	char command[COMMAND_TEXT], program[COMMAND_TEXT / 2];
 
+	snprintf(program, sizeof(program), "%s/dxp-switch", programs_folder());
+	if (!strstr(options, "--no-switches") && access(program, X_OK) != 0) {
+		snprintf(lab->why, sizeof(lab->why), "dxp-switch is not built");
+		return false;
+	}
 	snprintf(lab->name, sizeof(lab->name), "%s-%s", lab_prefix(), suffix);
 	lab->hosts = hosts;
 	snprintf(command, sizeof(command), "DXP_BIN='%s' '%s' up %s --hosts %u %s 2>&1 </dev/null",

@@ -92,8 +92,7 @@ static void labs_up(struct table *t)
 		bool asked = false;
 
 		for (size_t i = 0; i < CONTENDERS; i++)
-			if (t->contenders[i].name || is_tcp(&t->contenders[i]))
-				asked |= wanted(t, i) && t->contenders[i].lab == lab;
+			asked |= wanted(t, i) && t->contenders[i].lab == lab;
 		if (asked &&
 		    !inc_lab_up(&t->labs[lab], make[lab].suffix, t->c->hosts, make[lab].options))
 			report_note("%u hosts, %s: skipped: %s", t->c->hosts, make[lab].options,

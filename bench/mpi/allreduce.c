@@ -98,8 +98,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds what all interfaces of this thread's namespace but lo have sent. A packet is counted by the
- * link's end that sends it. */
+/* Adds what all interfaces of this thread's namespace have sent, but lo and bridges, which are no
+ * links. A packet is counted by the link's end that sends it. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -111,8 +111,7 @@ static void interfaces_add(uint64_t *sent)
 		if (sscanf(line, " %63[^: ]: %*u %*u %*u %*u %*u %*u %*u %*u %*u %llu", name,
 			   &packets) != 2)
 			continue;
-		if (strncmp(name, "eth", 3) == 0 || name[0] == 'p' || name[0] == 'v' ||
-		    name[0] == 'u')
+		if (strcmp(name, "lo") != 0 && strncmp(name, "br", 2) != 0)
 			*sent += packets;
 	}
 	if (f)
