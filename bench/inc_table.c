@@ -191,8 +191,8 @@ static void row_print(const struct table *t, const char *contender, size_t size,
 	else
 		snprintf(bytes, sizeof(bytes), "%zu %s", b >> (b < (1 << 20) ? 10 : 20),
 			 b < (1 << 20) ? "KiB" : "MiB");
-	snprintf(name, sizeof(name), "allreduce %s%s", bytes,
-		 t->c->ranks_per_host > 1 ? ", 2 a host" : "");
+	snprintf(name, sizeof(name), "%s %s",
+		 t->c->ranks_per_host > 1 ? "2 ranks a host," : "allreduce", bytes);
 	snprintf(lab, sizeof(lab), "%u hosts", t->c->hosts);
 	report_row(&(struct report_row){
 		.bench = "inc",
