@@ -230,10 +230,10 @@ static bool socket_look(struct link *l, unsigned index)
 	l->unslept++;
 	s->used = l->looks;
 	quiet_review(l, s);
-	if (index == 0)
-		busy_note(l, &l->inbox.common.from);
-	else if (s->named > 0)
+	if (index > 0 && s->named > 0)
 		s->named--;
+	if (index == 0 && !l->unconnected)
+		busy_note(l, &l->inbox.common.from);
 	return true;
 }
 

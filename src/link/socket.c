@@ -168,6 +168,7 @@ int socket_open(struct link *l, const struct link_options *options)
 	l->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES;
 	l->gro = !options->no_gro;
 	l->whole = options->whole;
+	l->unconnected = options->unconnected;
 	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
 		l->sockets[i].fd = -1;
 	l->sockets[0] = socket_make(l);

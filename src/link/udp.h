@@ -21,6 +21,8 @@ struct link_options {
 	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
 			   * it has paid lately (base/spin.h); 0 = never spin */
 	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
+	bool unconnected; /* busy peers get no socket of their own: all that it sends unfragmented
+			   * has IP identification 0, which an ICRC counts on */
 	bool no_gso;      /* pretend the kernel has no GSO (tests, and a user's way out) */
 	bool no_gro;      /* the same for GRO */
 };
@@ -108,6 +110,9 @@ unsigned link_receive_level(const struct link *l);
  * Returns how many were taken (fewer than count: the kernel has no room now). A datagram the kernel
  * refuses for another reason counts as taken, and in send_errors. */
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
+
+/* The same of datagrams that do not lie in one row. */
+size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count);
 
 /* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
  * `count` does not mean that the kernel has no more: one call asks each of
