@@ -111,7 +111,7 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		quotient("allreduce 1 MiB, " lab ", gain on TCP\47s best",
 			 inc_gain(lab, "1 MiB"), 1, 1)
 	}
-	share = of("inc", "9 hosts", "icoFoam, allreduces offloaded", "switches, XDP")
+	share = of("inc", "9 hosts", "icoFoam, calls offloaded", "switches, XDP")
 	quotient("icoFoam, 9 hosts, allreduces offloaded, %", share, 1, 99)
 	quotient("icoFoam, 9 hosts, time in MPI, to TCP",
 		 of("inc", "9 hosts", "icoFoam, time in MPI", "switches, XDP"),
