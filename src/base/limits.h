@@ -105,6 +105,21 @@
 #define INC_SHORT_BYTES      256  /* a whole call in one small packet, as in the source */
 #define INC_GROUPS_MAX       1024 /* of one endpoint: communicators of one process */
 
+/* in-network computing: hosts */
+#define INC_RTO_FIRST_NS   (5ull * 1000 * 1000)   /* before the first sample */
+#define INC_RTO_MIN_NS     (1000ull * 1000)       /* results wait for the slowest member */
+#define INC_RTO_MAX_NS     (100ull * 1000 * 1000) /* ten packets a second ask for a late one */
+#define INC_GAP            8 /* later results that tell of a lost one: more than reordering */
+#define INC_TRIES_IN_ORDER 3 /* repeats of a segment; then the newest goes first */
+#define INC_REFUSED_NS     (50ull * 1000 * 1000) /* a switch may not know a new group yet */
+#define INC_FREEZE_NS      (2ull * 1000 * 1000)  /* first repeat among members; doubles */
+#define INC_FREEZE_MAX_NS  (50ull * 1000 * 1000)
+#define INC_FETCH_MAX      32 /* results for one FETCH: 45 KB fit every socket buffer */
+#define INC_WAYS_MAX       8  /* from a member up that are remembered: two levels of spines */
+#define INC_QUERY_NS       (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
+#define INC_CHOICE_NS      (2ull * 1000 * 1000)  /* queries by other ways may come later */
+#define INC_CHOICE_MAX_NS  (50ull * 1000 * 1000) /* then there is no common way */
+
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */
 #define WIRE_PAYLOAD_MIN 1024 /* a path that carries less is refused; IPv6 promises more */
