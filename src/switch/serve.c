@@ -37,13 +37,6 @@ struct server {
 
 /* ---- the XDP plane ---- */
 
-static const char *address_text(const struct server *v, char text[WIRE_ADDRESS_TEXT_BYTES])
-{
-	struct wire_address a = wire_address_v4(v->core.ip, 0);
-
-	return wire_address_format(&a, text);
-}
-
 /* Attaches the program to the ports that were named or found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
@@ -170,9 +163,10 @@ static int server_start(struct server *v)
 
 static void ready_tell(const struct server *v)
 {
-	char text[WIRE_ADDRESS_TEXT_BYTES];
+	uint32_t ip = v->core.ip;
 
-	printf("%s at %s: ", v->core.name[0] ? v->core.name : "switch", address_text(v, text));
+	printf("%s at %u.%u.%u.%u: ", v->core.name[0] ? v->core.name : "switch", ip >> 24,
+	       ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 	if (v->plane)
 		printf("short calls in XDP (%s), others in user space",
 		       v->options->native ? "native" : "generic");

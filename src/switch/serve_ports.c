@@ -18,20 +18,26 @@
 #include "base/log.h"
 #include "link/udp.h"
 
-static bool address_is(const struct ifaddrs *a, uint32_t ip)
+static uint32_t host_order(const struct sockaddr *any)
 {
 	struct sockaddr_in v4;
 
+	memcpy(&v4, any, sizeof(v4));
+	return ntohl(v4.sin_addr.s_addr);
+}
+
+/* All of loopback's network is ours. */
+static bool address_is(const struct ifaddrs *a, uint32_t ip)
+{
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
 		return false;
-	memcpy(&v4, a->ifa_addr, sizeof(v4));
-	return ntohl(v4.sin_addr.s_addr) == ip;
+	uint32_t mask = a->ifa_flags & IFF_LOOPBACK && a->ifa_netmask ? host_order(a->ifa_netmask)
+								      : UINT32_MAX;
+	return ((host_order(a->ifa_addr) ^ ip) & mask) == 0;
 }
 
 static int owner_find(uint32_t ip, struct serve_ports *out)
 {
-	struct wire_address address = wire_address_v4(ip, 0);
-	char text[WIRE_ADDRESS_TEXT_BYTES];
 	struct ifaddrs *all;
 
 	if (getifaddrs(&all) < 0) {
@@ -45,8 +51,9 @@ static int owner_find(uint32_t ip, struct serve_ports *out)
 	freeifaddrs(all);
 	if (out->owners > 0)
 		return DXP_OK;
-	log_error("no interface here has the address %s; \"ip address\" lists those that exist",
-		  wire_address_format(&address, text));
+	log_error("no interface here has the address %u.%u.%u.%u; \"ip address\" lists those that "
+		  "exist",
+		  ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 	return DXP_ENOENT;
 }
 
