@@ -93,7 +93,7 @@
 #define SWITCH_STALE_NS                                                                      \
 	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \
 				      * for this takes any number */
-#define SWITCH_MESSAGES_MIN  64   /* control packets and answers that wait for sw_send; then more */
+#define SWITCH_MESSAGES_MIN  64   /* control packets and answers that wait; then more */
 #define SWITCH_MESSAGES_MAX  4096 /* 1 MiB: a few for each packet of the largest batch */
 #define SWITCH_ANSWERS       16   /* rows that wait for sw_send: 1400 bytes each */
 #define SWITCH_TURN          128  /* packets of one group before the next: two GSO trains */
