@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/util.h"
 #include "wire/inc.h"
 
 #define INC_TREE_MAX 64 /* switches shown: those from a host's own upward */
