@@ -96,13 +96,15 @@ struct inc_packet {
 	struct roce_header roce;
 	struct inc_header header;
 	const uint8_t *payload;
-	size_t payload_bytes; /* DATA: elements times their size, checked */
+	size_t payload_bytes; /* DATA: elements times their size, or 0; checked */
 };
 
-/* Checks lengths, tag, kind, flags, op, type and that DATA has as many bytes as elements; not the
- * ICRC. DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
- * DXP_EMALFORMED: ours, and wrong. Trailing bytes beyond the ICRC are an error. RC_ACKs come back
- * as DXP_OK with kind 0. */
+/* Checks lengths, tag, kind, flags, op, type, that an operation which computes is defined on the
+ * type, that DATA and FETCHED have as many bytes as elements (none, if they like, where there is a
+ * status, and in a broadcast's contributions), that SHORT ones are short, that comm_id is
+ * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and FREEZE .. FETCHED; not the ICRC.
+ * DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
+ * DXP_EMALFORMED: ours, and wrong. RC_ACKs to INC_QP come back as DXP_OK with kind 0. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
 #define INC_TRAILER_BYTES 8 /* room for pad and ICRC */
@@ -110,7 +112,8 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 
 /* Makes `d` the datagram of this packet: headers in d->header, then the payload slice (not copied),
  * then `trailer` with pad and ICRC as the last slice; both must stay until it is sent. h->req_id
- * gives the PSN. `path` says what the ICRC is made for; d->to is set from it. */
+ * gives the PSN. `path` says what the ICRC is made for; d->to is set from it. ROCE_RC_SEND_ONLY
+ * asks for an acknowledgement; in ROCE_RC_ACK h->req_id is all that is used of *h. */
 void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 		       const void *payload, size_t payload_bytes, struct link_datagram *d,
@@ -207,10 +210,11 @@ struct inc_inquiry {
 	uint8_t section;
 	uint32_t first;
 };
+#define INC_INQUIRY_BYTES 8
 
 #define INC_NAME_BYTES       32
 #define INC_PARENTS_MAX      4
-#define INC_ROWS_MAX         16
+#define INC_ROWS_MAX         13 /* of the longest kind, of a group, in the bytes below */
 #define INC_ANSWER_BYTES_MAX 1400
 
 struct inc_switch_row {
@@ -243,14 +247,14 @@ struct inc_answer {
 	uint8_t section;
 	uint32_t total; /* rows there are */
 	uint32_t first; /* number of the first row here */
-	uint8_t count;
+	uint8_t count;  /* 0 .. INC_ROWS_MAX; of SWITCH: 1 */
 	union {
 		struct inc_switch_row self;
 		struct inc_group_row groups[INC_ROWS_MAX];
 		struct inc_refusal_row refusals[INC_ROWS_MAX];
 	};
 };
-size_t inc_inquiry_encode(const struct inc_inquiry *q, uint8_t *out);
+size_t inc_inquiry_encode(const struct inc_inquiry *q, uint8_t out[INC_INQUIRY_BYTES]);
 int inc_inquiry_decode(const uint8_t *data, size_t bytes, struct inc_inquiry *out);
 size_t inc_answer_encode(const struct inc_answer *a, uint8_t out[INC_ANSWER_BYTES_MAX]);
 int inc_answer_decode(const uint8_t *data, size_t bytes, struct inc_answer *out);

@@ -65,8 +65,8 @@ size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
-/* The ICRC of a packet of `bytes` (ICRC included), of which `data` are the `pieces` in order,
- * without the ICRC. Stored least significant byte first. */
+/* The ICRC of the packet that the `pieces` make in order, pad included, the ICRC itself not; the
+ * first piece holds at least the BTH. Stored least significant byte first. */
 struct roce_piece {
 	const uint8_t *data;
 	size_t bytes;
@@ -75,5 +75,9 @@ uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces
 
 /* Of a whole UDP payload with its ICRC at the end. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
+
+/* Of a whole IPv4 packet without options, for those who see its header: whatever its Identification
+ * and fragment bits say counts. */
+bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 #endif

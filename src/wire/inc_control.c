@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control payload, and what members say to each other when a group is lost. */
+#include <assert.h>
+
+#include <dxp/status.h>
+
+#include "wire/cursor.h"
+#include "wire/inc.h"
+#include "wire/inc_fields.h"
+
+const char *inc_cause_text(unsigned cause)
+{
+#define TEXT_OF(name, value, text) [value] = (text),
+	static const char *const texts[] = {INC_CAUSE_LIST(TEXT_OF)};
+#undef TEXT_OF
+
+	return cause < INC_CAUSES ? texts[cause] : "unknown";
+}
+
+#define PUT(bits, field)  put_##bits(&c, from->field);
+#define TAKE(bits, field) to->field = take_##bits(&c);
+
+static void hop_put(struct put_cursor *cursor, const struct inc_hop *from)
+{
+	struct put_cursor c = *cursor;
+
+	INC_HOP_FIELDS(PUT)
+	*cursor = c;
+}
+
+static void hop_take(struct take_cursor *cursor, struct inc_hop *to)
+{
+	struct take_cursor c = *cursor;
+
+	INC_HOP_FIELDS(TAKE)
+	c.bad |= to->index > 0 && to->index >= to->children;
+	*cursor = c;
+}
+
+size_t inc_control_encode(const struct inc_control *from, uint8_t out[INC_CONTROL_BYTES_MAX])
+{
+	struct put_cursor c = {.at = out, .end = out + INC_CONTROL_BYTES_MAX};
+
+	assert(from->path_count <= INC_PATH_MAX);
+	INC_CONTROL_FIELDS(PUT)
+	put_16(&c, 0);
+	for (size_t i = 0; i < from->path_count; i++)
+		hop_put(&c, &from->path[i]);
+	assert(!c.bad);
+	return (size_t)(c.at - out);
+}
+
+int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out)
+{
+	struct take_cursor c = {.at = data, .end = data + bytes};
+	struct inc_control control = {0}, *to = &control;
+
+	INC_CONTROL_FIELDS(TAKE)
+	if (take_16(&c) != 0 || to->path_count > INC_PATH_MAX || to->hop > INC_PATH_MAX ||
+	    to->master_num > DXP_INC_FLAT || to->fail_cause >= INC_CAUSES ||
+	    to->segment_bytes % 16 != 0)
+		return DXP_EMALFORMED;
+	for (size_t i = 0; i < to->path_count; i++)
+		hop_take(&c, &to->path[i]);
+	if (!take_done(&c))
+		return DXP_EMALFORMED;
+	*out = control;
+	return DXP_OK;
+}
+
+size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES])
+{
+	put_be32(out, p->member);
+	put_be32(out + 4, p->next);
+	return INC_PEER_BYTES;
+}
+
+int inc_peer_decode(const uint8_t *data, size_t bytes, struct inc_peer *out)
+{
+	if (bytes != INC_PEER_BYTES)
+		return DXP_EMALFORMED;
+	*out = (struct inc_peer){.member = get_be32(data), .next = get_be32(data + 4)};
+	return DXP_OK;
+}
