@@ -45,20 +45,22 @@ enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 #undef INC_OFFSET_ENUM
 
 /* X(name, value, text) */
-#define INC_KIND_LIST(X)                                                               \
-	X(DATA, 1, "data")         /* a contribution (up) or a result (down) */        \
-	X(REFUSED, 2, "refused")   /* answer to DATA that is not taken: status */      \
-	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
-	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
-	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
-	X(KILL, 6, "kill")         /* as NOTIFY */                                     \
-	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
-	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */           \
-	X(FROZEN, 9, "frozen")     /* its answer: what the other has */                \
-	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */           \
-	X(FETCHED, 11, "fetched")  /* its answer: one result */                        \
-	X(INQUIRE, 12, "inquire")  /* anybody -> switch */                             \
-	X(ANSWER, 13, "answer")
+#define INC_KIND_LIST(X)                                                                \
+	X(DATA, 1, "data")         /* a contribution (up) or a result (down) */         \
+	X(REFUSED, 2, "refused")   /* answer to DATA that is not taken: status */       \
+	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                 \
+	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */       \
+	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */  \
+	X(KILL, 6, "kill")         /* as NOTIFY */                                      \
+	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */            \
+	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */            \
+	X(FROZEN, 9, "frozen")     /* its answer: what the other has */                 \
+	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */            \
+	X(FETCHED, 11, "fetched")  /* its answer: one result */                         \
+	X(INQUIRE, 12, "inquire")  /* anybody -> switch */                              \
+	X(ANSWER, 13, "answer")                                                         \
+	X(AWAIT, 14, "await")     /* member -> member: I wait for a result; and you? */ \
+	X(AWAITED, 15, "awaited") /* its answer: the first segment it has not sent */
 
 #define INC_KIND_ENUM(name, value, text) INC_##name = (value),
 enum inc_kind { INC_KIND_LIST(INC_KIND_ENUM) };
@@ -191,11 +193,11 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
 
 /* ---- members among themselves ---- */
 
-/* The payload of FREEZE, FROZEN and FETCH; comm_id of the header is the group. FETCHED is a DATA
- * result of another kind. */
+/* The payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id of the header is the group.
+ * FETCHED is a DATA result of another kind. */
 struct inc_peer {
 	uint32_t member; /* who says it */
-	uint32_t next;   /* first segment of which he has no result */
+	uint32_t next;   /* first segment of which he has no result; AWAITED: has sent nothing */
 };
 #define INC_PEER_BYTES 8
 size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES]);
