@@ -104,7 +104,7 @@ struct inc_packet {
 /* Checks lengths, tag, kind, flags, op, type, that an operation which computes is defined on the
  * type, that DATA and FETCHED have as many bytes as elements (none, if they like, where there is a
  * status, and in a broadcast's contributions), that SHORT ones are short, that comm_id is
- * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and FREEZE .. FETCHED; not the ICRC.
+ * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and what members say; not the ICRC.
  * DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
  * DXP_EMALFORMED: ours, and wrong. RC_ACKs to INC_QP come back as DXP_OK with kind 0. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
