@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions of members are folded leaf by leaf, then pod by pod, up to the lowest level that
- * has all members in one pod. */
+/* Contributions of members are folded leaf by leaf, then switch by switch, on the ways that their
+ * notices name. */
 #include "sim/inc_expect.h"
 
 #include <math.h>
@@ -17,15 +17,15 @@ struct value_index {
 	int32_t index, zero;
 };
 
-#define FOLD(name, type, expression)                                           \
-	static void name(void *into, const void *from, size_t count)           \
-	{                                                                      \
-		type *x = into;                                                \
-		const type *y = from;                                          \
-		for (size_t i = 0; i < count; i++) {                           \
-			type a = x[i], b = y[i];                               \
-			x[i] = (type)(expression);                             \
-		}                                                              \
+#define FOLD(name, type, expression)                                 \
+	static void name(void *into, const void *from, size_t count) \
+	{                                                            \
+		type *x = into;                                      \
+		const type *y = from;                                \
+		for (size_t i = 0; i < count; i++) {                 \
+			type a = x[i], b = y[i];                     \
+			x[i] = (type)(expression);                   \
+		}                                                    \
 	}
 FOLD(sum_double, double, a + b)
 FOLD(prod_double, double, a *b)
@@ -34,7 +34,7 @@ FOLD(sum_float, float, a + b)
 FOLD(min_float, float, b < a ? b : a)
 FOLD(sum_int32, uint32_t, a + b)
 FOLD(min_int32, int32_t, b < a ? b : a)
-FOLD(land_int32, int32_t, a && b)
+FOLD(land_int32, int32_t, a &&b)
 FOLD(sum_int64, uint64_t, a + b)
 FOLD(max_int64, int64_t, a < b ? b : a)
 FOLD(bxor_uint64, uint64_t, a ^ b)
@@ -57,13 +57,19 @@ static const struct kind {
 	enum dxp_inc_type type;
 	void (*fold)(void *into, const void *from, size_t count);
 } kinds[] = {
-	{DXP_INC_SUM, DXP_INC_DOUBLE, sum_double}, {DXP_INC_PROD, DXP_INC_DOUBLE, prod_double},
-	{DXP_INC_MAX, DXP_INC_DOUBLE, max_double}, {DXP_INC_SUM, DXP_INC_FLOAT, sum_float},
-	{DXP_INC_MIN, DXP_INC_FLOAT, min_float},   {DXP_INC_SUM, DXP_INC_INT32, sum_int32},
-	{DXP_INC_MIN, DXP_INC_INT32, min_int32},   {DXP_INC_LAND, DXP_INC_INT32, land_int32},
-	{DXP_INC_SUM, DXP_INC_INT64, sum_int64},   {DXP_INC_MAX, DXP_INC_INT64, max_int64},
+	{DXP_INC_SUM, DXP_INC_DOUBLE, sum_double},
+	{DXP_INC_PROD, DXP_INC_DOUBLE, prod_double},
+	{DXP_INC_MAX, DXP_INC_DOUBLE, max_double},
+	{DXP_INC_SUM, DXP_INC_FLOAT, sum_float},
+	{DXP_INC_MIN, DXP_INC_FLOAT, min_float},
+	{DXP_INC_SUM, DXP_INC_INT32, sum_int32},
+	{DXP_INC_MIN, DXP_INC_INT32, min_int32},
+	{DXP_INC_LAND, DXP_INC_INT32, land_int32},
+	{DXP_INC_SUM, DXP_INC_INT64, sum_int64},
+	{DXP_INC_MAX, DXP_INC_INT64, max_int64},
 	{DXP_INC_BXOR, DXP_INC_UINT64, bxor_uint64},
-	{DXP_INC_BOR, DXP_INC_UINT8, bor_uint8},   {DXP_INC_MAXLOC, DXP_INC_DOUBLE_INT, maxloc_double},
+	{DXP_INC_BOR, DXP_INC_UINT8, bor_uint8},
+	{DXP_INC_MAXLOC, DXP_INC_DOUBLE_INT, maxloc_double},
 };
 
 bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *type)
@@ -111,28 +117,30 @@ void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out)
 	}
 }
 
-/* One that was folded: its first member's place says where in the tree it is. */
+/* One that was folded: its first member's way says where in the tree it is. */
 struct partial {
-	uint32_t host, pod;
+	const struct inc_control *way;
+	uint32_t ip; /* of the switch that folded it */
 	uint8_t *data;
 };
 
-/* Folds what is in one pod of the level into the first of it. Returns how many are left. */
-static uint32_t level_fold(const struct inc_tree *tree, uint32_t level, struct partial *p,
-			   uint32_t count, const struct kind *kind, uint32_t elements)
+/* Folds what goes through one switch of the level into the first of it. Returns how many are left.
+ */
+static uint32_t level_fold(uint8_t level, struct partial *p, uint32_t count,
+			   const struct kind *kind, uint32_t elements)
 {
 	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t pod = inc_tree_pod(tree, p[i].host, level), k = 0;
-		while (k < left && p[k].pod != pod)
+		uint32_t ip = p[i].way->path[level].ip, k = 0;
+		while (k < left && p[k].ip != ip)
 			k++;
 		if (k < left) {
 			kind->fold(p[k].data, p[i].data, elements);
 			continue;
 		}
 		p[left] = p[i];
-		p[left++].pod = pod;
+		p[left++].ip = ip;
 	}
 	return left;
 }
@@ -147,7 +155,6 @@ static const struct kind *kind_find(const struct inc_spec *spec)
 
 int inc_expect_result(const struct inc_job *job, const struct inc_spec *spec, void *out)
 {
-	const struct inc_tree *tree = inc_net_tree(inc_sim_net(job->sim));
 	size_t bytes = spec->elements * dxp_inc_type_bytes(spec->type);
 	uint32_t count = job->options.count;
 
@@ -160,12 +167,11 @@ int inc_expect_result(const struct inc_job *job, const struct inc_spec *spec, vo
 	const struct kind *kind = kind_find(spec);
 	int status = p && data ? kind ? DXP_OK : DXP_EUNSUPPORTED : DXP_ENOMEM;
 	for (uint32_t i = 0; status == DXP_OK && i < count; i++) {
-		p[i] = (struct partial){.host = job->seats[i].place.host,
-					.data = data + i * bytes};
+		p[i] = (struct partial){.way = &job->seats[i].notice, .data = data + i * bytes};
 		inc_expect_fill(spec, i, p[i].data);
 	}
-	for (uint32_t level = 1; status == DXP_OK && count > 1; level++)
-		count = level_fold(tree, level, p, count, kind, spec->elements);
+	for (uint8_t level = 0; status == DXP_OK && level < p[0].way->path_count; level++)
+		count = level_fold(level, p, count, kind, spec->elements);
 	if (status == DXP_OK)
 		memcpy(out, p[0].data, bytes);
 	free(data);

@@ -23,7 +23,7 @@ struct verdict {
 	bool heard;      /* status and done_elements are what the first member said */
 	int status;
 	size_t done_elements;
-	uint32_t said;  /* members that did */
+	uint32_t said;   /* members that did */
 	uint8_t *result; /* NULL: not computed */
 };
 
@@ -137,7 +137,7 @@ static bool task_make(struct task *t, uint32_t member)
 				    .send = s->in_place ? t->receive : t->send,
 				    .receive = t->receive,
 				    .elements = s->elements};
-	if (!gets_result(s, member) && !s->in_place)
+	if (!gets_result(s, member))
 		t->call.receive = NULL;
 	return true;
 }
@@ -213,8 +213,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 	bool all = done == elements;
 
 	if (done > elements || (status == DXP_OK && !all))
-		wrong(l, "call %u: member %u says %s and %zu of %zu elements", number,
-		      seat->member, dxp_status_text(status), done, elements);
+		wrong(l, "call %u: member %u says %s and %zu of %zu elements", number, seat->member,
+		      dxp_status_text(status), done, elements);
 	if (!v->heard) {
 		v->heard = true;
 		v->status = status;
@@ -289,14 +289,12 @@ static void tasks_end(struct inc_load *l, struct inc_seat *seat, struct worker *
 	}
 }
 
-static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker *w,
-		       uint64_t now_ns)
+static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker *w, uint64_t now_ns)
 {
 	struct task *t = &w->tasks[w->started % INC_LOAD_OUTSTANDING_MAX];
 
-	*t = (struct task){.number = w->started,
-			   .spec = spec_draw(l, w->started),
-			   .start_ns = now_ns};
+	*t = (struct task){
+		.number = w->started, .spec = spec_draw(l, w->started), .start_ns = now_ns};
 	bool rogue = l->options.rogue_call > 0 && w->started >= l->options.rogue_call &&
 		     seat->member == l->options.rogue_member;
 	if (rogue)
@@ -319,6 +317,7 @@ static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker 
 		wrong(l, "call %u: member %u may start it after a lost one", t->number,
 		      seat->member);
 	w->started++;
+	seat->wake_ns = now_ns; /* its packets leave in the next turn */
 	l->progress_ns = max_u64(l->progress_ns, now_ns);
 	if (l->view.first_ns == 0)
 		l->view.first_ns = now_ns;
@@ -353,7 +352,7 @@ static void seat_turned(void *context, struct inc_seat *seat, uint64_t now_ns)
 	progress_note(l, w, now_ns);
 	time_judge(l, seat, w, now_ns);
 	if (!w->over && w->started < l->options.calls && w->think_until_ns > now_ns)
-		seat->wake_ns = w->think_until_ns;
+		seat->wake_ns = min_u64(seat->wake_ns, w->think_until_ns);
 }
 
 /* ---- the whole ---- */

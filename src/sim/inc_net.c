@@ -217,8 +217,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 	n->counters.crossings++;
 	uint64_t at_ns = net_port_pass(&n->ports[port], n->now_ns, p->bytes + WIRE_OVERHEAD, &mark);
 	lost = n->cut[port] || n->tree.nodes[node].dead ||
-	       (n->tap.loses &&
-		n->tap.loses(n->tap.context, node, next, &path, p->data, p->bytes));
+	       (n->tap.loses && n->tap.loses(n->tap.context, node, next, &path, p->data, p->bytes));
 	n->counters.packets.dropped += at_ns == UINT64_MAX;
 	n->counters.packets.lost += lost;
 	if (lost || at_ns == UINT64_MAX) {
@@ -232,9 +231,8 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		return;
 	}
 	p->from = node; /* whose bursts it suffers */
-	struct sim_fate fate =
-		sim_fault_decide(first ? &n->options.faults : &n->further, &n->fault_state, p,
-				 &n->counters.packets);
+	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
+						&n->fault_state, p, &n->counters.packets);
 	for (uint32_t i = 0; i < fate.again_count; i++)
 		packet_repeat(n, p, at_ns + fate.again_ns[i]);
 	if (fate.lost)
@@ -305,9 +303,12 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct link_d
 	n->counters.host_sent += node < n->options.tree.hosts;
 	if (n->tap.sent)
 		n->tap.sent(n->tap.context, node, &path, p->data, p->bytes, at_ns);
-	if (to == INC_TREE_NOBODY || to == node) {
+	if (to == INC_TREE_NOBODY) {
 		n->counters.packets.unknown++;
 		sim_packet_put(&n->pool, p);
+	} else if (to == node) {
+		p->port = node; /* within the host: no wire */
+		packet_push(n, p, at_ns);
 	} else if (at_ns > n->now_ns) {
 		packet_push(n, p, at_ns);
 	} else {

@@ -100,6 +100,14 @@ int inc_sim_switch_start(struct inc_sim *s, uint32_t index);
 bool inc_sim_run(struct inc_sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);
 uint64_t inc_sim_now(const struct inc_sim *s);
 
+/* Several may look on. The caller's, until it is taken off. */
+struct inc_sim_tap {
+	struct inc_tap tap;
+	struct inc_sim_tap *next;
+};
+void inc_sim_tap(struct inc_sim *s, struct inc_sim_tap *tap);
+void inc_sim_untap(struct inc_sim *s, struct inc_sim_tap *tap);
+
 /* Packets that hosts refused: not theirs, malformed, or of a wrong ICRC. */
 struct inc_sim_refusals {
 	uint64_t malformed, icrc_wrong, unknown;

@@ -50,8 +50,8 @@ uint32_t inc_tree_parent(const struct inc_tree *t, uint32_t node, uint32_t k);
 /* The pod of switches of level `level` (1: leaves) that is above a node, or that it belongs to. */
 uint32_t inc_tree_pod(const struct inc_tree *t, uint32_t node, uint32_t level);
 
-/* The next node on the way from `node` to `to`, and the port of `node` to it. INC_TREE_NOBODY: there
- * is no way. `flow` chooses among ways. */
+/* The next node on the way from `node` to `to`, and the port of `node` to it. INC_TREE_NOBODY:
+ * there is no way. `flow` chooses among ways. */
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
 		       uint32_t *port);
 

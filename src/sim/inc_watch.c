@@ -52,9 +52,10 @@ static void wrong(struct inc_watch *w, const char *format, ...)
 
 static uint64_t hash(const struct inc_packet *p)
 {
-	uint64_t h = HASH_START ^ p->header.status ^ (uint64_t)p->header.elements << 8 ^
-		     (uint64_t)p->header.call_elements << 24;
+	uint64_t h = HASH_START ^ p->header.status;
 
+	if (p->header.status == 0)
+		h ^= (uint64_t)p->header.elements << 8 ^ (uint64_t)p->header.call_elements << 24;
 	for (size_t i = 0; i < p->payload_bytes; i++)
 		h = (h ^ p->payload[i]) * HASH_PRIME;
 	return h;
@@ -105,8 +106,8 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		wrong(w, "member %u contributes to short segment %u and lacks %u", member, s,
 		      side->next);
 	if (side->fenced && s != side->fence)
-		wrong(w, "member %u contributes to segment %u while short %u has no result",
-		      member, s, side->fence);
+		wrong(w, "member %u contributes to segment %u while short %u has no result", member,
+		      s, side->fence);
 	side->fenced = is_short;
 	side->fence = s;
 	w->view.repeats += mark_set(w, side->sent, p, "contributes something else again", member);
@@ -210,9 +211,7 @@ int inc_watch_create(struct inc_job *job, struct inc_watch **out)
 	*w = (struct inc_watch){
 		.job = job,
 		.sides = sides,
-		.tap = {.tap = {.sent = packet_sent,
-				.delivered = packet_delivered,
-				.context = w}}};
+		.tap = {.tap = {.sent = packet_sent, .delivered = packet_delivered, .context = w}}};
 	inc_sim_tap(job->sim, &w->tap);
 	*out = w;
 	return DXP_OK;
