@@ -38,6 +38,7 @@ struct task {
 struct worker {
 	struct task tasks[INC_LOAD_OUTSTANDING_MAX];
 	uint32_t started, ended;
+	uint32_t said; /* calls that it told the judge of */
 	uint64_t think_until_ns;
 	bool over;
 	struct rng rng;
@@ -206,6 +207,15 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 	free(was);
 }
 
+/* Has a member that lives told of the call? What the dead alone knew is lost with them. */
+static bool living_said(const struct inc_load *l, uint32_t number)
+{
+	for (uint32_t i = 0; i < l->job->options.count; i++)
+		if (!l->job->seats[i].dead && l->workers[i].said > number)
+			return true;
+	return false;
+}
+
 static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32_t number,
 			 int status, size_t done, size_t elements)
 {
@@ -215,7 +225,8 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 	if (done > elements || (status == DXP_OK && !all))
 		wrong(l, "call %u: member %u says %s and %zu of %zu elements", number, seat->member,
 		      dxp_status_text(status), done, elements);
-	if (!v->heard) {
+	bool differs = v->status != status || v->done_elements != done;
+	if (!v->heard || (differs && !living_said(l, number))) {
 		v->heard = true;
 		v->status = status;
 		v->done_elements = done;
@@ -227,6 +238,7 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		      number, seat->member, dxp_status_text(status), done,
 		      dxp_status_text(v->status), v->done_elements);
 	v->said++;
+	l->workers[seat->member].said = number + 1;
 	if (v->said == l->job->options.count && status == DXP_OK)
 		l->view.calls_done++;
 }

@@ -98,11 +98,6 @@ static struct sim_faults faults_draw(struct rng *r)
 	f.extend_ppm = rng_below(r, 4) ? 0 : 5000;
 	f.late_ppm = rng_below(r, 4) ? 0 : 10000;
 	f.jitter_ns = rng_below(r, 20 * US_NS);
-	if (rng_below(r, 4) == 0) {
-		f.burst_ppm = 2000;
-		f.burst_end_ppm = 100000;
-		f.burst_loss_ppm = 700000;
-	}
 	return f;
 }
 
