@@ -301,6 +301,10 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct link_d
 	*packet_path(p) = path;
 	n->counters.packets.sent++;
 	n->counters.host_sent += node < n->options.tree.hosts;
+	if (n->tap.changes && !n->tap.changes(n->tap.context, node, &path, p->data, p->bytes)) {
+		sim_packet_put(&n->pool, p);
+		return;
+	}
 	if (n->tap.sent)
 		n->tap.sent(n->tap.context, node, &path, p->data, p->bytes, at_ns);
 	if (to == INC_TREE_NOBODY) {

@@ -33,6 +33,9 @@ struct inc_cost {
 
 /* Looks on; all may be NULL. `data` is as it lies on the wire. */
 struct inc_tap {
+	/* For broken nodes: may change what a node sends; false: it does not leave. */
+	bool (*changes)(void *context, uint32_t node, const struct roce_path *path, uint8_t *data,
+			size_t bytes);
 	void (*sent)(void *context, uint32_t node, const struct roce_path *path,
 		     const uint8_t *data, size_t bytes, uint64_t now_ns);
 	void (*delivered)(void *context, uint32_t node, const struct roce_path *path,

@@ -183,6 +183,17 @@ static void tap_delivered(void *context, uint32_t node, const struct roce_path *
 			t->tap.delivered(t->tap.context, node, path, data, bytes, now_ns);
 }
 
+static bool tap_changes(void *context, uint32_t node, const struct roce_path *path, uint8_t *data,
+			size_t bytes)
+{
+	bool leaves = true;
+
+	for (struct inc_sim_tap *t = ((struct inc_sim *)context)->taps; t; t = t->next)
+		if (t->tap.changes)
+			leaves &= t->tap.changes(t->tap.context, node, path, data, bytes);
+	return leaves;
+}
+
 static bool tap_loses(void *context, uint32_t node, uint32_t next, const struct roce_path *path,
 		      const uint8_t *data, size_t bytes)
 {
@@ -240,7 +251,8 @@ int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out)
 		inc_sim_destroy(s);
 		return status;
 	}
-	const struct inc_tap tap = {.sent = tap_sent,
+	const struct inc_tap tap = {.changes = tap_changes,
+				    .sent = tap_sent,
 				    .delivered = tap_delivered,
 				    .turned = tap_turned,
 				    .loses = tap_loses,
