@@ -103,8 +103,8 @@ void port_close(struct port *p);
 
 /* ---- keeper.c ---- */
 
-int keeper_start(struct dxp_inc *inc);
-void keeper_stop(struct dxp_inc *inc);
+int endpoint_keeper_start(struct dxp_inc *inc);
+void endpoint_keeper_stop(struct dxp_inc *inc);
 /* Something is due earlier than the thread may think. */
 void keeper_wake(struct dxp_inc *inc);
 /* KILLs that are due, and the end of groups that departed long ago. */
