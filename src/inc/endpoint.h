@@ -99,7 +99,7 @@ struct inc_batch batch_begin(struct dxp_inc *inc);
 int sockets_open(struct dxp_inc *inc);
 /* Listens to a group's multicast address; false: it cannot, and results must come otherwise. */
 bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
-void port_close(struct port *p);
+void inc_port_close(struct port *p);
 
 /* ---- keeper.c ---- */
 
