@@ -36,6 +36,9 @@ enum dxp_mpi_collective {
 	DXP_MPI_BCAST = 8,
 	DXP_MPI_REDUCE = 16,
 };
+/* Default of spin_us: longer than a short call takes, so that no processor falls asleep meanwhile,
+ * whose waking costs more than the call. */
+#define DXP_MPI_SPIN_US             50
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
 
 /* One for the process; set by the door before anything else. */
