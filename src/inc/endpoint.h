@@ -42,6 +42,7 @@ struct dxp_inc_group {
 	bool alone;  /* it has one member */
 	bool kernel; /* short results come by multicast */
 	uint32_t depth, above;
+	unsigned lossy; /* calls for which packets are thought to get lost */
 	unsigned open_calls;
 	bool dirty; /* a result came, and what it lets go has not left */
 	struct dxp_inc_call *free_calls;
