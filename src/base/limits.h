@@ -73,14 +73,60 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
-#define SWITCH_GROUPS_DEFAULT 256   /* a communicator each; SHARP's switches offer 63 to 511 */
-#define SWITCH_GROUPS_MAX     65536 /* each costs some KiB though it is idle */
-#define SWITCH_MEMORY_DEFAULT (256u << 20) /* slots of all groups */
-#define SWITCH_CHILDREN_MAX   256          /* of a group at one switch: ports of a large one */
-#define SWITCH_WINDOW_DEFAULT 64 /* segments in flight: 90 KB, more than a path holds here */
-#define SWITCH_WINDOW_MAX     1024
-#define INC_SHORT_BYTES       256  /* a whole call in one small packet, as in the source */
-#define INC_GROUPS_MAX        1024 /* of one endpoint: communicators of one process */
+#define SERVE_BATCH            512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS          (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS        (50ull * 1000 * 1000)        /* between two looks at leases */
+#define SWITCH_GROUPS_DEFAULT  256   /* a communicator each; SHARP's switches offer 63 to 511 */
+#define SWITCH_GROUPS_MAX      65536 /* each costs some KiB though it is idle */
+#define SWITCH_MEMORY_DEFAULT  (256u << 20) /* slots of all groups */
+#define SWITCH_CHILDREN_MAX    256          /* of a group at one switch: ports of a large one */
+#define SWITCH_WINDOW_DEFAULT  64 /* segments in flight: 90 KB, more than a path holds here */
+#define SWITCH_WINDOW_MAX      1024
+#define SWITCH_SEGMENT_DEFAULT 1408 /* a 1500-byte MTU less headers and ICRC, a multiple of 16 */
+#define SWITCH_SEGMENT_MAX     8912 /* the same of 9000 */
+#define SWITCH_LEASE_MS        30000
+#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease before all children are known */
+#define SWITCH_AGAIN_NS        (200u * 1000u) /* between two repeats of a partial result */
+#define SWITCH_STALE_NS                                                                      \
+	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \
+				      * for this takes any number */
+#define SWITCH_MESSAGES_MIN  64   /* control packets and answers that wait for sw_send; then more */
+#define SWITCH_MESSAGES_MAX  4096 /* 1 MiB: a few for each packet of the largest batch */
+#define SWITCH_ANSWERS       16   /* rows that wait for sw_send: 1400 bytes each */
+#define SWITCH_TURN          128  /* packets of one group before the next: two GSO trains */
+#define SWITCH_REFUSED_PER_S 1000
+#define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
+#define SWITCH_SOURCES       256   /* addresses told apart, by hash */
+#define SWITCH_QUERIES_PER_S 10000 /* of one host: 64 ranks that create 100 groups within 1 s */
+#define SWITCH_BURST_NS      (200ull * 1000 * 1000) /* of both, saved up */
+#define INC_SHORT_BYTES      256  /* a whole call in one small packet, as in the source */
+#define INC_GROUPS_MAX       1024 /* of one endpoint: communicators of one process */
+
+/* in-network computing: hosts */
+#define INC_RTO_FIRST_NS   (5ull * 1000 * 1000)   /* before the first sample */
+#define INC_RTO_MIN_NS     (1000ull * 1000)       /* results wait for the slowest member */
+#define INC_RTO_MAX_NS     (100ull * 1000 * 1000) /* ten packets a second ask for a late one */
+#define INC_GAP            8 /* later results that tell of a lost one: more than reordering */
+#define INC_TRIES_IN_ORDER 3 /* repeats of a segment; then the newest goes first */
+#define INC_REFUSED_NS     (50ull * 1000 * 1000) /* a switch may not know a new group yet */
+#define INC_FREEZE_NS      (2ull * 1000 * 1000)  /* first repeat among members; doubles */
+#define INC_FREEZE_MAX_NS  (50ull * 1000 * 1000)
+#define INC_SEGMENT_MAX    8912 /* payload of a packet that 9000 bytes carry */
+#define INC_BLOCK_US       1000 /* longest wait in a socket: one tick of the kernel */
+#define INC_WAIT_BATCH     64   /* datagrams taken at once by who waits: they stand on its stack */
+#define INC_TURN           1024 /* datagrams taken before anything else is looked at */
+#define INC_IDLE_NS        (100u * 1000u)         /* between two calls of `idle`, as promised */
+#define INC_TICK_NS        (10ull * 1000 * 1000)  /* of the thread while callers are about */
+#define INC_LINGER_NS      (100ull * 1000 * 1000) /* after the last call, for who lacks its result */
+#define INC_ID_TRIES       3  /* of a group whose number is in use: one in 2^32 is */
+#define INC_FETCH_MAX      32 /* results for one FETCH: 45 KB fit every socket buffer */
+#define INC_WAYS_MAX       8  /* from a member up that are remembered: two levels of spines */
+#define INC_QUERY_NS       (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
+#define INC_CHOICE_NS      (2ull * 1000 * 1000)  /* queries by other ways may come later */
+#define INC_CHOICE_MAX_NS  (50ull * 1000 * 1000) /* then there is no common way */
 
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */

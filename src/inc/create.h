@@ -35,6 +35,9 @@ uint64_t inc_create_deadline(const struct inc_create *c);
  * *notice has fail_cause and cause_ip; *silent is the member that was not heard, or count. */
 int inc_create_outcome(const struct inc_create *c, struct inc_control *notice, uint32_t *silent);
 
+/* Member 0: switches above its own that the queries passed, at most. */
+uint32_t inc_create_above(const struct inc_create *c);
+
 /* KILL packets for the tree of a group, once (member 0). Returns how many were added; asks for more
  * room by leaving *next below the member count. */
 size_t inc_create_kill(const struct inc_create *c, uint32_t *next, struct inc_batch *out);

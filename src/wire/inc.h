@@ -22,6 +22,10 @@
 #define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's own */
 #define INC_QP           0x445850u   /* our queue pair, at switches and hosts */
 
+/* Where results for all children of a switch go: 239.192/14 and the low bits of the group's id. */
+#define INC_MULTICAST_IP   0xefc00000u
+#define INC_MULTICAST_MASK 0x0003ffffu
+
 /* Offsets from the start of the MPI header: X(field, offset, bytes). */
 #define INC_FIELDS(X)           \
 	X(TAG, 0, 4)            \
@@ -104,7 +108,7 @@ struct inc_packet {
 /* Checks lengths, tag, kind, flags, op, type, that an operation which computes is defined on the
  * type, that DATA and FETCHED have as many bytes as elements (none, if they like, where there is a
  * status, and in a broadcast's contributions), that SHORT ones are short, that comm_id is
- * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and FREEZE .. FETCHED; not the ICRC.
+ * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and what members say; not the ICRC.
  * DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
  * DXP_EMALFORMED: ours, and wrong. RC_ACKs to INC_QP come back as DXP_OK with kind 0. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);

@@ -6,9 +6,10 @@
 # trouble_set KIND PERMILLE [--all] [--switches]: nftables at the ends of the cables. What the XDP
 # plane of a switch sends is seen by the hosts' rules only.
 trouble_set() {
-	local kind=$1 permille match='udp dport 4791' everywhere=0 node
+	local kind=$1 permille match='udp dport 4791' everywhere=0 node family=ip
 	permille=$(number "$kind" "${2:-}" 0 1000)
 	shift 2
+	[ "$kind" != loss ] || family=netdev
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--all) match='' ;;
@@ -20,8 +21,8 @@ trouble_set() {
 	command -v nft >/dev/null || fail 'needs the program nft; try: tools/setup inc'
 	for node in "${nodes[@]}"; do
 		{
-			echo "add table ip dxp-$kind"
-			echo "delete table ip dxp-$kind"
+			echo "add table $family dxp-$kind"
+			echo "delete table $family dxp-$kind"
 			if [ "$permille" -gt 0 ] &&
 				{ [ $everywhere = 1 ] || is_host "$node"; }; then
 				"${kind}_rules" "$permille" "$match" "$node"
@@ -30,14 +31,15 @@ trouble_set() {
 	done
 }
 
+# At the device, not in the IP stack, which would tell the sender.
 loss_rules() {
-	local way device
-	echo 'add table ip dxp-loss'
-	for way in input output; do
-		[ $way = input ] && device=iifname || device=oifname
-		echo "add chain ip dxp-loss $way { type filter hook $way priority 0; }"
-		echo "add rule ip dxp-loss $way $device != lo $2" \
-			"numgen random mod 1000 < $1 counter drop"
+	local way device=eth0
+	is_host "$3" || device=br0
+	echo 'add table netdev dxp-loss'
+	for way in ingress egress; do
+		echo "add chain netdev dxp-loss $way" \
+			"{ type filter hook $way device $device priority 0; }"
+		echo "add rule netdev dxp-loss $way $2 numgen random mod 1000 < $1 counter drop"
 	done
 }
 

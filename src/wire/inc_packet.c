@@ -87,7 +87,9 @@ static bool header_sound(const struct inc_header *h, size_t payload_bytes)
 	case INC_RENEW: return control;
 	case INC_FREEZE:
 	case INC_FROZEN:
-	case INC_FETCH: return !control && payload_bytes == INC_PEER_BYTES;
+	case INC_FETCH:
+	case INC_AWAIT:
+	case INC_AWAITED: return !control && payload_bytes == INC_PEER_BYTES;
 	case INC_REFUSED: return payload_bytes == 0;
 	case INC_INQUIRE:
 	case INC_ANSWER: return true;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls: how many segments they are, results handed over in order, and their end. */
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "inc/internal.h"
+
+static size_t elements_per_segment(const struct inc_group *g, const struct inc_call *c)
+{
+	return g->o.segment_bytes / dxp_inc_type_bytes(c->type);
+}
+
+size_t call_elements_before(const struct inc_group *g, const struct inc_call *c, uint32_t index)
+{
+	return min_u64((uint64_t)index * elements_per_segment(g, c), c->elements);
+}
+
+bool call_short(const struct inc_call *c)
+{
+	return c->segments == 1 && c->elements * dxp_inc_type_bytes(c->type) <= INC_SHORT_BYTES;
+}
+
+struct inc_call *call_of(const struct inc_group *g, uint32_t segment)
+{
+	for (struct inc_call *c = g->calls; c; c = c->next)
+		if (segment - c->first_segment < c->segments)
+			return c;
+	return NULL;
+}
+
+static void call_finish(struct inc_group *g, int status, size_t done_elements)
+{
+	struct inc_call *c = g->calls;
+
+	g->calls = c->next;
+	if (!g->calls)
+		g->calls_tail = &g->calls;
+	if (g->sending == c)
+		g->sending = c->next;
+	c->status = status;
+	c->done_elements = done_elements;
+	c->done = true;
+	g->calls_done++;
+}
+
+static int call_check(const struct inc_group *g, const struct inc_call *c)
+{
+	bool arithmetic = c->collective == INC_ALLREDUCE || c->collective == INC_REDUCE;
+
+	if (c->collective < INC_ALLREDUCE || c->collective > INC_BARRIER || c->root >= g->o.count)
+		return DXP_EINVAL;
+	if (!arithmetic && (c->op != DXP_INC_NOOP || c->type != DXP_INC_BYTES))
+		return DXP_EINVAL;
+	if (c->collective == INC_BARRIER && c->elements > 0)
+		return DXP_EINVAL;
+	if (arithmetic && !dxp_inc_defined(c->op, c->type))
+		return DXP_EINVAL;
+	if (arithmetic ? !inc_group_takes(g, c->op, c->type, c->elements)
+		       : c->elements > UINT32_MAX)
+		return DXP_EUNSUPPORTED;
+	return DXP_OK;
+}
+
+int inc_group_start(struct inc_group *g, struct inc_call *call, uint64_t now_ns)
+{
+	int status = call_check(g, call);
+
+	if (status != DXP_OK)
+		return status;
+	if (g->state != GROUP_LIVE)
+		return DXP_EPEERLOST;
+	call->next = NULL;
+	call->done = false;
+	call->sent = call->received = 0;
+	call->first_segment = g->end;
+	if (call->elements == 0 && call->collective != INC_BARRIER) {
+		call->done = true;
+		call->status = DXP_OK;
+		call->done_elements = 0;
+		g->calls_done++;
+		return DXP_OK;
+	}
+	size_t per_segment = elements_per_segment(g, call);
+	call->segments = call->elements == 0
+				 ? 1
+				 : (uint32_t)((call->elements + per_segment - 1) / per_segment);
+	if (!g->calls)
+		g->progress_ns = now_ns;
+	*g->calls_tail = call;
+	g->calls_tail = &call->next;
+	if (!g->sending)
+		g->sending = call;
+	g->end += call->segments;
+	return DXP_OK;
+}
+
+static void result_copy(const struct inc_group *g, const struct inc_call *c, uint32_t segment)
+{
+	size_t type_bytes = dxp_inc_type_bytes(c->type);
+	size_t before = call_elements_before(g, c, segment - c->first_segment);
+	size_t after = call_elements_before(g, c, segment - c->first_segment + 1);
+
+	if (c->receive && after > before)
+		memcpy((uint8_t *)c->receive + before * type_bytes, result_bytes(g, segment),
+		       (after - before) * type_bytes);
+}
+
+void calls_deliver(struct inc_group *g, uint64_t now_ns)
+{
+	while (g->calls && result_here(g, g->next)) {
+		struct inc_call *c = g->calls;
+		uint8_t status = result_place(g, g->next)->header.status;
+
+		if (status == 0)
+			result_copy(g, c, g->next);
+		g->next++;
+		g->gap_noted = 0;
+		g->progress_ns = now_ns;
+		g->asking = false;
+		if (status != 0) {
+			lose(g, -(int)status, now_ns);
+			return;
+		}
+		c->received = g->next - c->first_segment;
+		if (c->received == c->segments)
+			call_finish(g, DXP_OK, c->elements);
+	}
+}
+
+void calls_end(struct inc_group *g)
+{
+	const struct result *last = result_place(g, g->next - 1);
+	bool refused = result_here(g, g->next - 1) && last->header.status != 0;
+	int status = refused ? -(int)last->header.status : DXP_EPEERLOST;
+
+	for (; g->calls; status = DXP_EPEERLOST)
+		call_finish(g, status, call_elements_before(g, g->calls, g->calls->received));
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A creation: begun, told what came, asked what came out. */
+#include "inc/create.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "inc/create_internal.h"
+
+static bool memory_take(struct inc_create *c, const struct inc_create_options *o)
+{
+	struct inc_member *members = malloc(o->count * sizeof(*members));
+	uint32_t *switches = malloc(o->count * sizeof(*switches));
+
+	c->o.members = members;
+	c->o.switches = switches;
+	if (!members || !switches)
+		return false;
+	memcpy(members, o->members, o->count * sizeof(*members));
+	memcpy(switches, o->switches, o->count * sizeof(*switches));
+	if (o->member != 0)
+		return true;
+	/* at most one leaf a member, and as many above all of them */
+	for (c->node_places = 64; c->node_places < 4 * o->count;)
+		c->node_places *= 2;
+	c->ways = calloc(o->count, sizeof(*c->ways));
+	c->nodes = calloc(c->node_places, sizeof(*c->nodes));
+	return c->ways && c->nodes;
+}
+
+int inc_create_begin(const struct inc_create_options *options, uint64_t now_ns,
+		     struct inc_create **out)
+{
+	struct inc_create *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return DXP_ENOMEM;
+	c->o = *options;
+	c->o.members = NULL;
+	c->o.switches = NULL;
+	if (!memory_take(c, options)) {
+		inc_create_end(c);
+		return DXP_ENOMEM;
+	}
+	c->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
+	c->status = DXP_EAGAIN;
+	c->limit_ns = now_ns + options->limit_ns;
+	c->query_ns = now_ns;
+	c->query_gap_ns = INC_QUERY_NS;
+	c->silent = options->count;
+	*out = c;
+	return DXP_OK;
+}
+
+void inc_create_end(struct inc_create *c)
+{
+	if (!c)
+		return;
+	free((void *)(uintptr_t)c->o.members);
+	free((void *)(uintptr_t)c->o.switches);
+	free(c->ways);
+	free(c->nodes);
+	free(c);
+}
+
+static void round_begin(struct inc_create *c, uint64_t now_ns)
+{
+	c->round_ns = now_ns;
+	c->round_gap_ns = INC_QUERY_NS;
+	c->round_member = 0;
+}
+
+void create_fail(struct inc_create *c, int status, uint64_t now_ns)
+{
+	c->state = CREATE_FAILED;
+	c->status = status;
+	round_begin(c, now_ns);
+}
+
+static bool path_same(const struct inc_control *a, const struct inc_control *b)
+{
+	if (a->path_count != b->path_count)
+		return false;
+	for (uint8_t i = 0; i < a->path_count; i++)
+		if (a->path[i].ip != b->path[i].ip)
+			return false;
+	return true;
+}
+
+static bool all_heard(const struct inc_create *c)
+{
+	for (uint32_t m = 0; m < c->o.count; m++)
+		if (c->ways[m].count == 0)
+			return false;
+	return true;
+}
+
+static void query_receive(struct inc_create *c, uint32_t member, const struct inc_control *q,
+			  uint64_t now_ns)
+{
+	struct ways *w = &c->ways[member];
+	const struct inc_member *m = &c->o.members[member];
+	uint8_t at = 0;
+
+	if (c->state != CREATE_QUERY || q->path_count == 0 || q->member_ip != m->ip ||
+	    q->member_port != m->port)
+		return;
+	while (at < w->count && !path_same(&w->way[at], q))
+		at++;
+	if (at == INC_WAYS_MAX)
+		return;
+	w->way[at] = *q;
+	if (at < w->count)
+		return; /* again: its load is news, but none to choose anew for */
+	w->count++;
+	c->changed = true;
+	if (member == 0 && q->path_count > c->above)
+		c->above = q->path_count;
+	if (c->heard_ns == 0 && all_heard(c))
+		c->heard_ns = now_ns;
+}
+
+static void bad_news(struct inc_create *c, int status, const struct inc_control *n, uint64_t now_ns)
+{
+	if (c->state == CREATE_DONE || c->state == CREATE_FAILED)
+		return;
+	c->notice.fail_cause = n->fail_cause;
+	c->notice.cause_ip = n->cause_ip;
+	create_fail(c, status, now_ns);
+}
+
+static void all_notified(struct inc_create *c)
+{
+	for (uint32_t m = 0; m < c->o.count; m++)
+		if (!c->ways[m].notified)
+			return;
+	c->state = CREATE_DONE;
+	c->status = DXP_OK;
+}
+
+static void notify_receive(struct inc_create *c, const struct inc_header *h,
+			   const struct inc_control *n, const struct roce_path *path,
+			   uint64_t now_ns)
+{
+	const struct inc_member *own = &c->o.members[c->o.member], *first = &c->o.members[0];
+
+	if (h->status != 0 && path->from_ip == first->ip && path->from_port == first->port) {
+		bad_news(c, -(int)h->status, n, now_ns);
+		return;
+	}
+	if (h->src_rank != c->o.member || n->member_ip != own->ip || n->member_port != own->port ||
+	    n->members != c->o.count || n->path_count == 0 || n->window == 0 ||
+	    n->segment_bytes < INC_SHORT_BYTES || path->from_ip != c->o.switches[c->o.member] ||
+	    c->state == CREATE_FAILED)
+		return;
+	if (c->o.member == 0) {
+		c->ways[0].notified = true;
+		if (c->state == CREATE_NOTIFY)
+			all_notified(c);
+		return;
+	}
+	c->owes_notified = true;
+	if (c->has_notice)
+		return;
+	c->has_notice = true;
+	c->notice = *n;
+	c->state = CREATE_DONE;
+	c->status = DXP_OK;
+}
+
+static int status_of_cause(uint8_t cause)
+{
+	switch (cause) {
+	case INC_CAUSE_GROUPS:
+	case INC_CAUSE_MEMORY:
+	case INC_CAUSE_DRAINED: return DXP_EBUSY;
+	case INC_CAUSE_ID: return DXP_EEXIST;
+	default: return DXP_EUNSUPPORTED;
+	}
+}
+
+static void notified_receive(struct inc_create *c, const struct inc_header *h,
+			     const struct inc_control *n, const struct roce_path *path,
+			     uint64_t now_ns)
+{
+	const struct inc_member *m = &c->o.members[h->src_rank];
+
+	if (c->state != CREATE_NOTIFY)
+		return;
+	if (n->fail_cause != 0) {
+		bad_news(c, status_of_cause(n->fail_cause), n, now_ns);
+	} else if (h->status == 0 && path->from_ip == m->ip && path->from_port == m->port) {
+		c->ways[h->src_rank].notified = true;
+		all_notified(c);
+	}
+}
+
+void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
+			const struct roce_path *path, uint64_t now_ns)
+{
+	struct inc_control n;
+	const struct inc_header *h = &p->header;
+
+	if (h->epoch != c->o.epoch || h->src_rank >= c->o.count ||
+	    inc_control_decode(p->payload, p->payload_bytes, &n) != DXP_OK ||
+	    n.true_comm_id != c->o.first.true_comm_id || n.qkey != c->o.first.qkey)
+		return;
+	if (h->kind == INC_NOTIFY)
+		notify_receive(c, h, &n, path, now_ns);
+	else if (h->kind == INC_QUERY && c->o.member == 0)
+		query_receive(c, h->src_rank, &n, now_ns);
+	else if (h->kind == INC_NOTIFIED && c->o.member == 0)
+		notified_receive(c, h, &n, path, now_ns);
+}
+
+static void choose(struct inc_create *c, uint64_t now_ns)
+{
+	struct inc_control why = {0};
+	int status = tree_choose(c, &why);
+
+	c->changed = false;
+	if (status == DXP_OK) {
+		c->state = CREATE_NOTIFY;
+		round_begin(c, now_ns);
+	} else if (now_ns - c->heard_ns >= INC_CHOICE_MAX_NS) {
+		bad_news(c, status == DXP_EBUSY ? status_of_cause(why.fail_cause) : status, &why,
+			 now_ns);
+	}
+}
+
+static uint32_t silent_find(const struct inc_create *c)
+{
+	for (uint32_t m = 0; c->o.member == 0 && m < c->o.count; m++)
+		if (c->state == CREATE_QUERY ? c->ways[m].count == 0 : !c->ways[m].notified)
+			return m;
+	return c->o.member == 0 ? c->o.count : c->o.member;
+}
+
+void create_tick(struct inc_create *c, uint64_t now_ns)
+{
+	if (c->state == CREATE_QUERY && c->heard_ns != 0 && now_ns - c->heard_ns >= INC_CHOICE_NS &&
+	    (c->changed || now_ns - c->heard_ns >= INC_CHOICE_MAX_NS))
+		choose(c, now_ns);
+	if ((c->state == CREATE_QUERY || c->state == CREATE_NOTIFY) && now_ns >= c->limit_ns) {
+		c->silent = silent_find(c);
+		create_fail(c, DXP_ENOENT, now_ns);
+	}
+}
+
+uint64_t inc_create_deadline(const struct inc_create *c)
+{
+	uint64_t deadline_ns = UINT64_MAX;
+
+	if (c->owes_notified)
+		return 0;
+	if (c->state == CREATE_QUERY || c->state == CREATE_NOTIFY)
+		deadline_ns = c->limit_ns;
+	if (c->state == CREATE_QUERY)
+		deadline_ns = min_u64(deadline_ns, c->query_ns);
+	if (c->state == CREATE_QUERY && c->heard_ns != 0)
+		deadline_ns = min_u64(deadline_ns, c->heard_ns + (c->changed ? INC_CHOICE_NS
+									     : INC_CHOICE_MAX_NS));
+	if (c->o.member == 0 && (c->state == CREATE_NOTIFY || c->state == CREATE_FAILED))
+		deadline_ns = min_u64(deadline_ns, c->round_ns);
+	return deadline_ns;
+}
+
+int inc_create_outcome(const struct inc_create *c, struct inc_control *notice, uint32_t *silent)
+{
+	if (c->status == DXP_EAGAIN)
+		return DXP_EAGAIN;
+	*notice = c->notice;
+	*silent = c->silent;
+	if (c->o.member == 0 && c->status == DXP_OK)
+		*notice = tree_notice(c, 0);
+	return c->status;
+}
+
+uint32_t inc_create_above(const struct inc_create *c)
+{
+	return c->above > 0 ? c->above - 1u : 0;
+}

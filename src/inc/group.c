@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group as a whole: made and freed, which packet is whose, in what order things are sent, and
+ * when something is due. */
+#include "inc/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "inc/internal.h"
+
+static bool memory_take(struct inc_group *g, const struct inc_group_options *options)
+{
+	size_t window = options->window, count = options->count;
+	struct inc_member *members = malloc(count * sizeof(*members));
+
+	g->o.members = members;
+	g->results = calloc(2 * window, sizeof(*g->results));
+	g->flights = calloc(window, sizeof(*g->flights));
+	g->peers = calloc(count, sizeof(*g->peers));
+	/* from the system, untouched: a group of short calls never needs most of it */
+	g->bytes = calloc(2 * window, options->segment_bytes);
+	if (!members || !g->results || !g->flights || !g->peers || !g->bytes)
+		return false;
+	memcpy(members, options->members, count * sizeof(*members));
+	return true;
+}
+
+int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
+		     struct inc_group **out)
+{
+	struct inc_group *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return DXP_ENOMEM;
+	g->o = *options;
+	g->o.members = NULL;
+	if (!memory_take(g, options)) {
+		inc_group_destroy(g);
+		return DXP_ENOMEM;
+	}
+	g->opcode = options->framing == DXP_INC_RC ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
+	g->calls_tail = &g->calls;
+	g->renew_ns = now_ns + options->lease_ms * MS_NS / 3;
+	g->source = options->count;
+	*out = g;
+	return DXP_OK;
+}
+
+void inc_group_destroy(struct inc_group *g)
+{
+	if (!g)
+		return;
+	free((void *)(uintptr_t)g->o.members);
+	free(g->results);
+	free(g->flights);
+	free(g->peers);
+	free(g->bytes);
+	free(g);
+}
+
+void inc_group_number(struct inc_group *g, uint32_t first)
+{
+	g->next = g->to_send = g->end = g->fence = first;
+}
+
+bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
+		     size_t elements)
+{
+	return dxp_inc_defined(op, type) && (g->o.sup_op >> op & 1) &&
+	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
+}
+
+/* A switch that does not know a group may only be one that was not told yet; but not one whose
+ * results we had. */
+static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+{
+	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
+		return;
+	if (g->refused_ns == 0)
+		g->refused_ns = now_ns;
+	if (g->served || now_ns - g->refused_ns >= INC_REFUSED_NS)
+		lose(g, p->header.status ? -(int)p->header.status : DXP_ENOENT, now_ns);
+}
+
+static void switch_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+{
+	if (p->header.kind == INC_REFUSED)
+		refusal_receive(g, p, now_ns);
+	else if (p->header.flags & INC_FLAG_RESULT)
+		result_receive(g, p, now_ns);
+	else
+		g->refused++;
+}
+
+static void member_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
+{
+	struct inc_peer from;
+
+	if (p->header.kind == INC_FETCHED) {
+		lose_fetched(g, p, now_ns);
+		return;
+	}
+	if (inc_peer_decode(p->payload, p->payload_bytes, &from) != DXP_OK ||
+	    from.member != p->header.src_rank) {
+		g->refused++;
+		return;
+	}
+	if (p->header.kind == INC_AWAIT || p->header.kind == INC_AWAITED)
+		await_receive(g, &p->header, &from);
+	else
+		lose_receive(g, p, &from, now_ns);
+}
+
+static bool from_member(const struct inc_group *g, const struct inc_header *h,
+			const struct roce_path *path)
+{
+	const struct inc_member *m = &g->o.members[h->src_rank];
+
+	return m->ip == path->from_ip && m->port == path->from_port && h->src_rank != g->o.member;
+}
+
+void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
+		       const struct roce_path *path, uint64_t now_ns)
+{
+	const struct inc_header *h = &p->header;
+
+	if (h->epoch != g->o.epoch ||
+	    (p->roce.opcode == ROCE_UD_SEND_ONLY && p->roce.qkey != g->o.qkey)) {
+		g->refused++;
+		return;
+	}
+	switch (h->kind) {
+	case INC_DATA:
+	case INC_REFUSED:
+		if (path->from_ip == g->o.switch_ip)
+			switch_receive(g, p, now_ns);
+		else
+			g->refused++;
+		break;
+	case INC_FREEZE:
+	case INC_FROZEN:
+	case INC_FETCH:
+	case INC_FETCHED:
+	case INC_AWAIT:
+	case INC_AWAITED:
+		if (h->src_rank < g->o.count && from_member(g, h, path))
+			member_receive(g, p, now_ns);
+		else
+			g->refused++;
+		break;
+	default: g->refused++; break;
+	}
+}
+
+/* The switch's lease goes on while the group lives, with data or without. */
+static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+{
+	const struct inc_member *own = &g->o.members[g->o.member], *first = &g->o.members[0];
+	struct inc_control c = {
+		.sup_op = g->o.sup_op,
+		.sup_type = g->o.sup_type,
+		.segment_bytes = g->o.segment_bytes,
+		.window = g->o.window,
+		.planes = g->o.planes,
+		.members = g->o.count,
+		.true_comm_id = g->o.id,
+		.qkey = g->o.qkey,
+		.lease_ms = g->o.lease_ms,
+		.member_ip = own->ip,
+		.member_port = own->port,
+		.first_ip = first->ip,
+		.first_port = first->port,
+	};
+	struct inc_header h = {
+		.src_rank = g->o.member,
+		.comm_id = INC_COMM_CONTROL,
+		.epoch = g->o.epoch,
+		.kind = INC_RENEW,
+	};
+	uint8_t payload[INC_CONTROL_BYTES_MAX];
+
+	packet_add_inline(g, out, &h, g->o.switch_ip, ROCE_PORT, payload,
+			  inc_control_encode(&c, payload));
+	g->renew_ns = now_ns + g->o.lease_ms * MS_NS / 3;
+}
+
+size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+{
+	size_t before = out->count;
+
+	if (g->state == GROUP_LIVE)
+		await_check(g, now_ns);
+	if (g->state != GROUP_LIVE)
+		lose_check(g, now_ns);
+	if (g->answers_due)
+		answers_send(g, out);
+	if (g->state == GROUP_LIVE) {
+		if (g->asking)
+			await_ask(g, out, now_ns);
+		repeat_send(g, out, now_ns);
+		segments_send(g, out, now_ns);
+		if (now_ns >= g->renew_ns && !batch_full(out))
+			renew_send(g, out, now_ns);
+	} else if (g->state != GROUP_LOST) {
+		lose_ask(g, out, now_ns);
+	}
+	return out->count - before;
+}
+
+uint64_t inc_group_deadline(const struct inc_group *g)
+{
+	if (g->answers_due)
+		return 0;
+	if (g->state == GROUP_LOST)
+		return UINT64_MAX;
+	if (g->state != GROUP_LIVE)
+		return lose_deadline(g);
+	uint64_t deadline_ns = min_u64(g->renew_ns, await_deadline(g));
+	return g->next == g->to_send ? deadline_ns : min_u64(deadline_ns, g->repeat_ns);
+}
+
+bool inc_group_lost(const struct inc_group *g)
+{
+	return g->state != GROUP_LIVE;
+}
+
+void inc_group_view(const struct inc_group *g, struct dxp_inc_group_view *out)
+{
+	*out = (struct dxp_inc_group_view){
+		.id = g->o.id,
+		.member = g->o.member,
+		.members = g->o.count,
+		.epoch = g->o.epoch,
+		.kernel = g->o.planes & INC_PLANE_KERNEL,
+		.lost = inc_group_lost(g),
+		.lost_status = g->lost_status,
+		.segment_bytes = g->o.segment_bytes,
+		.window = g->o.window,
+		.calls = g->calls_done,
+		.segments_sent = g->segments_sent,
+		.segments_repeated = g->segments_repeated,
+		.results = g->results_taken,
+		.duplicates = g->duplicates,
+		.refused = g->refused,
+	};
+}

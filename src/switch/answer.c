@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a switch says of itself, in rows. */
+#include "switch/core.h"
+
+#include <string.h>
+
+#include "switch/kernel.h"
+
+static void self_row(const struct sw *s, uint64_t now_ns, struct inc_switch_row *row)
+{
+	const struct sw_options *o = &s->options;
+	const struct sw_counters *c = &s->counters;
+	uint64_t kernel[KERNEL_COUNTERS] = {0};
+
+	if (o->kernel.counters)
+		o->kernel.counters(o->kernel.context, kernel);
+	*row = (struct inc_switch_row){
+		.ip = o->ip,
+		.planes = INC_PLANE_USER | (o->kernel.install ? INC_PLANE_KERNEL : 0),
+		.parent_count = o->parent_count,
+		.groups = s->group_count,
+		.groups_max = o->groups_max,
+		.uptime_ms = (now_ns - s->started_ns) / MS_NS,
+		.memory_bytes = s->memory_bytes,
+		.memory_max = o->memory_max,
+		.received = c->received,
+		.sent = c->sent,
+		.contributions = c->contributions,
+		.results = c->results,
+		.repeats = c->repeats,
+		.duplicates = c->duplicates,
+		.stale = c->stale,
+		.foreign = c->foreign,
+		.malformed = c->malformed,
+		.icrc_wrong = c->icrc_wrong,
+		.refused = c->refused,
+		.kernel_contributions = kernel[KERNEL_CONTRIBUTIONS],
+		.kernel_results = kernel[KERNEL_RESULTS],
+		.kernel_passed = kernel[KERNEL_PASSED],
+		.limited = c->limited,
+		.expired = c->expired,
+	};
+	memcpy(row->name, o->name, sizeof(row->name));
+	memcpy(row->parents, o->parents, sizeof(row->parents));
+}
+
+static uint32_t slots_busy(const struct sw_group *g)
+{
+	uint32_t busy = 0;
+
+	for (uint32_t i = 0; i <= g->slot_mask; i++)
+		busy += g->slots[i].state == SLOT_COLLECTING || g->slots[i].state == SLOT_WAITING;
+	return busy;
+}
+
+static void group_row(const struct sw *s, const struct sw_group *g, uint64_t now_ns,
+		      struct inc_group_row *row)
+{
+	const struct sw_kernel *k = &s->options.kernel;
+	uint64_t used_ns = g->used_ns;
+
+	if (g->in_kernel && k->last_ns)
+		used_ns = max_u64(used_ns, k->last_ns(k->context, g->id));
+	*row = (struct inc_group_row){
+		.id = g->id,
+		.members = g->members,
+		.children = g->child_count,
+		.children_here = g->known,
+		.parent_ip = g->parent_ip,
+		.epoch = g->epoch,
+		.planes = INC_PLANE_USER | (g->in_kernel ? INC_PLANE_KERNEL : 0),
+		.master_num = g->mode,
+		.job_id = g->job_id,
+		.age_ms = (now_ns - g->created_ns) / MS_NS,
+		.idle_ms = now_ns > used_ns ? (now_ns - used_ns) / MS_NS : 0,
+		.lease_ms = g->lease_ns / MS_NS,
+		.world_rank = g->world_rank,
+		.slots = g->slot_mask + 1,
+		.slots_busy = slots_busy(g),
+		.contributions = g->contributions,
+		.results = g->results,
+		.repeats = g->repeats,
+		.mismatches = g->mismatches,
+	};
+}
+
+static void groups_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
+{
+	out->total = s->group_count;
+	for (uint32_t i = out->first; i < s->group_count && out->count < INC_ROWS_MAX; i++)
+		group_row(s, s->groups[i], now_ns, &out->groups[out->count++]);
+}
+
+/* Row `index` of all reasons there are: the causes, then those of data. */
+static const struct refusal *refusal_at(const struct sw *s, unsigned index, uint8_t *cause)
+{
+	if (index < INC_CAUSES) {
+		*cause = (uint8_t)index;
+		return &s->causes[index];
+	}
+	*cause = (uint8_t)(128 + index - INC_CAUSES);
+	return &s->statuses[index - INC_CAUSES];
+}
+
+static void refusals_answer(const struct sw *s, uint64_t now_ns, struct inc_answer *out)
+{
+	for (unsigned i = 0; i < INC_CAUSES + DATA_REFUSALS; i++) {
+		uint8_t cause;
+		const struct refusal *r = refusal_at(s, i, &cause);
+
+		if (r->count == 0)
+			continue;
+		if (out->total++ >= out->first && out->count < INC_ROWS_MAX)
+			out->refusals[out->count++] = (struct inc_refusal_row){
+				.cause = cause,
+				.count = r->count,
+				.last_ms_ago = (now_ns - r->last_ns) / MS_NS,
+				.last_ip = r->last_ip,
+				.last_group = r->last_group,
+			};
+	}
+}
+
+void sw_answer(const struct sw *s, const struct inc_inquiry *q, uint64_t now_ns,
+	       struct inc_answer *out)
+{
+	*out = (struct inc_answer){.section = q->section, .first = q->first};
+	switch (q->section) {
+	case INC_SECTION_GROUPS: groups_answer(s, now_ns, out); break;
+	case INC_SECTION_REFUSALS: refusals_answer(s, now_ns, out); break;
+	default:
+		out->total = out->count = 1;
+		out->first = 0;
+		self_row(s, now_ns, &out->self);
+	}
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How groups come, stay and go: QUERY, NOTIFY, KILL, RENEW, and a parent that knows a group no
+ * more. docs/inc.md "A group". */
+#include "switch/core.h"
+
+#include <dxp/status.h>
+
+/* What came, decoded, with where it came from. */
+struct request {
+	const struct arrival *a;
+	struct inc_control control;
+};
+
+static bool request_decode(struct sw *s, const struct arrival *a, struct request *r)
+{
+	const struct inc_packet *p = a->packet;
+
+	r->a = a;
+	if (inc_control_decode(p->payload, p->payload_bytes, &r->control) == DXP_OK &&
+	    r->control.members > 0 && r->control.members <= DXP_INC_MEMBERS_MAX &&
+	    p->header.src_rank < r->control.members && r->control.true_comm_id != INC_COMM_CONTROL)
+		return true;
+	s->counters.malformed++;
+	return false;
+}
+
+/* The request, of this kind now, to where `path` goes. */
+static void request_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status,
+			 uint32_t to_ip, uint16_t from_port, uint16_t to_port)
+{
+	struct message *m = message_new(s);
+
+	if (!m)
+		return;
+	m->header = r->a->packet->header;
+	m->header.kind = kind;
+	m->header.status = status;
+	m->path = (struct roce_path){s->options.ip, to_ip, from_port, to_port};
+	m->qkey = INC_CONTROL_QKEY;
+	m->opcode = opcode_for(r->a->packet);
+	m->bytes = (uint16_t)inc_control_encode(&r->control, m->payload);
+}
+
+/* Member 0 hears it on the port that it sends from: the other is for its own switch. */
+static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
+{
+	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
+}
+
+static bool from_is(const struct arrival *a, uint32_t ip, uint16_t port)
+{
+	return a->path->from_ip == ip && a->path->from_port == port;
+}
+
+/* ---- query ---- */
+
+static void lessen(struct sw *s, struct inc_control *c)
+{
+	uint32_t free_groups = s->options.groups_max - s->group_count;
+	uint8_t planes = INC_PLANE_USER | (s->options.kernel.install ? INC_PLANE_KERNEL : 0);
+	uint32_t ops = (1u << DXP_INC_OPS) - 1, types = (1u << DXP_INC_TYPES) - 1;
+	uint8_t collectives =
+		1 << INC_ALLREDUCE | 1 << INC_REDUCE | 1 << INC_BROADCAST | 1 << INC_BARRIER;
+
+	c->sup_op &= ops;
+	c->sup_type &= types;
+	c->sup_comm_type &= collectives;
+	c->planes &= planes;
+	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
+	c->window = (uint16_t)min_u64(c->window, s->options.window);
+	while (c->window & (c->window - 1)) /* slots go on over the wrap of numbers */
+		c->window &= c->window - 1;
+	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
+	if (c->lease_ms == 0 || c->lease_ms > s->options.lease_ms)
+		c->lease_ms = s->options.lease_ms;
+}
+
+static unsigned query_cause(const struct sw *s, const struct request *r)
+{
+	const struct inc_control *c = &r->control;
+
+	if (c->hop == 0 ? !from_is(r->a, c->member_ip, c->member_port)
+			: r->a->path->from_ip != c->path[c->hop - 1].ip)
+		return INC_CAUSE_ADDRESS;
+	if (s->drained)
+		return INC_CAUSE_DRAINED;
+	return s->group_count == s->options.groups_max ? INC_CAUSE_GROUPS : INC_CAUSE_NONE;
+}
+
+/* No room for one more switch, or this one for the second time. */
+static bool query_lost(const struct sw *s, const struct inc_control *c)
+{
+	for (unsigned i = 0; i < c->path_count; i++)
+		if (c->path[i].ip == s->options.ip)
+			return true;
+	return c->path_count == INC_PATH_MAX;
+}
+
+static void query_fail(struct sw *s, struct request *r, unsigned cause)
+{
+	struct inc_control *c = &r->control;
+
+	if (cause == INC_CAUSE_NONE)
+		return;
+	(void)refusal_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns);
+	if (c->fail_cause != INC_CAUSE_NONE)
+		return;
+	c->fail_cause = (uint8_t)cause;
+	c->cause_ip = s->options.ip;
+}
+
+void query_receive(struct sw *s, const struct arrival *a)
+{
+	struct request r;
+	struct inc_control *c = &r.control;
+
+	if (!request_decode(s, a, &r))
+		return;
+	if (c->hop != c->path_count) {
+		s->counters.malformed++;
+		return;
+	}
+	if (c->hop == 0 && !query_allowed(s, a->path->from_ip, a->now_ns))
+		return;
+	s->counters.queries++;
+	if (query_lost(s, c)) {
+		query_fail(s, &r, INC_CAUSE_DEPTH);
+		first_pass(s, &r, INC_QUERY, 0);
+		return;
+	}
+	query_fail(s, &r, query_cause(s, &r));
+	lessen(s, c);
+	c->path[c->path_count++] = (struct inc_hop){.ip = s->options.ip};
+	c->hop++;
+	for (unsigned i = 0; i < s->options.parent_count; i++)
+		request_pass(s, &r, INC_QUERY, 0, s->options.parents[i], ROCE_SOURCE_PORT,
+			     ROCE_PORT);
+	if (s->options.parent_count == 0)
+		first_pass(s, &r, INC_QUERY, 0);
+}
+
+/* ---- notify and kill ---- */
+
+/* This switch's place in the path that a NOTIFY comes down; -1: it is not there. */
+static int place_of(const struct sw *s, const struct inc_control *c)
+{
+	int place = (int)c->path_count - 1 - c->hop;
+
+	return place >= 0 && c->path[place].ip == s->options.ip ? place : -1;
+}
+
+/* It comes from member 0, or from the switch above as the path has it. */
+static bool sender_right(const struct request *r, int place)
+{
+	const struct inc_control *c = &r->control;
+
+	if (c->hop == 0)
+		return from_is(r->a, c->first_ip, c->first_port);
+	return r->a->path->from_ip == c->path[place + 1].ip;
+}
+
+static bool parent_known(const struct sw *s, uint32_t ip)
+{
+	for (unsigned i = 0; i < s->options.parent_count; i++)
+		if (s->options.parents[i] == ip)
+			return true;
+	return false;
+}
+
+static struct sw_child child_below(const struct request *r, int place)
+{
+	const struct inc_control *c = &r->control;
+	uint32_t member = r->a->packet->header.src_rank;
+
+	if (place == 0)
+		return (struct sw_child){
+			.ip = c->member_ip, .port = c->member_port, .first = member};
+	return (struct sw_child){.ip = c->path[place - 1].ip,
+				 .port = ROCE_SOURCE_PORT,
+				 .is_switch = true,
+				 .first = member};
+}
+
+static void pass_down(struct sw *s, struct request *r, int place)
+{
+	struct sw_child below = child_below(r, place);
+
+	r->control.hop++;
+	request_pass(s, r, r->a->packet->header.kind, 0, below.ip, below.port, ROCE_PORT);
+}
+
+static bool same_owner(const struct sw_group *g, const struct inc_control *c)
+{
+	return g->job_id == c->job_id && g->first_ip == c->first_ip &&
+	       g->first_port == c->first_port;
+}
+
+static bool same_group(const struct sw_group *g, const struct request *r, int place,
+		       uint32_t parent_ip)
+{
+	const struct inc_control *c = &r->control;
+
+	return same_owner(g, c) && g->epoch == r->a->packet->header.epoch && g->qkey == c->qkey &&
+	       g->members == c->members && g->child_count == c->path[place].children &&
+	       g->window == c->window && g->segment_bytes == c->segment_bytes &&
+	       g->planes == c->planes && g->parent_ip == parent_ip &&
+	       g->rc == (opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY);
+}
+
+static bool notice_sound(const struct sw *s, const struct request *r, int place)
+{
+	const struct inc_control *c = &r->control;
+	const struct inc_hop *hop = &c->path[place];
+	const struct sw_child below = child_below(r, place);
+
+	return hop->index < hop->children && c->window > 0 && (c->window & (c->window - 1)) == 0 &&
+	       c->window <= s->options.window && c->segment_bytes > 0 &&
+	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 && below.port != 0 &&
+	       !(below.is_switch && below.ip == s->options.ip);
+}
+
+/* The group is as the notice says, and has this child. */
+static unsigned notice_install(struct sw *s, const struct request *r, int place)
+{
+	const struct inc_control *c = &r->control;
+	const struct inc_header *h = &r->a->packet->header;
+	uint32_t parent_ip = c->hop > 0 ? c->path[place + 1].ip : 0;
+	struct sw_child child = child_below(r, place);
+	struct sw_group *g = group_find(s, c->true_comm_id);
+	unsigned cause = INC_CAUSE_NONE;
+	bool changed;
+
+	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
+		group_free(s, g); /* what its owner gave up */
+		g = NULL;
+	}
+	if (g && !same_group(g, r, place, parent_ip))
+		return INC_CAUSE_ID;
+	if (!g) {
+		cause = group_install(s, c, &c->path[place], parent_ip, &g, r->a->now_ns);
+		if (cause != INC_CAUSE_NONE)
+			return cause;
+		g->epoch = h->epoch;
+		g->rc = opcode_for(r->a->packet) == ROCE_RC_SEND_ONLY;
+	}
+	cause = group_child_set(g, c->path[place].index, &child, &changed);
+	if (cause != INC_CAUSE_NONE)
+		return cause;
+	g->used_ns = r->a->now_ns;
+	if (changed)
+		group_offer(s, g);
+	return INC_CAUSE_NONE;
+}
+
+static void notice_refuse(struct sw *s, struct request *r, unsigned cause)
+{
+	struct inc_control *c = &r->control;
+
+	if (!refusal_cause(s, cause, r->a->path->from_ip, c->true_comm_id, r->a->now_ns))
+		return;
+	c->fail_cause = (uint8_t)cause;
+	c->cause_ip = s->options.ip;
+	first_pass(s, r, INC_NOTIFIED, (uint8_t)-DXP_EBUSY);
+}
+
+static void notify(struct sw *s, struct request *r, int place)
+{
+	unsigned cause;
+
+	s->counters.notifies++;
+	if (!notice_sound(s, r, place)) {
+		s->counters.malformed++;
+		return;
+	}
+	cause = notice_install(s, r, place);
+	if (cause == INC_CAUSE_NONE)
+		pass_down(s, r, place);
+	else
+		notice_refuse(s, r, cause);
+}
+
+/* It goes on though the group is gone here: the first of them freed it. */
+static void end_group(struct sw *s, struct request *r, int place)
+{
+	const struct inc_control *c = &r->control;
+	struct sw_group *g = group_find(s, c->true_comm_id);
+
+	s->counters.kills++;
+	if (g &&
+	    (!same_owner(g, c) || g->qkey != c->qkey || g->epoch != r->a->packet->header.epoch)) {
+		refuse(s, r->a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		return;
+	}
+	if (g)
+		group_free(s, g);
+	if (child_below(r, place).ip != s->options.ip)
+		pass_down(s, r, place);
+}
+
+void notify_receive(struct sw *s, const struct arrival *a)
+{
+	struct request r;
+	int place;
+
+	if (!request_decode(s, a, &r))
+		return;
+	place = place_of(s, &r.control);
+	if (place < 0 || !sender_right(&r, place))
+		notice_refuse(s, &r, INC_CAUSE_ADDRESS);
+	else if (r.control.hop > 0 && !parent_known(s, r.control.path[place + 1].ip))
+		notice_refuse(s, &r, INC_CAUSE_PARENT);
+	else if (a->packet->header.kind == INC_KILL)
+		end_group(s, &r, place);
+	else
+		notify(s, &r, place);
+}
+
+/* ---- renew ---- */
+
+void renew_receive(struct sw *s, const struct arrival *a)
+{
+	struct request r;
+	struct inc_control *c = &r.control;
+
+	if (!request_decode(s, a, &r))
+		return;
+
+	struct sw_group *g = group_find(s, c->true_comm_id);
+
+	s->counters.renews++;
+	if (g && (g->qkey != c->qkey || group_child(g, a->path->from_ip, a->path->from_port) < 0)) {
+		refuse(s, a, &(struct refusing){g->id, g->qkey, DXP_EACCESS}, false);
+		return;
+	}
+	if (!g || g->epoch != a->packet->header.epoch) {
+		refuse(s, a, &(struct refusing){c->true_comm_id, c->qkey, DXP_ENOENT}, true);
+		return;
+	}
+	g->used_ns = a->now_ns;
+	if (g->parent_ip == 0 || a->now_ns - g->renewed_ns < g->lease_ns / 6)
+		return;
+	g->renewed_ns = a->now_ns;
+	request_pass(s, &r, INC_RENEW, 0, g->parent_ip, ROCE_SOURCE_PORT, ROCE_PORT);
+}
+
+/* ---- a parent that refuses ---- */
+
+/* It forgot the group, which cannot go on then: its members learn it now instead of by silence. */
+void refused_receive(struct sw *s, const struct arrival *a)
+{
+	const struct inc_packet *p = a->packet;
+	struct sw_group *g = group_find(s, p->header.comm_id);
+
+	if (!g || g->parent_ip == 0 || a->path->from_ip != g->parent_ip ||
+	    p->header.epoch != g->epoch || p->header.status != (uint8_t)-DXP_ENOENT ||
+	    (p->roce.opcode == ROCE_RC_SEND_ONLY ? !g->rc : p->roce.qkey != g->qkey)) {
+		data_refuse(s, a, DXP_EINVAL, false);
+		return;
+	}
+	for (uint32_t i = 0; i < g->child_count; i++)
+		if (g->children[i].ip != 0)
+			refused_send(s, &p->header, g->qkey, opcode_for(p), g->children[i].ip,
+				     g->children[i].port, DXP_ENOENT);
+	group_free(s, g);
+}
