@@ -38,6 +38,8 @@ enum dxp_mpi_collective {
 };
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
 
+#define DXP_MPI_SPIN_US 50 /* a sleeper wakes later than a result of few hosts comes */
+
 /* One for the process; set by the door before anything else. */
 struct dxp_mpi_settings {
 	const char *door;     /* begins each message */

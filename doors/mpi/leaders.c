@@ -28,7 +28,7 @@ static bool over(struct dxp_mpi_comm *c, int rc, int *error)
 {
 	*error = MPI_SUCCESS;
 	switch (rc) {
-	case DXP_OK: return true;
+	case DXP_OK: c->taken++; return true;
 	case DXP_EPEERLOST: mpi_group_lost(c, rc); return false;
 	case DXP_EUNSUPPORTED: return false;
 	case DXP_EINVAL:

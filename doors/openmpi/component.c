@@ -54,7 +54,8 @@ static void set_defaults(void)
 	values.collectives = collectives_default;
 	values.verbose = 0;
 	values.min_hosts = 2;
-	values.deadline_ms = values.create_ms = values.spin_us = 0;
+	values.deadline_ms = values.create_ms = 0;
+	values.spin_us = DXP_MPI_SPIN_US;
 	values.retry_calls = 1000;
 	values.max_bytes = 0;
 	values.user_plane = values.reliable = values.no_icrc_check = false;
@@ -90,7 +91,7 @@ static int register_params(void)
 	parameter("create_ms",
 		  "So long may it take to set up a communicator's group on the switches; 0: 1000",
 		  MCA_BASE_VAR_TYPE_INT, &values.create_ms);
-	parameter("spin_us", "A wait for the switch spins so long before it sleeps",
+	parameter("spin_us", "A wait for the switch spins so long before it sleeps; 0: never",
 		  MCA_BASE_VAR_TYPE_INT, &values.spin_us);
 	parameter("retry_calls",
 		  "After so many calls lost or refused switches are tried again, then after twice "
