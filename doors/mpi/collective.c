@@ -24,7 +24,7 @@ const struct mpi_mapping *mpi_choose(struct dxp_mpi_comm *c, unsigned collective
 {
 	const struct mpi_mapping *m = &c->mapping;
 
-	if (count <= 0 || c->state == MPI_ORDINARY || c->state == MPI_JOINING)
+	if (!mpi_count(c) || count <= 0)
 		return NULL;
 	if (type != c->type || op != c->op) {
 		struct mpi_mapping found;
@@ -235,8 +235,8 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 {
 	int error = MPI_SUCCESS, rc;
 
-	if (c->state == MPI_ORDINARY || c->state == MPI_JOINING ||
-	    (c->state != MPI_JOINED && !joined(c)) || !(c->collectives & DXP_MPI_BARRIER))
+	if (!mpi_count(c) || (c->state != MPI_JOINED && !joined(c)) ||
+	    !(c->collectives & DXP_MPI_BARRIER))
 		return DXP_MPI_ORDINARY;
 	mpi_let_pass(c);
 	if (c->node_ranks == 1)
@@ -323,8 +323,8 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 	size_t bytes;
 	int rc;
 
-	if (count <= 0 || c->state == MPI_ORDINARY || c->state == MPI_JOINING ||
-	    type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
+	if (!mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
+	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
 		return DXP_MPI_ORDINARY;
 	bytes = (size_t)count * (size_t)type_bytes;
 	if ((c->state != MPI_JOINED && !joined(c)) || !(c->collectives & DXP_MPI_BCAST) ||

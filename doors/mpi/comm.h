@@ -71,6 +71,9 @@ struct dxp_mpi_comm {
 	struct mpi_down down;
 
 	_Atomic int under_way; /* nonblocking calls */
+
+	/* Calls that came here; of them those that went through switches to the end; losses. */
+	uint64_t calls, taken, losses;
 	struct dxp_mpi_comm *next;
 	struct dxp_mpi_comm **link; /* what points here; NULL: not listed */
 };
@@ -84,6 +87,8 @@ bool mpi_enlist(struct dxp_mpi_comm *c);
 /* A communicator of our own: errors are returned, and the door is told. */
 int mpi_adopt(MPI_Comm comm);
 
+/* Counts a call, unless it is our own. True: it may be taken. */
+bool mpi_count(struct dxp_mpi_comm *c);
 /* Waits for nonblocking calls: they came first. */
 void mpi_let_pass(struct dxp_mpi_comm *c);
 

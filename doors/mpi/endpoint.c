@@ -138,6 +138,7 @@ void mpi_group_lost(struct dxp_mpi_comm *c, int status)
 	if (c->lost)
 		return;
 	c->lost = true;
+	c->losses++;
 	c->lost_waited = 0;
 	dxp_inc_group_view(c->group, &view);
 	if (status == DXP_EINVAL)

@@ -84,6 +84,14 @@ void mpi_progress(void)
 		PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
+bool mpi_count(struct dxp_mpi_comm *c)
+{
+	if (c->state == MPI_JOINING)
+		return false;
+	c->calls++;
+	return c->state != MPI_ORDINARY;
+}
+
 void mpi_let_pass(struct dxp_mpi_comm *c)
 {
 	while (atomic_load_explicit(&c->under_way, memory_order_acquire))

@@ -36,10 +36,11 @@ enum dxp_mpi_collective {
 	DXP_MPI_BCAST = 8,
 	DXP_MPI_REDUCE = 16,
 };
-/* Default of spin_us: longer than a short call takes, so that no processor falls asleep meanwhile,
- * whose waking costs more than the call. */
-#define DXP_MPI_SPIN_US             50
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
+
+/* Longer than a short call of 16 hosts takes, all on two processors: one that falls asleep
+ * meanwhile wakes later than the result comes. */
+#define DXP_MPI_SPIN_US 200
 
 /* One for the process; set by the door before anything else. */
 struct dxp_mpi_settings {

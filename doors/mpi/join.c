@@ -2,6 +2,7 @@
 /* How the ranks of a communicator agree to use switches, and who leads whom (N-05). The first thing
  * is one ordinary allreduce of a few numbers, because a rank alone cannot know what the others were
  * told; where no switch is named that is all. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -211,7 +212,12 @@ void mpi_rejoin(struct dxp_mpi_comm *c)
 
 void mpi_join_undo(struct dxp_mpi_comm *c)
 {
+	if (c->state == MPI_ORDINARY)
+		return;
 	mpi_let_pass(c);
+	if (c->taken && c->rank == 0)
+		mpi_say(1, c, "taken %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
+			c->taken, c->calls, c->losses);
 	/* Nobody goes before everybody has the results of the last call. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);

@@ -2,6 +2,8 @@
 /* What leaders do among each other: through the switches while there is a group, by ordinary
  * collectives for what a lost group left undone. All in elements of the wire. */
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "comm.h"
 
@@ -26,7 +28,7 @@ static bool over(struct dxp_mpi_comm *c, int rc, int *error)
 {
 	*error = MPI_SUCCESS;
 	switch (rc) {
-	case DXP_OK: return true;
+	case DXP_OK: c->taken++; return true;
 	case DXP_EPEERLOST: mpi_group_lost(c, rc); return false;
 	case DXP_EUNSUPPORTED: return false;
 	case DXP_EINVAL:
@@ -64,6 +66,28 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 	return error;
 }
 
+/* MPICH 4.0 crashes on long reductions in place to any root but 0, so the root has a copy. */
+static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const uint8_t *from,
+		       uint8_t *to, size_t elements, int root)
+{
+	size_t width = dxp_inc_type_bytes(m->type), at = 0;
+	uint8_t *copy = NULL;
+	int error = MPI_SUCCESS;
+
+	if (from == to && (copy = malloc(elements * width)))
+		from = memcpy(copy, from, elements * width);
+	while (at < elements && !error) {
+		size_t count = elements - at < PIECE ? elements - at : PIECE;
+
+		error = PMPI_Reduce(from == to ? MPI_IN_PLACE : from + at * width,
+				    to ? to + at * width : NULL, (int)count, m->wire_type,
+				    m->wire_op, root, c->leaders);
+		at += count;
+	}
+	free(copy);
+	return error;
+}
+
 int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *send,
 		       void *receive, size_t elements, int root)
 {
@@ -80,15 +104,10 @@ int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, cons
 		if (over(c, rc, &error))
 			return error;
 	}
-	while (done < elements && !error) {
-		size_t count = elements - done < PIECE ? elements - done : PIECE;
-		uint8_t *to = c->leader == root ? (uint8_t *)receive + done * width : NULL;
-		bool in_place = c->leader == root && from == receive;
-
-		error = PMPI_Reduce(in_place ? MPI_IN_PLACE : from + done * width, to, (int)count,
-				    m->wire_type, m->wire_op, root, c->leaders);
-		done += count;
-	}
+	if (!error && done < elements)
+		error = reduce_rest(c, m, from + done * width,
+				    c->leader == root ? (uint8_t *)receive + done * width : NULL,
+				    elements - done, root);
 	return error;
 }
 

@@ -91,9 +91,7 @@ static int register_params(void)
 	parameter("create_ms",
 		  "So long may it take to set up a communicator's group on the switches; 0: 1000",
 		  MCA_BASE_VAR_TYPE_INT, &values.create_ms);
-	parameter("spin_us",
-		  "A wait for the switch looks again and again, giving its processor away "
-		  "between, so long before it sleeps; 0: sleeps at once",
+	parameter("spin_us", "A wait for the switch spins so long before it sleeps; 0: never",
 		  MCA_BASE_VAR_TYPE_INT, &values.spin_us);
 	parameter("retry_calls",
 		  "After so many calls lost or refused switches are tried again, then after twice "

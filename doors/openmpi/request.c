@@ -150,6 +150,7 @@ static bool group_move(coll_dxp_request_t *r)
 		return false;
 	r->call = NULL;
 	r->module->end_turn++;
+	r->module->engine->taken += rc == DXP_OK && !r->error;
 	if (rc == DXP_EPEERLOST || rc == DXP_EINVAL)
 		if (!r->module->engine->lost)
 			mpi_group_lost(r->module->engine, rc);

@@ -55,6 +55,16 @@ static void allreduce(const struct layout *l, const struct test_type *t, const s
 	free(receive);
 }
 
+/* MPICH 4.0 crashes on long reductions in place to any other root. */
+static bool may_be_in_place(int root)
+{
+#ifdef MPICH_VERSION
+	return root == 0;
+#else
+	return true;
+#endif
+}
+
 static void reduce(const struct layout *l, const struct test_type *t, const struct test_op *op,
 		   int count, int root, bool in_place, const void *expected)
 {
@@ -96,6 +106,7 @@ static void bcast(const struct layout *l, const struct test_type *t, int count, 
 static void operations(const struct layout *l, const struct test_type *t, int count)
 {
 	void *expected = malloc(t->bytes * (size_t)count + 1);
+	int root;
 
 	for (int o = 0; o < test_op_count; o++) {
 		const struct test_op *op = &test_ops[o];
@@ -105,7 +116,8 @@ static void operations(const struct layout *l, const struct test_type *t, int co
 		test_expect(t, op, l->world, l->members, expected, count);
 		allreduce(l, t, op, count, false, expected);
 		allreduce(l, t, op, count, true, expected);
-		reduce(l, t, op, count, (count + o) % l->members, o % 2, expected);
+		root = (count + o) % l->members;
+		reduce(l, t, op, count, root, o % 2 && may_be_in_place(root), expected);
 	}
 	free(expected);
 }

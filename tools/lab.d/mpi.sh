@@ -48,15 +48,12 @@ mpi_hostfile() { # RANKS_PER_HOST FIRST
 
 # Where Open MPI looks for components: its own folder must be among them.
 mpi_components() {
-	local system built folder
+	local system built
 	system=$(ompi_info --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p')
 	built=$(program_find dxp-switch)
-	[ -n "$system" ] && [ -n "$built" ] || return 0
-	for folder in "$(dirname "$built")/../lib/openmpi" "$(dirname "$built")/../lib"; do
-		[ -e "$folder/mca_coll_dxp.so" ] || continue
-		echo "$(cd "$folder" && pwd):$system"
-		return
-	done
+	built=${built:+$(dirname "$built")/../lib/openmpi}
+	[ -n "$system" ] && [ -n "$built" ] && [ -e "$built/mca_coll_dxp.so" ] || return 0
+	echo "$(cd "$built" && pwd):$system"
 }
 
 lab_mpirun() {
