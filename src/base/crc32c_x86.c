@@ -115,7 +115,7 @@ FOLD_TARGET uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t byte
 	if (bytes < FOLD_MIN)
 		return words_run(crc, p, bytes);
 
-	__m128i last = fold_run(&fold_keys, crc, p, bytes);
+	__m128i last = fold_run(&fold_keys, _mm_cvtsi32_si128((int)crc), p, bytes);
 	uint64_t folded = _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(last));
 	size_t done = bytes & ~(size_t)(FOLD_BLOCK - 1);
 

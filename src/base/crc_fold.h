@@ -28,7 +28,7 @@ struct fold_key {
 
 /* Of one polynomial. */
 struct fold_keys {
-	struct fold_key by_256, by_192, by_128, by_64;
+	struct fold_key by_256, by_192, by_128, by_64, by_16;
 	/* for the four quarters of 64 bytes, each to the place of the last one, which stays */
 	_Alignas(64) struct fold_key to_last[4];
 };
@@ -56,6 +56,7 @@ static inline void fold_keys_make(uint32_t polynomial, struct fold_keys *out)
 	out->by_192 = fold_key(polynomial, 192);
 	out->by_128 = fold_key(polynomial, 128);
 	out->by_64 = fold_key(polynomial, 64);
+	out->by_16 = fold_key(polynomial, 16);
 	out->to_last[0] = fold_key(polynomial, 48);
 	out->to_last[1] = fold_key(polynomial, 32);
 	out->to_last[2] = fold_key(polynomial, 16);
@@ -97,13 +98,13 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 	return _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* The 16 bytes whose remainder is that of `crc` followed by the first `bytes` & ~63 bytes, of which
- * there are at least FOLD_BLOCK. */
-FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, uint32_t crc,
+/* The 16 bytes whose remainder is that of the first `bytes` & ~63 bytes, of which there are at
+ * least FOLD_BLOCK, with `start` added to the first 16: a remainder so far, or 16 bytes that were
+ * moved there. */
+FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {
-	__m512i start = _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc));
-	__m512i a = _mm512_xor_si512(wide_at(p), start);
+	__m512i a = _mm512_xor_si512(wide_at(p), _mm512_zextsi128_si512(start));
 
 	if (bytes < FOLD_WIDE) {
 		p += FOLD_BLOCK;

@@ -93,10 +93,10 @@
 #define SWITCH_STALE_NS                                                                      \
 	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \
 				      * for this takes any number */
-#define SWITCH_MESSAGES_MIN  64   /* control packets and answers that wait; then more */
-#define SWITCH_MESSAGES_MAX  4096 /* 1 MiB: a few for each packet of the largest batch */
-#define SWITCH_ANSWERS       16   /* rows that wait for sw_send: 1400 bytes each */
-#define SWITCH_TURN          128  /* packets of one group before the next: two GSO trains */
+#define SWITCH_MESSAGES_MIN  64      /* control packets and answers that wait; then more */
+#define SWITCH_MESSAGES_MAX  4096    /* 1 MiB: a few for each packet of the largest batch */
+#define SWITCH_ANSWERS       16      /* rows that wait for sw_send: 1400 bytes each */
+#define SWITCH_TURN          128     /* packets of one group before the next: two GSO trains */
 #define SWITCH_REFUSED_PER_S 1000
 #define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
 #define SWITCH_SOURCES       256   /* addresses told apart, by hash */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32 against its check value and a sum made bit by bit. The bytes end where memory ends, so
- * reading one too many is a fault. */
+/* Both ways against a CRC-32 computed bit by bit, over pieces of all lengths. The bytes end where
+ * memory ends, so reading one too many is a fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <sys/mman.h>
@@ -13,80 +15,99 @@
 #include "base/rng.h"
 #include "base/util.h"
 
-#define LONGEST     4096
-#define LONGER      65507 /* the longest datagram */
-#define PAGE_BYTES  4096
-#define BYTES       (17 * PAGE_BYTES)
-#define SPLIT_TRIES 2000
+#define PAGE_BYTES 4096
+#define DATA_BYTES (2 * PAGE_BYTES)
 
-static uint8_t *bytes; /* BYTES of them, then no memory */
+static uint8_t *data; /* DATA_BYTES of them, then no memory */
+static uint64_t head[CRC32_HEAD_WORDS];
 
-static uint32_t bits_run(uint32_t crc, const uint8_t *p, size_t count)
+static uint32_t bits_add(uint32_t crc, const void *from, size_t bytes)
 {
-	for (crc = ~crc; count > 0; count--) {
-		crc ^= *p++;
+	const uint8_t *p = from;
+
+	for (size_t i = 0; i < bytes; i++) {
+		crc ^= p[i];
 		for (int bit = 0; bit < 8; bit++)
-			crc = crc & 1 ? (crc >> 1) ^ 0xedb88320u : crc >> 1;
+			crc = crc & 1 ? (crc >> 1) ^ 0xedb88320 : crc >> 1;
 	}
-	return ~crc;
+	return crc;
 }
 
-static int bytes_make(void **state)
+static void check(const struct crc32_piece *pieces, size_t count)
 {
-	struct rng r = {7};
+	uint32_t want = bits_add(UINT32_MAX, head, sizeof(head));
 
-	bytes = mmap(NULL, BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		     -1, 0);
-	if (bytes == MAP_FAILED || mprotect(bytes + BYTES, PAGE_BYTES, PROT_NONE) != 0)
+	for (size_t i = 0; i < count; i++)
+		want = bits_add(want, pieces[i].data, pieces[i].bytes);
+	assert_int_equal(crc32_of(head, pieces, count), ~want);
+	assert_int_equal(crc32_plain(head, pieces, count), ~want);
+	if (crc32_fold_can())
+		assert_int_equal(crc32_fold(head, pieces, count), ~want);
+}
+
+static int fill(void **state)
+{
+	struct rng rng = {3};
+
+	data = mmap(NULL, DATA_BYTES + PAGE_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED || mprotect(data + DATA_BYTES, PAGE_BYTES, PROT_NONE) != 0)
 		return -1;
-	for (size_t i = 0; i < BYTES; i++)
-		bytes[i] = (uint8_t)rng_next(&r);
+	for (size_t i = 0; i < DATA_BYTES; i++)
+		data[i] = (uint8_t)rng_next(&rng);
+	for (size_t i = 0; i < ARRAY_COUNT(head); i++)
+		head[i] = rng_next(&rng);
 	return 0;
 }
 
-static int bytes_free(void **state)
+static int drop(void **state)
 {
-	return munmap(bytes, BYTES + PAGE_BYTES);
+	return munmap(data, DATA_BYTES + PAGE_BYTES);
 }
 
-static void crc32__known_answers(void **state)
+/* Nothing behind the head; and the model itself against the CRC that everybody knows. */
+static void crc32__known(void **state)
 {
-	assert_int_equal(crc32_ieee(0, "123456789", 9), 0xcbf43926);
-	assert_int_equal(crc32_ieee(0, NULL, 0), 0);
+	struct crc32_piece none = {data, 0};
+
+	check(NULL, 0);
+	check(&none, 1);
+	assert_int_equal(~bits_add(UINT32_MAX, "123456789", 9), 0xcbf43926);
 }
 
-/* Every length, and every alignment too, since all end at the end of memory. */
-static void crc32__every_length_and_alignment(void **state)
+/* All alignments too, since all end at the end of memory. */
+static void crc32__every_length(void **state)
 {
-	for (size_t n = 1; n <= LONGEST; n++) {
-		const uint8_t *p = bytes + BYTES - n;
-		assert_int_equal(crc32_ieee(0x12345678, p, n), bits_run(0x12345678, p, n));
+	for (size_t n = 0; n < DATA_BYTES; n += n < 1600 ? 1 : 509) {
+		struct crc32_piece piece = {data + DATA_BYTES - n, n};
+
+		check(&piece, 1);
 	}
 }
 
-static void crc32__random_splits(void **state)
+static void crc32__pieces(void **state)
 {
-	struct rng r = {8};
+	struct rng rng = {4};
 
-	for (int try = 0; try < SPLIT_TRIES; try++) {
-		size_t whole = 1 + rng_next(&r) % (try % 10 == 0 ? LONGER : LONGEST);
-		const uint8_t *p = bytes + rng_next(&r) % 64;
-		uint32_t crc = 0;
-		for (size_t done = 0, piece; done < whole; done += piece) {
-			piece = min_u64(1 + rng_next(&r) % (1 + whole / 2), whole - done);
-			crc = crc32_ieee(crc, p + done, piece);
+	for (int round = 0; round < 1500; round++) {
+		struct crc32_piece pieces[5];
+
+		for (size_t i = 0; i < ARRAY_COUNT(pieces); i++) {
+			size_t bytes = rng_next(&rng) % (i % 2 ? 20 : 400);
+
+			pieces[i] = (struct crc32_piece){data + rng_next(&rng) % 4096, bytes};
 		}
-		assert_int_equal(crc, crc32_ieee(0, p, whole));
+		check(pieces, ARRAY_COUNT(pieces));
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crc32__known_answers),
-		cmocka_unit_test(crc32__every_length_and_alignment),
-		cmocka_unit_test(crc32__random_splits),
+		cmocka_unit_test(crc32__known),
+		cmocka_unit_test(crc32__every_length),
+		cmocka_unit_test(crc32__pieces),
 	};
 
-	return cmocka_run_group_tests(tests, bytes_make, bytes_free);
+	return cmocka_run_group_tests(tests, fill, drop);
 }

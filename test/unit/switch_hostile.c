@@ -434,6 +434,30 @@ static void hostile__groups_take_turns(void **state)
 	done();
 }
 
+/* A query whose member 0 is the switch itself, on any port, goes round no more than once. */
+static void hostile__queries_to_itself(void **state)
+{
+	static const uint16_t ports[] = {ROCE_PORT, 0, ROCE_SOURCE_PORT - 1, ROCE_SOURCE_PORT};
+	uint64_t before;
+
+	open_with(&(struct sw_options){0});
+	before = net.carried;
+	for (size_t i = 0; i < ARRAY_COUNT(ports); i++) {
+		struct inc_control c = swnet_control(&group, 1);
+		struct roce_path path = {c.member_ip, SWITCH_IP, c.member_port, ROCE_PORT};
+
+		c.path_count = 0;
+		c.first_ip = SWITCH_IP;
+		c.first_port = ports[i];
+		swnet_control_send(&net, &group, INC_QUERY, 1, &c, &path);
+	}
+	swnet_run(&net);
+	assert_int_equal(net.carried - before, 5);
+	assert_int_equal(counters().malformed, 3);
+	assert_int_equal(counters().foreign, 1);
+	done();
+}
+
 static void hostile__options(void **state)
 {
 	struct sw *s;
@@ -469,6 +493,7 @@ int main(void)
 		cmocka_unit_test(hostile__inquiries_are_limited),
 		cmocka_unit_test(hostile__messages_are_bounded),
 		cmocka_unit_test(hostile__groups_take_turns),
+		cmocka_unit_test(hostile__queries_to_itself),
 		cmocka_unit_test(hostile__options),
 	};
 
