@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <dxp/status.h>
 
@@ -77,24 +76,40 @@ void inc_end_close(struct inc_end *e)
 			close(all[i]);
 }
 
-void inc_end_send(struct inc_end *e, const struct inc_header *h, uint32_t qkey, const void *payload,
-		  size_t bytes)
+void inc_end_make(const struct inc_end *e, const struct inc_header *h, uint32_t qkey,
+		  const void *payload, size_t bytes, struct inc_ready *out)
 {
 	struct roce_path path = {e->ip, e->switch_ip, e->port, ROCE_PORT};
-	struct sockaddr_in to = address_of(e->switch_ip, ROCE_PORT);
 	uint8_t trailer[INC_TRAILER_BYTES];
 	struct link_datagram d = {0};
-	struct iovec pieces[LINK_SLICES_MAX + 1];
-	struct msghdr message = {.msg_name = &to, .msg_namelen = sizeof(to), .msg_iov = pieces};
 
 	inc_packet_encode(h, ROCE_UD_SEND_ONLY, qkey, INC_QP, INC_QP, &path, payload, bytes, &d,
 			  trailer);
-	pieces[message.msg_iovlen++] = (struct iovec){d.header, d.header_bytes};
-	for (unsigned i = 0; i < d.slice_count; i++)
-		pieces[message.msg_iovlen++] =
-			(struct iovec){(void *)(uintptr_t)d.slices[i].base, d.slices[i].bytes};
-	while (sendmsg(e->out, &message, 0) < 0 && errno == EINTR)
+	memcpy(out->data, d.header, d.header_bytes);
+	out->bytes = d.header_bytes;
+	for (unsigned i = 0; i < d.slice_count; i++) {
+		memcpy(out->data + out->bytes, d.slices[i].base, d.slices[i].bytes);
+		out->bytes += d.slices[i].bytes;
+	}
+}
+
+void inc_end_give(const struct inc_end *e, const struct inc_ready *packet)
+{
+	struct sockaddr_in to = address_of(e->switch_ip, ROCE_PORT);
+
+	while (sendto(e->out, packet->data, packet->bytes, 0, (struct sockaddr *)&to, sizeof(to)) <
+		       0 &&
+	       errno == EINTR)
 		;
+}
+
+void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t qkey,
+		  const void *payload, size_t bytes)
+{
+	struct inc_ready packet;
+
+	inc_end_make(e, h, qkey, payload, bytes, &packet);
+	inc_end_give(e, &packet);
 }
 
 /* From either socket what is there; false: nothing, or nothing of use. */

@@ -24,9 +24,18 @@ int inc_end_open(uint32_t ip, uint16_t port, uint32_t switch_ip, uint32_t multic
 		 struct inc_end *out);
 void inc_end_close(struct inc_end *e);
 
+/* A packet to the switch, ready to be sent. */
+struct inc_ready {
+	uint8_t data[2048];
+	size_t bytes;
+};
+void inc_end_make(const struct inc_end *e, const struct inc_header *h, uint32_t qkey,
+		  const void *payload, size_t bytes, struct inc_ready *out);
+
 /* Whatever becomes of it: a packet that cannot be sent is a lost one. */
-void inc_end_send(struct inc_end *e, const struct inc_header *h, uint32_t qkey, const void *payload,
-		  size_t bytes);
+void inc_end_give(const struct inc_end *e, const struct inc_ready *packet);
+void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t qkey,
+		  const void *payload, size_t bytes);
 
 /* Takes one packet, if one comes to either socket in time: of the group's address first where
  * `shared_first`. Checks it and its ICRC. */

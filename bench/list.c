@@ -17,5 +17,6 @@ const struct bench_entry bench_list[] = {
 	 bench_nic},
 	{"inc", "MPI_Allreduce over switches that compute, beside Open MPI over TCP", bench_inc},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
+	{"inc-hop", "one hop to a computing switch and back, beside a bare echo", bench_inc_hop},
 	{NULL, NULL, NULL},
 };
