@@ -16,5 +16,7 @@ const struct bench_entry bench_list[] = {
 	{"nic", "functions of one machine beside bare memory and shared-memory libraries",
 	 bench_nic},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
+	{"inc-sim", "in-network allreduce to 4096 simulated hosts beside recursive doubling",
+	 bench_inc_simulated},
 	{NULL, NULL, NULL},
 };
