@@ -132,7 +132,7 @@ function check_file(path,    line) {
 }
 
 function includes_link(path,    line, found) {
-	found = path ~ /\/link\// || path ~ /\.bpf\.[ch]$/
+	found = path ~ /\/link\// || path ~ /\.bpf\.[ch]$/ || path ~ /\/switch\/plane/
 	while ((getline line < path) > 0)
 		if (line ~ /^#[ \t]*include[ \t]+"link\//)
 			found = 1

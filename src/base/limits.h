@@ -73,6 +73,12 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
+#define SERVE_BATCH            512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS          (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS        (50ull * 1000 * 1000)        /* between two looks at leases */
 #define SWITCH_GROUPS_DEFAULT  256   /* a communicator each; SHARP's switches offer 63 to 511 */
 #define SWITCH_GROUPS_MAX      65536 /* each costs some KiB though it is idle */
 #define SWITCH_MEMORY_DEFAULT  (256u << 20) /* slots of all groups */
@@ -108,6 +114,14 @@
 #define INC_REFUSED_NS     (50ull * 1000 * 1000) /* a switch may not know a new group yet */
 #define INC_FREEZE_NS      (2ull * 1000 * 1000)  /* first repeat among members; doubles */
 #define INC_FREEZE_MAX_NS  (50ull * 1000 * 1000)
+#define INC_SEGMENT_MAX    8912 /* payload of a packet that 9000 bytes carry */
+#define INC_BLOCK_US       1000 /* longest wait in a socket: one tick of the kernel */
+#define INC_WAIT_BATCH     64   /* datagrams taken at once by who waits: they stand on its stack */
+#define INC_TURN           1024 /* datagrams taken before anything else is looked at */
+#define INC_IDLE_NS        (100u * 1000u)         /* between two calls of `idle`, as promised */
+#define INC_TICK_NS        (10ull * 1000 * 1000)  /* of the thread while callers are about */
+#define INC_LINGER_NS      (100ull * 1000 * 1000) /* after the last call, for who lacks its result */
+#define INC_ID_TRIES       3  /* of a group whose number is in use: one in 2^32 is */
 #define INC_FETCH_MAX      32 /* results for one FETCH: 45 KB fit every socket buffer */
 #define INC_WAYS_MAX       8  /* from a member up that are remembered: two levels of spines */
 #define INC_QUERY_NS       (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */

@@ -60,6 +60,11 @@ void inc_group_destroy(struct inc_group *g)
 	free(g);
 }
 
+void inc_group_number(struct inc_group *g, uint32_t first)
+{
+	g->next = g->to_send = g->end = g->fence = first;
+}
+
 bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
 		     size_t elements)
 {

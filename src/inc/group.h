@@ -45,6 +45,9 @@ int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out);
 void inc_group_destroy(struct inc_group *g);
 
+/* For tests and the simulator: the number of the first segment, before any call. */
+void inc_group_number(struct inc_group *g, uint32_t first);
+
 /* One of the caller's. `done` is true when status and done_elements count; until then it is the
  * group's. */
 struct inc_call {
@@ -78,6 +81,8 @@ void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 /* As sw_send. Slices point into the caller's buffers and the group's. */
 size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_group_deadline(const struct inc_group *g);
+/* Does inc_group_send have segments that may leave? (Deadlines tell of all else.) */
+bool inc_group_ready(const struct inc_group *g);
 
 /* The switch forgot it, a member froze it, or nothing came for the deadline: the member asks the
  * others. While that goes on calls wait; then they end. */

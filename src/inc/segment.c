@@ -91,6 +91,11 @@ static bool may_send(const struct inc_group *g, const struct inc_call *c)
 	return s == g->next || !call_short(c);
 }
 
+bool inc_group_ready(const struct inc_group *g)
+{
+	return g->state == GROUP_LIVE && g->sending && may_send(g, g->sending);
+}
+
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	while (g->sending && !batch_full(out) && may_send(g, g->sending)) {

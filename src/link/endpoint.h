@@ -37,7 +37,7 @@ struct link {
 	struct wire_address address;
 	uint32_t buffer_bytes; /* asked for, of each socket */
 	bool gro;
-	bool whole; /* link_options */
+	bool whole, unconnected, block; /* link_options */
 	size_t receive_buffer_bytes;
 	struct fault *fault;            /* NULL without DXP_FAULT */
 	const struct link_tap *tap;     /* NULL: nobody watches */

@@ -112,17 +112,17 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 }
 
 /* The one datagram that comes to a quiet socket. */
-static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s)
+static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	socklen_t name_bytes = sizeof(in->names[0]);
 
 	in->messages[0].msg_hdr.msg_controllen = 0;
-	return recvfrom(s->fd, in->buffers, LINK_RECEIVE_BYTES, MSG_DONTWAIT,
+	return recvfrom(s->fd, in->buffers, LINK_RECEIVE_BYTES, flags,
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
 /* One message, for which recvmmsg takes longer. */
-static ssize_t message_receive(struct inbox *in, const struct link_socket *s)
+static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
 
@@ -130,27 +130,30 @@ static ssize_t message_receive(struct inbox *in, const struct link_socket *s)
 		m->msg_name = NULL;
 		m->msg_namelen = 0;
 	}
-	ssize_t bytes = recvmsg(s->fd, m, MSG_DONTWAIT);
+	ssize_t bytes = recvmsg(s->fd, m, flags);
 	m->msg_name = &in->names[0];
 	return bytes;
 }
 
 /* Returns how many messages came. */
-static unsigned messages_receive(struct inbox *in, const struct link_socket *s)
+static unsigned messages_receive(struct inbox *in, const struct link_socket *s, bool wait)
 {
+	int flags = wait ? 0 : MSG_DONTWAIT;
+
 	if (s->wanted > 1) {
-		int got = recvmmsg(s->fd, in->messages, s->wanted, MSG_DONTWAIT, NULL);
+		int got = recvmmsg(s->fd, in->messages, s->wanted,
+				   wait ? MSG_WAITFORONE : MSG_DONTWAIT, NULL);
 		return got < 0 ? 0 : (unsigned)got;
 	}
-	ssize_t bytes = s->quiet ? datagram_receive(in, s) : message_receive(in, s);
+	ssize_t bytes = s->quiet ? datagram_receive(in, s, flags) : message_receive(in, s, flags);
 	in->messages[0].msg_len = (unsigned)bytes;
 	return bytes >= 0;
 }
 
-bool inbox_poll(struct inbox *in, struct link_socket *s, struct link_counters *counters)
+bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_counters *counters)
 {
 	in->named = s->named > 0;
-	in->filled = messages_receive(in, s);
+	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
 	/* Any error is treated as silence: EAGAIN is, and an ICMP error that the socket reports is
 	 * cleared by the report. A second recvmsg that finds nothing is a tenth of a round trip, so
@@ -220,20 +223,20 @@ static void quiet_review(const struct link *l, struct link_socket *s)
 		socket_quiet(l, s, !s->marked);
 }
 
-static bool socket_look(struct link *l, unsigned index)
+static bool socket_look(struct link *l, unsigned index, bool wait)
 {
 	struct link_socket *s = &l->sockets[index];
 
-	if (s->fd < 0 || !inbox_poll(&l->inbox, s, &l->counters))
+	if (s->fd < 0 || !inbox_poll(&l->inbox, s, wait, &l->counters))
 		return false;
 	l->hot = index;
 	l->unslept++;
 	s->used = l->looks;
 	quiet_review(l, s);
-	if (index == 0)
-		busy_note(l, &l->inbox.common.from);
-	else if (s->named > 0)
+	if (index > 0 && s->named > 0)
 		s->named--;
+	if (index == 0 && !l->unconnected)
+		busy_note(l, &l->inbox.common.from);
 	return true;
 }
 
@@ -245,10 +248,19 @@ bool inbox_look(struct link *l)
 
 	if (l->looks++ % LINK_OTHERS_EVERY == 0) {
 		l->turn = (l->turn + 1) % ARRAY_COUNT(l->sockets);
-		if (l->turn != hot && socket_look(l, l->turn))
+		if (l->turn != hot && socket_look(l, l->turn, false))
 			return true;
 	}
-	return socket_look(l, hot);
+	return socket_look(l, hot, false);
+}
+
+static size_t arrivals_take(struct link *l, struct link_arrival *arrivals, size_t count)
+{
+	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
+
+	for (size_t i = 0; l->tap && i < taken; i++)
+		l->tap->received(l->tap->context, &arrivals[i]);
+	return taken;
 }
 
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
@@ -259,8 +271,14 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 	 * into them. */
 	if (!inbox_pending(&l->inbox) && !inbox_look(l))
 		return 0;
-	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);
-	for (size_t i = 0; l->tap && i < taken; i++)
-		l->tap->received(l->tap->context, &arrivals[i]);
-	return taken;
+	return arrivals_take(l, arrivals, count);
+}
+
+size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count)
+{
+	if (l->fault)
+		send_held(l);
+	if (!inbox_pending(&l->inbox) && !socket_look(l, 0, l->block))
+		return 0;
+	return arrivals_take(l, arrivals, count);
 }

@@ -66,9 +66,10 @@ static inline bool inbox_pending(const struct inbox *in)
 	return in->cursor < in->filled;
 }
 
-/* Asks the kernel once, without waiting. The inbox must be empty. Returns whether something came.
+/* Asks the kernel once; `wait`: until something comes or the socket's own time is up, if it has
+ * one. The inbox must be empty. Returns whether something came.
  */
-bool inbox_poll(struct inbox *in, struct link_socket *s, struct link_counters *counters);
+bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_counters *counters);
 
 /* Hands out up to `count` datagrams; never asks the kernel. */
 size_t inbox_take(struct inbox *in, struct link_arrival *arrivals, size_t count,

@@ -211,7 +211,7 @@ void send_held(struct link *l)
 
 /* What the kernel has no room for stays in the injector, so each datagram meets its fate once; the
  * caller is held back when such a backlog exists. */
-static size_t send_faulty(struct link *l, const struct link_datagram *datagrams, size_t count)
+static size_t send_faulty(struct link *l, const struct link_datagram *const *list, size_t count)
 {
 	const struct link_datagram *out[ROUND];
 	size_t taken = 0, sent = 0, ready = 0;
@@ -221,10 +221,10 @@ static size_t send_faulty(struct link *l, const struct link_datagram *datagrams,
 		ready = 0;
 		while (taken < count && ready + FAULT_OUT_MAX <= ROUND) {
 			uint64_t now_ns = link_now_ns();
-			ready += fault_pass(l->fault, &datagrams[taken], now_ns, out + ready);
+			ready += fault_pass(l->fault, list[taken], now_ns, out + ready);
 			if (l->tap)
-				l->tap->sent(l->tap->context, &datagrams[taken],
-					     fault_fate(l->fault), now_ns);
+				l->tap->sent(l->tap->context, list[taken], fault_fate(l->fault),
+					     now_ns);
 			taken++;
 		}
 		sent = list_send(l, out, ready);
@@ -234,21 +234,27 @@ static size_t send_faulty(struct link *l, const struct link_datagram *datagrams,
 	return taken;
 }
 
+size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count)
+{
+	if (l->fault)
+		return send_faulty(l, list, count);
+	uint64_t at_ns = l->tap ? link_now_ns() : 0;
+	size_t taken = list_send(l, list, count);
+	for (size_t i = 0; l->tap && i < taken; i++)
+		l->tap->sent(l->tap->context, list[i], 0, at_ns);
+	return taken;
+}
+
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count)
 {
 	const struct link_datagram *list[ROUND];
 	size_t done = 0;
 
-	if (l->fault)
-		return send_faulty(l, datagrams, count);
 	while (done < count) {
 		size_t round = min_u64(count - done, ROUND);
 		for (size_t i = 0; i < round; i++)
 			list[i] = &datagrams[done + i];
-		uint64_t at_ns = l->tap ? link_now_ns() : 0;
-		size_t taken = list_send(l, list, round);
-		for (size_t i = 0; l->tap && i < taken; i++)
-			l->tap->sent(l->tap->context, list[i], 0, at_ns);
+		size_t taken = link_send_list(l, list, round);
 		done += taken;
 		if (taken < round)
 			break;

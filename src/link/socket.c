@@ -3,7 +3,10 @@
  * arrival, bind. */
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <netinet/udp.h>
+#include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -124,7 +127,8 @@ static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
 
-	s.fd = socket(l->limits.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	s.fd = socket(l->limits.family, SOCK_DGRAM | SOCK_CLOEXEC | (l->block ? 0 : SOCK_NONBLOCK),
+		      0);
 	if (s.fd < 0)
 		return s;
 	if (l->limits.family == AF_INET6)
@@ -162,12 +166,51 @@ static int address_bind(struct link *l, const struct wire_address *address)
 	return DXP_OK;
 }
 
+static void wait_limit(int fd, uint32_t us)
+{
+	struct timeval t = {.tv_sec = us / 1000000, .tv_usec = us % 1000000};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+}
+
+/* A socket bound to a multicast group hears it whoever joined: so without IP_MULTICAST_ALL, or the
+ * groups of other interfaces come too. */
+static int group_join(int fd, const struct wire_address *group, uint32_t own_ip)
+{
+	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
+
+	memcpy(&join.imr_multiaddr, group->ip + 12, sizeof(join.imr_multiaddr));
+	option_set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+	if (setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &join, sizeof(join)) == 0)
+		return DXP_OK;
+	log_info("cannot join a multicast group: %m; \"sysctl net.ipv4.igmp_max_memberships\" "
+		 "bounds them");
+	return DXP_EIO;
+}
+
+/* What comes from others between bind and this stays in the socket; the reader sees whose it is. */
+static int peer_name(struct link *l, const struct wire_address *peer)
+{
+	char text[WIRE_ADDRESS_TEXT_BYTES];
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(peer, l->limits.family, &name);
+
+	l->sockets[0].peer = *peer;
+	if (connect(l->sockets[0].fd, &name.any, bytes) == 0)
+		return DXP_OK;
+	log_error("no way to %s: %m; check the address and this machine's routes",
+		  wire_address_format(peer, text));
+	return DXP_EIO;
+}
+
 int socket_open(struct link *l, const struct link_options *options)
 {
 	l->limits.family = sockaddr_is_v4(&options->bind) ? AF_INET : AF_INET6;
 	l->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : LINK_SOCKET_BUFFER_BYTES;
 	l->gro = !options->no_gro;
 	l->whole = options->whole;
+	l->unconnected = options->unconnected;
+	l->block = options->block_us > 0;
 	for (unsigned i = 1; i < ARRAY_COUNT(l->sockets); i++)
 		l->sockets[i].fd = -1;
 	l->sockets[0] = socket_make(l);
@@ -180,7 +223,15 @@ int socket_open(struct link *l, const struct link_options *options)
 		return DXP_EIO;
 	}
 	buffer_report(l);
+	if (options->shared)
+		option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (l->block)
+		wait_limit(l->sockets[0].fd, options->block_us);
 	int status = address_bind(l, &options->bind);
+	if (status == DXP_OK && options->group_on)
+		status = group_join(l->sockets[0].fd, &options->bind, options->group_on);
+	if (status == DXP_OK && options->peer.port)
+		status = peer_name(l, &options->peer);
 	if (status != DXP_OK)
 		socket_close(&l->sockets[0]);
 	return status;
@@ -219,6 +270,19 @@ int link_move(struct link *l, const struct wire_address *address)
 	if (l->watching)
 		watch_add(l, 0);
 	return DXP_OK;
+}
+
+bool link_port_free(const struct wire_address *address)
+{
+	int family = sockaddr_is_v4(address) ? AF_INET : AF_INET6;
+	union link_sockaddr name;
+	socklen_t bytes = sockaddr_from_wire(address, family, &name);
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool free = fd >= 0 && (bind(fd, &name.any, bytes) == 0 || errno != EADDRINUSE);
+
+	if (fd >= 0)
+		close(fd);
+	return free;
 }
 
 static void sharing_set(const struct link *l, int value)

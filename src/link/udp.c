@@ -105,3 +105,8 @@ void link_counters(const struct link *l, struct link_counters *out)
 {
 	*out = l->counters;
 }
+
+int link_socket_fd(const struct link *l)
+{
+	return l->sockets[0].fd;
+}

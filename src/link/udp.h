@@ -21,8 +21,16 @@ struct link_options {
 	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
 			   * it has paid lately (base/spin.h); 0 = never spin */
 	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
-	bool no_gso;      /* pretend the kernel has no GSO (tests, and a user's way out) */
-	bool no_gro;      /* the same for GRO */
+	bool unconnected; /* busy peers get no socket of their own: all that it sends unfragmented
+			   * has IP identification 0, which an ICRC counts on */
+	bool shared;      /* other endpoints may bind the port too: one each for one peer */
+	struct wire_address peer; /* takes datagrams from there alone; port 0: from anybody */
+	uint32_t group_on; /* `bind` is an IPv4 multicast group: joined on the interface that has
+			    * this address (host order); 0: it is none */
+	uint32_t block_us; /* longest wait of link_receive_wait, at least: the kernel counts it in
+			    * ticks; 0: that does not wait */
+	bool no_gso;       /* pretend the kernel has no GSO (tests, and a user's way out) */
+	bool no_gro;       /* the same for GRO */
 };
 
 /* What happened since the endpoint was opened. All counts wrap. */
@@ -81,6 +89,9 @@ int link_address_towards(const struct wire_address *to, struct wire_address *out
  */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
 
+/* Could an endpoint bind this now? Nothing is logged. */
+bool link_port_free(const struct wire_address *address);
+
 /* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
  * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel
  * refuses, nothing changed. */
@@ -109,10 +120,21 @@ unsigned link_receive_level(const struct link *l);
  * refuses for another reason counts as taken, and in send_errors. */
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
 
+/* The same of datagrams that do not lie in one row. */
+size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count);
+
 /* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
  * `count` does not mean that the kernel has no more: one call asks each of
  * its sockets once at most. */
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count);
+
+/* The same, but waits for the first of them, for block_us of the options: one system call where
+ * waiting and receiving are two. Another thread must not use the endpoint meanwhile. */
+size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count);
+
+/* The bound socket, for polls of several endpoints by somebody who calls link_receive until it
+ * returns 0 before, and neither link_wait nor link_wake. */
+int link_socket_fd(const struct link *l);
 
 /* Waits until something arrives, link_wake is called or `deadline_ns` has come: spins for spin_ns,
  * then sleeps. Returns true when there may be something to receive. May return early. */

@@ -24,6 +24,12 @@ static inline uint32_t bits_of_float(float f)
 	return bits;
 }
 
+/* choice ? a : b, but by masks: of a choice with arithmetic in it gcc makes a branch. */
+static inline uint32_t pick(uint32_t choice, uint32_t a, uint32_t b)
+{
+	return b ^ ((a ^ b) & -choice);
+}
+
 /* Where exponent and fraction of fp16 lie once shifted to a float's place; 112 is the difference of
  * the two biases. */
 #define FP16_SHIFT     13
@@ -44,9 +50,8 @@ static inline float fp16_to_float(uint16_t h)
 		bits_of_float(float_of_bits(bits + FP16_TINY) - float_of_bits(FP16_TINY));
 	uint32_t normal = bits + FP16_REBIAS;
 
-	normal = exponent == FP16_EXPONENT ? special : normal;
-	normal = exponent == 0 ? subnormal : normal;
-	return float_of_bits(normal | sign);
+	normal = pick(exponent == FP16_EXPONENT, special, normal);
+	return float_of_bits(pick(exponent == 0, subnormal, normal) | sign);
 }
 
 static inline uint16_t fp16_of_float(float f)
@@ -57,11 +62,10 @@ static inline uint16_t fp16_of_float(float f)
 	uint32_t subnormal =
 		bits_of_float(float_of_bits(size) + float_of_bits(FP16_ALIGN)) - FP16_ALIGN;
 	uint32_t nan = 0x7e00u | (size >> FP16_SHIFT & 0x3ff);
-	uint32_t out = size < FP16_TINY ? subnormal : normal;
+	uint32_t out = pick(size < FP16_TINY, subnormal, normal);
 
-	out = size >= FP16_OVER ? 0x7c00 : out;
-	out = size > FLOAT_INFINITY ? nan : out;
-	return (uint16_t)(out | sign >> 16);
+	out = pick(size >= FP16_OVER, 0x7c00, out);
+	return (uint16_t)(pick(size > FLOAT_INFINITY, nan, out) | sign >> 16);
 }
 
 static inline float bf16_to_float(uint16_t h)
@@ -75,7 +79,7 @@ static inline uint16_t bf16_of_float(float f)
 	uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 	uint32_t nan = bits >> 16 | 0x40;
 
-	return (uint16_t)((bits & 0x7fffffff) > FLOAT_INFINITY ? nan : rounded);
+	return (uint16_t)pick((bits & 0x7fffffff) > FLOAT_INFINITY, nan, rounded);
 }
 
 #endif

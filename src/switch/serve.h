@@ -15,13 +15,17 @@ struct serve_options {
 				   * interface that has it */
 	unsigned port_count;
 	bool native;
-	uint64_t spin_ns;  /* before it sleeps */
-	_Atomic int *stop; /* not 0: ends */
-	int ready_fd;      /* -1, or gets a line when packets are taken */
+	uint64_t spin_ns;        /* before it sleeps, at most 1 s */
+	const _Atomic int *stop; /* not 0: ends */
+	/* Not 0: takes no new groups, and ends when it has none any more; NULL: never. */
+	const _Atomic int *drain;
+	int wake_fd;  /* -1, or an eventfd: written after a change of the two above, ends a sleep */
+	int ready_fd; /* -1, or gets a line when packets are taken, and is closed */
 };
 
-/* DXP_EBUSY: the port is in use; DXP_EIO; DXP_EUNSUPPORTED: plane KERNEL and it does not load. All
- * logged with the next step. */
+/* Returns when it is told to. DXP_EBUSY: the port is in use; DXP_EIO, DXP_ENOENT: the address or a
+ * port is not there; DXP_EUNSUPPORTED: plane KERNEL and it does not load; DXP_EINVAL; DXP_ENOMEM.
+ * All logged with the next step. */
 int serve(const struct serve_options *options);
 
 #endif

@@ -22,6 +22,10 @@
 #define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's own */
 #define INC_QP           0x445850u   /* our queue pair, at switches and hosts */
 
+/* Where results for all children of a switch go: 239.192/14 and the low bits of the group's id. */
+#define INC_MULTICAST_IP   0xefc00000u
+#define INC_MULTICAST_MASK 0x0003ffffu
+
 /* Offsets from the start of the MPI header: X(field, offset, bytes). */
 #define INC_FIELDS(X)           \
 	X(TAG, 0, 4)            \

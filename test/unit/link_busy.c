@@ -60,6 +60,15 @@ static void busy__both_ends_connect(void **state)
 	pair_close(&p);
 }
 
+static void busy__unconnected_stays_so(void **state)
+{
+	struct link_pair p = pair_open("127.0.0.1", (struct link_options){.unconnected = true});
+
+	ping_pong(p.a, p.b, 2 * LINK_BUSY_VOTES);
+	assert_int_equal(connected_count(p.a) + connected_count(p.b), 0);
+	pair_close(&p);
+}
+
 /* No socket to be had: everything goes on without. */
 static void busy__does_without(void **state)
 {
@@ -292,6 +301,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(busy__both_ends_connect),
+		cmocka_unit_test(busy__unconnected_stays_so),
 		cmocka_unit_test(busy__does_without),
 		cmocka_unit_test(busy__ipv4_peer_of_an_ipv6_socket),
 		cmocka_unit_test(busy__port_stays_in_use),

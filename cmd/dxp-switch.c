@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dxp-switch: the program around src/switch/serve.h. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "cmd/dxp-switch_options.h"
+#include "switch/plane.h"
+#include "switch/serve.h"
+
+#define CORES_SPIN 4 /* with fewer a switch that spins takes the core of whom it waits for */
+#define SPIN_US    20
+
+static _Atomic int stop, drain;
+static int wake_fd = -1;
+
+static void on_signal(int number)
+{
+	const uint64_t one = 1;
+
+	*(number == SIGUSR1 ? &drain : &stop) = 1;
+	if (write(wake_fd, &one, sizeof(one)) < 0)
+		return; /* the counter is full: it is readable */
+}
+
+/* ---- list and remove ---- */
+
+static void row_print(void *context, const char *interface, uint32_t program_id, bool native)
+{
+	unsigned *count = context;
+
+	if ((*count)++ == 0)
+		printf("%-16s %8s  %s\n", "INTERFACE", "PROGRAM", "MODE");
+	printf("%-16s %8u  %s\n", interface, program_id, native ? "native" : "generic");
+}
+
+static int list(int argc)
+{
+	unsigned count = 0;
+
+	if (argc != 2)
+		return switch_usage("list takes no arguments");
+	int status = plane_list(row_print, &count);
+	if (status < 0) {
+		log_error("cannot list the interfaces' programs: %s", dxp_status_text(status));
+		return EXIT_FAILED;
+	}
+	if (count == 0)
+		puts("no interface here has our XDP program");
+	return EXIT_GOOD;
+}
+
+static int remove_from(int argc, char **argv)
+{
+	char why[PLANE_WHY_BYTES] = "";
+
+	if (argc != 3)
+		return switch_usage("remove takes an interface");
+	int status = plane_remove(argv[2], why);
+	if (status == DXP_OK)
+		return EXIT_GOOD;
+	log_error("%s: %s", argv[2], *why ? why : dxp_status_text(status));
+	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
+}
+
+/* ---- the program ---- */
+
+static int exit_code_of(int status)
+{
+	switch (status) {
+	case DXP_OK: return EXIT_GOOD;
+	case DXP_EBUSY: return EXIT_BUSY;
+	case DXP_ENOENT: return EXIT_ADDRESS;
+	case DXP_EUNSUPPORTED: return EXIT_PLANE;
+	default: return EXIT_FAILED;
+	}
+}
+
+static int signals_set(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake_fd < 0) {
+		log_error("cannot make an eventfd: %m; if files have run out, raise \"ulimit -n\"");
+		return EXIT_FAILED;
+	}
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	return -1;
+}
+
+static void defaults_set(struct switch_arguments *a)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	snprintf(a->serve.core.name, INC_NAME_BYTES, "%.*s", INC_NAME_BYTES - 1, name);
+	a->serve.spin_ns = sysconf(_SC_NPROCESSORS_ONLN) >= CORES_SPIN ? SPIN_US * US_NS : 0;
+	a->serve.stop = &stop;
+	a->serve.drain = &drain;
+	a->serve.ready_fd = -1;
+	a->serve.ports = a->ports;
+}
+
+int main(int argc, char **argv)
+{
+	struct switch_arguments a = {0};
+
+	log_program_set("dxp-switch");
+	if (argc > 1 && strcmp(argv[1], "list") == 0)
+		return list(argc);
+	if (argc > 1 && strcmp(argv[1], "remove") == 0)
+		return remove_from(argc, argv);
+	defaults_set(&a);
+	int code = switch_options_take(argc, argv, &a);
+	if (code < 0)
+		code = signals_set();
+	if (code < 0) {
+		a.serve.wake_fd = wake_fd;
+		code = exit_code_of(serve(&a.serve));
+	}
+	free(a.config);
+	return code;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The public calls that start something, and those that look. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "inc/endpoint.h"
+
+static struct dxp_inc_call *call_take(struct dxp_inc_group *g)
+{
+	struct dxp_inc_call *c = g->free_calls;
+
+	if (c)
+		g->free_calls = c->next;
+	else
+		c = malloc(sizeof(*c));
+	return c;
+}
+
+static int start(struct dxp_inc_group *g, const struct inc_call *what, struct dxp_inc_call **out)
+{
+	struct dxp_inc *inc = g->inc;
+	int status = DXP_ENOMEM;
+
+	pthread_mutex_lock(&inc->lock);
+	struct dxp_inc_call *c = call_take(g);
+	if (c) {
+		uint64_t now_ns = link_now_ns();
+		c->core = *what;
+		c->group = g;
+		status = inc_group_start(g->group, &c->core, now_ns);
+		if (status == DXP_OK) {
+			g->open_calls++;
+			inc->active_ns = now_ns;
+			endpoint_flush(g, now_ns);
+			*out = c;
+		} else {
+			c->next = g->free_calls;
+			g->free_calls = c;
+		}
+	}
+	pthread_mutex_unlock(&inc->lock);
+	return status;
+}
+
+static int start_and_wait(struct dxp_inc_group *g, const struct inc_call *what,
+			  size_t *done_elements)
+{
+	struct dxp_inc_call *c;
+	int status = start(g, what, &c);
+
+	if (status == DXP_OK)
+		return dxp_inc_wait(c, done_elements);
+	if (done_elements)
+		*done_elements = 0;
+	return status;
+}
+
+static struct inc_call arithmetic(uint8_t collective, const void *send, void *receive, size_t count,
+				  enum dxp_inc_type type, enum dxp_inc_op op)
+{
+	return (struct inc_call){.collective = collective,
+				 .op = op,
+				 .type = type,
+				 .send = send ? send : receive,
+				 .receive = receive,
+				 .elements = count};
+}
+
+int dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void *receive,
+			    size_t count, enum dxp_inc_type type, enum dxp_inc_op op,
+			    struct dxp_inc_call **out)
+{
+	struct inc_call c = arithmetic(INC_ALLREDUCE, send, receive, count, type, op);
+
+	return start(group, &c, out);
+}
+
+int dxp_inc_allreduce(struct dxp_inc_group *group, const void *send, void *receive, size_t count,
+		      enum dxp_inc_type type, enum dxp_inc_op op, size_t *done_elements)
+{
+	struct inc_call c = arithmetic(INC_ALLREDUCE, send, receive, count, type, op);
+
+	return start_and_wait(group, &c, done_elements);
+}
+
+int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *receive, size_t count,
+			 enum dxp_inc_type type, enum dxp_inc_op op, uint32_t root,
+			 struct dxp_inc_call **out)
+{
+	struct inc_call c = arithmetic(INC_REDUCE, send, receive, count, type, op);
+
+	c.root = root;
+	if (group->member != root)
+		c.receive = NULL;
+	return start(group, &c, out);
+}
+
+int dxp_inc_broadcast_start(struct dxp_inc_group *group, void *data, size_t bytes, uint32_t root,
+			    struct dxp_inc_call **out)
+{
+	struct inc_call c = {.collective = INC_BROADCAST, .root = root, .elements = bytes};
+
+	if (group->member == root)
+		c.send = data;
+	else
+		c.receive = data;
+	return start(group, &c, out);
+}
+
+int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_call **out)
+{
+	struct inc_call c = {.collective = INC_BARRIER};
+
+	return start(group, &c, out);
+}
+
+int dxp_inc_barrier(struct dxp_inc_group *group)
+{
+	struct inc_call c = {.collective = INC_BARRIER};
+
+	return start_and_wait(group, &c, NULL);
+}
+
+bool dxp_inc_takes(const struct dxp_inc_group *group, enum dxp_inc_op op, enum dxp_inc_type type,
+		   size_t count)
+{
+	return inc_group_takes(group->group, op, type, count);
+}
+
+void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out)
+{
+	pthread_mutex_lock(&group->inc->lock);
+	inc_group_view(group->group, out);
+	out->depth = group->depth;
+	pthread_mutex_unlock(&group->inc->lock);
+}

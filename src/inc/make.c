@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups with sockets: the members tell each other where they are, create (create.h), and tell each
+ * other how it went, so that all have the group or none has. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/rng.h"
+#include "inc/endpoint.h"
+
+/* What each member says first. */
+struct hello {
+	uint32_t ip, switch_ip;
+	uint16_t port, segment_bytes;
+	uint8_t framing, able; /* able: it has memory for this */
+	uint16_t epoch;        /* member 0's counts, as do these: */
+	uint32_t id, qkey;
+};
+
+struct making {
+	struct dxp_inc *inc;
+	const struct dxp_inc_bootstrap *boot;
+	const struct dxp_inc_group_options *options;
+	uint32_t count, member;
+	struct hello *hellos;
+	struct outcome *outcomes;
+	struct inc_member *members;
+	uint32_t *switches;
+	struct dxp_inc_group *g;
+	struct inc_control notice;
+};
+
+static void making_free(struct making *m)
+{
+	free(m->hellos);
+	free(m->outcomes);
+	free(m->members);
+	free(m->switches);
+}
+
+static bool making_take(struct making *m)
+{
+	m->hellos = calloc(m->count, sizeof(*m->hellos));
+	m->outcomes = calloc(m->count, sizeof(*m->outcomes));
+	m->members = calloc(m->count, sizeof(*m->members));
+	m->switches = calloc(m->count, sizeof(*m->switches));
+	return m->hellos && m->outcomes && m->members && m->switches;
+}
+
+static struct hello hello_own(const struct dxp_inc *inc, bool able)
+{
+	struct hello h = {.ip = inc->own.ip,
+			  .switch_ip = inc->switch_ip,
+			  .port = inc->own.port,
+			  .segment_bytes = inc->segment_bytes,
+			  .framing = (uint8_t)inc->o.framing,
+			  .able = able};
+
+	entropy_kernel(NULL, &h.id, sizeof(h.id));
+	entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
+	entropy_kernel(NULL, &h.epoch, sizeof(h.epoch));
+	if (h.id == INC_COMM_CONTROL)
+		h.id = 1;
+	return h;
+}
+
+/* The same outcome at all members: all have the same hellos. */
+static int hellos_take(struct making *m)
+{
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; i < m->count; i++) {
+		const struct hello *h = &m->hellos[i];
+		m->members[i] = (struct inc_member){h->ip, h->port};
+		m->switches[i] = h->switch_ip;
+		if (!h->able)
+			status = DXP_ENOMEM;
+		else if (h->framing != m->hellos[0].framing && status == DXP_OK)
+			status = DXP_EINVAL;
+	}
+	return status;
+}
+
+static struct inc_control query_of(const struct making *m, bool kernel)
+{
+	const struct dxp_inc_group_options *o = m->options;
+	struct inc_control c = {
+		.master_num = o ? (uint8_t)o->mode : 0,
+		.sup_comm_type = 1u << INC_ALLREDUCE | 1u << INC_REDUCE | 1u << INC_BROADCAST |
+				 1u << INC_BARRIER,
+		.sup_op = (1u << DXP_INC_OPS) - 1,
+		.sup_type = (1u << DXP_INC_TYPES) - 1,
+		.segment_bytes = m->inc->segment_bytes,
+		.window = SWITCH_WINDOW_MAX,
+		.planes = INC_PLANE_USER | (kernel ? INC_PLANE_KERNEL : 0),
+		.members = m->count,
+		.true_comm_id = m->hellos[0].id,
+		.qkey = m->hellos[0].qkey,
+		.free_groups = UINT32_MAX,
+		.lease_ms = UINT32_MAX,
+		.job_id = o ? o->job_id : 0,
+		.c_id = o ? o->c_id : 0,
+		.world_rank = o ? o->world_rank : 0,
+		.member_ip = m->inc->own.ip,
+		.member_port = m->inc->own.port,
+		.first_ip = m->members[0].ip,
+		.first_port = m->members[0].port,
+	};
+
+	return c;
+}
+
+static int group_begin(struct making *m)
+{
+	struct dxp_inc *inc = m->inc;
+	struct dxp_inc_group *g = m->g;
+	bool kernel = !inc->o.user_plane && multicast_open(inc, &g->multicast, m->hellos[0].id);
+	struct inc_create_options o = {
+		.first = query_of(m, kernel),
+		.member = m->member,
+		.count = m->count,
+		.members = m->members,
+		.switches = m->switches,
+		.epoch = m->hellos[0].epoch,
+		.limit_ns = inc->o.create_ns,
+		.framing = inc->o.framing,
+	};
+
+	g->inc = inc;
+	g->id = m->hellos[0].id;
+	g->member = m->member;
+	g->alone = m->count == 1;
+	g->kill_ns = UINT64_MAX;
+	int status = inc_create_begin(&o, link_now_ns(), &g->create);
+	if (status != DXP_OK)
+		return status;
+	g->next = inc->groups;
+	inc->groups = g;
+	inc->group_count++;
+	return DXP_OK;
+}
+
+static int core_create(struct making *m, uint64_t now_ns)
+{
+	const struct inc_control *n = &m->notice;
+	const struct dxp_inc *inc = m->inc;
+	struct inc_group_options o = {
+		.id = n->true_comm_id,
+		.qkey = n->qkey,
+		.epoch = m->hellos[0].epoch,
+		.member = m->member,
+		.count = m->count,
+		.members = m->members,
+		.switch_ip = inc->switch_ip,
+		.segment_bytes = n->segment_bytes,
+		.window = n->window,
+		.sup_op = n->sup_op,
+		.sup_type = n->sup_type,
+		.planes = n->planes,
+		.lease_ms = n->lease_ms,
+		.deadline_ns = inc->o.deadline_ns,
+		.framing = inc->o.framing,
+		.no_icrc_check = inc->o.no_icrc_check,
+		.trains = true,
+	};
+
+	m->g->kernel = n->planes & INC_PLANE_KERNEL;
+	m->g->depth = n->path_count;
+	m->g->above = inc_create_above(m->g->create);
+	m->g->used_ns = now_ns;
+	return inc_group_create(&o, now_ns, &m->g->group);
+}
+
+/* Until the creation has an outcome; then the group's core is there, since others may begin at
+ * once. */
+static struct outcome creation_run(struct making *m)
+{
+	struct dxp_inc *inc = m->inc;
+	struct port *const ports[] = {&inc->in, &inc->out};
+	struct outcome o = {.silent = m->member};
+
+	pthread_mutex_lock(&inc->lock);
+	inc->waiting++;
+	o.status = group_begin(m);
+	if (o.status == DXP_OK)
+		o.status = DXP_EAGAIN;
+	while (o.status == DXP_EAGAIN) {
+		uint64_t now_ns = link_now_ns();
+		port_take(inc, &inc->in, now_ns);
+		port_take(inc, &inc->out, now_ns);
+		endpoint_flush(m->g, now_ns);
+		o.status = inc_create_outcome(m->g->create, &m->notice, &o.silent);
+		if (o.status == DXP_EAGAIN)
+			ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
+	}
+	if (o.status == DXP_OK)
+		o.status = core_create(m, link_now_ns());
+	else if (m->g->create)
+		o.cause = m->notice.fail_cause;
+	o.cause_ip = m->notice.cause_ip;
+	inc->waiting--;
+	inc->active_ns = link_now_ns();
+	pthread_mutex_unlock(&inc->lock);
+	if (o.silent >= m->count)
+		o.silent = m->member;
+	return o;
+}
+
+/* Member 0 knows most; of the others the first. */
+static int outcomes_judge(const struct making *m, uint32_t *who)
+{
+	for (*who = 0; *who < m->count; ++*who)
+		if (m->outcomes[*who].status != DXP_OK)
+			return m->outcomes[*who].status;
+	return DXP_OK;
+}
+
+static void group_unmake(struct dxp_inc_group *g)
+{
+	struct dxp_inc *inc = g->inc;
+
+	pthread_mutex_lock(&inc->lock);
+	g->departed_ns = link_now_ns();
+	g->kill_ns = g->member == 0 ? g->departed_ns : UINT64_MAX;
+	departed_tend(inc, g->departed_ns);
+	pthread_mutex_unlock(&inc->lock);
+	keeper_wake(inc);
+}
+
+static int attempt(struct making *m, char why[DXP_INC_WHY_BYTES])
+{
+	struct outcome own;
+	uint32_t who;
+
+	m->g = calloc(1, sizeof(*m->g));
+	struct hello h = hello_own(m->inc, m->g && m->inc->group_count < INC_GROUPS_MAX);
+	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
+		free(m->g);
+		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
+		return DXP_EIO;
+	}
+	int status = hellos_take(m);
+	if (status != DXP_OK) {
+		free(m->g);
+		snprintf(why, DXP_INC_WHY_BYTES, "%s",
+			 status == DXP_ENOMEM ? "some member has no memory for another group"
+					      : "the members want different framings");
+		return status;
+	}
+	m->g->inc = m->inc;
+	own = creation_run(m);
+	if (m->boot->allgather(m->boot->context, &own, m->outcomes, sizeof(own)) != 0) {
+		group_unmake(m->g);
+		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
+		return DXP_EIO;
+	}
+	status = outcomes_judge(m, &who);
+	if (status == DXP_OK)
+		return DXP_OK;
+	why_text(&m->outcomes[who], who, m->members, m->switches, why);
+	group_unmake(m->g);
+	return status;
+}
+
+static void group_settle(struct dxp_inc_group *g)
+{
+	pthread_mutex_lock(&g->inc->lock);
+	if (g->member != 0) { /* member 0 keeps the tree for the KILL */
+		inc_create_end(g->create);
+		g->create = NULL;
+	}
+	if (!g->kernel)
+		port_close(&g->multicast);
+	pthread_mutex_unlock(&g->inc->lock);
+	keeper_wake(g->inc);
+}
+
+int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bootstrap,
+			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
+			 char why[DXP_INC_WHY_BYTES])
+{
+	struct making m = {.inc = inc,
+			   .boot = bootstrap,
+			   .options = options,
+			   .count = bootstrap->members,
+			   .member = bootstrap->member};
+	int status = DXP_EEXIST;
+
+	why[0] = '\0';
+	if (m.count == 0 || m.count > DXP_INC_MEMBERS_MAX || m.member >= m.count) {
+		snprintf(why, DXP_INC_WHY_BYTES, "a group has 1 to %d members",
+			 DXP_INC_MEMBERS_MAX);
+		return DXP_EINVAL;
+	}
+	if (!making_take(&m)) {
+		making_free(&m);
+		snprintf(why, DXP_INC_WHY_BYTES, "out of memory");
+		return DXP_ENOMEM;
+	}
+	for (int i = 0; i < INC_ID_TRIES && status == DXP_EEXIST; i++)
+		status = attempt(&m, why);
+	if (status == DXP_OK) {
+		group_settle(m.g);
+		*out = m.g;
+	}
+	making_free(&m);
+	return status == DXP_EEXIST ? DXP_EBUSY : status;
+}
+
+void dxp_inc_group_destroy(struct dxp_inc_group *g)
+{
+	if (!g)
+		return;
+	struct dxp_inc *inc = g->inc;
+	pthread_mutex_lock(&inc->lock);
+	g->departed_ns = max_u64(link_now_ns(), 1);
+	g->kill_ns =
+		g->member == 0 ? max_u64(g->departed_ns, g->used_ns + INC_LINGER_NS) : UINT64_MAX;
+	port_close(&g->multicast);
+	pthread_mutex_unlock(&inc->lock);
+	keeper_wake(inc);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sockets of an endpoint: docs/inc.md "Who talks to whom". */
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "inc/endpoint.h"
+
+void port_close(struct port *p)
+{
+	if (p->link)
+		link_close(p->link);
+	p->link = NULL;
+}
+
+static int port_open(struct port *p, const struct link_options *o)
+{
+	int status = link_open(o, &p->link);
+
+	if (status != DXP_OK)
+		p->link = NULL;
+	return status;
+}
+
+/* Is the number free on this host? Quietly: the first ones may well be in use. */
+static bool number_free(uint32_t ip, uint16_t number)
+{
+	struct wire_address address = wire_address_v4(ip, number);
+
+	return link_port_free(&address);
+}
+
+static int out_open(struct dxp_inc *inc)
+{
+	for (unsigned k = 0; k < ROCE_SOURCE_PORTS; k++) {
+		uint16_t number = (uint16_t)(ROCE_SOURCE_PORT + k);
+		struct link_options o = {.bind = wire_address_v4(inc->own.ip, number),
+					 .whole = true,
+					 .unconnected = true};
+		if (!number_free(inc->own.ip, number))
+			continue;
+		int status = port_open(&inc->out, &o);
+		if (status == DXP_EBUSY)
+			continue; /* somebody was faster */
+		inc->own.port = inc->out.number = number;
+		return status;
+	}
+	log_error("all %u source ports from %u on are in use on this host; end some of the "
+		  "programs that use in-network computing (\"ss -ulnp\" names them)",
+		  ROCE_SOURCE_PORTS, ROCE_SOURCE_PORT);
+	return DXP_EBUSY;
+}
+
+int sockets_open(struct dxp_inc *inc)
+{
+	struct wire_address sw = wire_address_v4(inc->switch_ip, ROCE_PORT);
+	int status = out_open(inc);
+
+	if (status != DXP_OK)
+		return status;
+	struct link_options o = {.bind = wire_address_v4(inc->own.ip, ROCE_PORT),
+				 .peer = wire_address_v4(inc->switch_ip, inc->own.port),
+				 .shared = true,
+				 .whole = true,
+				 .unconnected = true,
+				 .block_us = INC_BLOCK_US};
+	status = port_open(&inc->in, &o);
+	if (status != DXP_OK) {
+		port_close(&inc->out);
+		return status;
+	}
+	inc->out.ip = inc->in.ip = inc->own.ip;
+	inc->in.number = ROCE_PORT;
+	size_t room = link_path_payload(inc->out.link, &sw) - INC_UD_BYTES - INC_TRAILER_BYTES;
+	inc->segment_bytes = (uint16_t)(min_u64(room, INC_SEGMENT_MAX) & ~15ull);
+	return DXP_OK;
+}
+
+bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id)
+{
+	uint32_t ip = INC_MULTICAST_IP | (group_id & INC_MULTICAST_MASK);
+	struct link_options o = {.bind = wire_address_v4(ip, ROCE_PORT),
+				 .shared = true,
+				 .whole = true,
+				 .unconnected = true,
+				 .group_on = inc->own.ip,
+				 .block_us = INC_BLOCK_US};
+
+	*p = (struct port){.ip = ip, .number = ROCE_PORT};
+	return port_open(p, &o) == DXP_OK;
+}

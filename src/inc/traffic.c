@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets between the sockets and the cores. */
+#include <dxp/status.h>
+
+#include "inc/endpoint.h"
+
+static uint32_t ip_of(const struct wire_address *a)
+{
+	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
+	       a->ip[15];
+}
+
+static struct dxp_inc_group *endpoint_group_find(struct dxp_inc *inc, uint32_t id)
+{
+	for (struct dxp_inc_group *g = inc->groups; g; g = g->next)
+		if (g->id == id)
+			return g;
+	return NULL;
+}
+
+static void control_take(struct dxp_inc *inc, const struct inc_packet *p,
+			 const struct roce_path *path, uint64_t now_ns)
+{
+	struct inc_control c;
+	struct dxp_inc_group *g = NULL;
+
+	if (inc_control_decode(p->payload, p->payload_bytes, &c) == DXP_OK)
+		g = endpoint_group_find(inc, c.true_comm_id);
+	if (!g || !g->create) {
+		inc->counters.unknown++;
+		return;
+	}
+	inc_create_receive(g->create, p, path, now_ns);
+	endpoint_flush_due(g, now_ns);
+}
+
+static void arrival_take(struct dxp_inc *inc, const struct port *to, const struct link_arrival *a,
+			 uint64_t now_ns)
+{
+	struct roce_path path = {ip_of(&a->from), to->ip, a->from.port, to->number};
+	struct inc_packet p;
+	int status = inc_packet_decode(a->data, a->bytes, &p);
+
+	if (status != DXP_OK) {
+		if (status == DXP_ENOENT)
+			inc->counters.foreign++;
+		else
+			inc->counters.malformed++;
+		return;
+	}
+	if (!inc->o.no_icrc_check && !roce_icrc_right(&path, a->data, a->bytes)) {
+		inc->counters.icrc_wrong++;
+		return;
+	}
+	if (p.header.comm_id == INC_COMM_CONTROL) {
+		control_take(inc, &p, &path, now_ns);
+		return;
+	}
+	struct dxp_inc_group *g = endpoint_group_find(inc, p.header.comm_id);
+	if (!g || !g->group) {
+		inc->counters.unknown++;
+		return;
+	}
+	inc_group_receive(g->group, &p, &path, now_ns);
+	/* answers to other members; and what a result lets go, when a batch of them is in */
+	if (p.header.kind != INC_DATA)
+		endpoint_flush_due(g, now_ns);
+	else
+		g->dirty = true;
+}
+
+static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t count, uint64_t now_ns)
+{
+	for (size_t i = 0; i < count; i++)
+		arrival_take(inc, to, &inc->arrivals[i], now_ns);
+	for (struct dxp_inc_group *g = inc->groups; g; g = g->next) {
+		if (!g->dirty)
+			continue;
+		g->dirty = false;
+		endpoint_flush_due(g, now_ns);
+	}
+}
+
+size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
+{
+	size_t total = 0, count = LINK_BATCH;
+
+	/* a batch that is full may be the middle of a train that is here already */
+	while (p->link && !p->reading && count == LINK_BATCH && total < INC_TURN) {
+		count = link_receive(p->link, inc->arrivals, LINK_BATCH);
+		arrivals_take(inc, p, count, now_ns);
+		total += count;
+	}
+	return total;
+}
+
+size_t port_wait(struct dxp_inc *inc, struct port *p)
+{
+	struct link_arrival arrivals[INC_WAIT_BATCH];
+
+	p->reading = true;
+	pthread_mutex_unlock(&inc->lock);
+	size_t count = link_receive_wait(p->link, arrivals, INC_WAIT_BATCH);
+	pthread_mutex_lock(&inc->lock);
+	p->reading = false;
+	for (size_t i = 0; i < count; i++)
+		inc->arrivals[i] = arrivals[i];
+	if (count > 0)
+		arrivals_take(inc, p, count, link_now_ns());
+	if (inc->waiting > 1)
+		pthread_cond_broadcast(&inc->read);
+	return count;
+}
+
+struct inc_batch batch_begin(struct dxp_inc *inc)
+{
+	return (struct inc_batch){inc->datagrams, inc->trailers, inc->from_ports, 0,
+				  ENDPOINT_BATCH};
+}
+
+/* What the kernel has no room for is lost, and asked for again in time. */
+void batch_send(struct dxp_inc *inc, const struct inc_batch *b)
+{
+	if (b->count > 0)
+		link_send(inc->out.link, b->datagrams, b->count);
+}
+
+void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns)
+{
+	struct dxp_inc *inc = g->inc;
+	struct inc_batch b;
+
+	do {
+		b = batch_begin(inc);
+		if (g->create)
+			inc_create_send(g->create, &b, now_ns);
+		if (g->group)
+			inc_group_send(g->group, &b, now_ns);
+		batch_send(inc, &b);
+	} while (b.count == b.room);
+}
+
+uint64_t endpoint_deadline(const struct dxp_inc_group *g)
+{
+	uint64_t at_ns = g->create ? inc_create_deadline(g->create) : UINT64_MAX;
+
+	return g->group ? min_u64(at_ns, inc_group_deadline(g->group)) : at_ns;
+}
+
+void endpoint_flush_due(struct dxp_inc_group *g, uint64_t now_ns)
+{
+	if (endpoint_deadline(g) <= now_ns || (g->group && inc_group_ready(g->group)))
+		endpoint_flush(g, now_ns);
+}

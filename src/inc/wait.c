@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting for a call: look where the result is expected, spin if that was asked for, then sleep in
+ * the socket; between, what time brings and the caller's own `idle`. */
+#include <poll.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "inc/endpoint.h"
+#include "link/udp.h"
+
+void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns)
+{
+	struct pollfd fds[4];
+	uint64_t now_ns = link_now_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+
+	left_ns = min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS);
+	struct timespec t = {.tv_nsec = (long)left_ns};
+	for (unsigned i = 0; i < count; i++)
+		fds[i] = (struct pollfd){.fd = link_socket_fd(ports[i]->link), .events = POLLIN};
+	pthread_mutex_unlock(&inc->lock);
+	if (left_ns > 0)
+		ppoll(fds, count, &t, NULL);
+	if (inc->o.idle)
+		inc->o.idle(inc->o.idle_context);
+	pthread_mutex_lock(&inc->lock);
+}
+
+/* Where the result of the oldest call comes. */
+static struct port *port_hot(struct dxp_inc_group *g, const struct inc_call *c)
+{
+	size_t bytes = c->elements * dxp_inc_type_bytes(c->type);
+
+	return g->multicast.link && g->kernel && bytes <= INC_SHORT_BYTES ? &g->multicast
+									  : &g->inc->in;
+}
+
+static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot,
+			uint64_t now_ns)
+{
+	struct port *const ports[] = {&inc->out, &inc->in, &g->multicast};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(ports); i++)
+		if (ports[i] != hot)
+			port_take(inc, ports[i], now_ns);
+}
+
+/* Another thread waits in the socket that we would wait in: it will take ours along. */
+static void reader_await(struct dxp_inc *inc, uint64_t now_ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += INC_IDLE_NS;
+	if (until.tv_nsec >= (long)S_NS) {
+		until.tv_sec++;
+		until.tv_nsec -= (long)S_NS;
+	}
+	pthread_cond_timedwait(&inc->read, &inc->lock, &until);
+}
+
+static void idle_call(struct dxp_inc *inc)
+{
+	if (!inc->o.idle)
+		return;
+	pthread_mutex_unlock(&inc->lock);
+	inc->o.idle(inc->o.idle_context);
+	pthread_mutex_lock(&inc->lock);
+}
+
+/* One sleep where the result is expected. Returns whether something came. */
+static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot,
+		      uint64_t now_ns)
+{
+	if (hot->reading) {
+		reader_await(inc, now_ns);
+		return true;
+	}
+	if (!inc->o.idle)
+		return port_wait(inc, hot) > 0;
+	struct port *const ports[] = {hot};
+	struct pollfd fd = {.fd = link_socket_fd(ports[0]->link), .events = POLLIN};
+	struct timespec t = {.tv_nsec = INC_IDLE_NS};
+	hot->reading = true;
+	pthread_mutex_unlock(&inc->lock);
+	bool came = ppoll(&fd, 1, &t, NULL) > 0;
+	pthread_mutex_lock(&inc->lock);
+	hot->reading = false;
+	if (came)
+		port_take(inc, hot, link_now_ns());
+	if (inc->waiting > 1)
+		pthread_cond_broadcast(&inc->read);
+	return came;
+}
+
+static bool spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
+{
+	if (port_take(inc, hot, now_ns) > 0)
+		return true;
+	if (inc->waiting > 1) { /* others want the lock */
+		pthread_mutex_unlock(&inc->lock);
+		pthread_mutex_lock(&inc->lock);
+	}
+	return false;
+}
+
+static void call_await(struct dxp_inc *inc, struct dxp_inc_group *g, const struct inc_call *c)
+{
+	struct port *hot = port_hot(g, c);
+	uint64_t now_ns, spin_until_ns = inc->o.spin_ns ? link_now_ns() + inc->o.spin_ns : 0;
+
+	while (!c->done) {
+		if (spin_until_ns && (now_ns = link_now_ns()) < spin_until_ns) {
+			spin_look(inc, hot, now_ns);
+			continue;
+		}
+		if (hot_sleep(inc, g, hot, 0) || c->done)
+			continue;
+		now_ns = link_now_ns();
+		others_look(inc, g, hot, now_ns);
+		endpoint_flush_due(g, now_ns);
+		if (!c->done)
+			idle_call(inc);
+	}
+}
+
+static int call_end(struct dxp_inc_call *call, size_t *done_elements, uint64_t now_ns)
+{
+	struct dxp_inc_group *g = call->group;
+	int status = call->core.status;
+
+	if (done_elements)
+		*done_elements = call->core.done_elements;
+	g->open_calls--;
+	g->used_ns = now_ns;
+	call->next = g->free_calls;
+	g->free_calls = call;
+	return status;
+}
+
+int dxp_inc_wait(struct dxp_inc_call *call, size_t *done_elements)
+{
+	struct dxp_inc_group *g = call->group;
+	struct dxp_inc *inc = g->inc;
+
+	pthread_mutex_lock(&inc->lock);
+	inc->waiting++;
+	if (!call->core.done)
+		call_await(inc, g, &call->core);
+	inc->waiting--;
+	inc->active_ns = link_now_ns();
+	int status = call_end(call, done_elements, inc->active_ns);
+	pthread_mutex_unlock(&inc->lock);
+	return status;
+}
+
+int dxp_inc_test(struct dxp_inc_call *call, size_t *done_elements)
+{
+	struct dxp_inc_group *g = call->group;
+	struct dxp_inc *inc = g->inc;
+	int status = DXP_EAGAIN;
+
+	pthread_mutex_lock(&inc->lock);
+	uint64_t now_ns = link_now_ns();
+	if (!call->core.done) {
+		struct port *hot = port_hot(g, &call->core);
+		if (port_take(inc, hot, now_ns) == 0)
+			others_look(inc, g, hot, now_ns);
+		endpoint_flush_due(g, now_ns);
+	}
+	inc->active_ns = now_ns;
+	if (call->core.done)
+		status = call_end(call, done_elements, now_ns);
+	pthread_mutex_unlock(&inc->lock);
+	return status;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups in and out of the program's maps. A group goes in last, when its slots are clean and its
+ * ports known, and out first. */
+#include "switch/plane_group.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/log.h"
+
+static int index_of(const struct plane_groups *g, uint32_t id)
+{
+	for (int i = 0; i < SWITCH_KERNEL_GROUPS; i++)
+		if (g->at[i].used && g->at[i].id == id)
+			return i;
+	return -1;
+}
+
+static int index_free(const struct plane_groups *g)
+{
+	for (uint32_t i = 0; i < SWITCH_KERNEL_GROUPS; i++) {
+		uint32_t at = (g->next + i) % SWITCH_KERNEL_GROUPS;
+
+		if (!g->at[at].used)
+			return (int)at;
+	}
+	return -1;
+}
+
+/* Where an address was heard, if that is one of our ports. */
+static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
+{
+	uint32_t ip_be = __builtin_bswap32(ip);
+
+	if (bpf_map_lookup_elem(p->program.neighbours, &ip_be, out))
+		return false;
+	for (unsigned i = 0; i < p->port_count; i++)
+		if ((uint32_t)p->ports[i].ifindex == out->ifindex)
+			return true;
+	return false;
+}
+
+struct port_set {
+	uint32_t count;
+	uint32_t ifindex[SWITCH_KERNEL_PORTS];
+};
+
+static void port_add(struct port_set *s, uint32_t ifindex)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->ifindex[i] == ifindex)
+			return;
+	s->ifindex[s->count++] = ifindex;
+}
+
+static bool children_fill(const struct plane *p, const struct sw_group_view *v,
+			  struct kernel_group *g, struct port_set *ports)
+{
+	for (uint32_t i = 0; i < v->child_count; i++) {
+		const struct sw_child *c = &v->children[i];
+		struct kernel_neighbour n;
+
+		if (!neighbour_of(p, c->ip, &n))
+			return false;
+		g->children[i] = (struct kernel_child){
+			.ip_be = __builtin_bswap32(c->ip),
+			.port_be = __builtin_bswap16(c->port),
+			.is_switch = c->is_switch,
+			.first = c->first,
+		};
+		memcpy(g->own_mac, n.own_mac, sizeof(g->own_mac));
+		port_add(ports, n.ifindex);
+	}
+	if (ports->count == 1)
+		g->only_ifindex = ports->ifindex[0];
+	return true;
+}
+
+static bool parent_fill(const struct plane *p, const struct sw_group_view *v,
+			struct kernel_group *g)
+{
+	struct kernel_neighbour n;
+
+	if (v->parent_ip == 0)
+		return true;
+	if (!neighbour_of(p, v->parent_ip, &n))
+		return false;
+	g->parent_ip_be = __builtin_bswap32(v->parent_ip);
+	g->parent_ifindex = n.ifindex;
+	memcpy(g->parent_mac, n.mac, sizeof(g->parent_mac));
+	memcpy(g->parent_own_mac, n.own_mac, sizeof(g->parent_own_mac));
+	return true;
+}
+
+static bool group_fill(const struct plane *p, const struct sw_group_view *v, struct kernel_group *g,
+		       struct port_set *ports)
+{
+	*g = (struct kernel_group){
+		.id = v->id,
+		.qkey = v->qkey,
+		.members = v->members,
+		.child_count = v->child_count,
+		.first = v->first,
+		.own_ip_be = __builtin_bswap32(p->ip),
+		.multicast_ip_be =
+			__builtin_bswap32(SWITCH_MULTICAST_IP | (v->id & SWITCH_MULTICAST_MASK)),
+		.check_icrc = p->check_icrc,
+		.epoch = v->epoch,
+	};
+	return parent_fill(p, v, g) && children_fill(p, v, g, ports);
+}
+
+static bool ports_set(struct plane *p, uint32_t index, const struct port_set *ports)
+{
+	int map = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t),
+				 sizeof(uint32_t), SWITCH_KERNEL_PORTS, NULL);
+	int error = map < 0;
+
+	for (uint32_t i = 0; !error && i < ports->count; i++)
+		error = bpf_map_update_elem(map, &i, &ports->ifindex[i], BPF_ANY);
+	if (!error)
+		error = bpf_map_update_elem(p->program.ports, &index, &map, BPF_ANY);
+	if (map >= 0)
+		close(map);
+	return !error;
+}
+
+static bool slots_clear(struct plane *p, uint32_t index)
+{
+	static const struct kernel_slot clean;
+
+	for (uint32_t i = 0; i < SWITCH_KERNEL_SLOTS; i++) {
+		uint32_t at = index * SWITCH_KERNEL_SLOTS + i;
+
+		if (bpf_map_update_elem(p->program.slots, &at, &clean, BPF_ANY))
+			return false;
+	}
+	return true;
+}
+
+bool plane_install(struct plane *p, const struct sw_group_view *v)
+{
+	struct port_set ports = {0};
+	struct kernel_group g;
+	int index;
+
+	plane_remove_group(p, v->id);
+	index = index_free(&p->groups);
+	if (!(v->planes & INC_PLANE_KERNEL) || index < 0 || v->child_count == 0 ||
+	    v->child_count > SWITCH_KERNEL_CHILDREN || !group_fill(p, v, &g, &ports))
+		return false;
+	g.index = (uint32_t)index;
+	if (!slots_clear(p, g.index) || (!g.only_ifindex && !ports_set(p, g.index, &ports)) ||
+	    bpf_map_update_elem(p->program.groups, &g.id, &g, BPF_ANY)) {
+		log_warn("group %08x stays in user space: the kernel has no memory for it", v->id);
+		return false;
+	}
+	p->groups.at[index].used = true;
+	p->groups.at[index].id = v->id;
+	p->groups.next = (g.index + 1) % SWITCH_KERNEL_GROUPS;
+	return true;
+}
+
+void plane_remove_group(struct plane *p, uint32_t group_id)
+{
+	int index = index_of(&p->groups, group_id);
+
+	if (index < 0)
+		return;
+	bpf_map_delete_elem(p->program.groups, &group_id);
+	bpf_map_delete_elem(p->program.ports, &index);
+	p->groups.at[index].used = false;
+}
+
+uint64_t plane_last_ns(const struct plane *p, uint32_t group_id)
+{
+	int index = index_of(&p->groups, group_id);
+	uint64_t last_ns = 0;
+
+	for (uint32_t i = 0; index >= 0 && i < SWITCH_KERNEL_SLOTS; i++) {
+		uint32_t at = (uint32_t)index * SWITCH_KERNEL_SLOTS + i;
+		struct kernel_slot slot;
+
+		if (bpf_map_lookup_elem(p->program.slots, &at, &slot) == 0 &&
+		    slot.seen_ns > last_ns)
+			last_ns = slot.seen_ns;
+	}
+	return last_ns;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The groups that are in the program's maps. */
+#ifndef SWITCH_PLANE_GROUP_H
+#define SWITCH_PLANE_GROUP_H
+
+#include "switch/plane_load.h"
+
+struct plane_groups {
+	struct {
+		bool used;
+		uint32_t id;
+	} at[SWITCH_KERNEL_GROUPS];
+	uint32_t next; /* where the next is looked for: a freed place rests as long as it can */
+};
+
+struct plane {
+	struct plane_program program;
+	struct plane_groups groups;
+	uint32_t ip;
+	bool check_icrc;
+	unsigned port_count;
+	struct {
+		int ifindex;
+		int link; /* file descriptor: attached while it is open */
+	} ports[SWITCH_KERNEL_PORTS];
+};
+
+/* As sw_kernel.install, .remove and .last_ns. */
+bool plane_install(struct plane *p, const struct sw_group_view *view);
+void plane_remove_group(struct plane *p, uint32_t group_id);
+uint64_t plane_last_ns(const struct plane *p, uint32_t group_id);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop: what arrived goes into the core, what it gives out is sent, leases are looked at, then
+ * it spins and sleeps. */
+#include "switch/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "switch/plane.h"
+#include "switch/serve_ports.h"
+#include "switch/serve_send.h"
+
+#define IP_UDP_BYTES 28
+
+struct server {
+	const struct serve_options *options;
+	struct sw_options core; /* with what was found out */
+	struct serve_ports ports;
+	struct plane *plane; /* NULL: user space only */
+	struct link *link;   /* port 4791 */
+	struct senders *senders;
+	struct sw *sw;
+	uint64_t expire_ns; /* when leases are looked at next */
+	bool draining;
+	struct link_arrival arrivals[LINK_BATCH];
+	struct link_datagram datagrams[SERVE_BATCH];
+	uint8_t trailers[SERVE_BATCH][INC_TRAILER_BYTES];
+	uint16_t from_ports[SERVE_BATCH];
+};
+
+/* ---- the XDP plane ---- */
+
+/* Attaches the program to the ports that were named or found. */
+static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
+{
+	const struct serve_options *o = v->options;
+	const char *found[SWITCH_KERNEL_PORTS];
+	struct plane_options p = {.ip = v->core.ip,
+				  .ports = o->ports,
+				  .port_count = o->port_count,
+				  .native = o->native,
+				  .no_icrc_check = o->core.no_icrc_check};
+
+	if (o->port_count == 0 && v->ports.owners > 1) {
+		snprintf(why, PLANE_WHY_BYTES,
+			 "%u interfaces have the switch's address; name its ports with --port",
+			 v->ports.owners);
+		return DXP_EUNSUPPORTED;
+	}
+	if (o->port_count == 0) {
+		for (unsigned i = 0; i < v->ports.count; i++)
+			found[i] = v->ports.names[i];
+		p.ports = found;
+		p.port_count = v->ports.count;
+	}
+	if (p.port_count == 0) {
+		snprintf(why, PLANE_WHY_BYTES, "the bridge %s has no ports yet", v->ports.own);
+		return DXP_EUNSUPPORTED;
+	}
+	return plane_open(&p, &v->plane, why);
+}
+
+/* With AUTO whatever prevents it is told and done without. */
+static int kernel_open(struct server *v)
+{
+	char why[PLANE_WHY_BYTES] = "";
+
+	if (v->options->plane == SERVE_PLANE_USER)
+		return DXP_OK;
+	int status = plane_try(v, why);
+	if (status == DXP_OK) {
+		v->core.kernel = plane_kernel(v->plane);
+		return DXP_OK;
+	}
+	v->plane = NULL;
+	if (v->options->plane == SERVE_PLANE_KERNEL) {
+		log_error("the XDP plane cannot be had: %s; --plane user does without", why);
+		return status;
+	}
+	log_warn("all is computed in user space: %s", why);
+	return DXP_OK;
+}
+
+/* ---- opening ---- */
+
+/* What one packet carries on the network of this address. */
+static uint16_t segment_of(unsigned mtu)
+{
+	unsigned taken = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
+	unsigned bytes = mtu > taken ? (mtu - taken) & ~15u : 0;
+
+	return (uint16_t)min_u64(bytes, SWITCH_SEGMENT_MAX);
+}
+
+static int addresses_find(struct server *v)
+{
+	int status = serve_ports_find(v->core.ip, &v->ports);
+
+	if (status == DXP_EUNSUPPORTED) {
+		log_warn("bridge %s has more than %u ports: those beyond are computed for in user "
+			 "space; choose with --port",
+			 v->ports.own, SWITCH_KERNEL_PORTS);
+		status = DXP_OK;
+	}
+	if (status == DXP_OK && v->core.segment_bytes == 0)
+		v->core.segment_bytes = segment_of(v->ports.mtu);
+	if (status == DXP_OK && v->core.segment_bytes < INC_SHORT_BYTES) {
+		log_error("packets of %s carry %u bytes, and at least %u are needed; raise its MTU",
+			  v->ports.own, v->core.segment_bytes, INC_SHORT_BYTES);
+		return DXP_EINVAL;
+	}
+	return status;
+}
+
+static int link_start(struct server *v)
+{
+	const struct link_options options = {.bind = wire_address_v4(v->core.ip, ROCE_PORT),
+					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
+					     .spin_ns = (uint32_t)v->options->spin_ns,
+					     .whole = true,
+					     .unconnected = true};
+	int status = link_open(&options, &v->link);
+
+	if (status == DXP_OK && v->options->wake_fd >= 0)
+		status = link_watch(v->link, v->options->wake_fd, true);
+	return status;
+}
+
+static void server_close(struct server *v)
+{
+	sw_destroy(v->sw);
+	senders_close(v->senders);
+	link_close(v->link);
+	if (v->plane)
+		plane_close(v->plane);
+	free(v);
+}
+
+/* On failure what there is is closed by the caller. */
+static int server_start(struct server *v)
+{
+	int status = addresses_find(v);
+
+	if (status == DXP_OK)
+		status = link_start(v);
+	if (status == DXP_OK)
+		status = kernel_open(v);
+	if (status == DXP_OK)
+		status = senders_open(v->core.ip, v->link, &v->senders);
+	if (status == DXP_OK)
+		status = sw_create(&v->core, link_now_ns(), &v->sw);
+	if (status == DXP_ENOMEM)
+		log_error("not enough memory; use fewer --groups");
+	return status;
+}
+
+static void ready_tell(const struct server *v)
+{
+	uint32_t ip = v->core.ip;
+
+	printf("%s at %u.%u.%u.%u: ", v->core.name[0] ? v->core.name : "switch", ip >> 24,
+	       ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+	if (v->plane)
+		printf("short calls in XDP (%s), others in user space",
+		       v->options->native ? "native" : "generic");
+	else
+		printf("all in user space");
+	printf(", %s, %u-byte segments\n",
+	       v->core.parent_count ? "below other switches" : "no switch above",
+	       v->core.segment_bytes);
+	fflush(stdout);
+	if (v->options->ready_fd < 0)
+		return;
+	if (write(v->options->ready_fd, "\n", 1) != 1)
+		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
+	close(v->options->ready_fd);
+}
+
+/* ---- the loop ---- */
+
+static uint32_t ip_of(const struct wire_address *a)
+{
+	return (uint32_t)a->ip[12] << 24 | (uint32_t)a->ip[13] << 16 | (uint32_t)a->ip[14] << 8 |
+	       a->ip[15];
+}
+
+static size_t receive(struct server *v)
+{
+	size_t count = link_receive(v->link, v->arrivals, ARRAY_COUNT(v->arrivals));
+	uint64_t now_ns = count > 0 ? link_now_ns() : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct link_arrival *a = &v->arrivals[i];
+		const struct roce_path path = {.from_ip = ip_of(&a->from),
+					       .from_port = a->from.port,
+					       .to_ip = v->core.ip,
+					       .to_port = ROCE_PORT};
+		sw_receive(v->sw, a->data, a->bytes, &path, now_ns);
+	}
+	return count;
+}
+
+/* Everything that is due. */
+static void send_due(struct server *v, uint64_t now_ns)
+{
+	struct inc_batch batch = {.datagrams = v->datagrams,
+				  .trailers = v->trailers,
+				  .from_ports = v->from_ports,
+				  .room = SERVE_BATCH};
+
+	while (sw_send(v->sw, &batch, now_ns) > 0) {
+		senders_send(v->senders, &batch, now_ns);
+		batch.count = 0;
+	}
+}
+
+static void housekeep(struct server *v, uint64_t now_ns)
+{
+	if (now_ns < v->expire_ns)
+		return;
+	v->expire_ns = now_ns + SERVE_EXPIRE_NS;
+	sw_expire(v->sw, now_ns);
+	senders_tidy(v->senders, now_ns);
+}
+
+static bool has_groups(const struct server *v, uint64_t now_ns)
+{
+	const struct inc_inquiry q = {.section = INC_SECTION_SWITCH};
+	struct inc_answer a;
+
+	sw_answer(v->sw, &q, now_ns, &a);
+	return a.self.groups > 0;
+}
+
+/* Is there more to do? */
+static bool goes_on(struct server *v, uint64_t now_ns)
+{
+	if (*v->options->stop)
+		return false;
+	if (!v->options->drain || !*v->options->drain)
+		return true;
+	if (!v->draining) {
+		sw_drain(v->sw, true);
+		v->draining = true;
+		log_warn("draining: takes no new groups, and ends with the last one");
+	}
+	return has_groups(v, now_ns);
+}
+
+static void run(struct server *v)
+{
+	uint64_t now_ns = link_now_ns();
+
+	while (goes_on(v, now_ns)) {
+		size_t count = receive(v);
+		now_ns = link_now_ns();
+		housekeep(v, now_ns);
+		send_due(v, now_ns);
+		if (count > 0)
+			continue;
+		uint64_t deadline_ns = sw_deadline(v->sw);
+		/* a drained switch looks whether it is done */
+		if (v->draining)
+			deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
+		if (deadline_ns > now_ns)
+			link_wait(v->link, deadline_ns);
+	}
+}
+
+int serve(const struct serve_options *options)
+{
+	struct server *v = calloc(1, sizeof(*v));
+
+	if (!v) {
+		log_error("not enough memory");
+		return DXP_ENOMEM;
+	}
+	v->options = options;
+	v->core = options->core;
+	int status = server_start(v);
+	if (status == DXP_OK) {
+		ready_tell(v);
+		run(v);
+	}
+	server_close(v);
+	return status;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Order by child: each packet's (port, destination) has a number, given in order of appearance;
+ * packets are dealt out by number, each number's in their order. */
+#include "switch/serve_send.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+
+#define TAKEN      UINT8_MAX         /* the number of a port that somebody else has */
+#define WAYS_SLOTS (2 * SERVE_BATCH) /* of the hash table; a power of two, half full at most */
+
+_Static_assert((WAYS_SLOTS & (WAYS_SLOTS - 1)) == 0, "a power of two");
+_Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");
+
+struct sender {
+	struct link *link; /* NULL: free */
+	uint16_t port;
+	uint64_t used_ns;
+};
+
+/* Packets of one batch that go the same way. */
+struct way {
+	struct wire_address to;
+	uint16_t from_port;
+	uint16_t count, next;
+};
+
+struct senders {
+	uint32_t ip;
+	struct link *main;
+	uint64_t lost;
+	uint64_t forgive_ns; /* when ports that were found taken are tried again; 0: none was */
+	uint8_t numbers[ROCE_SOURCE_PORTS]; /* of a port: 1 + its place in `table`; 0: none */
+	struct sender table[SERVE_SENDERS_MAX];
+
+	/* of the batch under way */
+	uint32_t way_count;
+	struct way ways[SERVE_BATCH];
+	uint16_t slots[WAYS_SLOTS]; /* 1 + number of a way; 0: free */
+	uint16_t way_of[SERVE_BATCH];
+	const struct link_datagram *list[SERVE_BATCH];
+};
+
+int senders_open(uint32_t ip, struct link *main, struct senders **out)
+{
+	struct senders *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->ip = ip;
+	s->main = main;
+	*out = s;
+	return DXP_OK;
+}
+
+static void sender_close(struct senders *s, struct sender *e)
+{
+	link_close(e->link);
+	e->link = NULL;
+	s->numbers[e->port - ROCE_SOURCE_PORT] = 0;
+}
+
+void senders_close(struct senders *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++)
+		if (s->table[i].link)
+			sender_close(s, &s->table[i]);
+	free(s);
+}
+
+void senders_counters(const struct senders *s, struct senders_counters *out)
+{
+	*out = (struct senders_counters){.lost = s->lost};
+	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++)
+		out->open += s->table[i].link != NULL;
+}
+
+/* A free place, or that of the endpoint nobody wanted for longest, which is closed. */
+static unsigned place_make(struct senders *s)
+{
+	unsigned oldest = 0;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++) {
+		if (!s->table[i].link)
+			return i;
+		if (s->table[i].used_ns < s->table[oldest].used_ns)
+			oldest = i;
+	}
+	sender_close(s, &s->table[oldest]);
+	return oldest;
+}
+
+/* Told once, by link_open and here, until it is tried again. */
+static void taken_note(struct senders *s, uint8_t *number, uint64_t now_ns)
+{
+	*number = TAKEN;
+	if (s->forgive_ns != 0)
+		return;
+	s->forgive_ns = now_ns + SERVE_TELL_NS;
+	log_warn("hosts that use this port get no answers; \"sysctl "
+		 "net.ipv4.ip_local_reserved_ports=49152-50175\" keeps other programs away");
+}
+
+static void taken_forgive(struct senders *s)
+{
+	for (unsigned i = 0; i < ARRAY_COUNT(s->numbers); i++)
+		if (s->numbers[i] == TAKEN)
+			s->numbers[i] = 0;
+	s->forgive_ns = 0;
+}
+
+void senders_tidy(struct senders *s, uint64_t now_ns)
+{
+	if (s->forgive_ns != 0 && now_ns >= s->forgive_ns)
+		taken_forgive(s);
+	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++) {
+		struct sender *e = &s->table[i];
+		if (e->link && now_ns - e->used_ns > SERVE_SENDER_IDLE_NS)
+			sender_close(s, e);
+	}
+}
+
+static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint64_t now_ns)
+{
+	const struct link_options options = {.bind = wire_address_v4(s->ip, port),
+					     .whole = true,
+					     .unconnected = true,
+					     .no_gro = true};
+	unsigned place = place_make(s);
+	struct sender *e = &s->table[place];
+
+	if (link_open(&options, &e->link) != DXP_OK) {
+		e->link = NULL;
+		taken_note(s, number, now_ns);
+		return;
+	}
+	e->port = port;
+	*number = (uint8_t)(place + 1);
+}
+
+/* The endpoint that sends from `port`; NULL: there can be none. */
+static struct link *sender_of(struct senders *s, uint16_t port, uint64_t now_ns)
+{
+	if (port == ROCE_PORT)
+		return s->main;
+	if (port < ROCE_SOURCE_PORT)
+		return NULL;
+	uint8_t *number = &s->numbers[port - ROCE_SOURCE_PORT];
+	if (*number == 0)
+		sender_open(s, port, number, now_ns);
+	if (*number == TAKEN)
+		return NULL;
+	s->table[*number - 1].used_ns = now_ns;
+	return s->table[*number - 1].link;
+}
+
+static uint32_t way_hash(const struct wire_address *to, uint16_t from_port)
+{
+	uint32_t ip;
+
+	memcpy(&ip, to->ip + 12, sizeof(ip));
+	ip ^= (uint32_t)from_port << 16 ^ to->port;
+	return (uint32_t)((ip * 0x9e3779b97f4a7c15ull) >> 32);
+}
+
+static uint16_t way_number(struct senders *s, const struct wire_address *to, uint16_t from_port)
+{
+	uint32_t slot = way_hash(to, from_port) % WAYS_SLOTS;
+
+	for (; s->slots[slot] != 0; slot = (slot + 1) % WAYS_SLOTS) {
+		struct way *w = &s->ways[s->slots[slot] - 1];
+		if (w->from_port == from_port && wire_address_equal(&w->to, to))
+			return (uint16_t)(s->slots[slot] - 1);
+	}
+	s->ways[s->way_count] = (struct way){.to = *to, .from_port = from_port};
+	s->slots[slot] = (uint16_t)++s->way_count;
+	return (uint16_t)(s->way_count - 1);
+}
+
+/* Fills `list`, and each way's `next` with the end of its part. */
+static void batch_order(struct senders *s, const struct inc_batch *batch)
+{
+	uint16_t begin = 0;
+
+	s->way_count = 0;
+	memset(s->slots, 0, sizeof(s->slots));
+	for (size_t i = 0; i < batch->count; i++) {
+		s->way_of[i] = way_number(s, &batch->datagrams[i].to, batch->from_ports[i]);
+		s->ways[s->way_of[i]].count++;
+	}
+	for (uint32_t w = 0; w < s->way_count; w++) {
+		s->ways[w].next = begin;
+		begin = (uint16_t)(begin + s->ways[w].count);
+	}
+	for (size_t i = 0; i < batch->count; i++)
+		s->list[s->ways[s->way_of[i]].next++] = &batch->datagrams[i];
+}
+
+static void list_send(struct senders *s, uint16_t from_port,
+		      const struct link_datagram *const *list, size_t count, uint64_t now_ns)
+{
+	struct link *l = sender_of(s, from_port, now_ns);
+	size_t done = 0;
+
+	if (!l) {
+		s->lost += count;
+		return;
+	}
+	for (unsigned tries = 0; done < count && tries < SERVE_SEND_TRIES; tries++) {
+		done += link_send_list(l, list + done, count - done);
+		if (done < count)
+			sched_yield();
+	}
+	s->lost += count - done;
+}
+
+void senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now_ns)
+{
+	size_t begin = 0;
+
+	if (batch->count == 1) {
+		s->list[0] = batch->datagrams;
+		list_send(s, batch->from_ports[0], s->list, 1, now_ns);
+		return;
+	}
+	batch_order(s, batch);
+	for (uint32_t w = 0; w < s->way_count; w++) {
+		size_t end = s->ways[w].next;
+		/* ways of one port that lie side by side share a system call */
+		if (w + 1 < s->way_count && s->ways[w + 1].from_port == s->ways[w].from_port)
+			continue;
+		list_send(s, s->ways[w].from_port, s->list + begin, end - begin, now_ns);
+		begin = end;
+	}
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The switch in the kernel: short calls of groups that user space installed. kernel.h says what
+ * belongs here, docs/inc.md why it suffices. Whatever is not ours goes on untouched. */
+#include "switch/xdp/maps.bpf.h"
+#include "switch/xdp/packet.bpf.h"
+#include "switch/xdp/slot.bpf.h"
+
+/* Which child sends from there; -1: none. Apart, for the verifier looks at its loop once. */
+__attribute__((noinline)) int child_find(const struct kernel_group *g, __u32 ip_be, __u32 port_be)
+{
+	if (!g)
+		return -1;
+	for (__u32 i = 0; i < SWITCH_KERNEL_CHILDREN && i < g->child_count; i++)
+		if (g->children[i].ip_be == ip_be && g->children[i].port_be == port_be)
+			return i;
+	return -1;
+}
+
+/* The answer to whoever sent what is in `w`. */
+INLINE int send_back(struct xdp_md *ctx, struct work *w, __u32 bytes)
+{
+	struct frame *f = &w->frame;
+	__u8 mac[6];
+	__u32 ip_be = f->to_ip_be;
+
+	__builtin_memcpy(mac, f->to_mac, 6);
+	__builtin_memcpy(f->to_mac, f->from_mac, 6);
+	__builtin_memcpy(f->from_mac, mac, 6);
+	f->to_ip_be = f->from_ip_be;
+	f->from_ip_be = ip_be;
+	packet_describe(w, INC_FLAG_RESULT | INC_FLAG_REPEAT);
+	return packet_put(ctx, w, INC_QP, bytes) ? XDP_DROP : XDP_TX;
+}
+
+INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u8 flags,
+		   __u32 bytes)
+{
+	struct frame *f = &w->frame;
+
+	__builtin_memcpy(f->to_mac, g->parent_mac, 6);
+	__builtin_memcpy(f->from_mac, g->parent_own_mac, 6);
+	f->from_ip_be = g->own_ip_be;
+	f->to_ip_be = g->parent_ip_be;
+	f->from_port_be = be16(ROCE_SOURCE_PORT);
+	w->out.src_rank = g->first;
+	packet_describe(w, INC_FLAG_SWITCH | flags);
+	if (packet_put(ctx, w, INC_QP, bytes))
+		return XDP_DROP;
+	return bpf_redirect(g->parent_ifindex, 0);
+}
+
+/* Once for each port that leads to a child, the one it came from included. */
+INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
+{
+	struct frame *f = &w->frame;
+	__u32 ip = be32(g->multicast_ip_be), index = g->index;
+	void *children;
+
+	f->to_mac[0] = 0x01;
+	f->to_mac[1] = 0x00;
+	f->to_mac[2] = 0x5e;
+	f->to_mac[3] = ip >> 16 & 0x7f;
+	f->to_mac[4] = ip >> 8;
+	f->to_mac[5] = ip;
+	__builtin_memcpy(f->from_mac, g->own_mac, 6);
+	f->from_ip_be = g->own_ip_be;
+	f->to_ip_be = g->multicast_ip_be;
+	f->from_port_be = be16(ROCE_PORT);
+	packet_describe(w, INC_FLAG_RESULT);
+	if (packet_put(ctx, w, ROCE_QP_MULTICAST, bytes))
+		return XDP_DROP;
+	if (g->only_ifindex)
+		return g->only_ifindex == ctx->ingress_ifindex ? XDP_TX
+							       : bpf_redirect(g->only_ifindex, 0);
+	children = bpf_map_lookup_elem(&ports, &index);
+	return children ? bpf_redirect_map(children, 0, BPF_F_BROADCAST) : XDP_DROP;
+}
+
+/* Payload bytes of what is in w->out. */
+INLINE __u32 out_bytes(const struct work *w)
+{
+	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
+}
+
+/* All are there: computes, and sends the outcome on. */
+INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
+		    struct kernel_slot *s, struct kernel_contributions *c, const struct arrival *a)
+{
+	int root = g->parent_ip_be == 0;
+	__u32 words;
+
+	w->out.kind = s->call.kind;
+	w->out.call_elements = s->call.elements;
+	w->out.flags = s->flags;
+	w->out.status = s->status;
+	w->out.src_rank = g->first;
+	w->out.elements = w->out.status ? 0 : s->call.kind >> 48;
+	words = (out_bytes(w) + 7) / 8;
+	if (words)
+		reduce_all(c, w, words, g->child_count, (__u16)w->out.kind);
+	if (w->out.status)
+		count(KERNEL_MISMATCHES);
+	if (!slot_fold(s, w, a, root, words)) {
+		count(KERNEL_STALE);
+		return XDP_DROP;
+	}
+	count(root ? KERNEL_RESULTS : KERNEL_PARTIALS);
+	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
+}
+
+/* Not sound: what becomes of it. User space says what was wrong with a malformed one. */
+INLINE int unsound(enum soundness what)
+{
+	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
+	      : what == PACKET_MALFORMED ? KERNEL_MALFORMED
+					 : KERNEL_PASSED);
+	return what == PACKET_ICRC_WRONG ? XDP_DROP : XDP_PASS;
+}
+
+/* What the packet in `w` says of itself. */
+INLINE struct arrival arrival_of(const struct frame *f)
+{
+	return (struct arrival){
+		.now_ns = bpf_ktime_get_ns(),
+		.kind = packet_kind(f),
+		.req_id = be32(f->req_id_be),
+		.call_elements = be32(f->call_elements_be),
+		.flags = f->flags & (INC_FLAG_SHORT | INC_FLAG_LAST),
+		.status = f->status,
+	};
+}
+
+INLINE int refuse(void)
+{
+	count(KERNEL_REFUSED);
+	return XDP_PASS;
+}
+
+/* A contribution of a child. What is slow counts only where its segment is fast already. */
+INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
+			     struct kernel_slot *s, struct kernel_contributions *c)
+{
+	struct frame *f = &w->frame;
+	struct arrival a = arrival_of(f);
+	int fast_bytes = packet_fast_bytes(f), child;
+	enum soundness sound;
+
+	if (fast_bytes < 0 && !(s->used && s->req_id == a.req_id)) {
+		count(KERNEL_PASSED);
+		return XDP_PASS;
+	}
+	child = child_find(g, f->from_ip_be, f->from_port_be);
+	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN ||
+	    g->children[child].first != be32(f->src_rank_be))
+		return refuse();
+	sound = packet_take(ctx, w, g->check_icrc);
+	if (sound == PACKET_SOUND && fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes))
+		sound = PACKET_MALFORMED;
+	if (sound != PACKET_SOUND)
+		return unsound(sound);
+	a.fast = fast_bytes >= 0;
+	a.child = child;
+	a.bit = 1ull << child;
+	a.all = g->child_count >= 64 ? ~0ull : (1ull << (g->child_count & 63)) - 1;
+	a.words = (fast_bytes + 7) / 8;
+
+	switch (slot_add(s, c, w, &a)) {
+	case SLOT_COMPLETE: count(KERNEL_CONTRIBUTIONS); return complete(ctx, w, g, s, c, &a);
+	case SLOT_KEPT: count(KERNEL_CONTRIBUTIONS); return XDP_DROP;
+	case SLOT_ANSWER: count(KERNEL_REPEATS); return send_back(ctx, w, out_bytes(w));
+	case SLOT_UP_AGAIN:
+		count(KERNEL_REPEATS);
+		return send_up(ctx, w, g, INC_FLAG_REPEAT, out_bytes(w));
+	case SLOT_STALE: count(KERNEL_STALE); return XDP_DROP;
+	case SLOT_LEFT: count(KERNEL_PASSED); return XDP_PASS;
+	default: count(KERNEL_DUPLICATES); return XDP_DROP;
+	}
+}
+
+/* A result of the parent: of a segment that was sent up from here, or user space's. By multicast
+ * nobody but this program hears it. */
+INLINE int result_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
+		       struct kernel_slot *s)
+{
+	struct frame *f = &w->frame;
+	struct arrival a = arrival_of(f);
+	int unwanted = f->to_ip_be == g->own_ip_be ? XDP_PASS : XDP_DROP;
+	int fast_bytes = packet_fast_bytes(f);
+	__u32 src_rank = be32(f->src_rank_be);
+	enum soundness sound;
+
+	if (!g->parent_ip_be || f->from_ip_be != g->parent_ip_be)
+		return refuse();
+	if (!(s->used && s->req_id == a.req_id && s->folded)) {
+		count(unwanted == XDP_PASS ? KERNEL_PASSED : KERNEL_STALE);
+		return unwanted;
+	}
+	sound = packet_take(ctx, w, g->check_icrc);
+	if (sound == PACKET_SOUND &&
+	    (fast_bytes < 0 ? !f->status : !packet_fast_sound(f, fast_bytes)))
+		sound = PACKET_MALFORMED;
+	if (sound != PACKET_SOUND)
+		return unsound(sound);
+	switch (slot_finish(s, w, &a, src_rank, f->status ? 0 : be16(f->elements_be))) {
+	case SLOT_DOWN: count(KERNEL_RESULTS); return send_down(ctx, w, g, out_bytes(w));
+	case SLOT_LEFT: return unwanted;
+	default: count(KERNEL_DUPLICATES); return XDP_DROP;
+	}
+}
+
+INLINE int data_take(struct xdp_md *ctx, struct work *w)
+{
+	struct frame *f = &w->frame;
+	__u32 id = be32(f->comm_id_be), at;
+	struct kernel_group *g = bpf_map_lookup_elem(&groups, &id);
+	struct kernel_contributions *c;
+	struct kernel_slot *s;
+	int result = f->flags & INC_FLAG_RESULT;
+
+	if (!g || (f->to_ip_be != g->own_ip_be && !(result && f->to_ip_be == g->multicast_ip_be &&
+						    f->from_ip_be == g->parent_ip_be)))
+		return XDP_PASS;
+	if (be16(f->epoch_be) != g->epoch || be32(f->qkey_be) != g->qkey)
+		return refuse();
+	at = g->index * SWITCH_KERNEL_SLOTS + be32(f->req_id_be) % SWITCH_KERNEL_SLOTS;
+	s = bpf_map_lookup_elem(&slots, &at);
+	c = bpf_map_lookup_elem(&contributions, &at);
+	if (!s || !c)
+		return XDP_PASS;
+	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
+}
+
+/* Only from what was sent to this switch: what passes a bridge has another's address on it. */
+INLINE void neighbour_learn(const struct xdp_md *ctx, const struct frame *f)
+{
+	struct kernel_neighbour n = {.ifindex = ctx->ingress_ifindex};
+	__u32 zero = 0, ip_be = f->from_ip_be;
+	struct kernel_config *own = bpf_map_lookup_elem(&config, &zero);
+
+	if (!own || f->to_ip_be != own->own_ip_be)
+		return;
+	__builtin_memcpy(n.mac, f->from_mac, 6);
+	__builtin_memcpy(n.own_mac, f->to_mac, 6);
+	bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
+}
+
+SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
+{
+	__u32 zero = 0;
+	struct work *w;
+
+	if (!packet_ours(ctx))
+		return XDP_PASS;
+	w = bpf_map_lookup_elem(&works, &zero);
+	if (!w || bpf_xdp_load_bytes(ctx, 0, w->frame.to_mac, ETHERNET_BYTES + HEADERS_BYTES))
+		return XDP_PASS;
+	if (w->frame.kind == INC_DATA)
+		return data_take(ctx, w);
+	neighbour_learn(ctx, &w->frame);
+	return XDP_PASS;
+}
+
+/* Not GPL: none of the helpers asks for it. */
+char program_license[] SEC("license") = "Dual BSD/GPL";

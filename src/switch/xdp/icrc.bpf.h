@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The invariant CRC of the packet in scratch memory, eight bytes at a time. The tables are filled
+ * in before the program is loaded (plane_load.c). */
+#ifndef SWITCH_XDP_ICRC_H
+#define SWITCH_XDP_ICRC_H
+
+#include "switch/xdp/maps.bpf.h"
+
+#define ICRC_AFTER_ONES 0xdebb20e3u /* the register after the eight bytes of ones in front */
+
+const volatile __u32 icrc_table[8][256] SEC(".rodata.icrc");
+
+#define ICRC_LOOK(n, v) (icrc_table[n][(v)&0xff])
+
+/* From the IP header on, `bytes` (a multiple of 4), with what routers change being ones already. A
+ * function of its own for the verifier, which then looks at its loop once. */
+__attribute__((noinline)) __u32 icrc_of(struct work *w, __u32 bytes)
+{
+	__u32 crc = ICRC_AFTER_ONES, i;
+
+	if (!w)
+		return 0;
+	for (i = FRAME_OFF_IP / 8; i < sizeof(struct frame) / 8; i++) {
+		__u64 word;
+		__u32 low, high;
+
+		if (bytes < 8)
+			break;
+		bytes -= 8;
+		word = w->words[i];
+		low = (__u32)word ^ crc;
+		high = word >> 32;
+		crc = ICRC_LOOK(7, low) ^ ICRC_LOOK(6, low >> 8) ^ ICRC_LOOK(5, low >> 16) ^
+		      ICRC_LOOK(4, low >> 24) ^ ICRC_LOOK(3, high) ^ ICRC_LOOK(2, high >> 8) ^
+		      ICRC_LOOK(1, high >> 16) ^ ICRC_LOOK(0, high >> 24);
+	}
+	if (bytes >= 4 && i < sizeof(struct frame) / 8) {
+		crc ^= (__u32)w->words[i];
+		crc = ICRC_LOOK(3, crc) ^ ICRC_LOOK(2, crc >> 8) ^ ICRC_LOOK(1, crc >> 16) ^
+		      ICRC_LOOK(0, crc >> 24);
+	}
+	return ~crc;
+}
+
+/* Identification counts as 0 and Don't Fragment as set, as in user space (wire/roce.h). */
+INLINE void icrc_mask(struct frame *f)
+{
+	f->tos = 0xff;
+	f->id_be = 0;
+	f->fragment_be = be16(0x4000);
+	f->ttl = 0xff;
+	f->ip_checksum = 0xffff;
+	f->udp_checksum = 0xffff;
+	f->dest_qp_be |= 0xff;
+}
+
+#endif

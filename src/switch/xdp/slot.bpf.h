@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a slot goes through: contributions come in (slot_add), the last one's bearer computes and
+ * puts the result back (slot_fold), or the parent's result arrives (slot_finish). Each happens
+ * under the slot's lock, in which nothing may be called; what is to be sent is copied out of it. */
+#ifndef SWITCH_XDP_SLOT_H
+#define SWITCH_XDP_SLOT_H
+
+#include "switch/xdp/maps.bpf.h"
+
+#define SLOT_REPEAT_NS (200ull * 1000) /* at least so long between two partial results */
+#define SLOT_STALE_NS  (10ull * 1000 * 1000 * 1000) /* a slot so old says nothing of what is new */
+#define SLOT_MISMATCH  (-DXP_EINVAL)                /* status on which members disagree */
+
+enum verdict {
+	SLOT_LEFT,      /* of no slot here: user space's */
+	SLOT_STALE,     /* older than what is here */
+	SLOT_DUPLICATE, /* known, and nothing is due */
+	SLOT_KEPT,      /* counted, not the last */
+	SLOT_COMPLETE,  /* counted, the last */
+	SLOT_ANSWER,    /* known: the result is in `w`, for whoever asked */
+	SLOT_UP_AGAIN,  /* known: the partial result is in `w`, for the parent */
+	SLOT_DOWN       /* the parent's result is in `w`, for the children */
+};
+
+/* One contribution on its way in. */
+struct arrival {
+	__u64 now_ns, bit, all; /* bit of its child; those of all children */
+	__u64 kind;             /* as kernel_call.kind */
+	__u32 req_id, child;
+	__u32 call_elements, words;
+	__u8 status, flags, fast;
+};
+
+INLINE void words_copy(__u64 *to, const __u64 *from, __u32 words)
+{
+	if (words <= 1) {
+		to[0] = from[0];
+		return;
+	}
+#pragma unroll
+	for (int i = 0; i < SWITCH_KERNEL_WORDS; i++)
+		to[i] = from[i];
+}
+
+/* Caller holds s->lock. */
+INLINE void slot_copy_out(const struct kernel_slot *s, struct work *w)
+{
+	w->out.kind = s->call.kind;
+	w->out.call_elements = s->call.elements;
+	w->out.src_rank = s->src_rank;
+	w->out.elements = s->elements;
+	w->out.flags = s->flags;
+	w->out.status = s->status;
+	words_copy(w->frame.payload, s->data, SWITCH_KERNEL_WORDS);
+}
+
+/* Caller holds s->lock; the contribution is there already. */
+INLINE enum verdict slot_repeat(struct kernel_slot *s, struct work *w, __u64 now_ns)
+{
+	if (s->has_result) {
+		slot_copy_out(s, w);
+		return SLOT_ANSWER;
+	}
+	if (!s->folded || now_ns - s->sent_ns < SLOT_REPEAT_NS)
+		return SLOT_DUPLICATE;
+	slot_copy_out(s, w);
+	s->sent_ns = now_ns;
+	return SLOT_UP_AGAIN;
+}
+
+/* Caller holds s->lock. The payload is in `w`. */
+INLINE enum verdict slot_count(struct kernel_slot *s, struct kernel_contributions *c,
+			       struct work *w, const struct arrival *a)
+{
+	if (a->status)
+		s->status = s->status ? s->status : a->status;
+	else if (s->call.kind != a->kind || s->call.elements != a->call_elements)
+		s->status = SLOT_MISMATCH;
+	else
+		words_copy(c->words[a->child % SWITCH_KERNEL_CHILDREN], w->frame.payload, a->words);
+	s->arrived |= a->bit;
+	s->seen_ns = a->now_ns;
+	return s->arrived == a->all ? SLOT_COMPLETE : SLOT_KEPT;
+}
+
+INLINE enum verdict slot_add(struct kernel_slot *s, struct kernel_contributions *c, struct work *w,
+			     const struct arrival *a)
+{
+	enum verdict verdict;
+
+	bpf_spin_lock(&s->lock);
+	if (s->used && s->req_id == a->req_id) {
+		verdict =
+			s->arrived & a->bit ? slot_repeat(s, w, a->now_ns) : slot_count(s, c, w, a);
+	} else if (!a->fast) {
+		verdict = SLOT_LEFT;
+	} else if (s->used && (__s32)(a->req_id - s->req_id) < 0 &&
+		   a->now_ns - s->seen_ns < SLOT_STALE_NS) {
+		verdict = SLOT_STALE;
+	} else {
+		s->used = 1;
+		s->req_id = a->req_id;
+		s->arrived = 0;
+		s->call.kind = a->kind;
+		s->call.elements = a->call_elements;
+		s->flags = a->flags;
+		s->folded = s->has_result = s->status = 0;
+		verdict = slot_count(s, c, w, a);
+	}
+	bpf_spin_unlock(&s->lock);
+	return verdict;
+}
+
+/* The last one's bearer has computed what is in `w`. False: the slot is another segment's now. */
+INLINE int slot_fold(struct kernel_slot *s, struct work *w, const struct arrival *a, int root,
+		     __u32 words)
+{
+	int same;
+
+	bpf_spin_lock(&s->lock);
+	same = s->req_id == a->req_id;
+	if (same) {
+		s->elements = w->out.elements;
+		s->src_rank = w->out.src_rank;
+		words_copy(s->data, w->frame.payload, words);
+		s->folded = 1;
+		s->has_result = root;
+		s->sent_ns = a->now_ns;
+	}
+	bpf_spin_unlock(&s->lock);
+	return same;
+}
+
+/* A result of the parent, whose payload is in `w`. Only of the call that was sent up. */
+INLINE enum verdict slot_finish(struct kernel_slot *s, struct work *w, const struct arrival *a,
+				__u32 src_rank, __u32 elements)
+{
+	enum verdict verdict = SLOT_LEFT;
+
+	bpf_spin_lock(&s->lock);
+	if (s->used && s->req_id == a->req_id && s->folded) {
+		verdict = SLOT_DUPLICATE;
+		if (!s->has_result && (a->status || (s->call.kind == a->kind &&
+						     s->call.elements == a->call_elements))) {
+			s->has_result = 1;
+			s->status = a->status;
+			s->src_rank = src_rank;
+			s->elements = elements;
+			words_copy(s->data, w->frame.payload, SWITCH_KERNEL_WORDS);
+			s->seen_ns = a->now_ns;
+			slot_copy_out(s, w);
+			verdict = SLOT_DOWN;
+		}
+	}
+	bpf_spin_unlock(&s->lock);
+	return verdict;
+}
+
+#endif

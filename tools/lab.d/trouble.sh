@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables are those of tools/lab
+# Packets lost and doubled on purpose, by nftables.
+
+# trouble_set KIND PERMILLE [--all] [--switches]: nftables at the ends of the cables. What the XDP
+# plane of a switch sends is seen by the hosts' rules only.
+trouble_set() {
+	local kind=$1 permille match='udp dport 4791' everywhere=0 node family=ip
+	permille=$(number "$kind" "${2:-}" 0 1000)
+	shift 2
+	[ "$kind" != loss ] || family=netdev
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--all) match='' ;;
+		--switches) everywhere=1 ;;
+		*) usage "'$1' is no option of $kind" ;;
+		esac
+		shift
+	done
+	command -v nft >/dev/null || fail 'needs the program nft; try: tools/setup inc'
+	for node in "${nodes[@]}"; do
+		{
+			echo "add table $family dxp-$kind"
+			echo "delete table $family dxp-$kind"
+			if [ "$permille" -gt 0 ] &&
+				{ [ $everywhere = 1 ] || is_host "$node"; }; then
+				"${kind}_rules" "$permille" "$match" "$node"
+			fi
+		} | ip netns exec "$name-$node" nft -f - || fail "nft refuses on $node"
+	done
+}
+
+# At the device, not in the IP stack, which would tell the sender.
+loss_rules() {
+	local way device=eth0
+	is_host "$3" || device=br0
+	echo 'add table netdev dxp-loss'
+	for way in ingress egress; do
+		echo "add chain netdev dxp-loss $way" \
+			"{ type filter hook $way device $device priority 0; }"
+		echo "add rule netdev dxp-loss $way $2 numgen random mod 1000 < $1 counter drop"
+	done
+}
+
+# A copy goes its way as if to a gateway: the receiver's own address, or the switch's.
+dup_rules() {
+	local to device=eth0
+	is_host "$3" || device=br0
+	echo 'add table ip dxp-dup'
+	echo 'add chain ip dxp-dup output { type filter hook output priority 0; }'
+	for to in "${nodes[@]}"; do
+		[ "$to" = "$3" ] ||
+			echo "add rule ip dxp-dup output ip daddr $(address_of "$to") $2" \
+				"numgen random mod 1000 < $1" \
+				"dup to $(address_of "$to") device $device"
+	done
+}
+
+lab_loss() { state_load "${1:-}"; trouble_set loss "${@:2}"; }
+lab_dup() { state_load "${1:-}"; trouble_set dup "${@:2}"; }
+
