@@ -5,6 +5,8 @@
 
 #include <dxp/status.h>
 
+#include "switch/kernel.h"
+
 /* What came, decoded, with where it came from. */
 struct request {
 	const struct arrival *a;
@@ -18,7 +20,9 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 	r->a = a;
 	if (inc_control_decode(p->payload, p->payload_bytes, &r->control) == DXP_OK &&
 	    r->control.members > 0 && r->control.members <= DXP_INC_MEMBERS_MAX &&
-	    p->header.src_rank < r->control.members && r->control.true_comm_id != INC_COMM_CONTROL)
+	    p->header.src_rank < r->control.members &&
+	    r->control.true_comm_id != INC_COMM_CONTROL &&
+	    r->control.first_port >= ROCE_SOURCE_PORT && r->control.member_port >= ROCE_SOURCE_PORT)
 		return true;
 	s->counters.malformed++;
 	return false;
@@ -57,7 +61,8 @@ static bool from_is(const struct arrival *a, uint32_t ip, uint16_t port)
 static void lessen(struct sw *s, struct inc_control *c)
 {
 	uint32_t free_groups = s->options.groups_max - s->group_count;
-	uint8_t planes = INC_PLANE_USER | (s->options.kernel.install ? INC_PLANE_KERNEL : 0);
+	bool kernel = s->options.kernel.install && s->kernel_count < SWITCH_KERNEL_GROUPS;
+	uint8_t planes = INC_PLANE_USER | (kernel ? INC_PLANE_KERNEL : 0);
 	uint32_t ops = (1u << DXP_INC_OPS) - 1, types = (1u << DXP_INC_TYPES) - 1;
 	uint8_t collectives =
 		1 << INC_ALLREDUCE | 1 << INC_REDUCE | 1 << INC_BROADCAST | 1 << INC_BARRIER;
@@ -215,7 +220,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int place)
 
 	return hop->index < hop->children && c->window > 0 && (c->window & (c->window - 1)) == 0 &&
 	       c->window <= s->options.window && c->segment_bytes > 0 &&
-	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 && below.port != 0 &&
+	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 &&
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 

@@ -59,6 +59,7 @@ int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out
 		return DXP_ENOMEM;
 	s->options = *options;
 	options_fill(&s->options);
+	crc32_shift_make(&s->shift, s->options.segment_bytes);
 	s->started_ns = now_ns;
 	s->expire_ns = UINT64_MAX;
 	s->hash_seed = (uint32_t)(now_ns ^ now_ns >> 32) * 0x85ebca6bu ^ options->ip;
@@ -139,7 +140,8 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	int status = inc_packet_decode(data, bytes, &p);
+	/* What a switch sends to a host's other port never comes back as if sent to a switch. */
+	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;
 	if (status != DXP_OK) {

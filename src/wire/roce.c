@@ -7,11 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include <libdeflate.h>
-
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/crc32.h"
 
 #define FIELD_ENUM(name, offset, bytes) OFF_##name = (offset),
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
@@ -36,6 +35,7 @@ enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #define IP_DF          0x4000u
 #define IP_UDP         17u
 #define PROLOGUE_BYTES (OFF_BTH + ROCE_BTH_BYTES)
+#define HEADERS_BYTES  64 /* behind the BTH, of all that we send */
 
 static void put_be24(uint8_t *p, uint32_t v)
 {
@@ -138,24 +138,45 @@ static void bth_put(const uint8_t *bth, uint8_t *out)
 	out[OFF_BTH_RESERVED] = 0xff;
 }
 
+/* Of all in front of the payload of a packet of `bytes`: one sum for short pieces. */
+static uint32_t front_sum(const struct roce_path *path, const struct roce_piece *front,
+			  size_t bytes)
+{
+	uint8_t head[PROLOGUE_BYTES + HEADERS_BYTES];
+	const uint8_t *behind = front->data + ROCE_BTH_BYTES;
+	size_t rest = front->bytes - ROCE_BTH_BYTES;
+	size_t joined = rest <= HEADERS_BYTES ? rest : 0;
+	uint32_t crc;
+
+	headers_put(path, bytes, head);
+	bth_put(front->data, head + OFF_BTH);
+	memcpy(head + PROLOGUE_BYTES, behind, joined);
+	crc = crc32_ieee(0, head, PROLOGUE_BYTES + joined);
+	return joined < rest ? crc32_ieee(crc, behind, rest) : crc;
+}
+
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count)
 {
-	uint8_t prologue[PROLOGUE_BYTES];
 	size_t bytes = ROCE_ICRC_BYTES;
 	uint32_t crc;
 
 	assert(count > 0 && pieces[0].bytes >= ROCE_BTH_BYTES);
 	for (size_t i = 0; i < count; i++)
 		bytes += pieces[i].bytes;
-	headers_put(path, bytes, prologue);
-	bth_put(pieces[0].data, prologue + OFF_BTH);
-	crc = libdeflate_crc32(0, prologue, sizeof(prologue));
-	crc = libdeflate_crc32(crc, pieces[0].data + ROCE_BTH_BYTES,
-			       pieces[0].bytes - ROCE_BTH_BYTES);
+	crc = front_sum(path, &pieces[0], bytes);
 	for (size_t i = 1; i < count; i++)
 		if (pieces[i].bytes > 0)
-			crc = libdeflate_crc32(crc, pieces[i].data, pieces[i].bytes);
+			crc = crc32_ieee(crc, pieces[i].data, pieces[i].bytes);
 	return crc;
+}
+
+uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
+			  const struct crc32_shift *shift, uint32_t crc)
+{
+	size_t bytes = front->bytes + shift->bytes + ROCE_ICRC_BYTES;
+
+	assert(front->bytes >= ROCE_BTH_BYTES);
+	return crc32_join(shift, front_sum(path, front, bytes), crc);
 }
 
 /* The ICRC behind a packet, as it lies there. */
@@ -188,8 +209,8 @@ bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes)
 	put_be16(prologue + OFF_IP + 10, 0xffff);
 	put_be16(prologue + OFF_UDP + 6, 0xffff);
 	bth_put(bth, prologue + OFF_BTH);
-	crc = libdeflate_crc32(0, prologue, sizeof(prologue));
-	crc = libdeflate_crc32(crc, bth + ROCE_BTH_BYTES,
-			       bytes - IP_BYTES - UDP_BYTES - ROCE_BTH_BYTES - ROCE_ICRC_BYTES);
+	crc = crc32_ieee(0, prologue, sizeof(prologue));
+	crc = crc32_ieee(crc, bth + ROCE_BTH_BYTES,
+			 bytes - IP_BYTES - UDP_BYTES - ROCE_BTH_BYTES - ROCE_ICRC_BYTES);
 	return crc == icrc_get(ip, bytes);
 }
