@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench inc`: MPI_Allreduce of unmodified programs over switches that compute, beside the same
- * over TCP, in labs of 4, 9 and 16 hosts (tools/lab). */
+ * over TCP, in labs of 4, 9 and 16 hosts (tools/lab); one hop alone; and, in the simulator, to 4096
+ * hosts. */
 #include <stdio.h>
 
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/inc.h"
+#include "bench/inc_hop.h"
+#include "bench/inc_sim.h"
 #include "bench/lab.h"
 #include "bench/report.h"
 
@@ -81,12 +84,18 @@ int bench_inc(int argc, char **argv)
 	int status = bench_options_parse(
 		argc, argv,
 		"MPI_Allreduce over switches that compute, beside Open MPI's own over TCP. Labs\n"
-		"of 4, 9 and 16 hosts (--case takes \"9 hosts\"); needs root and Open MPI. CPU\n"
-		"near: of all ranks; far: of the whole machine.",
+		"of 4, 9 and 16 hosts; needs root and Open MPI. CPU near: of all ranks; far: of\n"
+		"the whole machine. Then one hop alone, and the simulator. --case takes one of\n"
+		"\"9 hosts\", \"hop\", \"simulated\".",
 		"oc", &o);
 
 	if (status >= 0)
 		return status;
 	report_begin(o.json, "In-network allreduce");
-	return labs_run(&o);
+	status = labs_run(&o);
+	if (bench_wanted(o.only_case, "hop"))
+		status |= inc_hop_run(&o);
+	if (bench_wanted(o.only_case, "simulated"))
+		status |= bench_inc_sim(&o);
+	return status;
 }

@@ -32,6 +32,7 @@ struct inc_watch {
 	struct inc_sim_tap tap;
 	uint32_t window, ring;
 	struct side *sides;
+	bool *ours; /* nodes: switches, and the hosts of the job */
 	struct mark *results;
 	struct inc_watch_view view;
 	char wrong[200];
@@ -169,6 +170,8 @@ static void packet_sent(void *context, uint32_t node, const struct roce_path *pa
 	struct inc_packet p;
 
 	(void)now_ns;
+	if (!w->ours[node])
+		return;
 	if (!roce_icrc_right(path, data, bytes))
 		wrong(w, "node %u sends a wrong ICRC", node);
 	if (inc_packet_decode(data, bytes, &p) != DXP_OK) {
@@ -202,8 +205,11 @@ int inc_watch_create(struct inc_job *job, struct inc_watch **out)
 {
 	struct inc_watch *w = calloc(1, sizeof(*w));
 	struct side *sides = calloc(job->options.count, sizeof(*sides));
+	const struct inc_tree *tree = inc_net_tree(inc_sim_net(job->sim));
+	bool *ours = calloc(tree->node_count, sizeof(*ours));
 
-	if (!w || !sides) {
+	if (!w || !sides || !ours) {
+		free(ours);
 		free(sides);
 		free(w);
 		return DXP_ENOMEM;
@@ -211,7 +217,12 @@ int inc_watch_create(struct inc_job *job, struct inc_watch **out)
 	*w = (struct inc_watch){
 		.job = job,
 		.sides = sides,
+		.ours = ours,
 		.tap = {.tap = {.sent = packet_sent, .delivered = packet_delivered, .context = w}}};
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		ours[i] = i >= tree->options.hosts;
+	for (uint32_t i = 0; i < job->options.count; i++)
+		ours[job->seats[i].place.host] = true;
 	inc_sim_tap(job->sim, &w->tap);
 	*out = w;
 	return DXP_OK;
@@ -223,6 +234,7 @@ void inc_watch_destroy(struct inc_watch *w)
 	for (uint32_t i = 0; i < w->job->options.count; i++)
 		free(w->sides[i].sent);
 	free(w->sides);
+	free(w->ours);
 	free(w->results);
 	free(w);
 }
