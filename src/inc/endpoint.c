@@ -31,8 +31,8 @@ static int endpoint_start(struct dxp_inc *inc, const char *switches)
 		return status;
 	status = endpoint_keeper_start(inc);
 	if (status != DXP_OK) {
-		port_close(&inc->in);
-		port_close(&inc->out);
+		inc_port_close(&inc->in);
+		inc_port_close(&inc->out);
 	}
 	return status;
 }
@@ -82,8 +82,8 @@ void dxp_inc_close(struct dxp_inc *inc)
 	endpoint_keeper_stop(inc);
 	while (inc->groups)
 		endpoint_group_free(inc->groups);
-	port_close(&inc->in);
-	port_close(&inc->out);
+	inc_port_close(&inc->in);
+	inc_port_close(&inc->out);
 	pthread_cond_destroy(&inc->read);
 	pthread_mutex_destroy(&inc->lock);
 	free(inc);

@@ -32,7 +32,7 @@ void endpoint_group_free(struct dxp_inc_group *g)
 		next = c->next;
 		free(c);
 	}
-	port_close(&g->multicast);
+	inc_port_close(&g->multicast);
 	inc_create_end(g->create);
 	inc_group_destroy(g->group);
 	free(g);

@@ -34,7 +34,7 @@ for plane in "${planes[@]}"; do
 	all_well 'no fault'
 	for permille in 10 50 200; do
 		the_lab loss $permille --switches
-		job_start 4 -- calls=300 seed=$permille deadline=20000
+		job_start 4 -- calls=300 seed=$permille deadline=20000 create=20000
 		all_well "$permille of 1000 packets lost"
 		above repeated 0
 	done
@@ -43,7 +43,7 @@ for plane in "${planes[@]}"; do
 	job_start 4 -- calls=600 seed=5
 	all_well '200 of 1000 packets doubled'
 	the_lab loss 50 --switches
-	job_start 4 -- calls=300 seed=6 deadline=20000 groups=3
+	job_start 4 -- calls=300 seed=6 deadline=20000 create=20000 groups=3
 	all_well 'lost and doubled, three groups'
 done
 
@@ -52,7 +52,7 @@ export DXP_FAULT=loss=2%,dup=5%,corrupt=1%,reorder=10%,seed=11
 lab_make --hosts 4 --plane user
 unset DXP_FAULT
 faults=loss=2%,dup=5%,corrupt=1%,reorder=10%,seed=12
-job_start 4 -- calls=400 longest=100000 deadline=20000
+job_start 4 -- calls=400 longest=100000 deadline=20000 create=20000
 all_well 'lost, doubled, late, changed'
 faults=''
 [ "$(switch_count 10.77.0.242 icrc_wrong)" -gt 0 ] || die 'no changed packet was noticed'

@@ -39,6 +39,8 @@ static struct words {
 	uint64_t pause_ms; /* before each call */
 	uint64_t sleep_ms; /* of this rank before its first call */
 	uint64_t abandon;  /* 1: ends without destroying its groups */
+	uint64_t kinds;    /* of call: the first 7 are those that XDP takes; 0: all */
+	uint64_t plain;    /* 1: allreduces only */
 	uint64_t seed;
 } w = {.calls = 1000, .longest = 20000, .groups = 1, .create_ms = 1000, .seed = 1};
 
@@ -60,6 +62,8 @@ static const struct {
 	{"pause", &w.pause_ms},
 	{"sleep", &w.sleep_ms},
 	{"abandon", &w.abandon},
+	{"kinds", &w.kinds},
+	{"plain", &w.plain},
 	{"seed", &w.seed},
 };
 
@@ -237,7 +241,7 @@ static void agree(const char *what, uint64_t mine)
 		fprintf(stderr, "rank %u: %s: %" PRIu64 " here, %" PRIu64 " at %u\n", rank, what,
 			mine, all[i], i);
 		wrong++;
-		return;
+		die("members were told different things");
 	}
 }
 
@@ -342,7 +346,7 @@ static size_t count_of(uint64_t call, size_t element_bytes)
 
 static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsigned index)
 {
-	unsigned kind = (unsigned)(call % KINDS);
+	unsigned kind = (unsigned)(call % (w.kinds ? w.kinds : KINDS));
 	uint64_t begin_us;
 
 	if (!l->group && w.again && l->tcp_calls >= TCP_CALLS)
@@ -355,7 +359,9 @@ static void call_make(struct dxp_inc *inc, struct lane *l, uint64_t call, unsign
 	}
 	size_t count = count_of(call, dxp_inc_type_bytes(kinds[kind].type));
 	begin_us = now_us();
-	if (call % 13 == 5)
+	if (w.plain)
+		reduce_call(l, call, kind, count, false);
+	else if (call % 13 == 5)
 		barrier_call(l);
 	else if (call % 13 == 8)
 		broadcast_call(l, call, count_of(call, 1));
@@ -421,6 +427,8 @@ static void words_take(int argc, char **argv)
 			die("no such word");
 		*words[k].to = strtoull(equals + 1, NULL, 10);
 	}
+	if (w.kinds > KINDS || w.groups == 0)
+		die("kinds or groups is wrong");
 	if (w.longest > BYTES_MAX / 2)
 		die("longest is too long");
 }

@@ -24,6 +24,7 @@ refuses() {
 
 lab_make --hosts 4 --spines 2
 dxp=$DXP_BIN/dxp
+readonly on_h0=("$source/tools/lab" exec "$lab" h0 --)
 
 say '== the tree, as a host sees it'
 on h0 "$dxp" inc >"$scratch/inc"
@@ -33,11 +34,11 @@ done
 on h0 "$dxp" inc --json | grep -q '"parents"' || die 'no JSON'
 
 say '== the self-test'
-refuses 0 'offload works' the_lab exec h0 -- "$dxp" inc test
-refuses 1 '' the_lab exec h0 -- "$dxp" inc test --switch 10.77.0.99
+refuses 0 'offload works' "${on_h0[@]}" "$dxp" inc test
+refuses 1 '' "${on_h0[@]}" "$dxp" inc test --switch 10.77.0.99
 refuses 1 'no switch is named' "$dxp" inc
 refuses 1 'neither an IPv4 address' "$dxp" inc --switch here
-refuses 1 'does not answer' the_lab exec h0 -- "$dxp" inc --switch 10.77.0.99
+refuses 1 'does not answer' "${on_h0[@]}" "$dxp" inc --switch 10.77.0.99
 refuses 2 "no 'dxp inc nothing'" "$dxp" inc nothing
 
 say '== groups of several jobs over both spines'
@@ -59,7 +60,7 @@ switch=$DXP_BIN/dxp-switch
 refuses 2 '--address is needed' "$switch"
 refuses 2 'needs an IPv4 address' "$switch" --address 1.2.3
 refuses 4 'no interface here has the address' "$switch" --address 203.0.113.9
-refuses 3 'another program uses this port' the_lab exec s0 -- "$switch" --address 10.77.0.241
+refuses 3 'another program uses this port' "$source/tools/lab" exec "$lab" s0 -- "$switch" --address 10.77.0.241
 refuses 2 'own address' "$switch" --address 127.0.0.1 --parent 127.0.0.1
 refuses 2 '--groups is' "$switch" --address 127.0.0.1 --groups 0
 refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300
