@@ -94,7 +94,7 @@ static int once(const struct inc_command *c, struct inc_asker *a, uint32_t switc
 	result = tree_show(c, t);
 	if (c->json && t->switches[0].silent)
 		result = EXIT_FAILED;
-	inc_tree_free(t);
+	asked_tree_free(t);
 	free(t);
 	return result;
 }

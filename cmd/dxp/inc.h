@@ -47,7 +47,7 @@ struct inc_tree {
 /* Asks a switch, and all above it, for themselves and for `section`. DXP_ENOMEM. */
 int inc_tree_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section section,
 		  struct inc_tree *out);
-void inc_tree_free(struct inc_tree *t);
+void asked_tree_free(struct inc_tree *t);
 
 /* ---- showing (inc_show.c, inc_json.c) ---- */
 

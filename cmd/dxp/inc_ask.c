@@ -184,7 +184,7 @@ int inc_tree_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section sect
 	return DXP_OK;
 }
 
-void inc_tree_free(struct inc_tree *t)
+void asked_tree_free(struct inc_tree *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		free(t->switches[i].groups);
