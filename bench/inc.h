@@ -38,7 +38,8 @@ bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const c
 struct inc_run {
 	const struct inc_lab *lab;
 	unsigned ranks_per_host;
-	const char *mpirun; /* further options of mpirun */
+	const char *environment; /* of mpirun: "NAME=VALUE ..." */
+	const char *mpirun;      /* further options of it */
 	const size_t *sizes;
 	size_t size_count; /* 1 .. INC_SIZES_MAX */
 	bool quick;

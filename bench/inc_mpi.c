@@ -65,10 +65,11 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	command[0] = '\0';
 	namespaces_append(command, run->lab);
 	snprintf(text, sizeof(text),
-		 "DXP_BIN='%s' timeout -k 5 %d '%s' mpirun %s --chrt --ppn %u %s -np %u "
+		 "%s DXP_BIN='%s' timeout -k 5 %d '%s' mpirun %s --chrt --ppn %u %s -np %u "
 		 "'%s/../lib/dxp/dxp-mpi-allreduce'",
-		 programs_folder(), LIMIT_S, inc_lab_tool(), run->lab->name, run->ranks_per_host,
-		 run->mpirun, run->lab->hosts * run->ranks_per_host, programs_folder());
+		 run->environment, programs_folder(), LIMIT_S, inc_lab_tool(), run->lab->name,
+		 run->ranks_per_host, run->mpirun, run->lab->hosts * run->ranks_per_host,
+		 programs_folder());
 	append(command, text);
 	for (size_t i = 0; i < run->size_count; i++) {
 		snprintf(text, sizeof(text), " %zu:%u", run->sizes[i],

@@ -15,10 +15,9 @@ enum which_lab { LAB_PLAIN, LAB_KERNEL, LAB_USER, LABS };
 #define TCP "--mca coll ^dxp "
 #define FORCED(n) \
 	TCP "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm " #n
-/* One core of each of two sockets that this machine may not have. */
-#define SOCKETS                                                                               \
-	"-x HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' -x HWLOC_THISSYSTEM=1 --map-by " \
-	"ppr:1:socket --bind-to core:overload-allowed "
+/* Two sockets of a core each, which this machine may not have, for mpirun and its daemons. */
+#define SOCKETS_ENVIRONMENT "HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1"
+#define SOCKETS             "--map-by ppr:1:socket --bind-to core:overload-allowed "
 
 struct contender_inc {
 	const char *name; /* NULL: TCP with a forced algorithm, one row for all of them */
@@ -27,24 +26,24 @@ struct contender_inc {
 	int algorithm;
 };
 
-#define CONTENDERS_TCP                                                            \
-	{"TCP, default", LAB_PLAIN, TCP, 0}, {NULL, LAB_PLAIN, FORCED(1), 1},     \
-		{NULL, LAB_PLAIN, FORCED(2), 2}, {NULL, LAB_PLAIN, FORCED(3), 3}, \
-		{NULL, LAB_PLAIN, FORCED(4), 4}, {NULL, LAB_PLAIN, FORCED(5), 5}, \
-	{                                                                         \
-		NULL, LAB_PLAIN, FORCED(6), 6                                     \
+#define CONTENDERS_TCP(more)                                                                \
+	{"TCP, default", LAB_PLAIN, more TCP, 0}, {NULL, LAB_PLAIN, more FORCED(1), 1},     \
+		{NULL, LAB_PLAIN, more FORCED(2), 2}, {NULL, LAB_PLAIN, more FORCED(3), 3}, \
+		{NULL, LAB_PLAIN, more FORCED(4), 4}, {NULL, LAB_PLAIN, more FORCED(5), 5}, \
+	{                                                                                   \
+		NULL, LAB_PLAIN, more FORCED(6), 6                                          \
 	}
 
 static const struct contender_inc one_a_host[] = {
 	{"switches, XDP", LAB_KERNEL, "", 0},
 	{"switches, user space", LAB_USER, "", 0},
-	CONTENDERS_TCP,
+	CONTENDERS_TCP(""),
 };
 
 static const struct contender_inc two_a_host[] = {
-	{"switches, XDP, Node", LAB_KERNEL, "", 0},
+	{"switches, XDP, Node", LAB_KERNEL, SOCKETS, 0},
 	{"switches, XDP, Socket", LAB_KERNEL, SOCKETS "--mca coll_dxp_mode socket", 0},
-	CONTENDERS_TCP,
+	CONTENDERS_TCP(SOCKETS),
 };
 
 #define CONTENDERS    ARRAY_COUNT(one_a_host)
@@ -106,6 +105,7 @@ static void sample_take(struct table *t, size_t i, unsigned round)
 	const struct inc_run run = {
 		.lab = &t->labs[k->lab],
 		.ranks_per_host = t->c->ranks_per_host,
+		.environment = t->c->ranks_per_host > 1 ? SOCKETS_ENVIRONMENT : "",
 		.mpirun = k->mpirun,
 		.sizes = t->c->sizes,
 		.size_count = t->c->size_count,

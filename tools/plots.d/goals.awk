@@ -111,6 +111,9 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		quotient("allreduce 1 MiB, " lab ", gain on TCP\47s best",
 			 inc_gain(lab, "1 MiB"), 1, 1)
 	}
+	for (i = split("8 B;256 B", hosts, ";"); i >= 1; i--)
+		quotient("switch hop " hosts[i] " in XDP, there and back, us",
+			 of("inc", "one switch", "hop " hosts[i], "switches, XDP"), 1, 5, 1)
 	share = of("inc", "9 hosts", "icoFoam, calls offloaded", "switches, XDP")
 	quotient("icoFoam, 9 hosts, allreduces offloaded, %", share, 1, 99)
 	quotient("icoFoam, 9 hosts, time in MPI, to TCP",
