@@ -51,7 +51,7 @@ mpi_components() {
 	local system built
 	system=$(ompi_info --parsable --path pkglibdir 2>/dev/null | sed -n 's/^path:pkglibdir://p')
 	built=$(program_find dxp-switch)
-	built=${built:+$(dirname "$built")/../lib}
+	built=${built:+$(dirname "$built")/../lib/openmpi}
 	[ -n "$system" ] && [ -n "$built" ] && [ -e "$built/mca_coll_dxp.so" ] || return 0
 	echo "$(cd "$built" && pwd):$system"
 }

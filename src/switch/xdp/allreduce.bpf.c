@@ -5,14 +5,23 @@
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/slot.bpf.h"
 
-/* Which child sends from there; -1: none. Apart, for the verifier looks at its loop once. */
-__attribute__((noinline)) int child_find(const struct kernel_group *g, __u32 ip_be, __u32 port_be)
+/* Which child sends that; -1: none. Apart, for the verifier looks at its loop once. */
+__attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
-	if (!g)
+	const struct frame *f;
+
+	if (!g || !w)
 		return -1;
-	for (__u32 i = 0; i < SWITCH_KERNEL_CHILDREN && i < g->child_count; i++)
-		if (g->children[i].ip_be == ip_be && g->children[i].port_be == port_be)
-			return i;
+	f = &w->frame;
+	for (__u32 i = 0; i < SWITCH_KERNEL_CHILDREN && i < g->child_count; i++) {
+		const struct kernel_child *c = &g->children[i];
+
+		if (c->ip_be != f->from_ip_be || c->port_be != f->from_port_be)
+			continue;
+		if (f->flags & INC_FLAG_SWITCH)
+			return c->is_switch ? (int)i : -1;
+		return !c->is_switch && c->first == be32(f->src_rank_be) ? (int)i : -1;
+	}
 	return -1;
 }
 
@@ -149,12 +158,12 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 		count(KERNEL_PASSED);
 		return XDP_PASS;
 	}
-	child = child_find(g, f->from_ip_be, f->from_port_be);
-	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN ||
-	    g->children[child].first != be32(f->src_rank_be))
+	child = child_find(g, w);
+	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN)
 		return refuse();
 	sound = packet_take(ctx, w, g->check_icrc);
-	if (sound == PACKET_SOUND && fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes))
+	if (sound == PACKET_SOUND && ((fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes)) ||
+				      (f->status && !(f->flags & INC_FLAG_SWITCH))))
 		sound = PACKET_MALFORMED;
 	if (sound != PACKET_SOUND)
 		return unsound(sound);
@@ -230,18 +239,22 @@ INLINE int data_take(struct xdp_md *ctx, struct work *w)
 	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
 }
 
-/* Only from what was sent to this switch: what passes a bridge has another's address on it. */
-INLINE void neighbour_learn(const struct xdp_md *ctx, const struct frame *f)
+/* Only from what was sent to this switch, since what passes a bridge has another's address on it,
+ * and only from sound packets with the key of control packets. */
+INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
+	const struct frame *f = &w->frame;
 	struct kernel_neighbour n = {.ifindex = ctx->ingress_ifindex};
 	__u32 zero = 0, ip_be = f->from_ip_be;
 	struct kernel_config *own = bpf_map_lookup_elem(&config, &zero);
 
-	if (!own || f->to_ip_be != own->own_ip_be)
+	if (!own || f->to_ip_be != own->own_ip_be || f->qkey_be != be32(INC_CONTROL_QKEY) ||
+	    (f->from_mac[0] | f->to_mac[0]) & MAC_GROUP)
 		return;
 	__builtin_memcpy(n.mac, f->from_mac, 6);
 	__builtin_memcpy(n.own_mac, f->to_mac, 6);
-	bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
+	if (packet_take(ctx, w, own->check_icrc) == PACKET_SOUND)
+		bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
 }
 
 SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
@@ -256,9 +269,9 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (w->frame.kind == INC_DATA)
 		return data_take(ctx, w);
-	neighbour_learn(ctx, &w->frame);
+	neighbour_learn(ctx, w);
 	return XDP_PASS;
 }
 
-/* Not GPL: none of the helpers asks for it. */
+/* The kernel asks; none of the helpers here needs it. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

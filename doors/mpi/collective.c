@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A call from end to end: what a node's ranks contribute goes to its leader, leaders combine it,
+ * the result goes down with the outcome. A node of one goes to the switch straight from the user's
+ * buffers. When a node's own part fails, its leader takes part in the leaders' call all the same,
+ * by a barrier: that is a call that differs, so all ranks learn of the failure and none waits. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+
+/* Has the communicator joined? Joins, or tries again, when it is time. */
+static bool joined(struct dxp_mpi_comm *c)
+{
+	if (c->state == MPI_UNTRIED)
+		mpi_join(c);
+	else if (c->state == MPI_REFUSED && c->retry_calls > 0 && ++c->waited >= c->patience)
+		mpi_rejoin(c);
+	return c->state == MPI_JOINED;
+}
+
+const struct mpi_mapping *mpi_choose(struct dxp_mpi_comm *c, unsigned collective, int count,
+				     MPI_Datatype type, MPI_Op op, bool may_join)
+{
+	const struct mpi_mapping *m = &c->mapping;
+
+	if (!mpi_count(c) || count <= 0)
+		return NULL;
+	if (type != c->type || op != c->op) {
+		struct mpi_mapping found;
+
+		if (!mpi_map(type, op, &found))
+			return NULL;
+		c->mapping = found;
+		c->type = type;
+		c->op = op;
+	}
+	if (c->state != MPI_JOINED && !(may_join && joined(c)))
+		return NULL;
+	if (!(c->collectives & collective) || !(c->takes[m->op] & 1u << m->type) ||
+	    (int64_t)mpi_wire_bytes(m, (size_t)count) > c->max_bytes)
+		return NULL;
+	return m;
+}
+
+static int leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int failed,
+			     void *work, int count)
+{
+	if (failed) {
+		mpi_leaders_barrier(c);
+		return failed;
+	}
+	mpi_pack(m, work, (size_t)count, work);
+	return mpi_leaders_allreduce(c, m, NULL, work, (size_t)count * m->parts);
+}
+
+/* A node of one. */
+static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+			   void *receive, int count)
+{
+	size_t bytes = mpi_wire_bytes(m, (size_t)count);
+	uint8_t *wire = c->down.data;
+	int error;
+
+	if (m->layout == MPI_LAYOUT_PLAIN)
+		return mpi_leaders_allreduce(c, m, own == receive ? NULL : own, receive,
+					     (size_t)count * m->parts);
+	if (bytes > MPI_SHORT_BYTES)
+		wire = malloc(bytes);
+	if (!wire)
+		return leaders_allreduce(c, m, MPI_ERR_NO_MEM, NULL, 0);
+	mpi_pack(m, own, (size_t)count, wire);
+	error = mpi_leaders_allreduce(c, m, NULL, wire, (size_t)count);
+	if (!error)
+		mpi_unpack(m, wire, (size_t)count, receive);
+	if (wire != c->down.data)
+		free(wire);
+	return error;
+}
+
+/* The outcome and the result travel in one message. */
+static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+			   void *receive, int count)
+{
+	size_t bytes = mpi_wire_bytes(m, (size_t)count);
+	struct mpi_down *down = &c->down;
+	int rc;
+
+	rc = PMPI_Reduce(own, down->data, count, c->type, c->op, 0, c->node);
+	if (c->node_rank == 0)
+		down->error = leaders_allreduce(c, m, rc, down->data, count);
+	rc = PMPI_Bcast(down, (int)(offsetof(struct mpi_down, data) + bytes), MPI_BYTE, 0, c->node);
+	if (rc || down->error)
+		return rc ? rc : down->error;
+	mpi_unpack(m, down->data, (size_t)count, receive);
+	return MPI_SUCCESS;
+}
+
+static int allreduce_long(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+			  void *receive, int count)
+{
+	int error = MPI_SUCCESS, rc;
+	uint8_t *work = receive;
+
+	if (c->node_rank == 0 && m->layout != MPI_LAYOUT_PLAIN)
+		work = malloc(mpi_wire_bytes(m, (size_t)count));
+	if (!work) {
+		work = receive;
+		error = MPI_ERR_NO_MEM;
+	}
+	rc = PMPI_Reduce(c->node_rank == 0 && own == work ? MPI_IN_PLACE : own, work, count,
+			 c->type, c->op, 0, c->node);
+	if (c->node_rank == 0)
+		error = leaders_allreduce(c, m, error ? error : rc, work, count);
+	if (work != receive) {
+		if (!error)
+			mpi_unpack(m, work, (size_t)count, receive);
+		free(work);
+	}
+	rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	if (rc || error)
+		return rc ? rc : error;
+	return PMPI_Bcast(receive, count, c->type, 0, c->node);
+}
+
+int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
+		      MPI_Datatype type, MPI_Op op)
+{
+	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_ALLREDUCE, count, type, op, true);
+	const void *own = send == MPI_IN_PLACE ? receive : send;
+
+	if (!m)
+		return DXP_MPI_ORDINARY;
+	mpi_let_pass(c);
+	if (c->node_ranks == 1)
+		return allreduce_alone(c, m, own, receive, count);
+	if (mpi_wire_bytes(m, (size_t)count) <= MPI_SHORT_BYTES)
+		return allreduce_short(c, m, own, receive, count);
+	return allreduce_long(c, m, own, receive, count);
+}
+
+/* The leader of the root's node hands the result over, if the root is somebody else. */
+static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int error, void *work,
+		     void *receive, int count, int to)
+{
+	int rc;
+
+	if (to == 0) {
+		if (!error)
+			mpi_unpack(m, work, (size_t)count, receive);
+		return error;
+	}
+	rc = PMPI_Send(&error, 1, MPI_INT, to, 0, c->node);
+	if (!rc && !error)
+		rc = PMPI_Send(work, count, m->layout == MPI_LAYOUT_PLAIN ? c->type : m->wire_type,
+			       to, 0, c->node);
+	return rc ? rc : error;
+}
+
+/* `own` and `receive`: NULL where they are not. */
+static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
+			 void *receive, int count, const struct mpi_place *root)
+{
+	size_t bytes = mpi_wire_bytes(m, (size_t)count), elements = (size_t)count * m->parts;
+	uint8_t *work = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
+	int error = work ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+
+	if (work && c->node_ranks > 1)
+		error = PMPI_Reduce(own, work, count, c->type, c->op, 0, c->node);
+	else if (work)
+		memcpy(work, own, bytes);
+	if (error) {
+		mpi_leaders_barrier(c);
+	} else {
+		mpi_pack(m, work, (size_t)count, work);
+		error = mpi_leaders_reduce(c, m, NULL, work, elements, root->leader);
+	}
+	if (root->leader == c->leader)
+		error = hand_over(c, m, error, work, receive, count, root->node_rank);
+	if (work != c->down.data)
+		free(work);
+	return error;
+}
+
+/* Takes what hand_over() gives: pairs that are packed come as wide ones. */
+static int take_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive, int count)
+{
+	size_t bytes = mpi_wire_bytes(m, (size_t)count);
+	int error = MPI_SUCCESS, rc;
+	uint8_t *wire;
+
+	rc = PMPI_Recv(&error, 1, MPI_INT, 0, 0, c->node, MPI_STATUS_IGNORE);
+	if (rc || error)
+		return rc ? rc : error;
+	if (m->layout == MPI_LAYOUT_PLAIN)
+		return PMPI_Recv(receive, count, c->type, 0, 0, c->node, MPI_STATUS_IGNORE);
+	wire = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
+	if (!wire)
+		return MPI_ERR_NO_MEM;
+	rc = PMPI_Recv(wire, count, m->wire_type, 0, 0, c->node, MPI_STATUS_IGNORE);
+	if (!rc)
+		mpi_unpack(m, wire, (size_t)count, receive);
+	if (wire != c->down.data)
+		free(wire);
+	return rc;
+}
+
+int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
+		   MPI_Datatype type, MPI_Op op, int root)
+{
+	const struct mpi_mapping *m = mpi_choose(c, DXP_MPI_REDUCE, count, type, op, true);
+	const void *own = send == MPI_IN_PLACE ? receive : send;
+	const struct mpi_place *place;
+	int rc;
+
+	if (!m || root < 0 || root >= c->ranks)
+		return DXP_MPI_ORDINARY;
+	mpi_let_pass(c);
+	place = &c->places[root];
+	if (c->node_ranks == 1 && m->layout == MPI_LAYOUT_PLAIN)
+		return mpi_leaders_reduce(c, m, own, c->rank == root ? receive : NULL,
+					  (size_t)count * m->parts, place->leader);
+	if (c->node_rank == 0)
+		return reduce_leader(c, m, own, receive, count, place);
+	rc = PMPI_Reduce(own, NULL, count, type, op, 0, c->node);
+	if (c->rank == root) {
+		int taken = take_over(c, m, receive, count);
+
+		rc = rc ? rc : taken;
+	}
+	return rc;
+}
+
+int dxp_mpi_barrier(struct dxp_mpi_comm *c)
+{
+	int error = MPI_SUCCESS, rc;
+
+	if (!mpi_count(c) || (c->state != MPI_JOINED && !joined(c)) ||
+	    !(c->collectives & DXP_MPI_BARRIER))
+		return DXP_MPI_ORDINARY;
+	mpi_let_pass(c);
+	if (c->node_ranks == 1)
+		return mpi_leaders_barrier(c);
+	rc = PMPI_Barrier(c->node);
+	if (c->node_rank == 0)
+		error = mpi_leaders_barrier(c);
+	if (!rc)
+		rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	return rc ? rc : error;
+}
+
+/* ---- broadcast: ranks may describe the same bytes by different types ---- */
+
+/* Do the elements lie one behind the other, in the order in which they travel? Then their bytes. */
+static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type, size_t type_bytes)
+{
+	int integers, addresses, types, combiner;
+	MPI_Aint lower, extent;
+
+	if (type == c->flat_type)
+		return true;
+	if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) ||
+	    combiner != MPI_COMBINER_NAMED || PMPI_Type_get_extent(type, &lower, &extent) ||
+	    lower != 0 || (size_t)extent != type_bytes)
+		return false;
+	c->flat_type = type;
+	return true;
+}
+
+/* A leader's part: `data` is the user's buffer, or its bytes one behind the other; NULL: there was
+ * no memory for them. */
+static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, int failed,
+			void *data, size_t bytes)
+{
+	if (!failed && !data)
+		failed = MPI_ERR_NO_MEM;
+	if (failed) {
+		mpi_leaders_barrier(c);
+		return failed;
+	}
+	return mpi_leaders_bcast(c, data, bytes, root->leader);
+}
+
+/* In the root's node the root is heard first; its bytes then go to the others' leaders. */
+static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
+			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
+{
+	int rc = MPI_SUCCESS, position = 0;
+
+	if (c->node_ranks > 1)
+		rc = PMPI_Bcast(buffer, count, type, root->node_rank, c->node);
+	if (c->node_rank != 0)
+		return rc;
+	if (!rc && packed && packed != buffer)
+		rc = PMPI_Pack(buffer, count, type, packed, (int)bytes, &position, c->comm);
+	return bcast_leader(c, root, rc, packed, bytes);
+}
+
+static int bcast_to_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
+			 int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
+{
+	int error = MPI_SUCCESS, position = 0, rc;
+
+	if (c->node_rank == 0) {
+		error = bcast_leader(c, root, MPI_SUCCESS, packed, bytes);
+		if (!error && packed != buffer)
+			error = PMPI_Unpack(packed, (int)bytes, &position, buffer, count, type,
+					    c->comm);
+	}
+	if (c->node_ranks == 1)
+		return error;
+	rc = PMPI_Bcast(&error, 1, MPI_INT, 0, c->node);
+	if (rc || error)
+		return rc ? rc : error;
+	return PMPI_Bcast(buffer, count, type, 0, c->node);
+}
+
+int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype type, int root)
+{
+	const struct mpi_place *place;
+	MPI_Count type_bytes;
+	uint8_t *packed = buffer;
+	size_t bytes;
+	int rc;
+
+	if (!mpi_count(c) || count <= 0 || type == MPI_DATATYPE_NULL ||
+	    PMPI_Type_size_x(type, &type_bytes) || type_bytes <= 0)
+		return DXP_MPI_ORDINARY;
+	bytes = (size_t)count * (size_t)type_bytes;
+	if ((c->state != MPI_JOINED && !joined(c)) || !(c->collectives & DXP_MPI_BCAST) ||
+	    root < 0 || root >= c->ranks || bytes > INT_MAX || (int64_t)bytes > c->max_bytes)
+		return DXP_MPI_ORDINARY;
+	mpi_let_pass(c);
+	place = &c->places[root];
+	if (c->node_rank == 0 && !flat(c, type, (size_t)type_bytes))
+		packed = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
+	if (place->leader == c->leader)
+		rc = bcast_from_here(c, place, buffer, count, type, packed, bytes);
+	else
+		rc = bcast_to_here(c, place, buffer, count, type, packed, bytes);
+	if (packed != buffer && packed != c->down.data)
+		free(packed);
+	return rc;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The endpoint that all groups of this process share, and the group of a communicator's leaders.
+ * The library ends a lost group's calls alike at all members, so all leaders notice a loss in the
+ * same call, count the same calls afterwards and make the next group together. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct dxp_inc *endpoint; /* guarded by lock */
+
+static void idle(void *nothing)
+{
+	mpi_progress();
+}
+
+static int endpoint_open(struct dxp_inc **out)
+{
+	const struct dxp_mpi_settings *s = &dxp_mpi_settings;
+	struct dxp_inc_options options = {
+		.switches = s->switches && *s->switches ? s->switches : NULL,
+		.deadline_ns = (uint64_t)s->deadline_ms * 1000000,
+		.create_ns = (uint64_t)s->create_ms * 1000000,
+		.spin_ns = (uint64_t)s->spin_us * 1000,
+		.framing = s->reliable ? DXP_INC_RC : DXP_INC_UD,
+		.no_icrc_check = s->no_icrc_check,
+		.user_plane = s->user_plane,
+		.idle = idle,
+	};
+	int rc = DXP_OK;
+
+	pthread_mutex_lock(&lock);
+	if (!endpoint)
+		rc = dxp_inc_open(&options, &endpoint);
+	*out = endpoint;
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void mpi_endpoint_close(void)
+{
+	pthread_mutex_lock(&lock);
+	if (endpoint)
+		dxp_inc_close(endpoint);
+	endpoint = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+/* For those who look at a switch: which job a group belongs to, as its launcher calls it. */
+static uint64_t job_id(void)
+{
+	static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
+					    "OMPI_MCA_ess_base_jobid"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]))
+			return strtoull(getenv(names[i]), NULL, 10);
+	return 0;
+}
+
+static int gather(void *context, const void *mine, void *all, size_t bytes)
+{
+	struct dxp_mpi_comm *c = context;
+
+	return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
+}
+
+/* All leaders have an endpoint, or none goes on. */
+static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
+			   char why[DXP_INC_WHY_BYTES])
+{
+	struct {
+		int status, leader;
+	} mine = {.leader = c->leader}, worst;
+
+	if (c->leader_count > DXP_INC_MEMBERS_MAX) {
+		snprintf(why, DXP_INC_WHY_BYTES, "%d leaders, at most %d are possible",
+			 c->leader_count, DXP_INC_MEMBERS_MAX);
+		return false;
+	}
+	mine.status = endpoint_open(inc);
+	if (PMPI_Allreduce(&mine, &worst, 1, MPI_2INT, MPI_MINLOC, c->leaders)) {
+		snprintf(why, DXP_INC_WHY_BYTES, "MPI failed among the leaders");
+		return false;
+	}
+	if (worst.status == DXP_ENOENT)
+		snprintf(why, DXP_INC_WHY_BYTES, "no switch is named for the host of leader %d",
+			 worst.leader);
+	else if (worst.status)
+		snprintf(why, DXP_INC_WHY_BYTES, "leader %d cannot open its endpoint: %s",
+			 worst.leader, dxp_status_text(worst.status));
+	return worst.status == DXP_OK;
+}
+
+bool mpi_group_make(struct dxp_mpi_comm *c, char why[DXP_INC_WHY_BYTES])
+{
+	struct dxp_inc_bootstrap bootstrap = {
+		.member = (uint32_t)c->leader,
+		.members = (uint32_t)c->leader_count,
+		.allgather = gather,
+		.context = c,
+	};
+	struct dxp_inc_group_options options = {
+		.mode = c->mode,
+		.job_id = job_id(),
+		.c_id = (uint32_t)PMPI_Comm_c2f(c->comm),
+	};
+	struct dxp_inc *inc;
+	int world_rank, rc;
+
+	if (!endpoints_open(c, &inc, why))
+		return false;
+	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+	options.world_rank = (uint32_t)world_rank;
+	rc = dxp_inc_group_create(inc, &bootstrap, &options, &c->group, why);
+	if (rc && !*why)
+		snprintf(why, DXP_INC_WHY_BYTES, "%s", dxp_status_text(rc));
+	if (rc)
+		c->group = NULL;
+	c->lost = false;
+	return rc == DXP_OK;
+}
+
+void mpi_group_drop(struct dxp_mpi_comm *c)
+{
+	if (c->group)
+		dxp_inc_group_destroy(c->group);
+	c->group = NULL;
+}
+
+void mpi_group_lost(struct dxp_mpi_comm *c, int status)
+{
+	struct dxp_inc_group_view view;
+
+	if (c->lost)
+		return;
+	c->lost = true;
+	c->losses++;
+	c->lost_waited = 0;
+	dxp_inc_group_view(c->group, &view);
+	if (status == DXP_EINVAL)
+		mpi_say(0, c,
+			"the ranks' calls differ in length, type, operation or root; "
+			"such programs are wrong");
+	else if (c->leader == 0)
+		mpi_say(c->said_lost ? 1 : 0, c,
+			"the switches are lost (%s); ordinary MPI goes on%s",
+			dxp_status_text(view.lost_status),
+			c->retry_calls ? " and they are tried again later" : "");
+	c->said_lost = true;
+}
+
+static void make_again(struct dxp_mpi_comm *c)
+{
+	char why[DXP_INC_WHY_BYTES] = "";
+
+	/* All have left the lost group when it goes: nobody asks the others for results. */
+	PMPI_Barrier(c->leaders);
+	mpi_group_drop(c);
+	c->lost_waited = 0;
+	c->lost_patience *= 2;
+	if (!mpi_group_make(c, why)) {
+		c->lost = true;
+		if (c->leader == 0)
+			mpi_say(1, c, "tried again, still ordinary MPI: %s", why);
+	} else if (c->leader == 0) {
+		mpi_say(1, c, "offloaded again");
+	}
+}
+
+bool mpi_group_ready(struct dxp_mpi_comm *c)
+{
+	if (!c->lost)
+		return true;
+	if (c->retry_calls > 0 && ++c->lost_waited >= c->lost_patience)
+		make_again(c);
+	return !c->lost;
+}

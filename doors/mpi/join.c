@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the ranks of a communicator agree to use switches, and who leads whom (N-05). The first thing
+ * is one ordinary allreduce of a few numbers, because a rank alone cannot know what the others were
+ * told; where no switch is named that is all. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm.h"
+#include "socket.h"
+
+enum agreement { NAMED, SOCKET_KNOWN, MODE, COLLECTIVES, MAX_BYTES, MIN_HOSTS, RETRY, AGREEMENTS };
+
+/* Could dxp_inc_open find a switch for this host? */
+static bool switch_named(void)
+{
+	const char *set = dxp_mpi_settings.switches, *environment = getenv("DXP_INC_SWITCH");
+
+	return (set && *set) || (environment && *environment) ||
+	       access("/etc/dxp/inc.conf", R_OK) == 0;
+}
+
+/* Settings that differ between ranks: the smallest counts for all. */
+static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
+{
+	int64_t mine[AGREEMENTS] = {
+		[NAMED] = switch_named(),
+		[SOCKET_KNOWN] = socket >= 0,
+		[MODE] = dxp_mpi_settings.mode,
+		[COLLECTIVES] = dxp_mpi_settings.collectives,
+		[MAX_BYTES] = dxp_mpi_settings.max_bytes ? dxp_mpi_settings.max_bytes : INT64_MAX,
+		[MIN_HOSTS] = dxp_mpi_settings.min_hosts,
+		[RETRY] = dxp_mpi_settings.retry_calls,
+	};
+
+	if (PMPI_Allreduce(mine, all, AGREEMENTS, MPI_INT64_T, MPI_MIN, c->comm))
+		return false;
+	if (!all[NAMED] && mine[NAMED])
+		mpi_say(1, c, "ordinary MPI: on some rank no switch is named");
+	else if (!all[NAMED] && c->rank == 0)
+		mpi_say(1, c,
+			"ordinary MPI: no switch is named (coll_dxp_switch, DXP_INC_SWITCH, "
+			"/etc/dxp/inc.conf)");
+	return all[NAMED];
+}
+
+static int split(MPI_Comm from, int color, int key, MPI_Comm *out)
+{
+	int rc = PMPI_Comm_split(from, color, key, out);
+
+	return rc ? rc : mpi_adopt(*out);
+}
+
+/* The ranks of this host; false: fewer hosts than `least`, or MPI failed. */
+static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
+{
+	int host_rank, first, hosts;
+
+	if (PMPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, host) ||
+	    mpi_adopt(*host) || PMPI_Comm_rank(*host, &host_rank))
+		return false;
+	first = host_rank == 0;
+	if (PMPI_Allreduce(&first, &hosts, 1, MPI_INT, MPI_SUM, c->comm))
+		return false;
+	if (hosts >= least)
+		return true;
+	if (c->rank == 0)
+		mpi_say(1, c, "ordinary MPI: %d host(s), at least %d are wanted", hosts, least);
+	return false;
+}
+
+/* Who shares a leader with me, by the mode. Takes `host`. */
+static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
+{
+	if (c->mode == DXP_INC_NODE) {
+		c->node = *host;
+		*host = MPI_COMM_NULL;
+	} else if (split(*host, c->mode == DXP_INC_SOCKET ? socket : c->rank, c->rank, &c->node)) {
+		return false;
+	}
+	return !PMPI_Comm_rank(c->node, &c->node_rank) && !PMPI_Comm_size(c->node, &c->node_ranks);
+}
+
+/* The leaders, by rank, and where everybody is. */
+static bool find_leaders(struct dxp_mpi_comm *c)
+{
+	int leader[2] = {0};
+	struct mpi_place mine;
+
+	if (split(c->comm, c->node_rank == 0 ? 0 : MPI_UNDEFINED, c->rank, &c->leaders))
+		return false;
+	if (c->leaders != MPI_COMM_NULL &&
+	    (PMPI_Comm_rank(c->leaders, &leader[0]) || PMPI_Comm_size(c->leaders, &leader[1])))
+		return false;
+	if (PMPI_Bcast(leader, 2, MPI_INT, 0, c->node))
+		return false;
+	c->leader = leader[0];
+	c->leader_count = leader[1];
+	c->places = malloc((size_t)c->ranks * sizeof(*c->places));
+	if (!c->places)
+		return false;
+	mine = (struct mpi_place){c->leader, c->node_rank};
+	return !PMPI_Allgather(&mine, 2, MPI_INT, c->places, 2, MPI_INT, c->comm);
+}
+
+/* A node of one needs no communicator; others need a second one for results that come while later
+ * contributions are on their way. */
+static bool settle_node(struct dxp_mpi_comm *c)
+{
+	if (c->node_ranks == 1)
+		return !PMPI_Comm_free(&c->node);
+	return !split(c->node, 0, c->node_rank, &c->node_down);
+}
+
+static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
+{
+	c->mode = (enum dxp_inc_mode)all[MODE];
+	c->collectives = (unsigned)all[COLLECTIVES];
+	c->max_bytes = all[MAX_BYTES];
+	c->retry_calls = (int)all[RETRY];
+	c->patience = c->lost_patience = c->retry_calls;
+	if (c->mode == DXP_INC_SOCKET && !all[SOCKET_KNOWN]) {
+		static atomic_bool said;
+
+		c->mode = DXP_INC_NODE;
+		if (c->rank == 0 && !atomic_exchange(&said, true))
+			mpi_say(0, c,
+				"socket mode wants every rank bound to one socket "
+				"(mpirun --bind-to core or socket), and some are not: one "
+				"leader for each host instead");
+	}
+}
+
+/* What a group's leader tells its node. */
+struct outcome {
+	int32_t made;
+	uint32_t takes[DXP_INC_OPS];
+};
+
+static void ask_takes(struct dxp_mpi_comm *c, struct outcome *o)
+{
+	for (int op = 0; op < DXP_INC_OPS; op++)
+		for (int type = 0; type < DXP_INC_TYPES; type++)
+			if (dxp_inc_takes(c->group, op, type, 1))
+				o->takes[op] |= 1u << type;
+}
+
+/* The leaders make a group and tell the others. */
+static bool make_group(struct dxp_mpi_comm *c)
+{
+	static atomic_bool said;
+	struct outcome o = {0};
+	char why[DXP_INC_WHY_BYTES] = "";
+
+	if (c->leaders != MPI_COMM_NULL && mpi_group_make(c, why)) {
+		o.made = 1;
+		ask_takes(c, &o);
+	}
+	if (c->node != MPI_COMM_NULL && PMPI_Bcast(&o, sizeof(o), MPI_BYTE, 0, c->node))
+		return false;
+	memcpy(c->takes, o.takes, sizeof(c->takes));
+	if (!o.made && c->rank == 0)
+		mpi_say(atomic_exchange(&said, true) ? 1 : 0, c, "ordinary MPI: %s", why);
+	else if (o.made && c->rank == 0)
+		mpi_say(2, c, "offloaded: %d leaders, mode %s", c->leader_count,
+			c->mode == DXP_INC_NODE     ? "node"
+			: c->mode == DXP_INC_SOCKET ? "socket"
+						    : "flat");
+	return o.made;
+}
+
+static enum mpi_state join(struct dxp_mpi_comm *c)
+{
+	MPI_Comm host = MPI_COMM_NULL;
+	int64_t all[AGREEMENTS];
+	int socket = dxp_mpi_settings.mode == DXP_INC_NODE ? 0 : mpi_socket_of_this_process();
+	bool roles;
+
+	if (!agree(c, socket, all))
+		return MPI_ORDINARY;
+	deal_mode(c, all);
+	roles = find_host(c, (int)all[MIN_HOSTS], &host) && find_node(c, &host, socket) &&
+		find_leaders(c) && settle_node(c);
+	if (host != MPI_COMM_NULL)
+		PMPI_Comm_free(&host);
+	if (!roles) {
+		mpi_join_undo(c);
+		return MPI_ORDINARY;
+	}
+	if (!mpi_enlist(c))
+		return MPI_ORDINARY;
+	return make_group(c) ? MPI_JOINED : MPI_REFUSED;
+}
+
+void mpi_join(struct dxp_mpi_comm *c)
+{
+	c->state = MPI_JOINING;
+	if (PMPI_Comm_rank(c->comm, &c->rank) || PMPI_Comm_size(c->comm, &c->ranks) || c->ranks < 2)
+		c->state = MPI_ORDINARY;
+	else
+		c->state = join(c);
+}
+
+void mpi_rejoin(struct dxp_mpi_comm *c)
+{
+	c->state = MPI_JOINING;
+	c->waited = 0;
+	c->patience *= 2;
+	c->state = make_group(c) ? MPI_JOINED : MPI_REFUSED;
+}
+
+void mpi_join_undo(struct dxp_mpi_comm *c)
+{
+	if (c->state == MPI_ORDINARY)
+		return;
+	mpi_let_pass(c);
+	if (c->taken && c->rank == 0)
+		mpi_say(1, c, "taken %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
+			c->taken, c->calls, c->losses);
+	/* Nobody goes before everybody has the results of the last call. */
+	if (c->leaders != MPI_COMM_NULL && c->group)
+		PMPI_Barrier(c->leaders);
+	mpi_group_drop(c);
+	if (c->leaders != MPI_COMM_NULL)
+		PMPI_Comm_free(&c->leaders);
+	if (c->node_down != MPI_COMM_NULL)
+		PMPI_Comm_free(&c->node_down);
+	if (c->node != MPI_COMM_NULL)
+		PMPI_Comm_free(&c->node);
+	free(c->places);
+	c->places = NULL;
+	c->state = MPI_ORDINARY;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What leaders do among each other: through the switches while there is a group, by ordinary
+ * collectives for what a lost group left undone. All in elements of the wire. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+
+/* Ordinary collectives count in int. */
+#define PIECE (INT_MAX / 2)
+
+/* Waits for a call. While others are under way that only MPI's progress moves, it is that which
+ * waits: the library must not be entered from inside its own wait. */
+static int finish(struct dxp_inc_call *call, size_t *done)
+{
+	int rc;
+
+	if (!dxp_mpi_settings.under_way || !dxp_mpi_settings.under_way())
+		return dxp_inc_wait(call, done);
+	while ((rc = dxp_inc_test(call, done)) == DXP_EAGAIN)
+		mpi_progress();
+	return rc;
+}
+
+/* What a call's end means: DXP_OK and DXP_EPEERLOST: go on from *done; else MPI's error. */
+static bool over(struct dxp_mpi_comm *c, int rc, int *error)
+{
+	*error = MPI_SUCCESS;
+	switch (rc) {
+	case DXP_OK: c->taken++; return true;
+	case DXP_EPEERLOST: mpi_group_lost(c, rc); return false;
+	case DXP_EUNSUPPORTED: return false;
+	case DXP_EINVAL:
+		mpi_group_lost(c, rc);
+		*error = MPI_ERR_ARG;
+		return true;
+	case DXP_ENOMEM: *error = MPI_ERR_NO_MEM; return true;
+	default: *error = MPI_ERR_OTHER; return true;
+	}
+}
+
+int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *send,
+			  void *receive, size_t elements)
+{
+	size_t width = dxp_inc_type_bytes(m->type), done = 0;
+	struct dxp_inc_call *call;
+	int error = MPI_SUCCESS, rc;
+
+	if (mpi_group_ready(c)) {
+		rc = dxp_inc_allreduce_start(c->group, send, receive, elements, m->type, m->op,
+					     &call);
+		if (rc == DXP_OK)
+			rc = finish(call, &done);
+		if (over(c, rc, &error))
+			return error;
+	}
+	while (done < elements && !error) {
+		size_t count = elements - done < PIECE ? elements - done : PIECE;
+		uint8_t *to = (uint8_t *)receive + done * width;
+
+		error = PMPI_Allreduce(send ? (const uint8_t *)send + done * width : MPI_IN_PLACE,
+				       to, (int)count, m->wire_type, m->wire_op, c->leaders);
+		done += count;
+	}
+	return error;
+}
+
+/* MPICH 4.0 crashes on long reductions in place to any root but 0, so the root has a copy. */
+static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const uint8_t *from,
+		       uint8_t *to, size_t elements, int root)
+{
+	size_t width = dxp_inc_type_bytes(m->type), at = 0;
+	uint8_t *copy = NULL;
+	int error = MPI_SUCCESS;
+
+	if (from == to && (copy = malloc(elements * width)))
+		from = memcpy(copy, from, elements * width);
+	while (at < elements && !error) {
+		size_t count = elements - at < PIECE ? elements - at : PIECE;
+
+		error = PMPI_Reduce(from == to ? MPI_IN_PLACE : from + at * width,
+				    to ? to + at * width : NULL, (int)count, m->wire_type,
+				    m->wire_op, root, c->leaders);
+		at += count;
+	}
+	free(copy);
+	return error;
+}
+
+int mpi_leaders_reduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *send,
+		       void *receive, size_t elements, int root)
+{
+	size_t width = dxp_inc_type_bytes(m->type), done = 0;
+	const uint8_t *from = send ? send : receive;
+	struct dxp_inc_call *call;
+	int error = MPI_SUCCESS, rc;
+
+	if (mpi_group_ready(c)) {
+		rc = dxp_inc_reduce_start(c->group, from, c->leader == root ? receive : NULL,
+					  elements, m->type, m->op, (uint32_t)root, &call);
+		if (rc == DXP_OK)
+			rc = finish(call, &done);
+		if (over(c, rc, &error))
+			return error;
+	}
+	if (!error && done < elements)
+		error = reduce_rest(c, m, from + done * width,
+				    c->leader == root ? (uint8_t *)receive + done * width : NULL,
+				    elements - done, root);
+	return error;
+}
+
+int mpi_leaders_bcast(struct dxp_mpi_comm *c, void *data, size_t bytes, int root)
+{
+	struct dxp_inc_call *call;
+	size_t done = 0;
+	int error = MPI_SUCCESS, rc;
+
+	if (mpi_group_ready(c)) {
+		rc = dxp_inc_broadcast_start(c->group, data, bytes, (uint32_t)root, &call);
+		if (rc == DXP_OK)
+			rc = finish(call, &done);
+		if (over(c, rc, &error))
+			return error;
+	}
+	if (done < bytes)
+		error = PMPI_Bcast((uint8_t *)data + done, (int)(bytes - done), MPI_BYTE, root,
+				   c->leaders);
+	return error;
+}
+
+int mpi_leaders_barrier(struct dxp_mpi_comm *c)
+{
+	struct dxp_inc_call *call;
+	int error, rc;
+
+	if (mpi_group_ready(c)) {
+		rc = dxp_inc_barrier_start(c->group, &call);
+		if (rc == DXP_OK)
+			rc = finish(call, NULL);
+		if (over(c, rc, &error))
+			return error;
+	}
+	return PMPI_Barrier(c->leaders);
+}

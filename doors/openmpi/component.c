@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What Open MPI sees when it opens mca_coll_dxp.so, and the parameters. */
+#include "coll_dxp.h"
+
+int coll_dxp_priority = 95;
+
+static struct {
+	char *mode, *switches, *collectives;
+	int verbose, min_hosts, deadline_ms, create_ms, spin_us, retry_calls;
+	size_t max_bytes;
+	bool user_plane, reliable, no_icrc_check;
+} values;
+
+/* Open MPI replaces the pointers, and does not write what they point to. */
+static char mode_default[] = "node", collectives_default[] = DXP_MPI_COLLECTIVES_DEFAULT;
+
+static int register_params(void);
+static int open_component(void);
+static int close_component(void);
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+	return OMPI_SUCCESS;
+}
+
+OMPI_MODULE_DECLSPEC extern mca_coll_base_component_t mca_coll_dxp_component;
+mca_coll_base_component_t mca_coll_dxp_component = {
+	.collm_version =
+		{
+			COLL_DXP_VERSION,
+			.mca_component_name = "dxp",
+			MCA_BASE_MAKE_VERSION(component, OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,
+					      OMPI_RELEASE_VERSION),
+			.mca_open_component = open_component,
+			.mca_close_component = close_component,
+			.mca_register_component_params = register_params,
+		},
+	.collm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
+	.collm_init_query = init_query,
+	.collm_comm_query = coll_dxp_comm_query,
+};
+
+static void parameter(const char *name, const char *help, mca_base_var_type_t type, void *storage)
+{
+	mca_base_component_var_register(&mca_coll_dxp_component.collm_version, name, help, type,
+					NULL, 0, 0, OPAL_INFO_LVL_4, MCA_BASE_VAR_SCOPE_READONLY,
+					storage);
+}
+
+static void set_defaults(void)
+{
+	values.mode = mode_default;
+	values.switches = NULL;
+	values.collectives = collectives_default;
+	values.verbose = 0;
+	values.min_hosts = 2;
+	values.deadline_ms = values.create_ms = 0;
+	values.spin_us = DXP_MPI_SPIN_US;
+	values.retry_calls = 1000;
+	values.max_bytes = 0;
+	values.user_plane = values.reliable = values.no_icrc_check = false;
+	coll_dxp_priority = 95;
+}
+
+static int register_params(void)
+{
+	set_defaults();
+	parameter("priority", "Priority of coll/dxp; below 0: never selected",
+		  MCA_BASE_VAR_TYPE_INT, &coll_dxp_priority);
+	parameter("verbose",
+		  "0: only what went wrong, once; 1: also why calls are left to ordinary MPI; 2: "
+		  "also every communicator that is offloaded",
+		  MCA_BASE_VAR_TYPE_INT, &values.verbose);
+	parameter("mode",
+		  "Who talks to the switches: node (a leader on each host), socket (a leader on "
+		  "each CPU socket, if all ranks are bound) or flat (every rank)",
+		  MCA_BASE_VAR_TYPE_STRING, &values.mode);
+	parameter("switch",
+		  "Address of the switch next to each host, or NETWORK/BITS=ADDRESS,...; empty: "
+		  "DXP_INC_SWITCH in the environment, then /etc/dxp/inc.conf",
+		  MCA_BASE_VAR_TYPE_STRING, &values.switches);
+	parameter("collectives", "Which calls are offloaded, of " DXP_MPI_COLLECTIVES_DEFAULT,
+		  MCA_BASE_VAR_TYPE_STRING, &values.collectives);
+	parameter("max_bytes", "Longer messages are left to ordinary MPI; 0: none is too long",
+		  MCA_BASE_VAR_TYPE_SIZE_T, &values.max_bytes);
+	parameter("min_hosts", "Communicators on fewer hosts are left to ordinary MPI",
+		  MCA_BASE_VAR_TYPE_INT, &values.min_hosts);
+	parameter("deadline_ms",
+		  "So long may switches be silent until ordinary MPI goes on; 0: 2000",
+		  MCA_BASE_VAR_TYPE_INT, &values.deadline_ms);
+	parameter("create_ms",
+		  "So long may it take to set up a communicator's group on the switches; 0: 1000",
+		  MCA_BASE_VAR_TYPE_INT, &values.create_ms);
+	parameter("spin_us", "A wait for the switch spins so long before it sleeps; 0: never",
+		  MCA_BASE_VAR_TYPE_INT, &values.spin_us);
+	parameter("retry_calls",
+		  "After so many calls lost or refused switches are tried again, then after twice "
+		  "as many, and so on; 0: never",
+		  MCA_BASE_VAR_TYPE_INT, &values.retry_calls);
+	parameter("user_plane", "Keep to the switches' user-space plane though they have XDP",
+		  MCA_BASE_VAR_TYPE_BOOL, &values.user_plane);
+	parameter("reliable", "RoCEv2 RC framing instead of UD", MCA_BASE_VAR_TYPE_BOOL,
+		  &values.reliable);
+	parameter("no_icrc_check", "Do not check the ICRC of packets that arrive",
+		  MCA_BASE_VAR_TYPE_BOOL, &values.no_icrc_check);
+	return OMPI_SUCCESS;
+}
+
+static void progress(void *nothing)
+{
+	opal_progress();
+}
+
+static int at_least(int value, int least)
+{
+	return value < least ? least : value;
+}
+
+static int open_component(void)
+{
+	enum dxp_inc_mode mode = DXP_INC_NODE;
+	unsigned collectives = DXP_MPI_ALLREDUCE | DXP_MPI_IALLREDUCE | DXP_MPI_BARRIER |
+			       DXP_MPI_BCAST | DXP_MPI_REDUCE;
+
+	dxp_mpi_settings.door = "coll/dxp";
+	dxp_mpi_mode_read(values.mode ? values.mode : "", &mode);
+	dxp_mpi_collectives_read(values.collectives ? values.collectives : "", &collectives);
+	dxp_mpi_settings = (struct dxp_mpi_settings){
+		.door = "coll/dxp",
+		.switches = values.switches,
+		.verbose = values.verbose,
+		.mode = mode,
+		.collectives = collectives,
+		.max_bytes = values.max_bytes > LONG_MAX ? LONG_MAX : (long)values.max_bytes,
+		.min_hosts = at_least(values.min_hosts, 1),
+		.retry_calls = at_least(values.retry_calls, 0),
+		.deadline_ms = at_least(values.deadline_ms, 0),
+		.create_ms = at_least(values.create_ms, 0),
+		.spin_us = at_least(values.spin_us, 0),
+		.user_plane = values.user_plane,
+		.reliable = values.reliable,
+		.no_icrc_check = values.no_icrc_check,
+		.progress = progress,
+		.under_way = coll_dxp_under_way,
+		.made_private = coll_dxp_made_private,
+	};
+	return OMPI_SUCCESS;
+}
+
+static int close_component(void)
+{
+	coll_dxp_request_close();
+	return OMPI_SUCCESS;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Iallreduce as a state machine, moved on by opal_progress:
+ *
+ *   UP     the node's contributions are reduced to its leader (a node of one: at once)
+ *   GROUP  the leaders' call at the switches
+ *   REST   what a lost group left undone, by an ordinary nonblocking call among the leaders
+ *   DOWN   outcome and result go from the leader to its node
+ *
+ * Calls of one communicator enter GROUP, leave it, and enter DOWN in the order in which they were
+ * made, so all ranks make the calls of each kind in one order. The callback never waits: it looks
+ * at requests without making progress of its own, and a second one that comes while it runs, from
+ * another thread or from inside, goes away at once.
+ *
+ * A nonblocking call must not wait for other ranks, so it never joins: until a blocking call has
+ * done so nonblocking ones are ordinary. */
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "coll_dxp.h"
+
+enum stage { UP, GROUP, REST, DOWN, DONE };
+
+/* Ends below the wire's bytes. */
+struct work {
+	int32_t error, reserved;
+	alignas(16) uint8_t data[];
+};
+
+struct coll_dxp_request {
+	ompi_request_t super;
+	coll_dxp_module_t *module;
+	struct coll_dxp_request *next;
+	enum stage stage;
+	uint64_t ticket;
+	struct mpi_mapping mapping;
+	void *receive;
+	const void *own; /* straight to the switch, for a node of one with plain elements */
+	int count;
+	struct work *work; /* NULL: not needed */
+	int error;
+	MPI_Request under;         /* ordinary call of ours that is awaited */
+	struct dxp_inc_call *call; /* NULL in GROUP: the group took nothing */
+	bool down_begun;
+};
+typedef struct coll_dxp_request coll_dxp_request_t;
+OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Under way, in the order of calls; guarded by lock. */
+static coll_dxp_request_t *first, **last = &first;
+static bool registered; /* guarded by lock */
+static atomic_int under_way;
+
+bool coll_dxp_under_way(void)
+{
+	return atomic_load_explicit(&under_way, memory_order_relaxed) > 0;
+}
+
+static bool leader(const coll_dxp_request_t *r)
+{
+	return r->module->engine->node_rank == 0;
+}
+
+static bool alone(const coll_dxp_request_t *r)
+{
+	return r->module->engine->node_ranks == 1;
+}
+
+static size_t wire_bytes(const coll_dxp_request_t *r)
+{
+	return mpi_wire_bytes(&r->mapping, (size_t)r->count);
+}
+
+/* Where the leader's wire elements are. */
+static uint8_t *wire(const coll_dxp_request_t *r)
+{
+	return r->work ? r->work->data : r->receive;
+}
+
+/* Is the ordinary call over? Takes its error. */
+static bool under_done(coll_dxp_request_t *r)
+{
+	if (r->under == MPI_REQUEST_NULL)
+		return true;
+	if (!REQUEST_COMPLETE(r->under))
+		return false;
+	if (!r->error)
+		r->error = r->under->req_status.MPI_ERROR;
+	ompi_request_free(&r->under);
+	r->under = MPI_REQUEST_NULL;
+	return true;
+}
+
+/* A leader's failure inside its node goes to the others as a call that differs. */
+static void group_begin(coll_dxp_request_t *r)
+{
+	struct dxp_mpi_comm *c = r->module->engine;
+	size_t elements = (size_t)r->count * r->mapping.parts;
+	int rc;
+
+	r->module->group_turn++;
+	r->stage = GROUP;
+	if (c->lost)
+		return;
+	if (r->error) {
+		rc = dxp_inc_barrier_start(c->group, &r->call);
+	} else {
+		if (r->work)
+			mpi_pack(&r->mapping, r->work->data, (size_t)r->count, r->work->data);
+		rc = dxp_inc_allreduce_start(c->group, r->own, wire(r), elements, r->mapping.type,
+					     r->mapping.op, &r->call);
+	}
+	if (rc == DXP_OK)
+		return;
+	r->call = NULL;
+	if (rc == DXP_EPEERLOST)
+		mpi_group_lost(c, rc);
+	else if (rc != DXP_EUNSUPPORTED && !r->error)
+		r->error = rc == DXP_ENOMEM ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+}
+
+static void rest_begin(coll_dxp_request_t *r, size_t done)
+{
+	struct dxp_mpi_comm *c = r->module->engine;
+	size_t at = done * dxp_inc_type_bytes(r->mapping.type);
+	size_t elements = (size_t)r->count * r->mapping.parts - done;
+	const void *from = r->own ? (const uint8_t *)r->own + at : MPI_IN_PLACE;
+
+	r->stage = REST;
+	if (elements == 0)
+		return;
+	r->error = PMPI_Iallreduce(from, wire(r) + at, (int)elements, r->mapping.wire_type,
+				   r->mapping.wire_op, c->leaders, &r->under);
+	if (r->error)
+		r->under = MPI_REQUEST_NULL;
+}
+
+/* False: not yet. */
+static bool group_move(coll_dxp_request_t *r)
+{
+	size_t done = 0;
+	int rc = DXP_EPEERLOST;
+
+	if (r->ticket != r->module->end_turn)
+		return false;
+	if (r->call)
+		rc = dxp_inc_test(r->call, &done);
+	if (rc == DXP_EAGAIN)
+		return false;
+	r->call = NULL;
+	r->module->end_turn++;
+	r->module->engine->taken += rc == DXP_OK && !r->error;
+	if (rc == DXP_EPEERLOST || rc == DXP_EINVAL)
+		if (!r->module->engine->lost)
+			mpi_group_lost(r->module->engine, rc);
+	if (rc == DXP_EPEERLOST && !r->error) {
+		rest_begin(r, done);
+		return true;
+	}
+	if (rc != DXP_OK && !r->error)
+		r->error = rc == DXP_EINVAL ? MPI_ERR_ARG : MPI_ERR_OTHER;
+	r->stage = DOWN;
+	return true;
+}
+
+static bool down_move(coll_dxp_request_t *r)
+{
+	struct dxp_mpi_comm *c = r->module->engine;
+	size_t bytes = sizeof(struct work) + wire_bytes(r);
+
+	if (!alone(r) && !r->down_begun) {
+		if (r->ticket != r->module->down_turn)
+			return false;
+		r->module->down_turn++;
+		r->down_begun = true;
+		r->work->error = r->error;
+		r->error = PMPI_Ibcast(r->work, (int)bytes, MPI_BYTE, 0, c->node_down, &r->under);
+		if (r->error)
+			r->under = MPI_REQUEST_NULL;
+	}
+	if (!under_done(r))
+		return false;
+	if (!alone(r) && !r->error)
+		r->error = r->work->error;
+	if (r->work && !r->error)
+		mpi_unpack(&r->mapping, r->work->data, (size_t)r->count, r->receive);
+	r->stage = DONE;
+	return true;
+}
+
+/* One step, if it is time; false: not yet. */
+static bool move(coll_dxp_request_t *r)
+{
+	switch (r->stage) {
+	case UP:
+		if (!under_done(r))
+			return false;
+		if (!leader(r))
+			r->stage = DOWN;
+		else if (r->ticket == r->module->group_turn)
+			group_begin(r);
+		else
+			return false;
+		return true;
+	case GROUP: return group_move(r);
+	case REST:
+		if (!under_done(r))
+			return false;
+		r->stage = DOWN;
+		return true;
+	case DOWN: return down_move(r);
+	default: return false;
+	}
+}
+
+static void complete(coll_dxp_request_t *r)
+{
+	struct dxp_mpi_comm *c = r->module->engine;
+
+	free(r->work);
+	r->work = NULL;
+	r->super.req_status.MPI_ERROR = r->error;
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&c->under_way, 1, memory_order_release);
+	ompi_request_complete(&r->super, true);
+}
+
+/* Completion may run others' code, so it comes when nothing is locked. */
+static int progress(void)
+{
+	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
+	int moved = 0;
+
+	if (!coll_dxp_under_way() || pthread_mutex_trylock(&lock))
+		return 0;
+	while (*at) {
+		coll_dxp_request_t *r = *at;
+
+		while (move(r))
+			moved++;
+		if (r->stage != DONE) {
+			at = &r->next;
+			continue;
+		}
+		*at = r->next;
+		if (!r->next)
+			last = at;
+		r->next = NULL;
+		*done_last = r;
+		done_last = &r->next;
+	}
+	pthread_mutex_unlock(&lock);
+	while (done) {
+		coll_dxp_request_t *r = done;
+
+		done = r->next;
+		complete(r);
+	}
+	return moved;
+}
+
+void coll_dxp_request_close(void)
+{
+	if (registered)
+		opal_progress_unregister(progress);
+	registered = false;
+}
+
+static int request_free(ompi_request_t **request)
+{
+	coll_dxp_request_t *r = (coll_dxp_request_t *)*request;
+
+	OMPI_REQUEST_FINI(&r->super);
+	OBJ_RELEASE(r);
+	*request = MPI_REQUEST_NULL;
+	return OMPI_SUCCESS;
+}
+
+static coll_dxp_request_t *request_new(coll_dxp_module_t *m, const struct mpi_mapping *mapping,
+				       const void *own, void *receive, int count)
+{
+	coll_dxp_request_t *r = OBJ_NEW(coll_dxp_request_t);
+
+	if (!r)
+		return NULL;
+	OMPI_REQUEST_INIT(&r->super, false);
+	r->super.req_type = OMPI_REQUEST_COLL;
+	r->super.req_state = OMPI_REQUEST_ACTIVE;
+	r->super.req_status = ompi_status_empty;
+	r->super.req_free = request_free;
+	r->super.req_cancel = NULL;
+	r->super.req_mpi_object.comm = m->comm;
+	r->module = m;
+	r->mapping = *mapping;
+	r->receive = receive;
+	r->own = NULL;
+	r->count = count;
+	r->next = NULL;
+	r->work = NULL;
+	r->error = MPI_SUCCESS;
+	r->under = MPI_REQUEST_NULL;
+	r->call = NULL;
+	r->down_begun = false;
+	r->stage = UP;
+	if (alone(r) && mapping->layout == MPI_LAYOUT_PLAIN) {
+		r->own = own == receive ? NULL : own;
+		return r;
+	}
+	r->work = malloc(sizeof(*r->work) + mpi_wire_bytes(mapping, (size_t)count));
+	if (r->work)
+		return r;
+	OMPI_REQUEST_FINI(&r->super);
+	OBJ_RELEASE(r);
+	return NULL;
+}
+
+static void enlist(coll_dxp_request_t *r)
+{
+	atomic_fetch_add(&r->module->engine->under_way, 1);
+	atomic_fetch_add(&under_way, 1);
+	pthread_mutex_lock(&lock);
+	if (!registered)
+		opal_progress_register(progress);
+	registered = true;
+	r->ticket = r->module->tickets++;
+	*last = r;
+	last = &r->next;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Open MPI itself makes such calls to agree on the number of a new communicator, some of them from
+ * inside opal_progress, where ranks need not agree on their place among the user's calls. */
+static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
+{
+	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);
+}
+
+static coll_dxp_request_t *begin(coll_dxp_module_t *m, const void *send, void *receive, int count,
+				 MPI_Datatype type, MPI_Op op)
+{
+	const void *own = send == MPI_IN_PLACE ? receive : send;
+	const struct mpi_mapping *mapping;
+	coll_dxp_request_t *r;
+
+	if (!m->engine || of_mpi_itself(count, type, op))
+		return NULL;
+	mapping = mpi_choose(m->engine, DXP_MPI_IALLREDUCE, count, type, op, false);
+	if (!mapping || mpi_wire_bytes(mapping, (size_t)count) > INT_MAX / 2)
+		return NULL;
+	r = request_new(m, mapping, own, receive, count);
+	if (!r)
+		return NULL;
+	if (alone(r) && r->work)
+		memcpy(r->work->data, own, wire_bytes(r));
+	else if (!alone(r))
+		r->error = PMPI_Ireduce(own, leader(r) ? r->work->data : NULL, count, type, op, 0,
+					m->engine->node, &r->under);
+	if (r->error)
+		r->under = MPI_REQUEST_NULL;
+	return r;
+}
+
+int coll_dxp_iallreduce(const void *send, void *receive, int count, ompi_datatype_t *type,
+			ompi_op_t *op, ompi_communicator_t *comm, ompi_request_t **request,
+			mca_coll_base_module_t *module)
+{
+	coll_dxp_module_t *m = (coll_dxp_module_t *)module;
+	coll_dxp_request_t *r = begin(m, send, receive, count, type, op);
+
+	if (!r)
+		return m->iallreduce(send, receive, count, type, op, comm, request,
+				     m->iallreduce_module);
+	enlist(r);
+	*request = &r->super;
+	progress();
+	return OMPI_SUCCESS;
+}

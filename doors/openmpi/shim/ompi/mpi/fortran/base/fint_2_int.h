@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stands in for a header that Open MPI's own headers include and that packages leave out. Fortran
+ * and C integers are of one size wherever such packages are built. */
+#ifndef OMPI_FORTRAN_BASE_FINT_2_INT_H
+#define OMPI_FORTRAN_BASE_FINT_2_INT_H
+
+#define OMPI_ARRAY_NAME_DECL(a)
+#define OMPI_SINGLE_NAME_DECL(a)
+#define OMPI_ARRAY_NAME_CONVERT(a)  a
+#define OMPI_SINGLE_NAME_CONVERT(a) a
+#define OMPI_INT_2_FINT(a)          a
+#define OMPI_FINT_2_INT(a)          a
+
+#endif

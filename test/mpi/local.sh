@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The MPI doors on one host with fake_inc.c in place of the network: roles, results, losses, and
+# refusals. Every program's results are right with and without a door; the report says that the
+# calls went through the group, and that it was given back.
+#
+#   flat     every rank a leader                           4 leaders
+#   socket   two sockets of hwloc's making, 2 ranks each   2 leaders, 2 others
+set -euo pipefail
+
+bin=${DXP_BIN:-$(cd "$(dirname "$0")/../.." && pwd)/build/bin}
+tests=$(cd "$bin/.." && pwd)/test/mpi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0 ran=0
+readonly bin tests scratch
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+# Built with AddressSanitizer: MPIs leak, and a library that is preloaded comes before it.
+export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
+
+# Each prints what runs 4 ranks by one way in; the words behind are set in the ranks' environment.
+by_component() {
+	local set=() word system
+	system=$(ompi_info --parsable --path pkglibdir)
+	for word; do set+=(-x "$word"); done
+	echo mpirun -np 4 --mca mca_base_component_path \
+		"$tests/openmpi/components:${system#path:pkglibdir:}" "${set[@]}"
+}
+by_preload() {
+	local set=() word
+	for word; do set+=(-x "$word"); done
+	echo mpirun -np 4 "${set[@]}" -x "LD_PRELOAD=$tests/openmpi/libpmpi-fake.so"
+}
+by_mpich() {
+	local set=() word
+	for word; do set+=(-genv "${word%%=*}" "${word#*=}"); done
+	echo "${MPICH_MPIEXEC:-mpiexec.hydra}" -np 4 "${set[@]}" \
+		-genv LD_PRELOAD "$tests/mpich/libpmpi-fake.so"
+}
+
+# check NAME REPORT WAY PLACE COMMAND...: REPORT is a pattern that the groups' report must hold, or
+# "none"; PLACE: environment in front, or "-".
+check() {
+	local name=$1 report=$2
+	shift 2
+	rm -f "$scratch/report"
+	ran=$((ran + 1))
+	if ! timeout 100 "$@" >"$scratch/out" 2>&1; then
+		status=1
+		echo "FAILED: $name"
+		tail -n 20 "$scratch/out"
+	elif [ "$report" = none ] && [ -s "$scratch/report" ]; then
+		status=1
+		echo "FAILED: $name: there was a group"
+	elif [ "$report" != none ] && ! grep -Eq "$report" "$scratch/report"; then
+		status=1
+		echo "FAILED: $name: no group that says '$report':"
+		cat "$scratch/report" 2>/dev/null || echo '(no report)'
+	else
+		echo "ok: $name"
+	fi
+}
+
+# said NAME PATTERN COUNT: the last program's standard error.
+said() {
+	local count
+	count=$(grep -Ec "$2" "$scratch/out" || true)
+	[ "$count" -eq "$3" ] || {
+		status=1
+		echo "FAILED: $1: '$2' was said $count times, not $3"
+		head -n 20 "$scratch/out"
+	}
+}
+
+# both_doors WORD: flat groups by a way in, of whatever goes wrong.
+suite() {
+	local way=$1 folder=$2 run
+	local report=DXP_FAKE_REPORT=$scratch/report
+	local flat=(DXP_INC_SWITCH=fake "$report")
+	if [ "$way" = by_component ]; then
+		flat+=(OMPI_MCA_coll_dxp_mode=flat OMPI_MCA_coll_dxp_min_hosts=1
+			OMPI_MCA_coll_dxp_retry_calls=20)
+	else
+		flat+=(DXP_INC_MODE=flat DXP_INC_MIN_HOSTS=1 DXP_INC_RETRY_CALLS=20)
+	fi
+	run=$($way "${flat[@]}")
+	# shellcheck disable=SC2086
+	{
+		check "$way: compare" 'members 4 calls [0-9]{4}' $run "$folder/compare"
+		said "$way: compare" 'dxp' 0
+		check "$way: mix" 'members 4 calls [0-9]{2}' $run "$folder/mix"
+		check "$way: threads" 'members 4' $run "$folder/mix" threads
+		check "$way: disagree in count" 'members 4' $run "$folder/disagree" count
+		check "$way: disagree in type" 'members 4' $run "$folder/disagree" type
+		check "$way: disagree in operation" 'members 4' $run "$folder/disagree" op
+		run=$($way "${flat[@]}" DXP_FAKE_LOSE=7,3,1000)
+		check "$way: lost again and again" 'members 4 calls 8' $run "$folder/compare" quick
+		said "$way: lost again and again" 'switches are lost' 6 # once for each communicator
+		check "$way: lost while nonblocking" 'members 4 calls' $run "$folder/mix"
+		run=$($way "${flat[@]}" DXP_FAKE_REFUSE=2)
+		check "$way: refused twice" 'members 4 calls [0-9]{2}' $run "$folder/compare" quick
+		said "$way: refused twice" 'fake switch has no group left' 1
+		run=$($way "${flat[@]}" DXP_FAKE_REFUSE=1000)
+		check "$way: refused for ever" none $run "$folder/mix"
+		run=$($way "$report")
+		check "$way: no switch" none $run "$folder/mix"
+		said "$way: no switch" 'dxp' 0
+	}
+}
+
+# Node and socket mode differ in who is a leader; hwloc is told of two sockets of one core each.
+sockets() {
+	local run place
+	place=(env HWLOC_THISSYSTEM=1 'HWLOC_SYNTHETIC=numa:1 pack:2 l3:1 core:1 pu:1')
+	run="$(by_component DXP_INC_SWITCH=fake "DXP_FAKE_REPORT=$scratch/report" \
+		OMPI_MCA_coll_dxp_mode=socket OMPI_MCA_coll_dxp_min_hosts=1 \
+		OMPI_MCA_coll_dxp_verbose=2) --map-by ppr:2:socket"
+	# shellcheck disable=SC2086
+	{
+		check 'socket: compare' 'members 2 calls [0-9]{4}' "${place[@]}" $run \
+			--bind-to core:overload-allowed "$tests/openmpi/compare"
+		said 'socket: compare' 'offloaded: 2 leaders, mode socket' 6
+		check 'socket: mix' 'members 2 calls' "${place[@]}" $run \
+			--bind-to core:overload-allowed "$tests/openmpi/mix"
+		check 'socket: unbound' 'members 1 calls' "${place[@]}" $run --bind-to none \
+			"$tests/openmpi/mix"
+		said 'socket: unbound' 'socket mode wants' 1
+	}
+}
+
+[ -d /dev/shm ] || { echo 'skipped: no /dev/shm'; exit 77; }
+if [ -x "$tests/openmpi/compare" ] && command -v mpirun >/dev/null; then
+	suite by_preload "$tests/openmpi"
+	if [ -e "$tests/openmpi/components/mca_coll_dxp.so" ]; then
+		suite by_component "$tests/openmpi"
+		sockets
+	fi
+fi
+if [ -x "$tests/mpich/compare" ] && command -v "${MPICH_MPIEXEC:-mpiexec.hydra}" >/dev/null; then
+	suite by_mpich "$tests/mpich"
+fi
+[ "$ran" -gt 0 ] || { echo 'skipped: no MPI that can start programs'; exit 77; }
+exit $status
