@@ -18,6 +18,7 @@ int bench_incast(int argc, char **argv);
 int bench_sim(int argc, char **argv);
 int bench_nic(int argc, char **argv);
 int bench_classify(int argc, char **argv);
+int bench_inc_hop(int argc, char **argv);
 
 struct bench_entry {
 	const char *name;

@@ -16,5 +16,6 @@ const struct bench_entry bench_list[] = {
 	{"nic", "functions of one machine beside bare memory and shared-memory libraries",
 	 bench_nic},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
+	{"inc-hop", "one hop to a computing switch and back, beside a bare echo", bench_inc_hop},
 	{NULL, NULL, NULL},
 };

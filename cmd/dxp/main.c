@@ -23,6 +23,8 @@ static const struct entry {
 	{"top", "what the nodes on this machine do, now", command_top},
 	{"trace", "what they send and receive, for Wireshark", command_trace},
 	{"vf", "functions of the NICs on this machine: who has them, shares, limits", command_vf},
+	{"inc", "the switches that compute for this host: state, groups, refusals, self-test",
+	 command_inc},
 	{"bench", "measure, beside the limits of this machine", command_bench},
 	{"doctor", "check this machine and the fabric, and say what to do", command_doctor},
 	{"version", "versions of program and protocol", command_version},

@@ -99,8 +99,8 @@ struct dxp_inc_options {
 	enum dxp_inc_framing framing;
 	bool no_icrc_check; /* received packets are not checked; sent ones are always right */
 	bool user_plane;    /* groups keep to the user-space plane though XDP may be there */
-	/* Called while a wait has nothing to do, at least every 100 us; NULL: nobody. For progress
-	 * of an MPI library. */
+	/* Called while a wait has nothing to do: after its first few ms (a tick of the kernel),
+	 * then at least every 100 us; NULL: nobody. For progress of an MPI library. */
 	void (*idle)(void *context);
 	void *idle_context;
 };

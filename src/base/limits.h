@@ -93,10 +93,10 @@
 #define SWITCH_STALE_NS                                                                      \
 	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \
 				      * for this takes any number */
-#define SWITCH_MESSAGES_MIN  64   /* control packets and answers that wait for sw_send; then more */
-#define SWITCH_MESSAGES_MAX  4096 /* 1 MiB: a few for each packet of the largest batch */
-#define SWITCH_ANSWERS       16   /* rows that wait for sw_send: 1400 bytes each */
-#define SWITCH_TURN          128  /* packets of one group before the next: two GSO trains */
+#define SWITCH_MESSAGES_MIN  64      /* control packets and answers that wait; then more */
+#define SWITCH_MESSAGES_MAX  4096    /* 1 MiB: a few for each packet of the largest batch */
+#define SWITCH_ANSWERS       16      /* rows that wait for sw_send: 1400 bytes each */
+#define SWITCH_TURN          128     /* packets of one group before the next: two GSO trains */
 #define SWITCH_REFUSED_PER_S 1000
 #define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
 #define SWITCH_SOURCES       256   /* addresses told apart, by hash */
@@ -106,27 +106,30 @@
 #define INC_GROUPS_MAX       1024 /* of one endpoint: communicators of one process */
 
 /* in-network computing: hosts */
-#define INC_RTO_FIRST_NS   (5ull * 1000 * 1000)   /* before the first sample */
-#define INC_RTO_MIN_NS     (1000ull * 1000)       /* results wait for the slowest member */
-#define INC_RTO_MAX_NS     (100ull * 1000 * 1000) /* ten packets a second ask for a late one */
-#define INC_GAP            8 /* later results that tell of a lost one: more than reordering */
-#define INC_TRIES_IN_ORDER 3 /* repeats of a segment; then the newest goes first */
-#define INC_REFUSED_NS     (50ull * 1000 * 1000) /* a switch may not know a new group yet */
-#define INC_FREEZE_NS      (2ull * 1000 * 1000)  /* first repeat among members; doubles */
-#define INC_FREEZE_MAX_NS  (50ull * 1000 * 1000)
-#define INC_SEGMENT_MAX    8912 /* payload of a packet that 9000 bytes carry */
-#define INC_BLOCK_US       1000 /* longest wait in a socket: one tick of the kernel */
-#define INC_WAIT_BATCH     64   /* datagrams taken at once by who waits: they stand on its stack */
-#define INC_TURN           1024 /* datagrams taken before anything else is looked at */
-#define INC_IDLE_NS        (100u * 1000u)         /* between two calls of `idle`, as promised */
-#define INC_TICK_NS        (10ull * 1000 * 1000)  /* of the thread while callers are about */
-#define INC_LINGER_NS      (100ull * 1000 * 1000) /* after the last call, for who lacks its result */
-#define INC_ID_TRIES       3  /* of a group whose number is in use: one in 2^32 is */
-#define INC_FETCH_MAX      32 /* results for one FETCH: 45 KB fit every socket buffer */
-#define INC_WAYS_MAX       8  /* from a member up that are remembered: two levels of spines */
-#define INC_QUERY_NS       (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
-#define INC_CHOICE_NS      (2ull * 1000 * 1000)  /* queries by other ways may come later */
-#define INC_CHOICE_MAX_NS  (50ull * 1000 * 1000) /* then there is no common way */
+#define INC_RTO_FIRST_NS  (5ull * 1000 * 1000)   /* before the first sample */
+#define INC_RTO_MIN_NS    (1000ull * 1000)       /* results wait for the slowest member */
+#define INC_RTO_BASE_NS   (5ull * 1000 * 1000)   /* more says that others wait, not the net */
+#define INC_RTO_MAX_NS    (100ull * 1000 * 1000) /* a late member costs ten small packets/s */
+#define INC_GAP           8  /* later results that tell of a lost one: more than reordering */
+#define INC_BURST_FIRST   4  /* repeats when nothing came: most losses of a short train; doubles */
+#define INC_BURST_MAX     32 /* and no more: one GSO train */
+#define INC_REFUSED_NS    (50ull * 1000 * 1000) /* a switch may not know a new group yet */
+#define INC_FREEZE_NS     (2ull * 1000 * 1000)  /* first repeat among members; doubles */
+#define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
+#define INC_WAYS_MAX      8 /* from a member up that are remembered: two levels of spines */
+#define INC_QUERY_NS      (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
+#define INC_CHOICE_NS     (2ull * 1000 * 1000)  /* queries by other ways may come later */
+#define INC_CHOICE_MAX_NS (50ull * 1000 * 1000) /* then there is no common way */
+#define INC_SEGMENT_MAX   8912                  /* payload of a packet that 9000 bytes carry */
+#define INC_BLOCK_US      1000           /* longest wait in a socket: one tick of the kernel */
+#define INC_WAIT_BATCH    64             /* datagrams taken at once by who waits: on its stack */
+#define INC_TURN          1024           /* datagrams taken before anything else is looked at */
+#define INC_IDLE_NS       (100u * 1000u) /* between two calls of `idle`, as promised */
+#define INC_TICK_NS       (10ull * 1000 * 1000)  /* of the thread while callers are about */
+#define INC_LINGER_NS     (100ull * 1000 * 1000) /* after the last call: who lacks its result */
+#define INC_ID_TRIES      3  /* of a group whose number is in use: one in 2^32 is */
+#define INC_LOSSY_CALLS   64 /* after a repeat waits look at the clock: losses come together */
+#define INC_FETCH_MAX     32 /* results for one FETCH: 45 KB fit every socket buffer */
 
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */

@@ -115,7 +115,6 @@ void calls_deliver(struct inc_group *g, uint64_t now_ns)
 		if (status == 0)
 			result_copy(g, c, g->next);
 		g->next++;
-		g->gap_noted = 0;
 		g->progress_ns = now_ns;
 		g->asking = false;
 		if (status != 0) {

@@ -29,10 +29,10 @@ static int endpoint_start(struct dxp_inc *inc, const char *switches)
 		status = sockets_open(inc);
 	if (status != DXP_OK)
 		return status;
-	status = keeper_start(inc);
+	status = endpoint_keeper_start(inc);
 	if (status != DXP_OK) {
-		port_close(&inc->in);
-		port_close(&inc->out);
+		inc_port_close(&inc->in);
+		inc_port_close(&inc->out);
 	}
 	return status;
 }
@@ -79,11 +79,11 @@ void dxp_inc_close(struct dxp_inc *inc)
 		return;
 	while (kills_pending(inc))
 		nanosleep(&pause, NULL);
-	keeper_stop(inc);
+	endpoint_keeper_stop(inc);
 	while (inc->groups)
 		endpoint_group_free(inc->groups);
-	port_close(&inc->in);
-	port_close(&inc->out);
+	inc_port_close(&inc->in);
+	inc_port_close(&inc->out);
 	pthread_cond_destroy(&inc->read);
 	pthread_mutex_destroy(&inc->lock);
 	free(inc);

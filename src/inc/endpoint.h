@@ -42,6 +42,7 @@ struct dxp_inc_group {
 	bool alone;  /* it has one member */
 	bool kernel; /* short results come by multicast */
 	uint32_t depth, above;
+	unsigned lossy; /* calls for which packets are thought to get lost */
 	unsigned open_calls;
 	bool dirty; /* a result came, and what it lets go has not left */
 	struct dxp_inc_call *free_calls;
@@ -99,12 +100,12 @@ struct inc_batch batch_begin(struct dxp_inc *inc);
 int sockets_open(struct dxp_inc *inc);
 /* Listens to a group's multicast address; false: it cannot, and results must come otherwise. */
 bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
-void port_close(struct port *p);
+void inc_port_close(struct port *p);
 
 /* ---- keeper.c ---- */
 
-int keeper_start(struct dxp_inc *inc);
-void keeper_stop(struct dxp_inc *inc);
+int endpoint_keeper_start(struct dxp_inc *inc);
+void endpoint_keeper_stop(struct dxp_inc *inc);
 /* Something is due earlier than the thread may think. */
 void keeper_wake(struct dxp_inc *inc);
 /* KILLs that are due, and the end of groups that departed long ago. */

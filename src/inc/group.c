@@ -62,7 +62,7 @@ void inc_group_destroy(struct inc_group *g)
 
 void inc_group_number(struct inc_group *g, uint32_t first)
 {
-	g->next = g->to_send = g->end = g->fence = first;
+	g->next = g->to_send = g->end = g->fence = g->highest = g->gap = first;
 }
 
 bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
@@ -211,7 +211,7 @@ size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_n
 
 uint64_t inc_group_deadline(const struct inc_group *g)
 {
-	if (g->answers_due)
+	if (g->answers_due || (g->late && g->state == GROUP_LIVE))
 		return 0;
 	if (g->state == GROUP_LOST)
 		return UINT64_MAX;
@@ -224,6 +224,11 @@ uint64_t inc_group_deadline(const struct inc_group *g)
 bool inc_group_lost(const struct inc_group *g)
 {
 	return g->state != GROUP_LIVE;
+}
+
+uint64_t inc_group_repeated(const struct inc_group *g)
+{
+	return g->segments_repeated;
 }
 
 void inc_group_view(const struct inc_group *g, struct dxp_inc_group_view *out)

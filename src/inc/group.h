@@ -88,6 +88,7 @@ bool inc_group_ready(const struct inc_group *g);
  * others. While that goes on calls wait; then they end. */
 bool inc_group_lost(const struct inc_group *g);
 
+uint64_t inc_group_repeated(const struct inc_group *g); /* segments */
 void inc_group_view(const struct inc_group *g, struct dxp_inc_group_view *out);
 
 #endif

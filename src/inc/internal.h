@@ -23,7 +23,6 @@ struct result {
 /* A segment under way: at index segment % window. */
 struct flight {
 	uint64_t sent_ns; /* last */
-	uint64_t due_ns;  /* to be repeated then */
 	uint8_t tries;    /* repeats so far, at most 255 */
 	bool late;        /* to be repeated now */
 };
@@ -65,8 +64,12 @@ struct inc_group {
 	struct flight *flights;
 
 	struct rtt rtt_short, rtt_long;
-	uint64_t repeat_ns; /* no segment is due before */
-	unsigned gap_noted; /* results after `next` that came since it became so */
+	uint64_t repeat_ns; /* when the oldest is asked for, if no result comes before */
+	unsigned backoff;   /* times that this came, since a result did */
+	unsigned burst;     /* how many it asks for */
+	uint32_t highest;   /* behind the last segment of which a result came */
+	uint32_t gap;       /* all before here were looked at for losses */
+	bool late;          /* some flight is */
 
 	uint64_t progress_ns; /* when a result came last, or a wait began */
 	bool served;          /* a result came ever */
@@ -149,8 +152,8 @@ void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t no
 
 /* ---- repeat.c ---- */
 void repeat_arm(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
-void repeat_sample(struct rtt *r, uint64_t sample_ns);
-void repeat_gap(struct inc_group *g);
+/* A result of a segment under way came. */
+void repeat_result(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */

@@ -32,7 +32,7 @@ void endpoint_group_free(struct dxp_inc_group *g)
 		next = c->next;
 		free(c);
 	}
-	port_close(&g->multicast);
+	inc_port_close(&g->multicast);
 	inc_create_end(g->create);
 	inc_group_destroy(g->group);
 	free(g);
@@ -160,7 +160,7 @@ void keeper_wake(struct dxp_inc *inc)
 		log_debug("the keeper's eventfd is full: it wakes anyway");
 }
 
-int keeper_start(struct dxp_inc *inc)
+int endpoint_keeper_start(struct dxp_inc *inc)
 {
 	sigset_t all, before;
 
@@ -180,7 +180,7 @@ int keeper_start(struct dxp_inc *inc)
 	return DXP_EIO;
 }
 
-void keeper_stop(struct dxp_inc *inc)
+void endpoint_keeper_stop(struct dxp_inc *inc)
 {
 	pthread_mutex_lock(&inc->lock);
 	inc->stop = true;

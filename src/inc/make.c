@@ -272,7 +272,7 @@ static void group_settle(struct dxp_inc_group *g)
 		g->create = NULL;
 	}
 	if (!g->kernel)
-		port_close(&g->multicast);
+		inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&g->inc->lock);
 	keeper_wake(g->inc);
 }
@@ -318,7 +318,7 @@ void dxp_inc_group_destroy(struct dxp_inc_group *g)
 	g->departed_ns = max_u64(link_now_ns(), 1);
 	g->kill_ns =
 		g->member == 0 ? max_u64(g->departed_ns, g->used_ns + INC_LINGER_NS) : UINT64_MAX;
-	port_close(&g->multicast);
+	inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&inc->lock);
 	keeper_wake(inc);
 }

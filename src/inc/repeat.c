@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is late is asked for again: each segment has its own time, which doubles. A result also
- * waits for the slowest member, so lateness says little of loss: the floor is well above a round
- * trip, and nothing but a small packet to the next switch is at stake. */
+/* What is late is asked for again: what results of later segments overtook, at once; and when no
+ * result came for the timeout, the oldest. A result also waits for the slowest member, so lateness
+ * says little of loss: the floor is well above a round trip, and it doubles. */
 #include "inc/internal.h"
 
 static uint64_t timeout_ns(const struct rtt *r, unsigned tries)
 {
 	uint64_t base_ns = r->smoothed_ns ? r->smoothed_ns + 4 * r->deviation_ns : INC_RTO_FIRST_NS;
 
-	base_ns = clamp_u64(base_ns, INC_RTO_MIN_NS, INC_RTO_MAX_NS);
-	return min_u64(base_ns << min_u64(tries, 10), INC_RTO_MAX_NS);
+	base_ns = clamp_u64(base_ns, INC_RTO_MIN_NS, INC_RTO_BASE_NS);
+	return min_u64(base_ns << min_u64(tries / 2, 10), INC_RTO_MAX_NS);
 }
 
 /* RFC 6298 */
-void repeat_sample(struct rtt *r, uint64_t sample_ns)
+static void repeat_sample(struct rtt *r, uint64_t sample_ns)
 {
 	sample_ns = max_u64(sample_ns, 1);
 	if (r->smoothed_ns == 0) {
@@ -27,66 +27,91 @@ void repeat_sample(struct rtt *r, uint64_t sample_ns)
 	r->smoothed_ns += sample_ns / 8 - r->smoothed_ns / 8;
 }
 
-static uint64_t due_set(struct inc_group *g, struct flight *f, bool is_short, uint64_t now_ns)
+static void timer_start(struct inc_group *g, bool is_short, uint64_t now_ns)
 {
-	f->late = false;
-	f->due_ns = now_ns + timeout_ns(is_short ? &g->rtt_short : &g->rtt_long, f->tries);
-	return f->due_ns;
+	g->repeat_ns = now_ns + timeout_ns(is_short ? &g->rtt_short : &g->rtt_long, g->backoff);
 }
 
 void repeat_arm(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns)
 {
-	struct flight *f = flight_of(g, segment);
-
-	f->tries = 0;
-	uint64_t due_ns = due_set(g, f, is_short, now_ns);
-	g->repeat_ns = segment == g->next ? due_ns : min_u64(g->repeat_ns, due_ns);
+	flight_of(g, segment)->tries = 0;
+	if (segment != g->next)
+		return;
+	g->backoff = 0;
+	g->burst = INC_BURST_FIRST;
+	timer_start(g, is_short, now_ns);
 }
 
-/* Results come in order but where one was lost: it is asked for before its time, once. */
-void repeat_gap(struct inc_group *g)
+/* Results come in order but where one was lost: that is asked for before its time, once. */
+static void gaps_find(struct inc_group *g)
 {
-	struct flight *f = flight_of(g, g->next);
+	uint32_t s = seq_before(g->gap, g->next) ? g->next : g->gap;
 
-	if (++g->gap_noted != INC_GAP || f->tries > 0)
-		return;
-	f->late = true;
-	g->repeat_ns = 0;
+	for (; seq_before(s + INC_GAP, g->highest); s++)
+		if (!result_here(g, s) && flight_of(g, s)->tries == 0) {
+			flight_of(g, s)->late = true;
+			g->late = true;
+		}
+	g->gap = s;
+}
+
+void repeat_result(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns)
+{
+	const struct flight *f = flight_of(g, segment);
+
+	if (f->tries == 0) {
+		repeat_sample(is_short ? &g->rtt_short : &g->rtt_long, now_ns - f->sent_ns);
+		g->burst = INC_BURST_FIRST;
+	}
+	g->backoff = 0;
+	timer_start(g, is_short, now_ns);
+	if (seq_before(g->highest, segment + 1))
+		g->highest = segment + 1;
+	gaps_find(g);
 }
 
 static void repeat_one(struct inc_group *g, struct inc_batch *out, uint32_t segment,
 		       uint64_t now_ns)
 {
-	const struct inc_call *c = call_of(g, segment);
 	struct flight *f = flight_of(g, segment);
 
-	segment_add(g, out, c, segment, true, now_ns);
+	segment_add(g, out, call_of(g, segment), segment, true, now_ns);
+	f->late = false;
 	if (f->tries < UINT8_MAX)
 		f->tries++;
-	due_set(g, f, call_short(c), now_ns);
 }
 
-static bool is_due(const struct inc_group *g, uint32_t segment, bool often, uint64_t now_ns)
+static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
-	const struct flight *f = flight_of(g, segment);
+	for (uint32_t s = g->next; s != g->to_send && !batch_full(out); s++)
+		if (flight_of(g, s)->late && !result_here(g, s))
+			repeat_one(g, out, s, now_ns);
+	g->late = batch_full(out);
+}
 
-	return !result_here(g, segment) && (f->late || f->due_ns <= now_ns) &&
-	       often == (f->tries >= INC_TRIES_IN_ORDER);
+/* Nothing came for the timeout: the oldest is asked for, each time twice as many. Where a member is
+ * late, or a switch gone, that is little; after a loss results come again and tell of the rest. */
+static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
+{
+	unsigned left = g->burst;
+	bool is_short = call_short(call_of(g, g->next));
+
+	for (uint32_t s = g->next; s != g->to_send && left > 0 && !batch_full(out); s++)
+		if (!result_here(g, s)) {
+			repeat_one(g, out, s, now_ns);
+			left--;
+		}
+	g->burst = (unsigned)min_u64(2ull * g->burst, INC_BURST_MAX);
+	g->backoff += g->backoff < 20;
+	timer_start(g, is_short, now_ns);
 }
 
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
-	if (g->next == g->to_send || now_ns < g->repeat_ns)
+	if (g->next == g->to_send)
 		return;
-	for (uint32_t s = g->next; s != g->to_send && !batch_full(out); s++)
-		if (is_due(g, s, false, now_ns))
-			repeat_one(g, out, s, now_ns);
-	/* What gets lost again and again may be the end of each burst: begin with it. */
-	for (uint32_t s = g->to_send; s != g->next && !batch_full(out); s--)
-		if (is_due(g, s - 1, true, now_ns))
-			repeat_one(g, out, s - 1, now_ns);
-	g->repeat_ns = UINT64_MAX;
-	for (uint32_t s = g->next; s != g->to_send; s++)
-		if (!result_here(g, s))
-			g->repeat_ns = min_u64(g->repeat_ns, flight_of(g, s)->due_ns);
+	if (g->late)
+		gaps_repeat(g, out, now_ns);
+	if (now_ns >= g->repeat_ns && !batch_full(out))
+		oldest_repeat(g, out, now_ns);
 }

@@ -155,15 +155,10 @@ void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t no
 		g->refused++;
 		return;
 	}
-	const struct flight *f = flight_of(g, s);
-	if (f->tries == 0)
-		repeat_sample(p->header.flags & INC_FLAG_SHORT ? &g->rtt_short : &g->rtt_long,
-			      now_ns - f->sent_ns);
 	result_keep(g, p);
+	repeat_result(g, s, p->header.flags & INC_FLAG_SHORT, now_ns);
 	g->served = true;
 	g->refused_ns = 0;
 	if (s == g->next)
 		calls_deliver(g, now_ns);
-	else
-		repeat_gap(g);
 }

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "inc/endpoint.h"
 
-void port_close(struct port *p)
+void inc_port_close(struct port *p)
 {
 	if (p->link)
 		link_close(p->link);
@@ -65,7 +65,7 @@ int sockets_open(struct dxp_inc *inc)
 				 .block_us = INC_BLOCK_US};
 	status = port_open(&inc->in, &o);
 	if (status != DXP_OK) {
-		port_close(&inc->out);
+		inc_port_close(&inc->out);
 		return status;
 	}
 	inc->out.ip = inc->in.ip = inc->own.ip;

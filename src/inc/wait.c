@@ -46,7 +46,7 @@ static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const stru
 }
 
 /* Another thread waits in the socket that we would wait in: it will take ours along. */
-static void reader_await(struct dxp_inc *inc, uint64_t now_ns)
+static void reader_await(struct dxp_inc *inc)
 {
 	struct timespec until;
 
@@ -68,19 +68,15 @@ static void idle_call(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* One sleep where the result is expected. Returns whether something came. */
-static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot,
-		      uint64_t now_ns)
+/* Sleeps in poll, which keeps time better than a socket does and costs another system call. */
+static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot)
 {
-	if (hot->reading) {
-		reader_await(inc, now_ns);
-		return true;
-	}
-	if (!inc->o.idle)
-		return port_wait(inc, hot) > 0;
-	struct port *const ports[] = {hot};
-	struct pollfd fd = {.fd = link_socket_fd(ports[0]->link), .events = POLLIN};
-	struct timespec t = {.tv_nsec = INC_IDLE_NS};
+	struct pollfd fd = {.fd = link_socket_fd(hot->link), .events = POLLIN};
+	uint64_t now_ns = link_now_ns(), until_ns = endpoint_deadline(g);
+	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec t = {
+		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
+
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
 	bool came = ppoll(&fd, 1, &t, NULL) > 0;
@@ -91,6 +87,19 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	if (inc->waiting > 1)
 		pthread_cond_broadcast(&inc->read);
 	return came;
+}
+
+/* One sleep where the result is expected. Returns whether something came. Calls are short: first
+ * in the socket, for a tick; then, and while packets get lost, in poll. */
+static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot, bool first)
+{
+	if (hot->reading) {
+		reader_await(inc);
+		return false;
+	}
+	if (g->lossy == 0 && (first || !inc->o.idle))
+		return port_wait(inc, hot) > 0;
+	return hot_poll(inc, g, hot);
 }
 
 static bool spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
@@ -104,24 +113,36 @@ static bool spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 	return false;
 }
 
+/* What time brings. */
+static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot)
+{
+	uint64_t now_ns = link_now_ns(), repeated = inc_group_repeated(g->group);
+
+	others_look(inc, g, hot, now_ns);
+	endpoint_flush_due(g, now_ns);
+	if (inc_group_repeated(g->group) != repeated)
+		g->lossy = INC_LOSSY_CALLS;
+}
+
 static void call_await(struct dxp_inc *inc, struct dxp_inc_group *g, const struct inc_call *c)
 {
 	struct port *hot = port_hot(g, c);
 	uint64_t now_ns, spin_until_ns = inc->o.spin_ns ? link_now_ns() + inc->o.spin_ns : 0;
+	bool first = true;
 
 	while (!c->done) {
 		if (spin_until_ns && (now_ns = link_now_ns()) < spin_until_ns) {
 			spin_look(inc, hot, now_ns);
 			continue;
 		}
-		if (hot_sleep(inc, g, hot, 0) || c->done)
+		if (hot_sleep(inc, g, hot, first) || c->done)
 			continue;
-		now_ns = link_now_ns();
-		others_look(inc, g, hot, now_ns);
-		endpoint_flush_due(g, now_ns);
+		first = false;
+		clock_look(inc, g, hot);
 		if (!c->done)
 			idle_call(inc);
 	}
+	g->lossy -= g->lossy > 0;
 }
 
 static int call_end(struct dxp_inc_call *call, size_t *done_elements, uint64_t now_ns)

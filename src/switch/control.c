@@ -18,7 +18,9 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 	r->a = a;
 	if (inc_control_decode(p->payload, p->payload_bytes, &r->control) == DXP_OK &&
 	    r->control.members > 0 && r->control.members <= DXP_INC_MEMBERS_MAX &&
-	    p->header.src_rank < r->control.members && r->control.true_comm_id != INC_COMM_CONTROL)
+	    p->header.src_rank < r->control.members &&
+	    r->control.true_comm_id != INC_COMM_CONTROL &&
+	    r->control.first_port >= ROCE_SOURCE_PORT && r->control.member_port >= ROCE_SOURCE_PORT)
 		return true;
 	s->counters.malformed++;
 	return false;
@@ -215,7 +217,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int place)
 
 	return hop->index < hop->children && c->window > 0 && (c->window & (c->window - 1)) == 0 &&
 	       c->window <= s->options.window && c->segment_bytes > 0 &&
-	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 && below.port != 0 &&
+	       c->segment_bytes <= s->options.segment_bytes && below.ip != 0 &&
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 

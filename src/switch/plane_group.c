@@ -3,6 +3,7 @@
  * ports known, and out first. */
 #include "switch/plane_group.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -154,7 +155,8 @@ bool plane_install(struct plane *p, const struct sw_group_view *v)
 	g.index = (uint32_t)index;
 	if (!slots_clear(p, g.index) || (!g.only_ifindex && !ports_set(p, g.index, &ports)) ||
 	    bpf_map_update_elem(p->program.groups, &g.id, &g, BPF_ANY)) {
-		log_warn("group %08x stays in user space: the kernel has no memory for it", v->id);
+		log_warn("group %08x stays in user space: the kernel does not take it: %s", v->id,
+			 strerror(errno));
 		return false;
 	}
 	p->groups.at[index].used = true;

@@ -139,7 +139,8 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	int status = inc_packet_decode(data, bytes, &p);
+	/* What a switch sends to a host's other port never comes back as if sent to a switch. */
+	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;
 	if (status != DXP_OK) {

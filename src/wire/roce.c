@@ -7,11 +7,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include <libdeflate.h>
-
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/crc32.h"
 
 #define FIELD_ENUM(name, offset, bytes) OFF_##name = (offset),
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
@@ -26,16 +25,8 @@ enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #define AETH_NAK_MASK 0xe0u /* 0: acknowledged */
 #define QP_MASK       0xffffffu
 
-/* In front of the BTH as the ICRC sees it. */
-#define ONES_BYTES     8
-#define IP_BYTES       20
-#define UDP_BYTES      8
-#define OFF_IP         ONES_BYTES
-#define OFF_UDP        (OFF_IP + IP_BYTES)
-#define OFF_BTH        (OFF_UDP + UDP_BYTES)
-#define IP_DF          0x4000u
-#define IP_UDP         17u
-#define PROLOGUE_BYTES (OFF_BTH + ROCE_BTH_BYTES)
+#define IP_BYTES  20
+#define UDP_BYTES 8
 
 static void put_be24(uint8_t *p, uint32_t v)
 {
@@ -114,54 +105,85 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 
 /* ---- ICRC ---- */
 
-/* What comes before the BTH of a packet of `bytes`, its ICRC included. */
-static void headers_put(const struct roce_path *path, size_t bytes, uint8_t out[OFF_BTH])
-{
-	uint8_t *ip = out + OFF_IP, *udp = out + OFF_UDP;
+/* Eight bytes of ones, IP, UDP and BTH, as words with the first byte lowest. A field that is
+ * swapped already comes as it lies in the packet. */
+struct icrc_head {
+	uint64_t words[CRC32_HEAD_WORDS];
+};
+_Static_assert(sizeof(struct icrc_head) == 8 + IP_BYTES + UDP_BYTES + ROCE_BTH_BYTES, "no gap");
 
-	memset(out, 0xff, OFF_BTH);
-	ip[0] = 0x45;
-	put_be16(ip + 2, (uint16_t)(IP_BYTES + UDP_BYTES + bytes));
-	put_be16(ip + 4, 0);
-	put_be16(ip + 6, IP_DF);
-	ip[9] = IP_UDP;
-	put_be32(ip + 12, path->from_ip);
-	put_be32(ip + 16, path->to_ip);
-	put_be16(udp, path->from_port);
-	put_be16(udp + 2, path->to_port);
-	put_be16(udp + 4, (uint16_t)(UDP_BYTES + bytes));
+static uint64_t swap_16(size_t v)
+{
+	return __builtin_bswap16((uint16_t)v);
 }
 
-static void bth_put(const uint8_t *bth, uint8_t *out)
+static uint64_t word_at(const uint8_t *p)
 {
-	memcpy(out, bth, ROCE_BTH_BYTES);
-	out[OFF_BTH_RESERVED] = 0xff;
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint32_t half_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Of a packet of `bytes`, ICRC included. */
+static void head_make(struct icrc_head *head, const struct roce_path *path, size_t bytes,
+		      const uint8_t *bth)
+{
+	/* version and length, TOS; total length; Identification 0; Don't Fragment */
+	head->words[0] = UINT64_MAX;
+	head->words[1] = 0xff45 | swap_16(IP_BYTES + UDP_BYTES + bytes) << 16 | 0x40ull << 48;
+	/* TTL, protocol, checksum; from */
+	head->words[2] = 0xffff11ff | (uint64_t)__builtin_bswap32(path->from_ip) << 32;
+	head->words[3] = __builtin_bswap32(path->to_ip) | swap_16(path->from_port) << 32 |
+			 swap_16(path->to_port) << 48;
+	/* UDP length and checksum */
+	head->words[4] =
+		swap_16(UDP_BYTES + bytes) | 0xffffull << 16 | (uint64_t)half_at(bth) << 32;
+	head->words[5] = word_at(bth + OFF_BTH_RESERVED) | 0xff;
+}
+
+/* As it lies in a packet, of which all but the ICRC itself is looked at. */
+static void head_read(struct icrc_head *head, const uint8_t *ip)
+{
+	const uint8_t *bth = ip + IP_BYTES + UDP_BYTES;
+
+	head->words[0] = UINT64_MAX;
+	head->words[1] = word_at(ip) | 0xff00;
+	head->words[2] = word_at(ip + 8) | 0xffff00ff;
+	head->words[3] = word_at(ip + 16);
+	head->words[4] = word_at(ip + 24) | 0xffff0000;
+	head->words[5] = word_at(bth + OFF_BTH_RESERVED) | 0xff;
 }
 
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count)
 {
-	uint8_t prologue[PROLOGUE_BYTES];
+	struct crc32_piece behind[ROCE_PIECES_MAX];
 	size_t bytes = ROCE_ICRC_BYTES;
-	uint32_t crc;
+	struct icrc_head head;
 
-	assert(count > 0 && pieces[0].bytes >= ROCE_BTH_BYTES);
-	for (size_t i = 0; i < count; i++)
+	assert(count > 0 && count <= ROCE_PIECES_MAX && pieces[0].bytes >= ROCE_BTH_BYTES);
+	for (size_t i = 0; i < count; i++) {
 		bytes += pieces[i].bytes;
-	headers_put(path, bytes, prologue);
-	bth_put(pieces[0].data, prologue + OFF_BTH);
-	crc = libdeflate_crc32(0, prologue, sizeof(prologue));
-	crc = libdeflate_crc32(crc, pieces[0].data + ROCE_BTH_BYTES,
-			       pieces[0].bytes - ROCE_BTH_BYTES);
-	for (size_t i = 1; i < count; i++)
-		if (pieces[i].bytes > 0)
-			crc = libdeflate_crc32(crc, pieces[i].data, pieces[i].bytes);
-	return crc;
+		behind[i] = (struct crc32_piece){pieces[i].data, pieces[i].bytes};
+	}
+	behind[0].data += ROCE_BTH_BYTES;
+	behind[0].bytes -= ROCE_BTH_BYTES;
+	head_make(&head, path, bytes, pieces[0].data);
+	return crc32_of(head.words, behind, count);
 }
 
-/* The ICRC behind a packet, as it lies there. */
+/* The ICRC behind a packet. */
 static uint32_t icrc_get(const uint8_t *data, size_t bytes)
 {
-	return __builtin_bswap32(get_be32(data + bytes - ROCE_ICRC_BYTES));
+	return half_at(data + bytes - ROCE_ICRC_BYTES);
 }
 
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes)
@@ -169,27 +191,24 @@ bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t b
 	if (bytes < ROCE_BTH_BYTES + ROCE_ICRC_BYTES)
 		return false;
 
-	struct roce_piece piece = {data, bytes - ROCE_ICRC_BYTES};
+	struct crc32_piece behind = {data + ROCE_BTH_BYTES,
+				     bytes - ROCE_BTH_BYTES - ROCE_ICRC_BYTES};
+	struct icrc_head head;
 
-	return roce_icrc(path, &piece, 1) == icrc_get(data, bytes);
+	head_make(&head, path, bytes, data);
+	return crc32_of(head.words, &behind, 1) == icrc_get(data, bytes);
 }
 
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes)
 {
-	uint8_t prologue[PROLOGUE_BYTES];
-	const uint8_t *bth = ip + IP_BYTES + UDP_BYTES;
-	uint32_t crc;
+	const size_t before = IP_BYTES + UDP_BYTES + ROCE_BTH_BYTES;
 
-	if (bytes < IP_BYTES + UDP_BYTES + ROCE_BTH_BYTES + ROCE_ICRC_BYTES || ip[0] != 0x45)
+	if (bytes < before + ROCE_ICRC_BYTES || ip[0] != 0x45)
 		return false;
-	memset(prologue, 0xff, OFF_IP);
-	memcpy(prologue + OFF_IP, ip, IP_BYTES + UDP_BYTES);
-	prologue[OFF_IP + 1] = prologue[OFF_IP + 8] = 0xff;
-	put_be16(prologue + OFF_IP + 10, 0xffff);
-	put_be16(prologue + OFF_UDP + 6, 0xffff);
-	bth_put(bth, prologue + OFF_BTH);
-	crc = libdeflate_crc32(0, prologue, sizeof(prologue));
-	crc = libdeflate_crc32(crc, bth + ROCE_BTH_BYTES,
-			       bytes - IP_BYTES - UDP_BYTES - ROCE_BTH_BYTES - ROCE_ICRC_BYTES);
-	return crc == icrc_get(ip, bytes);
+
+	struct crc32_piece behind = {ip + before, bytes - before - ROCE_ICRC_BYTES};
+	struct icrc_head head;
+
+	head_read(&head, ip);
+	return crc32_of(head.words, &behind, 1) == icrc_get(ip, bytes);
 }

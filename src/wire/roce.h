@@ -67,6 +67,7 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 
 /* The ICRC of the packet that the `pieces` make in order, pad included, the ICRC itself not; the
  * first piece holds at least the BTH. Stored least significant byte first. */
+#define ROCE_PIECES_MAX 8
 struct roce_piece {
 	const uint8_t *data;
 	size_t bytes;

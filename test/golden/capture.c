@@ -35,6 +35,8 @@ void capture_open(struct capture *c, const char *folder, const char *name)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	c->file = fopen(path, "wb");
 	c->time_us = TIME_FIRST_US;
+	c->from_port = FROM_PORT;
+	c->dont_fragment = false;
 	if (!c->file) {
 		perror(path);
 		exit(1);
@@ -54,18 +56,19 @@ static uint16_t ip_checksum(const uint8_t *header)
 	return (uint16_t)~sum;
 }
 
-static void ip_udp_encode(uint8_t *out, size_t bytes, uint16_t to_port)
+static void ip_udp_encode(const struct capture *c, uint8_t *out, size_t bytes, uint16_t to_port)
 {
 	static const uint8_t addresses[] = {10, 0, 0, 1, 10, 0, 0, 2};
 
 	memset(out, 0, IP_BYTES + UDP_BYTES);
 	out[0] = 0x45;
 	put_be16(out + 2, (uint16_t)(IP_BYTES + UDP_BYTES + bytes));
+	out[6] = c->dont_fragment ? 0x40 : 0;
 	out[8] = 64;
 	out[9] = 17;
 	memcpy(out + 12, addresses, sizeof(addresses));
 	put_be16(out + 10, ip_checksum(out));
-	put_be16(out + IP_BYTES, FROM_PORT);
+	put_be16(out + IP_BYTES, c->from_port);
 	put_be16(out + IP_BYTES + 2, to_port);
 	put_be16(out + IP_BYTES + 4, (uint16_t)(UDP_BYTES + bytes));
 }
@@ -77,7 +80,7 @@ void capture_frame(struct capture *c, const uint8_t *frame, size_t bytes, uint16
 	uint32_t head[] = {0, (uint32_t)(c->time_us >> 32), (uint32_t)c->time_us, packet, packet};
 
 	memcpy(body, head, sizeof(head));
-	ip_udp_encode(body + sizeof(head), bytes, to_port);
+	ip_udp_encode(c, body + sizeof(head), bytes, to_port);
 	memcpy(body + sizeof(head) + IP_BYTES + UDP_BYTES, frame, bytes);
 	block_write(c, 6, body, (uint32_t)sizeof(head) + packet);
 	c->time_us++;
@@ -99,5 +102,6 @@ int main(int argc, char **argv)
 	}
 	sessions_write(argv[1]);
 	manager_write(argv[1]);
+	inc_write(argv[1]);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef TEST_GOLDEN_CAPTURE_H
 #define TEST_GOLDEN_CAPTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 struct capture {
 	FILE *file;
 	uint64_t time_us;
+	uint16_t from_port;
+	bool dont_fragment;
 };
 
 /* Exits with a message when the file cannot be created. */
@@ -19,8 +22,9 @@ void capture_frame(struct capture *c, const uint8_t *frame, size_t bytes, uint16
 /* Exits with a message when not all could be written. */
 void capture_close(struct capture *c);
 
-/* The two captures. */
+/* The captures. */
 void sessions_write(const char *folder);
 void manager_write(const char *folder);
+void inc_write(const char *folder);
 
 #endif

@@ -437,6 +437,9 @@ static char *document_read(void)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
+	char *other = strstr(text, "\n## In-network computing\n"); /* inc_document.c */
+	assert_non_null(other);
+	*other = '\0';
 	return text;
 }
 

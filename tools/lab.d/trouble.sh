@@ -31,15 +31,19 @@ trouble_set() {
 	done
 }
 
-# At the device, not in the IP stack, which would tell the sender.
+# At the device, not in the IP stack, which would tell the sender. Each cable loses once in each
+# direction: hosts see to theirs, switches to what comes from other switches.
 loss_rules() {
-	local way device=eth0
-	is_host "$3" || device=br0
+	local way ways='ingress egress' device=eth0 match=$2
+	if ! is_host "$3"; then
+		ways=ingress device=br0
+		match="ip saddr $NET.$FIRST_SWITCH-$NET.254 $match"
+	fi
 	echo 'add table netdev dxp-loss'
-	for way in ingress egress; do
+	for way in $ways; do
 		echo "add chain netdev dxp-loss $way" \
 			"{ type filter hook $way device $device priority 0; }"
-		echo "add rule netdev dxp-loss $way $2 numgen random mod 1000 < $1 counter drop"
+		echo "add rule netdev dxp-loss $way $match numgen random mod 1000 < $1 counter drop"
 	done
 }
 

@@ -5,14 +5,23 @@
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/slot.bpf.h"
 
-/* Which child sends from there; -1: none. Apart, for the verifier looks at its loop once. */
-__attribute__((noinline)) int child_find(const struct kernel_group *g, __u32 ip_be, __u32 port_be)
+/* Which child sends that; -1: none. Apart, for the verifier looks at its loop once. */
+__attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
-	if (!g)
+	const struct frame *f;
+
+	if (!g || !w)
 		return -1;
-	for (__u32 i = 0; i < SWITCH_KERNEL_CHILDREN && i < g->child_count; i++)
-		if (g->children[i].ip_be == ip_be && g->children[i].port_be == port_be)
-			return i;
+	f = &w->frame;
+	for (__u32 i = 0; i < SWITCH_KERNEL_CHILDREN && i < g->child_count; i++) {
+		const struct kernel_child *c = &g->children[i];
+
+		if (c->ip_be != f->from_ip_be || c->port_be != f->from_port_be)
+			continue;
+		if (f->flags & INC_FLAG_SWITCH)
+			return c->is_switch ? (int)i : -1;
+		return !c->is_switch && c->first == be32(f->src_rank_be) ? (int)i : -1;
+	}
 	return -1;
 }
 
@@ -149,12 +158,12 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 		count(KERNEL_PASSED);
 		return XDP_PASS;
 	}
-	child = child_find(g, f->from_ip_be, f->from_port_be);
-	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN ||
-	    g->children[child].first != be32(f->src_rank_be))
+	child = child_find(g, w);
+	if (child < 0 || child >= SWITCH_KERNEL_CHILDREN)
 		return refuse();
 	sound = packet_take(ctx, w, g->check_icrc);
-	if (sound == PACKET_SOUND && fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes))
+	if (sound == PACKET_SOUND && ((fast_bytes >= 0 && !packet_fast_sound(f, fast_bytes)) ||
+				      (f->status && !(f->flags & INC_FLAG_SWITCH))))
 		sound = PACKET_MALFORMED;
 	if (sound != PACKET_SOUND)
 		return unsound(sound);

@@ -19,76 +19,91 @@ INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 	return type == DXP_INC_FLOAT || type == DXP_INC_INT32 ? 4 : 0;
 }
 
-/* a op b, as C and the FPU have it: a minimum is a < b ? a : b. */
-__attribute__((noinline)) __u64 reduce_pair(__u32 kind, __u64 a, __u64 b)
+/* The costly ones are functions that the verifier looks at once. */
+__attribute__((noinline)) __u64 add_doubles(__u64 a, __u64 b)
 {
+	return sf_add_double(a, b);
+}
+
+__attribute__((noinline)) __u32 add_floats(__u32 a, __u32 b)
+{
+	return sf_add_float(a, b);
+}
+
+__attribute__((noinline)) int less_doubles(__u64 a, __u64 b)
+{
+	return sf_less_double(a, b);
+}
+
+__attribute__((noinline)) int less_floats(__u32 a, __u32 b)
+{
+	return sf_less_float(a, b);
+}
+
+/* Over the children in order: a is what there is, b the next one's. As C and the FPU have it: a
+ * minimum is a < b ? a : b. */
+#define FOLD(expression)                                                       \
+	do {                                                                   \
+		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \
+			__u64 b = c->words[i][at];                             \
+			a = (expression);                                      \
+		}                                                              \
+		return a;                                                      \
+	} while (0)
+
+/* The same for two elements of 4 bytes, of which the second may be nothing. */
+#define FOLD_TWO(expression)                                                   \
+	do {                                                                   \
+		low = (__u32)a;                                                \
+		high = a >> 32;                                                \
+		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \
+			__u64 word = c->words[i][at];                          \
+			__u32 x = low, y = (__u32)word;                        \
+			low = (expression);                                    \
+			x = high;                                              \
+			y = word >> 32;                                        \
+			high = (expression);                                   \
+		}                                                              \
+		return (__u64)high << 32 | low;                                \
+	} while (0)
+
+/* One word of the payload. */
+__attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u32 at,
+					    __u32 children, __u32 kind)
+{
+	__u32 i, low, high;
+	__u64 a;
+
+	if (!c || at >= SWITCH_KERNEL_WORDS)
+		return 0;
+	a = c->words[0][at];
 	switch (kind) {
-	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_DOUBLE): return sf_add_double(a, b);
-	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_DOUBLE): return sf_less_double(a, b) ? a : b;
-	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_DOUBLE): return sf_less_double(b, a) ? a : b;
-	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_FLOAT): return sf_add_float(a, b);
-	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_FLOAT): return sf_less_float(a, b) ? a : b;
-	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_FLOAT): return sf_less_float(b, a) ? a : b;
-	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_INT32):
-	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_INT64): return a + b;
-	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_INT32): return (__s32)a < (__s32)b ? a : b;
-	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_INT32): return (__s32)a > (__s32)b ? a : b;
-	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_INT64): return (__s64)a < (__s64)b ? a : b;
-	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_INT64): return (__s64)a > (__s64)b ? a : b;
+	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_DOUBLE): FOLD(add_doubles(a, b));
+	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_DOUBLE): FOLD(less_doubles(a, b) ? a : b);
+	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_DOUBLE): FOLD(less_doubles(b, a) ? a : b);
+	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_INT64): FOLD(a + b);
+	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_INT64): FOLD((__s64)a < (__s64)b ? a : b);
+	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_INT64): FOLD((__s64)a > (__s64)b ? a : b);
+	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_FLOAT): FOLD_TWO(add_floats(x, y));
+	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_FLOAT): FOLD_TWO(less_floats(x, y) ? x : y);
+	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_FLOAT): FOLD_TWO(less_floats(y, x) ? x : y);
+	case REDUCE_KIND(DXP_INC_SUM, DXP_INC_INT32): FOLD_TWO(x + y);
+	case REDUCE_KIND(DXP_INC_MIN, DXP_INC_INT32): FOLD_TWO((__s32)x < (__s32)y ? x : y);
+	case REDUCE_KIND(DXP_INC_MAX, DXP_INC_INT32): FOLD_TWO((__s32)x > (__s32)y ? x : y);
 	default: return 0;
 	}
 }
 
-/* One word of the payload: an element of 8 bytes, or two of 4 (of which the second may be nothing).
- */
-__attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u32 at,
-					    __u32 children, __u32 kind)
+/* `words` words, of so many children; the result is in the payload of `into`. */
+__attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
+					 __u32 words, __u32 children, __u32 kind)
 {
-	__u32 type = kind >> 8, i;
-	__u64 sum, low, high;
-
-	if (!c || at >= SWITCH_KERNEL_WORDS)
+	if (!from || !into)
 		return 0;
-	sum = c->words[0][at];
-	if (type == DXP_INC_DOUBLE || type == DXP_INC_INT64) {
-		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++)
-			sum = reduce_pair(kind, sum, c->words[i][at]);
-		return sum;
-	}
-	low = (__u32)sum;
-	high = sum >> 32;
-	for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) {
-		low = (__u32)reduce_pair(kind, low, (__u32)c->words[i][at]);
-		high = (__u32)reduce_pair(kind, high, c->words[i][at] >> 32);
-	}
-	return high << 32 | low;
-}
-
-struct reduction {
-	struct kernel_contributions *from;
-	struct work *into;
-	__u32 children, kind;
-};
-
-static long reduce_step(__u32 at, void *context)
-{
-	struct reduction *r = context;
-
-	if (at < SWITCH_KERNEL_WORDS)
-		r->into->frame.payload[at] = reduce_word(r->from, at, r->children, r->kind);
+	for (__u32 at = 0; at < SWITCH_KERNEL_WORDS && at < words; at++)
+		into->frame.payload[at] =
+			children > 1 ? reduce_word(from, at, children, kind) : from->words[0][at];
 	return 0;
-}
-
-/* Of `words` words; the result is in the payload of `into`. */
-INLINE void reduce_all(struct kernel_contributions *from, struct work *into, __u32 words,
-		       __u32 children, __u32 kind)
-{
-	struct reduction r = {from, into, children, kind};
-
-	if (words == 1)
-		into->frame.payload[0] = reduce_word(from, 0, children, kind);
-	else
-		bpf_loop(words, reduce_step, &r, 0);
 }
 
 #endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In builds without XDP: a hop through user space is all there is. */
+#include "bench/inc_hop.h"
+
+#include <dxp/status.h>
+
+int hop_echo_attach(const char *port, bool native)
+{
+	return DXP_EUNSUPPORTED;
+}
+
+int hop_pass_attach(const char *port)
+{
+	return DXP_EUNSUPPORTED;
+}
+
+void hop_pass_detach(void)
+{
+}
+
+double hop_program_ns(size_t payload_bytes, bool check_icrc)
+{
+	return 0;
+}

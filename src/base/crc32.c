@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way that every processor has, libdeflate's, and the choice. */
+#include "base/crc32.h"
+
+#include <libdeflate.h>
+
+uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
+		     size_t count)
+{
+	uint32_t crc = libdeflate_crc32(0, head, CRC32_HEAD_WORDS * sizeof(*head));
+
+	for (size_t i = 0; i < count; i++)
+		if (pieces[i].bytes > 0)
+			crc = libdeflate_crc32(crc, pieces[i].data, pieces[i].bytes);
+	return crc;
+}
+
+uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
+		  size_t count)
+{
+	return crc32_fold_can() ? crc32_fold(head, pieces, count)
+				: crc32_plain(head, pieces, count);
+}

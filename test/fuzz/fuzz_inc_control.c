@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Control payload and what members say to each other: what decodes must encode again to the very
+ * same bytes. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "test/fuzz/fuzz.h"
+#include "wire/inc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t again[INC_CONTROL_BYTES_MAX];
+	struct inc_control c;
+	struct inc_peer p;
+
+	if (inc_control_decode(data, bytes, &c) == DXP_OK) {
+		assert(inc_control_encode(&c, again) == bytes);
+		assert(memcmp(data, again, bytes) == 0);
+		assert(inc_cause_text(c.fail_cause));
+	}
+	if (inc_peer_decode(data, bytes, &p) == DXP_OK) {
+		assert(inc_peer_encode(&p, again) == bytes);
+		assert(memcmp(data, again, bytes) == 0);
+	}
+	return 0;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A root, two switches below it, and hosts that send whatever the input says: bytes with an ICRC
+ * put right, contributions, results and control packets with plausible fields, while time goes by
+ * and packets are lost. Whatever comes, what leaves is sound, groups and memory stay within their
+ * bounds, a switch that says it has something to send sends it, and at the end all groups end with
+ * their leases. */
+#define FUZZ_NAME "fuzz_switch"
+
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "test/fuzz/fuzz.h"
+#include "test/fuzz/input.h"
+#include "test/support/switch_net.h"
+
+#define ROOT       0x0a0000f0u
+#define LEAF(i)    (0x0a000001u + (i))
+#define GROUPS     3
+#define GROUPS_MAX 6
+#define MEMORY_MAX 200000
+#define STEPS_MAX  300
+#define RAW_BYTES  1600
+
+static struct switch_net net;
+static struct swnet_group groups[GROUPS];
+static struct input in;
+
+/* ---- who and where ---- */
+
+static uint32_t address_take(void)
+{
+	uint8_t which = take8(&in) % 12;
+
+	if (which < 6)
+		return 0x0a000100 + which; /* a member */
+	if (which < 8)
+		return LEAF(which - 6);
+	return which < 11 ? ROOT : 0x0b000001;
+}
+
+static struct roce_path path_take(void)
+{
+	static const uint32_t switches[] = {LEAF(0), LEAF(1), ROOT};
+	uint32_t from_ip = address_take();
+	uint8_t how = take8(&in);
+
+	return (struct roce_path){from_ip, switches[how % 3],
+				  how & 0x80 ? ROCE_PORT : ROCE_SOURCE_PORT + (how >> 2) % 4,
+				  ROCE_PORT};
+}
+
+static const struct swnet_group *group_take(void)
+{
+	return &groups[take8(&in) % GROUPS];
+}
+
+/* ---- what comes ---- */
+
+/* Any bytes; most with a right ICRC. */
+static void raw_give(void)
+{
+	struct roce_path path = path_take();
+	uint8_t data[RAW_BYTES];
+	size_t bytes = 0, wanted = take8(&in) * 6u;
+
+	while (bytes < wanted && in.at < in.end)
+		data[bytes++] = *in.at++;
+	bytes &= ~(size_t)3;
+	if (bytes >= ROCE_BTH_BYTES + ROCE_ICRC_BYTES && take8(&in) % 8) {
+		struct roce_piece piece = {data, bytes - ROCE_ICRC_BYTES};
+		uint32_t icrc = roce_icrc(&path, &piece, 1);
+
+		memcpy(data + bytes - ROCE_ICRC_BYTES, &icrc, sizeof(icrc));
+	}
+	swnet_raw(&net, &path, data, bytes);
+}
+
+static struct inc_header header_take(const struct swnet_group *g)
+{
+	uint8_t how = take8(&in), seq = take8(&in), flags = take8(&in);
+	struct inc_header h = {
+		.src_rank = how % 7,
+		.comm_id = g->id,
+		.epoch = (uint16_t)(g->epoch + (how >> 3 == 1)),
+		.op = how & 0x40 ? DXP_INC_MAX : DXP_INC_SUM,
+		.type = how & 0x80 ? DXP_INC_DOUBLE : DXP_INC_INT32,
+		.req_id = (uint32_t)(int32_t)(int8_t)seq,
+		.kind = INC_DATA,
+		.flags = flags & (INC_FLAG_RESULT | INC_FLAG_SWITCH | INC_FLAG_REPEAT),
+		.collective = INC_ALLREDUCE,
+	};
+
+	if (flags >> 6 == 1)
+		h.collective = INC_ALLREDUCE + (flags >> 3) % 4;
+	if (flags >> 6 == 2)
+		h.status = flags >> 3 & 7;
+	return h;
+}
+
+/* As a member, a switch or a parent may send it. */
+static void data_give(void)
+{
+	static uint8_t payload[1600];
+	const struct swnet_group *g = group_take();
+	struct swnet_send what = {.path = path_take(), .header = header_take(g)};
+	struct inc_header *h = &what.header;
+	uint8_t how = take8(&in);
+
+	what.qkey = g->qkey + (how >= 250);
+	what.rc = how % 16 == 15;
+	what.payload = payload;
+	memset(payload, how, sizeof(payload));
+	if (h->collective == INC_BARRIER || (h->collective == INC_BROADCAST && how & 1)) {
+		h->op = DXP_INC_NOOP;
+	} else if (!h->status) {
+		h->elements = how & 0x20 ? 100 + how % 4 * 25 : how % 4;
+		what.bytes = h->elements * dxp_inc_type_bytes(h->type);
+	}
+	h->call_elements = h->elements;
+	if (h->elements == 0 && h->collective == INC_BROADCAST)
+		h->call_elements = 3;
+	swnet_send(&net, &what);
+}
+
+/* One right contribution, so that segments get done. */
+static void contribution_give(void)
+{
+	const struct swnet_group *g = group_take();
+	uint8_t how = take8(&in);
+	int32_t value[2] = {how, -how};
+	struct inc_header h =
+		swnet_call((uint32_t)(int32_t)(int8_t)take8(&in), DXP_INC_SUM, DXP_INC_INT32, 2);
+
+	swnet_contribute(&net, g, how % g->count, &h, value, sizeof(value));
+}
+
+/* All fields as they should be, but one or two. */
+static void control_change(struct inc_control *c)
+{
+	uint8_t value = take8(&in);
+
+	switch (take8(&in) % 20) {
+	case 0: c->hop = value % (INC_PATH_MAX + 1); break;
+	case 1: c->path_count = value % (INC_PATH_MAX + 1); break;
+	case 2: c->window = value; break;
+	case 3: c->segment_bytes = (uint16_t)(value * 16u); break;
+	case 4: c->path[0].children = value; break;
+	case 5: c->path[0].index = value % 4 < c->path[0].children ? value % 4 : 0; break;
+	case 6: c->path[1].ip = address_take(); break;
+	case 7: c->path[0].ip = address_take(); break;
+	case 8: c->true_comm_id = value; break;
+	case 9: c->qkey = value; break;
+	case 10: c->members = value; break;
+	case 11: c->job_id = value; break;
+	case 12: c->member_ip = address_take(); break;
+	case 13: c->member_port = value; break;
+	case 14: c->first_ip = address_take(); break;
+	case 15: c->lease_ms = value; break;
+	case 16: c->planes = value; break;
+	case 17: c->path[0].children = (uint16_t)(value * 8); break;
+	default: break; /* as it should be */
+	}
+}
+
+static void control_give(void)
+{
+	static const uint8_t kinds[] = {INC_QUERY, INC_NOTIFY, INC_KILL, INC_RENEW};
+	struct swnet_group g = *group_take();
+	uint8_t how = take8(&in);
+	uint32_t member = how % g.count;
+	struct inc_control c = swnet_control(&g, member);
+	uint8_t kind = kinds[how / 8 % 4];
+	struct roce_path path = {c.first_ip, c.path[c.path_count - 1].ip, c.first_port, ROCE_PORT};
+
+	if (kind == INC_QUERY || kind == INC_RENEW)
+		path = (struct roce_path){c.member_ip, c.path[0].ip, c.member_port, ROCE_PORT};
+	if (kind == INC_QUERY)
+		c.path_count = 0;
+	g.rc = how >> 5 == 7;
+	g.epoch += how >> 5 == 6;
+	for (unsigned changes = how >> 5 & 3; changes > 0; changes--)
+		control_change(&c);
+	if (how >> 5 == 5)
+		path = path_take();
+	for (unsigned i = 0; i < c.path_count; i++)
+		if (c.path[i].index >= c.path[i].children)
+			c.path[i].index = 0;
+	swnet_control_send(&net, &g, kind, member, &c, &path);
+}
+
+static void inquiry_give(void)
+{
+	struct inc_inquiry q = {1 + take8(&in) % 3, take8(&in) % 16};
+	uint8_t payload[INC_INQUIRY_BYTES];
+	struct swnet_send what = {.path = path_take(),
+				  .header = {.kind = INC_INQUIRE, .comm_id = INC_COMM_CONTROL},
+				  .qkey = INC_CONTROL_QKEY,
+				  .payload = payload,
+				  .bytes = inc_inquiry_encode(&q, payload)};
+
+	swnet_send(&net, &what);
+}
+
+/* ---- what must hold ---- */
+
+static void switches_check(void)
+{
+	for (unsigned i = 0; i < net.count; i++) {
+		struct inc_answer a;
+		uint64_t count;
+
+		sw_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_SWITCH, 0}, net.now_ns,
+			  &a);
+		count = a.self.groups;
+		if (count > GROUPS_MAX || a.self.memory_bytes > MEMORY_MAX)
+			die("more groups or memory than there are");
+		if (count == 0 && a.self.memory_bytes != 0)
+			die("memory of no group");
+		sw_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_GROUPS, 0}, net.now_ns,
+			  &a);
+		if (a.total != count)
+			die("groups that are no groups");
+		for (unsigned k = 0; k < a.count; k++)
+			if (a.groups[k].children_here > a.groups[k].children ||
+			    a.groups[k].slots_busy > a.groups[k].slots)
+				die("more children or slots than there are");
+	}
+}
+
+static void run(void)
+{
+	swnet_run(&net);
+	if (net.wrong[0])
+		die(net.wrong);
+	swnet_forget(&net);
+}
+
+static void step(void)
+{
+	switch (take8(&in) % 16) {
+	case 0:
+	case 1: raw_give(); break;
+	case 2:
+	case 3:
+	case 4: data_give(); break;
+	case 5: control_give(); break;
+	case 6: inquiry_give(); break;
+	case 7: net.now_ns += (uint64_t)take8(&in) << take8(&in) % 28; break;
+	case 8:
+		for (unsigned i = 0; i < net.count; i++)
+			sw_expire(net.switches[i], net.now_ns);
+		break;
+	case 9: sw_drain(net.switches[take8(&in) % 3], take8(&in) & 1); break;
+	case 10: net.lose = net.carried + 1 + take8(&in) % 8; break;
+	case 11: net.repeat = net.carried + 1 + take8(&in) % 8; break;
+	case 12: net.batch = 1 + take8(&in) % 40; break;
+	default: contribution_give();
+	}
+	if (take8(&in) & 1)
+		run();
+}
+
+static void scene_open(void)
+{
+	struct sw_options options = {
+		.ip = ROOT, .groups_max = GROUPS_MAX, .memory_max = MEMORY_MAX, .lease_ms = 5000};
+	static const uint32_t leaves[] = {LEAF(0), LEAF(1)};
+
+	swnet_open(&net);
+	if (!swnet_switch(&net, &options))
+		die("no memory");
+	options.parents[0] = ROOT;
+	options.parent_count = 1;
+	for (uint32_t i = 0; i < 2; i++) {
+		options.ip = LEAF(i);
+		if (!swnet_switch(&net, &options))
+			die("no memory");
+	}
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		swnet_group_plan(&groups[i], i == 2 ? 3 : 4, i == 2 ? NULL : leaves, 2,
+				 i == 2 ? LEAF(0) : ROOT);
+		groups[i].id = 7 + i;
+		groups[i].window = (uint16_t)(2 << i);
+		groups[i].segment_bytes = 256;
+		if (i < 2 && !swnet_group_make(&net, &groups[i]))
+			die("no group");
+	}
+	groups[2].rc = true;
+	if (!swnet_group_make(&net, &groups[2]))
+		die("no group in RC");
+	swnet_forget(&net);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	in = (struct input){data, data + bytes};
+	scene_open();
+	for (unsigned i = 0; i < STEPS_MAX && in.at < in.end; i++) {
+		step();
+		switches_check();
+	}
+	run();
+	net.now_ns += 100 * S_NS;
+	for (unsigned i = 0; i < net.count; i++) {
+		sw_expire(net.switches[i], net.now_ns);
+		if (sw_deadline(net.switches[i]) != UINT64_MAX)
+			die("a group outlives its lease");
+	}
+	switches_check();
+	swnet_close(&net);
+	return 0;
+}

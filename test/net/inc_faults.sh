@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Switches and members that die in the middle: no result is wrong, all members are told the same,
+# no call outlives its deadline, and the job goes on.
+#
+#          s0
+#        /    \
+#      s1      s2
+#     h0 h1   h2 h3
+# shellcheck source=test/net/lib_inc.sh
+. "$(dirname "$0")/lib_inc.sh"
+
+# Slowest call of any member, in ms: below the bound.
+in_time() {
+	local i
+	for ((i = 0; i < 4; i++)); do
+		[ -z "$(count slowest_ms $i)" ] || [ "$(count slowest_ms $i)" -le "$1" ] ||
+			die "a call took $(count slowest_ms $i) ms: $(cat "$scratch/rank.$i")"
+	done
+}
+
+for plane in user auto; do
+	for dead in s1 s0; do
+		say "== $plane: $dead is killed and comes back"
+		lab_make --hosts 4 --plane $plane
+		job_start 4 -- calls=0 seconds=6 deadline=500 again=1 create=300
+		sleep 1
+		the_lab switch $dead kill
+		sleep 1.5
+		the_lab switch $dead start
+		job_good 40
+		is wrong 0
+		above lost 0
+		above tcp 0
+		in_time 3000
+		say "ok: $(tail -n 1 "$scratch/rank.0")"
+		[ "$(switch_count 10.77.0.242 contributions)" -gt 0 ] ||
+			[ "$(switch_count 10.77.0.242 kernel_contributions)" -gt 0 ] ||
+			die 'the switches were not used again'
+	done
+done
+
+say '== a switch that is ended properly'
+lab_make --hosts 4
+job_start 4 -- calls=0 seconds=3 deadline=500
+sleep 1
+the_lab switch s1 stop
+job_good 40
+is wrong 0
+is lost 1
+in_time 3000
+say "ok: $(tail -n 1 "$scratch/rank.0")"
+
+say '== a member is killed'
+lab_make --hosts 4
+job_start 4 2:die=200 -- calls=1000 deadline=500
+job_end 20
+[ "${statuses[2]}" -eq 137 ] || die "member 2 ended with ${statuses[2]}"
+for i in 0 1 3; do
+	# 3: it finds by TCP that a member is gone
+	[ "${statuses[i]}" -eq 3 ] ||
+		die "member $i ended with ${statuses[i]}: $(cat "$scratch/rank.$i")"
+	grep -q ' wrong 0 ' "$scratch/rank.$i" || die "$(cat "$scratch/rank.$i")"
+done
+in_time 3000
+say "ok: $(tail -n 1 "$scratch/rank.0")"
+
+say '== no switch at all'
+lab_make --hosts 2 --leaves 1 --no-switches
+job_start 2 -- calls=50 create=500
+job_good 20
+is refused 1
+is tcp 50
+say "ok: $(head -n 1 "$scratch/rank.0")"

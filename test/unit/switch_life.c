@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How groups stay and go: kills, leases, and the XDP plane's part in both. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "test/support/switch_net.h"
+
+#define SPINE(i) (0x0a0000f0u + (i))
+#define LEAF(i)  (0x0a000001u + (i))
+
+static struct switch_net net;
+static struct swnet_group group;
+
+static void done(void)
+{
+	assert_string_equal(net.wrong, "");
+	swnet_close(&net);
+}
+
+static struct sw_counters counters(uint32_t ip)
+{
+	struct sw_counters c;
+
+	sw_counters(swnet_switch_at(&net, ip), &c);
+	return c;
+}
+
+static struct sw_counters counters_of_first(void)
+{
+	struct sw_counters c;
+
+	sw_counters(net.switches[0], &c);
+	return c;
+}
+
+static struct inc_control query_of(uint32_t member)
+{
+	struct inc_control c = swnet_control(&group, member);
+
+	c.path_count = 0;
+	c.planes = INC_PLANE_USER | INC_PLANE_KERNEL;
+	c.lease_ms = UINT32_MAX;
+	memset(c.path, 0, sizeof(c.path));
+	return c;
+}
+
+static void control_send(uint8_t kind, uint32_t member, const struct inc_control *c,
+			 const struct roce_path *path)
+{
+	swnet_control_send(&net, &group, kind, member, c, path);
+	swnet_run(&net);
+}
+
+static void query(uint32_t member, const struct inc_control *c)
+{
+	const struct swnet_member *m = &group.members[member];
+	struct roce_path path = {m->ip, m->path[0], m->port, ROCE_PORT};
+
+	control_send(INC_QUERY, member, c, &path);
+}
+
+/* The oldest packet of a kind that came to member 0. */
+static bool first_hears(uint8_t kind, struct inc_control *out)
+{
+	struct swnet_packet *p = swnet_take(&net, group.members[0].ip, group.members[0].port, kind);
+
+	if (!p)
+		return false;
+	assert_int_equal(p->path.to_port, group.members[0].port);
+	assert_int_equal(p->path.from_port, ROCE_PORT);
+	assert_int_equal(inc_control_decode(p->decoded.payload, p->decoded.payload_bytes, out),
+			 DXP_OK);
+	free(p);
+	return true;
+}
+
+static void open_one(const struct sw_options *options, uint32_t count)
+{
+	struct sw_options o = *options;
+
+	swnet_open(&net);
+	o.ip = LEAF(0);
+	assert_non_null(swnet_switch(&net, &o));
+	swnet_group_plan(&group, count, NULL, 0, LEAF(0));
+}
+
+static void data_send(uint32_t member, uint32_t seq)
+{
+	struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_INT32, 1);
+
+	swnet_contribute(&net, &group, member, &h, "abcd", 4);
+	swnet_run(&net);
+}
+
+static void works(uint32_t seq)
+{
+	for (uint32_t m = 0; m < group.count; m++)
+		data_send(m, seq);
+	for (uint32_t m = 0; m < group.count; m++) {
+		struct swnet_packet *p = swnet_result(&net, &group, m);
+
+		assert_non_null(p);
+		free(p);
+	}
+}
+
+static void works_not(void)
+{
+	struct swnet_packet *p;
+
+	data_send(0, 1000);
+	p = swnet_take(&net, group.members[0].ip, group.members[0].port, INC_REFUSED);
+	assert_non_null(p);
+	assert_int_equal(p->decoded.header.status, -DXP_ENOENT);
+	assert_int_equal(p->decoded.header.req_id, 1000);
+	assert_int_equal(p->decoded.header.comm_id, group.id);
+	assert_int_equal(p->decoded.header.epoch, group.epoch);
+	assert_int_equal(p->decoded.roce.qkey, group.qkey);
+	assert_int_equal(p->path.to_port, ROCE_PORT);
+	free(p);
+	assert_null(swnet_result(&net, &group, 0));
+}
+
+/* ---- kill ---- */
+
+static void life__kill(void **state)
+{
+	uint32_t leaves[2] = {LEAF(0), LEAF(1)};
+
+	swnet_open(&net);
+	assert_non_null(swnet_switch(&net, &(struct sw_options){.ip = SPINE(0)}));
+	for (uint32_t i = 0; i < 2; i++)
+		assert_non_null(swnet_switch(&net, &(struct sw_options){.ip = LEAF(i),
+									.parents = {SPINE(0)},
+									.parent_count = 1}));
+	swnet_group_plan(&group, 4, leaves, 2, SPINE(0));
+	assert_true(swnet_group_make(&net, &group));
+	works(0);
+	/* Not with another key, epoch, job, nor from another. */
+	group.qkey++;
+	swnet_notify_all(&net, &group, INC_KILL);
+	group.qkey--;
+	group.epoch++;
+	swnet_notify_all(&net, &group, INC_KILL);
+	group.epoch--;
+	group.job_id++;
+	swnet_notify_all(&net, &group, INC_KILL);
+	group.job_id--;
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 0);
+	works(1);
+	swnet_notify_all(&net, &group, INC_KILL);
+	swnet_notify_all(&net, &group, INC_KILL);
+	swnet_run(&net);
+	for (uint32_t m = 0; m < 4; m++)
+		for (int i = 0; i < 2; i++) {
+			struct swnet_packet *p = swnet_take(&net, group.members[m].ip,
+							    group.members[m].port, INC_KILL);
+
+			assert_non_null(p);
+			free(p);
+		}
+	works_not();
+	for (unsigned i = 0; i < 3; i++) {
+		struct inc_answer a;
+
+		sw_answer(net.switches[i], &(struct inc_inquiry){INC_SECTION_SWITCH, 0}, net.now_ns,
+			  &a);
+		assert_int_equal(a.self.groups, 0);
+		assert_int_equal(a.self.memory_bytes, 0);
+	}
+	done();
+}
+
+/* With results still to be sent. */
+static void life__kill_while_sending(void **state)
+{
+	struct swnet_group other;
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT32, 1);
+
+	for (uint32_t victim = 7; victim < 10; victim++) {
+		open_one(&(struct sw_options){0}, 1);
+		for (group.id = 7; group.id < 10; group.id++)
+			assert_true(swnet_group_make(&net, &group));
+		other = group;
+		for (other.id = 7; other.id < 10; other.id++)
+			swnet_contribute(&net, &other, 0, &h, "abcd", 4);
+		other.id = victim;
+		swnet_notify_all(&net, &other, INC_KILL);
+		for (size_t i = 0; i < 4; i++) {
+			struct swnet_packet *p = net.wire.packets[i];
+
+			sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
+			free(p);
+		}
+		net.wire.count = 0;
+		data_send(0, 0); /* has all sent */
+		assert_int_equal(counters(LEAF(0)).results, 3);
+		for (unsigned i = 0; i < 2; i++) {
+			struct swnet_packet *p = swnet_result(&net, &group, 0);
+
+			assert_non_null(p);
+			assert_int_not_equal(p->decoded.header.comm_id, victim);
+			free(p);
+		}
+		assert_null(swnet_result(&net, &group, 0));
+		done();
+	}
+}
+
+/* ---- leases ---- */
+
+static void renew(uint32_t member)
+{
+	const struct swnet_member *m = &group.members[member];
+	struct inc_control c = swnet_control(&group, member);
+	struct roce_path path = {m->ip, m->path[0], m->port, ROCE_PORT};
+
+	control_send(INC_RENEW, member, &c, &path);
+}
+
+static void life__lease_ends(void **state)
+{
+	struct sw *s;
+
+	open_one(&(struct sw_options){.lease_ms = 12000}, 2);
+	s = net.switches[0];
+	assert_int_equal(sw_deadline(s), UINT64_MAX);
+	assert_true(swnet_group_make(&net, &group));
+	for (unsigned i = 0; i < 4; i++) { /* by data and by RENEW */
+		net.now_ns += 11999 * MS_NS;
+		sw_expire(s, net.now_ns);
+		if (i % 2)
+			data_send(0, i / 2);
+		else
+			renew(1);
+	}
+	assert_int_equal(counters(LEAF(0)).expired, 0);
+	assert_true(sw_deadline(s) <= net.now_ns + 12000 * MS_NS);
+	net.now_ns += 12000 * MS_NS;
+	sw_expire(s, net.now_ns);
+	assert_int_equal(counters(LEAF(0)).expired, 1);
+	assert_int_equal(sw_deadline(s), UINT64_MAX);
+	works_not();
+	/* A RENEW hears that, too. */
+	renew(1);
+	struct swnet_packet *p =
+		swnet_take(&net, group.members[1].ip, group.members[1].port, INC_REFUSED);
+
+	assert_non_null(p);
+	assert_int_equal(p->decoded.header.comm_id, group.id);
+	assert_int_equal(p->decoded.header.status, -DXP_ENOENT);
+	assert_int_equal(p->decoded.roce.qkey, group.qkey);
+	free(p);
+	done();
+}
+
+/* Half a group, whose creator went away, is gone sooner. */
+static void life__lease_of_half_a_group(void **state)
+{
+	open_one(&(struct sw_options){0}, 2);
+	swnet_notify(&net, &group, 0, INC_NOTIFY);
+	swnet_run(&net);
+	net.now_ns += SWITCH_UNREADY_NS - 1;
+	sw_expire(net.switches[0], net.now_ns);
+	assert_int_equal(counters(LEAF(0)).expired, 0);
+	net.now_ns++;
+	assert_true(sw_deadline(net.switches[0]) <= net.now_ns);
+	sw_expire(net.switches[0], net.now_ns);
+	assert_int_equal(counters(LEAF(0)).expired, 1);
+	done();
+}
+
+static void life__renew_goes_up(void **state)
+{
+	uint32_t leaves[1] = {LEAF(0)};
+	struct sw_options root = {.ip = SPINE(0), .lease_ms = 6000};
+	struct sw_options leaf = {
+		.ip = LEAF(0), .parents = {SPINE(0)}, .parent_count = 1, .lease_ms = 6000};
+
+	swnet_open(&net);
+	assert_non_null(swnet_switch(&net, &root));
+	assert_non_null(swnet_switch(&net, &leaf));
+	swnet_group_plan(&group, 2, leaves, 2, SPINE(0));
+	assert_true(swnet_group_make(&net, &group));
+	for (unsigned i = 0; i < 20; i++) {
+		net.now_ns += 500 * MS_NS;
+		renew(i % 2);
+		for (unsigned k = 0; k < 2; k++)
+			sw_expire(net.switches[k], net.now_ns);
+	}
+	assert_int_equal(counters(LEAF(0)).renews, 20);
+	assert_int_equal(counters(SPINE(0)).renews, 10);
+	assert_int_equal(counters(SPINE(0)).expired, 0);
+	/* Of a stranger, and with another key or epoch: neither renews. */
+	group.members[0].port++;
+	renew(0);
+	group.members[0].port--;
+	group.qkey++;
+	renew(0);
+	group.qkey--;
+	assert_int_equal(counters(LEAF(0)).refused, 2);
+	assert_int_equal(net.inbox.count, 0);
+	group.epoch++;
+	renew(0);
+	assert_int_equal(counters(LEAF(0)).refused, 3);
+	assert_int_equal(net.inbox.count, 1);
+	swnet_forget(&net);
+	done();
+}
+
+/* ---- the XDP plane ---- */
+
+struct plane {
+	unsigned installs, removes;
+	bool takes;
+	uint64_t last_ns;
+	struct sw_group_view view;
+	struct sw_child children[4];
+};
+
+static bool plane_install(void *context, const struct sw_group *g)
+{
+	struct plane *p = context;
+
+	p->installs++;
+	sw_group_view(g, &p->view);
+	for (uint32_t i = 0; i < p->view.child_count && i < 4; i++)
+		p->children[i] = p->view.children[i];
+	return p->takes;
+}
+
+static void plane_remove(void *context, uint32_t id)
+{
+	struct plane *p = context;
+
+	p->removes++;
+}
+
+static uint64_t plane_last_ns(void *context, uint32_t id)
+{
+	struct plane *p = context;
+
+	return p->last_ns;
+}
+
+static void plane_counters(void *context, uint64_t *counts)
+{
+	counts[0] = 11;
+	counts[1] = 22;
+	counts[6] = 33;
+}
+
+static void life__plane(void **state)
+{
+	struct plane plane = {.takes = true};
+	struct sw_options options = {
+		.lease_ms = 1000,
+		.kernel = {plane_install, plane_remove, plane_last_ns, plane_counters, &plane}};
+	struct inc_control c, heard;
+	struct inc_answer a;
+
+	open_one(&options, 2);
+	c = query_of(1);
+	query(1, &c);
+	assert_true(first_hears(INC_QUERY, &heard));
+	assert_int_equal(heard.planes, INC_PLANE_USER | INC_PLANE_KERNEL);
+	assert_true(swnet_group_make(&net, &group)); /* user space only */
+	assert_int_equal(plane.installs, 0);
+	swnet_notify_all(&net, &group, INC_KILL);
+	group.planes = INC_PLANE_USER | INC_PLANE_KERNEL;
+	swnet_notify(&net, &group, 1, INC_NOTIFY);
+	swnet_run(&net);
+	assert_int_equal(plane.installs, 0);
+	swnet_forget(&net);
+	assert_true(swnet_group_make(&net, &group));
+	assert_int_equal(plane.installs, 1);
+	assert_int_equal(plane.view.id, group.id);
+	assert_int_equal(plane.view.child_count, 2);
+	assert_int_equal(plane.view.parent_ip, 0);
+	assert_int_equal(plane.view.epoch, group.epoch);
+	assert_int_equal(plane.children[1].ip, group.members[1].ip);
+	assert_int_equal(plane.children[1].port, group.members[1].port);
+	assert_int_equal(plane.children[1].first, 1);
+	sw_answer(net.switches[0], &(struct inc_inquiry){INC_SECTION_SWITCH, 0}, net.now_ns, &a);
+	assert_int_equal(a.self.kernel_contributions, 11);
+	assert_int_equal(a.self.kernel_results, 22);
+	assert_int_equal(a.self.kernel_passed, 33);
+	assert_int_equal(a.self.planes, 3);
+	/* What passes there is use, too. */
+	net.now_ns += 1500 * MS_NS;
+	plane.last_ns = net.now_ns - MS_NS;
+	sw_expire(net.switches[0], net.now_ns);
+	assert_int_equal(counters_of_first().expired, 0);
+	net.now_ns += 1000 * MS_NS;
+	sw_expire(net.switches[0], net.now_ns);
+	assert_int_equal(counters_of_first().expired, 1);
+	assert_int_equal(plane.removes, 1);
+	/* One that it does not take is this core's alone. */
+	plane.takes = false;
+	assert_true(swnet_group_make(&net, &group));
+	assert_int_equal(plane.installs, 2);
+	works(0);
+	swnet_notify_all(&net, &group, INC_KILL);
+	swnet_run(&net);
+	assert_int_equal(plane.removes, 1);
+	done();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(life__kill),
+		cmocka_unit_test(life__kill_while_sending),
+		cmocka_unit_test(life__lease_ends),
+		cmocka_unit_test(life__lease_of_half_a_group),
+		cmocka_unit_test(life__renew_goes_up),
+		cmocka_unit_test(life__plane),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trees of switches: partial results up, results down, any depth and shape, each packet lost or
+ * doubled in turn while members repeat what they lack, and parents that forget. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "test/support/switch_net.h"
+
+#define ROOT    0x0a0000f0u
+#define LEAF(i) (0x0a000001u + (i))
+
+static struct switch_net net;
+static struct swnet_group group;
+
+static void add(uint32_t ip, uint32_t parent)
+{
+	struct sw_options options = {.ip = ip, .parents = {parent}, .parent_count = parent != 0};
+
+	assert_non_null(swnet_switch(&net, &options));
+}
+
+/* `leaves` switches with `each` members below one root. */
+static void open_plan(uint32_t leaves, uint32_t each, uint16_t window)
+{
+	uint32_t ips[NET_SWITCHES];
+
+	swnet_open(&net);
+	add(ROOT, 0);
+	for (uint32_t i = 0; i < leaves; i++)
+		add(ips[i] = LEAF(i), ROOT);
+	swnet_group_plan(&group, leaves * each, ips, each, ROOT);
+	group.window = window;
+}
+
+static void open_tree(uint32_t leaves, uint32_t each, uint16_t window)
+{
+	open_plan(leaves, each, window);
+	assert_true(swnet_group_make(&net, &group));
+}
+
+static void done(void)
+{
+	assert_string_equal(net.wrong, "");
+	assert_int_equal(net.inbox.count, 0);
+	swnet_close(&net);
+}
+
+static struct sw_counters counters(uint32_t ip)
+{
+	struct sw_counters c;
+
+	sw_counters(swnet_switch_at(&net, ip), &c);
+	return c;
+}
+
+static int64_t value_of(uint32_t member, uint32_t seq)
+{
+	return (int64_t)seq * 1000 + member * member + 1;
+}
+
+static void contribute(uint32_t member, uint32_t seq, bool again)
+{
+	int64_t values[3] = {value_of(member, seq), -value_of(member, seq), 1ll << member % 63};
+	struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_INT64, 3);
+
+	h.flags |= again ? INC_FLAG_REPEAT : 0;
+	swnet_contribute(&net, &group, member, &h, values, sizeof(values));
+}
+
+/* Takes all results that came; notes which. */
+static void results_take(uint32_t member, uint32_t first, uint32_t count, bool *have)
+{
+	struct swnet_packet *p;
+
+	while ((p = swnet_result(&net, &group, member)) != NULL) {
+		uint32_t seq = p->decoded.header.req_id;
+		int64_t sums[3] = {0, 0, 0};
+
+		for (uint32_t m = 0; m < group.count; m++) {
+			sums[0] += value_of(m, seq);
+			sums[1] -= value_of(m, seq);
+			sums[2] += 1ll << m % 63;
+		}
+		assert_true(seq - first < count);
+		assert_int_equal(p->decoded.header.status, 0);
+		assert_int_equal(p->decoded.payload_bytes, 24);
+		assert_memory_equal(p->decoded.payload, sums, 24);
+		have[seq - first] = true;
+		free(p);
+	}
+}
+
+#define SEGMENTS 10
+
+/* All members, each with its window, until all have all: as hosts do, but 1 ms for each round.
+ * Returns the rounds. */
+static unsigned calls_run(uint32_t first)
+{
+	static bool have[NET_MEMBERS][SEGMENTS], sent[NET_MEMBERS][SEGMENTS];
+	unsigned rounds = 0, lacking = 1;
+
+	memset(have, 0, sizeof(have));
+	memset(sent, 0, sizeof(sent));
+	for (; lacking > 0; rounds++) {
+		assert_true(rounds < 40);
+		lacking = 0;
+		for (uint32_t m = 0; m < group.count; m++) {
+			uint32_t done_below = 0;
+
+			results_take(m, first, SEGMENTS, have[m]);
+			while (done_below < SEGMENTS && have[m][done_below])
+				done_below++;
+			lacking += SEGMENTS - done_below;
+			for (uint32_t s = done_below; s < SEGMENTS && s < done_below + group.window;
+			     s++)
+				if (!have[m][s]) {
+					contribute(m, first + s, sent[m][s]);
+					sent[m][s] = true;
+				}
+		}
+		swnet_run(&net);
+		net.now_ns += MS_NS;
+	}
+	return rounds;
+}
+
+static void tree__sums(void **state)
+{
+	open_tree(3, 3, 4);
+	for (uint32_t first = 0; first < 100; first += SEGMENTS)
+		calls_run(first);
+	assert_int_equal(counters(ROOT).results, 100);
+	assert_int_equal(counters(ROOT).contributions, 300);
+	assert_int_equal(counters(ROOT).duplicates, 0);
+	assert_int_equal(counters(LEAF(1)).results, 100);
+	done();
+}
+
+/* n packets up, and as many down, for each segment: nothing is sent in vain. */
+static void tree__packets(void **state)
+{
+	uint64_t before;
+
+	open_tree(3, 3, 4);
+	before = net.carried;
+	for (uint32_t m = 0; m < 9; m++)
+		contribute(m, 0, false);
+	swnet_run(&net);
+	assert_int_equal(net.carried - before, 24);
+	swnet_forget(&net);
+	done();
+}
+
+/* Which packet is lost does not matter, nor which comes twice. */
+static void each_packet(bool lost)
+{
+	uint64_t n = 1, carried;
+
+	do {
+		open_tree(2, 2, 2);
+		*(lost ? &net.lose : &net.repeat) = net.carried + n;
+		carried = net.carried;
+		calls_run(UINT32_MAX - 4);
+		carried = net.carried - carried;
+		calls_run(UINT32_MAX - 4 + SEGMENTS);
+		done();
+	} while (n++ < carried);
+	assert_true(n > 120);
+}
+
+static void tree__each_packet_lost(void **state)
+{
+	each_packet(true);
+}
+
+static void tree__each_packet_twice(void **state)
+{
+	each_packet(false);
+}
+
+/* NOTIFYs too: those that have not answered get another. */
+static void tree__each_notify_lost(void **state)
+{
+	uint64_t n = 1, carried;
+
+	do {
+		open_plan(2, 2, 2);
+		net.lose = n;
+		swnet_group_make(&net, &group);
+		carried = net.carried;
+		assert_true(swnet_group_make(&net, &group));
+		calls_run(0);
+		done();
+	} while (n++ < carried);
+	assert_int_equal(n, 13);
+}
+
+static void tree__any_order_of_notify(void **state)
+{
+	open_plan(3, 2, 2);
+	for (uint32_t i = 0; i < 6; i++)
+		swnet_notify(&net, &group, (5 * i + 3) % 6, INC_NOTIFY);
+	swnet_run(&net);
+	swnet_forget(&net);
+	calls_run(0);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(counters(LEAF(i)).refused, 0);
+	assert_int_equal(counters(ROOT).refused, 0);
+	done();
+}
+
+/* Members at every level of a chain as deep as may be. */
+static void tree__deep_and_uneven(void **state)
+{
+	swnet_open(&net);
+	for (uint32_t i = 0; i < INC_PATH_MAX; i++)
+		add(LEAF(i), i + 1 < INC_PATH_MAX ? LEAF(i + 1) : 0);
+	swnet_group_plan(&group, 2 * INC_PATH_MAX, NULL, 0, 0);
+	for (uint32_t m = 0; m < group.count; m++) {
+		struct swnet_member *member = &group.members[m];
+
+		member->path_count = 0;
+		for (uint32_t i = m / 2; i < INC_PATH_MAX; i++)
+			member->path[member->path_count++] = LEAF(i);
+	}
+	assert_true(swnet_group_make(&net, &group));
+	calls_run(0);
+	calls_run(SEGMENTS);
+	done();
+}
+
+/* ---- partial results ---- */
+
+static void tree__partial_again_not_too_often(void **state)
+{
+	open_tree(2, 2, 2);
+	contribute(0, 0, false);
+	contribute(1, 0, false);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).sent, 2 + 1);
+	contribute(0, 0, true);
+	net.now_ns += SWITCH_AGAIN_NS - 1;
+	contribute(1, 0, true);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).sent, 3);
+	net.now_ns++;
+	contribute(1, 0, true);
+	contribute(0, 0, true);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).sent, 4);
+	assert_int_equal(counters(LEAF(0)).repeats, 1);
+	assert_int_equal(counters(LEAF(0)).duplicates, 4);
+	assert_int_equal(counters(ROOT).duplicates, 1);
+	calls_run(0);
+	done();
+}
+
+/* A result that comes again goes nowhere; one that nobody waits for neither. */
+static void tree__results_of_parents(void **state)
+{
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT64, 3);
+	int64_t values[3] = {5, 5, 5};
+	struct swnet_send what = {.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
+				  .qkey = 0x1234567,
+				  .payload = values,
+				  .bytes = sizeof(values)};
+
+	open_tree(2, 2, 2);
+	h.comm_id = group.id;
+	h.epoch = group.epoch;
+	h.flags |= INC_FLAG_RESULT;
+	what.header = h;
+	swnet_send(&net, &what); /* nobody asked */
+	contribute(0, 0, false);
+	swnet_send(&net, &what); /* not complete here */
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).stale, 2);
+	contribute(1, 0, false);
+	swnet_run(&net);
+	what.path.from_ip = LEAF(1); /* not the parent */
+	swnet_send(&net, &what);
+	what.path.from_ip = ROOT;
+	what.header.elements = 2; /* not what was asked */
+	what.bytes = 16;
+	swnet_send(&net, &what);
+	what.header.elements = 3;
+	what.header.op = DXP_INC_MAX;
+	what.bytes = 24;
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).refused, 1);
+	assert_int_equal(counters(LEAF(0)).malformed, 2);
+	assert_int_equal(net.inbox.count, 0);
+	what.header = h;
+	swnet_send(&net, &what);
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 2);
+	assert_int_equal(counters(LEAF(0)).duplicates, 1);
+	swnet_forget(&net);
+	/* A root has no parent. */
+	what.path = (struct roce_path){LEAF(0), ROOT, ROCE_SOURCE_PORT, ROCE_PORT};
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(counters(ROOT).refused, 1);
+	done();
+}
+
+/* ---- disagreement and broadcast across switches ---- */
+
+static void status_expect(int status)
+{
+	for (uint32_t m = 0; m < group.count; m++) {
+		struct swnet_packet *p = swnet_result(&net, &group, m);
+
+		assert_non_null(p);
+		assert_int_equal(-(int)p->decoded.header.status, status);
+		assert_int_equal(p->decoded.payload_bytes, 0);
+		free(p);
+	}
+}
+
+/* Below one switch, and between switches that agree each. */
+static void tree__members_disagree(void **state)
+{
+	int32_t data[4] = {0};
+
+	open_tree(3, 2, 2);
+	for (uint32_t odd = 1; odd < 64; odd++) {
+		for (uint32_t m = 0; m < 6; m++) {
+			enum dxp_inc_op op = odd >> m & 1 ? DXP_INC_MAX : DXP_INC_SUM;
+			struct inc_header h = swnet_call(odd, op, DXP_INC_INT32, 4);
+
+			swnet_contribute(&net, &group, m, &h, data, sizeof(data));
+		}
+		swnet_run(&net);
+		if (odd < 63)
+			status_expect(DXP_EINVAL);
+		swnet_forget(&net);
+	}
+	done();
+}
+
+static void tree__broadcasts(void **state)
+{
+	open_tree(2, 2, 2);
+	for (uint32_t root = 0; root < 4; root++) {
+		struct inc_header h = swnet_call(root, DXP_INC_NOOP, DXP_INC_BYTES, 0);
+
+		h.collective = INC_BROADCAST;
+		h.call_elements = 5;
+		h.root = (uint16_t)root;
+		for (uint32_t m = 0; m < 4; m++) {
+			h.elements = m == root ? 5 : 0;
+			swnet_contribute(&net, &group, m, &h, "hello", h.elements);
+		}
+		swnet_run(&net);
+		for (uint32_t m = 0; m < 4; m++) {
+			struct swnet_packet *p = swnet_result(&net, &group, m);
+
+			assert_non_null(p);
+			assert_int_equal(p->decoded.payload_bytes, 5);
+			assert_memory_equal(p->decoded.payload, "hello", 5);
+			free(p);
+		}
+	}
+	done();
+}
+
+/* Two who think that they are the root, each below a switch of its own. */
+static void tree__two_roots(void **state)
+{
+	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 0);
+
+	open_tree(2, 2, 2);
+	h.collective = INC_BROADCAST;
+	h.call_elements = 5;
+	for (uint32_t m = 0; m < 4; m++) {
+		h.elements = m % 2 ? 0 : 5;
+		h.root = (uint16_t)(m / 2 * 2);
+		swnet_contribute(&net, &group, m, &h, "hello", h.elements);
+	}
+	swnet_run(&net);
+	status_expect(DXP_EINVAL);
+	done();
+}
+
+/* ---- a parent that forgets ---- */
+
+static void tree__parent_restarts(void **state)
+{
+	struct sw_options options = {.ip = ROOT};
+
+	open_tree(2, 2, 2);
+	calls_run(0);
+	swnet_switch_kill(&net, ROOT);
+	assert_non_null(swnet_switch(&net, &options));
+	contribute(0, SEGMENTS, false);
+	contribute(1, SEGMENTS, false);
+	swnet_run(&net);
+	for (uint32_t m = 0; m < 2; m++) {
+		const struct swnet_member *member = &group.members[m];
+		struct swnet_packet *p = swnet_take(&net, member->ip, member->port, INC_REFUSED);
+
+		assert_non_null(p);
+		assert_int_equal(p->decoded.header.comm_id, group.id);
+		assert_int_equal(p->decoded.header.epoch, group.epoch);
+		assert_int_equal(p->decoded.header.status, -DXP_ENOENT);
+		assert_int_equal(p->decoded.roce.qkey, group.qkey);
+		free(p);
+	}
+	assert_int_equal(net.inbox.count, 0);
+	/* Both leaves may be told anew. */
+	assert_true(swnet_group_make(&net, &group));
+	calls_run(SEGMENTS);
+	done();
+}
+
+/* Nobody but the parent may say so. */
+static void tree__strangers_refuse_in_vain(void **state)
+{
+	struct swnet_send what = {
+		.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
+		.header = {.kind = INC_REFUSED, .comm_id = 7, .epoch = 1, .status = -DXP_ENOENT},
+		.qkey = 0x1234567,
+	};
+	struct swnet_send wrong;
+
+	open_tree(2, 2, 2);
+	swnet_send(&net, (wrong = what, wrong.path.from_ip = LEAF(1), &wrong));
+	swnet_send(&net, (wrong = what, wrong.header.epoch = 2, &wrong));
+	swnet_send(&net, (wrong = what, wrong.header.comm_id = 8, &wrong));
+	swnet_send(&net, (wrong = what, wrong.header.status = -DXP_EACCESS, &wrong));
+	swnet_send(&net, (wrong = what, wrong.qkey = 1, &wrong));
+	swnet_send(&net, (wrong = what, wrong.rc = true, &wrong));
+	swnet_run(&net);
+	free(swnet_take(&net, ROOT, ROCE_SOURCE_PORT, 0));
+	assert_int_equal(counters(LEAF(0)).refused, 6);
+	calls_run(0);
+	done();
+}
+
+/* ---- RC framing ---- */
+
+static void tree__rc_framing(void **state)
+{
+	struct swnet_packet *p;
+	unsigned acks = 0;
+
+	open_plan(2, 2, 2);
+	group.rc = true;
+	assert_true(swnet_group_make(&net, &group));
+	while ((p = swnet_take(&net, group.members[0].ip, group.members[0].port, 0)) != NULL) {
+		assert_int_equal(p->decoded.roce.opcode, ROCE_RC_ACK);
+		free(p);
+		acks++;
+	}
+	assert_int_equal(acks, 4); /* one for each NOTIFY */
+	contribute(2, 0, false);
+	swnet_run(&net);
+	p = swnet_take(&net, group.members[2].ip, group.members[2].port, 0);
+	assert_non_null(p);
+	assert_int_equal(p->decoded.roce.psn, 0);
+	free(p);
+	for (uint32_t m = 0; m < 4; m++)
+		if (m != 2)
+			contribute(m, 0, false);
+	swnet_run(&net);
+	for (uint32_t m = 0; m < 4; m++) {
+		p = swnet_result(&net, &group, m);
+		assert_non_null(p);
+		assert_int_equal(p->decoded.roce.opcode, ROCE_RC_SEND_ONLY);
+		free(p);
+	}
+	swnet_forget(&net);
+	done();
+}
+
+/* RC carries no key: a group that was made in UD takes none of it. */
+static void tree__rc_needs_a_group_in_rc(void **state)
+{
+	open_tree(2, 2, 2);
+	group.rc = true;
+	contribute(0, 0, false);
+	swnet_run(&net);
+	free(swnet_take(&net, group.members[0].ip, group.members[0].port, 0));
+	assert_int_equal(counters(LEAF(0)).refused, 1);
+	group.rc = false;
+	calls_run(0);
+	done();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tree__sums),
+		cmocka_unit_test(tree__packets),
+		cmocka_unit_test(tree__each_packet_lost),
+		cmocka_unit_test(tree__each_packet_twice),
+		cmocka_unit_test(tree__each_notify_lost),
+		cmocka_unit_test(tree__any_order_of_notify),
+		cmocka_unit_test(tree__deep_and_uneven),
+		cmocka_unit_test(tree__partial_again_not_too_often),
+		cmocka_unit_test(tree__results_of_parents),
+		cmocka_unit_test(tree__members_disagree),
+		cmocka_unit_test(tree__broadcasts),
+		cmocka_unit_test(tree__two_roots),
+		cmocka_unit_test(tree__parent_restarts),
+		cmocka_unit_test(tree__strangers_refuse_in_vain),
+		cmocka_unit_test(tree__rc_framing),
+		cmocka_unit_test(tree__rc_needs_a_group_in_rc),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
