@@ -17,8 +17,10 @@ int bench_peers(int argc, char **argv);
 int bench_incast(int argc, char **argv);
 int bench_sim(int argc, char **argv);
 int bench_nic(int argc, char **argv);
+int bench_inc(int argc, char **argv);
 int bench_classify(int argc, char **argv);
 int bench_inc_hop(int argc, char **argv);
+int bench_inc_simulated(int argc, char **argv);
 
 struct bench_entry {
 	const char *name;

@@ -15,7 +15,10 @@ const struct bench_entry bench_list[] = {
 	{"sim", "the transport on simulated networks: crowds, and goodput against loss", bench_sim},
 	{"nic", "functions of one machine beside bare memory and shared-memory libraries",
 	 bench_nic},
+	{"inc", "MPI_Allreduce over switches that compute, beside Open MPI over TCP", bench_inc},
 	{"classify", "the classifier over two xPUs beside local OpenCL", bench_classify},
 	{"inc-hop", "one hop to a computing switch and back, beside a bare echo", bench_inc_hop},
+	{"inc-sim", "in-network allreduce to 4096 simulated hosts beside recursive doubling",
+	 bench_inc_simulated},
 	{NULL, NULL, NULL},
 };

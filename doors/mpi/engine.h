@@ -38,7 +38,9 @@ enum dxp_mpi_collective {
 };
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
 
-#define DXP_MPI_SPIN_US 50 /* a sleeper wakes later than a result of few hosts comes */
+/* Longer than a short call of 16 hosts takes, all on two processors: one that falls asleep
+ * meanwhile wakes later than the result comes. */
+#define DXP_MPI_SPIN_US 200
 
 /* One for the process; set by the door before anything else. */
 struct dxp_mpi_settings {

@@ -21,3 +21,9 @@ uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piec
 	return crc32_fold_can() ? crc32_fold(head, pieces, count)
 				: crc32_plain(head, pieces, count);
 }
+
+uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes)
+{
+	return bytes >= CRC32_LANE && crc32_fold_can() ? crc32_fold_block(crc, data, bytes)
+						       : libdeflate_crc32(crc, data, bytes);
+}

@@ -106,9 +106,16 @@ static void result_copy(const struct inc_group *g, const struct inc_call *c, uin
 		       (after - before) * type_bytes);
 }
 
+/* Of a lost group nothing beyond what is common counts, also if it is here. */
+static bool may_deliver(const struct inc_group *g)
+{
+	return g->calls && result_here(g, g->next) &&
+	       (g->state == GROUP_LIVE || seq_before(g->next, g->common));
+}
+
 void calls_deliver(struct inc_group *g, uint64_t now_ns)
 {
-	while (g->calls && result_here(g, g->next)) {
+	while (may_deliver(g)) {
 		struct inc_call *c = g->calls;
 		uint8_t status = result_place(g, g->next)->header.status;
 

@@ -2,6 +2,7 @@
 /* Waiting for a call: look where the result is expected, spin if that was asked for, then sleep in
  * the socket; between, what time brings and the caller's own `idle`. */
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -102,15 +103,15 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-static bool spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
+/* Looks once; then whoever else wants this processor has it, as it may be one that the result waits
+ * for: another rank, or a switch. */
+static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (port_take(inc, hot, now_ns) > 0)
-		return true;
-	if (inc->waiting > 1) { /* others want the lock */
-		pthread_mutex_unlock(&inc->lock);
-		pthread_mutex_lock(&inc->lock);
-	}
-	return false;
+		return;
+	pthread_mutex_unlock(&inc->lock);
+	sched_yield();
+	pthread_mutex_lock(&inc->lock);
 }
 
 /* What time brings. */

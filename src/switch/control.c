@@ -5,6 +5,8 @@
 
 #include <dxp/status.h>
 
+#include "switch/kernel.h"
+
 /* What came, decoded, with where it came from. */
 struct request {
 	const struct arrival *a;
@@ -59,7 +61,8 @@ static bool from_is(const struct arrival *a, uint32_t ip, uint16_t port)
 static void lessen(struct sw *s, struct inc_control *c)
 {
 	uint32_t free_groups = s->options.groups_max - s->group_count;
-	uint8_t planes = INC_PLANE_USER | (s->options.kernel.install ? INC_PLANE_KERNEL : 0);
+	bool kernel = s->options.kernel.install && s->kernel_count < SWITCH_KERNEL_GROUPS;
+	uint8_t planes = INC_PLANE_USER | (kernel ? INC_PLANE_KERNEL : 0);
 	uint32_t ops = (1u << DXP_INC_OPS) - 1, types = (1u << DXP_INC_TYPES) - 1;
 	uint8_t collectives =
 		1 << INC_ALLREDUCE | 1 << INC_REDUCE | 1 << INC_BROADCAST | 1 << INC_BARRIER;

@@ -9,6 +9,7 @@
 #ifndef SWITCH_CORE_H
 #define SWITCH_CORE_H
 
+#include "base/crc32.h"
 #include "base/util.h"
 #include "switch/reduce.h"
 #include "switch/switch.h"
@@ -57,8 +58,10 @@ struct slot {
 	bool queued;
 	bool up_due, up_again; /* the partial result is to be sent; it is a repeat */
 	bool told;             /* the result went to all once: whatever goes now is a repeat */
-	uint64_t touched_ns;   /* last contribution that counted */
-	uint64_t up_ns;        /* when the partial result was sent up last */
+	bool summed;           /* `sum` is that of the data in place 0 */
+	uint32_t sum;
+	uint64_t touched_ns; /* last contribution that counted */
+	uint64_t up_ns;      /* when the partial result was sent up last */
 	struct child_set there, due;
 	reduce_fn reduce;
 	uint8_t *data;
@@ -129,6 +132,8 @@ struct sw {
 
 	struct sw_group **groups, **buckets;
 	uint32_t group_count, bucket_mask;
+	uint32_t kernel_count;    /* groups that the XDP plane took */
+	struct crc32_shift shift; /* of full segments, as most groups have them */
 	struct sw_group *turn_first, *turn_last;
 	uint64_t expire_ns; /* no lease ends before */
 

@@ -189,9 +189,12 @@ static void kernel_leave(struct sw *s, struct sw_group *g)
 {
 	const struct sw_kernel *k = &s->options.kernel;
 
-	if (g->in_kernel && k->remove)
+	if (!g->in_kernel)
+		return;
+	if (k->remove)
 		k->remove(k->context, g->id);
 	g->in_kernel = false;
+	s->kernel_count--;
 }
 
 void group_free(struct sw *s, struct sw_group *g)
@@ -217,6 +220,7 @@ void group_offer(struct sw *s, struct sw_group *g)
 	kernel_leave(s, g);
 	if (group_ready(g) && g->planes & INC_PLANE_KERNEL && k->install)
 		g->in_kernel = k->install(k->context, g);
+	s->kernel_count += g->in_kernel;
 }
 
 void group_turn(struct sw *s, struct sw_group *g)

@@ -125,12 +125,28 @@ static struct inc_header segment_header(const struct sw_group *g, const struct s
 	};
 }
 
-static void segment_give(const struct sw_group *g, const struct slot *slot,
+/* A full segment goes to many with the same payload: that is summed once. */
+static void segment_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
 			 const struct inc_header *h, const struct roce_path *path,
 			 struct inc_batch *out)
 {
-	packet_give(out, h, g->rc ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY, g->qkey, path,
-		    slot->data, slot->status ? 0 : slot->bytes);
+	uint8_t opcode = g->rc ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
+	struct inc_sum sum = {&s->shift, 0};
+	size_t bytes = slot->status ? 0 : slot->bytes, i = out->count;
+
+	if (bytes != s->shift.bytes || slot->state != SLOT_DONE) {
+		packet_give(out, h, opcode, g->qkey, path, slot->data, bytes);
+		return;
+	}
+	if (!slot->summed) {
+		slot->sum = crc32_ieee(0, slot->data, bytes);
+		slot->summed = true;
+	}
+	sum.crc = slot->sum;
+	out->count++;
+	out->from_ports[i] = path->from_port;
+	inc_packet_encode_summed(h, opcode, g->rc ? 0 : g->qkey, INC_QP, INC_QP, path, slot->data,
+				 &sum, &out->datagrams[i], out->trailers[i]);
 }
 
 static void partial_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
@@ -141,7 +157,7 @@ static void partial_give(const struct sw *s, const struct sw_group *g, struct sl
 
 	h.src_rank = g->first;
 	h.flags |= INC_FLAG_SWITCH | (slot->up_again ? INC_FLAG_REPEAT : 0);
-	segment_give(g, slot, &h, &path, out);
+	segment_give(s, g, slot, &h, &path, out);
 	slot->up_due = false;
 }
 
@@ -154,7 +170,7 @@ static void result_give(const struct sw *s, const struct sw_group *g, struct slo
 
 	/* The lowest member of a tree's root is member 0. */
 	h.flags |= INC_FLAG_RESULT | (slot->told ? INC_FLAG_REPEAT : 0);
-	segment_give(g, slot, &h, &path, out);
+	segment_give(s, g, slot, &h, &path, out);
 	child_set_drop(&slot->due, child);
 	slot->due_count--;
 }

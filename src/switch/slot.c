@@ -24,6 +24,7 @@ static void result_due_all(struct sw *s, struct sw_group *g, struct slot *slot)
 	slot->due = slot->there;
 	slot->due_count = g->child_count;
 	slot->told = false;
+	slot->summed = false;
 	slot->up_due = false;
 	g->results++;
 	s->counters.results++;

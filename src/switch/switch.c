@@ -59,6 +59,7 @@ int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out
 		return DXP_ENOMEM;
 	s->options = *options;
 	options_fill(&s->options);
+	crc32_shift_make(&s->shift, s->options.segment_bytes);
 	s->started_ns = now_ns;
 	s->expire_ns = UINT64_MAX;
 	s->hash_seed = (uint32_t)(now_ns ^ now_ns >> 32) * 0x85ebca6bu ^ options->ip;

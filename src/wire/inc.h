@@ -125,6 +125,18 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 		       const void *payload, size_t payload_bytes, struct link_datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES]);
 
+/* A payload that goes to many: its CRC-32, and what joins that to each head. */
+struct inc_sum {
+	const struct crc32_shift *shift; /* for all its bytes, a multiple of 4 */
+	uint32_t crc;
+};
+
+/* As inc_packet_encode, without reading the payload. */
+void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
+			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
+			      const void *payload, const struct inc_sum *sum,
+			      struct link_datagram *d, uint8_t trailer[INC_TRAILER_BYTES]);
+
 /* What a core gives out: datagrams with the ports they must leave from. A core fills from `count`
  * on, up to `room`. */
 struct inc_batch {

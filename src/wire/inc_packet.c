@@ -126,6 +126,14 @@ int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out)
 	return DXP_OK;
 }
 
+static void trailer_put(struct link_datagram *d, unsigned pad_bytes, uint32_t icrc,
+			uint8_t trailer[INC_TRAILER_BYTES])
+{
+	put_be32(trailer + pad_bytes, __builtin_bswap32(icrc));
+	d->slices[d->slice_count++] =
+		(struct link_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
+}
+
 /* Pad and ICRC behind the header and payload of `d`. */
 static void seal(struct link_datagram *d, const struct roce_path *path, unsigned pad_bytes,
 		 uint8_t trailer[INC_TRAILER_BYTES])
@@ -137,33 +145,20 @@ static void seal(struct link_datagram *d, const struct roce_path *path, unsigned
 		pieces[count++] = (struct roce_piece){d->slices[i].base, d->slices[i].bytes};
 	memset(trailer, 0, pad_bytes);
 	pieces[count++] = (struct roce_piece){trailer, pad_bytes};
-	put_be32(trailer + pad_bytes, __builtin_bswap32(roce_icrc(path, pieces, count)));
-	d->slices[d->slice_count++] =
-		(struct link_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
+	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
-		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
-		       const void *payload, size_t payload_bytes, struct link_datagram *d,
-		       uint8_t trailer[INC_TRAILER_BYTES])
+/* All but the trailer. Returns the bytes of pad. */
+static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
+			     const struct roce_path *path, const void *payload,
+			     size_t payload_bytes, struct link_datagram *d)
 {
-	struct roce_header roce = {
-		.opcode = roce_opcode,
-		.pad_bytes = -payload_bytes & 3,
-		.ack_request = roce_opcode == ROCE_RC_SEND_ONLY,
-		.dest_qp = dest_qp,
-		.psn = h->req_id & 0xffffff,
-		.qkey = qkey,
-		.source_qp = source_qp,
-		.msn = h->req_id & 0xffffff,
-	};
-
 	d->to = wire_address_v4(path->to_ip, path->to_port);
 	d->ecn = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
 	d->slice_count = 0;
-	d->header_bytes = (uint16_t)roce_header_encode(&roce, d->header);
-	if (roce_opcode == ROCE_RC_ACK) {
+	d->header_bytes = (uint16_t)roce_header_encode(roce, d->header);
+	if (roce->opcode == ROCE_RC_ACK) {
 		assert(payload_bytes == 0);
 	} else {
 		header_put(h, d->header + d->header_bytes);
@@ -171,5 +166,46 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 	}
 	if (payload_bytes > 0)
 		d->slices[d->slice_count++] = (struct link_slice){payload, payload_bytes};
-	seal(d, path, roce.pad_bytes, trailer);
+	return roce->pad_bytes;
+}
+
+static struct roce_header roce_of(const struct inc_header *h, uint8_t opcode, uint32_t qkey,
+				  uint32_t dest_qp, uint32_t source_qp, size_t payload_bytes)
+{
+	return (struct roce_header){
+		.opcode = opcode,
+		.pad_bytes = -payload_bytes & 3,
+		.ack_request = opcode == ROCE_RC_SEND_ONLY,
+		.dest_qp = dest_qp,
+		.psn = h->req_id & 0xffffff,
+		.qkey = qkey,
+		.source_qp = source_qp,
+		.msn = h->req_id & 0xffffff,
+	};
+}
+
+void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
+		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
+		       const void *payload, size_t payload_bytes, struct link_datagram *d,
+		       uint8_t trailer[INC_TRAILER_BYTES])
+{
+	struct roce_header roce = roce_of(h, roce_opcode, qkey, dest_qp, source_qp, payload_bytes);
+	unsigned pad_bytes = packet_begin(h, &roce, path, payload, payload_bytes, d);
+
+	seal(d, path, pad_bytes, trailer);
+}
+
+void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
+			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
+			      const void *payload, const struct inc_sum *sum,
+			      struct link_datagram *d, uint8_t trailer[INC_TRAILER_BYTES])
+{
+	size_t bytes = sum->shift->bytes;
+	struct roce_header roce = roce_of(h, roce_opcode, qkey, dest_qp, source_qp, bytes);
+	struct roce_piece front;
+
+	assert(bytes > 0 && bytes % 4 == 0);
+	packet_begin(h, &roce, path, payload, bytes, d);
+	front = (struct roce_piece){d->header, d->header_bytes};
+	trailer_put(d, 0, roce_icrc_joined(path, &front, sum->shift, sum->crc), trailer);
 }

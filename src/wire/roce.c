@@ -180,6 +180,18 @@ uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces
 	return crc32_of(head.words, behind, count);
 }
 
+uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
+			  const struct crc32_shift *shift, uint32_t crc)
+{
+	size_t bytes = front->bytes + shift->bytes + ROCE_ICRC_BYTES;
+	struct crc32_piece behind = {front->data + ROCE_BTH_BYTES, front->bytes - ROCE_BTH_BYTES};
+	struct icrc_head head;
+
+	assert(front->bytes >= ROCE_BTH_BYTES);
+	head_make(&head, path, bytes, front->data);
+	return crc32_join(shift, crc32_of(head.words, &behind, 1), crc);
+}
+
 /* The ICRC behind a packet. */
 static uint32_t icrc_get(const uint8_t *data, size_t bytes)
 {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/crc32.h"
+
 #define ROCE_PORT         4791
 #define ROCE_BTH_BYTES    12
 #define ROCE_DETH_BYTES   8
@@ -73,6 +75,10 @@ struct roce_piece {
 	size_t bytes;
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
+
+/* The same of `front` and, behind it, shift->bytes (payload and pad) whose CRC-32 is known. */
+uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
+			  const struct crc32_shift *shift, uint32_t crc);
 
 /* Of a whole UDP payload with its ICRC at the end. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);

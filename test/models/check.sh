@@ -3,7 +3,7 @@
 # Searches every state of the Promela models with spin, and shows that each model can fail: with a
 # rule broken (BREAK=n, see the model's head) spin must find the error.
 #
-#   test/models/check.sh data|credit [long]     long: two restarts too, a minute more
+#   test/models/check.sh data|credit|slots|freeze [long]     long: two restarts too, a minute more
 #
 # A search that was cut short, by depth or memory, fails. Exit 77: spin is not here.
 set -euo pipefail
@@ -96,11 +96,34 @@ credit() {
 	fails '-DLIVE -DRESTARTS=0 -DBREAK=3' all_end
 }
 
+slots() {
+	holds '-DWINDOW=1 -DSEGMENTS=5'
+	holds '-DWINDOW=2 -DSEGMENTS=6'
+	[ -z "$long" ] || holds '-DWINDOW=2 -DSEGMENTS=7'
+	optimise=-O0
+	local rule
+	for rule in 1 2 3 4 5; do
+		fails "-DWINDOW=1 -DSEGMENTS=5 -DBREAK=$rule"
+	done
+}
+
+freeze() {
+	holds '-DDEATHS=0'
+	holds '-DDEATHS=1 -DSEGMENTS=3'
+	[ -z "$long" ] || holds '-DDEATHS=1'
+	optimise=-O0
+	local rule
+	for rule in 1 2 3 4; do
+		fails "-DDEATHS=0 -DBREAK=$rule"
+	done
+	fails '-DDEATHS=1 -DSEGMENTS=3 -DBREAK=5'
+}
+
 model=${1:-}
 long=${2:-}
 case $model in
-data | credit) ;;
-*) echo "usage: $0 data|credit [long]" >&2; exit 2 ;;
+data | credit | slots | freeze) ;;
+*) echo "usage: $0 data|credit|slots|freeze [long]" >&2; exit 2 ;;
 esac
 if ! command -v spin >/dev/null || ! command -v "${CC:-cc}" >/dev/null; then
 	echo "skipped: spin and a C compiler are needed; install: tools/setup check"

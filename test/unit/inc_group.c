@@ -72,7 +72,17 @@ static void three_calls(struct rig *r)
 			fill(&w[c * r->members + i], i, sizes[c], c);
 			sum_start(r, &w[c * r->members + i], i, sizes[c]);
 		}
-	uint64_t b0 = r->now_ns; for (unsigned z = 0; z < 3000; z++) { bool all = true; rig_run(r, 10 * MS_NS); for (unsigned i = 0; i < 3 * r->members; i++) all &= w[i].call.done; if (all) break; } if (getenv("V")) print_message("%lu ms\n", (unsigned long)((r->now_ns - b0) / MS_NS));
+	uint64_t b0 = r->now_ns;
+	for (unsigned z = 0; z < 3000; z++) {
+		bool all = true;
+		rig_run(r, 10 * MS_NS);
+		for (unsigned i = 0; i < 3 * r->members; i++)
+			all &= w[i].call.done;
+		if (all)
+			break;
+	}
+	if (getenv("V"))
+		print_message("%lu ms\n", (unsigned long)((r->now_ns - b0) / MS_NS));
 	for (unsigned c = 0; c < 3; c++)
 		for (unsigned i = 0; i < r->members; i++)
 			sum_check(r, &w[c * r->members + i], sizes[c], c);

@@ -58,6 +58,7 @@ struct rig {
 	uint8_t trailers[RIG_BATCH][INC_TRAILER_BYTES];
 	uint16_t ports[RIG_BATCH];
 	uint64_t deadline_ns;
+	uint32_t qkey;
 	uint16_t window, segment_bytes;
 	enum dxp_inc_framing framing;
 };
@@ -231,6 +232,7 @@ static inline void rig_open(struct rig *r, unsigned members, const uint8_t *leav
 	r->members = members;
 	r->switches = switches;
 	r->deadline_ns = 2 * S_NS;
+	r->qkey = 0xbeef;
 	r->window = 1024;
 	r->segment_bytes = 1408;
 	for (unsigned i = 0; i < switches; i++) {
@@ -277,7 +279,7 @@ static inline void rig_create_begin(struct rig *r, uint32_t id)
 				  .planes = INC_PLANE_USER,
 				  .members = r->members,
 				  .true_comm_id = id,
-				  .qkey = 0xbeef,
+				  .qkey = r->qkey,
 				  .free_groups = UINT32_MAX,
 				  .lease_ms = UINT32_MAX,
 				  .member_ip = members[i].ip,

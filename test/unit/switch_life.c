@@ -12,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
+#include "switch/kernel.h"
 #include "test/support/switch_net.h"
 
 #define SPINE(i) (0x0a0000f0u + (i))
@@ -416,6 +417,34 @@ static void life__plane(void **state)
 	done();
 }
 
+/* A query promises the XDP plane only while there is room in it. */
+static void life__plane_is_full(void **state)
+{
+	struct plane plane = {.takes = true};
+	struct sw_options options = {.kernel = {plane_install, plane_remove, NULL, NULL, &plane}};
+	struct inc_control c, heard;
+
+	open_one(&options, 1);
+	group.planes = INC_PLANE_USER | INC_PLANE_KERNEL;
+	for (group.id = 0; group.id < SWITCH_KERNEL_GROUPS; group.id++) {
+		c = query_of(0);
+		query(0, &c);
+		assert_true(first_hears(INC_QUERY, &heard));
+		assert_int_equal(heard.planes, INC_PLANE_USER | INC_PLANE_KERNEL);
+		assert_true(swnet_group_make(&net, &group));
+	}
+	c = query_of(0);
+	query(0, &c);
+	assert_true(first_hears(INC_QUERY, &heard));
+	assert_int_equal(heard.planes, INC_PLANE_USER);
+	group.id = 5;
+	swnet_notify_all(&net, &group, INC_KILL);
+	query(0, &c);
+	assert_true(first_hears(INC_QUERY, &heard));
+	assert_int_equal(heard.planes, INC_PLANE_USER | INC_PLANE_KERNEL);
+	done();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -425,6 +454,7 @@ int main(void)
 		cmocka_unit_test(life__lease_of_half_a_group),
 		cmocka_unit_test(life__renew_goes_up),
 		cmocka_unit_test(life__plane),
+		cmocka_unit_test(life__plane_is_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 		f["case"] = f["case"] ", " f["megabytes"] + 0 " MB"
 	at = f["bench"] SUBSEP f["lab"] SUBSEP f["case"] SUBSEP f["contender"]
 	value[at] = f["value"] + 0
+	packets[at] = f["packets"] + 0
 	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
 	if (f["contender"] !~ /^(RLTP|raw UDP)/)
 		others[group] = others[group] at "\n"
@@ -80,6 +81,43 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 		 of("nic", lab, "8 functions share, 10 MB", "NIC embedded"), 1, 0.999)
 }
 
+# The least that switches gain on TCP's best algorithm among these sizes; 0: not measured.
+function inc_gain(lab, sizes,    list, i, n, ours, tcp, least) {
+	n = split(sizes, list, ";")
+	for (i = 1; i <= n; i++) {
+		ours = of("inc", lab, "allreduce " list[i], "switches, XDP")
+		tcp = of("inc", lab, "allreduce " list[i], "TCP, best algorithm")
+		if (ours <= 0 || tcp <= 0)
+			return 0
+		if (i == 1 || tcp / ours < least)
+			least = tcp / ours
+	}
+	return least
+}
+
+# MPI over switches that compute.
+function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
+	short_sizes = "8 B;16 B;32 B;64 B;128 B;256 B"
+	n = split("4;9;16", hosts, ";")
+	for (i = 1; i <= n; i++) {
+		lab = hosts[i] " hosts"
+		if (i < 3)
+			quotient("allreduce 8 .. 256 B, " lab ", least gain on TCP\47s best",
+				 inc_gain(lab, short_sizes), 1, i + 1)
+		quotient("allreduce 8 B, " lab ", packets sent by a host",
+			 packets["inc", lab, "allreduce 8 B", "switches, XDP"], hosts[i], 1.01, 1)
+		quotient("allreduce 64 KiB, " lab ", gain on TCP\47s best",
+			 inc_gain(lab, "64 KiB"), 1, 1)
+		quotient("allreduce 1 MiB, " lab ", gain on TCP\47s best",
+			 inc_gain(lab, "1 MiB"), 1, 1)
+	}
+	share = of("inc", "9 hosts", "icoFoam, calls offloaded", "switches, XDP")
+	quotient("icoFoam, 9 hosts, allreduces offloaded, %", share, 1, 99)
+	quotient("icoFoam, 9 hosts, time in MPI, to TCP",
+		 of("inc", "9 hosts", "icoFoam, time in MPI", "switches, XDP"),
+		 of("inc", "9 hosts", "icoFoam, time in MPI", "TCP, default"), 1, 1)
+}
+
 END {
 	for (i = split("1 MiB, 8 at a time;64 MiB, 1 at a time", sizes, ";"); i >= 1; i--) {
 		put = "PUT " sizes[i]
@@ -115,4 +153,5 @@ END {
 	quotient("memory of an idle peer, bytes",
 		 of("peers", "loopback", "memory, idle", "RLTP"), 1, 512, 1)
 	nic_goals()
+	inc_goals()
 }

@@ -2,6 +2,8 @@
 # Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
 #   mode   points: a block for each contender, its name first, then lines "x value p99 drops jain
 #                  least most"
+#          gains:  the same for each lab and contender that a peer stands beside; value is how many
+#                  times faster than the peer
 #          bars:   a line for each lab and case, a column for each contender
 #          pivot:  the same as markdown, each cell with what belongs beside the value
 #          list:   a markdown line for each row
@@ -65,7 +67,14 @@ function crowd_row(    part) {
 		crowd_row()
 	if (!("bench" in f) || !wanted())
 		next
-	contender = mode == "points" ? series() : f["contender"]
+	if (mode == "gains") {
+		if (f["ratio"] + 0 <= 0 || f["contender"] == f["peer"])
+			next
+		f["contender"] = f["lab"] ", " f["contender"]
+		f["value"] = 1 / f["ratio"]
+	}
+	pointed = mode == "points" || mode == "gains"
+	contender = pointed ? series() : f["contender"]
 	group = ("lab" in f ? f["lab"] " " : "") f["case"]
 	if (!(contender in seen_contender)) {
 		seen_contender[contender] = 1
@@ -87,7 +96,7 @@ function crowd_row(    part) {
 	value[group, contender] = f["value"]
 	text[group, contender] = cell()
 	# a contender that stands beside several operations is drawn once
-	if (mode == "points" && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
+	if (pointed && f["value"] + 0 > 0 && !((contender, x_of()) in drawn)) {
 		drawn[contender, x_of()] = 1
 		line = x_of() " " f["value"] " " f["p99_us"] + 0 " " f["drops_percent"] + 0
 		line = line " " f["jain"] + 0
@@ -111,6 +120,9 @@ function list_row() {
 	if ("least_share" in f)
 		extra = "after " f["megabytes"] + 0 " MB " short(f["least_share"]) " .. " \
 			short(f["most_share"]) " of a fair share"
+	if ("packets" in f)
+		extra = short(f["packets"]) " packets sent by hosts, " short(f["crossings"]) \
+			" links crossed" ("algorithm" in f ? ", algorithm " f["algorithm"] + 0 : "")
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
 	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"
@@ -185,7 +197,7 @@ function pivot_print(    i, g, head, rule, row) {
 }
 
 END {
-	if (mode == "points")
+	if (mode == "points" || mode == "gains")
 		points_print()
 	if (mode == "bars" && group_count)
 		bars_print()

@@ -269,5 +269,5 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* Not GPL: none of the helpers asks for it. */
+/* The kernel asks; none of the helpers here needs it. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How members agree about a lost group, as docs/inc.md "Losing a group" and src/inc/lose.c have it.
+ * Results come from switches while a member is alive to the group; any member may declare it lost
+ * at any time, and whoever is asked freezes. Members may die at any time, DEATHS of them; who waits
+ * for one that is dead gives up after its patience. Messages may be lost, late and repeated: what a
+ * member is told is what the other had at some time since it froze.
+ *
+ * Taken for granted: patience is longer than any message lives, so nobody gives up one that lives,
+ * and nothing of a dead member arrives after it was given up.
+ *
+ * Proved: members that end have the same results; whoever is asked for a result keeps it still,
+ * with no more than WINDOW of them kept; and nobody is stuck (invalid end states).
+ *
+ * BREAK=1: takes results of switches after it has said what it has; 2: answers without freezing;
+ * 3: keeps one result less; 4: the least of what members have is common, not the most; 5: when a
+ * member is given up, goes on with what the others have said before: all must be found. */
+#ifndef BREAK
+#define BREAK 0
+#endif
+#ifndef MEMBERS
+#define MEMBERS 3
+#endif
+#ifndef WINDOW
+#define WINDOW 2
+#endif
+#ifndef SEGMENTS
+#define SEGMENTS 4
+#endif
+#ifndef DEATHS
+#define DEATHS 1
+#endif
+#if BREAK == 3
+#define KEPT (WINDOW - 1)
+#else
+#define KEPT WINDOW
+#endif
+
+#define LIVE     0
+#define FREEZING 1
+#define FETCHING 2
+#define ENDED    3
+#define DEAD     4
+
+#define UNKNOWN 255
+#define GONE    254 /* given up */
+
+typedef row { byte next[MEMBERS] }
+
+byte state[MEMBERS];
+byte next[MEMBERS];   /* first segment whose result is missing */
+byte sent[MEMBERS];   /* segments contributed to */
+row told[MEMBERS];    /* what each member was told by the others */
+byte common[MEMBERS];
+byte source[MEMBERS];
+byte deaths = DEATHS;
+
+inline any(x)
+{
+	x = 0;
+	do
+	:: x < MEMBERS - 1 -> x++
+	:: break
+	od
+}
+
+/* A result of the switches: all have contributed. */
+#define RESULT_OUT(s) (sent[0] > (s) && sent[1] > (s) && sent[2] > (s))
+#define MAY_TAKE(m) (state[m] == LIVE || (BREAK == 1 && state[m] == FREEZING))
+
+inline freeze(m)
+{
+	if
+	:: state[m] == LIVE -> state[m] = FREEZING
+	:: else -> skip
+	fi
+}
+
+/* FREEZE from m reaches x, and its answer m. */
+inline ask(m, x)
+{
+	if
+	:: BREAK == 2 -> skip
+	:: else -> freeze(x)
+	fi;
+	told[m].next[x] = next[x]
+}
+
+/* All have answered or were given up. */
+inline settle(m)
+{
+	i = 0;
+	all = true;
+	do
+	:: i < MEMBERS ->
+		all = all && (i == m || told[m].next[i] != UNKNOWN);
+		i++
+	:: else -> break
+	od;
+	if
+	:: all ->
+		i = 0;
+		common[m] = next[m];
+		source[m] = m;
+		do
+		:: i < MEMBERS ->
+			if
+			:: i != m && told[m].next[i] < GONE &&
+			   (BREAK == 4 -> told[m].next[i] < common[m] :
+					  told[m].next[i] > common[m]) ->
+				common[m] = told[m].next[i];
+				source[m] = i
+			:: else -> skip
+			fi;
+			i++
+		:: else -> break
+		od;
+		state[m] = FETCHING
+	:: else -> skip
+	fi;
+	i = 0;
+	all = false
+}
+
+/* x is dead: all others are asked anew, as they may have heard of x what m has not. */
+inline give_up(m, x)
+{
+	i = 0;
+	do
+	:: i < MEMBERS && BREAK != 5 ->
+		if
+		:: told[m].next[i] != GONE -> told[m].next[i] = UNKNOWN
+		:: else -> skip
+		fi;
+		i++
+	:: else -> break
+	od;
+	told[m].next[x] = GONE;
+	state[m] = FREEZING;
+	i = 0
+}
+
+inline fetch(m)
+{
+	if
+	:: next[m] < common[m] && state[source[m]] != DEAD ->
+		assert(next[source[m]] - next[m] <= KEPT);
+		next[m]++
+	:: next[m] < common[m] && state[source[m]] == DEAD -> give_up(m, source[m])
+	:: next[m] >= common[m] -> state[m] = ENDED
+	fi
+}
+
+/* Who has ended has what all others have that have ended. */
+inline compare(m)
+{
+	i = 0;
+	do
+	:: i < MEMBERS ->
+		assert(state[m] != ENDED || state[i] != ENDED || next[i] == next[m]);
+		i++
+	:: else -> break
+	od;
+	i = 0
+}
+
+byte i, x;
+bool all;
+
+proctype member(byte m)
+{
+end:
+	do
+	:: atomic { state[m] == LIVE && sent[m] < SEGMENTS && sent[m] < next[m] + WINDOW ->
+			sent[m]++ }
+	:: atomic { MAY_TAKE(m) && next[m] < sent[m] && RESULT_OUT(next[m]) -> next[m]++ }
+	:: atomic { state[m] == LIVE -> freeze(m) }
+	:: atomic { state[m] == FREEZING ->
+			any(x);
+			if
+			:: x != m && state[x] != DEAD && told[m].next[x] == UNKNOWN -> ask(m, x)
+			:: x != m && state[x] == DEAD && told[m].next[x] == UNKNOWN ->
+				give_up(m, x)
+			:: else -> skip
+			fi;
+			x = 0 }
+	:: atomic { state[m] == FREEZING -> settle(m) }
+	:: atomic { state[m] == FETCHING -> fetch(m); compare(m) }
+	:: atomic { deaths > 0 && state[m] != DEAD && state[m] != ENDED ->
+			deaths--;
+			state[m] = DEAD }
+	od
+}
+
+init
+{
+	atomic {
+		do
+		:: i < MEMBERS ->
+			x = 0;
+			do
+			:: x < MEMBERS -> told[i].next[x] = UNKNOWN; x++
+			:: else -> break
+			od;
+			run member(i);
+			i++
+		:: else -> break
+		od;
+		i = 0;
+		x = 0
+	}
+}

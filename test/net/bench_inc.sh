@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp bench inc`: a quick run prints its rows, and takes its labs away, also when it is ended in
+# the middle; without root or Open MPI it says what is missing.
+#
+#   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
+set -euo pipefail
+
+readonly dxp=${DXP_BIN:?set by ctest}/dxp
+out=$(mktemp --tmpdir dxp-bench-inc.XXXXXX)
+readonly out
+trap 'rm -f "$out" "$out.err"' EXIT
+die() { printf 'FAILED: %s\n' "$*"; cat "$out" "$out.err"; exit 1; }
+
+# says TEXT COMMAND...: it ends well and says so.
+says() {
+	local text=$1
+	shift
+	"$@" >"$out" 2>"$out.err" || die "$* ended with $?"
+	grep -qF -- "$text" "$out" || die "'$*' does not say: $text"
+}
+
+if [ "$(id -u)" -ne 0 ]; then
+	says 'take root' "$dxp" bench inc --quick
+	echo 'needs root for network namespaces'
+	exit 77
+fi
+says 'no mpirun here' env PATH=/nowhere "$dxp" bench inc --quick
+command -v mpirun >/dev/null || { echo 'needs Open MPI; tools/setup inc installs it'; exit 77; }
+[ -x "$DXP_BIN/../lib/dxp/dxp-mpi-allreduce" ] || { echo 'built without Open MPI'; exit 77; }
+ip netns add "dxpb-probe-$$" 2>/dev/null || { echo 'network namespaces are not allowed'; exit 77; }
+entered=true
+ip netns exec "dxpb-probe-$$" true 2>/dev/null || entered=false
+ip netns del "dxpb-probe-$$"
+$entered || { echo 'network namespaces cannot be entered: the root here is no mount'; exit 77; }
+if command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups "$dxp" version \
+	>/dev/null 2>&1; then
+	says 'take root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick
+fi
+
+labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
+
+"$dxp" bench inc --quick --rounds 99 >"$out" 2>"$out.err" &
+pid=$!
+for _ in {1..200}; do
+	[ "$(labs_of $pid)" -lt 7 ] || break
+	sleep 0.05
+done
+[ "$(labs_of $pid)" -ge 7 ] || die 'no lab was made'
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[ $status -gt 128 ] || die "ended with $status after SIGINT"
+[ "$(labs_of $pid)" -eq 0 ] || die 'left its labs behind after SIGINT'
+
+"$dxp" bench inc --quick --rounds 1 --json >"$out" 2>"$out.err" &
+pid=$!
+wait $pid || die "bench inc ended with $?"
+[ "$(labs_of $pid)" -eq 0 ] || die 'left its labs behind'
+for size in '8 B' '256 B' '64 KiB'; do
+	for contender in 'TCP, default' 'TCP, best algorithm'; do
+		grep -F "\"lab\":\"4 hosts\",\"case\":\"allreduce $size\",\"contender\":\"$contender\"" \
+			"$out" | grep -q '"packets":[1-9]' || die "no row of $contender, $size"
+	done
+	[ ! -x "$DXP_BIN/dxp-switch" ] ||
+		grep -qF "\"case\":\"allreduce $size\",\"contender\":\"switches, user space\"" \
+			"$out" || die "no row of switches, $size"
+done
+! grep -q 'were wrong' "$out" || die 'wrong results'
+echo passed

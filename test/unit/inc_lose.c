@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups that are lost: whatever each member had, in the end all have the same. */
+#include "test/unit/inc_rig.h"
+
+#define ELEMENTS 20000 /* 57 segments */
+#define CALLS    4
+
+struct job {
+	struct inc_call calls[CALLS];
+	int32_t *data[CALLS];
+	unsigned started;
+	size_t total; /* elements known to be done everywhere */
+	int status[CALLS];
+};
+
+static const uint8_t two_leaves[4] = {1, 1, 2, 2};
+static const uint8_t one_root[3] = {0, 1, 1};
+static const size_t sizes[CALLS] = {3, ELEMENTS, 7, 900};
+
+static void jobs_make(struct job *jobs, unsigned count)
+{
+	memset(jobs, 0, count * sizeof(*jobs));
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned c = 0; c < CALLS; c++) {
+			jobs[i].data[c] = calloc(ELEMENTS, sizeof(int32_t));
+			assert_non_null(jobs[i].data[c]);
+			for (size_t k = 0; k < sizes[c]; k++)
+				jobs[i].data[c][k] = (int32_t)(k + i * 100000 + c);
+		}
+}
+
+static void jobs_free(struct job *jobs, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned c = 0; c < CALLS; c++)
+			free(jobs[i].data[c]);
+}
+
+/* As a program does: the next call when the one before is done. */
+static void job_next(struct rig *r, struct job *j, unsigned member)
+{
+	struct inc_group *g = r->hosts[member].group;
+
+	if (r->hosts[member].dead)
+		return;
+	while (j->started < CALLS && (j->started == 0 || j->calls[j->started - 1].done)) {
+		struct inc_call *c = &j->calls[j->started];
+		*c = (struct inc_call){.collective = INC_ALLREDUCE,
+				       .op = DXP_INC_SUM,
+				       .type = DXP_INC_INT32,
+				       .send = j->data[j->started],
+				       .receive = j->data[j->started],
+				       .elements = sizes[j->started]};
+		int status = inc_group_start(g, c, r->now_ns);
+		if (status != DXP_OK) {
+			c->done = true;
+			c->status = status;
+		}
+		j->started++;
+	}
+}
+
+static void jobs_run(struct rig *r, struct job *jobs, uint64_t for_ns)
+{
+	uint64_t end_ns = r->now_ns + for_ns;
+	bool more = true;
+
+	while (more && r->now_ns < end_ns) {
+		for (unsigned i = 0; i < r->members; i++)
+			job_next(r, &jobs[i], i);
+		while (r->head != r->tail) {
+			rig_deliver(r);
+			for (unsigned i = 0; i < r->members; i++) {
+				job_next(r, &jobs[i], i);
+				rig_host_send(r, i);
+			}
+		}
+		more = rig_step(r, end_ns);
+	}
+}
+
+static uint64_t calls_end_after(struct rig *r, struct job *jobs, uint64_t limit_ns)
+{
+	uint64_t begin_ns = r->now_ns;
+
+	for (;;) {
+		bool done = true;
+		for (unsigned i = 0; i < r->members; i++)
+			done &= r->hosts[i].dead ||
+				(jobs[i].started == CALLS && jobs[i].calls[CALLS - 1].done);
+		if (done || r->now_ns - begin_ns > limit_ns)
+			return r->now_ns - begin_ns;
+		jobs_run(r, jobs, 10 * MS_NS);
+	}
+}
+
+static int32_t summed(const struct rig *r, unsigned call, size_t k)
+{
+	int32_t s = 0;
+
+	for (unsigned i = 0; i < r->members; i++)
+		s += (int32_t)(k + i * 100000 + call);
+	return s;
+}
+
+/* All members that live: the same calls done, to the same element, with the right results, and
+ * nothing touched behind them. */
+static void all_the_same(const struct rig *r, const struct job *jobs)
+{
+	unsigned first = 0;
+
+	while (r->hosts[first].dead)
+		first++;
+	for (unsigned i = first; i < r->members; i++) {
+		if (r->hosts[i].dead)
+			continue;
+		assert_int_equal(jobs[i].started, CALLS);
+		for (unsigned c = 0; c < CALLS; c++) {
+			const struct inc_call *a = &jobs[first].calls[c], *b = &jobs[i].calls[c];
+			assert_true(b->done);
+			assert_int_equal(a->status, b->status);
+			assert_int_equal(a->done_elements, b->done_elements);
+			for (size_t k = 0; k < sizes[c]; k++)
+				assert_int_equal(jobs[i].data[c][k],
+						 k < b->done_elements
+							 ? summed(r, c, k)
+							 : (int32_t)(k + i * 100000 + c));
+		}
+	}
+}
+
+static void switch_kill(struct rig *r, unsigned i)
+{
+	sw_destroy(r->sw[i]);
+	r->sw[i] = NULL;
+}
+
+struct death {
+	unsigned victim; /* switch */
+	uint64_t at;     /* packets */
+	bool reborn;
+	bool lossy;
+};
+
+static struct death death;
+
+static unsigned death_hook(struct rig *r, const struct rig_packet *p)
+{
+	if (r->count >= r->drop + death.at && r->sw[death.victim] &&
+	    p->path.to_ip == rig_switch_ip(death.victim)) {
+		switch_kill(r, death.victim);
+		if (death.reborn)
+			assert_int_equal(sw_create(&r->sw_options[death.victim], r->now_ns,
+						   &r->sw[death.victim]),
+					 DXP_OK);
+		death.at = UINT64_MAX / 2;
+	}
+	return death.lossy && rng_chance_ppm(&r->rng, 100000) ? 0 : 1;
+}
+
+static void one_death(struct death d, uint64_t seed)
+{
+	struct rig r;
+	struct job jobs[4];
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	death = d;
+	r.rng.state = seed;
+	r.drop = r.count;
+	r.hook = death_hook;
+	assert_in_range(calls_end_after(&r, jobs, 20 * S_NS), 1, r.deadline_ns + 500 * MS_NS);
+	all_the_same(&r, jobs);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
+static void lose__switch_dies_at_each_packet(void **state)
+{
+	for (unsigned victim = 0; victim < 3; victim++)
+		for (uint64_t at = 1; at < 760; at += at < 40 ? 1 : 7)
+			one_death((struct death){.victim = victim, .at = at}, 1);
+}
+
+static void lose__switch_restarts_at_each_packet(void **state)
+{
+	for (unsigned victim = 0; victim < 3; victim++)
+		for (uint64_t at = 1; at < 760; at += at < 40 ? 1 : 7)
+			one_death((struct death){.victim = victim, .at = at, .reborn = true}, 1);
+}
+
+static void lose__switch_dies_while_packets_get_lost(void **state)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		one_death((struct death){.victim = seed % 3,
+					 .at = seed * 17,
+					 .reborn = seed % 2,
+					 .lossy = true},
+			  seed);
+}
+
+static void lose__ends_within_the_deadline(void **state)
+{
+	struct rig r;
+	struct job jobs[4];
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	switch_kill(&r, 0);
+	assert_in_range(calls_end_after(&r, jobs, 9 * S_NS), 1, r.deadline_ns);
+	all_the_same(&r, jobs);
+	assert_int_equal(jobs[0].calls[0].status, DXP_EPEERLOST);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
+static void lose__dead_member(void **state)
+{
+	struct rig r;
+	struct job jobs[4];
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	r.hosts[3].dead = true;
+	assert_in_range(calls_end_after(&r, jobs, 9 * S_NS), 1, r.deadline_ns + 20 * MS_NS);
+	all_the_same(&r, jobs);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
+/* A switch that lost the group says so: nobody waits for the deadline. */
+static void lose__forgotten_group_is_noticed_at_once(void **state)
+{
+	struct rig r;
+	struct job jobs[4];
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	death = (struct death){.victim = 1, .at = 100, .reborn = true};
+	r.drop = r.count;
+	r.hook = death_hook;
+	assert_in_range(calls_end_after(&r, jobs, 9 * S_NS), 1, 100 * MS_NS);
+	all_the_same(&r, jobs);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
+/* Members that do not agree on a call all learn it, for the same segment. */
+static void lose__disagreement(void **state)
+{
+	struct rig r;
+	int32_t data[4][400] = {0};
+	struct inc_call first[4], second[4];
+	struct dxp_inc_group_view v;
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	for (unsigned i = 0; i < 4; i++) {
+		first[i] = (struct inc_call){.collective = INC_ALLREDUCE,
+					     .op = DXP_INC_SUM,
+					     .type = DXP_INC_INT32,
+					     .receive = data[i],
+					     .elements = 400};
+		second[i] = first[i];
+		second[i].op = i == 2 ? DXP_INC_MAX : DXP_INC_SUM;
+		assert_int_equal(inc_group_start(r.hosts[i].group, &first[i], r.now_ns), DXP_OK);
+		assert_int_equal(inc_group_start(r.hosts[i].group, &second[i], r.now_ns), DXP_OK);
+	}
+	rig_run(&r, 200 * MS_NS);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(first[i].done && first[i].status == DXP_OK);
+		assert_true(second[i].done);
+		assert_int_equal(second[i].status, DXP_EINVAL);
+		assert_int_equal(second[i].done_elements, 0);
+		inc_group_view(r.hosts[i].group, &v);
+		assert_true(v.lost);
+		assert_int_equal(inc_group_start(r.hosts[i].group, &first[i], r.now_ns),
+				 DXP_EPEERLOST);
+	}
+	rig_close(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lose__switch_dies_at_each_packet),
+		cmocka_unit_test(lose__switch_restarts_at_each_packet),
+		cmocka_unit_test(lose__switch_dies_while_packets_get_lost),
+		cmocka_unit_test(lose__ends_within_the_deadline),
+		cmocka_unit_test(lose__dead_member),
+		cmocka_unit_test(lose__forgotten_group_is_noticed_at_once),
+		cmocka_unit_test(lose__disagreement),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
