@@ -2,7 +2,8 @@
 /* Allreduces, one after the other, for some seconds, each result checked, whatever happens to the
  * switches meanwhile. Prints how many there were and how long the longest took.
  *
- *   endure SECONDS [ELEMENTS] */
+ *   endure SECONDS [ELEMENTS [die]]     die: the last rank is killed after 2 s */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 		double now = MPI_Wtime(), took;
 
 		x[0] = rank == 0 && now - begin > seconds; /* all stop at the same call */
+		if (argc > 3 && rank == ranks - 1 && now - begin > 2)
+			raise(SIGKILL);
 		for (int i = 1; i <= elements; i++)
 			x[i] = (double)(calls + i * rank);
 		MPI_Allreduce(x, sum, elements + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

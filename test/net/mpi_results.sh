@@ -29,7 +29,8 @@ for what in count type op; do
 	said 'calls differ in'
 done
 preload=$(cd "$DXP_BIN/../lib" && pwd)/libdxp-pmpi-openmpi.so
-DXP_INC_VERBOSE=2 mpi 'preloaded' --mca coll ^dxp -x "LD_PRELOAD=$preload" -np 8 "$tests/compare" quick
+DXP_INC_VERBOSE=2 mpi 'preloaded' --mca coll ^dxp -x "LD_PRELOAD=$preload" -np 8 \
+	"$tests/compare" quick
 said 'dxp-pmpi: MPI_COMM_WORLD, .*offloaded: 4 leaders'
 mpi 'nothing to say' -np 4 "$tests/endure" 1
 unsaid 'dxp'
