@@ -70,7 +70,7 @@ refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300
 printf 'address 127.0.0.1\nparnt 10.0.0.1\n' >"$scratch/conf"
 refuses 2 ':2: no such option' "$switch" --config "$scratch/conf"
 refuses 2 'cannot read' "$switch" --config "$scratch/none"
-refuses 4 'none of' "$switch" remove lo
+refuses 4 'no program of ours' "$switch" remove lo
 the_lab exec s2 -- "$switch" list >"$scratch/list"
 if has_kernel; then
 	grep -q '^h0 .*generic' "$scratch/list" || die "$(cat "$scratch/list")"
