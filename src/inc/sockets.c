@@ -28,6 +28,7 @@ static int out_open(struct dxp_inc *inc)
 		struct link_options o = {.bind = wire_address_v4(inc->own.ip, number),
 					 .whole = true,
 					 .unconnected = true,
+					 .alone = inc_packet_alone,
 					 .choosy = true};
 		int status = port_open(&inc->out, &o);
 		if (status == DXP_EBUSY)

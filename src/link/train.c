@@ -97,6 +97,11 @@ static void message_write(struct train_batch *b, size_t first_iovec, const struc
 		control_add_ecn(m, d);
 }
 
+static bool goes_alone(const struct train_limits *limits, const struct link_datagram *d)
+{
+	return limits->alone && limits->alone(d);
+}
+
 /* How long a train that starts with `d` may get. */
 static unsigned segments_max(const struct train_limits *limits, const struct link_datagram *d,
 			     size_t bytes)
@@ -104,7 +109,7 @@ static unsigned segments_max(const struct train_limits *limits, const struct lin
 	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
 		       wire_address_equal(&d->to, &limits->refused_to);
 
-	return bytes == 0 || refused ? 1 : limits->segments;
+	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
 /* Adds one train from the front of the list. Returns its length, 0 when the batch has no iovecs
@@ -120,9 +125,10 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 	while (length < count && length < most && b->iovec_count + PIECES_MAX <= LINK_IOVECS) {
 		const struct link_datagram *d = datagrams[length];
 		size_t bytes = train_datagram_bytes(d);
-		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
-				   train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
-				   !wire_address_equal(&d->to, &first->to)))
+		if (length > 0 &&
+		    (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
+		     train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX || goes_alone(limits, d) ||
+		     !wire_address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
 		train_bytes += bytes;

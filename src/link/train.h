@@ -27,6 +27,7 @@ struct train_limits {
 	struct wire_address refused_to; /* the kernel refused trains of datagrams of refused_bytes
 					   to this peer: ... */
 	size_t refused_bytes; /* ... such ones, and larger, go alone; 0 = nothing was refused */
+	bool (*alone)(const struct link_datagram *d); /* may not be in a train; NULL: all may */
 };
 
 #define TRAIN_CONTROL_BYTES (CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int)))

@@ -48,6 +48,7 @@ int link_open(const struct link_options *options, struct link **out)
 	if (status != DXP_OK)
 		goto close_socket;
 	l->limits.segments = options->no_gso ? 1 : segments_probe();
+	l->limits.alone = options->alone;
 	*out = l;
 	return DXP_OK;
 

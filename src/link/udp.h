@@ -30,8 +30,9 @@ struct link_options {
 			    * this address (host order); 0: it is none */
 	uint32_t block_us; /* longest wait of link_receive_wait, at least: the kernel counts it in
 			    * ticks; 0: that does not wait */
-	bool no_gso;       /* pretend the kernel has no GSO (tests, and a user's way out) */
-	bool no_gro;       /* the same for GRO */
+	bool (*alone)(const struct link_datagram *d); /* it may not be in a train; NULL: all may */
+	bool no_gso; /* pretend the kernel has no GSO (tests, and a user's way out) */
+	bool no_gro; /* the same for GRO */
 };
 
 /* What happened since the endpoint was opened. All counts wrap. */

@@ -125,7 +125,8 @@ static int link_start(struct server *v)
 					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
 					     .spin_ns = (uint32_t)v->options->spin_ns,
 					     .whole = true,
-					     .unconnected = true};
+					     .unconnected = true,
+					     .alone = inc_packet_alone};
 	int status = link_open(&options, &v->link);
 
 	if (status == DXP_OK && v->options->wake_fd >= 0)

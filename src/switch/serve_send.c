@@ -134,6 +134,7 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	const struct link_options options = {.bind = wire_address_v4(s->ip, port),
 					     .whole = true,
 					     .unconnected = true,
+					     .alone = inc_packet_alone,
 					     .no_gro = true};
 	unsigned place = place_make(s);
 	struct sender *e = &s->table[place];

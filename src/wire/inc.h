@@ -131,6 +131,10 @@ struct inc_sum {
 	uint32_t crc;
 };
 
+/* May an encoded packet be in no GSO train? Only what has the flag TRAIN may: the kernel counts IP
+ * identification up in trains, and who looks at packets below sockets sees a train as one. */
+bool inc_packet_alone(const struct link_datagram *d);
+
 /* As inc_packet_encode, without reading the payload. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,

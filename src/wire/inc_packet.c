@@ -195,6 +195,15 @@ void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t
 	seal(d, path, pad_bytes, trailer);
 }
 
+bool inc_packet_alone(const struct link_datagram *d)
+{
+	size_t at = d->header[0] == ROCE_RC_SEND_ONLY ? ROCE_BTH_BYTES
+						      : ROCE_BTH_BYTES + ROCE_DETH_BYTES;
+
+	return d->header_bytes < at + INC_HEADER_BYTES ||
+	       !(d->header[at + INC_OFF_FLAGS] & INC_FLAG_TRAIN);
+}
+
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum,

@@ -55,6 +55,8 @@ static size_t packet_make(const struct inc_header *h, uint8_t opcode, const void
 			  trailer);
 	assert_int_equal(d.to.port, ROCE_PORT);
 	assert_int_equal(get_be32(d.to.ip + 12), path.to_ip);
+	assert_int_equal(inc_packet_alone(&d),
+			 opcode == ROCE_RC_ACK || !(h->flags & INC_FLAG_TRAIN));
 	return flatten(&d, out);
 }
 
@@ -70,6 +72,7 @@ static void inc_packet__round_trip(void **state)
 		struct inc_packet p;
 
 		h.elements = (uint16_t)(n / 2);
+		h.flags = n / 2 > INC_SHORT_BYTES ? INC_FLAG_TRAIN : 0;
 		size_t bytes = packet_make(&h, opcodes[n % 2], payload, n / 2, data);
 		assert_int_equal(bytes % 4, 0);
 		assert_int_equal(bytes,

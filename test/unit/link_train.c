@@ -177,6 +177,23 @@ static void train_fill__never_mixes_peers_or_ecn(void **state)
 	assert_int_equal(control_of(3, IPPROTO_UDP, UDP_SEGMENT), 100);
 }
 
+static bool is_odd(const struct link_datagram *d)
+{
+	return d->header[0] % 2 == 1;
+}
+
+static void train_fill__keeps_out_what_goes_alone(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	limits.alone = is_odd;
+	list_make_equal(100, 8);
+	for (size_t i = 0; i < 8; i++)
+		datagrams[i].header[0] = i == 0 || i == 3 || i == 4;
+	train_fill(&batch, &limits, list, 8);
+	assert_lengths((const uint16_t[]){1, 2, 1, 1, 3}, 5);
+}
+
 static void train_fill__sends_refused_sizes_alone(void **state)
 {
 	struct train_limits limits = limits_of(64);
@@ -217,6 +234,7 @@ int main(void)
 		cmocka_unit_test(train_fill__stops_when_the_batch_is_full),
 		cmocka_unit_test(train_fill__gathers_short_pieces),
 		cmocka_unit_test(train_fill__never_mixes_peers_or_ecn),
+		cmocka_unit_test(train_fill__keeps_out_what_goes_alone),
 		cmocka_unit_test(train_fill__sends_refused_sizes_alone),
 		cmocka_unit_test(train_fill__names_peers_by_family),
 	};
