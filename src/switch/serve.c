@@ -3,6 +3,7 @@
  * it spins and sleeps. */
 #include "switch/serve.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/spin.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "switch/plane.h"
@@ -27,6 +29,7 @@ struct server {
 	struct link *link;   /* port 4791 */
 	struct senders *senders;
 	struct sw *sw;
+	struct spin spin;
 	uint64_t expire_ns; /* when leases are looked at next */
 	bool draining;
 	struct link_arrival arrivals[LINK_BATCH];
@@ -123,7 +126,6 @@ static int link_start(struct server *v)
 {
 	const struct link_options options = {.bind = wire_address_v4(v->core.ip, ROCE_PORT),
 					     .buffer_bytes = LINK_SOCKET_BUFFER_BYTES,
-					     .spin_ns = (uint32_t)v->options->spin_ns,
 					     .whole = true,
 					     .unconnected = true,
 					     .alone = inc_packet_alone};
@@ -255,23 +257,51 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
+/* Looks again and again until something is there, the deadline or the end of its patience; between
+ * two looks whoever else wants this processor has it, as it may be one whose packets it waits for.
+ * Returns how many packets came. */
+static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
+{
+	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
+	size_t count = 0;
+
+	while (count == 0 && link_now_ns() < until_ns && !*v->options->stop) {
+		sched_yield();
+		count = receive(v);
+	}
+	return count;
+}
+
+/* Waits for packets. Spins only behind other packets, so that a switch without work sleeps. */
+static size_t await(struct server *v, bool busy, uint64_t now_ns)
+{
+	uint64_t deadline_ns = sw_deadline(v->sw);
+
+	/* a drained switch looks whether it is done */
+	if (v->draining)
+		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
+	if (deadline_ns <= now_ns)
+		return 0;
+	if (busy && v->spin.full_ns > 0)
+		return spin(v, now_ns, deadline_ns);
+	link_wait(v->link, deadline_ns);
+	return 0;
+}
+
 static void run(struct server *v)
 {
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = link_now_ns(), quiet_ns = now_ns;
+	size_t count = 0;
 
 	while (goes_on(v, now_ns)) {
-		size_t count = receive(v);
+		count += receive(v);
 		now_ns = link_now_ns();
+		if (count > 0)
+			spin_note(&v->spin, now_ns - quiet_ns);
 		housekeep(v, now_ns);
 		send_due(v, now_ns);
-		if (count > 0)
-			continue;
-		uint64_t deadline_ns = sw_deadline(v->sw);
-		/* a drained switch looks whether it is done */
-		if (v->draining)
-			deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
-		if (deadline_ns > now_ns)
-			link_wait(v->link, deadline_ns);
+		quiet_ns = count > 0 ? link_now_ns() : quiet_ns;
+		count = await(v, count > 0, quiet_ns);
 	}
 }
 
@@ -285,6 +315,7 @@ int serve(const struct serve_options *options)
 	}
 	v->options = options;
 	v->core = options->core;
+	spin_init(&v->spin, (uint32_t)options->spin_ns);
 	int status = server_start(v);
 	if (status == DXP_OK) {
 		ready_tell(v);

@@ -15,7 +15,7 @@ struct serve_options {
 				   * interface that has it */
 	unsigned port_count;
 	bool native;
-	uint64_t spin_ns;        /* before it sleeps, at most 1 s */
+	uint64_t spin_ns; /* behind packets, before it sleeps; about (base/spin.h), at most 1 s */
 	const _Atomic int *stop; /* not 0: ends */
 	/* Not 0: takes no new groups, and ends when it has none any more; NULL: never. */
 	const _Atomic int *drain;
