@@ -42,6 +42,12 @@ enum dxp_mpi_collective {
  * meanwhile wakes later than the result comes. */
 #define DXP_MPI_SPIN_US 200
 
+/* Longest message taken where nobody says: among few leaders an ordinary allreduce has few steps,
+ * and each byte passes user space less often than on its way through switches; among many leaders
+ * it passes the hosts more often. Measured: docs/performance.md. */
+#define DXP_MPI_LEADERS_MANY 8
+#define DXP_MPI_FEW_BYTES    65536
+
 /* One for the process; set by the door before anything else. */
 struct dxp_mpi_settings {
 	const char *door;     /* begins each message */
@@ -50,7 +56,7 @@ struct dxp_mpi_settings {
 				 taken; 2: also each communicator that joins or leaves */
 	enum dxp_inc_mode mode;
 	unsigned collectives; /* that are taken */
-	long max_bytes;       /* longest message taken; 0: any */
+	long max_bytes;       /* longest message taken; 0: as DXP_MPI_FEW_BYTES says */
 	int min_hosts;        /* a communicator on fewer is left alone */
 	int retry_calls;      /* after a loss or refusal, until the next try; 0: never */
 	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */

@@ -21,6 +21,16 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
+/* Nobody names a number: by how many leaders there are. */
+#define AUTOMATIC INT64_MAX
+
+static int64_t max_bytes_wanted(void)
+{
+	int64_t bytes = dxp_mpi_settings.max_bytes;
+
+	return bytes == 0 ? AUTOMATIC : bytes < AUTOMATIC ? bytes : AUTOMATIC - 1;
+}
+
 /* Settings that differ between ranks: the smallest counts for all. */
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
@@ -29,7 +39,7 @@ static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 		[SOCKET_KNOWN] = socket >= 0,
 		[MODE] = dxp_mpi_settings.mode,
 		[COLLECTIVES] = dxp_mpi_settings.collectives,
-		[MAX_BYTES] = dxp_mpi_settings.max_bytes ? dxp_mpi_settings.max_bytes : INT64_MAX,
+		[MAX_BYTES] = max_bytes_wanted(),
 		[MIN_HOSTS] = dxp_mpi_settings.min_hosts,
 		[RETRY] = dxp_mpi_settings.retry_calls,
 	};
@@ -184,6 +194,8 @@ static enum mpi_state join(struct dxp_mpi_comm *c)
 		find_leaders(c) && settle_node(c);
 	if (host != MPI_COMM_NULL)
 		PMPI_Comm_free(&host);
+	if (c->max_bytes == AUTOMATIC && c->leader_count < DXP_MPI_LEADERS_MANY)
+		c->max_bytes = DXP_MPI_FEW_BYTES;
 	if (!roles) {
 		mpi_join_undo(c);
 		return MPI_ORDINARY;

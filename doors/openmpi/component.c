@@ -81,7 +81,9 @@ static int register_params(void)
 		  MCA_BASE_VAR_TYPE_STRING, &values.switches);
 	parameter("collectives", "Which calls are offloaded, of " DXP_MPI_COLLECTIVES_DEFAULT,
 		  MCA_BASE_VAR_TYPE_STRING, &values.collectives);
-	parameter("max_bytes", "Longer messages are left to ordinary MPI; 0: none is too long",
+	parameter("max_bytes",
+		  "Longer messages are left to ordinary MPI; 0: 65536 among fewer than 8 leaders, "
+		  "among more none is too long",
 		  MCA_BASE_VAR_TYPE_SIZE_T, &values.max_bytes);
 	parameter("min_hosts", "Communicators on fewer hosts are left to ordinary MPI",
 		  MCA_BASE_VAR_TYPE_INT, &values.min_hosts);

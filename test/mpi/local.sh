@@ -17,6 +17,8 @@ readonly bin tests scratch
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+# Also what few ranks would send without switches.
+export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
 # Built with AddressSanitizer: MPIs leak, and a library that is preloaded comes before it.
 export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 

@@ -20,6 +20,8 @@ export ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0
 # On a busy machine ranks and switches wait long for their turns.
 export OMPI_MCA_coll_dxp_create_ms=5000 OMPI_MCA_coll_dxp_deadline_ms=5000
 export DXP_INC_CREATE_MS=5000 DXP_INC_DEADLINE_MS=5000
+# Also what so few hosts would send without switches.
+export OMPI_MCA_coll_dxp_max_bytes=1000000000 DXP_INC_MAX_BYTES=1000000000
 
 lab() { "$source_folder/tools/lab" "$@"; }
 without() { echo "skipped: $*"; exit 77; }
