@@ -24,6 +24,7 @@ struct contender_inc {
 	enum which_lab lab;
 	const char *mpirun;
 	int algorithm;
+	size_t from_bytes; /* shorter messages are not measured */
 };
 
 #define CONTENDERS_TCP(more)                                                                \
@@ -34,9 +35,14 @@ struct contender_inc {
 		NULL, LAB_PLAIN, more FORCED(6), 6                                          \
 	}
 
+#define LONG_BYTES 65536
+/* Every message through switches, also where TCP is faster. */
+#define ALWAYS "--mca coll_dxp_max_bytes 1000000000 "
+
 static const struct contender_inc one_a_host[] = {
-	{"switches, XDP", LAB_KERNEL, "", 0},
-	{"switches, user space", LAB_USER, "", 0},
+	{"switches, XDP", LAB_KERNEL, ALWAYS, 0},
+	{"switches, user space", LAB_USER, ALWAYS, 0},
+	{"switches, as installed", LAB_KERNEL, "", 0, LONG_BYTES},
 	CONTENDERS_TCP(""),
 };
 
@@ -46,7 +52,8 @@ static const struct contender_inc two_a_host[] = {
 	CONTENDERS_TCP(SOCKETS),
 };
 
-#define CONTENDERS    ARRAY_COUNT(one_a_host)
+#define CONTENDERS ARRAY_COUNT(one_a_host)
+_Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "room for either");
 #define BEST          "TCP, best algorithm"
 #define SHORT_BYTES   256 /* a call of one packet from each host */
 #define SENT_CALL_MAX 1.5 /* packets from each host: more is another way than switches */
@@ -61,6 +68,7 @@ struct samples {
 struct table {
 	const struct inc_case *c;
 	const struct contender_inc *contenders;
+	size_t contender_count;
 	struct inc_lab labs[LABS];
 	struct samples samples[CONTENDERS];
 };
@@ -90,7 +98,7 @@ static void labs_up(struct table *t)
 	for (size_t lab = 0; lab < LABS; lab++) {
 		bool asked = false;
 
-		for (size_t i = 0; i < CONTENDERS; i++)
+		for (size_t i = 0; i < t->contender_count; i++)
 			asked |= wanted(t, i) && t->contenders[i].lab == lab;
 		if (asked &&
 		    !inc_lab_up(&t->labs[lab], make[lab].suffix, t->c->hosts, make[lab].options))
@@ -99,20 +107,32 @@ static void labs_up(struct table *t)
 	}
 }
 
+/* Which sizes, in ascending order, begin a contender's. */
+static size_t size_first(const struct table *t, const struct contender_inc *k)
+{
+	size_t first = 0;
+
+	while (first < t->c->size_count && t->c->sizes[first] < k->from_bytes)
+		first++;
+	return first;
+}
+
 static void sample_take(struct table *t, size_t i, unsigned round)
 {
 	const struct contender_inc *k = &t->contenders[i];
+	size_t first = size_first(t, k);
 	const struct inc_run run = {
 		.lab = &t->labs[k->lab],
 		.ranks_per_host = t->c->ranks_per_host,
 		.environment = t->c->ranks_per_host > 1 ? SOCKETS_ENVIRONMENT : "",
 		.mpirun = k->mpirun,
-		.sizes = t->c->sizes,
-		.size_count = t->c->size_count,
+		.sizes = t->c->sizes + first,
+		.size_count = t->c->size_count - first,
 		.quick = t->c->options->quick,
 	};
 
-	if (!inc_mpi_run(&run, t->samples[i].of[round], t->samples[i].why))
+	if (run.size_count > 0 &&
+	    !inc_mpi_run(&run, t->samples[i].of[round] + first, t->samples[i].why))
 		t->samples[i].failed++;
 }
 
@@ -148,7 +168,7 @@ static int best_of(const struct table *t, size_t size, struct inc_figures *out, 
 {
 	int best = -1;
 
-	for (size_t i = 0; i < CONTENDERS; i++) {
+	for (size_t i = 0; i < t->contender_count; i++) {
 		struct inc_figures f;
 		unsigned count = is_tcp(&t->contenders[i])
 					 ? medians(&t->samples[i], t->c->options->rounds, size, &f)
@@ -228,9 +248,9 @@ static int size_print(const struct table *t, size_t size)
 	int algorithm = best_of(t, size, &best, &samples), status = 0;
 	char text[INC_WHY_BYTES];
 
-	for (size_t i = 0; i < CONTENDERS; i++) {
+	for (size_t i = 0; i < t->contender_count; i++) {
 		const struct contender_inc *k = &t->contenders[i];
-		if (!k->name || !wanted(t, i) || !t->labs[k->lab].up)
+		if (!k->name || !wanted(t, i) || !t->labs[k->lab].up || size < size_first(t, k))
 			continue;
 		unsigned count = medians(&t->samples[i], t->c->options->rounds, size, &f);
 		row_print(t, k->name, size, &f, count,
@@ -252,9 +272,11 @@ int inc_table_run(const struct inc_case *c)
 	memset(&t, 0, sizeof(t));
 	t.c = c;
 	t.contenders = c->ranks_per_host > 1 ? two_a_host : one_a_host;
+	t.contender_count =
+		c->ranks_per_host > 1 ? ARRAY_COUNT(two_a_host) : ARRAY_COUNT(one_a_host);
 	labs_up(&t);
 	for (unsigned r = 0; r < c->options->rounds; r++)
-		for (size_t i = 0; i < CONTENDERS; i++)
+		for (size_t i = 0; i < t.contender_count; i++)
 			if (wanted(&t, i) && t.labs[t.contenders[i].lab].up)
 				sample_take(&t, i, r);
 	for (size_t size = 0; size < c->size_count; size++)
