@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* No result for long: is a member late, or is something dead? Whoever is late says so, through its
  * endpoint's thread; whoever is dead does not; and if all have contributed it is the switches.
- * Asking begins at a quarter of the deadline and is judged at half of it, so that the other half is
- * left for the agreement (lose.c). */
+ * Asking begins at a quarter of the deadline and is judged a quarter later, so that half is left
+ * for the agreement (lose.c). */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -18,7 +18,7 @@ uint64_t await_deadline(const struct inc_group *g)
 		return UINT64_MAX;
 	if (!g->asking)
 		return g->progress_ns + g->o.deadline_ns / 4;
-	return min_u64(g->progress_ns + g->o.deadline_ns / 2, g->ask_ns);
+	return min_u64(g->asked_ns + g->o.deadline_ns / 4, g->ask_ns);
 }
 
 /* All others were heard, and one of them has not sent what is awaited. */
@@ -41,6 +41,7 @@ static void ask_begin(struct inc_group *g, uint64_t now_ns)
 	for (uint32_t i = 0; i < g->o.count; i++)
 		g->peers[i].awaited = false;
 	g->asking = true;
+	g->asked_ns = now_ns;
 	g->ask_member = 0;
 	g->ask_ns = now_ns;
 	g->ask_gap_ns = g->o.deadline_ns / 16;
@@ -52,7 +53,7 @@ void await_check(struct inc_group *g, uint64_t now_ns)
 		return;
 	if (!g->asking) {
 		ask_begin(g, now_ns);
-	} else if (now_ns >= g->progress_ns + g->o.deadline_ns / 2) {
+	} else if (now_ns >= g->asked_ns + g->o.deadline_ns / 4) {
 		g->asking = false;
 		if (!somebody_is_late(g))
 			lose(g, DXP_ETIMEDOUT, now_ns);

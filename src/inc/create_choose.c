@@ -57,10 +57,22 @@ static bool way_take(struct inc_create *c, const struct inc_control *way, uint8_
 	return true;
 }
 
-static bool way_better(const struct inc_control *a, const struct inc_control *b)
+/* Free groups at the fullest of the switches that a way has for itself: the leaf is everybody's. */
+static unsigned way_free(const struct inc_control *way, uint8_t hops)
 {
-	if (a->free_groups != b->free_groups)
-		return a->free_groups > b->free_groups;
+	unsigned least = UINT16_MAX;
+
+	for (uint8_t i = 1; i < hops; i++)
+		least = (unsigned)min_u64(least, way->path[i].children);
+	return least;
+}
+
+static bool way_better(const struct inc_control *a, const struct inc_control *b, uint8_t hops)
+{
+	unsigned free_a = way_free(a, hops), free_b = way_free(b, hops);
+
+	if (free_a != free_b)
+		return free_a > free_b;
 	for (uint8_t i = 0; i < a->path_count && i < b->path_count; i++)
 		if (a->path[i].ip != b->path[i].ip)
 			return a->path[i].ip < b->path[i].ip;
@@ -75,7 +87,8 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 	for (uint8_t i = 0; i < w->count; i++) {
 		uint8_t hops = way_hops(&w->way[i], root);
 		if (hops == 0 || !way_agrees(c, &w->way[i], hops) ||
-		    (best && !way_better(&w->way[i], best)))
+		    (best && hops >= w->hops &&
+		     (hops > w->hops || !way_better(&w->way[i], best, hops))))
 			continue;
 		best = &w->way[i];
 		w->chosen = i;
@@ -100,8 +113,8 @@ static bool tree_build(struct inc_create *c, uint32_t root, struct tree *out)
 		if (!member_join(c, w, root))
 			return false;
 		out->height = w->hops > out->height ? w->hops : out->height;
-		out->free_groups =
-			(uint32_t)min_u64(out->free_groups, w->way[w->chosen].free_groups);
+		out->free_groups = (uint32_t)min_u64(out->free_groups,
+						     w->way[w->chosen].path[w->hops - 1].children);
 	}
 	return true;
 }

@@ -77,8 +77,9 @@ struct inc_group {
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool asking;     /* whether the others are only late */
-	uint64_t ask_ns; /* of the next round of questions, of any kind; doubles: */
+	bool asking;       /* whether the others are only late */
+	uint64_t asked_ns; /* when that began */
+	uint64_t ask_ns;   /* of the next round of questions, of any kind; doubles: */
 	uint64_t ask_gap_ns;
 	uint32_t ask_member; /* where the present round is; count: it is over */
 	bool answers_due;    /* some peer is owed something */

@@ -21,26 +21,17 @@ static int port_open(struct port *p, const struct link_options *o)
 	return status;
 }
 
-/* Is the number free on this host? Quietly: the first ones may well be in use. */
-static bool number_free(uint32_t ip, uint16_t number)
-{
-	struct wire_address address = wire_address_v4(ip, number);
-
-	return link_port_free(&address);
-}
-
 static int out_open(struct dxp_inc *inc)
 {
 	for (unsigned k = 0; k < ROCE_SOURCE_PORTS; k++) {
 		uint16_t number = (uint16_t)(ROCE_SOURCE_PORT + k);
 		struct link_options o = {.bind = wire_address_v4(inc->own.ip, number),
 					 .whole = true,
-					 .unconnected = true};
-		if (!number_free(inc->own.ip, number))
-			continue;
+					 .unconnected = true,
+					 .choosy = true};
 		int status = port_open(&inc->out, &o);
 		if (status == DXP_EBUSY)
-			continue; /* somebody was faster */
+			continue;
 		inc->own.port = inc->out.number = number;
 		return status;
 	}

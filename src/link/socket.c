@@ -151,14 +151,14 @@ void socket_close(struct link_socket *s)
 	s->fd = -1;
 }
 
-static int address_bind(struct link *l, const struct wire_address *address)
+static int address_bind(struct link *l, const struct wire_address *address, bool choosy)
 {
 	int fd = l->sockets[0].fd;
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(address, l->limits.family, &name);
 
 	if (bind(fd, &name.any, bytes) < 0)
-		return bind_refused(address, errno);
+		return choosy && errno == EADDRINUSE ? DXP_EBUSY : bind_refused(address, errno);
 	bytes = sizeof(name);
 	if (getsockname(fd, &name.any, &bytes) < 0)
 		return bind_refused(address, errno);
@@ -227,7 +227,7 @@ int socket_open(struct link *l, const struct link_options *options)
 		option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (l->block)
 		wait_limit(l->sockets[0].fd, options->block_us);
-	int status = address_bind(l, &options->bind);
+	int status = address_bind(l, &options->bind, options->choosy);
 	if (status == DXP_OK && options->group_on)
 		status = group_join(l->sockets[0].fd, &options->bind, options->group_on);
 	if (status == DXP_OK && options->peer.port)
@@ -270,19 +270,6 @@ int link_move(struct link *l, const struct wire_address *address)
 	if (l->watching)
 		watch_add(l, 0);
 	return DXP_OK;
-}
-
-bool link_port_free(const struct wire_address *address)
-{
-	int family = sockaddr_is_v4(address) ? AF_INET : AF_INET6;
-	union link_sockaddr name;
-	socklen_t bytes = sockaddr_from_wire(address, family, &name);
-	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	bool free = fd >= 0 && (bind(fd, &name.any, bytes) == 0 || errno != EADDRINUSE);
-
-	if (fd >= 0)
-		close(fd);
-	return free;
 }
 
 static void sharing_set(const struct link *l, int value)

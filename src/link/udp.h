@@ -23,7 +23,8 @@ struct link_options {
 	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
 	bool unconnected; /* busy peers get no socket of their own: all that it sends unfragmented
 			   * has IP identification 0, which an ICRC counts on */
-	bool shared;      /* other endpoints may bind the port too: one each for one peer */
+	bool choosy; /* a port in use is no error to be logged: the caller tries the next one */
+	bool shared; /* other endpoints may bind the port too: one each for one peer */
 	struct wire_address peer; /* takes datagrams from there alone; port 0: from anybody */
 	uint32_t group_on; /* `bind` is an IPv4 multicast group: joined on the interface that has
 			    * this address (host order); 0: it is none */
@@ -88,9 +89,6 @@ int link_address_towards(const struct wire_address *to, struct wire_address *out
 /* The same for who looks now and then: false, and nothing logged, when there is no way at present.
  */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
-
-/* Could an endpoint bind this now? Nothing is logged. */
-bool link_port_free(const struct wire_address *address);
 
 /* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
  * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel

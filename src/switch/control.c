@@ -135,7 +135,10 @@ void query_receive(struct sw *s, const struct arrival *a)
 	}
 	query_fail(s, &r, query_cause(s, &r));
 	lessen(s, c);
-	c->path[c->path_count++] = (struct inc_hop){.ip = s->options.ip};
+	c->path[c->path_count++] = (struct inc_hop){
+		.ip = s->options.ip,
+		.children = (uint16_t)min_u64(s->options.groups_max - s->group_count, UINT16_MAX),
+	};
 	c->hop++;
 	for (unsigned i = 0; i < s->options.parent_count; i++)
 		request_pass(s, &r, INC_QUERY, 0, s->options.parents[i], ROCE_SOURCE_PORT,

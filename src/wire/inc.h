@@ -152,7 +152,7 @@ struct inc_batch {
 
 struct inc_hop {
 	uint32_t ip;       /* of the switch; host order */
-	uint16_t children; /* NOTIFY: of the group at this switch */
+	uint16_t children; /* NOTIFY: of the group at this switch. QUERY: free groups there */
 	uint16_t index;    /* NOTIFY: of the child that this member is below */
 };
 
