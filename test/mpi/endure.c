@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allreduces, one after the other, for some seconds, each result checked, whatever happens to the
+ * switches meanwhile. Prints how many there were and how long the longest took.
+ *
+ *   endure SECONDS [ELEMENTS [die]]     die: the last rank is killed after 2 s */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "values.h"
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 5, begin, longest = 0;
+	int elements = argc > 2 ? atoi(argv[2]) : 4, rank, ranks;
+	double *x = malloc(sizeof(*x) * (size_t)(elements + 1));
+	double *sum = malloc(sizeof(*sum) * (size_t)(elements + 1));
+	long calls = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	begin = MPI_Wtime();
+	for (sum[0] = 0; sum[0] == 0; calls++) {
+		double now = MPI_Wtime(), took;
+
+		x[0] = rank == 0 && now - begin > seconds; /* all stop at the same call */
+		if (argc > 3 && rank == ranks - 1 && now - begin > 2)
+			raise(SIGKILL);
+		for (int i = 1; i <= elements; i++)
+			x[i] = (double)(calls + i * rank);
+		MPI_Allreduce(x, sum, elements + 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+		for (int i = 1; i <= elements; i++)
+			if (sum[i] != (double)(ranks * calls + (long)i * ranks * (ranks - 1) / 2))
+				test_fail("call %ld, element %d: %g", calls, i, sum[i]);
+		took = MPI_Wtime() - now;
+		longest = took > longest ? took : longest;
+	}
+	if (rank == 0)
+		printf("%ld calls, the longest %.3f s\n", calls, longest);
+	free(x);
+	free(sum);
+	return test_end();
+}

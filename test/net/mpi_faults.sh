@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI programs while things go wrong: packets are lost and doubled, a switch is killed and comes
+# back, switches have no room, or are not there. Every result is right, and every program ends.
+# shellcheck source=test/net/lib_mpi.sh
+. "$(dirname "$0")/lib_mpi.sh"
+
+lab_make 4 --plane user
+lab loss "$lab" 20
+lab dup "$lab" 20
+mpi 'lost and doubled packets' --mca coll_dxp_verbose 1 -np 4 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*taken'
+lab loss "$lab" 0
+lab dup "$lab" 0
+
+# trouble WHICH ELEMENTS: that switch dies while a program runs, and is back 3 s later.
+trouble() {
+	{
+		sleep 3
+		lab switch "$lab" "$1" kill
+		sleep 3
+		lab switch "$lab" "$1" start
+	} >"$scratch/trouble" 2>&1 &
+	mpi "switch $1 dies and comes back, $2 elements" --mca coll_dxp_verbose 1 \
+		--mca coll_dxp_deadline_ms 500 --mca coll_dxp_retry_calls 20 \
+		-np 8 "$tests/endure" 12 "$2"
+	wait $! || failed "$(cat "$scratch/trouble")"
+	said 'switches are lost'
+	said 'offloaded again'
+}
+trouble s0 4
+trouble s1 3000
+
+# A rank is killed: MPI ends the program.
+name='a rank dies'
+began=$SECONDS
+if lab mpirun "$lab" -np 4 "$tests/endure" 60 4 die >"$scratch/out" 2>&1; then
+	failed 'the program went on'
+elif [ $((SECONDS - began)) -gt 30 ]; then
+	failed "it took $((SECONDS - began)) s to end"
+else
+	echo "ok: $name"
+fi
+
+lab down "$lab" >/dev/null
+lab_make 4 --plane user --switch-options '--groups 1'
+lab mpirun "$lab" --mca coll_dxp_verbose 2 -np 4 "$tests/endure" 6 >"$scratch/other" 2>&1 &
+sleep 3
+mpi 'a second job where only one has room' -np 4 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*ordinary MPI:'
+wait $! || failed "the first job: $(cat "$scratch/other")"
+grep -q 'taken' "$scratch/other" || failed "the first job was not offloaded: $(cat "$scratch/other")"
+
+lab switch "$lab" s0 stop >/dev/null
+mpi 'no spine' -np 4 "$tests/compare" quick
+said 'ordinary MPI:'
+finish

@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# As mpi_results.sh, with switches that compute in the kernel where they can: short calls go there,
+# all others through user space, mixed in one program.
+# shellcheck source=test/net/lib_mpi.sh
+. "$(dirname "$0")/lib_mpi.sh"
+
+lab_make 4 --plane auto
+mpi 'one rank a host' --mca coll_dxp_verbose 2 -np 4 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*taken ([0-9]+) of \1 calls, 0 lost groups'
+mpi 'two ranks a host' --mca coll_dxp_verbose 2 -np 8 "$tests/compare" quick
+said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
+mpi 'mixed calls' --mca coll_dxp_verbose 2 -np 4 "$tests/mix"
+said 'MPI_COMM_WORLD, .*taken'
+for what in count type op; do
+	mpi "ranks that disagree in $what" -np 4 "$tests/disagree" $what
+	said 'calls differ in'
+done
+finish
