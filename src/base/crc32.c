@@ -4,6 +4,8 @@
 
 #include <libdeflate.h>
 
+#define FOLD_MIN 64 /* below this libdeflate is as fast */
+
 uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		     size_t count)
 {
@@ -24,6 +26,6 @@ uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piec
 
 uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes)
 {
-	return bytes >= CRC32_LANE && crc32_fold_can() ? crc32_fold_block(crc, data, bytes)
-						       : libdeflate_crc32(crc, data, bytes);
+	return bytes >= FOLD_MIN && crc32_fold_can() ? crc32_fold_ieee(crc, data, bytes)
+						     : libdeflate_crc32(crc, data, bytes);
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #define CRC32_HEAD_WORDS 6
-#define CRC32_LANE       16 /* bytes; the least that is folded */
 
 struct crc32_piece {
 	const uint8_t *data;
@@ -21,17 +20,9 @@ struct crc32_piece {
 uint32_t crc32_of(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
 		  size_t count);
 
-/* Continues `crc` (0 for the first piece) over `bytes` more; pieces may be of any size.
- * crc32_ieee(0, "123456789", 9) is 0xcbf43926. Not called crc32, which is zlib's. */
+/* Of contiguous bytes: continues `crc`, 0 for the first ones. crc32_ieee(0, "123456789", 9) is
+ * 0xcbf43926. Not called crc32, which is zlib's. */
 uint32_t crc32_ieee(uint32_t crc, const void *data, size_t bytes);
-
-/* The two ways, for the tests. False: this processor cannot. */
-bool crc32_fold_can(void);
-uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
-		    size_t count);
-uint32_t crc32_fold_block(uint32_t crc, const uint8_t *p, size_t bytes); /* CRC32_LANE and more */
-uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
-		     size_t count);
 
 /* What moves a sum over this many bytes that come behind: for a block that goes out behind many
  * heads, and is summed once. */
@@ -49,5 +40,13 @@ static inline uint32_t crc32_join(const struct crc32_shift *s, uint32_t front, u
 	return s->table[0][front & 255] ^ s->table[1][front >> 8 & 255] ^
 	       s->table[2][front >> 16 & 255] ^ s->table[3][front >> 24] ^ back;
 }
+
+/* The two ways, for the tests. False: this processor cannot. */
+bool crc32_fold_can(void);
+uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
+		    size_t count);
+uint32_t crc32_plain(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_piece *pieces,
+		     size_t count);
+uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes); /* 16 or more */
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/crc_fold.h"
 
 #define POLYNOMIAL 0xedb88320u /* bit 31 is x^0 */
-#define LANE       CRC32_LANE
+#define LANE       16
 #define WIDE_MIN   128 /* below this lanes are as fast */
 
 static struct fold_keys keys;
@@ -110,16 +110,21 @@ FOLD_TARGET uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS],
 	return ~lane_reduce(lane);
 }
 
-FOLD_TARGET uint32_t crc32_fold_block(uint32_t crc, const uint8_t *p, size_t bytes)
+FOLD_TARGET uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes)
 {
-	__m128i lane = _mm_xor_si128(lane_at(p), _mm_cvtsi32_si128((int)~crc));
+	__m128i start = _mm_cvtsi32_si128((int)~crc);
 
-	return ~lane_reduce(lane_piece(lane, p + LANE, bytes - LANE));
+	if (bytes >= WIDE_MIN) {
+		size_t wide = bytes / FOLD_BLOCK * FOLD_BLOCK;
+		__m128i lane = fold_run(&keys, start, data, wide);
+
+		return ~lane_reduce(lane_piece(lane, data + wide, bytes - wide));
+	}
+	return ~lane_reduce(
+		lane_piece(_mm_xor_si128(start, lane_at(data)), data + LANE, bytes - LANE));
 }
 
 #else
-
-#include <libdeflate.h>
 
 bool crc32_fold_can(void)
 {
@@ -132,9 +137,9 @@ uint32_t crc32_fold(const uint64_t head[CRC32_HEAD_WORDS], const struct crc32_pi
 	return crc32_plain(head, pieces, count);
 }
 
-uint32_t crc32_fold_block(uint32_t crc, const uint8_t *p, size_t bytes)
+uint32_t crc32_fold_ieee(uint32_t crc, const uint8_t *data, size_t bytes)
 {
-	return libdeflate_crc32(crc, p, bytes);
+	return crc32_ieee(crc, data, bytes);
 }
 
 #endif

@@ -73,7 +73,7 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
-#define SERVE_BATCH            512 /* packets a switch prepares at once: 8 children, a window each */
+#define SERVE_BATCH            512 /* packets made at once: 8 children, a window each */
 #define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
 #define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
 #define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
@@ -88,7 +88,7 @@
 #define SWITCH_SEGMENT_DEFAULT 1408 /* a 1500-byte MTU less headers and ICRC, a multiple of 16 */
 #define SWITCH_SEGMENT_MAX     8912 /* the same of 9000 */
 #define SWITCH_LEASE_MS        30000
-#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease before all children are known */
+#define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease of half a group */
 #define SWITCH_AGAIN_NS        (200u * 1000u) /* between two repeats of a partial result */
 #define SWITCH_STALE_NS                                                                      \
 	(10ull * 1000 * 1000 * 1000) /* no network keeps a packet so long: a slot left alone \

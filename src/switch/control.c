@@ -19,8 +19,7 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 
 	r->a = a;
 	if (inc_control_decode(p->payload, p->payload_bytes, &r->control) == DXP_OK &&
-	    r->control.members > 0 && r->control.members <= DXP_INC_MEMBERS_MAX &&
-	    p->header.src_rank < r->control.members &&
+	    r->control.members <= DXP_INC_MEMBERS_MAX && p->header.src_rank < r->control.members &&
 	    r->control.true_comm_id != INC_COMM_CONTROL &&
 	    r->control.first_port >= ROCE_SOURCE_PORT && r->control.member_port >= ROCE_SOURCE_PORT)
 		return true;
@@ -301,8 +300,7 @@ static void end_group(struct sw *s, struct request *r, int place)
 	}
 	if (g)
 		group_free(s, g);
-	if (child_below(r, place).ip != s->options.ip)
-		pass_down(s, r, place);
+	pass_down(s, r, place);
 }
 
 void notify_receive(struct sw *s, const struct arrival *a)

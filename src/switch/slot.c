@@ -23,8 +23,6 @@ static void result_due_all(struct sw *s, struct sw_group *g, struct slot *slot)
 	slot->state = SLOT_DONE;
 	slot->due = slot->there;
 	slot->due_count = g->child_count;
-	slot->told = false;
-	slot->summed = false;
 	slot->up_due = false;
 	g->results++;
 	s->counters.results++;
@@ -59,7 +57,7 @@ static bool collective_computes(uint8_t collective)
 	return collective == INC_ALLREDUCE || collective == INC_REDUCE;
 }
 
-static void slot_open(struct slot *slot, const struct inc_header *h, uint64_t now_ns)
+static void slot_open(struct slot *slot, const struct inc_header *h)
 {
 	struct slot fresh = {
 		.seq = h->req_id,
@@ -71,7 +69,6 @@ static void slot_open(struct slot *slot, const struct inc_header *h, uint64_t no
 		.root = h->root,
 		.elements = h->collective == INC_BROADCAST ? 0 : h->elements,
 		.call_elements = h->call_elements,
-		.touched_ns = now_ns,
 		.queued = slot->queued,
 		.reduce =
 			collective_computes(h->collective) ? reduce_function(h->op, h->type) : NULL,
@@ -179,8 +176,7 @@ static void duplicate(struct sw *s, struct sw_group *g, struct slot *slot, unsig
 	s->counters.duplicates++;
 	if (slot->state == SLOT_DONE) {
 		result_due_again(s, g, slot, child);
-	} else if (slot->state == SLOT_WAITING && !slot->up_due &&
-		   now_ns - slot->up_ns >= SWITCH_AGAIN_NS) {
+	} else if (slot->state == SLOT_WAITING && now_ns - slot->up_ns >= SWITCH_AGAIN_NS) {
 		g->repeats++;
 		s->counters.repeats++;
 		partial_due(s, g, slot, true, now_ns);
@@ -198,7 +194,7 @@ static struct slot *slot_for(struct sw_group *g, const struct inc_header *h, uin
 	if (slot->state != SLOT_EMPTY && seq_before(h->req_id, slot->seq) &&
 	    now_ns - slot->touched_ns < SWITCH_STALE_NS)
 		return NULL;
-	slot_open(slot, h, now_ns);
+	slot_open(slot, h);
 	return slot;
 }
 
@@ -289,7 +285,7 @@ static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
 
-	if (p->payload_bytes > g->segment_bytes || h->status >= DATA_REFUSALS ||
+	if (p->payload_bytes > g->segment_bytes ||
 	    (h->collective == INC_BARRIER && p->payload_bytes > 0))
 		return false;
 	return h->status == 0 || h->flags & (INC_FLAG_SWITCH | INC_FLAG_RESULT);

@@ -184,10 +184,11 @@ uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece 
 			  const struct crc32_shift *shift, uint32_t crc)
 {
 	size_t bytes = front->bytes + shift->bytes + ROCE_ICRC_BYTES;
-	struct crc32_piece behind = {front->data + ROCE_BTH_BYTES, front->bytes - ROCE_BTH_BYTES};
+	struct crc32_piece behind;
 	struct icrc_head head;
 
 	assert(front->bytes >= ROCE_BTH_BYTES);
+	behind = (struct crc32_piece){front->data + ROCE_BTH_BYTES, front->bytes - ROCE_BTH_BYTES};
 	head_make(&head, path, bytes, front->data);
 	return crc32_join(shift, crc32_of(head.words, &behind, 1), crc);
 }

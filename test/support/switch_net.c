@@ -51,14 +51,17 @@ static void list_free(struct swnet_list *list)
 
 static struct swnet_packet *packet_make(const struct link_datagram *d, const struct roce_path *path)
 {
-	struct swnet_packet *p = calloc(1, sizeof(*p));
+	struct swnet_packet *p;
+	size_t bytes = d->header_bytes;
 
+	for (unsigned i = 0; i < d->slice_count; i++)
+		bytes += d->slices[i].bytes;
+	p = calloc(1, sizeof(*p) + bytes);
 	assert(p);
 	p->path = *path;
 	memcpy(p->data, d->header, d->header_bytes);
 	p->bytes = d->header_bytes;
 	for (unsigned i = 0; i < d->slice_count; i++) {
-		assert(p->bytes + d->slices[i].bytes <= sizeof(p->data));
 		memcpy(p->data + p->bytes, d->slices[i].base, d->slices[i].bytes);
 		p->bytes += d->slices[i].bytes;
 	}
@@ -67,10 +70,10 @@ static struct swnet_packet *packet_make(const struct link_datagram *d, const str
 
 static struct swnet_packet *packet_copy(const struct swnet_packet *from)
 {
-	struct swnet_packet *p = malloc(sizeof(*p));
+	struct swnet_packet *p = malloc(sizeof(*p) + from->bytes);
 
 	assert(p);
-	*p = *from;
+	memcpy(p, from, sizeof(*p) + from->bytes);
 	return p;
 }
 
@@ -127,7 +130,7 @@ static void switch_drain(struct switch_net *net, unsigned index)
 
 void swnet_open(struct switch_net *net)
 {
-	*net = (struct switch_net){.now_ns = S_NS};
+	*net = (struct switch_net){.now_ns = 1000 * S_NS};
 }
 
 void swnet_close(struct switch_net *net)
@@ -199,10 +202,25 @@ void swnet_raw(struct switch_net *net, const struct roce_path *path, const void 
 	switch_drain(net, (unsigned)index);
 }
 
+void swnet_receive(struct switch_net *net)
+{
+	for (size_t i = 0; i < net->wire.count; i++) {
+		struct swnet_packet *p = net->wire.packets[i];
+		int index = switch_index(net, p->path.to_ip);
+
+		assert(index >= 0);
+		sw_receive(net->switches[index], p->data, p->bytes, &p->path, net->now_ns);
+		free(p);
+	}
+	net->wire.count = 0;
+}
+
 void swnet_run(struct switch_net *net)
 {
 	uint64_t end = net->carried + RUN_MAX;
 
+	for (unsigned i = 0; i < net->count; i++)
+		switch_drain(net, i);
 	while (net->wire.count > 0) {
 		struct swnet_packet *p = list_remove(&net->wire, 0);
 		int index = switch_index(net, p->path.to_ip);

@@ -7,15 +7,14 @@
 
 #include "switch/switch.h"
 
-#define NET_SWITCHES     12
-#define NET_MEMBERS      300
-#define NET_PACKET_BYTES 9000
+#define NET_SWITCHES 12
+#define NET_MEMBERS  300
 
 struct swnet_packet {
 	struct roce_path path;
 	struct inc_packet decoded; /* its payload is in `data` */
 	size_t bytes;
-	uint8_t data[NET_PACKET_BYTES];
+	uint8_t data[];
 };
 
 struct swnet_list {
@@ -58,6 +57,9 @@ void swnet_send(struct switch_net *net, const struct swnet_send *what);
 /* Bytes as they are, to a switch, at once. */
 void swnet_raw(struct switch_net *net, const struct roce_path *path, const void *data,
 	       size_t bytes);
+
+/* To switches as it is under way, without looking what they have to send. */
+void swnet_receive(struct switch_net *net);
 
 /* Until nothing is under way. */
 void swnet_run(struct switch_net *net);

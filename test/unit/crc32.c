@@ -73,6 +73,8 @@ static void crc32__known(void **state)
 	check(NULL, 0);
 	check(&none, 1);
 	assert_int_equal(~bits_add(UINT32_MAX, "123456789", 9), 0xcbf43926);
+	assert_int_equal(crc32_ieee(0, "123456789", 9), 0xcbf43926);
+	assert_int_equal(crc32_ieee(0, NULL, 0), 0);
 }
 
 /* All alignments too, since all end at the end of memory. */
@@ -80,8 +82,12 @@ static void crc32__every_length(void **state)
 {
 	for (size_t n = 0; n < DATA_BYTES; n += n < 1600 ? 1 : 509) {
 		struct crc32_piece piece = {data + DATA_BYTES - n, n};
+		uint32_t want = ~bits_add(~0x12345678u, piece.data, n);
 
 		check(&piece, 1);
+		assert_int_equal(crc32_ieee(0x12345678, piece.data, n), want);
+		if (n >= 16 && crc32_fold_can())
+			assert_int_equal(crc32_fold_ieee(0x12345678, piece.data, n), want);
 	}
 }
 

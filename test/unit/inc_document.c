@@ -28,8 +28,10 @@ static struct section section_find(const char *heading)
 {
 	const char *at = strstr(text, heading);
 
-	if (!at)
+	if (!at) {
 		fail_msg("docs/wire.md has no '%s'", heading + 1);
+		return (struct section){"", 0, 0};
+	}
 	const char *end = strstr(at + 1, "\n###");
 	return (struct section){at, end ? (size_t)(end - at) : strlen(at), 0};
 }

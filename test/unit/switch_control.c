@@ -113,6 +113,8 @@ static void control__query_by_every_way(void **state)
 		assert_int_equal(heard.path[0].ip, LEAF(1));
 		assert_int_equal(heard.path[1].ip, SPINE(i));
 		assert_int_equal(heard.path[2].ip, SPINE(9));
+		assert_int_equal(heard.path[2].children, 5); /* groups that are free there */
+		assert_int_equal(heard.path[0].children, SWITCH_GROUPS_DEFAULT);
 		assert_int_equal(heard.fail_cause, INC_CAUSE_NONE);
 		assert_int_equal(heard.planes, INC_PLANE_USER);
 		assert_int_equal(heard.free_groups, 5);
@@ -171,6 +173,17 @@ static void control__query_says_who_refuses(void **state)
 	assert_int_equal(heard.cause_ip, SPINE(1));
 	assert_int_equal(heard.free_groups, 0);
 	sw_drain(swnet_switch_at(&net, SPINE(1)), false);
+	/* Who refuses first is remembered. */
+	c.fail_cause = INC_CAUSE_GROUPS;
+	c.cause_ip = 77;
+	sw_drain(swnet_switch_at(&net, SPINE(9)), true);
+	query(1, &c);
+	assert_true(first_hears(INC_QUERY, &heard));
+	assert_int_equal(heard.fail_cause, INC_CAUSE_GROUPS);
+	assert_int_equal(heard.cause_ip, 77);
+	sw_drain(swnet_switch_at(&net, SPINE(9)), false);
+	swnet_forget(&net);
+	c = query_of(1);
 	/* From another address than it says. */
 	path = (struct roce_path){group.members[1].ip + 50, LEAF(0), group.members[1].port,
 				  ROCE_PORT};
@@ -376,6 +389,15 @@ static void control__id_in_use(void **state)
 	refused_with(INC_CAUSE_ID);
 	notice_send((c = first, c.path[0].index = 1, &c), 1);
 	refused_with(INC_CAUSE_ID);
+	notice_send(&first, 1); /* as the other member */
+	refused_with(INC_CAUSE_ID);
+	notice_send((c = first, c.planes ^= INC_PLANE_KERNEL, &c), 0);
+	refused_with(INC_CAUSE_ID);
+	group.rc = true;
+	notice_send(&first, 0);
+	free(swnet_take(&net, group.members[0].ip, group.members[0].port, 0));
+	refused_with(INC_CAUSE_ID);
+	group.rc = false;
 	works(0);
 	done();
 }
@@ -392,6 +414,11 @@ static void control__another_owner(void **state)
 	notice_send(&c, 0);
 	refused_with(INC_CAUSE_ID);
 	group.members[0].ip -= 100;
+	group.members[0].port++;
+	c = swnet_control(&group, 0);
+	notice_send(&c, 0);
+	refused_with(INC_CAUSE_ID);
+	group.members[0].port--;
 	group.epoch--;
 	works(0);
 	done();
@@ -504,6 +531,16 @@ static void control__other_causes(void **state)
 	control_send(INC_NOTIFY, 0, &c, &path);
 	refused_with(INC_CAUSE_ADDRESS);
 	assert_int_equal(counters(LEAF(0)).notifies, 2);
+	/* A root's group is no other's, and no switch is below itself. */
+	assert_true(swnet_group_make(&net, &group));
+	c.path[0] = first.path[0];
+	c.path[1].ip = SPINE(0);
+	control_send(INC_NOTIFY, 0, &c, &path);
+	refused_with(INC_CAUSE_ID);
+	c.hop = 0;
+	c.path[1].ip = LEAF(0);
+	notice_send(&c, 0);
+	assert_int_equal(counters(LEAF(0)).malformed, 1);
 	done();
 }
 

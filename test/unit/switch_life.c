@@ -190,23 +190,19 @@ static void life__kill_while_sending(void **state)
 
 	for (uint32_t victim = 7; victim < 10; victim++) {
 		open_one(&(struct sw_options){0}, 1);
-		for (group.id = 7; group.id < 10; group.id++)
+		for (group.id = 7; group.id < 11; group.id++)
 			assert_true(swnet_group_make(&net, &group));
 		other = group;
 		for (other.id = 7; other.id < 10; other.id++)
 			swnet_contribute(&net, &other, 0, &h, "abcd", 4);
 		other.id = victim;
 		swnet_notify_all(&net, &other, INC_KILL);
-		for (size_t i = 0; i < 4; i++) {
-			struct swnet_packet *p = net.wire.packets[i];
-
-			sw_receive(net.switches[0], p->data, p->bytes, &p->path, net.now_ns);
-			free(p);
-		}
-		net.wire.count = 0;
-		data_send(0, 0); /* has all sent */
-		assert_int_equal(counters(LEAF(0)).results, 3);
-		for (unsigned i = 0; i < 2; i++) {
+		other.id = 10;
+		swnet_contribute(&net, &other, 0, &h, "abcd", 4);
+		swnet_receive(&net);
+		swnet_run(&net);
+		assert_int_equal(counters(LEAF(0)).results, 4);
+		for (unsigned i = 0; i < 3; i++) {
 			struct swnet_packet *p = swnet_result(&net, &group, 0);
 
 			assert_non_null(p);
@@ -262,6 +258,29 @@ static void life__lease_ends(void **state)
 	assert_int_equal(p->decoded.header.status, -DXP_ENOENT);
 	assert_int_equal(p->decoded.roce.qkey, group.qkey);
 	free(p);
+	done();
+}
+
+/* A group's own lease counts where it is shorter than the switch's. */
+static void life__lease_of_the_group(void **state)
+{
+	static const uint32_t leases[][2] = {
+		{0, 12000}, {500, 500}, {11999, 11999}, {90000, 12000}};
+
+	open_one(&(struct sw_options){.lease_ms = 12000}, 1);
+	for (size_t i = 0; i < 4; i++) {
+		struct inc_control c = swnet_control(&group, 0);
+		struct roce_path path = {c.first_ip, LEAF(0), c.first_port, ROCE_PORT};
+		struct inc_answer a;
+
+		c.lease_ms = leases[i][0];
+		control_send(INC_NOTIFY, 0, &c, &path);
+		sw_answer(net.switches[0], &(struct inc_inquiry){INC_SECTION_GROUPS, 0}, net.now_ns,
+			  &a);
+		assert_int_equal(a.groups[0].lease_ms, leases[i][1]);
+		swnet_notify_all(&net, &group, INC_KILL);
+		swnet_run(&net);
+	}
 	done();
 }
 
@@ -417,6 +436,35 @@ static void life__plane(void **state)
 	done();
 }
 
+/* A switch below is known by its lowest member, whatever NOTIFY comes first. */
+static void life__plane_learns_the_lowest(void **state)
+{
+	struct plane plane = {.takes = true};
+	struct sw_options options = {.ip = SPINE(0),
+				     .kernel = {plane_install, plane_remove, NULL, NULL, &plane}};
+	struct sw_options leaf = {.ip = LEAF(0), .parents = {SPINE(0)}, .parent_count = 1};
+	uint32_t leaves[1] = {LEAF(0)};
+
+	swnet_open(&net);
+	assert_non_null(swnet_switch(&net, &options));
+	assert_non_null(swnet_switch(&net, &leaf));
+	swnet_group_plan(&group, 3, leaves, 3, SPINE(0));
+	group.planes = INC_PLANE_USER | INC_PLANE_KERNEL;
+	for (uint32_t m = 3; m > 0; m--)
+		swnet_notify(&net, &group, m - 1, INC_NOTIFY);
+	swnet_notify(&net, &group, 1, INC_NOTIFY);
+	swnet_run(&net);
+	assert_int_equal(plane.installs, 3);
+	assert_int_equal(plane.removes, 2);
+	assert_int_equal(plane.view.child_count, 1);
+	assert_int_equal(plane.view.first, 0);
+	assert_true(plane.children[0].is_switch);
+	assert_int_equal(plane.children[0].ip, LEAF(0));
+	assert_int_equal(plane.children[0].port, ROCE_SOURCE_PORT);
+	assert_int_equal(plane.children[0].first, 0);
+	done();
+}
+
 /* A query promises the XDP plane only while there is room in it. */
 static void life__plane_is_full(void **state)
 {
@@ -437,8 +485,17 @@ static void life__plane_is_full(void **state)
 	query(0, &c);
 	assert_true(first_hears(INC_QUERY, &heard));
 	assert_int_equal(heard.planes, INC_PLANE_USER);
-	group.id = 5;
-	swnet_notify_all(&net, &group, INC_KILL);
+	/* In an order that moves others to their places. */
+	for (uint32_t i = 0; i < 3; i++) {
+		group.id = (uint32_t[]){5, SWITCH_KERNEL_GROUPS - 1, 0}[i];
+		swnet_notify_all(&net, &group, INC_KILL);
+	}
+	swnet_run(&net);
+	assert_int_equal(plane.removes, 3);
+	for (group.id = 1; group.id < SWITCH_KERNEL_GROUPS - 1; group.id++)
+		if (group.id != 5)
+			works(0);
+	swnet_forget(&net);
 	query(0, &c);
 	assert_true(first_hears(INC_QUERY, &heard));
 	assert_int_equal(heard.planes, INC_PLANE_USER | INC_PLANE_KERNEL);
@@ -451,9 +508,11 @@ int main(void)
 		cmocka_unit_test(life__kill),
 		cmocka_unit_test(life__kill_while_sending),
 		cmocka_unit_test(life__lease_ends),
+		cmocka_unit_test(life__lease_of_the_group),
 		cmocka_unit_test(life__lease_of_half_a_group),
 		cmocka_unit_test(life__renew_goes_up),
 		cmocka_unit_test(life__plane),
+		cmocka_unit_test(life__plane_learns_the_lowest),
 		cmocka_unit_test(life__plane_is_full),
 	};
 

@@ -238,7 +238,96 @@ static void tree__deep_and_uneven(void **state)
 	done();
 }
 
+/* Full segments, whose sums are kept: a partial result's is not the result's. */
+static void tree__full_segments(void **state)
+{
+	static uint64_t data[4][176];
+
+	open_tree(2, 2, 4);
+	for (uint32_t seq = 0; seq < 20; seq++) {
+		struct inc_header h = swnet_call(seq, DXP_INC_SUM, DXP_INC_UINT64, 176);
+
+		for (uint32_t m = 0; m < 4; m++) {
+			for (uint64_t i = 0; i < 176; i++)
+				data[m][i] = i * (m + 1) << seq;
+			swnet_contribute(&net, &group, m, &h, data[m], sizeof(data[m]));
+		}
+		swnet_run(&net);
+		for (uint32_t m = 0; m < 4; m++) {
+			struct swnet_packet *p = swnet_result(&net, &group, m);
+
+			assert_non_null(p);
+			for (uint64_t i = 0; i < 176; i++)
+				data[0][i] = i * 10 << seq;
+			assert_int_equal(p->decoded.payload_bytes, 1408);
+			assert_memory_equal(p->decoded.payload, data[0], 1408);
+			free(p);
+		}
+	}
+	done();
+}
+
 /* ---- partial results ---- */
+
+static struct swnet_packet *partial_take(void)
+{
+	struct swnet_packet *p = swnet_take(&net, ROOT, ROCE_SOURCE_PORT, INC_DATA);
+
+	assert_non_null(p);
+	assert_int_equal(p->path.to_port, ROCE_PORT);
+	assert_int_equal(p->decoded.header.src_rank, 2);
+	assert_int_equal(p->decoded.roce.qkey, group.qkey);
+	assert_true(p->decoded.header.flags & INC_FLAG_SWITCH);
+	assert_false(p->decoded.header.flags & INC_FLAG_RESULT);
+	return p;
+}
+
+/* What a parent sees of the switch that has the members 2 and 3, told of the higher one first. */
+static void tree__partial_as_the_parent_sees_it(void **state)
+{
+	uint32_t leaves[2] = {LEAF(0), LEAF(1)};
+	struct swnet_packet *p;
+	int64_t sum = value_of(2, 0) + value_of(3, 0);
+	struct inc_header h = swnet_call(1, DXP_INC_SUM, DXP_INC_INT64, 3);
+
+	swnet_open(&net);
+	add(LEAF(1), ROOT);
+	swnet_group_plan(&group, 4, leaves, 2, ROOT);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t m = i == 1 ? 2 : 3;
+		struct inc_control c = swnet_control(&group, m);
+		struct roce_path path = {ROOT, LEAF(1), ROCE_SOURCE_PORT, ROCE_PORT};
+
+		c.hop = 1;
+		swnet_control_send(&net, &group, INC_NOTIFY, m, &c, &path);
+	}
+	swnet_run(&net);
+	swnet_forget(&net);
+	contribute(3, 0, false);
+	contribute(2, 0, false);
+	swnet_run(&net);
+	p = partial_take();
+	assert_false(p->decoded.header.flags & INC_FLAG_REPEAT);
+	assert_memory_equal(p->decoded.payload, &sum, 8);
+	free(p);
+	net.now_ns += SWITCH_AGAIN_NS;
+	contribute(3, 0, false);
+	swnet_run(&net);
+	p = partial_take();
+	assert_true(p->decoded.header.flags & INC_FLAG_REPEAT);
+	assert_memory_equal(p->decoded.payload, &sum, 8);
+	free(p);
+	contribute(2, 1, false);
+	h.op = DXP_INC_MAX;
+	swnet_contribute(&net, &group, 3, &h, "123456789012345678901234", 24);
+	swnet_run(&net);
+	p = partial_take();
+	assert_int_equal(p->decoded.header.status, -DXP_EINVAL);
+	assert_int_equal(p->decoded.header.elements, 0);
+	assert_int_equal(p->decoded.payload_bytes, 0);
+	free(p);
+	done();
+}
 
 static void tree__partial_again_not_too_often(void **state)
 {
@@ -264,6 +353,46 @@ static void tree__partial_again_not_too_often(void **state)
 	done();
 }
 
+/* A repeat that is not out yet when the result comes is not sent any more. */
+static void tree__partial_not_after_the_result(void **state)
+{
+	struct swnet_packet *result;
+	uint64_t sent;
+
+	open_tree(2, 2, 2);
+	for (uint32_t m = 0; m < 4; m++)
+		contribute(m, 0, false);
+	net.lose = net.carried + 3; /* LEAF(0)'s result: partials are 1 and 2 of those to come */
+	swnet_run(&net);
+	assert_int_equal(net.inbox.count, 2);
+	swnet_forget(&net);
+	net.now_ns += SWITCH_AGAIN_NS;
+	sent = counters(LEAF(0)).sent;
+	contribute(1, 0, true);
+	swnet_receive(&net);
+	struct inc_header h = swnet_call(0, DXP_INC_SUM, DXP_INC_INT64, 3);
+	int64_t values[3] = {0};
+	struct swnet_send what = {.path = {ROOT, LEAF(0), ROCE_SOURCE_PORT, ROCE_PORT},
+				  .qkey = group.qkey,
+				  .payload = values,
+				  .bytes = sizeof(values)};
+
+	what.header = h;
+	what.header.comm_id = group.id;
+	what.header.epoch = group.epoch;
+	what.header.flags |= INC_FLAG_RESULT;
+	swnet_send(&net, &what);
+	swnet_receive(&net);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).sent, sent + 2);
+	for (uint32_t m = 0; m < 2; m++) {
+		result = swnet_result(&net, &group, m);
+		assert_non_null(result);
+		free(result);
+	}
+	done();
+}
+
 /* A result that comes again goes nowhere; one that nobody waits for neither. */
 static void tree__results_of_parents(void **state)
 {
@@ -286,6 +415,11 @@ static void tree__results_of_parents(void **state)
 	assert_int_equal(counters(LEAF(0)).stale, 2);
 	contribute(1, 0, false);
 	swnet_run(&net);
+	what.header.req_id = 4; /* of the same slot */
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(0)).stale, 3);
+	what.header.req_id = 0;
 	what.path.from_ip = LEAF(1); /* not the parent */
 	swnet_send(&net, &what);
 	what.path.from_ip = ROOT;
@@ -310,8 +444,10 @@ static void tree__results_of_parents(void **state)
 	/* A root has no parent. */
 	what.path = (struct roce_path){LEAF(0), ROOT, ROCE_SOURCE_PORT, ROCE_PORT};
 	swnet_send(&net, &what);
+	what.path.from_ip = 0;
+	swnet_send(&net, &what);
 	swnet_run(&net);
-	assert_int_equal(counters(ROOT).refused, 1);
+	assert_int_equal(counters(ROOT).refused, 2);
 	done();
 }
 
@@ -394,6 +530,32 @@ static void tree__two_roots(void **state)
 	done();
 }
 
+/* A switch that has data of a broadcast though another has. */
+static void tree__broadcast_comes_twice(void **state)
+{
+	struct inc_header h = swnet_call(0, DXP_INC_NOOP, DXP_INC_BYTES, 5);
+	struct swnet_send what = {.path = {LEAF(1), ROOT, ROCE_SOURCE_PORT, ROCE_PORT},
+				  .payload = "HELLO",
+				  .bytes = 5};
+
+	open_tree(2, 2, 2);
+	h.collective = INC_BROADCAST;
+	what.qkey = group.qkey;
+	what.header = h;
+	what.header.comm_id = group.id;
+	what.header.epoch = group.epoch;
+	what.header.src_rank = 2;
+	what.header.flags |= INC_FLAG_SWITCH;
+	for (uint32_t m = 0; m < 4; m++) {
+		h.elements = m ? 0 : 5;
+		swnet_contribute(&net, &group, m, &h, "hello", h.elements);
+	}
+	swnet_send(&net, &what);
+	swnet_run(&net);
+	status_expect(DXP_EINVAL);
+	done();
+}
+
 /* ---- a parent that forgets ---- */
 
 static void tree__parent_restarts(void **state)
@@ -471,6 +633,19 @@ static void tree__rc_framing(void **state)
 	assert_non_null(p);
 	assert_int_equal(p->decoded.roce.psn, 0);
 	free(p);
+	/* Who asks for no acknowledgement gets none. */
+	contribute(2, 0, true);
+	net.wire.packets[0]->data[8] &= 0x7f;
+	{
+		struct swnet_packet *sent = net.wire.packets[0];
+		struct roce_piece piece = {sent->data, sent->bytes - ROCE_ICRC_BYTES};
+		uint32_t icrc = roce_icrc(&sent->path, &piece, 1);
+
+		memcpy(sent->data + piece.bytes, &icrc, sizeof(icrc));
+	}
+	swnet_run(&net);
+	assert_int_equal(counters(LEAF(1)).duplicates, 1);
+	assert_null(swnet_take(&net, group.members[2].ip, group.members[2].port, 0));
 	for (uint32_t m = 0; m < 4; m++)
 		if (m != 2)
 			contribute(m, 0, false);
@@ -509,11 +684,15 @@ int main(void)
 		cmocka_unit_test(tree__each_notify_lost),
 		cmocka_unit_test(tree__any_order_of_notify),
 		cmocka_unit_test(tree__deep_and_uneven),
+		cmocka_unit_test(tree__full_segments),
+		cmocka_unit_test(tree__partial_as_the_parent_sees_it),
 		cmocka_unit_test(tree__partial_again_not_too_often),
+		cmocka_unit_test(tree__partial_not_after_the_result),
 		cmocka_unit_test(tree__results_of_parents),
 		cmocka_unit_test(tree__members_disagree),
 		cmocka_unit_test(tree__broadcasts),
 		cmocka_unit_test(tree__two_roots),
+		cmocka_unit_test(tree__broadcast_comes_twice),
 		cmocka_unit_test(tree__parent_restarts),
 		cmocka_unit_test(tree__strangers_refuse_in_vain),
 		cmocka_unit_test(tree__rc_framing),
