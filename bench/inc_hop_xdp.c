@@ -146,7 +146,7 @@ double hop_program_ns(size_t payload_bytes, bool check_icrc)
 	char why[PLANE_WHY_BYTES];
 	double ns = 0;
 
-	if (plane_load(SWITCH_IP, &p.program, why))
+	if (plane_load(SWITCH_IP, check_icrc, &p.program, why))
 		return 0;
 	if (group_install(&p)) {
 		for (uint32_t i = 0; i < RUNS; i++)

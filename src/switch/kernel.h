@@ -15,8 +15,8 @@
 
 #define SWITCH_KERNEL_BYTES    256 /* payload of a short segment */
 #define SWITCH_KERNEL_WORDS    (SWITCH_KERNEL_BYTES / 8)
-#define SWITCH_KERNEL_GROUPS   64
-#define SWITCH_KERNEL_CHILDREN 64 /* one bit each in a 64-bit word */
+#define SWITCH_KERNEL_GROUPS   256 /* 32 KiB of contributions each */
+#define SWITCH_KERNEL_CHILDREN 64  /* one bit each in a 64-bit word */
 #define SWITCH_KERNEL_PORTS    64
 #define SWITCH_KERNEL_SLOTS    2           /* by the low bit of the segment's number */
 #define SWITCH_KERNEL_HEARD    4096        /* neighbours kept; the longest unheard goes first */
@@ -27,6 +27,7 @@
 /* Map `config`, one entry. */
 struct kernel_config {
 	__u32 own_ip_be; /* of the switch; 0: nothing is ours yet */
+	__u32 check_icrc;
 };
 
 /* Map `neighbours`: IPv4 address (be) -> where it was last heard, from control packets. */

@@ -70,7 +70,7 @@ int plane_open(const struct plane_options *options, struct plane **out, char why
 	}
 	p->ip = options->ip;
 	p->check_icrc = !options->no_icrc_check;
-	status = plane_load(options->ip, &p->program, why);
+	status = plane_load(options->ip, p->check_icrc, &p->program, why);
 	if (status)
 		goto free_plane;
 	for (unsigned i = 0; i < options->port_count && !status; i++)

@@ -86,10 +86,12 @@ static int map_of(struct bpf_object *object, const char *name)
 	return bpf_object__find_map_fd_by_name(object, name);
 }
 
-int plane_load(uint32_t own_ip, struct plane_program *out, char why[PLANE_WHY_BYTES])
+int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
+	       char why[PLANE_WHY_BYTES])
 {
 	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = SWITCH_KERNEL_NAME);
-	struct kernel_config config = {.own_ip_be = __builtin_bswap32(own_ip)};
+	struct kernel_config config = {.own_ip_be = __builtin_bswap32(own_ip),
+				       .check_icrc = check_icrc};
 	struct bpf_program *program;
 	struct bpf_object *object;
 	uint32_t zero = 0;

@@ -16,7 +16,8 @@ struct plane_program {
 };
 
 /* DXP_EUNSUPPORTED: it may not be loaded here; `why` says the reason and what to do. */
-int plane_load(uint32_t own_ip, struct plane_program *out, char why[PLANE_WHY_BYTES]);
+int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
+	       char why[PLANE_WHY_BYTES]);
 void plane_unload(struct plane_program *p);
 
 /* Sum over CPUs. */

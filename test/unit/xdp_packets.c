@@ -217,11 +217,19 @@ static void xdp_packets__neighbours(void **state)
 	struct kernel_neighbour n;
 	struct xdp_frame f;
 
-	path.to_ip++;
+	path.to_ip++; /* another host's */
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
 	passes(r, &f);
-	assert_int_not_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);
 	path.to_ip--;
+	rig_frame(&h, &path, QKEY, payload, 72, &f);
+	passes(r, &f);
+	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
+	f.bytes[f.count - 1] ^= 1; /* ICRC */
+	passes(r, &f);
+	f.bytes[f.count - 1] ^= 1;
+	f.bytes[6] |= 1; /* from a group of stations */
+	passes(r, &f);
+	assert_int_not_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);
 	rig_frame(&h, &path, INC_CONTROL_QKEY, payload, 72, &f);
 	passes(r, &f);
 	assert_int_equal(bpf_map_lookup_elem(r->plane.program.neighbours, &ip_be, &n), 0);

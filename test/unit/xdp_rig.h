@@ -65,7 +65,7 @@ static inline int rig_setup(void **state)
 
 	if (!r)
 		return -1;
-	if (plane_load(SWITCH_IP, &r->plane.program, why)) {
+	if (plane_load(SWITCH_IP, true, &r->plane.program, why)) {
 		printf("skipped: %s\n", why);
 		exit(77);
 	}

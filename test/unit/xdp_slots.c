@@ -262,6 +262,32 @@ static void xdp_slots__whose_slot(void **state)
 	}
 }
 
+/* The answer has the result's length, not that of the question. */
+static void xdp_slots__answer_longer_and_shorter(void **state)
+{
+	struct rig *r = *state;
+	static const double values[32] = {1, 2, 3};
+	struct inc_header h = rig_header(0, 2, DXP_INC_MAX, DXP_INC_DOUBLE, 32), other;
+	struct xdp_frame out;
+	struct inc_packet p;
+	struct roce_path path;
+
+	rig_group(r, 1, 0);
+	assert_int_equal(rig_send(r, &h, 0, values, 256, &out), ACT_TX);
+	other = rig_header(0, 2, DXP_INC_NOOP, DXP_INC_BYTES, 0);
+	assert_int_equal(rig_send(r, &other, 0, NULL, 0, &out), ACT_TX);
+	rig_decode(&out, &p, &path);
+	assert_int_equal(p.payload_bytes, 256);
+	assert_memory_equal(p.payload, values, 256);
+	other.req_id = 3;
+	assert_int_equal(rig_send(r, &other, 0, NULL, 0, &out), ACT_TX);
+	h.req_id = 3;
+	assert_int_equal(rig_send(r, &h, 0, values, 256, &out), ACT_TX);
+	rig_decode(&out, &p, &path);
+	assert_int_equal(p.payload_bytes, 0);
+	assert_int_equal(p.header.collective, INC_BARRIER);
+}
+
 /* A barrier has no data; a group that is removed is user space's. */
 static void xdp_slots__barrier_and_removal(void **state)
 {
@@ -287,6 +313,7 @@ int main(void)
 		cmocka_unit_test(xdp_slots__disagreement),
 		cmocka_unit_test(xdp_slots__status_goes_on),
 		cmocka_unit_test(xdp_slots__whose_slot),
+		cmocka_unit_test(xdp_slots__answer_longer_and_shorter),
 		cmocka_unit_test(xdp_slots__barrier_and_removal),
 	};
 

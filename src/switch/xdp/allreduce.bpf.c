@@ -239,18 +239,22 @@ INLINE int data_take(struct xdp_md *ctx, struct work *w)
 	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
 }
 
-/* Only from what was sent to this switch: what passes a bridge has another's address on it. */
-INLINE void neighbour_learn(const struct xdp_md *ctx, const struct frame *f)
+/* Only from what was sent to this switch, since what passes a bridge has another's address on it,
+ * and only from sound packets with the key of control packets. */
+INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
+	const struct frame *f = &w->frame;
 	struct kernel_neighbour n = {.ifindex = ctx->ingress_ifindex};
 	__u32 zero = 0, ip_be = f->from_ip_be;
 	struct kernel_config *own = bpf_map_lookup_elem(&config, &zero);
 
-	if (!own || f->to_ip_be != own->own_ip_be)
+	if (!own || f->to_ip_be != own->own_ip_be || f->qkey_be != be32(INC_CONTROL_QKEY) ||
+	    (f->from_mac[0] | f->to_mac[0]) & MAC_GROUP)
 		return;
 	__builtin_memcpy(n.mac, f->from_mac, 6);
 	__builtin_memcpy(n.own_mac, f->to_mac, 6);
-	bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
+	if (packet_take(ctx, w, own->check_icrc) == PACKET_SOUND)
+		bpf_map_update_elem(&neighbours, &ip_be, &n, BPF_ANY);
 }
 
 SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
@@ -265,7 +269,7 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (w->frame.kind == INC_DATA)
 		return data_take(ctx, w);
-	neighbour_learn(ctx, &w->frame);
+	neighbour_learn(ctx, w);
 	return XDP_PASS;
 }
 

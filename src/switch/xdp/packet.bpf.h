@@ -8,6 +8,7 @@
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/reduce.bpf.h"
 
+#define MAC_GROUP     0x01 /* of the first byte */
 #define ETHER_IPV4    0x0800
 #define IP_VERSION    0x45 /* without options */
 #define IP_DF         0x4000
