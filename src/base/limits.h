@@ -118,6 +118,7 @@
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
 #define INC_WAYS_MAX      8 /* from a member up that are remembered: two levels of spines */
 #define INC_QUERY_NS      (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
+#define INC_QUERY_MAX_NS  (80ull * 1000 * 1000) /* a dozen tries a second, for bad networks */
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)  /* queries by other ways may come later */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000) /* then there is no common way */
 #define INC_SEGMENT_MAX   8912                  /* payload of a packet that 9000 bytes carry */

@@ -215,16 +215,26 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 		notified_receive(c, h, &n, path, now_ns);
 }
 
+/* How long more ways are waited for: as they may have been lost on many ways at once, much longer
+ * when those that came have no switch in common and nobody said why. */
+static uint64_t choice_max_ns(const struct inc_create *c)
+{
+	uint64_t half_ns = c->limit_ns > c->heard_ns ? (c->limit_ns - c->heard_ns) / 2 : 0;
+
+	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
+}
+
 static void choose(struct inc_create *c, uint64_t now_ns)
 {
 	struct inc_control why = {0};
 	int status = tree_choose(c, &why);
 
 	c->changed = false;
+	c->no_common = status == DXP_EUNSUPPORTED && why.fail_cause == INC_CAUSE_NONE;
 	if (status == DXP_OK) {
 		c->state = CREATE_NOTIFY;
 		round_begin(c, now_ns);
-	} else if (now_ns - c->heard_ns >= INC_CHOICE_MAX_NS) {
+	} else if (now_ns - c->heard_ns >= choice_max_ns(c)) {
 		bad_news(c, status == DXP_EBUSY ? status_of_cause(why.fail_cause) : status, &why,
 			 now_ns);
 	}
@@ -241,7 +251,7 @@ static uint32_t silent_find(const struct inc_create *c)
 void create_tick(struct inc_create *c, uint64_t now_ns)
 {
 	if (c->state == CREATE_QUERY && c->heard_ns != 0 && now_ns - c->heard_ns >= INC_CHOICE_NS &&
-	    (c->changed || now_ns - c->heard_ns >= INC_CHOICE_MAX_NS))
+	    (c->changed || now_ns - c->heard_ns >= choice_max_ns(c)))
 		choose(c, now_ns);
 	if ((c->state == CREATE_QUERY || c->state == CREATE_NOTIFY) && now_ns >= c->limit_ns) {
 		c->silent = silent_find(c);
@@ -260,8 +270,8 @@ uint64_t inc_create_deadline(const struct inc_create *c)
 	if (c->state == CREATE_QUERY)
 		deadline_ns = min_u64(deadline_ns, c->query_ns);
 	if (c->state == CREATE_QUERY && c->heard_ns != 0)
-		deadline_ns = min_u64(deadline_ns, c->heard_ns + (c->changed ? INC_CHOICE_NS
-									     : INC_CHOICE_MAX_NS));
+		deadline_ns = min_u64(
+			deadline_ns, c->heard_ns + (c->changed ? INC_CHOICE_NS : choice_max_ns(c)));
 	if (c->o.member == 0 && (c->state == CREATE_NOTIFY || c->state == CREATE_FAILED))
 		deadline_ns = min_u64(deadline_ns, c->round_ns);
 	return deadline_ns;

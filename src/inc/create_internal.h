@@ -44,6 +44,7 @@ struct inc_create {
 	uint64_t round_gap_ns;
 	uint32_t round_member; /* where the present round is; o.count: it is over */
 	uint64_t heard_ns;     /* when the last member was first heard; 0: not yet */
+	bool no_common;        /* the ways that came have no switch in common */
 	bool changed;          /* something came since the last choice */
 	bool has_notice;
 	bool owes_notified; /* to member 0 */

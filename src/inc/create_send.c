@@ -39,7 +39,7 @@ static void query_send(struct inc_create *c, struct inc_batch *out, uint64_t now
 		h.flags = INC_FLAG_REPEAT;
 	control_add(c, out, &h, &c->o.first, c->o.switches[c->o.member], ROCE_PORT);
 	c->query_ns = now_ns + c->query_gap_ns;
-	c->query_gap_ns *= 2;
+	c->query_gap_ns = min_u64(2 * c->query_gap_ns, INC_QUERY_MAX_NS);
 }
 
 static void notified_send(struct inc_create *c, struct inc_batch *out)
@@ -87,7 +87,7 @@ static void round_send(struct inc_create *c, struct inc_batch *out, uint64_t now
 		return;
 	c->round_member = 0;
 	c->round_ns = now_ns + c->round_gap_ns;
-	c->round_gap_ns *= 2;
+	c->round_gap_ns = min_u64(2 * c->round_gap_ns, INC_QUERY_MAX_NS);
 }
 
 size_t inc_create_send(struct inc_create *c, struct inc_batch *out, uint64_t now_ns)

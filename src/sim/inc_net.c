@@ -164,9 +164,17 @@ int inc_net_cut(struct inc_net *n, uint32_t node, uint32_t next, bool cut)
 
 /* ---- wires ---- */
 
-static struct roce_path *packet_path(struct sim_packet *p)
+static uint8_t *path_place(struct sim_packet *p)
 {
-	return (struct roce_path *)(void *)(p->data + p->held - sizeof(struct roce_path));
+	return p->data + p->held - sizeof(struct roce_path);
+}
+
+static struct roce_path packet_path(struct sim_packet *p)
+{
+	struct roce_path path;
+
+	memcpy(&path, path_place(p), sizeof(path));
+	return path;
 }
 
 static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
@@ -204,7 +212,7 @@ static void packet_repeat(struct inc_net *n, struct sim_packet *p, uint64_t time
 /* Out of `node`, over the next wire. */
 static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 {
-	const struct roce_path path = *packet_path(p);
+	const struct roce_path path = packet_path(p);
 	uint64_t flow = (uint64_t)path.from_ip << 32 | path.to_ip;
 	uint32_t port = 0, next = inc_tree_next(&n->tree, node, p->to, flow, &port);
 	bool first = p->from == node, mark, lost;
@@ -298,7 +306,7 @@ static void datagram_leave(struct inc_net *n, uint32_t node, const struct link_d
 	p->from = node;
 	p->to = to;
 	p->port = node | LEAVES;
-	*packet_path(p) = path;
+	memcpy(path_place(p), &path, sizeof(path));
 	n->counters.packets.sent++;
 	n->counters.host_sent += node < n->options.tree.hosts;
 	if (n->tap.changes && !n->tap.changes(n->tap.context, node, &path, p->data, p->bytes)) {
@@ -345,7 +353,7 @@ static void packet_take(struct inc_net *n, uint32_t node)
 {
 	struct node *h = &n->nodes[node];
 	struct sim_packet *p = h->head;
-	const struct roce_path path = *packet_path(p);
+	const struct roce_path path = packet_path(p);
 
 	h->head = p->next;
 	h->socket_bytes -= p->bytes;

@@ -8,8 +8,8 @@
  * Taken for granted: patience is longer than any message lives, so nobody gives up one that lives,
  * and nothing of a dead member arrives after it was given up.
  *
- * Proved: members that end have the same results; whoever is asked for a result keeps it still,
- * with no more than WINDOW of them kept; and nobody is stuck (invalid end states).
+ * Proved: members that end have the same results, and whoever is asked for a result keeps it still,
+ * with no more than WINDOW of them kept.
  *
  * BREAK=1: takes results of switches after it has said what it has; 2: answers without freezing;
  * 3: keeps one result less; 4: the least of what members have is common, not the most; 5: when a

@@ -7,8 +7,7 @@
  *
  * Proved: when a slot is given away, all members have the result of the segment that leaves it, so
  * nobody can ever ask for it again; a result has exactly one contribution of each member to its own
- * segment; no newer segment ever leaves for an older one; and whatever happened, all can still end
- * (no state is stuck: spin reports invalid end states).
+ * segment; and no newer segment ever leaves for an older one.
  *
  * BREAK=1: as many slots as the window; 2: a member runs ahead by one more than the window; 3: what
  * a slot held is not cleared when it is given away; 4: an old contribution takes the slot of a

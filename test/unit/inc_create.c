@@ -179,7 +179,7 @@ static void create__no_common_switch(void **state)
 	uint64_t begin_ns = r.now_ns;
 	assert_int_equal(outcome(&r, 0, &n, &silent), DXP_EUNSUPPORTED);
 	assert_int_equal(outcome(&r, 1, &n, &silent), DXP_EUNSUPPORTED);
-	assert_in_range(r.now_ns - begin_ns, 1, 200 * MS_NS);
+	assert_in_range(r.now_ns - begin_ns, 1, 600 * MS_NS);
 	rig_close(&r);
 }
 
