@@ -35,7 +35,8 @@ ip netns del "dxpb-probe-$$"
 $entered || { echo 'network namespaces cannot be entered: the root here is no mount'; exit 77; }
 if command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups "$dxp" version \
 	>/dev/null 2>&1; then
-	says 'take root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick --case "4 hosts"
+	says 'take root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick \
+		--case "4 hosts"
 fi
 
 labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
