@@ -60,8 +60,8 @@ wait $pid || die "bench inc ended with $?"
 [ "$(labs_of $pid)" -eq 0 ] || die 'left its labs behind'
 for size in '8 B' '256 B' '64 KiB'; do
 	for contender in 'TCP, default' 'TCP, best algorithm'; do
-		grep -F "\"lab\":\"4 hosts\",\"case\":\"allreduce $size\",\"contender\":\"$contender\"" \
-			"$out" | grep -q '"packets":[1-9]' || die "no row of $contender, $size"
+		grep -F "\"case\":\"allreduce $size\",\"contender\":\"$contender\"" "$out" |
+			grep -q '"packets":[1-9]' || die "no row of $contender, $size"
 	done
 	[ ! -x "$DXP_BIN/dxp-switch" ] ||
 		grep -qF "\"case\":\"allreduce $size\",\"contender\":\"switches, user space\"" \
