@@ -155,6 +155,20 @@ ways_set() {
 	done
 }
 
+# With --rate: what each end of a cable sends is slowed down, and waits up to 50 ms. Only so much
+# leaves at once (128 us, two packets at least) that also short messages meet the rate.
+rates_set() {
+	local node device burst=$((rate * 16 > 2 * mtu + 100 ? rate * 16 : 2 * mtu + 100))
+	[ "$rate" -gt 0 ] || return 0
+	for node in "${nodes[@]}"; do
+		for device in $(ip -n "$name-$node" -o link show type veth |
+			sed -n 's/^[0-9]*: \([^:@]*\).*/\1/p'); do
+			echo "qdisc replace dev $device root tbf rate ${rate}mbit burst $burst" \
+				"latency 50ms"
+		done | tc -n "$name-$node" -batch - || fail 'tc sets no rates here'
+	done
+}
+
 network_make() {
 	local node
 	for node in "${nodes[@]}"; do node_make "$node"; done
@@ -170,5 +184,6 @@ network_make() {
 		fi | ip -n "$name-$node" -batch -
 	done
 	ways_set
+	rates_set
 }
 
