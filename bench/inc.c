@@ -14,12 +14,13 @@
 
 static const size_t sizes[] = {4, 8, 16, 32, 64, 128, 256, 1024, 4096, 16384, 65536, 1 << 20};
 static const size_t sizes_quick[] = {8, 256, 65536};
+static const size_t sizes_slow[] = {65536, 1 << 20};
 static const size_t sizes_two[] = {8, 256, 4096};
-static const unsigned host_counts[] = {4, 9, 16};
+static const unsigned host_counts[] = {4, 9, 16}, host_counts_slow[] = {4, 9};
 
 struct job {
 	const struct bench_options *options;
-	unsigned hosts, ranks_per_host;
+	unsigned hosts, ranks_per_host, gbps;
 };
 
 static int job_run(void *context)
@@ -28,12 +29,16 @@ static int job_run(void *context)
 	struct inc_case c = {
 		.hosts = job->hosts,
 		.ranks_per_host = job->ranks_per_host,
+		.gbps = job->gbps,
 		.sizes = sizes,
 		.size_count = ARRAY_COUNT(sizes),
 		.options = job->options,
 	};
 
-	if (job->ranks_per_host > 1) {
+	if (job->gbps > 0) {
+		c.sizes = sizes_slow;
+		c.size_count = ARRAY_COUNT(sizes_slow);
+	} else if (job->ranks_per_host > 1) {
 		c.sizes = sizes_two;
 		c.size_count = ARRAY_COUNT(sizes_two);
 	} else if (job->options->quick) {
@@ -54,6 +59,22 @@ static int lab_job_run(struct job *job)
 	return lab_scripts_run(&scripts, job_run, job);
 }
 
+/* Links of 1 Gb/s, which take longer than the processors that all share here. */
+static int labs_slow_run(const struct bench_options *o)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < ARRAY_COUNT(host_counts_slow); i++) {
+		struct job job = {o, host_counts_slow[i], 1, 1};
+		char name[32];
+
+		snprintf(name, sizeof(name), "%u hosts, 1 Gb/s", job.hosts);
+		if (bench_wanted(o->only_case, name) && !o->quick)
+			status |= lab_job_run(&job);
+	}
+	return status;
+}
+
 static int labs_run(const struct bench_options *o)
 {
 	const char *obstacle = inc_lab_obstacle();
@@ -64,7 +85,7 @@ static int labs_run(const struct bench_options *o)
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(host_counts); i++) {
-		struct job job = {o, host_counts[i], 1};
+		struct job job = {o, host_counts[i], 1, 0};
 		char name[32];
 
 		snprintf(name, sizeof(name), "%u hosts", host_counts[i]);
@@ -75,7 +96,7 @@ static int labs_run(const struct bench_options *o)
 		if (!o->quick && i == 0)
 			status |= lab_job_run(&job);
 	}
-	return status;
+	return status | labs_slow_run(o);
 }
 
 int bench_inc(int argc, char **argv)
@@ -84,7 +105,8 @@ int bench_inc(int argc, char **argv)
 	int status = bench_options_parse(
 		argc, argv,
 		"MPI_Allreduce over switches that compute, beside Open MPI's own over TCP. Labs\n"
-		"of 4, 9 and 16 hosts; needs root and Open MPI. CPU near: of all ranks; far: of\n"
+		"of 4, 9 and 16 hosts, of 4 and 9 also with links of 1 Gb/s; needs root and Open "
+		"MPI. CPU near: of all ranks; far: of\n"
 		"the whole machine. Then one hop alone, and the simulator. --case takes one of\n"
 		"\"9 hosts\", \"hop\", \"simulated\".",
 		"oc", &o);

@@ -64,6 +64,7 @@ bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[IN
  * Exit status: 1 when ours gave a wrong result or ran in no lab that is up. */
 struct inc_case {
 	unsigned hosts, ranks_per_host;
+	unsigned gbps; /* of each link; 0: what the machine does */
 	const size_t *sizes;
 	size_t size_count;
 	const struct bench_options *options;

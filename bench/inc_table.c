@@ -87,22 +87,25 @@ static bool wanted(const struct table *t, size_t i)
 
 static void labs_up(struct table *t)
 {
-	static const struct {
-		const char *suffix, *options;
-	} make[LABS] = {
-		[LAB_PLAIN] = {"t", "--no-switches"},
-		[LAB_KERNEL] = {"x", "--plane kernel --chrt"},
-		[LAB_USER] = {"u", "--plane user --chrt"},
+	static const char *const suffixes[LABS] = {"t", "x", "u"};
+	static const char *const make[LABS] = {
+		[LAB_PLAIN] = "--no-switches",
+		[LAB_KERNEL] = "--plane kernel --chrt",
+		[LAB_USER] = "--plane user --chrt",
 	};
 
 	for (size_t lab = 0; lab < LABS; lab++) {
+		char options[64] = "";
 		bool asked = false;
 
 		for (size_t i = 0; i < t->contender_count; i++)
 			asked |= wanted(t, i) && t->contenders[i].lab == lab;
-		if (asked &&
-		    !inc_lab_up(&t->labs[lab], make[lab].suffix, t->c->hosts, make[lab].options))
-			report_note("%u hosts, %s: skipped: %s", t->c->hosts, make[lab].options,
+		if (t->c->gbps > 0)
+			snprintf(options, sizeof(options), "--rate %u", t->c->gbps * 1000);
+		snprintf(options + strlen(options), sizeof(options) - strlen(options), " %s",
+			 make[lab]);
+		if (asked && !inc_lab_up(&t->labs[lab], suffixes[lab], t->c->hosts, options))
+			report_note("%u hosts, %s: skipped: %s", t->c->hosts, options,
 				    t->labs[lab].why);
 	}
 }
@@ -213,7 +216,10 @@ static void row_print(const struct table *t, const char *contender, size_t size,
 			 b < (1 << 20) ? "KiB" : "MiB");
 	snprintf(name, sizeof(name), "%s %s",
 		 t->c->ranks_per_host > 1 ? "2 ranks a host," : "allreduce", bytes);
-	snprintf(lab, sizeof(lab), "%u hosts", t->c->hosts);
+	if (t->c->gbps > 0)
+		snprintf(lab, sizeof(lab), "%u hosts, %u Gb/s", t->c->hosts, t->c->gbps);
+	else
+		snprintf(lab, sizeof(lab), "%u hosts", t->c->hosts);
 	report_row(&(struct report_row){
 		.bench = "inc",
 		.name = name,
