@@ -21,6 +21,11 @@ mpi 'seven ranks, dealt out' --ppn 2 "${verbose[@]}" -np 7 --map-by node "$tests
 said 'MPI_COMM_WORLD, .*offloaded: 4 leaders, mode node'
 mpi 'flat' "${verbose[@]}" --mca coll_dxp_mode flat -np 8 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*offloaded: 8 leaders, mode flat'
+export HWLOC_THISSYSTEM=1 HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1'
+mpi 'a leader on each socket' --ppn 4 --map-by ppr:2:socket --bind-to core:overload-allowed \
+	"${verbose[@]}" --mca coll_dxp_mode socket -np 16 "$tests/endure" 2
+said 'MPI_COMM_WORLD, .*offloaded: 8 leaders, mode socket'
+unset HWLOC_THISSYSTEM HWLOC_SYNTHETIC
 mpi 'mixed calls' "${verbose[@]}" -np 4 "$tests/mix"
 said 'MPI_COMM_WORLD, .*taken'
 mpi 'mixed calls, two ranks a host, threads' "${verbose[@]}" -np 8 "$tests/mix" threads
