@@ -67,7 +67,7 @@ static int remove_from(int argc, char **argv)
 	int status = plane_remove(argv[2], why);
 	if (status == DXP_OK)
 		return EXIT_GOOD;
-	log_error("%s: %s", argv[2], *why ? why : dxp_status_text(status));
+	log_error("%s", *why ? why : dxp_status_text(status));
 	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
 }
 

@@ -63,14 +63,15 @@ static unsigned long long ull(uint64_t v)
 
 static void counters_show(const struct inc_switch_row *r)
 {
-	printf("  user space   %llu contributions, %llu results, %llu repeats, %llu duplicates, "
-	       "%llu stale\n",
-	       ull(r->contributions), ull(r->results), ull(r->repeats), ull(r->duplicates),
-	       ull(r->stale));
+	printf("  user space   %llu contributions, %llu results\n", ull(r->contributions),
+	       ull(r->results));
 	if (r->planes & INC_PLANE_KERNEL)
 		printf("  XDP          %llu contributions, %llu results, %llu left to user space\n",
 		       ull(r->kernel_contributions), ull(r->kernel_results), ull(r->kernel_passed));
-	printf("  packets      %llu received, %llu sent\n", ull(r->received), ull(r->sent));
+	printf("  again        %llu repeats, %llu duplicates, %llu stale\n", ull(r->repeats),
+	       ull(r->duplicates), ull(r->stale));
+	printf("  packets      %llu received, %llu sent (user space)\n", ull(r->received),
+	       ull(r->sent));
 	printf("  not taken    %llu refused, %llu malformed, %llu with a wrong ICRC, %llu "
 	       "foreign\n",
 	       ull(r->refused), ull(r->malformed), ull(r->icrc_wrong), ull(r->foreign));

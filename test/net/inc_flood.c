@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends a switch what it must not believe, as fast as it can.
  *
- *   inc-flood KIND SWITCH SECONDS [GROUP]      KIND: see `kinds`; GROUP: id in hexadecimal
+ *   inc-flood KIND SWITCH SECONDS [GROUP [EPOCH]]     KIND: see `kinds`; GROUP: in hexadecimal
  *
  * Prints how many packets it sent. */
 #include <stdio.h>
@@ -20,6 +20,7 @@
 struct flood {
 	struct link *link;
 	uint32_t own_ip, to_ip, group;
+	uint16_t epoch;
 	uint64_t random;
 	uint8_t payloads[BATCH][1408];
 	uint8_t trailers[BATCH][INC_TRAILER_BYTES];
@@ -54,7 +55,7 @@ static struct inc_header data_header(struct flood *f)
 	return (struct inc_header){.kind = INC_DATA,
 				   .comm_id = f->group ? f->group : next(f),
 				   .src_rank = next(f) % 4,
-				   .epoch = (uint16_t)(f->group ? 0 : next(f)),
+				   .epoch = f->group ? f->epoch : (uint16_t)next(f),
 				   .op = DXP_INC_SUM,
 				   .type = DXP_INC_DOUBLE,
 				   .collective = INC_ALLREDUCE,
@@ -92,7 +93,7 @@ static void control_make(struct flood *f, unsigned i, uint8_t kind, uint32_t add
 {
 	const struct roce_path path = path_of(f);
 	const struct inc_header h = {
-		.kind = kind, .comm_id = INC_COMM_CONTROL, .src_rank = 0, .epoch = 0};
+		.kind = kind, .comm_id = INC_COMM_CONTROL, .src_rank = 0, .epoch = f->epoch};
 	const struct inc_control c = {.sup_op = UINT32_MAX,
 				      .sup_type = UINT32_MAX,
 				      .sup_comm_type = 0x1e,
@@ -181,6 +182,7 @@ int main(int argc, char **argv)
 	f.own_ip = (uint32_t)own.ip[12] << 24 | (uint32_t)own.ip[13] << 16 |
 		   (uint32_t)own.ip[14] << 8 | own.ip[15];
 	f.group = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 16) : 0;
+	f.epoch = argc > 5 ? (uint16_t)atoi(argv[5]) : 0;
 	uint64_t end_ns = link_now_ns() + strtoull(argv[3], NULL, 10) * S_NS;
 	while (link_now_ns() < end_ns) {
 		for (unsigned i = 0; i < BATCH; i++)

@@ -12,13 +12,14 @@
 
 leaf=10.77.0.242
 
-flood() { on h3 "$tests/inc-flood" "$1" "$leaf" 1 "${2:-}" >"$scratch/flood"; }
+flood() { on h3 "$tests/inc-flood" "$1" "$leaf" 1 "${@:2}" >"$scratch/flood"; }
 
 group_id() {
 	on h0 "$DXP_BIN/dxp" inc groups |
-		awk '$1 == "10.77.0.242" { split($2, a, "."); print a[1]; exit }'
+		awk '$1 == "10.77.0.242" { sub(/\./, " ", $2); print $2; exit }'
 }
 
+# shellcheck disable=SC2086 # id and epoch are two words
 for plane in user auto; do
 	say "== plane $plane"
 	lab_make --hosts 4 --plane $plane
@@ -33,8 +34,8 @@ for plane in user auto; do
 	grows 'RoCEv2 of others' foreign flood foreign
 	grows 'a wrong ICRC' icrc_wrong flood icrc
 	grows 'data of a group that is not here' refused flood data
-	grows "data of another job's group" refused flood data "$group"
-	grows 'a stranger ends the group' received flood kill "$group"
+	grows "data of another job's group" refused flood data ${group}
+	grows 'a stranger ends the group' received flood kill ${group}
 	grows "queries in another host's name" received flood forged
 	grows 'questions without end' limited flood inquire
 	job_good 60

@@ -54,8 +54,8 @@ is lost 0
 say "ok: $(tail -n 1 "$scratch/rank.0")"
 
 say '== a switch that is drained takes no new groups, and ends with the last'
-job_start 4 -- calls=0 seconds=4 need=1
-groups_reach 1 3
+job_start 4 -- calls=0 seconds=4 need=1 create=10000
+groups_reach 1 10
 leaf=$(cat "$scratch/lab/s1.pid")
 kill -USR1 "$leaf"
 sleep 0.3

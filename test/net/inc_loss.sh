@@ -34,7 +34,7 @@ for plane in "${planes[@]}"; do
 	all_well 'no fault'
 	for permille in 10 50 200; do
 		the_lab loss $permille --switches
-		job_start 4 -- calls=300 seed=$permille deadline=20000 create=20000
+		job_start 4 -- calls=150 seed=$permille deadline=20000 create=20000
 		all_well "$permille of 1000 packets lost"
 		above repeated 0
 	done

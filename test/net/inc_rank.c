@@ -388,11 +388,12 @@ static bool goes_on(uint64_t call, uint64_t begin_us)
 static void work(struct dxp_inc *inc)
 {
 	struct lane *lanes = calloc(w.groups, sizeof(*lanes));
-	uint64_t begin_us = now_us();
+	uint64_t begin_us;
 
 	for (unsigned i = 0; i < w.groups; i++)
 		lane_open(inc, &lanes[i], i);
 	pause_ms(w.sleep_ms);
+	begin_us = now_us();
 	for (uint64_t call = 0; goes_on(call, begin_us); call++) {
 		if (w.die && call + 1 == w.die)
 			kill(getpid(), SIGKILL);
