@@ -63,7 +63,8 @@ switch=$DXP_BIN/dxp-switch
 refuses 2 '--address is needed' "$switch"
 refuses 2 'needs an IPv4 address' "$switch" --address 1.2.3
 refuses 4 'no interface here has the address' "$switch" --address 203.0.113.9
-refuses 3 'another program uses this port' "$source/tools/lab" exec "$lab" s0 -- "$switch" --address 10.77.0.241
+refuses 3 'another program uses this port' \
+	"$source/tools/lab" exec "$lab" s0 -- "$switch" --address 10.77.0.241
 refuses 2 'own address' "$switch" --address 127.0.0.1 --parent 127.0.0.1
 refuses 2 '--groups is' "$switch" --address 127.0.0.1 --groups 0
 refuses 2 '--segment is' "$switch" --address 127.0.0.1 --segment 300

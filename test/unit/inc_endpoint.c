@@ -243,7 +243,7 @@ static int two_threads_play(struct member *me)
 static int late_play(struct member *me)
 {
 	if (me->index == 1)
-		usleep(1500 * 1000);
+		usleep(2500 * 1000);
 	return sums(me->group, me->index, 3, 1000);
 }
 
@@ -326,7 +326,7 @@ static void endpoint__late_member(void **state)
 	struct bench b;
 
 	bench_open(&b);
-	play(&b, late_play, (struct dxp_inc_options){.deadline_ns = 400 * MS_NS});
+	play(&b, late_play, (struct dxp_inc_options){.deadline_ns = S_NS});
 	bench_close(&b);
 }
 
