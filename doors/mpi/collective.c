@@ -251,17 +251,12 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
 
-/* Do the elements lie one behind the other, in the order in which they travel? Then their bytes. */
-static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type, size_t type_bytes)
+/* Asked once for each type that comes often. */
+static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 {
-	int integers, addresses, types, combiner;
-	MPI_Aint lower, extent;
-
 	if (type == c->flat_type)
 		return true;
-	if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) ||
-	    combiner != MPI_COMBINER_NAMED || PMPI_Type_get_extent(type, &lower, &extent) ||
-	    lower != 0 || (size_t)extent != type_bytes)
+	if (!mpi_lies_flat(type))
 		return false;
 	c->flat_type = type;
 	return true;
@@ -332,7 +327,7 @@ int dxp_mpi_bcast(struct dxp_mpi_comm *c, void *buffer, int count, MPI_Datatype 
 		return DXP_MPI_ORDINARY;
 	mpi_let_pass(c);
 	place = &c->places[root];
-	if (c->node_rank == 0 && !flat(c, type, (size_t)type_bytes))
+	if (c->node_rank == 0 && !flat(c, type))
 		packed = bytes <= MPI_SHORT_BYTES ? c->down.data : malloc(bytes);
 	if (place->leader == c->leader)
 		rc = bcast_from_here(c, place, buffer, count, type, packed, bytes);

@@ -67,7 +67,6 @@ struct dxp_mpi_comm {
 	MPI_Datatype type, flat_type;
 	MPI_Op op;
 	struct mpi_mapping mapping;
-	size_t flat_bytes;
 	struct mpi_down down;
 
 	_Atomic int under_way; /* nonblocking calls */

@@ -87,7 +87,7 @@ static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 		return false;
 	}
 	if (worst.status == DXP_ENOENT)
-		snprintf(why, DXP_INC_WHY_BYTES, "no switch is named for the host of leader %d",
+		snprintf(why, DXP_INC_WHY_BYTES, "leader %d has no switch that its host can reach",
 			 worst.leader);
 	else if (worst.status)
 		snprintf(why, DXP_INC_WHY_BYTES, "leader %d cannot open its endpoint: %s",

@@ -10,7 +10,17 @@
 #include "comm.h"
 #include "socket.h"
 
-enum agreement { NAMED, SOCKET_KNOWN, MODE, COLLECTIVES, MAX_BYTES, MIN_HOSTS, RETRY, AGREEMENTS };
+enum agreement {
+	NAMELESS,
+	SOME_NAMED,
+	SOCKET_KNOWN,
+	MODE,
+	COLLECTIVES,
+	MAX_BYTES,
+	MIN_HOSTS,
+	RETRY,
+	AGREEMENTS
+};
 
 /* Could dxp_inc_open find a switch for this host? */
 static bool switch_named(void)
@@ -31,11 +41,29 @@ static int64_t max_bytes_wanted(void)
 	return bytes == 0 ? AUTOMATIC : bytes < AUTOMATIC ? bytes : AUTOMATIC - 1;
 }
 
+/* One rank's mistake must be told from no switches at all, which is nothing to talk about. */
+static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
+{
+	static atomic_bool said;
+	const char *where = "coll_dxp_switch, DXP_INC_SWITCH, /etc/dxp/inc.conf";
+
+	if (c->rank != 0)
+		return;
+	if (all[SOME_NAMED] == 0)
+		mpi_say(1, c, "ordinary MPI: no switch is named (%s)", where);
+	else
+		mpi_say(atomic_exchange(&said, true) ? 1 : 0, c,
+			"ordinary MPI: rank %" PRId64 " is told of no switch, and others are (%s)",
+			all[NAMELESS], where);
+}
+
 /* Settings that differ between ranks: the smallest counts for all. */
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
+	bool named = switch_named();
 	int64_t mine[AGREEMENTS] = {
-		[NAMED] = switch_named(),
+		[NAMELESS] = named ? INT64_MAX : c->rank,
+		[SOME_NAMED] = named ? -1 : 0,
 		[SOCKET_KNOWN] = socket >= 0,
 		[MODE] = dxp_mpi_settings.mode,
 		[COLLECTIVES] = dxp_mpi_settings.collectives,
@@ -46,13 +74,10 @@ static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 
 	if (PMPI_Allreduce(mine, all, AGREEMENTS, MPI_INT64_T, MPI_MIN, c->comm))
 		return false;
-	if (!all[NAMED] && mine[NAMED])
-		mpi_say(1, c, "ordinary MPI: on some rank no switch is named");
-	else if (!all[NAMED] && c->rank == 0)
-		mpi_say(1, c,
-			"ordinary MPI: no switch is named (coll_dxp_switch, DXP_INC_SWITCH, "
-			"/etc/dxp/inc.conf)");
-	return all[NAMED];
+	if (all[NAMELESS] == INT64_MAX)
+		return true;
+	nameless_say(c, all);
+	return false;
 }
 
 static int split(MPI_Comm from, int color, int key, MPI_Comm *out)

@@ -166,6 +166,21 @@ bool mpi_map(MPI_Datatype type, MPI_Op op, struct mpi_mapping *out)
 	return true;
 }
 
+bool mpi_lies_flat(MPI_Datatype type)
+{
+	static const MPI_Datatype others[] = {
+		MPI_CHAR,        MPI_CHARACTER, MPI_PACKED,           MPI_WCHAR,
+		MPI_LONG_DOUBLE, MPI_2REAL,     MPI_2DOUBLE_PRECISION};
+	const struct type_row *row = rows, *end = rows + sizeof(rows) / sizeof(rows[0]);
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] == type)
+			return true;
+	while (row < end && row->mpi != type)
+		row++;
+	return row < end && row->layout == MPI_LAYOUT_PLAIN && known_size(row);
+}
+
 size_t mpi_wire_bytes(const struct mpi_mapping *m, size_t count)
 {
 	return count * m->parts * dxp_inc_type_bytes(m->type);

@@ -29,6 +29,11 @@ struct mpi_mapping {
 /* False: the pair is none of ours. Only predefined operations and types are. */
 bool mpi_map(MPI_Datatype type, MPI_Op op, struct mpi_mapping *out);
 
+/* Do its elements lie one behind the other, in the order in which they travel? Known of predefined
+ * types only; an MPI must not be asked of what others are made, as it uses some that it cannot
+ * answer for. */
+bool mpi_lies_flat(MPI_Datatype type);
+
 /* Bytes on the wire of `count` of MPI's elements. */
 size_t mpi_wire_bytes(const struct mpi_mapping *m, size_t count);
 

@@ -159,6 +159,28 @@ static void come_and_go(void)
 	}
 }
 
+/* MPI's own broadcasts are of types that only MPI knows. */
+static void halves(void)
+{
+	bool low = rank < ranks / 2;
+	MPI_Comm half, both, merged;
+	int x = low ? 1 : 100, sum = 0, others;
+
+	MPI_Comm_split(MPI_COMM_WORLD, low, rank, &half);
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? ranks / 2 : 0, 3, &both);
+	MPI_Comm_remote_size(both, &others);
+	MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, both);
+	if (sum != others * (low ? 100 : 1))
+		test_fail("between two halves: %d", sum);
+	MPI_Intercomm_merge(both, low, &merged);
+	MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, merged);
+	if (sum != ranks / 2 + 100 * (ranks - ranks / 2))
+		test_fail("on merged halves: %d", sum);
+	MPI_Comm_free(&merged);
+	MPI_Comm_disconnect(&both);
+	MPI_Comm_free(&half);
+}
+
 static void *thread(void *context)
 {
 	MPI_Comm comm = *(MPI_Comm *)context;
@@ -210,6 +232,7 @@ int main(int argc, char **argv)
 	strange(MPI_COMM_WORLD);
 	persistent(MPI_COMM_WORLD);
 	come_and_go();
+	halves();
 	if (threaded && provided == MPI_THREAD_MULTIPLE)
 		threads();
 	return test_end();

@@ -51,6 +51,12 @@ said 'MPI_COMM_WORLD, .*ordinary MPI:'
 wait $! || failed "the first job: $(cat "$scratch/other")"
 grep -q taken "$scratch/other" || failed "the first job had no group: $(cat "$scratch/other")"
 
+# shellcheck disable=SC2016 # each rank's own
+mpi 'one host that is told of no switch' -np 4 sh -c \
+	'[ "$OMPI_COMM_WORLD_RANK" != 2 ] || unset DXP_INC_SWITCH; exec "$0" "$@"' \
+	"$tests/compare" quick
+said 'ordinary MPI: rank 2 is told of no switch, and others are'
+
 lab switch "$lab" s0 stop >/dev/null
 mpi 'no spine' -np 4 "$tests/compare" quick
 said 'ordinary MPI:'
