@@ -35,7 +35,7 @@ uint64_t endpoint_now(struct dxp_inc *inc)
 
 	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
 		inc->stalled_ns += now_ns - inc->planned_ns;
-		inc->planned_ns = now_ns + INC_TICK_NS;
+		inc->planned_ns = UINT64_MAX; /* until the thread sleeps again */
 	}
 	return now_ns - inc->stalled_ns;
 }

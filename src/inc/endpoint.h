@@ -70,7 +70,8 @@ struct dxp_inc {
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 
-	uint64_t heard_ns;         /* when something right came from the switch; 0: never */
+	uint64_t heard_ns;         /* when something right came from the switch, by the real
+				    * clock; 0: never */
 	bool deaf;                 /* what its XDP plane sends by multicast does not arrive */
 	unsigned waiting;          /* threads that wait in a call */
 	uint64_t active_ns;        /* when one was last about */

@@ -87,7 +87,7 @@ enum inc_reach switch_reach(struct dxp_inc *inc)
 	struct wire_address own;
 
 	pthread_mutex_lock(&inc->lock);
-	bool heard = inc->heard_ns && endpoint_now(inc) - inc->heard_ns < INC_HEARD_NS;
+	bool heard = inc->heard_ns && link_now_ns() - inc->heard_ns < INC_HEARD_NS;
 	pthread_mutex_unlock(&inc->lock);
 	if (heard)
 		return INC_REACH_YES;

@@ -53,7 +53,7 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to, const struc
 		return;
 	}
 	if (path.from_ip == inc->switch_ip)
-		inc->heard_ns = now_ns;
+		inc->heard_ns = now_ns + inc->stalled_ns;
 	if (p.header.comm_id == INC_COMM_CONTROL) {
 		control_take(inc, &p, &path, now_ns);
 		return;

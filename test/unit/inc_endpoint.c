@@ -425,10 +425,13 @@ static void endpoint__selftest(void **state)
 	assert_memory_equal(line, "offload works: switch 127.", 26);
 	assert_non_null(strstr(line, "(user plane), 0 switches above it, 8 B in "));
 	bench_close(&b);
-	usleep(INC_HEARD_NS / 1000);
-	/* the kernel says that nothing listens there */
-	assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);
-	assert_memory_equal(line, "no answer by way of switch 127.", 31);
+	/* The kernel says that nothing listens there. What the switch said last may be read late,
+	 * on a machine that stands still, and look like a sign of life. */
+	for (unsigned i = 0; i < 10 && !strstr(line, "nothing listens"); i++) {
+		usleep(INC_HEARD_NS / 1000);
+		assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);
+		assert_memory_equal(line, "no answer by way of switch 127.", 31);
+	}
 	assert_non_null(strstr(line, "nothing listens"));
 	dxp_inc_close(inc);
 	assert_int_equal(dxp_inc_open(&o, &inc), DXP_EINVAL);
