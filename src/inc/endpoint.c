@@ -80,6 +80,11 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 
 	if (!inc)
 		return DXP_ENOMEM;
+	inc->reserve = calloc(1, making_reserve_bytes());
+	if (!inc->reserve) {
+		free(inc);
+		return DXP_ENOMEM;
+	}
 	options_take(inc, options);
 	pthread_once(&forks_once, forks_watch);
 	inc->forks = forks;
@@ -90,6 +95,7 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	if (status != DXP_OK) {
 		pthread_cond_destroy(&inc->read);
 		pthread_mutex_destroy(&inc->lock);
+		free(inc->reserve);
 		free(inc);
 		return status;
 	}
@@ -118,6 +124,7 @@ static void endpoint_free(struct dxp_inc *inc)
 	inc_port_close(&inc->in);
 	inc_port_close(&inc->out);
 	close(inc->wake_fd);
+	free(inc->reserve);
 	free(inc);
 }
 

@@ -83,6 +83,9 @@ struct dxp_inc {
 	unsigned forks; /* endpoint_ours */
 	bool stop;
 
+	void *reserve; /* of making_reserve_bytes, for a creation without memory, ... */
+	bool reserved; /* ... which has it */
+
 	struct link_datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[ENDPOINT_BATCH];
@@ -152,6 +155,10 @@ enum inc_reach switch_reach(struct dxp_inc *inc);
 
 /* Sleeps until something comes to one of the ports or `until_ns`; without the lock meanwhile. */
 void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns);
+
+/* ---- make.c ---- */
+
+size_t making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 

@@ -36,19 +36,46 @@ struct making {
 
 static void making_free(struct making *m)
 {
-	free(m->hellos);
+	struct dxp_inc *inc = m->inc;
+
+	if (m->hellos == inc->reserve) {
+		pthread_mutex_lock(&inc->lock);
+		inc->reserved = false;
+		pthread_mutex_unlock(&inc->lock);
+	} else {
+		free(m->hellos);
+	}
 	free(m->outcomes);
 	free(m->members);
 	free(m->switches);
 }
 
+/* Whoever lacks memory must be able to tell the others, who wait for it. */
+static struct hello *hellos_reserved(struct dxp_inc *inc)
+{
+	pthread_mutex_lock(&inc->lock);
+	struct hello *hellos = inc->reserved ? NULL : inc->reserve;
+	inc->reserved = true;
+	pthread_mutex_unlock(&inc->lock);
+	return hellos;
+}
+
+/* Is there memory for all? If m->hellos is NULL not even for the others' words. */
 static bool making_take(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
 	m->outcomes = calloc(m->count, sizeof(*m->outcomes));
 	m->members = calloc(m->count, sizeof(*m->members));
 	m->switches = calloc(m->count, sizeof(*m->switches));
-	return m->hellos && m->outcomes && m->members && m->switches;
+	bool able = m->hellos && m->outcomes && m->members && m->switches;
+	if (!m->hellos)
+		m->hellos = hellos_reserved(m->inc);
+	return able;
+}
+
+size_t making_reserve_bytes(void)
+{
+	return DXP_INC_MEMBERS_MAX * sizeof(struct hello);
 }
 
 static struct hello hello_own(struct dxp_inc *inc, bool able)
@@ -74,8 +101,6 @@ static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct hello *h = &m->hellos[i];
-		m->members[i] = (struct inc_member){h->ip, h->port};
-		m->switches[i] = h->switch_ip;
 		if (!h->able) {
 			snprintf(why, DXP_INC_WHY_BYTES,
 				 "some member has no memory for another group");
@@ -88,6 +113,8 @@ static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
 	}
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct hello *h = &m->hellos[i];
+		m->members[i] = (struct inc_member){h->ip, h->port};
+		m->switches[i] = h->switch_ip;
 		if (h->reach == INC_REACH_YES)
 			continue;
 		why_unreached(h->reach, h->ip, h->switch_ip, why);
@@ -280,10 +307,10 @@ static int outcome_share(struct making *m, const struct outcome *own, char why[D
 	return status;
 }
 
-static int attempt(struct making *m, char why[DXP_INC_WHY_BYTES])
+static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
 {
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, m->g && m->inc->group_count < INC_GROUPS_MAX);
+	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
 	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
 		free(m->g);
 		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
@@ -344,13 +371,14 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 			 DXP_INC_MEMBERS_MAX);
 		return DXP_EINVAL;
 	}
-	if (!making_take(&m)) {
+	bool able = making_take(&m);
+	if (!m.hellos) {
 		making_free(&m);
 		snprintf(why, DXP_INC_WHY_BYTES, "out of memory");
 		return DXP_ENOMEM;
 	}
 	for (int i = 0; i < INC_ID_TRIES && (status == DXP_EEXIST || status == DXP_EAGAIN); i++)
-		status = attempt(&m, why);
+		status = attempt(&m, able, why);
 	if (status == DXP_OK) {
 		group_settle(m.g);
 		*out = m.g;
