@@ -121,7 +121,7 @@
 #define INC_QUERY_MAX_NS  (80ull * 1000 * 1000)   /* a dozen tries a second, for bad networks */
 #define INC_DEADLINE_NS   (2000ull * 1000 * 1000) /* of a call, unless told otherwise */
 #define INC_CREATE_NS     (5000ull * 1000 * 1000) /* of a creation; a starved switch takes 1 s */
-#define INC_SILENCE_NS    (2000ull * 1000 * 1000) /* no sign of a switch: gone; busy ones take 1 s */
+#define INC_SILENCE_NS    (2000ull * 1000 * 1000) /* no sign of a switch; busy ones take 1 s */
 #define INC_RESTART_NS    (300ull * 1000 * 1000)  /* refused for so long: not only restarted */
 #define INC_HEARD_NS      (100ull * 1000 * 1000)  /* heard so lately, it need not be asked */
 #define INC_TIME_MIN_NS   (10ull * 1000 * 1000)   /* shortest deadline: a few ticks of the kernel */
@@ -134,8 +134,8 @@
 #define INC_WAIT_BATCH    64             /* datagrams taken at once by who waits: on its stack */
 #define INC_TURN          1024           /* datagrams taken before anything else is looked at */
 #define INC_IDLE_NS       (100u * 1000u) /* between two calls of `idle`, as promised */
-#define INC_TICK_NS       (10ull * 1000 * 1000) /* of the thread while callers are about */
-#define INC_STALL_NS      (50ull * 1000 * 1000) /* late by more: this process was kept from running */
+#define INC_TICK_NS       (10ull * 1000 * 1000)  /* of the thread while callers are about */
+#define INC_STALL_NS      (50ull * 1000 * 1000)  /* late by more: the process did not run */
 #define INC_LINGER_NS     (100ull * 1000 * 1000) /* after the last call: who lacks its result */
 #define INC_KILL_NS       (2ull * 1000 * 1000)   /* between the two KILLs of a group */
 #define INC_ID_TRIES      3  /* of a group whose number is in use: one in 2^32 is */
