@@ -91,7 +91,7 @@ static int register_params(void)
 		  "So long may switches be silent until ordinary MPI goes on; 0: 2000",
 		  MCA_BASE_VAR_TYPE_INT, &values.deadline_ms);
 	parameter("create_ms",
-		  "So long may it take to set up a communicator's group on the switches; 0: 1000",
+		  "So long may it take to set up a communicator's group on the switches; 0: 5000",
 		  MCA_BASE_VAR_TYPE_INT, &values.create_ms);
 	parameter("spin_us", "A wait for the switch spins so long before it sleeps; 0: never",
 		  MCA_BASE_VAR_TYPE_INT, &values.spin_us);

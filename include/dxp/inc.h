@@ -93,8 +93,12 @@ struct dxp_inc_options {
 	 * commas between them, of which the first whose network has an address of this host counts.
 	 * NULL: DXP_INC_SWITCH in the environment, then "switch = ..." in /etc/dxp/inc.conf. */
 	const char *switches;
+	/* Times below 10 ms count as that. Time in which this process was kept from running is not
+	 * counted. */
 	uint64_t deadline_ns; /* of a call without progress, then the group is lost; 0: 2 s */
-	uint64_t create_ns;   /* of a group's creation; 0: 1 s */
+	uint64_t create_ns;   /* of a group's creation, once its switch answered; 0: 5 s. Where
+			       * nothing listens is known soon, where nothing answers after 2 s
+			       */
 	uint64_t spin_ns;     /* a wait spins so long before it sleeps; 0: never spins */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check; /* received packets are not checked; sent ones are always right */
@@ -109,7 +113,10 @@ struct dxp_inc_options {
  * does not parse (logged). */
 DXP_API int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out);
 
-/* Its groups must have been destroyed. */
+/* Its groups must have been destroyed. Takes up to 0.1 s after the last call, in which slower
+ * members may still need its result; a process may also end without it, and the switches find out
+ * after a while. In a child of the process that opened it nothing else may be called: its calls
+ * end with DXP_ECLOSED. */
 DXP_API void dxp_inc_close(struct dxp_inc *inc);
 
 /* ---- groups ---- */

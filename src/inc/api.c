@@ -17,15 +17,21 @@ static struct dxp_inc_call *call_take(struct dxp_inc_group *g)
 	return c;
 }
 
-static int start(struct dxp_inc_group *g, const struct inc_call *what, struct dxp_inc_call **out)
+/* `stays`: the caller goes on to wait for it; else the thread may have to see to it. */
+static int begin(struct dxp_inc_group *g, const struct inc_call *what, bool stays,
+		 struct dxp_inc_call **out)
 {
 	struct dxp_inc *inc = g->inc;
 	int status = DXP_ENOMEM;
+	bool wake = false;
+
+	if (!endpoint_ours(inc))
+		return DXP_ECLOSED;
 
 	pthread_mutex_lock(&inc->lock);
 	struct dxp_inc_call *c = call_take(g);
 	if (c) {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = endpoint_now(inc);
 		c->core = *what;
 		c->group = g;
 		status = inc_group_start(g->group, &c->core, now_ns);
@@ -33,6 +39,7 @@ static int start(struct dxp_inc_group *g, const struct inc_call *what, struct dx
 			g->open_calls++;
 			inc->active_ns = now_ns;
 			endpoint_flush(g, now_ns);
+			wake = !stays && endpoint_deadline(g) < inc->listens_until_ns;
 			*out = c;
 		} else {
 			c->next = g->free_calls;
@@ -40,14 +47,27 @@ static int start(struct dxp_inc_group *g, const struct inc_call *what, struct dx
 		}
 	}
 	pthread_mutex_unlock(&inc->lock);
+	if (wake)
+		keeper_wake(inc);
 	return status;
+}
+
+/* Data that is none. `receives`: this member does. */
+static bool data_wrong(const struct inc_call *c, bool receives)
+{
+	return c->elements > 0 && ((!c->send && !c->receive) || (receives && !c->receive));
+}
+
+static int start(struct dxp_inc_group *g, const struct inc_call *what, struct dxp_inc_call **out)
+{
+	return out ? begin(g, what, false, out) : DXP_EINVAL;
 }
 
 static int start_and_wait(struct dxp_inc_group *g, const struct inc_call *what,
 			  size_t *done_elements)
 {
 	struct dxp_inc_call *c;
-	int status = start(g, what, &c);
+	int status = begin(g, what, true, &c);
 
 	if (status == DXP_OK)
 		return dxp_inc_wait(c, done_elements);
@@ -73,6 +93,8 @@ int dxp_inc_allreduce_start(struct dxp_inc_group *group, const void *send, void 
 {
 	struct inc_call c = arithmetic(INC_ALLREDUCE, send, receive, count, type, op);
 
+	if (!group || data_wrong(&c, true))
+		return DXP_EINVAL;
 	return start(group, &c, out);
 }
 
@@ -81,7 +103,11 @@ int dxp_inc_allreduce(struct dxp_inc_group *group, const void *send, void *recei
 {
 	struct inc_call c = arithmetic(INC_ALLREDUCE, send, receive, count, type, op);
 
-	return start_and_wait(group, &c, done_elements);
+	if (group && !data_wrong(&c, true))
+		return start_and_wait(group, &c, done_elements);
+	if (done_elements)
+		*done_elements = 0;
+	return DXP_EINVAL;
 }
 
 int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *receive, size_t count,
@@ -90,6 +116,8 @@ int dxp_inc_reduce_start(struct dxp_inc_group *group, const void *send, void *re
 {
 	struct inc_call c = arithmetic(INC_REDUCE, send, receive, count, type, op);
 
+	if (!group || data_wrong(&c, group->member == root))
+		return DXP_EINVAL;
 	c.root = root;
 	if (group->member != root)
 		c.receive = NULL;
@@ -101,6 +129,8 @@ int dxp_inc_broadcast_start(struct dxp_inc_group *group, void *data, size_t byte
 {
 	struct inc_call c = {.collective = INC_BROADCAST, .root = root, .elements = bytes};
 
+	if (!group || (!data && bytes > 0))
+		return DXP_EINVAL;
 	if (group->member == root)
 		c.send = data;
 	else
@@ -112,24 +142,26 @@ int dxp_inc_barrier_start(struct dxp_inc_group *group, struct dxp_inc_call **out
 {
 	struct inc_call c = {.collective = INC_BARRIER};
 
-	return start(group, &c, out);
+	return group ? start(group, &c, out) : DXP_EINVAL;
 }
 
 int dxp_inc_barrier(struct dxp_inc_group *group)
 {
 	struct inc_call c = {.collective = INC_BARRIER};
 
-	return start_and_wait(group, &c, NULL);
+	return group ? start_and_wait(group, &c, NULL) : DXP_EINVAL;
 }
 
 bool dxp_inc_takes(const struct dxp_inc_group *group, enum dxp_inc_op op, enum dxp_inc_type type,
 		   size_t count)
 {
-	return inc_group_takes(group->group, op, type, count);
+	return group && inc_group_takes(group->group, op, type, count);
 }
 
 void dxp_inc_group_view(const struct dxp_inc_group *group, struct dxp_inc_group_view *out)
 {
+	if (!group || !out)
+		return;
 	pthread_mutex_lock(&group->inc->lock);
 	inc_group_view(group->group, out);
 	out->depth = group->depth;

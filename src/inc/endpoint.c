@@ -5,19 +5,53 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
 #include "inc/where.h"
 
+static _Atomic unsigned forks;
+static pthread_once_t forks_once = PTHREAD_ONCE_INIT;
+
+static void fork_note(void)
+{
+	forks++;
+}
+
+static void forks_watch(void)
+{
+	pthread_atfork(NULL, NULL, fork_note);
+}
+
+bool endpoint_ours(const struct dxp_inc *inc)
+{
+	return inc->forks == forks;
+}
+
+uint64_t endpoint_now(struct dxp_inc *inc)
+{
+	uint64_t now_ns = link_now_ns();
+
+	if (now_ns > inc->planned_ns && now_ns - inc->planned_ns >= INC_STALL_NS) {
+		inc->stalled_ns += now_ns - inc->planned_ns;
+		inc->planned_ns = UINT64_MAX; /* until the thread sleeps again */
+	}
+	return now_ns - inc->stalled_ns;
+}
+
+static uint64_t time_of(uint64_t wanted_ns, uint64_t default_ns)
+{
+	return clamp_u64(wanted_ns ? wanted_ns : default_ns, INC_TIME_MIN_NS, INC_TIME_MAX_NS);
+}
+
 static void options_take(struct dxp_inc *inc, const struct dxp_inc_options *options)
 {
 	if (options)
 		inc->o = *options;
-	if (inc->o.deadline_ns == 0)
-		inc->o.deadline_ns = 2 * S_NS;
-	if (inc->o.create_ns == 0)
-		inc->o.create_ns = S_NS;
+	inc->o.deadline_ns = time_of(inc->o.deadline_ns, INC_DEADLINE_NS);
+	inc->o.create_ns = time_of(inc->o.create_ns, INC_CREATE_NS);
+	inc->o.spin_ns = min_u64(inc->o.spin_ns, INC_TIME_MAX_NS);
 	inc->o.switches = NULL; /* was the caller's */
 }
 
@@ -39,17 +73,29 @@ static int endpoint_start(struct dxp_inc *inc, const char *switches)
 
 int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 {
+	if (!out || (options && (unsigned)options->framing > DXP_INC_RC))
+		return DXP_EINVAL;
+
 	struct dxp_inc *inc = calloc(1, sizeof(*inc));
 
 	if (!inc)
 		return DXP_ENOMEM;
+	inc->reserve = calloc(1, making_reserve_bytes());
+	if (!inc->reserve) {
+		free(inc);
+		return DXP_ENOMEM;
+	}
 	options_take(inc, options);
+	pthread_once(&forks_once, forks_watch);
+	inc->forks = forks;
+	inc->planned_ns = link_now_ns() + S_NS;
 	pthread_mutex_init(&inc->lock, NULL);
 	pthread_cond_init(&inc->read, NULL);
 	int status = endpoint_start(inc, options ? options->switches : NULL);
 	if (status != DXP_OK) {
 		pthread_cond_destroy(&inc->read);
 		pthread_mutex_destroy(&inc->lock);
+		free(inc->reserve);
 		free(inc);
 		return status;
 	}
@@ -64,27 +110,36 @@ static bool kills_pending(struct dxp_inc *inc)
 	bool pending = false;
 
 	pthread_mutex_lock(&inc->lock);
-	departed_tend(inc, link_now_ns());
+	departed_tend(inc, endpoint_now(inc));
 	for (const struct dxp_inc_group *g = inc->groups; g; g = g->next)
 		pending |= g->departed_ns != 0 && g->kill_ns != UINT64_MAX;
 	pthread_mutex_unlock(&inc->lock);
 	return pending;
 }
 
-void dxp_inc_close(struct dxp_inc *inc)
+static void endpoint_free(struct dxp_inc *inc)
 {
-	const struct timespec pause = {.tv_nsec = 2 * MS_NS};
-
-	if (!inc)
-		return;
-	while (kills_pending(inc))
-		nanosleep(&pause, NULL);
-	endpoint_keeper_stop(inc);
 	while (inc->groups)
 		endpoint_group_free(inc->groups);
 	inc_port_close(&inc->in);
 	inc_port_close(&inc->out);
-	pthread_cond_destroy(&inc->read);
-	pthread_mutex_destroy(&inc->lock);
+	close(inc->wake_fd);
+	free(inc->reserve);
 	free(inc);
+}
+
+void dxp_inc_close(struct dxp_inc *inc)
+{
+	const struct timespec pause = {.tv_nsec = MS_NS};
+
+	if (!inc)
+		return;
+	if (endpoint_ours(inc)) {
+		while (kills_pending(inc))
+			nanosleep(&pause, NULL);
+		endpoint_keeper_stop(inc);
+		pthread_cond_destroy(&inc->read);
+		pthread_mutex_destroy(&inc->lock);
+	}
+	endpoint_free(inc);
 }

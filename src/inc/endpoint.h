@@ -42,9 +42,10 @@ struct dxp_inc_group {
 	bool alone;  /* it has one member */
 	bool kernel; /* short results come by multicast */
 	uint32_t depth, above;
+	bool heard;     /* something came by multicast */
 	unsigned lossy; /* calls for which packets are thought to get lost */
 	unsigned open_calls;
-	bool dirty; /* a result came, and what it lets go has not left */
+	bool dirty; /* something came, and what it lets go has not left */
 	struct dxp_inc_call *free_calls;
 	uint64_t used_ns;     /* end of the last call */
 	uint64_t departed_ns; /* 0: in use */
@@ -69,17 +70,38 @@ struct dxp_inc {
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 
-	unsigned waiting;   /* threads that wait in a call */
-	uint64_t active_ns; /* when one was last about */
+	uint64_t heard_ns;         /* when something right came from the switch, by the real
+				    * clock; 0: never */
+	bool deaf;                 /* what its XDP plane sends by multicast does not arrive */
+	unsigned waiting;          /* threads that wait in a call */
+	uint64_t active_ns;        /* when one was last about */
+	uint64_t planned_ns;       /* when the thread wants to look next; of the real clock */
+	uint64_t stalled_ns;       /* endpoint_now */
+	uint64_t listens_until_ns; /* it sleeps on the sockets till then; 0: it does not */
 	pthread_t thread;
 	int wake_fd;
+	unsigned forks; /* endpoint_ours */
 	bool stop;
+
+	void *reserve; /* of making_reserve_bytes, for a creation without memory, ... */
+	bool reserved; /* ... which has it */
 
 	struct link_datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];
 	uint16_t from_ports[ENDPOINT_BATCH];
 	struct link_arrival arrivals[LINK_BATCH];
 };
+
+/* ---- endpoint.c ---- */
+
+/* With the lock: the time, less that in which this process was kept from looking although it wanted
+ * to (starved, stopped, its machine paused): what came meanwhile lies unread, so that time says
+ * nothing about others. */
+uint64_t endpoint_now(struct dxp_inc *inc);
+
+/* False in a child of the process that opened it: there is no thread, the lock may be held for
+ * ever, and the sockets are the parent's. */
+bool endpoint_ours(const struct dxp_inc *inc);
 
 /* ---- traffic.c; all with the lock ---- */
 
@@ -112,10 +134,31 @@ void keeper_wake(struct dxp_inc *inc);
 void departed_tend(struct dxp_inc *inc, uint64_t now_ns);
 void endpoint_group_free(struct dxp_inc_group *g);
 
+/* ---- probe.c ---- */
+
+/* X(name, text) */
+#define INC_REACH_LIST(X)                                                                       \
+	X(YES, "answers")                                                                       \
+	X(REFUSED, "nothing listens on its UDP port 4791: start dxp-switch there")              \
+	X(NO_WAY, "the network says that there is no way to it: see routes and firewalls")      \
+	X(SILENT, "it does not answer: is the machine up, and does UDP port 4791 get through?") \
+	X(ICRC, "its packets come changed (wrong ICRC): is there NAT or a proxy between?")      \
+	X(NO_SOCKET, "this process can open no socket; raise \"ulimit -n\"")
+#define INC_REACH_ENUM(name, text) INC_REACH_##name,
+enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
+#undef INC_REACH_ENUM
+
+/* Does the next switch answer? Takes INC_SILENCE_NS at most; without the lock. */
+enum inc_reach switch_reach(struct dxp_inc *inc);
+
 /* ---- wait.c ---- */
 
 /* Sleeps until something comes to one of the ports or `until_ns`; without the lock meanwhile. */
 void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns);
+
+/* ---- make.c ---- */
+
+size_t making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 
@@ -123,9 +166,12 @@ void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;
+	uint32_t deaf; /* it is */
 };
 
 /* The sentence for the first member that failed. `switches`: of each member. */
+void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
+		   char why[DXP_INC_WHY_BYTES]);
 void why_text(const struct outcome *o, uint32_t member, const struct inc_member *members,
 	      const uint32_t *switches, char why[DXP_INC_WHY_BYTES]);
 

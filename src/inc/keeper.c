@@ -60,7 +60,7 @@ void departed_tend(struct dxp_inc *inc, uint64_t now_ns)
 			continue;
 		if (now_ns >= g->kill_ns) {
 			kill_send(g);
-			g->kill_ns = ++g->kills < 2 ? now_ns + INC_TICK_NS : UINT64_MAX;
+			g->kill_ns = ++g->kills < 2 ? now_ns + INC_KILL_NS : UINT64_MAX;
 		}
 		if (g->kill_ns == UINT64_MAX && now_ns - g->departed_ns >= 2 * inc->o.deadline_ns)
 			endpoint_group_free(g);
@@ -85,6 +85,7 @@ static void sleep_quietly(struct dxp_inc *inc)
 {
 	struct pollfd fd = {.fd = inc->wake_fd, .events = POLLIN};
 
+	inc->planned_ns = link_now_ns() + INC_TICK_NS;
 	pthread_mutex_unlock(&inc->lock);
 	poll(&fd, 1, INC_TICK_NS / MS_NS);
 	pthread_mutex_lock(&inc->lock);
@@ -113,9 +114,12 @@ static void sleep_listening(struct dxp_inc *inc, uint64_t now_ns)
 	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	struct timespec t = {.tv_sec = (time_t)(left_ns / S_NS), .tv_nsec = (long)(left_ns % S_NS)};
 
+	inc->planned_ns = link_now_ns() + left_ns;
+	inc->listens_until_ns = max_u64(until_ns, 1);
 	pthread_mutex_unlock(&inc->lock);
 	ppoll(fds, count, &t, NULL);
 	pthread_mutex_lock(&inc->lock);
+	inc->listens_until_ns = 0;
 }
 
 static void turn(struct dxp_inc *inc, uint64_t now_ns)
@@ -139,7 +143,7 @@ static void *keeper(void *context)
 
 	pthread_mutex_lock(&inc->lock);
 	while (!inc->stop) {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = endpoint_now(inc);
 		turn(inc, now_ns);
 		if (inc->waiting > 0 || now_ns - inc->active_ns < INC_TICK_NS)
 			sleep_quietly(inc);
@@ -187,5 +191,4 @@ void endpoint_keeper_stop(struct dxp_inc *inc)
 	pthread_mutex_unlock(&inc->lock);
 	keeper_wake(inc);
 	pthread_join(inc->thread, NULL);
-	close(inc->wake_fd);
 }

@@ -7,6 +7,7 @@
 
 #include <dxp/status.h>
 
+#include "base/log.h"
 #include "base/rng.h"
 #include "inc/endpoint.h"
 
@@ -15,6 +16,7 @@ struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
 	uint8_t framing, able; /* able: it has memory for this */
+	uint8_t reach;         /* enum inc_reach, of its switch */
 	uint16_t epoch;        /* member 0's counts, as do these: */
 	uint32_t id, qkey;
 };
@@ -34,29 +36,57 @@ struct making {
 
 static void making_free(struct making *m)
 {
-	free(m->hellos);
+	struct dxp_inc *inc = m->inc;
+
+	if (m->hellos == inc->reserve) {
+		pthread_mutex_lock(&inc->lock);
+		inc->reserved = false;
+		pthread_mutex_unlock(&inc->lock);
+	} else {
+		free(m->hellos);
+	}
 	free(m->outcomes);
 	free(m->members);
 	free(m->switches);
 }
 
+/* Whoever lacks memory must be able to tell the others, who wait for it. */
+static struct hello *hellos_reserved(struct dxp_inc *inc)
+{
+	pthread_mutex_lock(&inc->lock);
+	struct hello *hellos = inc->reserved ? NULL : inc->reserve;
+	inc->reserved = true;
+	pthread_mutex_unlock(&inc->lock);
+	return hellos;
+}
+
+/* Is there memory for all? If m->hellos is NULL not even for the others' words. */
 static bool making_take(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
 	m->outcomes = calloc(m->count, sizeof(*m->outcomes));
 	m->members = calloc(m->count, sizeof(*m->members));
 	m->switches = calloc(m->count, sizeof(*m->switches));
-	return m->hellos && m->outcomes && m->members && m->switches;
+	bool able = m->hellos && m->outcomes && m->members && m->switches;
+	if (!m->hellos)
+		m->hellos = hellos_reserved(m->inc);
+	return able;
 }
 
-static struct hello hello_own(const struct dxp_inc *inc, bool able)
+size_t making_reserve_bytes(void)
+{
+	return DXP_INC_MEMBERS_MAX * sizeof(struct hello);
+}
+
+static struct hello hello_own(struct dxp_inc *inc, bool able)
 {
 	struct hello h = {.ip = inc->own.ip,
 			  .switch_ip = inc->switch_ip,
 			  .port = inc->own.port,
 			  .segment_bytes = inc->segment_bytes,
 			  .framing = (uint8_t)inc->o.framing,
-			  .able = able};
+			  .able = able,
+			  .reach = (uint8_t)switch_reach(inc)};
 
 	entropy_kernel(NULL, &h.id, sizeof(h.id));
 	entropy_kernel(NULL, &h.qkey, sizeof(h.qkey));
@@ -67,20 +97,30 @@ static struct hello hello_own(const struct dxp_inc *inc, bool able)
 }
 
 /* The same outcome at all members: all have the same hellos. */
-static int hellos_take(struct making *m)
+static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
-	int status = DXP_OK;
-
+	for (uint32_t i = 0; i < m->count; i++) {
+		const struct hello *h = &m->hellos[i];
+		if (!h->able) {
+			snprintf(why, DXP_INC_WHY_BYTES,
+				 "some member has no memory for another group");
+			return DXP_ENOMEM;
+		}
+		if (h->framing != m->hellos[0].framing) {
+			snprintf(why, DXP_INC_WHY_BYTES, "the members want different framings");
+			return DXP_EINVAL;
+		}
+	}
 	for (uint32_t i = 0; i < m->count; i++) {
 		const struct hello *h = &m->hellos[i];
 		m->members[i] = (struct inc_member){h->ip, h->port};
 		m->switches[i] = h->switch_ip;
-		if (!h->able)
-			status = DXP_ENOMEM;
-		else if (h->framing != m->hellos[0].framing && status == DXP_OK)
-			status = DXP_EINVAL;
+		if (h->reach == INC_REACH_YES)
+			continue;
+		why_unreached(h->reach, h->ip, h->switch_ip, why);
+		return h->reach == INC_REACH_NO_SOCKET ? DXP_EIO : DXP_ENOENT;
 	}
-	return status;
+	return DXP_OK;
 }
 
 static struct inc_control query_of(const struct making *m, bool kernel)
@@ -116,7 +156,8 @@ static int group_begin(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
 	struct dxp_inc_group *g = m->g;
-	bool kernel = !inc->o.user_plane && multicast_open(inc, &g->multicast, m->hellos[0].id);
+	bool kernel = !inc->o.user_plane && !inc->deaf &&
+		      multicast_open(inc, &g->multicast, m->hellos[0].id);
 	struct inc_create_options o = {
 		.first = query_of(m, kernel),
 		.member = m->member,
@@ -131,15 +172,12 @@ static int group_begin(struct making *m)
 	g->inc = inc;
 	g->id = m->hellos[0].id;
 	g->member = m->member;
-	g->alone = m->count == 1;
 	g->kill_ns = UINT64_MAX;
-	int status = inc_create_begin(&o, link_now_ns(), &g->create);
-	if (status != DXP_OK)
-		return status;
+	g->alone = m->count == 1;
 	g->next = inc->groups;
 	inc->groups = g;
 	inc->group_count++;
-	return DXP_OK;
+	return inc_create_begin(&o, endpoint_now(inc), &g->create);
 }
 
 static int core_create(struct making *m, uint64_t now_ns)
@@ -169,7 +207,6 @@ static int core_create(struct making *m, uint64_t now_ns)
 	m->g->kernel = n->planes & INC_PLANE_KERNEL;
 	m->g->depth = n->path_count;
 	m->g->above = inc_create_above(m->g->create);
-	m->g->used_ns = now_ns;
 	return inc_group_create(&o, now_ns, &m->g->group);
 }
 
@@ -187,7 +224,7 @@ static struct outcome creation_run(struct making *m)
 	if (o.status == DXP_OK)
 		o.status = DXP_EAGAIN;
 	while (o.status == DXP_EAGAIN) {
-		uint64_t now_ns = link_now_ns();
+		uint64_t now_ns = endpoint_now(inc);
 		port_take(inc, &inc->in, now_ns);
 		port_take(inc, &inc->out, now_ns);
 		endpoint_flush(m->g, now_ns);
@@ -196,12 +233,12 @@ static struct outcome creation_run(struct making *m)
 			ports_sleep(inc, ports, 2, inc_create_deadline(m->g->create));
 	}
 	if (o.status == DXP_OK)
-		o.status = core_create(m, link_now_ns());
+		o.status = core_create(m, endpoint_now(inc));
 	else if (m->g->create)
 		o.cause = m->notice.fail_cause;
 	o.cause_ip = m->notice.cause_ip;
 	inc->waiting--;
-	inc->active_ns = link_now_ns();
+	inc->active_ns = endpoint_now(inc);
 	pthread_mutex_unlock(&inc->lock);
 	if (o.silent >= m->count)
 		o.silent = m->member;
@@ -222,45 +259,77 @@ static void group_unmake(struct dxp_inc_group *g)
 	struct dxp_inc *inc = g->inc;
 
 	pthread_mutex_lock(&inc->lock);
-	g->departed_ns = link_now_ns();
-	g->kill_ns = g->member == 0 ? g->departed_ns : UINT64_MAX;
+	g->departed_ns = endpoint_now(inc);
+	g->kill_ns = g->member == 0 && g->create ? g->departed_ns : UINT64_MAX;
+	inc_port_close(&g->multicast);
 	departed_tend(inc, g->departed_ns);
 	pthread_mutex_unlock(&inc->lock);
 	keeper_wake(inc);
 }
 
-static int attempt(struct making *m, char why[DXP_INC_WHY_BYTES])
+/* Is what switches send by multicast let through to us? Some calls show it: were it not, each
+ * result would come as the answer to a repeat, some ms late. */
+static void hearing_try(struct making *m, struct outcome *own)
 {
-	struct outcome own;
+	struct dxp_inc_group *g = m->g;
+
+	own->status = DXP_OK;
+	for (int i = 0; i < INC_HEARING && own->status == DXP_OK; i++)
+		own->status = dxp_inc_barrier(g);
+	pthread_mutex_lock(&g->inc->lock);
+	own->deaf = own->status == DXP_OK && !g->heard;
+	if (own->deaf && !g->inc->deaf)
+		log_warn("what switch %u.%u.%u.%u sends by multicast does not arrive here, so it "
+			 "computes in user space; let UDP to 239.192.0.0/14, port 4791, through "
+			 "this host's firewall and the network",
+			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
+			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
+	g->inc->deaf |= own->deaf;
+	g->used_ns = 0; /* all say that they are done with these */
+	pthread_mutex_unlock(&g->inc->lock);
+}
+
+/* All tell all. DXP_EAGAIN: somebody is deaf, and there must be another group. */
+static int outcome_share(struct making *m, const struct outcome *own, char why[DXP_INC_WHY_BYTES])
+{
 	uint32_t who;
 
+	if (m->boot->allgather(m->boot->context, own, m->outcomes, sizeof(*own)) != 0) {
+		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
+		return DXP_EIO;
+	}
+	int status = outcomes_judge(m, &who);
+	if (status != DXP_OK)
+		why_text(&m->outcomes[who], who, m->members, m->switches, why);
+	for (uint32_t i = 0; i < m->count && status == DXP_OK; i++)
+		if (m->outcomes[i].deaf)
+			status = DXP_EAGAIN;
+	return status;
+}
+
+static int attempt(struct making *m, bool able, char why[DXP_INC_WHY_BYTES])
+{
 	m->g = calloc(1, sizeof(*m->g));
-	struct hello h = hello_own(m->inc, m->g && m->inc->group_count < INC_GROUPS_MAX);
+	struct hello h = hello_own(m->inc, able && m->g && m->inc->group_count < INC_GROUPS_MAX);
 	if (m->boot->allgather(m->boot->context, &h, m->hellos, sizeof(h)) != 0) {
 		free(m->g);
 		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
 		return DXP_EIO;
 	}
-	int status = hellos_take(m);
+	int status = hellos_take(m, why);
 	if (status != DXP_OK) {
 		free(m->g);
-		snprintf(why, DXP_INC_WHY_BYTES, "%s",
-			 status == DXP_ENOMEM ? "some member has no memory for another group"
-					      : "the members want different framings");
 		return status;
 	}
 	m->g->inc = m->inc;
-	own = creation_run(m);
-	if (m->boot->allgather(m->boot->context, &own, m->outcomes, sizeof(own)) != 0) {
-		group_unmake(m->g);
-		snprintf(why, DXP_INC_WHY_BYTES, "the members cannot talk to each other");
-		return DXP_EIO;
+	struct outcome own = creation_run(m);
+	status = outcome_share(m, &own, why);
+	if (status == DXP_OK && m->g->kernel) {
+		hearing_try(m, &own);
+		status = outcome_share(m, &own, why);
 	}
-	status = outcomes_judge(m, &who);
-	if (status == DXP_OK)
-		return DXP_OK;
-	why_text(&m->outcomes[who], who, m->members, m->switches, why);
-	group_unmake(m->g);
+	if (status != DXP_OK)
+		group_unmake(m->g);
 	return status;
 }
 
@@ -281,6 +350,10 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 			 const struct dxp_inc_group_options *options, struct dxp_inc_group **out,
 			 char why[DXP_INC_WHY_BYTES])
 {
+	if (!inc || !bootstrap || !bootstrap->allgather || !out || !why ||
+	    (options && (unsigned)options->mode > DXP_INC_FLAT))
+		return DXP_EINVAL;
+
 	struct making m = {.inc = inc,
 			   .boot = bootstrap,
 			   .options = options,
@@ -289,35 +362,47 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	int status = DXP_EEXIST;
 
 	why[0] = '\0';
+	if (!endpoint_ours(inc)) {
+		snprintf(why, DXP_INC_WHY_BYTES, "the endpoint is another process's");
+		return DXP_ECLOSED;
+	}
 	if (m.count == 0 || m.count > DXP_INC_MEMBERS_MAX || m.member >= m.count) {
 		snprintf(why, DXP_INC_WHY_BYTES, "a group has 1 to %d members",
 			 DXP_INC_MEMBERS_MAX);
 		return DXP_EINVAL;
 	}
-	if (!making_take(&m)) {
+	bool able = making_take(&m);
+	if (!m.hellos) {
 		making_free(&m);
 		snprintf(why, DXP_INC_WHY_BYTES, "out of memory");
 		return DXP_ENOMEM;
 	}
-	for (int i = 0; i < INC_ID_TRIES && status == DXP_EEXIST; i++)
-		status = attempt(&m, why);
+	for (int i = 0; i < INC_ID_TRIES && (status == DXP_EEXIST || status == DXP_EAGAIN); i++)
+		status = attempt(&m, able, why);
 	if (status == DXP_OK) {
 		group_settle(m.g);
 		*out = m.g;
 	}
 	making_free(&m);
-	return status == DXP_EEXIST ? DXP_EBUSY : status;
+	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
+}
+
+/* Slower members may still need the last result from the switch. */
+static uint64_t kill_time(const struct dxp_inc_group *g)
+{
+	if (g->alone || g->used_ns == 0)
+		return g->departed_ns;
+	return max_u64(g->departed_ns, g->used_ns + INC_LINGER_NS);
 }
 
 void dxp_inc_group_destroy(struct dxp_inc_group *g)
 {
-	if (!g)
+	if (!g || !endpoint_ours(g->inc))
 		return;
 	struct dxp_inc *inc = g->inc;
 	pthread_mutex_lock(&inc->lock);
-	g->departed_ns = max_u64(link_now_ns(), 1);
-	g->kill_ns =
-		g->member == 0 ? max_u64(g->departed_ns, g->used_ns + INC_LINGER_NS) : UINT64_MAX;
+	g->departed_ns = max_u64(endpoint_now(inc), 1);
+	g->kill_ns = g->member == 0 ? kill_time(g) : UINT64_MAX;
 	inc_port_close(&g->multicast);
 	pthread_mutex_unlock(&inc->lock);
 	keeper_wake(inc);

@@ -45,6 +45,9 @@ static int calls_time(struct dxp_inc_group *g, uint64_t *median_ns)
 
 int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES])
 {
+	if (!inc || !line)
+		return DXP_EINVAL;
+
 	const struct dxp_inc_bootstrap boot = {.members = 1, .allgather = alone};
 	struct dxp_inc_group *g;
 	uint64_t median_ns;
@@ -60,11 +63,13 @@ int dxp_inc_selftest(struct dxp_inc *inc, char line[DXP_INC_WHY_BYTES])
 			 ip >> 16 & 255, ip >> 8 & 255, ip & 255, dxp_status_text(status));
 	else
 		snprintf(line, DXP_INC_WHY_BYTES,
-			 "offload works: switch %u.%u.%u.%u (%s plane), %u switch%s above it, 8 B "
+			 "offload works: switch %u.%u.%u.%u (%s), %u switch%s above it, 8 B "
 			 "in %.1f us",
 			 ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255,
-			 g->kernel ? "kernel" : "user", g->above, g->above == 1 ? "" : "es",
-			 (double)median_ns / 1000);
+			 g->kernel   ? "kernel plane"
+			 : inc->deaf ? "user plane: its multicast to 239.192.0.0/14 is dropped here"
+				     : "user plane",
+			 g->above, g->above == 1 ? "" : "es", (double)median_ns / 1000);
 	dxp_inc_group_destroy(g);
 	return status;
 }

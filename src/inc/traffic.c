@@ -31,7 +31,7 @@ static void control_take(struct dxp_inc *inc, const struct inc_packet *p,
 		return;
 	}
 	inc_create_receive(g->create, p, path, now_ns);
-	endpoint_flush_due(g, now_ns);
+	g->dirty = true;
 }
 
 static void arrival_take(struct dxp_inc *inc, const struct port *to, const struct link_arrival *a,
@@ -52,6 +52,8 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to, const struc
 		inc->counters.icrc_wrong++;
 		return;
 	}
+	if (path.from_ip == inc->switch_ip)
+		inc->heard_ns = now_ns + inc->stalled_ns;
 	if (p.header.comm_id == INC_COMM_CONTROL) {
 		control_take(inc, &p, &path, now_ns);
 		return;
@@ -61,14 +63,12 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to, const struc
 		inc->counters.unknown++;
 		return;
 	}
+	g->heard |= to == &g->multicast;
 	inc_group_receive(g->group, &p, &path, now_ns);
-	/* answers to other members; and what a result lets go, when a batch of them is in */
-	if (p.header.kind != INC_DATA)
-		endpoint_flush_due(g, now_ns);
-	else
-		g->dirty = true;
+	g->dirty = true;
 }
 
+/* What they let go leaves when all are in: answers of several members may decide together. */
 static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t count, uint64_t now_ns)
 {
 	for (size_t i = 0; i < count; i++)
@@ -106,7 +106,7 @@ size_t port_wait(struct dxp_inc *inc, struct port *p)
 	for (size_t i = 0; i < count; i++)
 		inc->arrivals[i] = arrivals[i];
 	if (count > 0)
-		arrivals_take(inc, p, count, link_now_ns());
+		arrivals_take(inc, p, count, endpoint_now(inc));
 	if (inc->waiting > 1)
 		pthread_cond_broadcast(&inc->read);
 	return count;

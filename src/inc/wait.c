@@ -13,7 +13,7 @@
 void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns)
 {
 	struct pollfd fds[4];
-	uint64_t now_ns = link_now_ns(), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	uint64_t now_ns = endpoint_now(inc), left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 
 	left_ns = min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS);
 	struct timespec t = {.tv_nsec = (long)left_ns};
@@ -83,18 +83,20 @@ static void idle_call(struct dxp_inc *inc)
 static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot)
 {
 	struct pollfd fd = {.fd = link_socket_fd(hot->link), .events = POLLIN};
-	uint64_t now_ns = link_now_ns(), until_ns = endpoint_deadline(g);
+	uint64_t now_ns = endpoint_now(inc), until_ns = endpoint_deadline(g);
 	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	struct timespec t = {
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
+	if (link_pending(hot->link)) /* of which poll knows nothing */
+		return port_take(inc, hot, now_ns) > 0;
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
 	bool came = ppoll(&fd, 1, &t, NULL) > 0;
 	pthread_mutex_lock(&inc->lock);
 	hot->reading = false;
 	if (came)
-		port_take(inc, hot, link_now_ns());
+		port_take(inc, hot, endpoint_now(inc));
 	if (inc->waiting > 1)
 		pthread_cond_broadcast(&inc->read);
 	return came;
@@ -127,7 +129,7 @@ static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 /* What time brings. */
 static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot)
 {
-	uint64_t now_ns = link_now_ns(), repeated = inc_group_repeated(g->group);
+	uint64_t now_ns = endpoint_now(inc), repeated = inc_group_repeated(g->group);
 
 	others_look(inc, g, hot, now_ns);
 	endpoint_flush_due(g, now_ns);
@@ -138,11 +140,11 @@ static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struc
 static void call_await(struct dxp_inc *inc, struct dxp_inc_group *g, const struct inc_call *c)
 {
 	struct port *hot = port_hot(g, c);
-	uint64_t now_ns, spin_until_ns = inc->o.spin_ns ? link_now_ns() + inc->o.spin_ns : 0;
+	uint64_t now_ns, spin_until_ns = inc->o.spin_ns ? endpoint_now(inc) + inc->o.spin_ns : 0;
 	bool first = true;
 
 	while (!c->done) {
-		if (spin_until_ns && (now_ns = link_now_ns()) < spin_until_ns) {
+		if (spin_until_ns && (now_ns = endpoint_now(inc)) < spin_until_ns) {
 			spin_look(inc, hot, now_ns);
 			continue;
 		}
@@ -172,15 +174,20 @@ static int call_end(struct dxp_inc_call *call, size_t *done_elements, uint64_t n
 
 int dxp_inc_wait(struct dxp_inc_call *call, size_t *done_elements)
 {
+	if (!call)
+		return DXP_EINVAL;
+
 	struct dxp_inc_group *g = call->group;
 	struct dxp_inc *inc = g->inc;
 
+	if (!endpoint_ours(inc))
+		return DXP_ECLOSED;
 	pthread_mutex_lock(&inc->lock);
 	inc->waiting++;
 	if (!call->core.done)
 		call_await(inc, g, &call->core);
 	inc->waiting--;
-	inc->active_ns = link_now_ns();
+	inc->active_ns = endpoint_now(inc);
 	int status = call_end(call, done_elements, inc->active_ns);
 	pthread_mutex_unlock(&inc->lock);
 	return status;
@@ -188,12 +195,17 @@ int dxp_inc_wait(struct dxp_inc_call *call, size_t *done_elements)
 
 int dxp_inc_test(struct dxp_inc_call *call, size_t *done_elements)
 {
+	if (!call)
+		return DXP_EINVAL;
+
 	struct dxp_inc_group *g = call->group;
 	struct dxp_inc *inc = g->inc;
 	int status = DXP_EAGAIN;
 
+	if (!endpoint_ours(inc))
+		return DXP_ECLOSED;
 	pthread_mutex_lock(&inc->lock);
-	uint64_t now_ns = link_now_ns();
+	uint64_t now_ns = endpoint_now(inc);
 	if (!call->core.done) {
 		struct port *hot = port_hot(g, &call->core);
 		if (port_take(inc, hot, now_ns) == 0)

@@ -14,6 +14,18 @@ static const char *ip_text(uint32_t ip, char out[IP_BYTES])
 	return out;
 }
 
+void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
+		   char why[DXP_INC_WHY_BYTES])
+{
+#define REACH_TEXT(name, text) text,
+	static const char *const texts[] = {INC_REACH_LIST(REACH_TEXT)};
+#undef REACH_TEXT
+	char a[IP_BYTES], b[IP_BYTES];
+
+	snprintf(why, DXP_INC_WHY_BYTES, "no answer by way of switch %s, asked by host %s: %s",
+		 ip_text(switch_ip, a), ip_text(host_ip, b), texts[reach % INC_REACHES]);
+}
+
 void why_text(const struct outcome *o, uint32_t member, const struct inc_member *members,
 	      const uint32_t *switches, char why[DXP_INC_WHY_BYTES])
 {

@@ -254,6 +254,11 @@ bool inbox_look(struct link *l)
 	return socket_look(l, hot, false);
 }
 
+bool link_pending(const struct link *l)
+{
+	return inbox_pending(&l->inbox);
+}
+
 static size_t arrivals_take(struct link *l, struct link_arrival *arrivals, size_t count)
 {
 	size_t taken = inbox_take(&l->inbox, arrivals, count, &l->counters);

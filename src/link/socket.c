@@ -225,6 +225,8 @@ int socket_open(struct link *l, const struct link_options *options)
 	buffer_report(l);
 	if (options->shared)
 		option_set(l->sockets[0].fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (options->refusals)
+		option_set(l->sockets[0].fd, IPPROTO_IP, IP_RECVERR, 1);
 	if (l->block)
 		wait_limit(l->sockets[0].fd, options->block_us);
 	int status = address_bind(l, &options->bind, options->choosy);

@@ -28,6 +28,7 @@ struct link_options {
 	struct wire_address peer; /* takes datagrams from there alone; port 0: from anybody */
 	uint32_t group_on; /* `bind` is an IPv4 multicast group: joined on the interface that has
 			    * this address (host order); 0: it is none */
+	bool refusals;     /* what the network refuses (ICMP) is kept for link_refused */
 	uint32_t block_us; /* longest wait of link_receive_wait, at least: the kernel counts it in
 			    * ticks; 0: that does not wait */
 	bool (*alone)(const struct link_datagram *d); /* it may not be in a train; NULL: all may */
@@ -130,6 +131,13 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 /* The same, but waits for the first of them, for block_us of the options: one system call where
  * waiting and receiving are two. Another thread must not use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count);
+
+/* Datagrams that were received and not taken yet, of which a poll of the socket does not tell. */
+bool link_pending(const struct link *l);
+
+/* With `refusals` of the options: the errno of the oldest refusal by the network that was not told
+ * yet (ECONNREFUSED: nothing listens there; EHOSTUNREACH, ENETUNREACH ...); 0: none. */
+int link_refused(struct link *l);
 
 /* The bound socket, for polls of several endpoints by somebody who calls link_receive until it
  * returns 0 before, and neither link_wait nor link_wake. */
