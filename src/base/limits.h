@@ -116,6 +116,8 @@
 #define INC_REFUSED_NS    (50ull * 1000 * 1000) /* a switch may not know a new group yet */
 #define INC_FREEZE_NS     (2ull * 1000 * 1000)  /* first repeat among members; doubles */
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
+#define INC_FREEZE_PATIENCES \
+	4 /* half deadlines until calls end whoever is silent: three deaths in turn */
 #define INC_WAYS_MAX      8 /* from a member up that are remembered: two levels of spines */
 #define INC_QUERY_NS      (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
 #define INC_QUERY_MAX_NS  (80ull * 1000 * 1000) /* a dozen tries a second, for bad networks */

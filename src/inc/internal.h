@@ -31,7 +31,8 @@ struct flight {
 struct peer {
 	uint32_t next;       /* FREEZE, FROZEN */
 	uint32_t to_send;    /* AWAITED */
-	bool known;          /* `next` is */
+	bool known;          /* `next` is, by one who has given up the same members as we */
+	bool gone;           /* given up: as if it were dead */
 	bool awaited;        /* `to_send` is, in this round */
 	bool owes_frozen;    /* we owe it the answer */
 	bool owes_awaited;   /* the same */
@@ -84,10 +85,13 @@ struct inc_group {
 	uint32_t ask_member; /* where the present round is; count: it is over */
 	bool answers_due;    /* some peer is owed something */
 	uint32_t answer_member;
-	uint64_t lost_ns; /* when it was frozen, or the source of a fetch changed */
+	uint64_t frozen_ns;
+	uint64_t lost_ns; /* when the present round of questions, or fetch, began or went on */
 	int lost_status;
 	uint32_t common; /* P of docs/inc.md */
 	uint32_t source; /* whom to fetch from; count: nobody */
+	uint32_t gone_count;
+	uint8_t *said; /* payload of FREEZE and FROZEN: a peer and who is gone */
 	uint64_t calls_done, segments_sent, segments_repeated, results_taken, duplicates, refused;
 };
 
