@@ -355,7 +355,8 @@ static void lose__member_that_only_some_hear(void **state)
 		one_rumour(seed);
 }
 
-/* One that is heard and hears nobody gives up all others. They give up it alone. */
+/* One that is heard and hears nobody gives up all others, while they wait for one that is dead.
+ * They must not give up each other for that. */
 static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 {
 	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);
@@ -363,8 +364,11 @@ static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
 	if (r->count < rumour.quiet_from)
 		return 1;
 	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
-	    p->path.from_ip != rig_switch_ip(0))
+	    p->path.from_ip != rig_switch_ip(0)) {
 		switch_kill(r, 0);
+		if (from != (rumour.dumb + 1) % 4)
+			r->hosts[(rumour.dumb + 1) % 4].dead = true;
+	}
 	if (to < r->members && from >= r->members)
 		return rumour.served >> to & 1;
 	return to == rumour.dumb ? 0 : 1;
