@@ -47,6 +47,14 @@ enum group_state {
 	GROUP_LOST,
 };
 
+/* What has a round trip of its own. */
+enum pace {
+	PACE_FAST,  /* the XDP plane computes it: microseconds */
+	PACE_SHORT, /* user space, one packet */
+	PACE_LONG,
+	PACES
+};
+
 struct rtt {
 	uint64_t smoothed_ns, deviation_ns; /* 0: no sample yet */
 };
@@ -64,7 +72,7 @@ struct inc_group {
 	uint8_t *bytes; /* of results, o.segment_bytes each */
 	struct flight *flights;
 
-	struct rtt rtt_short, rtt_long;
+	struct rtt rtts[PACES];
 	uint64_t repeat_ns; /* when the oldest is asked for, if no result comes before */
 	unsigned backoff;   /* times that this came, since a result did */
 	unsigned burst;     /* how many it asks for */
@@ -102,6 +110,7 @@ struct inc_call *call_of(const struct inc_group *g, uint32_t segment);
 /* Elements of a call before its segment `index`, at most all. */
 size_t call_elements_before(const struct inc_group *g, const struct inc_call *c, uint32_t index);
 bool call_short(const struct inc_call *c);
+enum pace call_pace(const struct inc_group *g, const struct inc_call *c);
 /* Gives the results from `next` on that are here to their calls. */
 void calls_deliver(struct inc_group *g, uint64_t now_ns);
 /* Ends all calls: nothing more will come. */
@@ -156,9 +165,9 @@ bool result_fits(const struct inc_group *g, const struct inc_header *h);
 void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
-void repeat_arm(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
+void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 /* A result of a segment under way came. */
-void repeat_result(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
+void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */
