@@ -104,7 +104,7 @@ static unsigned segments_max(const struct train_limits *limits, const struct lin
 	bool refused = limits->refused_bytes && bytes >= limits->refused_bytes &&
 		       wire_address_equal(&d->to, &limits->refused_to);
 
-	return bytes == 0 || refused ? 1 : limits->segments;
+	return bytes == 0 || refused || d->alone ? 1 : limits->segments;
 }
 
 /* Adds one train from the front of the list. Returns its length, 0 when the batch has no iovecs
@@ -120,9 +120,10 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 	while (length < count && length < most && b->iovec_count + PIECES_MAX <= LINK_IOVECS) {
 		const struct link_datagram *d = datagrams[length];
 		size_t bytes = train_datagram_bytes(d);
-		if (length > 0 && (bytes > segment_bytes || bytes == 0 || d->ecn != first->ecn ||
-				   train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
-				   !wire_address_equal(&d->to, &first->to)))
+		if (length > 0 &&
+		    (bytes > segment_bytes || bytes == 0 || d->alone || d->ecn != first->ecn ||
+		     train_bytes + bytes > LINK_DATAGRAM_BYTES_MAX ||
+		     !wire_address_equal(&d->to, &first->to)))
 			break;
 		pieces_add(b, d);
 		train_bytes += bytes;

@@ -13,6 +13,7 @@ void control_finish(const struct wire_address *to, const struct wire_header *h, 
 	wire_header_encode(h, out->header);
 	out->to = *to;
 	out->ecn = 0;
+	out->alone = false;
 	out->slice_count = 0;
 	out->header_bytes = (uint16_t)(WIRE_COMMON_BYTES + body_bytes);
 	wire_control_seal(out->header, out->header_bytes);

@@ -98,6 +98,7 @@ static void hello_build(struct rltp_endpoint *e, struct rltp_session *s, uint8_t
 	wire_hello_encode(&hello, out->header + WIRE_COMMON_BYTES);
 	out->to = s->address;
 	out->ecn = 0;
+	out->alone = false;
 	out->slice_count = 0;
 	out->header_bytes = WIRE_COMMON_BYTES + WIRE_HELLO_BYTES;
 	wire_control_seal(out->header, out->header_bytes); /* the tag covers length and flags */

@@ -90,6 +90,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 	wire_crc_set(out->header, crc);
 	out->to = s->address;
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
+	out->alone = false;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
 	/* Mostly there is one, and copying a few by a string instruction costs more than all else

@@ -36,6 +36,7 @@ struct link_datagram {
 	uint8_t ecn; /* the two ECN bits to send with; 0 = not capable */
 	uint8_t header[LINK_HEADER_BYTES_MAX];
 	uint8_t cause; /* enum datagram_cause; for observers, and only where the header says RTX */
+	bool alone;    /* travels in no train: whoever looks at it on the way sees a packet */
 	struct link_slice slices[LINK_SLICES_MAX];
 };
 

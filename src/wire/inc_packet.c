@@ -158,6 +158,7 @@ static unsigned packet_begin(const struct inc_header *h, const struct roce_heade
 	d->to = wire_address_v4(path->to_ip, path->to_port);
 	d->ecn = 0;
 	d->cause = DATAGRAM_CAUSE_NONE;
+	d->alone = !h || !(h->flags & INC_FLAG_TRAIN);
 	d->slice_count = 0;
 	d->header_bytes = (uint16_t)roce_header_encode(roce, d->header);
 	if (roce->opcode == ROCE_RC_ACK) {

@@ -177,6 +177,16 @@ static void train_fill__never_mixes_peers_or_ecn(void **state)
 	assert_int_equal(control_of(3, IPPROTO_UDP, UDP_SEGMENT), 100);
 }
 
+static void train_fill__leaves_alone_what_wants_it(void **state)
+{
+	struct train_limits limits = limits_of(64);
+
+	list_make_equal(100, 6);
+	datagrams[0].alone = datagrams[3].alone = datagrams[4].alone = true;
+	train_fill(&batch, &limits, list, 6);
+	assert_lengths((const uint16_t[]){1, 2, 1, 1, 1}, 5);
+}
+
 static void train_fill__sends_refused_sizes_alone(void **state)
 {
 	struct train_limits limits = limits_of(64);
@@ -217,6 +227,7 @@ int main(void)
 		cmocka_unit_test(train_fill__stops_when_the_batch_is_full),
 		cmocka_unit_test(train_fill__gathers_short_pieces),
 		cmocka_unit_test(train_fill__never_mixes_peers_or_ecn),
+		cmocka_unit_test(train_fill__leaves_alone_what_wants_it),
 		cmocka_unit_test(train_fill__sends_refused_sizes_alone),
 		cmocka_unit_test(train_fill__names_peers_by_family),
 	};
