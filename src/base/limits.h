@@ -122,6 +122,7 @@
 #define INC_QUERY_NS      (20ull * 1000 * 1000) /* first repeat of QUERY and NOTIFY; doubles */
 #define INC_QUERY_MAX_NS  (80ull * 1000 * 1000) /* a dozen tries a second, for bad networks */
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)  /* queries by other ways may come later */
+#define INC_NEIGHBOURS    64 /* members looked at for one below the same switch */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000) /* then there is no common way */
 #define INC_SEGMENT_MAX   8912                  /* payload of a packet that 9000 bytes carry */
 #define INC_BLOCK_US      1000           /* longest wait in a socket: one tick of the kernel */

@@ -67,10 +67,27 @@ static unsigned way_free(const struct inc_control *way, uint8_t hops)
 	return least;
 }
 
-static bool way_better(const struct inc_control *a, const struct inc_control *b, uint8_t hops)
+/* Switches of the way that the tree has already. */
+static unsigned way_shared(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
+	unsigned shared = 0;
+
+	for (uint8_t i = 0; i < hops; i++) {
+		const struct node *n = node_place(c, way->path[i].ip);
+		shared += n && n->ip != 0;
+	}
+	return shared;
+}
+
+/* What adds fewer switches to the tree, then what is emptier. */
+static bool way_better(const struct inc_create *c, const struct inc_control *a,
+		       const struct inc_control *b, uint8_t hops)
+{
+	unsigned shared_a = way_shared(c, a, hops), shared_b = way_shared(c, b, hops);
 	unsigned free_a = way_free(a, hops), free_b = way_free(b, hops);
 
+	if (shared_a != shared_b)
+		return shared_a > shared_b;
 	if (free_a != free_b)
 		return free_a > free_b;
 	for (uint8_t i = 0; i < a->path_count && i < b->path_count; i++)
@@ -88,7 +105,7 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 		uint8_t hops = way_hops(&w->way[i], root);
 		if (hops == 0 || !way_agrees(c, &w->way[i], hops) ||
 		    (best && hops >= w->hops &&
-		     (hops > w->hops || !way_better(&w->way[i], best, hops))))
+		     (hops > w->hops || !way_better(c, &w->way[i], best, hops))))
 			continue;
 		best = &w->way[i];
 		w->chosen = i;
