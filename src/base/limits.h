@@ -73,17 +73,19 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
-#define SERVE_BATCH            512 /* packets made at once: 8 children, a window each */
-#define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
-#define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
-#define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
-#define SERVE_TELL_NS          (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
-#define SERVE_EXPIRE_NS        (50ull * 1000 * 1000)        /* between two looks at leases */
-#define SWITCH_GROUPS_DEFAULT  256   /* a communicator each; SHARP's switches offer 63 to 511 */
-#define SWITCH_GROUPS_MAX      65536 /* each costs some KiB though it is idle */
-#define SWITCH_MEMORY_DEFAULT  (256u << 20) /* slots of all groups */
-#define SWITCH_CHILDREN_MAX    256          /* of a group at one switch: ports of a large one */
-#define SWITCH_WINDOW_DEFAULT  64 /* segments in flight: 90 KB, more than a path holds here */
+#define SERVE_BATCH           512 /* packets made at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX     128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDERS_REFUSED 16  /* open ports beyond which none is opened to refuse */
+#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES      16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS         (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS       (50ull * 1000 * 1000)        /* between two looks at leases */
+#define SWITCH_GROUPS_DEFAULT 256   /* a communicator each; SHARP's switches offer 63 to 511 */
+#define SWITCH_GROUPS_MAX     65536 /* each costs some KiB though it is idle */
+#define SWITCH_MEMORY_DEFAULT \
+	(1u << 30) /* slots of all groups: each of 16 children; what is not used is not there */
+#define SWITCH_CHILDREN_MAX    256 /* of a group at one switch: ports of a large one */
+#define SWITCH_WINDOW_DEFAULT  64  /* segments in flight: 90 KB, more than a path holds here */
 #define SWITCH_WINDOW_MAX      1024
 #define SWITCH_SEGMENT_DEFAULT 1408 /* a 1500-byte MTU less headers and ICRC, a multiple of 16 */
 #define SWITCH_SEGMENT_MAX     8912 /* the same of 9000 */
