@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
+#include "switch/kernel.h"
 
 struct node *node_place(const struct inc_create *c, uint32_t ip)
 {
@@ -186,6 +187,14 @@ static void children_count(struct inc_create *c)
 	}
 }
 
+/* XDP at one switch and user space at another do not hear each other. */
+static void planes_settle(struct inc_create *c)
+{
+	for (uint32_t i = 0; i < c->node_places; i++)
+		if (c->nodes[i].ip != 0 && c->nodes[i].children > SWITCH_KERNEL_CHILDREN)
+			c->notice.planes &= (uint8_t)~INC_PLANE_KERNEL;
+}
+
 static bool refusal_find(const struct inc_create *c, struct inc_control *why)
 {
 	for (uint32_t m = 0; m < c->o.count; m++)
@@ -215,6 +224,7 @@ int tree_choose(struct inc_create *c, struct inc_control *why)
 	if (c->notice.window == 0 || c->notice.segment_bytes < INC_SHORT_BYTES)
 		return DXP_EUNSUPPORTED;
 	children_count(c);
+	planes_settle(c);
 	return DXP_OK;
 }
 
