@@ -133,13 +133,10 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->alone = m->count == 1;
 	g->kill_ns = UINT64_MAX;
-	int status = inc_create_begin(&o, link_now_ns(), &g->create);
-	if (status != DXP_OK)
-		return status;
-	g->next = inc->groups;
+	g->next = inc->groups; /* with the others also if it fails: group_unmake frees it there */
 	inc->groups = g;
 	inc->group_count++;
-	return DXP_OK;
+	return inc_create_begin(&o, link_now_ns(), &g->create);
 }
 
 static int core_create(struct making *m, uint64_t now_ns)
@@ -223,7 +220,7 @@ static void group_unmake(struct dxp_inc_group *g)
 
 	pthread_mutex_lock(&inc->lock);
 	g->departed_ns = link_now_ns();
-	g->kill_ns = g->member == 0 ? g->departed_ns : UINT64_MAX;
+	g->kill_ns = g->create && g->member == 0 ? g->departed_ns : UINT64_MAX;
 	departed_tend(inc, g->departed_ns);
 	pthread_mutex_unlock(&inc->lock);
 	keeper_wake(inc);
