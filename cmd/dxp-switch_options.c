@@ -39,7 +39,7 @@ static const char help[] =
 	"      --native           XDP in the interface's driver; default generic, which is faster "
 	"on veth\n"
 	"      --groups N         communicators at once, 1 to 65536, default 256\n"
-	"      --memory SIZE      of all their slots, 1M to 1024G, with K, M or G; default 256M\n"
+	"      --memory SIZE      of all their slots, 1M to 1024G, with K, M or G; default 1G\n"
 	"      --lease SECONDS    a group that nobody uses or renews for so long is freed, 1 to "
 	"86400, default 30\n"
 	"      --window N         segments of a group under way, 1 to 1024, default 64\n"

@@ -73,17 +73,19 @@
 #define BUCKET_TRAIN_BYTES (16u << 10)         /* or this: a turn's packets leave together */
 
 /* in-network computing */
-#define SERVE_BATCH            512 /* packets made at once: 8 children, a window each */
-#define SERVE_SENDERS_MAX      128 /* ports it sends from at once: endpoints of one host */
-#define SERVE_SENDER_IDLE_NS   (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
-#define SERVE_SEND_TRIES       16 /* for room in the kernel; then hosts must repeat */
-#define SERVE_TELL_NS          (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
-#define SERVE_EXPIRE_NS        (50ull * 1000 * 1000)        /* between two looks at leases */
-#define SWITCH_GROUPS_DEFAULT  256   /* a communicator each; SHARP's switches offer 63 to 511 */
-#define SWITCH_GROUPS_MAX      65536 /* each costs some KiB though it is idle */
-#define SWITCH_MEMORY_DEFAULT  (256u << 20) /* slots of all groups */
-#define SWITCH_CHILDREN_MAX    256          /* of a group at one switch: ports of a large one */
-#define SWITCH_WINDOW_DEFAULT  64 /* segments in flight: 90 KB, more than a path holds here */
+#define SERVE_BATCH           512 /* packets made at once: 8 children, a window each */
+#define SERVE_SENDERS_MAX     128 /* ports it sends from at once: endpoints of one host */
+#define SERVE_SENDERS_REFUSED 16  /* open ports beyond which none is opened to refuse */
+#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* then such a port is given back */
+#define SERVE_SEND_TRIES      16 /* for room in the kernel; then hosts must repeat */
+#define SERVE_TELL_NS         (60ull * 1000 * 1000 * 1000) /* a warning about a port comes again */
+#define SERVE_EXPIRE_NS       (50ull * 1000 * 1000)        /* between two looks at leases */
+#define SWITCH_GROUPS_DEFAULT 256   /* a communicator each; SHARP's switches offer 63 to 511 */
+#define SWITCH_GROUPS_MAX     65536 /* each costs some KiB though it is idle */
+#define SWITCH_MEMORY_DEFAULT \
+	(1u << 30) /* slots of all groups: each of 16 children; what is not used is not there */
+#define SWITCH_CHILDREN_MAX    256 /* of a group at one switch: ports of a large one */
+#define SWITCH_WINDOW_DEFAULT  64  /* segments in flight: 90 KB, more than a path holds here */
 #define SWITCH_WINDOW_MAX      1024
 #define SWITCH_SEGMENT_DEFAULT 1408 /* a 1500-byte MTU less headers and ICRC, a multiple of 16 */
 #define SWITCH_SEGMENT_MAX     8912 /* the same of 9000 */
@@ -116,6 +118,8 @@
 #define INC_REFUSED_NS    (50ull * 1000 * 1000) /* a switch may not know a new group yet */
 #define INC_FREEZE_NS     (2ull * 1000 * 1000)  /* first repeat among members; doubles */
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
+#define INC_FREEZE_PATIENCES \
+	4 /* half deadlines until calls end whoever is silent: three deaths in turn */
 #define INC_WAYS_MAX      8 /* from a member up that are remembered: two levels of spines */
 #define INC_QUERY_NS      (20ull * 1000 * 1000)   /* first repeat of QUERY and NOTIFY; doubles */
 #define INC_QUERY_MAX_NS  (80ull * 1000 * 1000)   /* a dozen tries a second, for bad networks */
@@ -128,6 +132,7 @@
 #define INC_TIME_MAX_NS   (86400ull * 1000 * 1000 * 1000) /* the longest: a day */
 #define INC_HEARING       3 /* barriers that show whether multicast arrives: not all get lost */
 #define INC_CHOICE_NS     (2ull * 1000 * 1000)  /* queries by other ways may come later */
+#define INC_NEIGHBOURS    64 /* members looked at for one below the same switch */
 #define INC_CHOICE_MAX_NS (50ull * 1000 * 1000) /* then there is no common way */
 #define INC_SEGMENT_MAX   8912                  /* payload of a packet that 9000 bytes carry */
 #define INC_BLOCK_US      1000           /* longest wait in a socket: one tick of the kernel */

@@ -21,6 +21,25 @@ bool call_short(const struct inc_call *c)
 	return c->segments == 1 && c->elements * dxp_inc_type_bytes(c->type) <= INC_SHORT_BYTES;
 }
 
+bool inc_call_fast(const struct inc_call *c)
+{
+	if (c->collective == INC_BARRIER)
+		return true;
+	if (c->collective == INC_BROADCAST ||
+	    c->elements * dxp_inc_type_bytes(c->type) > INC_SHORT_BYTES)
+		return false;
+	return (c->op == DXP_INC_SUM || c->op == DXP_INC_MIN || c->op == DXP_INC_MAX) &&
+	       (c->type == DXP_INC_INT32 || c->type == DXP_INC_INT64 || c->type == DXP_INC_FLOAT ||
+		c->type == DXP_INC_DOUBLE);
+}
+
+enum pace call_pace(const struct inc_group *g, const struct inc_call *c)
+{
+	if (g->o.planes & INC_PLANE_KERNEL && inc_call_fast(c))
+		return PACE_FAST;
+	return call_short(c) ? PACE_SHORT : PACE_LONG;
+}
+
 struct inc_call *call_of(const struct inc_group *g, uint32_t segment)
 {
 	for (struct inc_call *c = g->calls; c; c = c->next)

@@ -109,8 +109,14 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 		return;
 	while (at < w->count && !path_same(&w->way[at], q))
 		at++;
-	if (at == INC_WAYS_MAX)
-		return;
+	if (at == w->count &&
+	    q->fail_cause == 0) /* one that is open takes the place of a refused */
+		for (uint8_t i = 0; at == INC_WAYS_MAX && i < w->count; i++)
+			at = w->way[i].fail_cause != 0 ? i : at;
+	if (at == INC_WAYS_MAX ||
+	    (at < w->count && w->way[at].fail_cause == 0 && q->fail_cause == INC_CAUSE_ADDRESS))
+		return; /* the latter: somebody replays it */
+	c->changed |= at < w->count && w->way[at].fail_cause != q->fail_cause;
 	w->way[at] = *q;
 	if (at < w->count)
 		return; /* again: its load is news, but none to choose anew for */
@@ -224,6 +230,27 @@ static uint64_t choice_max_ns(const struct inc_create *c)
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
 
+/* Members below one switch have as many ways: else a QUERY of one of them was lost. Such members
+ * are mostly neighbours; it is not worth while to look far. */
+static bool ways_complete(const struct inc_create *c)
+{
+	for (uint32_t m = 1; m < c->o.count; m++)
+		for (uint32_t k = m; k > 0 && m - k < INC_NEIGHBOURS; k--) {
+			if (c->o.switches[k - 1] != c->o.switches[m])
+				continue;
+			if (c->ways[k - 1].count != c->ways[m].count)
+				return false;
+			break;
+		}
+	return true;
+}
+
+/* What was lost on the way shall not decide which tree it is: it is repeated meanwhile. */
+static uint64_t choice_ns(const struct inc_create *c)
+{
+	return ways_complete(c) ? INC_CHOICE_NS : INC_CHOICE_MAX_NS;
+}
+
 static void choose(struct inc_create *c, uint64_t now_ns)
 {
 	struct inc_control why = {0};
@@ -250,7 +277,7 @@ static uint32_t silent_find(const struct inc_create *c)
 
 void create_tick(struct inc_create *c, uint64_t now_ns)
 {
-	if (c->state == CREATE_QUERY && c->heard_ns != 0 && now_ns - c->heard_ns >= INC_CHOICE_NS &&
+	if (c->state == CREATE_QUERY && c->heard_ns != 0 && now_ns - c->heard_ns >= choice_ns(c) &&
 	    (c->changed || now_ns - c->heard_ns >= choice_max_ns(c)))
 		choose(c, now_ns);
 	if ((c->state == CREATE_QUERY || c->state == CREATE_NOTIFY) && now_ns >= c->limit_ns) {
@@ -270,8 +297,8 @@ uint64_t inc_create_deadline(const struct inc_create *c)
 	if (c->state == CREATE_QUERY)
 		deadline_ns = min_u64(deadline_ns, c->query_ns);
 	if (c->state == CREATE_QUERY && c->heard_ns != 0)
-		deadline_ns = min_u64(
-			deadline_ns, c->heard_ns + (c->changed ? INC_CHOICE_NS : choice_max_ns(c)));
+		deadline_ns = min_u64(deadline_ns,
+				      c->heard_ns + (c->changed ? choice_ns(c) : choice_max_ns(c)));
 	if (c->o.member == 0 && (c->state == CREATE_NOTIFY || c->state == CREATE_FAILED))
 		deadline_ns = min_u64(deadline_ns, c->round_ns);
 	return deadline_ns;

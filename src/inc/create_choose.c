@@ -7,6 +7,7 @@
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
+#include "switch/kernel.h"
 
 struct node *node_place(const struct inc_create *c, uint32_t ip)
 {
@@ -67,10 +68,27 @@ static unsigned way_free(const struct inc_control *way, uint8_t hops)
 	return least;
 }
 
-static bool way_better(const struct inc_control *a, const struct inc_control *b, uint8_t hops)
+/* Switches of the way that the tree has already. */
+static unsigned way_shared(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
+	unsigned shared = 0;
+
+	for (uint8_t i = 0; i < hops; i++) {
+		const struct node *n = node_place(c, way->path[i].ip);
+		shared += n && n->ip != 0;
+	}
+	return shared;
+}
+
+/* What adds fewer switches to the tree, then what is emptier. */
+static bool way_better(const struct inc_create *c, const struct inc_control *a,
+		       const struct inc_control *b, uint8_t hops)
+{
+	unsigned shared_a = way_shared(c, a, hops), shared_b = way_shared(c, b, hops);
 	unsigned free_a = way_free(a, hops), free_b = way_free(b, hops);
 
+	if (shared_a != shared_b)
+		return shared_a > shared_b;
 	if (free_a != free_b)
 		return free_a > free_b;
 	for (uint8_t i = 0; i < a->path_count && i < b->path_count; i++)
@@ -88,7 +106,7 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 		uint8_t hops = way_hops(&w->way[i], root);
 		if (hops == 0 || !way_agrees(c, &w->way[i], hops) ||
 		    (best && hops >= w->hops &&
-		     (hops > w->hops || !way_better(&w->way[i], best, hops))))
+		     (hops > w->hops || !way_better(c, &w->way[i], best, hops))))
 			continue;
 		best = &w->way[i];
 		w->chosen = i;
@@ -169,6 +187,14 @@ static void children_count(struct inc_create *c)
 	}
 }
 
+/* XDP at one switch and user space at another do not hear each other. */
+static void planes_settle(struct inc_create *c)
+{
+	for (uint32_t i = 0; i < c->node_places; i++)
+		if (c->nodes[i].ip != 0 && c->nodes[i].children > SWITCH_KERNEL_CHILDREN)
+			c->notice.planes &= (uint8_t)~INC_PLANE_KERNEL;
+}
+
 static bool refusal_find(const struct inc_create *c, struct inc_control *why)
 {
 	for (uint32_t m = 0; m < c->o.count; m++)
@@ -198,6 +224,7 @@ int tree_choose(struct inc_create *c, struct inc_control *why)
 	if (c->notice.window == 0 || c->notice.segment_bytes < INC_SHORT_BYTES)
 		return DXP_EUNSUPPORTED;
 	children_count(c);
+	planes_settle(c);
 	return DXP_OK;
 }
 

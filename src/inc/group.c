@@ -19,9 +19,10 @@ static bool memory_take(struct inc_group *g, const struct inc_group_options *opt
 	g->results = calloc(2 * window, sizeof(*g->results));
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
+	g->said = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
 	/* from the system, untouched: a group of short calls never needs most of it */
 	g->bytes = calloc(2 * window, options->segment_bytes);
-	if (!members || !g->results || !g->flights || !g->peers || !g->bytes)
+	if (!members || !g->results || !g->flights || !g->peers || !g->said || !g->bytes)
 		return false;
 	memcpy(members, options->members, count * sizeof(*members));
 	return true;
@@ -56,6 +57,7 @@ void inc_group_destroy(struct inc_group *g)
 	free(g->results);
 	free(g->flights);
 	free(g->peers);
+	free(g->said);
 	free(g->bytes);
 	free(g);
 }
@@ -102,7 +104,8 @@ static void member_receive(struct inc_group *g, const struct inc_packet *p, uint
 		lose_fetched(g, p, now_ns);
 		return;
 	}
-	if (inc_peer_decode(p->payload, p->payload_bytes, &from) != DXP_OK ||
+	if (p->payload_bytes < INC_PEER_BYTES ||
+	    inc_peer_decode(p->payload, INC_PEER_BYTES, &from) != DXP_OK ||
 	    from.member != p->header.src_rank) {
 		g->refused++;
 		return;

@@ -70,6 +70,8 @@ struct inc_call {
 /* Queues a call behind those that are there. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED;
  * DXP_EINVAL. */
 int inc_group_start(struct inc_group *g, struct inc_call *call, uint64_t now_ns);
+/* Does the XDP plane compute it, if there is one (docs/inc.md "Two planes")? */
+bool inc_call_fast(const struct inc_call *c);
 bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
 		     size_t elements);
 

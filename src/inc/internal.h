@@ -31,7 +31,8 @@ struct flight {
 struct peer {
 	uint32_t next;       /* FREEZE, FROZEN */
 	uint32_t to_send;    /* AWAITED */
-	bool known;          /* `next` is */
+	bool known;          /* `next` is, by one who has given up the same members as we */
+	bool gone;           /* given up: as if it were dead */
 	bool awaited;        /* `to_send` is, in this round */
 	bool owes_frozen;    /* we owe it the answer */
 	bool owes_awaited;   /* the same */
@@ -44,6 +45,14 @@ enum group_state {
 	GROUP_FREEZING, /* all are asked what they have */
 	GROUP_FETCHING, /* what others have is fetched */
 	GROUP_LOST,
+};
+
+/* What has a round trip of its own. */
+enum pace {
+	PACE_FAST,  /* the XDP plane computes it: microseconds */
+	PACE_SHORT, /* user space, one packet */
+	PACE_LONG,
+	PACES
 };
 
 struct rtt {
@@ -63,7 +72,7 @@ struct inc_group {
 	uint8_t *bytes; /* of results, o.segment_bytes each */
 	struct flight *flights;
 
-	struct rtt rtt_short, rtt_long;
+	struct rtt rtts[PACES];
 	uint64_t repeat_ns; /* when the oldest is asked for, if no result comes before */
 	unsigned backoff;   /* times that this came, since a result did */
 	unsigned burst;     /* how many it asks for */
@@ -84,10 +93,13 @@ struct inc_group {
 	uint32_t ask_member; /* where the present round is; count: it is over */
 	bool answers_due;    /* some peer is owed something */
 	uint32_t answer_member;
-	uint64_t lost_ns; /* when it was frozen, or the source of a fetch changed */
+	uint64_t frozen_ns;
+	uint64_t lost_ns; /* when the present round of questions, or fetch, began or went on */
 	int lost_status;
 	uint32_t common; /* P of docs/inc.md */
 	uint32_t source; /* whom to fetch from; count: nobody */
+	uint32_t gone_count;
+	uint8_t *said; /* payload of FREEZE and FROZEN: a peer and who is gone */
 	uint64_t calls_done, segments_sent, segments_repeated, results_taken, duplicates, refused;
 };
 
@@ -98,6 +110,7 @@ struct inc_call *call_of(const struct inc_group *g, uint32_t segment);
 /* Elements of a call before its segment `index`, at most all. */
 size_t call_elements_before(const struct inc_group *g, const struct inc_call *c, uint32_t index);
 bool call_short(const struct inc_call *c);
+enum pace call_pace(const struct inc_group *g, const struct inc_call *c);
 /* Gives the results from `next` on that are here to their calls. */
 void calls_deliver(struct inc_group *g, uint64_t now_ns);
 /* Ends all calls: nothing more will come. */
@@ -152,9 +165,9 @@ bool result_fits(const struct inc_group *g, const struct inc_header *h);
 void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
-void repeat_arm(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
+void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 /* A result of a segment under way came. */
-void repeat_result(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns);
+void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */

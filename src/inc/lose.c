@@ -10,10 +10,17 @@ static uint64_t patience_ns(const struct inc_group *g)
 	return g->o.deadline_ns / 2;
 }
 
+/* FREEZE and FROZEN: what all are told alike. */
+static void said_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
+		     uint32_t member)
+{
+	packet_add(g, out, h, g->o.members[member].ip, g->o.members[member].port, g->said,
+		   INC_PEER_BYTES + (g->o.count + 7) / 8);
+}
+
 void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
 	      uint32_t next)
 {
-	uint8_t payload[INC_PEER_BYTES];
 	struct inc_peer own = {.member = g->o.member, .next = next};
 	struct inc_header h = {
 		.src_rank = g->o.member,
@@ -22,7 +29,13 @@ void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, ui
 		.req_id = next,
 		.kind = (uint8_t)kind,
 	};
+	uint8_t payload[INC_PEER_BYTES];
 
+	if (g->gone_count > 0 && (kind == INC_FREEZE || kind == INC_FROZEN)) {
+		inc_peer_encode(&own, g->said);
+		said_add(g, out, &h, member);
+		return;
+	}
 	packet_add_inline(g, out, &h, g->o.members[member].ip, g->o.members[member].port, payload,
 			  inc_peer_encode(&own, payload));
 }
@@ -40,7 +53,7 @@ void lose(struct inc_group *g, int status, uint64_t now_ns)
 		return;
 	g->state = GROUP_FREEZING;
 	g->lost_status = status;
-	g->lost_ns = now_ns;
+	g->frozen_ns = g->lost_ns = now_ns;
 	g->asking = false;
 	ask_again(g, now_ns);
 }
@@ -48,7 +61,7 @@ void lose(struct inc_group *g, int status, uint64_t now_ns)
 static bool all_known(const struct inc_group *g)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
-		if (i != g->o.member && !g->peers[i].known)
+		if (i != g->o.member && !g->peers[i].known && !g->peers[i].gone)
 			return false;
 	return true;
 }
@@ -56,6 +69,7 @@ static bool all_known(const struct inc_group *g)
 /* The largest `next` of all that are heard, and the lowest of those who have it. */
 static void common_find(struct inc_group *g, uint64_t now_ns)
 {
+	g->state = GROUP_FETCHING;
 	g->common = g->next;
 	g->source = g->o.count;
 	for (uint32_t i = 0; i < g->o.count; i++) {
@@ -69,28 +83,126 @@ static void common_find(struct inc_group *g, uint64_t now_ns)
 	ask_again(g, now_ns);
 }
 
+/* ---- who is given up ---- */
+
+static void gone_mark(struct inc_group *g, uint32_t member)
+{
+	if (member == g->o.member || g->peers[member].gone)
+		return;
+	g->peers[member].gone = true;
+	g->said[INC_PEER_BYTES + member / 8] |= (uint8_t)(1u << member % 8);
+	g->gone_count++;
+}
+
+/* Some are given up that were not: all others are asked anew, as they may have heard from those
+ * meanwhile what we have not. What counts is what they say when they have given them up, too. */
+static void round_anew(struct inc_group *g, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < g->o.count; i++)
+		g->peers[i].known = false;
+	g->state = GROUP_FREEZING;
+	g->lost_ns = now_ns;
+	ask_again(g, now_ns);
+}
+
+static void silent_give_up(struct inc_group *g, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < g->o.count; i++)
+		if (!g->peers[i].known)
+			gone_mark(g, i);
+	round_anew(g, now_ns);
+}
+
+/* The byte of `member`'s list that has member 8 * at .., as far as it concerns neither him nor us:
+ * each of us may have given up the other. */
+static uint8_t gone_byte(const struct inc_group *g, const uint8_t *list, uint32_t member,
+			 uint32_t at)
+{
+	uint8_t bits = list[at];
+
+	if (member / 8 == at)
+		bits &= (uint8_t) ~(1u << member % 8);
+	if (g->o.member / 8 == at)
+		bits &= (uint8_t) ~(1u << g->o.member % 8);
+	return bits;
+}
+
+static bool listed(const uint8_t *list, uint32_t member)
+{
+	return list[member / 8] >> member % 8 & 1;
+}
+
+static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, uint64_t now_ns)
+{
+	uint32_t before = g->gone_count;
+
+	for (uint32_t i = 0; i < g->o.count; i++)
+		if (i != but && listed(list, i))
+			gone_mark(g, i);
+	if (g->gone_count != before && g->state != GROUP_LOST)
+		round_anew(g, now_ns);
+}
+
+/* Gives up whom `member` has given up; but not if we are among them: it may be he who does not
+ * hear. False: he and we do not agree yet. */
+static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
+		      uint64_t now_ns)
+{
+	static const uint8_t nobody[DXP_INC_MEMBERS_MAX / 8];
+	uint32_t bytes = (g->o.count + 7) / 8;
+	bool long_enough = p->payload_bytes >= INC_PEER_BYTES + bytes, same = true;
+	const uint8_t *list = long_enough ? p->payload + INC_PEER_BYTES : nobody;
+
+	if (!long_enough && g->gone_count == 0)
+		return true;
+	if (!listed(list, g->o.member))
+		list_join(g, list, member, now_ns);
+	for (uint32_t at = 0; at < bytes; at++)
+		same &= gone_byte(g, g->said + INC_PEER_BYTES, member, at) ==
+			gone_byte(g, list, member, at);
+	return same;
+}
+
+static void lost(struct inc_group *g)
+{
+	g->state = GROUP_LOST;
+	calls_end(g);
+}
+
+/* Whatever goes wrong, the calls end: members die one after the other, or hardly hear each other.
+ */
+static uint64_t limit_ns(const struct inc_group *g)
+{
+	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);
+}
+
 void lose_check(struct inc_group *g, uint64_t now_ns)
 {
 	bool patient = now_ns - g->lost_ns < patience_ns(g);
 
-	if (g->state == GROUP_FREEZING && (!patient || all_known(g))) {
-		g->state = GROUP_FETCHING;
-		common_find(g, now_ns);
+	if (g->state == GROUP_LOST)
+		return;
+	if (now_ns >= limit_ns(g)) {
+		lost(g);
+		return;
+	}
+	if (g->state == GROUP_FREEZING && !patient) {
+		silent_give_up(g, now_ns);
 	} else if (g->state == GROUP_FETCHING && !patient) {
-		g->peers[g->source].known = false;
+		gone_mark(g, g->source);
+		round_anew(g, now_ns);
+	}
+	if (g->state == GROUP_FREEZING && all_known(g))
 		common_find(g, now_ns);
-	}
-	if (g->state == GROUP_FETCHING && g->next == g->common) {
-		g->state = GROUP_LOST;
-		calls_end(g);
-	}
+	if (g->state == GROUP_FETCHING && g->next == g->common)
+		lost(g);
 }
 
 uint64_t lose_deadline(const struct inc_group *g)
 {
 	if (g->state == GROUP_FREEZING && all_known(g))
 		return 0;
-	return min_u64(g->ask_ns, g->lost_ns + patience_ns(g));
+	return min_u64(g->ask_ns, min_u64(g->lost_ns + patience_ns(g), limit_ns(g)));
 }
 
 static void round_over(struct inc_group *g, uint64_t now_ns)
@@ -110,7 +222,8 @@ void lose_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		return;
 	}
 	for (; g->ask_member < g->o.count && !batch_full(out); g->ask_member++)
-		if (g->ask_member != g->o.member && !g->peers[g->ask_member].known)
+		if (g->ask_member != g->o.member && !g->peers[g->ask_member].known &&
+		    !g->peers[g->ask_member].gone)
 			peer_add(g, out, INC_FREEZE, g->ask_member, g->next);
 	if (g->ask_member == g->o.count)
 		round_over(g, now_ns);
@@ -151,9 +264,12 @@ void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct 
 		peer->owes_frozen = true;
 		g->answers_due = true;
 	}
-	if (g->state == GROUP_FREEZING) {
+	if (g->state == GROUP_LIVE) /* an answer to nothing */
+		return;
+	if (!peer->gone && gone_join(g, from->member, p, now_ns) && g->state == GROUP_FREEZING) {
+		if (!peer->known || seq_before(peer->next, from->next))
+			peer->next = from->next;
 		peer->known = true;
-		peer->next = from->next;
 	}
 }
 

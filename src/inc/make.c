@@ -174,7 +174,7 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
-	g->next = inc->groups;
+	g->next = inc->groups; /* with the others also if it fails: group_unmake frees it there */
 	inc->groups = g;
 	inc->group_count++;
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);

@@ -27,19 +27,19 @@ static void repeat_sample(struct rtt *r, uint64_t sample_ns)
 	r->smoothed_ns += sample_ns / 8 - r->smoothed_ns / 8;
 }
 
-static void timer_start(struct inc_group *g, bool is_short, uint64_t now_ns)
+static void timer_start(struct inc_group *g, enum pace pace, uint64_t now_ns)
 {
-	g->repeat_ns = now_ns + timeout_ns(is_short ? &g->rtt_short : &g->rtt_long, g->backoff);
+	g->repeat_ns = now_ns + timeout_ns(&g->rtts[pace], g->backoff);
 }
 
-void repeat_arm(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns)
+void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns)
 {
 	flight_of(g, segment)->tries = 0;
 	if (segment != g->next)
 		return;
 	g->backoff = 0;
 	g->burst = INC_BURST_FIRST;
-	timer_start(g, is_short, now_ns);
+	timer_start(g, pace, now_ns);
 }
 
 /* Results come in order but where one was lost: that is asked for before its time, once. */
@@ -55,16 +55,16 @@ static void gaps_find(struct inc_group *g)
 	g->gap = s;
 }
 
-void repeat_result(struct inc_group *g, uint32_t segment, bool is_short, uint64_t now_ns)
+void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns)
 {
 	const struct flight *f = flight_of(g, segment);
 
 	if (f->tries == 0) {
-		repeat_sample(is_short ? &g->rtt_short : &g->rtt_long, now_ns - f->sent_ns);
+		repeat_sample(&g->rtts[pace], now_ns - f->sent_ns);
 		g->burst = INC_BURST_FIRST;
 	}
 	g->backoff = 0;
-	timer_start(g, is_short, now_ns);
+	timer_start(g, pace, now_ns);
 	if (seq_before(g->highest, segment + 1))
 		g->highest = segment + 1;
 	gaps_find(g);
@@ -94,7 +94,7 @@ static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now
 static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	unsigned left = g->burst;
-	bool is_short = call_short(call_of(g, g->next));
+	enum pace pace = call_pace(g, call_of(g, g->next));
 
 	for (uint32_t s = g->next; s != g->to_send && left > 0 && !batch_full(out); s++)
 		if (!result_here(g, s)) {
@@ -103,7 +103,7 @@ static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t n
 		}
 	g->burst = (unsigned)min_u64(2ull * g->burst, INC_BURST_MAX);
 	g->backoff += g->backoff < 20;
-	timer_start(g, is_short, now_ns);
+	timer_start(g, pace, now_ns);
 }
 
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)

@@ -106,7 +106,7 @@ void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		if (is_short)
 			g->fence = s + 1;
 		segment_add(g, out, c, s, false, now_ns);
-		repeat_arm(g, s, is_short, now_ns);
+		repeat_arm(g, s, call_pace(g, c), now_ns);
 		if (s == g->next)
 			g->progress_ns = now_ns;
 		if (++c->sent == c->segments)
@@ -156,7 +156,7 @@ void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t no
 		return;
 	}
 	result_keep(g, p);
-	repeat_result(g, s, p->header.flags & INC_FLAG_SHORT, now_ns);
+	repeat_result(g, s, call_pace(g, call_of(g, s)), now_ns);
 	g->served = true;
 	g->refused_ns = 0;
 	if (s == g->next)

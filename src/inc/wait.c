@@ -27,23 +27,10 @@ void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Does the XDP plane compute it (docs/inc.md "Two planes")? */
-static bool call_fast(const struct inc_call *c)
-{
-	if (c->collective == INC_BARRIER)
-		return true;
-	if (c->collective == INC_BROADCAST ||
-	    c->elements * dxp_inc_type_bytes(c->type) > INC_SHORT_BYTES)
-		return false;
-	return (c->op == DXP_INC_SUM || c->op == DXP_INC_MIN || c->op == DXP_INC_MAX) &&
-	       (c->type == DXP_INC_INT32 || c->type == DXP_INC_INT64 || c->type == DXP_INC_FLOAT ||
-		c->type == DXP_INC_DOUBLE);
-}
-
 /* Where the result of the oldest call comes. */
 static struct port *port_hot(struct dxp_inc_group *g, const struct inc_call *c)
 {
-	return g->multicast.link && g->kernel && call_fast(c) ? &g->multicast : &g->inc->in;
+	return g->multicast.link && g->kernel && inc_call_fast(c) ? &g->multicast : &g->inc->in;
 }
 
 static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grouping datagrams into GSO trains. A train is one sendmsg whose payload the kernel cuts into
  * datagrams of one size: same destination, same ECN bits, same total bytes, only the last may be
- * shorter. A datagram that fits no train is a train of one, sent the ordinary way. No system call
- * is made here.
+ * shorter. A datagram that fits no train, or wants to be `alone`, is a train of one, sent the
+ * ordinary way. No system call is made here.
  *
  * Where the pieces of a message (headers, slices) are short, they are copied together here before
  * the kernel copies them again: its copy is slow to start and starts anew with each piece. Measured

@@ -148,14 +148,31 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	*number = (uint8_t)(place + 1);
 }
 
+/* Who is refused may be a stranger who goes through all ports. No endpoint is closed for that, and
+ * few are opened. */
+static bool worth_opening(const struct senders *s, const struct link_datagram *d)
+{
+	unsigned open = 0;
+
+	if (d->header_bytes < INC_UD_BYTES ||
+	    d->header[INC_UD_BYTES - INC_HEADER_BYTES + INC_OFF_KIND] != INC_REFUSED)
+		return true;
+	for (unsigned i = 0; i < ARRAY_COUNT(s->table); i++)
+		open += s->table[i].link != NULL;
+	return open < SERVE_SENDERS_REFUSED;
+}
+
 /* The endpoint that sends from `port`; NULL: there can be none. */
-static struct link *sender_of(struct senders *s, uint16_t port, uint64_t now_ns)
+static struct link *sender_of(struct senders *s, uint16_t port, const struct link_datagram *first,
+			      uint64_t now_ns)
 {
 	if (port == ROCE_PORT)
 		return s->main;
 	if (port < ROCE_SOURCE_PORT)
 		return NULL;
 	uint8_t *number = &s->numbers[port - ROCE_SOURCE_PORT];
+	if (*number == 0 && !worth_opening(s, first))
+		return NULL;
 	if (*number == 0)
 		sender_open(s, port, number, now_ns);
 	if (*number == TAKEN)
@@ -209,7 +226,7 @@ static void batch_order(struct senders *s, const struct inc_batch *batch)
 static void list_send(struct senders *s, uint16_t from_port,
 		      const struct link_datagram *const *list, size_t count, uint64_t now_ns)
 {
-	struct link *l = sender_of(s, from_port, now_ns);
+	struct link *l = sender_of(s, from_port, list[0], now_ns);
 	size_t done = 0;
 
 	if (!l) {

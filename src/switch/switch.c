@@ -7,6 +7,10 @@
 
 #include <dxp/status.h>
 
+_Static_assert(SWITCH_MEMORY_DEFAULT >= 2ull * SWITCH_WINDOW_DEFAULT * SWITCH_SEGMENT_DEFAULT * 16 *
+						SWITCH_GROUPS_DEFAULT,
+	       "memory for all groups, of a leaf with 16 hosts");
+
 static uint32_t power_of_two_from(uint32_t v)
 {
 	uint32_t power = 1;

@@ -214,12 +214,14 @@ int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *ou
 /* ---- members among themselves ---- */
 
 /* The payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id of the header is the group.
- * FETCHED is a DATA result of another kind. */
+ * FETCHED is a DATA result of another kind. Behind it, in FREEZE and FROZEN of who has given up
+ * members: a bit for each member of the group, from the lowest bit of the first byte on. */
 struct inc_peer {
 	uint32_t member; /* who says it */
 	uint32_t next;   /* first segment of which he has no result; AWAITED: has sent nothing */
 };
-#define INC_PEER_BYTES 8
+#define INC_PEER_BYTES     8
+#define INC_PEER_BYTES_MAX (INC_PEER_BYTES + DXP_INC_MEMBERS_MAX / 8)
 size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES]);
 int inc_peer_decode(const uint8_t *data, size_t bytes, struct inc_peer *out);
 

@@ -87,6 +87,8 @@ static bool header_sound(const struct inc_header *h, size_t payload_bytes)
 	case INC_RENEW: return control;
 	case INC_FREEZE:
 	case INC_FROZEN:
+		return !control && payload_bytes >= INC_PEER_BYTES &&
+		       payload_bytes <= INC_PEER_BYTES_MAX;
 	case INC_FETCH:
 	case INC_AWAIT:
 	case INC_AWAITED: return !control && payload_bytes == INC_PEER_BYTES;

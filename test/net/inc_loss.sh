@@ -32,6 +32,11 @@ for plane in "${planes[@]}"; do
 	lab_make --hosts 4 --plane "$plane"
 	job_start 4 -- calls=600
 	all_well 'no fault'
+	if [ "$plane" = kernel ]; then
+		for ip in 10.77.0.241 10.77.0.242 10.77.0.243; do
+			[ "$(switch_count $ip kernel_results)" -gt 0 ] || die "$ip computes nothing in XDP"
+		done
+	fi
 	for permille in 10 50 200; do
 		the_lab loss $permille --switches
 		job_start 4 -- calls=150 seed=$permille deadline=20000 create=20000

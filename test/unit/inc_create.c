@@ -246,6 +246,73 @@ static void create__id_in_use(void **state)
 	rig_close(&r);
 }
 
+/* Somebody sends a member's QUERY again: the switch, to which it comes from a wrong address, says
+ * so, and member 0 keeps to what the member itself sent. */
+static void create__replayed_query(void **state)
+{
+	struct rig r;
+	struct inc_control n, q;
+	uint32_t silent;
+	uint8_t payload[INC_CONTROL_BYTES_MAX];
+	struct roce_path path = {rig_switch_ip(0), rig_host_ip(0), ROCE_PORT, ROCE_SOURCE_PORT};
+	struct inc_packet p = {.header = {.comm_id = INC_COMM_CONTROL,
+					  .epoch = 7,
+					  .src_rank = 1,
+					  .kind = INC_QUERY},
+			       .payload = payload};
+
+	rig_open(&r, 2, NULL, 1, NULL);
+	rig_create_begin(&r, 99);
+	rig_run(&r, MS_NS);
+	q = (struct inc_control){.path_count = 1,
+				 .fail_cause = INC_CAUSE_ADDRESS,
+				 .cause_ip = rig_switch_ip(0),
+				 .true_comm_id = 99,
+				 .qkey = r.qkey,
+				 .member_ip = rig_host_ip(1),
+				 .member_port = ROCE_SOURCE_PORT,
+				 .path = {{.ip = rig_switch_ip(0)}}};
+	p.payload_bytes = inc_control_encode(&q, payload);
+	uint64_t end_ns = r.now_ns + S_NS;
+	do {
+		inc_create_receive(r.hosts[0].create, &p, &path, r.now_ns);
+	} while (inc_create_outcome(r.hosts[0].create, &n, &silent) == DXP_EAGAIN &&
+		 rig_step(&r, end_ns));
+	assert_int_equal(inc_create_outcome(r.hosts[0].create, &n, &silent), DXP_OK);
+	rig_close(&r);
+}
+
+/* The first QUERY of member r->drop by way of the lower spine is lost. */
+static unsigned first_way_lost(struct rig *r, const struct rig_packet *p)
+{
+	struct inc_packet packet;
+
+	if (p->path.to_ip != rig_switch_ip(2) ||
+	    inc_packet_decode(p->data, p->bytes, &packet) != DXP_OK ||
+	    packet.header.kind != INC_QUERY || packet.header.src_rank != r->drop)
+		return 1;
+	r->drop = UINT64_MAX;
+	return 0;
+}
+
+static void create__losses_do_not_choose_the_tree(void **state)
+{
+	for (unsigned member = 0; member < 4; member++) {
+		struct rig r;
+		struct inc_control n;
+		uint32_t silent;
+
+		rig_open(&r, 4, halves, 4, two_spines);
+		r.hook = first_way_lost;
+		r.drop = member;
+		rig_create_begin(&r, 99);
+		assert_int_equal(outcome(&r, 0, &n, &silent), DXP_OK);
+		assert_int_equal(r.drop, UINT64_MAX);
+		assert_int_equal(n.path[1].ip, rig_switch_ip(2));
+		rig_close(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +324,8 @@ int main(void)
 		cmocka_unit_test(create__no_common_switch),
 		cmocka_unit_test(create__silent_switch),
 		cmocka_unit_test(create__full_and_drained),
+		cmocka_unit_test(create__replayed_query),
+		cmocka_unit_test(create__losses_do_not_choose_the_tree),
 		cmocka_unit_test(create__id_in_use),
 	};
 

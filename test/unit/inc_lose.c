@@ -284,6 +284,120 @@ static void lose__disagreement(void **state)
 	rig_close(&r);
 }
 
+/* ---- deaths in the middle of the agreement ---- */
+
+/* Results reach some members only, the root ends, and one member is heard by some of the others
+ * only, for a while, before it ends: they must not take from it what the rest cannot have. */
+struct rumour {
+	uint64_t quiet_from;   /* packets: from here on results are lost, then the root ends */
+	unsigned root_lives;   /* packets */
+	unsigned dumb;         /* the member */
+	uint8_t served;        /* who still gets results: bits */
+	uint8_t deaf;          /* to whom it is dumb: bits */
+	unsigned words;        /* that it still says to the others */
+	unsigned fetched_from; /* of its FETCHED the first so many are lost */
+};
+
+static struct rumour rumour;
+
+static unsigned rumour_hook(struct rig *r, const struct rig_packet *p)
+{
+	struct inc_packet packet;
+	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);
+
+	if (r->count < rumour.quiet_from)
+		return 1;
+	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
+	    p->path.from_ip != rig_switch_ip(0))
+		switch_kill(r, 0);
+	if (to < r->members && from >= r->members) /* a result, or the like */
+		return rumour.served >> to & 1;
+	if (from != rumour.dumb || to >= r->members)
+		return 1;
+	if ((rumour.deaf >> to & 1) || rumour.words == 0)
+		return 0;
+	rumour.words--;
+	assert_int_equal(inc_packet_decode(p->data, p->bytes, &packet), DXP_OK);
+	if (packet.header.kind != INC_FETCHED || rumour.fetched_from == 0)
+		return 1;
+	rumour.fetched_from--;
+	return 0;
+}
+
+static void one_rumour(uint64_t seed)
+{
+	struct rig r;
+	struct job jobs[4];
+	struct rng rng = {seed};
+
+	rig_open(&r, 4, two_leaves, 3, one_root);
+	rig_ready(&r);
+	jobs_make(jobs, 4);
+	rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
+				 .root_lives = 20 + (unsigned)rng_below(&rng, 100),
+				 .dumb = (unsigned)rng_below(&rng, 4),
+				 .deaf = (uint8_t)rng_below(&rng, 16),
+				 .words = (unsigned)rng_below(&rng, 100),
+				 .fetched_from = (unsigned)rng_below(&rng, 20)};
+	rumour.served =
+		(uint8_t)(1u << rumour.dumb | (rng_below(&rng, 2) ? rng_below(&rng, 16) : 0));
+	r.hook = rumour_hook;
+	assert_in_range(calls_end_after(&r, jobs, 20 * S_NS), 1, 3 * r.deadline_ns + 500 * MS_NS);
+	r.hosts[rumour.dumb].dead = true;
+	all_the_same(&r, jobs);
+	jobs_free(jobs, 4);
+	rig_close(&r);
+}
+
+static void lose__member_that_only_some_hear(void **state)
+{
+	for (uint64_t seed = 1; seed <= 1000; seed++)
+		one_rumour(seed);
+}
+
+/* One that is heard and hears nobody gives up all others, while they wait for one that is dead.
+ * They must not give up each other for that. */
+static unsigned deaf_hook(struct rig *r, const struct rig_packet *p)
+{
+	unsigned from = p->path.from_ip - rig_host_ip(0), to = p->path.to_ip - rig_host_ip(0);
+
+	if (r->count < rumour.quiet_from)
+		return 1;
+	if (r->count >= rumour.quiet_from + rumour.root_lives && r->sw[0] &&
+	    p->path.from_ip != rig_switch_ip(0)) {
+		switch_kill(r, 0);
+		if (from != (rumour.dumb + 1) % 4)
+			r->hosts[(rumour.dumb + 1) % 4].dead = true;
+	}
+	if (to < r->members && from >= r->members)
+		return rumour.served >> to & 1;
+	return to == rumour.dumb ? 0 : 1;
+}
+
+static void lose__member_that_hears_nobody(void **state)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct rig r;
+		struct job jobs[4];
+		struct rng rng = {seed};
+
+		rig_open(&r, 4, two_leaves, 3, one_root);
+		rig_ready(&r);
+		jobs_make(jobs, 4);
+		rumour = (struct rumour){.quiet_from = r.count + 20 + rng_below(&rng, 600),
+					 .root_lives = 20 + (unsigned)rng_below(&rng, 100),
+					 .dumb = (unsigned)rng_below(&rng, 4),
+					 .served = (uint8_t)rng_below(&rng, 16)};
+		r.hook = deaf_hook;
+		assert_in_range(calls_end_after(&r, jobs, 20 * S_NS), 1,
+				3 * r.deadline_ns + 500 * MS_NS);
+		r.hosts[rumour.dumb].dead = true;
+		all_the_same(&r, jobs);
+		jobs_free(jobs, 4);
+		rig_close(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +408,8 @@ int main(void)
 		cmocka_unit_test(lose__dead_member),
 		cmocka_unit_test(lose__forgotten_group_is_noticed_at_once),
 		cmocka_unit_test(lose__disagreement),
+		cmocka_unit_test(lose__member_that_only_some_hear),
+		cmocka_unit_test(lose__member_that_hears_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,10 +209,14 @@ static void inc_packet__kinds(void **state)
 		bool any = kind == INC_INQUIRE || kind == INC_ANSWER;
 		bool peer = (kind >= INC_FREEZE && kind <= INC_FETCH) || kind == INC_AWAIT ||
 			    kind == INC_AWAITED;
+		bool freeze = kind == INC_FREEZE || kind == INC_FROZEN;
 
 		assert_int_equal(decoded(&h, 72) == DXP_OK, control || any);
 		h.comm_id = 7;
-		assert_int_equal(decoded(&h, 72) == DXP_OK, any);
+		assert_int_equal(decoded(&h, 72) == DXP_OK, any || freeze);
+		assert_int_equal(decoded(&h, INC_PEER_BYTES_MAX) == DXP_OK, any || freeze);
+		assert_int_equal(decoded(&h, INC_PEER_BYTES_MAX + 4) == DXP_OK, any);
+		assert_int_equal(decoded(&h, INC_PEER_BYTES - 4) == DXP_OK, any);
 		assert_int_equal(decoded(&h, INC_PEER_BYTES) == DXP_OK, any || peer);
 		assert_int_equal(decoded(&h, 0) == DXP_OK, any || kind == INC_REFUSED);
 	}

@@ -71,6 +71,26 @@ static void send__each_childs_in_order_from_its_port(void **state)
 	scene_close(&s);
 }
 
+/* A stranger who goes through all ports does not make it open one each. */
+static void send__refusals_open_few_ports(void **state)
+{
+	struct senders_counters c;
+	struct scene s;
+
+	scene_open(&s, ROCE_SOURCE_PORT);
+	for (uint16_t i = 0; i < 100; i++) {
+		struct link_datagram *d = &s.datagrams[0];
+		d->header_bytes = INC_UD_BYTES;
+		d->header[INC_UD_BYTES - INC_HEADER_BYTES + INC_OFF_KIND] = INC_REFUSED;
+		s.from_ports[0] = (uint16_t)(ROCE_SOURCE_PORT + 0x2200 + i);
+		s.batch.count = 1;
+		senders_send(s.senders, &s.batch, link_now_ns());
+	}
+	senders_counters(s.senders, &c);
+	assert_in_range(c.open, 1, SERVE_SENDERS_REFUSED);
+	scene_close(&s);
+}
+
 static void send__a_port_that_somebody_has(void **state)
 {
 	struct senders_counters c;
@@ -110,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(send__each_childs_in_order_from_its_port),
+		cmocka_unit_test(send__refusals_open_few_ports),
 		cmocka_unit_test(send__a_port_that_somebody_has),
 		cmocka_unit_test(send__no_port_of_a_host),
 	};
