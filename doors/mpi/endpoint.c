@@ -12,6 +12,10 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_inc *endpoint; /* guarded by lock */
 
+/* A rank that is dead ends the job; one that is stopped or starved must be waited for, as ordinary
+ * MPI does: if it were given up, it might go on from another call than the others. */
+#define PATIENCE_NS (600ull * 1000 * 1000 * 1000)
+
 static void idle(void *nothing)
 {
 	mpi_progress();
@@ -23,6 +27,7 @@ static int endpoint_open(struct dxp_inc **out)
 	struct dxp_inc_options options = {
 		.switches = s->switches && *s->switches ? s->switches : NULL,
 		.deadline_ns = (uint64_t)s->deadline_ms * 1000000,
+		.patience_ns = PATIENCE_NS,
 		.create_ns = (uint64_t)s->create_ms * 1000000,
 		.spin_ns = (uint64_t)s->spin_us * 1000,
 		.framing = s->reliable ? DXP_INC_RC : DXP_INC_UD,

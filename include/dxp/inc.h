@@ -96,10 +96,14 @@ struct dxp_inc_options {
 	/* Times below 10 ms count as that. Time in which this process was kept from running is not
 	 * counted. */
 	uint64_t deadline_ns; /* of a call without progress, then the group is lost; 0: 2 s */
-	uint64_t create_ns;   /* of a group's creation, once its switch answered; 0: 5 s. Where
-			       * nothing listens is known soon, where nothing answers after 2 s
-			       */
-	uint64_t spin_ns;     /* a wait spins so long before it sleeps; 0: never spins */
+	/* When a group is lost, a member that does not answer the others is waited for so long,
+	 * then given up; 0: half of the deadline. Who is alive but does not run (stopped, starved)
+	 * and is given up may end with another count of finished elements than the others. */
+	uint64_t patience_ns;
+	uint64_t create_ns; /* of a group's creation, once its switch answered; 0: 5 s. Where
+			     * nothing listens is known soon, where nothing answers after 2 s
+			     */
+	uint64_t spin_ns;   /* a wait spins so long before it sleeps; 0: never spins */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check; /* received packets are not checked; sent ones are always right */
 	bool user_plane;    /* groups keep to the user-space plane though XDP may be there */

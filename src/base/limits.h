@@ -120,32 +120,33 @@
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
 #define INC_FREEZE_PATIENCES \
 	4 /* half deadlines until calls end whoever is silent: three deaths in turn */
-#define INC_WAYS_MAX      8 /* from a member up that are remembered: two levels of spines */
-#define INC_QUERY_NS      (20ull * 1000 * 1000)   /* first repeat of QUERY and NOTIFY; doubles */
-#define INC_QUERY_MAX_NS  (80ull * 1000 * 1000)   /* a dozen tries a second, for bad networks */
-#define INC_DEADLINE_NS   (2000ull * 1000 * 1000) /* of a call, unless told otherwise */
-#define INC_CREATE_NS     (5000ull * 1000 * 1000) /* of a creation; a starved switch takes 1 s */
-#define INC_SILENCE_NS    (2000ull * 1000 * 1000) /* no sign of a switch; busy ones take 1 s */
-#define INC_RESTART_NS    (300ull * 1000 * 1000)  /* refused for so long: not only restarted */
-#define INC_HEARD_NS      (100ull * 1000 * 1000)  /* heard so lately, it need not be asked */
-#define INC_TIME_MIN_NS   (10ull * 1000 * 1000)   /* shortest deadline: a few ticks of the kernel */
-#define INC_TIME_MAX_NS   (86400ull * 1000 * 1000 * 1000) /* the longest: a day */
-#define INC_HEARING       3 /* barriers that show whether multicast arrives: not all get lost */
-#define INC_CHOICE_NS     (2ull * 1000 * 1000)  /* queries by other ways may come later */
-#define INC_NEIGHBOURS    64 /* members looked at for one below the same switch */
-#define INC_CHOICE_MAX_NS (50ull * 1000 * 1000) /* then there is no common way */
-#define INC_SEGMENT_MAX   8912                  /* payload of a packet that 9000 bytes carry */
-#define INC_BLOCK_US      1000           /* longest wait in a socket: one tick of the kernel */
-#define INC_WAIT_BATCH    64             /* datagrams taken at once by who waits: on its stack */
-#define INC_TURN          1024           /* datagrams taken before anything else is looked at */
-#define INC_IDLE_NS       (100u * 1000u) /* between two calls of `idle`, as promised */
-#define INC_TICK_NS       (10ull * 1000 * 1000)  /* of the thread while callers are about */
-#define INC_STALL_NS      (50ull * 1000 * 1000)  /* late by more: the process did not run */
-#define INC_LINGER_NS     (100ull * 1000 * 1000) /* after the last call: who lacks its result */
-#define INC_KILL_NS       (2ull * 1000 * 1000)   /* between the two KILLs of a group */
-#define INC_ID_TRIES      3  /* of a group whose number is in use: one in 2^32 is */
-#define INC_LOSSY_CALLS   64 /* after a repeat waits look at the clock: losses come together */
-#define INC_FETCH_MAX     32 /* results for one FETCH: 45 KB fit every socket buffer */
+#define INC_WAYS_MAX        8 /* from a member up that are remembered: two levels of spines */
+#define INC_QUERY_NS        (20ull * 1000 * 1000)   /* first repeat of QUERY and NOTIFY; doubles */
+#define INC_QUERY_MAX_NS    (80ull * 1000 * 1000)   /* a dozen tries a second, for bad networks */
+#define INC_DEADLINE_NS     (2000ull * 1000 * 1000) /* of a call, unless told otherwise */
+#define INC_CREATE_NS       (5000ull * 1000 * 1000) /* of a creation; a starved switch takes 1 s */
+#define INC_SILENCE_NS      (2000ull * 1000 * 1000) /* no sign of a switch; busy ones take 1 s */
+#define INC_RESTART_NS      (300ull * 1000 * 1000)  /* refused for so long: not only restarted */
+#define INC_HEARD_NS        (100ull * 1000 * 1000)  /* heard so lately, it need not be asked */
+#define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* shortest deadline: a few ticks of the kernel */
+#define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* the longest: a day */
+#define INC_HEARING         3 /* barriers that show whether multicast arrives: not all get lost */
+#define INC_CHOICE_NS       (2ull * 1000 * 1000) /* queries by other ways may come later */
+#define INC_KERNEL_CHILDREN 64 /* of a group at one switch that XDP takes: a bit each */
+#define INC_NEIGHBOURS      64 /* members looked at for one below the same switch */
+#define INC_CHOICE_MAX_NS   (50ull * 1000 * 1000) /* then there is no common way */
+#define INC_SEGMENT_MAX     8912                  /* payload of a packet that 9000 bytes carry */
+#define INC_BLOCK_US        1000           /* longest wait in a socket: one tick of the kernel */
+#define INC_WAIT_BATCH      64             /* datagrams taken at once by who waits: on its stack */
+#define INC_TURN            1024           /* datagrams taken before anything else is looked at */
+#define INC_IDLE_NS         (100u * 1000u) /* between two calls of `idle`, as promised */
+#define INC_TICK_NS         (10ull * 1000 * 1000)  /* of the thread while callers are about */
+#define INC_STALL_NS        (50ull * 1000 * 1000)  /* late by more: the process did not run */
+#define INC_LINGER_NS       (100ull * 1000 * 1000) /* after the last call: who lacks its result */
+#define INC_KILL_NS         (2ull * 1000 * 1000)   /* between the two KILLs of a group */
+#define INC_ID_TRIES        3  /* of a group whose number is in use: one in 2^32 is */
+#define INC_LOSSY_CALLS     64 /* after a repeat waits look at the clock: losses come together */
+#define INC_FETCH_MAX       32 /* results for one FETCH: 45 KB fit every socket buffer */
 
 /* wire */
 #define WIRE_PORT        4795 /* default UDP port of a manager; nodes take any port */

@@ -75,7 +75,7 @@ static void round_begin(struct inc_create *c, uint64_t now_ns)
 void create_fail(struct inc_create *c, int status, uint64_t now_ns)
 {
 	c->state = CREATE_FAILED;
-	c->status = status;
+	c->status = status == DXP_EAGAIN ? DXP_EIO : status; /* AGAIN would mean: not over yet */
 	round_begin(c, now_ns);
 }
 

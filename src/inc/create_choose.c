@@ -7,7 +7,6 @@
 #include <dxp/status.h>
 
 #include "inc/create_internal.h"
-#include "switch/kernel.h"
 
 struct node *node_place(const struct inc_create *c, uint32_t ip)
 {
@@ -191,7 +190,7 @@ static void children_count(struct inc_create *c)
 static void planes_settle(struct inc_create *c)
 {
 	for (uint32_t i = 0; i < c->node_places; i++)
-		if (c->nodes[i].ip != 0 && c->nodes[i].children > SWITCH_KERNEL_CHILDREN)
+		if (c->nodes[i].ip != 0 && c->nodes[i].children > INC_KERNEL_CHILDREN)
 			c->notice.planes &= (uint8_t)~INC_PLANE_KERNEL;
 }
 

@@ -50,6 +50,7 @@ static void options_take(struct dxp_inc *inc, const struct dxp_inc_options *opti
 	if (options)
 		inc->o = *options;
 	inc->o.deadline_ns = time_of(inc->o.deadline_ns, INC_DEADLINE_NS);
+	inc->o.patience_ns = min_u64(inc->o.patience_ns, INC_TIME_MAX_NS);
 	inc->o.create_ns = time_of(inc->o.create_ns, INC_CREATE_NS);
 	inc->o.spin_ns = min_u64(inc->o.spin_ns, INC_TIME_MAX_NS);
 	inc->o.switches = NULL; /* was the caller's */

@@ -33,6 +33,7 @@ struct inc_group_options {
 	uint8_t planes; /* INC_PLANE_KERNEL: short results come by multicast */
 	uint32_t lease_ms;
 	uint64_t deadline_ns;
+	uint64_t patience_ns; /* of losing: as in struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
 	bool trains; /* long calls may leave in GSO trains */

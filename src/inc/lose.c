@@ -7,7 +7,7 @@
 
 static uint64_t patience_ns(const struct inc_group *g)
 {
-	return g->o.deadline_ns / 2;
+	return g->o.patience_ns ? g->o.patience_ns : g->o.deadline_ns / 2;
 }
 
 /* FREEZE and FROZEN: what all are told alike. */

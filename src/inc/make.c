@@ -199,6 +199,7 @@ static int core_create(struct making *m, uint64_t now_ns)
 		.planes = n->planes,
 		.lease_ms = n->lease_ms,
 		.deadline_ns = inc->o.deadline_ns,
+		.patience_ns = inc->o.patience_ns,
 		.framing = inc->o.framing,
 		.no_icrc_check = inc->o.no_icrc_check,
 		.trains = true,

@@ -7,6 +7,8 @@
 
 #include "switch/kernel.h"
 
+_Static_assert(INC_KERNEL_CHILDREN == SWITCH_KERNEL_CHILDREN, "hosts know it");
+
 /* What came, decoded, with where it came from. */
 struct request {
 	const struct arrival *a;

@@ -34,7 +34,8 @@ for plane in "${planes[@]}"; do
 	all_well 'no fault'
 	if [ "$plane" = kernel ]; then
 		for ip in 10.77.0.241 10.77.0.242 10.77.0.243; do
-			[ "$(switch_count $ip kernel_results)" -gt 0 ] || die "$ip computes nothing in XDP"
+			[ "$(switch_count $ip kernel_results)" -gt 0 ] ||
+				die "$ip computes nothing in XDP"
 		done
 	fi
 	for permille in 10 50 200; do
