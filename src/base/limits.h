@@ -115,8 +115,9 @@
 #define INC_GAP           8  /* later results that tell of a lost one: more than reordering */
 #define INC_BURST_FIRST   4  /* repeats when nothing came: most losses of a short train; doubles */
 #define INC_BURST_MAX     32 /* and no more: one GSO train */
-#define INC_REFUSED_NS    (50ull * 1000 * 1000) /* a switch may not know a new group yet */
-#define INC_FREEZE_NS     (2ull * 1000 * 1000)  /* first repeat among members; doubles */
+#define INC_REFUSED_NS    (50ull * 1000 * 1000)   /* a switch may not know a new group yet */
+#define PLANE_REST_NS     (1000ull * 1000 * 1000) /* a place of a group in XDP, before the next */
+#define INC_FREEZE_NS     (2ull * 1000 * 1000)    /* first repeat among members; doubles */
 #define INC_FREEZE_MAX_NS (50ull * 1000 * 1000)
 #define INC_FREEZE_PATIENCES \
 	4 /* half deadlines until calls end whoever is silent: three deaths in turn */

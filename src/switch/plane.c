@@ -92,6 +92,7 @@ void plane_close(struct plane *p)
 {
 	for (unsigned i = 0; i < p->port_count; i++)
 		close(p->ports[i].link);
+	plane_groups_free(&p->groups);
 	plane_unload(&p->program);
 	free(p);
 }

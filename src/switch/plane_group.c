@@ -10,6 +10,7 @@
 #include <bpf/bpf.h>
 
 #include "base/log.h"
+#include "link/udp.h"
 
 static int index_of(const struct plane_groups *g, uint32_t id)
 {
@@ -19,15 +20,32 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-static int index_free(const struct plane_groups *g)
+/* No run of the program lasts as long; what it had of the group before is gone. */
+static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
+	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
+}
+
+/* To put a map into a map waits until no program runs that knows the old one, some 10 ms in which
+ * this switch does nothing else. So a place that has its map and has rested comes before one that
+ * has none; one that has not rested is the last, and waits. */
+static int index_free(const struct plane_groups *g, uint64_t now_ns)
+{
+	int fresh = -1, tired = -1;
+
 	for (uint32_t i = 0; i < SWITCH_KERNEL_GROUPS; i++) {
 		uint32_t at = (g->next + i) % SWITCH_KERNEL_GROUPS;
 
-		if (!g->at[at].used)
+		if (g->at[at].used)
+			continue;
+		if (g->at[at].ports > 0 && rested(g, at, now_ns))
 			return (int)at;
+		if (g->at[at].ports > 0 && tired < 0)
+			tired = (int)at;
+		else if (g->at[at].ports == 0 && fresh < 0)
+			fresh = (int)at;
 	}
-	return -1;
+	return fresh >= 0 ? fresh : tired;
 }
 
 /* Where an address was heard, if that is one of our ports. */
@@ -113,19 +131,36 @@ static bool group_fill(const struct plane *p, const struct sw_group_view *v, str
 	return parent_fill(p, v, g) && children_fill(p, v, g, ports);
 }
 
+static bool ports_write(int map, const struct port_set *ports)
+{
+	for (uint32_t i = 0; i < SWITCH_KERNEL_PORTS; i++) {
+		if (i >= ports->count)
+			bpf_map_delete_elem(map, &i);
+		else if (bpf_map_update_elem(map, &i, &ports->ifindex[i], BPF_ANY))
+			return false;
+	}
+	return true;
+}
+
 static bool ports_set(struct plane *p, uint32_t index, const struct port_set *ports)
 {
-	int map = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t),
-				 sizeof(uint32_t), SWITCH_KERNEL_PORTS, NULL);
-	int error = map < 0;
+	int map, old = p->groups.at[index].ports;
 
-	for (uint32_t i = 0; !error && i < ports->count; i++)
-		error = bpf_map_update_elem(map, &i, &ports->ifindex[i], BPF_ANY);
-	if (!error)
-		error = bpf_map_update_elem(p->program.ports, &index, &map, BPF_ANY);
-	if (map >= 0)
+	if (old > 0 && rested(&p->groups, index, link_now_ns()))
+		return ports_write(old, ports);
+	map = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "dxp_ports", sizeof(uint32_t), sizeof(uint32_t),
+			     SWITCH_KERNEL_PORTS, NULL);
+	if (map < 0)
+		return false;
+	if (!ports_write(map, ports) ||
+	    bpf_map_update_elem(p->program.ports, &index, &map, BPF_ANY)) {
 		close(map);
-	return !error;
+		return false;
+	}
+	if (old > 0)
+		close(old);
+	p->groups.at[index].ports = map;
+	return true;
 }
 
 static bool slots_clear(struct plane *p, uint32_t index)
@@ -148,12 +183,12 @@ bool plane_install(struct plane *p, const struct sw_group_view *v)
 	int index;
 
 	plane_remove_group(p, v->id);
-	index = index_free(&p->groups);
+	index = index_free(&p->groups, link_now_ns());
 	if (!(v->planes & INC_PLANE_KERNEL) || index < 0 || v->child_count == 0 ||
 	    v->child_count > SWITCH_KERNEL_CHILDREN || !group_fill(p, v, &g, &ports))
 		return false;
 	g.index = (uint32_t)index;
-	if (!slots_clear(p, g.index) || (!g.only_ifindex && !ports_set(p, g.index, &ports)) ||
+	if (!slots_clear(p, g.index) || !ports_set(p, g.index, &ports) ||
 	    bpf_map_update_elem(p->program.groups, &g.id, &g, BPF_ANY)) {
 		log_warn("group %08x stays in user space: the kernel does not take it: %s", v->id,
 			 strerror(errno));
@@ -172,8 +207,15 @@ void plane_remove_group(struct plane *p, uint32_t group_id)
 	if (index < 0)
 		return;
 	bpf_map_delete_elem(p->program.groups, &group_id);
-	bpf_map_delete_elem(p->program.ports, &index);
 	p->groups.at[index].used = false;
+	p->groups.at[index].freed_ns = link_now_ns();
+}
+
+void plane_groups_free(struct plane_groups *g)
+{
+	for (uint32_t i = 0; i < SWITCH_KERNEL_GROUPS; i++)
+		if (g->at[i].ports > 0)
+			close(g->at[i].ports);
 }
 
 uint64_t plane_last_ns(const struct plane *p, uint32_t group_id)

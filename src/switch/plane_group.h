@@ -9,6 +9,8 @@ struct plane_groups {
 	struct {
 		bool used;
 		uint32_t id;
+		int ports;         /* its map of ports; 0: none was made yet */
+		uint64_t freed_ns; /* 0: never used */
 	} at[SWITCH_KERNEL_GROUPS];
 	uint32_t next; /* where the next is looked for: a freed place rests as long as it can */
 };
@@ -29,5 +31,6 @@ struct plane {
 bool plane_install(struct plane *p, const struct sw_group_view *view);
 void plane_remove_group(struct plane *p, uint32_t group_id);
 uint64_t plane_last_ns(const struct plane *p, uint32_t group_id);
+void plane_groups_free(struct plane_groups *g);
 
 #endif

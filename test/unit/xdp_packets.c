@@ -9,6 +9,7 @@
 
 #include "test/unit/xdp_rig.h"
 
+#include "base/limits.h"
 #include "base/rng.h"
 
 /* One that would be answered: a group of one member. */
@@ -288,6 +289,34 @@ static void xdp_packets__groups_refused(void **state)
 	assert_false(plane_install(&r->plane, &view));
 }
 
+/* A place that has rested keeps its map of ports, one that has not gets another. */
+static void xdp_packets__places_rest(void **state)
+{
+	struct rig *r = *state;
+	struct plane_groups *g = &r->plane.groups;
+	struct sw_group_view view = {.id = 1,
+				     .members = 1,
+				     .planes = INC_PLANE_KERNEL,
+				     .child_count = 1,
+				     .children = r->children};
+
+	rig_group(r, 1, 0);
+	for (view.id = 1; view.id < SWITCH_KERNEL_GROUPS; view.id++)
+		assert_true(plane_install(&r->plane, &view));
+	g->next = 7;
+	int map = g->at[7].ports;
+	plane_remove_group(&r->plane, g->at[7].id);
+	g->at[7].freed_ns -= PLANE_REST_NS;
+	view.id = 1000;
+	assert_true(plane_install(&r->plane, &view));
+	assert_int_equal(g->at[7].id, 1000);
+	assert_int_equal(g->at[7].ports, map);
+	plane_remove_group(&r->plane, 1000);
+	assert_true(plane_install(&r->plane, &view));
+	assert_int_equal(g->at[7].id, 1000);
+	assert_int_not_equal(g->at[7].ports, map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +329,7 @@ int main(void)
 		cmocka_unit_test(xdp_packets__neighbours),
 		cmocka_unit_test(xdp_packets__random_bytes),
 		cmocka_unit_test(xdp_packets__groups_refused),
+		cmocka_unit_test(xdp_packets__places_rest),
 	};
 
 	return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
