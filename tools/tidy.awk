@@ -28,7 +28,7 @@ BEGIN {
 	# Folders without a system call: bytes and the time go in, bytes and deadlines come out.
 	# Only these headers are theirs, and of stdio.h and stdlib.h nothing that is impure.
 	pure["wire"] = pure["rltp"] = pure["nic"] = 1
-	# Here so are the files that do not include link/: the cores, beside their sockets.
+	# Here so are the files that include neither link/ nor libbpf: the cores, beside their I/O.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \
 	      "stddef stdint stdio stdlib stdnoreturn string strings endian byteswap arpa/inet " \
@@ -109,7 +109,7 @@ function check_file(path,    line) {
 		split(path, parts, "/")
 		folder = parts[3]
 	}
-	is_core = pure[folder] || (mixed[folder] && !includes_link(path))
+	is_core = pure[folder] || (mixed[folder] && !does_io(path))
 	while ((getline line < path) > 0) {
 		line_number++
 		if (line_number == 1)
@@ -131,10 +131,10 @@ function check_file(path,    line) {
 		finding("file is empty")
 }
 
-function includes_link(path,    line, found) {
-	found = path ~ /\/link\// || path ~ /\.bpf\.[ch]$/ || path ~ /\/switch\/plane/
+function does_io(path,    line, found) {
+	found = path ~ /\.bpf\.[ch]$/
 	while ((getline line < path) > 0)
-		if (line ~ /^#[ \t]*include[ \t]+"link\//)
+		if (line ~ /^#[ \t]*include[ \t]+("link\/|<bpf\/)/)
 			found = 1
 	close(path)
 	return found

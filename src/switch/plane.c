@@ -22,7 +22,7 @@ static int attach_refused(const char *interface, bool native, int error, char wh
 	if (error == EBUSY || error == EEXIST) {
 		snprintf(why, PLANE_WHY_BYTES,
 			 "another XDP program is attached to %s: take it off (ip link set dev %s "
-			 "xdp off, or dxp-switch --remove %s), or leave that port out",
+			 "xdp off, or dxp-switch remove %s), or leave that port out",
 			 interface, interface, interface);
 		return DXP_EBUSY;
 	}

@@ -91,6 +91,10 @@ includes() {
 	finds 2 src/base/a.c 'not by \.\./' "$C" '#include "../wire/a.h"'
 	finds 2 include/dxp/a.h 'nothing from src/' "$C" '#include "base/a.h"'
 	finds 2 src/nic/a.c 'no system call' "$C" 'long a = time(0);'
+	finds 2 src/inc/a.c 'may not include <unistd.h>' "$C" '#include <unistd.h>'
+	finds 2 src/switch/a.c 'no system call' "$C" 'long a = time(0);'
+	passes src/switch/a.c "$C" '#include <unistd.h>' '#include "link/a.h"' 'long a = time(0);'
+	passes src/switch/a.c "$C" '#include <unistd.h>' '#include <bpf/bpf.h>'
 }
 
 text() {
