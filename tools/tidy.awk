@@ -19,15 +19,15 @@ BEGIN {
 	knows["switch"] = "base wire link switch"
 	knows["nic"] = "base wire rltp nic"
 	knows["node"] = "base wire link rltp nic node"
-	knows["sim"] = "base wire rltp nic inc switch sim"
+	knows["bridge"] = "base bridge"
+	knows["sim"] = "base wire rltp nic inc switch bridge sim"
 	knows["host"] = "base wire link rltp nic node host"
-	knows["bridge"] = "base wire link rltp nic node bridge"
-	knows["xpu"] = "base wire link rltp nic node xpu"
+	knows["xpu"] = "base wire link rltp nic node bridge xpu"
 	knows["manager"] = "base wire link rltp nic node manager"
 
 	# Folders without a system call: bytes and the time go in, bytes and deadlines come out.
 	# Only these headers are theirs, and of stdio.h and stdlib.h nothing that is impure.
-	pure["wire"] = pure["rltp"] = pure["nic"] = 1
+	pure["wire"] = pure["rltp"] = pure["nic"] = pure["bridge"] = 1
 	# Here so are the files that include neither link/ nor libbpf: the cores, beside their I/O.
 	mixed["inc"] = mixed["switch"] = 1
 	split("assert ctype errno float inttypes limits math stdalign stdarg stdatomic stdbool " \

@@ -64,6 +64,13 @@ DXP_API const char *dxp_fabric_error(const struct dxp_fabric *fabric);
 
 enum dxp_node_kind { DXP_NODE_HOST = 1, DXP_NODE_XPU = 2 };
 
+/* How the network reaches an xPU's memory. Every call works with either; what differs is speed. */
+enum dxp_memory_kind {
+	DXP_MEMORY_NONE,    /* it has none: a host */
+	DXP_MEMORY_DIRECT,  /* its NIC reads and writes it in place */
+	DXP_MEMORY_BRIDGED, /* only DMA engines of the device reach it: through buffers */
+};
+
 /* A line of the node table. */
 struct dxp_node_info {
 	uint16_t id;
@@ -74,6 +81,7 @@ struct dxp_node_info {
 	char address[64]; /* "ip:port" */
 	char engine[DXP_NAME_BYTES];
 	uint64_t memory_bytes;
+	enum dxp_memory_kind memory_kind;
 };
 
 /* Copies up to `count` lines of the node table, ordered by id. Returns how many nodes there are,
@@ -106,6 +114,10 @@ struct dxp_xpu_caps {
 	uint64_t memory_bytes;
 	uint64_t free_bytes;
 	uint32_t compute_units;
+	enum dxp_memory_kind memory_kind;
+	bool streams;          /* has a stream core: DXP_BRIDGE_THROUGH works */
+	uint32_t buffers;      /* of each ring of its bridge; 0: none */
+	uint32_t buffer_bytes; /* of each of them */
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
 

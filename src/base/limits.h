@@ -419,6 +419,15 @@
 #define HOST_TIMEOUT_MS \
 	5000 /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
+/* bridges */
+#define BRIDGE_BUFFERS       8           /* of each ring, as the source has (S-02) */
+#define BRIDGE_BUFFERS_MAX   64          /* more hides nothing that 8 do not */
+#define BRIDGE_BUFFER_MIN    4096        /* the source fails at 32 KiB and below (S-09) */
+#define BRIDGE_BUFFER_MAX    (16u << 20) /* beyond 8 MiB nothing is gained (S-08) */
+#define BRIDGE_TRANSFERS_MAX 1024        /* of one bridge at once */
+#define BRIDGE_STALL_NS \
+	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
+
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
 #define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */

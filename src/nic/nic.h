@@ -14,6 +14,7 @@
 #include "rltp/endpoint.h"
 
 struct nic;
+struct nic_staged_read; /* a GET of staged memory that is being answered */
 
 /* The CFG registers behind this NIC (X-07), 4 bytes each. Each returns 0 or an enum wire_nack code.
  * Called in the order of the sender's queue pair, once per request. */
@@ -135,6 +136,54 @@ enum nic_rights {
 };
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
+
+/* Memory that this process cannot address (S-01): whoever reaches it by DMA answers these. All are
+ * called by the NIC's thread, from its own calls. `offset` is of the region, `at` of the message.
+ */
+struct nic_staged_write;
+struct nic_staged_ops {
+	/* A PUT of `bytes` to `offset` begins; what comes back stands for it in the calls below
+	 * and lives until write_end. NULL: no room now, the sender is asked to wait. */
+	struct nic_staged_write *(*write_begin)(void *context, uint64_t offset, uint64_t bytes);
+	/* Takes payload, each byte once, in any order. `first`: no message before this one in its
+	 * stream waits for room (bridge_feed). DXP_EAGAIN: no room now, nothing was taken; another
+	 * status ends the PUT with it (DXP_EDEVICE, DXP_ETIMEDOUT). */
+	int (*write_place)(void *context, struct nic_staged_write *w, uint64_t at,
+			   const uint8_t *payload, uint32_t bytes, bool first);
+	/* Everything has come. DXP_OK: it is in the device's memory; DXP_EAGAIN: not yet,
+	 * nic_staged_settled() will be called; else how it failed. */
+	int (*write_settled)(void *context, struct nic_staged_write *w);
+	/* It is over, well or not, or given up by its sender: forget it. */
+	void (*write_end)(void *context, struct nic_staged_write *w);
+	/* A GET: `bytes` from `offset` on are wanted. They are handed over in any order and in any
+	 * pieces with nic_staged_answer(), or refused with nic_staged_refuse(), not before this
+	 * returned. DXP_EAGAIN: no room now; the asker waits. */
+	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
+			  uint64_t bytes);
+	/* Whoever asked is gone: no call names `r` any more. Pieces that were handed over are
+	 * still given back. */
+	void (*read_cancel)(void *context, struct nic_staged_read *r);
+	/* A piece that was handed over is the owner's again: it has arrived, or never will. */
+	void (*read_sent)(void *context, void *piece, int status);
+};
+
+/* As nic_region_register, for memory behind `ops`. Peers and functions of this NIC use its key as
+ * any other's; atomics are refused as unsupported, and so are own descriptors that name it as their
+ * local memory, and register mode. A PUT ends when its bytes are in the device's memory, and a
+ * message after it on the same queue pair is delivered after that. docs/bridge.md */
+int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
+			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
+
+/* A write that write_settled() called EAGAIN has settled since: it is asked again. */
+void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns);
+
+/* Bytes [at, at + bytes) of what `r` wants are at `data`, which stays as it is until read_sent()
+ * with `piece`. DXP_ENOMEM: nothing was taken; try again. */
+int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,
+		      uint32_t bytes, void *piece, uint64_t now_ns);
+/* The GET ends with an error at whoever asked; pieces under way are still given back. `r` is gone.
+ */
+void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uint64_t now_ns);
 
 /* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is
  * worthless. */

@@ -43,10 +43,14 @@ struct rltp_packet {
 	uint8_t slice_count;
 };
 
-/* A refusal by the layer above: code 0 means accepted. */
+/* A refusal by the layer above: code 0 means accepted.
+ *
+ * WIRE_NACK_HELD is half a refusal: the payload is here, but the message is not done with: a device
+ * has yet to take it. The sender neither counts the packet as lost nor stops the flow for it; it
+ * repeats it after retry_us, unless rltp_session_accept() has made it good before. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
-	uint32_t retry_us; /* with WIRE_NACK_RNR */
+	uint32_t retry_us; /* with WIRE_NACK_RNR and WIRE_NACK_HELD */
 };
 
 /* How what is refused so ends at whoever asked: an enum wire_nack, but RNR, to a status. */

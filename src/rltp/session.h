@@ -292,6 +292,10 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
  * when the peer knows, or as usual when all of it has arrived. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
 
+/* A packet that the layer above called held is good now: it counts as arrived, and the peer is told
+ * at once. Nothing happens where a repeat of it was accepted before. */
+void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint64_t now_ns);
+
 /* Calls `visit` for each message that RLTP has, for some of them more than once; it may cancel. */
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);

@@ -48,7 +48,14 @@ enum command_op {
 	/* synchronous, as those above */
 	COMMAND_NIC, /* a NIC function for this host's kernels: the one it has, or a fresh one where
 			it has none or the NIC has stopped it */
+	/* asynchronous, as RUN: the xPU moves data between memory of the node that asks, or of
+	 * another xPU, and its own, by reading and writing over there (S-03, S-05) */
+	COMMAND_BRIDGE,
 };
+
+/* The numbers are those of enum bridge_path and enum bridge_mode. */
+enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
+enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 
 #define EVENT_NAME(host, xpu, count) \
 	((uint64_t)(host) << 48 | (uint64_t)(xpu) << 32 | (uint32_t)(count))
@@ -89,10 +96,17 @@ struct command {
 	uint32_t offset;                  /* LOG */
 	char text[COMMAND_OPTIONS_BYTES]; /* BUILD: options; RUN: kernel name (COMMAND_NAME_BYTES)
 					   */
-	uint16_t to_node;                 /* SEND, SIGNAL */
-	uint32_t to_key;                  /* SEND: key of the peer's device memory */
-	uint64_t to_address;              /* SEND */
-	uint8_t dimensions;               /* RUN: 1 .. 3 */
+	uint16_t to_node;    /* SEND, SIGNAL; BRIDGE: where the other memory is: an xPU, or the host
+				that asks */
+	uint32_t to_key;     /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
+				memory that is written over there */
+	uint64_t to_address; /* SEND; BRIDGE OUT, THROUGH: offset under to_key */
+	uint32_t from_key;   /* BRIDGE IN, THROUGH: of the memory that is read over there */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: offset under from_key */
+	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`
+				  is the device's (IN, OUT; THROUGH: 0), `bytes` how many */
+	uint32_t piece_bytes;  /* BRIDGE: as bridge_order; 0: the xPU chooses */
+	uint8_t dimensions;    /* RUN: 1 .. 3 */
 	uint64_t global[3], local[3];
 	uint8_t argument_count;
 	struct command_argument arguments[COMMAND_ARGS_MAX];
@@ -107,6 +121,9 @@ struct command_reply {
 	uint64_t memory_bytes;          /* OPEN */
 	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */
 	uint32_t compute_units;         /* OPEN */
+	uint8_t memory_kind;            /* OPEN: enum dxp_memory_kind */
+	uint8_t streams;                /* OPEN: 1: BRIDGE THROUGH works */
+	uint32_t buffers, buffer_bytes; /* OPEN: of each ring of its bridge; 0 without one */
 	char text[COMMAND_TEXT_BYTES];  /* OPEN: the engine's device */
 	uint64_t address;               /* ALLOC */
 	uint32_t program;               /* BUILD: id, also when status is DXP_EBUILD (for LOG) */

@@ -272,6 +272,9 @@ enum wire_nack {
 	WIRE_NACK_CLOSING = 9,
 	WIRE_NACK_VERSION = 10,
 	WIRE_NACK_UNSUPPORTED = 11,
+	WIRE_NACK_HELD = 12,   /* here, and not in place yet: repeat after retry_us unless
+				  acknowledged before */
+	WIRE_NACK_DEVICE = 13, /* the device behind the memory failed */
 };
 
 struct wire_ack {

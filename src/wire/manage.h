@@ -34,7 +34,8 @@
 enum manage_kind { MANAGE_HOST = 1, MANAGE_XPU = 2 };
 
 /* What a node can do beyond version 1; unknown bits are carried along. */
-#define MANAGE_CAPABILITIES_NONE 0u
+#define MANAGE_CAPABILITIES_NONE  0u
+#define MANAGE_CAPABILITY_BRIDGED (1u << 0) /* an xPU's memory is behind DMA engines */
 
 /* A row of the node table. `granted` and `magic` are as its reader may see them. */
 struct node_entry {

@@ -28,15 +28,21 @@ static int none_run(struct engine *e, const struct engine_launch *launch,
 
 static void none_describe(const struct engine *e, struct engine_description *out)
 {
-	*out = (struct engine_description){.kind = ENGINE_NONE, .name = "none"};
+	*out = (struct engine_description){
+		.kind = ENGINE_NONE, .name = "none", .memory_kind = DXP_MEMORY_DIRECT};
 }
 
 static void none_close(struct engine *e)
 {
 }
 
-static const struct engine_ops none_ops = {none_build, none_release, none_run, none_describe,
-					   none_close};
+static const struct engine_ops none_ops = {
+	.build = none_build,
+	.release = none_release,
+	.run = none_run,
+	.describe = none_describe,
+	.close = none_close,
+};
 static struct engine none = {&none_ops};
 
 int engine_open(const struct engine_options *options, struct engine **out)
@@ -54,4 +60,17 @@ int engine_open(const struct engine_options *options, struct engine **out)
 	log_error("no engine is called '%s'; there are ocl, ocl:PART-OF-DEVICE-NAME and none",
 		  name);
 	return DXP_EINVAL;
+}
+
+int engine_core_set(struct engine *e, uint32_t core, uint32_t operand)
+{
+	return e->ops->core_set ? e->ops->core_set(e, core, operand) : DXP_EUNSUPPORTED;
+}
+
+void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result)
+{
+	*core = *operand = 0;
+	*result = 0;
+	if (e->ops->core_get)
+		e->ops->core_get(e, core, operand, result);
 }

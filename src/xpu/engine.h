@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What runs kernels on one xPU: one interface, several engines. All calls but engine_open and
- * engine_describe are made by the one thread that owns the engine; engine_run returns when the
- * kernel has ended. Arguments point into device memory: kernels work in place. */
+/* What runs kernels on one xPU: one interface, several engines. All calls but engine_open,
+ * engine_describe and those of DMA are made by the one thread that owns the engine; engine_run
+ * returns when the kernel has ended.
+ *
+ * Memory is one of two kinds. DIRECT: it is the owner's, this process addresses it, arguments point
+ * into it and kernels work in place. BRIDGED: it is the device's, bytes go in and out by DMA only
+ * (S-01), and arguments are device addresses. The calls of DMA are for engines with BRIDGED memory;
+ * one thread makes them, which may be another than the owner. */
 #ifndef XPU_ENGINE_H
 #define XPU_ENGINE_H
 
@@ -9,19 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dxp/mmd.h>
+
 #include "base/limits.h"
 #include "wire/command.h"
 
 struct engine;
 struct engine_program;
 
-enum engine_kind { ENGINE_NONE, ENGINE_OCL };
+/* The numbers are those of the register ENGINE. */
+enum engine_kind { ENGINE_NONE, ENGINE_OCL, ENGINE_BOARD, ENGINE_CUDA };
 
 struct engine_options {
-	const char *name;         /* "none", "ocl" or "ocl:PART OF A DEVICE'S NAME" */
+	/* "none"; "ocl", "ocl:PART OF A DEVICE'S NAME"; "board", "board:PRESET", "board:FILE";
+	 * "cuda", "cuda:PART". A `+bridged` behind ocl's ("ocl+bridged:PART") keeps the device's
+	 * memory apart though it need not be. */
+	const char *name;
 	const char *cache_folder; /* for compiled kernels; NULL: the engine's own choice */
-	void *memory;             /* device memory, which outlives the engine */
+	void *memory; /* device memory for an engine that works in ours, which outlives the engine;
+			 with BRIDGED memory nobody touches it */
 	uint64_t memory_bytes;
+	/* A DMA has ended: engine_dma_take would give something. From any thread; an interrupt. */
+	void (*interrupt)(void *context);
+	void *interrupt_context;
 };
 
 struct engine_description {
@@ -29,8 +44,10 @@ struct engine_description {
 	const char *name;                 /* as in the node table */
 	char device[FABRIC_DEVICE_BYTES]; /* what the engine calls its device; "" for none */
 	uint32_t compute_units;
-	bool reaches_host; /* kernels load and store this process's memory while they run: a NIC's
-			      window can be an argument */
+	uint8_t memory_kind; /* enum dxp_memory_kind: DIRECT or BRIDGED */
+	bool streams;        /* has a stream core: DMA_THROUGH works */
+	bool reaches_host;   /* kernels load and store this process's memory while they run: a NIC's
+				window can be an argument */
 };
 
 /* What a kernel gets. */
@@ -38,7 +55,8 @@ struct engine_argument {
 	uint8_t kind;      /* enum command_argument_kind */
 	uint32_t bytes;    /* BYTES, LOCAL */
 	const void *value; /* BYTES */
-	void *memory;      /* BUFFER: in device memory; NIC: the window */
+	void *memory;      /* BUFFER, DIRECT memory: where it is; NIC: the window */
+	uint64_t address;  /* BUFFER: in device memory */
 	uint64_t memory_bytes;
 };
 
@@ -59,6 +77,33 @@ struct engine_source {
 	const char *options;
 };
 
+/* ---- DMA (S-02) ---- */
+
+enum engine_dma_kind {
+	ENGINE_DMA_IN,      /* host -> device address `to` */
+	ENGINE_DMA_OUT,     /* device address `from` -> host */
+	ENGINE_DMA_THROUGH, /* host, stream core, host */
+	ENGINE_DMA_COPY,    /* device address `from` -> device address `to`; they may overlap */
+};
+
+struct engine_dma {
+	uint64_t id;  /* comes back */
+	uint8_t kind; /* enum engine_dma_kind */
+	uint64_t from, to;
+	const void *source; /* host memory: IN, THROUGH */
+	void *sink;         /* host memory: OUT, THROUGH */
+	uint64_t bytes;     /* 1 or more; any alignment */
+	bool first; /* THROUGH: the stream begins: what the core has summed up starts afresh */
+};
+
+struct engine_dma_end {
+	uint64_t id;
+	int status; /* DXP_OK: all bytes have passed; DXP_EDEVICE: it failed or was reset */
+};
+
+/* What the stream core does with what passes; 4-byte words of the host's order. */
+enum engine_core { ENGINE_CORE_PASS, ENGINE_CORE_ADD, ENGINE_CORE_CHECKSUM, ENGINE_CORE_KERNEL };
+
 /* On DXP_OK *program must be released; *log is for the caller to free, or NULL when there is
  * nothing to say. */
 struct engine_ops {
@@ -69,6 +114,15 @@ struct engine_ops {
 		   char text[ENGINE_TEXT_BYTES]);
 	void (*describe)(const struct engine *e, struct engine_description *out);
 	void (*close)(struct engine *e);
+	/* NULL in engines with DIRECT memory: */
+	int (*pin)(struct engine *e, void *base, uint64_t bytes);
+	void (*unpin)(struct engine *e, void *base);
+	int (*dma_start)(struct engine *e, const struct engine_dma *dma);
+	uint32_t (*dma_take)(struct engine *e, struct engine_dma_end *out, uint32_t count);
+	void (*dma_reset)(struct engine *e);
+	/* NULL where there is no stream core: */
+	int (*core_set)(struct engine *e, uint32_t core, uint32_t operand);
+	void (*core_get)(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
 };
 
 struct engine {
@@ -111,7 +165,51 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 	return e->ops->run(e, launch, text);
 }
 
+/* Host memory that DMA will use, once, at start: page-locked or known to the device by it. Memory
+ * that was not pinned works too, slower. DXP_ENOMEM, DXP_EIO, DXP_EUNSUPPORTED. */
+static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
+{
+	return e->ops->pin(e, base, bytes);
+}
+
+static inline void engine_unpin(struct engine *e, void *base)
+{
+	e->ops->unpin(e, base);
+}
+
+/* Begins a DMA; each direction has a controller of its own that does its own in order. Host memory
+ * stays until the end is taken. DXP_EAGAIN: the controller's queue is full, take ends first;
+ * DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH without a core. */
+static inline int engine_dma_start(struct engine *e, const struct engine_dma *dma)
+{
+	return e->ops->dma_start(e, dma);
+}
+
+/* Those that have ended, each told once. */
+static inline uint32_t engine_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+{
+	return e->ops->dma_take(e, out, count);
+}
+
+/* Every DMA under way ends soon, with DXP_EDEVICE unless it had ended well already, and touches
+ * host memory no more then; device memory keeps its bytes. */
+static inline void engine_dma_reset(struct engine *e)
+{
+	e->ops->dma_reset(e);
+}
+
+/* The stream core; ADD adds `operand` to each word, KERNEL is the one that the board was set up
+ * with. Takes effect for streams that begin later. DXP_EINVAL, DXP_EUNSUPPORTED. */
+int engine_core_set(struct engine *e, uint32_t core, uint32_t operand);
+/* `result`: of CHECKSUM the sum of all words of the last stream, modulo 2^64. All 0 without a core.
+ */
+void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
+
 /* engine_ocl.c */
 int engine_ocl_open(const struct engine_options *options, const char *device, struct engine **out);
+/* engine_board.c; `name`: a preset's or a file's; NULL: the default preset */
+int engine_board_open(const struct engine_options *options, const char *name, struct engine **out);
+/* engine_cuda.c */
+int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out);
 
 #endif

@@ -184,6 +184,7 @@ static void ocl_describe(const struct engine *e, struct engine_description *out)
 	*out = (struct engine_description){.kind = ENGINE_OCL,
 					   .name = "ocl",
 					   .compute_units = ocl_device_units(o->device),
+					   .memory_kind = DXP_MEMORY_DIRECT,
 					   .reaches_host =
 						   true}; /* no other device passes the probe */
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
@@ -199,7 +200,13 @@ static void ocl_close(struct engine *e)
 	free(o);
 }
 
-static const struct engine_ops ocl_ops = {ocl_build, ocl_release, ocl_run, ocl_describe, ocl_close};
+static const struct engine_ops ocl_ops = {
+	.build = ocl_build,
+	.release = ocl_release,
+	.run = ocl_run,
+	.describe = ocl_describe,
+	.close = ocl_close,
+};
 
 static int queue_create(struct engine_ocl *o)
 {
