@@ -29,7 +29,8 @@ struct pump_transfer {
 	/* Starts a step FILL or DRAIN; its end is said by pump_done(). DXP_EAGAIN: not now, it
 	 * comes again; another status fails the transfer. May call pump_done() itself. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);
-	/* It is over and nothing of it is under way; the last call. */
+	/* It is over and nothing of it is under way; the last call. end->bytes of a copy within
+	 * the device to a higher address that overlaps count from its end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
