@@ -99,16 +99,15 @@ static int wrong(const struct place *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Decimal digits and nothing else, without overflow. */
+/* Decimal digits and nothing else. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
 
 	if (*text < '0' || *text > '9')
 		return false;
-	errno = 0;
 	unsigned long long value = strtoull(text, &end, 10);
-	if (*end || errno || value < low || value > high)
+	if (*end || value < low || value > high) /* one too long becomes the highest of all */
 		return false;
 	*out = value;
 	return true;
