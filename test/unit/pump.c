@@ -38,6 +38,19 @@ int __wrap_munmap(void *at, size_t bytes)
 	return __real_munmap(at, bytes);
 }
 
+/* ---- a clock that may hurry ---- */
+
+uint64_t __real_link_now_ns(void);
+uint64_t __wrap_link_now_ns(void);
+
+static uint64_t hurry_ns, ahead_ns; /* each look at the clock puts it on by the first */
+
+uint64_t __wrap_link_now_ns(void)
+{
+	ahead_ns += hurry_ns;
+	return __real_link_now_ns() + ahead_ns;
+}
+
 /* ---- transfers ---- */
 
 enum manner { AT_ONCE, LATER, REFUSED_FIRST, MANNERS };
@@ -428,6 +441,37 @@ static void pump_destroy__ends_what_is_under_way(void **state)
 	pump_destroy(NULL, DXP_ECLOSED);
 }
 
+static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
+{
+	uint8_t *to, *from;
+	uint64_t bytes;
+	struct mover m;
+
+	pump_rings(pump, &to, &from, &bytes);
+	assert_int_equal(bytes, BUFFERS * BUFFER_BYTES);
+	device->resets = false;
+	device->hang_at = 1;
+	mover_init(&m, BRIDGE_IN, 100, AT_ONCE);
+	mover_begin(&m);
+	while (!device_hangs(device))
+		pump_turn(pump, now_ns);
+	hurry_ns = 100 * MS_NS;
+	pump_destroy(pump, DXP_ECLOSED);
+	hurry_ns = 0;
+	assert_int_equal(m.ended, 1);
+	assert_int_equal(m.end.status, DXP_ECLOSED);
+	assert_int_equal(device->reset_count, 1);
+	assert_int_equal(mapped_bytes, 2 * bytes);
+	assert_int_equal(device->unpins, 0);
+	mover_free(&m);
+
+	/* The test is the device's friend. */
+	pump = NULL;
+	__wrap_munmap(to, bytes);
+	__wrap_munmap(from, bytes);
+	device->unpins = device->pins;
+}
+
 static void pump_create__refusals(void **state)
 {
 	struct pump_options o = {.engine = &device->engine, .buffers = BRIDGE_BUFFERS_MAX + 1};
@@ -532,6 +576,7 @@ int main(void)
 		CASE(pump__streams_have_the_core_in_turns),
 		CASE(pump_cancel__ends_when_the_dma_has),
 		CASE(pump_destroy__ends_what_is_under_way),
+		CASE(pump_destroy__leaves_rings_to_a_broken_device),
 		CASE(pump_create__refusals),
 		CASE(pump__each_allocation_fails_once),
 		CASE(pump_measure__leaves_memory_as_it_was),
