@@ -429,8 +429,10 @@
 	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
 
 /* xPU */
-#define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
-#define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */
+#define XPU_HOSTS_MAX 64 /* hosts that have one xPU open at once */
+#define XPU_ALIGN                                                              \
+	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
+	     * to 512 of a sub-buffer */
 #define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
 #define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
 #define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
@@ -451,7 +453,15 @@
 	16384 /* waiting for one host, twice what its commands need: it never reads */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES     (1u << 30) /* of one PUT; a longer SEND is several */
-#define XPU_MEMORY_MIN    (1ull << 20)
-#define XPU_MEMORY_MAX    (1ull << 40)
+/* DMA by a device's driver */
+#define FLIGHTS_MAX    BRIDGE_BUFFERS_MAX    /* under way in each direction: more are never free */
+#define FLIGHT_LOOK_NS (10ull * 1000 * 1000) /* how late a driver's callback is noticed */
+#define FLIGHT_LOST_NS \
+	(10ull * 1000 * 1000 * 1000) /* after a reset: drivers' own watchdogs take 2 to 5 s */
+#define DMA_BOUNCE_BYTES \
+	(4u << 20)        /* device memory for copies that overlap: what one buffer holds */
+#define OCL_CHUNKS_MAX 64 /* allocations that device memory is made of: devices give 1/4 */
+#define XPU_MEMORY_MIN (1ull << 20)
+#define XPU_MEMORY_MAX (1ull << 40)
 
 #endif

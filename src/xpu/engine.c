@@ -45,19 +45,31 @@ static const struct engine_ops none_ops = {
 };
 static struct engine none = {&none_ops};
 
+/* Is `name` that engine, or "ENGINE:PART"? *part: what is behind the colon, or NULL. */
+static bool named(const char *name, const char *engine, const char **part)
+{
+	size_t bytes = strlen(engine);
+
+	if (strncmp(name, engine, bytes) != 0)
+		return false;
+	*part = name[bytes] == ':' && name[bytes + 1] != '\0' ? name + bytes + 1 : NULL;
+	return name[bytes] == '\0' || *part;
+}
+
 int engine_open(const struct engine_options *options, struct engine **out)
 {
-	const char *name = options->name;
+	const char *name = options->name, *part;
 
 	if (strcmp(name, "none") == 0) {
 		*out = &none;
 		return DXP_OK;
 	}
-	if (strcmp(name, "ocl") == 0)
-		return engine_ocl_open(options, NULL, out);
-	if (strncmp(name, "ocl:", 4) == 0 && name[4] != '\0')
-		return engine_ocl_open(options, name + 4, out);
-	log_error("no engine is called '%s'; there are ocl, ocl:PART-OF-DEVICE-NAME and none",
+	if (named(name, "ocl", &part))
+		return engine_ocl_open(options, part, false, out);
+	if (named(name, "ocl+bridged", &part))
+		return engine_ocl_open(options, part, true, out);
+	log_error("no engine is called '%s'; there are ocl, ocl+bridged and none, the first two "
+		  "also as ocl:PART-OF-DEVICE-NAME",
 		  name);
 	return DXP_EINVAL;
 }
