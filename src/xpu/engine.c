@@ -68,10 +68,39 @@ int engine_open(const struct engine_options *options, struct engine **out)
 		return engine_ocl_open(options, part, false, out);
 	if (named(name, "ocl+bridged", &part))
 		return engine_ocl_open(options, part, true, out);
-	log_error("no engine is called '%s'; there are ocl, ocl+bridged and none, the first two "
-		  "also as ocl:PART-OF-DEVICE-NAME",
+	if (named(name, "cuda", &part))
+		return engine_cuda_open(options, part, out);
+	log_error("no engine is called '%s'; there are ocl, ocl+bridged, cuda and none, the "
+		  "devices' also as ocl:PART-OF-DEVICE-NAME",
 		  name);
 	return DXP_EINVAL;
+}
+
+int engine_sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+{
+	unsigned __int128 items = 1;
+
+	for (int d = 0; d < l->dimensions; d++) {
+		items *= l->global[d];
+		if (items == 0) {
+			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': global size 0",
+				 l->kernel);
+			return DXP_EINVAL;
+		}
+		if (items > XPU_ITEMS_MAX) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': more than 2^40 work items", l->kernel);
+			return DXP_EINVAL;
+		}
+		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': local size %llu does not divide global size %llu",
+				 l->kernel, (unsigned long long)l->local[d],
+				 (unsigned long long)l->global[d]);
+			return DXP_EINVAL;
+		}
+	}
+	return DXP_OK;
 }
 
 int engine_core_set(struct engine *e, uint32_t core, uint32_t operand)

@@ -205,6 +205,10 @@ int engine_core_set(struct engine *e, uint32_t core, uint32_t operand);
  */
 void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
 
+/* For engines: are there work items, not too many, in groups that divide them? DXP_EINVAL: with
+ * `text`. */
+int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
+
 /* engine_ocl.c; `bridged`: with BRIDGED memory also where the device could work in ours */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);

@@ -71,28 +71,6 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 	return DXP_OK;
 }
 
-static int sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
-{
-	unsigned __int128 items = 1;
-
-	for (int d = 0; d < l->dimensions; d++) {
-		items *= l->global[d];
-		if (items > XPU_ITEMS_MAX) {
-			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s': more than 2^40 work items", l->kernel);
-			return DXP_EINVAL;
-		}
-		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
-			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s': local size %llu does not divide global size %llu",
-				 l->kernel, (unsigned long long)l->local[d],
-				 (unsigned long long)l->global[d]);
-			return DXP_EINVAL;
-		}
-	}
-	return DXP_OK;
-}
-
 /* Is it the caller's mistake, or the device's? */
 static int status_of(cl_int error)
 {
@@ -233,7 +211,7 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 	if (status == DXP_OK)
 		status = ocl_kernel_check(k, l, text);
 	if (status == DXP_OK)
-		status = sizes_check(l, text);
+		status = engine_sizes_check(l, text);
 	if (status != DXP_OK)
 		return status;
 	status = arguments_set(o, k->id, l, &w, text);

@@ -153,8 +153,10 @@ static void *waiter_run(void *argument)
 		pthread_mutex_unlock(&all->lock);
 		int status = all->options.wait(all->options.driver, f->command);
 		pthread_mutex_lock(&all->lock);
-		bool told = flight_end(f, status);
+		bool told = status != DXP_EAGAIN && flight_end(f, status);
 		flight_release(f);
+		if (status == DXP_EAGAIN)
+			wait_until(all, link_now_ns() + FLIGHT_LOOK_NS);
 		pthread_mutex_unlock(&all->lock);
 		interrupt(all, told);
 		pthread_mutex_lock(&all->lock);

@@ -30,8 +30,8 @@ struct flights_options {
 	void *driver; /* for the calls below */
 	/* Has it ended? DXP_OK, DXP_EDEVICE, or DXP_EAGAIN: not yet. */
 	int (*look)(void *driver, void *command);
-	/* Waits until it has ended, on a thread of its own for each queue; NULL: callbacks and
-	 * looks do. */
+	/* Waits until it has ended, on a thread of its own for each queue; DXP_EAGAIN: that cannot
+	 * be told now. NULL: callbacks and looks do. */
 	int (*wait)(void *driver, void *command);
 	/* The command is of no more use. */
 	void (*drop)(void *driver, void *command);

@@ -16,11 +16,11 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "link/udp.h"
+#include "test/support/bridged_memory.h"
 #include "xpu/engine.h"
 #include "xpu/ocl_library.h"
 
-#define BYTES       (12u << 20)
+#define BYTES       BRIDGED_BYTES
 #define CHUNK_BYTES (1u << 20) /* of devices that give memory by little */
 
 static const char source[] =
@@ -35,7 +35,7 @@ static struct engine *engine;
 static struct engine_program *program;
 static char text[ENGINE_TEXT_BYTES];
 static atomic_uint interrupts;
-static uint8_t model[BYTES], host[BYTES];
+static uint8_t host[BYTES];
 
 /* ---- OpenCL that fails ---- */
 
@@ -224,146 +224,31 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Takes one end, within 5 s. */
-static struct engine_dma_end take(void)
-{
-	uint64_t until_ns = link_now_ns() + 5 * S_NS;
-	struct engine_dma_end end;
-
-	while (engine_dma_take(engine, &end, 1) == 0) {
-		assert_true(link_now_ns() < until_ns);
-		nanosleep(&(struct timespec){.tv_nsec = US_NS}, NULL);
-	}
-	return end;
-}
-
-static int dma_run(const struct engine_dma *dma)
-{
-	int status = engine_dma_start(engine, dma);
-
-	if (status != DXP_OK)
-		return status;
-	struct engine_dma_end end = take();
-	assert_int_equal(end.id, dma->id);
-	return end.status;
-}
-
 static int in(uint64_t to, const void *from, uint64_t bytes)
 {
-	return dma_run(&(struct engine_dma){
-		.id = to + 1, .kind = ENGINE_DMA_IN, .to = to, .source = from, .bytes = bytes});
+	return bridged_in(engine, to, from, bytes);
 }
 
 static int out(uint64_t from, void *to, uint64_t bytes)
 {
-	return dma_run(&(struct engine_dma){
-		.id = from + 2, .kind = ENGINE_DMA_OUT, .from = from, .sink = to, .bytes = bytes});
-}
-
-static int copy(uint64_t from, uint64_t to, uint64_t bytes)
-{
-	return dma_run(&(struct engine_dma){
-		.id = 3, .kind = ENGINE_DMA_COPY, .from = from, .to = to, .bytes = bytes});
-}
-
-static uint64_t seed;
-
-static uint64_t random_below(uint64_t bound)
-{
-	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-	return (seed >> 20) % bound;
-}
-
-static void model_fill(void)
-{
-	for (size_t i = 0; i < BYTES; i++)
-		model[i] = (uint8_t)random_below(256);
-	assert_int_equal(in(0, model, BYTES), DXP_OK);
-}
-
-static void model_check(void)
-{
-	memset(host, 0xee, BYTES);
-	assert_int_equal(out(0, host, BYTES), DXP_OK);
-	assert_memory_equal(host, model, BYTES);
-}
-
-/* IN, OUT and COPY of any size at any place, against an array. */
-static void moves(unsigned rounds)
-{
-	seed = link_now_ns();
-	print_message("seed %llu\n", (unsigned long long)seed);
-	model_fill();
-	for (unsigned i = 0; i < rounds; i++) {
-		uint64_t bytes = 1 + random_below(random_below(3) ? 10000 : BYTES / 2);
-		uint64_t a = random_below(BYTES - bytes + 1), b = random_below(BYTES - bytes + 1);
-		if (random_below(4) == 0) /* near each other: they overlap */
-			b = clamp_u64(a + random_below(9) - 4, 0, BYTES - bytes);
-		switch (random_below(3)) {
-		case 0:
-			for (uint64_t k = 0; k < bytes; k++)
-				host[k] = (uint8_t)(k + i);
-			assert_int_equal(in(a, host, bytes), DXP_OK);
-			memcpy(model + a, host, bytes);
-			break;
-		case 1:
-			assert_int_equal(out(a, host + b % 64, bytes), DXP_OK);
-			assert_memory_equal(host + b % 64, model + a, bytes);
-			break;
-		default:
-			assert_int_equal(copy(a, b, bytes), DXP_OK);
-			memmove(model + b, model + a, bytes);
-		}
-	}
-	model_check();
+	return bridged_out(engine, from, to, bytes);
 }
 
 static void engine_dma__random_moves(void **state)
 {
-	moves(300);
+	bridged_moves(engine, 300);
 }
 
 static void engine_dma__refused(void **state)
 {
-	struct engine_dma through = {.kind = ENGINE_DMA_THROUGH, .bytes = 1};
-
-	assert_int_equal(in(BYTES, host, 1), DXP_ERANGE);
-	assert_int_equal(in(0, host, 0), DXP_ERANGE);
-	assert_int_equal(in(1, host, BYTES), DXP_ERANGE);
-	assert_int_equal(out(UINT64_MAX, host, 2), DXP_ERANGE);
-	assert_int_equal(out(2, host, UINT64_MAX), DXP_ERANGE);
-	assert_int_equal(copy(0, BYTES - 3, 4), DXP_ERANGE);
-	assert_int_equal(copy(BYTES - 3, 0, 4), DXP_ERANGE);
-	assert_int_equal(engine_dma_start(engine, &through), DXP_EUNSUPPORTED);
-	assert_int_equal(in(BYTES - 1, host, 1), DXP_OK);
-	assert_int_equal(engine_core_set(engine, ENGINE_CORE_PASS, 0), DXP_EUNSUPPORTED);
+	bridged_ranges(engine);
 }
 
 static void engine_dma__many_in_flight(void **state)
 {
-	uint32_t begun = 0, ended = 0;
-	bool seen[200] = {false};
-
 	fakes_begin(); /* for callbacks */
 	atomic_store(&interrupts, 0);
-	memset(host, 7, BYTES);
-	while (ended < 200) {
-		struct engine_dma d = {.id = begun,
-				       .kind = begun % 2 ? ENGINE_DMA_IN : ENGINE_DMA_OUT,
-				       .source = host,
-				       .sink = host + (8u << 20),
-				       .bytes = 4096};
-		int status = begun < 200 ? engine_dma_start(engine, &d) : DXP_EAGAIN;
-		assert_true(status == DXP_OK || status == DXP_EAGAIN);
-		begun += status == DXP_OK;
-		if (status == DXP_OK)
-			continue;
-		struct engine_dma_end end = take();
-		assert_int_equal(end.status, DXP_OK);
-		assert_false(seen[end.id]);
-		seen[end.id] = true;
-		ended++;
-	}
+	bridged_many(engine);
 	assert_int_equal(atomic_load(&interrupts), 200);
 	fakes_clear();
 }
@@ -371,7 +256,7 @@ static void engine_dma__many_in_flight(void **state)
 /* Nothing ends before the device is done with it, and then all that was reset has failed. */
 static void engine_dma_reset__ends_all(void **state)
 {
-	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = model, .bytes = 1 << 20};
+	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = 1 << 20};
 	struct engine_dma_end end;
 
 	fakes_begin();
@@ -384,9 +269,9 @@ static void engine_dma_reset__ends_all(void **state)
 	assert_int_equal(engine_dma_take(engine, &end, 1), 0);
 	atomic_store(&hangs, false);
 	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(take().status, DXP_EDEVICE);
+		assert_int_equal(bridged_take(engine).status, DXP_EDEVICE);
 	fakes_clear();
-	moves(20);
+	bridged_moves(engine, 20);
 }
 
 /* A callback that never comes is noticed. */
@@ -394,7 +279,7 @@ static void engine_dma__without_callbacks(void **state)
 {
 	fakes_begin();
 	callbacks_lost = true;
-	moves(20);
+	bridged_moves(engine, 20);
 	fakes_clear();
 }
 
@@ -413,7 +298,7 @@ static void engine_pin__and_moves(void **state)
 		assert_int_equal(ring[3 + i], 0x5a);
 	engine_unpin(engine, ring);
 	free(ring);
-	moves(20);
+	bridged_moves(engine, 20);
 	engine_unpin(engine, host);
 }
 
@@ -542,7 +427,7 @@ static void engine_open__memory_in_chunks(void **state)
 	fakes_begin();
 	allocation_max = CHUNK_BYTES + 17; /* rounded to pages */
 	assert_int_equal(setup(NULL), 0);
-	moves(100);
+	bridged_moves(engine, 100);
 	assert_int_equal(add_run(4 * CHUNK_BYTES, 5 * CHUNK_BYTES - 256), DXP_OK);
 	struct engine_launch l = add_launch(0, 2 * CHUNK_BYTES - 128, &n);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
@@ -570,11 +455,11 @@ static void engine_ocl__each_call_fails_once(void **state)
 			continue;
 		assert_int_equal(engine_pin(engine, host, 8192) == DXP_OK || calls >= n, true);
 		int moved = add_run(4096, 8192);
-		int copied = copy(BYTES / 2 - 100, BYTES / 2 - 50, 300);
+		int copied = bridged_copy(engine, BYTES / 2 - 100, BYTES / 2 - 50, 300);
 		clean = calls < n;
 		assert_true(!clean || (moved == DXP_OK && copied == DXP_OK));
 		fail_at = 0;
-		moves(2);
+		bridged_moves(engine, 2);
 		assert_int_equal(add_run(4096, 8192), DXP_OK);
 		teardown(NULL);
 	}
