@@ -84,7 +84,7 @@ bool cuda_error_sticky(int error)
 	case 718: /* invalid program counter */
 	case 719: /* launch failed */
 	case 721: /* leak of tensor memory */
-	case 911: /* external device */
+	case 911: /* external device */ return true;
 	default: return false;
 	}
 }
