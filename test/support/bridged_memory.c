@@ -140,6 +140,7 @@ void bridged_many(struct engine *e)
 	while (ended < MANY) {
 		struct engine_dma d = {.id = begun,
 				       .kind = begun % 2 ? ENGINE_DMA_IN : ENGINE_DMA_OUT,
+				       .from = BRIDGED_BYTES / 2,
 				       .source = host,
 				       .sink = host + BRIDGED_BYTES / 2 + begun * 4096,
 				       .bytes = 4096};

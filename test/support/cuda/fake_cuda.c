@@ -69,6 +69,13 @@ struct cuda_module {
 	unsigned count;
 };
 
+/* In front of each thing given out. What a caller was refused to give back stays in the list, so
+ * that it is told from what the caller has lost. */
+struct object {
+	struct object *next;
+	long double bytes[]; /* aligned for anything */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct {
@@ -78,6 +85,7 @@ static struct {
 static unsigned calls, fail_at, alive;
 static int fail_error, stays; /* `stays`: what every call returns from now on */
 static uint64_t delay_ns;
+static struct object *objects;
 static unsigned hangs;
 
 /* ---- the tests' side ---- */
@@ -127,6 +135,31 @@ unsigned fake_cuda_alive(void)
 	unsigned n = alive;
 	pthread_mutex_unlock(&lock);
 	return n;
+}
+
+/* Caller holds the lock; never NULL. */
+static void *object_new(size_t bytes)
+{
+	struct object *o = calloc(1, sizeof(*o) + bytes);
+
+	if (!o)
+		abort();
+	o->next = objects;
+	objects = o;
+	alive++;
+	return o->bytes;
+}
+
+static void object_free(void *bytes)
+{
+	struct object **at = &objects;
+
+	while ((*at)->bytes != bytes)
+		at = &(*at)->next;
+	struct object *o = *at;
+	*at = o->next;
+	free(o);
+	alive--;
 }
 
 /* ---- kernels ---- */
@@ -397,17 +430,14 @@ int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_s
 /* Caller holds the lock. */
 static int stream_make(struct cuda_stream **out)
 {
-	struct cuda_stream *s = calloc(1, sizeof(*s));
+	struct cuda_stream *s = object_new(sizeof(*s));
 
-	if (!s)
-		return CUDA_OUT_OF_MEMORY;
 	s->last = &s->first;
 	if (pthread_create(&s->thread, NULL, stream_run, s) != 0) {
-		free(s);
+		object_free(s);
 		return CUDA_OUT_OF_MEMORY;
 	}
 	*out = s;
-	alive++;
 	return CUDA_OK;
 }
 
@@ -420,16 +450,16 @@ int cuStreamDestroy_v2(struct cuda_stream *stream)
 {
 	pthread_mutex_lock(&lock);
 	int error = fate();
-	if (error == CUDA_OK || error == stays) {
-		stream->closing = true;
-		alive--;
-		pthread_cond_broadcast(&changed);
-	}
+	bool goes = error == CUDA_OK || error == stays;
+	stream->closing |= goes;
+	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
-	if (!stream->closing)
+	if (!goes)
 		return error;
 	pthread_join(stream->thread, NULL);
-	free(stream);
+	pthread_mutex_lock(&lock);
+	object_free(stream);
+	pthread_mutex_unlock(&lock);
 	return error;
 }
 
@@ -444,18 +474,12 @@ int cuStreamSynchronize(struct cuda_stream *stream)
 
 int cuEventCreate(struct cuda_event **event, unsigned flags)
 {
-	CALL({
-		*event = calloc(1, sizeof(**event));
-		alive++;
-	});
+	CALL(*event = object_new(sizeof(**event)));
 }
 
 int cuEventDestroy_v2(struct cuda_event *event)
 {
-	CALL({
-		free(event);
-		alive--;
-	});
+	CALL(object_free(event));
 }
 
 int cuEventRecord(struct cuda_event *event, struct cuda_stream *stream)
@@ -507,19 +531,15 @@ int cuModuleLoadDataEx(struct cuda_module **module, const void *image, unsigned 
 					strcpy(values[i], "ptxas fatal: nonsense");
 			error = ERROR_PTX;
 		} else {
-			*module = calloc(1, sizeof(**module));
+			*module = object_new(sizeof(**module));
 			module_scan(*module, image);
-			alive++;
 		}
 	});
 }
 
 int cuModuleUnload(struct cuda_module *module)
 {
-	CALL({
-		free(module);
-		alive--;
-	});
+	CALL(object_free(module));
 }
 
 int cuModuleGetFunction(struct cuda_function **function, struct cuda_module *module,
