@@ -23,7 +23,7 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 				  .dimensions = 1,
 				  .global = {1, 1, 1},
 				  .argument_count = 2};
-	char text[ENGINE_TEXT_BYTES];
+	char text[ENGINE_TEXT_BYTES] = ""; /* no memory leaves none */
 
 	l.arguments[0] = (struct engine_argument){
 		.kind = COMMAND_ARG_BUFFER, .memory = memory, .memory_bytes = PROBE_BYTES};
