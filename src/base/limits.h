@@ -445,6 +445,17 @@
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \
 	8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_CLEAR_BYTES \
+	(1u << 20) /* memory behind DMA cleared by one DMA: past that none is faster */
+#define XPU_HAULS_MAX \
+	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
+#define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
+#define XPU_STAGED_MAX                                                                            \
+	440 /* PUTs and GETs of others that one bridge carries at once; the rest of its transfers \
+	       is for hauls, clearing and sources */
+#define XPU_OUTBOX_BULK                                                                     \
+	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
+	      quarter of what a queue pair takes */
 #define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
 #define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_OUTBOX_MAX \
