@@ -234,8 +234,9 @@
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING \
-	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_NACKS_PENDING                                                                        \
+	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
+	      sender repeats */
 
 /* congestion control and pacing: docs/design.md "Congestion" */
 #define RLTP_CC_INITIAL \

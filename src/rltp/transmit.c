@@ -181,7 +181,8 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	return true;
 }
 
-/* What the receiver had no room for, when the time that it named has passed. */
+/* What the receiver had no room for, or holds without a word, when the time that it named has
+ * passed. */
 static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -192,7 +193,8 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	slot_leave(io, slot);
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
-	out->cause = DATAGRAM_CAUSE_BUSY;
+	io->held_repeats += slot->refusals == 0 && io->held_repeats < RLTP_WINDOW_MAX;
+	out->cause = slot->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
 	io->refused_turn = false;
 	return true;
 }
