@@ -157,6 +157,11 @@ void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_
 	s->io->active_ns = now_ns;
 }
 
+uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn)
+{
+	return rx_map_missing(&s->io->rx, psn);
+}
+
 void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (!settles(s, nack->psn))

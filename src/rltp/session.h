@@ -303,6 +303,9 @@ void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_
  * by the layer above if it repeats the packet. Nothing happens where it was accepted before. */
 void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack);
 
+/* How many packets before this one, which is in the window, have not been accepted. */
+uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);
+
 /* Calls `visit` for each message that RLTP has, for some of them more than once; it may cancel. */
 void rltp_session_messages(struct rltp_session *s,
 			   void (*visit)(void *context, struct rltp_message *m), void *context);
