@@ -436,6 +436,10 @@
 #define BRIDGE_AGAIN_NS      (20u * 1000u)          /* after which a step given back comes again */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit: RLTP_ASK_MAX_NS */
 
+/* local DMA */
+#define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
+#define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
+
 /* the engine `board` */
 #define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
 #define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
