@@ -454,6 +454,10 @@
 #define PUMP_MEASURE_NS \
 	(500ull * 1000 * 1000) /* at start, for all sizes: 23 ms each way, hundreds of MiB */
 
+/* local DMA */
+#define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
+#define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
+
 /* the engine `board` */
 #define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
 #define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
