@@ -326,7 +326,7 @@
 	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
 	    */
 #define NIC_STAGED_LATER \
-	512 /* writes of staged memory under way; from then on only of whoever waits for nobody */
+	256 /* writes of staged memory under way; from then on only of whoever waits for nobody */
 #define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
 #define NIC_HELD_RETRY_US \
 	5000 /* a message held for a device is asked for again: what a lost word delays it by */
@@ -491,9 +491,11 @@
 #define XPU_HAULS_MAX \
 	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
 #define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
-#define XPU_STAGED_MAX                                                                            \
-	440 /* PUTs and GETs of others that one bridge carries at once; the rest of its transfers \
-	       is for hauls, clearing and sources */
+#define XPU_STAGED_WRITES \
+	316 /* PUTs of others that one bridge carries at once: beyond NIC_STAGED_LATER those that \
+	       wait for nobody */
+#define XPU_STAGED_READS \
+	128 /* GETs of others; the rest of its transfers is for hauls, clearing and sources */
 #define XPU_OUTBOX_BULK                                                                     \
 	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
 	      quarter of what a queue pair takes */

@@ -52,8 +52,8 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
 }
 
-/* One xPU, a board that `setting` makes a bad one. Each has a name of its own: one that is called as
- * another one was is that one, started anew, and who knows that already? */
+/* One xPU, a board that `setting` makes a bad one. Each has a name of its own: one that is called
+ * as another one was is that one, started anew, and who knows that already? */
 static void board_open(const char *setting)
 {
 	static uint32_t boards;
