@@ -234,8 +234,9 @@
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING \
-	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_NACKS_PENDING                                                                        \
+	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
+	      sender repeats */
 
 /* congestion control and pacing: docs/design.md "Congestion" */
 #define RLTP_CC_INITIAL \
@@ -320,7 +321,16 @@
 	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
-#define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
+#define NIC_CFG_WORDS_MAX 256 /* registers in one CFG access: one packet at any MTU */
+#define NIC_STAGED_RETRY_US                                                                        \
+	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
+	    */
+#define NIC_STAGED_LATER \
+	512 /* writes of staged memory under way; from then on only of whoever waits for nobody */
+#define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
+#define NIC_HELD_RETRY_US \
+	5000 /* a message held for a device is asked for again: what a lost word delays it by */
+#define NIC_HELD_RETRY_MAX_US 80000       /* doubled up to this, well below RLTP_DEAD_NS */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* C-18; longer operations are cut above */
 #define NIC_READS_MAX                                                                             \
 	64 /* GET, atomic and CFG requests outstanding per session: the responder always has room \
@@ -478,6 +488,17 @@
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \
 	8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_CLEAR_BYTES \
+	(1u << 20) /* memory behind DMA cleared by one DMA: past that none is faster */
+#define XPU_HAULS_MAX \
+	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
+#define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
+#define XPU_STAGED_MAX                                                                            \
+	440 /* PUTs and GETs of others that one bridge carries at once; the rest of its transfers \
+	       is for hauls, clearing and sources */
+#define XPU_OUTBOX_BULK                                                                     \
+	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
+	      quarter of what a queue pair takes */
 #define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
 #define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_OUTBOX_MAX \
