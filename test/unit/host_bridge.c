@@ -367,6 +367,7 @@ static void move__device_fails(void **state)
 	/* From wait, DXP_ETIMEDOUT would mean that it goes on. */
 	fails(*state, DXP_ETIMEDOUT, DXP_EDEVICE, "stalled");
 	fails(*state, DXP_EPEERLOST, DXP_EPEERLOST, "this host");
+	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
 }
 
 static void move__xpu_dies(void **state)
