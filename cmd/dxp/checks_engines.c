@@ -62,6 +62,7 @@ unsigned checks_engines(struct check *out)
 	unsigned count = 0;
 
 	check_engine(&out[count++], "ocl", "apt install pocl-opencl-icd, or use --engine none");
+	check_engine(&out[count++], "board", "look at what was said above");
 	if (cuda_driver_there())
 		check_engine(&out[count++], "cuda",
 			     "look at nvidia-smi, and at what was said above");
