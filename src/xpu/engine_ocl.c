@@ -146,6 +146,7 @@ static int argument_set(struct engine_ocl *o, cl_kernel kernel, const struct eng
 	size_t bytes = a->bytes;
 	int status = DXP_OK;
 
+	w->of_argument[i] = NULL;
 	if (a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_NIC) {
 		status = buffer_get(o, l, i, w, text);
 		value = &w->of_argument[i];
@@ -202,7 +203,7 @@ static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])
 static int ocl_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
 {
 	struct engine_ocl *o = ocl_of(e);
-	struct wrapping w = {.count = 0};
+	struct wrapping w;
 	struct ocl_kernel *k = NULL;
 	int status = lost_check(o, text);
 
@@ -214,6 +215,7 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 		status = engine_sizes_check(l, text);
 	if (status != DXP_OK)
 		return status;
+	w.count = 0;
 	status = arguments_set(o, k->id, l, &w, text);
 	if (status == DXP_OK)
 		status = kernel_run(o, k->id, l, text);

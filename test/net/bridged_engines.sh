@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# xPUs whose memory is their device's: OpenCL's kept apart, and CUDA's by the fake driver. Memory and
-# kernels are used as any xPU's; the caller cannot tell.
+# xPUs whose memory is their device's: OpenCL's kept apart, and CUDA's by the fake driver. Memory
+# and kernels are used as any xPU's; the caller cannot tell.
 #
 #   dxp --- 127.0.0.1 --- dxp-manager
 #                    +--- dxpd: xpu1, xpu2, bridged
@@ -14,7 +14,7 @@ head -c 5000001 /dev/urandom >"$scratch/data"
 # memory ENGINE: bytes come back from odd addresses, from one xPU and from both at once.
 memory() {
 	dxp nodes | tee "$scratch/nodes"
-	[ "$(grep -Ec "^ +[0-9]+  xpu[12] +xpu +$1 +64M  bridged  alive " "$scratch/nodes")" -eq 2 ] ||
+	[ "$(grep -Ec "xpu[12] +xpu +$1 +64M  bridged  alive " "$scratch/nodes")" -eq 2 ] ||
 		die "the xPUs are not bridged ones of $1"
 	dxp put xpu1 4099 "$scratch/data"
 	dxp get xpu1 4099 5000001 "$scratch/back"
