@@ -4,6 +4,7 @@
 #define CMD_DXP_CHECKS_H
 
 #include "cmd/dxp/session.h"
+#include "xpu/engine.h"
 
 #define CHECKS_MAX 32
 
@@ -18,7 +19,13 @@ struct check {
 
 unsigned checks_machine(struct check *out);
 unsigned checks_opencl(struct check *out);
+unsigned checks_engines(struct check *out);
 unsigned checks_fabric(struct check *out, const struct session_options *options);
+
+/* Opens the engine of that name for a moment; false: it does not work, and has said why. */
+bool engine_try(const char *name, struct engine_description *out);
+/* "direct" or "bridged". */
+const char *memory_kind_text(const struct engine_description *d);
 
 /* Fills one check; `next` may be NULL. */
 void check_set(struct check *c, enum check_level level, const char *name, const char *next,

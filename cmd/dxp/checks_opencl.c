@@ -4,6 +4,7 @@
  * them. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -37,6 +38,17 @@ static bool opencl_open(struct opencl *cl)
 	return cl->platforms && cl->platform_info && cl->devices && cl->device_info;
 }
 
+/* Which kind of memory an xPU on it would have. */
+static const char *device_memory(const char *device_name)
+{
+	char name[FABRIC_DEVICE_BYTES + 8];
+	struct engine_description d;
+
+	/* As much of the name as engines know it by. */
+	snprintf(name, sizeof(name), "ocl:%.*s", FABRIC_DEVICE_BYTES - 1, device_name);
+	return engine_try(name, &d) ? memory_kind_text(&d) : "does not work";
+}
+
 static void check_platform(const struct opencl *cl, void *platform, struct check *c, bool *pocl)
 {
 	char platform_name[128] = "?", device_name[256], list[400] = "";
@@ -50,8 +62,8 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 		size_t used = strlen(list);
 		if (cl->device_info(devices[i], CL_DEVICE_NAME, sizeof(device_name), device_name,
 				    NULL) == 0)
-			snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
-				 device_name);
+			snprintf(list + used, sizeof(list) - used, "%s%s (%s)", used ? ", " : "",
+				 device_name, device_memory(device_name));
 	}
 	*pocl |= strstr(platform_name, "Portable Computing Language") != NULL;
 	check_set(c, count ? CHECK_OK : CHECK_WARN, "OpenCL platform",
@@ -68,6 +80,7 @@ unsigned checks_opencl(struct check *out)
 	bool pocl = false;
 	unsigned count = 0;
 
+	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU that is asked for one by name */
 	if (!opencl_open(&cl)) {
 		check_set(&out[count++], CHECK_FAIL, "OpenCL",
 			  "apt install ocl-icd-libopencl1 pocl-opencl-icd",

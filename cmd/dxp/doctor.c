@@ -41,6 +41,7 @@ int command_doctor(int argc, char **argv)
 		return -1 - first;
 	unsigned count = checks_machine(checks);
 	count += checks_opencl(checks + count);
+	count += checks_engines(checks + count);
 	count += checks_fabric(checks + count, &o);
 	json_t *all = o.json ? json_array() : NULL;
 	int status = EXIT_DONE;

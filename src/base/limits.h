@@ -234,8 +234,9 @@
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING \
-	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_NACKS_PENDING                                                                        \
+	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
+	      sender repeats */
 
 /* congestion control and pacing: docs/design.md "Congestion" */
 #define RLTP_CC_INITIAL \
@@ -320,7 +321,17 @@
 	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
-#define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
+#define NIC_CFG_WORDS_MAX 256 /* registers in one CFG access: one packet at any MTU */
+#define NIC_STAGED_RETRY_US                                                                        \
+	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
+	    */
+#define NIC_STAGED_LATER                                                                         \
+	256 /* writes of staged memory under way; from then on only of whoever waits for nobody: \
+	       the memory's owner takes more at once, and those end by themselves */
+#define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
+#define NIC_HELD_RETRY_US \
+	5000 /* a message held for a device is asked for again: what a lost word delays it by */
+#define NIC_HELD_RETRY_MAX_US 80000       /* doubled up to this, well below RLTP_DEAD_NS */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* C-18; longer operations are cut above */
 #define NIC_READS_MAX                                                                             \
 	64 /* GET, atomic and CFG requests outstanding per session: the responder always has room \
@@ -444,6 +455,12 @@
 #define PUMP_MEASURE_NS \
 	(500ull * 1000 * 1000) /* at start, for all sizes: three times 7 ms each way */
 
+/* local DMA */
+#define DMA_RATES_MAX  16                     /* sizes of buffers measured */
+#define DMA_MEASURE_NS (200ull * 1000 * 1000) /* at dxp_dma_open: nobody minds so long */
+#define DMA_PINS_MAX   64                     /* ranges of user memory: both ends of 32 transfers */
+#define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
+
 /* the engine `board` */
 #define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
 #define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
@@ -456,8 +473,10 @@
 #define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
 
 /* xPU */
-#define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
-#define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */
+#define XPU_HOSTS_MAX 64 /* hosts that have one xPU open at once */
+#define XPU_ALIGN                                                              \
+	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
+	     * to 512 of a sub-buffer */
 #define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
 #define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
 #define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
@@ -472,13 +491,34 @@
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \
 	8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_CLEAR_BYTES \
+	(1u << 20) /* memory behind DMA cleared by one DMA: past that none is faster */
+#define XPU_HAULS_MAX \
+	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
+#define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
+#define XPU_STAGED_WRITES                                                                         \
+	316 /* PUTs of others that one bridge carries at once: beyond NIC_STAGED_LATER those that \
+	       wait for nobody */
+#define XPU_STAGED_READS \
+	128 /* GETs of others; the rest of its transfers is for hauls, clearing and sources */
+#define XPU_OUTBOX_BULK                                                                     \
+	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
+	      quarter of what a queue pair takes */
 #define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
 #define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_OUTBOX_MAX \
 	16384 /* waiting for one host, twice what its commands need: it never reads */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES     (1u << 30) /* of one PUT; a longer SEND is several */
-#define XPU_MEMORY_MIN    (1ull << 20)
-#define XPU_MEMORY_MAX    (1ull << 40)
+/* DMA by a device's driver */
+#define FLIGHTS_MAX    BRIDGE_BUFFERS_MAX    /* under way in each direction: more are never free */
+#define FLIGHT_LOOK_NS (10ull * 1000 * 1000) /* how late a driver's callback is noticed */
+#define FLIGHT_LOST_NS \
+	(10ull * 1000 * 1000 * 1000) /* after a reset: drivers' own watchdogs take 2 to 5 s */
+#define DMA_BOUNCE_BYTES \
+	(4u << 20)        /* device memory for copies that overlap: what one buffer holds */
+#define OCL_CHUNKS_MAX 64 /* allocations that device memory is made of: devices give 1/4 */
+#define XPU_MEMORY_MIN (1ull << 20)
+#define XPU_MEMORY_MAX (1ull << 40)
 
 #endif

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sentence that explains a failing call. One per thread, so that nobody reads another thread's.
- */
-#include <stdarg.h>
+/* What a failing call to an xPU means, in a sentence that names the node and the next step. */
 #include <stdio.h>
 
 #include "host/internal.h"
-
-static _Thread_local char sentence[512] = "no error";
-
-const char *error_text(void)
-{
-	return sentence;
-}
-
-int error_set(int status, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(sentence, sizeof(sentence), format, arguments);
-	va_end(arguments);
-	return status;
-}
 
 static void where(const struct dxp_xpu *x, char *out, size_t bytes)
 {
@@ -54,6 +35,12 @@ int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 		return error_set(status,
 				 "%s: not run on %s, because a command it waits for failed; look "
 				 "at that one",
+				 doing, who);
+	case DXP_EDEVICE:
+		return error_set(status,
+				 "%s: the device of %s failed at it or was reset; the log of its "
+				 "dxpd says why. What it was writing is unknown; new commands work "
+				 "if the device does",
 				 doing, who);
 	case DXP_ENOMEM:
 		return error_set(status,

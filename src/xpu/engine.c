@@ -45,26 +45,64 @@ static const struct engine_ops none_ops = {
 };
 static struct engine none = {&none_ops};
 
+/* Is `name` that engine, or "ENGINE:PART"? *part: what is behind the colon, or NULL. */
+static bool named(const char *name, const char *engine, const char **part)
+{
+	size_t bytes = strlen(engine);
+
+	if (strncmp(name, engine, bytes) != 0)
+		return false;
+	*part = name[bytes] == ':' && name[bytes + 1] != '\0' ? name + bytes + 1 : NULL;
+	return name[bytes] == '\0' || *part;
+}
+
 int engine_open(const struct engine_options *options, struct engine **out)
 {
-	const char *name = options->name;
+	const char *name = options->name, *part;
 
 	if (strcmp(name, "none") == 0) {
 		*out = &none;
 		return DXP_OK;
 	}
-	if (strcmp(name, "ocl") == 0)
-		return engine_ocl_open(options, NULL, out);
-	if (strncmp(name, "ocl:", 4) == 0 && name[4] != '\0')
-		return engine_ocl_open(options, name + 4, out);
-	if (strcmp(name, "board") == 0)
-		return engine_board_open(options, NULL, out);
-	if (strncmp(name, "board:", 6) == 0 && name[6] != '\0')
-		return engine_board_open(options, name + 6, out);
-	log_error("no engine is called '%s'; there are ocl, ocl:PART-OF-DEVICE-NAME, board, "
-		  "board:PRESET, board:FILE and none",
+	if (named(name, "ocl", &part))
+		return engine_ocl_open(options, part, false, out);
+	if (named(name, "ocl+bridged", &part))
+		return engine_ocl_open(options, part, true, out);
+	if (named(name, "cuda", &part))
+		return engine_cuda_open(options, part, out);
+	if (named(name, "board", &part))
+		return engine_board_open(options, part, out);
+	log_error("no engine is called '%s'; there are ocl, ocl+bridged and cuda, also with "
+		  ":PART-OF-DEVICE-NAME, board, board:PRESET, board:FILE and none",
 		  name);
 	return DXP_EINVAL;
+}
+
+int engine_sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+{
+	unsigned __int128 items = 1;
+
+	for (int d = 0; d < l->dimensions; d++) {
+		items *= l->global[d];
+		if (items == 0) {
+			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': global size 0",
+				 l->kernel);
+			return DXP_EINVAL;
+		}
+		if (items > XPU_ITEMS_MAX) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': more than 2^40 work items", l->kernel);
+			return DXP_EINVAL;
+		}
+		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': local size %llu does not divide global size %llu",
+				 l->kernel, (unsigned long long)l->local[d],
+				 (unsigned long long)l->global[d]);
+			return DXP_EINVAL;
+		}
+	}
+	return DXP_OK;
 }
 
 int engine_core_set(struct engine *e, uint32_t core, uint32_t operand)

@@ -205,8 +205,13 @@ int engine_core_set(struct engine *e, uint32_t core, uint32_t operand);
  */
 void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
 
-/* engine_ocl.c */
-int engine_ocl_open(const struct engine_options *options, const char *device, struct engine **out);
+/* For engines: are there work items, not too many, in groups that divide them? DXP_EINVAL: with
+ * `text`. */
+int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
+
+/* engine_ocl.c; `bridged`: with BRIDGED memory also where the device could work in ours */
+int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
+		    struct engine **out);
 /* engine_board.c; `name`: a preset's or a file's; NULL: the default preset */
 int engine_board_open(const struct engine_options *options, const char *name, struct engine **out);
 /* engine_cuda.c */

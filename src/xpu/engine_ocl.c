@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device that works in our memory in place. Device memory is
- * wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us a buffer on PoCL); whether the device really
- * works there is tried out at the start. */
+/* The engine `ocl`: kernels on an OpenCL device. One that works in our memory in place does so:
+ * device memory is wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us a buffer on PoCL); whether
+ * the device really works there is tried out at the start. Another one has memory of its own,
+ * BRIDGED, and kernels get sub-buffers of it; ocl_dma.c carries bytes in and out. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +13,12 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "xpu/engine.h"
-#include "xpu/ocl_device.h"
+#include "xpu/ocl_engine.h"
 #include "xpu/ocl_kernel.h"
 
 struct engine_program {
 	struct ocl_build *build;
 	struct ocl_kernel *kernels; /* those used so far */
-};
-
-struct engine_ocl {
-	struct engine engine;
-	const struct ocl_library *cl;
-	struct ocl_device *device;
-	cl_command_queue queue;
 };
 
 static struct engine_ocl *ocl_of(const struct engine *e)
@@ -77,63 +71,109 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 	return DXP_OK;
 }
 
-static int sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+/* Is it the caller's mistake, or the device's? */
+static int status_of(cl_int error)
 {
-	unsigned __int128 items = 1;
-
-	for (int d = 0; d < l->dimensions; d++) {
-		items *= l->global[d];
-		if (items > XPU_ITEMS_MAX) {
-			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s': more than 2^40 work items", l->kernel);
-			return DXP_EINVAL;
-		}
-		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
-			snprintf(text, ENGINE_TEXT_BYTES,
-				 "kernel '%.80s': local size %llu does not divide global size %llu",
-				 l->kernel, (unsigned long long)l->local[d],
-				 (unsigned long long)l->global[d]);
-			return DXP_EINVAL;
-		}
-	}
-	return DXP_OK;
+	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
 /* Buffers made for one launch. */
 struct wrapping {
-	cl_mem buffers[COMMAND_ARGS_MAX];
+	cl_mem made[COMMAND_ARGS_MAX];
 	uint32_t count;
+	cl_mem of_argument[COMMAND_ARGS_MAX]; /* NULL: it is none */
 };
 
-static cl_int argument_set(struct engine_ocl *o, cl_kernel kernel, cl_uint i,
-			   const struct engine_argument *a, struct wrapping *w)
+/* The buffer made for the same range of device memory, so that two arguments that are one buffer
+ * stay one; or NULL. */
+static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)
+{
+	const struct engine_argument *a = &l->arguments[i];
+
+	for (cl_uint k = 0; k < i; k++)
+		if (of_argument[k] && l->arguments[k].address == a->address &&
+		    l->arguments[k].memory_bytes == a->memory_bytes)
+			return of_argument[k];
+	return NULL;
+}
+
+static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a, cl_uint i,
+			  int *status, char text[ENGINE_TEXT_BYTES])
 {
 	cl_int error;
-
-	if (a->kind == COMMAND_ARG_BYTES)
-		return o->cl->clSetKernelArg(kernel, i, a->bytes, a->value);
-	if (a->kind == COMMAND_ARG_LOCAL)
-		return o->cl->clSetKernelArg(kernel, i, a->bytes, NULL);
 	cl_mem buffer = o->cl->clCreateBuffer(ocl_device_context(o->device),
 					      CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					      a->memory_bytes, a->memory, &error);
-	if (!buffer)
-		return error;
-	w->buffers[w->count++] = buffer;
-	return o->cl->clSetKernelArg(kernel, i, sizeof(buffer), &buffer);
+	if (buffer)
+		return buffer;
+	*status = status_of(error);
+	snprintf(text, ENGINE_TEXT_BYTES, "argument %u: %s (%d)", i, ocl_error_name(error), error);
+	return NULL;
 }
 
-static cl_int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
-			    struct wrapping *w)
+/* The buffer of argument `i`, which is one, or the NIC's window. */
+static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
+		      struct wrapping *w, char text[ENGINE_TEXT_BYTES])
 {
-	cl_int error = CL_SUCCESS;
+	const struct engine_argument *a = &l->arguments[i];
+	int status = DXP_OK;
+	cl_mem buffer;
 
-	for (cl_uint i = 0; error == CL_SUCCESS && i < l->argument_count; i++)
-		error = argument_set(o, kernel, i, &l->arguments[i], w);
-	return error;
+	if (o->bridge && a->kind == COMMAND_ARG_NIC) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: kernels on this device cannot reach the NIC, which is in "
+			 "the host's memory; let the host send, by SEND",
+			 i);
+		return DXP_EUNSUPPORTED;
+	}
+	if (o->bridge && (buffer = made_before(l, i, w->of_argument))) {
+		w->of_argument[i] = buffer;
+		return DXP_OK;
+	}
+	buffer = o->bridge ? ocl_memory_buffer(&o->bridge->memory, a, i, &status, text)
+			   : buffer_wrap(o, a, i, &status, text);
+	if (!buffer)
+		return status;
+	w->of_argument[i] = w->made[w->count++] = buffer;
+	return DXP_OK;
 }
 
-static cl_int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l)
+static int argument_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
+			cl_uint i, struct wrapping *w, char text[ENGINE_TEXT_BYTES])
+{
+	const struct engine_argument *a = &l->arguments[i];
+	const void *value = a->value;
+	size_t bytes = a->bytes;
+	int status = DXP_OK;
+
+	w->of_argument[i] = NULL;
+	if (a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_NIC) {
+		status = buffer_get(o, l, i, w, text);
+		value = &w->of_argument[i];
+		bytes = sizeof(w->of_argument[i]);
+	}
+	if (status != DXP_OK)
+		return status;
+	cl_int error = o->cl->clSetKernelArg(kernel, i, bytes,
+					     a->kind == COMMAND_ARG_LOCAL ? NULL : value);
+	if (error != CL_SUCCESS)
+		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s', argument %u: %s (%d)", l->kernel,
+			 i, ocl_error_name(error), error);
+	return status_of(error);
+}
+
+static int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
+			 struct wrapping *w, char text[ENGINE_TEXT_BYTES])
+{
+	int status = DXP_OK;
+
+	for (cl_uint i = 0; status == DXP_OK && i < l->argument_count; i++)
+		status = argument_set(o, kernel, l, i, w, text);
+	return status;
+}
+
+static int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
+		      char text[ENGINE_TEXT_BYTES])
 {
 	size_t global[3], local[3];
 
@@ -144,68 +184,116 @@ static cl_int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct en
 	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, NULL, global,
 						     l->local[0] ? local : NULL, 0, NULL, NULL);
 	cl_int end = o->cl->clFinish(o->queue);
-	return error == CL_SUCCESS ? end : error;
-}
-
-/* Is it the caller's mistake, or the device's? */
-static int status_of(cl_int error)
-{
-	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
-}
-
-static int ocl_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
-{
-	struct engine_ocl *o = ocl_of(e);
-	struct wrapping w = {.count = 0};
-	struct ocl_kernel *k = NULL;
-	int status = kernel_find(o, l->program, l->kernel, &k, text);
-
-	if (status == DXP_OK)
-		status = ocl_kernel_check(k, l, text);
-	if (status == DXP_OK)
-		status = sizes_check(l, text);
-	if (status != DXP_OK)
-		return status;
-	cl_int error = arguments_set(o, k->id, l, &w);
-	if (error == CL_SUCCESS)
-		error = kernel_run(o, k->id, l);
-	for (uint32_t i = 0; i < w.count; i++)
-		o->cl->clReleaseMemObject(w.buffers[i]);
+	error = error == CL_SUCCESS ? end : error;
 	if (error != CL_SUCCESS)
 		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%d)", l->kernel,
 			 ocl_error_name(error), error);
 	return status_of(error);
 }
 
+static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])
+{
+	if (!o->bridge || !flights_lost(o->bridge->flights))
+		return DXP_OK;
+	snprintf(text, ENGINE_TEXT_BYTES, "device '%s' hangs and was given up; restart the xPU",
+		 ocl_device_name(o->device));
+	return DXP_EDEVICE;
+}
+
+static int ocl_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+{
+	struct engine_ocl *o = ocl_of(e);
+	struct wrapping w;
+	struct ocl_kernel *k = NULL;
+	int status = lost_check(o, text);
+
+	if (status == DXP_OK)
+		status = kernel_find(o, l->program, l->kernel, &k, text);
+	if (status == DXP_OK)
+		status = ocl_kernel_check(k, l, text);
+	if (status == DXP_OK)
+		status = engine_sizes_check(l, text);
+	if (status != DXP_OK)
+		return status;
+	w.count = 0;
+	status = arguments_set(o, k->id, l, &w, text);
+	if (status == DXP_OK)
+		status = kernel_run(o, k->id, l, text);
+	for (uint32_t i = 0; i < w.count; i++)
+		o->cl->clReleaseMemObject(w.made[i]);
+	return status;
+}
+
 static void ocl_describe(const struct engine *e, struct engine_description *out)
 {
 	const struct engine_ocl *o = ocl_of(e);
 
-	*out = (struct engine_description){.kind = ENGINE_OCL,
-					   .name = "ocl",
-					   .compute_units = ocl_device_units(o->device),
-					   .memory_kind = DXP_MEMORY_DIRECT,
-					   .reaches_host =
-						   true}; /* no other device passes the probe */
+	*out = (struct engine_description){
+		.kind = ENGINE_OCL,
+		.name = "ocl",
+		.compute_units = ocl_device_units(o->device),
+		.memory_kind = o->bridge ? DXP_MEMORY_BRIDGED : DXP_MEMORY_DIRECT,
+		.reaches_host = !o->bridge, /* what passes the probe does */
+	};
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
+}
+
+static int bridged_pin(struct engine *e, void *base, uint64_t bytes)
+{
+	return ocl_pin(ocl_of(e), base, bytes);
+}
+
+static void bridged_unpin(struct engine *e, void *base)
+{
+	ocl_unpin(ocl_of(e), base);
+}
+
+static int bridged_dma_start(struct engine *e, const struct engine_dma *dma)
+{
+	return ocl_dma_start(ocl_of(e), dma);
+}
+
+static uint32_t bridged_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+{
+	return flights_take(ocl_of(e)->bridge->flights, out, count);
+}
+
+static void bridged_dma_reset(struct engine *e)
+{
+	flights_reset(ocl_of(e)->bridge->flights);
 }
 
 static void ocl_close(struct engine *e)
 {
 	struct engine_ocl *o = ocl_of(e);
 
+	if (o->bridge && !ocl_bridge_destroy(o))
+		return;
 	if (o->queue)
 		o->cl->clReleaseCommandQueue(o->queue);
 	ocl_device_put(o->device);
 	free(o);
 }
 
-static const struct engine_ops ocl_ops = {
+static const struct engine_ops direct_ops = {
 	.build = ocl_build,
 	.release = ocl_release,
 	.run = ocl_run,
 	.describe = ocl_describe,
 	.close = ocl_close,
+};
+
+static const struct engine_ops bridged_ops = {
+	.build = ocl_build,
+	.release = ocl_release,
+	.run = ocl_run,
+	.describe = ocl_describe,
+	.close = ocl_close,
+	.pin = bridged_pin,
+	.unpin = bridged_unpin,
+	.dma_start = bridged_dma_start,
+	.dma_take = bridged_dma_take,
+	.dma_reset = bridged_dma_reset,
 };
 
 static int queue_create(struct engine_ocl *o)
@@ -221,64 +309,23 @@ static int queue_create(struct engine_ocl *o)
 	return DXP_EIO;
 }
 
-/* A kernel writes its pointer and a number; both must be found in our memory without asking the
- * device for it. */
-static int probe_run(struct engine_ocl *o, const struct engine_options *options,
-		     struct engine_program *program)
+/* Of which kind memory is, and what that kind needs. */
+static int memory_open(struct engine_ocl *o, const struct engine_options *options, bool bridged)
 {
-	const uint64_t number = 0x6478702070726f62ull;
-	uint64_t *memory = options->memory;
-	struct engine_launch l = {.program = program,
-				  .kernel = "dxp_probe",
-				  .dimensions = 1,
-				  .global = {1, 1, 1},
-				  .argument_count = 2};
-	char text[ENGINE_TEXT_BYTES];
+	int status = bridged || !options->memory ? DXP_EUNSUPPORTED : ocl_probe(o, options);
 
-	l.arguments[0] = (struct engine_argument){.kind = COMMAND_ARG_BUFFER,
-						  .memory = memory,
-						  .memory_bytes = options->memory_bytes};
-	l.arguments[1] = (struct engine_argument){
-		.kind = COMMAND_ARG_BYTES, .bytes = sizeof(number), .value = &number};
-	int status = engine_run(&o->engine, &l, text);
-	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not run a kernel: %s; choose another by "
-			  "--engine ocl:NAME",
-			  ocl_device_name(o->device), text);
-		return DXP_EUNSUPPORTED;
-	}
-	bool ours = memory[0] == (uint64_t)(uintptr_t)memory && memory[1] == number;
-	memset(memory, 0, 2 * sizeof(*memory));
-	if (ours)
+	if (status == DXP_OK)
 		return DXP_OK;
-	log_error("OpenCL device '%s' does not work in host memory, which is not supported yet; "
-		  "choose a CPU device by --engine ocl",
-		  ocl_device_name(o->device));
-	return DXP_EUNSUPPORTED;
-}
-
-static int probe(struct engine_ocl *o, const struct engine_options *options)
-{
-	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = "
-				   "(ulong)p; p[1] = number; }\n";
-	struct engine_source source = {.text = text, .bytes = sizeof(text) - 1, .options = ""};
-	struct engine_program *program;
-	char *log = NULL;
-	int status = engine_build(&o->engine, &source, &program, &log);
-
-	if (status != DXP_OK) {
-		log_error("OpenCL device '%s' does not compile: %s; is its installation complete?",
-			  ocl_device_name(o->device), log ? log : dxp_status_text(status));
-		free(log);
+	if (status == DXP_EDEVICE)
 		return DXP_EUNSUPPORTED;
-	}
-	free(log);
-	status = probe_run(o, options, program);
-	engine_release(&o->engine, program);
+	status = ocl_bridge_create(o, options);
+	if (status == DXP_OK)
+		o->engine.ops = &bridged_ops;
 	return status;
 }
 
-int engine_ocl_open(const struct engine_options *options, const char *device, struct engine **out)
+int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
+		    struct engine **out)
 {
 	struct engine_ocl *o = calloc(1, sizeof(*o));
 
@@ -291,11 +338,11 @@ int engine_ocl_open(const struct engine_options *options, const char *device, st
 		free(o);
 		return status;
 	}
-	o->engine.ops = &ocl_ops;
+	o->engine.ops = &direct_ops;
 	ocl_library_get(&o->cl);
 	status = queue_create(o);
 	if (status == DXP_OK)
-		status = probe(o, options);
+		status = memory_open(o, options, bridged);
 	if (status != DXP_OK) {
 		ocl_close(&o->engine);
 		return status;

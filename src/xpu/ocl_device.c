@@ -60,7 +60,7 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	if (part)
 		return contains(c->name, part);
 	cl->clGetDeviceInfo(c->id, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
-	return strncmp(c->name, "basic", 5) == 0 ? 2 : (type & CL_DEVICE_TYPE_CPU) != 0;
+	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
 static uint32_t candidates_find(const struct ocl_library *cl, const char *part,
@@ -101,12 +101,7 @@ static void nothing_found(const char *part, const struct candidate *c, uint32_t 
 	for (uint32_t i = 0; i < count && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'",
 					 i ? ", " : "", c[i].name);
-	if (part)
-		log_error("no OpenCL device has '%s' in its name; there are %s", part, names);
-	else
-		log_error("OpenCL has no CPU device here, only %s; choose one by --engine ocl:NAME "
-			  "or install pocl-opencl-icd",
-			  names);
+	log_error("no OpenCL device has '%s' in its name; there are %s", part, names);
 }
 
 static int choose(const struct ocl_library *cl, const char *part, struct candidate *out)

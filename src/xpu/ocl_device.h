@@ -10,9 +10,9 @@
 
 struct ocl_device;
 
-/* By a part of its name, upper or lower case; NULL: PoCL's `basic` device, or else the first CPU.
- * Each success must be put back. DXP_EUNSUPPORTED: there is none (logged, with what there is);
- * DXP_EIO, DXP_ENOMEM. */
+/* By a part of its name, upper or lower case; NULL: PoCL's `basic` device, or else the first CPU,
+ * or else any. Each success must be put back. DXP_EUNSUPPORTED: there is none (logged, with what
+ * there is); DXP_EIO, DXP_ENOMEM. */
 int ocl_device_get(const char *part, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 

@@ -17,7 +17,16 @@
 	X(clCreateCommandQueue)      \
 	X(clReleaseCommandQueue)     \
 	X(clCreateBuffer)            \
+	X(clCreateSubBuffer)         \
 	X(clReleaseMemObject)        \
+	X(clEnqueueWriteBuffer)      \
+	X(clEnqueueReadBuffer)       \
+	X(clEnqueueCopyBuffer)       \
+	X(clEnqueueMapBuffer)        \
+	X(clEnqueueUnmapMemObject)   \
+	X(clSetEventCallback)        \
+	X(clGetEventInfo)            \
+	X(clReleaseEvent)            \
 	X(clCreateProgramWithSource) \
 	X(clBuildProgram)            \
 	X(clGetProgramBuildInfo)     \
@@ -28,6 +37,7 @@
 	X(clGetKernelArgInfo)        \
 	X(clSetKernelArg)            \
 	X(clEnqueueNDRangeKernel)    \
+	X(clFlush)                   \
 	X(clFinish)
 
 /* Members are named as the functions, so that calls read as usual. */

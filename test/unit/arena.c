@@ -37,13 +37,13 @@ static void arena_alloc__aligned_and_apart(void **state)
 	uint64_t a, b;
 
 	assert_int_equal(arena_alloc(arena, A, 1, &a), DXP_OK);
-	assert_int_equal(arena_alloc(arena, A, 257, &b), DXP_OK);
+	assert_int_equal(arena_alloc(arena, A, XPU_ALIGN + 1, &b), DXP_OK);
 	assert_int_equal(a % XPU_ALIGN, 0);
 	assert_int_equal(b, a + XPU_ALIGN);
 	assert_int_equal(arena_free_bytes(arena), BYTES - 3 * XPU_ALIGN);
-	memset(arena_base(arena) + b, 0xff, 257);
-	arena_clear(arena, b, 257);
-	for (int i = 0; i < 257; i++)
+	memset(arena_base(arena) + b, 0xff, XPU_ALIGN + 1);
+	arena_clear(arena, b, XPU_ALIGN + 1);
+	for (int i = 0; i < XPU_ALIGN + 1; i++)
 		assert_int_equal(arena_base(arena)[b + (uint64_t)i], 0);
 }
 

@@ -325,7 +325,7 @@ static void ocl_type_bytes__table(void **state)
 static void engine_open__names(void **state)
 {
 	struct engine_options o = {
-		.name = "cuda", .memory = arena_base(arena), .memory_bytes = BYTES};
+		.name = "gpu", .memory = arena_base(arena), .memory_bytes = BYTES};
 	struct engine_description d;
 	struct engine *e;
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which engines an xPU could have here, tried out: each is opened with a little memory. What does
+ * not open has said why on standard error. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "cmd/dxp/checks.h"
+#include "xpu/engine.h"
+
+#define TRIAL_BYTES (1u << 20)
+
+bool engine_try(const char *name, struct engine_description *out)
+{
+	void *memory = aligned_alloc(4096, TRIAL_BYTES);
+	const struct engine_options options = {
+		.name = name, .memory = memory, .memory_bytes = TRIAL_BYTES};
+	struct engine *e;
+
+	if (!memory || engine_open(&options, &e) != DXP_OK) {
+		free(memory);
+		return false;
+	}
+	engine_describe(e, out);
+	engine_close(e);
+	free(memory);
+	return true;
+}
+
+const char *memory_kind_text(const struct engine_description *d)
+{
+	return d->memory_kind == DXP_MEMORY_BRIDGED ? "bridged" : "direct";
+}
+
+static void check_engine(struct check *c, const char *engine, const char *next)
+{
+	struct engine_description d;
+	char name[24];
+
+	snprintf(name, sizeof(name), "engine %s", engine);
+	if (engine_try(engine, &d))
+		check_set(c, CHECK_OK, name, NULL, "%s, %u units, memory %s", d.device,
+			  d.compute_units, memory_kind_text(&d));
+	else
+		check_set(c, CHECK_WARN, name, next, "does not work here");
+}
+
+/* Most machines have no such device, and lack nothing. */
+static bool cuda_driver_there(void)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+	if (library)
+		dlclose(library);
+	return library != NULL;
+}
+
+unsigned checks_engines(struct check *out)
+{
+	unsigned count = 0;
+
+	check_engine(&out[count++], "ocl", "apt install pocl-opencl-icd, or use --engine none");
+	check_engine(&out[count++], "board", "look at what was said above");
+	if (cuda_driver_there())
+		check_engine(&out[count++], "cuda",
+			     "look at nvidia-smi, and at what was said above");
+	else
+		check_set(&out[count++], CHECK_OK, "engine cuda", NULL,
+			  "no NVIDIA driver here (libcuda.so.1), so no cuda xPU");
+	return count;
+}

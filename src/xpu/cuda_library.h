@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CUDA driver, opened at run time: what is built without CUDA here runs with it there. Types
+ * and functions are declared as the public documentation of the CUDA Driver API has them; no header
+ * of it is needed. */
+#ifndef XPU_CUDA_LIBRARY_H
+#define XPU_CUDA_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cuda_context;
+struct cuda_event;
+struct cuda_function;
+struct cuda_module;
+struct cuda_stream;
+
+/* CUresult, of which these are told apart. */
+enum cuda_error {
+	CUDA_OK = 0,
+	CUDA_INVALID_VALUE = 1,
+	CUDA_OUT_OF_MEMORY = 2,
+	CUDA_NO_DEVICE = 100,
+	CUDA_NOT_FOUND = 500,
+	CUDA_LAUNCH_OUT_OF_RESOURCES = 701,
+};
+
+/* CUdevice_attribute, CUfunction_attribute, CUjit_option and flags. */
+#define CUDA_DEVICE_PROCESSORS       16
+#define CUDA_DEVICE_CAPABILITY_MAJOR 75
+#define CUDA_DEVICE_CAPABILITY_MINOR 76
+#define CUDA_FUNCTION_THREADS_MAX    0
+#define CUDA_FUNCTION_SHARED_MAX     8
+#define CUDA_JIT_INFO_LOG            3
+#define CUDA_JIT_INFO_LOG_BYTES      4
+#define CUDA_JIT_ERROR_LOG           5
+#define CUDA_JIT_ERROR_LOG_BYTES     6
+#define CUDA_HOST_PORTABLE           1u
+#define CUDA_STREAM_NON_BLOCKING     1u
+#define CUDA_EVENT_BLOCKING          1u
+#define CUDA_EVENT_NO_TIMING         2u
+
+/* X(name in the library, parameters); each returns a CUresult. */
+#define CUDA_FUNCTIONS(X)                                                                       \
+	X(cuInit, (unsigned flags))                                                             \
+	X(cuGetErrorString, (int error, const char **text))                                     \
+	X(cuDeviceGetCount, (int *count))                                                       \
+	X(cuDeviceGet, (int *device, int ordinal))                                              \
+	X(cuDeviceGetName, (char *name, int bytes, int device))                                 \
+	X(cuDeviceGetAttribute, (int *value, int attribute, int device))                        \
+	X(cuDevicePrimaryCtxRetain, (struct cuda_context * *context, int device))               \
+	X(cuDevicePrimaryCtxRelease_v2, (int device))                                           \
+	X(cuCtxSetCurrent, (struct cuda_context * context))                                     \
+	X(cuMemGetInfo_v2, (size_t * unused, size_t * total))                                   \
+	X(cuMemAlloc_v2, (uint64_t * pointer, size_t bytes))                                    \
+	X(cuMemFree_v2, (uint64_t pointer))                                                     \
+	X(cuMemHostRegister_v2, (void *base, size_t bytes, unsigned flags))                     \
+	X(cuMemHostUnregister, (void *base))                                                    \
+	X(cuMemcpyHtoDAsync_v2,                                                                 \
+	  (uint64_t to, const void *from, size_t bytes, struct cuda_stream *stream))            \
+	X(cuMemcpyDtoHAsync_v2,                                                                 \
+	  (void *to, uint64_t from, size_t bytes, struct cuda_stream *stream))                  \
+	X(cuMemcpyDtoDAsync_v2,                                                                 \
+	  (uint64_t to, uint64_t from, size_t bytes, struct cuda_stream * stream))              \
+	X(cuStreamCreate, (struct cuda_stream * *stream, unsigned flags))                       \
+	X(cuStreamDestroy_v2, (struct cuda_stream * stream))                                    \
+	X(cuStreamSynchronize, (struct cuda_stream * stream))                                   \
+	X(cuEventCreate, (struct cuda_event * *event, unsigned flags))                          \
+	X(cuEventDestroy_v2, (struct cuda_event * event))                                       \
+	X(cuEventRecord, (struct cuda_event * event, struct cuda_stream * stream))              \
+	X(cuEventSynchronize, (struct cuda_event * event))                                      \
+	X(cuModuleLoadDataEx, (struct cuda_module * *module, const void *image, unsigned count, \
+			       int *options, void **values))                                    \
+	X(cuModuleUnload, (struct cuda_module * module))                                        \
+	X(cuModuleGetFunction,                                                                  \
+	  (struct cuda_function * *function, struct cuda_module * module, const char *name))    \
+	X(cuFuncGetParamInfo,                                                                   \
+	  (struct cuda_function * function, size_t index, size_t * offset, size_t * bytes))     \
+	X(cuFuncGetAttribute, (int *value, int attribute, struct cuda_function *function))      \
+	X(cuFuncSetAttribute, (struct cuda_function * function, int attribute, int value))      \
+	X(cuLaunchKernel,                                                                       \
+	  (struct cuda_function * function, unsigned grid_x, unsigned grid_y, unsigned grid_z,  \
+	   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,         \
+	   struct cuda_stream *stream, void **parameters, void **extra))
+
+/* Members are named as the functions, so that calls read as usual. */
+struct cuda_library {
+#define CUDA_MEMBER(name, parameters) int(*name) parameters;
+	CUDA_FUNCTIONS(CUDA_MEMBER)
+#undef CUDA_MEMBER
+};
+
+/* The library, opened and initialised once and kept; any thread. DXP_EUNSUPPORTED: it is not there
+ * or finds no device (logged, with the next step). */
+int cuda_library_get(const struct cuda_library **out);
+
+/* "an illegal memory access was encountered"; never NULL. */
+const char *cuda_error_text(const struct cuda_library *cu, int error);
+
+/* Is this context of no more use after it? */
+bool cuda_error_sticky(int error);
+
+#endif

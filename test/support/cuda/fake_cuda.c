@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A CUDA driver without a device: libcuda.so.1 for tests. Device memory is the host's, a stream is
+ * a thread, kernels are those of kernels.ptx by their names. Any call can be made to fail, copies
+ * to be slow, the device to hang; errors of a kernel stay, as CUDA's do.
+ *
+ * One lock; what is given out is counted. */
+#include "fake_cuda.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "xpu/cuda_library.h"
+
+#define API         __attribute__((visibility("default")))
+#define ERROR_OTHER 999
+#define ERROR_PTX   218
+#define ERROR_FAULT 700
+#define BLOCKS_MAX  64
+#define ENTRIES_MAX 16
+
+#define DECLARE(name, parameters) API int name parameters;
+CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+#define DECLARE(type, name, parameters) API type name parameters;
+FAKE_CUDA_FUNCTIONS(DECLARE)
+#undef DECLARE
+/* NVRTC, where there is one, asks any driver for it. */
+API int cuGetExportTable(const void **table, const void *id);
+
+struct task {
+	struct task *next;
+	void *to;
+	const void *from;
+	size_t bytes;
+	unsigned kind;             /* as fake_cuda_hang has it */
+	struct cuda_event *event;  /* to be set, or NULL */
+	const struct entry *entry; /* kernel to be run, or NULL */
+	unsigned grid, block;
+	uint64_t parameters[4];
+};
+
+struct cuda_event {
+	unsigned recorded, done;
+};
+
+struct cuda_stream {
+	pthread_t thread;
+	struct task *first, **last;
+	bool closing, busy;
+};
+
+struct entry {
+	const char *name;
+	unsigned parameter_count;
+	size_t parameter_bytes[4];
+	int (*run)(const struct task *t);
+};
+
+struct cuda_function {
+	const struct entry *entry;
+};
+
+struct cuda_module {
+	struct cuda_function functions[ENTRIES_MAX];
+	unsigned count;
+};
+
+/* In front of each thing given out. What a caller was refused to give back stays in the list, so
+ * that it is told from what the caller has lost. */
+struct object {
+	struct object *next;
+	long double bytes[]; /* aligned for anything */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct {
+	uint64_t at;
+	size_t bytes;
+} blocks[BLOCKS_MAX];
+static unsigned calls, fail_at, alive;
+static int fail_error, stays; /* `stays`: what every call returns from now on */
+static uint64_t delay_ns;
+static struct object *objects;
+static unsigned hangs;
+
+/* ---- the tests' side ---- */
+
+void fake_cuda_fail(unsigned n, int error)
+{
+	pthread_mutex_lock(&lock);
+	calls = 0;
+	fail_at = n;
+	fail_error = error ? error : ERROR_OTHER;
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned fake_cuda_calls(void)
+{
+	pthread_mutex_lock(&lock);
+	unsigned n = calls;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+void fake_cuda_delay(uint64_t ns)
+{
+	pthread_mutex_lock(&lock);
+	delay_ns = ns;
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_cuda_hang(unsigned kinds)
+{
+	pthread_mutex_lock(&lock);
+	hangs = kinds;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_cuda_heal(void)
+{
+	pthread_mutex_lock(&lock);
+	stays = CUDA_OK;
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned fake_cuda_alive(void)
+{
+	pthread_mutex_lock(&lock);
+	unsigned n = alive;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+/* Caller holds the lock; never NULL. */
+static void *object_new(size_t bytes)
+{
+	struct object *o = calloc(1, sizeof(*o) + bytes);
+
+	if (!o)
+		abort();
+	o->next = objects;
+	objects = o;
+	alive++;
+	return o->bytes;
+}
+
+static void object_free(void *bytes)
+{
+	struct object **at = &objects;
+
+	while ((*at)->bytes != bytes)
+		at = &(*at)->next;
+	struct object *o = *at;
+	*at = o->next;
+	free(o);
+	alive--;
+}
+
+/* ---- kernels ---- */
+
+/* As `pointer` of the device; caller holds the lock. */
+static bool device_range(uint64_t pointer, size_t bytes)
+{
+	for (unsigned i = 0; i < BLOCKS_MAX; i++)
+		if (blocks[i].at && pointer >= blocks[i].at &&
+		    pointer + bytes <= blocks[i].at + blocks[i].bytes)
+			return true;
+	return false;
+}
+
+static int add_run(const struct task *t)
+{
+	const uint32_t *a = (const uint32_t *)(uintptr_t)t->parameters[0];
+	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[1];
+
+	for (unsigned i = 0; i < t->grid * t->block; i++)
+		out[i] = a[i] + (uint32_t)t->parameters[2];
+	return CUDA_OK;
+}
+
+static int share_run(const struct task *t)
+{
+	uint32_t *out = (uint32_t *)(uintptr_t)t->parameters[0];
+
+	for (unsigned i = 0; i < t->grid * t->block; i++)
+		out[i] = t->block - 1 - i % t->block;
+	return CUDA_OK;
+}
+
+static int crash_run(const struct task *t)
+{
+	return ERROR_FAULT;
+}
+
+static const struct entry entries[] = {
+	{"add", 3, {8, 8, 4}, add_run},
+	{"share", 1, {8}, share_run},
+	{"crash", 1, {8}, crash_run},
+};
+
+/* ---- streams ---- */
+
+/* Caller holds the lock, which is let go of meanwhile: bytes move while others call. */
+static void task_run(struct task *t)
+{
+	uint64_t wait_ns = delay_ns;
+	int error = stays;
+
+	pthread_mutex_unlock(&lock);
+	if (t->bytes > 0 && wait_ns > 0)
+		nanosleep(&(struct timespec){.tv_nsec = (long)wait_ns}, NULL);
+	if (error == CUDA_OK && t->bytes > 0)
+		memcpy(t->to, t->from, t->bytes);
+	if (error == CUDA_OK && t->entry)
+		error = t->entry->run(t);
+	pthread_mutex_lock(&lock);
+	if (stays == CUDA_OK)
+		stays = error;
+	if (t->event)
+		t->event->done++;
+}
+
+static void *stream_run(void *argument)
+{
+	struct cuda_stream *s = argument;
+
+	pthread_mutex_lock(&lock);
+	while (!s->closing || s->first) {
+		struct task *t = s->first;
+		if (!t || (hangs & t->kind)) {
+			pthread_cond_wait(&changed, &lock);
+			continue;
+		}
+		s->first = t->next;
+		if (!s->first)
+			s->last = &s->first;
+		s->busy = true;
+		task_run(t);
+		s->busy = false;
+		free(t);
+		pthread_cond_broadcast(&changed);
+	}
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* Caller holds the lock. */
+static int task_add(struct cuda_stream *s, const struct task *task)
+{
+	struct task *t = malloc(sizeof(*t));
+
+	if (!t)
+		return CUDA_OUT_OF_MEMORY;
+	*t = *task;
+	t->kind = task->kind ? task->kind : 2;
+	t->next = NULL;
+	*s->last = t;
+	s->last = &t->next;
+	pthread_cond_broadcast(&changed);
+	return CUDA_OK;
+}
+
+/* Caller holds the lock: does this call fail? */
+static int fate(void)
+{
+	if (++calls == fail_at)
+		return fail_error;
+	return stays;
+}
+
+/* A call: `body` runs under the lock and sets `error`, unless the call is to fail. */
+#define CALL(body)                           \
+	do {                                 \
+		pthread_mutex_lock(&lock);   \
+		int error = fate();          \
+		if (error == CUDA_OK)        \
+			body;                \
+		pthread_mutex_unlock(&lock); \
+		return error;                \
+	} while (0)
+
+/* ---- the driver's side ---- */
+
+int cuInit(unsigned flags)
+{
+	CALL({});
+}
+
+int cuGetExportTable(const void **table, const void *id)
+{
+	*table = NULL;
+	return CUDA_NOT_FOUND;
+}
+
+int cuGetErrorString(int error, const char **text)
+{
+	*text = error == ERROR_FAULT ? "an illegal memory access was encountered"
+		: error == ERROR_PTX ? "a PTX JIT compilation failed"
+				     : "a fake error";
+	return CUDA_OK;
+}
+
+int cuDeviceGetCount(int *count)
+{
+	CALL(*count = 2);
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+	CALL(*device = ordinal);
+}
+
+int cuDeviceGetName(char *name, int bytes, int device)
+{
+	CALL(snprintf(name, (size_t)bytes, "Fake GPU %c", 'A' + device));
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	CALL(*value = attribute == CUDA_DEVICE_PROCESSORS         ? 4
+		      : attribute == CUDA_DEVICE_CAPABILITY_MAJOR ? 7
+								  : 5);
+}
+
+int cuDevicePrimaryCtxRetain(struct cuda_context **context, int device)
+{
+	CALL({
+		*context = (struct cuda_context *)&lock;
+		alive++;
+	});
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+	CALL(alive--);
+}
+
+int cuCtxSetCurrent(struct cuda_context *context)
+{
+	CALL({});
+}
+
+int cuMemGetInfo_v2(size_t *unused, size_t *total)
+{
+	CALL(*unused = *total = 1u << 30);
+}
+
+/* Caller holds the lock. */
+static int block_add(uint64_t *pointer, size_t bytes)
+{
+	for (unsigned i = 0; i < BLOCKS_MAX; i++)
+		if (!blocks[i].at) {
+			void *at =
+				bytes >> 30 ? NULL : aligned_alloc(512, (bytes + 511) / 512 * 512);
+			if (!at)
+				return CUDA_OUT_OF_MEMORY;
+			blocks[i].at = *pointer = (uint64_t)(uintptr_t)at;
+			blocks[i].bytes = bytes;
+			alive++;
+			return CUDA_OK;
+		}
+	return CUDA_OUT_OF_MEMORY;
+}
+
+static int block_remove(uint64_t pointer)
+{
+	for (unsigned i = 0; i < BLOCKS_MAX; i++)
+		if (blocks[i].at == pointer) {
+			free((void *)(uintptr_t)pointer);
+			blocks[i].at = 0;
+			alive--;
+			return CUDA_OK;
+		}
+	return CUDA_INVALID_VALUE;
+}
+
+int cuMemAlloc_v2(uint64_t *pointer, size_t bytes)
+{
+	CALL(error = block_add(pointer, bytes));
+}
+
+int cuMemFree_v2(uint64_t pointer)
+{
+	CALL(error = block_remove(pointer));
+}
+
+int cuMemHostRegister_v2(void *base, size_t bytes, unsigned flags)
+{
+	CALL(alive++);
+}
+
+int cuMemHostUnregister(void *base)
+{
+	CALL(alive--);
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, struct cuda_stream *stream)
+{
+	const struct task t = {
+		.to = (void *)(uintptr_t)to, .from = from, .bytes = bytes, .kind = 1};
+
+	CALL(error = device_range(to, bytes) ? task_add(stream, &t) : CUDA_INVALID_VALUE);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, struct cuda_stream *stream)
+{
+	const struct task t = {.to = to, .from = (void *)(uintptr_t)from, .bytes = bytes};
+
+	CALL(error = device_range(from, bytes) ? task_add(stream, &t) : CUDA_INVALID_VALUE);
+}
+
+/* What overlaps is refused, where CUDA's result is undefined. */
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, struct cuda_stream *stream)
+{
+	const struct task t = {
+		.to = (void *)(uintptr_t)to, .from = (void *)(uintptr_t)from, .bytes = bytes};
+
+	CALL(error = device_range(from, bytes) && device_range(to, bytes) &&
+				     (to + bytes <= from || from + bytes <= to)
+			     ? task_add(stream, &t)
+			     : CUDA_INVALID_VALUE);
+}
+
+/* Caller holds the lock. */
+static int stream_make(struct cuda_stream **out)
+{
+	struct cuda_stream *s = object_new(sizeof(*s));
+
+	s->last = &s->first;
+	if (pthread_create(&s->thread, NULL, stream_run, s) != 0) {
+		object_free(s);
+		return CUDA_OUT_OF_MEMORY;
+	}
+	*out = s;
+	return CUDA_OK;
+}
+
+int cuStreamCreate(struct cuda_stream **stream, unsigned flags)
+{
+	CALL(error = stream_make(stream));
+}
+
+int cuStreamDestroy_v2(struct cuda_stream *stream)
+{
+	pthread_mutex_lock(&lock);
+	int error = fate();
+	bool goes = error == CUDA_OK || error == stays;
+	stream->closing |= goes;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	if (!goes)
+		return error;
+	pthread_join(stream->thread, NULL);
+	pthread_mutex_lock(&lock);
+	object_free(stream);
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+int cuStreamSynchronize(struct cuda_stream *stream)
+{
+	CALL({
+		while (stream->first || stream->busy)
+			pthread_cond_wait(&changed, &lock);
+		error = stays;
+	});
+}
+
+int cuEventCreate(struct cuda_event **event, unsigned flags)
+{
+	CALL(*event = object_new(sizeof(**event)));
+}
+
+int cuEventDestroy_v2(struct cuda_event *event)
+{
+	CALL(object_free(event));
+}
+
+int cuEventRecord(struct cuda_event *event, struct cuda_stream *stream)
+{
+	const struct task t = {.event = event};
+
+	CALL({
+		error = task_add(stream, &t);
+		event->recorded++;
+	});
+}
+
+int cuEventSynchronize(struct cuda_event *event)
+{
+	CALL({
+		while (event->done < event->recorded)
+			pthread_cond_wait(&changed, &lock);
+		error = stays;
+	});
+}
+
+static const struct entry *entry_find(const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (strlen(entries[i].name) == bytes && memcmp(entries[i].name, name, bytes) == 0)
+			return &entries[i];
+	return NULL;
+}
+
+static void module_scan(struct cuda_module *m, const char *ptx)
+{
+	for (const char *at = ptx; (at = strstr(at, ".entry")) && m->count < ENTRIES_MAX;) {
+		at += strlen(".entry");
+		while (isspace((unsigned char)*at))
+			at++;
+		size_t bytes = strcspn(at, "( \t\n");
+		m->functions[m->count].entry = entry_find(at, bytes);
+		m->count += m->functions[m->count].entry != NULL;
+	}
+}
+
+int cuModuleLoadDataEx(struct cuda_module **module, const void *image, unsigned count, int *options,
+		       void **values)
+{
+	CALL({
+		if (strstr(image, "nonsense")) {
+			for (unsigned i = 0; i < count; i++)
+				if (options[i] == CUDA_JIT_ERROR_LOG)
+					strcpy(values[i], "ptxas fatal: nonsense");
+			error = ERROR_PTX;
+		} else {
+			*module = object_new(sizeof(**module));
+			module_scan(*module, image);
+		}
+	});
+}
+
+int cuModuleUnload(struct cuda_module *module)
+{
+	CALL(object_free(module));
+}
+
+int cuModuleGetFunction(struct cuda_function **function, struct cuda_module *module,
+			const char *name)
+{
+	CALL({
+		error = CUDA_NOT_FOUND;
+		for (unsigned i = 0; i < module->count; i++)
+			if (strcmp(module->functions[i].entry->name, name) == 0) {
+				*function = &module->functions[i];
+				error = CUDA_OK;
+			}
+	});
+}
+
+int cuFuncGetParamInfo(struct cuda_function *function, size_t index, size_t *offset, size_t *bytes)
+{
+	CALL({
+		if (index >= function->entry->parameter_count)
+			error = CUDA_INVALID_VALUE;
+		else
+			*bytes = function->entry->parameter_bytes[index];
+	});
+}
+
+int cuFuncGetAttribute(int *value, int attribute, struct cuda_function *function)
+{
+	CALL(*value = 1024);
+}
+
+int cuFuncSetAttribute(struct cuda_function *function, int attribute, int value)
+{
+	CALL(error = value > 96 << 10 ? CUDA_INVALID_VALUE : CUDA_OK);
+}
+
+int cuLaunchKernel(struct cuda_function *function, unsigned grid_x, unsigned grid_y,
+		   unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+		   unsigned shared_bytes, struct cuda_stream *stream, void **parameters,
+		   void **extra)
+{
+	struct task t = {.entry = function->entry,
+			 .grid = grid_x * grid_y * grid_z,
+			 .block = block_x * block_y * block_z};
+
+	for (unsigned i = 0; i < function->entry->parameter_count; i++)
+		memcpy(&t.parameters[i], parameters[i], function->entry->parameter_bytes[i]);
+	CALL(error = task_add(stream, &t));
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DMAs under way in a driver: who says that one has ended, what a reset means, and what becomes of
+ * a device that never comes back. The driver is an array of commands here. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/flight.h"
+
+#define COMMANDS 64
+
+struct driver_command {
+	_Atomic int status; /* DXP_EAGAIN: under way */
+	atomic_bool dropped;
+};
+
+static struct driver_command commands[COMMANDS];
+static atomic_uint interrupts, looks;
+
+static void pause_ms(unsigned ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = (long)(ms * MS_NS)}, NULL);
+}
+
+static int look(void *driver, void *command)
+{
+	atomic_fetch_add(&looks, 1);
+	return atomic_load(&((struct driver_command *)command)->status);
+}
+
+static int wait(void *driver, void *command)
+{
+	int status;
+
+	while ((status = look(driver, command)) == DXP_EAGAIN)
+		pause_ms(1);
+	return status;
+}
+
+static void drop(void *driver, void *command)
+{
+	assert_false(atomic_exchange(&((struct driver_command *)command)->dropped, true));
+}
+
+static void interrupt(void *context)
+{
+	atomic_fetch_add(&interrupts, 1);
+}
+
+static struct flights *begin(bool waits, uint64_t lost_ns)
+{
+	const struct flights_options options = {.interrupt = interrupt,
+						.look = look,
+						.wait = waits ? wait : NULL,
+						.drop = drop,
+						.queue_flights = 4,
+						.lost_ns = lost_ns};
+	struct flights *all;
+
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		commands[i].status = DXP_EAGAIN;
+		commands[i].dropped = false;
+	}
+	atomic_store(&interrupts, 0);
+	atomic_store(&looks, 0);
+	assert_int_equal(flights_create(&options, &all), DXP_OK);
+	return all;
+}
+
+static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bool callback)
+{
+	struct flight *f;
+
+	assert_int_equal(flight_begin(all, queue, i, &f), DXP_OK);
+	flight_launch(f, &commands[i], false, callback);
+	return f;
+}
+
+/* Takes ends until there are `count`, within 5 s. */
+static void take(struct flights *all, struct engine_dma_end *ends, uint32_t count)
+{
+	uint64_t until_ns = link_now_ns() + 5 * S_NS;
+	uint32_t got = 0;
+
+	while (got < count) {
+		got += flights_take(all, ends + got, count - got);
+		assert_true(link_now_ns() < until_ns);
+		pause_ms(1);
+	}
+}
+
+static void flight__callback(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e;
+	struct flight *f = launch(all, 0, 0, true);
+
+	assert_int_equal(flights_take(all, &e, 1), 0);
+	flight_land(f, DXP_OK);
+	assert_int_equal(atomic_load(&interrupts), 1);
+	assert_int_equal(flights_take(all, &e, 1), 1);
+	assert_int_equal(e.id, 0);
+	assert_int_equal(e.status, DXP_OK);
+	assert_true(commands[0].dropped);
+	assert_int_equal(flights_take(all, &e, 1), 0);
+	f = launch(all, 1, 1, true);
+	flight_land(f, DXP_EDEVICE);
+	assert_int_equal(flights_take(all, &e, 1), 1);
+	assert_int_equal(e.status, DXP_EDEVICE);
+	assert_true(flights_destroy(all));
+}
+
+/* The callback comes after a look has found the end: one end, and nothing freed too early. */
+static void flight__late_callback(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e;
+	struct flight *f = launch(all, 0, 0, true);
+
+	commands[0].status = DXP_OK;
+	take(all, &e, 1);
+	assert_int_equal(e.status, DXP_OK);
+	assert_false(commands[0].dropped);
+	flight_land(f, DXP_OK);
+	assert_true(commands[0].dropped);
+	assert_int_equal(flights_take(all, &e, 1), 0);
+	assert_int_equal(atomic_load(&interrupts), 1);
+	assert_true(flights_destroy(all));
+}
+
+static void flight__callback_refused(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e;
+
+	flight_no_callback(launch(all, 0, 0, true));
+	commands[0].status = DXP_OK;
+	take(all, &e, 1);
+	assert_int_equal(e.status, DXP_OK);
+	assert_true(flights_destroy(all));
+}
+
+static void flight__waiting_threads(void **state)
+{
+	struct flights *all = begin(true, 0);
+	struct engine_dma_end e[3];
+
+	launch(all, 0, 0, false);
+	launch(all, 0, 1, false);
+	launch(all, 1, 2, false);
+	commands[2].status = DXP_EDEVICE;
+	take(all, e, 1); /* a queue does not wait for the other */
+	assert_int_equal(e[0].id, 2);
+	assert_int_equal(e[0].status, DXP_EDEVICE);
+	commands[1].status = DXP_OK;
+	commands[0].status = DXP_OK;
+	take(all, e, 2);
+	assert_int_equal(e[0].id, 0);
+	assert_int_equal(e[1].id, 1);
+	assert_int_equal(atomic_load(&interrupts), 3);
+	assert_true(flights_destroy(all));
+}
+
+static void flight__queue_is_full(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e[5];
+	struct flight *f[5];
+
+	for (unsigned i = 0; i < 4; i++)
+		f[i] = launch(all, 0, i, true);
+	assert_int_equal(flight_begin(all, 0, 9, &f[4]), DXP_EAGAIN);
+	f[4] = launch(all, 1, 4, true); /* the other one is not */
+	for (unsigned i = 0; i < 5; i++)
+		flight_land(f[i], DXP_OK);
+	assert_int_equal(flights_take(all, e, 5), 5);
+	assert_int_equal(flight_begin(all, 0, 9, &f[0]), DXP_OK);
+	flight_abandon(f[0]);
+	assert_int_equal(flights_take(all, e, 5), 1);
+	assert_int_equal(e[0].id, 9);
+	assert_int_equal(e[0].status, DXP_EDEVICE);
+	assert_true(flights_destroy(all));
+}
+
+/* What ended before stays well; what is under way ends badly, but not before the driver is done;
+ * what begins after is not meant. */
+static void flights_reset__marks_what_is_under_way(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e[4];
+	struct flight *before = launch(all, 0, 0, true), *during = launch(all, 0, 1, true);
+
+	flight_land(before, DXP_OK);
+	flights_reset(all);
+	struct flight *after = launch(all, 0, 2, true);
+	assert_int_equal(flights_take(all, e, 4), 1);
+	assert_int_equal(e[0].status, DXP_OK);
+	flight_land(during, DXP_OK);
+	flight_land(after, DXP_OK);
+	assert_int_equal(flights_take(all, e, 4), 2);
+	assert_int_equal(e[0].id, 1);
+	assert_int_equal(e[0].status, DXP_EDEVICE);
+	assert_int_equal(e[1].id, 2);
+	assert_int_equal(e[1].status, DXP_OK);
+	assert_true(flights_destroy(all));
+}
+
+/* Work that goes on after a reset whose flights have ended does not make the device look lost. */
+static void flights_reset__device_comes_back(void **state)
+{
+	struct flights *all = begin(false, 20 * MS_NS);
+	struct engine_dma_end e[3];
+	struct flight *f = launch(all, 0, 0, true), *other = launch(all, 1, 1, true);
+
+	flight_land(other, DXP_OK);
+	flights_reset(all);
+	other = launch(all, 1, 2, true);
+	flight_land(f, DXP_OK);
+	pause_ms(60);
+	assert_false(flights_lost(all));
+	flight_land(other, DXP_OK);
+	assert_int_equal(flights_take(all, e, 3), 3);
+	assert_int_equal(e[2].id, 2);
+	assert_int_equal(e[2].status, DXP_OK);
+	assert_true(flights_destroy(all));
+}
+
+static void lost(bool waits)
+{
+	struct flights *all = begin(waits, 20 * MS_NS);
+	struct engine_dma_end e[2];
+	struct flight *f = launch(all, 0, 0, !waits), *refused;
+
+	launch(all, 1, 1, false);
+	flights_reset(all);
+	take(all, e, 2);
+	assert_int_equal(e[0].status, DXP_EDEVICE);
+	assert_int_equal(e[1].status, DXP_EDEVICE);
+	assert_true(flights_lost(all));
+	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
+	assert_false(flights_destroy(all)); /* the device may still write: nothing is freed */
+	/* It comes back at last, and then all can go. */
+	commands[0].status = commands[1].status = DXP_OK;
+	if (!waits)
+		flight_land(f, DXP_OK);
+	while (!flights_destroy(all))
+		pause_ms(1);
+	assert_true(commands[0].dropped && commands[1].dropped);
+}
+
+static void flights_reset__device_is_lost(void **state)
+{
+	lost(false);
+	lost(true);
+}
+
+/* Callbacks on a thread of their own, against takes and looks: each id comes once. */
+static struct flight *in_air[COMMANDS];
+static atomic_uint launched;
+
+static void *callbacks_run(void *argument)
+{
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		while (atomic_load(&launched) <= i)
+			;
+		commands[i].status = DXP_OK;
+		flight_land(in_air[i], DXP_OK);
+	}
+	return NULL;
+}
+
+static void flight__two_threads(void **state)
+{
+	struct flights *all = begin(false, 0);
+	struct engine_dma_end e[4];
+	pthread_t thread;
+	uint32_t got = 0;
+
+	atomic_store(&launched, 0);
+	assert_int_equal(pthread_create(&thread, NULL, callbacks_run, NULL), 0);
+	for (unsigned i = 0; i < COMMANDS; i++) {
+		struct flight *f;
+		while (flight_begin(all, 0, i, &f) == DXP_EAGAIN) {
+			uint32_t n = flights_take(all, e, 4);
+			for (uint32_t k = 0; k < n; k++)
+				assert_int_equal(e[k].id, got++);
+		}
+		in_air[i] = f;
+		flight_launch(f, &commands[i], false, true);
+		atomic_store(&launched, i + 1);
+	}
+	pthread_join(thread, NULL);
+	for (uint32_t n; (n = flights_take(all, e, 4)) > 0;)
+		for (uint32_t k = 0; k < n; k++)
+			assert_int_equal(e[k].id, got++);
+	assert_int_equal(got, COMMANDS);
+	assert_true(flights_destroy(all));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flight__callback),
+		cmocka_unit_test(flight__late_callback),
+		cmocka_unit_test(flight__callback_refused),
+		cmocka_unit_test(flight__waiting_threads),
+		cmocka_unit_test(flight__queue_is_full),
+		cmocka_unit_test(flights_reset__marks_what_is_under_way),
+		cmocka_unit_test(flights_reset__device_comes_back),
+		cmocka_unit_test(flights_reset__device_is_lost),
+		cmocka_unit_test(flight__two_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
