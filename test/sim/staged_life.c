@@ -71,6 +71,8 @@ static void end_bring(struct staged_scene *s, enum ending what)
 	case FUNCTION_CLOSES:
 		assert_int_equal(nic_function_close(owner, 0, DXP_ECLOSED, sim_now(s->sim)),
 				 DXP_OK);
+		if (s->device.writes + s->device.reads > 0)
+			staged_wrong(s, "a closed function still asks its device", 0, 0);
 		break;
 	default: assert_int_equal(nic_region_revoke(owner, s->key), DXP_OK);
 	}
