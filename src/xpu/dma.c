@@ -152,7 +152,7 @@ static void transfers_close(struct dxp_dma *d)
 		struct dxp_dma_transfer *t =
 			CONTAINER_OF(d->fresh.next, struct dxp_dma_transfer, fresh);
 		list_remove(&t->fresh);
-		dma_transfer_drop(t, DXP_ECLOSED);
+		dma_transfer_end(t, DXP_ECLOSED);
 	}
 	pump_destroy(d->pump, DXP_ECLOSED);
 	while (d->waiting)
@@ -215,7 +215,7 @@ static int reset(struct dxp_dma *d, void *context)
 		next = l->next;
 		if (list_used(&t->fresh)) {
 			list_remove(&t->fresh);
-			dma_transfer_drop(t, DXP_EDEVICE);
+			dma_transfer_end(t, DXP_EDEVICE);
 		} else if (t->pumped) {
 			pump_cancel(d->pump, &t->pump, DXP_EDEVICE);
 		}

@@ -86,7 +86,6 @@ struct dxp_dma_transfer {
 	pthread_cond_t wake; /* of its waiter */
 	bool called;         /* its waiter: to copy */
 	struct dxp_dma_order order;
-	uint64_t left; /* D2D onto itself upwards: bytes from the start on that remain */
 	bool pumped, ended;
 	int status;
 	struct pin *source_pin, *sink_pin;
@@ -110,13 +109,12 @@ void dma_copies_drop(struct dxp_dma *d, int status);
 /* dma_order.c */
 /* DXP_EINVAL, DXP_ERANGE, DXP_EUNSUPPORTED with the sentence set. */
 int dma_order_check(const struct dxp_dma *d, const struct dxp_dma_order *o);
-/* The next part of a transfer, for the pump; all of it but for moves of a device's memory onto
- * itself, upwards: those begin at the end. `t->left` counts down. */
-struct bridge_order dma_order_part(struct dxp_dma_transfer *t);
+/* Fills in what the pump wants to know of both ends, and says the rest. */
+struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t);
 
 /* dma_transfer.c: the device's thread gives it to the pump. */
 void dma_transfer_begin(struct dxp_dma_transfer *t);
-/* Ends one that the pump does not have. */
-void dma_transfer_drop(struct dxp_dma_transfer *t, int status);
+/* The pump does not have it, or has it no more: whoever waits for it learns how it ended. */
+void dma_transfer_end(struct dxp_dma_transfer *t, int status);
 
 #endif
