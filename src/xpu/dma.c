@@ -129,6 +129,7 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->rare, NULL);
 	doze_init(&d->doze);
+	spin_init(&d->spin, DMA_SPIN_NS);
 	list_init(&d->calls);
 	list_init(&d->fresh);
 	list_init(&d->transfers);

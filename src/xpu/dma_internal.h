@@ -16,6 +16,7 @@
 
 #include <dxp/dma.h>
 
+#include "base/spin.h"
 #include "base/util.h"
 #include "bridge/list.h"
 #include "xpu/pins.h"
@@ -58,6 +59,7 @@ struct dxp_dma {
 	pthread_mutex_t lock;
 	pthread_cond_t rare; /* a call is done, or somebody who waited has left */
 	struct doze doze;
+	struct spin spin; /* the device's thread's alone */
 	pthread_t thread;
 	bool started, closing;
 	struct engine *engine;
