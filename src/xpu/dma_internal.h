@@ -7,7 +7,9 @@
  * once, as handing them over would take longer.
  *
  * Lock: `lock` guards everything here but `doze`; it is held while pump and engine are called and
- * not while bytes are copied. An engine's interrupt takes none of it: it only rings. */
+ * not while bytes are copied. An engine's interrupt takes none of it: it only rings. The thread
+ * spins before it sleeps, for as long as that has paid lately: most interrupts come sooner than a
+ * sleeper would wake. */
 #ifndef XPU_DMA_INTERNAL_H
 #define XPU_DMA_INTERNAL_H
 
