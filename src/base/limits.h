@@ -495,7 +495,7 @@
 #define XPU_HAULS_MAX \
 	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
 #define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
-#define XPU_STAGED_WRITES \
+#define XPU_STAGED_WRITES                                                                         \
 	316 /* PUTs of others that one bridge carries at once: beyond NIC_STAGED_LATER those that \
 	       wait for nobody */
 #define XPU_STAGED_READS \
