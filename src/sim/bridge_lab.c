@@ -240,12 +240,14 @@ void lab_cancel(struct lab *l, struct lab_transfer *t, int status)
 /* What an owner does about a step that takes too long. */
 static void stalls_end(struct lab *l)
 {
+	uint64_t before = bridge_counters(l->bridge)->stalls;
+
 	if (bridge_deadline(l->bridge) > now_ns(l))
 		return;
 	if (bridge_expire(l->bridge, now_ns(l))) {
 		l->peaks.resets++;
 		stages_device_reset(l->stages);
-	} else {
+	} else if (bridge_counters(l->bridge)->stalls != before) {
 		stages_peer_lost(l->stages);
 	}
 	ends_take(l);

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One row for each run. Bandwidth is in MB/s of 10^6 bytes, as the source's. */
+#include "bench/bridge_sim_rows.h"
+
+#include <stdio.h>
+
+#include "bench/report.h"
+
+#define MB 1e6
+
+static const char *bytes_text(char *out, size_t room, uint64_t bytes)
+{
+	if (bytes >= 1u << 20 && bytes % (1u << 20) == 0)
+		snprintf(out, room, "%llu MiB", (unsigned long long)(bytes >> 20));
+	else if (bytes >= 1024 && bytes % 1024 == 0)
+		snprintf(out, room, "%llu KiB", (unsigned long long)(bytes >> 10));
+	else
+		snprintf(out, room, "%llu B", (unsigned long long)bytes);
+	return out;
+}
+
+/* What all rows share. The share is left out where no stage has a limit. */
+static struct report_row row_of(const char *name, const char *contender, const char *metric,
+				const struct bridge_sim_result *r)
+{
+	return (struct report_row){
+		.bench = "bridge-sim",
+		.lab = "simulated",
+		.name = name,
+		.contender = contender,
+		.metric = metric,
+		.unit = "MB/s",
+		.value = r->bytes_per_s / MB,
+		.samples = 1,
+		.more = {{"us", r->us},
+			 {"buffers_in", r->peaks.to_device},
+			 {"buffers_out", r->peaks.from_device},
+			 {"ring_kib", (double)r->peaks.ring_bytes / 1024},
+			 {r->bottleneck > 0 ? "share_percent" : NULL,
+			  r->bottleneck > 0 ? 100 * r->bytes_per_s / r->bottleneck : 0}},
+	};
+}
+
+void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r)
+{
+	char name[64], size[24], buffer[24];
+
+	snprintf(name, sizeof(name), "%s, %s", c->path->name,
+		 bytes_text(size, sizeof(size), c->bytes));
+	struct report_row row = row_of(name, bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
+				       "bandwidth by sizes", r);
+	row.x_name = "bytes";
+	row.x = (double)c->bytes;
+	report_row(&row);
+}
+
+void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
+			   double reported)
+{
+	char name[64], size[24];
+
+	snprintf(name, sizeof(name), "%s, longest, %s", c->path->name,
+		 bytes_text(size, sizeof(size), c->bytes));
+	struct report_row row =
+		row_of(name, "bridge, simulated", "bandwidth beside the source's", r);
+	if (reported > 0) {
+		row.peer = "source, measured";
+		row.peer_value = reported / MB;
+	}
+	report_row(&row);
+	if (reported <= 0)
+		return;
+	const struct bridge_sim_result theirs = {.bytes_per_s = reported,
+						 .bottleneck = r->bottleneck};
+	row = row_of(name, "source, measured", "bandwidth beside the source's", &theirs);
+	row.more[0] = row.more[4];
+	row.more[1].name = NULL;
+	report_row(&row);
+}
+
+void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,
+			  const struct bridge_sim_result *r, double naive)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s, %.0f MB, %s", c->path->name, (double)c->bytes / MB, name);
+	struct report_row row =
+		row_of(text, "bridge, simulated", "bandwidth beside the naive way", r);
+	row.peer = "naive, simulated";
+	row.peer_value = naive / MB;
+	report_row(&row);
+}
+
+void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *pipelined,
+			 const struct bridge_sim_result *sequential)
+{
+	char name[64], size[24];
+
+	snprintf(name, sizeof(name), "%s, %s", c->path->name,
+		 bytes_text(size, sizeof(size), c->bytes));
+	struct report_row row = row_of(name, "bridge, simulated",
+				       "bandwidth beside the sequential mode", pipelined);
+	row.peer = "sequential mode";
+	row.peer_value = sequential->bytes_per_s / MB;
+	report_row(&row);
+}
+
+void bridge_sim_row_reads(const struct bridge_sim_case *c, const struct bridge_sim_result *r)
+{
+	char name[64], buffer[24], reads[24];
+
+	snprintf(name, sizeof(name), "%s, buffers of %s, reads of %llu us", c->path->name,
+		 bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
+		 (unsigned long long)(c->stages.read.latency_ns / 1000));
+	snprintf(reads, sizeof(reads), "%u in flight", c->fills);
+	struct report_row row = row_of(name, reads, "bandwidth by reads in flight", r);
+	row.x_name = "reads";
+	row.x = c->fills;
+	report_row(&row);
+}
