@@ -22,13 +22,13 @@
 
 /* `direct`: what local DMA in place is; the others go over the network. */
 static const struct bridge_sim_path paths[] = {
-	{"in", BRIDGE_IN, 0},
-	{"out", BRIDGE_OUT, 0},
-	{"through", BRIDGE_THROUGH, 0},
-	{"local in", BRIDGE_DIRECT, STAGES_IN},
-	{"local out", BRIDGE_DIRECT, STAGES_OUT},
-	{"local through", BRIDGE_DIRECT, STAGES_THROUGH},
-	{"local copy", BRIDGE_DIRECT, STAGES_COPY},
+	{"host to device", BRIDGE_IN, 0},
+	{"device to host", BRIDGE_OUT, 0},
+	{"round trip", BRIDGE_THROUGH, 0},
+	{"local host to device", BRIDGE_DIRECT, STAGES_IN},
+	{"local device to host", BRIDGE_DIRECT, STAGES_OUT},
+	{"local round trip", BRIDGE_DIRECT, STAGES_THROUGH},
+	{"local device to device", BRIDGE_DIRECT, STAGES_COPY},
 };
 enum { NETWORK_PATHS = 3, PATHS = ARRAY_COUNT(paths) };
 
@@ -56,7 +56,7 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	const struct bridge_sim_settings *s = c->settings;
-	const struct lab_options o = {
+	const struct bridge_lab_options o = {
 		.stages = c->stages,
 		.buffers = (uint32_t)s->buffers,
 		.buffer_bytes = c->buffer_bytes,
@@ -64,19 +64,19 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 		.dmas = (uint32_t)s->dmas,
 		.stall_ns = LIMIT_NS,
 	};
-	struct lab_transfer t = {
+	struct bridge_lab_transfer t = {
 		.order = {.path = (uint8_t)c->path->path,
 			  .mode = (uint8_t)c->mode,
 			  .bytes = c->bytes,
 			  .piece_bytes = (uint32_t)min_u64(s->piece_bytes, c->buffer_bytes)},
 		.direct = c->path->direct};
-	struct lab *l;
-	int status = lab_create(&o, &l);
+	struct bridge_lab *l;
+	int status = bridge_lab_create(&o, &l);
 
 	if (status != DXP_OK)
 		return status;
-	status = lab_begin(l, &t);
-	if (status == DXP_OK && !lab_run(l, LIMIT_NS))
+	status = bridge_lab_begin(l, &t);
+	if (status == DXP_OK && !bridge_lab_run(l, LIMIT_NS))
 		status = DXP_ETIMEDOUT;
 	if (status == DXP_OK)
 		status = t.end.status;
@@ -85,9 +85,9 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 		.bytes_per_s = (double)c->bytes * 1e12 / (double)ps,
 		.bottleneck = (double)bridge_bottleneck(&c->stages, c->path->path, c->path->direct),
 		.us = (double)ps / 1e6,
-		.peaks = lab_peaks(l),
+		.peaks = bridge_lab_peaks(l),
 	};
-	lab_destroy(l);
+	bridge_lab_destroy(l);
 	return status;
 }
 
@@ -184,15 +184,16 @@ static bool naive_table(const struct bridge_sim_settings *s)
 /* The sequential mode that is shipped: buffer by buffer, each step after the one before. */
 static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 {
+	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};
 	struct bridge_sim_case c = case_of(s, path);
-	struct bridge_sim_result pipelined, sequential;
+	struct bridge_sim_result r;
 
-	if (!runs(&c, &pipelined))
-		return false;
-	c.mode = BRIDGE_SEQUENTIAL;
-	if (!runs(&c, &sequential))
-		return false;
-	bridge_sim_row_mode(&c, &pipelined, &sequential);
+	for (size_t i = 0; i < ARRAY_COUNT(modes); i++) {
+		c.mode = modes[i];
+		if (!runs(&c, &r))
+			return false;
+		bridge_sim_row_mode(&c, &r);
+	}
 	return true;
 }
 
@@ -233,8 +234,8 @@ int bridge_sim_tables(const struct bridge_sim_settings *s, bool quick)
 	}
 	if (!any)
 		fprintf(stderr,
-			"dxp bench bridge-sim: no path '%s'; there are in, out, through, local in, "
-			"local out, local through, local copy\n",
+			"dxp bench bridge-sim: no path '%s'; there are host to device, device to "
+			"host, round trip and, local, also device to device\n",
 			s->path);
 	return any ? !ok : 2;
 }

@@ -94,7 +94,8 @@ static void help(const char *name)
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
 		printf("  --%-12s N  %s (%.10g)\n", numbers[i].name, numbers[i].help,
 		       (double)*number(&settings, i) / numbers[i].unit);
-	printf("  --path TEXT       only paths whose name contains it: in, out, through, local\n"
+	printf("  --path TEXT       only paths whose name contains it: local,\n"
+	       "                    host to device, device to host, round trip, device to device\n"
 	       "  --quick           fewer sizes\n"
 	       "  --json            one JSON object a line\n"
 	       "  --help            this text\n");

@@ -19,7 +19,8 @@ static const char *bytes_text(char *out, size_t room, uint64_t bytes)
 	return out;
 }
 
-/* What all rows share. The share is left out where no stage has a limit. */
+/* What all rows share: "PATH SIZE", and the slowest stage as peer where one has a limit, so that
+ * the ratio is the share of it. */
 static struct report_row row_of(const char *name, const char *contender, const char *metric,
 				const struct bridge_sim_result *r)
 {
@@ -28,6 +29,8 @@ static struct report_row row_of(const char *name, const char *contender, const c
 		.lab = "simulated",
 		.name = name,
 		.contender = contender,
+		.peer = r->bottleneck > 0 ? "slowest stage" : NULL,
+		.peer_value = r->bottleneck / MB,
 		.metric = metric,
 		.unit = "MB/s",
 		.value = r->bytes_per_s / MB,
@@ -35,9 +38,7 @@ static struct report_row row_of(const char *name, const char *contender, const c
 		.more = {{"us", r->us},
 			 {"buffers_in", r->peaks.to_device},
 			 {"buffers_out", r->peaks.from_device},
-			 {"ring_kib", (double)r->peaks.ring_bytes / 1024},
-			 {r->bottleneck > 0 ? "share_percent" : NULL,
-			  r->bottleneck > 0 ? 100 * r->bytes_per_s / r->bottleneck : 0}},
+			 {"ring_kib", (double)r->peaks.ring_bytes / 1024}},
 	};
 }
 
@@ -45,7 +46,7 @@ void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_si
 {
 	char name[64], size[24], buffer[24];
 
-	snprintf(name, sizeof(name), "%s, %s", c->path->name,
+	snprintf(name, sizeof(name), "%s %s", c->path->name,
 		 bytes_text(size, sizeof(size), c->bytes));
 	struct report_row row = row_of(name, bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
 				       "bandwidth by sizes", r);
@@ -57,24 +58,18 @@ void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_si
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
 			   double reported)
 {
+	const char *metric = "bandwidth beside the source";
 	char name[64], size[24];
 
-	snprintf(name, sizeof(name), "%s, longest, %s", c->path->name,
+	snprintf(name, sizeof(name), "%s %s", c->path->name,
 		 bytes_text(size, sizeof(size), c->bytes));
-	struct report_row row =
-		row_of(name, "bridge, simulated", "bandwidth beside the source's", r);
-	if (reported > 0) {
-		row.peer = "source, measured";
-		row.peer_value = reported / MB;
-	}
+	struct report_row row = row_of(name, "pipelined, simulated", metric, r);
 	report_row(&row);
 	if (reported <= 0)
 		return;
-	const struct bridge_sim_result theirs = {.bytes_per_s = reported,
-						 .bottleneck = r->bottleneck};
-	row = row_of(name, "source, measured", "bandwidth beside the source's", &theirs);
-	row.more[0] = row.more[4];
-	row.more[1].name = NULL;
+	row = row_of(name, "the source, measured", metric, r);
+	row.value = reported / MB;
+	row.more[0].name = NULL;
 	report_row(&row);
 }
 
@@ -83,33 +78,33 @@ void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "%s, %.0f MB, %s", c->path->name, (double)c->bytes / MB, name);
+	snprintf(text, sizeof(text), "%s %.0f MB, %s", c->path->name, (double)c->bytes / MB, name);
 	struct report_row row =
-		row_of(text, "bridge, simulated", "bandwidth beside the naive way", r);
+		row_of(text, "pipelined, simulated", "bandwidth beside the naive way", r);
 	row.peer = "naive, simulated";
 	row.peer_value = naive / MB;
 	report_row(&row);
 }
 
-void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *pipelined,
-			 const struct bridge_sim_result *sequential)
+void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *r)
 {
-	char name[64], size[24];
+	char name[64], size[24], contender[48];
 
-	snprintf(name, sizeof(name), "%s, %s", c->path->name,
+	snprintf(name, sizeof(name), "%s %s", c->path->name,
 		 bytes_text(size, sizeof(size), c->bytes));
-	struct report_row row = row_of(name, "bridge, simulated",
-				       "bandwidth beside the sequential mode", pipelined);
-	row.peer = "sequential mode";
-	row.peer_value = sequential->bytes_per_s / MB;
+	snprintf(contender, sizeof(contender), "%s, %s",
+		 c->mode == BRIDGE_SEQUENTIAL ? "sequential" : "pipelined",
+		 bytes_text(size, sizeof(size), c->buffer_bytes));
+	struct report_row row = row_of(name, contender, "bandwidth by modes", r);
 	report_row(&row);
 }
 
 void bridge_sim_row_reads(const struct bridge_sim_case *c, const struct bridge_sim_result *r)
 {
-	char name[64], buffer[24], reads[24];
+	char name[96], size[24], buffer[24], reads[24];
 
-	snprintf(name, sizeof(name), "%s, buffers of %s, reads of %llu us", c->path->name,
+	snprintf(name, sizeof(name), "%s %s, buffers of %s, reads of %llu us", c->path->name,
+		 bytes_text(size, sizeof(size), c->bytes),
 		 bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
 		 (unsigned long long)(c->stages.read.latency_ns / 1000));
 	snprintf(reads, sizeof(reads), "%u in flight", c->fills);

@@ -28,7 +28,7 @@ struct bridge_sim_result {
 	double bytes_per_s;
 	double bottleneck; /* bytes/s of the slowest stage; 0: none has a limit */
 	double us;
-	struct lab_peaks peaks;
+	struct bridge_lab_peaks peaks;
 };
 
 void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
@@ -37,8 +37,7 @@ void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_
 			   double reported);
 void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,
 			  const struct bridge_sim_result *r, double naive);
-void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *pipelined,
-			 const struct bridge_sim_result *sequential);
+void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
 void bridge_sim_row_reads(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
 
 #endif

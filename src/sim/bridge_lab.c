@@ -19,25 +19,25 @@ struct deed {
 	bool taken;
 };
 
-struct lab {
-	struct lab_options options;
+struct bridge_lab {
+	struct bridge_lab_options options;
 	struct bridge *bridge;
 	struct stages *stages;
 	uint8_t *rings[2]; /* to the device, from it */
 	uint8_t *device;
 	struct deed deeds[STAGES_STEPS_MAX];
-	struct lab_peaks peaks;
+	struct bridge_lab_peaks peaks;
 	uint32_t open; /* transfers that have not ended */
 };
 
-static uint64_t now_ns(const struct lab *l)
+static uint64_t now_ns(const struct bridge_lab *l)
 {
 	return stages_now_ps(l->stages) / STAGES_NS;
 }
 
-static int lab_fill(struct lab *l)
+static int lab_fill(struct bridge_lab *l)
 {
-	const struct lab_options *o = &l->options;
+	const struct bridge_lab_options *o = &l->options;
 	uint64_t ring = (uint64_t)(o->buffers ? o->buffers : BRIDGE_BUFFERS) * o->buffer_bytes;
 	int status = stages_create(&o->stages, &l->stages);
 
@@ -59,25 +59,25 @@ static int lab_fill(struct lab *l)
 	return bridge_create(&b, &l->bridge);
 }
 
-int lab_create(const struct lab_options *options, struct lab **out)
+int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out)
 {
-	struct lab *l = calloc(1, sizeof(*l));
+	struct bridge_lab *l = calloc(1, sizeof(*l));
 
 	if (!l)
 		return DXP_ENOMEM;
 	l->options = *options;
 	int status = lab_fill(l);
 	if (status != DXP_OK) {
-		lab_destroy(l);
+		bridge_lab_destroy(l);
 		return status;
 	}
 	*out = l;
 	return DXP_OK;
 }
 
-static void ends_take(struct lab *l);
+static void ends_take(struct bridge_lab *l);
 
-void lab_destroy(struct lab *l)
+void bridge_lab_destroy(struct bridge_lab *l)
 {
 	if (!l)
 		return;
@@ -95,10 +95,10 @@ void lab_destroy(struct lab *l)
 }
 
 /* Where an action's bytes come from and go to. */
-static void ways(const struct lab *l, const struct bridge_action *a, const uint8_t **from,
+static void ways(const struct bridge_lab *l, const struct bridge_action *a, const uint8_t **from,
 		 uint8_t **to)
 {
-	const struct lab_transfer *t = a->context;
+	const struct bridge_lab_transfer *t = a->context;
 	const uint8_t *source = t->source ? t->source + a->at : NULL;
 	uint8_t *sink = t->sink ? t->sink + a->at : NULL;
 	uint8_t *in = l->device + t->device_to + a->at;
@@ -116,7 +116,7 @@ static void ways(const struct lab *l, const struct bridge_action *a, const uint8
 	}
 }
 
-static void first_half(struct lab *l, const struct bridge_action *a)
+static void first_half(struct bridge_lab *l, const struct bridge_action *a)
 {
 	const uint8_t *from;
 	uint8_t *to;
@@ -129,7 +129,7 @@ static void first_half(struct lab *l, const struct bridge_action *a)
 	memcpy(to, from, a->bytes / 2);
 }
 
-static void second_half(struct lab *l, const struct bridge_action *a)
+static void second_half(struct bridge_lab *l, const struct bridge_action *a)
 {
 	uint32_t half = a->bytes / 2;
 	const uint8_t *from;
@@ -147,11 +147,11 @@ static enum stages_step stage_of(const struct bridge_action *a)
 	case BRIDGE_DMA_OUT: return STAGES_OUT;
 	case BRIDGE_DMA_THROUGH: return STAGES_THROUGH;
 	case BRIDGE_DRAIN: return STAGES_WRITE;
-	default: return ((const struct lab_transfer *)a->context)->direct;
+	default: return ((const struct bridge_lab_transfer *)a->context)->direct;
 	}
 }
 
-static int action_start(struct lab *l, const struct bridge_action *a)
+static int action_start(struct bridge_lab *l, const struct bridge_action *a)
 {
 	uint32_t tag = 0;
 
@@ -168,7 +168,7 @@ static int action_start(struct lab *l, const struct bridge_action *a)
 	return DXP_OK;
 }
 
-static void peaks_take(struct lab *l)
+static void peaks_take(struct bridge_lab *l)
 {
 	uint32_t to, from;
 
@@ -177,7 +177,7 @@ static void peaks_take(struct lab *l)
 	l->peaks.from_device = from > l->peaks.from_device ? from : l->peaks.from_device;
 }
 
-static void actions_take(struct lab *l)
+static void actions_take(struct bridge_lab *l)
 {
 	struct bridge_action a;
 
@@ -188,12 +188,12 @@ static void actions_take(struct lab *l)
 	}
 }
 
-static void transfers_take(struct lab *l)
+static void transfers_take(struct bridge_lab *l)
 {
 	struct bridge_end end;
 
 	while (bridge_ended(l->bridge, &end)) {
-		struct lab_transfer *t = end.context;
+		struct bridge_lab_transfer *t = end.context;
 		assert(t->bridge == end.transfer && !t->ended);
 		t->ended = true;
 		t->bridge = NULL;
@@ -203,7 +203,7 @@ static void transfers_take(struct lab *l)
 	}
 }
 
-static void ends_take(struct lab *l)
+static void ends_take(struct bridge_lab *l)
 {
 	uint64_t tag;
 	int status;
@@ -218,7 +218,7 @@ static void ends_take(struct lab *l)
 	transfers_take(l);
 }
 
-int lab_begin(struct lab *l, struct lab_transfer *t)
+int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t)
 {
 	t->order.context = t;
 	int status = bridge_begin(l->bridge, &t->order, now_ns(l), &t->bridge);
@@ -231,14 +231,14 @@ int lab_begin(struct lab *l, struct lab_transfer *t)
 	return DXP_OK;
 }
 
-void lab_cancel(struct lab *l, struct lab_transfer *t, int status)
+void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status)
 {
 	bridge_cancel(l->bridge, t->bridge, status);
 	transfers_take(l);
 }
 
 /* What an owner does about a step that takes too long. */
-static void stalls_end(struct lab *l)
+static void stalls_end(struct bridge_lab *l)
 {
 	uint64_t before = bridge_counters(l->bridge)->stalls;
 
@@ -254,14 +254,14 @@ static void stalls_end(struct lab *l)
 }
 
 /* The bridge's deadline in the stages' time. */
-static uint64_t deadline_ps(const struct lab *l)
+static uint64_t deadline_ps(const struct bridge_lab *l)
 {
 	uint64_t ns = bridge_deadline(l->bridge);
 
 	return ns > STAGES_NEVER / STAGES_NS ? STAGES_NEVER : ns * STAGES_NS;
 }
 
-bool lab_run(struct lab *l, uint64_t limit_ns)
+bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns)
 {
 	uint64_t limit_ps = stages_now_ps(l->stages) + limit_ns * STAGES_NS;
 
@@ -281,22 +281,22 @@ bool lab_run(struct lab *l, uint64_t limit_ns)
 	}
 }
 
-uint8_t *lab_device(struct lab *l)
+uint8_t *bridge_lab_device(struct bridge_lab *l)
 {
 	return l->device;
 }
 
-struct bridge *lab_bridge(struct lab *l)
+struct bridge *bridge_lab_core(struct bridge_lab *l)
 {
 	return l->bridge;
 }
 
-struct stages *lab_stages(struct lab *l)
+struct stages *bridge_lab_stages(struct bridge_lab *l)
 {
 	return l->stages;
 }
 
-struct lab_peaks lab_peaks(const struct lab *l)
+struct bridge_lab_peaks bridge_lab_peaks(const struct bridge_lab *l)
 {
 	return l->peaks;
 }

@@ -11,7 +11,7 @@
 #include "bridge/bridge.h"
 #include "sim/bridge_stages.h"
 
-struct lab_options {
+struct bridge_lab_options {
 	struct stages_options stages;
 	uint32_t buffers, buffer_bytes; /* these four as bridge_options */
 	uint32_t fills, dmas;
@@ -19,8 +19,8 @@ struct lab_options {
 	uint64_t device_bytes; /* of the device's memory; 0: bytes are counted and not carried */
 };
 
-/* One transfer, the caller's; the first part is filled in before lab_begin. */
-struct lab_transfer {
+/* One transfer, the caller's; the first part is filled in before bridge_lab_begin. */
+struct bridge_lab_transfer {
 	struct bridge_order order; /* `context` is the lab's; `fed` is not for here */
 	enum stages_step direct;   /* BRIDGE_DIRECT: IN, OUT, THROUGH (in place) or COPY */
 	const uint8_t *source;     /* where bytes are carried: host memory, as the path needs */
@@ -33,31 +33,31 @@ struct lab_transfer {
 	uint64_t begin_ps, end_ps;
 };
 
-struct lab;
+struct bridge_lab;
 
 /* DXP_EINVAL, DXP_ENOMEM. */
-int lab_create(const struct lab_options *options, struct lab **out);
+int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
 /* What is under way ends first, with an error. */
-void lab_destroy(struct lab *l);
+void bridge_lab_destroy(struct bridge_lab *l);
 
 /* As bridge_begin. */
-int lab_begin(struct lab *l, struct lab_transfer *t);
-void lab_cancel(struct lab *l, struct lab_transfer *t, int status);
+int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
+void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 
 /* Runs until all transfers have ended (true), `limit_ns` have passed, or nothing is left to happen
  * though they have not. What stalls is ended as its owner would: a device is reset, a peer given
  * up. */
-bool lab_run(struct lab *l, uint64_t limit_ns);
+bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns);
 
-uint8_t *lab_device(struct lab *l);
-struct bridge *lab_bridge(struct lab *l);
-struct stages *lab_stages(struct lab *l);
+uint8_t *bridge_lab_device(struct bridge_lab *l);
+struct bridge *bridge_lab_core(struct bridge_lab *l);
+struct stages *bridge_lab_stages(struct bridge_lab *l);
 
-struct lab_peaks {
+struct bridge_lab_peaks {
 	uint32_t to_device, from_device; /* buffers of each ring taken at once, at most */
 	uint64_t ring_bytes;             /* memory of both rings: all that a bridge holds of data */
 	uint32_t resets;                 /* of the device, for a DMA that stalled */
 };
-struct lab_peaks lab_peaks(const struct lab *l);
+struct bridge_lab_peaks bridge_lab_peaks(const struct bridge_lab *l);
 
 #endif

@@ -250,6 +250,15 @@ bool stages_take(struct stages *s, uint64_t *tag, int *status)
 	return false;
 }
 
+void stages_heal(struct stages *s)
+{
+	memset(s->options.fail, 0, sizeof(s->options.fail));
+	memset(s->options.stall, 0, sizeof(s->options.stall));
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->steps[i].phase != ENDED)
+			s->steps[i].status = DXP_OK;
+}
+
 static void end_all(struct stages *s, bool network, int status)
 {
 	for (uint32_t i = 0; i < s->count; i++) {

@@ -64,6 +64,8 @@ void stages_advance(struct stages *s, uint64_t ps);
 /* A step that has ended, each told once; false: none more. */
 bool stages_take(struct stages *s, uint64_t *tag, int *status);
 
+/* No step fails or stalls from now on; one that stalls already goes on doing so. */
+void stages_heal(struct stages *s);
 /* Every DMA under way ends now, with DXP_EDEVICE. */
 void stages_device_reset(struct stages *s);
 /* Every network step under way ends now, with DXP_EPEERLOST. */

@@ -14,7 +14,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers nodes hosts megabytes", x_names, " ")
+	split("loss_percent bytes senders peers nodes hosts megabytes reads", x_names, " ")
 }
 
 function wanted(    i, at) {
