@@ -118,12 +118,11 @@ static struct bridge_sim_case case_of(const struct bridge_sim_settings *s, size_
 static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool quick)
 {
 	struct bridge_sim_case c = case_of(s, path);
-	uint32_t step = quick ? 4 : 2;
 
-	for (int bits = 1; bits <= 30; bits += bits == 29 ? 1 : (int)step) {
+	/* 2 B, 8 B .. 512 MiB, or each 16 times the one before; and 1 GiB */
+	for (int bits = 1; bits <= 30; bits += bits == 29 ? 1 : quick ? 4 : 2) {
 		c.bytes = 1ull << bits;
-		for (c.buffer_bytes = 16 * KIB; c.buffer_bytes <= 16 * MIB;
-		     c.buffer_bytes *= step) {
+		for (c.buffer_bytes = 16 * KIB; c.buffer_bytes <= 16 * MIB; c.buffer_bytes *= 2) {
 			struct bridge_sim_result r;
 			if (s->buffer_bytes)
 				c.buffer_bytes = (uint32_t)s->buffer_bytes;
@@ -148,19 +147,20 @@ static bool source_table(const struct bridge_sim_settings *s, size_t path)
 	return true;
 }
 
-/* The way without a pipeline beside ours. What differs beside the pipeline is told in each row's
- * name: the source changed its way of DMA together with the pipeline (S-04, S-05). */
+/* The way without a pipeline beside ours. The source changed its way of DMA together with the
+ * pipeline (S-04, S-05), so the first row compares two sets of stages, as it does; in the others
+ * both ways have the same, and without control nothing but the pipeline differs. */
 static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
 		const char *name;
 		bool naive_slow, ours_slow, control; /* slow: the stages of the naive way */
 	} rows[] = {
-		{"naive on its own stages", true, false, true},
-		{"both on the naive stages", true, true, true},
-		{"both on the naive stages, no control", true, true, false},
-		{"both on the full stages", false, false, true},
-		{"both on the full stages, no control", false, false, false},
+		{"as the source", true, false, true},
+		{"naive rates", true, true, true},
+		{"naive rates, no control", true, true, false},
+		{"full rates", false, false, true},
+		{"full rates, no control", false, false, false},
 	};
 	struct bridge_sim_case c = case_of(s, 2);
 	const struct stages_options full = c.stages;
@@ -204,19 +204,16 @@ static bool reads_table(const struct bridge_sim_settings *s, size_t path)
 	static const uint64_t trips_ns[] = {2000, 20000, 200000};
 	struct bridge_sim_case c = case_of(s, path);
 
-	for (size_t i = 0; i < ARRAY_COUNT(trips_ns); i++)
-		for (uint32_t bytes = 64 * KIB; bytes <= MIB; bytes *= 16)
-			for (c.fills = 1; c.fills <= 8; c.fills *= 2) {
-				struct bridge_sim_result r;
-				if (s->buffers && c.fills > s->buffers)
-					break;
-				c.buffer_bytes = bytes;
-				c.bytes = 64 * MIB;
-				c.stages.read.latency_ns = trips_ns[i];
-				if (!runs(&c, &r))
-					return false;
-				bridge_sim_row_reads(&c, &r);
-			}
+	c.bytes = 64 * MIB;
+	for (c.fills = 1; c.fills <= 8 && (!s->buffers || c.fills <= s->buffers); c.fills *= 2)
+		for (uint32_t i = 0; i < 2 * ARRAY_COUNT(trips_ns); i++) {
+			struct bridge_sim_result r;
+			c.buffer_bytes = i % 2 ? MIB : 64 * KIB;
+			c.stages.read.latency_ns = trips_ns[i / 2];
+			if (!runs(&c, &r))
+				return false;
+			bridge_sim_row_reads(&c, &r);
+		}
 	return true;
 }
 

@@ -96,7 +96,7 @@ static void help(const char *name)
 		       (double)*number(&settings, i) / numbers[i].unit);
 	printf("  --path TEXT       only paths whose name contains it: local,\n"
 	       "                    host to device, device to host, round trip, device to device\n"
-	       "  --quick           fewer sizes\n"
+	       "  --quick           fewer sizes of transfers\n"
 	       "  --json            one JSON object a line\n"
 	       "  --help            this text\n");
 }

@@ -101,14 +101,14 @@ void bridge_sim_row_mode(const struct bridge_sim_case *c, const struct bridge_si
 
 void bridge_sim_row_reads(const struct bridge_sim_case *c, const struct bridge_sim_result *r)
 {
-	char name[96], size[24], buffer[24], reads[24];
+	char name[64], size[24], buffer[24], contender[64];
 
-	snprintf(name, sizeof(name), "%s %s, buffers of %s, reads of %llu us", c->path->name,
-		 bytes_text(size, sizeof(size), c->bytes),
+	snprintf(name, sizeof(name), "%s %s, %u in flight", c->path->name,
+		 bytes_text(size, sizeof(size), c->bytes), c->fills);
+	snprintf(contender, sizeof(contender), "buffers of %s, reads of %llu us",
 		 bytes_text(buffer, sizeof(buffer), c->buffer_bytes),
 		 (unsigned long long)(c->stages.read.latency_ns / 1000));
-	snprintf(reads, sizeof(reads), "%u in flight", c->fills);
-	struct report_row row = row_of(name, reads, "bandwidth by reads in flight", r);
+	struct report_row row = row_of(name, contender, "bandwidth by reads in flight", r);
 	row.x_name = "reads";
 	row.x = c->fills;
 	report_row(&row);

@@ -256,9 +256,9 @@ static void crowd_run(struct crowd *c, uint64_t seed, bool failures)
 	o.stages.seed = seed;
 	o.stages.jitter_ns = seed % 2 ? 20000 : 0;
 	for (int i = 0; failures && i < STAGES_KINDS; i++)
-		o.stages.fail[i] = 1 + seed * 7 % 150;
+		o.stages.fail[i] = 1 + seed * 7 % 60;
 	if (failures)
-		o.stages.stall[seed % STAGES_COPY] = 2 + seed * 11 % 100;
+		o.stages.stall[seed % STAGES_COPY] = 2 + seed * 11 % 50;
 	assert_int_equal(bridge_lab_create(&o, &l), DXP_OK);
 	memset(c->sink, 0, DEVICE_BYTES);
 	crowd_begin(l, c, seed);
