@@ -234,8 +234,9 @@
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING \
-	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_NACKS_PENDING                                                                        \
+	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
+	      sender repeats */
 
 /* congestion control and pacing: docs/design.md "Congestion" */
 #define RLTP_CC_INITIAL \
@@ -320,7 +321,16 @@
 	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
-#define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
+#define NIC_CFG_WORDS_MAX 256 /* registers in one CFG access: one packet at any MTU */
+#define NIC_STAGED_RETRY_US                                                                        \
+	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
+	    */
+#define NIC_STAGED_LATER \
+	512 /* writes of staged memory under way; from then on only of whoever waits for nobody */
+#define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
+#define NIC_HELD_RETRY_US \
+	5000 /* a message held for a device is asked for again: what a lost word delays it by */
+#define NIC_HELD_RETRY_MAX_US 80000       /* doubled up to this, well below RLTP_DEAD_NS */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* C-18; longer operations are cut above */
 #define NIC_READS_MAX                                                                             \
 	64 /* GET, atomic and CFG requests outstanding per session: the responder always has room \
