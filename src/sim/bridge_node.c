@@ -15,7 +15,8 @@
 struct nic_staged_write {
 	struct bridge_node *node;
 	struct bridge_transfer *bridge; /* NULL: has ended, `status` says how */
-	struct nic_staged_read *read;   /* NULL: a PUT, or the asker is gone */
+	struct nic_staged_read *read;   /* NULL: a PUT, or the asker needs nothing more */
+	uint64_t left;                  /* GET: bytes that the NIC has not been given */
 	uint64_t device;                /* where in its memory */
 	bool put;
 	bool asked;   /* PUT: the NIC waits to hear that it has settled */
@@ -72,7 +73,13 @@ static struct nic_staged_write *work_begin(struct bridge_node *n, uint64_t devic
 	if (!w)
 		return NULL;
 	*w = (struct nic_staged_write){
-		.node = n, .device = device, .read = read, .put = !read, .next = n->works};
+		.node = n,
+		.device = device,
+		.read = read,
+		.left = bytes,
+		.put = !read,
+		.next = n->works,
+	};
 	const struct bridge_order order = {
 		.path = read ? BRIDGE_OUT : BRIDGE_IN, .fed = !read, .bytes = bytes, .context = w};
 	*status = bridge_begin(n->bridge, &order, now_ns(n), &w->bridge);
@@ -198,12 +205,20 @@ static struct deed *deed_take(struct bridge_node *n, const struct bridge_action 
 /* A piece out of the device goes to whoever asked for it. */
 static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct deed *d)
 {
-	const struct nic_staged_write *w = a->context;
+	struct nic_staged_write *w = a->context;
 
-	if (w->read)
-		return nic_staged_answer(sim_nic(n->sim, n->host), w->read, a->at, a->out, a->bytes,
-					 d, now_ns(n)) == DXP_OK;
-	read_sent(n, d, DXP_ECANCELED);
+	if (!w->read) {
+		read_sent(n, d, DXP_ECANCELED);
+		return true;
+	}
+	if (nic_staged_answer(sim_nic(n->sim, n->host), w->read, a->at, a->out, a->bytes, d,
+			      now_ns(n)) != DXP_OK)
+		return false;
+	w->left -= a->bytes;
+	if (w->left == 0) { /* the NIC has forgotten it */
+		w->read = NULL;
+		w->dropped = true;
+	}
 	return true;
 }
 

@@ -135,10 +135,9 @@ static struct rig_options draw(uint64_t seed)
 	s->to_device.latency_ns = rng_below(&r, 20000);
 	s->to_device.end_ns = rng_below(&r, 50000);
 	s->jitter_ns = rng_below(&r, 2) ? 0 : 50000;
-	o.device.buffers = 2 + (uint32_t)rng_below(&r, 8);
 	o.device.buffer_bytes = 4 * KIB << rng_below(&r, 6);
-	if (o.device.buffer_bytes == 4 * KIB && o.device.buffers < 4)
-		o.device.buffers = 4;
+	/* no fewer than a payload across a border needs */
+	o.device.buffers = (o.device.buffer_bytes < 16 * KIB ? 4 : 2) + (uint32_t)rng_below(&r, 8);
 	o.depth = 1 + (uint32_t)rng_below(&r, 12);
 	return o;
 }
@@ -215,7 +214,7 @@ static void bridge_nodes__drop_each_datagram_once(void **state)
 	uint64_t count = 1;
 
 	o.device.buffer_bytes = 8 * KIB;
-	o.device.buffers = 2;
+	o.device.buffers = 3;
 	for (uint64_t k = 0; k <= count; k++) {
 		o.sim.faults.drop_nth = k;
 		struct rig *r = rig_create(&o);
@@ -327,7 +326,7 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	const char *wrong = rig_run(r, LIMIT_NS);
 	for (uint32_t i = 0; !wrong && i < r->count; i++)
 		if ((r->ops[i].host == 1 || i == r->count - 1) && r->ops[i].status != DXP_OK)
-			wrong = "an operation of who did not restart failed";
+			wrong = (print_message("DBG op %u of %u host %u status %d\n", i, r->count, r->ops[i].host, r->ops[i].status), "an operation of who did not restart failed");
 	if (!wrong)
 		wrong = rig_clean(r);
 	rig_destroy(r);
