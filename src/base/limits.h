@@ -437,14 +437,33 @@
 #define BRIDGE_TRANSFERS_MAX 1024        /* of one bridge at once */
 #define BRIDGE_STALL_NS \
 	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
-#define BRIDGE_DMAS          2      /* of each direction: the next one is there when one ends */
-#define BRIDGE_PIECE_MIN     (16u << 10) /* of those chosen: shorter ones are mostly latency */
-#define BRIDGE_RAMP_BYTES    (32u << 10) /* pieces near sqrt(this x transfer): see cut.h */
-#define BRIDGE_DIRECT_BYTES  (4u << 20)  /* nothing to fill: long, but still turns */
-#define BRIDGE_DIRECT_PIECES 64          /* of transfers without buffers, at once */
-#define BRIDGE_FED_BLOCKS    1024 /* beyond the first that is not in place: 64 MiB of the shortest */
-#define BRIDGE_AGAIN_NS      (20u * 1000u)          /* after which a step given back comes again */
-#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit: RLTP_ASK_MAX_NS */
+#define BRIDGE_DMAS          4 /* of each direction: hides 25 us between two of 64 KiB at 8 GB/s */
+#define BRIDGE_PIECE_MIN     (16u << 10)   /* of those chosen: shorter ones are mostly latency */
+#define BRIDGE_RAMP_BYTES    (32u << 10)   /* pieces near sqrt(this x transfer): see cut.h */
+#define BRIDGE_DIRECT_BYTES  (4u << 20)    /* nothing to fill: long, but still turns */
+#define BRIDGE_DIRECT_PIECES 64            /* of transfers without buffers, at once */
+#define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
+#define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
+#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */
+#define PUMP_TURN            64 /* actions of one turn: the owner has other things to do */
+#define PUMP_ENDS            32 /* DMAs' ends taken at once: more than are under way */
+#define PUMP_RESET_NS        (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
+#define PUMP_PAUSE_NS        (20u * 1000u)               /* between two looks at one that resets */
+#define PUMP_BUFFER_BYTES \
+	(1u << 20) /* where nothing could be measured: within 3 % of the best on most devices */
+#define PUMP_MEASURE_NS \
+	(500ull * 1000 * 1000) /* at start, for all sizes: three times 7 ms each way */
+
+/* the engine `board` */
+#define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
+#define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
+#define BOARD_PINS_MAX       64      /* ranges of pinned host memory: a bridge has two */
+#define BOARD_RATE_MAX       1000000 /* MB/s: a hundred times what is built today */
+#define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
+#define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
+#define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, and is 8 us of PCIe */
+#define BOARD_CHUNK_BYTES    (256u << 10) /* one launch of a stream kernel: hides its start */
+#define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
 
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */

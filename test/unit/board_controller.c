@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The controllers: faults at every DMA, resets, and time. What a board is slower than is tested,
+ * never what it is faster than: this machine may be busy. */
+#include "test/unit/board_rig.h"
+
+#include "xpu/board_internal.h"
+
+/* ---- faults ---- */
+
+static void engine_dma__every_nth_fails(void **state)
+{
+	for (unsigned n = 1; n <= 7; n++) {
+		char lines[80];
+		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nfail = %u\n", n);
+		reopen(lines);
+		for (unsigned k = 1; k <= 3 * n; k++) {
+			struct engine_dma d = k % 3 == 0   ? dma_through(sink, source, k)
+					      : k % 3 == 1 ? dma_in(0, source, k)
+							   : dma_out(sink, 0, k);
+			assert_int_equal(run(&d), k % n == 0 ? DXP_EDEVICE : DXP_OK);
+		}
+	}
+}
+
+/* The one that fails does so in its middle. */
+static void engine_dma__fails_part_way(void **state)
+{
+	struct engine_dma d = dma_through(sink, source, 1000);
+
+	reopen("preset = fast\ncompute = none\nfail = 1\n");
+	assert_int_equal(run(&d), DXP_EDEVICE);
+	assert_memory_equal(sink, source, 500);
+	for (int i = 500; i < 1000; i++)
+		assert_int_equal(sink[i], 0xee);
+}
+
+/* Whatever stalls, at whatever place: the rest waits, and a reset brings all of it back. */
+static void engine_dma__stall_and_reset(void **state)
+{
+	for (unsigned n = 1; n <= 6; n++) {
+		char lines[80];
+		struct engine_dma_end end;
+		unsigned ended = 0, lost = 0;
+
+		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nstall = %u\n", n);
+		reopen(lines);
+		for (unsigned k = 1; k <= 6; k++) {
+			struct engine_dma d = k % 3 == 0   ? dma_in(0, source, 70000)
+					      : k % 3 == 1 ? dma_through(sink, source, 70000)
+							   : dma_out(sink + 70000, 200000, 70000);
+			start(&d);
+		}
+		usleep(2000);
+		while (engine_dma_take(board, &end, 1)) {
+			assert_int_equal(end.status, DXP_OK);
+			ended++;
+		}
+		assert_true(ended < 6);
+		engine_dma_reset(board);
+		for (; ended < 6; ended++)
+			lost += end_wait().status == DXP_EDEVICE;
+		assert_true(lost > 0);
+		RUN(dma_in(5, source + 5, 70000));
+		RUN(dma_out(sink, 5, 70000));
+		assert_memory_equal(sink, source + 5, 70000);
+		RUN(dma_through(sink, source, 70000));
+		assert_memory_equal(sink, source, 70000);
+	}
+}
+
+/* A board so slow that all is under way when it is reset; afterwards host memory is left alone. */
+static void engine_dma_reset__host_memory_is_free(void **state)
+{
+	struct engine_dma d[3];
+
+	reopen("compute = none\nto_device = 1\nfrom_device = 1\n");
+	d[0] = dma_in(0, source, HOST);
+	d[1] = dma_out(sink, HOST, HOST / 2);
+	d[2] = dma_through(sink, source, HOST);
+	for (int i = 0; i < 3; i++)
+		start(&d[i]);
+	usleep(1000);
+	engine_dma_reset(board);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(end_wait().status, DXP_EDEVICE);
+	memset(sink, 0x11, HOST);
+	usleep(5000);
+	for (uint32_t i = 0; i < HOST; i++)
+		assert_int_equal(sink[i], 0x11);
+}
+
+/* A stream needs both controllers: behind a DMA of Rx that stalls, nothing of it moves. */
+static void engine_dma__through_waits_for_rx(void **state)
+{
+	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
+
+	reopen("preset = fast\ncompute = none\nstall = 1\n");
+	for (int i = 0; i < 2; i++)
+		start(&d[i]);
+	usleep(20000);
+	engine_dma_reset(board);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(end_wait().status, DXP_EDEVICE);
+	for (int i = 100; i < 200; i++)
+		assert_int_equal(sink[i], 0xee);
+}
+
+static void engine_close__with_all_under_way(void **state)
+{
+	for (unsigned n = 1; n <= 6; n++) {
+		reopen("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
+		for (unsigned k = 1; k <= n; k++) {
+			struct engine_dma d =
+				k % 2 ? dma_through(sink, source, HOST) : dma_out(sink, 0, HOST);
+			start(&d);
+		}
+	}
+}
+
+/* ---- time ---- */
+
+/* All at once; from the first start to the last end, in ns. */
+static uint64_t time_all(const struct engine_dma *d, uint32_t count)
+{
+	uint64_t start_ns = link_now_ns();
+
+	for (uint32_t i = 0; i < count; i++)
+		start(&d[i]);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(end_wait().status, DXP_OK);
+	return link_now_ns() - start_ns;
+}
+
+static void takes_at_least(uint64_t least_ns, const struct engine_dma *d, uint32_t count)
+{
+	uint64_t took_ns = time_all(d, count);
+
+	if (took_ns < least_ns)
+		fail_msg("took %llu ns, at least %llu are needed", (unsigned long long)took_ns,
+			 (unsigned long long)least_ns);
+}
+
+/* 1 MB/s is 1000 ns for a byte. */
+static void engine_dma__not_faster_than_the_controllers(void **state)
+{
+	struct engine_dma d[3];
+
+	reopen("preset = fast\ncompute = none\nto_device = 100\nfrom_device = 50\n");
+	d[0] = dma_in(0, source, 100000);
+	takes_at_least(1000000, d, 1);
+	d[0] = dma_out(sink, 0, 100000);
+	takes_at_least(2000000, d, 1);
+	d[0] = dma_through(sink, source, 100000);
+	takes_at_least(2000000, d, 1);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_in(0, source, 100000 + (unsigned)i);
+	takes_at_least(3000030, d, 3);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
+	takes_at_least(6000060, d, 3);
+	/* Rx is busy when the stream comes. */
+	d[0] = dma_out(sink, 0, 100000);
+	d[1] = dma_through(sink + 500000, source, 100000);
+	takes_at_least(4000000, d, 2);
+}
+
+static void engine_dma__not_faster_than_the_memory(void **state)
+{
+	struct engine_dma d[3] = {dma_in(0, source, 100000), dma_out(sink, 200000, 100000),
+				  dma_copy(400000, 300000, 100000)};
+
+	reopen("preset = fast\ncompute = none\nmemory = 100\n");
+	takes_at_least(3000000, d, 3);
+	takes_at_least(1000000, d + 2, 1);
+}
+
+static void engine_dma__latency_and_interrupt(void **state)
+{
+	struct engine_dma d[2] = {dma_in(0, source, 1), dma_through(sink, source, 1)};
+
+	reopen("preset = fast\ncompute = none\nlatency = 2000000\ninterrupt = 3000000\n");
+	takes_at_least(5000000, d, 1);
+	takes_at_least(5000000, d + 1, 1);
+}
+
+/* A controller that was held up for long does not make up for it by a burst. */
+static void engine_dma__no_burst_after_a_delay(void **state)
+{
+	struct engine_dma d = dma_in(0, source, HOST);
+	const uint64_t byte_ns = 20, margin_ns = MS_NS;
+
+	reopen("preset = fast\ncompute = none\nto_device = 50\n");
+	struct board_dma *dma = engine_board_of(board)->dma;
+	start(&d);
+	pthread_mutex_lock(&dma->lock);
+	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one may be under way */
+	usleep(50000);
+	uint64_t start_ns = link_now_ns();
+	pthread_mutex_unlock(&dma->lock);
+	assert_int_equal(end_wait().status, DXP_OK);
+	if (moved < HOST) /* else this thread was held up, and there is nothing to see */
+		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
+}
+
+/* How many DMAs have passed Rx and are not told to have ended. */
+static uint32_t rx_passed(void)
+{
+	struct board_dma *d = engine_board_of(board)->dma;
+
+	pthread_mutex_lock(&d->lock);
+	uint32_t count = d->rx.next - d->rx.head;
+	pthread_mutex_unlock(&d->lock);
+	return count;
+}
+
+/* The next DMA's bytes come while the interrupt of the one before is under way. */
+static void engine_dma__interrupts_hide(void **state)
+{
+	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
+				  dma_through(sink + 100, source, 50)};
+	uint64_t until_ns = link_now_ns() + LONGEST;
+
+	reopen("preset = fast\ncompute = none\ninterrupt = 1000000000\n");
+	for (int i = 0; i < 3; i++)
+		start(&d[i]);
+	while (rx_passed() < 3)
+		assert_true(link_now_ns() < until_ns);
+}
+
+static int run_all(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(engine_dma__every_nth_fails),
+		TEST(engine_dma__fails_part_way),
+		TEST(engine_dma__stall_and_reset),
+		TEST(engine_dma_reset__host_memory_is_free),
+		TEST(engine_dma__through_waits_for_rx),
+		TEST(engine_close__with_all_under_way),
+		TEST(engine_dma__not_faster_than_the_controllers),
+		TEST(engine_dma__not_faster_than_the_memory),
+		TEST(engine_dma__latency_and_interrupt),
+		TEST(engine_dma__no_burst_after_a_delay),
+		TEST(engine_dma__interrupts_hide),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return rig_main(run_all);
+}
