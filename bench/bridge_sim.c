@@ -47,6 +47,7 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 		.to_device = {s->to_device, s->dma_ns, s->interrupt_ns},
 		.from_device = {s->from_device, s->dma_ns, s->interrupt_ns},
 		.memory_bytes_per_s = s->memory,
+		.queue = (uint32_t)s->queue,
 		.jitter_ns = s->jitter_ns,
 		.seed = s->seed,
 	};

@@ -13,6 +13,7 @@ struct bridge_sim_settings {
 	uint64_t read, write; /* network, bytes/s; all rates: 0 is unlimited */
 	uint64_t to_device, from_device, memory;
 	uint64_t network_ns, dma_ns, interrupt_ns; /* as stages_rate has them */
+	uint64_t queue;                            /* and as stages_options */
 	uint64_t jitter_ns, seed;
 	uint64_t buffers, fills, dmas, piece_bytes; /* as bridge_options and bridge_order */
 	uint64_t buffer_bytes;                      /* only this size; 0: all */

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dxp/status.h>
+
 #include "base/limits.h"
 #include "base/util.h"
 #include "bench/bench.h"
 #include "bench/bridge_sim.h"
 #include "bench/report.h"
 #include "sim/bridge_source.h"
+#include "xpu/board_config.h"
 
 #define SETTING(field) offsetof(struct bridge_sim_settings, field)
 #define MB             1000000
@@ -58,6 +61,8 @@ static const struct {
 	 STAGES_LATENCY_MAX, 1, true},
 	{"interrupt-ns", "from its last byte until that is known", SETTING(interrupt_ns), 0,
 	 STAGES_LATENCY_MAX, 1, true},
+	{"queue", "steps that a stage takes at once; 0: all", SETTING(queue), 0, STAGES_STEPS_MAX,
+	 1, true},
 	{"jitter-ns", "each latency is longer by up to so much", SETTING(jitter_ns), 0,
 	 STAGES_LATENCY_MAX, 1, false},
 	{"seed", "of the jitter", SETTING(seed), 0, UINT64_MAX, 1, false},
@@ -96,6 +101,9 @@ static void help(const char *name)
 		       (double)*number(&settings, i) / numbers[i].unit);
 	printf("  --path TEXT       only paths whose name contains it: local,\n"
 	       "                    host to device, device to host, round trip, device to device\n"
+	       "  --board NAME      stages of the device as this preset or file of the engine "
+	       "`board`\n"
+	       "                    says; options after it change them\n"
 	       "  --quick           fewer sizes of transfers\n"
 	       "  --json            one JSON object a line\n"
 	       "  --help            this text\n");
@@ -133,6 +141,23 @@ static bool number_take(struct bridge_sim_settings *s, int i, const char *text)
 	return true;
 }
 
+/* What a description of a board says of its DMA; false: it is none, told. */
+static bool board_take(struct bridge_sim_settings *s, const char *name)
+{
+	struct board_config c;
+
+	if (board_config_load(name, &c) != DXP_OK)
+		return false;
+	s->to_device = c.to_device * MB;
+	s->from_device = c.from_device * MB;
+	s->memory = c.memory * MB;
+	s->dma_ns = c.latency_ns;
+	s->interrupt_ns = c.interrupt_ns;
+	s->queue = c.queue;
+	s->source = false;
+	return true;
+}
+
 /* What one number alone does not show. */
 static bool settings_valid(const struct bridge_sim_settings *s)
 {
@@ -163,6 +188,7 @@ int bench_bridge_sim(int argc, char **argv)
 	bool quick = false, json = false;
 	struct option options[OPTIONS + 1] = {
 		[OPTION_PATH] = {"path", required_argument, NULL, OPTION_PATH},
+		[OPTION_BOARD] = {"board", required_argument, NULL, OPTION_BOARD},
 		[OPTION_QUICK] = {"quick", no_argument, NULL, OPTION_QUICK},
 		[OPTION_JSON] = {"json", no_argument, NULL, OPTION_JSON},
 		[OPTION_HELP] = {"help", no_argument, NULL, OPTION_HELP},
@@ -177,7 +203,8 @@ int bench_bridge_sim(int argc, char **argv)
 			help(argv[0]);
 			return 0;
 		}
-		if (c >= OPTIONS || (c < OPTION_PATH && !number_take(&settings, c, optarg)))
+		if (c >= OPTIONS || (c < OPTION_PATH && !number_take(&settings, c, optarg)) ||
+		    (c == OPTION_BOARD && !board_take(&settings, optarg)))
 			return 2;
 		settings.path = c == OPTION_PATH ? optarg : settings.path;
 		quick |= c == OPTION_QUICK;

@@ -9,8 +9,8 @@
 #define MIB 1048576ull
 
 #define NETWORK_NS   2000
-#define DMA_NS       1000
-#define INTERRUPT_NS 5000
+#define DMA_NS       2000
+#define INTERRUPT_NS 10000
 
 /* The last digit of a rate in tenths. */
 #define TENTHS(n, unit) ((n) * (unit) / 10)

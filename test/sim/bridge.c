@@ -17,6 +17,7 @@
 #include "base/util.h"
 #include "sim/bridge_lab.h"
 #include "sim/bridge_source.h"
+#include "xpu/board_config.h"
 
 #define SEEDS    300
 #define LIMIT_NS (1000 * S_NS)
@@ -79,6 +80,20 @@ static void bridge__source_machine_runs_at_its_bottleneck(void **state)
 		assert_true(longest >= 0.97 && longest <= 1);
 		assert_true(shorter >= 0.90 && shorter <= 1);
 	}
+}
+
+/* The engine `board` and the simulator mean the same machine. */
+static void bridge__source_machine_is_the_boards_preset(void **state)
+{
+	const struct stages_options *o = &bridge_source_stages;
+	struct board_config c;
+
+	assert_int_equal(board_config_load(BOARD_PRESET, &c), DXP_OK);
+	assert_int_equal(o->to_device.bytes_per_s, c.to_device * 1000000);
+	assert_int_equal(o->from_device.bytes_per_s, c.from_device * 1000000);
+	assert_int_equal(o->memory_bytes_per_s, c.memory * 1000000);
+	assert_int_equal(o->to_device.latency_ns, c.latency_ns);
+	assert_int_equal(o->from_device.end_ns, c.interrupt_ns);
 }
 
 /* What the source gained by its pipeline, on the same two sets of stages. */
@@ -378,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bridge__source_machine_runs_at_its_bottleneck),
+		cmocka_unit_test(bridge__source_machine_is_the_boards_preset),
 		cmocka_unit_test(bridge__pipeline_gains_what_the_source_did),
 		cmocka_unit_test(bridge__any_speed_of_stages),
 		cmocka_unit_test(bridge__same_seed_same_time),

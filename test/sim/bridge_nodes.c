@@ -326,7 +326,9 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	const char *wrong = rig_run(r, LIMIT_NS);
 	for (uint32_t i = 0; !wrong && i < r->count; i++)
 		if ((r->ops[i].host == 1 || i == r->count - 1) && r->ops[i].status != DXP_OK)
-			wrong = (print_message("DBG op %u of %u host %u status %d\n", i, r->count, r->ops[i].host, r->ops[i].status), "an operation of who did not restart failed");
+			wrong = (print_message("DBG op %u of %u host %u status %d\n", i, r->count,
+					       r->ops[i].host, r->ops[i].status),
+				 "an operation of who did not restart failed");
 	if (!wrong)
 		wrong = rig_clean(r);
 	rig_destroy(r);
