@@ -85,6 +85,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	n->turn = 1; /* nobody has copied in the last one */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
+	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		n->functions[i].nic = n;
 		n->functions[i].index = i;

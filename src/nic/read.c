@@ -123,10 +123,30 @@ static int old_take(struct nic_read *r, const struct wire_header *h, const uint8
 	return DXP_OK;
 }
 
+/* Of a place in an answer, a number that its sender cannot know. */
+static uint64_t mark(const struct nic *n, uint64_t at)
+{
+	uint64_t x = at + n->mark_seed;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+/* The bytes have come that were asked for. Each of them once? Counting bytes does not say so, and
+ * where none came there would stand what was there before, which may be another's: the buffers of a
+ * bridge are everybody's. Each part adds the mark of its end and takes away that of its beginning;
+ * only parts that follow each other from 0 to the end leave nothing but those two. */
+static int whole(const struct nic *n, const struct nic_read *r)
+{
+	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
+}
+
 /* An answer that is not one to what was asked ends the request: nobody would send another. */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
+	const struct nic *n = peer_nic(p);
 
 	if (!r || r->type != h->type)
 		return; /* the request was given up in the meantime */
@@ -143,8 +163,9 @@ void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8
 	}
 	place(r->to + h->addr, payload, h->payload_bytes, r->bytes - h->addr - h->payload_bytes);
 	r->left -= h->payload_bytes;
+	r->seam += mark(n, h->addr + h->payload_bytes) - mark(n, h->addr);
 	if (r->left == 0)
-		read_finish(p, r, DXP_OK);
+		read_finish(p, r, whole(n, r));
 }
 
 static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *record, uint8_t type,

@@ -269,6 +269,7 @@ struct nic_read {
 	uint8_t *to;  /* NULL: the answer carries no data */
 	uint64_t addr;
 	uint32_t bytes, left;
+	uint64_t seam; /* over the parts that have come: see read.c */
 };
 
 #define NIC_STREAMS (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
@@ -315,6 +316,7 @@ struct nic {
 	struct nic_region *regions; /* NIC_REGIONS_MAX */
 	uint32_t region_hint;
 	uint64_t key_seed[2];
+	uint64_t mark_seed; /* read.c */
 	struct nic_peer *peers;
 	struct nic_message *free_messages;
 	struct nic_request *free_requests;
