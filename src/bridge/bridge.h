@@ -161,6 +161,11 @@ uint64_t bridge_deadline(const struct bridge *b);
  * then the owner resets the device, which ends every DMA under way with an error: until then their
  * buffers stay taken. */
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
+/* After bridge_expire: a step FILL or DRAIN has stalled and has not ended for another stall_ns
+ * since, though its transfer has failed: whoever is at the other end of the network lives, and
+ * keeps a buffer. The owner ends what it has under way with it. *context: its transfer's; each such
+ * step once for each stall_ns. False: no more. */
+bool bridge_stuck(struct bridge *b, void **context);
 
 /* Buffers of each ring that fed transfers need at least; with fewer bridge_begin refuses them. */
 uint32_t bridge_feed_buffers(const struct bridge *b);

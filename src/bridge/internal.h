@@ -32,6 +32,8 @@ struct piece {
 	uint8_t in, out;   /* buffers, or RING_NONE */
 	bool under_way;
 	bool given_back;
+	bool stalled; /* under way, and has been told to have stalled */
+	bool stuck;   /* and once more since; to be told by bridge_stuck */
 };
 
 /* Those that wait to be cut take turns in one of these. */

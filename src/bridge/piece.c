@@ -110,6 +110,7 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 	t->given_back -= p->given_back;
 	p->given_back = false;
 	p->under_way = true;
+	p->stalled = p->stuck = false;
 	p->stamp++;
 	count(b, p, 1);
 	buffers_move(b, p);
@@ -142,7 +143,7 @@ struct piece *piece_of(struct bridge *b, uint32_t id)
 static void piece_end(struct bridge *b, struct piece *p)
 {
 	count(b, p, -1);
-	p->under_way = false;
+	p->under_way = p->stuck = false;
 	list_remove(&p->clock);
 }
 

@@ -26,6 +26,17 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
+/* A DMA that has stalled ends with the reset of its device. Of a network nothing is sure: it is
+ * looked at again. */
+static void network_watch(struct bridge *b, struct piece *p)
+{
+	if (!p->under_way || is_dma(p))
+		return;
+	p->stuck = p->stalled;
+	p->stalled = true;
+	piece_watch(b, p);
+}
+
 bool bridge_expire(struct bridge *b, uint64_t now_ns)
 {
 	struct piece *p;
@@ -36,10 +47,24 @@ bool bridge_expire(struct bridge *b, uint64_t now_ns)
 		struct bridge_transfer *t = p->transfer;
 		list_remove(&p->clock);
 		dma = dma || is_dma(p);
-		b->counters.stalls++;
+		b->counters.stalls += !(p->under_way && p->stalled);
 		if (t->status == DXP_OK)
 			transfer_fail(t, DXP_ETIMEDOUT, p->step, p->at);
+		network_watch(b, p);
 		transfer_settle(t);
 	}
 	return dma;
+}
+
+bool bridge_stuck(struct bridge *b, void **context)
+{
+	for (size_t i = 0; i < PIECES_MAX; i++) {
+		struct piece *p = &b->pieces[i];
+		if (!p->stuck)
+			continue;
+		p->stuck = false;
+		*context = p->transfer->order.context;
+		return true;
+	}
+	return false;
 }

@@ -180,6 +180,9 @@ struct nic_staged_ops {
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
+/* The node that asks; WIRE_NODE_NONE: a function of this NIC. May be called from read_begin(). */
+uint16_t nic_staged_node(const struct nic_staged_read *r);
+
 /* A write that write_settled() called EAGAIN has settled since: it is asked again. */
 void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns);
 

@@ -9,6 +9,8 @@
 
 #include <dxp/status.h>
 
+#include "wire/ids.h"
+
 /* ---- reads, of whomever ---- */
 
 struct nic_staged_read *staged_read_create(void)
@@ -204,6 +206,11 @@ void staged_turn(struct nic *n)
 		if (r->state == READ_WAITS)
 			full = r->region->staged_context;
 	}
+}
+
+uint16_t nic_staged_node(const struct nic_staged_read *r)
+{
+	return r->peer ? r->peer->session->node : WIRE_NODE_NONE;
 }
 
 int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,

@@ -5,14 +5,18 @@
 
 #include <dxp/status.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "link/udp.h"
+#include "wire/ids.h"
 #include "xpu/bridged_internal.h"
 
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	struct nic_staged_read *asked; /* NULL: whoever asked is gone */
+	struct nic_staged_read *asked; /* NULL: whoever asked is gone, or has all of it */
+	uint64_t left;                 /* bytes not handed to the NIC yet */
+	uint16_t node;                 /* that asked */
 	struct staged_read *next, **link;
 };
 
@@ -57,8 +61,12 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	if (status != DXP_OK) {
 		piece_unlink(p);
 		free(p);
+		return status == DXP_ENOMEM ? DXP_EAGAIN : status;
 	}
-	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
+	r->left -= a->bytes;
+	if (r->left == 0)
+		r->asked = NULL; /* from now on it is the NIC's alone */
+	return DXP_OK;
 }
 
 static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
@@ -79,6 +87,21 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 	nic_staged_refuse(b->nic, asked, status, link_now_ns());
 }
 
+/* It acknowledges, or it would be lost by now, but takes no data. */
+static void read_stuck(struct pump_transfer *t)
+{
+	const struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
+	struct bridged *b = r->bridged;
+	uint16_t node = r->node;
+
+	if (!b->nic || node == WIRE_NODE_NONE)
+		return;
+	log_warn("node %u takes nothing of what it GETs: its connection is reset; see whether its "
+		 "program stands still",
+		 node);
+	nic_peer_lost(b->nic, node, DXP_ETIMEDOUT);
+}
+
 int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t offset,
 		       uint64_t bytes)
 {
@@ -91,10 +114,12 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	if (!r)
 		return DXP_EAGAIN;
 	*r = (struct staged_read){
-		.bridged = b, .asked = asked, .next = b->reads, .link = &b->reads};
+		.bridged = b, .asked = asked, .left = bytes, .next = b->reads, .link = &b->reads};
 	r->pump.device_from = offset;
 	r->pump.step = read_step;
 	r->pump.ended = read_ended;
+	r->pump.stuck = read_stuck;
+	r->node = nic_staged_node(asked);
 	if (r->next)
 		r->next->link = &r->next;
 	b->reads = r;

@@ -70,6 +70,13 @@ static void haul_ended(struct pump_transfer *t, const struct bridge_end *end)
 	h->ended(h, end);
 }
 
+static void haul_stuck(struct pump_transfer *t)
+{
+	struct haul *h = CONTAINER_OF(t, struct haul, pump);
+
+	slot_peer_stuck(h->slot, h->to.node);
+}
+
 int haul_begin(struct haul *h)
 {
 	const struct bridge_order order = {
@@ -88,6 +95,7 @@ int haul_begin(struct haul *h)
 		.device_to = h->address,
 		.step = haul_step,
 		.ended = haul_ended,
+		.stuck = haul_stuck,
 	};
 	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, link_now_ns());
 }

@@ -245,7 +245,17 @@ static bool act(struct pump *p, uint64_t now_ns)
 
 static void expire(struct pump *p, uint64_t now_ns)
 {
-	if (now_ns < bridge_deadline(p->bridge) || !bridge_expire(p->bridge, now_ns))
+	void *context;
+
+	if (now_ns < bridge_deadline(p->bridge))
+		return;
+	bool dma = bridge_expire(p->bridge, now_ns);
+	while (bridge_stuck(p->bridge, &context)) {
+		struct pump_transfer *t = context;
+		if (t->stuck)
+			t->stuck(t);
+	}
+	if (!dma)
 		return;
 	log_warn("a DMA has not ended in time: the device is reset, and what was under way fails; "
 		 "restart the device if this comes again");

@@ -32,6 +32,10 @@ struct pump_transfer {
 	/* It is over and nothing of it is under way; the last call. end->bytes of a copy within
 	 * the device to a higher address that overlaps count from its end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
+	/* A step FILL or DRAIN of it has stalled, and has kept its buffer ever since
+	 * (bridge_stuck): it must end now. From pump_turn only; may call pump_done() and
+	 * pump_cancel(). NULL: there are no such steps. */
+	void (*stuck)(struct pump_transfer *t);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
 	uint64_t bytes;  /* the pump's */

@@ -11,6 +11,7 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
+#define STUCK_AGAIN_NS (50 * MS_NS)
 #define SPINNERS                                                                                   \
 	4 /* a host, the network's thread, an engine's thread, and room for the rest of the system \
 	   */
@@ -247,6 +248,26 @@ int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry, str
 		return DXP_EINVAL;
 	*out = (struct dxp_target){.node = node, .qp = NODE_SERVICE_QP, .magic = entry->magic};
 	return DXP_OK;
+}
+
+void slot_peer_stuck(struct slot *s, uint16_t node)
+{
+	struct tenant *t = tenant_find(s, node);
+	uint64_t now_ns = link_now_ns();
+
+	/* All of its steps are told, one after another; once is enough. */
+	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
+		return;
+	s->stuck_node = node;
+	s->stuck_ns = now_ns;
+	log_warn("node %u lives, but does not let go of buffers of the bridge: its connection is "
+		 "reset%s; see whether its program, or its device, stands still",
+		 node, t ? ", its commands are cancelled, its memory is freed" : "");
+	if (t)
+		tenant_evict(t, DXP_EPEERLOST);
+	else
+		outbox_drop(s->outbox, node, DXP_EPEERLOST);
+	nic_peer_lost(node_nic(s->node), node, DXP_ETIMEDOUT);
 }
 
 void slot_error_note(struct slot *s, int status)

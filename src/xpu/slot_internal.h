@@ -133,6 +133,8 @@ struct slot {
 	struct build *builds,
 		**builds_tail; /* BRIDGED: not built yet; the first one's source is here */
 	bool closing;
+	uint16_t stuck_node; /* that slot_peer_stuck dealt with last, and when */
+	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
 
@@ -149,6 +151,9 @@ bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
+/* This node lives, and has not answered for so long that our buffers are wanted back: all that we
+ * have under way with it ends. A host is put out. */
+void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant.c */
 struct tenant *tenant_find(const struct slot *s, uint16_t host);

@@ -372,6 +372,36 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
+/* Who fills or drains lives, and does not end it: told again and again until the buffer is back. */
+static void bridge_stuck__tells_of_the_network_only(void **state)
+{
+	int contexts[2];
+	const struct bridge_order in = {.path = BRIDGE_IN, .bytes = 100, .context = &contexts[0]};
+	const struct bridge_order out = {.path = BRIDGE_OUT, .bytes = 100, .context = &contexts[1]};
+	struct bridge_transfer *pulled = begin_order(in), *pushed = begin_order(out);
+	struct bridge_action dma = next(BRIDGE_DMA_OUT), fill = next(BRIDGE_FILL);
+	void *context = NULL;
+
+	now_ns += MS_NS;
+	assert_true(bridge_expire(b, now_ns));
+	assert_false(bridge_stuck(b, &context)); /* they have stalled, both transfers fail */
+	assert_int_equal(bridge_counters(b)->stalls, 2);
+	for (int i = 0; i < 3; i++) {
+		now_ns += MS_NS;
+		assert_true(bridge_deadline(b) == now_ns);
+		assert_false(bridge_expire(b, now_ns));
+		assert_true(bridge_stuck(b, &context));
+		assert_ptr_equal(context, &contexts[0]);
+		assert_false(bridge_stuck(b, &context));
+	}
+	assert_int_equal(bridge_counters(b)->stalls, 2);
+	done(dma, DXP_EDEVICE);
+	assert_int_equal(ended(pushed).status, DXP_ETIMEDOUT);
+	done(fill, DXP_OK);
+	assert_int_equal(ended(pulled).status, DXP_ETIMEDOUT);
+	assert_true(bridge_deadline(b) == UINT64_MAX);
+}
+
 static void bridge__each_allocation_fails_once(void **state)
 {
 	int status = DXP_ENOMEM;
@@ -414,6 +444,7 @@ int main(void)
 		CASE(bridge_done__told_twice),
 		CASE(bridge_later__comes_again),
 		CASE(bridge_expire__fails_and_waits),
+		CASE(bridge_stuck__tells_of_the_network_only),
 		CASE(bridge__each_allocation_fails_once),
 	};
 

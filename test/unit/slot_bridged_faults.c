@@ -15,9 +15,7 @@
 
 #include "base/util.h"
 #include "link/udp.h"
-#include "node/node.h"
-#include "test/support/boxes.h"
-#include "wire/command.h"
+#include "test/unit/rude_host.h"
 #include "xpu/cfg.h"
 
 #define BUFFER   (16u << 10)
@@ -259,75 +257,6 @@ static void send__to_a_board_that_fails(void **state)
 	board_close();
 }
 
-/* A host that speaks for itself, without the library: it can fall silent. */
-struct rude {
-	struct node *node;
-	struct dxp_target to;
-	uint32_t key, memory_key;
-	uint64_t address;
-	uint8_t *memory;
-};
-#define RUDE_BYTES (4u << 20)
-
-static void turn(struct rude *r)
-{
-	if (node_turn(r->node) == 0)
-		node_wait(r->node, link_now_ns() + MS_NS);
-}
-
-static void post(struct rude *r, const struct command *c)
-{
-	uint8_t data[COMMAND_BYTES_MAX];
-	int bytes = command_encode(c, data);
-
-	assert_true(bytes > 0);
-	while (dxp_post_nap(node_window(r->node), 0, &r->to, data, (uint32_t)bytes, 0, 1) != DXP_OK)
-		turn(r);
-}
-
-static void reply_take(struct rude *r, struct command_reply *reply)
-{
-	const struct dxp_nic_event *e;
-	const uint8_t *data;
-
-	while (!(e = nic_user_received_peek(node_window(r->node), &data)))
-		turn(r);
-	ok(command_reply_decode(data, e->bytes, reply));
-	ok(reply->status);
-	dxp_received_release(node_window(r->node));
-}
-
-static void rude_open(struct rude *r)
-{
-	struct node_options options = {
-		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
-	static struct command_reply reply;
-
-	*r = (struct rude){.memory = calloc(1, RUDE_BYTES)};
-	options.bind.port = 0;
-	ok(node_open(&options, &r->node));
-	ok(node_join(r->node, link_now_ns() + WAIT_NS));
-	while (node_target(r->node, (uint16_t)reg(CFG_NODE), &r->to) != DXP_OK)
-		turn(r);
-	ok(nic_region_register(node_nic(r->node), 0, r->memory, RUDE_BYTES,
-			       NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key));
-	post(r,
-	     &(struct command){.op = COMMAND_OPEN,
-			       .sequence = 1,
-			       .reply_magic = nic_qp_magic(node_nic(r->node), 0, NODE_SERVICE_QP)});
-	reply_take(r, &reply);
-	r->memory_key = reply.memory_key;
-	post(r, &(struct command){.op = COMMAND_ALLOC, .sequence = 2, .bytes = RUDE_BYTES});
-	reply_take(r, &reply);
-	r->address = reply.address;
-}
-
-static void rude_close(struct rude *r)
-{
-	node_close(r->node);
-	free(r->memory);
-}
-
 static void tenants_wait(uint32_t hosts)
 {
 	uint64_t end_ns = link_now_ns() + WAIT_NS;
@@ -345,7 +274,7 @@ static void host__dies_while_the_xpu_pulls(void **state)
 
 	board_open("", 0);
 	ok(dxp_xpu_caps(x, &before));
-	rude_open(&r);
+	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	for (uint32_t i = 0; i < 30; i++) {
 		const struct command c = {
 			.op = COMMAND_BRIDGE,
@@ -359,10 +288,10 @@ static void host__dies_while_the_xpu_pulls(void **state)
 			.address = i % 3 != 2 ? r.address : 0,
 			.bytes = RUDE_BYTES,
 		};
-		post(&r, &c);
+		rude_post(&r, &c);
 	}
 	for (int i = 0; i < 20; i++)
-		turn(&r);
+		rude_turn(&r);
 	rude_close(&r);
 	tenants_wait(1);
 	ok(allocate(&address));
@@ -380,7 +309,7 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	uint64_t address;
 
 	board_open("", 0);
-	rude_open(&r);
+	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	for (uint32_t i = 0; i < 8; i++) {
 		const struct dxp_entry local = {.bytes = RUDE_BYTES, .key = r.key};
 		const struct dxp_entry remote = {
@@ -390,7 +319,7 @@ static void host__dies_while_it_puts_and_gets(void **state)
 			 : nic_user_put(node_window(r.node), 2, &r.to, &lists, i));
 	}
 	for (int i = 0; i < 20; i++)
-		turn(&r);
+		rude_turn(&r);
 	rude_close(&r);
 	tenants_wait(1);
 	ok(allocate(&address));
@@ -430,7 +359,7 @@ static void box__closes_in_the_middle(void **state)
 	struct rude r;
 
 	board_open("", 0);
-	rude_open(&r);
+	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
 	for (uint32_t i = 0; i < 20; i++) {
 		const struct command c = {
 			.op = COMMAND_BRIDGE,
@@ -442,15 +371,15 @@ static void box__closes_in_the_middle(void **state)
 			.address = r.address,
 			.bytes = RUDE_BYTES,
 		};
-		post(&r, &c);
+		rude_post(&r, &c);
 	}
-	post(&r, &(struct command){.op = COMMAND_ALLOC, .sequence = 3, .bytes = RUDE_BYTES});
-	post(&r, &(struct command){.op = COMMAND_BUILD,
-				   .sequence = 4,
-				   .address = r.address,
-				   .bytes = RUDE_BYTES});
+	rude_post(&r, &(struct command){.op = COMMAND_ALLOC, .sequence = 3, .bytes = RUDE_BYTES});
+	rude_post(&r, &(struct command){.op = COMMAND_BUILD,
+					.sequence = 4,
+					.address = r.address,
+					.bytes = RUDE_BYTES});
 	for (int i = 0; i < 30; i++)
-		turn(&r);
+		rude_turn(&r);
 	boxed_stop(&board);
 	boxed_close(&board);
 	dxp_xpu_close(x);

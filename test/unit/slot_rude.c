@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hosts that do not do as they should, on a board that others use too: they ask and do not take the
+ * answer, have the xPU read memory that never comes, PUT half of something. Nobody else waits
+ * longer for it than a bound, nobody sees what is another's, and all buffers come back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <dxp/bridge.h>
+
+#include "base/util.h"
+#include "test/unit/rude_host.h"
+#include "xpu/cfg.h"
+
+#define BUFFER   (16u << 10)
+#define BUFFERS  4
+#define BYTES    (3 * BUFFER)
+#define STALL_NS (300 * MS_NS)
+#define WAIT_NS  BOXES_WAIT_NS
+
+static struct boxes w;
+static struct boxed board;
+static struct dxp_xpu *x;
+static struct rude r;
+static uint8_t out[BYTES], in[BYTES];
+
+static void ok(int status)
+{
+	if (status != DXP_OK)
+		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
+}
+
+static uint16_t number(void)
+{
+	uint32_t value = 0;
+
+	ok(dxp_reg_read(x, CFG_NODE, &value, 1));
+	return (uint16_t)value;
+}
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000 * 1000}, NULL);
+}
+
+/* The rude one lives for so long. */
+static void live(uint64_t ns)
+{
+	uint64_t end_ns = link_now_ns() + ns;
+
+	while (link_now_ns() < end_ns)
+		rude_turn(&r);
+}
+
+static int scene_open(void **state)
+{
+	static uint32_t boards;
+	static char name[16], engine[160];
+	const struct box_options options = {.slots = 1,
+					    .name = name,
+					    .engine = engine,
+					    .buffers = BUFFERS,
+					    .buffer_bytes = BUFFER,
+					    .stall_ns = STALL_NS};
+
+	snprintf(name, sizeof(name), "board%u", boards++);
+	snprintf(engine, sizeof(engine), "board:%s/a.board", w.folder);
+	ok(boxed_open(&w, &board, &options));
+	x = boxes_xpu(w.fabric, name);
+	rude_open(&r, &w, number());
+	return 0;
+}
+
+/* What is under way ends by itself, soon, and all buffers are EMPTY then. */
+static int scene_close(void **state)
+{
+	struct slot *s = box_slot(board.box, 0);
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	struct bridged_state now;
+
+	dxp_xpu_close(x);
+	boxed_stop(&board);
+	for (;;) {
+		slot_bridged_state(s, &now);
+		if (now.transfers == 0 && now.taken == 0)
+			break;
+		assert_true(link_now_ns() < end_ns);
+		if (node_turn(slot_node(s)) + slot_service(s) == 0)
+			node_wait(slot_node(s), link_now_ns() + MS_NS);
+	}
+	boxed_close(&board);
+	return 0;
+}
+
+/* Another host's PUT and GET go well, at once or after a while. */
+static void others_go_on(void)
+{
+	uint64_t address;
+
+	ok(dxp_mem_alloc(x, BYTES, &address));
+	memset(out, 0x5a, BYTES);
+	ok(dxp_mem_write(x, address, out, BYTES));
+	ok(dxp_mem_read(x, in, address, BYTES));
+	assert_memory_equal(in, out, BYTES);
+	ok(dxp_mem_free(x, address));
+}
+
+static void rude_get(uint32_t bytes)
+{
+	const struct dxp_entry local = {.bytes = bytes, .key = r.key};
+	const struct dxp_entry remote = {.offset = r.address, .bytes = bytes, .key = r.memory_key};
+	const struct nic_lists lists = {&local, &remote, 1, 1};
+
+	ok(nic_user_get(node_window(r.node), 1, &r.to, &lists, 1));
+	rude_turn(&r);
+}
+
+static void rude_bridge(uint8_t path, uint32_t key, uint32_t events)
+{
+	for (uint32_t i = 0; i < events; i++)
+		rude_post(&r, &(struct command){
+				      .op = COMMAND_BRIDGE,
+				      .event = EVENT_NAME(node_id(r.node), r.to.node, i + 1),
+				      .path = path,
+				      .to_node = node_id(r.node),
+				      .from_key = path == COMMAND_BRIDGE_IN ? key : 0,
+				      .to_key = path == COMMAND_BRIDGE_OUT ? key : 0,
+				      .address = r.address,
+				      .bytes = RUDE_BYTES,
+			      });
+}
+
+/* Every piece of its GET is with the NIC when it goes: nothing of the GET is left to refuse. */
+static void rude__dies_with_all_of_its_answer_under_way(void **state)
+{
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		rude_get(BUFFER);
+	pause_ms(100);
+	rude_close(&r);
+	others_go_on();
+}
+
+/* It is silent for longer than a step may take, and lives on. */
+static void rude__does_not_take_its_answer(void **state)
+{
+	for (uint32_t i = 0; i < 2 * BUFFERS; i++)
+		rude_get(BUFFER);
+	others_go_on();
+	live(100 * MS_NS);
+	rude_close(&r);
+	others_go_on();
+}
+
+/* ---- memory that lives behind nothing ---- */
+
+static struct nic_staged_write *never_begin(void *context, uint64_t offset, uint64_t bytes)
+{
+	return context;
+}
+
+static int never_place(void *context, struct nic_staged_write *write, uint64_t at,
+		       const uint8_t *payload, uint32_t bytes, bool first)
+{
+	return DXP_OK;
+}
+
+static int never_settled(void *context, struct nic_staged_write *write)
+{
+	return DXP_EAGAIN;
+}
+
+static void never_end(void *context, struct nic_staged_write *write)
+{
+}
+
+static int never_read(void *context, struct nic_staged_read *read, uint64_t offset, uint64_t bytes)
+{
+	return DXP_OK;
+}
+
+static void never_cancel(void *context, struct nic_staged_read *read)
+{
+}
+
+static void never_sent(void *context, void *piece, int status)
+{
+}
+
+static uint32_t never_key(void)
+{
+	static const struct nic_staged_ops never = {
+		.write_begin = never_begin,
+		.write_place = never_place,
+		.write_settled = never_settled,
+		.write_end = never_end,
+		.read_begin = never_read,
+		.read_cancel = never_cancel,
+		.read_sent = never_sent,
+	};
+	uint32_t key = 0;
+
+	ok(nic_region_register_staged(node_nic(r.node), 0, &never, &r, RUDE_BYTES,
+				      NIC_REMOTE_READ | NIC_REMOTE_WRITE, &key));
+	return key;
+}
+
+struct other {
+	pthread_t thread;
+	_Atomic bool over;
+};
+
+static void *other_run(void *context)
+{
+	struct other *o = context;
+
+	others_go_on();
+	o->over = true;
+	return NULL;
+}
+
+/* Another host uses the board while the rude one lives, and answers everything but this. */
+static void beside_the_living(void)
+{
+	struct other o = {0};
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+
+	assert_int_equal(pthread_create(&o.thread, NULL, other_run, &o), 0);
+	while (!o.over && link_now_ns() < end_ns)
+		rude_turn(&r);
+	assert_true(o.over);
+	pthread_join(o.thread, NULL);
+}
+
+static void rude__has_the_xpu_read_what_never_comes(void **state)
+{
+	rude_bridge(COMMAND_BRIDGE_IN, never_key(), 2 * BUFFERS);
+	live(50 * MS_NS);
+	beside_the_living();
+	rude_close(&r);
+}
+
+static void rude__has_the_xpu_write_what_is_never_taken(void **state)
+{
+	rude_bridge(COMMAND_BRIDGE_OUT, never_key(), 2 * BUFFERS);
+	live(50 * MS_NS);
+	beside_the_living();
+	rude_close(&r);
+}
+
+static int world_open(void **state)
+{
+	boxes_begin(&w);
+	boxes_file(&w, "a.board", "preset = fast\ncompute = none\n");
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
+			   &w.fabric));
+	return 0;
+}
+
+static int world_close(void **state)
+{
+	dxp_fabric_close(w.fabric);
+	return boxes_end(&w);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, scene_open, scene_close)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(rude__dies_with_all_of_its_answer_under_way),
+		CASE(rude__does_not_take_its_answer),
+		CASE(rude__has_the_xpu_read_what_never_comes),
+		CASE(rude__has_the_xpu_write_what_is_never_taken),
+	};
+
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}
