@@ -443,6 +443,7 @@
 #define BRIDGE_RAMP_BYTES    (32u << 10)   /* pieces near sqrt(this x transfer): see cut.h */
 #define BRIDGE_DIRECT_BYTES  (4u << 20)    /* nothing to fill: long, but still turns */
 #define BRIDGE_DIRECT_PIECES 64            /* of transfers without buffers, at once */
+#define BRIDGE_FED_STEPS     8             /* a block may take so many stalls at most: 40 s */
 #define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
 #define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */

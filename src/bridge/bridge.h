@@ -147,7 +147,7 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * such, since bytes that wait for others could else hold all (they would wait for each other for
  * ever). DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before,
  * which fails the transfer; else the status with which it failed. A block of which bytes are
- * missing and none come for stall_ns fails the transfer. */
+ * missing, and less than its share (BRIDGE_FED_STEPS) comes within stall_ns, fails the transfer. */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
 /* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed, at once, though

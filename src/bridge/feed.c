@@ -173,7 +173,12 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	memcpy(ring_at(to, p->in) + offset, data, bytes);
 	p->filled += bytes;
 	if (p->filled < p->bytes) {
-		piece_watch(b, p);
+		/* A byte now and then would keep a buffer from all others for ever. */
+		if (!list_used(&p->clock) ||
+		    p->filled - p->watched >= p->bytes / BRIDGE_FED_STEPS) {
+			piece_watch(b, p);
+			p->watched = p->filled;
+		}
 		return;
 	}
 	list_remove(&p->clock);

@@ -25,6 +25,7 @@ struct piece {
 	uint64_t at;
 	uint32_t bytes;
 	uint32_t filled;   /* fed: bytes that have come */
+	uint32_t watched;  /* fed: of them when its clock began */
 	uint32_t stamp;    /* counts what was begun here: no id comes twice */
 	uint32_t epoch;    /* in which it was given back; bridge.epoch */
 	uint64_t since_ns; /* begun, or last fed */

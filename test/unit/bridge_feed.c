@@ -235,7 +235,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 
 	assert_int_equal(feed(t, 0, 10, true), DXP_OK);
 	now_ns += MS_NS / 2;
-	assert_int_equal(feed(t, 10, 10, true), DXP_OK);
+	assert_int_equal(feed(t, 10, BUFFER_BYTES / BRIDGE_FED_STEPS, true), DXP_OK);
 	now_ns += MS_NS / 2;
 	assert_false(bridge_expire(b, now_ns)); /* the last bytes count */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
@@ -243,6 +243,34 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	assert_int_equal(bridge_deadline(b), now_ns);
 	assert_false(bridge_expire(b, now_ns));
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
+}
+
+/* Bytes that dribble in keep no buffer: a block takes BRIDGE_FED_STEPS stalls at most. */
+static void bridge_feed__dribbled_block_stalls(void **state)
+{
+	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);
+	uint32_t at = 0;
+
+	while (bridge_settled(t) == DXP_EAGAIN) {
+		assert_int_equal(feed(t, at++, 1, true), DXP_OK);
+		now_ns += MS_NS / 4;
+		assert_false(bridge_expire(b, now_ns));
+		assert_true(at <= 4);
+	}
+	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
+	t = begin_fed(BUFFER_BYTES);
+	uint64_t begun_ns = now_ns;
+	const uint32_t share = BUFFER_BYTES / BRIDGE_FED_STEPS;
+	for (at = 0; at + share < BUFFER_BYTES; at += share) {
+		assert_int_equal(feed(t, at, share, true), DXP_OK);
+		now_ns += MS_NS - 1;
+		assert_false(bridge_expire(b, now_ns));
+	}
+	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
+	assert_true(now_ns - begun_ns < BRIDGE_FED_STEPS * MS_NS);
+	assert_int_equal(feed(t, at, share, true), DXP_OK);
+	done(next(BRIDGE_DMA_IN), DXP_OK);
+	assert_int_equal(ended(t).status, DXP_OK);
 }
 
 static void bridge_feed__failed_dma_is_told(void **state)
@@ -272,6 +300,7 @@ int main(void)
 		CASE(bridge_feed__fed_ones_leave_some),
 		CASE(bridge_feed__hunger_ends),
 		CASE(bridge_feed__half_a_block_stalls),
+		CASE(bridge_feed__dribbled_block_stalls),
 		CASE(bridge_feed__failed_dma_is_told),
 	};
 
