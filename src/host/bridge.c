@@ -198,6 +198,12 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 			"bridge: xPU '%s' moves only from and to memory that this host has "
 			"allocated there; call dxp_mem_alloc() first",
 			x->caps.name);
+	if (status == DXP_ENOMEM)
+		return error_set(
+			status,
+			"bridge: the machine of xPU '%s' is short of memory; try again, or "
+			"stop other programs there",
+			x->caps.name);
 	if (status == DXP_EUNSUPPORTED && b->through)
 		return error_set(status, "bridge: xPU '%s' has no stream core", x->caps.name);
 	return error_xpu(x, status, "bridge");

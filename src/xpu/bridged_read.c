@@ -56,7 +56,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 		return DXP_ECANCELED;
 	struct staged_piece *p = piece_make(b, a->id);
 	if (!p)
-		return DXP_ENOMEM;
+		return DXP_EAGAIN;
 	int status = nic_staged_answer(b->nic, r->asked, a->at, a->out, a->bytes, p, link_now_ns());
 	if (status != DXP_OK) {
 		piece_unlink(p);

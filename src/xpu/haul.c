@@ -49,18 +49,19 @@ static int drain_start(struct haul *h, const struct bridge_action *a, struct hau
 	return DXP_OK;
 }
 
+/* Memory that is short now is there later: the piece comes again. */
 static int haul_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct haul *h = CONTAINER_OF(t, struct haul, pump);
 	struct haul_step *step = malloc(sizeof(*step));
 
 	if (!step)
-		return DXP_ENOMEM;
+		return DXP_EAGAIN;
 	*step = (struct haul_step){bridged_pump(h->slot->bridged), a->id};
 	int status = a->step == BRIDGE_FILL ? fill_start(h, a, step) : drain_start(h, a, step);
 	if (status != DXP_OK)
 		free(step);
-	return status;
+	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
 }
 
 static void haul_ended(struct pump_transfer *t, const struct bridge_end *end)

@@ -31,11 +31,13 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 	assert(bytes > 0 && bytes <= NIC_NAP_BYTES_MAX);
 	if (t->gone)
 		return;
-	if (outbox_count(o, t->host) >= XPU_OUTBOX_MAX ||
+	bool reads = outbox_count(o, t->host) < XPU_OUTBOX_MAX;
+	if (!reads ||
 	    outbox_nap(o, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, sent, t) != DXP_OK) {
-		log_warn(
-			"host node %u asks without reading the answers: its commands are cancelled",
-			t->host);
+		log_warn("host node %u %s: its commands are cancelled, its memory is freed",
+			 t->host,
+			 reads ? "cannot be answered, this machine is out of memory"
+			       : "asks without reading the answers");
 		tenant_evict(t, DXP_EPEERLOST);
 		return;
 	}
