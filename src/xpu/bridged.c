@@ -150,6 +150,13 @@ int bridged_end_status(const struct bridge_end *end)
 	return end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN ? DXP_EPEERLOST : DXP_EDEVICE;
 }
 
+const char *bridged_end_text(const struct bridge_end *end)
+{
+	if (end->status == DXP_ETIMEDOUT)
+		return "it stood still for too long";
+	return dxp_status_text(bridged_end_status(end));
+}
+
 const char *bridged_step_name(uint8_t step)
 {
 	static const char *const names[BRIDGE_STEPS] = {
@@ -174,7 +181,7 @@ void bridged_complain(struct bridged *b, const char *what, const struct bridge_e
 	log_warn("a %s failed: %s, at byte %llu of it: %s; it can be repeated, and when that fails "
 		 "too the device needs a look%s",
 		 what, bridged_step_name(end->step), (unsigned long long)end->at,
-		 dxp_status_text(end->status),
+		 bridged_end_text(end),
 		 ++b->complaints == COMPLAINTS_MAX ? "; no more of these are logged, the register "
 						     "DMA_FAILED counts them"
 						   : "");

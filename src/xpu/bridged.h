@@ -42,6 +42,8 @@ const uint8_t *bridged_zeros(const struct bridged *b);
 /* How a transfer ended, for whoever asked for it: the device's silence is its failure, that of a
  * node its loss. */
 int bridged_end_status(const struct bridge_end *end);
+/* The same for a log. */
+const char *bridged_end_text(const struct bridge_end *end);
 const char *bridged_step_name(uint8_t step);
 
 /* For registers and replies; all 0 where b is NULL. */

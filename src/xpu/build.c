@@ -131,7 +131,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 		tenant_complain(b->tenant,
 				"BUILD: %s, which brings the source, failed at byte %llu: %s",
 				bridged_step_name(end->step), (unsigned long long)end->at,
-				dxp_status_text(status));
+				bridged_end_text(end));
 	build_fail(b, status);
 	next_fetch(s);
 }

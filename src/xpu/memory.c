@@ -105,7 +105,7 @@ static void dma_ended(struct pump_transfer *t, const struct bridge_end *end)
 	if (end->step < BRIDGE_STEPS)
 		tenant_complain(c->tenant, "ALLOC of %llu bytes: %s, which clears them, failed: %s",
 				(unsigned long long)c->bytes, bridged_step_name(end->step),
-				dxp_status_text(end->status));
+				bridged_end_text(end));
 }
 
 static void dma_begin(struct clearing *c, struct clearing_dma *d)

@@ -51,7 +51,7 @@ static void pull_ended(struct haul *h, const struct bridge_end *end)
 				"what was written before is there",
 				(unsigned long long)h->bytes, h->to.node,
 				bridged_step_name(end->step), (unsigned long long)end->at,
-				dxp_status_text(status));
+				bridged_end_text(end));
 	if (h->path != BRIDGE_IN && status == DXP_OK)
 		w->tenant->slot->counters.sent_bytes += h->bytes;
 	pull_free(p);

@@ -142,7 +142,7 @@ static void haul_ended(struct haul *h, const struct bridge_end *end)
 		tenant_complain(
 			f->tenant, "SEND of %llu bytes to node %u: %s failed at byte %llu: %s",
 			(unsigned long long)f->bytes, f->to.node, bridged_step_name(end->step),
-			(unsigned long long)end->at, dxp_status_text(status));
+			(unsigned long long)end->at, bridged_end_text(end));
 	if (f->work)
 		f->tenant->hauls--;
 	message_ended(f, status);
