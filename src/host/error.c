@@ -55,6 +55,12 @@ int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 				 "%s: not run on %s, because a command it waits for failed; look "
 				 "at that one",
 				 doing, who);
+	case DXP_EDEVICE:
+		return error_set(status,
+				 "%s: the device of %s failed at it or was reset; the log of its "
+				 "dxpd says why. What it was writing is unknown; new commands work "
+				 "if the device does",
+				 doing, who);
 	case DXP_ENOMEM:
 		return error_set(status,
 				 "%s: no room in the memory of %s (%llu of %llu bytes free); free "

@@ -64,6 +64,23 @@ struct host_event *events_find(const struct events *e, uint32_t count)
 	return slot->state == HOST_EVENT_FREE ? NULL : slot;
 }
 
+void events_pull(struct events *e, uint32_t count)
+{
+	struct host_event *slot = events_find(e, count);
+
+	if (!slot || slot->state != HOST_EVENT_PENDING || slot->pulls)
+		return;
+	slot->pulls = true;
+	e->pulling++;
+}
+
+static void no_more_pending(struct events *e, struct host_event *slot)
+{
+	e->pending--;
+	e->pulling -= slot->pulls;
+	slot->pulls = false;
+}
+
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times)
 {
@@ -75,7 +92,7 @@ bool events_finish(struct events *e, uint32_t count, int status,
 	slot->status = (int8_t)status;
 	if (times)
 		slot->times = *times;
-	e->pending--;
+	no_more_pending(e, slot);
 	if (slot->silent)
 		events_free(e, count);
 	return true;
@@ -88,7 +105,7 @@ void events_free(struct events *e, uint32_t count)
 	if (!slot)
 		return;
 	if (slot->state == HOST_EVENT_PENDING)
-		e->pending--;
+		no_more_pending(e, slot);
 	slot->state = HOST_EVENT_FREE;
 	while (e->oldest != e->next && slot_of(e, e->oldest)->state == HOST_EVENT_FREE)
 		e->oldest++;

@@ -16,6 +16,7 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
 	bool silent;           /* nobody asks for it: freed as soon as it is done */
+	bool pulls;            /* until it is done the xPU reads or writes this host's memory */
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t told;         /* a second node that learns of its end; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
@@ -28,6 +29,7 @@ struct events {
 	uint32_t capacity; /* a power of two, or 0 */
 	uint32_t oldest, next;
 	uint32_t pending;
+	uint32_t pulling; /* of those, that pull */
 };
 
 void events_init(struct events *e, uint32_t first);
@@ -38,6 +40,9 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out);
 
 /* NULL when it was freed or never was. */
 struct host_event *events_find(const struct events *e, uint32_t count);
+
+/* Marks one that pulls, if it is still PENDING. */
+void events_pull(struct events *e, uint32_t count);
 
 /* PENDING becomes DONE (or free, when silent). False when it was not pending. */
 bool events_finish(struct events *e, uint32_t count, int status,

@@ -135,6 +135,14 @@ void dxp_fabric_close(struct dxp_fabric *fabric)
 	destroy(fabric);
 }
 
+static enum dxp_memory_kind memory_kind(const struct node_entry *row)
+{
+	if (row->kind != MANAGE_XPU)
+		return DXP_MEMORY_NONE;
+	return row->capabilities & MANAGE_CAPABILITY_BRIDGED ? DXP_MEMORY_BRIDGED
+							     : DXP_MEMORY_DIRECT;
+}
+
 static void describe(const struct node_entry *row, struct dxp_node_info *out)
 {
 	*out = (struct dxp_node_info){.id = row->id,
@@ -142,7 +150,8 @@ static void describe(const struct node_entry *row, struct dxp_node_info *out)
 								      : DXP_NODE_HOST,
 				      .granted = row->granted,
 				      .alive = row->alive,
-				      .memory_bytes = row->memory_bytes};
+				      .memory_bytes = row->memory_bytes,
+				      .memory_kind = memory_kind(row)};
 	snprintf(out->name, sizeof(out->name), "%s", row->name);
 	snprintf(out->engine, sizeof(out->engine), "%s", row->engine);
 	wire_address_format(&row->address, out->address);

@@ -4,7 +4,8 @@
  * Lock: `lock` guards everything here and the node; fabric_enter and fabric_leave surround every
  * public call. It is released only in fabric_wait, between turns and while asleep, so whatever a
  * caller keeps across fabric_wait may have changed. Progress: calls turn the node themselves. The
- * keeper thread does it while nobody calls, and stays away while somebody does. */
+ * keeper thread does it while nobody calls, and stays away while somebody does, or did a moment ago
+ * and no xPU reads or writes our memory meanwhile. */
 #ifndef HOST_INTERNAL_H
 #define HOST_INTERNAL_H
 
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dxp/bridge.h>
 #include <dxp/mmd.h>
 
 #include "base/spin.h"
@@ -96,6 +98,7 @@ struct dxp_xpu {
 	bool nic; /* has a function for kernels */
 	uint64_t heard_ns;
 	struct events events;
+	struct dxp_bridge *bridges; /* transfers that were not waited for to the end */
 };
 
 struct dxp_program {
@@ -123,6 +126,8 @@ void fabric_ended(struct dxp_fabric *f);
 /* keeper.c */
 int keeper_start(struct dxp_fabric *f);
 void keeper_stop(struct dxp_fabric *f);
+/* Wakes it when it may be needed: an xPU may read our memory while nobody calls. */
+void keeper_call(struct dxp_fabric *f);
 
 /* arrivals.c: takes what lies in the window; returns how much. */
 uint32_t arrivals_take(struct dxp_fabric *f);
@@ -137,6 +142,8 @@ void watch_changed(void *fabric, const struct table_change *change);
 
 /* xpu.c */
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);
+/* Does any xPU read or write our memory by itself now? */
+bool xpus_pull(const struct dxp_fabric *f);
 struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct host_event **slot);
 void xpu_end(struct dxp_xpu *x, int status);
 /* What the outcome of a descriptor means for the xPU: one that the transport gave up on is lost for
@@ -170,5 +177,12 @@ int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 /* Names, posts and remembers an asynchronous command; *event may be NULL: nobody will ask. */
 int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
 		  dxp_event *event);
+/* Both: an asynchronous command behind a caller's wait list. */
+int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
+			uint32_t wait_count, dxp_event *event);
+
+/* bridge.c: the xPU was told to stop; ends its transfers for their waiters, as closed, once nothing
+ * touches their memory any more. */
+void bridges_close(struct dxp_xpu *x);
 
 #endif

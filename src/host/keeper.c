@@ -21,10 +21,11 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Somebody else turns the node, or did so a moment ago and will again. */
+/* Somebody else turns the node, or did so a moment ago and will again; but then an xPU that reads
+ * our memory has to be served meanwhile. */
 static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
 {
-	return f->waiting || now_ns - f->turned_ns < HOST_FRESH_NS;
+	return f->waiting || (now_ns - f->turned_ns < HOST_FRESH_NS && !xpus_pull(f));
 }
 
 static void park(struct dxp_fabric *f, uint64_t now_ns)
@@ -91,6 +92,12 @@ static void *keep(void *context)
 	}
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
+}
+
+void keeper_call(struct dxp_fabric *f)
+{
+	if (f->keeper_parked)
+		pthread_cond_signal(&f->keeper_wake);
 }
 
 int keeper_start(struct dxp_fabric *f)

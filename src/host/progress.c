@@ -144,11 +144,9 @@ int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context
 	if (s.leading)
 		f->leader = false;
 	/* Somebody must watch the file from now on: another sleeper, else the keeper. */
-	if (s.slept && !f->leader) {
-		if (f->sleepers)
-			pthread_cond_signal(&f->progress);
-		else if (f->keeper_parked)
-			pthread_cond_signal(&f->keeper_wake);
-	}
+	if (s.slept && !f->leader && f->sleepers)
+		pthread_cond_signal(&f->progress);
+	else if (!f->leader && (s.slept || xpus_pull(f)))
+		keeper_call(f);
 	return status;
 }

@@ -49,7 +49,7 @@ int command_start(struct dxp_xpu *x, struct command *c, const struct command_wai
 	if (status != DXP_OK)
 		return status;
 	slot->silent = event == NULL;
-	slot->told = c->op == COMMAND_RUN ? 0 : c->to_node;
+	slot->told = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
 	const dxp_event name = EVENT_NAME(node_id(x->fabric->node), x->node, count);
 	if (waits->failed) {
 		events_finish(&x->events, count, DXP_ECANCELED, NULL);
@@ -131,7 +131,7 @@ int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 	return DXP_OK;
 }
 
-static int start_locked(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
+int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			uint32_t wait_count, dxp_event *event)
 {
 	struct command_waits waits;
@@ -154,7 +154,7 @@ int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *eve
 	if (status != DXP_OK)
 		return status;
 	fabric_enter(xpu->fabric);
-	status = start_locked(xpu, &c, launch->wait, launch->wait_count, event);
+	status = command_start_after(xpu, &c, launch->wait, launch->wait_count, event);
 	fabric_leave(xpu->fabric);
 	return status;
 }
@@ -197,9 +197,9 @@ int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer
 	if (status != DXP_OK)
 		return status;
 	fabric_enter(from->fabric);
-	status = to->status != DXP_OK
-			 ? error_xpu(to, to->status, "send")
-			 : start_locked(from, &c, transfer->wait, transfer->wait_count, event);
+	status = to->status != DXP_OK ? error_xpu(to, to->status, "send")
+				      : command_start_after(from, &c, transfer->wait,
+							    transfer->wait_count, event);
 	fabric_leave(from->fabric);
 	return status;
 }

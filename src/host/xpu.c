@@ -29,6 +29,14 @@ struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct
 	return NULL;
 }
 
+bool xpus_pull(const struct dxp_fabric *f)
+{
+	for (const struct dxp_xpu *x = f->xpus; x; x = x->next)
+		if (x->events.pulling)
+			return true;
+	return false;
+}
+
 void xpu_end(struct dxp_xpu *x, int status)
 {
 	if (x->status != DXP_OK)
@@ -154,6 +162,10 @@ static int greet(struct dxp_xpu *x)
 	x->caps.memory_bytes = reply.memory_bytes;
 	x->caps.free_bytes = reply.free_bytes;
 	x->caps.compute_units = reply.compute_units;
+	x->caps.memory_kind = (enum dxp_memory_kind)reply.memory_kind;
+	x->caps.streams = reply.streams;
+	x->caps.buffers = reply.buffers;
+	x->caps.buffer_bytes = reply.buffer_bytes;
 	snprintf(x->caps.device, sizeof(x->caps.device), "%s", reply.text);
 	return DXP_OK;
 }
@@ -203,6 +215,8 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	fabric_enter(f);
 	if (xpu->references == 1 && xpu->status == DXP_OK)
 		request_call(xpu, &c, &reply, f->timeout_ns);
+	if (xpu->references == 1)
+		bridges_close(xpu);
 	if (--xpu->references == 0)
 		destroy(xpu);
 	fabric_leave(f);

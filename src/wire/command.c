@@ -6,15 +6,18 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <dxp/mmd.h>
 #include <dxp/status.h>
 
+#include "base/limits.h"
 #include "wire/cursor.h"
 
 #define LAZY_BIT 0x80 /* in the byte that counts the waits */
 
 static bool op_asynchronous(uint8_t op)
 {
-	return op == COMMAND_RUN || op == COMMAND_SEND || op == COMMAND_SIGNAL;
+	return op == COMMAND_RUN || op == COMMAND_SEND || op == COMMAND_SIGNAL ||
+	       op == COMMAND_BRIDGE;
 }
 
 static bool op_synchronous(uint8_t op)
@@ -65,6 +68,14 @@ static bool run_valid(const struct command *c)
 	return true;
 }
 
+/* Ranges are the xPU's to check, which has the memory. */
+static bool bridge_valid(const struct command *c)
+{
+	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
+	       (c->piece_bytes == 0 ||
+		(c->piece_bytes >= BRIDGE_BUFFER_MIN && c->piece_bytes <= BRIDGE_BUFFER_MAX));
+}
+
 static bool waits_valid(const struct command *c)
 {
 	if (c->wait_count > COMMAND_WAITS_MAX || c->lazy > 1 ||
@@ -83,6 +94,7 @@ static bool command_valid(const struct command *c)
 	switch (c->op) {
 	case COMMAND_BUILD: return c->bytes >= 1 && text_valid(c->text, COMMAND_OPTIONS_BYTES);
 	case COMMAND_RUN: return run_valid(c);
+	case COMMAND_BRIDGE: return bridge_valid(c);
 	default: return true;
 	}
 }
@@ -170,6 +182,34 @@ static void take_run(struct take_cursor *t, struct command *c)
 		take_argument(t, &c->arguments[i]);
 }
 
+static void put_bridge(struct put_cursor *p, const struct command *c)
+{
+	put_8(p, c->path);
+	put_8(p, c->mode);
+	put_32(p, c->piece_bytes);
+	put_64(p, c->address);
+	put_64(p, c->bytes);
+	put_16(p, c->to_node);
+	put_32(p, c->from_key);
+	put_64(p, c->from_address);
+	put_32(p, c->to_key);
+	put_64(p, c->to_address);
+}
+
+static void take_bridge(struct take_cursor *t, struct command *c)
+{
+	c->path = take_8(t);
+	c->mode = take_8(t);
+	c->piece_bytes = take_32(t);
+	c->address = take_64(t);
+	c->bytes = take_64(t);
+	c->to_node = take_16(t);
+	c->from_key = take_32(t);
+	c->from_address = take_64(t);
+	c->to_key = take_32(t);
+	c->to_address = take_64(t);
+}
+
 static void put_body(struct put_cursor *p, const struct command *c)
 {
 	switch (c->op) {
@@ -198,6 +238,7 @@ static void put_body(struct put_cursor *p, const struct command *c)
 		put_64(p, c->to_address);
 		break;
 	case COMMAND_SIGNAL: put_16(p, c->to_node); break;
+	case COMMAND_BRIDGE: put_bridge(p, c); break;
 	}
 }
 
@@ -229,6 +270,7 @@ static void take_body(struct take_cursor *t, struct command *c)
 		c->to_address = take_64(t);
 		break;
 	case COMMAND_SIGNAL: c->to_node = take_16(t); break;
+	case COMMAND_BRIDGE: take_bridge(t, c); break;
 	}
 }
 
@@ -291,12 +333,19 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 	return DXP_OK;
 }
 
+static bool open_reply_valid(const struct command_reply *r)
+{
+	return r->memory_kind <= DXP_MEMORY_BRIDGED && r->streams <= 1 &&
+	       r->buffers <= BRIDGE_BUFFERS_MAX && r->buffer_bytes <= BRIDGE_BUFFER_MAX &&
+	       text_valid(r->text, sizeof(r->text));
+}
+
 static bool reply_valid(const struct command_reply *r)
 {
 	if (!op_synchronous(r->op) || r->status > 0)
 		return false;
 	if (r->op == COMMAND_OPEN)
-		return text_valid(r->text, sizeof(r->text));
+		return open_reply_valid(r);
 	return r->op != COMMAND_LOG || r->log_bytes <= sizeof(r->log);
 }
 
@@ -316,6 +365,10 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 		put_64(&p, r->memory_bytes);
 		put_64(&p, r->free_bytes);
 		put_32(&p, r->compute_units);
+		put_8(&p, r->memory_kind);
+		put_8(&p, r->streams);
+		put_32(&p, r->buffers);
+		put_32(&p, r->buffer_bytes);
 		put_text(&p, r->text);
 		break;
 	case COMMAND_ALLOC:
@@ -349,6 +402,10 @@ static void take_reply_body(struct take_cursor *t, struct command_reply *r)
 		r->memory_bytes = take_64(t);
 		r->free_bytes = take_64(t);
 		r->compute_units = take_32(t);
+		r->memory_kind = take_8(t);
+		r->streams = take_8(t);
+		r->buffers = take_32(t);
+		r->buffer_bytes = take_32(t);
 		take_text(t, r->text, sizeof(r->text));
 		break;
 	case COMMAND_ALLOC:

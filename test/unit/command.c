@@ -11,8 +11,10 @@
 
 #include <cmocka.h>
 
+#include <dxp/mmd.h>
 #include <dxp/status.h>
 
+#include "base/limits.h"
 #include "base/rng.h"
 #include "base/util.h"
 #include "wire/command.h"
@@ -25,7 +27,7 @@ static const uint8_t replies[] = {COMMAND_OPEN,  COMMAND_CLOSE, COMMAND_ALLOC,  
 				  COMMAND_BUILD, COMMAND_LOG,   COMMAND_RELEASE, COMMAND_NIC};
 static const uint8_t commands[] = {COMMAND_OPEN,  COMMAND_CLOSE, COMMAND_ALLOC,   COMMAND_FREE,
 				   COMMAND_BUILD, COMMAND_LOG,   COMMAND_RELEASE, COMMAND_NIC,
-				   COMMAND_RUN,   COMMAND_SEND,  COMMAND_SIGNAL};
+				   COMMAND_RUN,   COMMAND_SEND,  COMMAND_SIGNAL,  COMMAND_BRIDGE};
 
 static void text_random(struct rng *r, char *out, size_t bytes)
 {
@@ -67,11 +69,27 @@ static void transfer_random(struct rng *r, struct command *c)
 	c->to_address = rng_next(r);
 }
 
+static void bridge_random(struct rng *r, struct command *c)
+{
+	c->path = (uint8_t)rng_below(r, COMMAND_BRIDGE_THROUGH + 1);
+	c->mode = (uint8_t)rng_below(r, COMMAND_BRIDGE_SEQUENTIAL + 1);
+	if (rng_below(r, 2))
+		c->piece_bytes = BRIDGE_BUFFER_MIN +
+				 (uint32_t)rng_below(r, BRIDGE_BUFFER_MAX - BRIDGE_BUFFER_MIN + 1);
+	c->address = rng_next(r);
+	c->bytes = rng_next(r);
+	c->to_node = (uint16_t)rng_next(r);
+	c->from_key = (uint32_t)rng_next(r);
+	c->from_address = rng_next(r);
+	c->to_key = (uint32_t)rng_next(r);
+	c->to_address = rng_next(r);
+}
+
 static struct command command_random(struct rng *r, uint8_t op)
 {
 	struct command c = {.op = op};
 
-	if (op >= COMMAND_RUN && op <= COMMAND_SIGNAL) {
+	if ((op >= COMMAND_RUN && op <= COMMAND_SIGNAL) || op == COMMAND_BRIDGE) {
 		c.event = rng_next(r);
 		c.oldest = (uint32_t)rng_next(r);
 		c.lazy = (uint8_t)rng_below(r, 2);
@@ -98,6 +116,7 @@ static struct command command_random(struct rng *r, uint8_t op)
 	case COMMAND_RUN: run_random(r, &c); break;
 	case COMMAND_SEND:
 	case COMMAND_SIGNAL: transfer_random(r, &c); break;
+	case COMMAND_BRIDGE: bridge_random(r, &c); break;
 	}
 	return c;
 }
@@ -114,6 +133,10 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 		p.compute_units = (uint32_t)rng_next(r);
 		text_random(r, p.text, rng_below(r, COMMAND_TEXT_BYTES));
 		p.free_bytes = rng_next(r);
+		p.memory_kind = (uint8_t)rng_below(r, 3);
+		p.streams = (uint8_t)rng_below(r, 2);
+		p.buffers = (uint32_t)rng_below(r, BRIDGE_BUFFERS_MAX + 1);
+		p.buffer_bytes = (uint32_t)rng_below(r, BRIDGE_BUFFER_MAX + 1);
 		break;
 	case COMMAND_ALLOC: p.address = rng_next(r); /* fall through */
 	case COMMAND_FREE: p.free_bytes = rng_next(r); break;
@@ -266,7 +289,12 @@ static void command_encode__fields_out_of_bounds(void **state)
 	REFUSED(c.op = 0);
 	REFUSED(c.op = COMMAND_REPLY);
 	REFUSED(c.op = COMMAND_NIC; c.wait_count = 1; c.waits[0] = 1);
-	REFUSED(c.op = COMMAND_NIC + 1);
+	REFUSED(c.op = COMMAND_BRIDGE + 1);
+	REFUSED(c.op = COMMAND_BRIDGE; c.path = COMMAND_BRIDGE_THROUGH + 1);
+	REFUSED(c.op = COMMAND_BRIDGE; c.mode = COMMAND_BRIDGE_SEQUENTIAL + 1);
+	REFUSED(c.op = COMMAND_BRIDGE; c.piece_bytes = BRIDGE_BUFFER_MIN - 1);
+	REFUSED(c.op = COMMAND_BRIDGE; c.piece_bytes = BRIDGE_BUFFER_MAX + 1);
+	REFUSED(c.op = COMMAND_BRIDGE; c.wait_count = 1);
 	REFUSED(c.text[0] = '\0');
 	REFUSED(c.text[0] = '\n');
 	REFUSED(memset(c.text, 'k', COMMAND_NAME_BYTES));
@@ -301,6 +329,16 @@ static void command_reply_encode__fields_out_of_bounds(void **state)
 	r = (struct command_reply){.op = COMMAND_OPEN};
 	memset(r.text, 'x', sizeof(r.text));
 	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
+	r = (struct command_reply){.op = COMMAND_OPEN, .memory_kind = DXP_MEMORY_BRIDGED + 1};
+	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
+	r = (struct command_reply){.op = COMMAND_OPEN, .streams = 2};
+	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
+	r = (struct command_reply){.op = COMMAND_OPEN, .buffers = BRIDGE_BUFFERS_MAX + 1};
+	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
+	r = (struct command_reply){.op = COMMAND_OPEN, .buffer_bytes = BRIDGE_BUFFER_MAX + 1};
+	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
+	r = (struct command_reply){.op = COMMAND_BRIDGE};
+	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
 }
 
 /* A length inside the message that says more than there is, or more than may be. */
@@ -323,9 +361,9 @@ static void command_decode__lying_lengths(void **state)
 /* The table of docs/wire.md has a row for each operation, with its number. */
 static void command_op__as_documented(void **state)
 {
-	static const char *const names[] = {"OPEN",  "CLOSE",   "ALLOC", "FREE", "BUILD",
-					    "LOG",   "RELEASE", "RUN",   "SEND", "SIGNAL",
-					    "REPLY", "EVENT",   "NIC"};
+	static const char *const names[] = {"OPEN",  "CLOSE",   "ALLOC", "FREE",  "BUILD",
+					    "LOG",   "RELEASE", "RUN",   "SEND",  "SIGNAL",
+					    "REPLY", "EVENT",   "NIC",   "BRIDGE"};
 	static char text[65536];
 	char row[32];
 	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
@@ -335,7 +373,7 @@ static void command_op__as_documented(void **state)
 	fclose(f);
 	const char *section = strstr(text, "\n## Commands\n");
 	assert_non_null(section);
-	for (int op = COMMAND_OPEN; op <= COMMAND_NIC; op++) {
+	for (int op = COMMAND_OPEN; op <= COMMAND_BRIDGE; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
 		if (!strstr(section, row))
 			fail_msg("docs/wire.md has no row '%s'", row + 1);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transfers that the xPU carries out by itself: it reads and writes our memory under keys that live
+ * as long as the transfer (S-05, step 1). Here they are made, told in one command, and taken back.
+ *
+ * A transfer is over when its event has come and the NIC uses its memory no more: the end of the
+ * last message may still be under way then. The event ends in every case: a dead xPU's events do
+ * too. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "host/bridge_check.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+struct dxp_bridge {
+	/* NULL: the xPU was closed; nothing of the fabric is needed, or there, any more. */
+	struct dxp_fabric *_Atomic fabric;
+	struct dxp_xpu *xpu; /* NULL: as above */
+	struct dxp_bridge *next;
+	dxp_event event;
+	uint32_t from_key, to_key; /* of host memory; 0: none, or the NIC has forgotten it */
+	uint64_t revoked_ns;       /* 0: the keys are good */
+	bool through;
+	int status;                /* once the xPU was closed: how it ended */
+	char peer[DXP_NAME_BYTES]; /* DEVICE_TO_DEVICE */
+};
+
+static struct nic *nic_of(const struct dxp_xpu *x)
+{
+	return node_nic(x->fabric->node);
+}
+
+static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32_t rights,
+			   uint32_t *key)
+{
+	int status = nic_region_register(nic_of(x), 0, base, bytes, rights, key);
+
+	return status == DXP_OK ? DXP_OK
+				: error_set(DXP_EAGAIN,
+					    "bridge: %d memory regions are in use; wait for the "
+					    "end of some transfer",
+					    NIC_REGIONS_MAX);
+}
+
+/* Keys of the host memory that the transfer uses; none for 0 bytes. */
+static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
+			struct command *c)
+{
+	int status = DXP_OK;
+
+	if (t->bytes == 0)
+		return DXP_OK;
+	if (bridge_reads_host(t->path)) /* only read, as the rights say */
+		status = memory_register(b->xpu, (void *)(uintptr_t)t->from, t->bytes,
+					 NIC_REMOTE_READ, &b->from_key);
+	if (status == DXP_OK && bridge_writes_host(t->path))
+		status = memory_register(b->xpu, t->to, t->bytes, NIC_REMOTE_WRITE, &b->to_key);
+	if (t->path != DXP_BRIDGE_DEVICE_TO_DEVICE)
+		c->from_key = b->from_key;
+	c->to_key = b->to_key;
+	return status;
+}
+
+static void memory_revoke(struct dxp_bridge *b)
+{
+	if (b->revoked_ns)
+		return;
+	b->revoked_ns = link_now_ns();
+	if (b->from_key)
+		nic_region_revoke(nic_of(b->xpu), b->from_key);
+	if (b->to_key)
+		nic_region_revoke(nic_of(b->xpu), b->to_key);
+}
+
+/* True when nothing touches the memory any more, and nothing can. */
+static bool memory_free(struct dxp_bridge *b)
+{
+	struct nic *nic = nic_of(b->xpu);
+
+	memory_revoke(b);
+	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
+		return true;
+	/* What is under way to a peer that lives ends long before this. */
+	if (link_now_ns() - b->revoked_ns > 2 * RLTP_DEAD_NS)
+		nic_peer_lost(nic, b->xpu->node, DXP_ETIMEDOUT);
+	return false;
+}
+
+static void unlink_bridge(struct dxp_bridge *b)
+{
+	struct dxp_bridge **at = &b->xpu->bridges;
+
+	while (*at != b)
+		at = &(*at)->next;
+	*at = b->next;
+}
+
+static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
+			struct dxp_bridge *b)
+{
+	struct command c;
+	int status =
+		x->status != DXP_OK ? error_xpu(x, x->status, "bridge") : bridge_check(x, t, &c);
+
+	if (status != DXP_OK)
+		return status;
+	b->xpu = x;
+	b->through = t->path == DXP_BRIDGE_THROUGH;
+	if (t->peer)
+		snprintf(b->peer, sizeof(b->peer), "%s", t->peer->caps.name);
+	status = memory_offer(b, t, &c);
+	if (status == DXP_OK)
+		status = command_start_after(x, &c, t->wait, t->wait_count, &b->event);
+	if (status != DXP_OK) {
+		/* No command, so nobody has the keys. */
+		memory_revoke(b);
+		return status;
+	}
+	b->next = x->bridges;
+	x->bridges = b;
+	if (t->path != DXP_BRIDGE_DEVICE_TO_DEVICE)
+		events_pull(&x->events, EVENT_COUNT(b->event));
+	keeper_call(x->fabric);
+	return DXP_OK;
+}
+
+int dxp_bridge_start(struct dxp_xpu *xpu, const struct dxp_bridge_transfer *transfer,
+		     struct dxp_bridge **out)
+{
+	struct dxp_bridge *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return error_set(DXP_ENOMEM, "out of memory");
+	atomic_init(&b->fabric, xpu->fabric);
+	fabric_enter(xpu->fabric);
+	int status = start_locked(xpu, transfer, b);
+	fabric_leave(xpu->fabric);
+	if (status == DXP_OK)
+		*out = b;
+	else
+		free(b);
+	return status;
+}
+
+dxp_event dxp_bridge_event(const struct dxp_bridge *bridge)
+{
+	return bridge->event;
+}
+
+static bool over(void *context)
+{
+	struct dxp_bridge *b = context;
+
+	if (!b->xpu)
+		return true;
+	const struct host_event *slot = events_find(&b->xpu->events, EVENT_COUNT(b->event));
+	return (!slot || slot->state == HOST_EVENT_DONE) && memory_free(b);
+}
+
+static int closed(const struct dxp_bridge *b)
+{
+	if (b->status == DXP_OK)
+		return DXP_OK;
+	return error_set(b->status,
+			 "bridge: the xPU was closed before the transfer was waited "
+			 "for: %s",
+			 dxp_status_text(b->status));
+}
+
+/* What the xPU said; that it timed out would mean "not yet" if we said it. */
+static int status_of(const struct host_event *ended)
+{
+	return ended->status == DXP_ETIMEDOUT ? DXP_EDEVICE : ended->status;
+}
+
+static int explain(const struct dxp_bridge *b, const struct host_event *ended)
+{
+	const struct dxp_xpu *x = b->xpu;
+	int status = ended->status;
+
+	if (status == DXP_ETIMEDOUT)
+		return error_set(status_of(ended),
+				 "bridge: a step of the transfer stalled on xPU '%s': its device, "
+				 "or the network to the other side, stood still; the device was "
+				 "reset",
+				 x->caps.name);
+	if (status == DXP_EPEERLOST && x->status == DXP_OK)
+		return error_set(status,
+				 "bridge: xPU '%s' lost its connection to %s%s%s; see "
+				 "`dxp nodes`",
+				 x->caps.name, b->peer[0] ? "xPU '" : "this host", b->peer,
+				 b->peer[0] ? "'" : "");
+	if (status == DXP_EUNSUPPORTED && b->through)
+		return error_set(status, "bridge: xPU '%s' has no stream core", x->caps.name);
+	return error_xpu(x, status, "bridge");
+}
+
+/* Caller holds the lock, and it is over: what its event said. */
+static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
+{
+	struct events *events = &b->xpu->events;
+	const struct host_event *slot = events_find(events, EVENT_COUNT(b->event));
+
+	if (!slot)
+		return error_set(DXP_ENOENT,
+				 "bridge: dxp_event_wait() has taken the transfer's event, and how "
+				 "it ended with it; use dxp_bridge_wait() alone");
+	int status = slot->status == DXP_OK ? DXP_OK : explain(b, slot);
+	if (times)
+		*times = slot->times;
+	events_free(events, EVENT_COUNT(b->event));
+	return status;
+}
+
+static int wait_locked(struct dxp_bridge *b, struct dxp_fabric *f, uint64_t timeout_ns,
+		       struct dxp_event_times *times)
+{
+	uint64_t now = link_now_ns();
+	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+
+	if (fabric_wait(f, over, b, deadline) != DXP_OK)
+		return error_set(DXP_ETIMEDOUT, "the transfer of xPU '%s' has not ended yet",
+				 b->xpu->caps.name);
+	if (!b->xpu)
+		return closed(b);
+	int status = result_take(b, times);
+	unlink_bridge(b);
+	return status;
+}
+
+int dxp_bridge_wait(struct dxp_bridge *bridge, uint64_t timeout_ns, struct dxp_event_times *times)
+{
+	/* Pairs with the release in bridges_close. */
+	struct dxp_fabric *f = atomic_load_explicit(&bridge->fabric, memory_order_acquire);
+	int status;
+
+	if (f) {
+		fabric_enter(f);
+		status = wait_locked(bridge, f, timeout_ns, times);
+		fabric_leave(f);
+	} else {
+		status = closed(bridge);
+	}
+	if (status != DXP_ETIMEDOUT)
+		free(bridge);
+	return status;
+}
+
+int dxp_bridge_move(struct dxp_xpu *xpu, const struct dxp_bridge_transfer *transfer,
+		    struct dxp_event_times *times)
+{
+	struct dxp_bridge *b;
+	int status = dxp_bridge_start(xpu, transfer, &b);
+
+	return status == DXP_OK ? dxp_bridge_wait(b, UINT64_MAX, times) : status;
+}
+
+static bool all_free(void *context)
+{
+	const struct dxp_xpu *x = context;
+	bool all = true;
+
+	for (struct dxp_bridge *b = x->bridges; b; b = b->next)
+		all &= memory_free(b);
+	return all;
+}
+
+void bridges_close(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+
+	/* memory_free has a bound, so this has. */
+	fabric_wait(f, all_free, x, UINT64_MAX);
+	for (struct dxp_bridge *b; (b = x->bridges);) {
+		const struct host_event *slot = events_find(&x->events, EVENT_COUNT(b->event));
+		x->bridges = b->next;
+		b->status = slot && slot->state == HOST_EVENT_DONE ? status_of(slot) : DXP_ECLOSED;
+		b->xpu = NULL;
+		/* The last touch of it: its owner may free it from now on. */
+		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
+	}
+	f->ended++;
+	fabric_ended(f);
+}
