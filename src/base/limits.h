@@ -427,6 +427,14 @@
 #define BRIDGE_TRANSFERS_MAX 1024        /* of one bridge at once */
 #define BRIDGE_STALL_NS \
 	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
+#define BRIDGE_DMAS          2      /* of each direction: the next one is there when one ends */
+#define BRIDGE_PIECE_MIN     (16u << 10) /* of those chosen: shorter ones are mostly latency */
+#define BRIDGE_RAMP_BYTES    (32u << 10) /* pieces near sqrt(this x transfer): see cut.h */
+#define BRIDGE_DIRECT_BYTES  (4u << 20)  /* nothing to fill: long, but still turns */
+#define BRIDGE_DIRECT_PIECES 64          /* of transfers without buffers, at once */
+#define BRIDGE_FED_BLOCKS    1024 /* beyond the first that is not in place: 64 MiB of the shortest */
+#define BRIDGE_AGAIN_NS      (20u * 1000u)          /* after which a step given back comes again */
+#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit: RLTP_ASK_MAX_NS */
 
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */

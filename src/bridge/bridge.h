@@ -34,8 +34,8 @@ struct bridge_options {
 	uint8_t *from_device; /* registers all of it once, with NIC and device (S-05, step 0) */
 	uint32_t fills; /* steps FILL under way at once, 1 .. buffers; 0: as many as buffers (S-06)
 			 */
-	uint32_t dmas; /* steps DMA under way at once in each direction; 0: 2: the next one is there
-			  when one ends */
+	uint32_t dmas;  /* steps DMA under way at once in each direction (THROUGH counts in both)
+			   and as many DIRECT ones, 1 .. BRIDGE_BUFFERS_MAX; 0: BRIDGE_DMAS */
 	uint64_t stall_ns; /* a step that takes longer fails its transfer; 0: BRIDGE_STALL_NS */
 };
 
@@ -67,12 +67,16 @@ enum bridge_step {
 struct bridge_order {
 	uint8_t path; /* enum bridge_path */
 	uint8_t mode; /* enum bridge_mode */
-	/* IN only: pieces come by themselves through bridge_feed(), there is no step FILL. */
+	/* IN, pipelined only: bytes come by themselves through bridge_feed(), there is no step
+	 * FILL. */
 	bool fed;
+	/* DIRECT only: it passes the stream core, from and to user memory in place. */
+	bool core;
 	uint64_t bytes; /* 0 is allowed: ends at once */
-	/* Of each piece but the first and the last ones, at most buffer_bytes, 4096 at least; 0:
-	 * chosen: long enough for a good rate, short enough that filling and emptying the pipeline
-	 * costs little of the whole. */
+	/* Of each piece but the last, 4096 .. buffer_bytes (DIRECT: BRIDGE_BUFFER_MAX), rounded
+	 * down to a multiple of 64; 0: chosen: long enough for a good rate, short enough that
+	 * filling and emptying the pipeline costs little of the whole (cut.h); sequential:
+	 * buffer_bytes. */
 	uint32_t piece_bytes;
 	void *context; /* comes back in every action */
 };
@@ -96,14 +100,15 @@ struct bridge_end {
 	int status;     /* DXP_OK, or that of the first step that failed */
 	uint8_t step;   /* which step that was; BRIDGE_STEPS: none, it was cancelled */
 	uint64_t at;    /* of the piece that failed */
-	uint64_t bytes; /* from the start on, whose last step ended well */
+	uint64_t bytes; /* from the start on, all of whose last steps ended well */
 };
 
 struct bridge_counters {
 	uint64_t transfers, failed;                         /* ended; of them with an error */
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* steps that ended well */
 	uint64_t stalls;
-	uint64_t no_buffer; /* times that a fed piece found none */
+	uint64_t no_buffer; /* times that fed bytes found none */
+	uint64_t stale;     /* ends told of steps that are not under way: a device's mistake */
 };
 
 /* DXP_EINVAL: an option out of its range; DXP_ENOMEM. */
@@ -111,18 +116,24 @@ int bridge_create(const struct bridge_options *options, struct bridge **out);
 /* No step may be under way: reset the device, or end the network, first. NULL is allowed. */
 void bridge_destroy(struct bridge *b);
 
-/* Queues a transfer; transfers take turns, piece by piece. DXP_EAGAIN: BRIDGE_TRANSFERS_MAX are
- * there; DXP_EINVAL; DXP_ENOMEM. */
+/* Queues a transfer; transfers take turns, piece by piece. Those through the stream core have it
+ * one after another, and each passes it in order of `at`; all else may overtake. DXP_EAGAIN:
+ * BRIDGE_TRANSFERS_MAX are there; DXP_EINVAL: the order contradicts itself, or is `fed` in
+ * pieces below 16 KiB (buffers are shorter: below those) or to a ring of fewer than the 2 buffers
+ * (3 of 8 KiB, 4 of 4 KiB) that bytes across a border need; DXP_ENOMEM. */
 int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t now_ns,
 		 struct bridge_transfer **out);
 /* No step of it begins any more; it ends, with `status` if nothing failed before, when those under
- * way have. */
+ * way have. No effect on one that has ended. */
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status);
 
 /* The next thing to do; false: nothing now. An action that the owner cannot begin (a queue is full)
- * is given back with bridge_later() and comes again at the next call after something ended. */
+ * is given back with bridge_later(), before the next call of bridge_next(), and comes again when
+ * something has ended, or BRIDGE_AGAIN_NS later. */
 bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out);
 void bridge_later(struct bridge *b, uint32_t id);
+/* The step `id` has ended: any status but DXP_OK fails its transfer. An id that is not under way
+ * (an interrupt told twice) is counted and otherwise ignored. */
 void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns);
 
 /* Transfers that have ended, each told once; false: none. Fed ones are told too, once
@@ -130,17 +141,20 @@ void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns);
 bool bridge_ended(struct bridge *b, struct bridge_end *out);
 
 /* Bytes [at, at + bytes) of a fed transfer have come, each byte once, in any order; they are copied
- * into buffers. DXP_EAGAIN: no buffer for them now, nothing was copied. `first` is set for the
- * piece that nothing before it waits for: it may take the last buffer, which is kept for such,
- * since pieces that wait for others could else hold all (they would wait for each other for ever).
- * DXP_ERANGE: outside the transfer; else the status with which it failed. */
+ * into buffers. DXP_EAGAIN: no buffer for them now, nothing was copied. `first` is set for bytes
+ * before which none of their stream are missing: they may take the last buffers, which are kept for
+ * such, since bytes that wait for others could else hold all (they would wait for each other for
+ * ever). DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before,
+ * which fails the transfer; else the status with which it failed. A block of which bytes are
+ * missing and none come for stall_ns fails the transfer. */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
-/* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed. Valid until
- * bridge_ended has told of it. */
+/* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed, at once, though
+ * steps may still be under way. Valid until bridge_ended has told of it. */
 int bridge_settled(const struct bridge_transfer *t);
 
-/* When bridge_expire must be called: a step stalls. UINT64_MAX: none is under way. */
+/* When bridge_expire and bridge_next must be called though nothing ended: a step stalls, or one
+ * that was given back comes again. UINT64_MAX: never. */
 uint64_t bridge_deadline(const struct bridge *b);
 /* Fails the transfers whose steps have stalled, with DXP_ETIMEDOUT. True when a DMA was among them:
  * then the owner resets the device, which ends every DMA under way with an error: until then their

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bridge/cut.h"
+
+#include <assert.h>
+
+#include "base/limits.h"
+#include "base/util.h"
+
+#define PAGE 4096u
+
+static uint64_t square_root(uint64_t n)
+{
+	uint64_t root = 0;
+
+	for (uint64_t bit = 1ull << 31; bit; bit >>= 1) {
+		if ((root + bit) * (root + bit) <= n)
+			root += bit;
+	}
+	return root;
+}
+
+/* Whole pages, but no more than `most`. */
+static uint32_t paged(uint64_t bytes, uint32_t most)
+{
+	uint64_t pages = (min_u64(bytes, most) + PAGE - 1) / PAGE * PAGE;
+
+	return (uint32_t)min_u64(pages, most);
+}
+
+static uint32_t balanced(uint64_t bytes, uint64_t k, uint32_t most)
+{
+	uint64_t product = bytes > UINT64_MAX / k ? UINT64_MAX : bytes * k;
+
+	return paged(max_u64(square_root(product), BRIDGE_PIECE_MIN), most);
+}
+
+void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most)
+{
+	uint32_t piece = balanced(bytes, BRIDGE_RAMP_BYTES, most);
+
+	*c = (struct cut){.bytes = bytes, .piece = piece};
+	c->ramp_from = paged(max_u64(piece / 8, BRIDGE_PIECE_MIN), piece);
+}
+
+void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
+{
+	assert(piece <= most);
+	*c = (struct cut){.bytes = bytes, .piece = piece};
+	/* Without ramps a piece costs more at both ends: a quarter of k halves it. */
+	if (!piece)
+		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
+}
+
+uint32_t cut_next(const struct cut *c, uint64_t at)
+{
+	uint64_t left = c->bytes - at, want = c->piece;
+
+	assert(at < c->bytes);
+	if (c->ramp_from) {
+		/* After n pieces that grow by a quarter 4 x (last - first) bytes are cut; and the
+		 * same read backwards. */
+		want = min_u64(want, c->ramp_from + at / 4);
+		want = min_u64(want, c->ramp_from + left / 5);
+		want = paged(want, c->piece);
+	}
+	return (uint32_t)min_u64(want, left);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transfers whose bytes come by themselves, as a network brings them. Whoever feeds cannot be told
+ * to wait in the middle of a packet, and packets overtake each other; so buffers can be half full
+ * and all wait for bytes that find none.
+ *
+ * The reserve: as many buffers as one sender needs at most to go on (feed_reserve) are kept for
+ * bytes before which nothing of their stream is missing, and of one transfer at a time, which holds
+ * the token. All blocks before such bytes are complete, so of the reserve it fills only the last to
+ * its middle, and the rest comes back from the device by itself: the holder can always go on. The
+ * token is free again when the reserve is whole or its holder has no incomplete block.
+ *
+ * Hunger: buffers go in turns to fed and to pulled transfers, else those that pull, which take a
+ * buffer the moment it is free, would leave none to a sender that asks now and then. */
+#include <assert.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "bridge/internal.h"
+
+uint32_t feed_block_min(const struct bridge *b)
+{
+	return (uint32_t)min_u64(BRIDGE_PIECE_MIN, b->o.buffer_bytes);
+}
+
+uint32_t feed_reserve(const struct bridge *b)
+{
+	uint32_t block = feed_block_min(b);
+
+	/* Blocks that the longest payload touches, when it begins at the last byte of one. */
+	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
+}
+
+uint32_t feed_kept(const struct bridge *b)
+{
+	return b->pulled_last && b->now_ns < b->hunger_until_ns ? b->hunger : 0;
+}
+
+static uint64_t block_bytes(const struct bridge_transfer *t, uint64_t block)
+{
+	return min_u64(t->cut.piece, t->order.bytes - block * t->cut.piece);
+}
+
+static uint64_t blocks(const struct bridge_transfer *t)
+{
+	return t->order.bytes ? (t->order.bytes - 1) / t->cut.piece + 1 : 0;
+}
+
+bool feed_complete(const struct bridge_transfer *t)
+{
+	return t->settled == blocks(t);
+}
+
+uint64_t feed_prefix(const struct bridge_transfer *t)
+{
+	return min_u64(t->settled * t->cut.piece, t->order.bytes);
+}
+
+static uint64_t *settled_word(struct bridge_transfer *t, uint64_t block)
+{
+	return &t->settled_bits[block % BRIDGE_FED_BLOCKS / 64];
+}
+
+static bool is_settled(struct bridge_transfer *t, uint64_t block)
+{
+	return block < t->settled || (*settled_word(t, block) >> block % 64 & 1);
+}
+
+void feed_placed(struct bridge_transfer *t, const struct piece *p)
+{
+	uint64_t block = p->at / t->cut.piece;
+
+	*settled_word(t, block) |= 1ull << block % 64;
+	while (*settled_word(t, t->settled) >> t->settled % 64 & 1) {
+		*settled_word(t, t->settled) &= ~(1ull << t->settled % 64);
+		t->settled++;
+	}
+}
+
+void feed_forget(struct bridge *b, const struct bridge_transfer *t)
+{
+	if (b->token == t)
+		b->token = NULL;
+}
+
+/* The piece that this block has become; NULL: no byte of it has come, or all are in place. */
+static struct piece *block_piece(struct bridge_transfer *t, uint64_t block)
+{
+	/* The latest first: bytes mostly come in order. */
+	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
+		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
+		if (p->at == block * t->cut.piece)
+			return p;
+	}
+	return NULL;
+}
+
+/* The part of [at, at + bytes) that lies in `block`. */
+static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
+			uint32_t bytes)
+{
+	uint64_t from = block * t->cut.piece;
+	uint64_t to = from + block_bytes(t, block);
+
+	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
+}
+
+/* Counts the blocks that these bytes begin. DXP_EMALFORMED: bytes come a second time; DXP_EAGAIN:
+ * too far ahead. */
+static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
+{
+	uint64_t last = (at + bytes - 1) / t->cut.piece;
+
+	*begins = 0;
+	for (uint64_t block = at / t->cut.piece; block <= last; block++) {
+		if (block >= t->settled + BRIDGE_FED_BLOCKS)
+			return DXP_EAGAIN;
+		if (is_settled(t, block))
+			return DXP_EMALFORMED;
+		const struct piece *p = block_piece(t, block);
+		if (p && p->bytes - p->filled < part_of(t, block, at, bytes))
+			return DXP_EMALFORMED;
+		*begins += !p;
+	}
+	return DXP_OK;
+}
+
+/* May `begins` blocks of it begin? Takes the token where it is needed. */
+static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
+{
+	struct bridge *b = t->bridge;
+	uint32_t free = b->rings[RING_TO_DEVICE].free;
+	uint32_t reserve = feed_reserve(b);
+
+	if (b->token && (b->token->open == 0 || free >= reserve))
+		b->token = NULL;
+	if (begins == 0 || free >= begins + reserve)
+		return true;
+	bool in_reserve = first && (!b->token || b->token == t);
+	if (in_reserve && free >= begins) {
+		b->token = t;
+		return true;
+	}
+	b->counters.no_buffer++;
+	b->hunger = (uint32_t)min_u64(in_reserve ? begins : begins + reserve, b->o.buffers);
+	b->hunger_until_ns = b->now_ns + BRIDGE_HUNGER_NS;
+	return false;
+}
+
+static struct piece *block_begin(struct bridge_transfer *t, uint64_t block)
+{
+	struct bridge *b = t->bridge;
+	struct piece *p = piece_take(t, block * t->cut.piece, (uint32_t)block_bytes(t, block));
+
+	p->step = BRIDGE_FILL;
+	p->in = ring_take(&b->rings[RING_TO_DEVICE]);
+	b->pulled_last = false;
+	t->open++;
+	return p;
+}
+
+static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offset,
+		       const uint8_t *data, uint32_t bytes)
+{
+	struct bridge *b = t->bridge;
+	struct ring *to = &b->rings[RING_TO_DEVICE];
+
+	memcpy(ring_at(to, p->in) + offset, data, bytes);
+	p->filled += bytes;
+	if (p->filled < p->bytes) {
+		piece_watch(b, p);
+		return;
+	}
+	list_remove(&p->clock);
+	t->open--;
+	b->counters.pieces[BRIDGE_FILL]++;
+	b->counters.bytes[BRIDGE_FILL] += p->bytes;
+	ring_move(to, p->in, BUFFER_FULL);
+	piece_wait(b, p, BRIDGE_DMA_IN);
+}
+
+static void place(struct bridge_transfer *t, uint64_t at, const uint8_t *data, uint32_t bytes)
+{
+	while (bytes > 0) {
+		uint64_t block = at / t->cut.piece;
+		uint32_t part = part_of(t, block, at, bytes);
+		struct piece *p = block_piece(t, block);
+		block_fill(t, p ? p : block_begin(t, block), (uint32_t)(at % t->cut.piece), data,
+			   part);
+		at += part;
+		data += part;
+		bytes -= part;
+	}
+}
+
+int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
+		uint32_t bytes, bool first, uint64_t now_ns)
+{
+	uint32_t begins;
+
+	assert(t->bridge == b && t->order.fed);
+	b->now_ns = now_ns;
+	if (t->status != DXP_OK)
+		return t->status;
+	if (at > t->order.bytes || bytes > t->order.bytes - at)
+		return DXP_ERANGE;
+	if (bytes == 0)
+		return DXP_OK;
+	int status = survey(t, at, bytes, &begins);
+	if (status == DXP_EMALFORMED) {
+		transfer_fail(t, status, BRIDGE_FILL, at);
+		transfer_settle(t);
+	}
+	if (status != DXP_OK)
+		return status;
+	if (!admit(t, begins, first))
+		return DXP_EAGAIN;
+	place(t, at, data, bytes);
+	return DXP_OK;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doubly linked lists whose links are part of their members. Invariant: a link is in one list, or
+ * points to itself. */
+#ifndef BRIDGE_LIST_H
+#define BRIDGE_LIST_H
+
+#include <stdbool.h>
+
+#include "base/util.h"
+
+struct list {
+	struct list *next, *prev;
+};
+
+static inline void list_init(struct list *l)
+{
+	l->next = l->prev = l;
+}
+
+/* Of a member: is it in a list? Of a list: has it members? */
+static inline bool list_used(const struct list *l)
+{
+	return l->next != l;
+}
+
+static inline void list_after(struct list *place, struct list *l)
+{
+	l->prev = place;
+	l->next = place->next;
+	place->next->prev = l;
+	place->next = l;
+}
+
+static inline void list_first(struct list *list, struct list *l)
+{
+	list_after(list, l);
+}
+
+static inline void list_last(struct list *list, struct list *l)
+{
+	list_after(list->prev, l);
+}
+
+static inline void list_remove(struct list *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	list_init(l);
+}
+
+#endif

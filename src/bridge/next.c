@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is to be done next. Whatever frees buffers comes first; transfers take turns in lines, and
+ * those with a piece for the stream core take turns with the others at the controllers: the core
+ * needs both at once, so while its piece waits only one DMA of each direction may pass it. */
+#include "bridge/internal.h"
+
+#include <dxp/status.h>
+
+static bool comes_again(const struct bridge *b, const struct piece *p)
+{
+	return !p->given_back || p->epoch != b->epoch;
+}
+
+static struct piece *ready(const struct bridge *b, enum bridge_step step)
+{
+	for (const struct list *l = b->ready[step].next; l != &b->ready[step]; l = l->next) {
+		struct piece *p = CONTAINER_OF(l, struct piece, queue);
+		if (comes_again(b, p))
+			return p;
+	}
+	return NULL;
+}
+
+/* The first in line; NULL: nobody. */
+static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
+{
+	if (!list_used(&b->lines[line]))
+		return NULL;
+	return CONTAINER_OF(b->lines[line].next, struct bridge_transfer, line);
+}
+
+/* The piece that the core gets next, if it is there; it may yet wait for controllers. */
+static struct piece *core_piece(const struct bridge *b)
+{
+	if (!list_used(&b->core))
+		return NULL;
+	struct piece *p = CONTAINER_OF(b->core.next, struct piece, turn);
+	return p->step != BRIDGE_FILL && comes_again(b, p) ? p : NULL;
+}
+
+static bool controller_free(const struct bridge *b, enum ring_way way)
+{
+	return b->dmas[way] < b->o.dmas;
+}
+
+/* Another DMA may pass the core's. */
+static bool may_pass(const struct bridge *b, enum ring_way way)
+{
+	return !core_piece(b) || b->passed[way] == 0;
+}
+
+static struct piece *next_drain(struct bridge *b)
+{
+	return ready(b, BRIDGE_DRAIN);
+}
+
+/* A stream from and to user memory has no pieces waiting but this one. */
+static void core_cut(struct bridge *b)
+{
+	struct bridge_transfer *t = in_line(b, LINE_CORE);
+
+	if (!t || list_used(&b->core) || b->direct_pieces == BRIDGE_DIRECT_PIECES)
+		return;
+	struct piece *p = transfer_cut(t);
+	p->step = BRIDGE_DMA_DIRECT;
+	b->direct_pieces++;
+	list_last(&b->core, &p->turn);
+}
+
+static struct piece *next_core(struct bridge *b)
+{
+	core_cut(b);
+	struct piece *p = core_piece(b);
+	struct ring *from = &b->rings[RING_FROM_DEVICE];
+
+	if (!p || !controller_free(b, RING_TO_DEVICE) || !controller_free(b, RING_FROM_DEVICE))
+		return NULL;
+	if (p->step == BRIDGE_DMA_THROUGH && p->out == RING_NONE) {
+		if (!from->free)
+			return NULL;
+		p->out = ring_take(from);
+	}
+	b->passed[RING_TO_DEVICE] = b->passed[RING_FROM_DEVICE] = 0;
+	return p;
+}
+
+static struct piece *next_in(struct bridge *b)
+{
+	struct piece *p = ready(b, BRIDGE_DMA_IN);
+
+	if (!p || !controller_free(b, RING_TO_DEVICE) || !may_pass(b, RING_TO_DEVICE))
+		return NULL;
+	b->passed[RING_TO_DEVICE]++;
+	return p;
+}
+
+static struct piece *next_out(struct bridge *b)
+{
+	struct piece *p = ready(b, BRIDGE_DMA_OUT);
+	struct bridge_transfer *t = in_line(b, LINE_OUT);
+	struct ring *from = &b->rings[RING_FROM_DEVICE];
+
+	if (!controller_free(b, RING_FROM_DEVICE))
+		return NULL;
+	/* One that was given back has a buffer, which the core may be waiting for. */
+	if (p)
+		return p;
+	if (!t || !from->free || !may_pass(b, RING_FROM_DEVICE))
+		return NULL;
+	p = transfer_cut(t);
+	p->step = BRIDGE_DMA_OUT;
+	p->out = ring_take(from);
+	b->passed[RING_FROM_DEVICE]++;
+	return p;
+}
+
+static struct piece *next_direct(struct bridge *b)
+{
+	struct piece *p = ready(b, BRIDGE_DMA_DIRECT);
+	struct bridge_transfer *t = in_line(b, LINE_DIRECT);
+
+	if (b->direct >= b->o.dmas)
+		return NULL;
+	if (p)
+		return p;
+	if (!t || b->direct_pieces == BRIDGE_DIRECT_PIECES)
+		return NULL;
+	p = transfer_cut(t);
+	p->step = BRIDGE_DMA_DIRECT;
+	b->direct_pieces++;
+	return p;
+}
+
+static struct piece *next_fill(struct bridge *b)
+{
+	struct piece *p = ready(b, BRIDGE_FILL);
+	struct bridge_transfer *t = in_line(b, LINE_IN);
+	struct ring *to = &b->rings[RING_TO_DEVICE];
+
+	if (b->fills >= b->o.fills)
+		return NULL;
+	if (p)
+		return p;
+	if (!t || to->free <= feed_kept(b))
+		return NULL;
+	p = transfer_cut(t);
+	p->step = BRIDGE_FILL;
+	p->in = ring_take(to);
+	b->pulled_last = true;
+	if (t->order.path == BRIDGE_THROUGH)
+		list_last(&b->core, &p->turn);
+	return p;
+}
+
+bool bridge_next(struct bridge *b, uint64_t now_ns, struct bridge_action *out)
+{
+	static struct piece *(*const choices[])(struct bridge *) = {
+		next_drain, next_core, next_out, next_in, next_direct, next_fill,
+	};
+
+	b->now_ns = now_ns;
+	if (now_ns >= b->again_ns) {
+		b->again_ns = UINT64_MAX;
+		b->epoch++;
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(choices); i++) {
+		struct piece *p = choices[i](b);
+		if (!p)
+			continue;
+		piece_begin(b, p, out);
+		return true;
+	}
+	return false;
+}

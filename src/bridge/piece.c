@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pieces: where one is, and what it counts for. */
+#include <assert.h>
+
+#include <dxp/status.h>
+
+#include "bridge/internal.h"
+
+/* An id is the piece's place and a count of what was begun there. */
+#define ID_PLACE_BITS 8
+_Static_assert(PIECES_MAX <= 1 << ID_PLACE_BITS, "an id has room for every place");
+
+struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
+{
+	struct bridge *b = t->bridge;
+
+	assert(list_used(&b->free));
+	struct piece *p = CONTAINER_OF(b->free.next, struct piece, queue);
+	list_remove(&p->queue);
+	list_last(&t->pieces, &p->sibling);
+	p->transfer = t;
+	p->at = at;
+	p->bytes = bytes;
+	p->filled = 0;
+	p->in = p->out = RING_NONE;
+	p->under_way = p->given_back = false;
+	return p;
+}
+
+static void buffer_put(struct ring *r, uint8_t *buffer)
+{
+	if (*buffer != RING_NONE)
+		ring_move(r, *buffer, BUFFER_EMPTY);
+	*buffer = RING_NONE;
+}
+
+void piece_put(struct bridge *b, struct piece *p, bool in_place)
+{
+	struct bridge_transfer *t = p->transfer;
+
+	assert(!p->under_way);
+	if (p->given_back)
+		t->given_back--;
+	if (t->order.fed && p->filled < p->bytes)
+		t->open--;
+	b->direct_pieces -= p->step == BRIDGE_DMA_DIRECT;
+	if (!in_place)
+		t->missing_at = min_u64(t->missing_at, p->at);
+	else if (t->order.fed)
+		feed_placed(t, p);
+	buffer_put(&b->rings[RING_TO_DEVICE], &p->in);
+	buffer_put(&b->rings[RING_FROM_DEVICE], &p->out);
+	list_remove(&p->queue);
+	list_remove(&p->turn);
+	list_remove(&p->clock);
+	list_remove(&p->sibling);
+	p->transfer = NULL;
+	list_first(&b->free, &p->queue);
+}
+
+void piece_wait(struct bridge *b, struct piece *p, enum bridge_step step)
+{
+	p->step = (uint8_t)step;
+	list_last(&b->ready[step], &p->queue);
+}
+
+void piece_watch(struct bridge *b, struct piece *p)
+{
+	list_remove(&p->clock);
+	p->since_ns = b->now_ns;
+	list_last(&b->clock, &p->clock);
+}
+
+/* A step under way counts against these limits. */
+static void count(struct bridge *b, const struct piece *p, int by)
+{
+	uint32_t n = (uint32_t)by;
+	bool core_dma = p->step == BRIDGE_DMA_THROUGH || p->transfer->order.core;
+
+	b->under_way += n;
+	if (p->step == BRIDGE_FILL)
+		b->fills += n;
+	if (p->step == BRIDGE_DMA_IN || core_dma)
+		b->dmas[RING_TO_DEVICE] += n;
+	if (p->step == BRIDGE_DMA_OUT || core_dma)
+		b->dmas[RING_FROM_DEVICE] += n;
+	if (p->step == BRIDGE_DMA_DIRECT && !core_dma)
+		b->direct += n;
+}
+
+/* Buffers get the state of the step. */
+static void buffers_move(struct bridge *b, const struct piece *p)
+{
+	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
+
+	if (p->step == BRIDGE_DMA_IN || p->step == BRIDGE_DMA_THROUGH)
+		ring_move(in, p->in, BUFFER_DEVICE);
+	if (p->step == BRIDGE_DRAIN)
+		ring_move(out, p->out, BUFFER_DRAIN);
+}
+
+void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
+{
+	struct bridge_transfer *t = p->transfer;
+
+	assert(!p->under_way);
+	list_remove(&p->queue);
+	if (p->step != BRIDGE_FILL)
+		list_remove(&p->turn);
+	t->given_back -= p->given_back;
+	p->given_back = false;
+	p->under_way = true;
+	p->stamp++;
+	count(b, p, 1);
+	buffers_move(b, p);
+	piece_watch(b, p);
+	b->offered = p->stamp << ID_PLACE_BITS | (uint32_t)(p - b->pieces);
+	*out = (struct bridge_action){
+		.transfer = t,
+		.context = t->order.context,
+		.step = p->step,
+		.id = b->offered,
+		.bytes = p->bytes,
+		.at = p->at,
+		.in = ring_at(&b->rings[RING_TO_DEVICE], p->in),
+		.out = ring_at(&b->rings[RING_FROM_DEVICE], p->out),
+	};
+}
+
+struct piece *piece_of(struct bridge *b, uint32_t id)
+{
+	uint32_t place = id & ((1u << ID_PLACE_BITS) - 1);
+
+	if (place >= PIECES_MAX)
+		return NULL;
+	struct piece *p = &b->pieces[place];
+	uint32_t stamp = p->stamp << ID_PLACE_BITS >> ID_PLACE_BITS;
+	return p->under_way && stamp == id >> ID_PLACE_BITS ? p : NULL;
+}
+
+/* It is under way no more. */
+static void piece_end(struct bridge *b, struct piece *p)
+{
+	count(b, p, -1);
+	p->under_way = false;
+	list_remove(&p->clock);
+}
+
+void bridge_later(struct bridge *b, uint32_t id)
+{
+	struct piece *p = piece_of(b, id);
+
+	assert(p && id == b->offered);
+	struct bridge_transfer *t = p->transfer;
+	piece_end(b, p);
+	p->given_back = true;
+	t->given_back++;
+	p->epoch = b->epoch;
+	b->again_ns = min_u64(b->again_ns, b->now_ns + BRIDGE_AGAIN_NS);
+	if (t->status != DXP_OK)
+		piece_put(b, p, false);
+	else if (uses_core(t) && p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN)
+		list_first(&b->core, &p->turn); /* it was the first: none overtakes it */
+	else
+		piece_wait(b, p, p->step);
+	transfer_settle(t);
+}
+
+/* Its step has ended well: the next one, or the end. */
+static void piece_advance(struct bridge *b, struct piece *p)
+{
+	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
+
+	switch (p->step) {
+	case BRIDGE_FILL:
+		ring_move(in, p->in, BUFFER_FULL);
+		if (p->transfer->order.path == BRIDGE_THROUGH)
+			p->step = BRIDGE_DMA_THROUGH; /* has its turn since it was cut */
+		else
+			piece_wait(b, p, BRIDGE_DMA_IN);
+		break;
+	case BRIDGE_DMA_THROUGH:
+		buffer_put(in, &p->in);
+		/* fall through */
+	case BRIDGE_DMA_OUT:
+		ring_move(out, p->out, BUFFER_DONE);
+		piece_wait(b, p, BRIDGE_DRAIN);
+		break;
+	default: piece_put(b, p, true);
+	}
+}
+
+static bool is_last(const struct piece *p)
+{
+	return p->step == BRIDGE_DMA_IN || p->step == BRIDGE_DMA_DIRECT || p->step == BRIDGE_DRAIN;
+}
+
+void bridge_done(struct bridge *b, uint32_t id, int status, uint64_t now_ns)
+{
+	struct piece *p = piece_of(b, id);
+
+	b->now_ns = now_ns;
+	if (!p) {
+		b->counters.stale++;
+		return;
+	}
+	struct bridge_transfer *t = p->transfer;
+	piece_end(b, p);
+	b->epoch++;
+	b->again_ns = UINT64_MAX;
+	if (status == DXP_OK) {
+		b->counters.pieces[p->step]++;
+		b->counters.bytes[p->step] += p->bytes;
+	}
+	if (status == DXP_OK && (t->status == DXP_OK || is_last(p)))
+		piece_advance(b, p);
+	else {
+		uint8_t step = p->step;
+		uint64_t at = p->at;
+		piece_put(b, p, false);
+		if (t->status == DXP_OK)
+			transfer_fail(t, status, step, at);
+	}
+	transfer_settle(t);
+}
