@@ -436,6 +436,17 @@
 #define BRIDGE_AGAIN_NS      (20u * 1000u)          /* after which a step given back comes again */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit: RLTP_ASK_MAX_NS */
 
+/* the engine `board` */
+#define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
+#define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
+#define BOARD_PINS_MAX       64      /* ranges of pinned host memory: a bridge has two */
+#define BOARD_RATE_MAX       1000000 /* MB/s: a hundred times what is built today */
+#define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
+#define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
+#define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, and is 8 us of PCIe */
+#define BOARD_CHUNK_BYTES    (256u << 10) /* one launch of a stream kernel: hides its start */
+#define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
+
 /* xPU */
 #define XPU_HOSTS_MAX        64   /* hosts that have one xPU open at once */
 #define XPU_ALIGN            256  /* of allocations, as promised; a multiple of OpenCL's 128 */

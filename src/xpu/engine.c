@@ -57,7 +57,12 @@ int engine_open(const struct engine_options *options, struct engine **out)
 		return engine_ocl_open(options, NULL, out);
 	if (strncmp(name, "ocl:", 4) == 0 && name[4] != '\0')
 		return engine_ocl_open(options, name + 4, out);
-	log_error("no engine is called '%s'; there are ocl, ocl:PART-OF-DEVICE-NAME and none",
+	if (strcmp(name, "board") == 0)
+		return engine_board_open(options, NULL, out);
+	if (strncmp(name, "board:", 6) == 0 && name[6] != '\0')
+		return engine_board_open(options, name + 6, out);
+	log_error("no engine is called '%s'; there are ocl, ocl:PART-OF-DEVICE-NAME, board, "
+		  "board:PRESET, board:FILE and none",
 		  name);
 	return DXP_EINVAL;
 }

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Host memory that was pinned for a board: locked where the system allows, and known, so that it
+ * can be told whether a bridge registers its rings once. One thread. */
+#ifndef XPU_BOARD_PINS_H
+#define XPU_BOARD_PINS_H
+
+#include <stdint.h>
+
+#include "base/limits.h"
+
+struct board_pins {
+	struct board_pin {
+		void *base;
+		uint64_t bytes;
+	} list[BOARD_PINS_MAX];
+	uint32_t count;
+	uint64_t ever; /* how often something was pinned */
+};
+
+/* DXP_EINVAL: nothing, or pinned already; DXP_ENOMEM: BOARD_PINS_MAX are. */
+int board_pins_add(struct board_pins *p, void *base, uint64_t bytes);
+/* One that was not pinned is our own mistake. */
+void board_pins_remove(struct board_pins *p, void *base);
+void board_pins_clear(struct board_pins *p);
+
+#endif
