@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
-# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file with
-# an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is left out.
+# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file
+# with an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is
+# left out.
 
 BEGIN {
 	while (page != "" && (getline line < page) > 0) {
