@@ -27,15 +27,23 @@ const char *bytes_format(uint64_t bytes, char out[16])
 	return out;
 }
 
+/* How the network reaches its memory; "" for a host, which has none. */
+static const char *memory_kind(const struct node_entry *row)
+{
+	if (row->kind != MANAGE_XPU)
+		return "";
+	return row->capabilities & MANAGE_CAPABILITY_BRIDGED ? "bridged" : "direct";
+}
+
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic)
 {
 	char address[WIRE_ADDRESS_TEXT_BYTES];
-	json_t *node =
-		json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "id", row->id, "name",
-			  row->name, "kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine",
-			  row->engine, "device", row->device, "memory_bytes",
-			  (json_int_t)row->memory_bytes, "state", row->alive ? "alive" : "dead",
-			  "address", wire_address_format(&row->address, address));
+	json_t *node = json_pack(
+		"{s:i, s:s, s:s, s:s, s:s, s:I, s:s, s:s, s:s}", "id", row->id, "name", row->name,
+		"kind", row->kind == MANAGE_XPU ? "xpu" : "host", "engine", row->engine, "device",
+		row->device, "memory_bytes", (json_int_t)row->memory_bytes, "memory_kind",
+		memory_kind(row), "state", row->alive ? "alive" : "dead", "address",
+		wire_address_format(&row->address, address));
 
 	if (node && traffic && traffic->known) {
 		json_object_set_new(node, "in_bytes", json_integer((json_int_t)traffic->in_bytes));
@@ -55,15 +63,15 @@ static void print_row(const struct node_entry *row, const struct traffic *traffi
 		bytes_format(traffic->in_bytes, in);
 		bytes_format(traffic->out_bytes, out);
 	}
-	printf("%5u  %-16s %-5s %-8s %7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
-	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory,
+	printf("%5u  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", row->id, row->name,
+	       row->kind == MANAGE_XPU ? "xpu" : "host", row->engine, memory, memory_kind(row),
 	       row->alive ? "alive" : "dead", wire_address_format(&row->address, address), in, out);
 }
 
 static int print_table(const struct node_entry *rows, const struct traffic *traffic, size_t count)
 {
-	printf("%5s  %-16s %-5s %-8s %7s  %-5s  %-22s %8s %8s\n", "ID", "NAME", "KIND", "ENGINE",
-	       "MEMORY", "STATE", "ADDRESS", "IN", "OUT");
+	printf("%5s  %-16s %-5s %-8s %7s  %-7s  %-5s  %-22s %8s %8s\n", "ID", "NAME", "KIND",
+	       "ENGINE", "MEMORY", "VIA", "STATE", "ADDRESS", "IN", "OUT");
 	for (size_t i = 0; i < count; i++)
 		print_row(&rows[i], &traffic[i]);
 	return EXIT_DONE;
@@ -87,7 +95,9 @@ int command_nodes(int argc, char **argv)
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
 				    "",
-				    "Lists everybody in the fabric. IN and OUT are the bytes that "
+				    "Lists everybody in the fabric. VIA is how the network "
+				    "reaches an xPU's memory: direct, or bridged through its "
+				    "DMA engines. IN and OUT are the bytes that "
 				    "the NIC of an xPU has "
 				    "taken and handed over\nsince it started; they are blank for "
 				    "xPUs that this host may not "

@@ -234,8 +234,9 @@
 #define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
 #define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
 #define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING \
-	32 /* refusals waiting to be sent per session; more are dropped, the sender repeats */
+#define RLTP_NACKS_PENDING                                                                        \
+	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
+	      sender repeats */
 
 /* congestion control and pacing: docs/design.md "Congestion" */
 #define RLTP_CC_INITIAL \
@@ -320,7 +321,16 @@
 	(1000ull * 1000 * 1000) /* then its sender is told: the device may know better */
 #define NIC_STREAM_WINDOW \
 	128 /* messages of one stream between the oldest incomplete and the newest */
-#define NIC_CFG_WORDS_MAX     256         /* registers in one CFG access: one packet at any MTU */
+#define NIC_CFG_WORDS_MAX 256 /* registers in one CFG access: one packet at any MTU */
+#define NIC_STAGED_RETRY_US                                                                        \
+	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
+	    */
+#define NIC_STAGED_LATER \
+	512 /* writes of staged memory under way; from then on only of whoever waits for nobody */
+#define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
+#define NIC_HELD_RETRY_US \
+	5000 /* a message held for a device is asked for again: what a lost word delays it by */
+#define NIC_HELD_RETRY_MAX_US 80000       /* doubled up to this, well below RLTP_DEAD_NS */
 #define NIC_MESSAGE_BYTES_MAX 0x7fffffffu /* C-18; longer operations are cut above */
 #define NIC_READS_MAX                                                                             \
 	64 /* GET, atomic and CFG requests outstanding per session: the responder always has room \
@@ -428,13 +438,25 @@
 #define BRIDGE_STALL_NS \
 	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
 #define BRIDGE_DMAS          2      /* of each direction: the next one is there when one ends */
-#define BRIDGE_PIECE_MIN     (16u << 10) /* of those chosen: shorter ones are mostly latency */
-#define BRIDGE_RAMP_BYTES    (32u << 10) /* pieces near sqrt(this x transfer): see cut.h */
-#define BRIDGE_DIRECT_BYTES  (4u << 20)  /* nothing to fill: long, but still turns */
-#define BRIDGE_DIRECT_PIECES 64          /* of transfers without buffers, at once */
-#define BRIDGE_FED_BLOCKS    1024 /* beyond the first that is not in place: 64 MiB of the shortest */
-#define BRIDGE_AGAIN_NS      (20u * 1000u)          /* after which a step given back comes again */
-#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit: RLTP_ASK_MAX_NS */
+#define BRIDGE_PIECE_MIN     (16u << 10)   /* of those chosen: shorter ones are mostly latency */
+#define BRIDGE_RAMP_BYTES    (32u << 10)   /* pieces near sqrt(this x transfer): see cut.h */
+#define BRIDGE_DIRECT_BYTES  (4u << 20)    /* nothing to fill: long, but still turns */
+#define BRIDGE_DIRECT_PIECES 64            /* of transfers without buffers, at once */
+#define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
+#define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
+#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */
+#define PUMP_TURN            64 /* actions of one turn: the owner has other things to do */
+#define PUMP_ENDS            32 /* DMAs' ends taken at once: more than are under way */
+#define PUMP_RESET_NS        (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
+#define PUMP_PAUSE_NS        (20u * 1000u)               /* between two looks at one that resets */
+#define PUMP_BUFFER_BYTES \
+	(1u << 20) /* where nothing could be measured: within 3 % of the best on most devices */
+#define PUMP_MEASURE_NS \
+	(500ull * 1000 * 1000) /* at start, for all sizes: 23 ms each way, hundreds of MiB */
+
+/* local DMA */
+#define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
+#define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
 
 /* the engine `board` */
 #define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
@@ -464,6 +486,17 @@
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \
 	8 /* messages under way to one node: a silent one leaves room for others */
+#define XPU_CLEAR_BYTES \
+	(1u << 20) /* memory behind DMA cleared by one DMA: past that none is faster */
+#define XPU_HAULS_MAX \
+	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
+#define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
+#define XPU_STAGED_MAX                                                                            \
+	440 /* PUTs and GETs of others that one bridge carries at once; the rest of its transfers \
+	       is for hauls, clearing and sources */
+#define XPU_OUTBOX_BULK                                                                     \
+	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
+	      quarter of what a queue pair takes */
 #define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
 #define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_OUTBOX_MAX \

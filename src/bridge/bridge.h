@@ -126,6 +126,7 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 /* No step of it begins any more; it ends, with `status` if nothing failed before, when those under
  * way have. No effect on one that has ended. */
 void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status);
+void bridge_cancel_all(struct bridge *b, int status);
 
 /* The next thing to do; false: nothing now. An action that the owner cannot begin (a queue is full)
  * is given back with bridge_later(), before the next call of bridge_next(), and comes again when

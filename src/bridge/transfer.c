@@ -171,6 +171,12 @@ void bridge_cancel(struct bridge *b, struct bridge_transfer *t, int status)
 	transfer_settle(t);
 }
 
+void bridge_cancel_all(struct bridge *b, int status)
+{
+	for (struct list *l = b->all.next; l != &b->all; l = l->next)
+		bridge_cancel(b, CONTAINER_OF(l, struct bridge_transfer, all), status);
+}
+
 static uint64_t prefix(const struct bridge_transfer *t)
 {
 	if (t->status == DXP_OK)

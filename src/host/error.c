@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sentence that explains a failing call. One per thread, so that nobody reads another thread's.
- */
-#include <stdarg.h>
+/* What a failing call to an xPU means, in a sentence that names the node and the next step. */
 #include <stdio.h>
 
 #include "host/internal.h"
-
-static _Thread_local char sentence[512] = "no error";
-
-const char *error_text(void)
-{
-	return sentence;
-}
-
-int error_set(int status, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(sentence, sizeof(sentence), format, arguments);
-	va_end(arguments);
-	return status;
-}
 
 static void where(const struct dxp_xpu *x, char *out, size_t bytes)
 {

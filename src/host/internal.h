@@ -19,8 +19,9 @@
 #include <dxp/bridge.h>
 #include <dxp/mmd.h>
 
-#include "base/spin.h"
+#include "base/error.h"
 #include "base/limits.h"
+#include "base/spin.h"
 #include "base/util.h"
 #include "host/events.h"
 #include "nic/user.h"
@@ -107,10 +108,8 @@ struct dxp_program {
 	char *log;
 };
 
-/* error.c: the sentence of this thread; each returns `status`. */
-int error_set(int status, const char *format, ...) PRINTF_LIKE(2, 3);
+/* error.c: as error_set, for what an xPU refused or did not do; returns `status`. */
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing);
-const char *error_text(void);
 
 /* progress.c */
 void fabric_enter(struct dxp_fabric *f);

@@ -27,6 +27,12 @@ void nic_function_counters(const struct nic *n, uint32_t function,
 	counters_sum(&n->functions[function], out);
 }
 
+void placed_count(struct nic_function *f, uint32_t bytes)
+{
+	f->total_bytes += bytes;
+	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
+}
+
 void counters_publish(struct nic_function *f)
 {
 	struct dxp_function_counters sum;

@@ -35,6 +35,8 @@ static int piece_local(struct nic *n, uint32_t function, const struct dxp_entry 
 
 	if (!region)
 		return DXP_EACCESS;
+	if (region->staged)
+		return DXP_EUNSUPPORTED;
 	if (e->bytes == 0 || e->offset > region->bytes || e->bytes > region->bytes - e->offset)
 		return DXP_ERANGE;
 	*piece = (struct nic_piece){.base = region->base + e->offset,

@@ -56,8 +56,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 	const struct nic_function *f = context;
 
 	if ((m->request && m->request->function == f) ||
-	    (m->region && m->region->function == f->index))
-		message_withdraw(m);
+	    (m->region && m->region->function == f->index) || staged_answers(m, f))
+		message_withdraw(m, DXP_ECLOSED);
 }
 
 /* Messages to the function: what came of them is forgotten, whoever asked for something is told,
@@ -66,7 +66,7 @@ static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
 		struct rx_record *r = &s->records[k];
-		if (r->state != RECORD_PARTIAL && r->state != RECORD_WHOLE)
+		if (r->state == RECORD_EMPTY || r->state == RECORD_ABORTED)
 			continue;
 		if (r->answer)
 			answer_refuse(s->peer, r);
@@ -107,6 +107,8 @@ static void function_end(struct nic_function *f)
 
 	for (struct nic_peer *p = n->peers; p; p = p->next)
 		peer_forget(p, f);
+	staged_reads_end(n, f);
+	staged_local_end(n, f);
 	local_forget(n, f);
 	requests_drop(f);
 	n->stops &= (uint8_t) ~(1u << f->index);

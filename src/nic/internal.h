@@ -84,6 +84,7 @@ void access_refused(struct nic *n, struct nic_function *f, uint8_t code); /* cou
 
 /* count.c */
 void counters_publish(struct nic_function *f);
+void placed_count(struct nic_function *f, uint32_t bytes); /* for the function, by a PUT */
 
 /* turn.c: who is next; and what is copied inside this NIC, fairly in bytes */
 void order_next(struct nic_order *o, uint32_t count);
@@ -145,7 +146,7 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *m, in
 void message_post(struct nic_message *m);
 void message_unsent(struct nic_message *m, uint32_t bytes); /* so many of it still are */
 /* Takes it back: nobody is told of its end, and no memory of its is looked at again. */
-void message_withdraw(struct nic_message *m);
+void message_withdraw(struct nic_message *m, int status);
 /* Why the peer gave up an answer, from the key of its RESYNC. */
 int answer_status(uint32_t key);
 
@@ -169,6 +170,41 @@ void tx_stream_done(struct tx_stream *t, uint32_t id, struct nic_request *arrive
 void peer_streams_fail(struct nic_peer *p,
 		       int status); /* frees them; what was not delivered ends with `status` */
 void peer_rest(struct nic_peer *p); /* keeps the marks alone */
+
+/* The last packet of a message has come and been placed. */
+void record_whole(struct rx_stream *stream, struct rx_record *r);
+
+/* staged.c, staged_read.c, staged_local.c: memory that this process cannot address (staged.h) */
+/* Payload for byte `at` of a message to a staged region. */
+struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
+				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
+				 struct nic_region *region);
+/* Is it this packet that the message is held with? Then it is answered so again. */
+bool staged_holds(const struct rx_record *r, uint32_t psn);
+struct rltp_verdict staged_held_again(struct rx_record *r);
+void staged_record_clear(struct nic *n, struct rx_record *r); /* what it has of that */
+/* Room for a GET, taken when it is accepted, or NULL; it is in the record until it is executed. */
+struct nic_staged_read *staged_read_create(void);
+void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
+/* A message of a read has ended. */
+void staged_answer_done(struct nic *n, struct nic_message *m, int status);
+void staged_turn(struct nic *n); /* reads that found no room */
+/* The session of this peer has ended; this function ends. */
+void staged_reads_fail(struct nic_peer *p);
+void staged_reads_end(struct nic *n, const struct nic_function *f);
+/* Is it an answer out of staged memory of this function? */
+bool staged_answers(const struct nic_message *m, const struct nic_function *f);
+/* Of functions of this NIC; staged_waits of the request says that nothing can be done for it now.
+ */
+/* Hands over up to *bytes, and says how many, of a request's source: DXP_EAGAIN, or DXP_EDEVICE. */
+int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
+		     uint32_t *bytes);
+/* All of a piece, as it comes; likewise. */
+int staged_local_get(struct nic_request *r, const struct nic_piece *from);
+bool staged_local_waits(struct nic_request *r); /* until the PUTs before it are in the device */
+void staged_local_drop(struct nic_request *r);  /* it hands over no more */
+void staged_local_turn(struct nic_function *f); /* copies what has come */
+void staged_local_end(struct nic *n, const struct nic_function *f);
 
 /* credit.c, receiver: */
 bool credit_left(const struct rx_stream *s); /* may one more come? */

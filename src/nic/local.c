@@ -56,9 +56,11 @@ static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece 
 	uint8_t code = access_region(t, p->key, right_of(op), p->offset, p->bytes, &region);
 	if (code != 0)
 		return code;
-	p->base = region->base + p->offset;
 	p->region = region;
 	region->uses++;
+	if (region->staged)
+		return atomic_known(op) ? WIRE_NACK_UNSUPPORTED : 0;
+	p->base = region->base + p->offset;
 	return atomic_known(op) && (uintptr_t)p->base % sizeof(uint64_t) != 0 ? WIRE_NACK_BOUNDS
 									      : 0;
 }
@@ -172,14 +174,47 @@ static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
 	return p->base ? p->base : registers_place(t, &p->place);
 }
 
-static void piece_consume(const struct nic_piece *p, uint32_t bytes, uint32_t *index,
-			  uint32_t *used)
+/* Bytes of one piece of the target; the source may be in several. */
+static void request_consume(struct nic_request *r, uint32_t bytes)
 {
-	*used += bytes;
-	if (*used < p->bytes)
-		return;
-	*used = 0;
-	++*index;
+	r->cut += bytes;
+	r->remote_used += bytes;
+	if (r->remote_used == r->remote[r->remote_index].bytes) {
+		r->remote_used = 0;
+		r->remote_index++;
+	}
+	for (uint32_t part; bytes > 0; bytes -= part) {
+		uint32_t rest = r->local[r->local_index].bytes - r->local_used;
+		part = bytes < rest ? bytes : rest;
+		r->local_used += part;
+		if (part < rest)
+			continue;
+		r->local_used = 0;
+		r->local_index++;
+	}
+}
+
+/* Some bytes towards a piece of staged memory, or all that is asked of one. False: no more now. */
+static bool staged_piece(struct nic_request *r, struct nic_function *t, const struct nic_piece *m,
+			 uint32_t end, int64_t *left)
+{
+	const struct nic_piece *l = &r->local[r->local_index];
+	uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
+	uint32_t part = (uint32_t)min_u64(end - r->cut, most);
+	int status;
+
+	if (r->head.op == DXP_OP_GET) {
+		part = m->bytes;
+		status = staged_local_get(r, m);
+	} else {
+		status = staged_local_put(r, m, l->base + r->local_used, &part);
+		*left -= status == DXP_OK ? part : 0;
+	}
+	if (status == DXP_OK)
+		request_consume(r, part);
+	else if (status != DXP_EAGAIN)
+		refuse(r, t, WIRE_NACK_DEVICE);
+	return status == DXP_OK;
 }
 
 /* As far as *left reaches, from where the request stands; a short rest is not left for another
@@ -188,12 +223,17 @@ static void piece_consume(const struct nic_piece *p, uint32_t bytes, uint32_t *i
 static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
-	uint32_t before = r->cut, rest = r->total - before;
+	uint32_t copied = 0, before = r->cut, rest = r->total - before;
 	uint32_t end = before + (rest <= *left + NIC_REST_BYTES ? rest : (uint32_t)*left);
 
 	while (r->cut < end) {
 		const struct nic_piece *l = &r->local[r->local_index];
 		const struct nic_piece *m = &r->remote[r->remote_index];
+		if (m->region && m->region->staged) {
+			if (!staged_piece(r, t, m, end, left))
+				break;
+			continue;
+		}
 		uint64_t most = min_u64(l->bytes - r->local_used, m->bytes - r->remote_used);
 		uint32_t part = (uint32_t)min_u64(end - r->cut, most);
 		uint8_t *own = l->base + r->local_used, *other = piece_base(t, m);
@@ -206,11 +246,10 @@ static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64
 			doorbells_ahead(r->function);
 		memmove(reading ? own : other, reading ? other : own, part);
 		*left -= part;
-		r->cut += part;
-		piece_consume(l, part, &r->local_index, &r->local_used);
-		piece_consume(m, part, &r->remote_index, &r->remote_used);
+		copied += part;
+		request_consume(r, part);
 	}
-	return r->cut - before;
+	return copied;
 }
 
 static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *left)
@@ -226,7 +265,7 @@ static void put_advance(struct nic_request *r, struct nic_function *t, int64_t *
 	if (r->head.flags & DXP_FLAG_NOTIFY) {
 		struct dxp_nic_event event =
 			event_of(r->function, &r->head, r->total, DXP_EVENT_PUT);
-		if (!room_take(r, t))
+		if (staged_local_waits(r) || !room_take(r, t))
 			return;
 		received_write(t, &event, NULL);
 	}
@@ -296,8 +335,11 @@ void local_advance(struct nic_request *r, int64_t *left)
 	struct nic_function *f = r->function;
 
 	if (*left > 0) {
+		r->staged_waits = false;
 		struct nic_function *t = target_admit(r);
 		if (!t)
+			return;
+		if (r->head.op != DXP_OP_PUT && staged_local_waits(r))
 			return;
 		switch (r->head.op) {
 		case DXP_OP_NAP: nap_deliver(r, t); break;
@@ -307,7 +349,7 @@ void local_advance(struct nic_request *r, int64_t *left)
 		case DXP_OP_CFG_WRITE: cfg_run(r, t); break;
 		default: atomic_run(r, t);
 		}
-		if (r->room_of)
+		if (r->room_of || r->staged_waits)
 			return;
 		*left -= LOCAL_COST_BYTES + (r->head.op == DXP_OP_NAP ? r->total : 0);
 	}
@@ -391,8 +433,9 @@ static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *
 {
 	const struct nic_region *r = region_find(f->nic, f->index, e->key);
 
-	return r && e->offset <= r->bytes && e->bytes <= r->bytes - e->offset ? r->base + e->offset
-									      : NULL;
+	return r && !r->staged && e->offset <= r->bytes && e->bytes <= r->bytes - e->offset
+		       ? r->base + e->offset
+		       : NULL;
 }
 
 /* What is left of the share must suffice: longer ones are cut, and shared among queue pairs. */
@@ -411,7 +454,8 @@ bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const str
 	const uint8_t *from = own_place(f, &e[0]);
 	uint32_t bytes = e[0].bytes;
 	if (!from || bytes == 0 || bytes != e[1].bytes || bytes > f->share ||
-	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0)
+	    access_region(t, e[1].key, NIC_REMOTE_WRITE, e[1].offset, bytes, &to) != 0 ||
+	    to->staged)
 		return false;
 	memmove(to->base + e[1].offset, from, bytes);
 	t->total_bytes += bytes;

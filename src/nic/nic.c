@@ -18,6 +18,7 @@ static void session_reset(void *user, struct rltp_session *s, int status)
 	if (!p)
 		return;
 	reads_fail(p, status);
+	staged_reads_fail(p);
 	peer_streams_fail(p, status);
 }
 
@@ -123,6 +124,7 @@ void nic_destroy(struct nic *n)
 		return;
 	peers_free(n);
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
+		staged_local_end(n, &n->functions[i]);
 		requests_free(&n->functions[i]);
 		free(n->functions[i].registers);
 	}
@@ -221,6 +223,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 	n->room = false;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
 	turn_begin(n);
+	if (n->staged_reads)
+		staged_turn(n);
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
 		struct nic_function *f = &n->functions[n->order.at[i]];
 		if (!function_serves(f))
@@ -233,6 +237,8 @@ uint32_t nic_doorbells(struct nic *n, uint64_t now_ns)
 		if (f->outstanding > 0) {
 			queues_advance(f);
 			function_turn(f);
+			if (n->staged_reads)
+				staged_local_turn(f);
 		}
 	}
 	order_next(&n->order, NIC_FUNCTIONS);

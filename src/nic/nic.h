@@ -138,16 +138,17 @@ int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t b
 			uint32_t rights, uint32_t *key);
 
 /* Memory that this process cannot address (S-01): whoever reaches it by DMA answers these. All are
- * called by the NIC's thread, from its own calls. `offset` is of the region, `at` of the message.
- */
+ * called by the NIC's thread, from its own calls, and must not call the NIC. `offset` is of the
+ * region, `at` of the message. A status other than those named ends the operation with DXP_EDEVICE
+ * at whoever asked for it. */
 struct nic_staged_write;
 struct nic_staged_ops {
 	/* A PUT of `bytes` to `offset` begins; what comes back stands for it in the calls below
 	 * and lives until write_end. NULL: no room now, the sender is asked to wait. */
 	struct nic_staged_write *(*write_begin)(void *context, uint64_t offset, uint64_t bytes);
-	/* Takes payload, each byte once, in any order. `first`: no message before this one in its
-	 * stream waits for room (bridge_feed). DXP_EAGAIN: no room now, nothing was taken; another
-	 * status ends the PUT with it (DXP_EDEVICE, DXP_ETIMEDOUT). */
+	/* Takes payload, each byte once, in any order. `first`: nothing that its sender sent before
+	 * waits for room, so it may take what is kept for such (bridge_feed); it is asked so only
+	 * after DXP_EAGAIN without. DXP_EAGAIN: no room now, nothing was taken. */
 	int (*write_place)(void *context, struct nic_staged_write *w, uint64_t at,
 			   const uint8_t *payload, uint32_t bytes, bool first);
 	/* Everything has come. DXP_OK: it is in the device's memory; DXP_EAGAIN: not yet,
@@ -160,8 +161,9 @@ struct nic_staged_ops {
 	 * returned. DXP_EAGAIN: no room now; the asker waits. */
 	int (*read_begin)(void *context, struct nic_staged_read *r, uint64_t offset,
 			  uint64_t bytes);
-	/* Whoever asked is gone: no call names `r` any more. Pieces that were handed over are
-	 * still given back. */
+	/* Whoever asked is gone, or the function that was asked: no call names `r` any more. Pieces
+	 * that were handed over are given back, before or after. Not called once all bytes were
+	 * handed over. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
 	/* A piece that was handed over is the owner's again: it has arrived, or never will. */
 	void (*read_sent)(void *context, void *piece, int status);
@@ -170,7 +172,9 @@ struct nic_staged_ops {
 /* As nic_region_register, for memory behind `ops`. Peers and functions of this NIC use its key as
  * any other's; atomics are refused as unsupported, and so are own descriptors that name it as their
  * local memory, and register mode. A PUT ends when its bytes are in the device's memory, and a
- * message after it on the same queue pair is delivered after that. docs/bridge.md */
+ * message after it on the same queue pair is delivered after that. `ops` and `context` must outlive
+ * the region, and whatever points into it (nic_region_busy). DXP_EINVAL, DXP_EBUSY.
+ * docs/bridge.md */
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
@@ -199,7 +203,7 @@ bool nic_region_busy(const struct nic *n, uint32_t key);
  * bytes [offset, ...) of its region `key`. From the first entry on the function's registers are
  * served; an entry goes with its key. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are there;
  * DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: no key of this function; DXP_ERANGE: outside
- * its region; DXP_ENOENT: not open; DXP_ENOMEM. */
+ * its region; DXP_EUNSUPPORTED: that is staged; DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;

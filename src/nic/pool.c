@@ -30,6 +30,8 @@ struct nic_message *message_get(struct nic *n)
 	m->data = NULL;
 	m->region = NULL;
 	m->stream = NULL;
+	m->read = NULL;
+	m->handed = false;
 	return m;
 }
 
@@ -62,6 +64,8 @@ struct nic_request *request_get(struct nic *n)
 	r->waits = NULL;
 	r->admitted = false;
 	r->room_of = NULL;
+	r->put = NULL;
+	r->staged_waits = false;
 	r->local = r->remote = r->pieces;
 	return r;
 }

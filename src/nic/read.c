@@ -169,6 +169,10 @@ uint8_t read_flow(uint32_t stream)
 
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
+	if (record->read) {
+		staged_get_execute(p, index, record);
+		return;
+	}
 	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
@@ -192,7 +196,7 @@ void answer_refuse(struct nic_peer *p, struct rx_record *record)
 			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
 						     : record->key;
 	message_post(m);
-	message_withdraw(m);
+	message_withdraw(m, DXP_ECLOSED);
 }
 
 void atomic_answer(struct nic_peer *p, struct rx_record *record)

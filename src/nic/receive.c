@@ -38,10 +38,11 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
  * that does not fit nothing is ever written. */
 static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 				    const struct rx_record *r, const struct wire_header *h,
-				    uint64_t offset, uint8_t **to)
+				    uint64_t offset, uint8_t **to, struct nic_region **staged)
 {
 	struct nic_region *region;
 
+	*staged = NULL;
 	if (h->key == WIRE_KEY_REGISTERS) {
 		uint8_t *base = registers_place(f, &r->place);
 		if (!base)
@@ -53,26 +54,33 @@ static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	struct rltp_verdict verdict = region_check(n, f->index, h->key, NIC_REMOTE_WRITE,
 						   h->addr - offset, h->msg_bytes, &region);
-	if (verdict.code == 0)
+	if (verdict.code != 0)
+		return verdict;
+	if (region->staged)
+		*staged = region;
+	else
 		*to = region->base + h->addr;
 	return verdict;
 }
 
-static struct rltp_verdict put_place(struct nic *n, struct nic_function *f,
-				     const struct rx_record *r, const struct wire_header *h,
-				     const uint8_t *payload)
+static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record *r,
+				     const struct wire_header *h, const uint8_t *payload)
 {
+	struct nic *n = peer_nic(stream->peer);
+	struct nic_function *f = stream_function(n, stream->index);
+	struct nic_region *staged;
 	uint64_t offset;
 	uint8_t *to;
 
 	if (!payload_offset(h, &offset))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	struct rltp_verdict verdict = put_find(n, f, r, h, offset, &to);
+	struct rltp_verdict verdict = put_find(n, f, r, h, offset, &to, &staged);
 	if (verdict.code != 0)
 		return verdict;
+	if (staged || r->put)
+		return staged_place(stream, r, h, offset, payload, staged);
 	place(to, payload, h->payload_bytes, h->msg_bytes - offset - h->payload_bytes);
-	f->total_bytes += h->payload_bytes;
-	dxp_store_release64(&f->window->total_bytes, f->total_bytes);
+	placed_count(f, h->payload_bytes);
 	return ACCEPTED;
 }
 
@@ -114,6 +122,11 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 		return verdict;
 	if (!answer_reserve(p, r, next, false))
 		return NOT_READY;
+	if (region->staged) {
+		r->read = staged_read_create();
+		if (!r->read)
+			return NOT_READY; /* record_clear frees what was had */
+	}
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
@@ -134,6 +147,8 @@ static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 						   h->addr, sizeof(uint64_t), &region);
 	if (verdict.code != 0)
 		return verdict;
+	if (region->staged)
+		return REFUSED(WIRE_NACK_UNSUPPORTED);
 	if ((uintptr_t)(region->base + h->addr) % sizeof(uint64_t) != 0)
 		return REFUSED(WIRE_NACK_BOUNDS);
 	if (!atomic_known(r->atomic.op))
@@ -249,12 +264,11 @@ static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_reco
 					const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_peer *p = stream->peer;
-	struct nic *n = peer_nic(p);
 	bool next = h->msg_id == stream->next;
 
 	switch (h->type) {
 	case WIRE_NAP: return nap_place(r, h, payload);
-	case WIRE_PUT: return put_place(n, stream_function(n, stream->index), r, h, payload);
+	case WIRE_PUT: return put_place(stream, r, h, payload);
 	case WIRE_GET_REQ: return get_check(p, r, h, payload, next);
 	case WIRE_ATOMIC: return atomic_check(p, r, h, payload, next);
 	default: return cfg_check(p, r, h, payload, next);
@@ -274,14 +288,15 @@ static bool record_count(struct rx_record *r, const struct wire_header *h)
 	return r->packets == r->packet_count;
 }
 
-static void counters_note(struct nic *n, struct nic_function *f, const struct wire_header *h)
+static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t bytes)
 {
-	struct nic_qp_counters *c = &f->counters[h->dst_qp];
+	struct nic_function *f = stream_function(n, stream);
+	struct nic_qp_counters *c = &f->counters[stream % NIC_QPS_PER_FUNCTION];
 
 	c->received_messages++;
-	c->received_bytes += h->msg_bytes;
+	c->received_bytes += bytes;
 	f->counted = true;
-	switch (h->type) {
+	switch (type) {
 	case WIRE_NAP: n->counters.naps_received++; break;
 	case WIRE_PUT: n->counters.puts_received++; break;
 	case WIRE_GET_REQ: n->counters.gets_received++; break;
@@ -312,7 +327,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	received_write(f, &event, payload);
 	credit_use(stream);
 	stream->next++;
-	counters_note(peer_nic(p), f, h);
+	message_count(peer_nic(p), stream->index, h->type, h->msg_bytes);
 	rx_stream_run(stream);
 	return true;
 }
@@ -328,6 +343,13 @@ static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 		record_clear(stream, r, false);
 }
 
+void record_whole(struct rx_stream *stream, struct rx_record *r)
+{
+	r->state = RECORD_WHOLE;
+	message_count(peer_nic(stream->peer), stream->index, r->type, r->bytes);
+	rx_stream_run(stream);
+}
+
 /* The record of a message of which something may be here already. */
 static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
 				       struct rx_stream *stream, struct rx_record *r,
@@ -337,13 +359,18 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	bool fresh = r->state == RECORD_EMPTY;
 	struct rltp_verdict verdict = ACCEPTED;
 
+	if (staged_holds(r, h->psn))
+		return staged_held_again(r);
+	if (r->state == RECORD_FAILED)
+		return REFUSED(WIRE_NACK_DEVICE);
 	if (fresh)
 		verdict = record_begin(n, f, stream, r, h);
 	else if (r->state != RECORD_PARTIAL || r->type != h->type || r->bytes != h->msg_bytes)
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (verdict.code == 0)
 		verdict = payload_take(stream, r, h, payload);
-	if (verdict.code != 0) {
+	bool held = verdict.code == WIRE_NACK_HELD;
+	if (verdict.code != 0 && !held) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;
 	}
@@ -351,12 +378,12 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 		credit_use(stream);
 	r->addr = h->addr;
 	r->key = h->key;
-	if (record_count(r, h)) {
-		r->state = RECORD_WHOLE;
-		counters_note(n, f, h);
-		rx_stream_run(stream);
-	}
-	return ACCEPTED;
+	bool whole = record_count(r, h);
+	if (held)
+		r->state = RECORD_HELD;
+	else if (whole)
+		record_whole(stream, r);
+	return verdict;
 }
 
 /* The packet may address this queue pair; is there room for it? */
@@ -389,7 +416,7 @@ static struct rltp_verdict request_receive(struct nic_peer *p, const struct wire
 	if (!f)
 		return REFUSED(WIRE_NACK_MAGIC);
 	struct rltp_verdict verdict = message_receive(p, f, h, payload);
-	if (verdict.code != 0) {
+	if (verdict.code != 0 && verdict.code != WIRE_NACK_HELD) {
 		f->counters[h->dst_qp].refused++;
 		access_refused(n, f, verdict.code);
 	}

@@ -16,27 +16,48 @@ static bool region_free(const struct nic_region *r)
 	return r->key == 0 || (r->revoked && r->uses == 0);
 }
 
-int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
-			uint32_t rights, uint32_t *key)
+/* Registers what `fresh` says, with a key. */
+static int region_add(struct nic *n, const struct nic_region *fresh, uint32_t *key)
 {
-	if (function >= NIC_FUNCTIONS || !base || bytes == 0 || rights & ~(uint32_t)RIGHTS_ALL ||
-	    (uintptr_t)base + bytes < (uintptr_t)base)
+	if (fresh->function >= NIC_FUNCTIONS || fresh->bytes == 0 ||
+	    fresh->rights & ~(uint32_t)RIGHTS_ALL)
 		return DXP_EINVAL;
 	for (uint32_t i = 0; i < NIC_REGIONS_MAX; i++) {
 		uint32_t index = (n->region_hint + i) & INDEX_MASK;
 		struct nic_region *r = &n->regions[index];
 		if (!region_free(r))
 			continue;
-		*r = (struct nic_region){.base = base,
-					 .bytes = bytes,
-					 .function = function,
-					 .rights = rights,
-					 .generation = r->generation};
+		uint32_t generation = r->generation;
+		*r = *fresh;
+		r->generation = generation;
 		*key = r->key = key_next(n, index, &r->generation);
 		n->region_hint = index + 1;
 		return DXP_OK;
 	}
 	return DXP_EBUSY;
+}
+
+int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
+			uint32_t rights, uint32_t *key)
+{
+	const struct nic_region region = {
+		.base = base, .bytes = bytes, .function = function, .rights = rights};
+
+	if (!base || (uintptr_t)base + bytes < (uintptr_t)base)
+		return DXP_EINVAL;
+	return region_add(n, &region, key);
+}
+
+int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
+			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key)
+{
+	const struct nic_region region = {.staged = ops,
+					  .staged_context = context,
+					  .bytes = bytes,
+					  .function = function,
+					  .rights = rights};
+
+	return ops ? region_add(n, &region, key) : DXP_EINVAL;
 }
 
 /* The region of this key, or NULL. How long that takes says nothing about the key: all bits are

@@ -86,6 +86,7 @@ void request_give_up(struct nic_request *r, int status)
 	r->cut_done = true;
 	credit_unwait(r);
 	room_unwait(r);
+	staged_local_drop(r);
 	local_release(r);
 }
 

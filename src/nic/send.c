@@ -42,6 +42,25 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	}
 }
 
+/* What the RESYNC of an answer says. */
+static uint32_t answer_key(int status)
+{
+	switch (status) {
+	case DXP_ECLOSED: return WIRE_NACK_CLOSING;
+	case DXP_EDEVICE: return WIRE_NACK_DEVICE;
+	default: return 0;
+	}
+}
+
+int answer_status(uint32_t key)
+{
+	switch (key) {
+	case WIRE_NACK_CLOSING: return DXP_ECLOSED;
+	case WIRE_NACK_DEVICE: return DXP_EDEVICE;
+	default: return DXP_EPATH;
+	}
+}
+
 void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32_t bytes,
 		  struct rltp_packet *out)
 {
@@ -58,7 +77,7 @@ void message_fill(void *user, struct rltp_message *rltp, uint32_t offset, uint32
 	h->addr = m->fields.addr + offset;
 	h->key = m->fields.key;
 	if (rltp->status != DXP_OK && !m->stream)
-		h->key = rltp->status == DXP_ECLOSED ? WIRE_NACK_CLOSING : 0;
+		h->key = answer_key(rltp->status);
 	h->imm = m->fields.imm;
 	h->trailer = m->fields.trailer;
 	out->slice_count = 0;
@@ -87,7 +106,9 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 		message_unsent(m, 0);
 	if (m->region)
 		m->region->uses--;
-	if (!m->stream)
+	if (m->read)
+		staged_answer_done(n, m, status);
+	else if (!m->stream)
 		m->peer->work->answers--;
 	else if (status != DXP_OK && m->read_id)
 		read_cancel(m->peer, m->read_id, status);
@@ -96,12 +117,7 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 		request_finished(r, status);
 }
 
-int answer_status(uint32_t key)
-{
-	return key == WIRE_NACK_CLOSING ? DXP_ECLOSED : DXP_EPATH;
-}
-
-void message_withdraw(struct nic_message *m)
+void message_withdraw(struct nic_message *m, int status)
 {
 	if (m->unsent)
 		message_unsent(m, 0);
@@ -112,5 +128,5 @@ void message_withdraw(struct nic_message *m)
 	if (m->region)
 		m->region->uses--;
 	m->region = NULL;
-	rltp_endpoint_cancel(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp, DXP_ECLOSED);
+	rltp_endpoint_cancel(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp, status);
 }

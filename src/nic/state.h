@@ -10,8 +10,10 @@
 
 /* ---- regions (region.c) ---- */
 struct nic_region {
-	uint8_t *base;
+	uint8_t *base; /* NULL: staged */
 	uint64_t bytes;
+	const struct nic_staged_ops *staged; /* NULL: its memory is at `base` */
+	void *staged_context;
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
@@ -83,6 +85,8 @@ struct nic_request {
 	/* inside this NIC (local.c) */
 	bool admitted;                /* `remote` has pointers, too */
 	struct nic_function *room_of; /* waits for a receive slot of this one, or NULL */
+	struct staged_put *put;       /* into staged memory, not complete yet, or NULL */
+	bool staged_waits;            /* for room in staged memory, or until that has taken all */
 	uint64_t look_ns, pause_ns;   /* then it looks again; between the last two looks */
 	/* From here on not cleared when a request is used again: the counts above say what is
 	 * valid. */
@@ -109,10 +113,13 @@ struct nic_message {
 	uint32_t piece_offset;          /* bytes of pieces[0] before this message */
 	uint32_t read_id; /* the entry in the table of reads that waits for the answer; 0: none */
 	uint32_t unsent;  /* of the function's */
-	const uint8_t *data;       /* contiguous payload: of the request, a region or our own */
-	struct nic_region *region; /* of `data`, for answers to GET */
-	uint8_t *body;             /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
-	struct tx_stream *stream;  /* whose msg_id it has; NULL for answers */
+	const uint8_t *data;          /* contiguous payload: of the request, a region or our own */
+	struct nic_region *region;    /* of `data`, for answers to GET */
+	uint8_t *body;                /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
+	struct tx_stream *stream;     /* whose msg_id it has; NULL for answers */
+	struct nic_staged_read *read; /* it answers, or NULL; ... */
+	void *piece;                  /* ... with this one of its owner's, */
+	bool handed;                  /* which is to be given back */
 	uint8_t small[WIRE_GET_BYTES];
 };
 
@@ -130,6 +137,7 @@ struct nic_queue {
 	struct nic_request *uncut; /* the first that is not cut whole; those behind it neither */
 	uint32_t outstanding;      /* requests, up to NIC_OUTSTANDING_MAX */
 	int32_t left;              /* bytes of its turn among those of its function (turn.c) */
+	uint32_t puts;             /* into staged memory of this NIC, not settled */
 };
 
 struct nic_function {
@@ -188,7 +196,14 @@ struct nic_function {
 };
 
 /* ---- per peer (stream.c, read.c) ---- */
-enum record_state { RECORD_EMPTY, RECORD_PARTIAL, RECORD_WHOLE, RECORD_ABORTED };
+enum record_state {
+	RECORD_EMPTY,
+	RECORD_PARTIAL,
+	RECORD_HELD, /* all is here, and not all in the device's memory yet */
+	RECORD_WHOLE,
+	RECORD_FAILED, /* the device has failed: until its sender gives it up */
+	RECORD_ABORTED
+};
 
 /* A message on its way in. */
 struct rx_record {
@@ -204,6 +219,10 @@ struct rx_record {
 	struct nic_region *region; /* GET, ATOMIC: held by `uses` */
 	struct nic_message
 		*answer; /* GET, ATOMIC, CFG: room for it is taken before the request is accepted */
+	union {
+		struct staged_put *put;       /* PUT into staged memory, else NULL */
+		struct nic_staged_read *read; /* GET of staged memory, else NULL */
+	};
 	union {
 		struct wire_get get;
 		struct wire_atomic atomic;
@@ -301,14 +320,17 @@ struct nic {
 	struct nic_request *free_requests;
 	struct nic_buffer *free_buffers;
 	uint32_t free_buffer_count;
-	struct nic_peer *recent; /* found last, or NULL */
-	uint64_t now_ns;         /* of the call in progress, for what callbacks post */
-	uint64_t retry_ns;       /* memory was short: look again then; UINT64_MAX: it was not */
-	uint64_t look_ns;        /* an event ring of this NIC had no room: look again then; likewise
-				  */
-	uint64_t registers_ns;   /* a send of register mode is to be tried again then; likewise */
-	uint32_t turn;           /* of nic_doorbells; wraps */
-	struct nic_order order;  /* of functions */
+	struct staged_put *puts, *puts_last; /* into staged memory, oldest first */
+	uint32_t put_count;
+	struct nic_staged_read *staged_reads, *staged_reads_last; /* likewise GETs of it */
+	struct nic_peer *recent;                                  /* found last, or NULL */
+	uint64_t now_ns;        /* of the call in progress, for what callbacks post */
+	uint64_t retry_ns;      /* memory was short: look again then; UINT64_MAX: it was not */
+	uint64_t look_ns;       /* an event ring of this NIC had no room: look again then; likewise
+				 */
+	uint64_t registers_ns;  /* a send of register mode is to be tried again then; likewise */
+	uint32_t turn;          /* of nic_doorbells; wraps */
+	struct nic_order order; /* of functions */
 	uint32_t weights, weights_last; /* of functions with copies in this turn, in the last */
 	uint32_t weights_open;          /* of all */
 	uint8_t stops; /* bit i: function i was stopped, and what it has under way is not ended yet

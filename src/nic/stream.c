@@ -152,6 +152,7 @@ void record_clear(struct rx_stream *stream, struct rx_record *r, bool executed)
 
 	if (r->reserved && !executed)
 		received_unreserve(stream_function(peer_nic(p), stream->index));
+	staged_record_clear(peer_nic(p), r);
 	if (r->region)
 		r->region->uses--;
 	if (r->answer) {

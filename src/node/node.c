@@ -113,6 +113,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 				.magic = n->window->qp_magic[NODE_SERVICE_QP],
 				.incarnation = n->incarnation,
 				.memory_bytes = o->memory_bytes,
+				.capabilities = o->capabilities,
 			},
 	};
 

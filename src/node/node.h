@@ -25,6 +25,7 @@ struct node_options {
 	uint8_t uuid[16]; /* the same after a restart keeps the id; all zero: a new random one */
 	const char *engine, *device; /* xPU: what the table says of it; NULL: "" */
 	uint64_t memory_bytes;       /* xPU */
+	uint32_t capabilities;       /* MANAGE_CAPABILITY_..., for the table */
 	struct wire_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
 	/* Not 0: a node with this id and without a manager; its peers come from node_peer alone. */

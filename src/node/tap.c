@@ -287,6 +287,7 @@ void tap_packet(const struct tap_record *r, struct pcapng_packet *out,
 		[DATAGRAM_CAUSE_PROBE] = "retransmission: tail probe",
 		[DATAGRAM_CAUSE_TIMEOUT] = "retransmission: timeout",
 		[DATAGRAM_CAUSE_BUSY] = "retransmission: receiver was busy",
+		[DATAGRAM_CAUSE_HELD] = "retransmission: receiver holds it",
 	};
 	static const char *const fates[] = {
 		"DXP_FAULT: dropped, never on the wire", "DXP_FAULT: sent twice",

@@ -192,6 +192,20 @@ void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struc
 	schedule_ready(&e->schedule, s);
 }
 
+void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint32_t psn,
+			  uint32_t payload_bytes, uint64_t now_ns)
+{
+	rltp_session_accept(s, psn, payload_bytes, now_ns);
+	schedule_ready(&e->schedule, s);
+}
+
+void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
+			  const struct wire_nack_body *nack)
+{
+	rltp_session_refuse(s, nack);
+	schedule_ready(&e->schedule, s);
+}
+
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	rltp_session_grant(s, now_ns);

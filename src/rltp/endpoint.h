@@ -91,6 +91,12 @@ int rltp_endpoint_post(struct rltp_endpoint *e, struct rltp_session *s, struct r
 void rltp_endpoint_cancel(struct rltp_endpoint *e, struct rltp_session *s, struct rltp_message *m,
 			  int status);
 
+/* What rltp_session_accept and rltp_session_refuse do, likewise. */
+void rltp_endpoint_accept(struct rltp_endpoint *e, struct rltp_session *s, uint32_t psn,
+			  uint32_t payload_bytes, uint64_t now_ns);
+void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
+			  const struct wire_nack_body *nack);
+
 /* Takes one datagram. DXP_OK also for what is counted and dropped; DXP_EMALFORMED and DXP_EIO as
  * wire_header_decode; DXP_EUNSUPPORTED for management frames, which are not ours. */
 int rltp_endpoint_receive(struct rltp_endpoint *e, const struct link_arrival *arrival,

@@ -47,7 +47,8 @@ struct rltp_packet {
  *
  * WIRE_NACK_HELD is half a refusal: the payload is here, but the message is not done with: a device
  * has yet to take it. The sender neither counts the packet as lost nor stops the flow for it; it
- * repeats it after retry_us, unless rltp_session_accept() has made it good before. */
+ * repeats it after retry_us, unless rltp_session_accept() or rltp_session_refuse() has settled it
+ * before. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
 	uint32_t retry_us; /* with WIRE_NACK_RNR and WIRE_NACK_HELD */

@@ -8,19 +8,33 @@
 
 #define ECN_MARKED 3 /* RFC 3168: congestion experienced */
 
-static void nack_queue(struct rltp_session *s, const struct wire_header *h,
-		       struct rltp_verdict verdict)
+static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack)
 {
-	s->counters.refused++;
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
 		return; /* the sender repeats the packet, and we the refusal */
-	s->io->nacks[s->io->nack_count++] = (struct wire_nack_body){
-		.code = verdict.code,
+	s->io->nacks[s->io->nack_count++] = *nack;
+}
+
+/* Whoever does not know what holding is waits as for a receiver out of room. */
+static uint8_t code_known(const struct rltp_session *s, uint8_t code)
+{
+	return code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD) ? WIRE_NACK_RNR
+										 : code;
+}
+
+static void packet_refused(struct rltp_session *s, const struct wire_header *h,
+			   struct rltp_verdict verdict)
+{
+	struct wire_nack_body nack = {
+		.code = code_known(s, verdict.code),
 		.qp = h->dst_qp,
 		.msg_id = h->msg_id,
 		.psn = h->psn,
 		.retry_us = verdict.retry_us,
 	};
+
+	s->counters.refused += verdict.code != WIRE_NACK_HELD;
+	nack_queue(s, &nack);
 }
 
 /* The newest transmission that arrived since the last acknowledgement is what that one echoes. */
@@ -41,24 +55,32 @@ static void duplicate_note(struct rltp_session *s)
 	s->io->ack_now = true; /* our acknowledgement was lost or late */
 }
 
-static void arrival_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns,
-			 uint64_t now_ns)
+/* The packet counts as arrived from here on. */
+static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes)
 {
 	struct rltp_io *io = s->io;
 	bool had_holes = rx_map_has_holes(&io->rx);
 
-	if (rx_map_set(&io->rx, h->psn)) {
+	if (rx_map_set(&io->rx, psn)) {
 		io->gap_new = true;
 		io->ack_now = true;
 	}
 	if (had_holes && !rx_map_has_holes(&io->rx))
 		io->ack_now = true; /* the sender can release its whole window */
 	io->gap_told = false;
-	echo_note(io, h, arrived_ns);
 	s->rx_count++;
-	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
 	s->counters.received_packets++;
-	s->counters.received_bytes += h->payload_bytes;
+	s->counters.received_bytes += payload_bytes;
+}
+
+static void arrival_note(struct rltp_session *s, const struct wire_header *h, uint64_t arrived_ns,
+			 uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	arrival_count(s, h->psn, h->payload_bytes);
+	echo_note(io, h, arrived_ns);
+	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
 	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
 	 * carry it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
@@ -112,11 +134,40 @@ static void data_receive(struct rltp_session *s, const struct wire_header *h,
 		struct rltp_verdict verdict =
 			ops->deliver(s->shared->user, s, h, a->data + h->header_bytes);
 		if (verdict.code != 0) {
-			nack_queue(s, h, verdict);
+			packet_refused(s, h, verdict);
 			return;
 		}
 	}
 	arrival_note(s, h, a->arrived_ns, now_ns);
+}
+
+static bool settles(const struct rltp_session *s, uint32_t psn)
+{
+	return s->state == RLTP_OPEN && s->io && rx_map_test(&s->io->rx, psn) == RX_NEW;
+}
+
+/* Its time stamp is not echoed: how long a device took is no round trip. */
+void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
+			 uint64_t now_ns)
+{
+	if (!settles(s, psn))
+		return;
+	arrival_count(s, psn, payload_bytes);
+	s->io->ack_now = true;
+	s->io->active_ns = now_ns;
+}
+
+uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn)
+{
+	return rx_map_missing(&s->io->rx, psn);
+}
+
+void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack)
+{
+	if (!settles(s, nack->psn))
+		return;
+	s->counters.refused++;
+	nack_queue(s, nack);
 }
 
 static void ack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload,

@@ -187,6 +187,10 @@ static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 	if (fresh == 0 || fresh >= 0x8000)
 		return; /* nothing new, or an old acknowledgement */
 	s->peer_dup_count = dup_count;
+	/* A held packet's repeat that crossed its acknowledgement says nothing of the network. */
+	uint32_t excused = (uint32_t)min_u64(fresh, io->held_repeats);
+	io->held_repeats -= excused;
+	fresh = (uint16_t)(fresh - excused);
 	uint32_t blamed = (uint32_t)min_u64(fresh, min_u64(io->repeats_sent, REPEATS_REMEMBERED));
 	if (blamed == 0)
 		return; /* the network made the copies */

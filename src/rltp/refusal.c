@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of packets that the receiver does not take: those it has no room for now wait and
- * come again; a message it will never take is given up, and its packet numbers are filled with
- * RESYNC. A message that its poster takes back ends the same way. */
+ * come again; so do those it holds for a device, if it says nothing more of them; a message it will
+ * never take is given up, and its packet numbers are filled with RESYNC. A message that its poster
+ * takes back ends the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -19,6 +20,7 @@ int rltp_status_of_nack(uint32_t code)
 	case WIRE_NACK_BOUNDS: return DXP_ERANGE;
 	case WIRE_NACK_RESOURCE: return DXP_EBUSY;
 	case WIRE_NACK_CLOSING: return DXP_ECLOSED;
+	case WIRE_NACK_DEVICE: return DXP_EDEVICE;
 	default: return DXP_EUNSUPPORTED;
 	}
 }
@@ -95,33 +97,69 @@ static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uin
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
+/* The slot comes again when `wait_ns` have passed; silence would not be waited for any longer than
+ * the bound. */
+static void slot_wait(struct rltp_io *io, struct tx_slot *slot, uint64_t wait_ns, uint64_t now_ns)
+{
+	slot_leave(io, slot);
+	slot_enter(io, slot, TX_WAIT);
+	slot->sent_ns = now_ns + min_u64(wait_ns, RLTP_RTO_MAX_NS);
+	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
+}
+
+static void slot_busy(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
+		      uint64_t now_ns)
+{
+	s->io->flows[slot->message->flow].refused += slot->refusals == 0;
+	if (slot->refusals < UINT8_MAX)
+		slot->refusals++;
+	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
+	slot_wait(s->io, slot, (uint64_t)retry_us * US_NS << doublings, now_ns);
+	s->counters.retransmitted_busy++;
+}
+
+/* It is there: the flow goes on, if it was stopped for this packet, and nothing is repeated for
+ * want of a word about it. */
+static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
+		      uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	if (io->pmtu.lost_large > 0)
+		pmtu_acked(s, slot, now_ns);
+	io->flows[slot->message->flow].refused -= slot->refusals > 0;
+	slot->refusals = 0;
+	if (slot->cause == DATAGRAM_CAUSE_HELD && slot->state == TX_SENT && io->held_repeats > 0)
+		io->held_repeats--; /* this answers it, and it was no duplicate */
+	slot->cause = DATAGRAM_CAUSE_HELD;
+	slot_wait(io, slot, (uint64_t)retry_us * US_NS, now_ns);
+	s->counters.held++;
+}
+
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
+	bool held = nack->code == WIRE_NACK_HELD, lasting = !held && nack->code != WIRE_NACK_RNR;
 	struct rltp_io *io = s->io;
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
 		return; /* about a packet that is settled */
 	struct tx_slot *slot = tx_slot_at(io, nack->psn);
-	if (slot->state != TX_SENT || slot->message->status != DXP_OK)
+	if (slot->state == TX_ACKED || slot->message->status != DXP_OK)
+		return;
+	/* One that is lost comes again anyway, unless it is not lost at all. One that waits may be
+	 * refused for good: what it waits for has failed. */
+	if (slot->state != TX_SENT && !lasting && !(held && slot->state == TX_LOST))
 		return;
 	io->probes = 0;
 	io->backoff = 0;
-	arrival_note(s, slot, now_ns);
-	if (nack->code != WIRE_NACK_RNR) {
+	if (slot->state == TX_SENT)
+		arrival_note(s, slot, now_ns);
+	if (lasting)
 		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
-		return;
-	}
-	slot_leave(io, slot);
-	slot_enter(io, slot, TX_WAIT);
-	io->flows[slot->message->flow].refused += slot->refusals == 0;
-	if (slot->refusals < UINT8_MAX)
-		slot->refusals++;
-	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
-	/* Silence would not be waited for any longer. */
-	uint64_t wait_ns = min_u64((uint64_t)nack->retry_us * US_NS << doublings, RLTP_RTO_MAX_NS);
-	slot->sent_ns = now_ns + wait_ns;
-	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
-	s->counters.retransmitted_busy++;
+	else if (held)
+		slot_held(s, slot, nack->retry_us, now_ns);
+	else
+		slot_busy(s, slot, nack->retry_us, now_ns);
 }
 
 /* Once for all that were due, however many: each look is at every one that waits. */

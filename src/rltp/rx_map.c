@@ -68,6 +68,19 @@ static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 	return low | m->words[(slot / 64 + 1) % RX_MAP_WORDS] << (64 - shift);
 }
 
+uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
+{
+	uint32_t before = seq_before(psn, m->cum) ? 0 : psn - m->cum, missing = before;
+
+	for (uint32_t d = 0; d < before; d += 64) {
+		uint64_t word = word_from(m, d);
+		if (before - d < 64)
+			word &= (1ull << (before - d)) - 1;
+		missing -= (uint32_t)__builtin_popcountll(word);
+	}
+	return missing;
+}
+
 /* Words to leave out before a report of `words_max` of `words`. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {

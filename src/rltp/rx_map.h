@@ -29,6 +29,9 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn);
 /* Takes a packet that rx_map_test called RX_NEW. Returns true when it opened a new gap. */
 bool rx_map_set(struct rx_map *m, uint32_t psn);
 
+/* How many before this one, which must not lie beyond the window, have not arrived. */
+uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn);
+
 static inline bool rx_map_has_holes(const struct rx_map *m)
 {
 	return m->end != m->cum;

@@ -178,7 +178,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	pace_init(&io->pace);
 	s->srtt_ns = s->rttvar_ns = s->min_rtt_ns = s->path_ns = 0;
 	io->rack_ns = io->rack_rtt_ns = 0;
-	io->reorder_steps = io->clean_repeats = io->repeats_sent = 0;
+	io->reorder_steps = io->clean_repeats = io->repeats_sent = io->held_repeats = 0;
 	io->reorder_deadline_ns = io->wait_deadline_ns = io->ask_deadline_ns = UINT64_MAX;
 	io->probes = io->backoff = 0;
 	io->probe_due = io->limited = io->ring_short = false;

@@ -85,6 +85,7 @@ struct rltp_counters {
 	uint32_t beyond_window; /* arrivals outside the window; dropped */
 	uint32_t out_of_order;  /* go-back-N: arrivals that were not next; dropped */
 	uint32_t refused;       /* packets the layer above did not take */
+	uint32_t held;          /* words of the peer that it holds one of ours for a device */
 	uint32_t no_memory;     /* arrivals dropped for want of memory; the peer repeats them */
 	uint32_t marked;        /* arrivals with the mark "congestion experienced" */
 	uint32_t acks_sent, acks_received, acks_bad, nacks_sent, nacks_received;
@@ -175,6 +176,7 @@ struct rltp_io {
 	uint32_t reorder_steps; /* needless repeats seen: each widens the reorder window */
 	uint32_t clean_repeats; /* repeats since the last needless one */
 	uint32_t repeats_sent;  /* not yet matched with the receiver's count of duplicates */
+	uint32_t held_repeats;  /* likewise, of held packets: those are nobody's mistake */
 	uint32_t probes, backoff;
 	uint64_t arrived_ns; /* when a frame came last */
 	bool peer_asleep;    /* so long ago that the peer has to be woken to answer */
@@ -292,9 +294,17 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
  * when the peer knows, or as usual when all of it has arrived. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status);
 
-/* A packet that the layer above called held is good now: it counts as arrived, and the peer is told
- * at once. Nothing happens where a repeat of it was accepted before. */
-void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint64_t now_ns);
+/* A packet that the layer above called held, of so many bytes, is good now: it counts as arrived,
+ * and the peer is told at once. Nothing happens where a repeat of it was accepted before. */
+void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
+			 uint64_t now_ns);
+
+/* A packet that was called held is refused after all, for good: the peer is told at once, and again
+ * by the layer above if it repeats the packet. Nothing happens where it was accepted before. */
+void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack);
+
+/* How many packets before this one, which is in the window, have not been accepted. */
+uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);
 
 /* Calls `visit` for each message that RLTP has, for some of them more than once; it may cancel. */
 void rltp_session_messages(struct rltp_session *s,

@@ -29,7 +29,8 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 	};
 }
 
-#define RIDERS (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* with the last packet */
+#define UNIT_STEP 64 /* what payloads of packets are multiples of */
+#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* with the last packet */
 
 static uint8_t riders_bytes(uint16_t flags)
 {
@@ -47,6 +48,20 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
 }
 
+/* Packets but the last are of equal size: that is how a receiver knows where they belong. A tail
+ * that needs a packet of its own besides the one with the riders must be as long as the others, so
+ * a message that has a shorter one there is cut a little smaller. */
+static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
+{
+	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
+	     u = (uint16_t)(u - UNIT_STEP)) {
+		uint32_t tail = (m->bytes - 1) % u + 1;
+		if (tail == u || tail <= (uint32_t)(u - riders_bytes(m->flags)))
+			return u;
+	}
+	return unit;
+}
+
 /* How the message is cut. One that the peer's version would not understand goes out as RESYNC at
  * once, which takes its place in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
@@ -54,7 +69,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
 			 (m->flags & WIRE_FLAG_TRAILER ? WIRE_FEATURE_TRAILER : 0u);
 
-	m->unit = s->unit;
+	m->unit = unit_choose(m, s->unit);
 	m->packet_count = packet_count(m, m->unit);
 	if ((s->peer_features & needs) == needs)
 		return;
@@ -181,7 +196,8 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	return true;
 }
 
-/* What the receiver had no room for, when the time that it named has passed. */
+/* What the receiver had no room for, or holds without a word, when the time that it named has
+ * passed. */
 static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -192,7 +208,8 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	slot_leave(io, slot);
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
-	out->cause = DATAGRAM_CAUSE_BUSY;
+	io->held_repeats += slot->refusals == 0 && io->held_repeats < RLTP_WINDOW_MAX;
+	out->cause = slot->refusals == 0 ? DATAGRAM_CAUSE_HELD : DATAGRAM_CAUSE_BUSY;
 	io->refused_turn = false;
 	return true;
 }

@@ -24,6 +24,7 @@ enum datagram_cause {
 	DATAGRAM_CAUSE_PROBE,   /* nothing was heard of the newest one */
 	DATAGRAM_CAUSE_TIMEOUT, /* nothing was heard of any */
 	DATAGRAM_CAUSE_BUSY,    /* the receiver had no buffer */
+	DATAGRAM_CAUSE_HELD,    /* the receiver holds it, and has said no more for a while */
 	DATAGRAM_CAUSES
 };
 

@@ -57,7 +57,8 @@ const char *wire_nack_name(uint8_t code)
 		[WIRE_NACK_MAGIC] = "bad magic",         [WIRE_NACK_BOUNDS] = "out of bounds",
 		[WIRE_NACK_RIGHTS] = "not permitted",    [WIRE_NACK_RESOURCE] = "limit exceeded",
 		[WIRE_NACK_CLOSING] = "closing",         [WIRE_NACK_VERSION] = "bad version",
-		[WIRE_NACK_UNSUPPORTED] = "unsupported",
+		[WIRE_NACK_UNSUPPORTED] = "unsupported", [WIRE_NACK_HELD] = "held for the device",
+		[WIRE_NACK_DEVICE] = "device failed",
 	};
 
 	if (code >= sizeof(names) / sizeof(names[0]) || !names[code])

@@ -89,8 +89,9 @@ enum wire_flag {
 enum wire_feature {
 	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
 	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
+	WIRE_FEATURE_HELD = 1 << 2,    /* WIRE_NACK_HELD */
 };
-#define WIRE_FEATURES ((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER)
+#define WIRE_FEATURES ((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD)
 
 /* Offsets of the common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \

@@ -57,8 +57,8 @@ static const struct board_config presets[] = {
 	 .to_device = 7877,
 	 .from_device = 7877,
 	 .memory = 12800,
-	 .latency_ns = 1000,
-	 .interrupt_ns = 5000,
+	 .latency_ns = 2000,
+	 .interrupt_ns = 10000,
 	 .queue = 16},
 	{.preset = "fast", .queue = BOARD_QUEUE_MAX},
 };

@@ -14,6 +14,7 @@
 
 #include "base/util.h"
 #include "link/udp.h"
+#include "xpu/board_copy.h"
 #include "xpu/board_internal.h"
 
 #define AHEAD_NS  (250 * US_NS) /* bytes are moved so long before they would have passed */
@@ -136,6 +137,16 @@ static uint64_t slice_at(const struct board_job *job, uint64_t bytes)
 	return backwards ? job->last - job->moved - bytes : job->moved;
 }
 
+static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
+{
+	uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+
+	if ((a > b ? a - b : b - a) >= bytes)
+		board_copy_in(to, from, bytes);
+	else
+		memmove(to, from, bytes);
+}
+
 /* Without the lock: only this thread has the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
@@ -145,9 +156,11 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 	const uint8_t *source = dma->source;
 
 	switch (dma->kind) {
-	case ENGINE_DMA_IN: memcpy(memory + dma->to + at, source + at, bytes); break;
+	case ENGINE_DMA_IN: board_copy_in(memory + dma->to + at, source + at, bytes); break;
 	case ENGINE_DMA_OUT: memcpy(sink + at, memory + dma->from + at, bytes); break;
-	case ENGINE_DMA_COPY: memmove(memory + dma->to + at, memory + dma->from + at, bytes); break;
+	case ENGINE_DMA_COPY:
+		memory_copy(memory + dma->to + at, memory + dma->from + at, bytes);
+		break;
 	default: return board_core_step(d->options.core, sink + at, source + at, bytes);
 	}
 	return DXP_OK;

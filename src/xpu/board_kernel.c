@@ -23,6 +23,26 @@ struct board_kernel {
 	char name[COMMAND_NAME_BYTES];
 };
 
+int board_engine_open(const struct engine_options *options, struct engine **out)
+{
+	struct engine_description d;
+	struct engine *e;
+	int status = engine_open(options, &e);
+
+	if (status != DXP_OK)
+		return status;
+	engine_describe(e, &d);
+	if (d.memory_kind == DXP_MEMORY_DIRECT) {
+		*out = e;
+		return DXP_OK;
+	}
+	log_error("'%s' has memory of its own and cannot work in a board's; choose a CPU device by "
+		  "`compute = ocl:PART`, or `compute = none`",
+		  d.device);
+	engine_close(e);
+	return DXP_EUNSUPPORTED;
+}
+
 static int source_read(const char *path, char **out, size_t *bytes)
 {
 	char *text = malloc(BOARD_KERNEL_MAX + 1);
@@ -106,7 +126,7 @@ static int engine_get(struct board_kernel *k, const struct board_config *config,
 					 .memory_bytes = 2 * BOARD_CHUNK_BYTES};
 
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) != 0)
-		return engine_open(&options, &k->engine);
+		return board_engine_open(&options, &k->engine);
 	log_error("a stream core that is a kernel needs an engine; remove `compute = none` or "
 		  "choose another core");
 	return DXP_EINVAL;

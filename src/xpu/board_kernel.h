@@ -14,10 +14,15 @@
 #include <stdint.h>
 
 #include "xpu/board_config.h"
+#include "xpu/engine.h"
 
 #define BOARD_KERNEL_ITEM_BYTES 64
 
 struct board_kernel;
+
+/* An engine that is to work in memory of a board, options->memory, in place. As engine_open();
+ * DXP_EUNSUPPORTED too when it can only work in its own. */
+int board_engine_open(const struct engine_options *options, struct engine **out);
 
 /* Builds config->core_kernel of config->core_file and tries it once. As board_core_create. */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,

@@ -41,9 +41,16 @@ uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uin
 	return 0;
 }
 
-static uint8_t write_check(const struct cfg_task *task, uint32_t first, uint32_t count,
+static bool task_register(uint32_t index)
+{
+	return index >= CFG_TASK_SRC_LO && index <= CFG_TASK_COUNT;
+}
+
+static uint8_t write_check(const struct cfg_target *target, uint32_t first, uint32_t count,
 			   const uint32_t *values)
 {
+	bool task = false;
+
 	if (range_bad(first, count))
 		return WIRE_NACK_BOUNDS;
 	for (uint32_t i = 0; i < count; i++) {
@@ -51,20 +58,21 @@ static uint8_t write_check(const struct cfg_task *task, uint32_t first, uint32_t
 			return WIRE_NACK_RIGHTS;
 		if (first + i == CFG_TASK_GO && values[i] != 1)
 			return WIRE_NACK_BOUNDS;
+		task |= task_register(first + i);
 	}
-	if (!task)
+	if (!target)
 		return WIRE_NACK_RIGHTS;
-	return task->status == CFG_TASK_BUSY ? WIRE_NACK_RESOURCE : 0;
+	return task && target->task->status == CFG_TASK_BUSY ? WIRE_NACK_RESOURCE : 0;
 }
 
-static void half_set(uint64_t *whole, int high, uint32_t value)
+static void half_set(uint64_t *whole, bool high, uint32_t value)
 {
 	int shift = high ? 32 : 0;
 
 	*whole = (*whole & ~(0xffffffffull << shift)) | (uint64_t)value << shift;
 }
 
-static void register_set(struct cfg_task *task, uint32_t index, uint32_t value, int *go)
+static void task_set(struct cfg_task *task, uint32_t index, uint32_t value)
 {
 	switch (index) {
 	case CFG_TASK_SRC_LO:
@@ -75,19 +83,30 @@ static void register_set(struct cfg_task *task, uint32_t index, uint32_t value, 
 	case CFG_TASK_DST_LO:
 	case CFG_TASK_DST_HI: half_set(&task->destination, index == CFG_TASK_DST_HI, value); break;
 	case CFG_TASK_KEY: task->key = value; break;
-	case CFG_TASK_GO: *go = 1; break;
 	}
 }
 
-uint8_t cfg_write(struct cfg_task *task, uint32_t first, uint32_t count, const uint32_t *values,
-		  int *go)
+static void register_set(struct cfg_target *target, uint32_t index, uint32_t value,
+			 struct cfg_go *go)
 {
-	uint8_t refused = write_check(task, first, count, values);
+	switch (index) {
+	case CFG_TASK_GO: go->task = true; break;
+	case CFG_CORE: target->core.core = value; break;
+	case CFG_CORE_OPERAND: target->core.operand = value; break;
+	default: task_set(target->task, index, value); return;
+	}
+	go->core |= index != CFG_TASK_GO;
+}
+
+uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
+		  struct cfg_go *go)
+{
+	uint8_t refused = write_check(target, first, count, values);
 
 	if (refused)
 		return refused;
-	*go = 0;
+	*go = (struct cfg_go){0};
 	for (uint32_t i = 0; i < count; i++)
-		register_set(task, first + i, values[i], go);
+		register_set(target, first + i, values[i], go);
 	return 0;
 }

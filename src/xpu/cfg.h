@@ -6,57 +6,71 @@
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CFG_MAGIC_VALUE   0x58505844u
 #define CFG_VERSION_VALUE 1
 
 /* X(index, name, access, text). Indices are part of the interface: append, never renumber. */
-#define CFG_REGISTERS(X)                                                                         \
-	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                  \
-	X(1, VERSION, RO, "of this map: 1")                                                      \
-	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")                 \
-	X(3, SLOT, RO, "number of this xPU in its box")                                          \
-	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                           \
-	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                               \
-	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                              \
-	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                             \
-	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                 \
-	X(9, ENGINE, RO, "0 none, 1 OpenCL")                                                     \
-	X(10, COMPUTE_UNITS, RO, "of the engine's device")                                       \
-	X(11, HOSTS, RO, "hosts that have this xPU open")                                        \
-	X(12, MEMORY_LO, RO, "bytes of device memory")                                           \
-	X(13, MEMORY_HI, RO, "")                                                                 \
-	X(14, FREE_LO, RO, "bytes not allocated")                                                \
-	X(15, FREE_HI, RO, "")                                                                   \
-	X(16, MEMORY_KEY, RO, "key of the device memory; 0 to who has not opened the xPU")       \
-	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")    \
-	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")             \
-	X(19, COMMANDS_FAILED, RO, "commands that did not")                                      \
-	X(20, COMMANDS_QUEUED, RO, "commands taken and not ended")                               \
-	X(21, COMMANDS_REFUSED, RO, "messages that did not parse or came from who may not")      \
-	X(22, KERNELS, RO, "kernels run")                                                        \
-	X(23, BUILDS, RO, "programs built")                                                      \
-	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                   \
-	X(25, SENT_HI, RO, "")                                                                   \
-	X(26, RECEIVED_LO, RO, "bytes placed in device memory by PUT, but for those to kernels") \
-	X(27, RECEIVED_HI, RO, "")                                                               \
-	X(28, TASK_SRC_LO, RW,                                                                   \
-	  "task: device address to send from; each host has a task of its own")                  \
-	X(29, TASK_SRC_HI, RW, "")                                                               \
-	X(30, TASK_BYTES_LO, RW, "task: how many bytes")                                         \
-	X(31, TASK_BYTES_HI, RW, "")                                                             \
-	X(32, TASK_NODE, RW, "task: node to send to")                                            \
-	X(33, TASK_DST_LO, RW, "task: device address there")                                     \
-	X(34, TASK_DST_HI, RW, "")                                                               \
-	X(35, TASK_KEY, RW, "task: key of the memory there")                                     \
-	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                         \
-	X(37, TASK_STATUS, RO,                                                                   \
-	  "0 never started, 1 under way, 2 done, else the status as two's complement")           \
-	X(38, TASK_COUNT, RO, "tasks of this host that ended, well or not")                      \
-	X(39, KERNEL_NICS, RO, "functions of the NIC that kernels of hosts drive")               \
-	X(40, KERNELS_ARMED, RO,                                                                 \
-	  "kernels with such a function that run or are about to: the NIC does not sleep")
+#define CFG_REGISTERS(X)                                                                          \
+	X(0, MAGIC, RO, "0x58505844, \"DXPX\"")                                                   \
+	X(1, VERSION, RO, "of this map: 1")                                                       \
+	X(2, NODE, RO, "id of this node in the fabric; 65535 before it has one")                  \
+	X(3, SLOT, RO, "number of this xPU in its box")                                           \
+	X(4, UUID_0, RO, "identity, bytes 0 to 3, first byte highest")                            \
+	X(5, UUID_1, RO, "identity, bytes 4 to 7")                                                \
+	X(6, UUID_2, RO, "identity, bytes 8 to 11")                                               \
+	X(7, UUID_3, RO, "identity, bytes 12 to 15")                                              \
+	X(8, STATE, RO, "0 joining, 1 ready, 2 commands are running or waiting")                  \
+	X(9, ENGINE, RO, "0 none, 1 OpenCL, 2 board, 3 CUDA")                                     \
+	X(10, COMPUTE_UNITS, RO, "of the engine's device")                                        \
+	X(11, HOSTS, RO, "hosts that have this xPU open")                                         \
+	X(12, MEMORY_LO, RO, "bytes of device memory")                                            \
+	X(13, MEMORY_HI, RO, "")                                                                  \
+	X(14, FREE_LO, RO, "bytes not allocated")                                                 \
+	X(15, FREE_HI, RO, "")                                                                    \
+	X(16, MEMORY_KEY, RO, "key of the device memory; 0 to who has not opened the xPU")        \
+	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")     \
+	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")              \
+	X(19, COMMANDS_FAILED, RO, "commands that did not")                                       \
+	X(20, COMMANDS_QUEUED, RO, "commands taken and not ended")                                \
+	X(21, COMMANDS_REFUSED, RO, "messages that did not parse or came from who may not")       \
+	X(22, KERNELS, RO, "kernels run")                                                         \
+	X(23, BUILDS, RO, "programs built")                                                       \
+	X(24, SENT_LO, RO, "bytes sent to other xPUs by SEND and by the task")                    \
+	X(25, SENT_HI, RO, "")                                                                    \
+	X(26, RECEIVED_LO, RO, "bytes placed in device memory by PUT, but for those to kernels")  \
+	X(27, RECEIVED_HI, RO, "")                                                                \
+	X(28, TASK_SRC_LO, RW,                                                                    \
+	  "task: device address to send from; each host has a task of its own")                   \
+	X(29, TASK_SRC_HI, RW, "")                                                                \
+	X(30, TASK_BYTES_LO, RW, "task: how many bytes")                                          \
+	X(31, TASK_BYTES_HI, RW, "")                                                              \
+	X(32, TASK_NODE, RW, "task: node to send to")                                             \
+	X(33, TASK_DST_LO, RW, "task: device address there")                                      \
+	X(34, TASK_DST_HI, RW, "")                                                                \
+	X(35, TASK_KEY, RW, "task: key of the memory there")                                      \
+	X(36, TASK_GO, WO, "write 1: start; reads as 0")                                          \
+	X(37, TASK_STATUS, RO,                                                                    \
+	  "0 never started, 1 under way, 2 done, else the status as two's complement")            \
+	X(38, TASK_COUNT, RO, "tasks of this host that ended, well or not")                       \
+	X(39, KERNEL_NICS, RO, "functions of the NIC that kernels of hosts drive")                \
+	X(40, KERNELS_ARMED, RO,                                                                  \
+	  "kernels with such a function that run or are about to: the NIC does not sleep")        \
+	X(41, MEMORY_KIND, RO, "1 direct: the NIC reads and writes it, 2 bridged: only DMA does") \
+	X(42, BRIDGE_BUFFERS, RO, "of each ring between network and DMA; 0 without a bridge")     \
+	X(43, BRIDGE_BUFFER_BYTES, RO, "of each of them")                                         \
+	X(44, CORE, RW, "stream core, one for all hosts: 0 pass, 1 add, 2 checksum, 3 kernel")    \
+	X(45, CORE_OPERAND, RW, "what 1 adds to each word of 4 bytes")                            \
+	X(46, CORE_RESULT_LO, RO, "of 2: sum of all words of the last stream")                    \
+	X(47, CORE_RESULT_HI, RO, "")                                                             \
+	X(48, DMA_IN_LO, RO, "bytes that DMA has taken to the device")                            \
+	X(49, DMA_IN_HI, RO, "")                                                                  \
+	X(50, DMA_OUT_LO, RO, "bytes that DMA has brought from the device")                       \
+	X(51, DMA_OUT_HI, RO, "")                                                                 \
+	X(52, DMA_FAILED, RO, "transfers over the bridge that failed")                            \
+	X(53, DMA_STALLS, RO, "steps of them that took too long")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,
@@ -84,6 +98,17 @@ struct cfg_task {
 	uint32_t count;
 };
 
+/* The stream core as its registers have it. All hosts see the same one. */
+struct cfg_core {
+	uint32_t core, operand;
+};
+
+/* What a write has started. */
+struct cfg_go {
+	bool task; /* TASK_GO was among them */
+	bool core; /* CORE or CORE_OPERAND */
+};
+
 /* All registers at one moment, so that the halves of 64-bit ones that are read together belong
  * together. */
 struct cfg_values {
@@ -95,11 +120,17 @@ void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 /* 0 or WIRE_NACK_BOUNDS: there are not all of them. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
-/* Writes registers of `task`, in order; *go is set when TASK_GO was among them. task NULL: the
- * writer has no task. Refused, and then nothing is changed: WIRE_NACK_BOUNDS no such register, or
- * TASK_GO is not 1; WIRE_NACK_RIGHTS one is read-only or the writer has no task; WIRE_NACK_RESOURCE
- * the task is under way. */
-uint8_t cfg_write(struct cfg_task *task, uint32_t first, uint32_t count, const uint32_t *values,
-		  int *go);
+/* What a host may write: its own task, and the core. */
+struct cfg_target {
+	struct cfg_task *task;
+	struct cfg_core core; /* as it is; written here, for the caller to set */
+};
+
+/* Writes registers, in order. target NULL: the writer has not opened the xPU. Refused, and then
+ * nothing is changed: WIRE_NACK_BOUNDS no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS one
+ * is read-only or the writer has not opened the xPU; WIRE_NACK_RESOURCE the task is under way and
+ * one of its registers is among them. */
+uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
+		  struct cfg_go *go);
 
 #endif

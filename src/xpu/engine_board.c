@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "xpu/board_kernel.h"
 #include "xpu/board_memory.h"
 
 struct engine_board *engine_board_of(const struct engine *e)
@@ -171,7 +172,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) == 0)
 		return DXP_OK;
-	int status = engine_open(&options, &b->compute);
+	int status = board_engine_open(&options, &b->compute);
 	if (status == DXP_OK || chosen)
 		return status;
 	log_warn("the board runs no kernels, for the reason above; `compute = none` in its file "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xpu/outbox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,16 +14,17 @@ struct message {
 	struct queue *queue;
 	enum outbox_kind kind;
 	struct dxp_target to;
-	struct dxp_entry local, remote; /* PUT: local.bytes > 0 */
+	struct outbox_piece piece; /* PUT, GET: local.bytes > 0 */
 	outbox_done done;
 	void *context;
 	uint32_t bytes;
 	uint8_t data[];
 };
 
-/* Everything for one node. Goes away when it is empty. */
+/* Everything of one kind for one node. Goes away when it is empty. */
 struct queue {
 	struct queue *next;
+	enum outbox_kind kind;
 	uint16_t node;
 	uint32_t waiting_count;
 	struct message *waiting, **waiting_tail;
@@ -84,24 +86,25 @@ void outbox_end(struct outbox *o, int status)
 	}
 }
 
-static struct queue *queue_find(const struct outbox *o, uint16_t node)
+static struct queue *queue_find(const struct outbox *o, enum outbox_kind kind, uint16_t node)
 {
 	struct queue *q = o->queues;
 
-	while (q && q->node != node)
+	while (q && (q->node != node || q->kind != kind))
 		q = q->next;
 	return q;
 }
 
-static struct queue *queue_ensure(struct outbox *o, uint16_t node)
+static struct queue *queue_ensure(struct outbox *o, enum outbox_kind kind, uint16_t node)
 {
-	struct queue *q = queue_find(o, node);
+	struct queue *q = queue_find(o, kind, node);
 
 	if (q)
 		return q;
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return NULL;
+	q->kind = kind;
 	q->node = node;
 	q->waiting_tail = &q->waiting;
 	q->next = o->queues;
@@ -111,7 +114,7 @@ static struct queue *queue_ensure(struct outbox *o, uint16_t node)
 
 static int message_put(struct outbox *o, const struct message *head, const void *data)
 {
-	struct queue *q = queue_ensure(o, head->to.node);
+	struct queue *q = queue_ensure(o, head->kind, head->to.node);
 	struct message *m = q ? malloc(sizeof(*m) + head->bytes) : NULL;
 
 	if (!m)
@@ -136,24 +139,32 @@ int outbox_nap(struct outbox *o, enum outbox_kind kind, const struct dxp_target 
 	return message_put(o, &head, data);
 }
 
-int outbox_put(struct outbox *o, const struct dxp_target *to, const struct dxp_entry *local,
-	       const struct dxp_entry *remote, outbox_done done, void *context)
+int outbox_put(struct outbox *o, enum outbox_kind kind, const struct dxp_target *to,
+	       const struct outbox_piece *piece, outbox_done done, void *context)
 {
-	const struct message head = {.kind = OUTBOX_PEER,
-				     .to = *to,
-				     .local = *local,
-				     .remote = *remote,
-				     .done = done,
-				     .context = context};
+	const struct message head = {
+		.kind = kind, .to = *to, .piece = *piece, .done = done, .context = context};
+
+	assert(kind == OUTBOX_PEER || kind == OUTBOX_PUSH);
+	return message_put(o, &head, NULL);
+}
+
+int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbox_piece *piece,
+	       outbox_done done, void *context)
+{
+	const struct message head = {
+		.kind = OUTBOX_PULL, .to = *to, .piece = *piece, .done = done, .context = context};
 
 	return message_put(o, &head, NULL);
 }
 
 uint32_t outbox_count(const struct outbox *o, uint16_t node)
 {
-	const struct queue *q = queue_find(o, node);
+	uint32_t count = 0;
 
-	return q ? q->waiting_count + q->flight_count : 0;
+	for (const struct queue *q = o->queues; q; q = q->next)
+		count += q->node == node ? q->waiting_count + q->flight_count : 0;
+	return count;
 }
 
 static struct message *waiting_pop(struct queue *q)
@@ -190,10 +201,9 @@ static void messages_end(struct message **list, int status)
 	}
 }
 
-void outbox_drop(struct outbox *o, uint16_t node, int status)
+static void queue_drop(struct queue *q, int status)
 {
-	struct queue *q = queue_find(o, node);
-	uint32_t count = q ? q->waiting_count : 0;
+	uint32_t count = q->waiting_count;
 
 	/* Only those that are there now: what their ends put in for the same node waits its turn,
 	 * and fails by itself. */
@@ -201,22 +211,45 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 		message_end(waiting_pop(q), status);
 }
 
+void outbox_drop(struct outbox *o, uint16_t node, int status)
+{
+	for (struct queue *q = o->queues; q; q = q->next)
+		if (q->node == node)
+			queue_drop(q, status);
+}
+
+/* Two for replies and two for data, so that a node that is silent holds up half of the others only.
+ * What a bridge writes goes beside what it reads. */
+static uint8_t queue_pair(const struct message *m)
+{
+	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);
+
+	return (uint8_t)((m->kind != OUTBOX_HOST) + 2 * half);
+}
+
 static int message_post(struct outbox *o, const struct message *m)
 {
-	const struct nic_lists lists = {&m->local, &m->remote, 1, 1};
-	/* Two of each kind, so that a node that is silent holds up half of the others only. */
-	uint8_t qp = (uint8_t)((m->kind == OUTBOX_PEER) + 2 * (m->to.node % 2));
+	const struct nic_lists lists = {&m->piece.local, &m->piece.remote, 1, 1};
+	uint8_t qp = queue_pair(m);
 	uint64_t context = (uintptr_t)m;
 
-	if (m->local.bytes > 0)
+	if (m->kind == OUTBOX_PULL)
+		return nic_user_get(o->window, qp, &m->to, &lists, context);
+	if (m->piece.local.bytes > 0)
 		return nic_user_put(o->window, qp, &m->to, &lists, context);
 	return dxp_post_nap(o->window, qp, &m->to, m->data, m->bytes, 0, context);
+}
+
+static uint32_t flight_max(const struct queue *q)
+{
+	return q->kind == OUTBOX_PULL || q->kind == OUTBOX_PUSH ? XPU_OUTBOX_BULK
+								: XPU_OUTBOX_FLIGHT;
 }
 
 /* Posts what this node may have under way. False when the window is full. */
 static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 {
-	while (q->waiting && q->flight_count < XPU_OUTBOX_FLIGHT) {
+	while (q->waiting && q->flight_count < flight_max(q)) {
 		struct message *m = q->waiting;
 		int status = message_post(o, m);
 		if (status == DXP_EAGAIN)

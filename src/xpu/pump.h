@@ -15,14 +15,17 @@ struct pump_options {
 	struct engine *engine; /* with BRIDGED memory; outlives the pump */
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
 	uint32_t buffer_bytes; /* 0: measured, pump_measure() and bridge_choose() */
+	uint64_t memory_bytes; /* of the device, for measuring */
 	uint64_t stall_ns;     /* as bridge_options */
 };
 
 /* One transfer; part of its owner's struct, filled in before pump_begin and kept until `ended`. */
 struct pump_transfer {
 	uint64_t device_from, device_to; /* device addresses of its first byte, as the path needs */
-	const uint8_t *source;           /* BRIDGE_DIRECT with host memory, pinned or not; NULL: */
-	uint8_t *sink;                   /* device memory on that side */
+	/* BRIDGE_DIRECT: host memory, pinned or not; NULL: device memory on that side. Both:
+	 * through the stream core. */
+	const uint8_t *source;
+	uint8_t *sink;
 	/* Starts a step FILL or DRAIN; its end is said by pump_done(). DXP_EAGAIN: not now, it
 	 * comes again; another status fails the transfer. May call pump_done() itself. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);
@@ -30,33 +33,38 @@ struct pump_transfer {
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
+	uint64_t bytes;  /* the pump's */
 };
 
-/* Allocates and pins the rings; the memory is there until pump_destroy. DXP_ENOMEM, DXP_EIO,
- * DXP_EINVAL; logged. */
+/* Allocates and pins the rings; the memory is there until pump_destroy. Rings that the engine
+ * cannot pin (DXP_EUNSUPPORTED) are used unpinned. DXP_ENOMEM, DXP_EIO, DXP_EINVAL; logged. */
 int pump_create(const struct pump_options *options, struct pump **out);
 /* Cancels everything with `status`, resets the device if a DMA is under way and waits for the end
- * of those; FILLs and DRAINs must have ended before. `ended` is called for all. */
+ * of those; FILLs and DRAINs must have ended before. `ended` is called for all, and must begin
+ * nothing. A device that does not even end its DMAs within PUMP_RESET_NS keeps the rings: that is
+ * logged. NULL is allowed. */
 void pump_destroy(struct pump *p, int status);
 
-/* `order.context` is set here. As bridge_begin. */
+/* `order.context` and `order.core` are set here. As bridge_begin. */
 int pump_begin(struct pump *p, struct pump_transfer *t, const struct bridge_order *order,
 	       uint64_t now_ns);
 void pump_cancel(struct pump *p, struct pump_transfer *t, int status);
 void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 
-/* Takes ended DMAs and starts what can be; a stalled DMA resets the device. Returns how much
- * happened. */
+/* Takes ended DMAs and starts what can be, PUMP_TURN actions at most; a stalled DMA resets the
+ * device. Returns how much happened: more than 0: turn again before sleeping. */
 uint32_t pump_turn(struct pump *p, uint64_t now_ns);
+/* When pump_turn must be called though nothing happened; UINT64_MAX: never. */
 uint64_t pump_deadline(const struct pump *p);
 
 struct bridge *pump_bridge(struct pump *p);
 /* The rings as one range each, for who registers them with a NIC. */
 void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device, uint64_t *bytes);
 
-/* Bandwidth of the engine's DMA for each size of bridge_sizes(), device memory from 0 on used and
- * left as it was found, at most `limit_ns` in all. Blocks; before the pump's engine is used by
- * anybody. Returns how many rows. */
+/* Bandwidth of the engine's DMA for each size of bridge_sizes() that fits into device memory, which
+ * is used from 0 on and left as it was found; at most `limit_ns` in all, 0: PUMP_MEASURE_NS, beside
+ * what saving and pinning take. Blocks; before anybody else uses the engine. Returns how many rows;
+ * those from a DMA on that failed are not there. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
 

@@ -81,10 +81,11 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 			       const uint32_t *values)
 {
 	struct tenant *t = tenant_find(context, src_node);
-	int go = 0;
-	uint8_t refused = cfg_write(t ? &t->task : NULL, first, count, values, &go);
+	struct cfg_target target = {.task = t ? &t->task : NULL};
+	struct cfg_go go = {0};
+	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
 
-	if (!refused && go)
+	if (!refused && go.task)
 		task_start(t);
 	return refused;
 }

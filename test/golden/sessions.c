@@ -121,6 +121,10 @@ static void acknowledgements(struct capture *c)
 	nack.retry_us = 100;
 	wire_nack_encode(&nack, body);
 	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
+	nack.code = WIRE_NACK_HELD;
+	nack.retry_us = 5000;
+	wire_nack_encode(&nack, body);
+	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
 	wire_credit_encode(&credit, body);
 	control(c, WIRE_CREDIT, WIRE_FLAG_ACKV, frame, 2 * WIRE_CREDIT_BYTES);
 	control(c, WIRE_CREDIT, WIRE_FLAG_ACKV | WIRE_FLAG_AR, frame, WIRE_CREDIT_BYTES);

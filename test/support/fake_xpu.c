@@ -9,19 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <dxp/status.h>
+#include <dxp/mmd.h>
 
 #include "base/keyfile.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "manager/server.h"
 #include "node/node.h"
+#include "test/support/fake_bridge.h"
 #include "wire/command.h"
 
 #define XPUS_MAX 4
 #define HELD_MAX 64 /* commands that wait */
 #define LOG_TEXT "line 1: not like this\n"
 #define SLEEP_NS (50 * MS_NS)
+
+#define CORE_OPERAND 45 /* register: as in xpu/cfg.h */
 
 struct done {
 	uint64_t event;
@@ -34,6 +37,8 @@ struct fake_xpu {
 	bool started;
 	_Atomic bool frozen;
 	_Atomic unsigned commands;
+	_Atomic uint32_t pieces;
+	struct fake_bridge_faults faults;
 	uint8_t *memory;
 	uint32_t key;
 	uint64_t used;
@@ -137,7 +142,8 @@ static void finish(struct fake_xpu *x, const struct command *c, int status)
 	struct dxp_target peer;
 
 	note_done(x, c->event, status);
-	if (c->op != COMMAND_RUN && node_target(x->node, c->to_node, &peer) == DXP_OK)
+	if ((c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL) &&
+	    node_target(x->node, c->to_node, &peer) == DXP_OK)
 		tell(x, &peer, c->event, status);
 	tell(x, &x->host, c->event, status);
 }
@@ -161,6 +167,21 @@ static int send_memory(struct fake_xpu *x, const struct command *c)
 	return status;
 }
 
+static int bridge(struct fake_xpu *x, const struct command *c)
+{
+	const struct fake_bridge b = {.node = x->node,
+				      .memory = x->memory,
+				      .memory_bytes = FAKE_MEMORY_BYTES,
+				      .key = x->key,
+				      .operand = &x->registers[CORE_OPERAND],
+				      .host = x->host,
+				      .frozen = &x->frozen,
+				      .started = &x->pieces,
+				      .faults = &x->faults};
+
+	return fake_bridge_run(&b, c);
+}
+
 /* False: not yet. */
 static bool try_run(struct fake_xpu *x, const struct command *c)
 {
@@ -169,9 +190,12 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 	if (state == 0 || (c->op == COMMAND_RUN && strcmp(c->text, "never") == 0))
 		return false;
 	if (state > 0)
-		state = c->op == COMMAND_RUN    ? kernel(c->text)
-			: c->op == COMMAND_SEND ? send_memory(x, c)
-						: DXP_OK;
+		state = c->op == COMMAND_RUN      ? kernel(c->text)
+			: c->op == COMMAND_SEND   ? send_memory(x, c)
+			: c->op == COMMAND_BRIDGE ? bridge(x, c)
+						  : DXP_OK;
+	if (atomic_load(&x->frozen))
+		return true;
 	finish(x, c, state);
 	return true;
 }
@@ -197,6 +221,10 @@ static void answer(struct fake_xpu *x, const struct command *c)
 		r.memory_key = x->key;
 		r.memory_bytes = FAKE_MEMORY_BYTES;
 		r.compute_units = 3;
+		r.memory_kind = DXP_MEMORY_BRIDGED;
+		r.streams = 1;
+		r.buffers = 8;
+		r.buffer_bytes = 1u << 20;
 		snprintf(r.text, sizeof(r.text), "toy");
 		break;
 	case COMMAND_ALLOC:
@@ -234,7 +262,7 @@ static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint3
 		x->host = (struct dxp_target){
 			.node = source, .qp = c.reply_qp, .magic = c.reply_magic};
 	atomic_fetch_add(&x->commands, 1);
-	if (c.op < COMMAND_RUN)
+	if (c.op < COMMAND_RUN || c.op == COMMAND_NIC)
 		answer(x, &c);
 	else if (!try_run(x, &c) && x->held_count < HELD_MAX)
 		x->held[x->held_count++] = c;
@@ -250,8 +278,13 @@ static void *xpu_run(void *context)
 	while (!atomic_load(&x->frozen)) {
 		uint32_t work = node_turn(x->node);
 		while ((event = nic_user_received_peek(node_window(x->node), &data))) {
-			take(x, event->node, data, event->bytes);
+			/* Released first: a BRIDGE that is held looks for what comes next. */
+			uint8_t message[COMMAND_BYTES_MAX];
+			uint16_t source = event->node;
+			uint32_t bytes = event->bytes;
+			memcpy(message, data, min_u64(bytes, sizeof(message)));
 			dxp_received_release(node_window(x->node));
+			take(x, source, message, bytes);
 			work++;
 		}
 		while (dxp_sent_take(node_window(x->node), &sent))
@@ -392,6 +425,16 @@ const char *fake_fabric_folder(const struct fake_fabric *f)
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index)
 {
 	return atomic_load(&f->xpus[index].commands);
+}
+
+unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index)
+{
+	return atomic_load(&f->xpus[index].pieces);
+}
+
+struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index)
+{
+	return &f->xpus[index].faults;
 }
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index)

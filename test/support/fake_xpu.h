@@ -14,6 +14,7 @@
 #define FAKE_REGISTERS    512
 
 struct fake_fabric;
+struct fake_bridge_faults; /* test/support/fake_bridge.h */
 
 /* xPUs are named xpu1, xpu2, ... Asserts on failure. */
 struct fake_fabric *fake_fabric_open(unsigned xpus);
@@ -30,6 +31,11 @@ void fake_manager_stop(struct fake_fabric *f);
 
 /* Commands that the xPU was sent so far. */
 unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
+
+/* Pieces that its BRIDGE commands have moved so far, and the failures to order. It says that its
+ * memory is BRIDGED, with 8 buffers of 1 MiB, and has a stream core. */
+unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
+struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);
 

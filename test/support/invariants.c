@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "nic/internal.h"
+#include "nic/staged.h"
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
@@ -145,8 +145,8 @@ static void record_check(struct tally *t, const struct rx_record *r, uint32_t fu
 	if (r->region)
 		t->region_uses[r->region - t->nic->regions]++;
 	must(t,
-	     r->state == RECORD_PARTIAL || r->state == RECORD_WHOLE ||
-		     (!r->held && !r->region && !r->answer && !r->reserved),
+	     (r->state != RECORD_EMPTY && r->state != RECORD_ABORTED) ||
+		     (!r->held && !r->region && !r->answer && !r->reserved && !r->put),
 	     "an empty record holds something");
 }
 
@@ -189,9 +189,15 @@ static void peer_check(struct tally *t, const struct nic_peer *p)
 		     "more messages than a stream takes");
 		must(t, (w->blocked >> i & 1) == (w->waiters[i] > 0), "who waits for credit");
 	}
+	for (const struct nic_staged_read *r = t->nic->staged_reads; r; r = r->next) {
+		held += r->peer == p;
+		answers += r->peer == p;
+	}
 	must(t, p->session->partial == held, "messages held in part");
-	for (uint32_t i = 0; i < t->held_count; i++)
-		answers += t->held[i].message->peer == p && !t->held[i].message->stream;
+	for (uint32_t i = 0; i < t->held_count; i++) {
+		const struct nic_message *m = t->held[i].message;
+		answers += m->peer == p && !m->stream && !m->read;
+	}
 	must(t, w->answers == answers, "answers");
 }
 
@@ -217,7 +223,35 @@ static void request_check(struct tally *t, const struct nic_request *r)
 			for (uint32_t k = 0; w->tx[i] && k < NIC_STREAM_WINDOW; k++)
 				pending += w->tx[i]->arrived[k] == r;
 	}
+	for (const struct staged_put *put = t->nic->puts; put; put = put->next)
+		pending += put->request == r;
+	for (const struct nic_staged_read *read = t->nic->staged_reads; read; read = read->next)
+		pending += read->request == r;
 	must(t, r->pending == pending, "pending of a request");
+}
+
+/* Every write and read of staged memory belongs to somebody, and holds its region. */
+static void staged_check(struct tally *t)
+{
+	uint32_t puts = 0;
+
+	for (const struct staged_put *put = t->nic->puts; put; put = put->next, puts++) {
+		t->region_uses[put->region - t->nic->regions]++;
+		must(t, put->request || put->record->put == put, "a write that is nobody's");
+		must(t, !put->held || put->record->state == RECORD_HELD,
+		     "a packet is held, and its message is not");
+	}
+	must(t, t->nic->put_count == puts, "writes of staged memory");
+	for (const struct nic_staged_read *r = t->nic->staged_reads; r; r = r->next) {
+		uint32_t out = 0;
+		for (uint32_t i = 0; i < t->held_count; i++)
+			out += t->held[i].message->read == r;
+		for (const struct nic_message *m = r->answered; m; m = m->next_free)
+			out++;
+		must(t, r->out == out, "pieces of a read under way");
+		must(t, r->state != READ_OVER || out > 0, "a read that is over is still there");
+		t->region_uses[r->region - t->nic->regions]++;
+	}
 }
 
 static void function_check(struct tally *t, const struct nic_function *f)
@@ -274,6 +308,7 @@ const char *invariants_broken_but(struct nic *n, uint32_t hostile)
 		peer_check(&t, p);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		function_check(&t, &n->functions[i]);
+	staged_check(&t);
 	for (int i = 0; i < NIC_FUNCTIONS; i++)
 		must(&t, n->functions[i].waiters == t.waiters[i], "who waits for a receive slot");
 	/* Tests register few regions, so the hint is past all of them. */

@@ -78,6 +78,7 @@ static void end_open(struct session_pair *p, int i, const struct rltp_tuning *tu
 		.rwnd = (uint16_t)window,
 		.payload_bytes = PAIR_UNIT,
 		.recovery = (uint8_t)tuning->recovery,
+		.features = WIRE_FEATURES,
 	};
 
 	end->shared = (struct rltp_shared){

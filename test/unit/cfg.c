@@ -76,42 +76,61 @@ static void cfg_write__task_in_one_access(void **state)
 {
 	const uint32_t values[] = {1, 2, 3, 4, 5, 6, 7, 8, 1};
 	struct cfg_task task = {0};
+	struct cfg_target target = {.task = &task};
 	struct cfg_values v = {0};
-	int go = 7;
+	struct cfg_go go = {0};
 
-	assert_int_equal(cfg_write(&task, CFG_TASK_SRC_LO, ARRAY_COUNT(values), values, &go), 0);
-	assert_int_equal(go, 1);
+	assert_int_equal(cfg_write(&target, CFG_TASK_SRC_LO, ARRAY_COUNT(values), values, &go), 0);
+	assert_true(go.task && !go.core);
 	assert_true(task.source == 0x200000001ull && task.bytes == 0x400000003ull &&
 		    task.destination == 0x700000006ull);
 	assert_true(task.node == 5 && task.key == 8);
 	cfg_set_task(&v, &task);
 	assert_memory_equal(v.words + CFG_TASK_SRC_LO, values, 8 * sizeof(uint32_t));
 	assert_int_equal(v.words[CFG_TASK_GO], 0);
-	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, 1, values, &go), 0);
-	assert_int_equal(go, 0);
+	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 1, values, &go), 0);
+	assert_true(!go.task && !go.core);
+}
+
+/* Also while the task is under way: it has nothing to do with it. */
+static void cfg_write__core(void **state)
+{
+	const uint32_t values[] = {1, 77};
+	struct cfg_task task = {.status = CFG_TASK_BUSY};
+	struct cfg_target target = {.task = &task, .core = {3, 4}};
+	struct cfg_go go = {0};
+
+	assert_int_equal(cfg_write(&target, CFG_CORE_OPERAND, 1, values + 1, &go), 0);
+	assert_true(go.core && !go.task && target.core.core == 3 && target.core.operand == 77);
+	assert_int_equal(cfg_write(&target, CFG_CORE, 2, values, &go), 0);
+	assert_true(go.core && target.core.core == 1 && target.core.operand == 77);
+	assert_int_equal(cfg_write(&target, CFG_CORE, 3, values, &go), WIRE_NACK_RIGHTS);
+	assert_int_equal(cfg_write(NULL, CFG_CORE, 2, values, &go), WIRE_NACK_RIGHTS);
 }
 
 static void cfg_write__refusals_change_nothing(void **state)
 {
 	const uint32_t values[CFG_COUNT] = {1, 1, 1, 1, 1, 1, 1, 1, 2, 1};
 	struct cfg_task task = {.node = 9}, before = task;
-	int go = 7;
+	struct cfg_target target = {.task = &task};
+	struct cfg_go go = {.task = true, .core = true};
 
 	for (uint32_t i = 0; i < CFG_COUNT; i++)
 		if (cfg_info[i].access == CFG_ACCESS_RO)
-			assert_int_equal(cfg_write(&task, i, 1, values, &go), WIRE_NACK_RIGHTS);
-	assert_int_equal(cfg_write(&task, CFG_TASK_SRC_LO, 9, values, &go),
+			assert_int_equal(cfg_write(&target, i, 1, values, &go), WIRE_NACK_RIGHTS);
+	assert_int_equal(cfg_write(&target, CFG_TASK_SRC_LO, 9, values, &go),
 			 WIRE_NACK_BOUNDS); /* GO is 2 */
-	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, 3, values, &go),
+	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 3, values, &go),
 			 WIRE_NACK_RIGHTS); /* up to STATUS */
-	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, UINT32_MAX, values, &go), WIRE_NACK_BOUNDS);
-	assert_int_equal(cfg_write(&task, CFG_COUNT, 1, values, &go), WIRE_NACK_BOUNDS);
+	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, UINT32_MAX, values, &go),
+			 WIRE_NACK_BOUNDS);
+	assert_int_equal(cfg_write(&target, CFG_COUNT, 1, values, &go), WIRE_NACK_BOUNDS);
 	assert_int_equal(cfg_write(NULL, CFG_TASK_KEY, 1, values, &go), WIRE_NACK_RIGHTS);
 	assert_memory_equal(&task, &before, sizeof(task));
 	task.status = before.status = CFG_TASK_BUSY;
-	assert_int_equal(cfg_write(&task, CFG_TASK_KEY, 1, values, &go), WIRE_NACK_RESOURCE);
+	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 1, values, &go), WIRE_NACK_RESOURCE);
 	assert_memory_equal(&task, &before, sizeof(task));
-	assert_int_equal(go, 7);
+	assert_true(go.task && go.core);
 }
 
 int main(void)
@@ -121,6 +140,7 @@ int main(void)
 		cmocka_unit_test(cfg_info__as_documented),
 		cmocka_unit_test(cfg_read__bounds),
 		cmocka_unit_test(cfg_write__task_in_one_access),
+		cmocka_unit_test(cfg_write__core),
 		cmocka_unit_test(cfg_write__refusals_change_nothing),
 	};
 

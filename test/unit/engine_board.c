@@ -1,151 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The board: every kind of DMA at odd places and lengths, order, bounds, faults and resets. What a
- * board is slower than is tested, never what it is faster than: this machine may be busy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <dxp/status.h>
+/* The board: every kind of DMA at odd places and lengths, bounds, order and queues; what it says of
+ * itself, and what is pinned. */
+#include "test/unit/board_rig.h"
 
 #include "base/rng.h"
-#include "base/util.h"
-#include "link/udp.h"
-#include "xpu/engine_board.h"
 
-#define MEMORY   (8u << 20)
-#define HOST     (1u << 20)
 #define SMALL    300            /* lengths 1 .. SMALL are all tried */
-#define LONGEST  (60 * S_NS)    /* a wait that takes so long has failed */
 #define ENDS_MAX BOARD_ENDS_MAX /* that one take gives */
-
-static struct engine *board;
-static char file_name[64];
-static uint8_t *source, *sink; /* HOST bytes each */
-static _Atomic uint64_t interrupts;
-static uint64_t next_id;
-
-static void interrupted(void *context)
-{
-	atomic_fetch_add((_Atomic uint64_t *)context, 1);
-}
-
-static struct engine *open_named(const char *name)
-{
-	struct engine_options options = {.name = name,
-					 .memory_bytes = MEMORY,
-					 .interrupt = interrupted,
-					 .interrupt_context = &interrupts};
-	struct engine *e = NULL;
-
-	assert_int_equal(engine_open(&options, &e), DXP_OK);
-	return e;
-}
-
-/* A board that a file with these lines describes. */
-static struct engine *open_lines(const char *lines)
-{
-	char name[80];
-	FILE *file = fopen(file_name, "w");
-
-	assert_non_null(file);
-	assert_true(fputs(lines, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-	snprintf(name, sizeof(name), "board:%s", file_name);
-	return open_named(name);
-}
-
-static int setup(void **state)
-{
-	board = open_lines("preset = fast\ncompute = none\n");
-	for (uint32_t i = 0; i < HOST; i++) {
-		source[i] = (uint8_t)(i * 7 + i / 251);
-		sink[i] = 0xee;
-	}
-	atomic_store(&interrupts, 0);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	engine_close(board);
-	board = NULL;
-	return 0;
-}
-
-/* Another board than setup's. */
-static void reopen(const char *lines)
-{
-	engine_close(board);
-	board = open_lines(lines);
-}
-
-static struct engine_dma dma_in(uint64_t to, const void *from, uint64_t bytes)
-{
-	return (struct engine_dma){
-		.id = ++next_id, .kind = ENGINE_DMA_IN, .to = to, .source = from, .bytes = bytes};
-}
-
-static struct engine_dma dma_out(void *to, uint64_t from, uint64_t bytes)
-{
-	return (struct engine_dma){
-		.id = ++next_id, .kind = ENGINE_DMA_OUT, .from = from, .sink = to, .bytes = bytes};
-}
-
-static struct engine_dma dma_copy(uint64_t to, uint64_t from, uint64_t bytes)
-{
-	return (struct engine_dma){
-		.id = ++next_id, .kind = ENGINE_DMA_COPY, .from = from, .to = to, .bytes = bytes};
-}
-
-static struct engine_dma dma_through(void *to, const void *from, uint64_t bytes)
-{
-	return (struct engine_dma){.id = ++next_id,
-				   .kind = ENGINE_DMA_THROUGH,
-				   .source = from,
-				   .sink = to,
-				   .bytes = bytes,
-				   .first = true};
-}
-
-/* Waits for one end; the next one in whatever order they come. */
-static struct engine_dma_end end_wait(void)
-{
-	struct engine_dma_end end;
-	uint64_t until_ns = link_now_ns() + LONGEST;
-
-	while (engine_dma_take(board, &end, 1) == 0) {
-		assert_true(link_now_ns() < until_ns);
-		usleep(50);
-	}
-	return end;
-}
-
-static void start(const struct engine_dma *dma)
-{
-	assert_int_equal(engine_dma_start(board, dma), DXP_OK);
-}
-
-static int run(const struct engine_dma *dma)
-{
-	start(dma);
-	struct engine_dma_end end = end_wait();
-	assert_int_equal(end.id, dma->id);
-	return end.status;
-}
-
-#define RUN(dma)                                         \
-	do {                                             \
-		struct engine_dma run_dma = (dma);       \
-		assert_int_equal(run(&run_dma), DXP_OK); \
-	} while (0)
 
 /* Source to the device and back to sink by another way, and nothing beside it touched. */
 static void round_trip(uint64_t address, uint32_t offset, uint64_t bytes)
@@ -348,99 +209,92 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	}
 }
 
-/* ---- faults ---- */
-
-static void engine_dma__every_nth_fails(void **state)
+static void engine_describe__board(void **state)
 {
-	for (unsigned n = 1; n <= 7; n++) {
-		char lines[80];
-		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nfail = %u\n", n);
-		reopen(lines);
-		for (unsigned k = 1; k <= 3 * n; k++) {
-			struct engine_dma d = k % 3 == 0   ? dma_through(sink, source, k)
-					      : k % 3 == 1 ? dma_in(0, source, k)
-							   : dma_out(sink, 0, k);
-			assert_int_equal(run(&d), k % n == 0 ? DXP_EDEVICE : DXP_OK);
-		}
+	struct engine_description d;
+	uint32_t core, operand;
+	uint64_t result;
+
+	engine_describe(board, &d);
+	assert_int_equal(d.kind, ENGINE_BOARD);
+	assert_string_equal(d.name, "board");
+	assert_int_equal(d.memory_kind, DXP_MEMORY_BRIDGED);
+	assert_true(d.streams);
+	assert_false(d.reaches_host);
+	assert_string_equal(d.device, "fast, PCIe unlimited, core pass, compute none");
+	reopen("to_device = 5\ncore = add 9\ncompute = none\n");
+	engine_describe(board, &d);
+	assert_string_equal(d.device, "pac-a10, PCIe 5/7877 MB/s, core add, compute none");
+	engine_core_get(board, &core, &operand, &result);
+	assert_int_equal(core, ENGINE_CORE_ADD);
+	assert_int_equal(operand, 9);
+}
+
+static void engine_open__boards(void **state)
+{
+	static const char *const wrong[] = {"board:", "board:no such file", "boards"};
+	struct engine_options o = {.memory_bytes = MEMORY};
+	struct engine *e;
+
+	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+		o.name = wrong[i];
+		assert_int_equal(engine_open(&o, &e), DXP_EINVAL);
 	}
+	o.name = "board:fast";
+	o.memory_bytes = 0;
+	assert_int_equal(engine_open(&o, &e), DXP_EINVAL);
+	o.memory_bytes = UINT64_MAX / 2;
+	assert_int_equal(engine_open(&o, &e), DXP_ENOMEM);
 }
 
-/* The one that fails does so in its middle. */
-static void engine_dma__fails_part_way(void **state)
+static void engine_core_set__of_streams_to_come(void **state)
 {
-	struct engine_dma d = dma_through(sink, source, 1000);
+	struct engine_dma d = dma_through(sink, source, 4000);
+	uint32_t core, operand, word, out;
+	uint64_t result, sum = 0;
 
-	reopen("preset = fast\ncompute = none\nfail = 1\n");
-	assert_int_equal(run(&d), DXP_EDEVICE);
-	assert_memory_equal(sink, source, 500);
-	for (int i = 500; i < 1000; i++)
-		assert_int_equal(sink[i], 0xee);
-}
-
-/* Whatever stalls, at whatever place: the rest waits, and a reset brings all of it back. */
-static void engine_dma__stall_and_reset(void **state)
-{
-	for (unsigned n = 1; n <= 6; n++) {
-		char lines[80];
-		struct engine_dma_end end;
-		unsigned ended = 0, lost = 0;
-
-		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nstall = %u\n", n);
-		reopen(lines);
-		for (unsigned k = 1; k <= 6; k++) {
-			struct engine_dma d = k % 3 == 0   ? dma_in(0, source, 70000)
-					      : k % 3 == 1 ? dma_through(sink, source, 70000)
-							   : dma_out(sink + 70000, 0, 70000);
-			start(&d);
-		}
-		usleep(2000);
-		while (engine_dma_take(board, &end, 1)) {
-			assert_int_equal(end.status, DXP_OK);
-			ended++;
-		}
-		assert_true(ended < 6);
-		engine_dma_reset(board);
-		for (; ended < 6; ended++)
-			lost += end_wait().status == DXP_EDEVICE;
-		assert_true(lost > 0);
-		for (int k = 0; k < 3; k++)
-			round_trip(5, 5, 70000);
-		RUN(dma_through(sink, source, 70000));
-		assert_memory_equal(sink, source, 70000);
+	assert_int_equal(engine_core_set(board, ENGINE_CORE_ADD, 5), DXP_OK);
+	assert_int_equal(run(&d), DXP_OK);
+	assert_int_equal(engine_core_set(board, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
+	d = dma_through(sink + 4000, source + 4000, 4000);
+	d.first = false; /* the stream goes on, and its core with it */
+	assert_int_equal(run(&d), DXP_OK);
+	for (uint32_t i = 0; i < 8000; i += 4) {
+		memcpy(&word, source + i, 4);
+		memcpy(&out, sink + i, 4);
+		assert_int_equal(out, word + 5);
 	}
-}
-
-/* A board so slow that all is under way when it is reset; afterwards host memory is left alone. */
-static void engine_dma_reset__host_memory_is_free(void **state)
-{
-	struct engine_dma d[3];
-
-	reopen("compute = none\nto_device = 1\nfrom_device = 1\n");
-	d[0] = dma_in(0, source, HOST);
-	d[1] = dma_out(sink, 0, HOST / 2);
-	d[2] = dma_through(sink, source, HOST);
-	for (int i = 0; i < 3; i++)
-		start(&d[i]);
-	usleep(1000);
-	engine_dma_reset(board);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(end_wait().status, DXP_EDEVICE);
-	memset(sink, 0x11, HOST);
-	usleep(5000);
-	for (uint32_t i = 0; i < HOST; i++)
-		assert_int_equal(sink[i], 0x11);
-}
-
-static void engine_close__with_all_under_way(void **state)
-{
-	for (unsigned n = 1; n <= 6; n++) {
-		reopen("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
-		for (unsigned k = 1; k <= n; k++) {
-			struct engine_dma d =
-				k % 2 ? dma_through(sink, source, HOST) : dma_out(sink, 0, HOST);
-			start(&d);
-		}
+	for (uint32_t i = 0; i < 4000; i += 1000) {
+		d = dma_through(sink + i, source + i, 1000);
+		d.first = i == 0;
+		assert_int_equal(run(&d), DXP_OK);
 	}
+	for (uint32_t i = 0; i < 4000; i += 4) {
+		memcpy(&word, source + i, 4);
+		sum += word;
+	}
+	engine_core_get(board, &core, &operand, &result);
+	assert_int_equal(core, ENGINE_CORE_CHECKSUM);
+	assert_true(result == sum);
+	assert_memory_equal(sink, source, 4000);
+}
+
+static void engine_pin__remembers(void **state)
+{
+	struct board_pins *pins = &engine_board_of(board)->pins;
+
+	assert_int_equal(engine_pin(board, source, HOST), DXP_OK);
+	assert_int_equal(engine_pin(board, source, HOST), DXP_EINVAL);
+	assert_int_equal(engine_pin(board, sink, 0), DXP_EINVAL);
+	assert_int_equal(engine_pin(board, sink, HOST), DXP_OK);
+	assert_int_equal(pins->count, 2);
+	engine_unpin(board, source);
+	assert_int_equal(pins->count, 1);
+	assert_ptr_equal(pins->list[0].base, sink);
+	assert_int_equal(pins->ever, 2);
+	for (uint32_t i = 1; i < BOARD_PINS_MAX; i++)
+		assert_int_equal(engine_pin(board, source + i, 1), DXP_OK);
+	assert_int_equal(engine_pin(board, source, 1), DXP_ENOMEM);
 }
 
 static int run_all(void)
@@ -457,11 +311,10 @@ static int run_all(void)
 		TEST(engine_dma__ends_wait_for_whoever_takes_them),
 		TEST(engine_dma__a_hundred_at_once),
 		TEST(engine_dma__interrupt_for_each_batch),
-		TEST(engine_dma__every_nth_fails),
-		TEST(engine_dma__fails_part_way),
-		TEST(engine_dma__stall_and_reset),
-		TEST(engine_dma_reset__host_memory_is_free),
-		TEST(engine_close__with_all_under_way),
+		TEST(engine_describe__board),
+		TEST(engine_open__boards),
+		TEST(engine_core_set__of_streams_to_come),
+		TEST(engine_pin__remembers),
 #undef TEST
 	};
 
@@ -470,14 +323,5 @@ static int run_all(void)
 
 int main(void)
 {
-	snprintf(file_name, sizeof(file_name), "board-%d.conf", (int)getpid());
-	source = malloc(HOST);
-	sink = malloc(HOST);
-	if (!source || !sink)
-		return 1;
-	int failed = run_all();
-	unlink(file_name);
-	free(source);
-	free(sink);
-	return failed;
+	return rig_main(run_all);
 }

@@ -118,7 +118,7 @@ static void outbox_service__order_and_bound(void **state)
 static void outbox_service__silent_node(void **state)
 {
 	const struct dxp_target target = to(PEER);
-	const struct dxp_entry local = {.bytes = 8, .key = 1}, remote = {.bytes = 8, .key = 2};
+	const struct outbox_piece piece = {{.bytes = 8, .key = 1}, {.bytes = 8, .key = 2}};
 	const struct dxp_descriptor *d;
 	uint32_t hosts = 0;
 
@@ -128,7 +128,7 @@ static void outbox_service__silent_node(void **state)
 	while (take())
 		hosts++;
 	assert_int_equal(hosts, XPU_OUTBOX_FLIGHT);
-	assert_int_equal(outbox_put(outbox, &target, &local, &remote, done, NULL), DXP_OK);
+	assert_int_equal(outbox_put(outbox, OUTBOX_PEER, &target, &piece, done, NULL), DXP_OK);
 	nap(PEER, 1);
 	outbox_service(outbox);
 	d = take();
@@ -141,6 +141,35 @@ static void outbox_service__silent_node(void **state)
 	assert_int_equal(d->qp, qp);
 	assert_int_equal(qp % 2, 1);
 	assert_null(take());
+}
+
+/* Reads, writes and replies of one host: each kind has its own flight, and a reply never waits
+ * behind data. */
+static void outbox_service__bridge_beside_replies(void **state)
+{
+	const struct dxp_target target = to(HOST);
+	const struct outbox_piece piece = {{.bytes = 8, .key = 1}, {.bytes = 8, .key = 2}};
+	const struct dxp_descriptor *d;
+	uint32_t gets = 0, puts = 0, naps = 0;
+
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(outbox_get(outbox, &target, &piece, done, NULL), DXP_OK);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(outbox_put(outbox, OUTBOX_PUSH, &target, &piece, done, NULL),
+				 DXP_OK);
+	nap(HOST, 1);
+	assert_int_equal(outbox_count(outbox, HOST), 59);
+	outbox_service(outbox);
+	while ((d = take())) {
+		gets += d->op == DXP_OP_GET && d->qp == 1;
+		puts += d->op == DXP_OP_PUT && d->qp == 3;
+		naps += d->op == DXP_OP_NAP && d->qp == 0;
+	}
+	assert_int_equal(gets, XPU_OUTBOX_BULK);
+	assert_int_equal(puts, 8);
+	assert_int_equal(naps, 1);
+	outbox_drop(outbox, HOST, DXP_EPEERLOST);
+	assert_int_equal(ended, 50 - XPU_OUTBOX_BULK);
 }
 
 /* More nodes than the window has doorbells: what does not fit stays and goes later. */
@@ -195,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(outbox_service__order_and_bound, setup, teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__silent_node, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_service__bridge_beside_replies, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__full_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(outbox_drop__what_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(outbox_end__everything, setup, teardown),

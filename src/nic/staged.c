@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PUTs of peers into staged memory. Payload is handed to the memory's owner as it comes; what the
+ * owner has no room for comes again. The packet that completes a message is held: placed, and not
+ * accepted before the owner says that all of it is in the device (docs/wire.md "Refusals"). */
+#include "nic/staged.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#define ACCEPTED      ((struct rltp_verdict){0, 0})
+#define REFUSED(code) ((struct rltp_verdict){code, 0})
+#define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
+
+/* ---- writes, of whomever ---- */
+
+struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region, uint64_t offset,
+				    uint32_t bytes)
+{
+	struct staged_put *put = calloc(1, sizeof(*put));
+
+	if (!put)
+		return NULL;
+	put->write = region->staged->write_begin(region->staged_context, offset, bytes);
+	if (!put->write) {
+		free(put);
+		return NULL;
+	}
+	put->region = region;
+	put->offset = offset;
+	put->bytes = bytes;
+	region->uses++;
+	put->previous = n->puts_last;
+	*(put->previous ? &put->previous->next : &n->puts) = put;
+	n->puts_last = put;
+	n->put_count++;
+	return put;
+}
+
+void staged_put_end(struct nic *n, struct staged_put *put)
+{
+	*(put->previous ? &put->previous->next : &n->puts) = put->next;
+	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
+	n->put_count--;
+	put->region->uses--;
+	if (put->record)
+		put->record->put = NULL;
+	put->region->staged->write_end(put->region->staged_context, put->write);
+	free(put);
+}
+
+int staged_put_settled(const struct staged_put *put)
+{
+	return put->region->staged->write_settled(put->region->staged_context, put->write);
+}
+
+/* What ends first began first, most likely. */
+static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
+{
+	struct staged_put *put = n->puts;
+
+	while (put && put->write != w)
+		put = put->next;
+	return put;
+}
+
+/* ---- PUTs of peers ---- */
+
+/* Is this the oldest packet of its session that is not here? Then nothing that was sent before it
+ * needs room that it could take away: all of them are placed, and all that its sender must send to
+ * complete what it begins now is on its way. So it may take what is kept for such (bridge_feed). */
+static bool oldest(const struct nic_peer *p, uint32_t psn)
+{
+	uint32_t missing = rltp_session_missing(p->session, psn);
+
+	if (missing == 0)
+		return true;
+	for (const struct staged_put *put = peer_nic(p)->puts; put; put = put->next)
+		missing -= put->held && put->stream->peer == p && (int32_t)(put->psn - psn) < 0;
+	return missing == 0;
+}
+
+/* Writes of whoever waits for others could else be all that the owner can have at once. */
+static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
+				     const struct wire_header *h, struct nic_region *region,
+				     uint64_t offset)
+{
+	struct nic *n = peer_nic(stream->peer);
+
+	if (n->put_count >= NIC_STAGED_LATER && !oldest(stream->peer, h->psn))
+		return NOT_READY;
+	struct staged_put *put = staged_put_begin(n, region, offset, h->msg_bytes);
+	if (!put)
+		return NOT_READY;
+	put->stream = stream;
+	put->record = r;
+	put->retry_us = NIC_HELD_RETRY_US;
+	r->put = put;
+	return ACCEPTED;
+}
+
+/* Payload of each packet of this message but the last, as this packet has it. False: it cannot be
+ * one of a message cut into equal packets. */
+static bool unit_of(const struct wire_header *h, uint32_t *unit)
+{
+	uint32_t before = h->msg_bytes - h->payload_bytes;
+
+	*unit = h->payload_bytes;
+	if (!(h->flags & WIRE_FLAG_LAST))
+		return h->payload_bytes > 0;
+	if (h->sub == 0)
+		return before == 0;
+	*unit = before / h->sub;
+	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
+}
+
+/* The owner is promised each byte once, and takes what a buffer holds for a message when so many
+ * bytes have come: packets that overlap would show what lay there before. */
+static bool packet_good(struct staged_put *put, const struct rx_record *r,
+			const struct wire_header *h)
+{
+	uint32_t unit;
+
+	if (!unit_of(h, &unit) || (put->unit != 0 && put->unit != unit) ||
+	    (h->flags & WIRE_FLAG_LAST && r->packet_count != 0) ||
+	    rx_map_test(&put->subs, h->sub) != RX_NEW)
+		return false;
+	put->unit = unit;
+	return true;
+}
+
+static int payload_give(struct staged_put *put, const struct wire_header *h, uint64_t at,
+			const uint8_t *payload)
+{
+	const struct nic_staged_ops *ops = put->region->staged;
+	void *context = put->region->staged_context;
+
+	if (h->payload_bytes == 0)
+		return DXP_OK;
+	int status = ops->write_place(context, put->write, at, payload, h->payload_bytes, false);
+	if (status == DXP_EAGAIN && oldest(put->stream->peer, h->psn))
+		status = ops->write_place(context, put->write, at, payload, h->payload_bytes, true);
+	return status;
+}
+
+/* The message ends with an error, when its sender has given it up. */
+static struct rltp_verdict put_failed(struct nic *n, struct rx_record *r)
+{
+	staged_put_end(n, r->put);
+	r->state = RECORD_FAILED;
+	return REFUSED(WIRE_NACK_DEVICE);
+}
+
+static void put_arrived(struct rx_stream *stream, struct rx_record *r)
+{
+	struct nic *n = peer_nic(stream->peer);
+
+	staged_put_end(n, r->put);
+	placed_count(stream_function(n, stream->index), r->bytes);
+}
+
+/* Everything has come. */
+static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
+				     const struct wire_header *h)
+{
+	struct staged_put *put = r->put;
+	int status = staged_put_settled(put);
+
+	if (status == DXP_OK) {
+		put_arrived(stream, r);
+		return ACCEPTED;
+	}
+	if (status != DXP_EAGAIN)
+		return put_failed(peer_nic(stream->peer), r);
+	put->held = true;
+	put->psn = h->psn;
+	put->payload_bytes = h->payload_bytes;
+	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
+}
+
+struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
+				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
+				 struct nic_region *region)
+{
+	uint64_t offset = h->addr - at;
+
+	if (!r->put && r->packets > 0)
+		return REFUSED(WIRE_NACK_BOUNDS); /* it began in other memory */
+	if (!r->put) {
+		struct rltp_verdict verdict = put_begin(stream, r, h, region, offset);
+		if (verdict.code != 0)
+			return verdict;
+	}
+	struct staged_put *put = r->put;
+	if (put->region != region || put->offset != offset || !packet_good(put, r, h))
+		return REFUSED(WIRE_NACK_BOUNDS);
+	int status = payload_give(put, h, at, payload);
+	if (status == DXP_EAGAIN)
+		return NOT_READY;
+	if (status != DXP_OK)
+		return put_failed(peer_nic(stream->peer), r);
+	rx_map_set(&put->subs, h->sub);
+	uint32_t count = h->flags & WIRE_FLAG_LAST ? h->sub + 1 : r->packet_count;
+	return r->packets + 1 == count ? put_whole(stream, r, h) : ACCEPTED;
+}
+
+/* Less and less often: the longer it has taken, the less a word that was lost delays it. */
+struct rltp_verdict staged_held_again(struct rx_record *r)
+{
+	struct staged_put *put = r->put;
+
+	put->retry_us = (uint32_t)min_u64(2 * put->retry_us, NIC_HELD_RETRY_MAX_US);
+	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
+}
+
+void staged_record_clear(struct nic *n, struct rx_record *r)
+{
+	if (r->type == WIRE_PUT && r->put)
+		staged_put_end(n, r->put);
+	else if (r->type == WIRE_GET_REQ)
+		free(r->read);
+}
+
+bool staged_holds(const struct rx_record *r, uint32_t psn)
+{
+	return r->state == RECORD_HELD && r->put->psn == psn;
+}
+
+static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_record *r, uint32_t psn)
+{
+	struct nic_function *f = stream_function(n, stream->index);
+	uint16_t qp = stream->index % NIC_QPS_PER_FUNCTION;
+	uint32_t place = (uint32_t)(r - stream->records);
+	struct wire_nack_body nack = {
+		.code = put_failed(n, r).code,
+		.qp = qp,
+		.msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW,
+		.psn = psn,
+	};
+
+	f->counters[qp].refused++;
+	access_refused(n, f, nack.code);
+	rltp_endpoint_refuse(n->endpoint, stream->peer->session, &nack);
+}
+
+static void peer_settled(struct nic *n, const struct staged_put *put)
+{
+	struct rx_stream *stream = put->stream;
+	struct rltp_session *s = stream->peer->session;
+	struct rx_record *r = put->record;
+	uint32_t psn = put->psn, bytes = put->payload_bytes;
+	int status = put->held ? staged_put_settled(put) : DXP_EAGAIN;
+
+	if (status == DXP_EAGAIN)
+		return;
+	if (status != DXP_OK) {
+		held_refuse(n, stream, r, psn);
+		return;
+	}
+	put_arrived(stream, r);
+	rltp_endpoint_accept(n->endpoint, s, psn, bytes, n->now_ns);
+	record_whole(stream, r);
+}
+
+void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns)
+{
+	struct staged_put *put = put_of(n, w);
+
+	n->now_ns = now_ns;
+	if (!put)
+		return;
+	if (put->request)
+		staged_local_settled(n, put);
+	else
+		peer_settled(n, put);
+	if (n->stops)
+		functions_settle(n);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies what is PUT
+ * out of the memory of whoever asks; pieces of a GET are copied there in the turns of his function.
+ * A PUT that has handed over all its bytes lets later PUTs of its queue pair go on; whatever else
+ * comes behind it waits until the device has them. */
+#include "nic/staged.h"
+
+#include <string.h>
+
+#include <dxp/status.h>
+
+static struct nic_queue *queue_of(const struct nic_request *r)
+{
+	return &r->function->queues[r->head.qp];
+}
+
+static void put_leave(struct nic *n, struct staged_put *put)
+{
+	struct nic_request *r = put->request;
+
+	queue_of(r)->puts--;
+	if (r->put == put)
+		r->put = NULL;
+	staged_put_end(n, put);
+}
+
+/* ---- PUT ---- */
+
+static int put_begin(struct nic_request *r, const struct nic_piece *to)
+{
+	struct nic *n = r->function->nic;
+	struct staged_put *put = staged_put_begin(n, to->region, to->offset, to->bytes);
+
+	if (!put)
+		return DXP_EAGAIN;
+	put->request = r;
+	r->put = put;
+	r->pending++;
+	queue_of(r)->puts++;
+	return DXP_OK;
+}
+
+/* Whatever the device says, as a peer would be told it. */
+static int device_status(int status)
+{
+	return status == DXP_OK ? DXP_OK : DXP_EDEVICE;
+}
+
+static void put_over(struct nic *n, struct staged_put *put, int status)
+{
+	if (status == DXP_OK)
+		placed_count(&n->functions[put->region->function], put->bytes);
+	put_leave(n, put);
+}
+
+/* All of the piece is handed over: it ends now, or when its owner says so. The request is being
+ * worked on, and does not end here. */
+static int put_handed(struct nic_request *r)
+{
+	struct staged_put *put = r->put;
+	int status = staged_put_settled(put);
+
+	r->put = NULL;
+	if (status == DXP_EAGAIN)
+		return DXP_OK;
+	put_over(r->function->nic, put, status);
+	r->pending--;
+	return status;
+}
+
+int staged_local_put(struct nic_request *r, const struct nic_piece *to, const uint8_t *from,
+		     uint32_t *bytes)
+{
+	const struct nic_staged_ops *ops = to->region->staged;
+	uint32_t at = r->remote_used;
+
+	int status = r->put ? DXP_OK : put_begin(r, to);
+	if (status == DXP_OK) {
+		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
+		*bytes = *bytes < most ? *bytes : most;
+		/* It waits for nobody: what a buffer lacks is what it hands over next. */
+		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
+					  *bytes, true);
+	}
+	if (status == DXP_EAGAIN) {
+		r->staged_waits = true;
+		staged_look_again(r->function->nic);
+		return DXP_EAGAIN;
+	}
+	if (status == DXP_OK && at + *bytes == to->bytes)
+		status = put_handed(r);
+	return device_status(status);
+}
+
+void staged_local_drop(struct nic_request *r)
+{
+	if (!r->put)
+		return;
+	put_leave(r->function->nic, r->put);
+	r->pending--;
+}
+
+void staged_local_settled(struct nic *n, struct staged_put *put)
+{
+	struct nic_request *r = put->request;
+
+	if (r->put == put)
+		return; /* not all of it was handed over */
+	int status = staged_put_settled(put);
+	if (status == DXP_EAGAIN)
+		return;
+	put_over(n, put, status);
+	request_finished(r, device_status(status));
+}
+
+bool staged_local_waits(struct nic_request *r)
+{
+	if (queue_of(r)->puts > 0)
+		r->staged_waits = true;
+	return r->staged_waits;
+}
+
+/* ---- GET ---- */
+
+int staged_local_get(struct nic_request *r, const struct nic_piece *from)
+{
+	struct nic *n = r->function->nic;
+	struct nic_staged_read *read = staged_read_create();
+
+	if (!read) {
+		r->staged_waits = true;
+		memory_short(n);
+		return DXP_EAGAIN;
+	}
+	read->region = from->region;
+	read->offset = from->offset;
+	read->bytes = from->bytes;
+	read->request = r;
+	read->at = r->cut;
+	staged_read_enter(n, read);
+	int status = staged_read_ask(read);
+	if (status == DXP_OK) {
+		r->pending++;
+		return DXP_OK;
+	}
+	staged_read_leave(n, read);
+	if (status != DXP_EAGAIN)
+		return DXP_EDEVICE;
+	r->staged_waits = true;
+	staged_look_again(n);
+	return DXP_EAGAIN;
+}
+
+/* Bytes [at, ...) of what the request fetches. */
+static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
+{
+	const struct nic_piece *piece = r->local;
+
+	for (; at >= piece->bytes; piece++)
+		at -= piece->bytes;
+	for (; bytes > 0; piece++, at = 0) {
+		uint32_t part = (uint32_t)min_u64(bytes, piece->bytes - at);
+		memcpy(piece->base + at, data, part);
+		data += part;
+		bytes -= part;
+	}
+}
+
+int staged_local_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, const uint8_t *data,
+			uint32_t bytes, void *piece)
+{
+	struct nic_message *m = message_get(n);
+
+	if (!m)
+		return DXP_ENOMEM;
+	m->fields.addr = at;
+	m->data = data;
+	m->rltp.bytes = bytes;
+	m->piece = piece;
+	m->next_free = NULL;
+	*r->answered_end = m;
+	r->answered_end = &m->next_free;
+	r->out++;
+	n->room = true;
+	return DXP_OK;
+}
+
+static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
+{
+	struct nic_message *m = r->answered;
+
+	r->answered = m->next_free;
+	if (!r->answered)
+		r->answered_end = &r->answered;
+	r->out--;
+	r->region->staged->read_sent(r->region->staged_context, m->piece, status);
+	message_put(n, m);
+}
+
+/* Its request ends too, or what is left of it; where there is one, it is told by the caller. */
+static void read_drop(struct nic *n, struct nic_staged_read *r)
+{
+	while (r->answered)
+		answered_leave(n, r, DXP_ECANCELED);
+	staged_read_leave(n, r);
+}
+
+void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
+{
+	struct nic_request *request = r->request;
+
+	r->state = READ_OVER;
+	read_drop(n, r);
+	request_finished(request, device_status(status));
+}
+
+/* As much of the oldest piece as is left of the function's share. */
+static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
+{
+	struct nic_message *m = r->answered;
+	uint32_t left = m->rltp.bytes - m->piece_offset;
+	uint32_t part = left < NIC_SLICE_BYTES ? left : NIC_SLICE_BYTES;
+
+	scatter(r->request, r->at + m->fields.addr + m->piece_offset, m->data + m->piece_offset,
+		part);
+	m->piece_offset += part;
+	share_spend(f, part + LOCAL_COST_BYTES);
+	if (m->piece_offset < m->rltp.bytes)
+		return;
+	answered_leave(f->nic, r, DXP_OK);
+	if (r->state != READ_OVER || r->out > 0)
+		return;
+	struct nic_request *request = r->request;
+	staged_read_leave(f->nic, r);
+	request_finished(request, DXP_OK);
+}
+
+static struct nic_staged_read *answered_next(const struct nic_function *f)
+{
+	struct nic_staged_read *r = f->nic->staged_reads;
+
+	while (r && !(r->request && r->request->function == f && r->answered))
+		r = r->next;
+	return r;
+}
+
+void staged_local_turn(struct nic_function *f)
+{
+	struct nic_staged_read *r;
+
+	while ((r = answered_next(f)) != NULL) {
+		if (share_left(f)) {
+			answered_copy(f, r);
+			continue;
+		}
+		if (limit_allows(f, f->nic->now_ns))
+			f->nic->room = true;
+		else
+			f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
+		return;
+	}
+}
+
+/* ---- a function ends ---- */
+
+/* The next of those that are of a request of `f`, or into its memory; NULL: there is none. */
+static struct staged_put *put_next(const struct nic *n, const struct nic_function *f)
+{
+	struct staged_put *put = n->puts;
+
+	while (put && !(put->request &&
+			(put->request->function == f || put->region->function == f->index)))
+		put = put->next;
+	return put;
+}
+
+static struct nic_staged_read *read_next(const struct nic *n, const struct nic_function *f)
+{
+	struct nic_staged_read *r = n->staged_reads;
+
+	while (r && !(r->request && (r->request->function == f || r->region->function == f->index)))
+		r = r->next;
+	return r;
+}
+
+/* Its own requests are about to be dropped; those of others end. */
+void staged_local_end(struct nic *n, const struct nic_function *f)
+{
+	struct staged_put *put;
+	struct nic_staged_read *read;
+
+	while ((put = put_next(n, f)) != NULL) {
+		struct nic_request *r = put->request;
+		put_leave(n, put);
+		if (r->function == f)
+			r->pending--;
+		else
+			request_finished(r, DXP_EACCESS);
+	}
+	while ((read = read_next(n, f)) != NULL) {
+		struct nic_request *r = read->request;
+		staged_read_cancel(read);
+		read_drop(n, read);
+		if (r->function == f)
+			r->pending--;
+		else
+			request_finished(r, DXP_EACCESS);
+	}
+}

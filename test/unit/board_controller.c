@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The controllers: faults at every DMA, resets, and time. What a board is slower than is tested,
+ * never what it is faster than: this machine may be busy. */
+#include "test/unit/board_rig.h"
+
+/* ---- faults ---- */
+
+static void engine_dma__every_nth_fails(void **state)
+{
+	for (unsigned n = 1; n <= 7; n++) {
+		char lines[80];
+		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nfail = %u\n", n);
+		reopen(lines);
+		for (unsigned k = 1; k <= 3 * n; k++) {
+			struct engine_dma d = k % 3 == 0   ? dma_through(sink, source, k)
+					      : k % 3 == 1 ? dma_in(0, source, k)
+							   : dma_out(sink, 0, k);
+			assert_int_equal(run(&d), k % n == 0 ? DXP_EDEVICE : DXP_OK);
+		}
+	}
+}
+
+/* The one that fails does so in its middle. */
+static void engine_dma__fails_part_way(void **state)
+{
+	struct engine_dma d = dma_through(sink, source, 1000);
+
+	reopen("preset = fast\ncompute = none\nfail = 1\n");
+	assert_int_equal(run(&d), DXP_EDEVICE);
+	assert_memory_equal(sink, source, 500);
+	for (int i = 500; i < 1000; i++)
+		assert_int_equal(sink[i], 0xee);
+}
+
+/* Whatever stalls, at whatever place: the rest waits, and a reset brings all of it back. */
+static void engine_dma__stall_and_reset(void **state)
+{
+	for (unsigned n = 1; n <= 6; n++) {
+		char lines[80];
+		struct engine_dma_end end;
+		unsigned ended = 0, lost = 0;
+
+		snprintf(lines, sizeof(lines), "preset = fast\ncompute = none\nstall = %u\n", n);
+		reopen(lines);
+		for (unsigned k = 1; k <= 6; k++) {
+			struct engine_dma d = k % 3 == 0   ? dma_in(0, source, 70000)
+					      : k % 3 == 1 ? dma_through(sink, source, 70000)
+							   : dma_out(sink + 70000, 0, 70000);
+			start(&d);
+		}
+		usleep(2000);
+		while (engine_dma_take(board, &end, 1)) {
+			assert_int_equal(end.status, DXP_OK);
+			ended++;
+		}
+		assert_true(ended < 6);
+		engine_dma_reset(board);
+		for (; ended < 6; ended++)
+			lost += end_wait().status == DXP_EDEVICE;
+		assert_true(lost > 0);
+		RUN(dma_in(5, source + 5, 70000));
+		RUN(dma_out(sink, 5, 70000));
+		assert_memory_equal(sink, source + 5, 70000);
+		RUN(dma_through(sink, source, 70000));
+		assert_memory_equal(sink, source, 70000);
+	}
+}
+
+/* A board so slow that all is under way when it is reset; afterwards host memory is left alone. */
+static void engine_dma_reset__host_memory_is_free(void **state)
+{
+	struct engine_dma d[3];
+
+	reopen("compute = none\nto_device = 1\nfrom_device = 1\n");
+	d[0] = dma_in(0, source, HOST);
+	d[1] = dma_out(sink, 0, HOST / 2);
+	d[2] = dma_through(sink, source, HOST);
+	for (int i = 0; i < 3; i++)
+		start(&d[i]);
+	usleep(1000);
+	engine_dma_reset(board);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(end_wait().status, DXP_EDEVICE);
+	memset(sink, 0x11, HOST);
+	usleep(5000);
+	for (uint32_t i = 0; i < HOST; i++)
+		assert_int_equal(sink[i], 0x11);
+}
+
+static void engine_close__with_all_under_way(void **state)
+{
+	for (unsigned n = 1; n <= 6; n++) {
+		reopen("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
+		for (unsigned k = 1; k <= n; k++) {
+			struct engine_dma d =
+				k % 2 ? dma_through(sink, source, HOST) : dma_out(sink, 0, HOST);
+			start(&d);
+		}
+	}
+}
+
+/* ---- time ---- */
+
+/* All at once; from the first start to the last end, in ns. */
+static uint64_t time_all(const struct engine_dma *d, uint32_t count)
+{
+	uint64_t start_ns = link_now_ns();
+
+	for (uint32_t i = 0; i < count; i++)
+		start(&d[i]);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(end_wait().status, DXP_OK);
+	return link_now_ns() - start_ns;
+}
+
+static void takes_at_least(uint64_t least_ns, const struct engine_dma *d, uint32_t count)
+{
+	uint64_t took_ns = time_all(d, count);
+
+	if (took_ns < least_ns)
+		fail_msg("took %llu ns, at least %llu are needed", (unsigned long long)took_ns,
+			 (unsigned long long)least_ns);
+}
+
+/* 1 MB/s is 1000 ns for a byte. */
+static void engine_dma__not_faster_than_the_controllers(void **state)
+{
+	struct engine_dma d[3];
+
+	reopen("preset = fast\ncompute = none\nto_device = 100\nfrom_device = 50\n");
+	d[0] = dma_in(0, source, 100000);
+	takes_at_least(1000000, d, 1);
+	d[0] = dma_out(sink, 0, 100000);
+	takes_at_least(2000000, d, 1);
+	d[0] = dma_through(sink, source, 100000);
+	takes_at_least(2000000, d, 1);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_in(0, source, 100000 + (unsigned)i);
+	takes_at_least(3000030, d, 3);
+	for (int i = 0; i < 3; i++)
+		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
+	takes_at_least(6000060, d, 3);
+	/* Rx is busy when the stream comes. */
+	d[0] = dma_out(sink, 0, 100000);
+	d[1] = dma_through(sink + 500000, source, 100000);
+	takes_at_least(4000000, d, 2);
+}
+
+static void engine_dma__not_faster_than_the_memory(void **state)
+{
+	struct engine_dma d[3] = {dma_in(0, source, 100000), dma_out(sink, 200000, 100000),
+				  dma_copy(400000, 300000, 100000)};
+
+	reopen("preset = fast\ncompute = none\nmemory = 100\n");
+	takes_at_least(3000000, d, 3);
+	takes_at_least(1000000, d + 2, 1);
+}
+
+static void engine_dma__latency_and_interrupt(void **state)
+{
+	struct engine_dma d[2] = {dma_in(0, source, 1), dma_through(sink, source, 1)};
+
+	reopen("preset = fast\ncompute = none\nlatency = 2000000\ninterrupt = 3000000\n");
+	takes_at_least(5000000, d, 1);
+	takes_at_least(5000000, d + 1, 1);
+}
+
+/* The next DMA's bytes come while the interrupt of the one before is under way. Seen only if this
+ * thread is let run before that interrupt comes, so it is tried some times. */
+static void engine_dma__interrupts_hide(void **state)
+{
+	const uint64_t interrupt_ns = 200 * MS_NS;
+	bool seen = false;
+
+	reopen("preset = fast\ncompute = none\ninterrupt = 200000000\n");
+	RUN(dma_in(0, source, 100));
+	for (int i = 0; i < 20 && !seen; i++) {
+		struct engine_dma first = dma_out(sink, 0, 50), second = dma_out(sink + 50, 50, 50);
+		struct engine_dma_end end;
+		uint64_t start_ns = link_now_ns();
+
+		memset(sink, 0xee, 100);
+		start(&first);
+		start(&second);
+		usleep(20000);
+		uint32_t ended = engine_dma_take(board, &end, 1);
+		bool moved = memcmp(sink, source, 100) == 0;
+		if (link_now_ns() - start_ns < interrupt_ns) {
+			assert_int_equal(ended, 0);
+			seen = moved;
+		}
+		for (; ended < 2; ended++)
+			assert_int_equal(end_wait().status, DXP_OK);
+	}
+	assert_true(seen);
+}
+
+static int run_all(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(engine_dma__every_nth_fails),
+		TEST(engine_dma__fails_part_way),
+		TEST(engine_dma__stall_and_reset),
+		TEST(engine_dma_reset__host_memory_is_free),
+		TEST(engine_close__with_all_under_way),
+		TEST(engine_dma__not_faster_than_the_controllers),
+		TEST(engine_dma__not_faster_than_the_memory),
+		TEST(engine_dma__latency_and_interrupt),
+		TEST(engine_dma__interrupts_hide),
+#undef TEST
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	return rig_main(run_all);
+}

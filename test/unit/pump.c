@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pump with a device that works in a thread of its own: every path, every failure at every
+ * buffer, and nothing that stays behind. Time is the test's: it goes on when nothing happens. */
+#include "test/unit/pump_rig.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include "test/sim/memory.h"
+
+#define BUFFER_BYTES 16384u
+#define BUFFERS      4
+#define HUNDRED      100
+
+/* ---- what is there is counted ---- */
+
+void *__real_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+
+static int64_t mapped_bytes;
+
+void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
+{
+	if (fails_now()) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	mapped_bytes += (int64_t)bytes;
+	return __real_mmap(at, bytes, rights, flags, fd, offset);
+}
+
+int __wrap_munmap(void *at, size_t bytes)
+{
+	mapped_bytes -= (int64_t)bytes;
+	return __real_munmap(at, bytes);
+}
+
+/* ---- transfers ---- */
+
+enum manner { AT_ONCE, LATER, REFUSED_FIRST, MANNERS };
+
+struct mover {
+	struct pump_transfer t; /* first: what `step` gets is the mover */
+	struct bridge_order order;
+	enum manner manner;
+	uint8_t *from, *to; /* host memory */
+	uint64_t bytes;
+	uint32_t refusals;
+	int fill_status; /* of the network */
+	uint32_t ended;
+	struct bridge_end end;
+};
+
+static struct device *device;
+static struct pump *pump;
+static uint64_t now_ns;
+static struct bridge_action waiting[BRIDGE_BUFFERS_MAX]; /* network steps that end later */
+static uint32_t waiting_count;
+
+static void network(struct mover *m, const struct bridge_action *a)
+{
+	if (a->step == BRIDGE_FILL)
+		memcpy(a->in, m->from + a->at, a->bytes);
+	else
+		memcpy(m->to + a->at, a->out, a->bytes);
+	pump_done(pump, a->id, m->fill_status, now_ns);
+}
+
+static int mover_step(struct pump_transfer *t, const struct bridge_action *a)
+{
+	struct mover *m = CONTAINER_OF(t, struct mover, t);
+
+	if (m->manner == REFUSED_FIRST && m->refusals++ % 2 == 0)
+		return DXP_EAGAIN;
+	if (m->manner == LATER) {
+		assert_true(waiting_count < ARRAY_COUNT(waiting));
+		waiting[waiting_count++] = *a;
+	} else {
+		network(m, a);
+	}
+	return DXP_OK;
+}
+
+static void mover_ended(struct pump_transfer *t, const struct bridge_end *end)
+{
+	struct mover *m = CONTAINER_OF(t, struct mover, t);
+
+	m->ended++;
+	m->end = *end;
+}
+
+static void mover_init(struct mover *m, enum bridge_path path, uint64_t bytes, enum manner manner)
+{
+	*m = (struct mover){
+		.t = {.step = mover_step, .ended = mover_ended},
+		.order = {.path = (uint8_t)path, .bytes = bytes},
+		.manner = manner,
+		.bytes = bytes,
+		.from = __real_malloc(bytes + 1),
+		.to = __real_calloc(1, bytes + 1),
+	};
+	fill(m->from, bytes, bytes + path);
+}
+
+static void mover_begin(struct mover *m)
+{
+	assert_int_equal(pump_begin(pump, &m->t, &m->order, now_ns), DXP_OK);
+}
+
+static void mover_free(struct mover *m)
+{
+	free(m->from);
+	free(m->to);
+}
+
+/* Turns until `count` movers have ended. While nothing happens, time goes on. */
+static void turn_until_ended(struct mover *movers, uint32_t count)
+{
+	for (;;) {
+		uint32_t ended = 0, happened = pump_turn(pump, now_ns);
+		while (waiting_count > 0) {
+			struct bridge_action a = waiting[--waiting_count];
+			network(CONTAINER_OF(a.context, struct mover, t), &a);
+			happened++;
+		}
+		for (uint32_t i = 0; i < count; i++)
+			ended += movers[i].ended;
+		if (ended == count)
+			return;
+		if (happened)
+			continue;
+		/* A device that is only slow must not be late. */
+		now_ns = device_hangs(device) ? max_u64(now_ns, pump_deadline(pump))
+					      : now_ns + US_NS;
+		sched_yield();
+	}
+}
+
+static void open_with(uint32_t buffers)
+{
+	struct pump_options o = {
+		.engine = &device->engine, .buffers = buffers, .buffer_bytes = BUFFER_BYTES};
+
+	assert_int_equal(pump_create(&o, &pump), DXP_OK);
+}
+
+static int setup(void **state)
+{
+	device = device_open();
+	now_ns = 1;
+	mapped_bytes = 0;
+	open_with(BUFFERS);
+	return 0;
+}
+
+static void rings_are_empty(void)
+{
+	uint32_t to, from;
+
+	bridge_taken(pump_bridge(pump), &to, &from);
+	assert_int_equal(to, 0);
+	assert_int_equal(from, 0);
+	assert_int_equal(bridge_transfers(pump_bridge(pump)), 0);
+	assert_int_equal(waiting_count, 0);
+}
+
+static int teardown(void **state)
+{
+	pump_destroy(pump, DXP_ECLOSED);
+	device_close(device);
+	assert_int_equal(mapped_bytes, 0);
+	return 0;
+}
+
+static void mover_is_right(const struct mover *m, uint64_t bytes)
+{
+	switch (m->order.path) {
+	case BRIDGE_IN: assert_memory_equal(device->memory + m->t.device_to, m->from, bytes); break;
+	case BRIDGE_OUT:
+		assert_memory_equal(m->to, device->memory + m->t.device_from, bytes);
+		break;
+	default:
+		for (uint64_t i = 0; i < bytes; i++)
+			assert_int_equal(m->to[i], (uint8_t)(m->from[i] + 1));
+	}
+}
+
+static int move(enum bridge_path path, uint64_t bytes, enum bridge_mode mode, enum manner manner)
+{
+	struct mover m;
+
+	mover_init(&m, path, bytes, manner);
+	m.order.mode = (uint8_t)mode;
+	m.t.device_from = 3;
+	m.t.device_to = (2u << 20) + 1;
+	fill(device->memory, DEVICE_BYTES, 9);
+	mover_begin(&m);
+	turn_until_ended(&m, 1);
+	assert_int_equal(m.ended, 1);
+	mover_is_right(&m, m.end.bytes);
+	rings_are_empty();
+	mover_free(&m);
+	return m.end.status;
+}
+
+static void pump__moves_on_all_paths(void **state)
+{
+	static const uint64_t sizes[] = {0, 1, 2, 4095, 16384, 16385, 70001, 8 * 16384, 400000};
+
+	for (enum bridge_path path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++) {
+		for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+			enum manner manner = i % MANNERS;
+			assert_int_equal(move(path, sizes[i], BRIDGE_PIPELINED, manner), DXP_OK);
+			assert_int_equal(move(path, sizes[i], BRIDGE_SEQUENTIAL, manner), DXP_OK);
+		}
+	}
+}
+
+static void pump__dma_fails_at_each_buffer(void **state)
+{
+	for (enum bridge_path path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++) {
+		int status = DXP_EDEVICE;
+		for (uint32_t k = 1; status != DXP_OK; k++) {
+			device->fail_at = device->started + k;
+			status = move(path, 200000, BRIDGE_PIPELINED, LATER);
+			assert_true(status == DXP_OK || status == DXP_EDEVICE);
+			assert_true(k < 30 && (status == DXP_EDEVICE || k > 12));
+			device->fail_at = 0;
+			assert_int_equal(move(path, 50000, BRIDGE_PIPELINED, AT_ONCE), DXP_OK);
+		}
+	}
+}
+
+static void pump__stalled_dma_is_reset_at_each_buffer(void **state)
+{
+	for (enum bridge_path path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++) {
+		for (uint32_t k = 1; k <= 12; k++) {
+			uint32_t resets = device->reset_count;
+			device->hang_at = device->started + k;
+			int status = move(path, 200000, BRIDGE_PIPELINED, AT_ONCE);
+			assert_true(status == DXP_ETIMEDOUT || status == DXP_EDEVICE);
+			assert_true(device->reset_count > resets);
+			device->hang_at = 0;
+			assert_int_equal(move(path, 50000, BRIDGE_PIPELINED, AT_ONCE), DXP_OK);
+		}
+	}
+}
+
+static void pump__network_fails(void **state)
+{
+	struct mover m;
+
+	mover_init(&m, BRIDGE_THROUGH, 300000, LATER);
+	m.fill_status = DXP_EPEERLOST;
+	mover_begin(&m);
+	turn_until_ended(&m, 1);
+	assert_int_equal(m.end.status, DXP_EPEERLOST);
+	assert_int_equal(m.end.bytes, 0);
+	rings_are_empty();
+	mover_free(&m);
+}
+
+static void pump__device_queue_is_full(void **state)
+{
+	device->room = 1;
+	for (enum bridge_path path = BRIDGE_IN; path <= BRIDGE_THROUGH; path++)
+		assert_int_equal(move(path, 300000, BRIDGE_PIPELINED, AT_ONCE), DXP_OK);
+	assert_true(device->refused > 0);
+}
+
+static void pump__outside_of_device_memory(void **state)
+{
+	struct mover m;
+
+	mover_init(&m, BRIDGE_IN, 100001, AT_ONCE);
+	m.t.device_to = DEVICE_BYTES - 100000;
+	mover_begin(&m);
+	turn_until_ended(&m, 1);
+	assert_int_equal(m.end.status, DXP_ERANGE);
+	rings_are_empty();
+	mover_free(&m);
+}
+
+static void pump__hundred_at_once(void **state)
+{
+	static struct mover movers[HUNDRED];
+
+	fill(device->memory, DEVICE_BYTES, 4);
+	for (uint32_t i = 0; i < HUNDRED; i++) {
+		mover_init(&movers[i], i % 3, 1000 + i * 613, i % MANNERS);
+		/* Those that write have a place of their own each. */
+		movers[i].t.device_to = (uint64_t)i * 40000 % (DEVICE_BYTES / 2) / 40000 * 40000;
+		movers[i].t.device_from = DEVICE_BYTES / 2 + i;
+		movers[i].order.bytes = movers[i].bytes = min_u64(movers[i].bytes, 40000);
+		if (i % 3 == BRIDGE_IN)
+			movers[i].t.device_to = (uint64_t)(i / 3) * 40000;
+		mover_begin(&movers[i]);
+	}
+	turn_until_ended(movers, HUNDRED);
+	for (uint32_t i = 0; i < HUNDRED; i++) {
+		assert_int_equal(movers[i].end.status, DXP_OK);
+		assert_int_equal(movers[i].ended, 1);
+		mover_is_right(&movers[i], movers[i].bytes);
+		mover_free(&movers[i]);
+	}
+	rings_are_empty();
+}
+
+/* Device to device, host to device and back without a ring. */
+static int direct(struct mover *m, uint64_t from, uint64_t to)
+{
+	m->t.device_from = from;
+	m->t.device_to = to;
+	m->ended = 0;
+	mover_begin(m);
+	turn_until_ended(m, 1);
+	rings_are_empty();
+	return m->end.status;
+}
+
+static void pump__copies_that_overlap(void **state)
+{
+	static const uint64_t places[][2] = {{0, 5000}, {5000, 0}, {0, 200001}, {7, 7}};
+	uint8_t *expected = __real_malloc(DEVICE_BYTES);
+	struct mover m;
+
+	mover_init(&m, BRIDGE_DIRECT, 200000, AT_ONCE);
+	m.order.piece_bytes = 4096;
+	for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+		fill(device->memory, DEVICE_BYTES, i);
+		memcpy(expected, device->memory, DEVICE_BYTES);
+		memmove(expected + places[i][1], expected + places[i][0], 200000);
+		assert_int_equal(direct(&m, places[i][0], places[i][1]), DXP_OK);
+		assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	}
+	free(expected);
+	mover_free(&m);
+}
+
+static void pump__user_memory_in_place(void **state)
+{
+	struct mover m;
+
+	mover_init(&m, BRIDGE_DIRECT, 100003, AT_ONCE);
+	m.order.piece_bytes = 8192;
+	m.t.source = m.from;
+	assert_int_equal(direct(&m, 0, 17), DXP_OK);
+	assert_memory_equal(device->memory + 17, m.from, m.bytes);
+
+	m.t.source = NULL;
+	m.t.sink = m.to;
+	assert_int_equal(direct(&m, 17, 0), DXP_OK);
+	assert_memory_equal(m.to, m.from, m.bytes);
+
+	m.t.source = m.from;
+	assert_int_equal(direct(&m, 0, 0), DXP_OK);
+	mover_is_right(&m, m.bytes);
+	assert_int_equal(device->streams, 1);
+	assert_int_equal(device->stream_bytes, m.bytes);
+	mover_free(&m);
+}
+
+static void pump__streams_have_the_core_in_turns(void **state)
+{
+	struct mover m[6];
+
+	for (uint32_t i = 0; i < ARRAY_COUNT(m); i++) {
+		mover_init(&m[i], i % 2 ? BRIDGE_DIRECT : BRIDGE_THROUGH, 150000 + i, i % MANNERS);
+		if (i % 2) {
+			m[i].t.source = m[i].from;
+			m[i].t.sink = m[i].to;
+			m[i].order.piece_bytes = 4096;
+		}
+		mover_begin(&m[i]);
+	}
+	turn_until_ended(m, ARRAY_COUNT(m));
+	assert_int_equal(device->streams, ARRAY_COUNT(m));
+	assert_int_equal(device->stream_bytes, m[5].bytes);
+	for (uint32_t i = 0; i < ARRAY_COUNT(m); i++) {
+		mover_is_right(&m[i], m[i].bytes);
+		mover_free(&m[i]);
+	}
+}
+
+static void pump_cancel__ends_when_the_dma_has(void **state)
+{
+	struct mover m;
+
+	mover_init(&m, BRIDGE_IN, 300000, AT_ONCE);
+	device->hang_at = 2;
+	mover_begin(&m);
+	while (bridge_counters(pump_bridge(pump))->pieces[BRIDGE_DMA_IN] < 1)
+		pump_turn(pump, now_ns);
+	pump_cancel(pump, &m.t, DXP_ECANCELED);
+	pump_turn(pump, now_ns);
+	assert_int_equal(m.ended, 0);
+	turn_until_ended(&m, 1);
+	assert_int_equal(m.end.status, DXP_ECANCELED);
+	assert_true(m.end.bytes > 0 && m.end.bytes < m.bytes);
+	mover_free(&m);
+}
+
+static void pump_destroy__ends_what_is_under_way(void **state)
+{
+	struct mover m[3];
+
+	for (uint32_t hang = 1; hang <= 6; hang++) {
+		device->hang_at = device->started + hang;
+		for (int i = 0; i < 3; i++) {
+			mover_init(&m[i], (enum bridge_path)i, 300000, AT_ONCE);
+			mover_begin(&m[i]);
+		}
+		for (int i = 0; i < 50; i++)
+			pump_turn(pump, now_ns);
+		pump_destroy(pump, DXP_ECLOSED);
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(m[i].ended, 1);
+			mover_free(&m[i]);
+		}
+		assert_int_equal(mapped_bytes, 0);
+		device->hang_at = 0;
+		open_with(BUFFERS);
+		assert_int_equal(move(BRIDGE_THROUGH, 50000, BRIDGE_PIPELINED, AT_ONCE), DXP_OK);
+	}
+	pump_destroy(NULL, DXP_ECLOSED);
+}
+
+static void pump_create__refusals(void **state)
+{
+	struct pump_options o = {.engine = &device->engine, .buffers = BRIDGE_BUFFERS_MAX + 1};
+	struct pump *none = NULL;
+
+	assert_int_equal(pump_create(&o, &none), DXP_EINVAL);
+	o.buffers = 0;
+	o.buffer_bytes = 2048;
+	assert_int_equal(pump_create(&o, &none), DXP_EINVAL);
+	o.buffer_bytes = 4097;
+	assert_int_equal(pump_create(&o, &none), DXP_EINVAL);
+	o.buffer_bytes = 32u << 20;
+	assert_int_equal(pump_create(&o, &none), DXP_EINVAL);
+	o.buffer_bytes = 4096;
+	device->pin_status = DXP_EIO;
+	assert_int_equal(pump_create(&o, &none), DXP_EIO);
+	assert_null(none);
+	device->pin_status = DXP_EUNSUPPORTED;
+	assert_int_equal(pump_create(&o, &none), DXP_OK);
+	pump_destroy(none, DXP_ECLOSED);
+}
+
+static void pump__each_allocation_fails_once(void **state)
+{
+	int status = DXP_ENOMEM;
+
+	for (uint32_t n = 1; status != DXP_OK; n++) {
+		struct pump_options o = {.engine = &device->engine, .buffer_bytes = 1u << 20};
+		int64_t before = mapped_bytes;
+		struct pump *p = NULL;
+		struct mover m;
+		mover_init(&m, BRIDGE_IN, 5000, AT_ONCE);
+		countdown = n;
+		status = pump_create(&o, &p);
+		if (status == DXP_OK)
+			status = pump_begin(p, &m.t, &m.order, now_ns);
+		countdown = 0;
+		assert_true(status == DXP_OK || status == DXP_ENOMEM);
+		assert_true(n < 20 && (n > 3 || status != DXP_OK));
+		pump_destroy(p, DXP_ECLOSED);
+		assert_int_equal(mapped_bytes, before);
+		mover_free(&m);
+	}
+}
+
+static void pump_measure__leaves_memory_as_it_was(void **state)
+{
+	uint8_t *expected = __real_malloc(DEVICE_BYTES);
+	struct bridge_rate rows[16];
+	int64_t before = mapped_bytes;
+
+	fill(device->memory, DEVICE_BYTES, 6);
+	memcpy(expected, device->memory, DEVICE_BYTES);
+	size_t n = pump_measure(&device->engine, DEVICE_BYTES, 20 * MS_NS, rows, 16);
+	assert_int_equal(n, 9); /* 16 KiB .. 4 MiB */
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(rows[i].buffer_bytes, 16384u << i);
+		assert_true(rows[i].in_bytes_per_s > 0 && rows[i].out_bytes_per_s > 0);
+	}
+	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	assert_int_equal(mapped_bytes, before);
+	assert_int_equal(pump_measure(&device->engine, 16383, MS_NS, rows, 16), 0);
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 2), 2);
+	device->fail_at = device->started + 1;
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
+	device->fail_at = device->started + 3;
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
+	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	assert_int_equal(mapped_bytes, before);
+	free(expected);
+}
+
+static void pump_create__measures(void **state)
+{
+	struct pump_options o = {.engine = &device->engine, .memory_bytes = DEVICE_BYTES};
+	struct pump *p = NULL;
+
+	assert_int_equal(pump_create(&o, &p), DXP_OK);
+	assert_true(bridge_buffer_bytes(pump_bridge(p)) >= 16384);
+	assert_true(bridge_buffer_bytes(pump_bridge(p)) <= DEVICE_BYTES);
+	pump_destroy(p, DXP_ECLOSED);
+	o.memory_bytes = 0;
+	assert_int_equal(pump_create(&o, &p), DXP_OK);
+	assert_int_equal(bridge_buffer_bytes(pump_bridge(p)), PUMP_BUFFER_BYTES);
+	pump_destroy(p, DXP_ECLOSED);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(pump__moves_on_all_paths),
+		CASE(pump__dma_fails_at_each_buffer),
+		CASE(pump__stalled_dma_is_reset_at_each_buffer),
+		CASE(pump__network_fails),
+		CASE(pump__device_queue_is_full),
+		CASE(pump__outside_of_device_memory),
+		CASE(pump__hundred_at_once),
+		CASE(pump__copies_that_overlap),
+		CASE(pump__user_memory_in_place),
+		CASE(pump__streams_have_the_core_in_turns),
+		CASE(pump_cancel__ends_when_the_dma_has),
+		CASE(pump_destroy__ends_what_is_under_way),
+		CASE(pump_create__refusals),
+		CASE(pump__each_allocation_fails_once),
+		CASE(pump_measure__leaves_memory_as_it_was),
+		CASE(pump_create__measures),
+	};
+
+	return cmocka_run_group_tests_name("pump", tests, NULL, NULL);
+}
