@@ -109,7 +109,8 @@ expect 'goals kept' '| 64 B NAPs, loopback, M/s | >= 4 | 5.59 | met |' "$goals"
 expect 'goals new' \
 	'| bridge, round trip 512 MiB, to the slowest stage | >= 0.9 | 0.950 | met |' "$goals"
 expect 'goals new' \
-	'| bridge, memory beside rings and device, added to none, MB | <= 16 | 5.50 | met |' "$goals"
+	'| bridge, memory beside rings and device, added to none, MB | <= 16 | 5.50 | met |' \
+	"$goals"
 if [ "$(wc -l <<<"$goals")" -ne 6 ]; then
 	printf 'FAILED: lines of another table are goals:\n%s\n' "$goals"
 	failures=$((failures + 1))
