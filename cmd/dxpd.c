@@ -15,6 +15,8 @@
 #include "link/udp.h"
 #include "xpu/box.h"
 
+#include "cmd/dxpd_measure.h"
+
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
 #define SPIN_MAX_US    1000000
@@ -61,6 +63,14 @@ static const char help[] =
 	"                             (pac-a10, fast) or board:FILE, a description as in "
 	"docs/bridge.md; a preset's name wins\n"
 	"      --engine none          memory, registers and transfers only\n"
+	"      --buffers N            of each of an xPU's two rings between network and DMA, where "
+	"only DMA reaches its\n"
+	"                             memory: 1 to 64, default 8\n"
+	"      --buffer-bytes SIZE    of each of them: 4K to 16M, a multiple of 4K; default auto: "
+	"measured at start,\n"
+	"                             the smallest that is nearly as fast as the fastest\n"
+	"      --measure-buffers      print bandwidth of the engine's DMA for each size of buffer, "
+	"and end; needs no manager\n"
 	"      --functions N          of each xPU's NIC, offered to other processes of this user: "
 	"0 to 7, default 7\n"
 	"                             (`dxp vf` shows and manages them)\n"
@@ -94,6 +104,7 @@ struct arguments {
 	uint64_t timeout_s; /* 0: never */
 	int ready_fd;       /* -1: none */
 	bool manager_given;
+	bool measure; /* the buffers, and nothing else */
 };
 
 static _Atomic int stop;
@@ -120,8 +131,8 @@ static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t
 	return true;
 }
 
-/* Digits, then K, M, G or nothing. */
-static bool size_parse(const char *text, uint64_t *out)
+/* Digits, then K, M, G or nothing: `low` to `high`. */
+static bool size_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	static const char units[] = "KMG";
 	char digits[24];
@@ -132,10 +143,10 @@ static bool size_parse(const char *text, uint64_t *out)
 	if (bytes == 0 || bytes >= sizeof(digits))
 		return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)(bytes - (unit != NULL)), text);
-	if (!number_parse(digits, 1, XPU_MEMORY_MAX >> shift, out))
+	if (!number_parse(digits, 1, high >> shift, out))
 		return false;
 	*out <<= shift;
-	return *out >= XPU_MEMORY_MIN;
+	return *out >= low;
 }
 
 enum option_code {
@@ -148,6 +159,9 @@ enum option_code {
 	OPTION_BIND,
 	OPTION_MEMORY,
 	OPTION_ENGINE,
+	OPTION_BUFFERS,
+	OPTION_BUFFER_BYTES,
+	OPTION_MEASURE,
 	OPTION_FUNCTIONS,
 	OPTION_RUN,
 	OPTION_SPIN,
@@ -167,6 +181,9 @@ static const struct option long_options[] = {
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
+	{"buffers", required_argument, NULL, OPTION_BUFFERS},
+	{"buffer-bytes", required_argument, NULL, OPTION_BUFFER_BYTES},
+	{"measure-buffers", no_argument, NULL, OPTION_MEASURE},
 	{"functions", required_argument, NULL, OPTION_FUNCTIONS},
 	{"run", required_argument, NULL, OPTION_RUN},
 	{"spin-us", required_argument, NULL, OPTION_SPIN},
@@ -194,6 +211,11 @@ static const char *number_take(int option, struct arguments *a)
 		if (!number_parse(optarg, 0, FIRST_MAX, &value))
 			return "--first is 0 to 1000000";
 		a->box.first = (uint32_t)value;
+		return NULL;
+	case OPTION_BUFFERS:
+		if (!number_parse(optarg, 1, BRIDGE_BUFFERS_MAX, &value))
+			return "--buffers is 1 to 64";
+		a->box.buffers = (uint32_t)value;
 		return NULL;
 	case OPTION_FUNCTIONS:
 		if (!number_parse(optarg, 0, NIC_FUNCTIONS - 1, &value))
@@ -234,6 +256,18 @@ static const char *run_take(const char *text)
 	return setenv("DXP_RUN", text, 1) == 0 ? NULL : "not enough memory";
 }
 
+static const char *buffer_bytes_take(const char *text, struct arguments *a)
+{
+	uint64_t bytes = 0;
+
+	if (strcmp(text, "auto") != 0 &&
+	    (!size_parse(text, BRIDGE_BUFFER_MIN, BRIDGE_BUFFER_MAX, &bytes) ||
+	     bytes % BRIDGE_BUFFER_MIN != 0))
+		return "--buffer-bytes is auto, or 4K to 16M and a multiple of 4K";
+	a->box.buffer_bytes = (uint32_t)bytes;
+	return NULL;
+}
+
 /* Options with an address, a size or a name. */
 static const char *text_take(int option, struct arguments *a)
 {
@@ -250,9 +284,10 @@ static const char *text_take(int option, struct arguments *a)
 			       : "--bind needs an address such as 127.0.0.1, 127.0.0.1:5000 or "
 				 "[::1]:5000";
 	case OPTION_MEMORY:
-		return size_parse(optarg, &a->box.memory_bytes)
+		return size_parse(optarg, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.memory_bytes)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
+	case OPTION_BUFFER_BYTES: return buffer_bytes_take(optarg, a);
 	case OPTION_CC: return cc_take(optarg);
 	case OPTION_RUN: return run_take(optarg);
 	case OPTION_KEY: a->key = optarg; return NULL;
@@ -271,7 +306,9 @@ static int option_take(int option, struct arguments *a)
 	case 'v': log_level_set(LOG_LEVEL_INFO); return -1;
 	case 'h': fputs(help, stdout); return EXIT_GOOD;
 	case OPTION_VERSION: puts("dxpd " DXP_VERSION); return EXIT_GOOD;
+	case OPTION_MEASURE: a->measure = true; return -1;
 	case OPTION_SLOTS:
+	case OPTION_BUFFERS:
 	case OPTION_FIRST:
 	case OPTION_FUNCTIONS:
 	case OPTION_SPIN:
@@ -294,7 +331,7 @@ static int arguments_take(int argc, char **argv, struct arguments *a)
 	}
 	if (optind < argc)
 		return usage("it takes options only");
-	if (!a->manager_given || !a->key)
+	if (!a->measure && (!a->manager_given || !a->key))
 		return usage("--manager and --key are needed");
 	return -1;
 }
@@ -372,6 +409,10 @@ int main(int argc, char **argv)
 	int code = arguments_take(argc, argv, &a);
 	if (code >= 0)
 		return code;
+	if (a.measure) {
+		int status = dxpd_measure(a.box.engine, a.box.memory_bytes);
+		return status == DXP_OK ? EXIT_GOOD : open_exit_code(status);
+	}
 	if (keyfile_read(a.key, key) != DXP_OK)
 		return EXIT_KEY;
 	a.box.fabric_key = key;

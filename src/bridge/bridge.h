@@ -104,7 +104,7 @@ struct bridge_end {
 };
 
 struct bridge_counters {
-	uint64_t transfers, failed;                         /* ended; of them with an error */
+	uint64_t transfers, failed; /* ended; of them because a step failed, not by bridge_cancel */
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* steps that ended well */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found none */
@@ -162,6 +162,8 @@ uint64_t bridge_deadline(const struct bridge *b);
  * buffers stay taken. */
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
 
+/* Buffers of each ring that fed transfers need at least; with fewer bridge_begin refuses them. */
+uint32_t bridge_feed_buffers(const struct bridge *b);
 uint32_t bridge_buffer_bytes(const struct bridge *b);
 uint32_t bridge_buffers(const struct bridge *b);
 /* Buffers of each ring that are not EMPTY now: 0 when nothing is under way. */

@@ -31,6 +31,11 @@ uint32_t feed_reserve(const struct bridge *b)
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }
 
+uint32_t bridge_feed_buffers(const struct bridge *b)
+{
+	return feed_reserve(b);
+}
+
 uint32_t feed_kept(const struct bridge *b)
 {
 	return b->pulled_last && b->now_ns < b->hunger_until_ns ? b->hunger : 0;

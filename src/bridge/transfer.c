@@ -125,7 +125,7 @@ void transfer_settle(struct bridge_transfer *t)
 	feed_forget(b, t);
 	list_last(&b->ended, &t->ended);
 	b->counters.transfers++;
-	b->counters.failed += t->status != DXP_OK;
+	b->counters.failed += t->step != BRIDGE_STEPS;
 }
 
 struct piece *transfer_cut(struct bridge_transfer *t)

@@ -77,20 +77,28 @@ int arena_create(uint64_t bytes, struct arena **out)
 	return DXP_OK;
 }
 
-void arena_destroy(struct arena *a)
+void arena_unmap(struct arena *a)
 {
-	if (!a)
-		return;
 	if (a->base)
 		munmap(a->base, a->bytes);
 	if (a->fd >= 0)
 		close(a->fd);
+	a->base = NULL;
+	a->fd = -1;
+}
+
+void arena_destroy(struct arena *a)
+{
+	if (!a)
+		return;
+	arena_unmap(a);
 	free(a->blocks);
 	free(a);
 }
 
 uint8_t *arena_base(const struct arena *a)
 {
+	assert(a->base);
 	return a->base;
 }
 
@@ -191,7 +199,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes)
 {
-	assert(address <= a->bytes && bytes <= a->bytes - address);
+	assert(a->base && address <= a->bytes && bytes <= a->bytes - address);
 	memset(a->base + address, 0, bytes);
 }
 

@@ -18,6 +18,9 @@ struct arena;
 int arena_create(uint64_t bytes, struct arena **out);
 void arena_destroy(struct arena *a);
 
+/* The memory is elsewhere, and only its parts are handed out here: nobody may ask for its base. */
+void arena_unmap(struct arena *a);
+
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);

@@ -82,6 +82,15 @@ static int slot_start(struct box *b, const struct box_options *o, const struct s
 	return DXP_OK;
 }
 
+/* What was measured for the first slot suits those like it. */
+static void bridge_follow(const struct box_slot *first, struct slot_options *common)
+{
+	struct bridged_state state;
+
+	slot_bridged_state(first->slot, &state);
+	common->buffer_bytes = state.buffer_bytes;
+}
+
 static int bind_choose(const struct box_options *o, struct wire_address *out)
 {
 	if (!o->bind)
@@ -102,6 +111,9 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
 		.memory_bytes = o->memory_bytes,
 		.engine = o->engine,
+		.buffers = o->buffers,
+		.buffer_bytes = o->buffer_bytes,
+		.stall_ns = o->stall_ns,
 	};
 	int status = bind_choose(o, &common.node.bind);
 	common.node.follow_address = !o->bind;
@@ -114,8 +126,11 @@ static int slots_start(struct box *b, const struct box_options *o)
 	}
 	if (status == DXP_OK && common.cache_folder)
 		status = identity_folder(cache);
-	while (status == DXP_OK && b->count < o->slots)
+	while (status == DXP_OK && b->count < o->slots) {
 		status = slot_start(b, o, &common);
+		if (status == DXP_OK)
+			bridge_follow(&b->slots[0], &common);
+	}
 	return status;
 }
 
@@ -144,6 +159,16 @@ void box_close(struct box *b)
 	for (uint32_t i = 0; i < b->count; i++)
 		slot_close(b->slots[i].slot);
 	free(b);
+}
+
+uint32_t box_slots(const struct box *b)
+{
+	return b->count;
+}
+
+struct slot *box_slot(const struct box *b, uint32_t index)
+{
+	return b->slots[index].slot;
 }
 
 static void joined_tell(struct box_slot *x)

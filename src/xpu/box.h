@@ -18,6 +18,10 @@ struct box_options {
 				     start */
 	uint64_t memory_bytes;    /* of each slot */
 	const char *engine;
+	/* Of each slot's bridge, where only DMA reaches its memory, as pump_options has them. What
+	 * is measured for the first slot holds for all. */
+	uint32_t buffers, buffer_bytes;
+	uint64_t stall_ns;
 	uint32_t spin_ns;        /* as node_options */
 	uint32_t functions;      /* of each slot's NIC offered to other processes, 0 .. 7 */
 	const _Atomic int *stop; /* not 0: end; may be set by a signal handler or another thread */
@@ -29,6 +33,10 @@ struct box;
  * DXP_EINVAL. */
 int box_open(const struct box_options *options, struct box **out);
 void box_close(struct box *b);
+
+uint32_t box_slots(const struct box *b);
+/* Number `index`, from 0 on. */
+struct slot *box_slot(const struct box *b, uint32_t index);
 
 /* Turns until all have joined and prints a line for each to standard output. DXP_ETIMEDOUT at
  * `deadline_ns`; DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: refused, logged. */

@@ -18,6 +18,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 {
 	struct slot *s = t->slot;
 	struct engine_description engine;
+	struct bridged_state bridge;
 	struct command_reply r = {
 		.op = COMMAND_OPEN,
 		.sequence = sequence,
@@ -27,7 +28,12 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	};
 
 	engine_describe(s->engine, &engine);
+	bridged_state(s->bridged, &bridge);
 	r.compute_units = engine.compute_units;
+	r.memory_kind = engine.memory_kind;
+	r.streams = s->bridged && engine.streams;
+	r.buffers = bridge.buffers;
+	r.buffer_bytes = bridge.buffer_bytes;
 	snprintf(r.text, sizeof(r.text), "%s", engine.device);
 	reply_send(t, &r);
 }

@@ -86,9 +86,8 @@ static int thread_start(struct dxp_dma *d)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	d->started = pthread_create(&d->thread, NULL, dma_thread_main, d) == 0;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return d->started
-		       ? DXP_OK
-		       : error_set(DXP_ENOMEM, "dma: cannot start a thread; see \"ulimit -u\"");
+	return d->started ? DXP_OK
+			  : error_set(DXP_ENOMEM, "dma: cannot start a thread; see \"ulimit -u\"");
 }
 
 static int pump_open(struct dxp_dma *d, const struct dxp_dma_options *o)

@@ -60,7 +60,9 @@ static int argument_take(struct launch *l, uint8_t i)
 		return port_take(l, to);
 	if (from->kind != COMMAND_ARG_BUFFER)
 		return DXP_OK;
-	to->memory = arena_base(t->slot->arena) + from->address;
+	to->address = from->address;
+	if (!t->slot->bridged)
+		to->memory = arena_base(t->slot->arena) + from->address;
 	return arena_hold(t->slot->arena, t->owner, from->address, 0, &to->memory_bytes);
 }
 

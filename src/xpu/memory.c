@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ALLOC and FREE. Memory is zero when its host hears of it: what somebody else left there is
- * nobody's to read. Large ranges are cleared in pieces between two turns of the network. */
+ * nobody's to read. Large ranges are cleared in pieces between two turns of the network; where only
+ * DMA reaches the memory, by DMA from a block of zeros, which needs no buffer and no copy. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
 
+#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
 static void allocate_reply(struct tenant *t, uint32_t sequence, uint64_t address, int status)
@@ -45,7 +47,7 @@ void memory_allocate(struct tenant *t, const struct command *c)
 	uint64_t address = 0;
 	int status = arena_alloc(arena, t->owner, c->bytes, &address);
 
-	if (status == DXP_OK && c->bytes <= XPU_ZERO_BYTES) {
+	if (status == DXP_OK && c->bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		arena_clear(arena, address, c->bytes);
 	} else if (status == DXP_OK) {
 		status = clearing_begin(t, c->sequence, address, c->bytes);
@@ -77,10 +79,102 @@ static void clearing_pop(struct slot *s)
 	free(c);
 }
 
+static bool clearing_under_way(const struct clearing *c)
+{
+	bool busy = false;
+
+	for (int i = 0; i < CLEARING_DMAS; i++)
+		busy |= c->dmas[i].busy;
+	return busy;
+}
+
+static bool clearing_over(const struct clearing *c)
+{
+	return c->status != DXP_OK || c->tenant->leaving || c->cleared == c->bytes;
+}
+
+static void dma_ended(struct pump_transfer *t, const struct bridge_end *end)
+{
+	struct clearing_dma *d = CONTAINER_OF(t, struct clearing_dma, pump);
+	struct clearing *c = d->clearing;
+
+	d->busy = false;
+	if (end->status == DXP_OK || c->status != DXP_OK)
+		return;
+	c->status = bridged_end_status(end);
+	if (end->step < BRIDGE_STEPS)
+		tenant_complain(c->tenant, "ALLOC of %llu bytes: %s, which clears them, failed: %s",
+				(unsigned long long)c->bytes, bridged_step_name(end->step),
+				dxp_status_text(end->status));
+}
+
+static void dma_begin(struct clearing *c, struct clearing_dma *d)
+{
+	struct bridged *bridged = c->tenant->slot->bridged;
+	const struct bridge_order order = {
+		.path = BRIDGE_DIRECT,
+		.bytes = min_u64(c->bytes - c->cleared, XPU_CLEAR_BYTES),
+	};
+
+	d->clearing = c;
+	d->pump = (struct pump_transfer){
+		.source = bridged_zeros(bridged),
+		.device_to = c->address + c->cleared,
+		.ended = dma_ended,
+	};
+	int status = pump_begin(bridged_pump(bridged), &d->pump, &order, link_now_ns());
+	if (status != DXP_OK) {
+		c->status = status;
+		return;
+	}
+	d->busy = true;
+	c->cleared += order.bytes;
+}
+
+/* Ends the first one when nothing of it is with the device. Returns whether it has. */
+static bool clearing_end(struct slot *s, struct clearing *c)
+{
+	struct tenant *t = c->tenant;
+	uint32_t sequence = c->sequence;
+	uint64_t address = c->address;
+	int status = c->status;
+
+	if (!clearing_over(c) || clearing_under_way(c))
+		return false;
+	clearing_pop(s);
+	if (t->leaving)
+		return true;
+	if (status != DXP_OK)
+		arena_free(s->arena, t->owner, address);
+	allocate_reply(t, sequence, status == DXP_OK ? address : 0, status);
+	return true;
+}
+
+static uint32_t clearings_advance_bridged(struct slot *s)
+{
+	uint32_t work = 0;
+	struct clearing *c;
+
+	while ((c = s->clearings)) {
+		for (int i = 0; i < CLEARING_DMAS && !clearing_over(c); i++) {
+			if (c->dmas[i].busy)
+				continue;
+			dma_begin(c, &c->dmas[i]);
+			work++;
+		}
+		if (!clearing_end(s, c))
+			break;
+		work++;
+	}
+	return work;
+}
+
 uint32_t clearings_advance(struct slot *s)
 {
 	struct clearing *c = s->clearings;
 
+	if (s->bridged)
+		return clearings_advance_bridged(s);
 	if (!c)
 		return 0;
 	if (!c->tenant->leaving) {

@@ -2,6 +2,8 @@
 /* The registers of a running xPU: what they hold now, and what a write starts. */
 #include <string.h>
 
+#include <dxp/status.h>
+
 #include "base/bytes.h"
 #include "wire/frame.h"
 #include "xpu/slot_internal.h"
@@ -29,6 +31,25 @@ static void identity_fill(const struct slot *s, struct cfg_values *v)
 	v->words[CFG_ENGINE] = engine.kind;
 	v->words[CFG_COMPUTE_UNITS] = engine.compute_units;
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
+}
+
+static void bridge_fill(const struct slot *s, struct cfg_values *v)
+{
+	struct engine_description engine;
+	struct bridged_state state;
+	uint64_t result;
+
+	engine_describe(s->engine, &engine);
+	bridged_state(s->bridged, &state);
+	v->words[CFG_MEMORY_KIND] = engine.memory_kind;
+	v->words[CFG_BRIDGE_BUFFERS] = state.buffers;
+	v->words[CFG_BRIDGE_BUFFER_BYTES] = state.buffer_bytes;
+	engine_core_get(s->engine, &v->words[CFG_CORE], &v->words[CFG_CORE_OPERAND], &result);
+	cfg_set_64(v, CFG_CORE_RESULT_LO, result);
+	cfg_set_64(v, CFG_DMA_IN_LO, state.in_bytes);
+	cfg_set_64(v, CFG_DMA_OUT_LO, state.out_bytes);
+	v->words[CFG_DMA_FAILED] = (uint32_t)state.failed;
+	v->words[CFG_DMA_STALLS] = (uint32_t)state.stalls;
 }
 
 static void ports_fill(const struct slot *s, struct cfg_values *v)
@@ -70,6 +91,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	identity_fill(s, &v);
 	state_fill(s, &v);
 	ports_fill(s, &v);
+	bridge_fill(s, &v);
 	if (t) {
 		v.words[CFG_MEMORY_KEY] = s->memory_key;
 		cfg_set_task(&v, &t->task);
@@ -77,14 +99,29 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	return cfg_read(&v, first, count, values);
 }
 
+static uint8_t core_set(struct slot *s, const struct cfg_core *core)
+{
+	switch (engine_core_set(s->engine, core->core, core->operand)) {
+	case DXP_OK: return 0;
+	case DXP_EUNSUPPORTED: return WIRE_NACK_UNSUPPORTED;
+	default: return WIRE_NACK_BOUNDS;
+	}
+}
+
 static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first, uint32_t count,
 			       const uint32_t *values)
 {
-	struct tenant *t = tenant_find(context, src_node);
+	struct slot *s = context;
+	struct tenant *t = tenant_find(s, src_node);
 	struct cfg_target target = {.task = t ? &t->task : NULL};
 	struct cfg_go go = {0};
-	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
+	uint64_t result;
 
+	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
+	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
+	if (!refused &&
+	    go.core) /* alone: between it and the task lie registers that nobody writes */
+		refused = core_set(s, &target.core);
 	if (!refused && go.task)
 		task_start(t);
 	return refused;

@@ -25,6 +25,24 @@ static void changed(void *context, const struct table_change *change)
 	tenants_changed(context, change);
 }
 
+/* Any thread. The node may be gone: engines close after it. */
+static void interrupted(void *context)
+{
+	struct slot *s = context;
+
+	pthread_mutex_lock(&s->interrupt_lock);
+	if (s->interrupted)
+		node_wake(s->interrupted);
+	pthread_mutex_unlock(&s->interrupt_lock);
+}
+
+static void interrupts_to(struct slot *s, struct node *n)
+{
+	pthread_mutex_lock(&s->interrupt_lock);
+	s->interrupted = n;
+	pthread_mutex_unlock(&s->interrupt_lock);
+}
+
 static int engine_start(struct slot *s)
 {
 	struct engine_options options = {
@@ -32,9 +50,46 @@ static int engine_start(struct slot *s)
 		.cache_folder = s->options.cache_folder,
 		.memory = arena_base(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
+		.interrupt = interrupted,
+		.interrupt_context = s,
 	};
 
 	return engine_open(&options, &s->engine);
+}
+
+static bool memory_bridged(const struct slot *s)
+{
+	struct engine_description engine;
+
+	engine_describe(s->engine, &engine);
+	return engine.memory_kind == DXP_MEMORY_BRIDGED;
+}
+
+static int bridge_start(struct slot *s)
+{
+	const struct bridged_options options = {
+		.engine = s->engine,
+		.memory_bytes = arena_bytes(s->arena),
+		.buffers = s->options.buffers,
+		.buffer_bytes = s->options.buffer_bytes,
+		.stall_ns = s->options.stall_ns,
+	};
+
+	if (!memory_bridged(s))
+		return DXP_OK;
+	arena_unmap(s->arena);
+	return bridged_create(&options, &s->bridged);
+}
+
+/* Device memory becomes known to the NIC. */
+static int memory_attach(struct slot *s)
+{
+	struct nic *n = node_nic(s->node);
+
+	if (s->bridged)
+		return bridged_attach(s->bridged, n, &s->memory_key);
+	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena),
+				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
 }
 
 static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
@@ -57,11 +112,15 @@ static int node_start(struct slot *s)
 	options.engine = engine.name;
 	options.device = engine.device;
 	options.memory_bytes = arena_bytes(s->arena);
+	options.capabilities = s->bridged ? MANAGE_CAPABILITY_BRIDGED : MANAGE_CAPABILITIES_NONE;
 	options.cfg = &registers_ops;
 	options.cfg_context = s;
 	options.changed = changed;
 	options.changed_context = s;
-	return node_open(&options, &s->node);
+	int status = node_open(&options, &s->node);
+	if (status == DXP_OK)
+		interrupts_to(s, s->node);
+	return status;
 }
 
 /* The engine's thread spins only where it does not take a core from the network's thread, and from
@@ -92,15 +151,15 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = engine_start(s);
 	if (status == DXP_OK)
+		status = bridge_start(s);
+	if (status == DXP_OK)
 		status = node_start(s);
 	if (status == DXP_OK)
 		status = outbox_create(node_window(s->node), &s->outbox);
 	if (status == DXP_OK)
 		status = worker_start(s);
 	if (status == DXP_OK)
-		status = nic_region_register(node_nic(s->node), 0, arena_base(s->arena),
-					     arena_bytes(s->arena),
-					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
+		status = memory_attach(s);
 	return status;
 }
 
@@ -113,6 +172,8 @@ int slot_open(const struct slot_options *options, struct slot **out)
 		return DXP_ENOMEM;
 	s->options = *options;
 	s->clearings_tail = &s->clearings;
+	s->builds_tail = &s->builds;
+	pthread_mutex_init(&s->interrupt_lock, NULL);
 	int status = parts_start(s);
 	/* The texts are the caller's and may go. */
 	s->options.engine = s->options.cache_folder = NULL;
@@ -128,15 +189,20 @@ void slot_close(struct slot *s)
 {
 	if (!s)
 		return;
+	s->closing = true;
 	ports_close(s); /* a kernel that waits for its NIC ends */
 	if (s->worker)
 		jobs_drop(s, worker_destroy(s->worker));
-	tenants_free(s);
+	tenants_cancel(s);
 	outbox_destroy(s->outbox);
+	interrupts_to(s, NULL);
 	node_close(s->node); /* before the memory that it sends from */
+	bridged_destroy(s->bridged);
+	tenants_free(s);
 	ports_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
+	pthread_mutex_destroy(&s->interrupt_lock);
 	free(s);
 }
 
@@ -153,6 +219,11 @@ void slot_describe(const struct slot *s, struct engine_description *out)
 uint64_t slot_memory_bytes(const struct slot *s)
 {
 	return arena_bytes(s->arena);
+}
+
+void slot_bridged_state(const struct slot *s, struct bridged_state *out)
+{
+	bridged_state(s->bridged, out);
 }
 
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out)
@@ -208,6 +279,8 @@ uint32_t slot_service(struct slot *s)
 	work += messages_take(s);
 	work += clearings_advance(s);
 	work += works_advance(s);
+	if (s->bridged)
+		work += bridged_turn(s->bridged);
 	work += events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
@@ -216,7 +289,10 @@ uint32_t slot_service(struct slot *s)
 
 uint64_t slot_deadline(const struct slot *s)
 {
-	return worker_finished(s->worker) || s->clearings ? 0 : events_deadline(s);
+	if (worker_finished(s->worker) || (s->clearings && !s->bridged))
+		return 0;
+	uint64_t deadline_ns = events_deadline(s);
+	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }
 
 uint32_t slot_hosts(const struct slot *s)

@@ -11,6 +11,7 @@
 #define XPU_SLOT_H
 
 #include "node/node.h"
+#include "xpu/bridged.h"
 #include "xpu/cfg.h"
 #include "xpu/engine.h"
 
@@ -24,6 +25,9 @@ struct slot_options {
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
+	/* Of the bridge to BRIDGED memory, as pump_options has them. */
+	uint32_t buffers, buffer_bytes;
+	uint64_t stall_ns;
 };
 
 /* Makes memory, engine and node, which begins to join. Statuses of arena_create, engine_open and
@@ -37,6 +41,8 @@ void slot_close(struct slot *s);
 struct node *slot_node(const struct slot *s);
 void slot_describe(const struct slot *s, struct engine_description *out);
 uint64_t slot_memory_bytes(const struct slot *s);
+/* Of its bridge; all 0 where the NIC reaches its memory. */
+void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
 /* Takes what the NIC and the engine have brought and goes on with everything. Returns how much
  * happened. */

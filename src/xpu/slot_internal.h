@@ -7,10 +7,14 @@
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
+#include <pthread.h>
+
 #include "base/util.h"
 #include "wire/command.h"
 #include "xpu/arena.h"
+#include "xpu/bridged.h"
 #include "xpu/graph.h"
+#include "xpu/haul.h"
 #include "xpu/outbox.h"
 #include "xpu/slot.h"
 #include "xpu/worker.h"
@@ -47,9 +51,10 @@ struct tenant {
 	struct program *programs;
 	uint32_t program_count; /* with those being built */
 	uint32_t busy;          /* jobs, clearings and transfers that point here */
-	bool leaving;           /* takes no commands; ends when it is not busy any more */
-	bool gone;              /* the host is lost: it is told nothing any more */
-	bool closing;           /* a reply to CLOSE is owed */
+	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; those of the task are not counted */
+	bool leaving;   /* takes no commands; ends when it is not busy any more */
+	bool gone;      /* the host is lost: it is told nothing any more */
+	bool closing;   /* a reply to CLOSE is owed */
 	uint32_t close_sequence;
 	uint32_t complaints; /* logged so far */
 	struct port *port;   /* NULL: it has not asked for one */
@@ -72,12 +77,25 @@ struct work {
 	uint8_t data[]; /* the command as it came: smaller than decoded */
 };
 
+struct pull;
+struct build;
+
+/* A DMA that clears a part of memory. */
+struct clearing_dma {
+	struct pump_transfer pump;
+	struct clearing *clearing;
+	bool busy;
+};
+#define CLEARING_DMAS 2 /* the next one is there when one ends */
+
 /* Memory that is cleared piece by piece before its host hears of it. */
 struct clearing {
 	struct clearing *next;
 	struct tenant *tenant;
 	uint32_t sequence;
-	uint64_t address, bytes, cleared;
+	uint64_t address, bytes, cleared; /* BRIDGED: cleared or being cleared */
+	int status;
+	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
 /* A key of another xPU's memory that a PUT has shown to be right. */
@@ -99,8 +117,11 @@ struct slot {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct arena *arena;
 	struct engine *engine;
+	struct bridged *bridged; /* NULL: the NIC reaches device memory */
 	struct worker *worker;
 	struct node *node;
+	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */
+	struct node *interrupted;       /* whom they wake */
 	struct outbox *outbox;
 	uint32_t memory_key;
 	struct tenant *tenants;
@@ -108,6 +129,10 @@ struct slot {
 	uint32_t jobs;      /* RUNs with the worker */
 	struct port *ports; /* with those that end */
 	struct clearing *clearings, **clearings_tail;
+	struct pull *pulls;
+	struct build *builds,
+		**builds_tail; /* BRIDGED: not built yet; the first one's source is here */
+	bool closing;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
 
@@ -137,7 +162,10 @@ void tenants_changed(struct slot *s, const struct table_change *change);
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Ends those that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
-/* At the end, when no job runs: frees without a word. */
+/* At the end, when no job runs: everything ends that waits, or that the outbox has; nobody is told.
+ */
+void tenants_cancel(struct slot *s);
+/* Then, when nothing of theirs is with NIC or device either. */
 void tenants_free(struct slot *s);
 
 /* reply.c */
@@ -163,9 +191,12 @@ void work_done(struct work *w, int status);
 uint32_t works_advance(struct slot *s);
 void work_free(struct work *w);
 
-/* launch.c, transfer.c: what is ready starts; ends in work_done */
+/* launch.c, transfer.c, pull.c: what is ready starts; ends in work_done */
 void launch_start(struct work *w);
 void transfer_start(struct work *w);
+void pull_start(struct work *w);
+/* Those of a tenant end soon. */
+void pulls_cancel(const struct tenant *t, int status);
 void task_start(struct tenant *t);
 
 /* memory.c */
@@ -189,11 +220,17 @@ void ports_close(struct slot *s);
 /* After the NIC. */
 void ports_free(struct slot *s);
 
-/* program.c */
+/* build.c */
 void program_build(struct tenant *t, const struct command *c);
+/* At the end: those that wait for their turn. */
+void builds_free(struct slot *s);
+
+/* program.c */
 void program_log(struct tenant *t, const struct command *c);
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
+/* Without an engine's part in it. */
+void program_free(struct program *p);
 /* Has the engine's thread release all of them. */
 void programs_release(struct tenant *t);
 /* Without the engine's thread. */

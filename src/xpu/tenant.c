@@ -65,6 +65,7 @@ void tenant_leave(struct tenant *t, int status)
 	graph_cancel(t->graph, status);
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
+	pulls_cancel(t, status);
 	arena_free_owner(t->slot->arena, t->owner);
 }
 
@@ -143,7 +144,7 @@ uint32_t tenants_reap(struct slot *s)
 	return ended;
 }
 
-void tenants_free(struct slot *s)
+void tenants_cancel(struct slot *s)
 {
 	struct graph_command *c;
 
@@ -155,6 +156,11 @@ void tenants_free(struct slot *s)
 	}
 	if (s->outbox)
 		outbox_end(s->outbox, DXP_ECLOSED); /* ends the transfers */
+	builds_free(s);
+}
+
+void tenants_free(struct slot *s)
+{
 	clearings_free(s);
 	for (struct tenant *t = s->tenants, *next; t; t = next) {
 		next = t->next;

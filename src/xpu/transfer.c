@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SEND, SIGNAL and the task of the registers: data from our memory into another xPU's, then the
- * event.
+ * event. The other one's memory may be anywhere: its NIC takes the PUT. Ours, where only DMA
+ * reaches it, is sent from the buffers that its pieces come out in.
  *
  * The event follows the data on the same queue pair without waiting for its acknowledgement, which
  * saves a round trip; but only once a PUT with this key to this life of the peer has gone well, and
  * within what the peer says its memory is: such a PUT cannot be refused. So a peer never hears
- * "done" of data that was refused. */
+ * "done" of data that was refused. Where the peer's memory is behind DMA, a PUT can fail all the
+ * same: then the event waits for its end. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -19,11 +21,13 @@ struct transfer {
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
 	uint64_t incarnation; /* of the peer */
+	bool to_bridged;      /* its memory is behind DMA */
 	uint64_t from, destination, bytes;
 	uint32_t key;
 	uint32_t pending; /* messages not ended */
 	bool told;        /* the event has been put in */
 	int status;
+	struct haul haul; /* BRIDGED source: brings and PUTs the data */
 };
 
 static struct known_key *known_slot(struct slot *s, uint16_t node, uint32_t key)
@@ -35,7 +39,8 @@ static bool key_known(const struct transfer *f)
 {
 	const struct known_key *k = known_slot(f->tenant->slot, f->to.node, f->key);
 
-	return k->node == f->to.node && k->key == f->key && k->incarnation == f->incarnation;
+	return !f->to_bridged && k->node == f->to.node && k->key == f->key &&
+	       k->incarnation == f->incarnation;
 }
 
 static void key_remember(const struct transfer *f)
@@ -116,10 +121,61 @@ static void message_ended(void *context, int status)
 		transfer_end(f);
 }
 
+/* All data is in the outbox. */
+static void event_early(struct transfer *f)
+{
+	if ((f->bytes == 0 || key_known(f)) && event_due(f))
+		event_put(f);
+}
+
+static void haul_posted(struct haul *h)
+{
+	event_early(CONTAINER_OF(h, struct transfer, haul));
+}
+
+static void haul_ended(struct haul *h, const struct bridge_end *end)
+{
+	struct transfer *f = CONTAINER_OF(h, struct transfer, haul);
+	int status = bridged_end_status(end);
+
+	if (status != DXP_OK && end->step == BRIDGE_DMA_OUT)
+		tenant_complain(
+			f->tenant, "SEND of %llu bytes to node %u: %s failed at byte %llu: %s",
+			(unsigned long long)f->bytes, f->to.node, bridged_step_name(end->step),
+			(unsigned long long)end->at, dxp_status_text(status));
+	if (f->work)
+		f->tenant->hauls--;
+	message_ended(f, status);
+}
+
+static void haul_put(struct transfer *f)
+{
+	f->haul = (struct haul){
+		.slot = f->tenant->slot,
+		.to = f->to,
+		.kind = OUTBOX_PEER,
+		.path = BRIDGE_OUT,
+		.bytes = f->bytes,
+		.address = f->from,
+		.to_key = f->key,
+		.to_address = f->destination,
+		.posted = haul_posted,
+		.ended = haul_ended,
+	};
+	f->status = haul_begin(&f->haul);
+	f->pending += f->status == DXP_OK;
+	if (f->work)
+		f->tenant->hauls += f->status == DXP_OK;
+}
+
 static void data_put(struct transfer *f)
 {
 	struct slot *s = f->tenant->slot;
 
+	if (s->bridged && f->bytes) {
+		haul_put(f);
+		return;
+	}
 	for (uint64_t at = 0; at < f->bytes && f->status == DXP_OK; at += XPU_PUT_BYTES) {
 		uint32_t bytes = (uint32_t)min_u64(f->bytes - at, XPU_PUT_BYTES);
 		const struct outbox_piece piece = {
@@ -134,8 +190,8 @@ static void transfer_run(struct transfer *f)
 {
 	f->tenant->busy++;
 	data_put(f);
-	if ((f->bytes == 0 || key_known(f)) && event_due(f))
-		event_put(f);
+	if (f->bytes == 0 || !f->tenant->slot->bridged)
+		event_early(f);
 	if (f->pending == 0)
 		transfer_end(f);
 }
@@ -150,6 +206,7 @@ static int transfer_prepare(struct transfer *f, uint16_t node)
 	if (status != DXP_OK)
 		return status;
 	f->incarnation = peer.incarnation;
+	f->to_bridged = peer.capabilities & MANAGE_CAPABILITY_BRIDGED;
 	if (f->bytes > peer.memory_bytes || f->destination > peer.memory_bytes - f->bytes)
 		return DXP_ERANGE;
 	return f->bytes ? arena_hold(s->arena, f->tenant->owner, f->from, f->bytes, NULL) : DXP_OK;

@@ -78,7 +78,7 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 		return;
 	}
 	*w = (struct work){.tenant = t, .queued_ns = link_now_ns(), .bytes = (uint16_t)bytes};
-	w->to_node = c->op == COMMAND_RUN ? 0 : c->to_node;
+	w->to_node = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
 	w->lazy = c->lazy;
 	memcpy(w->data, data, bytes);
 	int status = graph_add(t->graph, &w->graph, &p);
@@ -94,6 +94,14 @@ void work_done(struct work *w, int status)
 	work_report(w, status);
 }
 
+static void network_start(struct work *w)
+{
+	if (command_op(w->data, w->bytes) == COMMAND_BRIDGE)
+		pull_start(w);
+	else
+		transfer_start(w);
+}
+
 static uint32_t tenant_advance(struct tenant *t)
 {
 	struct graph_command *c;
@@ -101,8 +109,8 @@ static uint32_t tenant_advance(struct tenant *t)
 
 	for (; t->slot->jobs < XPU_WORK_MAX && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
 		launch_start((struct work *)c);
-	for (; (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
-		transfer_start((struct work *)c);
+	for (; t->hauls < XPU_HAULS_MAX && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
+		network_start((struct work *)c);
 	for (; (c = graph_failed(t->graph)); work++)
 		work_report((struct work *)c, c->status);
 	return work;

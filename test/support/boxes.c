@@ -51,7 +51,7 @@ static void *box_main(void *argument)
 	return NULL;
 }
 
-static void file_put(const struct boxes *w, const char *name, const char *text)
+void boxes_file(const struct boxes *w, const char *name, const char *text)
 {
 	char path[128];
 
@@ -63,7 +63,7 @@ static void file_put(const struct boxes *w, const char *name, const char *text)
 	fclose(f);
 }
 
-static void manager_start(struct boxes *w)
+void boxes_begin(struct boxes *w)
 {
 	struct server_options options = {.state_folder = w->folder};
 	char text[WIRE_ADDRESS_TEXT_BYTES], hex[2 * FABRIC_KEY_BYTES + 1];
@@ -78,37 +78,46 @@ static void manager_start(struct boxes *w)
 	pthread_create(&w->manager_thread, NULL, manager_main, w->manager);
 	for (int i = 0; i < FABRIC_KEY_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", w->key[i]);
-	file_put(w, "fabric.key", hex);
-	file_put(w, "manager", wire_address_format(&w->address, text));
+	boxes_file(w, "fabric.key", hex);
+	boxes_file(w, "manager", wire_address_format(&w->address, text));
 }
 
-static int box_start(const struct boxes *w, struct boxed *b, const char *engine, uint32_t slots,
-		     uint32_t first)
+int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options *given)
 {
-	struct box_options options = {
-		.slots = slots,
-		.first = first,
-		.manager = w->address,
-		.fabric_key = w->key,
-		.state_folder = w->folder,
-		.memory_bytes = BOXES_MEMORY,
-		.engine = engine,
-		.stop = &b->stop,
-	};
+	struct box_options options = *given;
 
+	options.manager = w->address;
+	options.fabric_key = w->key;
+	options.state_folder = w->folder;
+	options.memory_bytes = BOXES_MEMORY;
+	options.stop = &b->stop;
 	int status = box_open(&options, &b->box);
 	if (status == DXP_OK)
 		b->ready = pthread_create(&b->thread, NULL, box_main, b) == 0;
 	return status;
 }
 
-static void box_end(struct boxed *b)
+static int box_start(const struct boxes *w, struct boxed *b, const char *engine, uint32_t slots,
+		     uint32_t first)
+{
+	return boxed_open(w, b,
+			  &(struct box_options){.slots = slots, .first = first, .engine = engine});
+}
+
+void boxed_stop(struct boxed *b)
 {
 	if (!b->ready)
 		return;
 	b->stop = 1;
 	pthread_join(b->thread, NULL);
+	b->ready = false;
+}
+
+void boxed_close(struct boxed *b)
+{
+	boxed_stop(b);
 	box_close(b->box);
+	*b = (struct boxed){0};
 }
 
 struct dxp_xpu *boxes_xpu(struct dxp_fabric *f, const char *name)
@@ -134,7 +143,7 @@ static void hosts_open(struct boxes *w)
 
 int boxes_open(struct boxes *w)
 {
-	manager_start(w);
+	boxes_begin(w);
 	int status = box_start(w, &w->ocl, "ocl", 2, 1);
 	if (status != DXP_OK)
 		return status;
@@ -143,19 +152,24 @@ int boxes_open(struct boxes *w)
 	return DXP_OK;
 }
 
-int boxes_close(struct boxes *w)
+int boxes_end(struct boxes *w)
 {
 	char command[128];
 
-	dxp_xpu_close(w->one);
-	dxp_xpu_close(w->two);
-	dxp_xpu_close(w->plain);
-	dxp_fabric_close(w->fabric);
-	box_end(&w->ocl);
-	box_end(&w->none);
 	server_stop(w->manager);
 	pthread_join(w->manager_thread, NULL);
 	server_close(w->manager);
 	snprintf(command, sizeof(command), "rm -rf %s", w->folder);
 	return system(command);
+}
+
+int boxes_close(struct boxes *w)
+{
+	dxp_xpu_close(w->one);
+	dxp_xpu_close(w->two);
+	dxp_xpu_close(w->plain);
+	dxp_fabric_close(w->fabric);
+	boxed_close(&w->ocl);
+	boxed_close(&w->none);
+	return boxes_end(w);
 }

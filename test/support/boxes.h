@@ -37,6 +37,18 @@ struct boxes {
 /* Is there an OpenCL device that works in host memory? */
 bool boxes_opencl(void);
 
+/* A manager alone, in `folder`, for a test with boxes of its own. */
+void boxes_begin(struct boxes *w);
+int boxes_end(struct boxes *w);
+/* Makes a file in the folder; `text` as it is. */
+void boxes_file(const struct boxes *w, const char *name, const char *text);
+/* A box in this fabric, turned by a thread; what all boxes have alike is filled in. Statuses of
+ * box_open. */
+int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options *options);
+/* Its thread has ended: what it holds may be looked at. */
+void boxed_stop(struct boxed *b);
+void boxed_close(struct boxed *b);
+
 /* Asserts on most failures. */
 int boxes_open(struct boxes *w);
 int boxes_close(struct boxes *w);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/bridged_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+
+#define COMPLAINTS_MAX 20 /* a log is for people */
+
+/* Each host has its task besides, and one clearing and one source are under way. */
+#define OWN_MAX (XPU_HOSTS_MAX * (XPU_HAULS_MAX + 1) + 2 + 1)
+_Static_assert(OWN_MAX + XPU_STAGED_MAX <= BRIDGE_TRANSFERS_MAX,
+	       "the xPU's own transfers find room whatever others send");
+
+static const struct nic_staged_ops staged_ops = {
+	.write_begin = bridged_write_begin,
+	.write_place = bridged_write_place,
+	.write_settled = bridged_write_settled,
+	.write_end = bridged_write_end,
+	.read_begin = bridged_read_begin,
+	.read_cancel = bridged_read_cancel,
+	.read_sent = bridged_read_sent,
+};
+
+static int zeros_make(struct bridged *b)
+{
+	b->zeros = aligned_alloc(4096, XPU_CLEAR_BYTES);
+	if (!b->zeros)
+		return DXP_ENOMEM;
+	memset(b->zeros, 0, XPU_CLEAR_BYTES);
+	int status = engine_pin(b->engine, b->zeros, XPU_CLEAR_BYTES);
+	b->zeros_pinned = status == DXP_OK;
+	/* Then it is slower, as is said of memory that was not pinned. */
+	return status == DXP_EUNSUPPORTED ? DXP_OK : status;
+}
+
+int bridged_create(const struct bridged_options *options, struct bridged **out)
+{
+	const struct pump_options pump = {
+		.engine = options->engine,
+		.buffers = options->buffers,
+		.buffer_bytes = options->buffer_bytes,
+		.memory_bytes = options->memory_bytes,
+		.stall_ns = options->stall_ns,
+	};
+	struct bridged *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return DXP_ENOMEM;
+	b->engine = options->engine;
+	b->memory_bytes = options->memory_bytes;
+	int status = zeros_make(b);
+	if (status == DXP_OK)
+		status = pump_create(&pump, &b->pump);
+	if (status != DXP_OK) {
+		bridged_destroy(b);
+		return status;
+	}
+	const struct bridge *bridge = pump_bridge(b->pump);
+	if (bridge_buffers(bridge) < bridge_feed_buffers(bridge)) {
+		log_error("%u buffers of %u KiB are too few for what the network brings at once; "
+			  "use --buffers %u or more, or larger ones",
+			  bridge_buffers(bridge), bridge_buffer_bytes(bridge) >> 10,
+			  bridge_feed_buffers(bridge));
+		bridged_destroy(b);
+		return DXP_EINVAL;
+	}
+	log_info("bridge: %u buffers of %u KiB each way%s", bridge_buffers(bridge),
+		 bridge_buffer_bytes(bridge) >> 10,
+		 options->buffer_bytes ? "" : ", a size that was measured");
+	pump_rings(b->pump, &b->to_device, &b->from_device, &b->ring_bytes);
+	*out = b;
+	return DXP_OK;
+}
+
+void bridged_destroy(struct bridged *b)
+{
+	if (!b)
+		return;
+	b->nic = NULL;
+	bridged_reads_close(b);
+	while (b->writes)
+		bridged_write_end(b, b->writes);
+	if (b->pump)
+		pump_destroy(b->pump, DXP_ECLOSED);
+	if (b->zeros_pinned)
+		engine_unpin(b->engine, b->zeros);
+	free(b->zeros);
+	free(b);
+}
+
+int bridged_attach(struct bridged *b, struct nic *n, uint32_t *key)
+{
+	int status = nic_region_register(n, 0, b->to_device, b->ring_bytes, NIC_LOCAL,
+					 &b->to_device_key);
+
+	if (status == DXP_OK)
+		status = nic_region_register(n, 0, b->from_device, b->ring_bytes, NIC_LOCAL,
+					     &b->from_device_key);
+	if (status == DXP_OK)
+		status = nic_region_register_staged(n, 0, &staged_ops, b, b->memory_bytes,
+						    NIC_REMOTE_READ | NIC_REMOTE_WRITE, key);
+	if (status == DXP_OK)
+		b->nic = n;
+	return status;
+}
+
+uint32_t bridged_turn(struct bridged *b)
+{
+	return pump_turn(b->pump, link_now_ns());
+}
+
+uint64_t bridged_deadline(const struct bridged *b)
+{
+	return pump_deadline(b->pump);
+}
+
+struct pump *bridged_pump(struct bridged *b)
+{
+	return b->pump;
+}
+
+struct dxp_entry bridged_local(const struct bridged *b, const uint8_t *buffer, uint32_t bytes)
+{
+	bool in = buffer >= b->to_device && buffer < b->to_device + b->ring_bytes;
+	const uint8_t *base = in ? b->to_device : b->from_device;
+
+	return (struct dxp_entry){
+		.offset = (uint64_t)(buffer - base),
+		.bytes = bytes,
+		.key = in ? b->to_device_key : b->from_device_key,
+	};
+}
+
+const uint8_t *bridged_zeros(const struct bridged *b)
+{
+	return b->zeros;
+}
+
+int bridged_end_status(const struct bridge_end *end)
+{
+	if (end->status != DXP_ETIMEDOUT)
+		return end->status;
+	return end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN ? DXP_EPEERLOST : DXP_EDEVICE;
+}
+
+const char *bridged_step_name(uint8_t step)
+{
+	static const char *const names[BRIDGE_STEPS] = {
+		[BRIDGE_FILL] = "the read from the network",
+		[BRIDGE_DMA_IN] = "the DMA to the device",
+		[BRIDGE_DMA_OUT] = "the DMA from the device",
+		[BRIDGE_DMA_THROUGH] = "the DMA through the core",
+		[BRIDGE_DMA_DIRECT] = "the DMA",
+		[BRIDGE_DRAIN] = "the write to the network",
+	};
+
+	return step < BRIDGE_STEPS ? names[step] : "nothing";
+}
+
+bool bridged_room(const struct bridged *b)
+{
+	return bridge_transfers(pump_bridge(b->pump)) < XPU_STAGED_MAX;
+}
+
+void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)
+{
+	/* A network that fails is its own to say. */
+	if (end->step >= BRIDGE_STEPS || end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN)
+		return;
+	if (b->complaints >= COMPLAINTS_MAX)
+		return;
+	log_warn("a %s failed: %s, at byte %llu of it: %s; it can be repeated, and when that fails "
+		 "too the device needs a look%s",
+		 what, bridged_step_name(end->step), (unsigned long long)end->at,
+		 dxp_status_text(end->status),
+		 ++b->complaints == COMPLAINTS_MAX ? "; no more of these are logged, the register "
+						     "DMA_FAILED counts them"
+						   : "");
+}
+
+void bridged_state(const struct bridged *b, struct bridged_state *out)
+{
+	*out = (struct bridged_state){0};
+	if (!b)
+		return;
+	const struct bridge *bridge = pump_bridge(b->pump);
+	const struct bridge_counters *c = bridge_counters(bridge);
+	uint32_t in, from;
+	bridge_taken(bridge, &in, &from);
+	*out = (struct bridged_state){
+		.buffers = bridge_buffers(bridge),
+		.buffer_bytes = bridge_buffer_bytes(bridge),
+		.in_bytes = c->bytes[BRIDGE_DMA_IN] + c->bytes[BRIDGE_DMA_THROUGH],
+		.out_bytes = c->bytes[BRIDGE_DMA_OUT] + c->bytes[BRIDGE_DMA_THROUGH],
+		.failed = c->failed,
+		.stalls = c->stalls,
+		.transfers = bridge_transfers(bridge),
+		.taken = in + from,
+	};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of struct bridged, for its own files. */
+#ifndef XPU_BRIDGED_INTERNAL_H
+#define XPU_BRIDGED_INTERNAL_H
+
+#include "xpu/bridged.h"
+
+struct staged_read;
+struct staged_piece;
+
+struct bridged {
+	struct engine *engine;
+	struct pump *pump;
+	struct nic *nic; /* NULL: not attached, or gone */
+	uint64_t memory_bytes;
+	uint8_t *to_device, *from_device;
+	uint64_t ring_bytes;
+	uint32_t to_device_key, from_device_key;
+	uint8_t *zeros;
+	bool zeros_pinned;
+	struct nic_staged_write *writes; /* that the NIC knows */
+	struct staged_read *reads;
+	struct staged_piece *pieces; /* with the NIC */
+	uint32_t complaints;         /* logged so far */
+};
+
+/* Room for one more PUT or GET of others? The rest of the bridge's transfers is kept for the xPU's
+ * own. */
+bool bridged_room(const struct bridged *b);
+/* Says on the log why a PUT or GET failed, until that has been said often enough. */
+void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
+
+/* bridged_write.c */
+struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uint64_t bytes);
+int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
+			const uint8_t *payload, uint32_t bytes, bool first);
+int bridged_write_settled(void *context, struct nic_staged_write *w);
+void bridged_write_end(void *context, struct nic_staged_write *w);
+
+/* bridged_read.c */
+int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
+void bridged_read_cancel(void *context, struct nic_staged_read *r);
+void bridged_read_sent(void *context, void *piece, int status);
+/* The NIC is gone: it gives nothing back any more. */
+void bridged_reads_close(struct bridged *b);
+
+#endif

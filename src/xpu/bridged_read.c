@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GETs of others from memory that only DMA reaches: each piece that has come out of the device is
+ * handed to the NIC, and its buffer is free again when it has arrived. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/bridged_internal.h"
+
+struct staged_read {
+	struct pump_transfer pump;
+	struct bridged *bridged;
+	struct nic_staged_read *asked; /* NULL: whoever asked is gone */
+	struct staged_read *next, **link;
+};
+
+/* A buffer that the NIC sends from. */
+struct staged_piece {
+	struct staged_piece *next, **link;
+	uint32_t id; /* the step's */
+};
+
+static void piece_unlink(struct staged_piece *p)
+{
+	*p->link = p->next;
+	if (p->next)
+		p->next->link = p->link;
+}
+
+static struct staged_piece *piece_make(struct bridged *b, uint32_t id)
+{
+	struct staged_piece *p = malloc(sizeof(*p));
+
+	if (!p)
+		return NULL;
+	*p = (struct staged_piece){.next = b->pieces, .link = &b->pieces, .id = id};
+	if (p->next)
+		p->next->link = &p->next;
+	b->pieces = p;
+	return p;
+}
+
+/* A step DRAIN. */
+static int read_step(struct pump_transfer *t, const struct bridge_action *a)
+{
+	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
+	struct bridged *b = r->bridged;
+
+	if (!r->asked || !b->nic)
+		return DXP_ECANCELED;
+	struct staged_piece *p = piece_make(b, a->id);
+	if (!p)
+		return DXP_ENOMEM;
+	int status = nic_staged_answer(b->nic, r->asked, a->at, a->out, a->bytes, p, link_now_ns());
+	if (status != DXP_OK) {
+		piece_unlink(p);
+		free(p);
+	}
+	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
+}
+
+static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
+{
+	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
+	struct bridged *b = r->bridged;
+	struct nic_staged_read *asked = r->asked;
+	int status = bridged_end_status(end);
+
+	*r->link = r->next;
+	if (r->next)
+		r->next->link = r->link;
+	free(r);
+	if (status == DXP_OK || !asked || !b->nic)
+		return;
+	bridged_complain(b, "GET from device memory", end);
+	nic_staged_refuse(b->nic, asked, status, link_now_ns());
+}
+
+int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t offset,
+		       uint64_t bytes)
+{
+	struct bridged *b = context;
+	const struct bridge_order order = {.path = BRIDGE_OUT, .bytes = bytes};
+
+	if (!bridged_room(b))
+		return DXP_EAGAIN;
+	struct staged_read *r = calloc(1, sizeof(*r));
+	if (!r)
+		return DXP_EAGAIN;
+	*r = (struct staged_read){
+		.bridged = b, .asked = asked, .next = b->reads, .link = &b->reads};
+	r->pump.device_from = offset;
+	r->pump.step = read_step;
+	r->pump.ended = read_ended;
+	if (r->next)
+		r->next->link = &r->next;
+	b->reads = r;
+	int status = pump_begin(b->pump, &r->pump, &order, link_now_ns());
+	if (status == DXP_OK)
+		return DXP_OK;
+	b->reads = r->next;
+	if (r->next)
+		r->next->link = &b->reads;
+	free(r);
+	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
+}
+
+void bridged_read_cancel(void *context, struct nic_staged_read *asked)
+{
+	struct bridged *b = context;
+	struct staged_read *r = b->reads;
+
+	while (r && r->asked != asked)
+		r = r->next;
+	if (!r)
+		return;
+	r->asked = NULL;
+	pump_cancel(b->pump, &r->pump, DXP_ECANCELED);
+}
+
+static void piece_back(struct bridged *b, struct staged_piece *p, int status)
+{
+	uint32_t id = p->id;
+
+	piece_unlink(p);
+	free(p);
+	pump_done(b->pump, id, status, link_now_ns());
+}
+
+void bridged_read_sent(void *context, void *piece, int status)
+{
+	piece_back(context, piece, status);
+}
+
+void bridged_reads_close(struct bridged *b)
+{
+	for (struct staged_read *r = b->reads; r; r = r->next)
+		r->asked = NULL;
+	while (b->pieces)
+		piece_back(b, b->pieces, DXP_ECLOSED);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PUTs of others into memory that only DMA reaches: the NIC feeds their payload to the bridge, and
+ * hears when the last of it is in the device.
+ *
+ * A write has two owners, the NIC until write_end and the pump until `ended`; the later one frees
+ * it. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "xpu/bridged_internal.h"
+
+struct nic_staged_write {
+	struct pump_transfer pump;
+	struct bridged *bridged;
+	struct nic_staged_write *next, **link; /* NULL: not in the list, the NIC knows it no more */
+	int status;                            /* once it has ended */
+	bool ended;
+	bool asked; /* write_settled has said "not yet" */
+};
+
+static void write_unlink(struct nic_staged_write *w)
+{
+	*w->link = w->next;
+	if (w->next)
+		w->next->link = w->link;
+	w->link = NULL;
+}
+
+static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
+{
+	struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
+	struct bridged *b = w->bridged;
+
+	w->ended = true;
+	w->status = bridged_end_status(end);
+	if (w->status != DXP_OK)
+		bridged_complain(b, "PUT into device memory", end);
+	if (!w->link) {
+		free(w);
+		return;
+	}
+	/* May end it, which frees it. */
+	if (w->asked && b->nic)
+		nic_staged_settled(b->nic, w, link_now_ns());
+}
+
+struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uint64_t bytes)
+{
+	struct bridged *b = context;
+	const struct bridge_order order = {.path = BRIDGE_IN, .fed = true, .bytes = bytes};
+
+	if (!bridged_room(b))
+		return NULL;
+	struct nic_staged_write *w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->bridged = b;
+	w->pump.device_to = offset;
+	w->pump.ended = write_ended;
+	w->next = b->writes;
+	w->link = &b->writes;
+	if (w->next)
+		w->next->link = &w->next;
+	b->writes = w;
+	if (pump_begin(b->pump, &w->pump, &order, link_now_ns()) == DXP_OK)
+		return w;
+	write_unlink(w);
+	free(w);
+	return NULL;
+}
+
+/* A write that has failed is told before it has ended: what stalled there is the device. */
+static int told(int status)
+{
+	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;
+}
+
+int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
+			const uint8_t *payload, uint32_t bytes, bool first)
+{
+	struct bridged *b = context;
+
+	if (w->ended)
+		return w->status == DXP_OK ? DXP_ERANGE : w->status;
+	return told(bridge_feed(pump_bridge(b->pump), w->pump.bridge, at, payload, bytes, first,
+				link_now_ns()));
+}
+
+int bridged_write_settled(void *context, struct nic_staged_write *w)
+{
+	int status = w->ended ? w->status : told(bridge_settled(w->pump.bridge));
+
+	w->asked = status == DXP_EAGAIN;
+	return status;
+}
+
+void bridged_write_end(void *context, struct nic_staged_write *w)
+{
+	struct bridged *b = context;
+
+	write_unlink(w);
+	if (w->ended)
+		free(w);
+	else
+		pump_cancel(b->pump, &w->pump, DXP_ECANCELED);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/haul.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "link/udp.h"
+#include "xpu/slot_internal.h"
+
+/* A step FILL or DRAIN under way. */
+struct haul_step {
+	struct pump *pump;
+	uint32_t id;
+};
+
+static void step_ended(void *context, int status)
+{
+	struct haul_step *step = context;
+	struct haul_step s = *step;
+
+	free(step);
+	/* Silence is how the transport knows a dead peer before the node table does. */
+	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, link_now_ns());
+}
+
+static int fill_start(struct haul *h, const struct bridge_action *a, struct haul_step *step)
+{
+	const struct outbox_piece piece = {
+		bridged_local(h->slot->bridged, a->in, a->bytes),
+		{.offset = h->from_address + a->at, .bytes = a->bytes, .key = h->from_key}};
+
+	return outbox_get(h->slot->outbox, &h->to, &piece, step_ended, step);
+}
+
+static int drain_start(struct haul *h, const struct bridge_action *a, struct haul_step *step)
+{
+	const struct outbox_piece piece = {
+		bridged_local(h->slot->bridged, a->out, a->bytes),
+		{.offset = h->to_address + a->at, .bytes = a->bytes, .key = h->to_key}};
+	int status = outbox_put(h->slot->outbox, h->kind, &h->to, &piece, step_ended, step);
+
+	if (status != DXP_OK)
+		return status;
+	h->handed += a->bytes;
+	if (h->handed == h->bytes && h->posted)
+		h->posted(h);
+	return DXP_OK;
+}
+
+static int haul_step(struct pump_transfer *t, const struct bridge_action *a)
+{
+	struct haul *h = CONTAINER_OF(t, struct haul, pump);
+	struct haul_step *step = malloc(sizeof(*step));
+
+	if (!step)
+		return DXP_ENOMEM;
+	*step = (struct haul_step){bridged_pump(h->slot->bridged), a->id};
+	int status = a->step == BRIDGE_FILL ? fill_start(h, a, step) : drain_start(h, a, step);
+	if (status != DXP_OK)
+		free(step);
+	return status;
+}
+
+static void haul_ended(struct pump_transfer *t, const struct bridge_end *end)
+{
+	struct haul *h = CONTAINER_OF(t, struct haul, pump);
+
+	h->ended(h, end);
+}
+
+int haul_begin(struct haul *h)
+{
+	const struct bridge_order order = {
+		.path = h->path,
+		.mode = h->mode,
+		.bytes = h->bytes,
+		.piece_bytes = h->piece_bytes,
+	};
+
+	assert(h->path == BRIDGE_IN || h->path == BRIDGE_OUT || h->path == BRIDGE_THROUGH);
+	h->handed = 0;
+	if (!h->slot->bridged)
+		return haul_direct_begin(h);
+	h->pump = (struct pump_transfer){
+		.device_from = h->address,
+		.device_to = h->address,
+		.step = haul_step,
+		.ended = haul_ended,
+	};
+	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, link_now_ns());
+}
+
+void haul_cancel(struct haul *h, int status)
+{
+	if (h->slot->bridged)
+		pump_cancel(bridged_pump(h->slot->bridged), &h->pump, status);
+	else
+		haul_direct_cancel(h, status);
+}

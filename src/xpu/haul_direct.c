@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hauls where the NIC reaches device memory: each piece is one GET into it or PUT from it, several
+ * under way, as a host does it from the other side. */
+#include <stdlib.h>
+
+#include <dxp/status.h>
+
+#include "xpu/slot_internal.h"
+
+static void piece_ended(void *context, int status);
+
+static uint32_t flight_max(const struct haul *h)
+{
+	return h->mode == BRIDGE_SEQUENTIAL ? 1 : BRIDGE_BUFFERS;
+}
+
+static int piece_start(struct haul *h, uint32_t bytes)
+{
+	struct slot *s = h->slot;
+	const struct dxp_entry local = {
+		.offset = h->address + h->handed, .bytes = bytes, .key = s->memory_key};
+	const struct outbox_piece in = {
+		local, {.offset = h->from_address + h->handed, .bytes = bytes, .key = h->from_key}};
+	const struct outbox_piece out = {
+		local, {.offset = h->to_address + h->handed, .bytes = bytes, .key = h->to_key}};
+
+	if (h->path == BRIDGE_IN)
+		return outbox_get(s->outbox, &h->to, &in, piece_ended, h);
+	return outbox_put(s->outbox, h->kind, &h->to, &out, piece_ended, h);
+}
+
+/* Starts what can be; ends it when nothing is left. */
+static void advance(struct haul *h)
+{
+	uint32_t unit = h->piece_bytes ? h->piece_bytes : XPU_HAUL_BYTES;
+
+	while (h->end.status == DXP_OK && h->handed < h->bytes && h->flight < flight_max(h)) {
+		uint32_t bytes = (uint32_t)min_u64(h->bytes - h->handed, unit);
+		h->end.status = piece_start(h, bytes);
+		if (h->end.status != DXP_OK)
+			break;
+		h->handed += bytes;
+		h->flight++;
+		if (h->handed == h->bytes && h->posted)
+			h->posted(h);
+	}
+	if (h->flight == 0)
+		h->ended(h, &h->end);
+}
+
+static void piece_ended(void *context, int status)
+{
+	struct haul *h = context;
+
+	if (status == DXP_ETIMEDOUT)
+		status = DXP_EPEERLOST;
+	h->flight--;
+	if (status != DXP_OK && h->end.status == DXP_OK) {
+		h->end.status = status;
+		h->end.step = h->path == BRIDGE_IN ? BRIDGE_FILL : BRIDGE_DRAIN;
+	}
+	advance(h);
+}
+
+int haul_direct_begin(struct haul *h)
+{
+	if (h->path == BRIDGE_THROUGH)
+		return DXP_EUNSUPPORTED;
+	h->flight = 0;
+	h->end = (struct bridge_end){.status = DXP_OK, .step = BRIDGE_STEPS};
+	advance(h);
+	return DXP_OK;
+}
+
+void haul_direct_cancel(struct haul *h, int status)
+{
+	if (h->end.status == DXP_OK)
+		h->end.status = status;
+	if (h->flight == 0)
+		h->ended(h, &h->end);
+}

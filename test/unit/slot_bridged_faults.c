@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Boards whose DMA fails or stalls, and hosts that vanish in the middle: whoever asked hears of it,
+ * what was reported done is there, and the rings are empty at the end and work on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/bridge.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "node/node.h"
+#include "test/support/boxes.h"
+#include "wire/command.h"
+#include "xpu/cfg.h"
+
+#define BUFFER   (16u << 10)
+#define BUFFERS  4
+#define BYTES    (8 * BUFFER + 3) /* nine pieces */
+#define STALL_NS (100 * MS_NS)
+#define WAIT_NS  BOXES_WAIT_NS
+#define TRIES    40
+
+static struct boxes w;
+static struct boxed board;
+static struct dxp_xpu *x;
+static uint8_t out[BYTES], in[BYTES];
+
+static void ok(int status)
+{
+	if (status != DXP_OK)
+		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
+}
+
+/* All went well, or the device failed; nothing else may be. */
+static bool went_well(int status)
+{
+	if (status != DXP_EDEVICE)
+		ok(status);
+	return status == DXP_OK;
+}
+
+static void noise(uint8_t *to, size_t bytes, uint32_t seed)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(seed = seed * 1664525 + 1013904223, seed >> 24);
+}
+
+/* One xPU, a board that `setting` makes a bad one. Each has a name of its own: one that is called as
+ * another one was is that one, started anew, and who knows that already? */
+static void board_open(const char *setting)
+{
+	static uint32_t boards;
+	char text[128], name[160], xpu[16];
+	const struct box_options options = {.slots = 1,
+					    .name = xpu,
+					    .engine = name,
+					    .buffers = BUFFERS,
+					    .buffer_bytes = BUFFER,
+					    .stall_ns = STALL_NS};
+
+	snprintf(xpu, sizeof(xpu), "bad%u", boards++);
+	snprintf(text, sizeof(text), "preset = fast\ncompute = none\n%s\n", setting);
+	boxes_file(&w, "bad.board", text);
+	snprintf(name, sizeof(name), "board:%s/bad.board", w.folder);
+	ok(boxed_open(&w, &board, &options));
+	x = boxes_xpu(w.fabric, xpu);
+}
+
+/* What is under way ends by itself, soon, and all buffers are EMPTY then. */
+static void rings_empty(struct slot *s)
+{
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+	struct bridged_state state;
+
+	for (;;) {
+		slot_bridged_state(s, &state);
+		if (state.transfers == 0 && state.taken == 0)
+			return;
+		assert_true(link_now_ns() < end_ns);
+		if (node_turn(slot_node(s)) + slot_service(s) == 0)
+			node_wait(slot_node(s), link_now_ns() + MS_NS);
+	}
+}
+
+static void board_close(void)
+{
+	dxp_xpu_close(x);
+	boxed_stop(&board);
+	rings_empty(box_slot(board.box, 0));
+	boxed_close(&board);
+}
+
+static uint32_t reg(uint32_t index)
+{
+	uint32_t value = 0;
+
+	ok(dxp_reg_read(x, index, &value, 1));
+	return value;
+}
+
+/* DXP_EDEVICE: not once. */
+static int allocate(uint64_t *address)
+{
+	int status = DXP_EDEVICE;
+
+	for (int i = 0; i < TRIES && status == DXP_EDEVICE; i++)
+		status = dxp_mem_alloc(x, BYTES, address);
+	return status;
+}
+
+/* A GET of what lies at `address`; a failure is tried again. */
+static void read_back(uint64_t address)
+{
+	int i = 0;
+
+	while (!went_well(dxp_mem_read(x, in, address, BYTES)))
+		assert_true(++i < TRIES);
+}
+
+static int bridge(uint64_t address, bool to_device)
+{
+	const struct dxp_bridge_transfer t = {.path = to_device ? DXP_BRIDGE_TO_DEVICE
+								: DXP_BRIDGE_FROM_DEVICE,
+					      .from = to_device ? out : NULL,
+					      .to = to_device ? NULL : in,
+					      .device_to = to_device ? address : 0,
+					      .device_from = to_device ? 0 : address,
+					      .bytes = BYTES};
+
+	return dxp_bridge_move(x, &t, NULL);
+}
+
+/* Some of each kind. Returns how many failed. */
+static uint32_t exercise(uint64_t address)
+{
+	const struct dxp_bridge_transfer through = {
+		.path = DXP_BRIDGE_THROUGH, .from = out, .to = in, .bytes = BYTES};
+	uint32_t failed = 0;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		noise(out, BYTES, i);
+		bool there = went_well(i % 2 ? bridge(address, true)
+					     : dxp_mem_write(x, address, out, BYTES));
+		failed += !there;
+		if (there) {
+			read_back(address);
+			assert_memory_equal(in, out, BYTES);
+		}
+		memset(in, 0, BYTES);
+		if (there && went_well(bridge(address, false)))
+			assert_memory_equal(in, out, BYTES);
+		memset(in, 0, BYTES);
+		bool passed = went_well(dxp_bridge_move(x, &through, NULL));
+		failed += !passed;
+		if (passed)
+			assert_memory_equal(in, out, BYTES);
+	}
+	return failed;
+}
+
+static void dma__fails_at_every_buffer(void **state)
+{
+	for (uint32_t k = 1; k <= 24; k++) {
+		char setting[32];
+		uint64_t address;
+		snprintf(setting, sizeof(setting), "fail = %u", k);
+		board_open(setting);
+		int status = allocate(&address);
+		if (k == 1)
+			assert_int_equal(status, DXP_EDEVICE);
+		else
+			ok(status);
+		if (k > 9) /* nine pieces fit between two failures */
+			exercise(address);
+		else if (k > 1)
+			assert_false(went_well(dxp_mem_write(x, address, out, BYTES)));
+		if (k > 1)
+			assert_true(reg(CFG_DMA_FAILED) > 0);
+		board_close();
+	}
+}
+
+/* The device is reset when it has stalled for long enough; everything works again. */
+static void dma__stalls(void **state)
+{
+	static const uint32_t numbers[] = {1, 2, 5, 11, 14, 20, 30};
+
+	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
+		char setting[32];
+		uint64_t address, before_ns = link_now_ns();
+		snprintf(setting, sizeof(setting), "stall = %u", numbers[i]);
+		board_open(setting);
+		ok(allocate(&address));
+		exercise(address);
+		assert_int_equal(reg(CFG_DMA_STALLS) > 0, 1);
+		assert_true(link_now_ns() - before_ns >= STALL_NS);
+		assert_int_equal(exercise(address), 0);
+		board_close();
+	}
+}
+
+/* A host that speaks for itself, without the library: it can fall silent. */
+struct rude {
+	struct node *node;
+	struct dxp_target to;
+	uint32_t key, memory_key;
+	uint64_t address;
+	uint8_t *memory;
+};
+#define RUDE_BYTES (4u << 20)
+
+static void turn(struct rude *r)
+{
+	if (node_turn(r->node) == 0)
+		node_wait(r->node, link_now_ns() + MS_NS);
+}
+
+static void post(struct rude *r, const struct command *c)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+	int bytes = command_encode(c, data);
+
+	assert_true(bytes > 0);
+	while (dxp_post_nap(node_window(r->node), 0, &r->to, data, (uint32_t)bytes, 0, 1) != DXP_OK)
+		turn(r);
+}
+
+static void reply_take(struct rude *r, struct command_reply *reply)
+{
+	const struct dxp_nic_event *e;
+	const uint8_t *data;
+
+	while (!(e = nic_user_received_peek(node_window(r->node), &data)))
+		turn(r);
+	ok(command_reply_decode(data, e->bytes, reply));
+	ok(reply->status);
+	dxp_received_release(node_window(r->node));
+}
+
+static void rude_open(struct rude *r)
+{
+	struct node_options options = {
+		.name = "rude", .manager = w.address, .fabric_key = w.key, .bind = w.address};
+	static struct command_reply reply;
+
+	*r = (struct rude){.memory = calloc(1, RUDE_BYTES)};
+	options.bind.port = 0;
+	ok(node_open(&options, &r->node));
+	ok(node_join(r->node, link_now_ns() + WAIT_NS));
+	while (node_target(r->node, (uint16_t)reg(CFG_NODE), &r->to) != DXP_OK)
+		turn(r);
+	ok(nic_region_register(node_nic(r->node), 0, r->memory, RUDE_BYTES,
+			       NIC_REMOTE_READ | NIC_REMOTE_WRITE, &r->key));
+	post(r,
+	     &(struct command){.op = COMMAND_OPEN,
+			       .sequence = 1,
+			       .reply_magic = nic_qp_magic(node_nic(r->node), 0, NODE_SERVICE_QP)});
+	reply_take(r, &reply);
+	r->memory_key = reply.memory_key;
+	post(r, &(struct command){.op = COMMAND_ALLOC, .sequence = 2, .bytes = RUDE_BYTES});
+	reply_take(r, &reply);
+	r->address = reply.address;
+}
+
+static void rude_close(struct rude *r)
+{
+	node_close(r->node);
+	free(r->memory);
+}
+
+static void tenants_wait(uint32_t hosts)
+{
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+
+	while (reg(CFG_HOSTS) != hosts)
+		assert_true(link_now_ns() < end_ns);
+}
+
+/* Its transfers are cancelled, its memory and all buffers come back. */
+static void host__dies_while_the_xpu_pulls(void **state)
+{
+	struct rude r;
+	struct dxp_xpu_caps before, after;
+	uint64_t address;
+
+	board_open("");
+	ok(dxp_xpu_caps(x, &before));
+	rude_open(&r);
+	for (uint32_t i = 0; i < 30; i++) {
+		const struct command c = {
+			.op = COMMAND_BRIDGE,
+			.event = EVENT_NAME(node_id(r.node), reg(CFG_NODE), i + 1),
+			.path = i % 3 == 0   ? COMMAND_BRIDGE_IN
+				: i % 3 == 1 ? COMMAND_BRIDGE_OUT
+					     : COMMAND_BRIDGE_THROUGH,
+			.to_node = node_id(r.node),
+			.from_key = i % 3 != 1 ? r.key : 0,
+			.to_key = i % 3 != 0 ? r.key : 0,
+			.address = i % 3 != 2 ? r.address : 0,
+			.bytes = RUDE_BYTES,
+		};
+		post(&r, &c);
+	}
+	for (int i = 0; i < 20; i++)
+		turn(&r);
+	rude_close(&r);
+	tenants_wait(1);
+	ok(allocate(&address));
+	assert_int_equal(exercise(address), 0);
+	ok(dxp_mem_free(x, address));
+	ok(dxp_xpu_caps(x, &after));
+	assert_int_equal(after.free_bytes, before.free_bytes);
+	board_close();
+}
+
+/* In the middle of its own PUTs and GETs. */
+static void host__dies_while_it_puts_and_gets(void **state)
+{
+	struct rude r;
+	uint64_t address;
+
+	board_open("");
+	rude_open(&r);
+	for (uint32_t i = 0; i < 8; i++) {
+		const struct dxp_entry local = {.bytes = RUDE_BYTES, .key = r.key};
+		const struct dxp_entry remote = {
+			.offset = r.address, .bytes = RUDE_BYTES, .key = r.memory_key};
+		const struct nic_lists lists = {&local, &remote, 1, 1};
+		ok(i % 2 ? nic_user_get(node_window(r.node), 1, &r.to, &lists, i)
+			 : nic_user_put(node_window(r.node), 2, &r.to, &lists, i));
+	}
+	for (int i = 0; i < 20; i++)
+		turn(&r);
+	rude_close(&r);
+	tenants_wait(1);
+	ok(allocate(&address));
+	assert_int_equal(exercise(address), 0);
+	board_close();
+}
+
+/* Closing the box while transfers of every kind are under way. */
+static void box__closes_in_the_middle(void **state)
+{
+	struct rude r;
+
+	board_open("");
+	rude_open(&r);
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct command c = {
+			.op = COMMAND_BRIDGE,
+			.event = EVENT_NAME(node_id(r.node), reg(CFG_NODE), i + 1),
+			.path = i % 2 ? COMMAND_BRIDGE_IN : COMMAND_BRIDGE_OUT,
+			.to_node = node_id(r.node),
+			.from_key = i % 2 ? r.key : 0,
+			.to_key = i % 2 ? 0 : r.key,
+			.address = r.address,
+			.bytes = RUDE_BYTES,
+		};
+		post(&r, &c);
+	}
+	post(&r, &(struct command){.op = COMMAND_ALLOC, .sequence = 3, .bytes = RUDE_BYTES});
+	post(&r, &(struct command){.op = COMMAND_BUILD,
+				   .sequence = 4,
+				   .address = r.address,
+				   .bytes = RUDE_BYTES});
+	for (int i = 0; i < 30; i++)
+		turn(&r);
+	boxed_stop(&board);
+	boxed_close(&board);
+	dxp_xpu_close(x);
+	rude_close(&r);
+}
+
+static int world_open(void **state)
+{
+	boxes_begin(&w);
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "tester"},
+			   &w.fabric));
+	return 0;
+}
+
+static int world_close(void **state)
+{
+	dxp_fabric_close(w.fabric);
+	return boxes_end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dma__fails_at_every_buffer),
+		cmocka_unit_test(dma__stalls),
+		cmocka_unit_test(host__dies_while_the_xpu_pulls),
+		cmocka_unit_test(host__dies_while_it_puts_and_gets),
+		cmocka_unit_test(box__closes_in_the_middle),
+	};
+
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}
