@@ -69,8 +69,8 @@ DXP_API int dxp_bridge_move(struct dxp_xpu *xpu, const struct dxp_bridge_transfe
 			    struct dxp_event_times *times);
 
 /* The stream core of an xPU: what DXP_BRIDGE_THROUGH does with the words that pass (4 bytes each,
- * of the host's order; a rest of 1 to 3 bytes passes as it is). DXP_EUNSUPPORTED: it has none, or
- * not this one. */
+ * lowest first; a stream's last 1 to 3 bytes are the low ones of its last word). DXP_EUNSUPPORTED:
+ * it has none, or not this one. */
 enum dxp_core { DXP_CORE_PASS, DXP_CORE_ADD, DXP_CORE_CHECKSUM, DXP_CORE_KERNEL };
 DXP_API int dxp_core_set(struct dxp_xpu *xpu, enum dxp_core core, uint32_t operand);
 /* `result`: of CHECKSUM the sum of all words of the last stream, modulo 2^64. */

@@ -92,8 +92,10 @@ static int thread_start(struct dxp_dma *d)
 
 static int pump_open(struct dxp_dma *d, const struct dxp_dma_options *o)
 {
-	const struct pump_options options = {
-		.engine = d->engine, .buffers = o->buffers, .buffer_bytes = o->buffer_bytes};
+	const struct pump_options options = {.engine = d->engine,
+					     .buffers = o->buffers,
+					     .buffer_bytes = o->buffer_bytes,
+					     .memory_bytes = d->memory_bytes};
 	int status = pump_create(&options, &d->pump);
 
 	if (status != DXP_OK)

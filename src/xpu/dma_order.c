@@ -110,7 +110,6 @@ struct bridge_order dma_order_part(struct dxp_dma_transfer *t)
 				     .bytes = bytes,
 				     .piece_bytes = o->piece_bytes};
 
-	order.core = in_place(o) && o->kind == DXP_DMA_THROUGH;
 	/* One piece, where that matters. */
 	if (bytes < t->order.bytes && !o->piece_bytes)
 		order.piece_bytes = BRIDGE_BUFFER_MAX;

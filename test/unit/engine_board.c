@@ -140,7 +140,7 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		RUN(dma_out(sink, 0, 100)); /* the other controller has room */
+		RUN(dma_out(sink, 4096, 100)); /* the other controller has room */
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
