@@ -23,7 +23,7 @@ dxp bench bridge --sizes --quick | tee "$scratch/out"
 expect 'buffers of 16 KiB' "$scratch/out"
 expect 'buffers of 16 MiB' "$scratch/out"
 [ "$(grep -c ' chosen' "$scratch/out")" -eq 2 ] || die "one size is to be chosen, for two rows"
-refuse 1 'board:nonsense' dxp bench bridge --sizes --engine board:nonsense
+refuse 1 "no board is called 'nonsense'" dxp bench bridge --sizes --engine board:nonsense
 
 say "== every route"
 timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||

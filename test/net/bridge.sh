@@ -12,7 +12,7 @@
 . "$(dirname "$0")/lib_bridge.sh"
 
 say "== files and options that are wrong"
-refuse 1 'board:nonsense' dxp up --engine board:nonsense --port 0
+refuse 1 "no board is called 'nonsense'" dxp up --engine board:nonsense --port 0
 file=$(board_file speed 'preset = fast' 'to_device = quick')
 refuse 1 "$file:2: to_device cannot be 'quick'" dxp up --engine "board:$file" --port 0
 file=$(board_file name 'preset = fast' '' '# a comment' 'colour = red')
@@ -77,45 +77,41 @@ else
 	say 'left out: there is no model; tools/model fetches it, DXP_MODELS names its folder'
 fi
 
-say "== a DMA in 40 fails"
-file=$(board_file fail 'preset = fast' 'fail = 40')
-dxp up --xpus 1 --engine "board:$file" --memory 64M --port 0
-failed=0
-for i in {1..30}; do
+say "== one DMA of 200 fails"
+random_file data 2000003
+file=$(board_file fail 'preset = fast' 'fail = 200')
+dxp up --xpus 1 --engine "board:$file" --memory 64M --port 0 --buffer-bytes 64K
+failed=0 good=0
+for _ in {1..200}; do
 	if dxp put xpu1 0 "$scratch/data" 2>"$scratch/said" &&
-		dxp get xpu1 0 20000003 "$scratch/back" 2>>"$scratch/said"; then
+		dxp get xpu1 0 2000003 "$scratch/back" 2>>"$scratch/said"; then
 		cmp "$scratch/data" "$scratch/back" || die "told as done, but other bytes are there"
+		good=$((good + 1))
 	else
 		failed=$((failed + 1))
-		grep -q 'device' "$scratch/said" || die "not the device? $(cat "$scratch/said")"
+		grep 'device' "$scratch/said" >"$scratch/why" || die "not told: $(cat "$scratch/said")"
 	fi
+	[ $failed -lt 3 ] || [ $good -lt 3 ] || break
 done
-[ $failed -gt 0 ] || die "nothing failed in 30 rounds"
-say "ok: $failed of 30 rounds failed: $(grep -h error "$scratch/said" | head -n 1)"
-there_and_back_somehow() {
-	for _ in {1..20}; do
-		(there_and_back xpu1 9 byte) >/dev/null 2>&1 && return
-	done
-	die "after failures nothing goes any more"
-}
-there_and_back_somehow
+[ $failed -gt 0 ] && [ $good -gt 0 ] || die "$failed failed, $good did not"
+say "ok: $failed failed, $good did not: $(cat "$scratch/why")"
 dxp down
 
 say "== a DMA never ends"
-file=$(board_file stall 'preset = fast' 'stall = 60')
-dxp up --xpus 1 --engine "board:$file" --memory 64M --port 0
-stalled=false
-for i in {1..20}; do
-	begin=$SECONDS
-	if ! timeout 30 dxp put xpu1 0 "$scratch/data" 2>"$scratch/said"; then
-		stalled=true
-		[ $((SECONDS - begin)) -le 12 ] || die "that took $((SECONDS - begin)) s"
-		expect error "$scratch/said"
-		break
+file=$(board_file stall 'preset = fast' 'stall = 110')
+dxp up --xpus 1 --engine "board:$file" --memory 64M --port 0 --buffer-bytes 64K
+begin=$SECONDS
+for _ in {1..20}; do
+	[ "$(dxp reg xpu1 DMA_STALLS)" = 0x00000000 ] || break
+	if timeout 30 dxp put xpu1 0 "$scratch/data" 2>"$scratch/said"; then
+		there_and_back xpu1 0 data >/dev/null
+	else
+		expect 'device' "$scratch/said"
+		say "ok: $(cat "$scratch/said")"
 	fi
 done
-$stalled || die "DMA number 60 was not there"
-say "ok: $(cat "$scratch/said")"
+[ "$(dxp reg xpu1 DMA_STALLS)" != 0x00000000 ] || die "DMA number 110 was not there"
+[ $((SECONDS - begin)) -le 15 ] || die "that took $((SECONDS - begin)) s"
 there_and_back xpu1 0 data
 dxp down
 say passed
