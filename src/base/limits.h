@@ -325,8 +325,9 @@
 #define NIC_STAGED_RETRY_US                                                                        \
 	32 /* a piece of staged memory without a buffer asks for this pause: half a DMA of 512 KiB \
 	    */
-#define NIC_STAGED_LATER \
-	512 /* writes of staged memory under way; from then on only of whoever waits for nobody */
+#define NIC_STAGED_LATER                                                                         \
+	256 /* writes of staged memory under way; from then on only of whoever waits for nobody: \
+	       the memory's owner takes more at once, and those end by themselves */
 #define NIC_STAGED_COPY_BYTES 4096 /* handed over at once inside a NIC: fits any buffer */
 #define NIC_HELD_RETRY_US \
 	5000 /* a message held for a device is asked for again: what a lost word delays it by */

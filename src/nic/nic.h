@@ -144,7 +144,9 @@ int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t b
 struct nic_staged_write;
 struct nic_staged_ops {
 	/* A PUT of `bytes` to `offset` begins; what comes back stands for it in the calls below
-	 * and lives until write_end. NULL: no room now, the sender is asked to wait. */
+	 * and lives until write_end. NULL: no room now, the sender is asked to wait. There must be
+	 * room for more than NIC_STAGED_LATER: so many may wait for what their senders send only
+	 * when others have begun. */
 	struct nic_staged_write *(*write_begin)(void *context, uint64_t offset, uint64_t bytes);
 	/* Takes payload, each byte once, in any order. `first`: nothing that its sender sent before
 	 * waits for room, so it may take what is kept for such (bridge_feed); it is asked so only

@@ -67,9 +67,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 
 /* ---- PUTs of peers ---- */
 
-/* Is this the oldest packet of its session that is not here? Then nothing that was sent before it
- * needs room that it could take away: all of them are placed, and all that its sender must send to
- * complete what it begins now is on its way. So it may take what is kept for such (bridge_feed). */
+/* Is this the oldest packet of its session that is not here? Those held for a device are. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -79,6 +77,18 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	for (const struct staged_put *put = peer_nic(p)->puts; put; put = put->next)
 		missing -= put->held && put->stream->peer == p && (int32_t)(put->psn - psn) < 0;
 	return missing == 0;
+}
+
+/* May the packet take what is kept for those that wait for nobody (bridge_feed)? Not if its sender
+ * could be waiting for room for something else before it sends what completes this: it begins
+ * nothing on a queue pair while a packet of that is refused. A message of which one packet was the
+ * oldest missing has nothing before it that could be refused, now or later; what it then needs is
+ * its own packets alone, one after the other. */
+static bool first(struct staged_put *put, const struct wire_header *h)
+{
+	if (!put->alone)
+		put->alone = oldest(put->stream->peer, h->psn);
+	return put->alone && h->sub == put->subs.cum;
 }
 
 /* Writes of whoever waits for others could else be all that the owner can have at once. */
@@ -139,7 +149,7 @@ static int payload_give(struct staged_put *put, const struct wire_header *h, uin
 	if (h->payload_bytes == 0)
 		return DXP_OK;
 	int status = ops->write_place(context, put->write, at, payload, h->payload_bytes, false);
-	if (status == DXP_EAGAIN && oldest(put->stream->peer, h->psn))
+	if (status == DXP_EAGAIN && first(put, h))
 		status = ops->write_place(context, put->write, at, payload, h->payload_bytes, true);
 	return status;
 }

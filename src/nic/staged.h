@@ -24,6 +24,7 @@ struct staged_put {
 	struct rx_record *record;
 	uint32_t unit;      /* payload of each packet but the last; 0: none has come yet */
 	struct rx_map subs; /* packets placed: the owner must get each byte once */
+	bool alone;         /* it waits for nobody: see first() */
 	/* the packet that completed it, while it is held for the device */
 	bool held;
 	uint32_t psn, payload_bytes;

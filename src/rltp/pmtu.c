@@ -301,6 +301,15 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 	}
 }
 
+/* Of two probes that came together, the larger: that the smaller one passes is in it. */
+static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
+{
+	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)
+		return;
+	p->answer = *probe;
+	p->answer_due = true;
+}
+
 void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *body,
 		  uint64_t now_ns)
 {
@@ -308,8 +317,8 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	struct wire_pmtu said;
 
 	if (h->type == WIRE_PMTU_PROBE) {
-		if (wire_pmtu_probe_decode(body, h->payload_bytes, &p->answer) == DXP_OK)
-			p->answer_due = true;
+		if (wire_pmtu_probe_decode(body, h->payload_bytes, &said) == DXP_OK)
+			answer_note(p, &said);
 		else
 			s->counters.acks_bad++;
 		return;

@@ -125,8 +125,6 @@ static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t ret
 {
 	struct rltp_io *io = s->io;
 
-	if (io->pmtu.lost_large > 0)
-		pmtu_acked(s, slot, now_ns);
 	io->flows[slot->message->flow].refused -= slot->refusals > 0;
 	slot->refusals = 0;
 	if (slot->cause == DATAGRAM_CAUSE_HELD && slot->state == TX_SENT && io->held_repeats > 0)
@@ -154,6 +152,8 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 	io->backoff = 0;
 	if (slot->state == TX_SENT)
 		arrival_note(s, slot, now_ns);
+	if (io->pmtu.lost_large > 0)
+		pmtu_acked(s, slot, now_ns);
 	if (lasting)
 		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
 	else if (held)

@@ -174,10 +174,25 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 	return true;
 }
 
-static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+/* Go-back-N's receiver takes only what is next: whatever order losses were found in, what it waits
+ * for goes first. */
+static struct tx_slot *repeat_first(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
 	struct tx_slot *slot = slot_first(io, &io->lost);
+
+	if (!slot || s->shared->tuning.recovery < RLTP_GBN_NAK)
+		return slot;
+	uint32_t psn = io->tx_una;
+	while (tx_slot_at(io, psn)->state != TX_LOST)
+		psn++;
+	return tx_slot_at(io, psn);
+}
+
+static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
+{
+	struct rltp_io *io = s->io;
+	struct tx_slot *slot = repeat_first(s);
 	uint16_t flags = WIRE_FLAG_RTX;
 
 	if (!slot)
