@@ -99,16 +99,15 @@ static int wrong(const struct place *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Decimal digits and nothing else, without overflow. */
+/* Decimal digits and nothing else. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
 
 	if (*text < '0' || *text > '9')
 		return false;
-	errno = 0;
 	unsigned long long value = strtoull(text, &end, 10);
-	if (*end || errno || value < low || value > high)
+	if (*end || value < low || value > high) /* one too long becomes the highest of all */
 		return false;
 	*out = value;
 	return true;
@@ -290,30 +289,35 @@ int board_config_parse(const char *name, const char *text, size_t bytes, struct 
 	return status;
 }
 
-static int file_load(const char *name, struct board_config *out)
+static int file_read(const char *name, FILE *file, struct board_config *out)
 {
 	char *text = malloc(BOARD_FILE_BYTES_MAX + 1);
-	FILE *file = text ? fopen(name, "re") : NULL;
-	int status = DXP_OK;
-	size_t bytes;
+
+	if (!text)
+		return DXP_ENOMEM;
+	size_t bytes = fread(text, 1, BOARD_FILE_BYTES_MAX + 1, file);
+	int status = DXP_EIO;
+	if (ferror(file))
+		log_error("cannot read %s: %s; give a file that describes a board", name,
+			  strerror(errno));
+	else
+		status = board_config_parse(name, text, bytes, out);
+	free(text);
+	return status;
+}
+
+static int file_load(const char *name, struct board_config *out)
+{
+	FILE *file = fopen(name, "re");
 
 	if (!file) {
 		log_error("no board is called '%s' (%s); there are the presets " PRESETS
 			  ", or give a file, see docs/bridge.md",
 			  name, strerror(errno));
-		free(text);
 		return DXP_EINVAL;
 	}
-	bytes = fread(text, 1, BOARD_FILE_BYTES_MAX + 1, file);
-	if (ferror(file)) {
-		log_error("cannot read %s: %s; give a file that describes a board", name,
-			  strerror(errno));
-		status = DXP_EIO;
-	}
+	int status = file_read(name, file, out);
 	fclose(file);
-	if (status == DXP_OK)
-		status = board_config_parse(name, text, bytes, out);
-	free(text);
 	return status;
 }
 

@@ -21,7 +21,7 @@ struct board_core {
 	struct board_kernel *kernel; /* NULL: none was set up */
 	struct board_core_task running;
 	uint64_t at;    /* bytes of the stream so far */
-	uint32_t carry; /* ADD: into the next byte of the word that is under way */
+	uint32_t carry; /* ADD: into the next byte of its word; not into a word's first */
 	uint64_t sum;   /* CHECKSUM */
 
 	pthread_mutex_t lock;       /* guards what follows */
@@ -89,7 +89,6 @@ void board_core_begin(struct board_core *c, const struct board_core_task *task)
 {
 	c->running = *task;
 	c->at = 0;
-	c->carry = 0;
 	c->sum = 0;
 	result_tell(c);
 }

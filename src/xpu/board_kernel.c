@@ -43,32 +43,47 @@ int board_engine_open(const struct engine_options *options, struct engine **out)
 	return DXP_EUNSUPPORTED;
 }
 
-static int source_read(const char *path, char **out, size_t *bytes)
+static int source_unread(const char *path, const char *why)
+{
+	log_error("cannot read the stream core's kernel from %s: %s; `core = kernel FILE NAME` "
+		  "names OpenCL C, beside the board's file or by its full path",
+		  path, why);
+	return DXP_EINVAL;
+}
+
+/* On success *out is for the caller to free. */
+static int source_read(const char *path, FILE *file, char **out, size_t *bytes)
 {
 	char *text = malloc(BOARD_KERNEL_MAX + 1);
-	FILE *file = text ? fopen(path, "re") : NULL;
-	size_t got = file ? fread(text, 1, BOARD_KERNEL_MAX + 1, file) : 0;
 
-	if (file && !ferror(file) && got <= BOARD_KERNEL_MAX) {
-		fclose(file);
+	if (!text)
+		return DXP_ENOMEM;
+	size_t got = fread(text, 1, BOARD_KERNEL_MAX + 1, file);
+	if (!ferror(file) && got <= BOARD_KERNEL_MAX) {
 		*out = text;
 		*bytes = got;
 		return DXP_OK;
 	}
-	log_error("cannot read the stream core's kernel from %s: %s; `core = kernel FILE NAME` "
-		  "names OpenCL C, beside the board's file or by its full path",
-		  path, got > BOARD_KERNEL_MAX ? "it is longer than 1 MiB" : strerror(errno));
-	if (file)
-		fclose(file);
 	free(text);
-	return DXP_EINVAL;
+	return source_unread(path, ferror(file) ? strerror(errno) : "it is longer than 1 MiB");
+}
+
+static int source_get(const char *path, char **out, size_t *bytes)
+{
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return source_unread(path, strerror(errno));
+	int status = source_read(path, file, out, bytes);
+	fclose(file);
+	return status;
 }
 
 static int program_build(struct board_kernel *k, const char *path)
 {
 	struct engine_source source = {.options = ""};
 	char *text, *log = NULL;
-	int status = source_read(path, &text, &source.bytes);
+	int status = source_get(path, &text, &source.bytes);
 
 	if (status != DXP_OK)
 		return status;
@@ -113,7 +128,7 @@ static int kernel_try(struct board_kernel *k, const char *path)
 	if (status != DXP_OK)
 		log_error("the stream core's kernel '%s' of %s: %s; it is to be kernel void "
 			  "%s(global const uchar *in, global uchar *out, uint bytes, ulong at)",
-			  k->name, path, text, k->name);
+			  k->name, path, text[0] ? text : dxp_status_text(status), k->name);
 	return status;
 }
 
@@ -174,9 +189,11 @@ int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, ui
 	char text[ENGINE_TEXT_BYTES] = "";
 
 	memcpy(k->in, in, bytes);
-	if (kernel_launch(k, bytes, at, text) != DXP_OK) {
-		log_error("the stream core failed %llu bytes into its stream: %s",
-			  (unsigned long long)at, text);
+	int status = kernel_launch(k, bytes, at, text);
+	if (status != DXP_OK) {
+		log_error("the stream core failed %llu bytes into its stream: %s; is its kernel "
+			  "right?",
+			  (unsigned long long)at, text[0] ? text : dxp_status_text(status));
 		return DXP_EDEVICE;
 	}
 	memcpy(out, k->out, bytes);

@@ -173,7 +173,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) == 0)
 		return DXP_OK;
 	int status = board_engine_open(&options, &b->compute);
-	if (status == DXP_OK || chosen)
+	if (status != DXP_EUNSUPPORTED || chosen)
 		return status;
 	log_warn("the board runs no kernels, for the reason above; `compute = none` in its file "
 		 "says that it need not");

@@ -247,7 +247,8 @@ static void expire(struct pump *p, uint64_t now_ns)
 {
 	if (now_ns < bridge_deadline(p->bridge) || !bridge_expire(p->bridge, now_ns))
 		return;
-	log_warn("a DMA has not ended in time: the device is reset, what was under way fails");
+	log_warn("a DMA has not ended in time: the device is reset, and what was under way fails; "
+		 "restart the device if this comes again");
 	engine_dma_reset(p->engine);
 }
 

@@ -29,7 +29,8 @@ struct pump_transfer {
 	/* Starts a step FILL or DRAIN; its end is said by pump_done(). DXP_EAGAIN: not now, it
 	 * comes again; another status fails the transfer. May call pump_done() itself. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);
-	/* It is over and nothing of it is under way; the last call. */
+	/* It is over and nothing of it is under way; the last call. end->bytes of a copy within
+	 * the device to a higher address that overlaps count from its end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
@@ -63,8 +64,8 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
 
 /* Bandwidth of the engine's DMA for each size of bridge_sizes() that fits into device memory, which
  * is used from 0 on and left as it was found; at most `limit_ns` in all, 0: PUMP_MEASURE_NS, beside
- * what saving and pinning take. Blocks; before anybody else uses the engine. Returns how many rows;
- * those from a DMA on that failed are not there. */
+ * what saving, pinning and the last DMAs of each take. Blocks; before anybody else uses the engine.
+ * Returns how many rows; 0: memory is short, or a DMA failed. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
 

@@ -89,6 +89,22 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 		assert_int_equal(sink[i], 0x11);
 }
 
+/* A stream needs both controllers: behind a DMA of Rx that stalls, nothing of it moves. */
+static void engine_dma__through_waits_for_rx(void **state)
+{
+	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
+
+	reopen("preset = fast\ncompute = none\nstall = 1\n");
+	for (int i = 0; i < 2; i++)
+		start(&d[i]);
+	usleep(20000);
+	engine_dma_reset(board);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(end_wait().status, DXP_EDEVICE);
+	for (int i = 100; i < 200; i++)
+		assert_int_equal(sink[i], 0xee);
+}
+
 static void engine_close__with_all_under_way(void **state)
 {
 	for (unsigned n = 1; n <= 6; n++) {
@@ -167,6 +183,25 @@ static void engine_dma__latency_and_interrupt(void **state)
 	takes_at_least(5000000, d + 1, 1);
 }
 
+/* A controller that was held up for long does not make up for it by a burst. */
+static void engine_dma__no_burst_after_a_delay(void **state)
+{
+	struct engine_dma d = dma_in(0, source, HOST);
+	const uint64_t byte_ns = 20, margin_ns = MS_NS;
+
+	reopen("preset = fast\ncompute = none\nto_device = 50\n");
+	struct board_dma *dma = engine_board_of(board)->dma;
+	start(&d);
+	pthread_mutex_lock(&dma->lock);
+	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one may be under way */
+	usleep(50000);
+	uint64_t start_ns = link_now_ns();
+	pthread_mutex_unlock(&dma->lock);
+	assert_int_equal(end_wait().status, DXP_OK);
+	if (moved < HOST) /* else this thread was held up, and there is nothing to see */
+		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
+}
+
 /* How many DMAs have passed Rx and are not told to have ended. */
 static uint32_t rx_passed(void)
 {
@@ -200,10 +235,12 @@ static int run_all(void)
 		TEST(engine_dma__fails_part_way),
 		TEST(engine_dma__stall_and_reset),
 		TEST(engine_dma_reset__host_memory_is_free),
+		TEST(engine_dma__through_waits_for_rx),
 		TEST(engine_close__with_all_under_way),
 		TEST(engine_dma__not_faster_than_the_controllers),
 		TEST(engine_dma__not_faster_than_the_memory),
 		TEST(engine_dma__latency_and_interrupt),
+		TEST(engine_dma__no_burst_after_a_delay),
 		TEST(engine_dma__interrupts_hide),
 #undef TEST
 	};

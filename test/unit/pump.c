@@ -3,39 +3,23 @@
  * buffer, and nothing that stays behind. Time is the test's: it goes on when nothing happens. */
 #include "test/unit/pump_rig.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <sys/mman.h>
-
-#include "test/sim/memory.h"
 
 #define BUFFER_BYTES 16384u
 #define BUFFERS      4
 #define HUNDRED      100
 
-/* ---- what is there is counted ---- */
+/* ---- a clock that may hurry ---- */
 
-void *__real_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
-int __real_munmap(void *at, size_t bytes);
-int __wrap_munmap(void *at, size_t bytes);
+uint64_t __real_link_now_ns(void);
+uint64_t __wrap_link_now_ns(void);
 
-static int64_t mapped_bytes;
+static uint64_t hurry_ns, ahead_ns; /* each look at the clock puts it on by the first */
 
-void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
+uint64_t __wrap_link_now_ns(void)
 {
-	if (fails_now()) {
-		errno = ENOMEM;
-		return MAP_FAILED;
-	}
-	mapped_bytes += (int64_t)bytes;
-	return __real_mmap(at, bytes, rights, flags, fd, offset);
-}
-
-int __wrap_munmap(void *at, size_t bytes)
-{
-	mapped_bytes -= (int64_t)bytes;
-	return __real_munmap(at, bytes);
+	ahead_ns += hurry_ns;
+	return __real_link_now_ns() + ahead_ns;
 }
 
 /* ---- transfers ---- */
@@ -290,14 +274,11 @@ static void pump__hundred_at_once(void **state)
 
 	fill(device->memory, DEVICE_BYTES, 4);
 	for (uint32_t i = 0; i < HUNDRED; i++) {
-		mover_init(&movers[i], i % 3, 1000 + i * 613, i % MANNERS);
-		/* Those that write have a place of their own each. */
-		movers[i].t.device_to = (uint64_t)i * 40000 % (DEVICE_BYTES / 2) / 40000 * 40000;
-		movers[i].t.device_from = DEVICE_BYTES / 2 + i;
-		movers[i].order.bytes = movers[i].bytes = min_u64(movers[i].bytes, 40000);
-		if (i % 3 == BRIDGE_IN)
-			movers[i].t.device_to = (uint64_t)(i / 3) * 40000;
-		mover_begin(&movers[i]);
+		struct mover *m = &movers[i];
+		mover_init(m, i % 3, min_u64(1000 + i * 613, 40000), i % MANNERS);
+		m->t.device_to = (uint64_t)(i / 3) * 40000; /* a place of its own each */
+		m->t.device_from = DEVICE_BYTES / 2 + i;
+		mover_begin(m);
 	}
 	turn_until_ended(movers, HUNDRED);
 	for (uint32_t i = 0; i < HUNDRED; i++) {
@@ -428,6 +409,37 @@ static void pump_destroy__ends_what_is_under_way(void **state)
 	pump_destroy(NULL, DXP_ECLOSED);
 }
 
+static void pump_destroy__leaves_rings_to_a_broken_device(void **state)
+{
+	uint8_t *to, *from;
+	uint64_t bytes;
+	struct mover m;
+
+	pump_rings(pump, &to, &from, &bytes);
+	assert_int_equal(bytes, BUFFERS * BUFFER_BYTES);
+	device->resets = false;
+	device->hang_at = 1;
+	mover_init(&m, BRIDGE_IN, 100, AT_ONCE);
+	mover_begin(&m);
+	while (!device_hangs(device))
+		pump_turn(pump, now_ns);
+	hurry_ns = 100 * MS_NS;
+	pump_destroy(pump, DXP_ECLOSED);
+	hurry_ns = 0;
+	assert_int_equal(m.ended, 1);
+	assert_int_equal(m.end.status, DXP_ECLOSED);
+	assert_int_equal(device->reset_count, 1);
+	assert_int_equal(mapped_bytes, 2 * bytes);
+	assert_int_equal(device->unpins, 0);
+	mover_free(&m);
+
+	/* The test is the device's friend. */
+	pump = NULL;
+	__wrap_munmap(to, bytes);
+	__wrap_munmap(from, bytes);
+	device->unpins = device->pins;
+}
+
 static void pump_create__refusals(void **state)
 {
 	struct pump_options o = {.engine = &device->engine, .buffers = BRIDGE_BUFFERS_MAX + 1};
@@ -473,48 +485,6 @@ static void pump__each_allocation_fails_once(void **state)
 	}
 }
 
-static void pump_measure__leaves_memory_as_it_was(void **state)
-{
-	uint8_t *expected = __real_malloc(DEVICE_BYTES);
-	struct bridge_rate rows[16];
-	int64_t before = mapped_bytes;
-
-	fill(device->memory, DEVICE_BYTES, 6);
-	memcpy(expected, device->memory, DEVICE_BYTES);
-	size_t n = pump_measure(&device->engine, DEVICE_BYTES, 20 * MS_NS, rows, 16);
-	assert_int_equal(n, 9); /* 16 KiB .. 4 MiB */
-	for (size_t i = 0; i < n; i++) {
-		assert_int_equal(rows[i].buffer_bytes, 16384u << i);
-		assert_true(rows[i].in_bytes_per_s > 0 && rows[i].out_bytes_per_s > 0);
-	}
-	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
-	assert_int_equal(mapped_bytes, before);
-	assert_int_equal(pump_measure(&device->engine, 16383, MS_NS, rows, 16), 0);
-	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 2), 2);
-	device->fail_at = device->started + 1;
-	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
-	device->fail_at = device->started + 3;
-	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
-	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
-	assert_int_equal(mapped_bytes, before);
-	free(expected);
-}
-
-static void pump_create__measures(void **state)
-{
-	struct pump_options o = {.engine = &device->engine, .memory_bytes = DEVICE_BYTES};
-	struct pump *p = NULL;
-
-	assert_int_equal(pump_create(&o, &p), DXP_OK);
-	assert_true(bridge_buffer_bytes(pump_bridge(p)) >= 16384);
-	assert_true(bridge_buffer_bytes(pump_bridge(p)) <= DEVICE_BYTES);
-	pump_destroy(p, DXP_ECLOSED);
-	o.memory_bytes = 0;
-	assert_int_equal(pump_create(&o, &p), DXP_OK);
-	assert_int_equal(bridge_buffer_bytes(pump_bridge(p)), PUMP_BUFFER_BYTES);
-	pump_destroy(p, DXP_ECLOSED);
-}
-
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -532,10 +502,9 @@ int main(void)
 		CASE(pump__streams_have_the_core_in_turns),
 		CASE(pump_cancel__ends_when_the_dma_has),
 		CASE(pump_destroy__ends_what_is_under_way),
+		CASE(pump_destroy__leaves_rings_to_a_broken_device),
 		CASE(pump_create__refusals),
 		CASE(pump__each_allocation_fails_once),
-		CASE(pump_measure__leaves_memory_as_it_was),
-		CASE(pump_create__measures),
 	};
 
 	return cmocka_run_group_tests_name("pump", tests, NULL, NULL);

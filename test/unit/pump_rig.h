@@ -12,16 +12,46 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <dxp/status.h>
 
 #include "base/rng.h"
 #include "base/util.h"
+#include "test/sim/memory.h"
 #include "xpu/pump.h"
 
 #define DEVICE_BYTES (4u << 20)
 #define DEVICE_QUEUE 16
+
+/* ---- what is there is counted ---- */
+
+void *__real_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset);
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+
+static int64_t mapped_bytes;
+
+void *__wrap_mmap(void *at, size_t bytes, int rights, int flags, int fd, off_t offset)
+{
+	if (fails_now()) {
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	mapped_bytes += (int64_t)bytes;
+	return __real_mmap(at, bytes, rights, flags, fd, offset);
+}
+
+int __wrap_munmap(void *at, size_t bytes)
+{
+	mapped_bytes -= (int64_t)bytes;
+	return __real_munmap(at, bytes);
+}
+
+/* ---- the device ---- */
 
 struct device {
 	struct engine engine;
@@ -165,7 +195,7 @@ static void device_reset(struct engine *e)
 	pthread_mutex_unlock(&d->lock);
 }
 
-static bool device_hangs(struct device *d)
+UNUSED static bool device_hangs(struct device *d)
 {
 	pthread_mutex_lock(&d->lock);
 	bool hangs = d->hanging;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measuring sizes of buffers: what is found, and that it leaves no trace. */
+#include "test/unit/pump_rig.h"
+
+static struct device *device;
+
+static int setup(void **state)
+{
+	device = device_open();
+	mapped_bytes = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	device_close(device);
+	assert_int_equal(mapped_bytes, 0);
+	return 0;
+}
+
+static void pump_measure__leaves_memory_as_it_was(void **state)
+{
+	uint8_t *expected = __real_malloc(DEVICE_BYTES);
+	struct bridge_rate rows[16];
+	int64_t before = mapped_bytes;
+
+	fill(device->memory, DEVICE_BYTES, 6);
+	memcpy(expected, device->memory, DEVICE_BYTES);
+	size_t n = pump_measure(&device->engine, DEVICE_BYTES, 20 * MS_NS, rows, 16);
+	assert_int_equal(n, 9); /* 16 KiB .. 4 MiB */
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(rows[i].buffer_bytes, 16384u << i);
+		assert_true(rows[i].in_bytes_per_s > 0 && rows[i].out_bytes_per_s > 0);
+	}
+	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	assert_int_equal(mapped_bytes, before);
+	assert_int_equal(pump_measure(&device->engine, 16383, MS_NS, rows, 16), 0);
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 2), 2);
+	device->fail_at = device->started + 1;
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
+	device->fail_at = device->started + 3;
+	assert_int_equal(pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16), 0);
+	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	assert_int_equal(mapped_bytes, before);
+	free(expected);
+}
+
+static void pump_create__measures(void **state)
+{
+	struct pump_options o = {.engine = &device->engine, .memory_bytes = DEVICE_BYTES};
+	struct pump *p = NULL;
+
+	assert_int_equal(pump_create(&o, &p), DXP_OK);
+	assert_true(bridge_buffer_bytes(pump_bridge(p)) >= 16384);
+	assert_true(bridge_buffer_bytes(pump_bridge(p)) <= DEVICE_BYTES);
+	pump_destroy(p, DXP_ECLOSED);
+	o.memory_bytes = 0;
+	assert_int_equal(pump_create(&o, &p), DXP_OK);
+	assert_int_equal(bridge_buffer_bytes(pump_bridge(p)), PUMP_BUFFER_BYTES);
+	pump_destroy(p, DXP_ECLOSED);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(pump_measure__leaves_memory_as_it_was),
+		CASE(pump_create__measures),
+	};
+
+	return cmocka_run_group_tests_name("pump_measure", tests, NULL, NULL);
+}
