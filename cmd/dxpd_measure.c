@@ -11,7 +11,7 @@
 #include "xpu/pump.h"
 
 #define ROWS_MAX 16
-#define LIMIT_NS (20 * S_NS) /* 11 sizes, two directions, 1 s each at most */
+#define LIMIT_NS (5 * S_NS)
 #define MB_PER_S 1000000.0
 
 static void table_print(const struct bridge_rate *rows, size_t count)
@@ -37,7 +37,12 @@ static int engine_measure(struct engine *e, const char *name, uint64_t memory_by
 			  name);
 		return DXP_EUNSUPPORTED;
 	}
-	table_print(rows, pump_measure(e, memory_bytes, LIMIT_NS, rows, ROWS_MAX));
+	size_t count = pump_measure(e, memory_bytes, LIMIT_NS, rows, ROWS_MAX);
+	if (count == 0) {
+		log_error("the first DMA of engine '%s' failed: look at the device", name);
+		return DXP_EDEVICE;
+	}
+	table_print(rows, count);
 	return DXP_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Prints the table to standard output. Statuses of engine_open, logged; DXP_EUNSUPPORTED, logged:
- * this engine needs no buffers. */
+ * this engine needs no buffers; DXP_EDEVICE, logged. */
 int dxpd_measure(const char *engine, uint64_t memory_bytes);
 
 #endif

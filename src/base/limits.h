@@ -492,9 +492,11 @@
 #define XPU_HAULS_MAX \
 	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
 #define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
-#define XPU_STAGED_MAX                                                                            \
-	440 /* PUTs and GETs of others that one bridge carries at once; the rest of its transfers \
-	       is for hauls, clearing and sources */
+#define XPU_STAGED_WRITES \
+	316 /* PUTs of others that one bridge carries at once: beyond NIC_STAGED_LATER those that \
+	       wait for nobody */
+#define XPU_STAGED_READS \
+	128 /* GETs of others; the rest of its transfers is for hauls, clearing and sources */
 #define XPU_OUTBOX_BULK                                                                     \
 	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
 	      quarter of what a queue pair takes */

@@ -13,8 +13,10 @@
 
 /* Each host has its task besides, and one clearing and one source are under way. */
 #define OWN_MAX (XPU_HOSTS_MAX * (XPU_HAULS_MAX + 1) + 2 + 1)
-_Static_assert(OWN_MAX + XPU_STAGED_MAX <= BRIDGE_TRANSFERS_MAX,
+_Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
 	       "the xPU's own transfers find room whatever others send");
+_Static_assert(NIC_STAGED_LATER < XPU_STAGED_WRITES,
+	       "a PUT that waits for nobody finds room, so that some PUT always goes on");
 
 static const struct nic_staged_ops staged_ops = {
 	.write_begin = bridged_write_begin,
@@ -160,11 +162,6 @@ const char *bridged_step_name(uint8_t step)
 	};
 
 	return step < BRIDGE_STEPS ? names[step] : "nothing";
-}
-
-bool bridged_room(const struct bridged *b)
-{
-	return bridge_transfers(pump_bridge(b->pump)) < XPU_STAGED_MAX;
 }
 
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)

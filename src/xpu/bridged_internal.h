@@ -20,13 +20,12 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* that the NIC knows */
 	struct staged_read *reads;
-	struct staged_piece *pieces; /* with the NIC */
-	uint32_t complaints;         /* logged so far */
+	uint32_t write_count, read_count; /* with the pump; bounded, so that neither kind, nor the
+					     xPU's own transfers, is kept out by another */
+	struct staged_piece *pieces;      /* with the NIC */
+	uint32_t complaints;              /* logged so far */
 };
 
-/* Room for one more PUT or GET of others? The rest of the bridge's transfers is kept for the xPU's
- * own. */
-bool bridged_room(const struct bridged *b);
 /* Says on the log why a PUT or GET failed, until that has been said often enough. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 

@@ -71,6 +71,7 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 	*r->link = r->next;
 	if (r->next)
 		r->next->link = r->link;
+	b->read_count--;
 	free(r);
 	if (status == DXP_OK || !asked || !b->nic)
 		return;
@@ -84,7 +85,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	struct bridged *b = context;
 	const struct bridge_order order = {.path = BRIDGE_OUT, .bytes = bytes};
 
-	if (!bridged_room(b))
+	if (b->read_count >= XPU_STAGED_READS)
 		return DXP_EAGAIN;
 	struct staged_read *r = calloc(1, sizeof(*r));
 	if (!r)
@@ -98,8 +99,10 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 		r->next->link = &r->next;
 	b->reads = r;
 	int status = pump_begin(b->pump, &r->pump, &order, link_now_ns());
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
+		b->read_count++;
 		return DXP_OK;
+	}
 	b->reads = r->next;
 	if (r->next)
 		r->next->link = &b->reads;

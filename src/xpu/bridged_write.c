@@ -35,6 +35,7 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 	struct bridged *b = w->bridged;
 
 	w->ended = true;
+	b->write_count--;
 	w->status = bridged_end_status(end);
 	if (w->status != DXP_OK)
 		bridged_complain(b, "PUT into device memory", end);
@@ -52,7 +53,7 @@ struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uin
 	struct bridged *b = context;
 	const struct bridge_order order = {.path = BRIDGE_IN, .fed = true, .bytes = bytes};
 
-	if (!bridged_room(b))
+	if (b->write_count >= XPU_STAGED_WRITES)
 		return NULL;
 	struct nic_staged_write *w = calloc(1, sizeof(*w));
 	if (!w)
@@ -65,8 +66,10 @@ struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uin
 	if (w->next)
 		w->next->link = &w->next;
 	b->writes = w;
+	b->write_count++;
 	if (pump_begin(b->pump, &w->pump, &order, link_now_ns()) == DXP_OK)
 		return w;
+	b->write_count--;
 	write_unlink(w);
 	free(w);
 	return NULL;

@@ -30,7 +30,7 @@
 #define PROGRAM   "bin/dxpd"
 #define WAIT_NS   (10 * S_NS)
 #define ARGUMENTS 24
-#define OUT_BYTES 4096
+#define OUT_BYTES 8192
 
 struct process {
 	pid_t pid;
@@ -180,6 +180,11 @@ static void dxpd__options(void **state)
 	REFUSED(2, "--memory is 1M to 1024G", "--memory", "1K");
 	REFUSED(2, "--memory is 1M to 1024G", "--memory", "lots");
 	REFUSED(2, "--memory is 1M to 1024G", "--memory", "99999999999G");
+	REFUSED(2, "--buffers is 1 to 64", "--buffers", "0");
+	REFUSED(2, "--buffers is 1 to 64", "--buffers", "65");
+	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "2K");
+	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "17M");
+	REFUSED(2, "--buffer-bytes is auto, or 4K to 16M", "--buffer-bytes", "5000");
 	REFUSED(2, "--spin-us is 0 to 1000000", "--spin-us", "-1");
 	REFUSED(2, "--cc is swift, none, dctcp or reno", "--cc", "cubic");
 	REFUSED(2, "--first is 0 to", "--first", "x");
@@ -192,6 +197,26 @@ static void dxpd__options(void **state)
 	REFUSED(2, "beyond 65535", "--bind", "127.0.0.1:65535", "--slots", "2");
 	REFUSED(4, "no key file", "--key", "/nonexistent/key");
 	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
+}
+
+/* A board without a manager, and boards whose rings cannot work. */
+static void dxpd__buffers(void **state)
+{
+	REFUSED(0, "<- auto", "--engine", "board:fast", "--measure-buffers");
+	REFUSED(6, "it needs no buffers", "--measure-buffers");
+	REFUSED(2, "use --buffers 2 or more", "--engine", "board:fast", "--buffers", "1",
+		"--buffer-bytes", "64K");
+	REFUSED(2, "use --buffers 4 or more", "--engine", "board:fast", "--buffers", "3",
+		"--buffer-bytes", "4K");
+	struct process p = start("--engine", "board:fast", "--buffers", "4", "--buffer-bytes", "4K",
+				 "--slots", "2", "-v", NULL);
+	assert_true(says(&p, "bridge: 4 buffers of 4 KiB each way"));
+	assert_true(says(&p, "xpu2: node"));
+	assert_int_equal(end(&p, SIGTERM), 0);
+	p = start("--engine", "board:fast", "--buffer-bytes", "auto", "-v", NULL);
+	assert_true(says(&p, "a size that was measured"));
+	assert_true(says(&p, "xpu1: node"));
+	assert_int_equal(end(&p, SIGTERM), 0);
 }
 
 static void dxpd__keeps_its_id(void **state)
@@ -380,6 +405,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dxpd__options),
+		cmocka_unit_test(dxpd__buffers),
 		cmocka_unit_test(dxpd__keeps_its_id),
 		cmocka_unit_test(dxpd__refused_by_others),
 		cmocka_unit_test(dxpd__killed_in_the_middle),

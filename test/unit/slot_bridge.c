@@ -221,7 +221,7 @@ static void bridge__host_leaves(void **state)
 {
 	enum { COUNT = 40, BYTES = 400000 };
 	struct dxp_fabric *other;
-	struct dxp_bridge *b;
+	struct dxp_bridge *all[COUNT];
 	struct dxp_xpu_caps before, after;
 
 	ok(dxp_xpu_caps(one, &before));
@@ -232,16 +232,16 @@ static void bridge__host_leaves(void **state)
 	for (int i = 0; i < COUNT; i++) {
 		struct dxp_bridge_transfer t = {.path = i % 2 ? DXP_BRIDGE_FROM_DEVICE
 							      : DXP_BRIDGE_TO_DEVICE,
-						.from = out,
-						.to = in + (size_t)BYTES,
+						.from = i % 2 ? NULL : out,
+						.to = i % 2 ? in : NULL,
 						.device_to = i % 2 ? 0 : a,
 						.device_from = i % 2 ? a : 0,
 						.bytes = BYTES};
-		t.from = i % 2 ? NULL : out;
-		t.to = i % 2 ? in + (size_t)BYTES : NULL;
-		ok(dxp_bridge_start(x, &t, &b));
+		ok(dxp_bridge_start(x, &t, &all[i]));
 	}
 	dxp_xpu_close(x);
+	for (int i = 0; i < COUNT; i++)
+		assert_int_not_equal(dxp_bridge_wait(all[i], 0, NULL), DXP_ETIMEDOUT);
 	dxp_fabric_close(other);
 	there_and_back(one, LARGE, DXP_BRIDGE_PIPELINED, 0);
 	ok(dxp_xpu_caps(one, &after));

@@ -3,6 +3,7 @@
  * kernel and another xPU do with it. Boards without a set speed and with short buffers, so that
  * each transfer is several pieces. test/unit/slot_bridge.c has the command BRIDGE,
  * slot_bridged_faults.c what goes wrong. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,8 @@ static void caps__tell_the_kind(void **state)
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFERS), BUFFERS);
 	assert_int_equal(reg(one, CFG_BRIDGE_BUFFER_BYTES), BUFFER);
 	assert_int_equal(reg(direct, CFG_MEMORY_KIND), DXP_MEMORY_DIRECT);
+	struct dxp_xpu_nic nic; /* its kernels do not reach our memory */
+	assert_int_equal(dxp_xpu_nic(one, &nic), DXP_EUNSUPPORTED);
 	int count = dxp_fabric_nodes(w.fabric, nodes, ARRAY_COUNT(nodes));
 	for (int i = 0; i < count; i++)
 		assert_int_equal(nodes[i].memory_kind,
@@ -146,6 +149,76 @@ static void put_get__one_byte_past_the_end(void **state)
 	assert_int_equal(dxp_mem_write(one, BOXES_MEMORY, in, 1), DXP_ERANGE);
 	ok(dxp_mem_read(one, in, BOXES_MEMORY - 4096, 4096));
 	assert_memory_equal(in, out, 4096);
+}
+
+/* One of several hosts that use one board at once, each its own part of it. */
+struct visitor {
+	pthread_t thread;
+	uint32_t number;
+	int status; /* the first that was not DXP_OK */
+	bool differs;
+};
+
+static void visitor_note(struct visitor *v, int status)
+{
+	if (v->status == DXP_OK)
+		v->status = status;
+}
+
+static void visitor_work(struct visitor *v, struct dxp_xpu *x)
+{
+	enum { ROUNDS = 15, BYTES = 5 * BUFFER };
+	uint8_t *mine = malloc(BYTES), *back = malloc(BYTES);
+	uint64_t address = 0;
+
+	visitor_note(v, dxp_mem_alloc(x, BYTES, &address));
+	for (uint32_t i = 0; i < ROUNDS && v->status == DXP_OK; i++) {
+		uint32_t bytes = 1 + (i * 7919 + v->number * 104729) % (BYTES - 1);
+		noise(mine, bytes, i + v->number);
+		visitor_note(v, dxp_mem_write(x, address, mine, bytes));
+		visitor_note(v, dxp_mem_read(x, back, address, bytes));
+		v->differs |= memcmp(mine, back, bytes) != 0;
+	}
+	free(mine);
+	free(back);
+}
+
+static void *visitor_main(void *argument)
+{
+	struct visitor *v = argument;
+	char name[16];
+	struct dxp_fabric *f;
+
+	snprintf(name, sizeof(name), "visitor%u", v->number);
+	const struct dxp_fabric_options options = {.directory = w.folder, .name = name};
+	v->status = dxp_fabric_open(&options, &f);
+	if (v->status != DXP_OK)
+		return NULL;
+	struct dxp_xpu *x;
+	visitor_note(v, dxp_xpu_open(f, "xpu1", &x));
+	if (v->status == DXP_OK) {
+		visitor_work(v, x);
+		dxp_xpu_close(x);
+	}
+	dxp_fabric_close(f);
+	return NULL;
+}
+
+static void put_get__several_hosts_at_once(void **state)
+{
+	struct visitor all[6] = {0};
+	uint64_t before = free_bytes(one);
+
+	for (uint32_t i = 0; i < ARRAY_COUNT(all); i++) {
+		all[i].number = i;
+		assert_int_equal(pthread_create(&all[i].thread, NULL, visitor_main, &all[i]), 0);
+	}
+	for (uint32_t i = 0; i < ARRAY_COUNT(all); i++) {
+		pthread_join(all[i].thread, NULL);
+		assert_int_equal(all[i].status, DXP_OK);
+		assert_false(all[i].differs);
+	}
+	assert_int_equal(free_bytes(one), before);
 }
 
 static dxp_event send(struct dxp_xpu *from, struct dxp_xpu *to, uint64_t source, uint64_t address,
@@ -385,6 +458,7 @@ int main(void)
 		cmocka_unit_test(memory__is_zero),
 		cmocka_unit_test(put_get__sizes_and_alignments),
 		cmocka_unit_test(put_get__one_byte_past_the_end),
+		cmocka_unit_test(put_get__several_hosts_at_once),
 		cmocka_unit_test(send__any_kind_to_any),
 		cmocka_unit_test(send__chain),
 		cmocka_unit_test(registers__task),
