@@ -192,6 +192,12 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 				 "`dxp nodes`",
 				 x->caps.name, b->peer[0] ? "xPU '" : "this host", b->peer,
 				 b->peer[0] ? "'" : "");
+	if (status == DXP_ERANGE)
+		return error_set(
+			status,
+			"bridge: xPU '%s' moves only from and to memory that this host has "
+			"allocated there; call dxp_mem_alloc() first",
+			x->caps.name);
 	if (status == DXP_EUNSUPPORTED && b->through)
 		return error_set(status, "bridge: xPU '%s' has no stream core", x->caps.name);
 	return error_xpu(x, status, "bridge");

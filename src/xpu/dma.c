@@ -90,12 +90,24 @@ static int thread_start(struct dxp_dma *d)
 			  : error_set(DXP_ENOMEM, "dma: cannot start a thread; see \"ulimit -u\"");
 }
 
+/* 0: nothing could be measured; pump_create tries once more, for longer, and says so. */
+static uint32_t buffer_bytes_measured(struct dxp_dma *d)
+{
+	struct bridge_rate rows[DMA_RATES_MAX];
+	size_t count =
+		pump_measure(d->engine, d->memory_bytes, DMA_MEASURE_NS, rows, ARRAY_COUNT(rows));
+	size_t row = bridge_choose(rows, count, 0);
+
+	return row < count ? rows[row].buffer_bytes : 0;
+}
+
 static int pump_open(struct dxp_dma *d, const struct dxp_dma_options *o)
 {
-	const struct pump_options options = {.engine = d->engine,
-					     .buffers = o->buffers,
-					     .buffer_bytes = o->buffer_bytes,
-					     .memory_bytes = d->memory_bytes};
+	const struct pump_options options = {
+		.engine = d->engine,
+		.buffers = o->buffers,
+		.buffer_bytes = o->buffer_bytes ? o->buffer_bytes : buffer_bytes_measured(d),
+		.memory_bytes = d->memory_bytes};
 	int status = pump_create(&options, &d->pump);
 
 	if (status != DXP_OK)

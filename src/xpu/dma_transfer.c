@@ -183,7 +183,7 @@ int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns)
 	struct dxp_dma *d = atomic_load_explicit(&transfer->dma, memory_order_acquire);
 	uint64_t now = link_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
-	int status = transfer->status;
+	int status;
 
 	if (d) {
 		pthread_mutex_lock(&d->lock);
@@ -194,6 +194,8 @@ int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns)
 			list_remove(&transfer->link);
 		pthread_cond_broadcast(&d->rare);
 		pthread_mutex_unlock(&d->lock);
+	} else {
+		status = transfer->status;
 	}
 	if (status != DXP_ETIMEDOUT)
 		transfer_free(transfer);

@@ -64,7 +64,7 @@ static int move_piece(const struct fake_bridge *b, const struct command *c,
 	return status;
 }
 
-static int fault(const struct fake_bridge *b, uint32_t pieces)
+static int fault(const struct fake_bridge *b, const struct command *c, uint32_t pieces)
 {
 	const uint8_t *data;
 
@@ -74,6 +74,8 @@ static int fault(const struct fake_bridge *b, uint32_t pieces)
 			return DXP_ECLOSED;
 		node_wait(b->node, link_now_ns() + MS_NS);
 	}
+	if (atomic_load(&b->faults->lie_after) == pieces)
+		b->lie(b->context, c);
 	if (atomic_load(&b->faults->freeze_after) == pieces)
 		atomic_store(b->frozen, true);
 	return atomic_load(&b->faults->fail_after) == pieces ? atomic_load(&b->faults->fail_status)
@@ -99,7 +101,7 @@ int fake_bridge_run(const struct fake_bridge *b, const struct command *c)
 		status = move_piece(b, c, &other, &p);
 		atomic_fetch_add(b->started, 1);
 		if (status == DXP_OK)
-			status = fault(b, ++pieces);
+			status = fault(b, c, ++pieces);
 	}
 	return status;
 }

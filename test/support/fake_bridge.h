@@ -16,6 +16,7 @@
 struct fake_bridge_faults {
 	_Atomic uint32_t fail_after; /* the transfer ends with `fail_status` */
 	_Atomic int fail_status;
+	_Atomic uint32_t lie_after;    /* says that the transfer has failed, and goes on with it */
 	_Atomic uint32_t freeze_after; /* the xPU is not turned any more: dead */
 	_Atomic uint32_t hold_after;   /* waits there until this is 0 again, or canceled by the
 					  next command */
@@ -31,6 +32,8 @@ struct fake_bridge {
 	_Atomic bool *frozen;      /* the xPU's: looked at, and set by freeze_after */
 	_Atomic uint32_t *started; /* counts transfers that have moved a piece */
 	const struct fake_bridge_faults *faults;
+	void (*lie)(void *context, const struct command *c);
+	void *context;
 };
 
 /* Carries out `c`; DXP_OK or how its event ends. */

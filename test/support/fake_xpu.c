@@ -167,6 +167,16 @@ static int send_memory(struct fake_xpu *x, const struct command *c)
 	return status;
 }
 
+static void lie(void *context, const struct command *c)
+{
+	struct fake_xpu *x = context;
+
+	tell(x, &x->host, c->event, DXP_EDEVICE);
+	/* It has gone when nothing is left to be sent. */
+	for (uint64_t until = link_now_ns() + 50 * MS_NS; link_now_ns() < until;)
+		node_turn(x->node);
+}
+
 static int bridge(struct fake_xpu *x, const struct command *c)
 {
 	const struct fake_bridge b = {.node = x->node,
@@ -177,7 +187,9 @@ static int bridge(struct fake_xpu *x, const struct command *c)
 				      .host = x->host,
 				      .frozen = &x->frozen,
 				      .started = &x->pieces,
-				      .faults = &x->faults};
+				      .faults = &x->faults,
+				      .lie = lie,
+				      .context = x};
 
 	return fake_bridge_run(&b, c);
 }

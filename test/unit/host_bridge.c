@@ -367,6 +367,23 @@ static void move__device_fails(void **state)
 	/* From wait, DXP_ETIMEDOUT would mean that it goes on. */
 	fails(*state, DXP_ETIMEDOUT, DXP_EDEVICE, "stalled");
 	fails(*state, DXP_EPEERLOST, DXP_EPEERLOST, "this host");
+	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
+}
+
+/* What was lent is taken back with the end of the transfer, whatever the xPU believes. */
+static void move__xpu_goes_on_after_the_end(void **state)
+{
+	struct world *w = *state;
+	const struct dxp_bridge_transfer t = {
+		.path = DXP_BRIDGE_FROM_DEVICE, .to = w->to, .bytes = DATA_BYTES};
+
+	memset(fake_xpu_memory(w->fake, 0), 0x77, DATA_BYTES);
+	atomic_store(&fake_xpu_faults(w->fake, 0)->lie_after, 3);
+	assert_int_equal(dxp_bridge_move(w->one, &t, NULL), DXP_EDEVICE);
+	memset(w->to, 0, DATA_BYTES);
+	pieces_await(w, 4);
+	for (uint32_t i = 0; i < DATA_BYTES; i++)
+		assert_int_equal(w->to[i], 0);
 }
 
 static void move__xpu_dies(void **state)
@@ -536,6 +553,7 @@ int main(void)
 		TEST(move__from_threads),
 		TEST(wait__not_yet),
 		TEST(move__device_fails),
+		TEST(move__xpu_goes_on_after_the_end),
 		TEST(move__xpu_dies),
 		TEST(move__peer_dies),
 		TEST(close__with_transfers),
