@@ -14,7 +14,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers nodes hosts megabytes", x_names, " ")
+	split("loss_percent bytes senders peers nodes hosts megabytes reads", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -46,7 +46,7 @@ function cell(    text) {
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
 	# a share of the pipeline's slowest stage
-	if (f["bench"] == "bridge" && f["ratio"] + 0 > 0)
+	if (f["bench"] ~ /^bridge/ && f["ratio"] + 0 > 0)
 		text = text " = " short(100 * f["ratio"]) " %"
 	noted += "note" in f
 	return "note" in f ? text " *" : text
