@@ -77,7 +77,14 @@ static const struct {
 	 SETTING(buffer_bytes), 0, BRIDGE_BUFFER_MAX, 1, false},
 };
 
-enum { OPTION_PATH = ARRAY_COUNT(numbers), OPTION_QUICK, OPTION_JSON, OPTION_HELP, OPTIONS };
+enum {
+	OPTION_PATH = ARRAY_COUNT(numbers),
+	OPTION_BOARD,
+	OPTION_QUICK,
+	OPTION_JSON,
+	OPTION_HELP,
+	OPTIONS
+};
 
 static uint64_t *number(struct bridge_sim_settings *s, size_t i)
 {
