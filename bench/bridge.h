@@ -106,9 +106,8 @@ bool bridge_prove(struct bridge_place *p, unsigned route, size_t box);
 int bridge_fabric_run(struct bridge_place *p, const struct raw_ends *ends,
 		      int (*body)(struct bridge_place *p));
 
-/* What a box needs for the largest transfer, beyond device memory and rings, beside one whose
- * memory needs no bridge: boxes[board] and boxes[direct]. */
-int bridge_memory_rows(struct bridge_place *p, size_t board, size_t direct);
+/* What the largest transfers, each way, add to the memory of a box. */
+int bridge_memory_row(struct bridge_place *p, size_t box);
 
 /* --sizes: the table by which a board's buffers are chosen. */
 int bridge_sizes_print(const struct bench_options *o);

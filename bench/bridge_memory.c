@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the process that bridges, while the largest transfer passes: what is not device memory
- * and not rings. Beside it the process of an xPU that needs no bridge. */
+/* Memory of the process that bridges: the most there is while the largest transfers pass, beside
+ * what there was between them. Without device memory, which they fill, and without rings. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -9,19 +9,32 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* The most that a process has had in memory so far, in bytes; 0: unknown. */
-static uint64_t resident_peak(pid_t pid)
+/* A number of /proc/PID/status that is in kilobytes, as bytes; 0: unknown. */
+static uint64_t resident(pid_t pid, const char *format)
 {
 	char path[64], line[128];
 	unsigned long long kb = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	FILE *f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f) && sscanf(line, "VmHWM: %llu kB", &kb) != 1)
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, format, &kb) != 1)
 		;
 	if (f)
 		fclose(f);
 	return kb << 10;
+}
+
+/* The peak is what there is now. */
+static void peak_forget(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/clear_refs", (int)pid);
+	FILE *f = fopen(path, "w");
+	if (!f)
+		return;
+	fputs("5", f);
+	fclose(f);
 }
 
 static uint64_t rings_bytes(const struct dxp_xpu_caps *caps)
@@ -29,12 +42,9 @@ static uint64_t rings_bytes(const struct dxp_xpu_caps *caps)
 	return 2ull * caps->buffers * caps->buffer_bytes;
 }
 
-/* All but the first two, in MB, after the largest transfer in, out and through. */
-static double beside_mb(const struct bridge_place *p, const struct bridge_box *box)
+static double beside_mb(const struct bridge_place *p, const struct bridge_box *box, uint64_t bytes)
 {
-	double all = (double)resident_peak(box->pid);
-
-	return (all - (double)p->largest - (double)rings_bytes(&box->caps)) / 1e6;
+	return ((double)bytes - (double)p->largest - (double)rings_bytes(&box->caps)) / 1e6;
 }
 
 static int largest_move(struct bridge_place *p, size_t box)
@@ -55,30 +65,32 @@ static int largest_move(struct bridge_place *p, size_t box)
 	return status;
 }
 
-int bridge_memory_rows(struct bridge_place *p, size_t board, size_t direct)
+int bridge_memory_row(struct bridge_place *p, size_t at)
 {
+	const struct bridge_box *box = &p->boxes[at];
 	char name[64], size[TABLE_BYTES_TEXT];
 
 	snprintf(name, sizeof(name), "memory, %s", table_bytes(p->largest, size));
 	if (!bench_wanted(p->options->only_case, name))
 		return 0;
-	int status = largest_move(p, board);
+	int status = largest_move(p, at); /* fills the device's memory */
+	uint64_t between = resident(box->pid, "VmRSS: %llu kB");
+	peak_forget(box->pid);
 	if (status == DXP_OK)
-		status = largest_move(p, direct);
-	struct report_row row = {
+		status = largest_move(p, at);
+	report_row(&(struct report_row){
 		.bench = "bridge",
 		.lab = p->lab,
 		.name = name,
-		.contender = "above rings and device",
+		.contender = "while transfers pass",
 		.metric = "resident memory",
 		.unit = "MB",
-		.value = beside_mb(p, &p->boxes[board]),
-		.peer = "without a bridge",
-		.peer_value = beside_mb(p, &p->boxes[direct]),
+		.value = beside_mb(p, box, resident(box->pid, "VmHWM: %llu kB")),
+		.peer = "between them",
+		.peer_value = beside_mb(p, box, between),
 		.samples = 1,
-		.more = {{"rings_mb", (double)rings_bytes(&p->boxes[board].caps) / 1e6}},
+		.more = {{"rings_mb", (double)rings_bytes(&box->caps) / 1e6}},
 		.note = status == DXP_OK ? NULL : dxp_status_text(status),
-	};
-	report_row(&row);
+	});
 	return status != DXP_OK;
 }

@@ -100,7 +100,7 @@ static int shares_run(struct bridge_place *p)
 /* Local DMA is a stage, so a board of our own is open too. */
 static int main_run(struct bridge_place *p)
 {
-	int status = bridge_memory_rows(p, BOARD, DIRECT);
+	int status = bridge_memory_row(p, BOARD);
 
 	if (!bridge_dma_open(p, p->largest + SPARE_BYTES, p->boxes[BOARD].caps.buffer_bytes))
 		return 1;

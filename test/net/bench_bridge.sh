@@ -51,7 +51,7 @@ row 'device to device' SEND
 row 'device to device' 'DMA in'
 row 'round trip' 'network, both ways'
 grep '"contender":"pipelined"' "$scratch/rows" | grep -q '"ratio":[0-9.e-]*[1-9]' || die "no share"
-grep '"contender":"above rings and device"' "$scratch/rows" | grep -q '"rings_mb":[1-9]' ||
+grep '"contender":"while transfers pass"' "$scratch/rows" | grep -q '"rings_mb":[1-9]' ||
 	die "no row about memory"
 [ -z "$(left)" ] || die "left behind: $(left)"
 
