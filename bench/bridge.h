@@ -40,6 +40,8 @@ struct bridge_place {
 	uint64_t largest;
 	uint8_t *from, *to; /* host memory, `largest` bytes each */
 	struct dxp_dma *dma;
+	uint64_t dma_bytes; /* over the network: memory of a local device beside it, whose DMA is a
+			       stage; 0: none */
 	struct dxp_fabric *fabric;
 	struct bridge_box boxes[BRIDGE_BOXES_MAX];
 	size_t box_count;

@@ -77,6 +77,8 @@ static int inside_run(void *context)
 		complain(s);
 		return 1;
 	}
+	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0)) /* it measures: not as a member */
+		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;
 	if (!open)
 		log_error("no fabric for this benchmark: %s", dxp_fabric_error(NULL));
@@ -90,6 +92,8 @@ static int inside_run(void *context)
 	for (size_t i = 0; i < p->box_count; i++)
 		dxp_xpu_close(p->boxes[i].xpu);
 	dxp_fabric_close(p->fabric);
+	dxp_dma_close(p->dma);
+	p->dma = NULL;
 	return status;
 }
 

@@ -97,17 +97,11 @@ static int shares_run(struct bridge_place *p)
 	return status;
 }
 
-/* Local DMA is a stage, so a board of our own is open too. */
 static int main_run(struct bridge_place *p)
 {
 	int status = bridge_memory_row(p, BOARD);
 
-	if (!bridge_dma_open(p, p->largest + SPARE_BYTES, p->boxes[BOARD].caps.buffer_bytes))
-		return 1;
-	status |= shares_run(p);
-	dxp_dma_close(p->dma);
-	p->dma = NULL;
-	return status;
+	return status | shares_run(p);
 }
 
 static int lab_body_run(const struct lab *lab, const struct raw_ends *ends, void *context)
@@ -127,6 +121,7 @@ static int lab_body_run(const struct lab *lab, const struct raw_ends *ends, void
 	p.boxes[DIRECT] = (struct bridge_box){.name = "direct1", .engine = "none"};
 	p.boxes[DIRECT_SECOND] = (struct bridge_box){.name = "direct2", .engine = "none"};
 	p.box_count = BRIDGE_BOXES_MAX;
+	p.dma_bytes = p.largest + SPARE_BYTES;
 	status |= bridge_fabric_run(&p, ends, main_run);
 	bridge_memory_close(&p);
 	return status;
