@@ -458,7 +458,8 @@
 /* local DMA */
 #define DMA_RATES_MAX  16                     /* sizes of buffers measured */
 #define DMA_MEASURE_NS (200ull * 1000 * 1000) /* at dxp_dma_open: nobody minds so long */
-#define DMA_PINS_MAX   64                     /* ranges of user memory: both ends of 32 transfers */
+#define DMA_SPIN_NS    20000       /* before its thread sleeps: about what a wake-up takes */
+#define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
 #define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
 
 /* the engine `board` */
@@ -494,7 +495,7 @@
 #define XPU_HAULS_MAX \
 	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
 #define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */
-#define XPU_STAGED_WRITES \
+#define XPU_STAGED_WRITES                                                                         \
 	316 /* PUTs of others that one bridge carries at once: beyond NIC_STAGED_LATER those that \
 	       wait for nobody */
 #define XPU_STAGED_READS \

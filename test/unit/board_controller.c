@@ -83,6 +83,11 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 	engine_dma_reset(board);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
+	struct board_dma *dma = engine_board_of(board)->dma;
+	pthread_mutex_lock(&dma->lock);
+	uint64_t clock_ns = max_u64(dma->tx.clock_ns, dma->rx.clock_ns);
+	pthread_mutex_unlock(&dma->lock);
+	assert_true(clock_ns < link_now_ns()); /* what was given up holds up nothing */
 	memset(sink, 0x11, HOST);
 	usleep(5000);
 	for (uint32_t i = 0; i < HOST; i++)
