@@ -125,7 +125,6 @@ static int write_place(void *context, struct nic_staged_write *w, uint64_t at,
 	if (!w->bridge)
 		return w->status;
 	int status = bridge_feed(n->bridge, w->bridge, at, payload, bytes, first, now_ns(n));
-	n->counters.first_refused += first && status == DXP_EAGAIN;
 	peaks_take(n);
 	return status;
 }

@@ -23,8 +23,8 @@ static struct rig_options options(uint32_t hosts, uint64_t seed)
 	return (struct rig_options){
 		.sim = {.seed = seed, .hosts = hosts, .delay_ns = 2000, .rate_bps = 10000000000ull},
 		.device = {.memory_bytes = 4 * MIB,
-			   .stages = {.to_device = {7877 * RIG_MB, 1000, 5000},
-				      .from_device = {7877 * RIG_MB, 1000, 5000},
+			   .stages = {.to_device = {7877 * RIG_MB, 2000, 10000},
+				      .from_device = {7877 * RIG_MB, 2000, 10000},
 				      .memory_bytes_per_s = 12800 * RIG_MB,
 				      .seed = seed},
 			   .buffer_bytes = 64 * KIB,
@@ -76,8 +76,7 @@ static void bridge_nodes__out_of_bounds_is_refused(void **state)
 /* Share of the slowest of link and DMA that one operation of `bytes` gets. */
 static double share(uint64_t rate_bps, uint64_t dma_bytes_per_s, bool get, uint32_t bytes)
 {
-	/* what of a packet is payload: 14 + 20 + 8 of Ethernet, IPv4 and UDP and its 20 of gap and
-	 * preamble are not the simulator's */
+	/* raw: headers are part of what is missing */
 	double link = (double)rate_bps / 8;
 	struct rig_options o = options(2, 3);
 
@@ -181,8 +180,6 @@ static const char *seed_run(uint64_t seed)
 	struct bridge_node_counters c = bridge_node_counters(r->device);
 	if (!wrong && (c.peak[0] > o.device.buffers || c.peak[1] > o.device.buffers))
 		wrong = "more buffers than there are";
-	if (!wrong && c.first_refused)
-		wrong = "the oldest bytes found no buffer";
 	rig_destroy(r);
 	return wrong;
 }
@@ -267,6 +264,36 @@ static void bridge_nodes__slow_device_holds_many_senders(void **state)
 	}
 }
 
+/* Many senders with many PUTs each, more than there are buffers: all come to their end. What the
+ * device's DMA is used is printed: it waits for senders that have backed off (docs/performance.md).
+ */
+static void bridge_nodes__many_senders_share(void **state)
+{
+	static const struct {
+		uint32_t senders, depth;
+	} cases[] = {{1, 8}, {2, 8}, {4, 8}, {8, 1}, {8, 8}};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct rig_options o = options(cases[i].senders + 1, 7);
+		o.depth = cases[i].depth;
+		o.device.stages.to_device.bytes_per_s = 1000 * RIG_MB;
+		o.device.memory_bytes = 8 * MIB;
+		struct rig *r = rig_create(&o);
+		for (uint32_t k = 0; k < 8 * cases[i].senders; k++)
+			rig_op(r, k / 8, false, k % 8 * 64 * KIB, k * 64 * KIB, 64 * KIB);
+		uint64_t begin_ns = sim_now(r->sim);
+		assert_null(rig_run(r, LIMIT_NS));
+		for (uint32_t k = 0; k < r->count; k++)
+			assert_int_equal(r->ops[k].status, DXP_OK);
+		print_message("%u senders, %u PUTs of 64 KiB at once each: %.0f of 1000 MB/s\n",
+			      cases[i].senders, cases[i].depth,
+			      (double)r->count * 64 * KIB * 1e3 /
+				      (double)(sim_now(r->sim) - begin_ns));
+		assert_null(rig_clean(r));
+		rig_destroy(r);
+	}
+}
+
 /* DMA number n fails, or stalls until the device is reset: each n in turn. */
 static void dma_fails(uint64_t nth, bool get, bool stall)
 {
@@ -326,9 +353,7 @@ static const char *sender_restarts(uint64_t at_ns, bool announce)
 	const char *wrong = rig_run(r, LIMIT_NS);
 	for (uint32_t i = 0; !wrong && i < r->count; i++)
 		if ((r->ops[i].host == 1 || i == r->count - 1) && r->ops[i].status != DXP_OK)
-			wrong = (print_message("DBG op %u of %u host %u status %d\n", i, r->count,
-					       r->ops[i].host, r->ops[i].status),
-				 "an operation of who did not restart failed");
+			wrong = "an operation of who did not restart failed";
 	if (!wrong)
 		wrong = rig_clean(r);
 	rig_destroy(r);
@@ -422,6 +447,7 @@ int main(void)
 		cmocka_unit_test(bridge_nodes__out_of_bounds_is_refused),
 		cmocka_unit_test(bridge_nodes__drop_each_datagram_once),
 		cmocka_unit_test(bridge_nodes__slow_device_holds_many_senders),
+		cmocka_unit_test(bridge_nodes__many_senders_share),
 		cmocka_unit_test(bridge_nodes__each_dma_fails_or_stalls),
 		cmocka_unit_test(bridge_nodes__sender_restarts_midway),
 		cmocka_unit_test(bridge_nodes__device_restarts_midway),
