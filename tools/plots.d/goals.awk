@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
-# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file with
-# an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is left out.
+# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file
+# with an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is
+# left out.
 
 BEGIN {
 	while (page != "" && (getline line < page) > 0) {
@@ -26,6 +27,7 @@ BEGIN {
 	value[at] = f["value"] + 0
 	share[at] = f["ratio"] + 0
 	beside[at] = f["peer_value"] + 0
+	processors[at] = f["processors_gb_per_s"] + 0
 	packets[at] = f["packets"] + 0
 	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
 	if (f["contender"] !~ /^(RLTP|raw UDP)/)
@@ -163,14 +165,17 @@ function bridge_goals(    lab, i, routes, ways, name) {
 		of("bridge", lab, name, "pipelined")
 		quotient("bridge, " name ", to the slowest stage",
 			 share["bridge", lab, name, "pipelined"], 1, 0.9)
+		quotient("bridge, " name ", to what the processors allow",
+			 value["bridge", lab, name, "pipelined"],
+			 processors["bridge", lab, name, "pipelined"], 0.9)
 		if (ways[i] != "")
 			quotient("bridge, " name " by " ways[i] ", to the slowest stage",
 				 share["bridge", lab, name, ways[i]], 1, 0.9)
 	}
 	name = "memory, 1024 MiB"
-	difference("bridge, memory beside rings and device, added to none, MB",
-		   of("bridge", lab, name, "above rings and device"),
-		   beside["bridge", lab, name, "above rings and device"], 16, 1)
+	difference("bridge, memory that transfers of 1 GiB add to a box, MB",
+		   of("bridge", lab, name, "while transfers pass"),
+		   beside["bridge", lab, name, "while transfers pass"], 16, 1)
 }
 
 # The same in the simulator, on the source's machine.
