@@ -36,7 +36,8 @@ struct bridge_options {
 			 */
 	uint32_t dmas;  /* steps DMA under way at once in each direction (THROUGH counts in both)
 			   and as many DIRECT ones, 1 .. BRIDGE_BUFFERS_MAX; 0: BRIDGE_DMAS */
-	uint64_t stall_ns; /* a step that takes longer fails its transfer; 0: BRIDGE_STALL_NS */
+	uint64_t stall_ns; /* a DMA that takes longer fails its transfer, and a FILL or DRAIN that
+			      takes twice as long; 0: BRIDGE_STALL_NS */
 };
 
 enum bridge_path {
@@ -161,10 +162,9 @@ uint64_t bridge_deadline(const struct bridge *b);
  * then the owner resets the device, which ends every DMA under way with an error: until then their
  * buffers stay taken. */
 bool bridge_expire(struct bridge *b, uint64_t now_ns);
-/* After bridge_expire: a step FILL or DRAIN has stalled and has not ended for another stall_ns
- * since, though its transfer has failed: whoever is at the other end of the network lives, and
- * keeps a buffer. The owner ends what it has under way with it. *context: its transfer's; each such
- * step once for each stall_ns. False: no more. */
+/* After bridge_expire: a step FILL or DRAIN has stalled and is still under way: whoever is at the
+ * other end of the network lives, and keeps a buffer. The owner ends what it has under way with it.
+ * *context: its transfer's; each such step, again after each stall_ns. False: no more. */
 bool bridge_stuck(struct bridge *b, void **context);
 
 /* Buffers of each ring that fed transfers need at least; with fewer bridge_begin refuses them. */

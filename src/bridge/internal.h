@@ -33,8 +33,8 @@ struct piece {
 	uint8_t in, out;   /* buffers, or RING_NONE */
 	bool under_way;
 	bool given_back;
-	bool stalled; /* under way, and has been told to have stalled */
-	bool stuck;   /* and once more since; to be told by bridge_stuck */
+	bool stuck;      /* to be told by bridge_stuck */
+	uint8_t overdue; /* FILL, DRAIN: stall_ns have passed; 2: twice, or more often */
 };
 
 /* Those that wait to be cut take turns in one of these. */

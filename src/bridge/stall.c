@@ -26,14 +26,25 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
+/* A step of the network is given twice the time: at the other end there may be a device of the same
+ * kind, whose stall is its own to find, and to tell. True: not yet. */
+static bool network_waits(struct bridge *b, struct piece *p)
+{
+	if (!p->under_way || is_dma(p) || p->overdue > 0)
+		return false;
+	p->overdue = 1;
+	piece_watch(b, p);
+	return true;
+}
+
 /* A DMA that has stalled ends with the reset of its device. Of a network nothing is sure: it is
  * looked at again. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p))
 		return;
-	p->stuck = p->stalled;
-	p->stalled = true;
+	p->overdue = 2;
+	p->stuck = true;
 	piece_watch(b, p);
 }
 
@@ -46,11 +57,13 @@ bool bridge_expire(struct bridge *b, uint64_t now_ns)
 	while ((p = oldest(b)) && p->since_ns + b->o.stall_ns <= now_ns) {
 		struct bridge_transfer *t = p->transfer;
 		list_remove(&p->clock);
+		if (network_waits(b, p))
+			continue;
 		dma = dma || is_dma(p);
-		b->counters.stalls += !(p->under_way && p->stalled);
+		b->counters.stalls += p->overdue < 2;
+		network_watch(b, p);
 		if (t->status == DXP_OK)
 			transfer_fail(t, DXP_ETIMEDOUT, p->step, p->at);
-		network_watch(b, p);
 		transfer_settle(t);
 	}
 	return dma;

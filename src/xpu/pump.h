@@ -32,8 +32,8 @@ struct pump_transfer {
 	/* It is over and nothing of it is under way; the last call. end->bytes of a copy within
 	 * the device to a higher address that overlaps count from its end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
-	/* A step FILL or DRAIN of it has stalled, and has kept its buffer ever since
-	 * (bridge_stuck): it must end now. From pump_turn only; may call pump_done() and
+	/* A step FILL or DRAIN of it has stalled, and keeps its buffer (bridge_stuck): it must
+	 * end now. From pump_turn only; may call pump_done() and
 	 * pump_cancel(). NULL: there are no such steps. */
 	void (*stuck)(struct pump_transfer *t);
 	struct bridge_transfer

@@ -28,7 +28,7 @@
 #define WAIT_NS    (3 * BOXES_WAIT_NS)
 #define XPUS       3
 #define OPERATIONS 60
-#define SEEDS      4
+#define SEEDS      6
 
 struct modelled {
 	struct dxp_xpu *x;
