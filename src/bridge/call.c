@@ -10,8 +10,8 @@
  * The transfer goes to the end of the line, and is given more time when it is called again.
  *
  * Invariants: free buffers towards the device >= promised; blocks of a transfer before `called`
- * have begun, or are promised. Buffers of the reserve (feed.c) are not promised, unless no block is
- * incomplete or promised: then whatever is called waits for itself alone. */
+ * have begun, or are promised. Buffers of the reserve (feed.c) are promised only to whoever gets the
+ * token, or while no block is incomplete or promised: either waits for itself alone. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -70,7 +70,7 @@ static void turn_had(struct bridge *b, uint32_t source)
 	}
 }
 
-static struct bridge_transfer *line_next(struct bridge *b)
+static struct bridge_transfer *next_by_turns(struct bridge *b)
 {
 	for (;; b->round++)
 		for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -78,6 +78,17 @@ static struct bridge_transfer *line_next(struct bridge *b)
 			if (t->round != b->round)
 				return t;
 		}
+}
+
+/* One that waits for itself alone. */
+static struct bridge_transfer *next_first(const struct bridge *b)
+{
+	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (t->first)
+			return t;
+	}
+	return NULL;
 }
 
 /* Its promises are kept, or taken back. */
@@ -140,13 +151,26 @@ static void promises_expire(struct bridge *b)
 	}
 }
 
+/* May anybody be called? Else only one that waits for itself alone, in whose hands the reserve then
+ * is. */
+static bool by_turns(const struct bridge *b)
+{
+	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
+}
+
 static bool callable(const struct bridge *b)
 {
-	if (!list_used(&b->waiting))
+	if (!list_used(&b->waiting) || unpromised(b) == 0)
 		return false;
-	if (b->promised == 0 && b->open == 0)
-		return unpromised(b) > 0;
-	return unpromised(b) > feed_reserve(b);
+	return by_turns(b) || (feed_token_free(b) && next_first(b));
+}
+
+static struct bridge_transfer *line_next(struct bridge *b)
+{
+	if (by_turns(b))
+		return next_by_turns(b);
+	b->token = next_first(b);
+	return b->token;
 }
 
 uint64_t call_deadline(const struct bridge *b)

@@ -142,6 +142,14 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 	return DXP_OK;
 }
 
+bool feed_token_free(const struct bridge *b)
+{
+	const struct bridge_transfer *t = b->token;
+
+	return !t || t->open + t->promised == 0 ||
+	       b->rings[RING_TO_DEVICE].free - b->promised >= feed_reserve(b);
+}
+
 /* May `begins` blocks of it begin? Takes the token where it is needed. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
@@ -150,7 +158,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 	bool line = list_used(&b->waiting);
 	uint32_t reserve = feed_reserve(b);
 
-	if (b->token && (b->token->open == 0 || free >= reserve))
+	if (feed_token_free(b))
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
@@ -239,6 +247,7 @@ int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const 
 	if (!admit(t, begins, first)) {
 		if (!call_may(t))
 			return DXP_EAGAIN;
+		t->first = t->first || first;
 		call_wait(t);
 		return DXP_EBUSY;
 	}

@@ -65,6 +65,7 @@ struct bridge_transfer {
 	uint64_t called_ns;  /* when it was called or fed last */
 	uint32_t promised;   /* blocks */
 	uint32_t round;      /* in which its source had its turn last */
+	bool first;          /* it waits for nobody else's bytes, as its feeder said */
 	uint8_t patience;    /* doublings of the time after which promises are taken back */
 };
 
@@ -136,6 +137,7 @@ void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);
 uint64_t feed_prefix(const struct bridge_transfer *t);
 void feed_forget(struct bridge *b, struct bridge_transfer *t);
+bool feed_token_free(const struct bridge *b);
 uint64_t feed_blocks(const struct bridge_transfer *t);
 /* The first block from this one on of which no byte has come. */
 uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);

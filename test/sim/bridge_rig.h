@@ -16,8 +16,8 @@
 #include "base/util.h"
 #include "sim/bridge_node.h"
 
-#define RIG_HOSTS_MAX 16
-#define RIG_OPS_MAX   512
+#define RIG_HOSTS_MAX 33
+#define RIG_OPS_MAX   1024
 #define RIG_MB        1000000ull
 
 struct rig_op {

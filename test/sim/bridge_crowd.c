@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Many hosts that PUT into one whose memory is behind a few buffers: the DMA is kept busy, senders
+ * share it, and little is sent in vain. All in virtual time, so the shares that are asserted are
+ * the same on any machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "test/sim/bridge_rig.h"
+
+#define LIMIT_NS (100 * S_NS)
+#define KIB      1024u
+#define MIB      (1u << 20)
+#define UNIT     1408 /* payload of a packet */
+
+struct scene {
+	uint32_t senders, depth, puts; /* PUTs of each sender, at once and in all */
+	uint32_t bytes;                /* of each; 0: 1 KiB to 256 KiB */
+	uint32_t dma_mb, link_gb, buffer_kib;
+	uint32_t loss_ppm;
+};
+
+struct outcome {
+	double share;  /* of what the slower of DMA and port carries */
+	double sent;   /* packets sent per packet needed */
+	double jain;   /* of what each sender had got when the first had all */
+};
+
+static struct rig *scene_rig(const struct scene *c)
+{
+	const struct rig_options o = {
+		.sim = {.seed = 7,
+			.hosts = c->senders + 1,
+			.delay_ns = 2000,
+			.rate_bps = c->link_gb * 1000000000ull,
+			.faults.loss_ppm = c->loss_ppm},
+		.device = {.memory_bytes = 32 * MIB,
+			   .stages = {.to_device = {c->dma_mb * RIG_MB, 2000, 10000},
+				      .from_device = {c->dma_mb * RIG_MB, 2000, 10000},
+				      .memory_bytes_per_s = 12800 * RIG_MB,
+				      .seed = 7},
+			   .buffer_bytes = c->buffer_kib * KIB,
+			   .stall_ns = S_NS},
+		.memory_bytes = 16 * MIB,
+		.depth = c->depth,
+	};
+
+	return rig_create(&o);
+}
+
+static uint32_t size_draw(const struct scene *c, struct rng *g)
+{
+	if (c->bytes)
+		return c->bytes;
+	return (uint32_t)rng_below(g, KIB << rng_below(g, 9)) + 1;
+}
+
+/* All write the same bytes to where others do: what is compared is only that of one at a time. */
+static uint64_t work_begin(struct rig *r, const struct scene *c, uint64_t *packets)
+{
+	struct rng g = {11};
+	uint64_t bytes = 0;
+
+	for (uint32_t k = 0; k < c->puts; k++)
+		for (uint32_t i = 0; i < c->senders; i++) {
+			uint32_t size = size_draw(c, &g);
+			rig_op(r, i, false, 0, 0, size);
+			bytes += size;
+			*packets += (size - 1) / UNIT + 1;
+		}
+	for (uint32_t i = 1; i < c->senders; i++)
+		memcpy(r->memory[i], r->memory[0], r->options.memory_bytes);
+	return bytes;
+}
+
+static uint64_t packets_sent(struct rig *r)
+{
+	uint64_t sent = 0;
+
+	for (uint32_t i = 0; i < r->device_host; i++) {
+		struct rltp_view v;
+		rltp_session_view(rltp_endpoint_session(nic_endpoint(sim_nic(r->sim, i)),
+							(uint16_t)(r->device_host + 1)),
+				  &v);
+		sent += v.counters.sent_packets + v.counters.retransmitted_gap +
+			v.counters.retransmitted_probe + v.counters.retransmitted_timeout +
+			v.counters.retransmitted_busy + v.counters.held;
+	}
+	return sent;
+}
+
+/* Jain's index of the bytes that each sender had in place when the first had all of its own. */
+static double fairness(const struct rig *r)
+{
+	uint64_t last_ns[RIG_HOSTS_MAX] = {0}, first_ns = UINT64_MAX;
+	double bytes[RIG_HOSTS_MAX] = {0}, sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < r->count; i++)
+		last_ns[r->ops[i].host] = max_u64(last_ns[r->ops[i].host], r->ops[i].end_ns);
+	for (uint32_t i = 0; i < r->device_host; i++)
+		first_ns = min_u64(first_ns, last_ns[i]);
+	for (uint32_t i = 0; i < r->count; i++)
+		if (r->ops[i].end_ns <= first_ns)
+			bytes[r->ops[i].host] += r->ops[i].bytes;
+	for (uint32_t i = 0; i < r->device_host; i++) {
+		sum += bytes[i];
+		squares += bytes[i] * bytes[i];
+	}
+	return sum * sum / (r->device_host * squares);
+}
+
+static struct outcome scene_run(const struct scene *c)
+{
+	struct rig *r = scene_rig(c);
+	uint64_t packets = 0, bytes = work_begin(r, c, &packets), begin_ns = sim_now(r->sim);
+	const char *wrong = rig_run(r, LIMIT_NS);
+	double link = c->link_gb * 125.0 * UNIT / (UNIT + 100), most = min_u64(c->dma_mb, (uint64_t)link);
+
+	if (wrong)
+		fail_msg("%u senders, %u PUTs of %u bytes: %s", c->senders, c->depth, c->bytes,
+			 wrong);
+	for (uint32_t i = 0; i < r->count; i++)
+		assert_int_equal(r->ops[i].status, DXP_OK);
+	double rate = (double)bytes * 1e3 / (double)(sim_now(r->sim) - begin_ns);
+	struct outcome out = {rate / most, (double)packets_sent(r) / (double)packets, fairness(r)};
+	print_message("%2u senders x %u, %8u bytes, DMA %4u MB/s, link %3u Gb/s, buffers of %4u "
+		      "KiB, loss %.1f %%: %4.0f MB/s, %3.0f %%, %.2f sent, Jain %.3f\n",
+		      c->senders, c->depth, c->bytes, c->dma_mb, c->link_gb, c->buffer_kib,
+		      c->loss_ppm / 1e4, rate, 100 * out.share, out.sent, out.jain);
+	assert_null(rig_clean(r));
+	rig_destroy(r);
+	return out;
+}
+
+static void bridge_crowd__keeps_the_dma_busy(void **state)
+{
+	static const struct scene scenes[] = {
+		{1, 8, 64, 64 * KIB, 1000, 10, 64, 0},   {2, 8, 32, 64 * KIB, 1000, 10, 64, 0},
+		{4, 8, 16, 64 * KIB, 1000, 10, 64, 0},   {8, 1, 16, 64 * KIB, 1000, 10, 64, 0},
+		{8, 8, 16, 64 * KIB, 1000, 10, 64, 0},   {16, 8, 16, 64 * KIB, 1000, 10, 64, 0},
+		{32, 8, 16, 64 * KIB, 1000, 10, 64, 0},  {8, 8, 64, 0, 1000, 10, 64, 0},
+		{32, 8, 32, 0, 1000, 10, 64, 0},         {8, 8, 16, 64 * KIB, 100, 10, 64, 0},
+		{32, 8, 16, 64 * KIB, 100, 10, 64, 0},   {8, 8, 16, 64 * KIB, 5000, 100, 64, 0},
+		{32, 8, 16, 64 * KIB, 5000, 100, 64, 0}, {8, 2, 4, MIB, 1000, 10, 64, 0},
+		{8, 2, 4, MIB, 5000, 100, 1024, 0},      {8, 8, 32, 64 * KIB, 5000, 100, 1024, 0},
+		{4, 1, 2, 16 * MIB, 1000, 10, 64, 0},    {4, 2, 2, 16 * MIB, 5000, 100, 1024, 0},
+		{4, 1, 1, 16 * MIB, 100, 10, 1024, 0},   {16, 4, 4, MIB, 100, 100, 256, 0},
+		{16, 4, 4, MIB, 5000, 100, 256, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(scenes); i++) {
+		struct outcome out = scene_run(&scenes[i]);
+		(void)out;
+	}
+}
+
+static void bridge_crowd__with_losses(void **state)
+{
+	static const struct scene scenes[] = {
+		{8, 8, 32, 64 * KIB, 1000, 10, 64, 1000},
+		{8, 8, 32, 64 * KIB, 1000, 10, 64, 10000},
+		{8, 8, 32, 64 * KIB, 1000, 10, 64, 50000},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(scenes); i++)
+		scene_run(&scenes[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bridge_crowd__keeps_the_dma_busy),
+		cmocka_unit_test(bridge_crowd__with_losses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
