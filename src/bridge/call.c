@@ -7,7 +7,8 @@
  * While anybody stands in the line, blocks that nobody promised begin only there, so nobody is
  * overtaken. Sources take turns, whatever number of transfers each has in the line. A promise that
  * nobody makes use of is taken back after a while: the word of it may be lost, or its sender gone.
- * The transfer goes to the end of the line, and is given more time when it is called again.
+ * When bytes of it come after all it stands at the end of the line, and is given more time when it
+ * is called again.
  *
  * Invariants: free buffers towards the device >= promised; blocks of a transfer before `called`
  * have begun, or are promised. Buffers of the reserve (feed.c) are promised only to whoever gets the
@@ -42,9 +43,18 @@ static bool had_turn(const struct bridge *b, uint32_t source)
 	return false;
 }
 
-static void line_join(struct bridge *b, struct bridge_transfer *t)
+/* Puts it where it belongs: into the line while it lacks blocks, unless it is in doubt; among those
+ * of whom bytes are expected from its first refusal on. */
+static void call_settle(struct bridge_transfer *t)
 {
-	if (list_used(&t->wait))
+	struct bridge *b = t->bridge;
+	bool want = !t->doubt && t->called < feed_blocks(t);
+
+	if (!list_used(&t->expected))
+		list_last(&b->expected, &t->expected);
+	if (!want)
+		list_remove(&t->wait);
+	if (!want || list_used(&t->wait))
 		return;
 	if (had_turn(b, t->order.source))
 		t->round = b->round;
@@ -53,12 +63,11 @@ static void line_join(struct bridge *b, struct bridge_transfer *t)
 
 void call_wait(struct bridge_transfer *t)
 {
-	struct bridge *b = t->bridge;
-
 	assert(call_may(t));
-	if (t->promised == 0)
+	if (!t->told)
 		t->called = feed_unbegun(t, t->settled);
-	line_join(b, t);
+	t->told = true;
+	call_fed(t);
 }
 
 static void turn_had(struct bridge *b, uint32_t source)
@@ -96,59 +105,91 @@ static void promises_end(struct bridge_transfer *t, uint32_t count)
 {
 	t->promised -= count;
 	t->bridge->promised -= count;
-	if (t->promised == 0)
-		list_remove(&t->promise);
 }
 
 void call_begun(struct bridge_transfer *t, uint64_t block)
 {
+	if (!t->told)
+		return;
 	if (block < t->called)
 		promises_end(t, 1);
+	else
+		t->tell = true; /* the rest of the block may come, too */
+	t->called = feed_unbegun(t, t->called);
 }
 
 void call_fed(struct bridge_transfer *t)
 {
+	if (!t->told)
+		return;
 	t->called_ns = t->bridge->now_ns;
+	t->doubt = false;
+	call_settle(t);
 }
 
 void call_forget(struct bridge_transfer *t)
 {
 	promises_end(t, t->promised);
 	list_remove(&t->wait);
+	list_remove(&t->expected);
+}
+
+static bool expects(const struct bridge_transfer *t)
+{
+	return t->doubt || t->tell || t->promised + t->open > 0;
 }
 
 static uint64_t patience_end(const struct bridge_transfer *t)
 {
-	return t->called_ns + (BRIDGE_CALL_NS << t->patience);
+	if (!expects(t))
+		return UINT64_MAX;
+	return t->tell ? 0 : t->called_ns + (BRIDGE_CALL_NS << t->patience);
 }
 
-/* As many as there are buffers at most. */
 static uint64_t patience_next(const struct bridge *b)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (const struct list *l = b->promises.next; l != &b->promises; l = l->next)
+	for (const struct list *l = b->expected.next; l != &b->expected; l = l->next)
 		next_ns = min_u64(next_ns, patience_end(CONTAINER_OF(l, struct bridge_transfer,
-								     promise)));
+								     expected)));
 	return next_ns;
 }
 
-static void promises_expire(struct bridge *b)
+/* Who is to be told something, though nobody's turn has come. */
+static struct bridge_transfer *expected_next(const struct bridge *b)
 {
-	struct list *next;
-
-	for (struct list *l = b->promises.next; l != &b->promises; l = next) {
-		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, promise);
-		next = l->next;
-		if (b->now_ns < patience_end(t))
-			continue;
-		promises_end(t, t->promised);
-		t->patience += t->patience < BRIDGE_CALL_DOUBLINGS;
-		t->called = feed_unbegun(t, t->settled);
-		list_remove(&t->wait);
-		line_join(b, t);
-		b->counters.uncalled++;
+	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, expected);
+		if (patience_end(t) <= b->now_ns)
+			return t;
 	}
+	return NULL;
+}
+
+/* One that is called in vain is in doubt: nothing is promised to it and it stands in no line, but it
+ * is told again what may come, or asked for one packet, less and less often. */
+static uint64_t doubt(struct bridge_transfer *t)
+{
+	struct bridge *b = t->bridge;
+	uint32_t more = t->open > 0 ? 0 : t->order.unit;
+
+	b->counters.uncalled += t->promised > 0;
+	promises_end(t, t->promised);
+	t->doubt = true;
+	t->patience += t->patience < BRIDGE_CALL_DOUBLINGS;
+	t->called_ns = b->now_ns;
+	t->called = feed_unbegun(t, t->settled);
+	call_settle(t);
+	return t->called * t->cut.piece + more;
+}
+
+static uint64_t tell(struct bridge_transfer *t)
+{
+	if (!t->tell)
+		return doubt(t);
+	t->tell = false;
+	return t->called * t->cut.piece;
 }
 
 /* May anybody be called? Else only one that waits for itself alone, in whose hands the reserve then
@@ -178,29 +219,38 @@ uint64_t call_deadline(const struct bridge *b)
 	return callable(b) ? b->now_ns : patience_next(b);
 }
 
-bool bridge_called(struct bridge *b, uint64_t now_ns, struct bridge_call *out)
+static uint64_t call(struct bridge_transfer *t)
 {
-	b->now_ns = now_ns;
-	promises_expire(b);
-	if (!callable(b))
-		return false;
-	struct bridge_transfer *t = line_next(b);
+	struct bridge *b = t->bridge;
+
 	list_remove(&t->wait);
 	t->round = b->round;
 	turn_had(b, t->order.source);
-	if (t->promised++ == 0)
-		list_last(&b->promises, &t->promise);
+	t->promised++;
 	b->promised++;
 	b->pulled_last = false;
-	t->called_ns = now_ns;
+	t->called_ns = b->now_ns;
 	/* Some after it may have begun before it had to wait. */
 	t->called = feed_unbegun(t, t->called + 1);
-	if (t->called < feed_blocks(t))
-		list_last(&b->waiting, &t->wait);
+	call_settle(t);
+	return t->called * t->cut.piece;
+}
+
+bool bridge_called(struct bridge *b, uint64_t now_ns, struct bridge_call *out)
+{
+	b->now_ns = now_ns;
+	struct bridge_transfer *t = expected_next(b);
+	uint64_t bytes = t ? tell(t) : 0;
+	if (!t && !callable(b))
+		return false;
+	if (!t) {
+		t = line_next(b);
+		bytes = call(t);
+	}
 	*out = (struct bridge_call){
 		.transfer = t,
 		.context = t->order.context,
-		.bytes = min_u64(t->called * t->cut.piece, t->order.bytes),
+		.bytes = min_u64(bytes, t->order.bytes),
 	};
 	return true;
 }

@@ -156,11 +156,12 @@ static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64
 	}
 }
 
-static void message_called(struct rltp_io *io, const struct rltp_message *m, uint64_t now_ns)
+static void message_called(struct rltp_io *io, const struct rltp_message *m, uint32_t called,
+			   uint64_t now_ns)
 {
 	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot;
 	     slot = slot_next(io, slot)) {
-		if (slot->message != m || slot->sub >= m->called || slot->refusals == 0)
+		if (slot->message != m || slot->sub >= called || slot->refusals == 0)
 			continue;
 		slot->sent_ns = min_u64(slot->sent_ns, now_ns);
 		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, now_ns);
@@ -191,10 +192,10 @@ static void wait_take(struct rltp_session *s, const struct wire_nack_body *nack,
 {
 	struct rltp_message *m = message_named(s->io, nack);
 
-	if (!m || nack->called <= m->called)
+	if (!m)
 		return;
-	m->called = nack->called;
-	message_called(s->io, m, now_ns);
+	m->called = max_u32(m->called, nack->called);
+	message_called(s->io, m, nack->called, now_ns);
 }
 
 /* A packet that the receiver has no room for, of a message that it will call. */

@@ -28,7 +28,7 @@ struct scene {
 struct outcome {
 	double share;  /* of what the slower of DMA and port carries */
 	double sent;   /* packets sent per packet needed */
-	double jain;   /* of what each sender had got when the first had all */
+	double jain;   /* of what the senders had got when the first had all */
 };
 
 static struct rig *scene_rig(const struct scene *c)
@@ -89,36 +89,66 @@ static uint64_t packets_sent(struct rig *r)
 				  &v);
 		sent += v.counters.sent_packets + v.counters.retransmitted_gap +
 			v.counters.retransmitted_probe + v.counters.retransmitted_timeout +
-			v.counters.retransmitted_busy + v.counters.held;
+			v.counters.retransmitted_busy;
 	}
 	return sent;
 }
 
-/* Jain's index of the bytes that each sender had in place when the first had all of its own. */
-static double fairness(const struct rig *r)
-{
-	uint64_t last_ns[RIG_HOSTS_MAX] = {0}, first_ns = UINT64_MAX;
-	double bytes[RIG_HOSTS_MAX] = {0}, sum = 0, squares = 0;
+/* What each sender had in the device when the first had all of its own there. */
+struct shares {
+	struct rig *rig;
+	uint64_t bytes[RIG_HOSTS_MAX];
+	uint32_t left[RIG_HOSTS_MAX];
+	bool taken;
+};
 
-	for (uint32_t i = 0; i < r->count; i++)
-		last_ns[r->ops[i].host] = max_u64(last_ns[r->ops[i].host], r->ops[i].end_ns);
-	for (uint32_t i = 0; i < r->device_host; i++)
-		first_ns = min_u64(first_ns, last_ns[i]);
-	for (uint32_t i = 0; i < r->count; i++)
-		if (r->ops[i].end_ns <= first_ns)
-			bytes[r->ops[i].host] += r->ops[i].bytes;
-	for (uint32_t i = 0; i < r->device_host; i++) {
-		sum += bytes[i];
-		squares += bytes[i] * bytes[i];
+static void shares_take(struct shares *s)
+{
+	struct rltp_view v;
+
+	for (uint32_t i = 0; i < s->rig->device_host; i++) {
+		struct nic *device = sim_nic(s->rig->sim, s->rig->device_host);
+		rltp_session_view(rltp_endpoint_session(nic_endpoint(device), (uint16_t)(i + 1)), &v);
+		s->bytes[i] = v.counters.received_bytes;
 	}
-	return sum * sum / (r->device_host * squares);
+	s->taken = true;
+}
+
+static bool step(void *context)
+{
+	struct shares *s = context;
+	uint32_t ended[RIG_HOSTS_MAX] = {0};
+
+	bool over = rig_step(s->rig);
+	for (uint32_t i = 0; !s->taken && i < s->rig->count; i++)
+		ended[s->rig->ops[i].host] += s->rig->ops[i].ended;
+	for (uint32_t i = 0; !s->taken && i < s->rig->device_host; i++)
+		if (ended[i] == s->left[i])
+			shares_take(s);
+	return over;
+}
+
+/* Jain's index. */
+static double fairness(const struct shares *s)
+{
+	double sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < s->rig->device_host; i++) {
+		sum += (double)s->bytes[i];
+		squares += (double)s->bytes[i] * (double)s->bytes[i];
+	}
+	return sum * sum / (s->rig->device_host * squares);
 }
 
 static struct outcome scene_run(const struct scene *c)
 {
 	struct rig *r = scene_rig(c);
 	uint64_t packets = 0, bytes = work_begin(r, c, &packets), begin_ns = sim_now(r->sim);
-	const char *wrong = rig_run(r, LIMIT_NS);
+	struct shares shares = {.rig = r};
+	for (uint32_t i = 0; i < c->senders; i++)
+		shares.left[i] = c->puts;
+	bool finished = sim_run(r->sim, LIMIT_NS, step, &shares);
+	const char *wrong = finished ? r->wrong : "did not finish in time";
 	double link = c->link_gb * 125.0 * UNIT / (UNIT + 100), most = min_u64(c->dma_mb, (uint64_t)link);
 
 	if (wrong)
@@ -127,7 +157,7 @@ static struct outcome scene_run(const struct scene *c)
 	for (uint32_t i = 0; i < r->count; i++)
 		assert_int_equal(r->ops[i].status, DXP_OK);
 	double rate = (double)bytes * 1e3 / (double)(sim_now(r->sim) - begin_ns);
-	struct outcome out = {rate / most, (double)packets_sent(r) / (double)packets, fairness(r)};
+	struct outcome out = {rate / most, (double)packets_sent(r) / (double)packets, fairness(&shares)};
 	print_message("%2u senders x %u, %8u bytes, DMA %4u MB/s, link %3u Gb/s, buffers of %4u "
 		      "KiB, loss %.1f %%: %4.0f MB/s, %3.0f %%, %.2f sent, Jain %.3f\n",
 		      c->senders, c->depth, c->bytes, c->dma_mb, c->link_gb, c->buffer_kib,
