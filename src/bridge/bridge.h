@@ -151,9 +151,10 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * into buffers. DXP_EAGAIN: no buffer for them now, nothing was copied. `first` is set for bytes
  * before which none of their stream are missing: they may take the last buffers, which are kept for
  * such, since bytes that wait for others could else hold all (they would wait for each other for
- * ever). DXP_EBUSY: likewise no buffer now, but bridge_called() will say when there is one. DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before,
- * which fails the transfer; else the status with which it failed. A block of which bytes are
- * missing and none come for stall_ns fails the transfer. */
+ * ever). DXP_EBUSY: likewise no buffer now, but bridge_called() will say when there is one.
+ * DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before, which
+ * fails the transfer; else the status with which it failed. A block of which bytes are missing and
+ * none come for stall_ns fails the transfer. */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
 /* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed, at once, though

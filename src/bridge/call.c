@@ -11,8 +11,8 @@
  * is called again.
  *
  * Invariants: free buffers towards the device >= promised; blocks of a transfer before `called`
- * have begun, or are promised. Buffers of the reserve (feed.c) are promised only to whoever gets the
- * token, or while no block is incomplete or promised: either waits for itself alone. */
+ * have begun, or are promised. Buffers of the reserve (feed.c) are promised only to whoever gets
+ * the token, or while no block is incomplete or promised: either waits for itself alone. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -32,15 +32,16 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 	return call_may(t) ? t->cut.piece : 0;
 }
 
-/* A source whose transfers have had their turn in this round waits for the next one. */
-static bool had_turn(const struct bridge *b, uint32_t source)
+/* Turns are counted in bytes (start-time fair queueing, Goyal and others 1996): whoever joins the
+ * line stands where others of its source do, or where the line is. */
+static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
-		const struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
-		if (t->order.source == source)
-			return t->round == b->round;
+		const struct bridge_transfer *other = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (other->order.source == t->order.source)
+			return other->turn;
 	}
-	return false;
+	return max_u64(t->turn, b->turn);
 }
 
 /* Puts it where it belongs: into the line while it lacks blocks, unless it is in doubt; among those
@@ -56,8 +57,7 @@ static void call_settle(struct bridge_transfer *t)
 		list_remove(&t->wait);
 	if (!want || list_used(&t->wait))
 		return;
-	if (had_turn(b, t->order.source))
-		t->round = b->round;
+	t->turn = line_start(b, t);
 	list_last(&b->waiting, &t->wait);
 }
 
@@ -70,23 +70,31 @@ void call_wait(struct bridge_transfer *t)
 	call_fed(t);
 }
 
-static void turn_had(struct bridge *b, uint32_t source)
+/* What is short costs as much as what is longer: the device's latency, and a buffer. */
+static void turn_take(struct bridge_transfer *t)
 {
+	struct bridge *b = t->bridge;
+	uint64_t left = t->order.bytes - t->called * t->cut.piece;
+
+	b->turn = t->turn;
+	t->turn += max_u64(min_u64(left, t->cut.piece), BRIDGE_PIECE_MIN);
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
-		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
-		if (t->order.source == source)
-			t->round = b->round;
+		struct bridge_transfer *other = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (other->order.source == t->order.source)
+			other->turn = t->turn;
 	}
 }
 
-static struct bridge_transfer *next_by_turns(struct bridge *b)
+static struct bridge_transfer *next_by_turns(const struct bridge *b)
 {
-	for (;; b->round++)
-		for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
-			struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
-			if (t->round != b->round)
-				return t;
-		}
+	struct bridge_transfer *next = NULL;
+
+	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, wait);
+		if (!next || t->turn < next->turn)
+			next = t;
+	}
+	return next;
 }
 
 /* One that waits for itself alone. */
@@ -151,8 +159,8 @@ static uint64_t patience_next(const struct bridge *b)
 	uint64_t next_ns = UINT64_MAX;
 
 	for (const struct list *l = b->expected.next; l != &b->expected; l = l->next)
-		next_ns = min_u64(next_ns, patience_end(CONTAINER_OF(l, struct bridge_transfer,
-								     expected)));
+		next_ns = min_u64(next_ns,
+				  patience_end(CONTAINER_OF(l, struct bridge_transfer, expected)));
 	return next_ns;
 }
 
@@ -167,8 +175,8 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* One that is called in vain is in doubt: nothing is promised to it and it stands in no line, but it
- * is told again what may come, or asked for one packet, less and less often. */
+/* One that is called in vain is in doubt: nothing is promised to it and it stands in no line, but
+ * it is told again what may come, or asked for one packet, less and less often. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -224,8 +232,7 @@ static uint64_t call(struct bridge_transfer *t)
 	struct bridge *b = t->bridge;
 
 	list_remove(&t->wait);
-	t->round = b->round;
-	turn_had(b, t->order.source);
+	turn_take(t);
 	t->promised++;
 	b->promised++;
 	b->pulled_last = false;

@@ -122,8 +122,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin, but those that are promised. DXP_EMALFORMED: bytes come a second time; DXP_EAGAIN:
- * too far ahead. */
+/* Counts the blocks that these bytes begin, but those that are promised. DXP_EMALFORMED: bytes come
+ * a second time; DXP_EAGAIN: too far ahead. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;

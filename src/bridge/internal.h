@@ -59,17 +59,17 @@ struct bridge_transfer {
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* blocks of which bytes are missing */
 	/* call.c */
-	struct list wait;    /* bridge.waiting while its next block has no buffer */
+	struct list wait;     /* bridge.waiting while its next block has no buffer */
 	struct list expected; /* bridge.expected from its first refusal on */
-	uint64_t called;     /* blocks before it have begun or are promised; 0: it never waited */
-	uint64_t called_ns;  /* when it was called or fed last */
-	uint32_t promised;   /* blocks */
-	uint32_t round;      /* in which its source had its turn last */
-	bool told;           /* its sender sends what it was called for, and nothing else */
-	bool tell;           /* and is to hear what that is */
-	bool doubt;          /* nothing came when it was called */
-	bool first;          /* it waits for nobody else's bytes, as its feeder said */
-	uint8_t patience;    /* doublings of the time after which promises are taken back */
+	uint64_t called;      /* blocks before it have begun or are promised; 0: it never waited */
+	uint64_t turn;        /* bytes that its source has had */
+	uint64_t called_ns;   /* when it was called or fed last */
+	uint32_t promised;    /* blocks */
+	bool told;            /* its sender sends what it was called for, and nothing else */
+	bool tell;            /* and is to hear what that is */
+	bool doubt;           /* nothing came when it was called */
+	bool first;           /* it waits for nobody else's bytes, as its feeder said */
+	uint8_t patience;     /* doublings of the time after which promises are taken back */
 };
 
 struct bridge {
@@ -100,7 +100,7 @@ struct bridge {
 	/* call.c */
 	struct list waiting, expected;
 	uint32_t promised; /* free buffers towards the device that are somebody's */
-	uint32_t round;    /* of turns among the sources */
+	uint64_t turn;     /* of whom was called last */
 	struct bridge_counters counters;
 };
 

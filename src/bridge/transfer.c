@@ -70,7 +70,6 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 	list_init(&t->pieces);
 	list_init(&t->wait);
 	list_init(&t->expected);
-	t->round = b->round - 1;
 	list_last(&b->all, &t->all);
 	if (uses_core(t) && order->bytes > 0)
 		list_last(&b->streams, &t->stream);

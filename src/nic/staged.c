@@ -97,7 +97,8 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	n->put_count--;
 	put->region->uses--;
 	if (put->waits && !put->held)
-		put_call(n, put, UINT32_MAX); /* what is to be said of it is said to its next packet */
+		put_call(n, put,
+			 UINT32_MAX); /* what is to be said of it is said to its next packet */
 	if (put->record)
 		put->record->put = NULL;
 	put->region->staged->write_end(put->region->staged_context, put->write);

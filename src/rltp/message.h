@@ -54,9 +54,9 @@ struct rltp_packet {
  * repeats it after retry_us, unless rltp_session_accept() or rltp_session_refuse() has settled it
  * before.
  *
- * WIRE_NACK_WAIT is a refusal for want of room, of which the layer above keeps account: it says with
- * rltp_session_call() when there is some. Until then nothing of the message is sent but what it was
- * called for. */
+ * WIRE_NACK_WAIT is a refusal for want of room, of which the layer above keeps account: it says
+ * with rltp_session_call() when there is some. Until then nothing of the message is sent but what
+ * it was called for. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
 	uint32_t retry_us; /* with WIRE_NACK_RNR and WIRE_NACK_HELD */

@@ -10,7 +10,8 @@
 #include "rltp/internal.h"
 
 #define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
-#define CALLED_US   1000 /* a packet was refused that is called: it crossed a word, or came too late */
+#define CALLED_US \
+	1000 /* a packet was refused that is called: it crossed a word, or came too late */
 
 int rltp_status_of_nack(uint32_t code)
 {

@@ -266,9 +266,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 	slot_sent(io, slot, now_ns);
 	/* A full window waits for the acknowledgement that a patient receiver would delay. */
 	bool asks = slot->sub + 1 == m->called; /* or the receiver waits for more */
-	uint16_t flags = asks || (io->sent.count == window && window <= RLTP_ACK_EVERY)
-				 ? WIRE_FLAG_AR
-				 : 0;
+	uint16_t flags =
+		asks || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
 	flow_charge(s, index, bytes);
 	io->refused_turn = true;

@@ -92,8 +92,8 @@ enum wire_feature {
 	WIRE_FEATURE_HELD = 1 << 2,    /* WIRE_NACK_HELD */
 	WIRE_FEATURE_WAIT = 1 << 3,    /* WIRE_NACK_WAIT */
 };
-#define WIRE_FEATURES                                                                  \
-	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD |    \
+#define WIRE_FEATURES                                                               \
+	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD | \
 	 WIRE_FEATURE_WAIT)
 
 /* Offsets of the common header: X(field, offset, bytes). */

@@ -17,7 +17,7 @@
 #include "sim/bridge_node.h"
 
 #define RIG_HOSTS_MAX 33
-#define RIG_OPS_MAX   1024
+#define RIG_OPS_MAX   4096
 #define RIG_MB        1000000ull
 
 struct rig_op {
