@@ -207,6 +207,7 @@ static void slot_waits(struct rltp_session *s, struct tx_slot *slot, uint32_t ca
 
 	m->called = m->waits ? max_u32(m->called, called) : called;
 	m->waits = true;
+	message_called(s->io, m, called, now_ns);
 	s->io->flows[m->flow].waited = true;
 	if (slot->sub < m->called)
 		slot_busy(s, slot, CALLED_US, now_ns);
