@@ -36,6 +36,8 @@ struct pump_transfer {
 	 * end now. From pump_turn only; may call pump_done() and
 	 * pump_cancel(). NULL: there are no such steps. */
 	void (*stuck)(struct pump_transfer *t);
+	/* As bridge_called() says; NULL where it is not fed. */
+	void (*called)(struct pump_transfer *t, const struct bridge_call *call);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
 	uint64_t bytes;  /* the pump's */

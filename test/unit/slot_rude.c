@@ -160,7 +160,7 @@ static void rude__does_not_take_its_answer(void **state)
 
 /* ---- memory that lives behind nothing ---- */
 
-static struct nic_staged_write *never_begin(void *context, uint64_t offset, uint64_t bytes)
+static struct nic_staged_write *never_begin(void *context, struct nic_staged_span *span)
 {
 	return context;
 }
