@@ -144,6 +144,12 @@ void nic_node_set(struct nic *n, uint16_t node)
 			dxp_store_release(&n->functions[i].window->node, node);
 }
 
+void nic_function_unordered(struct nic *n, uint32_t function)
+{
+	assert(function < NIC_FUNCTIONS && n->functions[function].window);
+	n->functions[function].unordered = true;
+}
+
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight)
 {
 	if (function >= NIC_FUNCTIONS || weight == 0 || weight > RLTP_WEIGHT_MAX)

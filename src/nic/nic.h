@@ -110,6 +110,10 @@ uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
  * whomever they send to; 1 at first. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
+/* Completions of this open function come as its requests end, and not in the order of posting: its
+ * user works for many peers, and one that never answers keeps nobody else's end from them. */
+void nic_function_unordered(struct nic *n, uint32_t function);
+
 /* At most this many bytes per second, sent or copied; 0: no limit, as at first. DXP_EINVAL. */
 int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s);
 

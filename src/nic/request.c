@@ -29,37 +29,53 @@ static void completion_count(struct nic_qp_counters *c, const struct nic_request
 	c->sent_bytes += r->total;
 }
 
-/* Completions leave in the order of posting (per queue pair). */
+/* It is out of its queue. */
+static void request_complete(struct nic_function *f, struct nic_queue *q, struct nic_request *r)
+{
+	const struct dxp_nic_event event = {
+		.context = r->head.context,
+		.imm = r->old,
+		.bytes = r->total,
+		.qp = r->head.qp,
+		.node = r->head.dst_node,
+		.peer_qp = (uint16_t)(r->head.dst_function << 8 | r->head.dst_qp),
+		.type = DXP_EVENT_SENT,
+		.status = (int8_t)r->status,
+	};
+
+	if (!q->head)
+		f->busy &= (uint8_t) ~(1u << r->head.qp);
+	q->outstanding--;
+	f->outstanding--;
+	f->counted = true;
+	completion_count(&f->counters[r->head.qp], r);
+	if (r->registers)
+		registers_sent(f, r->status);
+	else
+		sent_write(f, &event);
+	request_free(f->nic, r);
+}
+
+/* Completions leave in the order of posting (per queue pair), unless their user wants each as soon
+ * as it can be had. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
-	while (q->head && q->head->cut_done && q->head->pending == 0) {
-		struct nic_request *r = q->head;
-		struct dxp_nic_event event = {
-			.context = r->head.context,
-			.imm = r->old,
-			.bytes = r->total,
-			.qp = r->head.qp,
-			.node = r->head.dst_node,
-			.peer_qp = (uint16_t)(r->head.dst_function << 8 | r->head.dst_qp),
-			.type = DXP_EVENT_SENT,
-			.status = (int8_t)r->status,
-		};
-		q->head = r->next;
-		if (!q->head) {
-			q->tail = NULL;
-			f->busy &= (uint8_t) ~(1u << r->head.qp);
+	struct nic_request *previous = NULL, *next;
+
+	for (struct nic_request *r = q->head; r; r = next) {
+		next = r->next;
+		if (!r->cut_done || r->pending > 0) {
+			if (!f->unordered)
+				return;
+			previous = r;
+			continue;
 		}
+		*(previous ? &previous->next : &q->head) = next;
+		if (!next)
+			q->tail = previous;
 		if (q->uncut == r)
-			q->uncut = q->head;
-		q->outstanding--;
-		f->outstanding--;
-		f->counted = true;
-		completion_count(&f->counters[r->head.qp], r);
-		if (r->registers)
-			registers_sent(f, r->status);
-		else
-			sent_write(f, &event);
-		request_free(f->nic, r);
+			q->uncut = next;
+		request_complete(f, q, r);
 	}
 }
 

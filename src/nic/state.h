@@ -149,6 +149,7 @@ struct nic_function {
 	uint32_t outstanding; /* requests of all queue pairs */
 	uint32_t row;         /* descriptors taken when there were some last */
 	bool row_body;        /* and the last of them had more than its head */
+	bool unordered;       /* completions come as they can */
 	bool stopped;         /* its user broke the rules of the window */
 	uint64_t
 		full_ns; /* no slot for another completion: looked at again then; 0: there is one */

@@ -119,9 +119,12 @@ static int node_start(struct slot *s)
 	options.changed = changed;
 	options.changed_context = s;
 	int status = node_open(&options, &s->node);
-	if (status == DXP_OK)
-		interrupts_to(s, s->node);
-	return status;
+	if (status != DXP_OK)
+		return status;
+	/* The outbox knows its messages by their names. */
+	nic_function_unordered(node_nic(s->node), 0);
+	interrupts_to(s, s->node);
+	return DXP_OK;
 }
 
 /* The engine's thread spins only where it does not take a core from the network's thread, and from

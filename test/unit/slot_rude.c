@@ -122,7 +122,7 @@ static void rude_get(uint32_t bytes)
 	rude_turn(&r);
 }
 
-static void rude_bridge(uint8_t path, uint32_t key, uint32_t events)
+static void rude_bridge(uint8_t path, uint32_t key, uint32_t events, uint32_t bytes)
 {
 	for (uint32_t i = 0; i < events; i++)
 		rude_post(&r, &(struct command){
@@ -133,7 +133,7 @@ static void rude_bridge(uint8_t path, uint32_t key, uint32_t events)
 				      .from_key = path == COMMAND_BRIDGE_IN ? key : 0,
 				      .to_key = path == COMMAND_BRIDGE_OUT ? key : 0,
 				      .address = r.address,
-				      .bytes = RUDE_BYTES,
+				      .bytes = bytes,
 			      });
 }
 
@@ -213,6 +213,8 @@ static uint32_t never_key(void)
 
 struct other {
 	pthread_t thread;
+	uint64_t address;
+	int status;
 	_Atomic bool over;
 };
 
@@ -240,7 +242,7 @@ static void beside_the_living(void)
 
 static void rude__has_the_xpu_read_what_never_comes(void **state)
 {
-	rude_bridge(COMMAND_BRIDGE_IN, never_key(), 2 * BUFFERS);
+	rude_bridge(COMMAND_BRIDGE_IN, never_key(), 2 * BUFFERS, RUDE_BYTES);
 	live(50 * MS_NS);
 	beside_the_living();
 	rude_close(&r);
@@ -248,9 +250,45 @@ static void rude__has_the_xpu_read_what_never_comes(void **state)
 
 static void rude__has_the_xpu_write_what_is_never_taken(void **state)
 {
-	rude_bridge(COMMAND_BRIDGE_OUT, never_key(), 2 * BUFFERS);
+	rude_bridge(COMMAND_BRIDGE_OUT, never_key(), 2 * BUFFERS, RUDE_BYTES);
 	live(50 * MS_NS);
 	beside_the_living();
+	rude_close(&r);
+}
+
+static void *puller_run(void *context)
+{
+	struct other *o = context;
+	const struct dxp_bridge_transfer t = {.path = DXP_BRIDGE_FROM_DEVICE,
+					      .to = in,
+					      .bytes = BYTES,
+					      .device_from = o->address};
+
+	o->status = dxp_bridge_move(x, &t, NULL);
+	o->over = true;
+	return NULL;
+}
+
+/* The ends of what the xPU asks of hosts that answer wait for nobody, though all share the queue
+ * pairs that it asks from. */
+static void rude__holds_up_nobody_elses_ends(void **state)
+{
+	struct other o = {0};
+	const uint32_t key = never_key();
+	uint32_t stalls = 0;
+
+	ok(dxp_mem_alloc(x, BYTES, &o.address));
+	rude_bridge(COMMAND_BRIDGE_OUT, key, 1,
+		    BUFFER); /* one piece here, one there: one buffer is left */
+	rude_bridge(COMMAND_BRIDGE_IN, key, 1, BUFFER);
+	live(50 * MS_NS);
+	assert_int_equal(pthread_create(&o.thread, NULL, puller_run, &o), 0);
+	while (!o.over)
+		rude_turn(&r);
+	pthread_join(o.thread, NULL);
+	ok(o.status);
+	ok(dxp_reg_read(x, CFG_DMA_STALLS, &stalls, 1));
+	assert_int_equal(stalls, 0); /* the rude one's are counted later */
 	rude_close(&r);
 }
 
@@ -278,6 +316,7 @@ int main(void)
 		CASE(rude__does_not_take_its_answer),
 		CASE(rude__has_the_xpu_read_what_never_comes),
 		CASE(rude__has_the_xpu_write_what_is_never_taken),
+		CASE(rude__holds_up_nobody_elses_ends),
 	};
 
 	return cmocka_run_group_tests(tests, world_open, world_close);
