@@ -398,10 +398,7 @@ static void box__closes_under_a_waiting_kernel(void **state)
 	await(&one, UINT64_MAX, FOREVER);
 	await(&two, UINT64_MAX, FOREVER);
 	usleep(50000);
-	w.ocl.stop = 1;
-	pthread_join(w.ocl.thread, NULL);
-	box_close(w.ocl.box);
-	w.ocl.ready = false;
+	boxed_close(&w.ocl);
 	assert_true(link_now_ns() - begin < SOON_NS);
 }
 
