@@ -66,15 +66,19 @@ struct dxp_dma_order {
 };
 
 /* As in dxp/bridge.h: start and wait, or both in one. DXP_ERANGE: outside device memory, nothing
- * was moved; DXP_EDEVICE: a DMA failed or the device was reset; DXP_ETIMEDOUT: from wait: not yet;
- * DXP_EAGAIN: 1024 are under way. */
+ * was moved; DXP_EDEVICE: a DMA failed or stalled, or the device was reset; DXP_ETIMEDOUT: from
+ * wait: not yet; DXP_EAGAIN: 1024 are under way. What was started must be given to wait until that
+ * does not say DXP_ETIMEDOUT, also after dxp_dma_close. A thread that waits helps with copies. */
 DXP_API int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 			  struct dxp_dma_transfer **out);
 DXP_API int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns);
 DXP_API int dxp_dma_move(struct dxp_dma *dma, const struct dxp_dma_order *order);
 
-/* Host memory that transfers in place will use, pinned once. DXP_ENOMEM, DXP_EEXIST, DXP_EIO. */
+/* Host memory that transfers in place will use, pinned once. DXP_EINVAL: no memory; DXP_EEXIST:
+ * some of it is pinned already, or a transfer in place uses it; DXP_EBUSY: 64 ranges are;
+ * DXP_ENOMEM, DXP_EIO. */
 DXP_API int dxp_dma_pin(struct dxp_dma *dma, void *base, uint64_t bytes);
+/* DXP_ENOENT: `base` is not what was pinned; DXP_EBUSY: a transfer uses it. */
 DXP_API int dxp_dma_unpin(struct dxp_dma *dma, void *base);
 
 /* Resets the device: every transfer under way ends with DXP_EDEVICE, the next ones work. */

@@ -458,7 +458,8 @@
 /* local DMA */
 #define DMA_RATES_MAX  16                     /* sizes of buffers measured */
 #define DMA_MEASURE_NS (200ull * 1000 * 1000) /* at dxp_dma_open: nobody minds so long */
-#define DMA_PINS_MAX   64                     /* ranges of user memory: both ends of 32 transfers */
+#define DMA_SPIN_NS    20000       /* before its thread sleeps: about what a wake-up takes */
+#define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
 #define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
 
 /* the engine `board` */

@@ -129,6 +129,7 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_cond_init(&d->rare, NULL);
 	doze_init(&d->doze);
+	spin_init(&d->spin, DMA_SPIN_NS);
 	list_init(&d->calls);
 	list_init(&d->fresh);
 	list_init(&d->transfers);
@@ -152,7 +153,7 @@ static void transfers_close(struct dxp_dma *d)
 		struct dxp_dma_transfer *t =
 			CONTAINER_OF(d->fresh.next, struct dxp_dma_transfer, fresh);
 		list_remove(&t->fresh);
-		dma_transfer_drop(t, DXP_ECLOSED);
+		dma_transfer_end(t, DXP_ECLOSED);
 	}
 	pump_destroy(d->pump, DXP_ECLOSED);
 	while (d->waiting)
@@ -215,7 +216,7 @@ static int reset(struct dxp_dma *d, void *context)
 		next = l->next;
 		if (list_used(&t->fresh)) {
 			list_remove(&t->fresh);
-			dma_transfer_drop(t, DXP_EDEVICE);
+			dma_transfer_end(t, DXP_EDEVICE);
 		} else if (t->pumped) {
 			pump_cancel(d->pump, &t->pump, DXP_EDEVICE);
 		}

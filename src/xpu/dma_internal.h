@@ -7,7 +7,9 @@
  * once, as handing them over would take longer.
  *
  * Lock: `lock` guards everything here but `doze`; it is held while pump and engine are called and
- * not while bytes are copied. An engine's interrupt takes none of it: it only rings. */
+ * not while bytes are copied. An engine's interrupt takes none of it: it only rings. The thread
+ * spins before it sleeps, for as long as that has paid lately: most interrupts come sooner than a
+ * sleeper would wake. */
 #ifndef XPU_DMA_INTERNAL_H
 #define XPU_DMA_INTERNAL_H
 
@@ -16,6 +18,7 @@
 
 #include <dxp/dma.h>
 
+#include "base/spin.h"
 #include "base/util.h"
 #include "bridge/list.h"
 #include "xpu/pins.h"
@@ -58,6 +61,7 @@ struct dxp_dma {
 	pthread_mutex_t lock;
 	pthread_cond_t rare; /* a call is done, or somebody who waited has left */
 	struct doze doze;
+	struct spin spin; /* the device's thread's alone */
 	pthread_t thread;
 	bool started, closing;
 	struct engine *engine;
@@ -86,7 +90,6 @@ struct dxp_dma_transfer {
 	pthread_cond_t wake; /* of its waiter */
 	bool called;         /* its waiter: to copy */
 	struct dxp_dma_order order;
-	uint64_t left; /* D2D onto itself upwards: bytes from the start on that remain */
 	bool pumped, ended;
 	int status;
 	struct pin *source_pin, *sink_pin;
@@ -110,13 +113,12 @@ void dma_copies_drop(struct dxp_dma *d, int status);
 /* dma_order.c */
 /* DXP_EINVAL, DXP_ERANGE, DXP_EUNSUPPORTED with the sentence set. */
 int dma_order_check(const struct dxp_dma *d, const struct dxp_dma_order *o);
-/* The next part of a transfer, for the pump; all of it but for moves of a device's memory onto
- * itself, upwards: those begin at the end. `t->left` counts down. */
-struct bridge_order dma_order_part(struct dxp_dma_transfer *t);
+/* Fills in what the pump wants to know of both ends, and says the rest. */
+struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t);
 
 /* dma_transfer.c: the device's thread gives it to the pump. */
 void dma_transfer_begin(struct dxp_dma_transfer *t);
-/* Ends one that the pump does not have. */
-void dma_transfer_drop(struct dxp_dma_transfer *t, int status);
+/* The pump does not have it, or has it no more: whoever waits for it learns how it ended. */
+void dma_transfer_end(struct dxp_dma_transfer *t, int status);
 
 #endif

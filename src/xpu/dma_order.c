@@ -78,47 +78,26 @@ int dma_order_check(const struct dxp_dma *d, const struct dxp_dma_order *o)
 	return check_ends(d, o);
 }
 
-/* Pieces of one part are moved from low to high; that is right unless the target lies above the
- * source and they overlap. Then parts are moved from high to low, each at most as long as the way
- * between the two, so that it does not overlap with itself, or one piece, which may. */
-static uint64_t part_bytes(const struct dxp_dma_transfer *t)
-{
-	const struct dxp_dma_order *o = &t->order;
-	uint64_t way = o->device_to - o->device_from;
-	uint64_t piece = o->piece_bytes ? o->piece_bytes : BRIDGE_BUFFER_MAX;
-
-	if (o->kind != DXP_DMA_DEVICE_TO_DEVICE || o->device_to <= o->device_from ||
-	    way >= o->bytes)
-		return t->left;
-	return min_u64(t->left, max_u64(way, piece / 64 * 64));
-}
-
 static bool in_place(const struct dxp_dma_order *o)
 {
 	return o->in_place || o->kind == DXP_DMA_DEVICE_TO_DEVICE;
 }
 
-struct bridge_order dma_order_part(struct dxp_dma_transfer *t)
+struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t)
 {
 	static const uint8_t paths[] = {[DXP_DMA_TO_DEVICE] = BRIDGE_IN,
 					[DXP_DMA_FROM_DEVICE] = BRIDGE_OUT,
 					[DXP_DMA_THROUGH] = BRIDGE_THROUGH};
 	const struct dxp_dma_order *o = &t->order;
-	uint64_t bytes = part_bytes(t);
-	struct bridge_order order = {.path = in_place(o) ? BRIDGE_DIRECT : paths[o->kind],
-				     .mode = (uint8_t)o->mode,
-				     .bytes = bytes,
-				     .piece_bytes = o->piece_bytes};
 
-	/* One piece, where that matters. */
-	if (bytes < t->order.bytes && !o->piece_bytes)
-		order.piece_bytes = BRIDGE_BUFFER_MAX;
-	t->left -= bytes;
-	t->pump.device_from = o->device_from + t->left;
-	t->pump.device_to = o->device_to + t->left;
+	t->pump.device_from = o->device_from;
+	t->pump.device_to = o->device_to;
 	if (o->in_place && o->kind != DXP_DMA_DEVICE_TO_DEVICE) {
 		t->pump.source = o->kind != DXP_DMA_FROM_DEVICE ? o->from : NULL;
 		t->pump.sink = o->kind != DXP_DMA_TO_DEVICE ? o->to : NULL;
 	}
-	return order;
+	return (struct bridge_order){.path = in_place(o) ? BRIDGE_DIRECT : paths[o->kind],
+				     .mode = (uint8_t)o->mode,
+				     .bytes = o->bytes,
+				     .piece_bytes = o->piece_bytes};
 }

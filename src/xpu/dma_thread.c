@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread that has the device: it turns the pump when an order, an interrupt or a deadline says
  * so, and sleeps otherwise. */
+#include <sched.h>
 #include <time.h>
 
 #include <dxp/status.h>
@@ -79,13 +80,27 @@ static void fresh_begin(struct dxp_dma *d)
 	}
 }
 
+/* While transfers are under way the next interrupt is often nearer than a wake-up takes. */
+static void spin_some(struct dxp_dma *d)
+{
+	uint64_t begin = link_now_ns(), until = begin + d->spin.budget_ns;
+
+	while (!atomic_load_explicit(&d->doze.rung, memory_order_relaxed) && link_now_ns() < until)
+		sched_yield();
+}
+
 static void sleep_some(struct dxp_dma *d)
 {
-	uint64_t deadline = pump_deadline(d->pump);
+	uint64_t deadline = pump_deadline(d->pump), begin = link_now_ns();
+	bool busy = bridge_transfers(pump_bridge(d->pump)) > 0;
 
 	pthread_mutex_unlock(&d->lock);
+	if (busy)
+		spin_some(d);
 	/* No deadline is a long one: the clock's seconds are signed. */
 	doze_until(&d->doze, min_u64(deadline, link_now_ns() + 3600 * S_NS));
+	if (busy)
+		spin_note(&d->spin, link_now_ns() - begin);
 	pthread_mutex_lock(&d->lock);
 }
 

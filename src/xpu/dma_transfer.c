@@ -9,7 +9,7 @@
 
 /* ---- the device's thread; it holds the lock ---- */
 
-void dma_transfer_drop(struct dxp_dma_transfer *t, int status)
+void dma_transfer_end(struct dxp_dma_transfer *t, int status)
 {
 	struct dxp_dma *d = t->dma;
 
@@ -22,17 +22,12 @@ void dma_transfer_drop(struct dxp_dma_transfer *t, int status)
 	pthread_cond_signal(&t->wake);
 }
 
-static void part_ended(struct pump_transfer *pumped, const struct bridge_end *end)
+static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *end)
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
-	/* A stall of a DMA, after which the device was reset; from wait it would mean "not yet". */
-	int status = end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status;
 
-	t->pumped = false;
-	if (status == DXP_OK && t->left && !t->dma->closing)
-		list_last(&t->dma->fresh, &t->fresh);
-	else
-		dma_transfer_drop(t, status == DXP_OK && t->left ? DXP_ECLOSED : status);
+	/* A step stalled, after which the device was reset; from wait it would mean "not yet". */
+	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
 static void pin_ends(struct dxp_dma_transfer *t)
@@ -40,22 +35,22 @@ static void pin_ends(struct dxp_dma_transfer *t)
 	const struct dxp_dma_order *o = &t->order;
 	struct pins *pins = &t->dma->pins;
 
-	if (t->pump.source && !t->source_pin)
+	if (t->pump.source)
 		t->source_pin = pins_use(pins, o->from, o->bytes);
-	if (t->pump.sink && !t->sink_pin)
+	if (t->pump.sink)
 		t->sink_pin = pins_use(pins, o->to, o->bytes);
 }
 
 void dma_transfer_begin(struct dxp_dma_transfer *t)
 {
-	struct bridge_order order = dma_order_part(t);
+	struct bridge_order order = dma_order_pumped(t);
 
 	if (order.bytes)
 		pin_ends(t);
 	int status = pump_begin(t->dma->pump, &t->pump, &order, link_now_ns());
 	t->pumped = status == DXP_OK;
 	if (status != DXP_OK)
-		dma_transfer_drop(t, status);
+		dma_transfer_end(t, status);
 }
 
 /* ---- any thread ---- */
@@ -69,10 +64,9 @@ static int transfer_create(struct dxp_dma *d, const struct dxp_dma_order *order,
 	if (!t)
 		return error_set(DXP_ENOMEM, "out of memory");
 	t->pump.step = dma_copy_step;
-	t->pump.ended = part_ended;
+	t->pump.ended = pumped_end;
 	atomic_init(&t->dma, d);
 	t->order = *order;
-	t->left = order->bytes;
 	list_init(&t->link);
 	list_init(&t->fresh);
 	list_init(&t->idle);

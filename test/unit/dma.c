@@ -462,6 +462,8 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	says("reset");
+	/* On a busy machine it had not come to number 20; then that one stalls now, once. */
+	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);
 }
@@ -474,9 +476,32 @@ static void reset__of_a_stalled_device(void **state)
 	}
 }
 
+/* All that was ordered before is with the device: its thread begins it between two calls. */
+static void begun_await(struct world *w)
+{
+	enum dxp_core core;
+	uint32_t operand;
+	uint64_t result;
+
+	for (int i = 0; i < 2; i++)
+		ok(dxp_dma_core_get(w->dma, &core, &operand, &result));
+}
+
 static void *wait_long(void *transfer)
 {
 	return (void *)(intptr_t)dxp_dma_wait(transfer, UINT64_MAX);
+}
+
+/* Nobody resets: the stall is noticed, and the device reset, by itself. */
+static void move__stalls(void **state)
+{
+	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
+	const struct dxp_dma_order o = order_of(w, DXP_DMA_FROM_DEVICE, false);
+
+	assert_int_equal(dxp_dma_move(w->dma, &o), DXP_EDEVICE);
+	says("stalled");
+	ok(dxp_dma_move(w->dma, &o));
+	world_close((void **)&w);
 }
 
 /* Transfers outlive their device. */
@@ -515,6 +540,7 @@ static void start__no_more_than_1024(void **state)
 
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		ok(dxp_dma_start(w->dma, &o, &t[i]));
+	begun_await(w);
 	refused(w, &o, DXP_EAGAIN, "1024");
 	ok(dxp_dma_reset(w->dma));
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
@@ -559,6 +585,7 @@ int main(void)
 		TEST(pin__kept_and_given_back),
 		cmocka_unit_test(move__dmas_fail),
 		cmocka_unit_test(reset__of_a_stalled_device),
+		cmocka_unit_test(move__stalls),
 		cmocka_unit_test(close__with_transfers),
 		cmocka_unit_test(start__no_more_than_1024),
 		cmocka_unit_test(move__nothing_is_kept),
