@@ -174,14 +174,15 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 	return true;
 }
 
-/* Go-back-N's receiver takes only what is next: whatever order losses were found in, what it waits
- * for goes first. */
+/* Go-back-N's receiver takes only what is next. Losses found on both sides of a packet that it held
+ * or had no room for are not in that order; when nothing gets through for that, what it waits for
+ * goes first. */
 static struct tx_slot *repeat_first(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
 	struct tx_slot *slot = slot_first(io, &io->lost);
 
-	if (!slot || s->shared->tuning.recovery < RLTP_GBN_NAK)
+	if (!slot || s->shared->tuning.recovery < RLTP_GBN_NAK || io->backoff < 2)
 		return slot;
 	uint32_t psn = io->tx_una;
 	while (tx_slot_at(io, psn)->state != TX_LOST)

@@ -5,7 +5,7 @@
  * good again: everything must end exactly once, NAPs must have arrived at most once and in order,
  * additions must have happened as often as they ended well, or at most as often as they were
  * posted, and while nobody was restarted every byte that a PUT or GET moved must be the right one.
- */
+ * What the first asks of the second's memory, a device has to do. */
 #define FUZZ_NAME "fuzz_pair"
 
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include "test/fuzz/fuzz.h"
 #include "test/fuzz/network.h"
 #include "test/support/invariants.h"
+#include "test/support/staged_device.h"
 
 #define REGION_BYTES 16384
 #define STEPS_MAX    600
@@ -43,7 +44,11 @@ struct host {
 	int last_nap; /* number of the last that arrived; they only grow */
 };
 
+#define DEVICE_HOST 1 /* the other one's PUTs and GETs are of its device: [0], then [1] */
+
 struct scene {
+	struct staged_device device;
+	uint32_t device_key;
 	struct input in;
 	uint64_t now_ns;
 	struct rng secrets;
@@ -86,6 +91,13 @@ static void host_start(struct scene *s, int which)
 	    nic_region_register(h->nic, 0, &h->counter, sizeof(h->counter), NIC_REMOTE_ATOMIC,
 				&h->counter_key) != DXP_OK)
 		die("no memory");
+	if (which == DEVICE_HOST) {
+		s->device.nic = h->nic;
+		if (nic_region_register_staged(h->nic, 0, &staged_device_ops, &s->device,
+					       2 * REGION_BYTES, NIC_REMOTE_READ | NIC_REMOTE_WRITE,
+					       &s->device_key) != DXP_OK)
+			die("no memory");
+	}
 	h->posted = h->completed = 0;
 	h->naps_sent = 0;
 	h->last_nap = -1;
@@ -128,6 +140,8 @@ static void host_restart(struct scene *s, int which)
 	user_takes(s, 1 - which);
 	s->hosts[1 - which].last_nap = -1;
 	nic_destroy(s->hosts[which].nic);
+	if (which == DEVICE_HOST)
+		staged_device_nic_gone(&s->device);
 	host_start(s, which);
 	introduce(s, which);
 	introduce(s, 1 - which);
@@ -163,6 +177,8 @@ static void transfer_post(struct scene *s, int which, bool put)
 	uint32_t bytes = 1 + take8(&s->in) * 32u;
 	struct dxp_entry own = {offset, bytes, h->keys[put ? 0 : 1]};
 	struct dxp_entry other = {offset, bytes, peer->keys[put ? 1 : 0]};
+	if (1 - which == DEVICE_HOST)
+		other = (struct dxp_entry){offset + (put ? REGION_BYTES : 0), bytes, s->device_key};
 	struct nic_lists lists = {&own, &other, 1, 1};
 	int status = put ? nic_user_put(h->window, 1, &to, &lists, h->posted)
 			 : nic_user_get(h->window, 1, &to, &lists, h->posted);
@@ -200,6 +216,8 @@ static void user_posts(struct scene *s, int which)
 
 static void turn(struct scene *s, int which)
 {
+	while (which == DEVICE_HOST && staged_device_turn(&s->device, s->now_ns))
+		;
 	network_turn(&s->net, s->hosts[which].nic, which, s->now_ns);
 }
 
@@ -263,6 +281,8 @@ static void accounts_check(struct scene *s)
 		if (broken)
 			die(broken);
 	}
+	if (s->device.broken)
+		die(s->device.broken);
 }
 
 /* From now on everything arrives, 20 us later. Both must come to rest by themselves. */
@@ -277,6 +297,7 @@ static void settle(struct scene *s)
 		}
 		if (s->net.flying == 0) {
 			uint64_t next_ns = min_u64(nic_deadline(a->nic), nic_deadline(b->nic));
+			next_ns = min_u64(next_ns, staged_device_next(&s->device));
 			if (next_ns != UINT64_MAX)
 				s->now_ns = max_u64(s->now_ns, next_ns);
 		} else {
@@ -292,28 +313,42 @@ static void settle(struct scene *s)
 	}
 }
 
+static void written_check(const uint8_t *read, const uint8_t *written)
+{
+	for (uint32_t at = 0; at < REGION_BYTES; at++) {
+		if (read[at] != PATTERN(at))
+			die("memory that nobody may write has changed");
+		if (written[at] != 0 && written[at] != PATTERN(at))
+			die("a byte that nobody sent");
+	}
+}
+
 /* What is written anywhere is the pattern of its place; what nobody wrote is zero. */
 static void memory_check(const struct scene *s)
 {
+	written_check(s->device.memory, s->device.memory + REGION_BYTES);
 	for (int i = 0; i < 2; i++) {
 		const struct host *asker = &s->hosts[1 - i];
 		if (s->hosts[i].counter < asker->adds_good ||
 		    s->hosts[i].counter > asker->adds_posted)
 			die("an addition twice, or one that ended well and was none");
-		for (uint32_t at = 0; at < REGION_BYTES; at++) {
-			if (s->hosts[i].memory[0][at] != PATTERN(at))
-				die("memory that nobody may write has changed");
-			uint8_t byte = s->hosts[i].memory[1][at];
-			if (byte != 0 && byte != PATTERN(at))
-				die("a byte that nobody sent");
-		}
+		written_check(s->hosts[i].memory[0], s->hosts[i].memory[1]);
 	}
 }
 
 static void scene_open(struct scene *s, const uint8_t *data, size_t bytes)
 {
 	*s = (struct scene){.in = {data, data + bytes}, .now_ns = S_NS};
+	const struct staged_options device = {.bytes = 2 * REGION_BYTES,
+					      .buffers = 3,
+					      .buffer_bytes = 2048,
+					      .latency_ns = 30 * US_NS};
+
 	s->secrets.state = take8(&s->in);
+	if (!staged_device_create(&s->device, &device))
+		die("no memory");
+	for (uint32_t at = 0; at < REGION_BYTES; at++)
+		s->device.memory[at] = PATTERN(at);
 	for (int i = 0; i < 2; i++) {
 		struct host *h = &s->hosts[i];
 		h->window = aligned_alloc(_Alignof(struct dxp_window), sizeof(*h->window));
@@ -338,6 +373,10 @@ static void scene_close(struct scene *s)
 		free(s->hosts[i].memory[0]);
 		free(s->hosts[i].memory[1]);
 	}
+	staged_device_nic_gone(&s->device);
+	if (s->device.broken)
+		die(s->device.broken);
+	staged_device_destroy(&s->device);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

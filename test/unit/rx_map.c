@@ -104,6 +104,11 @@ static void rx_map__like_a_naive_set(void **state)
 		while (seen[cum])
 			cum++;
 		assert_int_equal(m.cum, base + cum);
+		uint32_t missing = 0, to = cum + (uint32_t)rng_below(&r, 400);
+		for (uint32_t k = cum; k < to && k < sizeof(seen); k++)
+			missing += !seen[k];
+		if (to < sizeof(seen))
+			assert_int_equal(rx_map_missing(&m, base + to), missing);
 	}
 	assert_true(cum > 1000);
 }
