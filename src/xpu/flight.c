@@ -388,6 +388,11 @@ void flight_land(struct flight *f, int status)
 	pthread_mutex_unlock(&all->lock);
 }
 
+void *flight_driver(const struct flight *f)
+{
+	return f->all->options.driver;
+}
+
 void flight_no_callback(struct flight *f)
 {
 	struct flights *all = f->all;

@@ -55,6 +55,8 @@ void flight_launch(struct flight *f, void *command, bool failed, bool callback);
 void flight_abandon(struct flight *f);
 /* By the callback, once: it has ended so. The flight is not to be named after. */
 void flight_land(struct flight *f, int status);
+/* As in the options. */
+void *flight_driver(const struct flight *f);
 /* The callback that was announced cannot be had. */
 void flight_no_callback(struct flight *f);
 
