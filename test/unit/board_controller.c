@@ -207,29 +207,33 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
-/* How many DMAs have passed Rx and are not told to have ended. */
-static uint32_t rx_passed(void)
+/* How many DMAs have passed Rx and are not told to have ended; -1: all have ended. */
+static int rx_passed(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
 
 	pthread_mutex_lock(&d->lock);
-	uint32_t count = d->rx.next - d->rx.head;
+	int count = d->rx.head == d->rx.tail ? -1 : (int)(d->rx.next - d->rx.head);
 	pthread_mutex_unlock(&d->lock);
 	return count;
 }
 
-/* The next DMA's bytes come while the interrupt of the one before is under way. */
+/* The next DMA's bytes come while the interrupt of the one before is under way. A busy machine may
+ * hold this thread up for as long as an interrupt takes: then it looks once more. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
 				  dma_through(sink + 100, source, 50)};
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	int passed = 0;
 
-	reopen("preset = fast\ncompute = none\ninterrupt = 1000000000\n");
-	for (int i = 0; i < 3; i++)
-		start(&d[i]);
-	while (rx_passed() < 3)
-		assert_true(link_now_ns() < until_ns);
+	for (int again = 0; again < 10 && passed < 3; again++) {
+		reopen("preset = fast\ncompute = none\ninterrupt = 1000000000\n");
+		for (int i = 0; i < 3; i++)
+			start(&d[i]);
+		while ((passed = rx_passed()) >= 0 && passed < 3)
+			usleep(50);
+	}
+	assert_int_equal(passed, 3);
 }
 
 static int run_all(void)
