@@ -15,6 +15,8 @@ struct sim_host {
 	struct nic *nic;
 	struct dxp_window *window;
 	uint64_t incarnation;
+	const struct sim_beside *beside;
+	void *beside_context;
 };
 
 struct sim {
@@ -38,9 +40,12 @@ static void host_receive(void *host, const struct link_arrival *arrival, uint64_
 
 static size_t host_send(void *host, struct link_datagram *out, size_t count, uint64_t now_ns)
 {
-	struct nic *n = ((struct sim_host *)host)->nic;
+	struct sim_host *h = host;
+	struct nic *n = h->nic;
 	size_t total = 0, more;
 
+	if (h->beside)
+		h->beside->turn(h->beside_context, now_ns);
 	/* As a node's loop: until there is nothing more. */
 	do {
 		nic_doorbells(n, now_ns);
@@ -52,7 +57,10 @@ static size_t host_send(void *host, struct link_datagram *out, size_t count, uin
 
 static uint64_t host_deadline(void *host)
 {
-	return nic_deadline(((struct sim_host *)host)->nic);
+	struct sim_host *h = host;
+	uint64_t beside_ns = h->beside ? h->beside->deadline(h->beside_context) : UINT64_MAX;
+
+	return min_u64(nic_deadline(h->nic), beside_ns);
 }
 
 static const struct net_host_ops host_ops = {host_receive, host_send, host_deadline};
@@ -105,6 +113,7 @@ static void host_stop(struct sim_host *h)
 	free(h->window);
 	h->nic = NULL;
 	h->window = NULL;
+	h->beside = NULL;
 }
 
 static int network_create(struct sim *s)
@@ -199,6 +208,13 @@ static bool step_done(void *context)
 	for (uint32_t i = 0; i < s->options.hosts; i++)
 		net_touch(s->net, i);
 	return finished;
+}
+
+void sim_beside_set(struct sim *s, uint32_t host, const struct sim_beside *ops, void *context)
+{
+	s->hosts[host].beside = ops;
+	s->hosts[host].beside_context = context;
+	net_touch(s->net, host);
 }
 
 bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context)

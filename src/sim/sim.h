@@ -46,6 +46,14 @@ struct net *sim_net(struct sim *s);
 /* The queue pair 0 .. 3 of a host's function 0, as a target for the others. */
 struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp);
 
+/* What works beside a host's NIC, in its thread: a device behind a bridge. */
+struct sim_beside {
+	void (*turn)(void *context, uint64_t now_ns); /* before each of the NIC's turns */
+	uint64_t (*deadline)(void *context);          /* when it wants one; UINT64_MAX: no time */
+};
+/* NULL: nothing does any more. */
+void sim_beside_set(struct sim *s, uint32_t host, const struct sim_beside *ops, void *context);
+
 /* Runs until `done` says so, or `limit_ns` of virtual time have passed from now, or nothing is left
  * to happen. `done` is asked after every step and may post. Returns true when `done` did. */
 bool sim_run(struct sim *s, uint64_t limit_ns, bool (*done)(void *context), void *context);

@@ -38,6 +38,17 @@ cat >"$tree/bench/nic.json" <<EOF
 {$bell,"contender":"kernel","value":0.0,"note":"skipped: no OpenCL on this machine"}
 EOF
 
+bridged='"bench":"bridge","lab":"loopback","unit":"GB/s","samples":3.0,"bytes":536870912.0'
+ours='"case":"round trip 512 MiB","contender":"pipelined","metric":"goodput"'
+sizes='"case":"round trip 512 MiB","contender":"buffers of 1 MiB","metric":"bandwidth"'
+spare='"case":"memory, 1024 MiB","contender":"while transfers pass","metric":"resident memory"'
+cat >"$tree/bench/bridge.json" <<EOF
+{$bridged,$ours,"value":1.9,"peer":"DMA","peer_value":2.0,"ratio":0.95}
+{${bridged/536870912/2},${ours/512 MiB/2 B},"value":0.5,"peer":"DMA","peer_value":2.0,"ratio":0.25}
+{$bridged,$sizes,"value":1.7}
+{$bridged,$spare,"value":25.5,"peer":"between them","peer_value":20.0,"ratio":1.275}
+EOF
+
 expect() { # what, pattern, text
 	if ! grep -qF -- "$2" <<<"$3"; then
 		printf 'FAILED: %s: no "%s" in:\n%s\n' "$1" "$2" "$3"
@@ -72,12 +83,51 @@ expect goals '| NAP 8 B, added by a third process, core shared, us | <= 1 | -0.2
 	"$goals"
 expect goals "| 8 functions after 10 MB, Jain's index | >= 0.999 | 1.000 | met |" "$goals"
 
+expect share '| loopback | round trip 512 MiB | 1.90 = 95.0 % |' \
+	"$(convert pivot metric=goodput bridge)"
+expect routes $'"round trip"\n2.0 0.5 0 0 0\n536870912.0 1.9 0 0 0' \
+	"$(convert routes 'metric=goodput;contender=pipelined' bridge)"
+
+# What has no rows keeps its lines; what has some does not.
+cat >"$tree/page.md" <<EOF
+| 10 % loss, to the best peer | >= 4 | 40.0 | not of this table |
+<!-- goals -->
+
+| goal | wanted | measured | |
+|---|---:|---:|---|
+| 1 % loss, to the best peer | >= 1.7 | 5.10 | met |
+| bridge, round trip 512 MiB, to the slowest stage | >= 0.9 | 0.111 | missed |
+| 64 B NAPs, loopback, M/s | >= 4 | 5.59 | met |
+
+<!-- end -->
+| 10 % loss, to the best peer | >= 4 | 40.0 | not of this table either |
+EOF
+goals=$(awk -v page="$tree/page.md" -f "$helpers/json.awk" -f "$helpers/goals.awk" \
+	"$tree/bench/bridge.json")
+expect 'goals kept' '| 1 % loss, to the best peer | >= 1.7 | 5.10 | met |' "$goals"
+expect 'goals kept' '| 64 B NAPs, loopback, M/s | >= 4 | 5.59 | met |' "$goals"
+expect 'goals new' \
+	'| bridge, round trip 512 MiB, to the slowest stage | >= 0.9 | 0.950 | met |' "$goals"
+expect 'goals new' \
+	'| bridge, memory that transfers of 1 GiB add to a box, MB | <= 16 | 5.50 | met |' \
+	"$goals"
+if [ "$(wc -l <<<"$goals")" -ne 6 ]; then
+	printf 'FAILED: lines of another table are goals:\n%s\n' "$goals"
+	failures=$((failures + 1))
+fi
+goals=$(awk -v page="$tree/page.md" -f "$helpers/json.awk" -f "$helpers/goals.awk" \
+	"$tree/bench/loss.json")
+if grep -q '^| 1 % loss' <<<"$goals"; then
+	printf 'FAILED: a goal that failed this time keeps its last line:\n%s\n' "$goals"
+	failures=$((failures + 1))
+fi
+
 if command -v gnuplot >/dev/null; then
 	DXP_BUILD=$tree "$source/tools/plots" --quick --no-run >"$tree/log" ||
 		failures=$((failures + 1))
 	expect picture '</svg>' "$(cat "$tree/bench/plots/loss.svg")"
-	for name in trips share; do
-		expect picture '</svg>' "$(cat "$tree/bench/plots/nic-$name.svg")"
+	for name in nic-trips nic-share bridge bridge-through; do
+		expect picture '</svg>' "$(cat "$tree/bench/plots/$name.svg")"
 	done
 	expect page '| 1.25 (300 + 200) | 0.500 * |' "$(cat "$tree/bench/performance.md")"
 else

@@ -162,6 +162,21 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
+/* Memory that is elsewhere is given out as any other. */
+static void arena_unmap__only_the_bytes_go(void **state)
+{
+	uint64_t a, b;
+
+	arena_unmap(arena);
+	assert_int_equal(arena_alloc(arena, 1, 1000, &a), DXP_OK);
+	assert_int_equal(arena_alloc(arena, 1, 1000, &b), DXP_OK);
+	assert_int_not_equal(a, b);
+	assert_int_equal(arena_hold(arena, 1, a + 1, 999, NULL), DXP_OK);
+	arena_drop(arena, a + 1);
+	assert_int_equal(arena_free(arena, 1, a), DXP_OK);
+	assert_int_equal(arena_free(arena, 1, b), DXP_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +187,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arena_hold__range_of_the_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_drop__gives_back_what_was_freed, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(arena_unmap__only_the_bytes_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena__random, setup, teardown),
 	};
 

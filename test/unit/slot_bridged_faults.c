@@ -30,6 +30,7 @@
 static struct boxes w;
 static struct boxed board;
 static struct dxp_xpu *x;
+static char xpu_name[16];
 static uint8_t out[BYTES], in[BYTES];
 
 static void ok(int status)
@@ -57,20 +58,20 @@ static void noise(uint8_t *to, size_t bytes, uint32_t seed)
 static void board_open(const char *setting, uint64_t stall_ns)
 {
 	static uint32_t boards;
-	char text[128], name[160], xpu[16];
+	char text[128], name[160];
 	const struct box_options options = {.slots = 1,
-					    .name = xpu,
+					    .name = xpu_name,
 					    .engine = name,
 					    .buffers = BUFFERS,
 					    .buffer_bytes = BUFFER,
 					    .stall_ns = stall_ns};
 
-	snprintf(xpu, sizeof(xpu), "bad%u", boards++);
+	snprintf(xpu_name, sizeof(xpu_name), "bad%u", boards++);
 	snprintf(text, sizeof(text), "preset = fast\ncompute = none\n%s\n", setting);
 	boxes_file(&w, "bad.board", text);
 	snprintf(name, sizeof(name), "board:%s/bad.board", w.folder);
 	ok(boxed_open(&w, &board, &options));
-	x = boxes_xpu(w.fabric, xpu);
+	x = boxes_xpu(w.fabric, xpu_name);
 }
 
 /* What is under way ends by itself, soon, and all buffers are EMPTY then. */
@@ -397,6 +398,32 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	board_close();
 }
 
+/* CLOSE ends transfers that would take seconds: the device has moved a part of them only. */
+static void close__cancels_what_is_under_way(void **state)
+{
+	enum { LONG = 4 << 20 };
+	struct dxp_fabric *other;
+	struct dxp_bridge *b;
+	uint8_t *to = malloc(LONG);
+	uint64_t address;
+
+	board_open("from_device = 2", 0); /* MB/s */
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "leaver"},
+			   &other));
+	struct dxp_xpu *its = boxes_xpu(other, xpu_name);
+	ok(dxp_mem_alloc(its, LONG, &address));
+	const struct dxp_bridge_transfer t = {
+		.path = DXP_BRIDGE_FROM_DEVICE, .to = to, .device_from = address, .bytes = LONG};
+	ok(dxp_bridge_start(its, &t, &b));
+	dxp_xpu_close(its);
+	assert_int_not_equal(dxp_bridge_wait(b, 0, NULL), DXP_ETIMEDOUT);
+	assert_true(reg(CFG_DMA_OUT_LO) < LONG);
+	assert_int_equal(reg(CFG_HOSTS), 1);
+	dxp_fabric_close(other);
+	free(to);
+	board_close();
+}
+
 /* Closing the box while transfers of every kind are under way. */
 static void box__closes_in_the_middle(void **state)
 {
@@ -452,6 +479,7 @@ int main(void)
 		cmocka_unit_test(send__to_a_board_that_fails),
 		cmocka_unit_test(host__dies_while_the_xpu_pulls),
 		cmocka_unit_test(host__dies_while_it_puts_and_gets),
+		cmocka_unit_test(close__cancels_what_is_under_way),
 		cmocka_unit_test(box__closes_in_the_middle),
 	};
 

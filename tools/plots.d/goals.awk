@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
-# benchmarks. A goal whose rows are not there is left out.
+# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file
+# with an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is
+# left out.
+
+BEGIN {
+	while (page != "" && (getline line < page) > 0) {
+		if (line ~ /^<!-- /)
+			inside = line == "<!-- goals -->"
+		if (!inside || split(line, part, / *[|] */) < 5)
+			continue
+		earlier[part[2]] = line
+	}
+}
 
 {
 	parse($0)
+	ran[f["bench"]] = 1
 	if (f["bench"] == "sim")
 		f["lab"] = f["contender"] = ""
 	else if (!("samples" in f))
@@ -12,6 +25,9 @@
 		f["case"] = f["case"] ", " f["megabytes"] + 0 " MB"
 	at = f["bench"] SUBSEP f["lab"] SUBSEP f["case"] SUBSEP f["contender"]
 	value[at] = f["value"] + 0
+	share[at] = f["ratio"] + 0
+	beside[at] = f["peer_value"] + 0
+	processors[at] = f["processors_gb_per_s"] + 0
 	packets[at] = f["packets"] + 0
 	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
 	if (f["contender"] !~ /^(RLTP|raw UDP)/)
@@ -19,12 +35,14 @@
 }
 
 function of(bench, lab, name, contender) {
+	asked = bench
 	return value[bench, lab, name, contender]
 }
 
 # The largest, or smallest, value that another library or TCP has in this case; 0: nobody ran. `but`
 # is a pattern of those left out.
 function best(bench, lab, name, smallest, but,    list, i, n, v, found, part) {
+	asked = bench
 	n = split(others[bench, lab, name], list, "\n")
 	for (i = 1; i < n; i++) {
 		split(list[i], part, SUBSEP)
@@ -49,10 +67,28 @@ function goal(what, q, wanted, at_most) {
 		(at_most ? q <= wanted : q >= wanted) ? "met" : "missed"
 }
 
+# The benchmark that was asked last has not run here: its line stays as it was.
+function keep(what) {
+	if (asked in ran || !(what in earlier))
+		return
+	head()
+	print earlier[what]
+}
+
 # The same for a / b, where both are there.
 function quotient(what, a, b, wanted, at_most) {
 	if (a > 0 && b > 0)
 		goal(what, a / b, wanted, at_most)
+	else
+		keep(what)
+}
+
+# The same for a - b.
+function difference(what, a, b, wanted, at_most) {
+	if (a > 0 && b > 0)
+		goal(what, a - b, wanted, at_most)
+	else
+		keep(what)
 }
 
 # Functions of one machine.
@@ -65,10 +101,8 @@ function nic_goals(    lab, trip, served, free, i, sizes) {
 	quotient("NAP 8 B on one machine, to libfabric shm", trip,
 		 of("nic", lab, "NAP 8 B", "libfabric shm"), 1, 1)
 	free = of("nic", lab, "NAP 8 B", "third process, one user")
-	if (trip > 0 && free > 0)
-		goal("NAP 8 B, added by a third process, cores free, us", free - trip, 1, 1)
-	if (trip > 0 && served > 0)
-		goal("NAP 8 B, added by a third process, core shared, us", served - trip, 1, 1)
+	difference("NAP 8 B, added by a third process, cores free, us", free, trip, 1, 1)
+	difference("NAP 8 B, added by a third process, core shared, us", served, trip, 1, 1)
 	for (i = split("1 MiB;64 KiB", sizes, ";"); i >= 1; i--)
 		quotient("PUT " sizes[i] " on one machine, to memcpy",
 			 of("nic", lab, "PUT " sizes[i], "NIC embedded"),
@@ -121,6 +155,49 @@ function inc_goals(    i, n, hosts, lab, short_sizes, times, share, tcp) {
 		 of("inc", "9 hosts", "icoFoam, time in MPI", "TCP, default"), 1, 1)
 }
 
+# Memory behind DMA, bridged to the network.
+function bridge_goals(    lab, i, routes, ways, name) {
+	lab = "loopback"
+	split("host to device;device to host;round trip;device to device", routes, ";")
+	split("PUT;GET;;SEND", ways, ";")
+	for (i = 1; i <= 4; i++) {
+		name = routes[i] " 512 MiB"
+		of("bridge", lab, name, "pipelined")
+		quotient("bridge, " name ", to the slowest stage",
+			 share["bridge", lab, name, "pipelined"], 1, 0.9)
+		quotient("bridge, " name ", to what the processors allow",
+			 value["bridge", lab, name, "pipelined"],
+			 processors["bridge", lab, name, "pipelined"], 0.9)
+		if (ways[i] != "")
+			quotient("bridge, " name " by " ways[i] ", to the slowest stage",
+				 share["bridge", lab, name, ways[i]], 1, 0.9)
+	}
+	name = "memory, 1024 MiB"
+	difference("bridge, memory that transfers of 1 GiB add to a box, MB",
+		   of("bridge", lab, name, "while transfers pass"),
+		   beside["bridge", lab, name, "while transfers pass"], 16, 1)
+}
+
+# The same in the simulator, on the source's machine.
+function bridge_sim_goals(    i, k, n, routes, name, ours) {
+	n = split("host to device;device to host;round trip", routes, ";")
+	for (i = 1; i <= n; i++)
+		for (k = 512; k >= 32; k -= 480) {
+			name = routes[i] " " k " MiB"
+			of("bridge-sim", "simulated", name, "8 MiB")
+			quotient("bridge simulated, " name ", to the slowest stage",
+				 share["bridge-sim", "simulated", name, "8 MiB"], 1,
+				 k == 512 ? 0.97 : 0.9)
+		}
+	n = split("as the source;full rates", routes, ";")
+	for (i = 1; i <= n; i++) {
+		name = "round trip 320 MB, " routes[i]
+		ours = of("bridge-sim", "simulated", name, "pipelined, simulated")
+		quotient("bridge simulated, " name ", to the naive way", ours,
+			 beside["bridge-sim", "simulated", name, "pipelined, simulated"], 5.9)
+	}
+}
+
 END {
 	for (i = split("1 MiB, 8 at a time;64 MiB, 1 at a time", sizes, ";"); i >= 1; i--) {
 		put = "PUT " sizes[i]
@@ -157,4 +234,6 @@ END {
 		 of("peers", "loopback", "memory, idle", "RLTP"), 1, 512, 1)
 	nic_goals()
 	inc_goals()
+	bridge_goals()
+	bridge_sim_goals()
 }

@@ -2,6 +2,7 @@
 # Rows of `dxp bench --json` for gnuplot or as a markdown table; after json.awk.
 #   mode   points: a block for each contender, its name first, then lines "x value p99 drops jain
 #                  least most"
+#          routes: the same for each case, whose name ends in a size, in place of contenders
 #          gains:  the same for each lab and contender that a peer stands beside; value is how many
 #                  times faster than the peer
 #          bars:   a line for each lab and case, a column for each contender
@@ -13,7 +14,7 @@
 BEGIN {
 	conditions = split(where, condition, ";")
 	# what a plot has along x, the first that a row has
-	split("loss_percent bytes senders peers nodes hosts megabytes", x_names, " ")
+	split("loss_percent bytes senders peers nodes hosts megabytes reads", x_names, " ")
 }
 
 function wanted(    i, at) {
@@ -44,6 +45,9 @@ function cell(    text) {
 		text = short(f["value"])
 	if ("near_cpu" in f)
 		text = text " (" short(f["near_cpu"]) " + " short(f["far_cpu"]) ")"
+	# a share of the pipeline's slowest stage
+	if (f["bench"] ~ /^bridge/ && f["ratio"] + 0 > 0)
+		text = text " = " short(100 * f["ratio"]) " %"
 	noted += "note" in f
 	return "note" in f ? text " *" : text
 }
@@ -52,6 +56,11 @@ function series() {
 	# an operation of ours is a line of its own; what stands beside it is one
 	if (f["bench"] == "latency" && f["contender"] == "RLTP")
 		return "RLTP " substr(f["case"], 1, 3)
+	if (mode == "routes") {
+		name_alone = f["case"]
+		sub(/ [0-9].*/, "", name_alone)
+		return name_alone
+	}
 	return f["contender"]
 }
 
@@ -73,7 +82,7 @@ function crowd_row(    part) {
 		f["contender"] = f["lab"] ", " f["contender"]
 		f["value"] = 1 / f["ratio"]
 	}
-	pointed = mode == "points" || mode == "gains"
+	pointed = mode == "points" || mode == "gains" || mode == "routes"
 	contender = pointed ? series() : f["contender"]
 	group = ("lab" in f ? f["lab"] " " : "") f["case"]
 	if (!(contender in seen_contender)) {
@@ -123,6 +132,10 @@ function list_row() {
 	if ("packets" in f)
 		extra = short(f["packets"]) " packets sent by hosts, " short(f["crossings"]) \
 			" links crossed" ("algorithm" in f ? ", algorithm " f["algorithm"] + 0 : "")
+	if ("processors_gb_per_s" in f)
+		extra = "processors allow " short(f["processors_gb_per_s"]) " GB/s"
+	if ("rings_mb" in f)
+		extra = "rings of " short(f["rings_mb"]) " MB"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
 	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"
@@ -197,7 +210,7 @@ function pivot_print(    i, g, head, rule, row) {
 }
 
 END {
-	if (mode == "points" || mode == "gains")
+	if (mode == "points" || mode == "gains" || mode == "routes")
 		points_print()
 	if (mode == "bars" && group_count)
 		bars_print()

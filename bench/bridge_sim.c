@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp bench bridge-sim`: tables of the bridge in virtual time. Each row is one run of the shipped
+ * bridge; nothing is random unless jitter is asked for. */
+#include "bench/bridge_sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "bench/bridge_sim_rows.h"
+#include "bench/options.h"
+#include "sim/bridge_lab.h"
+#include "sim/bridge_source.h"
+
+#define KIB          1024u
+#define MIB          (1u << 20)
+#define LIMIT_NS     (100000 * S_NS)
+#define BUFFER_BYTES (8u * MIB) /* the source's best (S-08, S-09) */
+#define LONG_BYTES   (512ull * MIB)
+
+/* `direct`: what local DMA in place is; the others go over the network. */
+static const struct bridge_sim_path paths[] = {
+	{"host to device", BRIDGE_IN, 0},
+	{"device to host", BRIDGE_OUT, 0},
+	{"round trip", BRIDGE_THROUGH, 0},
+	{"local host to device", BRIDGE_DIRECT, STAGES_IN},
+	{"local device to host", BRIDGE_DIRECT, STAGES_OUT},
+	{"local round trip", BRIDGE_DIRECT, STAGES_THROUGH},
+	{"local device to device", BRIDGE_DIRECT, STAGES_COPY},
+};
+enum { NETWORK_PATHS = 3, PATHS = ARRAY_COUNT(paths) };
+
+/* Reported by the source, in the order of the paths (S-09, S-08). */
+static const uint64_t reported[PATHS] = {
+	BRIDGE_SOURCE_IN,         BRIDGE_SOURCE_OUT,       BRIDGE_SOURCE_THROUGH,
+	BRIDGE_SOURCE_LOCAL_IN,   BRIDGE_SOURCE_LOCAL_OUT, BRIDGE_SOURCE_LOCAL_THROUGH,
+	BRIDGE_SOURCE_LOCAL_COPY,
+};
+
+struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
+{
+	return (struct stages_options){
+		.read = {s->read, s->network_ns, 0},
+		.write = {s->write, 0, s->network_ns},
+		.to_device = {s->to_device, s->dma_ns, s->interrupt_ns},
+		.from_device = {s->from_device, s->dma_ns, s->interrupt_ns},
+		.memory_bytes_per_s = s->memory,
+		.queue = (uint32_t)s->queue,
+		.jitter_ns = s->jitter_ns,
+		.seed = s->seed,
+	};
+}
+
+/* One transfer alone. */
+static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
+{
+	const struct bridge_sim_settings *s = c->settings;
+	const struct bridge_lab_options o = {
+		.stages = c->stages,
+		.buffers = (uint32_t)s->buffers,
+		.buffer_bytes = c->buffer_bytes,
+		.fills = c->fills ? c->fills : (uint32_t)s->fills,
+		.dmas = (uint32_t)s->dmas,
+		.stall_ns = LIMIT_NS,
+	};
+	struct bridge_lab_transfer t = {
+		.order = {.path = (uint8_t)c->path->path,
+			  .mode = (uint8_t)c->mode,
+			  .bytes = c->bytes,
+			  .piece_bytes = (uint32_t)min_u64(s->piece_bytes, c->buffer_bytes)},
+		.direct = c->path->direct};
+	struct bridge_lab *l;
+	int status = bridge_lab_create(&o, &l);
+
+	if (status != DXP_OK)
+		return status;
+	status = bridge_lab_begin(l, &t);
+	if (status == DXP_OK && !bridge_lab_run(l, LIMIT_NS))
+		status = DXP_ETIMEDOUT;
+	if (status == DXP_OK)
+		status = t.end.status;
+	uint64_t ps = max_u64(t.end_ps - t.begin_ps, 1);
+	*out = (struct bridge_sim_result){
+		.bytes_per_s = (double)c->bytes * 1e12 / (double)ps,
+		.bottleneck = (double)bridge_bottleneck(&c->stages, c->path->path, c->path->direct),
+		.us = (double)ps / 1e6,
+		.peaks = bridge_lab_peaks(l),
+	};
+	bridge_lab_destroy(l);
+	return status;
+}
+
+/* Runs a case; tells when it failed. */
+static bool runs(const struct bridge_sim_case *c, struct bridge_sim_result *out)
+{
+	int status = run(c, out);
+
+	if (status != DXP_OK)
+		fprintf(stderr, "dxp bench bridge-sim: %s, %llu bytes in buffers of %u: %s\n",
+			c->path->name, (unsigned long long)c->bytes, c->buffer_bytes,
+			dxp_status_text(status));
+	return status == DXP_OK;
+}
+
+static struct bridge_sim_case case_of(const struct bridge_sim_settings *s, size_t path)
+{
+	return (struct bridge_sim_case){
+		.settings = s,
+		.stages = bridge_sim_stages(s),
+		.path = &paths[path],
+		.bytes = LONG_BYTES,
+		.buffer_bytes = s->buffer_bytes ? (uint32_t)s->buffer_bytes : BUFFER_BYTES,
+	};
+}
+
+/* Sizes of transfers against sizes of buffers, as the source's figures 11 and 12. */
+static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool quick)
+{
+	struct bridge_sim_case c = case_of(s, path);
+
+	/* 2 B, 8 B .. 512 MiB, or each 16 times the one before; and 1 GiB */
+	for (int bits = 1; bits <= 30; bits += bits == 29 ? 1 : quick ? 4 : 2) {
+		c.bytes = 1ull << bits;
+		for (c.buffer_bytes = 16 * KIB; c.buffer_bytes <= 16 * MIB; c.buffer_bytes *= 2) {
+			struct bridge_sim_result r;
+			if (s->buffer_bytes)
+				c.buffer_bytes = (uint32_t)s->buffer_bytes;
+			if (!runs(&c, &r))
+				return false;
+			bridge_sim_row_size(&c, &r);
+			if (s->buffer_bytes)
+				break;
+		}
+	}
+	return true;
+}
+
+static bool source_table(const struct bridge_sim_settings *s, size_t path)
+{
+	struct bridge_sim_case c = case_of(s, path);
+	struct bridge_sim_result r;
+
+	if (!runs(&c, &r))
+		return false;
+	bridge_sim_row_source(&c, &r, s->source ? (double)reported[path] : 0);
+	return true;
+}
+
+/* The way without a pipeline beside ours. The source changed its way of DMA together with the
+ * pipeline (S-04, S-05), so the first row compares two sets of stages, as it does; in the others
+ * both ways have the same, and without control nothing but the pipeline differs. */
+static bool naive_table(const struct bridge_sim_settings *s)
+{
+	static const struct {
+		const char *name;
+		bool naive_slow, ours_slow, control; /* slow: the stages of the naive way */
+	} rows[] = {
+		{"as the source", true, false, true},
+		{"naive rates", true, true, true},
+		{"naive rates, no control", true, true, false},
+		{"full rates", false, false, true},
+		{"full rates, no control", false, false, false},
+	};
+	struct bridge_sim_case c = case_of(s, 2);
+	const struct stages_options full = c.stages;
+
+	c.bytes = BRIDGE_SOURCE_NAIVE_BYTES;
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct bridge_sim_result r;
+		if (!s->source && (rows[i].naive_slow || rows[i].ours_slow))
+			continue;
+		c.stages = rows[i].ours_slow ? bridge_source_naive_stages : full;
+		if (!runs(&c, &r))
+			return false;
+		uint64_t ns = bridge_naive_ns(
+			rows[i].naive_slow ? &bridge_source_naive_stages : &full,
+			rows[i].control ? BRIDGE_SOURCE_CONTROL_NS : 0, c.path->path, c.bytes);
+		bridge_sim_row_naive(rows[i].name, &c, &r, (double)c.bytes * 1e9 / (double)ns);
+	}
+	return true;
+}
+
+/* The sequential mode that is shipped: buffer by buffer, each step after the one before. */
+static bool modes_table(const struct bridge_sim_settings *s, size_t path)
+{
+	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};
+	struct bridge_sim_case c = case_of(s, path);
+	struct bridge_sim_result r;
+
+	for (size_t i = 0; i < ARRAY_COUNT(modes); i++) {
+		c.mode = modes[i];
+		if (!runs(&c, &r))
+			return false;
+		bridge_sim_row_mode(&c, &r);
+	}
+	return true;
+}
+
+/* What several reads in flight bring (S-06): nothing where a buffer takes longer than a round trip,
+ * nearly everything where it does not. */
+static bool reads_table(const struct bridge_sim_settings *s, size_t path)
+{
+	static const uint64_t trips_ns[] = {2000, 20000, 200000};
+	struct bridge_sim_case c = case_of(s, path);
+
+	c.bytes = 64 * MIB;
+	for (c.fills = 1; c.fills <= 8 && (!s->buffers || c.fills <= s->buffers); c.fills *= 2)
+		for (uint32_t i = 0; i < 2 * ARRAY_COUNT(trips_ns); i++) {
+			struct bridge_sim_result r;
+			c.buffer_bytes = i % 2 ? MIB : 64 * KIB;
+			c.stages.read.latency_ns = trips_ns[i / 2];
+			if (!runs(&c, &r))
+				return false;
+			bridge_sim_row_reads(&c, &r);
+		}
+	return true;
+}
+
+int bridge_sim_tables(const struct bridge_sim_settings *s, bool quick)
+{
+	bool ok = true, any = false;
+
+	for (size_t i = 0; ok && i < PATHS; i++) {
+		if (!bench_wanted(s->path, paths[i].name))
+			continue;
+		any = true;
+		ok = (i >= NETWORK_PATHS || sizes_table(s, i, quick)) && source_table(s, i) &&
+		     (i >= NETWORK_PATHS || modes_table(s, i)) && (i != 0 || reads_table(s, i)) &&
+		     (i != 2 || naive_table(s));
+	}
+	if (!any)
+		fprintf(stderr,
+			"dxp bench bridge-sim: no path '%s'; there are host to device, device to "
+			"host, round trip and, local, also device to device\n",
+			s->path);
+	return any ? !ok : 2;
+}

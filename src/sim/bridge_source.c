@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/bridge_source.h"
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+
+#define MB  1000000ull
+#define MIB 1048576ull
+
+#define NETWORK_NS   2000
+#define DMA_NS       2000
+#define INTERRUPT_NS 10000
+
+/* The last digit of a rate in tenths. */
+#define TENTHS(n, unit) ((n) * (unit) / 10)
+
+const struct stages_options bridge_source_stages = {
+	.read = {TENTHS(91621, MB), NETWORK_NS, 0},
+	.write = {TENTHS(119273, MB), 0, NETWORK_NS},
+	.to_device = {7877 * MB, DMA_NS, INTERRUPT_NS},
+	.from_device = {7877 * MB, DMA_NS, INTERRUPT_NS},
+	.memory_bytes_per_s = 12800 * MB,
+};
+
+const struct stages_options bridge_source_naive_stages = {
+	.read = {TENTHS(111875, MIB), NETWORK_NS, 0},
+	.write = {TENTHS(89791, MIB), 0, NETWORK_NS},
+	.to_device = {TENTHS(21039, MIB), DMA_NS, INTERRUPT_NS},
+	.from_device = {TENTHS(21039, MIB), DMA_NS, INTERRUPT_NS},
+	.memory_bytes_per_s = 12800 * MB,
+};
+
+/* The steps of each path over the network, in their order. */
+static const struct {
+	uint8_t steps[3], count;
+} paths[] = {
+	[BRIDGE_IN] = {{STAGES_READ, STAGES_IN}, 2},
+	[BRIDGE_OUT] = {{STAGES_OUT, STAGES_WRITE}, 2},
+	[BRIDGE_THROUGH] = {{STAGES_READ, STAGES_THROUGH, STAGES_WRITE}, 3},
+};
+
+uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
+			 enum bridge_path path, uint64_t bytes)
+{
+	struct stages *s;
+	uint64_t tag;
+	int status;
+
+	if (path == BRIDGE_DIRECT || stages_create(stages, &s) != DXP_OK)
+		return 0;
+	for (uint8_t i = 0; i < paths[path].count; i++) {
+		stages_start(s, (enum stages_step)paths[path].steps[i], bytes, i);
+		while (!stages_take(s, &tag, &status))
+			stages_advance(s, stages_next_ps(s));
+	}
+	uint64_t ns = control_ns + stages_now_ps(s) / STAGES_NS;
+	stages_destroy(s);
+	return ns;
+}
+
+/* `rate` 0 is no limit. */
+static void limit(uint64_t *slowest, uint64_t rate)
+{
+	if (rate != 0 && (*slowest == 0 || rate < *slowest))
+		*slowest = rate;
+}
+
+static void step_limits(uint64_t *slowest, const struct stages_options *o, uint8_t step)
+{
+	if (step == STAGES_READ)
+		limit(slowest, o->read.bytes_per_s);
+	if (step == STAGES_WRITE)
+		limit(slowest, o->write.bytes_per_s);
+	if (step == STAGES_IN || step == STAGES_THROUGH)
+		limit(slowest, o->to_device.bytes_per_s);
+	if (step == STAGES_OUT || step == STAGES_THROUGH)
+		limit(slowest, o->from_device.bytes_per_s);
+	if (step == STAGES_IN || step == STAGES_OUT || step == STAGES_COPY)
+		limit(slowest, o->memory_bytes_per_s);
+}
+
+uint64_t bridge_bottleneck(const struct stages_options *stages, enum bridge_path path,
+			   enum stages_step direct)
+{
+	uint64_t slowest = 0;
+
+	if (path == BRIDGE_DIRECT)
+		step_limits(&slowest, stages, (uint8_t)direct);
+	for (uint8_t i = 0; path != BRIDGE_DIRECT && i < paths[path].count; i++)
+		step_limits(&slowest, stages, paths[path].steps[i]);
+	return slowest;
+}
