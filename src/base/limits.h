@@ -454,6 +454,8 @@
 	(1u << 20) /* least that is chosen: shorter ones keep a fast DMA busy, but each costs the  \
 		      network a read and two wake-ups: 256 KiB carry 70 % of what 1 MiB do, 64 KiB \
 		      40 % */
+#define PUMP_SLOW_NS \
+	(2ull * 1000 * 1000 * 1000) /* one size that takes longer is the last to be measured */
 #define PUMP_MEASURE_NS \
 	(500ull * 1000 * 1000) /* at start, for all sizes: three times 7 ms each way */
 
