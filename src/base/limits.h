@@ -449,10 +449,10 @@
 #define BRIDGE_CALL_NS       (2ull * 1000 * 1000) /* a promised buffer waits so long for its bytes */
 #define BRIDGE_CALL_DOUBLINGS \
 	7 /* of that, for paths and processes that are slower: 256 ms, as long as any timeout */
-#define PUMP_TURN            64 /* actions of one turn: the owner has other things to do */
-#define PUMP_ENDS            32 /* DMAs' ends taken at once: more than are under way */
-#define PUMP_RESET_NS        (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
-#define PUMP_PAUSE_NS        (20u * 1000u)               /* between two looks at one that resets */
+#define PUMP_TURN     64 /* actions of one turn: the owner has other things to do */
+#define PUMP_ENDS     32 /* DMAs' ends taken at once: more than are under way */
+#define PUMP_RESET_NS (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
+#define PUMP_PAUSE_NS (20u * 1000u)               /* between two looks at one that resets */
 #define PUMP_BUFFER_BYTES \
 	(1u << 20) /* where nothing could be measured: within 3 % of the best on most devices */
 #define PUMP_MEASURE_NS \
