@@ -446,7 +446,7 @@
 #define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
 #define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */
-#define BRIDGE_CALL_NS       (2ull * 1000 * 1000) /* a promised buffer waits so long for its bytes */
+#define BRIDGE_CALL_NS       (2ull * 1000 * 1000)   /* how long a promised buffer waits */
 #define BRIDGE_CALL_DOUBLINGS \
 	7 /* of that, for paths and processes that are slower: 256 ms, as long as any timeout */
 #define PUMP_TURN     64 /* actions of one turn: the owner has other things to do */
