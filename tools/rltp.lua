@@ -39,6 +39,7 @@ local REFUSALS = {
 	[3] = "unknown session", [4] = "bad key", [5] = "bad magic", [6] = "out of bounds",
 	[7] = "not permitted", [8] = "limit exceeded", [9] = "closing", [10] = "bad version",
 	[11] = "unsupported", [12] = "held for the device", [13] = "device failed",
+	[14] = "wait to be called",
 }
 local ATOMICS = {
 	[16] = "FETCH_ADD", [17] = "COMPARE_SWAP", [18] = "FETCH_MIN", [19] = "FETCH_MAX",
@@ -108,6 +109,7 @@ field("nack.qp", "Queue pair", "uint16", base.DEC)
 field("nack.msg_id", "Message", "uint32", base.DEC)
 field("nack.psn", "Packet number", "uint32", base.DEC)
 field("nack.retry_us", "Try again after us", "uint32", base.DEC)
+field("nack.called", "Packets that may come", "uint32", base.DEC)
 
 field("hello.incarnation", "Incarnation", "uint64", base.HEX)
 field("hello.epoch", "Epoch", "uint32", base.DEC)
@@ -339,7 +341,7 @@ end
 function bodies.NACK(tvb, tree, info)
 	add_run(tree, tvb, 32, {
 		{ "nack.code", 1 }, { nil, 1 }, { "nack.qp", 2 }, { "nack.msg_id", 4 },
-		{ "nack.psn", 4 }, { "nack.retry_us", 4 },
+		{ "nack.psn", 4 }, { tvb(32, 1):uint() == 14 and "nack.called" or "nack.retry_us", 4 },
 	})
 	local why = REFUSALS[tvb(32, 1):uint()] or "for an unknown reason"
 	info[#info + 1] = string.format("packet %d: %s", tvb(40, 4):uint(), why)

@@ -446,10 +446,13 @@
 #define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
 #define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */
-#define PUMP_TURN            64 /* actions of one turn: the owner has other things to do */
-#define PUMP_ENDS            32 /* DMAs' ends taken at once: more than are under way */
-#define PUMP_RESET_NS        (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
-#define PUMP_PAUSE_NS        (20u * 1000u)               /* between two looks at one that resets */
+#define BRIDGE_CALL_NS       (2ull * 1000 * 1000)   /* how long a promised buffer waits */
+#define BRIDGE_CALL_DOUBLINGS \
+	7 /* of that, for paths and processes that are slower: 256 ms, as long as any timeout */
+#define PUMP_TURN     64 /* actions of one turn: the owner has other things to do */
+#define PUMP_ENDS     32 /* DMAs' ends taken at once: more than are under way */
+#define PUMP_RESET_NS (5ull * 1000 * 1000 * 1000) /* a device that takes longer is broken */
+#define PUMP_PAUSE_NS (20u * 1000u)               /* between two looks at one that resets */
 #define PUMP_BUFFER_BYTES                                                                          \
 	(1u << 20) /* least that is chosen: shorter ones keep a fast DMA busy, but each costs the  \
 		      network a read and two wake-ups: 256 KiB carry 70 % of what 1 MiB do, 64 KiB \

@@ -32,6 +32,8 @@ static void lists_init(struct bridge *b)
 	list_init(&b->all);
 	list_init(&b->streams);
 	list_init(&b->ended);
+	list_init(&b->waiting);
+	list_init(&b->expected);
 	for (int i = 0; i < BRIDGE_STEPS; i++)
 		list_init(&b->ready[i]);
 	for (int i = 0; i < LINES; i++)

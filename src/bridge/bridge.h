@@ -78,7 +78,12 @@ struct bridge_order {
 	 * filling and emptying the pipeline costs little of the whole (cut.h); sequential:
 	 * buffer_bytes. */
 	uint32_t piece_bytes;
-	void *context; /* comes back in every action */
+	/* Fed only: all packets but the last bring so many bytes of it, from its beginning on; 0:
+	 * any number. Where a packet fits into a buffer, blocks hold whole ones, and the transfer
+	 * is called when it has found no buffer. */
+	uint32_t unit;
+	uint32_t source; /* fed only: who sends it; sources take turns at what is free */
+	void *context;   /* comes back in every action */
 };
 
 /* What is to be done now. The bytes are the transfer's [at, at + bytes). */
@@ -108,6 +113,7 @@ struct bridge_counters {
 	uint64_t pieces[BRIDGE_STEPS], bytes[BRIDGE_STEPS]; /* steps that ended well */
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found none */
+	uint64_t uncalled;  /* times that a buffer was promised in vain */
 	uint64_t stale;     /* ends told of steps that are not under way: a device's mistake */
 };
 
@@ -145,17 +151,33 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * into buffers. DXP_EAGAIN: no buffer for them now, nothing was copied. `first` is set for bytes
  * before which none of their stream are missing: they may take the last buffers, which are kept for
  * such, since bytes that wait for others could else hold all (they would wait for each other for
- * ever). DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before,
- * which fails the transfer; else the status with which it failed. A block of which bytes are
- * missing and none come for stall_ns fails the transfer. */
+ * ever). DXP_EBUSY: likewise no buffer now, but bridge_called() will say when there is one.
+ * DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before, which
+ * fails the transfer; else the status with which it failed. A block of which bytes are missing and
+ * none come for stall_ns fails the transfer. */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
 /* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed, at once, though
  * steps may still be under way. Valid until bridge_ended has told of it. */
 int bridge_settled(const struct bridge_transfer *t);
 
-/* When bridge_expire and bridge_next must be called though nothing ended: a step stalls, or one
- * that was given back comes again. UINT64_MAX: never. */
+/* Of a fed transfer that found no buffer these bytes can come now: buffers for them are kept, for
+ * some time. */
+struct bridge_call {
+	struct bridge_transfer *transfer;
+	void *context;  /* the order's */
+	uint64_t bytes; /* from its beginning on, whole units or all */
+};
+
+/* Such bytes get their buffer together: what is called is whole blocks, or all. 0: it is never
+ * called. */
+uint32_t bridge_block_bytes(const struct bridge_transfer *t);
+/* Who is called, in their turn; false: nobody now. To be asked as bridge_next. The same is said
+ * again when nothing has come for it. */
+bool bridge_called(struct bridge *b, uint64_t now_ns, struct bridge_call *out);
+
+/* When bridge_expire and bridge_next must be called though nothing ended: a step stalls, one
+ * that was given back comes again, or somebody is called. UINT64_MAX: never. */
 uint64_t bridge_deadline(const struct bridge *b);
 /* Fails the transfers whose steps have stalled, with DXP_ETIMEDOUT. True when a DMA was among them:
  * then the owner resets the device, which ends every DMA under way with an error: until then their

@@ -38,7 +38,11 @@ uint32_t bridge_feed_buffers(const struct bridge *b)
 
 uint32_t feed_kept(const struct bridge *b)
 {
-	return b->pulled_last && b->now_ns < b->hunger_until_ns ? b->hunger : 0;
+	if (!b->pulled_last)
+		return 0;
+	if (list_used(&b->waiting))
+		return 1 + feed_reserve(b);
+	return b->now_ns < b->hunger_until_ns ? b->hunger : 0;
 }
 
 static uint64_t block_bytes(const struct bridge_transfer *t, uint64_t block)
@@ -46,14 +50,14 @@ static uint64_t block_bytes(const struct bridge_transfer *t, uint64_t block)
 	return min_u64(t->cut.piece, t->order.bytes - block * t->cut.piece);
 }
 
-static uint64_t blocks(const struct bridge_transfer *t)
+uint64_t feed_blocks(const struct bridge_transfer *t)
 {
 	return t->order.bytes ? (t->order.bytes - 1) / t->cut.piece + 1 : 0;
 }
 
 bool feed_complete(const struct bridge_transfer *t)
 {
-	return t->settled == blocks(t);
+	return t->settled == feed_blocks(t);
 }
 
 uint64_t feed_prefix(const struct bridge_transfer *t)
@@ -82,8 +86,9 @@ void feed_placed(struct bridge_transfer *t, const struct piece *p)
 	}
 }
 
-void feed_forget(struct bridge *b, const struct bridge_transfer *t)
+void feed_forget(struct bridge *b, struct bridge_transfer *t)
 {
+	call_forget(t);
 	if (b->token == t)
 		b->token = NULL;
 }
@@ -100,6 +105,13 @@ static struct piece *block_piece(struct bridge_transfer *t, uint64_t block)
 	return NULL;
 }
 
+uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block)
+{
+	while (is_settled(t, block) || block_piece(t, block))
+		block++;
+	return block;
+}
+
 /* The part of [at, at + bytes) that lies in `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
@@ -110,8 +122,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin. DXP_EMALFORMED: bytes come a second time; DXP_EAGAIN:
- * too far ahead. */
+/* Counts the blocks that these bytes begin, but those that are promised. DXP_EMALFORMED: bytes come
+ * a second time; DXP_EAGAIN: too far ahead. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;
@@ -125,23 +137,34 @@ static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32
 		const struct piece *p = block_piece(t, block);
 		if (p && p->bytes - p->filled < part_of(t, block, at, bytes))
 			return DXP_EMALFORMED;
-		*begins += !p;
+		*begins += !p && block >= t->called;
 	}
 	return DXP_OK;
+}
+
+bool feed_token_free(const struct bridge *b)
+{
+	const struct bridge_transfer *t = b->token;
+
+	return !t || t->open + t->promised == 0 ||
+	       b->rings[RING_TO_DEVICE].free - b->promised >= feed_reserve(b);
 }
 
 /* May `begins` blocks of it begin? Takes the token where it is needed. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
-	uint32_t free = b->rings[RING_TO_DEVICE].free;
+	uint32_t free = b->rings[RING_TO_DEVICE].free - b->promised;
+	bool line = list_used(&b->waiting);
 	uint32_t reserve = feed_reserve(b);
 
-	if (b->token && (b->token->open == 0 || free >= reserve))
+	if (feed_token_free(b))
 		b->token = NULL;
-	if (begins == 0 || free >= begins + reserve)
+	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	bool in_reserve = first && (!b->token || b->token == t);
+	/* Whoever comes to a line joins it. */
+	bool joins = line && call_may(t) && !list_used(&t->wait);
+	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
 		b->token = t;
 		return true;
@@ -160,7 +183,9 @@ static struct piece *block_begin(struct bridge_transfer *t, uint64_t block)
 	p->step = BRIDGE_FILL;
 	p->in = ring_take(&b->rings[RING_TO_DEVICE]);
 	b->pulled_last = false;
+	call_begun(t, block);
 	t->open++;
+	b->open++;
 	return p;
 }
 
@@ -178,6 +203,7 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	}
 	list_remove(&p->clock);
 	t->open--;
+	b->open--;
 	b->counters.pieces[BRIDGE_FILL]++;
 	b->counters.bytes[BRIDGE_FILL] += p->bytes;
 	ring_move(to, p->in, BUFFER_FULL);
@@ -218,8 +244,14 @@ int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const 
 	}
 	if (status != DXP_OK)
 		return status;
-	if (!admit(t, begins, first))
-		return DXP_EAGAIN;
+	if (!admit(t, begins, first)) {
+		if (!call_may(t))
+			return DXP_EAGAIN;
+		t->first = t->first || first;
+		call_wait(t);
+		return DXP_EBUSY;
+	}
+	call_fed(t);
 	place(t, at, data, bytes);
 	return DXP_OK;
 }

@@ -58,6 +58,18 @@ struct bridge_transfer {
 	uint64_t settled;
 	uint64_t settled_bits[BRIDGE_FED_BLOCKS / 64];
 	uint32_t open; /* blocks of which bytes are missing */
+	/* call.c */
+	struct list wait;     /* bridge.waiting while its next block has no buffer */
+	struct list expected; /* bridge.expected from its first refusal on */
+	uint64_t called;      /* blocks before it have begun or are promised; 0: it never waited */
+	uint64_t turn;        /* bytes that its source has had */
+	uint64_t called_ns;   /* when it was called or fed last */
+	uint32_t promised;    /* blocks */
+	bool told;            /* its sender sends what it was called for, and nothing else */
+	bool tell;            /* and is to hear what that is */
+	bool doubt;           /* nothing came when it was called */
+	bool first;           /* it waits for nobody else's bytes, as its feeder said */
+	uint8_t patience;     /* doublings of the time after which promises are taken back */
 };
 
 struct bridge {
@@ -84,6 +96,11 @@ struct bridge {
 	bool pulled_last; /* the last buffer towards the device went to one that is not fed */
 	uint32_t hunger;  /* buffers that fed bytes lacked */
 	uint64_t hunger_until_ns;
+	uint32_t open; /* blocks of which bytes are missing, of all transfers */
+	/* call.c */
+	struct list waiting, expected;
+	uint32_t promised; /* free buffers towards the device that are somebody's */
+	uint64_t turn;     /* of whom was called last */
 	struct bridge_counters counters;
 };
 
@@ -122,7 +139,21 @@ uint32_t feed_reserve(const struct bridge *b);
 void feed_placed(struct bridge_transfer *t, const struct piece *p);
 bool feed_complete(const struct bridge_transfer *t);
 uint64_t feed_prefix(const struct bridge_transfer *t);
-void feed_forget(struct bridge *b, const struct bridge_transfer *t);
+void feed_forget(struct bridge *b, struct bridge_transfer *t);
+bool feed_token_free(const struct bridge *b);
+uint64_t feed_blocks(const struct bridge_transfer *t);
+/* The first block from this one on of which no byte has come. */
+uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block);
+
+/* ---- call.c ---- */
+
+/* Can a sender be told of a block of this one? Packets must not lie across the border of two. */
+bool call_may(const struct bridge_transfer *t);
+void call_wait(struct bridge_transfer *t); /* to the end of the line, if it is not in it */
+void call_begun(struct bridge_transfer *t, uint64_t block);
+void call_fed(struct bridge_transfer *t);
+void call_forget(struct bridge_transfer *t);
+uint64_t call_deadline(const struct bridge *b); /* when bridge_called has something to do */
 
 static inline bool uses_core(const struct bridge_transfer *t)
 {

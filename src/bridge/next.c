@@ -141,7 +141,7 @@ static struct piece *next_fill(struct bridge *b)
 		return NULL;
 	if (p)
 		return p;
-	if (!t || to->free <= feed_kept(b))
+	if (!t || to->free - b->promised <= feed_kept(b))
 		return NULL;
 	p = transfer_cut(t);
 	p->step = BRIDGE_FILL;

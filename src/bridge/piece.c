@@ -41,8 +41,10 @@ void piece_put(struct bridge *b, struct piece *p, bool in_place)
 	assert(!p->under_way);
 	if (p->given_back)
 		t->given_back--;
-	if (t->order.fed && p->filled < p->bytes)
+	if (t->order.fed && p->filled < p->bytes) {
 		t->open--;
+		b->open--;
+	}
 	b->direct_pieces -= p->step == BRIDGE_DMA_DIRECT;
 	if (!in_place)
 		t->missing_at = min_u64(t->missing_at, p->at);

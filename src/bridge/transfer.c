@@ -29,6 +29,8 @@ static void order_cut(const struct bridge *b, const struct bridge_order *o, stru
 		cut_even(out, o->bytes, given, most);
 	else
 		cut_chosen(out, o->bytes, most);
+	if (o->fed && o->unit && o->unit <= out->piece)
+		out->piece -= out->piece % o->unit;
 }
 
 static bool order_valid(const struct bridge *b, const struct bridge_order *o)
@@ -66,6 +68,8 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 	list_init(&t->stream);
 	list_init(&t->ended);
 	list_init(&t->pieces);
+	list_init(&t->wait);
+	list_init(&t->expected);
 	list_last(&b->all, &t->all);
 	if (uses_core(t) && order->bytes > 0)
 		list_last(&b->streams, &t->stream);

@@ -16,6 +16,7 @@ void access_refused(struct nic *n, struct nic_function *f, uint8_t code)
 		none = (struct dxp_function_counters){0};
 	switch (code) {
 	case WIRE_NACK_RNR:
+	case WIRE_NACK_WAIT:
 	case WIRE_NACK_RESOURCE: n->counters.receiver_busy++, c->receiver_busy++; break;
 	case WIRE_NACK_MAGIC: n->counters.magic_reject++, c->refused_magic++; break;
 	case WIRE_NACK_KEY: n->counters.key_reject++, c->refused_key++; break;

@@ -142,15 +142,25 @@ int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t b
  * region, `at` of the message. A status other than those named ends the operation with DXP_EDEVICE
  * at whoever asked for it. */
 struct nic_staged_write;
+struct nic_staged_span {
+	uint64_t offset, bytes;
+	/* It comes in packets of so many bytes, but for the last; 0: in any pieces, and whoever
+	 * brings them asks again, whatever write_place answers. */
+	uint32_t unit;
+	uint32_t source; /* who sends it, to be fair; a node's id, 0: a function of this NIC */
+	uint32_t block;  /* write_begin's answer where it will say DXP_EBUSY: multiples of so many
+			    bytes get their room at once; a multiple of `unit` */
+};
 struct nic_staged_ops {
-	/* A PUT of `bytes` to `offset` begins; what comes back stands for it in the calls below
+	/* A PUT begins; what comes back stands for it in the calls below
 	 * and lives until write_end. NULL: no room now, the sender is asked to wait. There must be
 	 * room for more than NIC_STAGED_LATER: so many may wait for what their senders send only
 	 * when others have begun. */
-	struct nic_staged_write *(*write_begin)(void *context, uint64_t offset, uint64_t bytes);
+	struct nic_staged_write *(*write_begin)(void *context, struct nic_staged_span *span);
 	/* Takes payload, each byte once, in any order. `first`: nothing that its sender sent before
 	 * waits for room, so it may take what is kept for such (bridge_feed); it is asked so only
-	 * after DXP_EAGAIN without. DXP_EAGAIN: no room now, nothing was taken. */
+	 * after DXP_EAGAIN or DXP_EBUSY without. DXP_EAGAIN: no room now, nothing was taken;
+	 * DXP_EBUSY: likewise, but nic_staged_called() will say when there is. */
 	int (*write_place)(void *context, struct nic_staged_write *w, uint64_t at,
 			   const uint8_t *payload, uint32_t bytes, bool first);
 	/* Everything has come. DXP_OK: it is in the device's memory; DXP_EAGAIN: not yet,
@@ -180,7 +190,12 @@ struct nic_staged_ops {
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
-/* A write that write_settled() called EAGAIN has settled since: it is asked again. */
+/* The first `bytes` of a write for which there was no room may come now, whole units or all: its
+ * sender is told. */
+void nic_staged_called(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns);
+
+/* A write that write_settled() called EAGAIN has settled since: it is asked again. Or one has
+ * failed, of which not everything has come: whoever waits to be called waits for nothing. */
 void nic_staged_settled(struct nic *n, struct nic_staged_write *w, uint64_t now_ns);
 
 /* Bytes [at, at + bytes) of what `r` wants are at `data`, which stays as it is until read_sent()

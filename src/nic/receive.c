@@ -370,7 +370,8 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	if (verdict.code == 0)
 		verdict = payload_take(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
-	if (verdict.code != 0 && !held) {
+	bool waits = verdict.code == WIRE_NACK_WAIT; /* for its turn, which its record keeps */
+	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;
 	}
@@ -378,6 +379,8 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 		credit_use(stream);
 	r->addr = h->addr;
 	r->key = h->key;
+	if (waits)
+		return verdict;
 	bool whole = record_count(r, h);
 	if (held)
 		r->state = RECORD_HELD;

@@ -13,23 +13,75 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US})
 
+/* ---- senders that wait ---- */
+
+/* What ends first began first, most likely. */
+static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
+{
+	struct staged_put *put = n->puts;
+
+	while (put && put->write != w)
+		put = put->next;
+	return put;
+}
+
+/* What the peer calls the message. */
+static void message_name(const struct staged_put *put, struct wire_nack_body *out)
+{
+	const struct rx_stream *stream = put->stream;
+	uint32_t place = (uint32_t)(put->record - stream->records);
+
+	out->qp = wire_nack_place(stream->index / NIC_QPS_PER_FUNCTION,
+				  stream->index % NIC_QPS_PER_FUNCTION);
+	out->msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW;
+}
+
+/* Packets that have room already, besides those that are here. */
+static uint32_t begun(const struct staged_put *put)
+{
+	uint32_t end = put->subs.end;
+
+	return put->block ? (end + put->block - 1) / put->block * put->block : end;
+}
+
+/* Packets of it up to this one may come. It is said again when nothing comes, so it may be lost. */
+static void put_call(struct nic *n, struct staged_put *put, uint32_t called)
+{
+	struct wire_nack_body nack = {
+		.code = WIRE_NACK_WAIT, .psn = put->psn, .called = max_u32(called, begun(put))};
+
+	put->called = nack.called;
+	message_name(put, &nack);
+	rltp_endpoint_call(n->endpoint, put->stream->peer->session, &nack);
+}
+
+void nic_staged_called(struct nic *n, struct nic_staged_write *w, uint64_t bytes, uint64_t now_ns)
+{
+	struct staged_put *put = put_of(n, w);
+
+	n->now_ns = now_ns;
+	if (put && put->waits)
+		put_call(n, put, bytes == put->bytes ? UINT32_MAX : (uint32_t)(bytes / put->unit));
+}
+
 /* ---- writes, of whomever ---- */
 
-struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region, uint64_t offset,
-				    uint32_t bytes)
+struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
+				    struct nic_staged_span *span)
 {
 	struct staged_put *put = calloc(1, sizeof(*put));
 
 	if (!put)
 		return NULL;
-	put->write = region->staged->write_begin(region->staged_context, offset, bytes);
+	put->write = region->staged->write_begin(region->staged_context, span);
 	if (!put->write) {
 		free(put);
 		return NULL;
 	}
 	put->region = region;
-	put->offset = offset;
-	put->bytes = bytes;
+	put->offset = span->offset;
+	put->bytes = (uint32_t)span->bytes;
+	put->block = span->unit ? span->block / span->unit : 0;
 	region->uses++;
 	put->previous = n->puts_last;
 	*(put->previous ? &put->previous->next : &n->puts) = put;
@@ -44,6 +96,9 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
+	if (put->waits && !put->held)
+		put_call(n, put,
+			 UINT32_MAX); /* what is to be said of it is said to its next packet */
 	if (put->record)
 		put->record->put = NULL;
 	put->region->staged->write_end(put->region->staged_context, put->write);
@@ -53,16 +108,6 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 int staged_put_settled(const struct staged_put *put)
 {
 	return put->region->staged->write_settled(put->region->staged_context, put->write);
-}
-
-/* What ends first began first, most likely. */
-static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
-{
-	struct staged_put *put = n->puts;
-
-	while (put && put->write != w)
-		put = put->next;
-	return put;
 }
 
 /* ---- PUTs of peers ---- */
@@ -91,25 +136,6 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Writes of whoever waits for others could else be all that the owner can have at once. */
-static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
-				     const struct wire_header *h, struct nic_region *region,
-				     uint64_t offset)
-{
-	struct nic *n = peer_nic(stream->peer);
-
-	if (n->put_count >= NIC_STAGED_LATER && !oldest(stream->peer, h->psn))
-		return NOT_READY;
-	struct staged_put *put = staged_put_begin(n, region, offset, h->msg_bytes);
-	if (!put)
-		return NOT_READY;
-	put->stream = stream;
-	put->record = r;
-	put->retry_us = NIC_HELD_RETRY_US;
-	r->put = put;
-	return ACCEPTED;
-}
-
 /* Payload of each packet of this message but the last, as this packet has it. False: it cannot be
  * one of a message cut into equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
@@ -123,6 +149,30 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 		return before == 0;
 	*unit = before / h->sub;
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
+}
+
+/* Writes of whoever waits for others could else be all that the owner can have at once. */
+static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
+				     const struct wire_header *h, struct nic_region *region,
+				     uint64_t offset)
+{
+	struct nic *n = peer_nic(stream->peer);
+	struct nic_staged_span span = {
+		.offset = offset, .bytes = h->msg_bytes, .source = stream->peer->session->node};
+
+	if (!unit_of(h, &span.unit))
+		return REFUSED(WIRE_NACK_BOUNDS);
+
+	if (n->put_count >= NIC_STAGED_LATER && !oldest(stream->peer, h->psn))
+		return NOT_READY;
+	struct staged_put *put = staged_put_begin(n, region, &span);
+	if (!put)
+		return NOT_READY;
+	put->stream = stream;
+	put->record = r;
+	put->retry_us = NIC_HELD_RETRY_US;
+	r->put = put;
+	return ACCEPTED;
 }
 
 /* The owner is promised each byte once, and takes what a buffer holds for a message when so many
@@ -149,7 +199,7 @@ static int payload_give(struct staged_put *put, const struct wire_header *h, uin
 	if (h->payload_bytes == 0)
 		return DXP_OK;
 	int status = ops->write_place(context, put->write, at, payload, h->payload_bytes, false);
-	if (status == DXP_EAGAIN && first(put, h))
+	if ((status == DXP_EAGAIN || status == DXP_EBUSY) && first(put, h))
 		status = ops->write_place(context, put->write, at, payload, h->payload_bytes, true);
 	return status;
 }
@@ -189,6 +239,17 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
+/* Its sender sends nothing of it until it is called, but what is on its way. */
+static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
+{
+	/* What it was called for is not promised any more. */
+	if (!put->waits || h->sub < put->called)
+		put->called = begun(put);
+	put->waits = true;
+	put->psn = h->psn;
+	return (struct rltp_verdict){.code = WIRE_NACK_WAIT, .called = put->called};
+}
+
 struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 				 const struct wire_header *h, uint64_t at, const uint8_t *payload,
 				 struct nic_region *region)
@@ -208,6 +269,8 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	int status = payload_give(put, h, at, payload);
 	if (status == DXP_EAGAIN)
 		return NOT_READY;
+	if (status == DXP_EBUSY)
+		return put_waits(put, h);
 	if (status != DXP_OK)
 		return put_failed(peer_nic(stream->peer), r);
 	rx_map_set(&put->subs, h->sub);
@@ -254,7 +317,7 @@ static void held_refuse(struct nic *n, struct rx_stream *stream, struct rx_recor
 	rltp_endpoint_refuse(n->endpoint, stream->peer->session, &nack);
 }
 
-static void peer_settled(struct nic *n, const struct staged_put *put)
+static void peer_settled(struct nic *n, struct staged_put *put)
 {
 	struct rx_stream *stream = put->stream;
 	struct rltp_session *s = stream->peer->session;
@@ -262,6 +325,8 @@ static void peer_settled(struct nic *n, const struct staged_put *put)
 	uint32_t psn = put->psn, bytes = put->payload_bytes;
 	int status = put->held ? staged_put_settled(put) : DXP_EAGAIN;
 
+	if (!put->held && put->waits)
+		put_call(n, put, UINT32_MAX);
 	if (status == DXP_EAGAIN)
 		return;
 	if (status != DXP_OK) {

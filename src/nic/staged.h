@@ -25,6 +25,9 @@ struct staged_put {
 	uint32_t unit;      /* payload of each packet but the last; 0: none has come yet */
 	struct rx_map subs; /* packets placed: the owner must get each byte once */
 	bool alone;         /* it waits for nobody: see first() */
+	bool waits;         /* its sender sends what it is called for, and nothing else */
+	uint32_t called;    /* packets that may come, once it waits */
+	uint32_t block;     /* packets that get their room at once; 0: not known */
 	/* the packet that completed it, while it is held for the device */
 	bool held;
 	uint32_t psn, payload_bytes;
@@ -59,8 +62,8 @@ struct nic_staged_read {
 
 /* staged.c */
 /* Begins a write; NULL: no room for it now. Of whom is for the caller to say. */
-struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region, uint64_t offset,
-				    uint32_t bytes);
+struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
+				    struct nic_staged_span *span);
 void staged_put_end(struct nic *n, struct staged_put *put); /* and forgets it */
 int staged_put_settled(const struct staged_put *put);       /* as write_settled */
 

@@ -28,8 +28,9 @@ static void put_leave(struct nic *n, struct staged_put *put)
 
 static int put_begin(struct nic_request *r, const struct nic_piece *to)
 {
+	struct nic_staged_span span = {.offset = to->offset, .bytes = to->bytes};
 	struct nic *n = r->function->nic;
-	struct staged_put *put = staged_put_begin(n, to->region, to->offset, to->bytes);
+	struct staged_put *put = staged_put_begin(n, to->region, &span);
 
 	if (!put)
 		return DXP_EAGAIN;

@@ -206,6 +206,13 @@ void rltp_endpoint_refuse(struct rltp_endpoint *e, struct rltp_session *s,
 	schedule_ready(&e->schedule, s);
 }
 
+void rltp_endpoint_call(struct rltp_endpoint *e, struct rltp_session *s,
+			const struct wire_nack_body *nack)
+{
+	rltp_session_call(s, nack);
+	schedule_ready(&e->schedule, s);
+}
+
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	rltp_session_grant(s, now_ns);

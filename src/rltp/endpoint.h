@@ -116,6 +116,8 @@ void rltp_endpoint_level(struct rltp_endpoint *e, uint8_t level);
 const struct rltp_endpoint_counters *rltp_endpoint_counters(const struct rltp_endpoint *e);
 
 /* What rltp_session_grant and rltp_session_want do, and the session is looked after. */
+void rltp_endpoint_call(struct rltp_endpoint *e, struct rltp_session *s,
+			const struct wire_nack_body *nack);
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 

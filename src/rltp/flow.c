@@ -92,6 +92,17 @@ static uint32_t flow_most(const struct rltp_session *s)
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }
 
+/* May the flow send? Nothing new while a packet of it is refused; but what the receiver has called
+ * it waits for. */
+static bool may_cut(const struct rltp_flow *f, uint32_t most)
+{
+	const struct rltp_message *m = f->head;
+
+	if (m->next_sub >= m->called)
+		return false;
+	return m->waits || (f->unacked < most && f->refused == 0);
+}
+
 /* Bit q: flow q of the channel may send. */
 static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 {
@@ -100,7 +111,7 @@ static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 	for (uint32_t ready = io->channels[c].ready; ready != 0; ready &= ready - 1) {
 		uint32_t q = (uint32_t)__builtin_ctz(ready);
 		const struct rltp_flow *f = &io->flows[RLTP_FLOW(c, q)];
-		if (f->unacked < most && f->refused == 0)
+		if (may_cut(f, most))
 			mask |= 1u << q;
 	}
 	return mask;

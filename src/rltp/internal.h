@@ -81,6 +81,10 @@ void slot_lost(struct rltp_session *s, struct tx_slot *slot);
 
 /* refusal.c: what the receiver does not take */
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns);
+/* The packet is accepted. */
+void refusal_settled(struct rltp_session *s, const struct tx_slot *slot);
+/* Packets of a message that may be sent before the receiver has said anything. */
+uint32_t refusal_called(const struct rltp_flow *f, const struct rltp_message *m);
 struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns); /* or NULL */
 
 /* keepalive.c: PING and PONG */

@@ -31,6 +31,10 @@ struct rltp_message {
 	uint32_t packet_count; /* set when the first packet is cut */
 	uint32_t next_sub;     /* packets cut so far */
 	uint32_t unacked;      /* packets cut and not acknowledged */
+	uint32_t called;       /* packets that the receiver takes now; UINT32_MAX: any */
+	bool waits;            /* `called` is the receiver's word */
+	uint16_t place;        /* with msg_id what the peer calls it; set with its first packet */
+	uint32_t msg_id;
 	int status; /* DXP_OK, or why the receiver does not take it: what is left goes out as RESYNC
 		     */
 };
@@ -48,10 +52,15 @@ struct rltp_packet {
  * WIRE_NACK_HELD is half a refusal: the payload is here, but the message is not done with: a device
  * has yet to take it. The sender neither counts the packet as lost nor stops the flow for it; it
  * repeats it after retry_us, unless rltp_session_accept() or rltp_session_refuse() has settled it
- * before. */
+ * before.
+ *
+ * WIRE_NACK_WAIT is a refusal for want of room, of which the layer above keeps account: it says
+ * with rltp_session_call() when there is some. Until then nothing of the message is sent but what
+ * it was called for. */
 struct rltp_verdict {
 	uint8_t code;      /* enum wire_nack */
 	uint32_t retry_us; /* with WIRE_NACK_RNR and WIRE_NACK_HELD */
+	uint32_t called;   /* with WIRE_NACK_WAIT: packets of the message that may come */
 };
 
 /* How what is refused so ends at whoever asked: an enum wire_nack, but RNR, to a status. */

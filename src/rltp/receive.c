@@ -15,18 +15,35 @@ static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
-/* Whoever does not know what holding is waits as for a receiver out of room. */
-static uint8_t code_known(const struct rltp_session *s, uint8_t code)
+/* Whoever does not know what holding is, or waiting to be called, waits as for a receiver out of
+ * room. */
+static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rltp_verdict v)
 {
-	return code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD) ? WIRE_NACK_RNR
-										 : code;
+	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))
+		v.code = WIRE_NACK_RNR;
+	if (v.code == WIRE_NACK_WAIT && !(s->peer_features & WIRE_FEATURE_WAIT))
+		v = (struct rltp_verdict){WIRE_NACK_RNR, NIC_STAGED_RETRY_US, 0};
+	return v;
+}
+
+/* One word is enough for all packets of a message that came at once. */
+static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
+{
+	for (uint32_t i = 0; i < io->nack_count; i++) {
+		const struct wire_nack_body *other = &io->nacks[i];
+		if (other->code == WIRE_NACK_WAIT && other->msg_id == nack->msg_id &&
+		    other->qp == nack->qp && other->called == nack->called)
+			return true;
+	}
+	return false;
 }
 
 static void packet_refused(struct rltp_session *s, const struct wire_header *h,
 			   struct rltp_verdict verdict)
 {
+	verdict = verdict_known(s, verdict);
 	struct wire_nack_body nack = {
-		.code = code_known(s, verdict.code),
+		.code = verdict.code,
 		.qp = h->dst_qp,
 		.msg_id = h->msg_id,
 		.psn = h->psn,
@@ -34,6 +51,12 @@ static void packet_refused(struct rltp_session *s, const struct wire_header *h,
 	};
 
 	s->counters.refused += verdict.code != WIRE_NACK_HELD;
+	if (verdict.code == WIRE_NACK_WAIT) {
+		nack.qp = wire_nack_place(h->dst_function, h->dst_qp);
+		nack.called = verdict.called;
+		if (wait_merged(s->io, &nack))
+			return;
+	}
 	nack_queue(s, &nack);
 }
 
@@ -168,6 +191,12 @@ void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *na
 		return;
 	s->counters.refused++;
 	nack_queue(s, nack);
+}
+
+void rltp_session_call(struct rltp_session *s, const struct wire_nack_body *nack)
+{
+	if (s->state == RLTP_OPEN && s->io && s->peer_features & WIRE_FEATURE_WAIT)
+		nack_queue(s, nack);
 }
 
 static void ack_receive(struct rltp_session *s, const struct wire_header *h, const uint8_t *payload,

@@ -41,6 +41,7 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 	if (slot->state == TX_SENT && slot->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
 	flow_settled(io, slot);
+	refusal_settled(s, slot);
 	slot->state = TX_ACKED;
 	s->counters.acked_packets++;
 	slot->message = NULL;

@@ -10,6 +10,8 @@
 #include "rltp/internal.h"
 
 #define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
+#define CALLED_US \
+	1000 /* a packet was refused that is called: it crossed a word, or came too late */
 
 int rltp_status_of_nack(uint32_t code)
 {
@@ -59,6 +61,7 @@ void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int sta
 		m->unit = s->unit;
 	if (m->packet_count == 0 || m->next_sub != m->packet_count)
 		m->packet_count = m->next_sub + 1;
+	m->called = UINT32_MAX;
 	for (struct tx_slot *slot = slot_first(io, &io->waiting), *next; slot; slot = next) {
 		next = slot_next(io, slot);
 		if (slot->message != m)
@@ -107,15 +110,21 @@ static void slot_wait(struct rltp_io *io, struct tx_slot *slot, uint64_t wait_ns
 	io->wait_deadline_ns = min_u64(io->wait_deadline_ns, slot->sent_ns);
 }
 
-static void slot_busy(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
-		      uint64_t now_ns)
+static void slot_refused(struct rltp_session *s, struct tx_slot *slot, uint64_t wait_ns,
+			 uint64_t now_ns)
 {
 	s->io->flows[slot->message->flow].refused += slot->refusals == 0;
 	if (slot->refusals < UINT8_MAX)
 		slot->refusals++;
-	uint32_t doublings = slot->refusals - 1u < BACKOFF_MAX ? slot->refusals - 1u : BACKOFF_MAX;
-	slot_wait(s->io, slot, (uint64_t)retry_us * US_NS << doublings, now_ns);
-	s->counters.retransmitted_busy++;
+	slot_wait(s->io, slot, wait_ns, now_ns);
+}
+
+static void slot_busy(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
+		      uint64_t now_ns)
+{
+	uint32_t doublings = slot->refusals < BACKOFF_MAX ? slot->refusals : BACKOFF_MAX;
+
+	slot_refused(s, slot, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
 /* It is there: the flow goes on, if it was stopped for this packet, and nothing is repeated for
@@ -134,16 +143,111 @@ static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t ret
 	s->counters.held++;
 }
 
+/* ---- waiting to be called ---- */
+
+/* What was sent of it beyond that finds no room either; the receiver need not say it of each. */
+static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
+{
+	struct rltp_io *io = s->io;
+
+	for (struct tx_slot *slot = slot_first(io, &io->sent), *next; slot; slot = next) {
+		next = slot_next(io, slot);
+		if (slot->message == m && slot->sub >= m->called)
+			slot_refused(s, slot, RLTP_RTO_MAX_NS, now_ns);
+	}
+}
+
+static void message_called(struct rltp_io *io, const struct rltp_message *m, uint32_t called,
+			   uint64_t now_ns)
+{
+	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot;
+	     slot = slot_next(io, slot)) {
+		if (slot->message != m || slot->sub >= called || slot->refusals == 0)
+			continue;
+		slot->sent_ns = min_u64(slot->sent_ns, now_ns);
+		io->wait_deadline_ns = min_u64(io->wait_deadline_ns, now_ns);
+	}
+}
+
+static bool is_named(const struct rltp_message *m, const struct wire_nack_body *nack)
+{
+	return m->waits && m->msg_id == nack->msg_id && m->place == nack->qp;
+}
+
+/* One of which packets wait, or of which not all is cut; NULL: it is over, or was never told to
+ * wait. */
+static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
+{
+	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
+		if (io->flows[i].head && is_named(io->flows[i].head, nack))
+			return io->flows[i].head;
+	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
+		if (is_named(slot->message, nack))
+			return slot->message;
+	return NULL;
+}
+
+/* The word of a receiver that keeps account of who waits. It may be older than another one: what
+ * was called once is called. */
+static void wait_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
+{
+	struct rltp_message *m = message_named(s->io, nack);
+
+	if (!m)
+		return;
+	m->called = max_u32(m->called, nack->called);
+	message_called(s->io, m, nack->called, now_ns);
+}
+
+/* A packet that the receiver has no room for, of a message that it will call. */
+static void slot_waits(struct rltp_session *s, struct tx_slot *slot, uint32_t called,
+		       uint64_t now_ns)
+{
+	struct rltp_message *m = slot->message;
+
+	m->called = m->waits ? max_u32(m->called, called) : called;
+	m->waits = true;
+	message_called(s->io, m, called, now_ns);
+	s->io->flows[m->flow].waited = true;
+	if (slot->sub < m->called)
+		slot_busy(s, slot, CALLED_US, now_ns);
+	else
+		slot_refused(s, slot, RLTP_RTO_MAX_NS, now_ns);
+	message_waits(s, m, now_ns);
+}
+
+void refusal_settled(struct rltp_session *s, const struct tx_slot *slot)
+{
+	struct rltp_message *m = slot->message;
+	struct rltp_flow *f = &s->io->flows[m->flow];
+
+	if (m->waits || m->called == UINT32_MAX)
+		return;
+	m->called = UINT32_MAX; /* there was room for the first */
+	f->waited = false;
+}
+
+uint32_t refusal_called(const struct rltp_flow *f, const struct rltp_message *m)
+{
+	return f->waited && m->type == WIRE_PUT ? 1 : UINT32_MAX;
+}
+
 void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
-	bool held = nack->code == WIRE_NACK_HELD, lasting = !held && nack->code != WIRE_NACK_RNR;
+	bool held = nack->code == WIRE_NACK_HELD, waits = nack->code == WIRE_NACK_WAIT;
+	bool lasting = !held && !waits && nack->code != WIRE_NACK_RNR;
 	struct rltp_io *io = s->io;
+
+	if (waits)
+		wait_take(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
 		return; /* about a packet that is settled */
 	struct tx_slot *slot = tx_slot_at(io, nack->psn);
 	if (slot->state == TX_ACKED || slot->message->status != DXP_OK)
 		return;
+	if (waits && slot->sub < nack->called)
+		return; /* it was a call */
 	/* One that is lost comes again anyway, unless it is not lost at all. One that waits may be
 	 * refused for good: what it waits for has failed. */
 	if (slot->state != TX_SENT && !lasting && !(held && slot->state == TX_LOST))
@@ -158,6 +262,8 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 		message_refused(s, slot->message, rltp_status_of_nack(nack->code));
 	else if (held)
 		slot_held(s, slot, nack->retry_us, now_ns);
+	else if (waits)
+		slot_waits(s, slot, nack->called, now_ns);
 	else
 		slot_busy(s, slot, nack->retry_us, now_ns);
 }

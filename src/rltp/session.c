@@ -137,6 +137,8 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
+	m->called = UINT32_MAX;
+	m->waits = false;
 	m->status = DXP_OK;
 	flow_append(s, m);
 	return DXP_OK;

@@ -61,6 +61,7 @@ struct rltp_flow {
 	struct rltp_message *head, *tail;
 	uint32_t unacked; /* packets cut and not acknowledged */
 	uint32_t refused; /* of them those the receiver had no room for: no more are cut then */
+	bool waited;      /* its last PUT had to wait to be called: the next asks with one packet */
 	int32_t deficit;  /* bytes it may still send in its turn */
 };
 
@@ -302,6 +303,9 @@ void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_
 /* A packet that was called held is refused after all, for good: the peer is told at once, and again
  * by the layer above if it repeats the packet. Nothing happens where it was accepted before. */
 void rltp_session_refuse(struct rltp_session *s, const struct wire_nack_body *nack);
+
+/* Of a message that had to wait so many packets may come now; told once, the caller repeats it. */
+void rltp_session_call(struct rltp_session *s, const struct wire_nack_body *nack);
 
 /* How many packets before this one, which is in the window, have not been accepted. */
 uint32_t rltp_session_missing(const struct rltp_session *s, uint32_t psn);

@@ -71,6 +71,7 @@ static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 
 	m->unit = unit_choose(m, s->unit);
 	m->packet_count = packet_count(m, m->unit);
+	m->called = refusal_called(&s->io->flows[m->flow], m);
 	if ((s->peer_features & needs) == needs)
 		return;
 	m->status = DXP_EUNSUPPORTED;
@@ -131,6 +132,8 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	header_begin(s, resync ? WIRE_RESYNC : m->type, now_ns, &p.header);
 	p.slice_count = 0;
 	s->shared->ops->fill(s->shared->user, m, offset, bytes, &p);
+	m->place = wire_nack_place(p.header.dst_function, p.header.dst_qp);
+	m->msg_id = p.header.msg_id;
 	p.header.psn = slot->psn;
 	p.header.sub = slot->sub;
 	p.header.msg_bytes = m->bytes;
@@ -222,6 +225,7 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	if (!slot || held_back(s, now_ns))
 		return false;
 	slot_leave(io, slot);
+	s->counters.retransmitted_busy += slot->refusals > 0;
 	slot_sent(io, slot, now_ns);
 	packet_build(s, slot, WIRE_FLAG_RTX, now_ns, out);
 	io->held_repeats += slot->refusals == 0 && io->held_repeats < RLTP_WINDOW_MAX;
@@ -261,7 +265,9 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 		flow_remove_head(s, index);
 	slot_sent(io, slot, now_ns);
 	/* A full window waits for the acknowledgement that a patient receiver would delay. */
-	uint16_t flags = io->sent.count == window && window <= RLTP_ACK_EVERY ? WIRE_FLAG_AR : 0;
+	bool asks = slot->sub + 1 == m->called; /* or the receiver waits for more */
+	uint16_t flags =
+		asks || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
 	flow_charge(s, index, bytes);
 	io->refused_turn = true;

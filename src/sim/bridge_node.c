@@ -64,7 +64,8 @@ static void peaks_take(struct bridge_node *n)
 			n->counters.peak[i] = taken[i];
 }
 
-static struct nic_staged_write *work_begin(struct bridge_node *n, uint64_t device, uint64_t bytes,
+static struct nic_staged_write *work_begin(struct bridge_node *n,
+					   const struct nic_staged_span *span,
 					   struct nic_staged_read *read, int *status)
 {
 	struct nic_staged_write *w = calloc(1, sizeof(*w));
@@ -74,14 +75,20 @@ static struct nic_staged_write *work_begin(struct bridge_node *n, uint64_t devic
 		return NULL;
 	*w = (struct nic_staged_write){
 		.node = n,
-		.device = device,
+		.device = span->offset,
 		.read = read,
-		.left = bytes,
+		.left = span->bytes,
 		.put = !read,
 		.next = n->works,
 	};
 	const struct bridge_order order = {
-		.path = read ? BRIDGE_OUT : BRIDGE_IN, .fed = !read, .bytes = bytes, .context = w};
+		.path = read ? BRIDGE_OUT : BRIDGE_IN,
+		.fed = !read,
+		.bytes = span->bytes,
+		.unit = span->unit,
+		.source = span->source,
+		.context = w,
+	};
 	*status = bridge_begin(n->bridge, &order, now_ns(n), &w->bridge);
 	if (*status != DXP_OK) {
 		free(w);
@@ -108,13 +115,16 @@ static void work_free(struct nic_staged_write *w)
 
 /* ---- what the NIC asks ---- */
 
-static struct nic_staged_write *write_begin(void *context, uint64_t offset, uint64_t bytes)
+static struct nic_staged_write *write_begin(void *context, struct nic_staged_span *span)
 {
 	struct bridge_node *n = context;
 	int status;
 
 	n->counters.writes++;
-	return work_begin(n, offset, bytes, NULL, &status);
+	struct nic_staged_write *w = work_begin(n, span, NULL, &status);
+	if (w)
+		span->block = bridge_block_bytes(w->bridge);
+	return w;
 }
 
 static int write_place(void *context, struct nic_staged_write *w, uint64_t at,
@@ -151,10 +161,11 @@ static void write_end(void *context, struct nic_staged_write *w)
 static int read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes)
 {
 	struct bridge_node *n = context;
+	const struct nic_staged_span span = {.offset = offset, .bytes = bytes};
 	int status;
 
 	n->counters.reads++;
-	work_begin(n, offset, bytes, r, &status);
+	work_begin(n, &span, r, &status);
 	return status;
 }
 
@@ -275,7 +286,7 @@ static void transfers_end(struct bridge_node *n)
 		struct nic_staged_write *w = end.context;
 		w->bridge = NULL;
 		w->status = end.status;
-		if (w->put && w->asked) {
+		if (w->put && !w->dropped && (w->asked || w->status != DXP_OK)) {
 			w->asked = false;
 			nic_staged_settled(nic, w, now_ns(n));
 			continue; /* it may be gone */
@@ -286,6 +297,16 @@ static void transfers_end(struct bridge_node *n)
 				nic_staged_refuse(nic, w->read, end.status, now_ns(n));
 		}
 		work_free(w);
+	}
+}
+
+static void calls_take(struct bridge_node *n)
+{
+	struct bridge_call call;
+
+	while (bridge_called(n->bridge, now_ns(n), &call)) {
+		n->counters.calls++;
+		nic_staged_called(sim_nic(n->sim, n->host), call.context, call.bytes, now_ns(n));
 	}
 }
 
@@ -309,6 +330,7 @@ static void turn(void *context, uint64_t now)
 	transfers_end(n);
 	actions_take(n);
 	transfers_end(n);
+	calls_take(n);
 }
 
 static uint64_t deadline(void *context)

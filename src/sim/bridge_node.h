@@ -37,6 +37,7 @@ struct bridge_node_counters {
 	uint32_t peak[2];       /* buffers taken at once, to the device and from it */
 	uint32_t open;          /* transfers that the NIC or the bridge still knows */
 	uint32_t resets;        /* of the device */
+	uint64_t calls;         /* of PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);
 

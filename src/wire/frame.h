@@ -90,8 +90,11 @@ enum wire_feature {
 	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
 	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
 	WIRE_FEATURE_HELD = 1 << 2,    /* WIRE_NACK_HELD */
+	WIRE_FEATURE_WAIT = 1 << 3,    /* WIRE_NACK_WAIT */
 };
-#define WIRE_FEATURES ((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD)
+#define WIRE_FEATURES                                                               \
+	((uint32_t)WIRE_FEATURE_ATOMIC | WIRE_FEATURE_TRAILER | WIRE_FEATURE_HELD | \
+	 WIRE_FEATURE_WAIT)
 
 /* Offsets of the common header: X(field, offset, bytes). */
 #define WIRE_COMMON_FIELDS(X)   \
@@ -276,6 +279,7 @@ enum wire_nack {
 	WIRE_NACK_HELD = 12,   /* here, and not in place yet: repeat after retry_us unless
 				  acknowledged before */
 	WIRE_NACK_DEVICE = 13, /* the device behind the memory failed */
+	WIRE_NACK_WAIT = 14,   /* no buffer now: of the message only so many packets may come */
 };
 
 struct wire_ack {
@@ -293,9 +297,19 @@ struct wire_ack {
 
 struct wire_nack_body {
 	uint8_t code;
-	uint16_t qp;
-	uint32_t msg_id, psn, retry_us;
+	uint16_t qp; /* WIRE_NACK_WAIT: wire_nack_place() */
+	uint32_t msg_id, psn;
+	union {
+		uint32_t retry_us;
+		uint32_t called; /* WIRE_NACK_WAIT: packets of the message that may come */
+	};
 };
+
+/* The queue pair that the message of a WIRE_NACK_WAIT is for, with its function. */
+static inline uint16_t wire_nack_place(uint32_t function, uint32_t qp)
+{
+	return (uint16_t)(function << 8 | qp);
+}
 
 /* How a side repairs what it sends; the receiver acts accordingly. The numbers are the wire's. */
 enum wire_recovery {

@@ -30,7 +30,7 @@ struct bridged {
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* bridged_write.c */
-struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uint64_t bytes);
+struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_span *span);
 int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 			const uint8_t *payload, uint32_t bytes, bool first);
 int bridged_write_settled(void *context, struct nic_staged_write *w);

@@ -44,14 +44,28 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 		return;
 	}
 	/* May end it, which frees it. */
-	if (w->asked && b->nic)
+	if ((w->asked || w->status != DXP_OK) && b->nic)
 		nic_staged_settled(b->nic, w, link_now_ns());
 }
 
-struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uint64_t bytes)
+static void write_called(struct pump_transfer *t, const struct bridge_call *call)
+{
+	struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
+
+	if (w->link && w->bridged->nic)
+		nic_staged_called(w->bridged->nic, w, call->bytes, link_now_ns());
+}
+
+struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_span *span)
 {
 	struct bridged *b = context;
-	const struct bridge_order order = {.path = BRIDGE_IN, .fed = true, .bytes = bytes};
+	const struct bridge_order order = {
+		.path = BRIDGE_IN,
+		.fed = true,
+		.bytes = span->bytes,
+		.unit = span->unit,
+		.source = span->source,
+	};
 
 	if (b->write_count >= XPU_STAGED_WRITES)
 		return NULL;
@@ -59,16 +73,19 @@ struct nic_staged_write *bridged_write_begin(void *context, uint64_t offset, uin
 	if (!w)
 		return NULL;
 	w->bridged = b;
-	w->pump.device_to = offset;
+	w->pump.device_to = span->offset;
 	w->pump.ended = write_ended;
+	w->pump.called = write_called;
 	w->next = b->writes;
 	w->link = &b->writes;
 	if (w->next)
 		w->next->link = &w->next;
 	b->writes = w;
 	b->write_count++;
-	if (pump_begin(b->pump, &w->pump, &order, link_now_ns()) == DXP_OK)
+	if (pump_begin(b->pump, &w->pump, &order, link_now_ns()) == DXP_OK) {
+		span->block = bridge_block_bytes(w->pump.bridge);
 		return w;
+	}
 	b->write_count--;
 	write_unlink(w);
 	free(w);

@@ -147,6 +147,17 @@ static bool tell_ended(struct pump *p)
 	return true;
 }
 
+static bool tell_called(struct pump *p, uint64_t now_ns)
+{
+	struct bridge_call call;
+
+	if (!bridge_called(p->bridge, now_ns, &call))
+		return false;
+	struct pump_transfer *t = call.context;
+	t->called(t, &call);
+	return true;
+}
+
 /* ---- DMA ---- */
 
 /* Where in device memory a piece of a copy lies. A copy to a higher address that overlaps begins at
@@ -258,7 +269,7 @@ uint32_t pump_turn(struct pump *p, uint64_t now_ns)
 	uint32_t acts = 0;
 
 	expire(p, now_ns);
-	while (acts < PUMP_TURN && (act(p, now_ns) || tell_ended(p)))
+	while (acts < PUMP_TURN && (act(p, now_ns) || tell_ended(p) || tell_called(p, now_ns)))
 		acts++;
 	return count + acts;
 }

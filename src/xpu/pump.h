@@ -32,6 +32,8 @@ struct pump_transfer {
 	/* It is over and nothing of it is under way; the last call. end->bytes of a copy within
 	 * the device to a higher address that overlaps count from its end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
+	/* As bridge_called() says; NULL where it is not fed. */
+	void (*called)(struct pump_transfer *t, const struct bridge_call *call);
 	struct bridge_transfer
 		*bridge; /* the pump's; for bridge_feed, bridge_settled, pump_cancel */
 	uint64_t bytes;  /* the pump's */

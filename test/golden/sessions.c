@@ -99,7 +99,7 @@ static void acknowledgements(struct capture *c)
 			       .dup_count = 2,
 			       .rx_count = 70,
 			       .bitmap = bitmap};
-	struct wire_nack_body nack = {WIRE_NACK_KEY, 1, 33, 78, 0};
+	struct wire_nack_body nack = {.code = WIRE_NACK_KEY, .qp = 1, .msg_id = 33, .psn = 78};
 	struct wire_credit credit = {.count = 2, .entries = {{0, 64}, {3 << 8 | 2, 0xfffffffe}}};
 
 	wire_ack_encode(&ack, body);
@@ -123,6 +123,11 @@ static void acknowledgements(struct capture *c)
 	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
 	nack.code = WIRE_NACK_HELD;
 	nack.retry_us = 5000;
+	wire_nack_encode(&nack, body);
+	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
+	nack.code = WIRE_NACK_WAIT;
+	nack.qp = wire_nack_place(2, 1);
+	nack.called = 17;
 	wire_nack_encode(&nack, body);
 	control(c, WIRE_NACK, WIRE_FLAG_ACKV, frame, WIRE_NACK_BODY_BYTES);
 	wire_credit_encode(&credit, body);

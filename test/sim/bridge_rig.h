@@ -16,15 +16,17 @@
 #include "base/util.h"
 #include "sim/bridge_node.h"
 
-#define RIG_HOSTS_MAX 16
-#define RIG_OPS_MAX   512
+#define RIG_HOSTS_MAX 33
+#define RIG_OPS_MAX   4096
 #define RIG_MB        1000000ull
 
 struct rig_op {
 	uint32_t host;
 	bool get;
+	bool plain;             /* into memory of the device's host that is not behind the bridge */
 	uint64_t local, remote; /* offsets */
 	uint32_t bytes;
+	uint16_t qp; /* 0 .. 3 */
 	bool posted, ended;
 	int status;
 	uint64_t end_ns;
@@ -33,8 +35,9 @@ struct rig_op {
 struct rig_options {
 	struct sim_options sim; /* its `hosts` with the device */
 	struct bridge_node_options device;
-	uint64_t memory_bytes; /* of each other host */
-	uint32_t depth;        /* operations of a host at once; 0: 8 */
+	uint64_t memory_bytes;          /* of each other host */
+	uint32_t depth;                 /* operations of a host at once; 0: 8 */
+	uint32_t depths[RIG_HOSTS_MAX]; /* of this one; 0: `depth` */
 };
 
 struct rig {
@@ -42,6 +45,8 @@ struct rig {
 	struct sim *sim;
 	uint32_t device_host;
 	struct bridge_node *device;
+	uint8_t *plain; /* or NULL */
+	uint32_t plain_key;
 	uint8_t *memory[RIG_HOSTS_MAX];
 	uint32_t key[RIG_HOSTS_MAX], outstanding[RIG_HOSTS_MAX];
 	struct rig_op ops[RIG_OPS_MAX];
@@ -92,6 +97,7 @@ static inline void rig_destroy(struct rig *r)
 	bridge_node_destroy(r->device);
 	for (uint32_t i = 0; i < r->device_host; i++)
 		free(r->memory[i]);
+	free(r->plain);
 	free(r);
 }
 
@@ -102,15 +108,22 @@ static inline struct rig_op *rig_op(struct rig *r, uint32_t host, bool get, uint
 
 	assert_true(r->count <= RIG_OPS_MAX);
 	*op = (struct rig_op){
-		.host = host, .get = get, .local = local, .remote = remote, .bytes = bytes};
+		.host = host,
+		.get = get,
+		.local = local,
+		.remote = remote,
+		.bytes = bytes,
+		.qp = (uint16_t)((r->count - 1) % 4),
+	};
 	r->left++;
 	return op;
 }
 
 static inline bool rig_same(struct rig *r, const struct rig_op *op)
 {
-	return memcmp(r->memory[op->host] + op->local, bridge_node_memory(r->device) + op->remote,
-		      op->bytes) == 0;
+	const uint8_t *there = op->plain ? r->plain : bridge_node_memory(r->device);
+
+	return memcmp(r->memory[op->host] + op->local, there + op->remote, op->bytes) == 0;
 }
 
 static inline void rig_ends_take(struct rig *r, uint32_t host)
@@ -133,15 +146,21 @@ static inline void rig_ends_take(struct rig *r, uint32_t host)
 	}
 }
 
+static inline uint32_t rig_depth(const struct rig *r, uint32_t host)
+{
+	return r->options.depths[host] ? r->options.depths[host] : r->options.depth;
+}
+
 static inline void rig_post(struct rig *r, struct rig_op *op)
 {
 	struct dxp_target to = sim_target(r->sim, r->device_host, 0);
 	struct dxp_entry local = {op->local, op->bytes, r->key[op->host]};
-	struct dxp_entry remote = {op->remote, op->bytes, bridge_node_key(r->device)};
+	struct dxp_entry remote = {op->remote, op->bytes,
+				   op->plain ? r->plain_key : bridge_node_key(r->device)};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
 	struct dxp_window *w = sim_window(r->sim, op->host);
 	uint64_t context = (uint64_t)(op - r->ops);
-	uint16_t qp = (uint16_t)(context % 4);
+	uint16_t qp = op->qp;
 
 	to.qp = qp;
 	to.magic = sim_target(r->sim, r->device_host, qp).magic;
@@ -161,7 +180,8 @@ static inline bool rig_step(void *context)
 	for (uint32_t i = 0; i < r->device_host; i++)
 		rig_ends_take(r, i);
 	for (uint32_t i = 0; r->left > 0 && i < r->count; i++)
-		if (!r->ops[i].posted && r->outstanding[r->ops[i].host] < r->options.depth)
+		if (!r->ops[i].posted &&
+		    r->outstanding[r->ops[i].host] < rig_depth(r, r->ops[i].host))
 			rig_post(r, &r->ops[i]);
 	return r->wrong || r->left == 0;
 }

@@ -22,6 +22,7 @@ static void fill(void *user, struct rltp_message *m, uint32_t offset, uint32_t b
 {
 	out->header.key = current->keys[m - current->messages];
 	out->header.addr = offset;
+	out->header.msg_id = (uint32_t)(m - current->messages);
 	out->slices[0] = (struct link_slice){current->payload, bytes};
 	out->slice_count = bytes > 0;
 }
@@ -39,7 +40,7 @@ static struct rltp_verdict deliver(void *user, struct rltp_session *s, const str
 {
 	struct pair_end *end = user;
 
-	if (end->refuse_key && h->key == end->refuse_key)
+	if (end->refuse_key && h->key == end->refuse_key && h->sub >= end->refuse_from)
 		return end->refuse;
 	assert(end->delivered < PAIR_MESSAGES);
 	end->order[end->delivered++] = h->key;

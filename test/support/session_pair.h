@@ -18,6 +18,7 @@ struct pair_end {
 	int last_status;               /* of the message that ended last */
 	uint32_t refuse_key;           /* packets with this key are not taken ... */
 	struct rltp_verdict refuse;    /* ... but answered so */
+	uint32_t refuse_from;          /* but for the first so many of their message */
 	uint32_t rested;               /* calls of ops->rest */
 };
 

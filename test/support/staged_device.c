@@ -53,9 +53,10 @@ static void dma_begin(struct staged_device *d, struct staged_buffer *b)
 
 /* ---- writes ---- */
 
-static struct nic_staged_write *write_begin(void *context, uint64_t offset, uint64_t bytes)
+static struct nic_staged_write *write_begin(void *context, struct nic_staged_span *span)
 {
 	struct staged_device *d = context;
+	uint64_t offset = span->offset, bytes = span->bytes;
 
 	if (offset > d->options.bytes || bytes > d->options.bytes - offset) {
 		broken(d, "a write outside the memory");

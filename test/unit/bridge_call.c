@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fed transfers that find no buffer: they are called in turn, what is promised is kept for them,
+ * and not for ever. */
+#include "test/unit/bridge_rig.h"
+
+#define UNIT      4096u
+#define PACKETS   (BUFFER_BYTES / UNIT) /* of a block */
+#define RESERVE   2
+#define TRANSFERS 6
+
+static uint8_t data[BUFFER_BYTES];
+
+static struct bridge_transfer *begin_from(uint32_t source, uint64_t bytes)
+{
+	return begin_order((struct bridge_order){.fed = true,
+						 .bytes = bytes,
+						 .piece_bytes = BUFFER_BYTES,
+						 .unit = UNIT,
+						 .source = source});
+}
+
+static int feed(struct bridge_transfer *t, uint64_t at)
+{
+	return bridge_feed(b, t, at, data, UNIT, false, now_ns);
+}
+
+static void feed_block(struct bridge_transfer *t, uint64_t block)
+{
+	for (uint32_t i = 0; i < PACKETS; i++)
+		assert_int_equal(feed(t, block * BUFFER_BYTES + i * UNIT), DXP_OK);
+}
+
+/* `t` is called next, up to so many bytes. */
+static void called(const struct bridge_transfer *t, uint64_t bytes)
+{
+	struct bridge_call call = {0};
+
+	assert_int_equal(bridge_deadline(b) <= now_ns, true);
+	assert_true(bridge_called(b, now_ns, &call));
+	assert_ptr_equal(call.transfer, t);
+	assert_int_equal(call.bytes, bytes);
+}
+
+static void nobody_called(void)
+{
+	struct bridge_call call;
+
+	assert_false(bridge_called(b, now_ns, &call));
+}
+
+/* The oldest DMA goes to its end. */
+static void drain(void)
+{
+	done(next(BRIDGE_DMA_IN), DXP_OK);
+}
+
+static void drain_all(void)
+{
+	struct bridge_action a;
+
+	while (bridge_next(b, now_ns, &a))
+		done(a, DXP_OK);
+}
+
+/* All but the reserve is taken by a transfer that is whole, and drained block by block. */
+static struct bridge_transfer *taken(void)
+{
+	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
+
+	for (uint32_t i = 0; i < BUFFERS - RESERVE; i++)
+		feed_block(t, i);
+	return t;
+}
+
+static void all_end(uint32_t count)
+{
+	struct bridge_end end;
+
+	for (uint32_t i = 0; i < count; i++)
+		assert_true(bridge_ended(b, &end));
+	none_ended();
+}
+
+static void bridge_call__in_the_order_of_their_coming(void **state)
+{
+	struct bridge_transfer *t[TRANSFERS];
+
+	taken();
+	for (uint32_t i = 0; i < TRANSFERS; i++) {
+		t[i] = begin_from(i, BUFFER_BYTES);
+		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
+	}
+	called(t[0], BUFFER_BYTES); /* nothing is incomplete, so of the reserve */
+	nobody_called();
+	drain();
+	nobody_called(); /* the reserve is not whole */
+	drain();
+	called(t[1], BUFFER_BYTES);
+	nobody_called();
+	/* What is free belongs to those who were called. */
+	assert_int_equal(feed(t[2], 0), DXP_EBUSY);
+	feed_block(t[1], 0);
+	feed_block(t[0], 0);
+	drain_all();
+	for (uint32_t i = 2; i < TRANSFERS; i += 2) {
+		called(t[i], BUFFER_BYTES);
+		called(t[i + 1], BUFFER_BYTES);
+		nobody_called();
+		feed_block(t[i], 0);
+		feed_block(t[i + 1], 0);
+		drain_all();
+	}
+	nobody_called();
+	assert_int_equal(bridge_deadline(b), UINT64_MAX);
+	all_end(TRANSFERS + 1);
+}
+
+/* One with four messages gets no more than one with one. */
+static void bridge_call__sources_take_turns(void **state)
+{
+	struct bridge_transfer *many[4], *one;
+
+	taken();
+	for (uint32_t i = 0; i < 4; i++) {
+		many[i] = begin_from(1, BUFFER_BYTES);
+		assert_int_equal(feed(many[i], 0), DXP_EBUSY);
+	}
+	one = begin_from(2, 4 * BUFFER_BYTES);
+	assert_int_equal(feed(one, 0), DXP_EBUSY);
+	drain_all();
+	for (uint32_t i = 0; i < 4; i++) {
+		called(many[i], BUFFER_BYTES);
+		called(one, (i + 1) * BUFFER_BYTES);
+		feed_block(many[i], 0);
+		feed_block(one, i);
+		drain_all();
+	}
+	nobody_called();
+	all_end(6);
+}
+
+/* Whoever comes later finds the line, even where buffers are free; so does whoever pulls. */
+static void bridge_call__nobody_is_overtaken(void **state)
+{
+	struct bridge_transfer *t, *late, *pulled;
+
+	taken();
+	t = begin_from(1, 2 * BUFFER_BYTES);
+	assert_int_equal(feed(t, 0), DXP_EBUSY);
+	drain_all();
+	pulled = begin(BRIDGE_IN, 8 * BUFFER_BYTES);
+	struct bridge_action fill = next(BRIDGE_FILL); /* its turn, too */
+	nothing();
+	called(t, BUFFER_BYTES);
+	late = begin_from(2, BUFFER_BYTES);
+	assert_int_equal(feed(late, 0), DXP_EBUSY);
+	feed_block(t, 0);
+	bridge_cancel(b, pulled, DXP_ECANCELED);
+	done(fill, DXP_OK);
+	drain_all();
+	called(late, BUFFER_BYTES);
+	called(t, 2 * BUFFER_BYTES);
+	feed_block(late, 0);
+	feed_block(t, 1);
+	drain_all();
+	all_end(4);
+}
+
+/* A promise that is not used is taken back, and its transfer is asked for one packet, less and less
+ * often; when that comes it has its place again. */
+static void bridge_call__in_vain(void **state)
+{
+	struct bridge_transfer *t, *other;
+	uint64_t patience_ns = BRIDGE_CALL_NS;
+
+	taken();
+	t = begin_from(1, BUFFER_BYTES);
+	other = begin_from(2, BUFFER_BYTES);
+	assert_int_equal(feed(t, 0), DXP_EBUSY);
+	drain_all();
+	called(t, BUFFER_BYTES);
+	assert_int_equal(feed(other, 0), DXP_OK); /* nobody is in the line */
+	for (uint32_t i = 1; i < PACKETS; i++)
+		assert_int_equal(feed(other, i * UNIT), DXP_OK);
+	drain_all();
+	for (int i = 0; i < 4; i++) {
+		now_ns += patience_ns - 1;
+		nobody_called();
+		assert_int_equal(bridge_deadline(b), now_ns + 1);
+		now_ns++;
+		called(t, UNIT);
+		nobody_called();
+		patience_ns *= 2;
+	}
+	assert_int_equal(bridge_counters(b)->uncalled, 1);
+	struct bridge_transfer *again = taken(); /* nothing is promised */
+	assert_int_equal(feed(t, 0), DXP_EBUSY);
+	drain_all();
+	called(t, BUFFER_BYTES);
+	feed_block(t, 0);
+	drain_all();
+	assert_ptr_not_equal(again, NULL);
+	all_end(4);
+}
+
+/* A block that began without having been called: its sender is told that the rest may come, and
+ * again while it does not. */
+static void bridge_call__the_rest_of_a_block(void **state)
+{
+	struct bridge_transfer *t;
+
+	taken();
+	t = begin_from(1, 2 * BUFFER_BYTES);
+	assert_int_equal(feed(t, BUFFER_BYTES), DXP_EBUSY);
+	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK); /* the reserve */
+	called(t, BUFFER_BYTES);
+	now_ns += BRIDGE_CALL_NS / 4;
+	assert_int_equal(feed(t, UNIT), DXP_OK);
+	drain_all();
+	called(t, 2 * BUFFER_BYTES);
+	for (uint32_t i = 2; i < PACKETS; i++)
+		assert_int_equal(feed(t, i * UNIT), DXP_OK);
+	feed_block(t, 1);
+	drain_all();
+	all_end(2);
+}
+
+static void bridge_call__is_forgotten_with_its_transfer(void **state)
+{
+	struct bridge_transfer *t, *other;
+
+	taken();
+	t = begin_from(1, BUFFER_BYTES);
+	other = begin_from(2, BUFFER_BYTES);
+	assert_int_equal(feed(t, 0), DXP_EBUSY);
+	assert_int_equal(feed(other, 0), DXP_EBUSY);
+	drain_all();
+	called(t, BUFFER_BYTES);
+	bridge_cancel(b, t, DXP_ECANCELED);
+	bridge_cancel(b, other, DXP_ECANCELED);
+	nobody_called();
+	struct bridge_transfer *free = taken(); /* what was promised is free */
+	drain_all();
+	assert_int_equal(bridge_settled(free), DXP_OK);
+	all_end(4);
+}
+
+/* Packets that no buffer holds, or of any length, are not called. */
+static void bridge_call__not_without_a_unit(void **state)
+{
+	static const uint32_t units[] = {0, BUFFER_BYTES + 64};
+
+	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+		taken();
+		struct bridge_transfer *t = begin_order((struct bridge_order){
+			.fed = true, .bytes = 3 * BUFFER_BYTES, .unit = units[i]});
+		assert_int_equal(bridge_block_bytes(t), 0);
+		assert_int_equal(feed(t, 0), DXP_EAGAIN);
+		drain_all();
+		nobody_called();
+		bridge_cancel(b, t, DXP_ECANCELED);
+		all_end(2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(bridge_call__in_the_order_of_their_coming,
+						bridge_setup, bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__sources_take_turns, bridge_setup,
+						bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__nobody_is_overtaken, bridge_setup,
+						bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__in_vain, bridge_setup,
+						bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__the_rest_of_a_block, bridge_setup,
+						bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__is_forgotten_with_its_transfer,
+						bridge_setup, bridge_teardown),
+		cmocka_unit_test_setup_teardown(bridge_call__not_without_a_unit, bridge_setup,
+						bridge_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
