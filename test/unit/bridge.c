@@ -120,6 +120,35 @@ static void bridge__in_step_by_step(void **state)
 	assert_int_equal(bridge_counters(b)->transfers, 1);
 }
 
+static void bridge__counts_the_time_of_dma(void **state)
+{
+	const struct bridge_counters *c = bridge_counters(b);
+
+	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
+	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
+	now_ns += 1000; /* filling is not the device's time */
+	done(one, DXP_OK);
+	done(two, DXP_OK);
+	one = next(BRIDGE_DMA_IN);
+	now_ns += 10;
+	two = next(BRIDGE_DMA_IN);
+	now_ns += 100; /* both at once count once */
+	done(one, DXP_OK);
+	now_ns += 7;
+	assert_int_equal(c->to_device_ns, 110);
+	done(two, DXP_OK);
+	assert_int_equal(c->to_device_ns, 117);
+	now_ns += 5000;
+	begin(BRIDGE_THROUGH, BUFFER_BYTES);
+	done(next(BRIDGE_FILL), DXP_OK);
+	one = next(BRIDGE_DMA_THROUGH);
+	now_ns += 50;
+	done(one, DXP_OK);
+	done(next(BRIDGE_DRAIN), DXP_OK);
+	assert_int_equal(c->to_device_ns, 167);
+	assert_int_equal(c->from_device_ns, 50);
+}
+
 static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 {
 	struct bridge_transfer *t = begin(BRIDGE_THROUGH, 2 * BUFFER_BYTES);
@@ -404,6 +433,7 @@ int main(void)
 		CASE(bridge_begin__refusals),
 		CASE(bridge_begin__a_thousand_and_no_more),
 		CASE(bridge__in_step_by_step),
+		CASE(bridge__counts_the_time_of_dma),
 		CASE(bridge__through_holds_a_buffer_of_each_ring),
 		CASE(bridge__nothing_and_everything),
 		CASE(bridge__sequential_waits_for_each_step),
