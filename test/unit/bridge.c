@@ -241,6 +241,36 @@ static void bridge__limits_of_steps(void **state)
 	assert_int_equal(ended(in).bytes, BUFFER_BYTES);
 }
 
+/* One reader takes nothing; the other goes on with the buffer that is kept. */
+static void bridge__slow_reader_holds_up_nobody(void **state)
+{
+	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
+	struct bridge_action drains[BUFFERS];
+
+	for (int i = 0; i < BUFFERS; i++) {
+		done(next(BRIDGE_DMA_OUT), DXP_OK); /* alone it gets all */
+		drains[i] = next(BRIDGE_DRAIN);
+	}
+	struct bridge_transfer *quick = begin(BRIDGE_OUT, 5 * BUFFER_BYTES);
+	nothing();
+	done(drains[0], DXP_OK);
+	for (int i = 0; i < 5; i++) {
+		struct bridge_action a = next(BRIDGE_DMA_OUT);
+		assert_ptr_equal(a.transfer, quick);
+		nothing();
+		done(a, DXP_OK);
+		done(next(BRIDGE_DRAIN), DXP_OK);
+	}
+	assert_int_equal(ended(quick).status, DXP_OK);
+	struct bridge_action last = next(BRIDGE_DMA_OUT); /* nobody waits any more */
+	assert_ptr_equal(last.transfer, slow);
+	bridge_cancel_all(b, DXP_ECLOSED);
+	done(last, DXP_ECLOSED);
+	for (int i = 1; i < BUFFERS; i++)
+		done(drains[i], DXP_ECLOSED);
+	ended(slow);
+}
+
 static void bridge__turns_by_pieces(void **state)
 {
 	struct bridge_transfer *large = begin(BRIDGE_IN, 1u << 30);
@@ -438,6 +468,7 @@ int main(void)
 		CASE(bridge__nothing_and_everything),
 		CASE(bridge__sequential_waits_for_each_step),
 		CASE(bridge__limits_of_steps),
+		CASE(bridge__slow_reader_holds_up_nobody),
 		CASE(bridge__turns_by_pieces),
 		CASE(bridge__core_is_not_starved),
 		CASE(bridge__failure_tells_where),
