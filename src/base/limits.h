@@ -445,6 +445,7 @@
 #define BRIDGE_DIRECT_PIECES 64            /* of transfers without buffers, at once */
 #define BRIDGE_FED_BLOCKS    1024          /* past the first not in place: 16 MiB at least */
 #define BRIDGE_AGAIN_NS      (20u * 1000u) /* after which a step given back comes again */
+#define BRIDGE_KEPT_PART     4 /* of the ring from the device, for readers that have none of it */
 #define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two questions for credit, of 100 ms each */
 #define BRIDGE_CALL_NS       (2ull * 1000 * 1000)   /* how long a promised buffer waits */
 #define BRIDGE_CALL_DOUBLINGS \

@@ -12,7 +12,9 @@
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	struct nic_staged_read *asked; /* NULL: whoever asked is gone */
+	/* NULL: whoever asked is gone, or has got everything; the NIC tells only the former. */
+	struct nic_staged_read *asked;
+	uint64_t left; /* bytes that were not handed to the NIC */
 	struct staged_read *next, **link;
 };
 
@@ -57,6 +59,10 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	if (status != DXP_OK) {
 		piece_unlink(p);
 		free(p);
+	} else {
+		r->left -= a->bytes;
+		if (r->left == 0)
+			r->asked = NULL;
 	}
 	return status == DXP_ENOMEM ? DXP_EAGAIN : status;
 }
@@ -91,7 +97,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	if (!r)
 		return DXP_EAGAIN;
 	*r = (struct staged_read){
-		.bridged = b, .asked = asked, .next = b->reads, .link = &b->reads};
+		.bridged = b, .asked = asked, .left = bytes, .next = b->reads, .link = &b->reads};
 	r->pump.device_from = offset;
 	r->pump.step = read_step;
 	r->pump.ended = read_ended;

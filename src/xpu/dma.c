@@ -42,10 +42,15 @@ static int engine_error(int status, const char *name)
 	case DXP_EINVAL:
 		return error_set(status,
 				 "dma: there is no engine '%s', or no such preset or file; there "
-				 "are board, board:PRESET, board:FILE, ocl, ocl:PART, cuda",
+				 "are board, board:PRESET, board:FILE, ocl, ocl+bridged and cuda, "
+				 "these also with :PART of a device's name",
 				 name);
 	case DXP_EUNSUPPORTED:
-		return error_set(status, "dma: there is no device for the engine '%s' here", name);
+		return error_set(
+			status,
+			"dma: there is no device for the engine '%s' here; `dxp doctor` says "
+			"what each engine needs",
+			name);
 	default: return error_set(status, "dma: engine '%s': %s", name, dxp_status_text(status));
 	}
 }
