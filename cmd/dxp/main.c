@@ -22,6 +22,8 @@ static const struct entry {
 	{"revoke", "take such a grant back", command_revoke},
 	{"top", "what the nodes on this machine do, now", command_top},
 	{"trace", "what they send and receive, for Wireshark", command_trace},
+	{"bridge", "memory behind DMA: buffers, bytes, what a slow transfer waits for",
+	 command_bridge},
 	{"vf", "functions of the NICs on this machine: who has them, shares, limits", command_vf},
 	{"inc", "the switches that compute for this host: state, groups, refusals, self-test",
 	 command_inc},

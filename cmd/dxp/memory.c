@@ -121,6 +121,19 @@ static int report(const struct move *m, bool json)
 	return EXIT_DONE;
 }
 
+/* Where the length is known it is compared with the memory before anything moves. */
+static bool fits(const struct move *m)
+{
+	const struct dxp_xpu_caps *caps = &m->session.caps;
+
+	if (m->bytes <= caps->memory_bytes && m->address <= caps->memory_bytes - m->bytes)
+		return true;
+	fail("%llu bytes at %#llx: xPU '%s' has %llu bytes of memory; nothing was moved",
+	     (unsigned long long)m->bytes, (unsigned long long)m->address, caps->name,
+	     (unsigned long long)caps->memory_bytes);
+	return false;
+}
+
 static int move_run(struct move *m, const struct session_options *options, const char *xpu, int fd,
 		    const char *name, int (*work)(struct move *m, int fd, const char *name))
 {
@@ -128,7 +141,7 @@ static int move_run(struct move *m, const struct session_options *options, const
 		return EXIT_FAILED;
 	m->chunk = malloc(CHUNK_BYTES);
 	m->chunk_bytes = CHUNK_FIRST;
-	int status = m->chunk ? work(m, fd, name) : fail("out of memory");
+	int status = !m->chunk ? fail("out of memory") : !fits(m) ? EXIT_FAILED : work(m, fd, name);
 	free(m->chunk);
 	session_close(&m->session);
 	return status;
@@ -140,6 +153,17 @@ static bool address_take(const char *text, uint64_t *out)
 		return true;
 	fail("'%s' is no address; write a number such as 4096, 0x1000 or 64M", text);
 	return false;
+}
+
+/* Of a regular file, behind where it is read; 0 of anything else. */
+static uint64_t bytes_left(int fd)
+{
+	struct stat s;
+	off_t at = lseek(fd, 0, SEEK_CUR);
+
+	if (fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || at < 0 || at > s.st_size)
+		return 0;
+	return (uint64_t)(s.st_size - at);
 }
 
 int command_put(int argc, char **argv)
@@ -167,9 +191,8 @@ int command_put(int argc, char **argv)
 	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail("cannot open %s: %s", name, strerror(errno));
-	struct stat s;
-	bool sized = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
-	progress_begin(&m.progress, "put", sized ? (uint64_t)s.st_size : 0);
+	m.bytes = bytes_left(fd);
+	progress_begin(&m.progress, "put", m.bytes);
 	int status = move_run(&m, &o, argv[first], fd, name, put_file);
 	if (fd != STDIN_FILENO)
 		close(fd);

@@ -95,13 +95,11 @@ int command_nodes(int argc, char **argv)
 	const struct option_row rows[] = {SESSION_ROWS(o), JSON_ROW(o.json)};
 	const struct usage usage = {"nodes",
 				    "",
-				    "Lists everybody in the fabric. VIA is how the network "
-				    "reaches an xPU's memory: direct, or bridged through its "
-				    "DMA engines. IN and OUT are the bytes that "
-				    "the NIC of an xPU has "
-				    "taken and handed over\nsince it started; they are blank for "
-				    "xPUs that this host may not "
-				    "use or cannot reach.",
+				    "Lists everybody in the fabric. VIA is how the network reaches "
+				    "an xPU's memory: direct, or\nbridged, through its DMA engines "
+				    "(`dxp bridge`). IN is what was PUT into it since it started, "
+				    "OUT what it has\nPUT elsewhere; both are blank for xPUs that "
+				    "this host may not use or cannot reach.",
 				    rows,
 				    ARRAY_COUNT(rows),
 				    0,

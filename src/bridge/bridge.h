@@ -115,7 +115,10 @@ struct bridge_counters {
 	uint64_t stalls;
 	uint64_t no_buffer; /* times that fed bytes found none */
 	uint64_t uncalled;  /* times that a buffer was promised in vain */
-	uint64_t stale;     /* ends told of steps that are not under way: a device's mistake */
+	/* With a DMA of that direction under way, by the times that bridge_next and bridge_done
+	 * were told; a stream through the core counts for both. */
+	uint64_t to_device_ns, from_device_ns;
+	uint64_t stale; /* ends told of steps that are not under way: a device's mistake */
 };
 
 /* DXP_EINVAL: an option out of its range; DXP_ENOMEM. */

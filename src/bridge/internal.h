@@ -88,6 +88,7 @@ struct bridge {
 	struct list lines[LINES];
 	uint32_t transfers;
 	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* steps under way */
+	uint64_t busy_since_ns[RING_WAYS];                  /* when dmas[] changed */
 	uint32_t direct_pieces;                             /* also those that were given back */
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */
 	uint32_t epoch;             /* what was given back in this one waits for the next */

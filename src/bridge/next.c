@@ -94,10 +94,28 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
+/* Who gets the next buffer from the device. While there are several transfers the last ones go to
+ * such as have none: readers behind a slow network, or dead ones, would hold all of them. Whoever
+ * is passed over here has a buffer, so few are. */
+static struct bridge_transfer *out_in_line(const struct bridge *b)
+{
+	const struct ring *from = &b->rings[RING_FROM_DEVICE];
+	const struct list *line = &b->lines[LINE_OUT];
+	uint32_t kept = b->transfers > 1 ? from->count / BRIDGE_KEPT_PART : 0;
+
+	if (!from->free)
+		return NULL;
+	for (const struct list *l = line->next; l != line; l = l->next) {
+		struct bridge_transfer *t = CONTAINER_OF(l, struct bridge_transfer, line);
+		if (from->free > kept || !list_used(&t->pieces))
+			return t;
+	}
+	return NULL;
+}
+
 static struct piece *next_out(struct bridge *b)
 {
 	struct piece *p = ready(b, BRIDGE_DMA_OUT);
-	struct bridge_transfer *t = in_line(b, LINE_OUT);
 	struct ring *from = &b->rings[RING_FROM_DEVICE];
 
 	if (!controller_free(b, RING_FROM_DEVICE))
@@ -105,7 +123,8 @@ static struct piece *next_out(struct bridge *b)
 	/* One that was given back has a buffer, which the core may be waiting for. */
 	if (p)
 		return p;
-	if (!t || !from->free || !may_pass(b, RING_FROM_DEVICE))
+	struct bridge_transfer *t = out_in_line(b);
+	if (!t || !may_pass(b, RING_FROM_DEVICE))
 		return NULL;
 	p = transfer_cut(t);
 	p->step = BRIDGE_DMA_OUT;

@@ -74,6 +74,19 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
+/* DMAs of one direction: how many are under way, and for how long any was. The time is added at
+ * every change, for they may follow each other without a gap. */
+static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
+{
+	struct bridge_counters *c = &b->counters;
+	uint64_t *busy_ns = way == RING_TO_DEVICE ? &c->to_device_ns : &c->from_device_ns;
+
+	if (b->dmas[way] > 0)
+		*busy_ns += b->now_ns - b->busy_since_ns[way];
+	b->busy_since_ns[way] = b->now_ns;
+	b->dmas[way] += by;
+}
+
 /* A step under way counts against these limits. */
 static void count(struct bridge *b, const struct piece *p, int by)
 {
@@ -84,9 +97,9 @@ static void count(struct bridge *b, const struct piece *p, int by)
 	if (p->step == BRIDGE_FILL)
 		b->fills += n;
 	if (p->step == BRIDGE_DMA_IN || core_dma)
-		b->dmas[RING_TO_DEVICE] += n;
+		count_dma(b, RING_TO_DEVICE, n);
 	if (p->step == BRIDGE_DMA_OUT || core_dma)
-		b->dmas[RING_FROM_DEVICE] += n;
+		count_dma(b, RING_FROM_DEVICE, n);
 	if (p->step == BRIDGE_DMA_DIRECT && !core_dma)
 		b->direct += n;
 }

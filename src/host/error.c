@@ -27,7 +27,10 @@ int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 		return error_set(status, "%s: %s does not answer any more; see `dxp nodes`", doing,
 				 who);
 	case DXP_EPEERRESET:
-		return error_set(status, "%s: %s restarted; open it again", doing, who);
+		return error_set(status,
+				 "%s: %s restarted, or took this host for gone because it was "
+				 "silent; open it again",
+				 doing, who);
 	case DXP_EACCESS:
 		return error_set(status, "%s: %s refuses this host; ask for it with `dxp grant`",
 				 doing, who);

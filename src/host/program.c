@@ -80,6 +80,14 @@ static int build_locked(struct dxp_xpu *x, const char *source, const char *optio
 	if (!p)
 		return error_set(DXP_ENOMEM, "out of memory");
 	int status = build_source(x, source, options, &reply);
+	if (status == DXP_EUNSUPPORTED) {
+		free(p);
+		return error_set(status,
+				 "build: xPU '%s' runs no kernels (engine '%s'%s%s); use one that "
+				 "does, as `dxp up` starts, or a board without `compute = none`",
+				 x->caps.name, x->caps.engine, x->caps.device[0] ? ", " : "",
+				 x->caps.device);
+	}
 	if (status != DXP_OK && status != DXP_EBUILD) {
 		free(p);
 		return error_xpu(x, status, "build");

@@ -84,7 +84,17 @@ static int access_checked(struct access *a)
 		return error_set(DXP_EINVAL, "%s: no values given", doing);
 	fabric_enter(x->fabric);
 	int status = access_run(a);
-	if (status == DXP_ERANGE)
+	if (status == DXP_ERANGE && a->write)
+		error_set(status,
+			  "%s: xPU '%s' has no register %u .. %u, or none that takes this value; "
+			  "see docs/registers.md",
+			  doing, x->caps.name, a->first, a->first + a->count - 1);
+	else if (status == DXP_EUNSUPPORTED && a->write)
+		error_set(status,
+			  "%s: the device of xPU '%s' (%s) has nothing that does this; see "
+			  "docs/registers.md",
+			  doing, x->caps.name, x->caps.device);
+	else if (status == DXP_ERANGE)
 		error_set(status,
 			  "%s: xPU '%s' has no register %u .. %u, or not for this; see "
 			  "docs/registers.md",

@@ -179,7 +179,7 @@ struct nic_staged_ops {
 			  uint64_t bytes);
 	/* Whoever asked is gone, or the function that was asked: no call names `r` any more. Pieces
 	 * that were handed over are given back, before or after. Not called once all bytes were
-	 * handed over. */
+	 * handed over: no call may name `r` from then on, whatever becomes of the pieces. */
 	void (*read_cancel)(void *context, struct nic_staged_read *r);
 	/* A piece that was handed over is the owner's again: it has arrived, or never will. */
 	void (*read_sent)(void *context, void *piece, int status);

@@ -194,16 +194,20 @@ void bridged_state(const struct bridged *b, struct bridged_state *out)
 		return;
 	const struct bridge *bridge = pump_bridge(b->pump);
 	const struct bridge_counters *c = bridge_counters(bridge);
-	uint32_t in, from;
-	bridge_taken(bridge, &in, &from);
+	uint32_t in, out_of;
+	bridge_taken(bridge, &in, &out_of);
 	*out = (struct bridged_state){
 		.buffers = bridge_buffers(bridge),
 		.buffer_bytes = bridge_buffer_bytes(bridge),
 		.in_bytes = c->bytes[BRIDGE_DMA_IN] + c->bytes[BRIDGE_DMA_THROUGH],
 		.out_bytes = c->bytes[BRIDGE_DMA_OUT] + c->bytes[BRIDGE_DMA_THROUGH],
 		.failed = c->failed,
+		.in_busy_ns = c->to_device_ns,
+		.out_busy_ns = c->from_device_ns,
 		.stalls = c->stalls,
+		.no_buffer = c->no_buffer,
 		.transfers = bridge_transfers(bridge),
-		.taken = in + from,
+		.in_taken = in,
+		.out_taken = out_of,
 	};
 }

@@ -49,9 +49,10 @@ const char *bridged_step_name(uint8_t step);
 /* For registers and replies; all 0 where b is NULL. */
 struct bridged_state {
 	uint32_t buffers, buffer_bytes;
-	uint64_t in_bytes, out_bytes; /* that DMA has moved through the rings */
-	uint64_t failed, stalls;
-	uint32_t transfers, taken; /* now; buffers of both rings that are not EMPTY */
+	uint64_t in_bytes, out_bytes;     /* that DMA has moved through the rings */
+	uint64_t in_busy_ns, out_busy_ns; /* with a DMA of that direction under way */
+	uint64_t failed, stalls, no_buffer;
+	uint32_t transfers, in_taken, out_taken; /* now; buffers that are not EMPTY */
 };
 void bridged_state(const struct bridged *b, struct bridged_state *out);
 

@@ -14,9 +14,10 @@
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	struct nic_staged_read *asked; /* NULL: whoever asked is gone, or has all of it */
-	uint64_t left;                 /* bytes not handed to the NIC yet */
-	uint16_t node;                 /* that asked */
+	/* NULL: whoever asked is gone, or has got everything; the NIC tells only the former. */
+	struct nic_staged_read *asked;
+	uint64_t left; /* bytes that were not handed to the NIC */
+	uint16_t node; /* that asked */
 	struct staged_read *next, **link;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wire/frame.h"
+#include "xpu/engine.h"
 
 const struct cfg_info cfg_info[CFG_COUNT] = {
 #define CFG_INFO(index, name, access, text) [index] = {"" #name, text, CFG_ACCESS_##access},
@@ -91,7 +92,11 @@ static void register_set(struct cfg_target *target, uint32_t index, uint32_t val
 {
 	switch (index) {
 	case CFG_TASK_GO: go->task = true; break;
-	case CFG_CORE: target->core.core = value; break;
+	case CFG_CORE:
+		target->core.core = value;
+		if (value != ENGINE_CORE_ADD) /* that of the core before means nothing to it */
+			target->core.operand = 0;
+		break;
 	case CFG_CORE_OPERAND: target->core.operand = value; break;
 	default: task_set(target->task, index, value); return;
 	}

@@ -70,7 +70,15 @@
 	X(50, DMA_OUT_LO, RO, "bytes that DMA has brought from the device")                       \
 	X(51, DMA_OUT_HI, RO, "")                                                                 \
 	X(52, DMA_FAILED, RO, "transfers over the bridge that failed")                            \
-	X(53, DMA_STALLS, RO, "steps of them that took too long")
+	X(53, DMA_STALLS, RO, "steps of them that took too long")                                 \
+	X(54, DMA_IN_US_LO, RO, "microseconds with a DMA to the device under way")                \
+	X(55, DMA_IN_US_HI, RO, "")                                                               \
+	X(56, DMA_OUT_US_LO, RO, "microseconds with a DMA from the device under way")             \
+	X(57, DMA_OUT_US_HI, RO, "")                                                              \
+	X(58, BRIDGE_FULL, RO, "times that bytes from the network found no buffer")               \
+	X(59, BRIDGE_TRANSFERS, RO, "under way now")                                              \
+	X(60, BRIDGE_IN_TAKEN, RO, "buffers to the device that are not empty now")                \
+	X(61, BRIDGE_OUT_TAKEN, RO, "buffers from the device that are not empty now")
 
 enum cfg_register {
 #define CFG_ENUM(index, name, access, text) CFG_##name = index,

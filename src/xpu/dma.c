@@ -42,10 +42,15 @@ static int engine_error(int status, const char *name)
 	case DXP_EINVAL:
 		return error_set(status,
 				 "dma: there is no engine '%s', or no such preset or file; there "
-				 "are board, board:PRESET, board:FILE, ocl, ocl:PART, cuda",
+				 "are board, board:PRESET, board:FILE, ocl, ocl+bridged and cuda, "
+				 "these also with :PART of a device's name",
 				 name);
 	case DXP_EUNSUPPORTED:
-		return error_set(status, "dma: there is no device for the engine '%s' here", name);
+		return error_set(
+			status,
+			"dma: there is no device for the engine '%s' here; `dxp doctor` says "
+			"what each engine needs",
+			name);
 	default: return error_set(status, "dma: engine '%s': %s", name, dxp_status_text(status));
 	}
 }
@@ -156,15 +161,14 @@ static void transfers_close(struct dxp_dma *d)
 		dma_transfer_end(t, DXP_ECLOSED);
 	}
 	pump_destroy(d->pump, DXP_ECLOSED);
-	while (d->waiting)
-		pthread_cond_wait(&d->rare, &d->lock);
 	while (list_used(&d->transfers)) {
 		struct dxp_dma_transfer *t =
 			CONTAINER_OF(d->transfers.next, struct dxp_dma_transfer, link);
 		list_remove(&t->link);
-		/* The last touch of it: its owner may free it from now on. */
-		atomic_store_explicit(&t->dma, NULL, memory_order_release);
+		dma_transfer_part(t);
 	}
+	while (d->waiting)
+		pthread_cond_wait(&d->rare, &d->lock);
 }
 
 void dxp_dma_close(struct dxp_dma *dma)

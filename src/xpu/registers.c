@@ -50,6 +50,12 @@ static void bridge_fill(const struct slot *s, struct cfg_values *v)
 	cfg_set_64(v, CFG_DMA_OUT_LO, state.out_bytes);
 	v->words[CFG_DMA_FAILED] = (uint32_t)state.failed;
 	v->words[CFG_DMA_STALLS] = (uint32_t)state.stalls;
+	cfg_set_64(v, CFG_DMA_IN_US_LO, state.in_busy_ns / 1000);
+	cfg_set_64(v, CFG_DMA_OUT_US_LO, state.out_busy_ns / 1000);
+	v->words[CFG_BRIDGE_FULL] = (uint32_t)state.no_buffer;
+	v->words[CFG_BRIDGE_TRANSFERS] = state.transfers;
+	v->words[CFG_BRIDGE_IN_TAKEN] = state.in_taken;
+	v->words[CFG_BRIDGE_OUT_TAKEN] = state.out_taken;
 }
 
 static void ports_fill(const struct slot *s, struct cfg_values *v)

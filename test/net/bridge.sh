@@ -58,6 +58,35 @@ for i in {0..7}; do
 done
 say "ok: 8 files at once"
 
+say "== what the bridges do, for people and machines"
+dxp bridge --interval 50 >"$scratch/out"
+[ "$(grep -Ec '^xpu[123] +8 x [0-9.]+[KM] ' "$scratch/out")" -eq 3 ] ||
+	die "not three bridges: $(cat "$scratch/out")"
+dxp put xpu1 0 "$scratch/data" 2>"$scratch/said" &
+client=$!
+dxp bridge --interval 200 --json >"$scratch/out"
+wait $client || die "put: $(cat "$scratch/said")"
+[ "$(grep -c '"in_busy_percent"' "$scratch/out")" -eq 3 ] || die "$(cat "$scratch/out")"
+dxp reg xpu1 >"$scratch/out"
+! grep -Eq 'DMA_IN_US_LO +ro +0x00000000' "$scratch/out" || die "DMA took no time"
+grep -Eq 'BRIDGE_TRANSFERS +ro +0x00000000' "$scratch/out" || die "$(cat "$scratch/out")"
+grep -Eq 'BRIDGE_IN_TAKEN +ro +0x00000000' "$scratch/out" || die "$(cat "$scratch/out")"
+
+say "== sentences that name the next step"
+head -c 70000000 /dev/zero >"$scratch/more"
+dxp reg xpu1 DMA_IN_LO >"$scratch/before"
+refuse 1 'nothing was moved' dxp put xpu1 0 "$scratch/more"
+refuse 1 'nothing was moved' dxp get xpu1 1 64M "$scratch/back"
+dxp reg xpu1 DMA_IN_LO | cmp - "$scratch/before" || die "some of it was moved"
+refuse 1 'or none that takes this value' dxp reg xpu1 CORE 7
+refuse 1 'has nothing that does this' dxp reg xpu1 CORE 3
+dxp reg xpu1 CORE 1
+dxp reg xpu1 CORE_OPERAND 5
+dxp reg xpu1 CORE 2 # which has no operand
+[ "$(dxp reg xpu1 CORE_OPERAND)" = 0x00000000 ] || die "an operand without a core"
+refuse 1 'or none that takes this value' dxp reg xpu1 CORE_OPERAND 5
+dxp reg xpu1 CORE 0
+
 say "== programs that know nothing of boards, and those that do"
 hello_xpu | tee "$scratch/out"
 expect 'added 65536 pairs of numbers, 0 of them wrongly' "$scratch/out"

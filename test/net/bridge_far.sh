@@ -17,7 +17,7 @@ without() {
 }
 parts='' client=''
 ours() { echo "$client $parts"; }
-namespaces_make dxpb 10.79.0 ip nft
+namespaces_make dxpb 10.79.0 ip nft tc
 near ip link set v0 mtu 1500
 far ip link set v1 mtu 1500
 
@@ -125,6 +125,16 @@ done
 there_and_back slow1 3 little "${here[@]}"
 kill -0 "$slow1" 2>/dev/null || die "the box is gone: $(cat "$scratch/slow1.log")"
 [ $(($(resident "$slow1") - before)) -le 60000 ] || die "it keeps $(resident "$slow1") kB"
+
+say "== one that reads over a slow network and is killed, when all is on its way to it"
+far tc qdisc add dev v1 root tbf rate 10mbit burst 64k latency 50ms
+for bytes in 900000 5000000; do
+	killed dxp get fast1 0 $bytes /dev/null
+done
+far tc qdisc del dev v1 root
+sleep 5 # the box takes a host for gone after 3
+kill -0 "$fast1" 2>/dev/null || die "the box is gone: $(cat "$scratch/fast1.log")"
+there_and_back fast1 1 quick "${here[@]}"
 
 say "== a box that is killed in the middle"
 ip netns exec "$near" dxp put slow1 0 "$scratch/long" >"$scratch/said" 2>&1 &

@@ -20,7 +20,7 @@ hello.token
 hello.echo_session hello.echo_psn hello.nap_credit hello.recovery hello.tag
 reset.session reset.code ping.opaque pmtu.id pmtu.bytes bye.token bye.code
 ack.echo_ts ack.hold ack.rx_level ack.rwnd ack.dup_count ack.rx_count ack.received ack.missing
-credit.qp credit.limit nack.code nack.psn nack.retry_us
+credit.qp credit.limit nack.code nack.psn nack.retry_us nack.called
 get.length atomic.op atomic.reply_msg_id atomic.operand atomic.swap atomic.status atomic.old
 cfg.register cfg.count cfg.value cfg.status'
 readonly MANAGER='type crc.status src_node dst_node manage.request manage.nonce manage.epoch

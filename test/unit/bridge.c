@@ -120,6 +120,35 @@ static void bridge__in_step_by_step(void **state)
 	assert_int_equal(bridge_counters(b)->transfers, 1);
 }
 
+static void bridge__counts_the_time_of_dma(void **state)
+{
+	const struct bridge_counters *c = bridge_counters(b);
+
+	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
+	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
+	now_ns += 1000; /* filling is not the device's time */
+	done(one, DXP_OK);
+	done(two, DXP_OK);
+	one = next(BRIDGE_DMA_IN);
+	now_ns += 10;
+	two = next(BRIDGE_DMA_IN);
+	now_ns += 100; /* both at once count once */
+	done(one, DXP_OK);
+	now_ns += 7;
+	assert_int_equal(c->to_device_ns, 110);
+	done(two, DXP_OK);
+	assert_int_equal(c->to_device_ns, 117);
+	now_ns += 5000;
+	begin(BRIDGE_THROUGH, BUFFER_BYTES);
+	done(next(BRIDGE_FILL), DXP_OK);
+	one = next(BRIDGE_DMA_THROUGH);
+	now_ns += 50;
+	done(one, DXP_OK);
+	done(next(BRIDGE_DRAIN), DXP_OK);
+	assert_int_equal(c->to_device_ns, 167);
+	assert_int_equal(c->from_device_ns, 50);
+}
+
 static void bridge__through_holds_a_buffer_of_each_ring(void **state)
 {
 	struct bridge_transfer *t = begin(BRIDGE_THROUGH, 2 * BUFFER_BYTES);
@@ -210,6 +239,36 @@ static void bridge__limits_of_steps(void **state)
 	none_ended();
 	done(fourth, DXP_OK);
 	assert_int_equal(ended(in).bytes, BUFFER_BYTES);
+}
+
+/* One reader takes nothing; the other goes on with the buffer that is kept. */
+static void bridge__slow_reader_holds_up_nobody(void **state)
+{
+	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
+	struct bridge_action drains[BUFFERS];
+
+	for (int i = 0; i < BUFFERS; i++) {
+		done(next(BRIDGE_DMA_OUT), DXP_OK); /* alone it gets all */
+		drains[i] = next(BRIDGE_DRAIN);
+	}
+	struct bridge_transfer *quick = begin(BRIDGE_OUT, 5 * BUFFER_BYTES);
+	nothing();
+	done(drains[0], DXP_OK);
+	for (int i = 0; i < 5; i++) {
+		struct bridge_action a = next(BRIDGE_DMA_OUT);
+		assert_ptr_equal(a.transfer, quick);
+		nothing();
+		done(a, DXP_OK);
+		done(next(BRIDGE_DRAIN), DXP_OK);
+	}
+	assert_int_equal(ended(quick).status, DXP_OK);
+	struct bridge_action last = next(BRIDGE_DMA_OUT); /* nobody waits any more */
+	assert_ptr_equal(last.transfer, slow);
+	bridge_cancel_all(b, DXP_ECLOSED);
+	done(last, DXP_ECLOSED);
+	for (int i = 1; i < BUFFERS; i++)
+		done(drains[i], DXP_ECLOSED);
+	ended(slow);
 }
 
 static void bridge__turns_by_pieces(void **state)
@@ -439,10 +498,12 @@ int main(void)
 		CASE(bridge_begin__refusals),
 		CASE(bridge_begin__a_thousand_and_no_more),
 		CASE(bridge__in_step_by_step),
+		CASE(bridge__counts_the_time_of_dma),
 		CASE(bridge__through_holds_a_buffer_of_each_ring),
 		CASE(bridge__nothing_and_everything),
 		CASE(bridge__sequential_waits_for_each_step),
 		CASE(bridge__limits_of_steps),
+		CASE(bridge__slow_reader_holds_up_nobody),
 		CASE(bridge__turns_by_pieces),
 		CASE(bridge__core_is_not_starved),
 		CASE(bridge__failure_tells_where),

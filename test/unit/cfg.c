@@ -104,6 +104,11 @@ static void cfg_write__core(void **state)
 	assert_true(go.core && !go.task && target.core.core == 3 && target.core.operand == 77);
 	assert_int_equal(cfg_write(&target, CFG_CORE, 2, values, &go), 0);
 	assert_true(go.core && target.core.core == 1 && target.core.operand == 77);
+	const uint32_t checksum = 2, add = 1;
+	assert_int_equal(cfg_write(&target, CFG_CORE, 1, &add, &go), 0);
+	assert_true(target.core.core == 1 && target.core.operand == 77);
+	assert_int_equal(cfg_write(&target, CFG_CORE, 1, &checksum, &go), 0);
+	assert_true(target.core.core == 2 && target.core.operand == 0);
 	assert_int_equal(cfg_write(&target, CFG_CORE, 3, values, &go), WIRE_NACK_RIGHTS);
 	assert_int_equal(cfg_write(NULL, CFG_CORE, 2, values, &go), WIRE_NACK_RIGHTS);
 }

@@ -199,7 +199,7 @@ static void held__to_a_sender_of_old(void **state)
 
 	p->ends[1].session->peer_features = 0;
 	pair_post(p, 0, FLOW, 8, HELD);
-	exchange_for(p, MS_NS, 0, 0);
+	exchange_for(p, 6 * MS_NS, 0, 0);
 	assert_int_equal(p->ends[0].session->counters.held, 0);
 	assert_true(p->ends[0].session->counters.retransmitted_busy > 0);
 	uint32_t psn = waiting_psn(p);

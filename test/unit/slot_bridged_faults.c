@@ -80,7 +80,7 @@ static void rings_empty(struct slot *s)
 
 	for (;;) {
 		slot_bridged_state(s, &state);
-		if (state.transfers == 0 && state.taken == 0)
+		if (state.transfers == 0 && state.in_taken + state.out_taken == 0)
 			return;
 		assert_true(link_now_ns() < end_ns);
 		if (node_turn(slot_node(s)) + slot_service(s) == 0)

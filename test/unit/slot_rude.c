@@ -89,7 +89,7 @@ static int scene_close(void **state)
 	boxed_stop(&board);
 	for (;;) {
 		slot_bridged_state(s, &now);
-		if (now.transfers == 0 && now.taken == 0)
+		if (now.transfers == 0 && now.in_taken + now.out_taken == 0)
 			break;
 		assert_true(link_now_ns() < end_ns);
 		if (node_turn(slot_node(s)) + slot_service(s) == 0)
