@@ -20,6 +20,7 @@ const struct bench_entry bench_list[] = {
 	{"inc-hop", "one hop to a computing switch and back, beside a bare echo", bench_inc_hop},
 	{"inc-sim", "in-network allreduce to 4096 simulated hosts beside recursive doubling",
 	 bench_inc_simulated},
+	{"bridge", "memory behind DMA engines: local, and bridged to the network", bench_bridge},
 	{"bridge-sim", "the bridge to DMA engines between stages of any speed, simulated",
 	 bench_bridge_sim},
 	{NULL, NULL, NULL},

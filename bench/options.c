@@ -23,6 +23,10 @@ static const struct {
 	 "  --case TEXT       only cases whose name contains it\n"},
 	{{"no-payload-crc", no_argument, NULL, 'n'},
 	 "  --no-payload-crc  leave payload to the UDP checksum\n"},
+	{{"engine", required_argument, NULL, 'e'},
+	 "  --engine NAME     whose memory it is, as `dxpd --engine` takes it (board:fast)\n"},
+	{{"sizes", no_argument, NULL, 's'},
+	 "  --sizes           only the table by which the engine's buffers are chosen\n"},
 	{{"rounds", required_argument, NULL, 'r'},
 	 "  --rounds N        times each measurement alternates with its peers, 1 .. 99 (5)\n"},
 	{{"quick", no_argument, NULL, 'q'}, "  --quick           a tenth of the work\n"},
@@ -79,6 +83,8 @@ static int option_take(int letter, struct bench_options *out)
 	case 'o': out->only = optarg; return -1;
 	case 'c': out->only_case = optarg; return -1;
 	case 'n': out->no_payload_crc = true; return -1;
+	case 'e': out->engine = optarg; return -1;
+	case 's': out->sizes = true; return -1;
 	case 'r': return bench_rounds_parse(optarg, &out->rounds) ? -1 : 2;
 	case 'q': out->quick = true; return -1;
 	case 'j': out->json = true; return -1;

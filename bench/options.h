@@ -15,6 +15,8 @@ struct bench_options {
 	const char *only;      /* contenders whose name contains it; NULL: all */
 	const char *only_case; /* the same for cases */
 	bool no_payload_crc;
+	const char *engine; /* NULL: the benchmark's own choice */
+	bool sizes;
 };
 
 /* Does `name` contain what is asked for? NULL asks for everything. */
@@ -27,6 +29,8 @@ bool bench_rounds_parse(const char *text, unsigned *out);
 #define BENCH_OPTIONS_ALL "rqjh"
 /* And what those with contenders in labs take: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
+/* Those without the last, and: --engine 'e', --sizes 's'. */
+#define BENCH_OPTIONS_LAB_ONLY "loc"
 
 /* `summary` heads the help; `taken` has a letter for each option beyond BENCH_OPTIONS_ALL. Returns
  * the exit status to leave with, or -1 to go on. */

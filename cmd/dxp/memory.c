@@ -12,25 +12,43 @@
 
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
+#include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
 #include "link/udp.h"
 
-#define CHUNK_BYTES (16u << 20) /* moved at once */
+#define CHUNK_BYTES (16u << 20) /* moved at once, at most */
+#define CHUNK_LEAST (64u << 10)
+#define CHUNK_FIRST (1u << 20)
+#define CHUNK_NS    (S_NS / 4) /* that one should take: who waits sees it move */
 
 struct move {
 	struct session session;
 	uint64_t address, bytes;
 	uint8_t *chunk;
+	uint64_t chunk_bytes; /* of it that are moved at once now */
 	uint64_t moved, busy_ns;
+	struct progress progress;
 };
 
-/* Reads until the chunk is full or the file ends. */
-static ssize_t chunk_read(int fd, uint8_t *chunk)
+/* Memory behind a slow device takes long for what others take at once. */
+static void chunk_moved(struct move *m, uint64_t bytes, uint64_t took_ns)
+{
+	m->busy_ns += took_ns;
+	m->moved += bytes;
+	progress_step(&m->progress, m->moved);
+	if (took_ns > 2 * CHUNK_NS)
+		m->chunk_bytes = max_u64(m->chunk_bytes / 4, CHUNK_LEAST);
+	else if (took_ns < CHUNK_NS / 4)
+		m->chunk_bytes = min_u64(m->chunk_bytes * 4, CHUNK_BYTES);
+}
+
+/* Reads until so many are there or the file ends. */
+static ssize_t chunk_read(int fd, uint8_t *chunk, size_t bytes)
 {
 	size_t have = 0;
 
-	while (have < CHUNK_BYTES) {
-		ssize_t got = read(fd, chunk + have, CHUNK_BYTES - have);
+	while (have < bytes) {
+		ssize_t got = read(fd, chunk + have, bytes - have);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -42,33 +60,49 @@ static ssize_t chunk_read(int fd, uint8_t *chunk)
 	return (ssize_t)have;
 }
 
+/* A PUT that failed says what of the file is there all the same. */
+static int put_fail(struct move *m)
+{
+	progress_end(&m->progress);
+	if (m->moved == 0)
+		return session_fail();
+	return fail("%s; the first %llu bytes are in place", dxp_fabric_error(NULL),
+		    (unsigned long long)m->moved);
+}
+
 static int put_file(struct move *m, int fd, const char *name)
 {
 	ssize_t bytes;
 
-	while ((bytes = chunk_read(fd, m->chunk)) > 0) {
+	while ((bytes = chunk_read(fd, m->chunk, m->chunk_bytes)) > 0) {
 		uint64_t begin = link_now_ns();
 		if (dxp_mem_write(m->session.xpu, m->address + m->moved, m->chunk,
 				  (uint64_t)bytes) != DXP_OK)
-			return session_fail();
-		m->busy_ns += link_now_ns() - begin;
-		m->moved += (uint64_t)bytes;
+			return put_fail(m);
+		chunk_moved(m, (uint64_t)bytes, link_now_ns() - begin);
 	}
+	progress_end(&m->progress);
 	return bytes < 0 ? fail("cannot read %s: %s", name, strerror(errno)) : EXIT_DONE;
 }
 
 static int get_file(struct move *m, int fd, const char *name)
 {
 	while (m->moved < m->bytes) {
-		uint64_t bytes = min_u64(CHUNK_BYTES, m->bytes - m->moved);
+		uint64_t bytes = min_u64(m->chunk_bytes, m->bytes - m->moved);
 		uint64_t begin = link_now_ns();
-		if (dxp_mem_read(m->session.xpu, m->chunk, m->address + m->moved, bytes) != DXP_OK)
+		if (dxp_mem_read(m->session.xpu, m->chunk, m->address + m->moved, bytes) !=
+		    DXP_OK) {
+			progress_end(&m->progress);
 			return session_fail();
-		m->busy_ns += link_now_ns() - begin;
-		if (!file_write(fd, m->chunk, bytes))
+		}
+		uint64_t took_ns = link_now_ns() - begin;
+		if (!file_write(fd, m->chunk, bytes)) {
+			progress_end(&m->progress);
 			return fail("cannot write %s: %s", name, strerror(errno));
-		m->moved += bytes;
+		}
+		chunk_moved(m, bytes, took_ns);
 	}
+	progress_end(&m->progress);
 	return EXIT_DONE;
 }
 
@@ -93,6 +127,7 @@ static int move_run(struct move *m, const struct session_options *options, const
 	if (!session_open(options, xpu, &m->session))
 		return EXIT_FAILED;
 	m->chunk = malloc(CHUNK_BYTES);
+	m->chunk_bytes = CHUNK_FIRST;
 	int status = m->chunk ? work(m, fd, name) : fail("out of memory");
 	free(m->chunk);
 	session_close(&m->session);
@@ -132,6 +167,9 @@ int command_put(int argc, char **argv)
 	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail("cannot open %s: %s", name, strerror(errno));
+	struct stat s;
+	bool sized = fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+	progress_begin(&m.progress, "put", sized ? (uint64_t)s.st_size : 0);
 	int status = move_run(&m, &o, argv[first], fd, name, put_file);
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -166,6 +204,7 @@ int command_get(int argc, char **argv)
 	}
 	if (!file_out_open(&out, name))
 		return EXIT_FAILED;
+	progress_begin(&m.progress, "get", m.bytes);
 	int status = move_run(&m, &o, argv[first], out.fd, name, get_file);
 	if (!file_out_close(&out, status == EXIT_DONE))
 		return EXIT_FAILED;

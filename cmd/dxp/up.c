@@ -22,8 +22,11 @@
 #define READY_NS (10 * S_NS) /* each part */
 #define LOOK_NS  (10 * MS_NS)
 
+#define BOX_WORDS 24 /* of a box's command line */
+
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
+	const char *buffers, *buffer_bytes; /* NULL: the box's own choice */
 	uint64_t xpus, slots, memory, port;
 	bool json;
 	uint64_t deadline_ns;
@@ -156,6 +159,19 @@ static bool manager_start(struct up *u)
 	return manager_announce(u);
 }
 
+/* An option that has a value; without one it is left out. */
+static void word_add(const char *argv[BOX_WORDS], const char *option, const char *value)
+{
+	unsigned at = 0;
+
+	while (argv[at])
+		at++;
+	if (value && at + 2 < BOX_WORDS) {
+		argv[at] = option;
+		argv[at + 1] = value;
+	}
+}
+
 /* Box number `box` holds the xPUs from `first` on. */
 static bool box_start(struct up *u, uint64_t box, uint64_t first)
 {
@@ -166,12 +182,12 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
-	/* --state last: without it the list ends before */
-	const char *argv[] = {"dxpd",   "--manager", u->manager, "--key",
-			      u->key,   "--bind",    u->bind,    "--slots",
-			      slots,    "--first",   number,     "--memory",
-			      memory,   "--engine",  u->engine,  u->state ? "--state" : NULL,
-			      u->state, NULL};
+	const char *argv[BOX_WORDS] = {"dxpd",   "--manager", u->manager, "--key",    u->key,
+				       "--bind", u->bind,     "--slots",  slots,      "--first",
+				       number,   "--memory",  memory,     "--engine", u->engine};
+	word_add(argv, "--state", u->state);
+	word_add(argv, "--buffers", u->buffers);
+	word_add(argv, "--buffer-bytes", u->buffer_bytes);
 	return part_start(u, name, argv);
 }
 
@@ -321,7 +337,13 @@ int command_up(int argc, char **argv)
 		 1, FABRIC_SLOTS_MAX},
 		{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &u.memory,
 		 1u << 20, 1ull << 40},
-		{"engine", "NAME", "what computes (default ocl)", OPTION_TEXT, &u.engine, 0, 0},
+		{"engine", "NAME", "what computes, as `dxpd --engine` (default ocl)", OPTION_TEXT,
+		 &u.engine, 0, 0},
+		{"buffers", "N",
+		 "buffers of each ring where only DMA reaches the memory (as `dxpd --buffers`)",
+		 OPTION_TEXT, &u.buffers, 0, 0},
+		{"buffer-bytes", "SIZE", "of each of them (as `dxpd --buffer-bytes`)", OPTION_TEXT,
+		 &u.buffer_bytes, 0, 0},
 		{"bind", "ADDRESS", "address of this machine to use (default 127.0.0.1)",
 		 OPTION_TEXT, &u.bind, 0, 0},
 		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",

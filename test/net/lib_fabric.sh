@@ -16,7 +16,7 @@ for program in dxp dxpd dxp-manager; do
 		exit 77
 	fi
 done
-if ! ldconfig -p | grep -q libOpenCL.so.1; then
+if ! ldconfig -p | grep libOpenCL.so.1 >/dev/null; then # all of it: a broken pipe fails too
 	echo 'skipped: no OpenCL library; apt install ocl-icd-libopencl1 pocl-opencl-icd'
 	exit 77
 fi

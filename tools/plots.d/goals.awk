@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The goals beside what the rows say, as a markdown table; after json.awk. Reads the rows of all
-# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file with
-# an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is left out.
+# benchmarks that are there. A goal of a benchmark without rows keeps its line of `page`, a file
+# with an earlier table between <!-- goals --> and <!-- end -->; one whose rows are not there is
+# left out.
 
 BEGIN {
 	while (page != "" && (getline line < page) > 0) {
@@ -168,9 +169,9 @@ function bridge_goals(    lab, i, routes, ways, name) {
 				 share["bridge", lab, name, ways[i]], 1, 0.9)
 	}
 	name = "memory, 1024 MiB"
-	difference("bridge, memory beside rings and device, added to none, MB",
-		   of("bridge", lab, name, "above rings and device"),
-		   beside["bridge", lab, name, "above rings and device"], 16, 1)
+	difference("bridge, memory that transfers of 1 GiB add to a box, MB",
+		   of("bridge", lab, name, "while transfers pass"),
+		   beside["bridge", lab, name, "while transfers pass"], 16, 1)
 }
 
 # The same in the simulator, on the source's machine.

@@ -132,6 +132,10 @@ function list_row() {
 	if ("packets" in f)
 		extra = short(f["packets"]) " packets sent by hosts, " short(f["crossings"]) \
 			" links crossed" ("algorithm" in f ? ", algorithm " f["algorithm"] + 0 : "")
+	if ("processors_gb_per_s" in f)
+		extra = "processors allow " short(f["processors_gb_per_s"]) " GB/s"
+	if ("rings_mb" in f)
+		extra = "rings of " short(f["rings_mb"]) " MB"
 	print "| " f["lab"] " | " f["case"] " | " f["contender"] " | " f["metric"] " | " \
 	      short(f["value"]) " " f["unit"] " | " blank("p50_us") " | " blank("p99_us") " | " \
 	      f["peer"] " | " blank("ratio") " | " extra " | " f["samples"] + 0 " | " f["note"] " |"

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp bench bridge`: every route has its rows, with its stages beside it; failures are told; and
+# what it starts is gone afterwards, also when it is ended in the middle.
+#
+#   dxp bench --- 127.0.0.1 --- dxp-manager   dxpd: board1, board2   dxpd: direct1, direct2
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_bridge.sh
+. "$(dirname "$0")/lib_bridge.sh"
+
+# left: folders of benchmarks that began after this script.
+left() {
+	local folder
+	for folder in /tmp/dxp-bench-*; do
+		[ ! -e "$folder" ] || [ "$folder" -ot "$scratch/begin" ] || echo "$folder"
+	done
+}
+touch "$scratch/begin"
+
+say "== the sizes of buffers"
+dxp bench bridge --sizes --quick | tee "$scratch/out"
+expect 'buffers of 16 KiB' "$scratch/out"
+expect 'buffers of 16 MiB' "$scratch/out"
+[ "$(grep -c ' chosen' "$scratch/out")" -eq 2 ] || die "one size is to be chosen, for two rows"
+refuse 1 "no board is called 'nonsense'" dxp bench bridge --sizes --engine board:nonsense
+
+say "== every route"
+timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scratch/said" ||
+	die "it ended with $?: $(cat "$scratch/said") $(grep failed "$scratch/rows")"
+# row ROUTE CONTENDER [LAB]: there is one, with a value.
+row() {
+	grep "\"lab\":\"${3:-loopback}\"" "$scratch/rows" | grep -F "\"case\":\"$1 16 MiB\"" |
+		grep -F "\"contender\":\"$2\"" | grep -q '"value":[0-9.e-]*[1-9]' ||
+		die "no row: ${3:-loopback}, $1, $2"
+}
+for route in 'host to device' 'device to host' 'round trip' 'device to device'; do
+	row "$route" pipelined
+	row "$route" sequential
+	row "$route" copied local
+done
+for route in 'host to device' 'device to host' 'round trip'; do
+	row "$route" DMA
+	row "$route" 'buffers of 64 KiB'
+	row "$route" 'buffers of 1 MiB' local
+	row "$route" 'in place' local
+done
+row 'host to device' PUT
+row 'device to host' GET
+row 'device to device' SEND
+row 'device to device' 'DMA in'
+row 'round trip' 'network, both ways'
+grep '"contender":"pipelined"' "$scratch/rows" | grep -q '"ratio":[0-9.e-]*[1-9]' || die "no share"
+grep '"contender":"while transfers pass"' "$scratch/rows" | grep -q '"rings_mb":[1-9]' ||
+	die "no row about memory"
+[ -z "$(left)" ] || die "left behind: $(left)"
+
+say "== a board that fails is told in its rows, and in the end"
+file=$(board_file fail 'preset = fast' 'fail = 9')
+status=0
+timeout 100 dxp bench bridge --quick --rounds 1 --engine "board:$file" --case 'to device 16 MiB' \
+	--json >"$scratch/rows" 2>"$scratch/said" || status=$?
+[ $status -eq 1 ] || die "it ended with $status"
+grep -qE 'runs failed|cannot be measured' "$scratch/rows" "$scratch/said" || die "nobody says why"
+[ -z "$(left)" ] || die "left behind: $(left)"
+
+say "== ended in the middle"
+dxp bench bridge --quick --rounds 50 --only pipelined >"$scratch/out" 2>&1 &
+bench=$!
+for _ in {1..200}; do
+	[ -z "$(left)" ] || break
+	sleep 0.05
+done
+sleep 1
+kill -TERM $bench
+status=0
+wait $bench || status=$?
+[ $status -gt 128 ] || die "it ended with $status"
+[ -z "$(left)" ] || die "left behind: $(left)"
+say passed

@@ -1,0 +1,146 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The memory of boards on another machine: with loss, behind a slow device, with peers that die.
+#
+#   near: dxp-manager, dxp --- [10.79.0.1] v0 ==== v1 [10.79.0.2] --- far: dxpd fast1, slow1, fast2
+#                                       MTU 1500, 1 % loss
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_namespaces.sh
+. "$(dirname "$0")/lib_namespaces.sh"
+# shellcheck source=test/net/lib_bridge.sh
+. "$(dirname "$0")/lib_bridge.sh"
+
+without() {
+	say "$*"
+	exit 77
+}
+parts='' client=''
+ours() { echo "$client $parts"; }
+namespaces_make dxpb 10.79.0 ip nft
+near ip link set v0 mtu 1500
+far ip link set v1 mtu 1500
+
+# part NAMESPACE NAME TEXT COMMAND...: runs until the end; within 10 s its log has the text. Its
+# process id goes to $last.
+part() {
+	local namespace=$1 log=$scratch/$2.log text=$3
+	shift 3
+	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
+	last=$!
+	parts="$last $parts"
+	for _ in {1..200}; do
+		! grep -qF -- "$text" "$log" || return 0
+		sleep 0.05
+	done
+	die "'$text' is not in: $(cat "$log")"
+}
+
+mkdir "$DXP_DIR"
+readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
+# alive NAME: within 10 s the table says so.
+alive() {
+	for _ in {1..100}; do
+		! near dxp nodes | grep -q " $1 .* alive " || return 0
+		sleep 0.1
+	done
+	die "$1 is not alive: $(near dxp nodes; cat "$scratch/$1.log")"
+}
+
+part "$near" manager 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
+	--state "$scratch/state" --bind 10.79.0.1
+echo 10.79.0.1:4795 >"$DXP_DIR/manager"
+
+# box NAME ENGINE [OPTION...]
+box() {
+	local name=$1 engine=$2
+	shift 2
+	part "$far" "$name" "$name" dxpd "${at[@]}" --name "$name" --engine "$engine" \
+		--state "$scratch/$name" "$@"
+	alive "$name"
+}
+slow=$(board_file slow.board 'preset = fast' 'to_device = 2' 'from_device = 20' 'latency = 100000')
+box fast1 board:fast
+fast1=$last
+box slow1 "board:$slow" --buffer-bytes 64K
+slow1=$last
+readonly here=(ip netns exec "$near")
+
+# resident PROCESS: kilobytes of it in memory.
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
+
+say "== into a board's memory on another machine, with one command"
+near dxp nodes | tee "$scratch/nodes"
+grep -q ' fast1 .* bridged ' "$scratch/nodes" || die "dxp nodes does not say bridged"
+random_file data 30000001
+there_and_back fast1 5 data "${here[@]}"
+
+say "== a slow board holds its senders back, and nobody else"
+random_file little 10000000
+random_file quick 2000000
+before=$(resident "$slow1")
+ip netns exec "$near" dxp put slow1 0 "$scratch/little" 2>"$scratch/slow" &
+client=$!
+sleep 0.3
+there_and_back fast1 5 quick "${here[@]}"
+kill -0 $client 2>/dev/null || die "10 MB at 2 MB/s ended at once: $(cat "$scratch/slow")"
+wait $client || die "the slow put failed: $(cat "$scratch/slow")"
+client=''
+say "ok: $(cat "$scratch/slow")"
+grown=$(($(resident "$slow1") - before))
+# 10 MB of device memory; rings of 1 MiB; what sessions keep
+[ $grown -le 16000 ] || die "the slow box grew by $grown kB"
+near dxp get slow1 0 10000000 "$scratch/back" 2>/dev/null
+cmp "$scratch/little" "$scratch/back" || die "other bytes are in the slow board"
+
+say "== 1 % loss"
+for side in near far; do
+	$side nft add table inet path
+	$side nft add chain inet path in '{ type filter hook input priority 0; }'
+	$side nft add rule inet path in numgen random mod 100 == 0 drop
+done
+there_and_back fast1 77 data "${here[@]}"
+random_file little 1000001
+there_and_back slow1 1 little "${here[@]}"
+for side in near far; do
+	$side nft delete table inet path
+done
+
+# killed COMMAND...: a client that is killed in the middle.
+killed() {
+	ip netns exec "$near" "$@" >/dev/null 2>&1 &
+	client=$!
+	sleep 0.4
+	kill -9 $client 2>/dev/null || die "'$*' had ended already"
+	wait $client 2>/dev/null || true
+	client=''
+}
+
+say "== clients that are killed in the middle"
+random_file long 40000000
+for _ in 1 2 3; do
+	killed dxp put slow1 0 "$scratch/long"
+	killed dxp get slow1 0 40000000 /dev/null
+done
+there_and_back slow1 3 little "${here[@]}"
+kill -0 "$slow1" 2>/dev/null || die "the box is gone: $(cat "$scratch/slow1.log")"
+[ $(($(resident "$slow1") - before)) -le 60000 ] || die "it keeps $(resident "$slow1") kB"
+
+say "== a box that is killed in the middle"
+ip netns exec "$near" dxp put slow1 0 "$scratch/long" >"$scratch/said" 2>&1 &
+client=$!
+sleep 0.4
+kill -9 "$slow1"
+wait "$slow1" 2>/dev/null || true
+begin=$SECONDS
+! wait $client || die "a put into a board that is gone went well"
+client=''
+[ $((SECONDS - begin)) -le 12 ] || die "that took $((SECONDS - begin)) s"
+expect error "$scratch/said"
+say "ok: $(tail -n 1 "$scratch/said")"
+box slow1 "board:$slow" --buffer-bytes 64K
+slow1=$last
+there_and_back slow1 3 little "${here[@]}"
+kill -0 "$fast1" || die "the other box is gone"
+there_and_back fast1 0 data "${here[@]}"
+say passed

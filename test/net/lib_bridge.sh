@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# For scripts about boards: after lib_fabric.sh.
+
+# board_file NAME LINE...: a board's file in the script's folder; prints its path.
+board_file() {
+	local file=$scratch/$1
+	shift
+	printf '%s\n' "$@" >"$file"
+	printf '%s\n' "$file"
+}
+
+# random_file NAME BYTES: other bytes each time.
+random_file() {
+	head -c "$2" /dev/urandom >"$scratch/$1"
+}
+
+# there_and_back XPU ADDRESS FILE [COMMAND...]: a file goes into the memory and comes back the same;
+# the words before `dxp` run it elsewhere.
+there_and_back() {
+	local xpu=$1 address=$2 file=$scratch/$3 bytes
+	shift 3
+	bytes=$(stat -c %s "$file")
+	"$@" dxp put "$xpu" "$address" "$file" 2>"$scratch/said" ||
+		die "put: $(cat "$scratch/said")"
+	"$@" dxp get "$xpu" "$address" "$bytes" "$scratch/back" 2>"$scratch/said" ||
+		die "get: $(cat "$scratch/said")"
+	cmp "$file" "$scratch/back" || die "$xpu at $address: other bytes came back"
+	say "ok: $bytes bytes into $xpu at $address and back"
+}
