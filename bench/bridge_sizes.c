@@ -44,7 +44,7 @@ int bridge_sizes_print(const struct bench_options *o)
 		return 1;
 	size_t count = pump_measure(engine, DEVICE_BYTES, o->quick ? LIMIT_NS / 10 : LIMIT_NS, rows,
 				    ARRAY_COUNT(rows));
-	size_t chosen = bridge_choose(rows, count, 0);
+	size_t chosen = pump_choose(rows, count);
 	engine_close(engine);
 	report_begin(o->json, "Sizes of buffers");
 	for (size_t i = 0; i < count; i++) {

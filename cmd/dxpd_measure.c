@@ -16,7 +16,7 @@
 
 static void table_print(const struct bridge_rate *rows, size_t count)
 {
-	size_t chosen = bridge_choose(rows, count, 0);
+	size_t chosen = pump_choose(rows, count);
 
 	printf("%12s %14s %16s\n", "BUFFER", "TO DEVICE MB/s", "FROM DEVICE MB/s");
 	for (size_t i = 0; i < count; i++)

@@ -96,7 +96,7 @@ static uint32_t buffer_bytes_measured(struct dxp_dma *d)
 	struct bridge_rate rows[DMA_RATES_MAX];
 	size_t count =
 		pump_measure(d->engine, d->memory_bytes, DMA_MEASURE_NS, rows, ARRAY_COUNT(rows));
-	size_t row = bridge_choose(rows, count, 0);
+	size_t row = pump_choose(rows, count);
 
 	return row < count ? rows[row].buffer_bytes : 0;
 }

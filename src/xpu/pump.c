@@ -27,7 +27,7 @@ static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 {
 	struct bridge_rate rows[16];
 	size_t count = pump_measure(o->engine, o->memory_bytes, 0, rows, ARRAY_COUNT(rows));
-	size_t row = bridge_choose(rows, count, 0);
+	size_t row = pump_choose(rows, count);
 
 	if (row < count)
 		return rows[row].buffer_bytes;

@@ -14,7 +14,7 @@ struct pump;
 struct pump_options {
 	struct engine *engine; /* with BRIDGED memory; outlives the pump */
 	uint32_t buffers;      /* of each ring; 0: BRIDGE_BUFFERS */
-	uint32_t buffer_bytes; /* 0: measured, pump_measure() and bridge_choose() */
+	uint32_t buffer_bytes; /* 0: measured, pump_measure() and pump_choose() */
 	uint64_t memory_bytes; /* of the device, for measuring */
 	uint64_t stall_ns;     /* as bridge_options */
 };
@@ -68,5 +68,8 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
  * Returns how many rows; 0: memory is short, or a DMA failed. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
+/* The row to take for rings: that of bridge_choose(), but none below PUMP_BUFFER_BYTES while there
+ * is a longer one. Returns `count` when there is none. */
+size_t pump_choose(const struct bridge_rate *rows, size_t count);
 
 #endif

@@ -160,3 +160,12 @@ size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit
 	m.slice_ns = (limit_ns ? limit_ns : PUMP_MEASURE_NS) / (2 * n * ROUNDS);
 	return measure(&m, sizes, n, rows);
 }
+
+size_t pump_choose(const struct bridge_rate *rows, size_t count)
+{
+	size_t row = bridge_choose(rows, count, 0);
+
+	while (row + 1 < count && rows[row].buffer_bytes < PUMP_BUFFER_BYTES)
+		row++;
+	return row;
+}

@@ -60,6 +60,27 @@ static void pump_create__measures(void **state)
 	pump_destroy(p, DXP_ECLOSED);
 }
 
+/* Short buffers are enough for DMA alone, not for the network beside it. */
+static void pump_choose__no_less_than_the_network_needs(void **state)
+{
+	static const struct bridge_rate rows[] = {
+		{65536, 9000, 9000},
+		{PUMP_BUFFER_BYTES / 2, 9000, 9000},
+		{PUMP_BUFFER_BYTES, 8000, 8000},
+		{2 * PUMP_BUFFER_BYTES, 9001, 9001},
+	};
+	static const struct bridge_rate slow_short[] = {
+		{PUMP_BUFFER_BYTES, 10, 10},
+		{2 * PUMP_BUFFER_BYTES, 9000, 9000},
+	};
+
+	(void)state;
+	assert_int_equal(pump_choose(rows, 4), 2);
+	assert_int_equal(pump_choose(rows, 2), 1); /* the longest there is */
+	assert_int_equal(pump_choose(slow_short, 2), 1);
+	assert_int_equal(pump_choose(rows, 0), 0);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -67,6 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(pump_measure__leaves_memory_as_it_was),
 		CASE(pump_create__measures),
+		cmocka_unit_test(pump_choose__no_less_than_the_network_needs),
 	};
 
 	return cmocka_run_group_tests_name("pump_measure", tests, NULL, NULL);

@@ -27,6 +27,7 @@ BEGIN {
 	value[at] = f["value"] + 0
 	share[at] = f["ratio"] + 0
 	beside[at] = f["peer_value"] + 0
+	processors[at] = f["processors_gb_per_s"] + 0
 	packets[at] = f["packets"] + 0
 	group = f["bench"] SUBSEP f["lab"] SUBSEP f["case"]
 	if (f["contender"] !~ /^(RLTP|raw UDP)/)
@@ -164,6 +165,9 @@ function bridge_goals(    lab, i, routes, ways, name) {
 		of("bridge", lab, name, "pipelined")
 		quotient("bridge, " name ", to the slowest stage",
 			 share["bridge", lab, name, "pipelined"], 1, 0.9)
+		quotient("bridge, " name ", to what the processors allow",
+			 value["bridge", lab, name, "pipelined"],
+			 processors["bridge", lab, name, "pipelined"], 0.9)
 		if (ways[i] != "")
 			quotient("bridge, " name " by " ways[i] ", to the slowest stage",
 				 share["bridge", lab, name, ways[i]], 1, 0.9)
