@@ -472,6 +472,7 @@
 #define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
 #define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
 #define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, and is 8 us of PCIe */
+#define BOARD_SHORT_BYTES    (16u << 10)  /* moved by who starts it: waking a thread takes longer */
 #define BOARD_CHUNK_BYTES    (256u << 10) /* one launch of a stream kernel: hides its start */
 #define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
 
