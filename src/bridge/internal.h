@@ -72,6 +72,7 @@ struct bridge {
 	struct list all, streams, ended;
 	struct list lines[LINES];
 	uint32_t transfers;
+	uint64_t whole[BRIDGE_PATHS]; /* bytes of those that are not over, modulo 2^64 */
 	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* steps under way */
 	uint32_t direct_pieces;                             /* also those that were given back */
 	uint32_t passed[RING_WAYS]; /* DMAs begun while the core's next piece waited */

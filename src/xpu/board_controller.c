@@ -165,7 +165,7 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 
 	switch (dma->kind) {
 	case ENGINE_DMA_IN: board_copy_in(memory + dma->to + at, source + at, bytes); break;
-	case ENGINE_DMA_OUT: memcpy(sink + at, memory + dma->from + at, bytes); break;
+	case ENGINE_DMA_OUT: board_copy_out(sink + at, memory + dma->from + at, bytes); break;
 	case ENGINE_DMA_COPY:
 		memory_copy(memory + dma->to + at, memory + dma->from + at, bytes);
 		break;
