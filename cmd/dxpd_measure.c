@@ -39,7 +39,10 @@ static int engine_measure(struct engine *e, const char *name, uint64_t memory_by
 	}
 	size_t count = pump_measure(e, memory_bytes, LIMIT_NS, rows, ROWS_MAX);
 	if (count == 0) {
-		log_error("the first DMA of engine '%s' failed: look at the device", name);
+		log_error(
+			"a DMA of engine '%s' failed or took seconds, so there is no table; is the "
+			"device all right?",
+			name);
 		return DXP_EDEVICE;
 	}
 	table_print(rows, count);

@@ -454,6 +454,8 @@
 	(1u << 20) /* least that is chosen: shorter ones keep a fast DMA busy, but each costs the  \
 		      network a read and two wake-ups: 256 KiB carry 70 % of what 1 MiB do, 64 KiB \
 		      40 % */
+#define PUMP_SLOW_NS \
+	(2ull * 1000 * 1000 * 1000) /* one size that takes longer is the last to be measured */
 #define PUMP_MEASURE_NS \
 	(500ull * 1000 * 1000) /* at start, for all sizes: three times 7 ms each way */
 
@@ -465,10 +467,10 @@
 #define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
 
 /* the engine `board` */
-#define BOARD_QUEUE_MAX      64      /* DMAs that one controller has taken: a register's bits */
-#define BOARD_ENDS_MAX       256     /* ended and not taken; both queues twice */
-#define BOARD_PINS_MAX       64      /* ranges of pinned host memory: a bridge has two */
-#define BOARD_RATE_MAX       1000000 /* MB/s: a hundred times what is built today */
+#define BOARD_QUEUE_MAX      64  /* DMAs that one controller has taken: a register's bits */
+#define BOARD_ENDS_MAX       256 /* ended and not taken; both queues twice */
+#define BOARD_PINS_MAX       (DMA_PINS_MAX + 4) /* and a bridge's two rings; as many measure it */
+#define BOARD_RATE_MAX       1000000            /* MB/s: a hundred times what is built today */
 #define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
 #define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
 #define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, and is 8 us of PCIe */

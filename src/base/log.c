@@ -12,6 +12,7 @@
 #define LOG_LINE_BYTES 1024
 
 static const char *program = "dxp";
+static _Thread_local bool softened;
 static _Atomic int threshold = -1; /* -1: not read from the environment yet */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -37,6 +38,11 @@ void log_level_set(enum log_level level)
 	atomic_store(&threshold, (int)level);
 }
 
+void log_soften(bool soft)
+{
+	softened = soft;
+}
+
 int log_enabled(enum log_level level)
 {
 	if (atomic_load(&threshold) < 0)
@@ -49,6 +55,8 @@ void log_write(enum log_level level, const char *format, ...)
 	char line[LOG_LINE_BYTES];
 	va_list arguments;
 
+	if (softened && level < LOG_LEVEL_INFO)
+		level = LOG_LEVEL_INFO;
 	if (!log_enabled(level))
 		return;
 	int used = snprintf(line, sizeof(line), "%s: %s: ", program, level_names[level]);

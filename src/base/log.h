@@ -5,6 +5,8 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 #include "base/util.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
@@ -13,6 +15,9 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
+/* From `true` to `false` this thread's errors and warnings are told as `info` only: for a try whose
+ * failure is no error, since its caller does without and says so. */
+void log_soften(bool soft);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)

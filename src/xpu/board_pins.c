@@ -2,13 +2,8 @@
 #include "xpu/board_pins.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include <dxp/status.h>
-
-#include "base/log.h"
 
 static uint32_t pin_find(const struct board_pins *p, const void *base)
 {
@@ -25,10 +20,6 @@ int board_pins_add(struct board_pins *p, void *base, uint64_t bytes)
 		return DXP_EINVAL;
 	if (p->count == BOARD_PINS_MAX)
 		return DXP_ENOMEM;
-	/* The limit on locked memory is often small; a thread that copies works without. */
-	if (mlock(base, bytes) != 0)
-		log_debug("%llu bytes for a board are not locked in memory: %s",
-			  (unsigned long long)bytes, strerror(errno));
 	p->list[p->count++] = (struct board_pin){base, bytes};
 	p->ever++;
 	return DXP_OK;
@@ -39,7 +30,6 @@ void board_pins_remove(struct board_pins *p, void *base)
 	uint32_t i = pin_find(p, base);
 
 	assert(i < p->count);
-	munlock(base, p->list[i].bytes);
 	p->list[i] = p->list[--p->count];
 }
 

@@ -156,15 +156,14 @@ static void transfers_close(struct dxp_dma *d)
 		dma_transfer_end(t, DXP_ECLOSED);
 	}
 	pump_destroy(d->pump, DXP_ECLOSED);
-	while (d->waiting)
-		pthread_cond_wait(&d->rare, &d->lock);
 	while (list_used(&d->transfers)) {
 		struct dxp_dma_transfer *t =
 			CONTAINER_OF(d->transfers.next, struct dxp_dma_transfer, link);
 		list_remove(&t->link);
-		/* The last touch of it: its owner may free it from now on. */
-		atomic_store_explicit(&t->dma, NULL, memory_order_release);
+		dma_transfer_part(t);
 	}
+	while (d->waiting)
+		pthread_cond_wait(&d->rare, &d->lock);
 }
 
 void dxp_dma_close(struct dxp_dma *dma)

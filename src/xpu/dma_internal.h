@@ -70,11 +70,11 @@ struct dxp_dma {
 	uint64_t memory_bytes;
 	struct pump *pump;
 	struct pins pins;
-	struct list calls;     /* of struct dma_call */
-	struct list fresh;     /* transfers that the pump does not have yet */
-	struct list transfers; /* all that were not waited for to the end */
-	uint32_t under_way;    /* of those, not ended */
-	uint32_t waiting;      /* threads in dxp_dma_wait */
+	struct list calls;        /* of struct dma_call */
+	struct list fresh;        /* transfers that the pump does not have yet */
+	struct list transfers;    /* all that were not waited for to the end */
+	uint32_t under_way;       /* of those, not ended */
+	_Atomic uint32_t waiting; /* threads in dxp_dma_wait; grows without the lock */
 
 	struct dma_copy copies[DMA_COPIES_MAX]; /* a ring: to be done */
 	uint32_t copies_head, copies_count;
@@ -85,7 +85,7 @@ struct dxp_dma {
 
 struct dxp_dma_transfer {
 	struct pump_transfer pump;
-	struct dxp_dma *_Atomic dma; /* NULL: the device was closed; nothing of it is needed */
+	struct dxp_dma *dma; /* NULL: the device was closed; nothing of it is needed */
 	struct list link, fresh, idle;
 	pthread_cond_t wake; /* of its waiter */
 	bool called;         /* its waiter: to copy */
@@ -120,5 +120,8 @@ struct bridge_order dma_order_pumped(struct dxp_dma_transfer *t);
 void dma_transfer_begin(struct dxp_dma_transfer *t);
 /* The pump does not have it, or has it no more: whoever waits for it learns how it ended. */
 void dma_transfer_end(struct dxp_dma_transfer *t, int status);
+/* The device goes. Who comes to wait finds it no more; who has come is counted in `waiting`. It has
+ * ended; unless somebody waits for it already, its owner may free it from now on. */
+void dma_transfer_part(struct dxp_dma_transfer *t);
 
 #endif

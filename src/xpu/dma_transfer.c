@@ -65,7 +65,7 @@ static int transfer_create(struct dxp_dma *d, const struct dxp_dma_order *order,
 		return error_set(DXP_ENOMEM, "out of memory");
 	t->pump.step = dma_copy_step;
 	t->pump.ended = pumped_end;
-	atomic_init(&t->dma, d);
+	t->dma = d;
 	t->order = *order;
 	list_init(&t->link);
 	list_init(&t->fresh);
@@ -157,6 +157,28 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
+/* Between a transfer that is waited for and its device that is closed: guards the way from one to
+ * the other, which neither one's own lock can. Held for a moment only. */
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+void dma_transfer_part(struct dxp_dma_transfer *t)
+{
+	pthread_mutex_lock(&door);
+	t->dma = NULL;
+	pthread_mutex_unlock(&door);
+}
+
+/* Its device, which stays until `waiting` is counted down; or NULL. */
+static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
+{
+	pthread_mutex_lock(&door);
+	struct dxp_dma *d = t->dma;
+	if (d)
+		atomic_fetch_add(&d->waiting, 1);
+	pthread_mutex_unlock(&door);
+	return d;
+}
+
 static int explain(int status)
 {
 	switch (status) {
@@ -173,17 +195,15 @@ static int explain(int status)
 
 int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns)
 {
-	/* Pairs with the release in dxp_dma_close. */
-	struct dxp_dma *d = atomic_load_explicit(&transfer->dma, memory_order_acquire);
+	struct dxp_dma *d = device_enter(transfer);
 	uint64_t now = link_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 	int status;
 
 	if (d) {
 		pthread_mutex_lock(&d->lock);
-		d->waiting++;
 		status = wait_locked(d, transfer, deadline);
-		d->waiting--;
+		atomic_fetch_sub(&d->waiting, 1);
 		if (status != DXP_ETIMEDOUT)
 			list_remove(&transfer->link);
 		pthread_cond_broadcast(&d->rare);

@@ -167,7 +167,8 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 }
 
 /* Host memory that DMA will use, once, at start: page-locked or known to the device by it. Memory
- * that was not pinned works too, slower. DXP_ENOMEM, DXP_EIO, DXP_EUNSUPPORTED. */
+ * that was not pinned works too, slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM,
+ * DXP_EIO, DXP_EUNSUPPORTED. */
 static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	return e->ops->pin(e, base, bytes);

@@ -178,11 +178,19 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 
 	if (strcmp(options.name, BOARD_COMPUTE_NONE) == 0)
 		return DXP_OK;
+	log_soften(!chosen);
 	int status = board_engine_open(&options, &b->compute);
-	if (status != DXP_EUNSUPPORTED || chosen)
+	log_soften(false);
+	if (status == DXP_OK || chosen)
 		return status;
-	log_warn("the board runs no kernels, for the reason above; `compute = none` in its file "
-		 "says that it need not");
+	if (status != DXP_EUNSUPPORTED) {
+		log_error("cannot open the engine of a board's kernels: %s; DXP_LOG=info says why, "
+			  "and `compute = none` in the board's file does without",
+			  dxp_status_text(status));
+		return status;
+	}
+	log_warn("the board runs no kernels, as there is no OpenCL CPU device (DXP_LOG=info says "
+		 "more); `compute = none` in its file says that it need not");
 	return DXP_OK;
 }
 

@@ -47,6 +47,7 @@ struct flights {
 	pthread_cond_t changed; /* launched, ended, reset, closing */
 	struct line queues[FLIGHT_QUEUES], ended;
 	uint32_t alive;      /* flights that exist */
+	uint32_t telling;    /* threads that call the interrupt now */
 	uint32_t resets;     /* under way, and marked by a reset */
 	uint64_t lost_at_ns; /* until then those must have ended; UINT64_MAX: there are none */
 	bool lost, closing;
@@ -94,7 +95,7 @@ static void flight_release(struct flight *f)
 	pthread_cond_broadcast(&all->changed);
 }
 
-/* Caller holds the lock and calls interrupt() without it if this says so. */
+/* Caller holds the lock and calls interrupt() if this says so. */
 static bool flight_end(struct flight *f, int status)
 {
 	struct flights *all = f->all;
@@ -112,10 +113,18 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
+/* Caller holds the lock, which is let go of meanwhile. Whom it calls is there until `telling` is 0
+ * again: a callback of the driver is no thread of ours, for which flights_destroy could wait. */
 static void interrupt(struct flights *all, bool wanted)
 {
-	if (wanted && all->options.interrupt)
-		all->options.interrupt(all->options.interrupt_context);
+	if (!wanted || !all->options.interrupt)
+		return;
+	all->telling++;
+	pthread_mutex_unlock(&all->lock);
+	all->options.interrupt(all->options.interrupt_context);
+	pthread_mutex_lock(&all->lock);
+	all->telling--;
+	pthread_cond_broadcast(&all->changed);
 }
 
 static void wait_until(struct flights *all, uint64_t at_ns)
@@ -157,9 +166,7 @@ static void *waiter_run(void *argument)
 		flight_release(f);
 		if (status == DXP_EAGAIN)
 			wait_until(all, link_now_ns() + FLIGHT_LOOK_NS);
-		pthread_mutex_unlock(&all->lock);
 		interrupt(all, told);
-		pthread_mutex_lock(&all->lock);
 	}
 	pthread_mutex_unlock(&all->lock);
 	return NULL;
@@ -217,13 +224,10 @@ static void *guard_run(void *argument)
 		else if (!all->options.wait)
 			for (uint32_t q = 0; q < FLIGHT_QUEUES; q++)
 				told |= look(all, q, now_ns, &next_ns);
-		if (told) {
-			pthread_mutex_unlock(&all->lock);
+		if (told)
 			interrupt(all, true);
-			pthread_mutex_lock(&all->lock);
-		} else {
+		else
 			wait_until(all, next_ns);
-		}
 	}
 	pthread_mutex_unlock(&all->lock);
 	return NULL;
@@ -314,8 +318,11 @@ bool flights_destroy(struct flights *all)
 		wait_until(all, until_ns);
 		ended_drop(all);
 	}
+	if (all->alive > 0)
+		lose(all); /* what ends from now on tells nobody */
+	while (all->telling > 0)
+		wait_until(all, UINT64_MAX);
 	bool clean = all->alive == 0;
-	all->lost |= !clean;
 	pthread_mutex_unlock(&all->lock);
 	if (!clean)
 		return false;
@@ -366,8 +373,8 @@ void flight_abandon(struct flight *f)
 
 	pthread_mutex_lock(&all->lock);
 	bool told = flight_end(f, DXP_EDEVICE);
-	pthread_mutex_unlock(&all->lock);
 	interrupt(all, told);
+	pthread_mutex_unlock(&all->lock);
 }
 
 void flight_land(struct flight *f, int status)
@@ -377,8 +384,13 @@ void flight_land(struct flight *f, int status)
 	pthread_mutex_lock(&all->lock);
 	bool told = flight_end(f, status);
 	flight_release(f);
-	pthread_mutex_unlock(&all->lock);
 	interrupt(all, told);
+	pthread_mutex_unlock(&all->lock);
+}
+
+void *flight_driver(const struct flight *f)
+{
+	return f->all->options.driver;
 }
 
 void flight_no_callback(struct flight *f)

@@ -41,8 +41,8 @@ struct flights_options {
 
 /* DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
-/* Waits for what is under way. False: the device is lost and may still use what its commands name,
- * which must stay; so does the object. */
+/* Waits for what is under way; the interrupt is called no more. False: the device is lost and may
+ * still use what its commands name, which must stay; so does the object. */
 bool flights_destroy(struct flights *all);
 
 /* *out must be launched, or flown no further with flight_abandon. DXP_EAGAIN: the queue is full, or
@@ -55,6 +55,8 @@ void flight_launch(struct flight *f, void *command, bool failed, bool callback);
 void flight_abandon(struct flight *f);
 /* By the callback, once: it has ended so. The flight is not to be named after. */
 void flight_land(struct flight *f, int status);
+/* As in the options. */
+void *flight_driver(const struct flight *f);
 /* The callback that was announced cannot be had. */
 void flight_no_callback(struct flight *f);
 

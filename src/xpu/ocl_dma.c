@@ -5,12 +5,13 @@
  * A DMA is one command, or several where it crosses chunks of memory or overlaps itself; each waits
  * for the one before by its event, so that the last one's end and status are the whole's.
  *
- * Pinning: OpenCL cannot lock memory that is there. A buffer over it (USE_HOST_PTR), mapped for as
- * long as it is pinned, makes AMD's and Intel's drivers lock the pages and know them again when
- * their address is read from or written to; NVIDIA's driver locks only what it has allocated, and
- * copies through memory of its own: correct, slower, and the engine `cuda` is the better way to the
- * same device. Rings that the driver allocates would serve all three, but they belong to their
- * owner, who registers them with the NIC as well. */
+ * Pinning: OpenCL has no call that locks memory which is there. A buffer over it (USE_HOST_PTR),
+ * mapped for as long as it is pinned, is the hint that it has: a driver may lock the pages and know
+ * them again when their address is read from or written to, or copy through memory of its own,
+ * which is correct and slower. Which driver does what was not measured here. Rings that the driver
+ * allocates would leave no doubt, but they belong to their owner, who registers them with the NIC
+ * as well.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,16 +142,34 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 
 /* ---- ends ---- */
 
+/* Any thread. Said once: what the device does next is likely the same. */
+static void error_tell(struct engine_ocl *o, const char *does, cl_int error)
+{
+	if (!atomic_exchange(&o->bridge->told, true))
+		log_error("OpenCL device '%s' %s a DMA: %s (%d); if it goes on, restart this "
+			  "process, and look at the device's driver log (dmesg)",
+			  ocl_device_name(o->device), does, ocl_error_name(error), error);
+}
+
+/* How a command that has ended did so. */
+static int end_status(struct engine_ocl *o, cl_int state)
+{
+	if (state == CL_COMPLETE)
+		return DXP_OK;
+	error_tell(o, "fails", state);
+	return DXP_EDEVICE;
+}
+
 static int event_look(void *driver, void *command)
 {
-	const struct engine_ocl *o = driver;
+	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
 	/* Not to be told is not to know: the device may be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;
-	return state < 0 ? DXP_EDEVICE : state == CL_COMPLETE ? DXP_OK : DXP_EAGAIN;
+	return state > CL_COMPLETE ? DXP_EAGAIN : end_status(o, state);
 }
 
 static void event_drop(void *driver, void *command)
@@ -162,7 +181,7 @@ static void event_drop(void *driver, void *command)
 
 static void CL_CALLBACK event_ended(cl_event event, cl_int state, void *flight)
 {
-	flight_land(flight, state == CL_COMPLETE ? DXP_OK : DXP_EDEVICE);
+	flight_land(flight, end_status(flight_driver(flight), state));
 }
 
 /* The driver took some of it, or all; what it took must end before anybody hears of an error. */
@@ -177,16 +196,6 @@ static void launch(struct engine_ocl *o, struct flight *f, struct chain *c)
 		flight_land(f, status);
 	else if (o->cl->clSetEventCallback(event, CL_COMPLETE, event_ended, f) != CL_SUCCESS)
 		flight_no_callback(f);
-}
-
-/* Said once: what the device does next is likely the same. */
-static void error_tell(struct engine_ocl *o, cl_int error)
-{
-	if (!o->bridge->told)
-		log_error("OpenCL device '%s' refuses a DMA: %s (%d); if it goes on, restart this "
-			  "process, and look at the device's driver log (dmesg)",
-			  ocl_device_name(o->device), ocl_error_name(error), error);
-	o->bridge->told = true;
 }
 
 static bool range_fits(const struct ocl_memory *m, uint64_t address, uint64_t bytes)
@@ -211,7 +220,7 @@ int ocl_dma_start(struct engine_ocl *o, const struct engine_dma *dma)
 	struct chain c = {.cl = o->cl, .queue = b->queues[out]};
 	commands_enqueue(&c, &b->memory, dma);
 	if (c.error != CL_SUCCESS)
-		error_tell(o, c.error);
+		error_tell(o, "refuses", c.error);
 	if (c.last) {
 		o->cl->clFlush(c.queue);
 		launch(o, f, &c);

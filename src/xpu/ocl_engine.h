@@ -18,7 +18,7 @@ struct ocl_bridge {
 	cl_command_queue queues[FLIGHT_QUEUES];
 	struct flights *flights;
 	struct ocl_pin *pins;
-	bool told; /* an error of the device, which comes again and again, was logged */
+	atomic_bool told; /* an error of the device, which comes again and again, was logged */
 };
 
 struct engine_ocl {

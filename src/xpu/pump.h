@@ -67,8 +67,9 @@ void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device
 
 /* Bandwidth of the engine's DMA for each size of bridge_sizes() that fits into device memory, which
  * is used from 0 on and left as it was found; at most `limit_ns` in all, 0: PUMP_MEASURE_NS, beside
- * what saving, pinning and the last DMAs of each take. Blocks; before anybody else uses the engine.
- * Returns how many rows; 0: memory is short, or a DMA failed. */
+ * what saving, pinning and the last DMAs of each take: a slow device gets fewer rows. Blocks;
+ * before anybody else uses the engine. Returns how many rows; 0: memory is short, a DMA failed, or
+ * the device takes seconds for the smallest. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
 /* The row to take for rings: that of bridge_choose(), but none below PUMP_BUFFER_BYTES while there

@@ -16,15 +16,20 @@ struct measurement {
 	struct engine *engine;
 	struct pump_memory buffers; /* BRIDGE_BUFFERS of the longest size, used from 0 on */
 	struct pump_memory saved;   /* what was in device memory */
+	uint64_t saved_bytes;       /* of it, from 0 on */
 	uint64_t slice_ns;          /* for one direction of one size, once */
 };
 
-static int start(struct measurement *m, enum engine_dma_kind kind, uint8_t *host, uint64_t bytes)
+static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint8_t *host,
+		 uint64_t bytes)
 {
+	bool in = kind == ENGINE_DMA_IN;
 	struct engine_dma dma = {
 		.kind = (uint8_t)kind,
-		.source = kind == ENGINE_DMA_IN ? host : NULL,
-		.sink = kind == ENGINE_DMA_OUT ? host : NULL,
+		.to = in ? at : 0,
+		.from = in ? 0 : at,
+		.source = in ? host : NULL,
+		.sink = in ? NULL : host,
 		.bytes = bytes,
 	};
 
@@ -62,11 +67,22 @@ static int finish(struct measurement *m, uint32_t under_way, int status)
 	return under_way > 0 ? DXP_ETIMEDOUT : DXP_EDEVICE;
 }
 
-static int move(struct measurement *m, enum engine_dma_kind kind, uint8_t *host, uint64_t bytes)
+static int move(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint64_t bytes)
 {
-	int status = start(m, kind, host, bytes);
+	int status = start(m, kind, at, m->saved.base + at, bytes);
 
 	return status == DXP_OK ? finish(m, 1, DXP_OK) : status;
+}
+
+/* So much of device memory will be written. */
+static int save(struct measurement *m, uint64_t bytes)
+{
+	if (bytes <= m->saved_bytes)
+		return DXP_OK;
+	int status = move(m, ENGINE_DMA_OUT, m->saved_bytes, bytes - m->saved_bytes);
+	if (status == DXP_OK)
+		m->saved_bytes = bytes;
+	return status;
 }
 
 /* Bytes per second; 0: a DMA failed, whose status is in *status. */
@@ -77,7 +93,7 @@ static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t 
 
 	while (*status == DXP_OK && now_ns - begin_ns < m->slice_ns) {
 		uint8_t *host = m->buffers.base + started % BRIDGE_BUFFERS * bytes;
-		int begun = under_way < BRIDGE_DMAS ? start(m, kind, host, bytes) : DXP_EAGAIN;
+		int begun = under_way < BRIDGE_DMAS ? start(m, kind, 0, host, bytes) : DXP_EAGAIN;
 		if (begun == DXP_OK) {
 			started++;
 			under_way++;
@@ -99,18 +115,33 @@ static void keep_best(uint64_t *best, uint64_t rate)
 	*best = max_u64(*best, rate);
 }
 
-/* Others use this machine too: each size is measured several times, apart, and the best counts. */
-static void measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
-			 struct bridge_rate *rows, int *status)
+static void measure_row(struct measurement *m, struct bridge_rate *row, int *status)
 {
+	*status = save(m, row->buffer_bytes);
+	keep_best(&row->in_bytes_per_s, rate(m, ENGINE_DMA_IN, row->buffer_bytes, status));
+	keep_best(&row->out_bytes_per_s, rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
+}
+
+/* Others use this machine too: each size is measured several times, apart, and the best counts. A
+ * device so slow that it would take the user's patience is measured once, and not with sizes that
+ * take longer than PUMP_SLOW_NS. Returns how many rows there are. */
+static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
+			   struct bridge_rate *rows, int *status)
+{
+	uint64_t begin_ns = link_now_ns(), row_ns = begin_ns;
+
 	for (size_t i = 0; i < count; i++)
 		rows[i] = (struct bridge_rate){.buffer_bytes = sizes[i]};
-	for (size_t k = 0; k < ROUNDS * count && *status == DXP_OK; k++) {
-		struct bridge_rate *row = &rows[k % count];
-		keep_best(&row->in_bytes_per_s, rate(m, ENGINE_DMA_IN, row->buffer_bytes, status));
-		keep_best(&row->out_bytes_per_s,
-			  rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
+	for (size_t i = 0; i < count && *status == DXP_OK; i++) {
+		measure_row(m, &rows[i], status);
+		if (link_now_ns() - row_ns > PUMP_SLOW_NS)
+			count = i + (i > 0); /* the first one alone tells nothing */
+		row_ns = link_now_ns();
 	}
+	for (size_t k = count; k < ROUNDS * count && *status == DXP_OK; k++)
+		if (link_now_ns() - begin_ns < PUMP_SLOW_NS)
+			measure_row(m, &rows[k % count], status);
+	return count;
 }
 
 /* True unless a DMA is still under way, which may write into memory. */
@@ -129,12 +160,12 @@ static size_t measure(struct measurement *m, const uint32_t *sizes, size_t count
 		return 0;
 	if (pump_memory_map(m->engine, most, &m->saved) != DXP_OK)
 		goto unmap_buffers;
-	int status = move(m, ENGINE_DMA_OUT, m->saved.base, most);
-	if (status == DXP_OK) {
-		measure_rows(m, sizes, count, rows, &status);
-		well = status == DXP_OK;
-		if (memory_free(status))
-			status = move(m, ENGINE_DMA_IN, m->saved.base, most);
+	int status = DXP_OK;
+	count = measure_rows(m, sizes, count, rows, &status);
+	well = status == DXP_OK;
+	if (memory_free(status) && m->saved_bytes > 0) {
+		status = move(m, ENGINE_DMA_IN, 0, m->saved_bytes);
+		well &= status == DXP_OK;
 	}
 	/* A device that does not even end its DMAs keeps what it may write to. */
 	if (!memory_free(status))

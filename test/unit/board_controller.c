@@ -94,6 +94,43 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 		assert_int_equal(sink[i], 0x11);
 }
 
+/* ---- a core that can be held in the middle of its step ---- */
+
+int __real_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
+int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
+
+static atomic_bool held, inside;
+
+int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes)
+{
+	atomic_store(&inside, true);
+	while (atomic_load(&held))
+		usleep(50);
+	return __real_board_core_step(c, out, in, bytes);
+}
+
+/* Tx moves what Rx tells the end of: after a reset nobody hears of it before the last byte is
+ * written. */
+static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
+{
+	struct engine_dma d = dma_through(sink, source, 4096);
+	struct engine_dma_end end;
+
+	atomic_store(&inside, false);
+	atomic_store(&held, true);
+	start(&d);
+	while (!atomic_load(&inside))
+		usleep(50);
+	engine_dma_reset(board);
+	uint32_t told = 0;
+	for (int i = 0; i < 100; i++, usleep(100))
+		told += engine_dma_take(board, &end, 1);
+	atomic_store(&held, false);
+	assert_int_equal(told, 0);
+	assert_int_equal(end_wait().status, DXP_EDEVICE);
+	RUN(dma_through(sink, source, 4096));
+}
+
 /* A stream needs both controllers: behind a DMA of Rx that stalls, nothing of it moves. */
 static void engine_dma__through_waits_for_rx(void **state)
 {
@@ -207,29 +244,33 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
-/* How many DMAs have passed Rx and are not told to have ended. */
-static uint32_t rx_passed(void)
+/* How many DMAs have passed Rx and are not told to have ended; -1: all have ended. */
+static int rx_passed(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
 
 	pthread_mutex_lock(&d->lock);
-	uint32_t count = d->rx.next - d->rx.head;
+	int count = d->rx.head == d->rx.tail ? -1 : (int)(d->rx.next - d->rx.head);
 	pthread_mutex_unlock(&d->lock);
 	return count;
 }
 
-/* The next DMA's bytes come while the interrupt of the one before is under way. */
+/* The next DMA's bytes come while the interrupt of the one before is under way. A busy machine may
+ * hold this thread up for as long as an interrupt takes: then it looks once more. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
 				  dma_through(sink + 100, source, 50)};
-	uint64_t until_ns = link_now_ns() + LONGEST;
+	int passed = 0;
 
-	reopen("preset = fast\ncompute = none\ninterrupt = 1000000000\n");
-	for (int i = 0; i < 3; i++)
-		start(&d[i]);
-	while (rx_passed() < 3)
-		assert_true(link_now_ns() < until_ns);
+	for (int again = 0; again < 10 && passed < 3; again++) {
+		reopen("preset = fast\ncompute = none\ninterrupt = 1000000000\n");
+		for (int i = 0; i < 3; i++)
+			start(&d[i]);
+		while ((passed = rx_passed()) >= 0 && passed < 3)
+			usleep(50);
+	}
+	assert_int_equal(passed, 3);
 }
 
 /* Both threads wait for something to do. */
@@ -328,6 +369,7 @@ static int run_all(void)
 		TEST(engine_dma__fails_part_way),
 		TEST(engine_dma__stall_and_reset),
 		TEST(engine_dma_reset__host_memory_is_free),
+		TEST(engine_dma_reset__a_stream_ends_when_its_bytes_have),
 		TEST(engine_dma__through_waits_for_rx),
 		TEST(engine_close__with_all_under_way),
 		TEST(engine_dma__not_faster_than_the_controllers),

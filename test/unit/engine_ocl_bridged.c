@@ -17,6 +17,7 @@
 
 #include "base/util.h"
 #include "test/support/bridged_memory.h"
+#include "test/unit/capture.h"
 #include "xpu/engine.h"
 #include "xpu/ocl_library.h"
 
@@ -40,15 +41,16 @@ static uint8_t host[BYTES];
 /* ---- OpenCL that fails ---- */
 
 /* The n-th of the calls below from now on fails; 0: none does. */
-static unsigned fail_at, calls;
-static cl_ulong allocation_max; /* 0: as the device says */
-static bool callbacks_lost;
+static atomic_uint fail_at, calls; /* looks come from a thread of the engine's */
+static _Atomic(cl_int) ends_with;  /* what commands end with; CL_COMPLETE: as they do */
+static cl_ulong allocation_max;    /* 0: as the device says */
+static atomic_bool callbacks_lost;
 static atomic_bool hangs; /* commands do not end */
 static struct ocl_library real;
 
 static bool fails(void)
 {
-	return ++calls == fail_at;
+	return atomic_fetch_add(&calls, 1) + 1 == fail_at;
 }
 
 static cl_int fake_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
@@ -124,6 +126,8 @@ static cl_int fake_clGetEventInfo(cl_event event, cl_event_info what, size_t byt
 
 	if (error == CL_SUCCESS && (atomic_exchange(&seen, event) != event || hangs))
 		*(cl_int *)value = CL_RUNNING;
+	else if (error == CL_SUCCESS && ends_with != CL_COMPLETE)
+		*(cl_int *)value = ends_with;
 	return error;
 }
 
@@ -131,8 +135,12 @@ static cl_int fake_clSetEventCallback(cl_event event, cl_int type,
 				      void(CL_CALLBACK *call)(cl_event, cl_int, void *),
 				      void *context)
 {
-	return fails() || callbacks_lost ? CL_OUT_OF_RESOURCES
-					 : real.clSetEventCallback(event, type, call, context);
+	if (fails() || callbacks_lost)
+		return CL_OUT_OF_RESOURCES;
+	if (ends_with == CL_COMPLETE)
+		return real.clSetEventCallback(event, type, call, context);
+	call(event, ends_with, context);
+	return CL_SUCCESS;
 }
 
 static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes,
@@ -272,6 +280,44 @@ static void engine_dma_reset__ends_all(void **state)
 		assert_int_equal(bridged_take(engine).status, DXP_EDEVICE);
 	fakes_clear();
 	bridged_moves(engine, 20);
+}
+
+/* Returns how many errors are logged. */
+static unsigned fail_dmas(unsigned dmas)
+{
+	struct stderr_capture capture;
+	static char said[4096];
+	unsigned failed = 0, errors = 0;
+
+	stderr_capture_begin(&capture);
+	for (unsigned i = 0; i < dmas; i++)
+		failed += in(0, host, 4096) == DXP_EDEVICE;
+	stderr_capture_end(&capture, said, sizeof(said));
+	assert_int_equal(failed, dmas);
+	assert_non_null(strstr(said, "fails a DMA: CL_OUT_OF_RESOURCES"));
+	for (const char *at = said; (at = strstr(at, "error: ")); at++)
+		errors++;
+	return errors;
+}
+
+/* A command that the driver took and that ends badly is heard of, once, whoever finds it. */
+static void fails_on_its_way(bool seen_by_a_look)
+{
+	fakes_begin();
+	callbacks_lost = seen_by_a_look;
+	ends_with = CL_OUT_OF_RESOURCES;
+	assert_int_equal(fail_dmas(3), 1);
+	ends_with = CL_COMPLETE;
+	fakes_clear();
+	assert_int_equal(in(0, host, 4096), DXP_OK);
+}
+
+static void engine_dma__fails_on_its_way(void **state)
+{
+	fails_on_its_way(true);
+	teardown(state);
+	assert_int_equal(setup(state), 0);
+	fails_on_its_way(false);
 }
 
 /* A callback that never comes is noticed. */
@@ -475,6 +521,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(engine_dma__refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__many_in_flight, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma_reset__ends_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(engine_dma__fails_on_its_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_dma__without_callbacks, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_pin__and_moves, setup, teardown),
 		cmocka_unit_test_setup_teardown(engine_run__in_device_memory, setup, teardown),

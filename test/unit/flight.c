@@ -265,6 +265,73 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
+/* An interrupt that takes its time, on a thread of the driver's. */
+static atomic_bool inside, leave, left;
+
+static void slow_interrupt(void *context)
+{
+	atomic_store(&inside, true);
+	while (!atomic_load(&leave))
+		pause_ms(1);
+	atomic_store(&left, true);
+}
+
+static void *land(void *flight)
+{
+	flight_land(flight, DXP_OK);
+	return NULL;
+}
+
+static void *let_leave(void *argument)
+{
+	pause_ms(30);
+	atomic_store(&leave, true);
+	return NULL;
+}
+
+/* Its end is taken before it has returned: whom it calls must outlive it. */
+static void flights_destroy__waits_for_an_interrupt(void **state)
+{
+	const struct flights_options options = {
+		.interrupt = slow_interrupt, .look = look, .drop = drop};
+	struct engine_dma_end e;
+	struct flights *all;
+	pthread_t threads[2];
+
+	atomic_store(&inside, false);
+	atomic_store(&leave, false);
+	atomic_store(&left, false);
+	commands[0].dropped = false;
+	assert_int_equal(flights_create(&options, &all), DXP_OK);
+	struct flight *f = launch(all, 0, 0, true);
+	assert_int_equal(pthread_create(&threads[0], NULL, land, f), 0);
+	while (!atomic_load(&inside))
+		pause_ms(1);
+	take(all, &e, 1);
+	assert_int_equal(pthread_create(&threads[1], NULL, let_leave, NULL), 0);
+	assert_true(flights_destroy(all));
+	assert_true(atomic_load(&left));
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+
+/* Whoever would be told has gone when a device given up at the end comes back. */
+static void flights_destroy__late_ends_tell_nobody(void **state)
+{
+	struct flights *all = begin(false, 20 * MS_NS);
+	struct flight *f = launch(all, 0, 0, true);
+
+	launch(all, 1, 1, false);
+	assert_false(flights_destroy(all));
+	assert_true(flights_lost(all));
+	flight_land(f, DXP_OK);
+	commands[1].status = DXP_OK;
+	pause_ms(30); /* a look, were there one */
+	assert_int_equal(atomic_load(&interrupts), 0);
+	while (!flights_destroy(all))
+		pause_ms(1);
+}
+
 /* Callbacks on a thread of their own, against takes and looks: each id comes once. */
 static struct flight *in_air[COMMANDS];
 static atomic_uint launched;
@@ -319,6 +386,8 @@ int main(void)
 		cmocka_unit_test(flights_reset__marks_what_is_under_way),
 		cmocka_unit_test(flights_reset__device_comes_back),
 		cmocka_unit_test(flights_reset__device_is_lost),
+		cmocka_unit_test(flights_destroy__waits_for_an_interrupt),
+		cmocka_unit_test(flights_destroy__late_ends_tell_nobody),
 		cmocka_unit_test(flight__two_threads),
 	};
 

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "test/unit/capture.h"
 #include "link/endpoint.h"
 
 #define PATIENCE_NS (5 * S_NS) /* loopback that takes longer has lost it */
@@ -102,31 +103,6 @@ static inline struct link_counters counters_of(const struct link *l)
 
 	link_counters(l, &c);
 	return c;
-}
-
-/* What was written to standard error between the two calls, for messages that users rely on. */
-struct stderr_capture {
-	FILE *file;
-	int saved;
-};
-
-static inline void stderr_capture_begin(struct stderr_capture *c)
-{
-	fflush(stderr);
-	c->file = tmpfile();
-	assert_non_null(c->file);
-	c->saved = dup(STDERR_FILENO);
-	dup2(fileno(c->file), STDERR_FILENO);
-}
-
-static inline void stderr_capture_end(struct stderr_capture *c, char *text, size_t bytes)
-{
-	dup2(c->saved, STDERR_FILENO);
-	close(c->saved);
-	rewind(c->file);
-	size_t got = fread(text, 1, bytes - 1, c->file);
-	text[got] = '\0';
-	fclose(c->file);
 }
 
 #endif

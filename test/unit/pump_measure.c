@@ -45,6 +45,22 @@ static void pump_measure__leaves_memory_as_it_was(void **state)
 	free(expected);
 }
 
+/* Sizes that take seconds are not worth their time, and nobody waits for them at a start. */
+static void pump_measure__a_slow_device(void **state)
+{
+	uint8_t *expected = __real_malloc(DEVICE_BYTES);
+	struct bridge_rate rows[16];
+
+	fill(device->memory, DEVICE_BYTES, 7);
+	memcpy(expected, device->memory, DEVICE_BYTES);
+	device->slow_above = 65536;
+	size_t n = pump_measure(&device->engine, DEVICE_BYTES, MS_NS, rows, 16);
+	device->slow_above = 0;
+	assert_in_range(n, 2, 4); /* up to 128 KiB, which takes 2.4 s */
+	assert_memory_equal(device->memory, expected, DEVICE_BYTES);
+	free(expected);
+}
+
 static void pump_create__measures(void **state)
 {
 	struct pump_options o = {.engine = &device->engine, .memory_bytes = DEVICE_BYTES};
@@ -87,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(pump_measure__leaves_memory_as_it_was),
+		CASE(pump_measure__a_slow_device),
 		CASE(pump_create__measures),
 		cmocka_unit_test(pump_choose__no_less_than_the_network_needs),
 	};

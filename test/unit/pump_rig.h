@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -62,6 +63,7 @@ struct device {
 	struct engine_dma queue[DEVICE_QUEUE];
 	struct engine_dma_end ends[DEVICE_QUEUE];
 	uint32_t queued, ended, started;
+	uint64_t slow_above;       /* longer DMAs take 300 ms; 0: none */
 	uint32_t fail_at, hang_at; /* the n-th DMA, from 1 on; 0: none */
 	uint32_t room;             /* DMAs it has at once, those that were not taken too */
 	bool resets;               /* a reset ends what hangs; else nothing does */
@@ -110,6 +112,8 @@ static void device_work(struct device *d)
 		status = DXP_EDEVICE;
 	if (status == DXP_OK) {
 		pthread_mutex_unlock(&d->lock);
+		if (d->slow_above && dma.bytes > d->slow_above)
+			usleep(300000);
 		device_move(d, &dma);
 		pthread_mutex_lock(&d->lock);
 	}

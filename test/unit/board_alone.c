@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A board on a machine without OpenCL opens, says once that it runs no kernels, and moves bytes. */
+#include <stdlib.h>
+
+#include "test/unit/board_rig.h"
+#include "test/unit/capture.h"
+
+static char said[8192];
+
+static struct engine *open_listening(const char *lines)
+{
+	struct stderr_capture capture;
+
+	stderr_capture_begin(&capture);
+	struct engine *e = open_lines(lines);
+	stderr_capture_end(&capture, said, sizeof(said));
+	return e;
+}
+
+static void engine_open__without_opencl(void **state)
+{
+	struct engine_description d;
+
+	board = open_listening("preset = fast\n");
+	engine_describe(board, &d);
+	if (!strstr(d.device, "compute none"))
+		skip(); /* this loader finds devices all the same */
+	assert_null(strstr(said, "error: "));
+	assert_non_null(strstr(said, "warning: the board runs no kernels"));
+	assert_non_null(strstr(said, "compute = none"));
+	RUN(dma_in(0, source, 4096));
+	engine_close(board);
+
+	/* One that needs none says nothing. */
+	board = open_listening("preset = fast\ncompute = none\n");
+	assert_string_equal(said, "");
+	engine_close(board);
+}
+
+/* What was asked for and is not there is an error. */
+static void engine_open__without_the_engine_asked_for(void **state)
+{
+	struct engine_options options = {.memory_bytes = MEMORY};
+	struct stderr_capture capture;
+	char name[80];
+
+	engine_close(open_lines("preset = fast\ncompute = none\n"));
+	FILE *file = fopen(file_name, "w");
+	assert_non_null(file);
+	assert_true(fputs("compute = ocl\n", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	snprintf(name, sizeof(name), "board:%s", file_name);
+	options.name = name;
+	stderr_capture_begin(&capture);
+	int status = engine_open(&options, &board);
+	stderr_capture_end(&capture, said, sizeof(said));
+	if (status == DXP_OK) {
+		engine_close(board);
+		skip();
+	}
+	assert_int_equal(status, DXP_EUNSUPPORTED);
+	assert_non_null(strstr(said, "error: "));
+}
+
+static int run_all(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(engine_open__without_the_engine_asked_for),
+		cmocka_unit_test(engine_open__without_opencl),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+int main(void)
+{
+	/* Where OpenCL's loader looks for drivers. */
+	setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+	return rig_main(run_all);
+}
