@@ -344,7 +344,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
-#define NODE_YIELD_TURNS  1000 /* empty turns of a loop that may not sleep: about 0.5 ms */
+#define NODE_YIELD_TURNS  64 /* empty turns of a loop before others have theirs: about 30 us */
 #define NODE_QUIET_NS \
 	(1000ull * 1000) /* without an arrival: the network is quiet, and looked at less */
 #define NODE_QUIET_LOOK_NS                                                                     \
@@ -479,6 +479,7 @@
 #define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
 #define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
 #define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, and is 8 us of PCIe */
+#define BOARD_SHORT_BYTES    (16u << 10)  /* moved by who starts it: waking a thread takes longer */
 #define BOARD_CHUNK_BYTES    (256u << 10) /* one launch of a stream kernel: hides its start */
 #define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
 

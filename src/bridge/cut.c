@@ -51,6 +51,11 @@ void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most)
 		c->piece = balanced(bytes, BRIDGE_RAMP_BYTES / 4, most);
 }
 
+void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most)
+{
+	*c = (struct cut){.bytes = bytes, .piece = balanced(whole, BRIDGE_RAMP_BYTES, most)};
+}
+
 uint32_t cut_next(const struct cut *c, uint64_t at)
 {
 	uint64_t left = c->bytes - at, want = c->piece;

@@ -24,6 +24,9 @@ struct cut {
 
 /* `most`: longest piece that is possible, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
+/* One of several at once, `whole` bytes together: they fill the pipeline as one long transfer does,
+ * so its pieces are those of the middle of that, without ramps. */
+void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
 /* All of one length; `piece` 0: chosen. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);
 

@@ -87,6 +87,7 @@ struct bridge {
 	struct list all, streams, ended;
 	struct list lines[LINES];
 	uint32_t transfers;
+	uint64_t whole[BRIDGE_PATHS]; /* bytes of those that are not over, modulo 2^64 */
 	uint32_t under_way, fills, dmas[RING_WAYS], direct; /* steps under way */
 	uint64_t busy_since_ns[RING_WAYS];                  /* when dmas[] changed */
 	uint32_t direct_pieces;                             /* also those that were given back */

@@ -27,6 +27,8 @@ static void order_cut(const struct bridge *b, const struct bridge_order *o, stru
 		given = BRIDGE_DIRECT_BYTES;
 	if (given || o->fed)
 		cut_even(out, o->bytes, given, most);
+	else if (b->whole[o->path] > 0)
+		cut_joined(out, o->bytes, o->bytes + b->whole[o->path], most);
 	else
 		cut_chosen(out, o->bytes, most);
 	if (o->fed && o->unit && o->unit <= out->piece)
@@ -74,6 +76,7 @@ int bridge_begin(struct bridge *b, const struct bridge_order *order, uint64_t no
 	if (uses_core(t) && order->bytes > 0)
 		list_last(&b->streams, &t->stream);
 	b->transfers++;
+	b->whole[order->path] += order->bytes;
 	transfer_settle(t);
 	*out = t;
 	return DXP_OK;
@@ -126,6 +129,7 @@ void transfer_settle(struct bridge_transfer *t)
 	if (cutting || list_used(&t->pieces) || t->over)
 		return;
 	t->over = true;
+	b->whole[t->order.path] -= t->order.bytes;
 	feed_forget(b, t);
 	list_last(&b->ended, &t->ended);
 	b->counters.transfers++;

@@ -48,6 +48,8 @@ static uint32_t round_run(const struct node_loop *loop)
 		work += node_turn(loop->nodes[i]);
 	if (loop->service)
 		work += loop->service(loop->service_context);
+	if (work == 0 && loop->idle)
+		work = loop->idle(loop->service_context);
 	return work;
 }
 

@@ -126,7 +126,10 @@ struct node_loop {
 	uint32_t spin_ns;
 	/* Called once per round, to take events from the windows; returns how much it did. */
 	uint32_t (*service)(void *context);
-	void *service_context;
+	/* Called when a round found nothing to do; returns how much it did nevertheless. May be
+	 * NULL. */
+	uint32_t (*idle)(void *context);
+	void *service_context; /* of all three */
 	/* When `service` must be called again; may be NULL. */
 	uint64_t (*service_deadline)(void *context);
 	const _Atomic int *stop; /* set by another thread or a signal handler */

@@ -17,9 +17,10 @@
 #include "xpu/board_copy.h"
 #include "xpu/board_internal.h"
 
-#define AHEAD_NS  (250 * US_NS) /* bytes are moved so long before they would have passed */
-#define CREDIT_NS (200 * US_NS) /* a late wake-up; more would be a burst no board has */
-#define SPIN_NS   (15 * US_NS)  /* a sleep ends about so late: the rest is waited out awake */
+#define AHEAD_NS     (250 * US_NS) /* bytes are moved so long before they would have passed */
+#define CREDIT_NS    (200 * US_NS) /* a late wake-up; more would be a burst no board has */
+#define HELP_LOOK_NS (50 * US_NS)  /* a slice that somebody else moves is over by then */
+#define SPIN_NS      (15 * US_NS)  /* a sleep ends about so late: the rest is waited out awake */
 
 enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
 
@@ -66,14 +67,21 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 	return true;
 }
 
+/* Those that are due. False: there were none. */
+static bool ends_add(struct board_controller *c, uint64_t now_ns)
+{
+	bool added = false;
+
+	for (; c->head != c->next && job_due(c, board_job_at(c, c->head)) <= now_ns; c->head++)
+		added |= end_add(c, board_job_at(c, c->head));
+	return added;
+}
+
 static void ends_tell(struct board_controller *c, uint64_t now_ns)
 {
 	const struct board_dma_options *o = &c->board->options;
-	bool told = false;
 
-	for (; c->head != c->next && job_due(c, board_job_at(c, c->head)) <= now_ns; c->head++)
-		told |= end_add(c, board_job_at(c, c->head));
-	if (!told || !o->interrupt)
+	if (!ends_add(c, now_ns) || !o->interrupt)
 		return;
 	pthread_mutex_unlock(&c->board->lock);
 	o->interrupt(o->interrupt_context);
@@ -147,7 +155,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Without the lock: only this thread has the job. */
+/* Without the lock: whoever has set `moving` has the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;
@@ -157,7 +165,7 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 
 	switch (dma->kind) {
 	case ENGINE_DMA_IN: board_copy_in(memory + dma->to + at, source + at, bytes); break;
-	case ENGINE_DMA_OUT: memcpy(sink + at, memory + dma->from + at, bytes); break;
+	case ENGINE_DMA_OUT: board_copy_out(sink + at, memory + dma->from + at, bytes); break;
 	case ENGINE_DMA_COPY:
 		memory_copy(memory + dma->to + at, memory + dma->from + at, bytes);
 		break;
@@ -202,9 +210,11 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 		board_core_begin(d->options.core, &job->task);
 	clock_hold(c, job, now_ns);
 	uint64_t bytes = slice_bytes(c, job);
+	c->moving = true;
 	pthread_mutex_unlock(&d->lock);
 	int status = slice_move(d, job, bytes);
 	pthread_mutex_lock(&d->lock);
+	c->moving = false;
 	job->moved += bytes;
 	clocks_advance(c, job, bytes);
 	if (status != DXP_OK)
@@ -245,6 +255,11 @@ static struct step step_next(struct board_controller *c, uint64_t now_ns)
 	}
 	if (c->next == c->tail)
 		return s;
+	if (c->moving) { /* whoever helps tells nobody when he stops */
+		s.until_ns = min_u64(s.until_ns, now_ns + HELP_LOOK_NS);
+		s.exact = false;
+		return s;
+	}
 	const struct board_job *job = board_job_at(c, c->next);
 	/* Of a THROUGH, Tx decides; until it has, it may still be moving. */
 	if (stale(c, job) && (is_tx(c) || !through(job)))
@@ -285,8 +300,24 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
+bool board_controller_help(struct board_controller *c)
+{
+	uint64_t now_ns = link_now_ns();
+
+	if (!c->asleep)
+		return false;
+	struct step s = step_next(c, now_ns);
+	if (s.kind == STEP_MOVE) {
+		job_move(c, now_ns);
+		ends_add(c, link_now_ns());
+		return true;
+	}
+	return s.kind == STEP_END && ends_add(c, now_ns);
+}
+
 static void step_wait(struct board_controller *c, const struct step *s, uint64_t now_ns)
 {
+	c->asleep = true;
 	if (s->until_ns == UINT64_MAX)
 		pthread_cond_wait(&c->wake, &c->board->lock);
 	else if (!s->exact)
@@ -295,6 +326,7 @@ static void step_wait(struct board_controller *c, const struct step *s, uint64_t
 		spin_until(c, s->until_ns);
 	else
 		sleep_until(c, s->until_ns - SPIN_NS);
+	c->asleep = false;
 }
 
 void *board_controller_main(void *argument)

@@ -142,7 +142,15 @@ static struct board_job job_make(struct board_dma *d, const struct engine_dma *d
 static void job_add(struct board_controller *c, const struct board_job *job)
 {
 	*board_job_at(c, c->tail++) = *job;
-	board_controller_kick(c);
+}
+
+/* A short DMA that waits for no other is over sooner than its thread would be awake. */
+static void job_begin(struct board_controller *c, uint64_t bytes)
+{
+	if (bytes <= BOARD_SHORT_BYTES && c->tail - c->next <= 1)
+		board_controller_help(c);
+	if (c->head != c->tail)
+		board_controller_kick(c);
 }
 
 static int start_locked(struct board_dma *d, const struct engine_dma *dma)
@@ -157,6 +165,10 @@ static int start_locked(struct board_dma *d, const struct engine_dma *dma)
 		job_add(&d->rx, &job);
 	if (!out)
 		job_add(&d->tx, &job);
+	if (!out)
+		job_begin(&d->tx, dma->bytes);
+	if (out || through)
+		job_begin(&d->rx, dma->bytes);
 	return DXP_OK;
 }
 
@@ -186,6 +198,15 @@ uint32_t board_dma_take(struct board_dma *d, struct engine_dma_end *out, uint32_
 	atomic_store_explicit(&d->end_count, there - taken, memory_order_relaxed);
 	pthread_mutex_unlock(&d->lock);
 	return taken;
+}
+
+bool board_dma_help(struct board_dma *d)
+{
+	pthread_mutex_lock(&d->lock);
+	bool helped = board_controller_help(&d->rx);
+	helped |= board_controller_help(&d->tx);
+	pthread_mutex_unlock(&d->lock);
+	return helped;
 }
 
 void board_dma_reset(struct board_dma *d)

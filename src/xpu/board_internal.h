@@ -34,6 +34,8 @@ struct board_controller {
 	_Atomic uint32_t kicks; /* how often it was woken; read without the lock too */
 	uint64_t rate;          /* MB/s, 0: unlimited; never written after the start */
 	uint64_t clock_ns; /* when the last byte moved has passed, on the board that is played */
+	bool asleep;       /* its thread: others may move bytes for it */
+	bool moving;       /* somebody does, without the lock; the DMA under way is theirs */
 	uint32_t head, next, tail;
 	struct board_job jobs[BOARD_QUEUE_MAX];
 };
@@ -55,6 +57,11 @@ struct board_dma {
 
 /* The threads' function; `argument` is a struct board_controller. */
 void *board_controller_main(void *argument);
+
+/* Caller holds the lock. Does what its thread would, at most one slice of a DMA, while that sleeps
+ * or has not come to run yet; ends are told without an interrupt. False: there was nothing to do.
+ */
+bool board_controller_help(struct board_controller *c);
 
 /* Caller holds the lock: there is something new for it. */
 static inline void board_controller_kick(struct board_controller *c)

@@ -273,6 +273,16 @@ static uint32_t box_service(void *context)
 	return work;
 }
 
+static uint32_t box_idle(void *context)
+{
+	struct box *b = context;
+	uint32_t work = 0;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		work += slot_idle(b->slots[i].slot);
+	return work;
+}
+
 static uint64_t box_deadline(void *context)
 {
 	const struct box *b = context;
@@ -292,6 +302,7 @@ int box_run(struct box *b)
 		.spin_ns = b->spin_ns,
 		.service = box_service,
 		.service_context = b,
+		.idle = box_idle,
 		.service_deadline = box_deadline,
 		.stop = &b->ends,
 	};

@@ -116,6 +116,11 @@ uint32_t bridged_turn(struct bridged *b)
 	return pump_turn(b->pump, link_now_ns());
 }
 
+bool bridged_idle(struct bridged *b)
+{
+	return pump_help(b->pump);
+}
+
 uint64_t bridged_deadline(const struct bridged *b)
 {
 	return pump_deadline(b->pump);

@@ -31,6 +31,8 @@ int bridged_attach(struct bridged *b, struct nic *n, uint32_t *key);
 
 /* Takes what the device has done and starts what can be; returns how much happened. */
 uint32_t bridged_turn(struct bridged *b);
+/* Nothing else is to be done: as pump_help. */
+bool bridged_idle(struct bridged *b);
 uint64_t bridged_deadline(const struct bridged *b);
 
 struct pump *bridged_pump(struct bridged *b);

@@ -119,6 +119,7 @@ struct engine_ops {
 	void (*unpin)(struct engine *e, void *base);
 	int (*dma_start)(struct engine *e, const struct engine_dma *dma);
 	uint32_t (*dma_take)(struct engine *e, struct engine_dma_end *out, uint32_t count);
+	bool (*dma_help)(struct engine *e); /* NULL: the device does it all by itself */
 	void (*dma_reset)(struct engine *e);
 	/* NULL where there is no stream core: */
 	int (*core_set)(struct engine *e, uint32_t core, uint32_t operand);
@@ -179,8 +180,9 @@ static inline void engine_unpin(struct engine *e, void *base)
 }
 
 /* Begins a DMA; each direction has a controller of its own that does its own in order. Host memory
- * stays until the end is taken. DXP_EAGAIN: the controller's queue is full, take ends first;
- * DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH without a core. */
+ * stays until the end is taken, which may be there at once: then there is no interrupt. DXP_EAGAIN:
+ * the controller's queue is full, take ends first; DXP_ERANGE: outside device memory;
+ * DXP_EUNSUPPORTED: THROUGH without a core. */
 static inline int engine_dma_start(struct engine *e, const struct engine_dma *dma)
 {
 	return e->ops->dma_start(e, dma);
@@ -190,6 +192,14 @@ static inline int engine_dma_start(struct engine *e, const struct engine_dma *dm
 static inline uint32_t engine_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
 {
 	return e->ops->dma_take(e, out, count);
+}
+
+/* Asked by who has nothing else to do while DMAs are under way: a device that is software may use
+ * the time for some microseconds of their work, where its own threads do not get any. True: it did,
+ * and ends may have come for which there is no interrupt. */
+static inline bool engine_dma_help(struct engine *e)
+{
+	return e->ops->dma_help && e->ops->dma_help(e);
 }
 
 /* Every DMA under way ends soon, with DXP_EDEVICE unless it had ended well already, and touches

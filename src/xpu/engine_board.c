@@ -97,6 +97,11 @@ static uint32_t board_take(struct engine *e, struct engine_dma_end *out, uint32_
 	return board_dma_take(engine_board_of(e)->dma, out, count);
 }
 
+static bool board_help(struct engine *e)
+{
+	return board_dma_help(engine_board_of(e)->dma);
+}
+
 static void board_reset(struct engine *e)
 {
 	board_dma_reset(engine_board_of(e)->dma);
@@ -155,6 +160,7 @@ static const struct engine_ops board_ops = {
 	.unpin = board_unpin,
 	.dma_start = board_start,
 	.dma_take = board_take,
+	.dma_help = board_help,
 	.dma_reset = board_reset,
 	.core_set = core_set,
 	.core_get = core_get,

@@ -284,6 +284,11 @@ uint32_t pump_turn(struct pump *p, uint64_t now_ns)
 	return count + acts;
 }
 
+bool pump_help(struct pump *p)
+{
+	return p->dma_count > 0 && engine_dma_help(p->engine);
+}
+
 uint64_t pump_deadline(const struct pump *p)
 {
 	return bridge_deadline(p->bridge);

@@ -61,6 +61,9 @@ void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 /* Takes ended DMAs and starts what can be, PUMP_TURN actions at most; a stalled DMA resets the
  * device. Returns how much happened: more than 0: turn again before sleeping. */
 uint32_t pump_turn(struct pump *p, uint64_t now_ns);
+/* For its thread when it has nothing else to do: gives that time to the device, a little. True:
+ * turn again. */
+bool pump_help(struct pump *p);
 /* When pump_turn must be called though nothing happened; UINT64_MAX: never. */
 uint64_t pump_deadline(const struct pump *p);
 

@@ -311,6 +311,11 @@ uint32_t slot_service(struct slot *s)
 	return work + outbox_service(s->outbox); /* what all this wants to send */
 }
 
+uint32_t slot_idle(struct slot *s)
+{
+	return s->bridged && bridged_idle(s->bridged);
+}
+
 uint64_t slot_deadline(const struct slot *s)
 {
 	if (worker_finished(s->worker) || (s->clearings && !s->bridged))

@@ -47,6 +47,8 @@ void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 /* Takes what the NIC and the engine have brought and goes on with everything. Returns how much
  * happened. */
 uint32_t slot_service(struct slot *s);
+/* Called when nothing at all is to be done; returns how much it found nevertheless. */
+uint32_t slot_idle(struct slot *s);
 /* When slot_service must be called again though the node brings nothing. */
 uint64_t slot_deadline(const struct slot *s);
 

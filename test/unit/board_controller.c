@@ -273,6 +273,94 @@ static void engine_dma__interrupts_hide(void **state)
 	assert_int_equal(passed, 3);
 }
 
+/* Both threads wait for something to do. */
+static struct board_dma *at_rest(void)
+{
+	struct board_dma *d = engine_board_of(board)->dma;
+	uint64_t until_ns = link_now_ns() + LONGEST;
+	bool asleep = false;
+
+	while (!asleep) {
+		assert_true(link_now_ns() < until_ns);
+		pthread_mutex_lock(&d->lock);
+		asleep = d->tx.asleep && d->rx.asleep;
+		pthread_mutex_unlock(&d->lock);
+	}
+	return d;
+}
+
+/* The end is there when the start returns, and nobody is interrupted for it. */
+static void engine_dma__short_ones_end_at_once(void **state)
+{
+	struct engine_dma d[] = {dma_in(0, source, BOARD_SHORT_BYTES),
+				 dma_out(sink, 0, BOARD_SHORT_BYTES),
+				 dma_copy(HOST, 0, BOARD_SHORT_BYTES),
+				 dma_through(sink + HOST / 2, source, BOARD_SHORT_BYTES)};
+	struct engine_dma_end end;
+
+	for (size_t i = 0; i < ARRAY_COUNT(d); i++) {
+		at_rest();
+		start(&d[i]);
+		assert_int_equal(engine_dma_take(board, &end, 1), 1);
+		assert_int_equal(end.id, d[i].id);
+		assert_int_equal(end.status, DXP_OK);
+	}
+	assert_memory_equal(sink, source, BOARD_SHORT_BYTES);
+	assert_memory_equal(sink + HOST / 2, source, BOARD_SHORT_BYTES);
+	assert_int_equal(atomic_load(&interrupts), 0);
+}
+
+/* A DMA whose thread does not come to run. */
+static void engine_dma_help__slice_by_slice(void **state)
+{
+	struct board_dma *d = at_rest();
+	const struct board_job job = {.dma = dma_in(0, source, 3 * BOARD_SLICE_BYTES),
+				      .last = 3 * BOARD_SLICE_BYTES};
+	struct engine_dma_end end;
+
+	pthread_mutex_lock(&d->lock);
+	*board_job_at(&d->tx, d->tx.tail++) = job;
+	pthread_mutex_unlock(&d->lock);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(engine_dma_take(board, &end, 1), 0);
+		assert_true(engine_dma_help(board));
+	}
+	assert_false(engine_dma_help(board));
+	assert_int_equal(engine_dma_take(board, &end, 1), 1);
+	assert_int_equal(end.status, DXP_OK);
+	RUN(dma_out(sink, 0, 3 * BOARD_SLICE_BYTES));
+	assert_memory_equal(sink, source, 3 * BOARD_SLICE_BYTES);
+}
+
+/* Whoever helps and the threads do not get into each other's way, resets included. */
+static void engine_dma_help__beside_the_threads(void **state)
+{
+	enum { COUNT = 300, BYTES = BOARD_SLICE_BYTES + 5000 };
+	struct engine_dma_end end;
+	uint64_t until_ns = link_now_ns() + LONGEST;
+
+	for (int i = 0; i < COUNT; i++) {
+		struct engine_dma d[] = {dma_in(0, source, BYTES), dma_through(sink, source, BYTES),
+					 dma_out(sink + HOST / 2, HOST, BYTES)};
+		uint32_t ended = 0;
+		for (size_t k = 0; k < ARRAY_COUNT(d); k++)
+			start(&d[k]);
+		if (i % 10 == 9)
+			engine_dma_reset(board);
+		while (ended < ARRAY_COUNT(d)) {
+			assert_true(link_now_ns() < until_ns);
+			if (i % 3 > 0)
+				engine_dma_help(board);
+			uint32_t count = engine_dma_take(board, &end, 1);
+			ended += count;
+			assert_true(count == 0 || end.status == DXP_OK || i % 10 == 9);
+		}
+	}
+	RUN(dma_in(0, source, BYTES));
+	RUN(dma_out(sink, 0, BYTES));
+	assert_memory_equal(sink, source, BYTES);
+}
+
 static int run_all(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +377,9 @@ static int run_all(void)
 		TEST(engine_dma__latency_and_interrupt),
 		TEST(engine_dma__no_burst_after_a_delay),
 		TEST(engine_dma__interrupts_hide),
+		TEST(engine_dma__short_ones_end_at_once),
+		TEST(engine_dma_help__slice_by_slice),
+		TEST(engine_dma_help__beside_the_threads),
 #undef TEST
 	};
 

@@ -94,6 +94,8 @@ static void cut_chosen__every_length(void **state)
 			cut_all(&c);
 			cut_even(&c, bytes, 0, most);
 			cut_all(&c);
+			cut_joined(&c, bytes, bytes + 100000, most);
+			cut_all(&c);
 		}
 	}
 }
@@ -106,6 +108,21 @@ static void cut_chosen__immense(void **state)
 	assert_int_equal(c.piece, 16 << 20);
 	assert_int_equal(cut_next(&c, 1ull << 60), 16 << 20);
 	assert_int_equal(cut_next(&c, UINT64_MAX - 1), 1);
+}
+
+/* 16 of 1 MiB are cut as the middle of 16 MiB is. */
+static void cut_joined__as_the_whole(void **state)
+{
+	struct cut whole, one;
+
+	cut_chosen(&whole, 16 * MIB, 16 << 20);
+	cut_joined(&one, MIB, 16 * MIB, 16 << 20);
+	assert_int_equal(one.piece, whole.piece);
+	struct pieces p = cut_all(&one);
+	assert_int_equal(p.first, whole.piece);
+	assert_int_equal(p.last, MIB - whole.piece);
+	cut_joined(&one, MIB, UINT64_MAX, 64 << 10);
+	assert_int_equal(cut_all(&one).count, 16);
 }
 
 static void cut_even__all_alike_but_the_last(void **state)
@@ -156,6 +173,7 @@ int main(void)
 		cmocka_unit_test(cut_chosen__ends_are_short),
 		cmocka_unit_test(cut_chosen__every_length),
 		cmocka_unit_test(cut_chosen__immense),
+		cmocka_unit_test(cut_joined__as_the_whole),
 		cmocka_unit_test(cut_even__all_alike_but_the_last),
 		cmocka_unit_test(bridge_sizes__of_the_table),
 		cmocka_unit_test(bridge_choose__smallest_that_is_good),

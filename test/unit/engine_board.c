@@ -200,8 +200,8 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	uint64_t until_ns = link_now_ns() + LONGEST;
 
 	for (int i = 0; i < 10; i++) {
-		RUN(dma_in(0, source, 1));
-		RUN(dma_out(sink, 0, 1));
+		RUN(dma_in(0, source, BOARD_SHORT_BYTES + 1));
+		RUN(dma_out(sink, 0, BOARD_SHORT_BYTES + 1));
 		/* It comes just behind the end. */
 		while (atomic_load(&interrupts) < 2 * (uint64_t)i + 2)
 			assert_true(link_now_ns() < until_ns);
