@@ -100,9 +100,16 @@ refuse 1 'cannot reach its NIC' kernel_put
 dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"
-models=${DXP_MODELS:-$(dirname "$0")/../../models}
-first_of() { find "$models" -maxdepth 1 -name "$1" 2>/dev/null | sort | head -n 1; }
-model=$(first_of '*.tflite') photo=$(first_of '*.jpg')
+root=$(dirname "$0")/../..
+first_of() { # PATTERN: in the folder of models that somebody named, fetched, or put beside the project
+	local folder
+	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
+		[ -d "$folder" ] || continue
+		find "$folder" -maxdepth 1 -name "$1" | sort | sed -n 1p
+	done | sed -n 1p
+}
+model=$(first_of 'squeezenet*.tflite') photo=$(first_of '*.jpg')
+[ -n "$model" ] || model=$(first_of '*.tflite')
 classify_on() { # ENGINE ANSWERS
 	dxp up --xpus 2 --engine "$1" --memory 512M --port 0
 	timeout 120 "$DXP_BIN/classify" --xpus xpu1,xpu2 --split auto --output "$2" \
