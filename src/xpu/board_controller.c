@@ -300,6 +300,12 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
+/* Some microseconds of work, and not a user's kernel, which may never end. */
+static bool moves_soon(struct board_controller *c)
+{
+	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);
+}
+
 bool board_controller_help(struct board_controller *c)
 {
 	uint64_t now_ns = link_now_ns();
@@ -307,6 +313,8 @@ bool board_controller_help(struct board_controller *c)
 	if (!c->asleep)
 		return false;
 	struct step s = step_next(c, now_ns);
+	if (s.kind == STEP_MOVE && !moves_soon(c))
+		return false;
 	if (s.kind == STEP_MOVE) {
 		job_move(c, now_ns);
 		ends_add(c, link_now_ns());

@@ -93,6 +93,11 @@ void board_core_begin(struct board_core *c, const struct board_core_task *task)
 	result_tell(c);
 }
 
+bool board_core_has_kernel(const struct board_core *c)
+{
+	return c->kernel != NULL;
+}
+
 uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, c->running.core == ENGINE_CORE_KERNEL ? BOARD_CHUNK_BYTES

@@ -36,6 +36,8 @@ void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t 
 /* A stream begins: position and sum start afresh. */
 void board_core_begin(struct board_core *c, const struct board_core_task *task);
 /* How many of `bytes` it takes in one step. */
+/* Was it set up with a kernel? Then a step may take any time. Never changes. */
+bool board_core_has_kernel(const struct board_core *c);
 uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes);
 /* The next bytes of the stream; `out` and `in` are the same or apart. DXP_EDEVICE: the kernel
  * failed; logged. */

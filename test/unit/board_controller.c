@@ -99,10 +99,19 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 int __real_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
 int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
 
-static atomic_bool held, inside;
+bool __wrap_board_core_has_kernel(const struct board_core *c);
+
+static atomic_bool held, inside, kernel, by_starter;
+static pthread_t starter;
+
+bool __wrap_board_core_has_kernel(const struct board_core *c)
+{
+	return atomic_load(&kernel);
+}
 
 int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes)
 {
+	atomic_store(&by_starter, pthread_equal(pthread_self(), starter));
 	atomic_store(&inside, true);
 	while (atomic_load(&held))
 		usleep(50);
@@ -113,7 +122,8 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
  * written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
-	struct engine_dma d = dma_through(sink, source, 4096);
+	/* Longer than what its starter moves himself. */
+	struct engine_dma d = dma_through(sink, source, 2 * BOARD_SHORT_BYTES);
 	struct engine_dma_end end;
 
 	atomic_store(&inside, false);
@@ -310,6 +320,25 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
+/* A kernel may never end, and whoever starts or helps has other things to do. */
+static void engine_dma_help__no_kernels(void **state)
+{
+	struct engine_dma d = dma_through(sink, source, 100);
+
+	starter = pthread_self();
+	at_rest();
+	RUN(d);
+	assert_true(atomic_load(&by_starter));
+	atomic_store(&kernel, true);
+	at_rest();
+	start(&d);
+	for (int i = 0; i < 100; i++)
+		engine_dma_help(board);
+	assert_int_equal(end_wait().status, DXP_OK);
+	assert_false(atomic_load(&by_starter));
+	atomic_store(&kernel, false);
+}
+
 /* A DMA whose thread does not come to run. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
@@ -378,6 +407,7 @@ static int run_all(void)
 		TEST(engine_dma__no_burst_after_a_delay),
 		TEST(engine_dma__interrupts_hide),
 		TEST(engine_dma__short_ones_end_at_once),
+		TEST(engine_dma_help__no_kernels),
 		TEST(engine_dma_help__slice_by_slice),
 		TEST(engine_dma_help__beside_the_threads),
 #undef TEST
