@@ -101,7 +101,8 @@ dxp down
 
 say "== kernels in the memory of boards: the classifier, split over two"
 root=$(dirname "$0")/../..
-first_of() { # PATTERN: in the folder of models that somebody named, fetched, or put beside the project
+# PATTERN: in the folder of models that somebody named, fetched, or put beside the project
+first_of() {
 	local folder
 	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
 		[ -d "$folder" ] || continue

@@ -20,8 +20,8 @@ refuse 1 'a fabric is up' dxp up
 say "== nodes"
 dxp nodes | tee "$scratch/nodes"
 for name in xpu1 xpu2 xpu3; do
-	grep -Eq "^ +[0-9]+  $name +xpu +ocl +64M  direct   alive  127\.0\.0\.1:[0-9]+ " "$scratch/nodes" ||
-		die "$name is not as it should be"
+	row="^ +[0-9]+  $name +xpu +ocl +64M  direct   alive  127\.0\.0\.1:[0-9]+ "
+	grep -Eq "$row" "$scratch/nodes" || die "$name is not as it should be"
 done
 [ "$(dxp nodes --json | grep -c '"state": "alive"')" -ge 3 ] || die "the JSON table lacks an xPU"
 
