@@ -26,7 +26,8 @@ NAP, PUT, GET_REQ, GET_RSP, ATOMIC, ATOMIC_RSP = 0x20, 0x21, 0x22, 0x23, 0x24, 0
 FETCH_ADD, COMPARE_SWAP, FETCH_MIN, FETCH_MAX, FETCH_AND, FETCH_OR, FETCH_XOR = range(16, 23)
 AR, ACKV, RTX, FIRST, LAST, SOL, BMP, CRCP = 1, 2, 4, 8, 16, 32, 512, 2048
 IMM, CREDIT_VALID, TRAILER = 128, 4096, 8192
-FEATURES = 3  # atomics, trailers
+FEATURES = 3  # atomics, trailers: what this peer understands
+NODE_FEATURES = 15  # and held packets, and waiting for a call
 UNSUPPORTED = -13  # DXP_EUNSUPPORTED
 ADD_AT = 200000  # node.c has it too
 M64 = (1 << 64) - 1
@@ -263,7 +264,7 @@ class Peer:
         if frame.type == HELLO_ACK and hello[10] != self.session:
             return  # answers the last incarnation
         if not self.peer:
-            check(hello[6] == FEATURES, "the node does not say what it understands")
+            check(hello[6] == NODE_FEATURES, "the node does not say what it understands")
             self.peer = (hello[2], hello[9])
             self.cum = hello[3]
             self.limit = hello[12] or 1
