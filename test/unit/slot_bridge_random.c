@@ -95,39 +95,18 @@ static void boxes_start(uint32_t seed)
 	}
 }
 
-/* What failed, or was its host's who died, has steps under way still: a DMA that stalls for
- * STALL_NS. All of it ends by itself. */
-static void xpu_comes_to_rest(struct dxp_xpu *x)
-{
-	enum { TRANSFERS, IN_TAKEN, OUT_TAKEN, WORDS };
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
-	struct dxp_xpu_caps caps;
-	uint32_t bridge[WORDS];
-	bool rests;
-
-	do {
-		ok(dxp_xpu_caps(x, &caps));
-		ok(dxp_reg_read(x, CFG_BRIDGE_TRANSFERS, bridge, WORDS));
-		rests = caps.free_bytes == caps.memory_bytes &&
-			bridge[TRANSFERS] + bridge[IN_TAKEN] + bridge[OUT_TAKEN] == 0;
-	} while (!rests && link_now_ns() < end_ns);
-	if (!rests)
-		fail_msg("%llu of %llu bytes free, %u transfers, %u and %u buffers taken",
-			 (unsigned long long)caps.free_bytes, (unsigned long long)caps.memory_bytes,
-			 bridge[TRANSFERS], bridge[IN_TAKEN], bridge[OUT_TAKEN]);
-}
-
 static void boxes_stop(void)
 {
 	for (uint32_t i = 0; i < XPUS; i++) {
-		struct bridged_state s;
+		struct dxp_xpu_caps caps;
 		ok(dxp_mem_free(xpus[i].x, xpus[i].address));
-		xpu_comes_to_rest(xpus[i].x);
+		uint64_t end_ns = link_now_ns() + WAIT_NS;
+		do
+			ok(dxp_xpu_caps(xpus[i].x, &caps));
+		while (caps.free_bytes != caps.memory_bytes && link_now_ns() < end_ns);
+		assert_int_equal(caps.free_bytes, caps.memory_bytes);
 		dxp_xpu_close(xpus[i].x);
-		boxed_stop(&boxes[i]);
-		slot_bridged_state(box_slot(boxes[i].box, 0), &s);
-		assert_int_equal(s.transfers, 0);
-		assert_int_equal(s.in_taken + s.out_taken, 0);
+		boxed_rest(&boxes[i]);
 		boxed_close(&boxes[i]);
 	}
 }
