@@ -41,11 +41,12 @@ static void build_run(struct worker_job *worker)
 {
 	struct build *b = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct build, job);
 	struct slot *s = b->job.slot;
-	const struct engine_source source = {
-		.text = b->text ? b->text : (const char *)arena_base(s->arena) + b->address,
+	const struct engine_file text = {
+		.data = b->text ? (const uint8_t *)b->text : arena_base(s->arena) + b->address,
 		.bytes = b->bytes,
-		.options = b->options,
 	};
+	const struct engine_source source = {
+		.options = b->options, .files = &text, .file_count = 1};
 
 	b->status = engine_build(s->engine, &source, &b->program->handle, &b->program->log);
 }
