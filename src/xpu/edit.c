@@ -19,8 +19,7 @@ static int edit_run(struct order *o)
 {
 	struct edit *e = CONTAINER_OF(o, struct edit, order);
 
-	return e->engine.op == COMMAND_MARK ? DXP_OK
-					    : engine_edit(o->job.slot->engine, &e->engine);
+	return e->engine.op == COMMAND_MARK ? DXP_OK : engine_edit(o->job.slot->engine, &e->engine);
 }
 
 static void edit_end(struct order *o)

@@ -63,8 +63,8 @@ static void fetch_run(struct worker_job *worker)
 {
 	struct fetch *f = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct fetch, job);
 
-	f->status = engine_fetch(f->job.slot->engine, f->program, f->part.what, &f->data,
-				 &f->bytes);
+	f->status =
+		engine_fetch(f->job.slot->engine, f->program, f->part.what, &f->data, &f->bytes);
 }
 
 static void fetch_free(struct fetch *f)

@@ -102,8 +102,8 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	/* With nothing else under way no other event would come to take this one along. */
-	if (!lazy || hurried(t, e->event) || e->status != DXP_OK || t->held_bytes == sizeof(t->held) ||
-	    graph_count(t->graph) == 0)
+	if (!lazy || hurried(t, e->event) || e->status != DXP_OK ||
+	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);
 }
 
