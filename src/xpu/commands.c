@@ -17,7 +17,6 @@ static void refused(struct slot *s, uint16_t node, const char *why)
 static void open_reply(struct tenant *t, uint32_t sequence)
 {
 	struct slot *s = t->slot;
-	struct engine_description engine;
 	struct bridged_state bridge;
 	struct command_reply r = {
 		.op = COMMAND_OPEN,
@@ -27,14 +26,13 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 		.free_bytes = arena_free_bytes(s->arena),
 	};
 
-	engine_describe(s->engine, &engine);
 	bridged_state(s->bridged, &bridge);
-	r.compute_units = engine.compute_units;
-	r.memory_kind = engine.memory_kind;
-	r.streams = s->bridged && engine.streams;
+	r.compute_units = s->about.compute_units;
+	r.memory_kind = s->about.memory_kind;
+	r.streams = s->bridged && s->about.streams;
 	r.buffers = bridge.buffers;
 	r.buffer_bytes = bridge.buffer_bytes;
-	snprintf(r.text, sizeof(r.text), "%s", engine.device);
+	snprintf(r.text, sizeof(r.text), "%s", s->about.device);
 	reply_send(t, &r);
 }
 
@@ -97,6 +95,14 @@ static void close_take(struct tenant *t, const struct command *c)
 	tenant_leave(t, DXP_ECANCELED);
 }
 
+static void clock_tell(struct tenant *t, const struct command *c)
+{
+	const struct command_reply r = {
+		.op = COMMAND_CLOCK, .sequence = c->sequence, .clock_ns = link_now_ns()};
+
+	reply_send(t, &r);
+}
+
 static void command_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command c;
@@ -119,9 +125,11 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 	case COMMAND_ALLOC: memory_allocate(t, &c); break;
 	case COMMAND_FREE: memory_free(t, &c); break;
 	case COMMAND_BUILD: program_build(t, &c); break;
-	case COMMAND_LOG: program_log(t, &c); break;
+	case COMMAND_FETCH: fetch_take(t, &c); break;
 	case COMMAND_RELEASE: program_release(t, &c); break;
 	case COMMAND_NIC: port_open(t, &c); break;
+	case COMMAND_CLOCK: clock_tell(t, &c); break;
+	case COMMAND_HURRY: events_hurry(t, c.upto); break;
 	default: work_post(t, &c, data, from->bytes);
 	}
 }

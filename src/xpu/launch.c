@@ -1,191 +1,204 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: a kernel that is ready goes to the engine's thread, its memory held until it has ended. */
+/* RUN: a kernel that is ready goes to a cell, its memory held until it has ended. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
-#include "base/log.h"
 #include "link/udp.h"
+#include "xpu/image.h"
 #include "xpu/slot_internal.h"
 
 struct launch {
-	struct job job;
+	struct order order;
 	struct work *work;
-	struct port *port;      /* NULL: no argument is the NIC */
-	struct command command; /* holds the kernel's name and the values */
-	struct engine_launch engine;
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier launches on this thread that must
-					      have gone well */
-	uint8_t need_count;
-	uint8_t held_count; /* arguments looked at, whose buffers are held */
-	int status;
-	char text[ENGINE_TEXT_BYTES];
+	struct cell *cell;
+	struct port *port;               /* NULL: no argument is the NIC */
+	uint64_t held[COMMAND_ARGS_MAX]; /* addresses */
+	uint32_t held_count;
+	struct cell_run message; /* in front of the command, which lies in the work */
 };
 
 /* What the kernel had. */
 static void arguments_drop(struct launch *l)
 {
+	struct slot *s = l->work->tenant->slot;
+
 	if (l->port)
-		port_drop(l->job.slot, l->port);
-	for (uint8_t i = 0; i < l->held_count; i++)
-		if (l->command.arguments[i].kind == COMMAND_ARG_BUFFER)
-			arena_drop(l->job.slot->arena, l->command.arguments[i].address);
+		port_drop(s, l->port);
+	for (uint32_t i = 0; i < l->held_count; i++)
+		arena_drop(s->arena, l->held[i]);
 }
 
-static int port_take(struct launch *l, struct engine_argument *to)
+static int port_take(struct launch *l)
 {
 	struct port *p = l->work->tenant->port;
 
 	if (!p)
 		return DXP_ENOENT;
 	if (!l->port)
-		port_hold(l->job.slot, p);
+		port_hold(l->work->tenant->slot, p);
 	l->port = p;
-	to->memory = p->window;
-	to->memory_bytes = sizeof(*p->window);
+	l->message.window = p->address;
 	return DXP_OK;
 }
 
-static int argument_take(struct launch *l, uint8_t i)
+/* *rest: what its host has from there on. */
+static int memory_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	const struct tenant *t = l->work->tenant;
-	const struct command_argument *from = &l->command.arguments[i];
-	struct engine_argument *to = &l->engine.arguments[i];
+	uint64_t bytes = 0;
+	struct dxp_image image;
 
-	*to = (struct engine_argument){
-		.kind = from->kind, .bytes = from->bytes, .value = from->value};
-	if (from->kind == COMMAND_ARG_NIC)
-		return port_take(l, to);
-	if (from->kind != COMMAND_ARG_BUFFER)
-		return DXP_OK;
-	to->address = from->address;
-	if (!t->slot->bridged)
-		to->memory = arena_base(t->slot->arena) + from->address;
-	return arena_hold(t->slot->arena, t->owner, from->address, 0, &to->memory_bytes);
+	if (a->kind == COMMAND_ARG_IMAGE) {
+		command_image_take(a->value, &image);
+		if (!image_span(&image, &bytes))
+			return DXP_EINVAL;
+	}
+	int status = arena_hold(t->slot->arena, t->owner, a->address, bytes, rest);
+	if (status == DXP_OK)
+		l->held[l->held_count++] = a->address;
+	return status;
 }
 
-static void argument_complain(const struct launch *l, uint8_t i)
+static int argument_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
-	const struct command_argument *a = &l->command.arguments[i];
+	*rest = 0;
+	if (a->kind == COMMAND_ARG_NIC)
+		return port_take(l);
+	if (a->kind == COMMAND_ARG_IMAGE ||
+	    (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS))
+		return memory_take(l, a, rest);
+	return DXP_OK;
+}
+
+static void argument_complain(const struct launch *l, const struct command *c, uint8_t i)
+{
+	struct tenant *t = l->work->tenant;
+	const struct command_argument *a = &c->arguments[i];
 
 	if (a->kind == COMMAND_ARG_NIC)
-		tenant_complain(l->work->tenant,
+		tenant_complain(t,
 				"kernel '%s', argument %u: this host has asked for no NIC function",
-				l->command.text, i);
+				c->text, i);
 	else
-		tenant_complain(
-			l->work->tenant,
-			"kernel '%s', argument %u: address %#llx is in no allocation of this host",
-			l->command.text, i, (unsigned long long)a->address);
+		tenant_complain(t,
+				"kernel '%s', argument %u: address %#llx%s is in no allocation of "
+				"this host",
+				c->text, i, (unsigned long long)a->address,
+				a->kind == COMMAND_ARG_IMAGE
+					? ", or what the image takes from there on,"
+					: "");
 }
 
-static int arguments_take(struct launch *l)
+static int arguments_take(struct launch *l, const struct command *c)
 {
-	for (uint8_t i = 0; i < l->command.argument_count; i++) {
-		int status = argument_take(l, i);
+	for (uint8_t i = 0; i < c->argument_count; i++) {
+		int status = argument_take(l, &c->arguments[i], &l->message.rests[i]);
 		if (status != DXP_OK) {
-			argument_complain(l, i);
+			argument_complain(l, c, i);
 			return status;
 		}
-		l->held_count++;
 	}
 	return DXP_OK;
 }
 
-static int launch_prepare(struct launch *l)
+static void name_get(const struct work *w, char out[COMMAND_NAME_BYTES])
 {
-	struct command *c = &l->command;
-	int status = command_decode(l->work->data, l->work->bytes, c);
+	struct command c;
+
+	if (command_decode(w->data, w->bytes, &c) == DXP_OK)
+		memcpy(out, c.text, COMMAND_NAME_BYTES);
+	else
+		out[0] = '\0';
+}
+
+static void launch_complain(const struct launch *l, const struct order_end *end)
+{
+	struct tenant *t = l->work->tenant;
+	char name[COMMAND_NAME_BYTES];
+
+	if (end->text[0])
+		tenant_complain(t, "%s", end->text);
+	if (!l->port || !end->ran || dxp_error(l->port->window) == DXP_OK)
+		return;
+	name_get(l->work, name);
+	port_complain(t, l->port, name);
+}
+
+static void launch_end(struct order *o, const struct order_end *end)
+{
+	struct launch *l = CONTAINER_OF(o, struct launch, order);
+	struct work *w = l->work;
+
+	l->cell->commands--;
+	w->tenant->slot->counters.kernels += end->status == DXP_OK;
+	launch_complain(l, end);
+	arguments_drop(l);
+	free(l);
+	w->started_ns = end->started_ns;
+	w->ended_ns = end->ended_ns;
+	work_done(w, end->status);
+}
+
+static const struct order_ops launch_ops = {.end = launch_end};
+
+static int launch_prepare(struct launch *l, struct work *w)
+{
+	struct command c;
+	int status = command_decode(w->data, w->bytes, &c);
 
 	assert(status == DXP_OK); /* it was decoded when it came */
-	const struct program *p = program_find(l->work->tenant, c->program);
+	l->work = w;
+	l->port = NULL;
+	l->held_count = 0;
+	l->message.window = CELL_NO_WINDOW;
+	l->message.argument_count = c.argument_count;
+	work_needs(w, &l->message.needs);
+	l->order = (struct order){
+		.tenant = w->tenant,
+		.ops = &launch_ops,
+		.kind = CELL_RUN,
+		.parts = {&l->message, w->data, CELL_RUN_BYTES(c.argument_count), w->bytes}};
+	const struct program *p = program_find(w->tenant, c.program);
 	if (!p)
 		return DXP_ENOENT;
-	if (!p->handle)
-		return DXP_EBUILD;
-	l->engine.program = p->handle;
-	l->engine.kernel = c->text;
-	l->engine.dimensions = c->dimensions;
-	memcpy(l->engine.global, c->global, sizeof(c->global));
-	memcpy(l->engine.local, c->local, sizeof(c->local));
-	l->engine.argument_count = c->argument_count;
-	status = arguments_take(l);
-	l->need_count = graph_unfinished(&l->work->graph, l->needs);
+	return p->built ? arguments_take(l, &c) : DXP_EBUILD;
+}
+
+static int launch_begin(struct work *w)
+{
+	struct launch *l = malloc(sizeof(*l));
+
+	if (!l)
+		return DXP_ENOMEM;
+	int status = launch_prepare(l, w);
+	l->cell = status == DXP_OK ? cell_get(w->tenant, &status) : NULL;
+	if (l->cell) {
+		l->cell->commands++;
+		cell_post(l->cell, &l->order);
+		return DXP_OK;
+	}
+	arguments_drop(l);
+	free(l);
 	return status;
-}
-
-/* Engine's thread: has something that this one needs failed just before? */
-static bool needs_failed(const struct launch *l)
-{
-	for (uint8_t i = 0; i < l->need_count; i++)
-		for (uint32_t k = 0; k < XPU_WORK_MAX; k++)
-			if (l->job.slot->failed[k] == l->needs[i])
-				return true;
-	return false;
-}
-
-static void launch_run(struct worker_job *worker)
-{
-	struct launch *l =
-		CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct launch, job);
-	struct slot *s = l->job.slot;
-
-	l->work->started_ns = link_now_ns();
-	l->status = needs_failed(l) ? DXP_ECANCELED : engine_run(s->engine, &l->engine, l->text);
-	l->work->ended_ns = link_now_ns();
-	if (l->status != DXP_OK && l->work->graph.event)
-		s->failed[s->failed_next++ % XPU_WORK_MAX] = l->work->graph.event;
-}
-
-static void launch_done(struct job *j)
-{
-	struct launch *l = CONTAINER_OF(j, struct launch, job);
-	struct slot *s = j->slot;
-
-	s->jobs--;
-	s->counters.kernels += l->status == DXP_OK;
-	if (l->text[0])
-		tenant_complain(l->work->tenant, "%s", l->text);
-	if (l->port)
-		port_complain(l->work->tenant, l->port, l->command.text);
-	arguments_drop(l);
-	work_done(l->work, l->status);
-	free(l);
-}
-
-static void launch_drop(struct job *j)
-{
-	struct launch *l = CONTAINER_OF(j, struct launch, job);
-
-	arguments_drop(l);
-	graph_done(l->work->tenant->graph, &l->work->graph, DXP_ECLOSED);
-	work_free(l->work);
-	free(l);
 }
 
 void launch_start(struct work *w)
 {
-	struct slot *s = w->tenant->slot;
-	struct launch *l = malloc(sizeof(*l));
-
-	if (!l) {
-		work_done(w, DXP_ENOMEM);
-		return;
-	}
-	l->job.slot = s;
-	l->work = w;
-	l->port = NULL;
-	l->held_count = l->need_count = 0;
-	l->text[0] = '\0';
-	int status = launch_prepare(l);
-	if (status != DXP_OK) {
-		arguments_drop(l);
-		free(l);
+	w->started_ns = link_now_ns();
+	int status = launch_begin(w);
+	if (status != DXP_OK)
 		work_done(w, status);
-		return;
-	}
-	s->jobs++;
-	job_post(s, &l->job, launch_run, launch_done, launch_drop);
+}
+
+void launch_describe(const struct order *o, char *out, size_t room)
+{
+	const struct launch *l = CONTAINER_OF(o, struct launch, order);
+	char name[COMMAND_NAME_BYTES];
+
+	name_get(l->work, name);
+	snprintf(out, room, "kernel '%.100s'", name);
 }
