@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "link/udp.h"
+#include "wire/package.h"
 #include "xpu/slot_internal.h"
 
 struct build {
@@ -17,11 +18,11 @@ struct build {
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	uint64_t address, bytes; /* the source, held */
+	bool held;               /* the package lies in device memory, at `address` */
+	uint64_t address, bytes; /* of the package */
 	int status;
 	struct pump_transfer pump;
-	char *text; /* BRIDGED: the source, as it was fetched; 0 bytes: not NULL either */
-	char options[COMMAND_OPTIONS_BYTES];
+	uint8_t *package; /* a copy, which its host cannot change any more */
 };
 
 static void build_reply(struct tenant *t, uint32_t sequence, int status, const struct program *p)
@@ -41,13 +42,18 @@ static void build_run(struct worker_job *worker)
 {
 	struct build *b = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct build, job);
 	struct slot *s = b->job.slot;
-	const struct engine_file text = {
-		.data = b->text ? (const uint8_t *)b->text : arena_base(s->arena) + b->address,
-		.bytes = b->bytes,
-	};
-	const struct engine_source source = {
-		.options = b->options, .files = &text, .file_count = 1};
+	struct package p;
+	const uint8_t *at = NULL;
+	struct dxp_file file;
 
+	b->status = package_decode(b->package, b->bytes, &p);
+	if (b->status == DXP_OK && (p.kind != DXP_PROGRAM_SOURCE || p.file_count != 1))
+		b->status = DXP_EUNSUPPORTED;
+	if (b->status != DXP_OK || !package_file(&p, &at, &file))
+		return;
+	const struct engine_file text = {.data = file.data, .bytes = file.bytes};
+	const struct engine_source source = {
+		.options = p.options, .files = &text, .file_count = 1};
 	b->status = engine_build(s->engine, &source, &b->program->handle, &b->program->log);
 }
 
@@ -56,8 +62,9 @@ static void build_free(struct build *b)
 	struct slot *s = b->tenant->slot;
 
 	b->tenant->busy--;
-	arena_drop(s->arena, b->address);
-	free(b->text);
+	if (b->held)
+		arena_drop(s->arena, b->address);
+	free(b->package);
 	if (s->bridged && s->builds == b) {
 		s->builds = b->next;
 		if (!s->builds)
@@ -143,12 +150,12 @@ static int fetch_begin(struct build *b)
 {
 	const struct bridge_order order = {.path = BRIDGE_DIRECT, .bytes = b->bytes};
 
-	b->text = malloc(b->bytes ? b->bytes : 1);
-	if (!b->text)
+	b->package = malloc(b->bytes);
+	if (!b->package)
 		return DXP_ENOMEM;
 	b->pump = (struct pump_transfer){
 		.device_from = b->address,
-		.sink = (uint8_t *)b->text,
+		.sink = b->package,
 		.ended = fetch_ended,
 	};
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, link_now_ns());
@@ -169,7 +176,7 @@ static void next_fetch(struct slot *s)
 
 static void build_enter(struct slot *s, struct build *b)
 {
-	if (!s->bridged) {
+	if (b->package) {
 		build_post(b);
 		return;
 	}
@@ -189,24 +196,33 @@ static int build_begin(struct tenant *t, const struct command *c)
 		return DXP_EINVAL;
 	if (t->program_count >= XPU_PROGRAMS_MAX)
 		return DXP_EAGAIN;
-	int status = arena_hold(s->arena, t->owner, c->address, c->bytes, NULL);
+	int status =
+		c->data_bytes ? DXP_OK : arena_hold(s->arena, t->owner, c->address, c->bytes, NULL);
 	if (status != DXP_OK)
 		return status;
 	struct build *b = calloc(1, sizeof(*b));
 	struct program *p = calloc(1, sizeof(*p));
-	if (!b || !p) {
+	bool copies = c->data_bytes || !s->bridged;
+	uint8_t *package = copies ? malloc(c->bytes) : NULL;
+	if (!b || !p || (copies && !package)) {
 		free(b);
 		free(p);
-		arena_drop(s->arena, c->address);
+		free(package);
+		if (!c->data_bytes)
+			arena_drop(s->arena, c->address);
 		return DXP_ENOMEM;
 	}
+	if (copies)
+		memcpy(package, c->data_bytes ? c->data : arena_base(s->arena) + c->address,
+		       c->bytes);
 	p->id = ++s->program_last;
 	*b = (struct build){.tenant = t,
 			    .program = p,
 			    .sequence = c->sequence,
+			    .held = c->data_bytes == 0,
 			    .address = c->address,
-			    .bytes = c->bytes};
-	snprintf(b->options, sizeof(b->options), "%s", c->text);
+			    .bytes = c->bytes,
+			    .package = package};
 	t->program_count++;
 	t->busy++;
 	build_enter(s, b);
@@ -233,6 +249,6 @@ void builds_free(struct slot *s)
 	}
 	s->builds_tail = &first->next;
 	/* One that is with the device ends with the bridge. */
-	if (!first->text)
+	if (!first->package)
 		build_fail(first, DXP_ECLOSED);
 }

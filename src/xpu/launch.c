@@ -30,7 +30,8 @@ static void arguments_drop(struct launch *l)
 	if (l->port)
 		port_drop(l->job.slot, l->port);
 	for (uint8_t i = 0; i < l->held_count; i++)
-		if (l->command.arguments[i].kind == COMMAND_ARG_BUFFER)
+		if (l->command.arguments[i].kind == COMMAND_ARG_BUFFER &&
+		    l->command.arguments[i].address != COMMAND_NO_ADDRESS)
 			arena_drop(l->job.slot->arena, l->command.arguments[i].address);
 }
 
@@ -58,7 +59,9 @@ static int argument_take(struct launch *l, uint8_t i)
 		.kind = from->kind, .bytes = from->bytes, .value = from->value};
 	if (from->kind == COMMAND_ARG_NIC)
 		return port_take(l, to);
-	if (from->kind != COMMAND_ARG_BUFFER)
+	if (from->kind == COMMAND_ARG_IMAGE || from->kind == COMMAND_ARG_SAMPLER)
+		return DXP_EUNSUPPORTED;
+	if (from->kind != COMMAND_ARG_BUFFER || from->address == COMMAND_NO_ADDRESS)
 		return DXP_OK;
 	to->address = from->address;
 	if (!t->slot->bridged)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG and RELEASE of programs. Everything that the engine does happens on its thread. */
+/* FETCH and RELEASE of programs. Everything that the engine does happens on its thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +28,20 @@ void program_free(struct program *p)
 	free(p);
 }
 
-void program_log(struct tenant *t, const struct command *c)
+void program_fetch(struct tenant *t, const struct command *c)
 {
 	const struct program *p = program_find(t, c->program);
-	struct command_reply r = {
-		.op = COMMAND_LOG, .sequence = c->sequence, .status = p ? DXP_OK : DXP_ENOENT};
+	struct command_reply r = {.op = COMMAND_FETCH, .sequence = c->sequence};
 
-	if (p && c->offset < p->log_bytes) {
-		r.log_bytes = (uint32_t)min_u64(p->log_bytes - c->offset, sizeof(r.log));
-		memcpy(r.log, p->log + c->offset, r.log_bytes);
+	r.status = c->what != FETCH_LOG || c->address != COMMAND_NO_ADDRESS ? DXP_EUNSUPPORTED
+		   : p                                                      ? DXP_OK
+									    : DXP_ENOENT;
+	if (r.status == DXP_OK) {
+		r.total = p->log_bytes;
+		uint64_t left = r.total - min_u64(c->skip, r.total);
+		r.part_bytes = (uint32_t)min_u64(min_u64(left, c->bytes), sizeof(r.part));
+		if (r.part_bytes)
+			memcpy(r.part, p->log + c->skip, r.part_bytes);
 	}
 	reply_send(t, &r);
 }

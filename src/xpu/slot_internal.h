@@ -231,7 +231,7 @@ void program_build(struct tenant *t, const struct command *c);
 void builds_free(struct slot *s);
 
 /* program.c */
-void program_log(struct tenant *t, const struct command *c);
+void program_fetch(struct tenant *t, const struct command *c);
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
 /* Without an engine's part in it. */
