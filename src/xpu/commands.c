@@ -127,11 +127,11 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 	case COMMAND_ALLOC: memory_allocate(t, &c); break;
 	case COMMAND_FREE: memory_free(t, &c); break;
 	case COMMAND_BUILD: program_build(t, &c); break;
-	case COMMAND_FETCH: program_fetch(t, &c); break;
+	case COMMAND_FETCH: fetch_take(t, &c); break;
 	case COMMAND_RELEASE: program_release(t, &c); break;
 	case COMMAND_NIC: port_open(t, &c); break;
 	case COMMAND_CLOCK: clock_tell(t, &c); break;
-	case COMMAND_HURRY: break;
+	case COMMAND_HURRY: events_hurry(t, c.upto); break;
 	default: work_post(t, &c, data, from->bytes);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FETCH and RELEASE of programs. Everything that the engine does happens on its thread. */
+/* RELEASE of programs. Everything that the engine does happens on its thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,25 +25,8 @@ struct program *program_find(const struct tenant *t, uint32_t id)
 void program_free(struct program *p)
 {
 	free(p->log);
+	free(p->about);
 	free(p);
-}
-
-void program_fetch(struct tenant *t, const struct command *c)
-{
-	const struct program *p = program_find(t, c->program);
-	struct command_reply r = {.op = COMMAND_FETCH, .sequence = c->sequence};
-
-	r.status = c->what != FETCH_LOG || c->address != COMMAND_NO_ADDRESS ? DXP_EUNSUPPORTED
-		   : p                                                      ? DXP_OK
-									    : DXP_ENOENT;
-	if (r.status == DXP_OK) {
-		r.total = p->log_bytes;
-		uint64_t left = r.total - min_u64(c->skip, r.total);
-		r.part_bytes = (uint32_t)min_u64(min_u64(left, c->bytes), sizeof(r.part));
-		if (r.part_bytes)
-			memcpy(r.part, p->log + c->skip, r.part_bytes);
-	}
-	reply_send(t, &r);
 }
 
 static void release_run(struct worker_job *worker)

@@ -112,7 +112,7 @@ static void engine_start(struct work *w)
 	if (command_op(w->data, w->bytes) == COMMAND_RUN)
 		launch_start(w);
 	else
-		work_done(w, DXP_EUNSUPPORTED);
+		edit_start(w);
 }
 
 static uint32_t tenant_advance(struct tenant *t)
