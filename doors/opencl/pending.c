@@ -15,10 +15,6 @@ long door_pending_handle(void)
 	return 0;
 }
 
-void program_lost(cl_device_id d)
-{
-}
-
 #define PENDING(name, of) __asm__(".globl dxp_" #name "\n.set dxp_" #name ", door_pending_" #of)
 
 PENDING(clCreateBuffer, handle);
@@ -33,20 +29,6 @@ PENDING(clCreateSampler, handle);
 PENDING(clRetainSampler, error);
 PENDING(clReleaseSampler, error);
 PENDING(clGetSamplerInfo, error);
-PENDING(clCreateProgramWithSource, handle);
-PENDING(clCreateProgramWithBinary, handle);
-PENDING(clRetainProgram, error);
-PENDING(clReleaseProgram, error);
-PENDING(clBuildProgram, error);
-PENDING(clGetProgramInfo, error);
-PENDING(clGetProgramBuildInfo, error);
-PENDING(clCreateKernel, handle);
-PENDING(clCreateKernelsInProgram, handle);
-PENDING(clRetainKernel, error);
-PENDING(clReleaseKernel, error);
-PENDING(clSetKernelArg, error);
-PENDING(clGetKernelInfo, error);
-PENDING(clGetKernelWorkGroupInfo, error);
 PENDING(clEnqueueReadBuffer, error);
 PENDING(clEnqueueWriteBuffer, error);
 PENDING(clEnqueueCopyBuffer, error);
@@ -58,21 +40,15 @@ PENDING(clEnqueueCopyBufferToImage, error);
 PENDING(clEnqueueMapBuffer, handle);
 PENDING(clEnqueueMapImage, handle);
 PENDING(clEnqueueUnmapMemObject, error);
-PENDING(clEnqueueNDRangeKernel, error);
-PENDING(clEnqueueTask, error);
 PENDING(clCreateSubBuffer, handle);
 PENDING(clSetMemObjectDestructorCallback, error);
 PENDING(clEnqueueReadBufferRect, error);
 PENDING(clEnqueueWriteBufferRect, error);
 PENDING(clEnqueueCopyBufferRect, error);
 PENDING(clCreateImage, handle);
-PENDING(clCompileProgram, error);
-PENDING(clLinkProgram, handle);
-PENDING(clGetKernelArgInfo, error);
 PENDING(clEnqueueFillBuffer, error);
 PENDING(clEnqueueFillImage, error);
 PENDING(clEnqueueMigrateMemObjects, error);
 PENDING(clCreateSamplerWithProperties, handle);
-PENDING(clCloneKernel, handle);
 PENDING(clCreateBufferWithProperties, handle);
 PENDING(clCreateImageWithProperties, handle);
