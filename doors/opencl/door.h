@@ -229,7 +229,8 @@ struct enqueue {
 	cl_command_queue queue;
 	cl_device_id device; /* the queue's, connected */
 	cl_event event;
-	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks */
+	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks;
+				   lazy: a blocking call sets it false before it posts */
 	dxp_event *list;        /* waits.events */
 	uint32_t room;
 	dxp_event inline_list[32];
