@@ -245,7 +245,7 @@ static void ranges__refused(void)
 	FAILS(RUN(q, fixed, 3, global, unfit), CL_INVALID_WORK_GROUP_SIZE);
 	FAILS_BUT_POCL(RUN(q, fixed, 3, global, NULL), CL_INVALID_WORK_GROUP_SIZE);
 	OK(RUN(q, fixed, 3, global, fit));
-	char version[64];
+	char version[256];
 	OK(clGetDeviceInfo(rig.devices[0], CL_DEVICE_VERSION, sizeof(version), version, NULL));
 	cl_bool uneven = CL_FALSE;
 	if (version[7] >= '3')

@@ -52,7 +52,7 @@ static void printing__formats(void)
 		" printf(\"%f %.2f %e %g\\n\", 1.5f, 3.14159f, 12345.678f, 0.5f);\n"
 		" printf(\"%c%c %s %%\\n\", 'o', 'k', \"text\");\n"
 		" printf(\"%ld %lu\\n\", 1234567890123L, 9876543210UL);\n"
-		" printf(\"%v4d %v2hlx\\n\", (int4)(1, 2, 3, 4), (int2)(10, 11));\n"
+		" printf(\"%v4hld %v2hlx\\n\", (int4)(1, 2, 3, 4), (int2)(10, 11));\n"
 		"}\n";
 	cl_kernel k = rig_kernel(source, "f");
 	int n = -42;
