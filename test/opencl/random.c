@@ -6,6 +6,7 @@
 #define BUFFERS  6
 #define WORDS    5000
 #define COMMANDS 250
+#define LOCAL 8 /* one size: each is compiled */
 
 static const char source[] =
 	"kernel void blend(global uint *a, global const uint *b, uint first, uint n)\n"
@@ -47,8 +48,8 @@ static void replace(struct world *w, size_t at, cl_event e)
 
 static void run_kernel(struct world *w, cl_command_queue q, size_t a, size_t b, uint32_t n)
 {
-	uint32_t first = (uint32_t)rig_below(WORDS);
-	size_t global = 1 + rig_below(WORDS - first);
+	uint32_t first = (uint32_t)rig_below(WORDS - LOCAL);
+	size_t global = (1 + rig_below((WORDS - first) / LOCAL)) * LOCAL, local = LOCAL;
 	bool mix = b != a && rig_below(2);
 	cl_kernel k = mix ? w->mix : w->own;
 	cl_event list[2], e = NULL;
@@ -59,7 +60,7 @@ static void run_kernel(struct world *w, cl_command_queue q, size_t a, size_t b, 
 		SET(k, at++, w->buffers[b]);
 	SET(k, at++, first);
 	SET(k, at++, n);
-	OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, NULL, count, count ? list : NULL, &e));
+	OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, count, count ? list : NULL, &e));
 	for (size_t i = first; i < first + global; i++)
 		w->model[a][i] = mix ? w->model[a][i] * 3 + w->model[b][i] + n
 				     : w->model[a][i] ^ (n * (uint32_t)i);
