@@ -3,7 +3,7 @@
  * it gets into ended events in that order; other waiters sleep on a condition. A thread of our own
  * does it only while some event has a callback or host work and no program thread waits; it calls
  * the callbacks too, so that a program may hold its own locks around waiting calls. */
-#include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #include "doors/opencl/complete.h"
@@ -19,7 +19,6 @@ static bool asleep;       /* he is in dxp_completions, without the lock */
 static uint32_t waiters;  /* program threads in door_wait */
 static uint32_t sleepers; /* of those, on `changed` */
 static uint32_t watched;  /* events whose end must be taken */
-static pthread_t thread;
 static bool started, stopping, stopped, thread_takes;
 
 static void init(void)
@@ -142,11 +141,26 @@ static void *watch(void *unused)
 	return unused;
 }
 
+/* Signals are for the program's threads. */
+static bool start(void)
+{
+	sigset_t all, before;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	bool created = pthread_create(&thread, NULL, watch, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (created)
+		pthread_detach(thread);
+	return created;
+}
+
 void door_watch(void)
 {
 	pthread_once(&once, init);
 	if (!started && !stopping)
-		started = pthread_create(&thread, NULL, watch, NULL) == 0;
+		started = start();
 	if (started)
 		pthread_cond_signal(&watch_wake);
 }

@@ -229,11 +229,13 @@ struct enqueue {
 	cl_command_queue queue;
 	cl_device_id device; /* the queue's, connected */
 	cl_event event;
-	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks */
+	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks;
+				   lazy: a blocking call sets it false before it posts */
 	dxp_event *list;        /* waits.events */
 	uint32_t room;
 	dxp_event inline_list[32];
-	bool settled; /* nothing in the wait list is open: host and node may go ahead */
+	uint32_t given; /* of the waits, those that the program asked for */
+	bool settled;   /* nothing in the wait list is open: host and node may go ahead */
 };
 
 /* Checks queue and wait list (CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST,
@@ -274,8 +276,8 @@ void event_ended(cl_event e, cl_int status);
 
 /* ---- memory objects (memory.c, buffer.c, image.c, sampler.c, copies.c, migrate.c, map.c) ---- */
 
-struct copy; /* a memory object's bytes on one device: where, and which ranges are the latest */
-struct map;  /* a mapped range */
+struct copies; /* where a memory object's bytes are (copies.h) */
+struct map;    /* a mapped range */
 
 struct memory_callback {
 	struct memory_callback *next;
@@ -297,8 +299,8 @@ struct _cl_mem {
 	cl_image_format format;
 	struct dxp_image image; /* of an image: its layout on every device */
 	cl_image_desc desc;
-	struct copy *copies; /* of the root object only */
-	void *shadow;        /* host memory of maps, where there is no `host` */
+	struct copies *copies; /* of the root object only */
+	void *shadow;          /* host memory of maps, where there is no `host` */
 	struct map *maps;
 	cl_uint map_count;
 	struct memory_callback *callbacks;

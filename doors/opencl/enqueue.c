@@ -136,6 +136,7 @@ cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type 
 	e->settled = true;
 	door_enter();
 	cl_int error = begin(e, type, count, list);
+	e->given = e->waits.count;
 	if (error != CL_SUCCESS) {
 		discard(e);
 		door_leave();
