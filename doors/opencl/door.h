@@ -172,6 +172,8 @@ struct _cl_context {
 	struct context_destructor *destructors;
 };
 bool context_has(cl_context c, cl_device_id d);
+/* Tells the program, where it asked for that, what befell its context. With the lock. */
+void context_notify(cl_context c, const char *text);
 
 struct _cl_command_queue {
 	struct object object;

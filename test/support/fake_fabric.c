@@ -72,8 +72,11 @@ static void tell(uint32_t n)
 {
 	struct fake_event *e = &events[n];
 
-	completions[completion_last++ % EVENTS_MAX] = (struct dxp_completion){
-		.cookie = e->cookie, .event = n, .status = e->status, .times = e->times};
+	completions[completion_last++ % EVENTS_MAX] =
+		(struct dxp_completion){.cookie = e->cookie,
+					.event = (uint64_t)(e->xpu != NULL) << 32 | n,
+					.status = e->status,
+					.times = e->times};
 	pthread_cond_broadcast(&told);
 }
 
@@ -97,7 +100,7 @@ static int can_end(const struct fake_event *e)
 	int status = DXP_OK;
 
 	for (uint32_t i = 0; i < e->wait_count; i++) {
-		const struct fake_event *w = &events[e->waits[i]];
+		const struct fake_event *w = &events[(uint32_t)e->waits[i]];
 		if (w->state == PENDING)
 			return 1;
 		if (w->status != DXP_OK)
@@ -394,10 +397,10 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 		memcpy(e->waits, waits->events, waits->count * sizeof(dxp_event));
 	}
 	for (uint32_t i = 0; i < waits->count; i++)
-		assert(events[waits->events[i]].state == PENDING ||
-		       events[waits->events[i]].state == DONE);
+		assert(events[(uint32_t)waits->events[i]].state == PENDING ||
+		       events[(uint32_t)waits->events[i]].state == DONE);
 	if (event)
-		*event = n;
+		*event = 1ull << 32 | n;
 	advance();
 	if (!event)
 		events[n].state = FORGOTTEN;
@@ -416,7 +419,7 @@ int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out)
 int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 {
 	pthread_mutex_lock(&lock);
-	bool open = events[event].state == PENDING;
+	bool open = events[(uint32_t)event].state == PENDING;
 	if (open)
 		end_event((uint32_t)event, status);
 	advance();
@@ -427,9 +430,9 @@ int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie)
 {
 	pthread_mutex_lock(&lock);
-	events[event].notify = true;
-	events[event].cookie = cookie;
-	if (events[event].state == DONE)
+	events[(uint32_t)event].notify = true;
+	events[(uint32_t)event].cookie = cookie;
+	if (events[(uint32_t)event].state == DONE)
 		tell((uint32_t)event);
 	pthread_mutex_unlock(&lock);
 	return DXP_OK;
@@ -467,7 +470,7 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
 {
 	pthread_mutex_lock(&lock);
-	assert(events[event].state == DONE);
-	events[event].state = FORGOTTEN;
+	assert(events[(uint32_t)event].state == DONE);
+	events[(uint32_t)event].state = FORGOTTEN;
 	pthread_mutex_unlock(&lock);
 }
