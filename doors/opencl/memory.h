@@ -76,7 +76,7 @@ struct command {
 	dxp_event *parts; /* that its end waits for */
 	uint32_t count, room;
 	dxp_event few[8];
-	struct unpack *unpack;
+	struct unpack *unpack, *unpack_last;
 	const void *to; /* host memory that it writes, for later commands that read there */
 	uint64_t to_bytes;
 };
