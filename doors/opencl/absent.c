@@ -182,14 +182,8 @@ dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *
 	door_leave();
 	if (!valid)
 		return CL_INVALID_DEVICE;
-	if (!properties || (out && !entries) || (!out && !count))
-		return CL_INVALID_VALUE;
-	switch (properties[0]) {
-	case CL_DEVICE_PARTITION_EQUALLY:
-	case CL_DEVICE_PARTITION_BY_COUNTS:
-	case CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN: return CL_DEVICE_PARTITION_FAILED;
-	default: return CL_INVALID_VALUE;
-	}
+	/* None of the ways to part a device is supported, whatever else is asked. */
+	return CL_INVALID_VALUE;
 }
 
 /* ---- compilers are on the nodes ---- */

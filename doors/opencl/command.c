@@ -62,8 +62,8 @@ bool host_is_pending(const void *at, uint64_t bytes)
 	return false;
 }
 
-cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, cl_uint count,
-		     const cl_event *list)
+cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
+		     cl_uint count, const cl_event *list)
 {
 	*c = (struct command){0};
 	cl_int error = enqueue_begin(&c->e, queue, type, count, list);

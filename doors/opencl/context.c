@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts: a list of devices, and what the program gave with it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,37 @@ bool context_has(cl_context c, cl_device_id d)
 		if (c->devices[i] == d)
 			return true;
 	return false;
+}
+
+struct notification {
+	cl_context context; /* held */
+	char text[256];
+};
+
+static void call_notify(void *data)
+{
+	struct notification *n = data;
+
+	n->context->notify(n->text, NULL, 0, n->context->notify_data);
+	door_enter();
+	object_drop(n->context);
+	door_leave();
+	free(n);
+}
+
+void context_notify(cl_context c, const char *text)
+{
+	struct notification *n = c->notify ? malloc(sizeof(*n)) : NULL;
+
+	if (!n)
+		return;
+	n->context = c;
+	snprintf(n->text, sizeof(n->text), "%s", text);
+	if (!door_call(call_notify, n)) {
+		free(n);
+		return;
+	}
+	object_hold(c);
 }
 
 static cl_int property_check(const cl_context_properties *p)

@@ -99,15 +99,30 @@ cl_int devices_find(cl_device_id **out, cl_uint *count)
 	return device_count ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-void devices_close(void)
+static struct dxp_xpu *leaving[DOOR_DEVICES_MAX * 2];
+static uint32_t leaving_count;
+
+static void leave_one(struct dxp_xpu *xpu)
+{
+	if (xpu)
+		leaving[leaving_count++] = xpu;
+}
+
+void devices_detach(void)
 {
 	for (cl_uint i = 0; i < device_count; i++) {
 		cl_device_id d = devices[i];
-		struct dxp_xpu *xpu = d->xpu, *lost = d->lost;
+		leave_one(d->xpu);
+		leave_one(d->lost);
 		d->xpu = d->lost = NULL;
-		dxp_xpu_close(lost);
-		dxp_xpu_close(xpu);
+		d->life++;
 	}
+}
+
+void devices_close(void)
+{
+	while (leaving_count)
+		dxp_xpu_close(leaving[--leaving_count]);
 }
 
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_uint *count)

@@ -12,7 +12,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i);
  * CL_DEVICE_NOT_FOUND; *count may be more than room. */
 cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_uint *count);
 cl_device_type device_type(cl_device_id d);
-/* At exit, without the lock: nobody uses them any more. */
+/* At exit: what is there is gone for whoever comes later; then, without the lock, it is closed. */
+void devices_detach(void);
 void devices_close(void);
 
 /* connect.c: does its node live, and can it be used, now? */

@@ -124,6 +124,7 @@ struct _cl_device_id {
 	struct heap *heap;
 	cl_uint index;     /* in the platform's list */
 	uint64_t retry_ns; /* not connected again before */
+	bool connecting;   /* somebody does it, without the lock */
 	uint32_t calls;    /* threads in a call on `xpu` without the lock: it is not closed */
 	char name[160];    /* "<device> on <node>" */
 };
@@ -172,6 +173,8 @@ struct _cl_context {
 	struct context_destructor *destructors;
 };
 bool context_has(cl_context c, cl_device_id d);
+/* Tells the program, where it asked for that, what befell its context. With the lock. */
+void context_notify(cl_context c, const char *text);
 
 struct _cl_command_queue {
 	struct object object;

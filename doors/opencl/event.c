@@ -2,6 +2,7 @@
 /* Events: made, posted, ended. An event is held by its queue until it has ended; it holds its
  * context, its queue and what its command uses. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "doors/opencl/complete.h"
@@ -193,9 +194,10 @@ void event_ended(cl_event e, cl_int status)
 	object_drop(e);
 }
 
-static uint64_t on_host(cl_event e, uint64_t node_ns)
+/* What the host carries out itself has its clock already. */
+static uint64_t on_host(cl_event e, uint64_t ns)
 {
-	return node_ns + (uint64_t)e->device->clock_ns;
+	return dxp_event_of_host(e->source) ? ns : ns + (uint64_t)e->device->clock_ns;
 }
 
 static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
@@ -211,6 +213,20 @@ static void times_set(cl_event e, const struct dxp_event_times *t)
 
 	e->started_ns = t->ended_ns ? clamp(on_host(e, t->started_ns), e->submitted_ns, now) : now;
 	e->ended_ns = t->ended_ns ? clamp(on_host(e, t->ended_ns), e->started_ns, now) : now;
+}
+
+static void judge(cl_event e, int status)
+{
+	cl_device_id d = e->device;
+	char text[256];
+
+	if (!d || e->life != d->life || !d->xpu)
+		return;
+	device_judge(d, status);
+	if (d->xpu)
+		return;
+	snprintf(text, sizeof(text), "device '%s' is lost: %s", d->name, dxp_status_text(status));
+	context_notify(e->context, text);
 }
 
 static void tracked_ended(struct tracked *t, int status)
@@ -233,8 +249,8 @@ void event_completed(const struct dxp_completion *c)
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event)
 		return;
 	times_set(e, &c->times);
-	if (c->status != DXP_OK && e->device && e->life == e->device->life)
-		device_judge(e->device, c->status);
+	if (c->status != DXP_OK)
+		judge(e, c->status);
 	event_ended(e, error_of(c->status));
 }
 

@@ -101,6 +101,7 @@ __attribute__((destructor)) static void at_exit(void)
 	bool quiet = !f || (completions_stop() && door_is_quiet());
 	fabric = NULL;
 	events_close();
+	devices_detach();
 	trace_close();
 	pthread_mutex_unlock(&door_lock);
 	if (f && quiet)

@@ -81,8 +81,9 @@ struct command {
 	uint64_t to_bytes;
 };
 
-cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, cl_uint count,
-		     const cl_event *list);
+/* As enqueue_begin. The ends of what a blocking call waits for are told at once. */
+cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
+		     cl_uint count, const cl_event *list);
 /* A fabric call on d has ended with `status` and posted `part`, of `bytes`. */
 cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event part);
 /* The same for a step that the parts after it wait for; `hold` is held until it has ended. */

@@ -28,8 +28,9 @@ extern "C" {
 #endif
 
 #define DXP_NAME_BYTES    32
-#define DXP_WAIT_MAX      8  /* events that one command may wait for */
-#define DXP_ARGUMENTS_MAX 32 /* arguments of one kernel */
+#define DXP_WAIT_MAX      8    /* events that one command may wait for */
+#define DXP_ARGUMENTS_MAX 128  /* arguments of one kernel */
+#define DXP_VALUE_MAX     1024 /* bytes of one argument's value */
 
 struct dxp_fabric;  /* membership of one program in one fabric */
 struct dxp_xpu;     /* one remote xPU in use by this program */
@@ -175,14 +176,22 @@ enum dxp_argument_kind {
 	DXP_ARGUMENT_BYTES,
 	DXP_ARGUMENT_BUFFER,
 	DXP_ARGUMENT_LOCAL,
-	DXP_ARGUMENT_NIC /* the kernel sees a `global struct dxp_window *`: dxp_xpu_nic() */
+	DXP_ARGUMENT_NIC, /* the kernel sees a `global struct dxp_window *`: dxp_xpu_nic() */
+	DXP_ARGUMENT_IMAGE,
+	DXP_ARGUMENT_SAMPLER
 };
+
+#define DXP_NULL_ADDRESS UINT64_MAX /* of a BUFFER: the kernel sees a null pointer */
 
 struct dxp_argument {
 	enum dxp_argument_kind kind;
-	uint32_t bytes;   /* BYTES: 1 .. 16, size of the value; LOCAL: size of local memory */
-	uint64_t address; /* BUFFER: device address; the kernel sees a pointer to it */
+	uint32_t bytes;   /* BYTES: size of the value, 1 .. DXP_VALUE_MAX (without `data`: .. 16);
+			     LOCAL: size of local memory */
+	uint64_t address; /* BUFFER: device address; the kernel sees a pointer to it. IMAGE: of its
+			     pixels */
 	uint8_t value[16];
+	const void *data; /* BYTES: the value, where it is not NULL; IMAGE: a struct dxp_image;
+			     SAMPLER: a struct dxp_sampler (dxp/async.h). Copied by the call. */
 };
 
 struct dxp_launch {
@@ -190,7 +199,8 @@ struct dxp_launch {
 	const char *kernel;
 	uint32_t dimensions; /* 1 .. 3 */
 	uint64_t global[3];
-	uint64_t local[3]; /* all 0: the device chooses */
+	uint64_t local[3];  /* all 0: the device chooses */
+	uint64_t offset[3]; /* of the first work item's global id */
 	const struct dxp_argument *arguments;
 	uint32_t argument_count;
 	const dxp_event *

@@ -37,16 +37,17 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 	*out = (struct command_argument){.bytes = a->bytes, .address = a->address};
 	switch (a->kind) {
 	case DXP_ARGUMENT_BYTES:
-		if (a->bytes < 1 || a->bytes > sizeof(a->value))
+		if (a->bytes < 1 || a->bytes > (a->data ? COMMAND_VALUE_BYTES : sizeof(a->value)))
 			return error_set(DXP_EINVAL,
 					 "kernel '%s', argument %u: a value of %u bytes; 1 to %zu "
-					 "are possible",
-					 l->kernel, index, a->bytes, sizeof(a->value));
+					 "are possible, or with `data` to %d",
+					 l->kernel, index, a->bytes, sizeof(a->value),
+					 COMMAND_VALUE_BYTES);
 		out->kind = COMMAND_ARG_BYTES;
-		memcpy(out->value, a->value, a->bytes);
+		out->value = a->data ? a->data : a->value;
 		return DXP_OK;
 	case DXP_ARGUMENT_BUFFER:
-		if (a->address >= memory_bytes)
+		if (a->address >= memory_bytes && a->address != DXP_NULL_ADDRESS)
 			return error_set(DXP_EINVAL,
 					 "kernel '%s', argument %u: address %#llx is outside the "
 					 "xPU's memory",
@@ -68,6 +69,8 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 					 l->kernel, index);
 		out->kind = COMMAND_ARG_NIC;
 		return DXP_OK;
+	case DXP_ARGUMENT_IMAGE:
+	case DXP_ARGUMENT_SAMPLER: break;
 	}
 	return error_set(DXP_EINVAL, "kernel '%s', argument %u: no such kind", l->kernel, index);
 }

@@ -6,21 +6,20 @@
 
 #include "base/util.h"
 #include "host/internal.h"
+#include "wire/package.h"
 
-/* Builds from source that lies in device memory. */
-static int build_at(struct dxp_xpu *x, uint64_t address, uint64_t bytes, const char *options,
+/* Builds from a package that lies in device memory. */
+static int build_at(struct dxp_xpu *x, uint64_t address, uint64_t bytes,
 		    struct command_reply *reply)
 {
 	struct command c = {.op = COMMAND_BUILD, .address = address, .bytes = bytes};
 
-	snprintf(c.text, sizeof(c.text), "%s", options);
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-static int build_source(struct dxp_xpu *x, const char *source, const char *options,
-			struct command_reply *reply)
+static int build_package(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
+			 struct command_reply *reply)
 {
-	uint64_t bytes = strlen(source);
 	struct command c = {.op = COMMAND_ALLOC, .bytes = bytes};
 	int status = request_call(x, &c, reply, HOST_REPLY_NS);
 
@@ -28,12 +27,29 @@ static int build_source(struct dxp_xpu *x, const char *source, const char *optio
 		return status;
 	uint64_t address = reply->address;
 	struct command_reply freed;
-	status = memory_move(x, MEMORY_WRITE, address, (void *)(uintptr_t)source, bytes);
+	status = memory_move(x, MEMORY_WRITE, address, package, bytes);
 	if (status == DXP_OK)
-		status = build_at(x, address, bytes, options, reply);
+		status = build_at(x, address, bytes, reply);
 	c = (struct command){.op = COMMAND_FREE, .address = address};
 	int free_status = request_call(x, &c, &freed, HOST_REPLY_NS);
 	return status == DXP_OK ? free_status : status;
+}
+
+static int build_source(struct dxp_xpu *x, const char *source, const char *options,
+			struct command_reply *reply)
+{
+	const struct dxp_file file = {.data = source, .bytes = strlen(source)};
+	const struct package_source s = {
+		.kind = DXP_PROGRAM_SOURCE, .options = options, .files = &file, .file_count = 1};
+	uint64_t bytes = package_bytes(&s);
+	uint8_t *package = malloc(bytes);
+
+	if (!package)
+		return DXP_ENOMEM;
+	package_encode(&s, package);
+	int status = build_package(x, package, bytes, reply);
+	free(package);
+	return status;
 }
 
 static int log_fetch(struct dxp_xpu *x, uint32_t program, uint32_t bytes, char **out)
@@ -46,16 +62,21 @@ static int log_fetch(struct dxp_xpu *x, uint32_t program, uint32_t bytes, char *
 	if (!log)
 		return DXP_ENOMEM;
 	while (have < wanted) {
-		struct command c = {.op = COMMAND_LOG, .program = program, .offset = have};
+		struct command c = {.op = COMMAND_FETCH,
+				    .what = FETCH_LOG,
+				    .program = program,
+				    .skip = have,
+				    .bytes = wanted - have,
+				    .address = COMMAND_NO_ADDRESS};
 		int status = request_call(x, &c, &part, HOST_REPLY_NS);
 		if (status != DXP_OK) {
 			free(log);
 			return status;
 		}
-		if (part.log_bytes == 0)
+		if (part.part_bytes == 0)
 			break;
-		uint32_t take = (uint32_t)min_u64(part.log_bytes, wanted - have);
-		memcpy(log + have, part.log, take);
+		uint32_t take = (uint32_t)min_u64(part.part_bytes, wanted - have);
+		memcpy(log + have, part.part, take);
 		have += take;
 	}
 	log[have] = '\0';
@@ -115,9 +136,9 @@ int dxp_program_build(struct dxp_xpu *xpu, const char *source, const char *optio
 	if (strlen(source) > HOST_SOURCE_BYTES)
 		return error_set(DXP_EINVAL, "build: the source is longer than %u bytes; split it",
 				 HOST_SOURCE_BYTES);
-	if (options && strlen(options) >= COMMAND_OPTIONS_BYTES)
+	if (options && strlen(options) >= PACKAGE_OPTIONS_BYTES)
 		return error_set(DXP_EINVAL, "build: the options are longer than %d bytes",
-				 COMMAND_OPTIONS_BYTES - 1);
+				 PACKAGE_OPTIONS_BYTES - 1);
 	fabric_enter(xpu->fabric);
 	int status = build_locked(xpu, source, options ? options : "", out);
 	fabric_leave(xpu->fabric);

@@ -81,13 +81,14 @@ static int source_get(const char *path, char **out, size_t *bytes)
 
 static int program_build(struct board_kernel *k, const char *path)
 {
-	struct engine_source source = {.options = ""};
+	struct engine_file file = {.name = path};
+	struct engine_source source = {.options = "", .files = &file, .file_count = 1};
 	char *text, *log = NULL;
-	int status = source_get(path, &text, &source.bytes);
+	int status = source_get(path, &text, &file.bytes);
 
 	if (status != DXP_OK)
 		return status;
-	source.text = text;
+	file.data = text;
 	status = engine_build(k->engine, &source, &k->program, &log);
 	if (status != DXP_OK)
 		log_error("the stream core's kernel does not build; correct %s:\n%s", path,

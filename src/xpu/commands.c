@@ -97,6 +97,14 @@ static void close_take(struct tenant *t, const struct command *c)
 	tenant_leave(t, DXP_ECANCELED);
 }
 
+static void clock_tell(struct tenant *t, const struct command *c)
+{
+	const struct command_reply r = {
+		.op = COMMAND_CLOCK, .sequence = c->sequence, .clock_ns = link_now_ns()};
+
+	reply_send(t, &r);
+}
+
 static void command_take(struct slot *s, const struct dxp_nic_event *from, const uint8_t *data)
 {
 	struct command c;
@@ -119,9 +127,11 @@ static void command_take(struct slot *s, const struct dxp_nic_event *from, const
 	case COMMAND_ALLOC: memory_allocate(t, &c); break;
 	case COMMAND_FREE: memory_free(t, &c); break;
 	case COMMAND_BUILD: program_build(t, &c); break;
-	case COMMAND_LOG: program_log(t, &c); break;
+	case COMMAND_FETCH: fetch_take(t, &c); break;
 	case COMMAND_RELEASE: program_release(t, &c); break;
 	case COMMAND_NIC: port_open(t, &c); break;
+	case COMMAND_CLOCK: clock_tell(t, &c); break;
+	case COMMAND_HURRY: events_hurry(t, c.upto); break;
 	default: work_post(t, &c, data, from->bytes);
 	}
 }

@@ -115,10 +115,33 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
+/* NVRTC wants texts that are terminated, and looks headers up by the names that programs include.
+ */
+static int program_create(const struct engine_source *s, struct nvrtc_program **out)
+{
+	char **texts = calloc(s->file_count, sizeof(*texts));
+	const char **names = calloc(s->file_count, sizeof(*names));
+	bool copied = texts && names;
+
+	for (uint32_t i = 0; copied && i < s->file_count; i++) {
+		names[i] = s->files[i].name;
+		texts[i] = strndup(s->files[i].data, s->files[i].bytes);
+		copied = texts[i] != NULL;
+	}
+	int error = copied ? library.nvrtcCreateProgram(out, texts[0], "program.cu",
+							(int)s->file_count - 1,
+							(const char *const *)texts + 1, names + 1)
+			   : -1;
+	for (uint32_t i = 0; texts && i < s->file_count; i++)
+		free(texts[i]);
+	free(texts);
+	free(names);
+	return error == 0 ? DXP_OK : DXP_ENOMEM;
+}
+
 int cuda_compile(const struct engine_source *s, uint32_t capability, char **ptx, char **log)
 {
 	struct nvrtc_program *p = NULL;
-	char *text;
 
 	pthread_once(&once, library_open);
 	if (!library_there) {
@@ -127,15 +150,10 @@ int cuda_compile(const struct engine_source *s, uint32_t capability, char **ptx,
 			      "that\n");
 		return DXP_EBUILD;
 	}
-	text = strndup(s->text, s->bytes);
-	if (!text)
-		return DXP_ENOMEM;
-	if (library.nvrtcCreateProgram(&p, text, "program.cu", 0, NULL, NULL) != 0) {
-		free(text);
-		return DXP_ENOMEM;
-	}
-	free(text);
-	int status = program_compile(p, s->options, capability);
+	int status = program_create(s, &p);
+	if (status != DXP_OK)
+		return status;
+	status = program_compile(p, s->options, capability);
 	*log = log_read(p);
 	if (status == DXP_OK)
 		status = ptx_read(p, ptx);

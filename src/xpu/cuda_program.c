@@ -55,15 +55,19 @@ static int refuse(const char *why, char **log)
 static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, char **ptx,
 		   char **log)
 {
-	if (memchr(s->text, '\0', s->bytes))
+	if (s->kind != DXP_PROGRAM_SOURCE || s->file_count == 0)
+		return refuse("this engine builds programs from source, in one step\n", log);
+	const char *text = s->files[0].data;
+	size_t bytes = s->files[0].bytes;
+	if (memchr(text, '\0', bytes))
 		return refuse("the source is no text; this engine takes PTX, or CUDA C\n", log);
-	if (cuda_source_is_ptx(s->text, s->bytes)) {
+	if (cuda_source_is_ptx(text, bytes)) {
 		if (s->options[0] != '\0')
 			return refuse("PTX takes no options; leave them out\n", log);
-		*ptx = strndup(s->text, s->bytes);
+		*ptx = strndup(text, bytes);
 		return *ptx ? DXP_OK : DXP_ENOMEM;
 	}
-	if (!memmem(s->text, s->bytes, "__global__", 10))
+	if (!memmem(text, bytes, "__global__", 10))
 		return refuse("this is neither PTX (which begins with .version) nor CUDA C (which "
 			      "has a __global__ function); OpenCL C is for the engine ocl, which "
 			      "NVIDIA's devices have too: dxpd --engine ocl:NVIDIA\n",

@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <dxp/mmd.h>
+#include <dxp/async.h>
+
+#include <dxp/status.h>
 
 #include "base/limits.h"
 #include "wire/command.h"
@@ -50,14 +52,18 @@ struct engine_description {
 				window can be an argument */
 };
 
+#define ENGINE_NO_ADDRESS UINT64_MAX /* of a BUFFER: the kernel gets a null pointer */
+
 /* What a kernel gets. */
 struct engine_argument {
-	uint8_t kind;      /* enum command_argument_kind */
-	uint32_t bytes;    /* BYTES, LOCAL */
-	const void *value; /* BYTES */
-	void *memory;      /* BUFFER, DIRECT memory: where it is; NIC: the window */
-	uint64_t address;  /* BUFFER: in device memory */
-	uint64_t memory_bytes;
+	uint8_t kind;               /* enum command_argument_kind */
+	uint32_t bytes;             /* BYTES, LOCAL */
+	const void *value;          /* BYTES */
+	void *memory;               /* BUFFER, IMAGE, DIRECT memory: where it is; NIC: the window */
+	uint64_t address;           /* BUFFER, IMAGE: in device memory; ENGINE_NO_ADDRESS */
+	uint64_t memory_bytes;      /* from there on: at least what an IMAGE's pitches span */
+	struct dxp_image image;     /* IMAGE */
+	struct dxp_sampler sampler; /* SAMPLER */
 };
 
 struct engine_launch {
@@ -65,16 +71,39 @@ struct engine_launch {
 	const char *kernel;
 	uint8_t dimensions;
 	uint64_t global[3], local[3]; /* local all 0: the engine chooses */
+	uint64_t offset[3];           /* of the first global id */
 	uint8_t argument_count;
 	struct engine_argument arguments[COMMAND_ARGS_MAX];
 };
 
 #define ENGINE_TEXT_BYTES 256
 
-struct engine_source {
-	const char *text; /* of `bytes`, not terminated */
+struct engine_file {
+	const char *name; /* of a header: relative, without ".."; of files[0] only for messages:
+			     may be NULL */
+	const void *data;
 	size_t bytes;
+};
+
+struct engine_source {
+	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
+	const struct engine_file *files; /* SOURCE, COMPILE: the program's text, then headers;
+					    BINARY: one; LINK: none */
+	uint32_t file_count;
+	struct engine_program *const *inputs; /* LINK; not kept */
+	uint32_t input_count;
+};
+
+/* WRITE, COPY or FILL: a box of bytes written from bytes, from another box or from a pattern. */
+struct engine_edit {
+	uint8_t op;      /* COMMAND_WRITE, COMMAND_COPY or COMMAND_FILL */
+	uint8_t *memory; /* DIRECT memory: where address 0 is */
+	uint64_t memory_bytes;
+	uint64_t from, to; /* device addresses; `from`: COPY */
+	const void *data;  /* WRITE: the bytes; FILL: the pattern */
+	uint32_t data_bytes;
+	struct dxp_box box; /* COPY, FILL */
 };
 
 /* ---- DMA (S-02) ---- */
@@ -112,6 +141,11 @@ struct engine_ops {
 	void (*release)(struct engine *e, struct engine_program *program);
 	int (*run)(struct engine *e, const struct engine_launch *launch,
 		   char text[ENGINE_TEXT_BYTES]);
+	/* NULL: it has nothing to fetch */
+	int (*fetch)(struct engine *e, struct engine_program *program, uint8_t what, uint8_t **out,
+		     size_t *bytes);
+	/* NULL with DIRECT memory: done in place */
+	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
 	void (*close)(struct engine *e);
 	/* NULL in engines with DIRECT memory: */
@@ -165,6 +199,23 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 {
 	return e->ops->run(e, launch, text);
 }
+
+/* `what`: FETCH_ABOUT or FETCH_BINARY of a program; FETCH_DEVICE without one. Both as records of
+ * dxp/about.h, but the binary, which is as DXP_PROGRAM_BINARY takes it. *out, of *bytes, is for the
+ * caller to free. A binary is worth fetching anew after it
+ * has run in a new local size. DXP_EUNSUPPORTED: this engine has no such thing; DXP_ENOMEM,
+ * DXP_EDEVICE. */
+static inline int engine_fetch(struct engine *e, struct engine_program *program, uint8_t what,
+			       uint8_t **out, size_t *bytes)
+{
+	return e->ops->fetch ? e->ops->fetch(e, program, what, out, bytes) : DXP_EUNSUPPORTED;
+}
+
+/* engine_edit.c. Runs it to its end. DXP_EINVAL: the box or the pattern has no bytes, pitches
+ * smaller than what they hold, or a row that is no multiple of the pattern; DXP_ERANGE: outside of
+ * device memory; DXP_EDEVICE; DXP_EUNSUPPORTED: this engine has no way. Nothing has changed then,
+ * but for DXP_EDEVICE. */
+int engine_edit(struct engine *e, const struct engine_edit *edit);
 
 /* Host memory that DMA will use, once, at start: page-locked or known to the device by it. Memory
  * that was not pinned works too, slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM,

@@ -175,13 +175,14 @@ static int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct en
 static int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
 		      char text[ENGINE_TEXT_BYTES])
 {
-	size_t global[3], local[3];
+	size_t offset[3], global[3], local[3];
 
 	for (int d = 0; d < 3; d++) {
+		offset[d] = l->offset[d];
 		global[d] = l->global[d];
 		local[d] = l->local[d];
 	}
-	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, NULL, global,
+	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, offset, global,
 						     l->local[0] ? local : NULL, 0, NULL, NULL);
 	cl_int end = o->cl->clFinish(o->queue);
 	error = error == CL_SUCCESS ? end : error;

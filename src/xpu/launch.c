@@ -11,72 +11,92 @@
 #include "xpu/slot_internal.h"
 
 struct launch {
-	struct job job;
-	struct work *work;
+	struct order order;
 	struct port *port;      /* NULL: no argument is the NIC */
-	struct command command; /* holds the kernel's name and the values */
+	struct command command; /* holds the kernel's name; its values lie in the work */
 	struct engine_launch engine;
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier launches on this thread that must
-					      have gone well */
-	uint8_t need_count;
-	uint8_t held_count; /* arguments looked at, whose buffers are held */
-	int status;
-	char text[ENGINE_TEXT_BYTES];
+	uint8_t held_count; /* arguments looked at, whose memory is held */
 };
+
+static struct launch *launch_of(struct order *o)
+{
+	return CONTAINER_OF(o, struct launch, order);
+}
+
+/* Does it lie in device memory? */
+static bool argument_memory(const struct command_argument *a)
+{
+	return a->kind == COMMAND_ARG_IMAGE ||
+	       (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS);
+}
 
 /* What the kernel had. */
 static void arguments_drop(struct launch *l)
 {
+	struct slot *s = l->order.job.slot;
+
 	if (l->port)
-		port_drop(l->job.slot, l->port);
+		port_drop(s, l->port);
 	for (uint8_t i = 0; i < l->held_count; i++)
-		if (l->command.arguments[i].kind == COMMAND_ARG_BUFFER)
-			arena_drop(l->job.slot->arena, l->command.arguments[i].address);
+		if (argument_memory(&l->command.arguments[i]))
+			arena_drop(s->arena, l->command.arguments[i].address);
 }
 
 static int port_take(struct launch *l, struct engine_argument *to)
 {
-	struct port *p = l->work->tenant->port;
+	struct port *p = l->order.work->tenant->port;
 
 	if (!p)
 		return DXP_ENOENT;
 	if (!l->port)
-		port_hold(l->job.slot, p);
+		port_hold(l->order.job.slot, p);
 	l->port = p;
 	to->memory = p->window;
 	to->memory_bytes = sizeof(*p->window);
 	return DXP_OK;
 }
 
-static int argument_take(struct launch *l, uint8_t i)
+/* What its pitches span is the engine's to check against what there is. */
+static int memory_take(const struct launch *l, const struct command_argument *from,
+		       struct engine_argument *to)
 {
-	const struct tenant *t = l->work->tenant;
-	const struct command_argument *from = &l->command.arguments[i];
-	struct engine_argument *to = &l->engine.arguments[i];
+	const struct tenant *t = l->order.work->tenant;
 
-	*to = (struct engine_argument){
-		.kind = from->kind, .bytes = from->bytes, .value = from->value};
-	if (from->kind == COMMAND_ARG_NIC)
-		return port_take(l, to);
-	if (from->kind != COMMAND_ARG_BUFFER)
-		return DXP_OK;
-	to->address = from->address;
 	if (!t->slot->bridged)
 		to->memory = arena_base(t->slot->arena) + from->address;
 	return arena_hold(t->slot->arena, t->owner, from->address, 0, &to->memory_bytes);
 }
 
+static int argument_take(struct launch *l, uint8_t i)
+{
+	const struct command_argument *from = &l->command.arguments[i];
+	struct engine_argument *to = &l->engine.arguments[i];
+
+	*to = (struct engine_argument){.kind = from->kind,
+				       .bytes = from->bytes,
+				       .value = from->value,
+				       .address = from->address};
+	if (from->kind == COMMAND_ARG_NIC)
+		return port_take(l, to);
+	if (from->kind == COMMAND_ARG_IMAGE)
+		command_image_take(from->value, &to->image);
+	if (from->kind == COMMAND_ARG_SAMPLER)
+		command_sampler_take(from->value, &to->sampler);
+	return argument_memory(from) ? memory_take(l, from, to) : DXP_OK;
+}
+
 static void argument_complain(const struct launch *l, uint8_t i)
 {
+	struct tenant *t = l->order.work->tenant;
 	const struct command_argument *a = &l->command.arguments[i];
 
 	if (a->kind == COMMAND_ARG_NIC)
-		tenant_complain(l->work->tenant,
+		tenant_complain(t,
 				"kernel '%s', argument %u: this host has asked for no NIC function",
 				l->command.text, i);
 	else
 		tenant_complain(
-			l->work->tenant,
+			t,
 			"kernel '%s', argument %u: address %#llx is in no allocation of this host",
 			l->command.text, i, (unsigned long long)a->address);
 }
@@ -96,11 +116,12 @@ static int arguments_take(struct launch *l)
 
 static int launch_prepare(struct launch *l)
 {
+	struct work *w = l->order.work;
 	struct command *c = &l->command;
-	int status = command_decode(l->work->data, l->work->bytes, c);
+	int status = command_decode(w->data, w->bytes, c);
 
 	assert(status == DXP_OK); /* it was decoded when it came */
-	const struct program *p = program_find(l->work->tenant, c->program);
+	const struct program *p = program_find(w->tenant, c->program);
 	if (!p)
 		return DXP_ENOENT;
 	if (!p->handle)
@@ -110,82 +131,47 @@ static int launch_prepare(struct launch *l)
 	l->engine.dimensions = c->dimensions;
 	memcpy(l->engine.global, c->global, sizeof(c->global));
 	memcpy(l->engine.local, c->local, sizeof(c->local));
+	memcpy(l->engine.offset, c->offset, sizeof(c->offset));
 	l->engine.argument_count = c->argument_count;
-	status = arguments_take(l);
-	l->need_count = graph_unfinished(&l->work->graph, l->needs);
-	return status;
+	return arguments_take(l);
 }
 
-/* Engine's thread: has something that this one needs failed just before? */
-static bool needs_failed(const struct launch *l)
+static int launch_run(struct order *o)
 {
-	for (uint8_t i = 0; i < l->need_count; i++)
-		for (uint32_t k = 0; k < XPU_WORK_MAX; k++)
-			if (l->job.slot->failed[k] == l->needs[i])
-				return true;
-	return false;
+	return engine_run(o->job.slot->engine, &launch_of(o)->engine, o->text);
 }
 
-static void launch_run(struct worker_job *worker)
+static void launch_end(struct order *o)
 {
-	struct launch *l =
-		CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct launch, job);
-	struct slot *s = l->job.slot;
+	struct launch *l = launch_of(o);
 
-	l->work->started_ns = link_now_ns();
-	l->status = needs_failed(l) ? DXP_ECANCELED : engine_run(s->engine, &l->engine, l->text);
-	l->work->ended_ns = link_now_ns();
-	if (l->status != DXP_OK && l->work->graph.event)
-		s->failed[s->failed_next++ % XPU_WORK_MAX] = l->work->graph.event;
-}
-
-static void launch_done(struct job *j)
-{
-	struct launch *l = CONTAINER_OF(j, struct launch, job);
-	struct slot *s = j->slot;
-
-	s->jobs--;
-	s->counters.kernels += l->status == DXP_OK;
-	if (l->text[0])
-		tenant_complain(l->work->tenant, "%s", l->text);
-	if (l->port)
-		port_complain(l->work->tenant, l->port, l->command.text);
+	if (o->ran) {
+		o->job.slot->counters.kernels += o->status == DXP_OK;
+		if (l->port)
+			port_complain(o->work->tenant, l->port, l->command.text);
+	}
 	arguments_drop(l);
-	work_done(l->work, l->status);
 	free(l);
 }
 
-static void launch_drop(struct job *j)
-{
-	struct launch *l = CONTAINER_OF(j, struct launch, job);
-
-	arguments_drop(l);
-	graph_done(l->work->tenant->graph, &l->work->graph, DXP_ECLOSED);
-	work_free(l->work);
-	free(l);
-}
+static const struct order_ops launch_ops = {.run = launch_run, .end = launch_end};
 
 void launch_start(struct work *w)
 {
-	struct slot *s = w->tenant->slot;
 	struct launch *l = malloc(sizeof(*l));
 
 	if (!l) {
 		work_done(w, DXP_ENOMEM);
 		return;
 	}
-	l->job.slot = s;
-	l->work = w;
+	order_init(&l->order, w, &launch_ops);
 	l->port = NULL;
-	l->held_count = l->need_count = 0;
-	l->text[0] = '\0';
+	l->held_count = 0;
 	int status = launch_prepare(l);
-	if (status != DXP_OK) {
-		arguments_drop(l);
-		free(l);
-		work_done(w, status);
+	if (status == DXP_OK) {
+		order_post(&l->order);
 		return;
 	}
-	s->jobs++;
-	job_post(s, &l->job, launch_run, launch_done, launch_drop);
+	launch_end(&l->order);
+	work_done(w, status);
 }

@@ -50,7 +50,8 @@ void ocl_builds_free(struct ocl_device *d)
 static struct ocl_build *build_find(struct ocl_device *d, const struct engine_source *s)
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
-		if (b->source_bytes != s->bytes || memcmp(b->source, s->text, s->bytes) != 0 ||
+		if (b->source_bytes != s->files[0].bytes ||
+		    memcmp(b->source, s->files[0].data, b->source_bytes) != 0 ||
 		    strcmp(b->options, s->options) != 0)
 			continue;
 		*at = b->next;
@@ -141,15 +142,15 @@ static struct ocl_build *build_make(struct ocl_device *d, const struct engine_so
 
 	if (!b)
 		return NULL;
-	b->source = malloc(s->bytes + 1);
+	b->source_bytes = s->files[0].bytes;
+	b->source = malloc(b->source_bytes + 1);
 	b->options = strdup(s->options);
 	if (!b->source || !b->options) {
 		build_free(d, b);
 		return NULL;
 	}
-	memcpy(b->source, s->text, s->bytes);
-	b->source[s->bytes] = '\0';
-	b->source_bytes = s->bytes;
+	memcpy(b->source, s->files[0].data, b->source_bytes);
+	b->source[b->source_bytes] = '\0';
 	program_make(d, b);
 	b->next = d->builds;
 	d->builds = b;
@@ -160,8 +161,13 @@ static struct ocl_build *build_make(struct ocl_device *d, const struct engine_so
 static int get_locked(struct ocl_device *d, const struct engine_source *s, struct ocl_build **out,
 		      char **log)
 {
-	struct ocl_build *b = build_find(d, s);
+	struct ocl_build *b;
 
+	if (s->kind != DXP_PROGRAM_SOURCE || s->file_count != 1) {
+		*log = strdup("not yet: only SOURCE of one file\n");
+		return DXP_EBUILD;
+	}
+	b = build_find(d, s);
 	if (!b)
 		b = build_make(d, s);
 	if (!b)

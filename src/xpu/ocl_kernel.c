@@ -59,15 +59,15 @@ static int parameters_read(const struct ocl_library *cl, struct ocl_kernel *k,
 			    &k->parameter_count, NULL);
 	if (k->parameter_count > COMMAND_ARGS_MAX) {
 		snprintf(text, ENGINE_TEXT_BYTES,
-			 "kernel '%s' has %u arguments; at most %d are possible", k->name,
+			 "kernel '%.99s' has %u arguments; at most %d are possible", k->name,
 			 k->parameter_count, COMMAND_ARGS_MAX);
 		return DXP_EINVAL;
 	}
 	for (cl_uint i = 0; i < k->parameter_count; i++)
 		if (parameter_read(cl, k->id, i, &k->parameters[i]) != DXP_OK) {
 			snprintf(text, ENGINE_TEXT_BYTES,
-				 "the device does not tell what argument %u of kernel '%s' is", i,
-				 k->name);
+				 "the device does not tell what argument %u of kernel '%.99s' is",
+				 i, k->name);
 			return DXP_EINVAL;
 		}
 	return DXP_OK;

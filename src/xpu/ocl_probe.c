@@ -45,7 +45,8 @@ int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
 {
 	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = "
 				   "(ulong)p; p[1] = number; }\n";
-	struct engine_source source = {.text = text, .bytes = sizeof(text) - 1, .options = ""};
+	const struct engine_file file = {.data = text, .bytes = sizeof(text) - 1};
+	const struct engine_source source = {.options = "", .files = &file, .file_count = 1};
 	struct engine_program *program;
 	char *log = NULL;
 	int status = engine_build(&o->engine, &source, &program, &log);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOG and RELEASE of programs. Everything that the engine does happens on its thread. */
+/* RELEASE of programs. Everything that the engine does happens on its thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,20 +25,8 @@ struct program *program_find(const struct tenant *t, uint32_t id)
 void program_free(struct program *p)
 {
 	free(p->log);
+	free(p->about);
 	free(p);
-}
-
-void program_log(struct tenant *t, const struct command *c)
-{
-	const struct program *p = program_find(t, c->program);
-	struct command_reply r = {
-		.op = COMMAND_LOG, .sequence = c->sequence, .status = p ? DXP_OK : DXP_ENOENT};
-
-	if (p && c->offset < p->log_bytes) {
-		r.log_bytes = (uint32_t)min_u64(p->log_bytes - c->offset, sizeof(r.log));
-		memcpy(r.log, p->log + c->offset, r.log_bytes);
-	}
-	reply_send(t, &r);
 }
 
 static void release_run(struct worker_job *worker)

@@ -76,6 +76,21 @@ static void events_flush(struct tenant *t)
 		message_send(t, t->held, (int)bytes);
 }
 
+/* The host waits for it already. */
+static bool hurried(const struct tenant *t, uint64_t event)
+{
+	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
+}
+
+void events_hurry(struct tenant *t, uint32_t upto)
+{
+	if (!t->hurried || seq_before(t->hurry, upto))
+		t->hurry = upto;
+	t->hurried = true;
+	if (t->held_bytes > 0)
+		events_flush(t);
+}
+
 void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
@@ -87,8 +102,8 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	/* With nothing else under way no other event would come to take this one along. */
-	if (!lazy || e->status != DXP_OK || t->held_bytes == sizeof(t->held) ||
-	    graph_count(t->graph) == 0)
+	if (!lazy || hurried(t, e->event) || e->status != DXP_OK ||
+	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);
 }
 

@@ -26,6 +26,16 @@ struct program {
 	struct engine_program *handle; /* NULL: it did not build */
 	char *log;
 	uint32_t log_bytes;
+	uint8_t *about; /* records about its kernels, or NULL */
+	uint32_t about_bytes;
+};
+
+/* What was fetched last from the engine for a host, which asks for it part by part. */
+struct fetched {
+	uint32_t program;
+	uint8_t what;
+	uint8_t *data; /* NULL: nothing */
+	size_t bytes;
 };
 
 /* A NIC function that kernels of one host drive. Lives until no kernel and no packet points into
@@ -55,10 +65,13 @@ struct tenant {
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
 	bool gone;      /* the host is lost: it is told nothing any more */
 	bool closing;   /* a reply to CLOSE is owed */
+	bool hurried;   /* events up to count `hurry` do not come late */
+	uint32_t hurry;
 	uint32_t close_sequence;
 	uint32_t complaints; /* logged so far */
 	struct port *port;   /* NULL: it has not asked for one */
 	struct cfg_task task;
+	struct fetched fetched;
 	/* Events that may come late, as they will go out; since when the first waits. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
 	uint32_t held_bytes;
@@ -178,6 +191,8 @@ void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
 /* `lazy`: it may wait for others (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
 void event_send(struct tenant *t, const struct command_event *e, bool lazy);
+/* Events up to count `upto` are waited for: they come at once from now on. */
+void events_hurry(struct tenant *t, uint32_t upto);
 /* Lets out what is held for long enough; returns how much that was. */
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
@@ -196,8 +211,9 @@ void work_done(struct work *w, int status);
 uint32_t works_advance(struct slot *s);
 void work_free(struct work *w);
 
-/* launch.c, transfer.c, pull.c: what is ready starts; ends in work_done */
+/* launch.c, edit.c, transfer.c, pull.c: what is ready starts; ends in work_done */
 void launch_start(struct work *w);
+void edit_start(struct work *w);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
 /* Those of a tenant end soon. */
@@ -230,8 +246,10 @@ void program_build(struct tenant *t, const struct command *c);
 /* At the end: those that wait for their turn. */
 void builds_free(struct slot *s);
 
+/* fetch.c */
+void fetch_take(struct tenant *t, const struct command *c);
+
 /* program.c */
-void program_log(struct tenant *t, const struct command *c);
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
 /* Without an engine's part in it. */
@@ -252,6 +270,27 @@ void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *),
 	      void (*done)(struct job *), void (*drop)(struct job *));
 uint32_t jobs_take(struct slot *s);
 void jobs_drop(struct slot *s, struct worker_job *list);
+
+/* order.c: a command of the engine's lane that is with the engine's thread; part of its owner's
+ * struct */
+struct order;
+struct order_ops {
+	int (*run)(struct order *o);  /* engine's thread */
+	void (*end)(struct order *o); /* lets go of what it holds, and of itself */
+};
+struct order {
+	struct job job;
+	struct work *work;
+	const struct order_ops *ops;
+	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier ones on this thread that must have
+					      gone well */
+	uint8_t need_count;
+	bool ran;
+	int status;
+	char text[ENGINE_TEXT_BYTES];
+};
+void order_init(struct order *o, struct work *w, const struct order_ops *ops);
+void order_post(struct order *o);
 
 /* registers.c */
 extern const struct nic_cfg_ops registers_ops;

@@ -116,6 +116,7 @@ static void tenant_end(struct tenant *t)
 		reply_status(t, COMMAND_CLOSE, t->close_sequence, DXP_OK);
 	}
 	graph_destroy(t->graph);
+	free(t->fetched.data);
 	free(t);
 }
 

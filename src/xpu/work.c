@@ -60,11 +60,16 @@ static void lost_note(struct tenant *t, const struct command *c)
 	}
 }
 
+static bool op_of_engine(uint8_t op)
+{
+	return op == COMMAND_RUN || (op >= COMMAND_WRITE && op <= COMMAND_MARK);
+}
+
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes)
 {
 	struct work *w = malloc(sizeof(*w) + bytes);
 	const struct graph_posting p = {
-		.lane = c->op == COMMAND_RUN ? GRAPH_ENGINE : GRAPH_NETWORK,
+		.lane = op_of_engine(c->op) ? GRAPH_ENGINE : GRAPH_NETWORK,
 		.event = c->event,
 		.oldest = c->oldest,
 		.waits = c->waits,
@@ -102,13 +107,21 @@ static void network_start(struct work *w)
 		transfer_start(w);
 }
 
+static void engine_start(struct work *w)
+{
+	if (command_op(w->data, w->bytes) == COMMAND_RUN)
+		launch_start(w);
+	else
+		edit_start(w);
+}
+
 static uint32_t tenant_advance(struct tenant *t)
 {
 	struct graph_command *c;
 	uint32_t work = 0;
 
 	for (; t->slot->jobs < XPU_WORK_MAX && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
-		launch_start((struct work *)c);
+		engine_start((struct work *)c);
 	for (; t->hauls < XPU_HAULS_MAX && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
 		network_start((struct work *)c);
 	for (; (c = graph_failed(t->graph)); work++)

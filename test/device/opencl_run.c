@@ -88,7 +88,8 @@ static struct engine_program *program;
 
 static int program_build(void **state)
 {
-	struct engine_source s = {.text = source, .bytes = strlen(source), .options = version};
+	const struct engine_file file = {.data = source, .bytes = strlen(source)};
+	const struct engine_source s = {.options = version, .files = &file, .file_count = 1};
 	char *log = NULL;
 	int status = engine_build(engine, &s, &program, &log);
 

@@ -25,6 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		same(data, bytes, again, command_encode(&c, again));
 	if (command_reply_decode(data, bytes, &r) == DXP_OK)
 		same(data, bytes, again, command_reply_encode(&r, again));
+	const uint8_t *text;
+	size_t text_bytes;
+	if (command_print_decode(data, bytes, &text, &text_bytes) == DXP_OK)
+		same(data, bytes, again, command_print_encode(text, text_bytes, again));
 	if (command_event_decode(data, bytes, &e) == DXP_OK)
 		same(data, bytes, again, command_event_encode(&e, again));
 	return 0;

@@ -76,8 +76,11 @@ static void tell(uint32_t n)
 {
 	struct fake_event *e = &events[n];
 
-	completions[completion_last++ % EVENTS_MAX] = (struct dxp_completion){
-		.cookie = e->cookie, .event = n, .status = e->status, .times = e->times};
+	completions[completion_last++ % EVENTS_MAX] =
+		(struct dxp_completion){.cookie = e->cookie,
+					.event = (uint64_t)(e->xpu != NULL) << 32 | n,
+					.status = e->status,
+					.times = e->times};
 	pthread_cond_broadcast(&told);
 }
 
@@ -103,7 +106,7 @@ static int can_end(const struct fake_event *e)
 	int status = DXP_OK;
 
 	for (uint32_t i = 0; i < e->wait_count; i++) {
-		const struct fake_event *w = &events[e->waits[i]];
+		const struct fake_event *w = &events[(uint32_t)e->waits[i]];
 		if (w->state == PENDING)
 			return 1;
 		if (w->status != DXP_OK)
@@ -466,11 +469,11 @@ int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(voi
 		memcpy(e->waits, waits->events, waits->count * sizeof(dxp_event));
 	}
 	for (uint32_t i = 0; i < waits->count; i++)
-		assert(!events[waits->events[i]].forget &&
-		       (events[waits->events[i]].state == PENDING ||
-			events[waits->events[i]].state == DONE));
+		assert(!events[(uint32_t)waits->events[i]].forget &&
+		       (events[(uint32_t)waits->events[i]].state == PENDING ||
+			events[(uint32_t)waits->events[i]].state == DONE));
 	if (event)
-		*event = n;
+		*event = 1ull << 32 | n;
 	e->forget = !event;
 	advance();
 	pthread_mutex_unlock(&lock);
@@ -493,7 +496,7 @@ int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out)
 int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 {
 	pthread_mutex_lock(&lock);
-	bool open = events[event].state == PENDING;
+	bool open = events[(uint32_t)event].state == PENDING;
 	if (open)
 		end_event((uint32_t)event, status);
 	advance();
@@ -504,9 +507,9 @@ int dxp_event_set(struct dxp_fabric *fabric, dxp_event event, int status)
 int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie)
 {
 	pthread_mutex_lock(&lock);
-	events[event].notify = true;
-	events[event].cookie = cookie;
-	if (events[event].state == DONE)
+	events[(uint32_t)event].notify = true;
+	events[(uint32_t)event].cookie = cookie;
+	if (events[(uint32_t)event].state == DONE)
 		tell((uint32_t)event);
 	pthread_mutex_unlock(&lock);
 	return DXP_OK;
@@ -544,9 +547,10 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
 {
 	pthread_mutex_lock(&lock);
-	assert(!events[event].forget && events[event].state != FORGOTTEN);
-	if (events[event].state == DONE)
-		events[event].state = FORGOTTEN;
-	events[event].forget = true;
+	struct fake_event *e = &events[(uint32_t)event];
+	assert(!e->forget && e->state != FORGOTTEN);
+	if (e->state == DONE)
+		e->state = FORGOTTEN;
+	e->forget = true;
 	pthread_mutex_unlock(&lock);
 }

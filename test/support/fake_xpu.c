@@ -246,13 +246,16 @@ static void answer(struct fake_xpu *x, const struct command *c)
 		break;
 	case COMMAND_BUILD:
 		r.program = 5;
-		r.status =
-			memmem(x->memory + c->address, c->bytes, "error", 5) ? DXP_EBUILD : DXP_OK;
+		r.status = memmem(c->data_bytes ? c->data : x->memory + c->address, c->bytes,
+				  "error", 5)
+				   ? DXP_EBUILD
+				   : DXP_OK;
 		r.log_bytes = r.status ? sizeof(LOG_TEXT) - 1 : 0;
 		break;
-	case COMMAND_LOG:
-		r.log_bytes = sizeof(LOG_TEXT) - 1 - c->offset;
-		memcpy(r.log, &LOG_TEXT[c->offset], r.log_bytes);
+	case COMMAND_FETCH:
+		r.total = sizeof(LOG_TEXT) - 1;
+		r.part_bytes = (uint32_t)(r.total - c->skip);
+		memcpy(r.part, &LOG_TEXT[c->skip], r.part_bytes);
 		break;
 	default: break;
 	}
@@ -274,7 +277,7 @@ static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint3
 		x->host = (struct dxp_target){
 			.node = source, .qp = c.reply_qp, .magic = c.reply_magic};
 	atomic_fetch_add(&x->commands, 1);
-	if (c.op < COMMAND_RUN || c.op == COMMAND_NIC)
+	if (c.op < COMMAND_RUN || c.op == COMMAND_NIC || c.op == COMMAND_CLOCK)
 		answer(x, &c);
 	else if (!try_run(x, &c) && x->held_count < HELD_MAX)
 		x->held[x->held_count++] = c;

@@ -21,8 +21,8 @@ static char text[ENGINE_TEXT_BYTES];
 
 static int kernel_setup(void **state)
 {
-	struct engine_source s = {
-		.text = program_text, .bytes = sizeof(program_text) - 1, .options = ""};
+	const struct engine_file file = {.data = program_text, .bytes = sizeof(program_text) - 1};
+	const struct engine_source s = {.options = "", .files = &file, .file_count = 1};
 	char *log = NULL;
 
 	setup(state);
@@ -125,8 +125,8 @@ static void engine_run__beside_a_stream_kernel(void **state)
 	engine_release(board, program);
 	reopen(lines);
 	unlink(core_file);
-	struct engine_source s = {
-		.text = program_text, .bytes = sizeof(program_text) - 1, .options = ""};
+	const struct engine_file input = {.data = program_text, .bytes = sizeof(program_text) - 1};
+	const struct engine_source s = {.options = "", .files = &input, .file_count = 1};
 	char *log = NULL;
 	assert_int_equal(engine_build(board, &s, &program, &log), DXP_OK);
 	free(log);
@@ -152,7 +152,8 @@ static void engine_run__beside_a_stream_kernel(void **state)
 /* A board without an engine inside says so. */
 static void engine_build__none(void **state)
 {
-	struct engine_source s = {.text = "", .options = ""};
+	const struct engine_file file = {.data = ""};
+	const struct engine_source s = {.options = "", .files = &file, .file_count = 1};
 	struct engine_launch l = {.kernel = "add"};
 	struct engine_program *p;
 	char *log = NULL;

@@ -62,7 +62,8 @@ static int engine_start(const char *name)
 
 static int build(const char *what, const char *options, struct engine_program **out, char **log)
 {
-	struct engine_source s = {.text = what, .bytes = strlen(what), .options = options};
+	const struct engine_file file = {.data = what, .bytes = strlen(what)};
+	const struct engine_source s = {.options = options, .files = &file, .file_count = 1};
 
 	*log = NULL;
 	return engine_build(engine, &s, out, log);

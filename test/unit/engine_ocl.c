@@ -38,7 +38,8 @@ static char text[ENGINE_TEXT_BYTES];
 
 static int build(const char *what, struct engine_program **out, char **log)
 {
-	struct engine_source s = {.text = what, .bytes = strlen(what), .options = ""};
+	const struct engine_file file = {.data = what, .bytes = strlen(what)};
+	const struct engine_source s = {.options = "", .files = &file, .file_count = 1};
 
 	return engine_build(engine, &s, out, log);
 }
@@ -180,7 +181,8 @@ static void include_run(const char *options)
 		"{ out[0] = dxp_post_nap(nic, 1, &to, 0, 0, imm, 77);\n"
 		"  struct dxp_nic_event e; out[1] = dxp_sent_wait(nic, &e, 10); out[2] = "
 		"sizeof(*nic); }\n";
-	struct engine_source s = {.text = posts, .bytes = sizeof(posts) - 1, .options = options};
+	const struct engine_file file = {.data = posts, .bytes = sizeof(posts) - 1};
+	const struct engine_source s = {.options = options, .files = &file, .file_count = 1};
 	struct dxp_window *window = aligned_alloc(4096, sizeof(*window));
 	const struct dxp_target to = {.node = 3, .function = 2, .qp = 1, .magic = 0x12345678};
 	int32_t *out = (int32_t *)arena_base(arena);

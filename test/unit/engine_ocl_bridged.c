@@ -206,7 +206,8 @@ static int engine_start(void)
 
 static int build(const char *what, struct engine_program **out, char **log)
 {
-	struct engine_source s = {.text = what, .bytes = strlen(what), .options = ""};
+	const struct engine_file file = {.data = what, .bytes = strlen(what)};
+	const struct engine_source s = {.options = "", .files = &file, .file_count = 1};
 
 	return engine_build(engine, &s, out, log);
 }

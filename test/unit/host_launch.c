@@ -98,7 +98,7 @@ static void launch__arguments(void **state)
 	bad.kind = (enum dxp_argument_kind)9;
 	refused(&l, "no such kind");
 	l.argument_count = COMMAND_ARGS_MAX + 1;
-	refused(&l, "33 arguments");
+	refused(&l, "129 arguments");
 }
 
 static void launch__with_the_nic(void **state)

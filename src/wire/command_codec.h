@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the command codec share. */
+#ifndef WIRE_COMMAND_CODEC_H
+#define WIRE_COMMAND_CODEC_H
+
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "wire/command.h"
+#include "wire/cursor.h"
+
+/* Is it answered by a REPLY? */
+bool command_op_synchronous(uint8_t op);
+
+/* command_run.c */
+bool command_run_valid(const struct command *c);
+void command_run_put(struct put_cursor *p, const struct command *c);
+void command_run_take(struct take_cursor *t, struct command *c);
+
+/* Printable, and its zero lies within `room`. */
+static inline bool command_text_valid(const char *text, size_t room)
+{
+	size_t bytes = strnlen(text, room);
+
+	for (size_t i = 0; i < bytes; i++)
+		if ((uint8_t)text[i] < 0x20 || text[i] == 0x7f)
+			return false;
+	return bytes < room;
+}
+
+/* What an encoder returns. */
+static inline int command_put_end(const struct put_cursor *p, const uint8_t *out)
+{
+	return p->bad ? DXP_EINVAL : (int)(p->at - out);
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* RUN: a kernel's name, its grid and its arguments. */
+#include "wire/command_codec.h"
+
+static bool argument_valid(const struct command_argument *a)
+{
+	switch (a->kind) {
+	case COMMAND_ARG_BYTES: return a->value && a->bytes >= 1 && a->bytes <= COMMAND_VALUE_BYTES;
+	case COMMAND_ARG_BUFFER: return true;
+	case COMMAND_ARG_LOCAL: return a->bytes >= 1;
+	case COMMAND_ARG_NIC: return true;
+	case COMMAND_ARG_IMAGE: return a->value && a->bytes == COMMAND_IMAGE_BYTES;
+	case COMMAND_ARG_SAMPLER: return a->value && a->bytes == COMMAND_SAMPLER_BYTES;
+	default: return false;
+	}
+}
+
+bool command_run_valid(const struct command *c)
+{
+	if (c->text[0] == '\0' || !command_text_valid(c->text, COMMAND_NAME_BYTES))
+		return false;
+	if (c->dimensions < 1 || c->dimensions > 3 || c->argument_count > COMMAND_ARGS_MAX)
+		return false;
+	for (uint8_t d = 0; d < c->dimensions; d++)
+		if (c->global[d] == 0)
+			return false;
+	for (uint8_t i = 0; i < c->argument_count; i++)
+		if (!argument_valid(&c->arguments[i]))
+			return false;
+	return true;
+}
+
+static void take_name(struct take_cursor *t, char *to)
+{
+	size_t bytes = take_16(t);
+	const uint8_t *at = take_room(t, bytes);
+
+	if (!at || bytes >= COMMAND_NAME_BYTES || memchr(at, '\0', bytes)) {
+		t->bad = true;
+		return;
+	}
+	memcpy(to, at, bytes);
+	to[bytes] = '\0';
+}
+
+static void put_argument(struct put_cursor *p, const struct command_argument *a)
+{
+	put_8(p, a->kind);
+	switch (a->kind) {
+	case COMMAND_ARG_BYTES:
+		put_16(p, (uint16_t)a->bytes);
+		put_bytes(p, a->value, a->bytes);
+		break;
+	case COMMAND_ARG_BUFFER: put_64(p, a->address); break;
+	case COMMAND_ARG_LOCAL: put_32(p, a->bytes); break;
+	case COMMAND_ARG_IMAGE: put_64(p, a->address); /* fall through */
+	case COMMAND_ARG_SAMPLER: put_bytes(p, a->value, a->bytes); break;
+	}
+}
+
+static void take_argument(struct take_cursor *t, struct command_argument *a)
+{
+	*a = (struct command_argument){.kind = take_8(t)};
+	switch (a->kind) {
+	case COMMAND_ARG_BYTES:
+		a->bytes = take_16(t);
+		a->value = take_room(t, a->bytes);
+		break;
+	case COMMAND_ARG_BUFFER: a->address = take_64(t); break;
+	case COMMAND_ARG_LOCAL: a->bytes = take_32(t); break;
+	case COMMAND_ARG_NIC: break;
+	case COMMAND_ARG_IMAGE:
+		a->address = take_64(t);
+		a->bytes = COMMAND_IMAGE_BYTES;
+		a->value = take_room(t, a->bytes);
+		break;
+	case COMMAND_ARG_SAMPLER:
+		a->bytes = COMMAND_SAMPLER_BYTES;
+		a->value = take_room(t, a->bytes);
+		break;
+	default: t->bad = true;
+	}
+}
+
+void command_run_put(struct put_cursor *p, const struct command *c)
+{
+	size_t name_bytes = strlen(c->text);
+
+	put_32(p, c->program);
+	put_16(p, (uint16_t)name_bytes);
+	put_bytes(p, c->text, name_bytes);
+	put_8(p, c->dimensions);
+	for (uint8_t d = 0; d < c->dimensions; d++) {
+		put_64(p, c->global[d]);
+		put_64(p, c->local[d]);
+		put_64(p, c->offset[d]);
+	}
+	put_8(p, c->argument_count);
+	for (uint8_t i = 0; i < c->argument_count; i++)
+		put_argument(p, &c->arguments[i]);
+}
+
+void command_run_take(struct take_cursor *t, struct command *c)
+{
+	c->program = take_32(t);
+	take_name(t, c->text);
+	c->dimensions = take_8(t);
+	for (uint8_t d = 0; d < 3; d++)
+		c->global[d] = 1;
+	for (uint8_t d = 0; d < c->dimensions && d < 3; d++) {
+		c->global[d] = take_64(t);
+		c->local[d] = take_64(t);
+		c->offset[d] = take_64(t);
+	}
+	c->argument_count = take_8(t);
+	for (uint8_t i = 0; i < c->argument_count && i < COMMAND_ARGS_MAX && !t->bad; i++)
+		take_argument(t, &c->arguments[i]);
+}
+
+void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES])
+{
+	const uint32_t words[] = {image->order, image->type,   image->object, image->access,
+				  image->width, image->height, image->depth,  image->layers};
+
+	for (size_t i = 0; i < 8; i++)
+		put_be32(out + 4 * i, words[i]);
+	put_be64(out + 32, image->row_pitch);
+	put_be64(out + 40, image->slice_pitch);
+}
+
+void command_image_take(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out)
+{
+	*out = (struct dxp_image){
+		.order = get_be32(value),
+		.type = get_be32(value + 4),
+		.object = get_be32(value + 8),
+		.access = get_be32(value + 12),
+		.width = get_be32(value + 16),
+		.height = get_be32(value + 20),
+		.depth = get_be32(value + 24),
+		.layers = get_be32(value + 28),
+		.row_pitch = get_be64(value + 32),
+		.slice_pitch = get_be64(value + 40),
+	};
+}
+
+void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_SAMPLER_BYTES])
+{
+	put_be32(out, sampler->normalized);
+	put_be32(out + 4, sampler->addressing);
+	put_be32(out + 8, sampler->filter);
+}
+
+void command_sampler_take(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out)
+{
+	*out = (struct dxp_sampler){.normalized = get_be32(value),
+				    .addressing = get_be32(value + 4),
+				    .filter = get_be32(value + 8)};
+}
