@@ -5,7 +5,14 @@
 
 static const char magic[8] = {'D', 'X', 'P', 'C', 'L', 'B', 'I', 'N'};
 
-enum { OFF_VERSION = 8, OFF_TYPE = 12, OFF_DEVICE = 16, OFF_BYTES = 24, OFF_HASH = 32 };
+enum {
+	OFF_VERSION = 8,
+	OFF_TYPE = 12,
+	OFF_DEVICE = 16,
+	OFF_ZERO = 20,
+	OFF_BYTES = 24,
+	OFF_HASH = 32,
+};
 
 #define VERSION 1
 
@@ -24,13 +31,19 @@ static uint64_t get(const uint8_t *at, int bytes)
 	return v;
 }
 
-static uint64_t hash(const uint8_t *at, size_t bytes)
+static uint64_t hash_more(uint64_t h, const uint8_t *at, size_t bytes)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-
 	for (size_t i = 0; i < bytes; i++)
 		h = (h ^ at[i]) * 0x100000001b3u;
 	return h;
+}
+
+/* Of all but the hash itself; `behind`: bytes behind the head. */
+static uint64_t hash(const uint8_t *at, size_t behind)
+{
+	uint64_t h = hash_more(0xcbf29ce484222325u, at, OFF_HASH);
+
+	return hash_more(h, at + BINARY_HEAD_BYTES, behind);
 }
 
 size_t binary_size(const struct binary *b)
@@ -51,7 +64,7 @@ void binary_write(const struct binary *b, uint8_t *to)
 	memcpy(behind, b->device, b->device_bytes);
 	if (b->bytes > 0)
 		memcpy(behind + b->device_bytes, b->data, b->bytes);
-	put(to + OFF_HASH, hash(behind, b->device_bytes + b->bytes), 8);
+	put(to + OFF_HASH, hash(to, b->device_bytes + b->bytes), 8);
 }
 
 bool binary_read(struct binary *out, const void *from, size_t bytes)
@@ -59,17 +72,18 @@ bool binary_read(struct binary *out, const void *from, size_t bytes)
 	const uint8_t *at = from;
 
 	if (bytes < BINARY_HEAD_BYTES || memcmp(at, magic, sizeof(magic)) != 0 ||
-	    get(at + OFF_VERSION, 4) != VERSION)
+	    get(at + OFF_VERSION, 4) != VERSION || get(at + OFF_ZERO, 4) != 0)
 		return false;
 	uint64_t device_bytes = get(at + OFF_DEVICE, 4), data_bytes = get(at + OFF_BYTES, 8);
 	size_t behind = bytes - BINARY_HEAD_BYTES;
 	if (device_bytes > behind || data_bytes != behind - device_bytes)
 		return false;
-	at += BINARY_HEAD_BYTES;
-	if (hash(at, behind) != get(at - BINARY_HEAD_BYTES + OFF_HASH, 8))
+	if (hash(at, behind) != get(at + OFF_HASH, 8))
 		return false;
+	uint32_t type = (uint32_t)get(at + OFF_TYPE, 4);
+	at += BINARY_HEAD_BYTES;
 	*out = (struct binary){
-		.type = (uint32_t)get(at - BINARY_HEAD_BYTES + OFF_TYPE, 4),
+		.type = type,
 		.device = (const char *)at,
 		.device_bytes = (size_t)device_bytes,
 		.data = at + device_bytes,

@@ -10,7 +10,7 @@
  *   4      length of the device's sentence
  *   4      0
  *   8      length of the node's binary
- *   8      FNV-1a, 64 bits, of everything behind the head
+ *   8      FNV-1a, 64 bits, of everything before and behind it
  *   -      the device's sentence, then the node's binary; numbers are little-endian */
 #ifndef DOOR_BINARY_H
 #define DOOR_BINARY_H

@@ -124,6 +124,7 @@ struct _cl_device_id {
 	struct heap *heap;
 	cl_uint index;     /* in the platform's list */
 	uint64_t retry_ns; /* not connected again before */
+	bool connecting;   /* somebody does it, without the lock */
 	uint32_t calls;    /* threads in a call on `xpu` without the lock: it is not closed */
 	char name[160];    /* "<device> on <node>" */
 };

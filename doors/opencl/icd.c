@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "doors/opencl/api.h"
+#include "doors/opencl/extension.h"
 
 /* The loader indexes a table of its own size. */
 _Static_assert(sizeof(cl_icd_dispatch) == 149 * sizeof(void *), "cl_icd.h has another table");
@@ -22,7 +23,8 @@ static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *pla
 
 #define ENTRY(name) {#name, (void *)dxp_##name},
 static const struct extension_function functions[] = {
-	{"clIcdGetPlatformIDsKHR", (void *)icd_get_platforms}, DOOR_ENTRY_POINTS(ENTRY)};
+	{"clIcdGetPlatformIDsKHR", (void *)icd_get_platforms},
+	DOOR_ENTRY_POINTS(ENTRY) EXTENSION_FUNCTIONS(ENTRY)};
 #undef ENTRY
 
 static cl_int CL_API_CALL icd_get_platforms(cl_uint entries, cl_platform_id *platforms,

@@ -94,12 +94,11 @@ static cl_int grid_check(const struct launch *l, const struct kernel_device *k)
 static cl_int argument_check(const struct launch *l, const struct kernel_device *k, cl_uint i)
 {
 	const struct argument *a = &l->kernel->arguments[i];
-	struct dxp_xpu_nic nic;
 
 	if (a->set == ARGUMENT_UNSET)
 		return CL_INVALID_KERNEL_ARGS;
 	if (a->set == ARGUMENT_NETWORK)
-		return network_ready(l->queue->device, &nic);
+		return network_ready(l->queue->device);
 	switch (k->about->arguments[i].kind) {
 	case ARGUMENT_SAMPLER:
 		return object_is(a->sampler, OBJECT_SAMPLER) ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;

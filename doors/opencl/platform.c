@@ -3,12 +3,19 @@
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
 
+#include <dxp/cl_ext.h>
+
+#define EXTENSIONS \
+	"cl_khr_icd " CL_DXP_TRANSFER_EXTENSION_NAME " " CL_DXP_DEVICE_NETWORK_EXTENSION_NAME
+
 static struct _cl_platform_id platform = {
 	.object = {.dispatch = &door_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
 
 /* Every device has these. */
 static const cl_name_version extensions[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
+	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_TRANSFER_EXTENSION_NAME},
+	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_DEVICE_NETWORK_EXTENSION_NAME},
 };
 
 cl_platform_id platform_get(void)
@@ -24,7 +31,7 @@ static cl_int get_info(cl_platform_info name, const struct info *i)
 	case CL_PLATFORM_NUMERIC_VERSION: return info_uint(i, CL_MAKE_VERSION(3, 0, 0));
 	case CL_PLATFORM_NAME: return info_text(i, "Direct xPU");
 	case CL_PLATFORM_VENDOR: return info_text(i, "Direct xPU");
-	case CL_PLATFORM_EXTENSIONS: return info_text(i, "cl_khr_icd");
+	case CL_PLATFORM_EXTENSIONS: return info_text(i, EXTENSIONS);
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
 		return info_bytes(i, extensions, sizeof(extensions));
 	case CL_PLATFORM_ICD_SUFFIX_KHR: return info_text(i, "DXP");

@@ -209,6 +209,6 @@ static inline const uint8_t *argument_value(const struct argument *a)
 
 /* Has the NIC function of the device's xPU that kernels of this program drive, in this life. The
  * lock is released where it takes a message. */
-cl_int network_ready(cl_device_id d, struct dxp_xpu_nic *out);
+cl_int network_ready(cl_device_id d);
 
 #endif
