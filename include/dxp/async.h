@@ -40,6 +40,12 @@ struct dxp_completion {
 					 event: this machine's monotonic clock */
 };
 
+/* Is it this host that carries the command out? */
+static inline bool dxp_event_of_host(dxp_event event)
+{
+	return (uint16_t)(event >> 48) == (uint16_t)(event >> 32);
+}
+
 /* Takes up to `count` ends, oldest first; waits up to timeout_ns for the first. Returns how many: 0
  * when there was none in time, or when dxp_completions_wake was called meanwhile. */
 DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,
@@ -57,6 +63,8 @@ struct dxp_waits {
 	const dxp_event *events;
 	uint32_t count;
 	bool lazy; /* as dxp_launch.lazy */
+	bool late; /* dxp_write: the bytes are not there before the waits have ended, so that none
+		      are copied when it is made, however few */
 };
 
 /* ---- memory ---- */
