@@ -218,7 +218,7 @@ struct dxp_launch {
  * names the field. Where 6144 commands of this xPU have not ended, the call waits until one does;
  * DXP_EAGAIN: none ended in a second, and the program itself has events to set, for which they may
  * wait. Events that have ended and are kept take no such room. */
-int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
+DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Lets `from` PUT `bytes` of its memory into the memory of `to`, when the wait list is done. The
  * data goes between the two; the event is known to both of them and to this host, so commands on
