@@ -294,6 +294,32 @@ static void write_read__refused(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
+/* The bytes come only when the waits have ended, however few. */
+static void write__late_bytes(void **state)
+{
+	struct world *w = *state;
+	dxp_event user, first, later;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		ok(dxp_event_create(w->fabric, &user));
+		const struct dxp_waits own = {.events = &user, .count = 1, .late = true};
+		ok(dxp_write(w->two, 500000, w->from, i ? 100000 : 10, NULL, &first));
+		w->to[0] = 1;
+		ok(dxp_write(w->two, 7, w->to, 1, &own, &later));
+		w->to[0] = 2;
+		ok(dxp_event_set(w->fabric, user, DXP_OK));
+		ok(ended(w, later));
+		assert_int_equal(memory_of(w, w->two)[7], 2);
+		ok(ended(w, first));
+		dxp_event kernel = run_after(w, w->two, "ok", NULL, 0);
+		const struct dxp_waits there = {.events = &kernel, .count = 1, .late = true};
+		ok(dxp_write(w->two, 9, w->to, 1, &there, &later));
+		ok(ended(w, later));
+		assert_int_equal(memory_of(w, w->two)[9], 2);
+		dxp_event_forget(w->fabric, user);
+	}
+}
+
 /* ---- boxes ---- */
 
 static void copy_fill__boxes(void **state)
@@ -489,6 +515,48 @@ static void run__no_room_for_ever(void **state)
 	says("set the events");
 }
 
+/* Commands in a row leave together; the last of them also when no call follows. */
+static void run__the_last_leaves_without_a_call(void **state)
+{
+	struct world *w = *state;
+	unsigned slow = 0;
+
+	for (int round = 0; round < 40; round++) {
+		unsigned before = fake_xpu_commands(w->fake, 0);
+		dxp_event events[5];
+		for (int i = 0; i < 5; i++)
+			events[i] = run_after(w, w->one, "ok", NULL, 0);
+		uint64_t begin = link_now_ns();
+		while (fake_xpu_commands(w->fake, 0) != before + 5)
+			assert_true(link_now_ns() - begin < S_NS);
+		slow += link_now_ns() - begin > HOST_FRESH_NS;
+		for (int i = 0; i < 5; i++)
+			ok(ended(w, events[i]));
+	}
+	/* By the keeper's clock for trains, not by its next look. */
+	assert_in_range(slow, 0, 20);
+}
+
+/* A command behind a write needs no round trip, and never sees it half done. */
+static void write__command_behind_it(void **state)
+{
+	struct world *w = *state;
+	const struct dxp_box box = {.row_bytes = 300000, .rows = 1, .slices = 1};
+
+	for (uint32_t i = 0; i < 60; i++) {
+		struct dxp_box all = box;
+		dxp_event written, copied;
+		all.row_bytes = 2000 + 5000ull * i;
+		memset(memory_of(w, w->two) + 2000000, 0, 300000);
+		ok(dxp_write(w->two, 0, w->from + i, all.row_bytes, NULL, &written));
+		const struct dxp_waits waits = after(&written, 1);
+		ok(dxp_copy(w->two, 0, 2000000, &all, &waits, &copied));
+		ok(ended(w, copied));
+		ok(ended(w, written));
+		assert_memory_equal(memory_of(w, w->two) + 2000000, w->from + i, all.row_bytes);
+	}
+}
+
 /* ---- loss ---- */
 
 static void lost__everything_ends(void **state)
@@ -644,6 +712,7 @@ int main(void)
 		TEST(write__many),
 		TEST(write__failure_before_it),
 		TEST(write_read__refused),
+		TEST(write__late_bytes),
 		TEST(copy_fill__boxes),
 		TEST(waits__any_number),
 		TEST(completions__tell_each_end_once),
@@ -651,6 +720,8 @@ int main(void)
 		TEST(completions__hurry_lazy_ones),
 		TEST(run__more_than_there_is_room_for),
 		TEST(run__no_room_for_ever),
+		TEST(run__the_last_leaves_without_a_call),
+		TEST(write__command_behind_it),
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),
 		TEST(program_create__kinds_and_records),
