@@ -421,6 +421,35 @@ static void map__several(void **state)
 	release(m);
 }
 
+/* A map beside a write of the same bytes may show either; one after both shows what was written. */
+static void map__beside_a_write(void **state)
+{
+	cl_mem m = buffer(0, 4 * KIB, NULL);
+	uint8_t *map;
+	cl_int error;
+
+	fill(0, m, 1, 0, 4 * KIB);
+	dxp_clFinish(queues[0]);
+	fake_hold(true);
+	fill(0, m, 2, 0, 4 * KIB);
+	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 4 * KIB, 0, NULL, NULL,
+				     &error);
+	assert_non_null(map);
+	/* As many as can end, the fill last. */
+	for (uint64_t seed = 0; seed < 8; seed++)
+		fake_step(1, seed);
+	fake_hold(false);
+	dxp_clFinish(queues[0]);
+	dxp_clFinish(queues[1]);
+	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[1], m, map, 0, NULL, NULL), 0);
+	assert_int_equal(read_byte(1, m, 9), 2);
+	map = dxp_clEnqueueMapBuffer(queues[0], m, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL,
+				     &error);
+	assert_int_equal(map[0], 2);
+	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[0], m, map, 0, NULL, NULL), 0);
+	release(m);
+}
+
 static void map__refuses(void **state)
 {
 	cl_mem m = buffer(CL_MEM_HOST_READ_ONLY, 64, NULL);
@@ -626,6 +655,7 @@ int main(void)
 		TEST(host__read_then_write),
 		TEST(host__small_blocking_write),
 		TEST(map__several),
+		TEST(map__beside_a_write),
 		TEST(map__refuses),
 		TEST(image__regions),
 		TEST(image__of_a_buffer),
