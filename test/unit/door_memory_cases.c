@@ -422,32 +422,36 @@ static void map__several(void **state)
 }
 
 /* A map beside a write of the same bytes may show either; one after both shows what was written. */
-static void map__beside_a_write(void **state)
+static void beside_a_write(uint64_t seed)
 {
-	cl_mem m = buffer(0, 4 * KIB, NULL);
+	cl_mem m = buffer(0, 64, NULL);
 	uint8_t *map;
 	cl_int error;
 
-	fill(0, m, 1, 0, 4 * KIB);
+	fill(0, m, 1, 0, 64);
 	dxp_clFinish(queues[0]);
 	fake_hold(true);
-	fill(0, m, 2, 0, 4 * KIB);
-	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 4 * KIB, 0, NULL, NULL,
+	fill(0, m, 2, 0, 64);
+	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
 				     &error);
 	assert_non_null(map);
-	/* As many as can end, the fill last. */
-	for (uint64_t seed = 0; seed < 8; seed++)
-		fake_step(1, seed);
+	/* The one or the other first. */
+	fake_step(1, seed);
 	fake_hold(false);
 	dxp_clFinish(queues[0]);
 	dxp_clFinish(queues[1]);
 	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[1], m, map, 0, NULL, NULL), 0);
-	assert_int_equal(read_byte(1, m, 9), 2);
 	map = dxp_clEnqueueMapBuffer(queues[0], m, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL,
 				     &error);
 	assert_int_equal(map[0], 2);
 	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[0], m, map, 0, NULL, NULL), 0);
 	release(m);
+}
+
+static void map__beside_a_write(void **state)
+{
+	for (uint64_t seed = 1; seed <= 32; seed++)
+		beside_a_write(seed * 0x9e3779b97f4a7c15u);
 }
 
 static void map__refuses(void **state)
