@@ -62,11 +62,12 @@ bool host_is_pending(const void *at, uint64_t bytes)
 	return false;
 }
 
-cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, cl_uint count,
-		     const cl_event *list)
+cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
+		     cl_uint count, const cl_event *list)
 {
 	*c = (struct command){0};
 	cl_int error = enqueue_begin(&c->e, queue, type, count, list);
+	c->e.waits.lazy = !blocking;
 	c->parts = c->few;
 	c->room = sizeof c->few / sizeof *c->few;
 	return error;
@@ -126,8 +127,13 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
-	*u = (struct unpack){c->unpack, to, from, *box};
-	c->unpack = u;
+	*u = (struct unpack){NULL, to, from, *box};
+	/* In this order: one may read what another has copied. */
+	if (c->unpack)
+		c->unpack_last->next = u;
+	else
+		c->unpack = u;
+	c->unpack_last = u;
 	return CL_SUCCESS;
 }
 

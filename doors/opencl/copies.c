@@ -107,23 +107,37 @@ void copies_undefine(struct copies *c, uint64_t start, uint64_t end)
 	ranges_remove(&c->lost, start, end);
 }
 
-/* Who has byte `at`, by the rules of copies_next, and to where without a gap, at most `end`. */
+/* Is x, which has a run to x_end, rather to be read than `best`, which may be NULL? */
+static bool better(const struct copy *x, uint64_t x_end, const struct copy *best, uint64_t best_end,
+		   const struct copy *near)
+{
+	if (!best || x == near)
+		return true;
+	if (best == near)
+		return false;
+	/* The host is first in the list, so that a device takes its place. */
+	return !best->device || x_end > best_end;
+}
+
+/* Who has byte `at`, by the rules of copies_next, and to where without a gap, at most `*end`. NULL:
+ * nobody; it is lost to there. */
 static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
 			   uint64_t *end)
 {
 	const struct copy *best = NULL;
 	uint64_t best_end = at;
+	struct range r;
 
 	for (const struct copy *x = &c->host; x; x = x->next) {
-		struct range r;
 		if (!ranges_next(&x->latest, at, *end, &r) || r.start != at)
 			continue;
-		/* The host is first in the list, so that a device takes its place. */
-		if (x == near || (best != near && (!best || !best->device || r.end > best_end))) {
+		if (better(x, r.end, best, best_end, near)) {
 			best = x;
 			best_end = r.end;
 		}
 	}
+	if (!best && ranges_next(&c->lost, at, *end, &r))
+		best_end = r.end;
 	*end = best_end;
 	return (struct copy *)(uintptr_t)best;
 }

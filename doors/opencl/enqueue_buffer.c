@@ -34,7 +34,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadBuffer(cl_command_queue queue, 
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER, blocking, count, list);
 	if (error)
 		return error;
 	error = read_buffer(&c, m, offset, size, to);
@@ -68,7 +68,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBuffer(cl_command_queue queue,
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER, blocking, count, list);
 	if (error)
 		return error;
 	error = write_buffer(&c, m, offset, size, from);
@@ -108,7 +108,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBuffer(cl_command_queue queue, 
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER, false, count, list);
 	if (error)
 		return error;
 	error = copy_buffer(&c, from, to, from_offset, to_offset, size);

@@ -32,7 +32,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillBuffer(cl_command_queue queue, 
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_BUFFER, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_BUFFER, false, count, list);
 	if (error)
 		return error;
 	error = fill_buffer(&c, m, pattern, pattern_size, offset, size);

@@ -88,7 +88,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadImage(cl_command_queue queue, c
 	const struct host_side h = {row_pitch, slice_pitch};
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_IMAGE, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_IMAGE, blocking, count, list);
 	if (error)
 		return error;
 	return command_end(&c, read_image(&c, m, origin, region, &h, to), blocking, event);
@@ -120,7 +120,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteImage(cl_command_queue queue, 
 	const struct host_side h = {row_pitch, slice_pitch};
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_IMAGE, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_IMAGE, blocking, count, list);
 	if (error)
 		return error;
 	return command_end(&c, write_image(&c, m, origin, region, &h, from), blocking, event);
@@ -153,7 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueFillImage(cl_command_queue queue, c
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_IMAGE, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_FILL_IMAGE, false, count, list);
 	if (error)
 		return error;
 	return command_end(&c, fill_image(&c, m, color, origin, region), false, event);
@@ -211,7 +211,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_IMAGE, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_IMAGE, false, count, list);
 	if (error)
 		return error;
 	error = copy_image(&c, from, to, from_origin, to_origin, region);
@@ -252,7 +252,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImageToBuffer(cl_command_queue 
 	struct command c;
 	uint64_t at;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, count, list);
+	cl_int error =
+		command_begin(&c, queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, false, count, list);
 	if (error)
 		return error;
 	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);
@@ -269,7 +270,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferToImage(
 	struct command c;
 	uint64_t at;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, count, list);
+	cl_int error =
+		command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, false, count, list);
 	if (error)
 		return error;
 	error = buffer_box(&c, image, buffer, origin, region, offset, &at, &box);

@@ -39,7 +39,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapBuffer(cl_command_queue queue, cl
 	struct command c;
 	void *at = NULL;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_BUFFER, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_BUFFER, blocking, count, list);
 	if (error) {
 		if (error_ret)
 			*error_ret = error;
@@ -91,7 +91,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clEnqueueMapImage(cl_command_queue queue, cl_
 	struct command c;
 	void *at = NULL;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_IMAGE, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_MAP_IMAGE, blocking, count, list);
 	if (error) {
 		if (error_ret)
 			*error_ret = error;

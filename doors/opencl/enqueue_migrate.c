@@ -36,7 +36,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueMigrateMemObjects(
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, count, list);
 	if (error)
 		return error;
 	if (!object_count || !objects || flags & ~(cl_mem_migration_flags)FLAGS)

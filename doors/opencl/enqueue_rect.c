@@ -123,7 +123,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueReadBufferRect(
 			 buffer_slice_pitch, host_row_pitch, host_slice_pitch};
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER_RECT, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list);
 	if (error)
 		return error;
 	return command_end(&c, read_rect(&c, m, &r, to), blocking, event);
@@ -139,7 +139,8 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBufferRect(
 			 buffer_slice_pitch, host_row_pitch, host_slice_pitch};
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER_RECT, count, list);
+	cl_int error =
+		command_begin(&c, queue, CL_COMMAND_WRITE_BUFFER_RECT, blocking, count, list);
 	if (error)
 		return error;
 	return command_end(&c, write_rect(&c, m, &r, from), blocking, event);
@@ -174,7 +175,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBufferRect(
 	struct side source, target;
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_RECT, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_COPY_BUFFER_RECT, false, count, list);
 	if (error)
 		return error;
 	error = memory_check_buffer(from, queue);

@@ -141,7 +141,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueUnmapMemObject(cl_command_queue que
 {
 	struct command c;
 
-	cl_int error = command_begin(&c, queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, list);
+	cl_int error = command_begin(&c, queue, CL_COMMAND_UNMAP_MEM_OBJECT, false, count, list);
 	if (error)
 		return error;
 	return command_end(&c, unmap(&c, m, at), false, event);

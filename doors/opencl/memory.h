@@ -76,13 +76,14 @@ struct command {
 	dxp_event *parts; /* that its end waits for */
 	uint32_t count, room;
 	dxp_event few[8];
-	struct unpack *unpack;
+	struct unpack *unpack, *unpack_last;
 	const void *to; /* host memory that it writes, for later commands that read there */
 	uint64_t to_bytes;
 };
 
-cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, cl_uint count,
-		     const cl_event *list);
+/* As enqueue_begin. The ends of what a blocking call waits for are told at once. */
+cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
+		     cl_uint count, const cl_event *list);
 /* A fabric call on d has ended with `status` and posted `part`, of `bytes`. */
 cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event part);
 /* The same for a step that the parts after it wait for; `hold` is held until it has ended. */

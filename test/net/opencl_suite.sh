@@ -26,6 +26,12 @@ cases_of() {
 	sed -n 's/^\(ok\|skipped\) \([a-z0-9_]*\).*/\1 \2/p' "$1" | sort
 }
 
+# results_of FILE: what both must agree on, of cases that passed there and here.
+results_of() {
+	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/door.cases" |
+		sed 's/^ok \(.*\)/same \1 /') || : # none
+}
+
 wrong() {
 	say "FAILED: $*"
 	failures=$((failures + 1))
@@ -49,6 +55,8 @@ compare() {
 			grep -q "^FAILED $name:" "$scratch/door" "$scratch/oracle" ||
 			wrong "$program: $name: '$side $state' (<: PoCL, >: the door)"
 	done <"$scratch/diff"
+	diff <(results_of "$scratch/oracle") <(results_of "$scratch/door") >"$scratch/diff" ||
+		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
 	say "$program: $(tail -n 1 "$scratch/door") ($((SECONDS - begin)) s)"
 }
 

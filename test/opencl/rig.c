@@ -113,6 +113,16 @@ void rig_check_bytes(const char *file, int line, const void *got, const void *wa
 		 bytes, first, a[first], b[first]);
 }
 
+void rig_same(const void *bytes, size_t count)
+{
+	const uint8_t *p = bytes;
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3u;
+	printf("same %s %016" PRIx64 "\n", case_now->name, hash);
+}
+
 /* ---- numbers by chance ---- */
 
 uint64_t rig_random(void)

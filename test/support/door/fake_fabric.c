@@ -21,6 +21,9 @@ struct fake_event {
 	bool notify;
 	uint64_t cookie;
 	struct dxp_event_times times;
+	bool forget; /* when it ends */
+	int (*act)(void *context);
+	void *context;
 };
 
 struct range {
@@ -40,6 +43,7 @@ struct fake_node {
 	struct dxp_xpu xpu; /* of the present life */
 	struct range ranges[RANGES_MAX];
 	uint32_t range_count;
+	uint8_t *memory;
 };
 
 struct dxp_fabric {
@@ -85,8 +89,10 @@ static void end_event(uint32_t n, int status)
 	struct fake_event *e = &events[n];
 	uint64_t now = now_ns() + (e->xpu ? (uint64_t)clock_ahead : 0);
 
-	e->state = DONE;
+	e->state = e->forget ? FORGOTTEN : DONE;
 	e->status = status;
+	free(e->context);
+	e->context = NULL;
 	e->times = (struct dxp_event_times){now - 3, now - 2, now - 1};
 	free(e->waits);
 	e->waits = NULL;
@@ -109,6 +115,19 @@ static int can_end(const struct fake_event *e)
 	return status;
 }
 
+static void act_and_end(uint32_t n, int status)
+{
+	struct fake_event *e = &events[n];
+
+	if (status == DXP_OK && fail_next) {
+		status = fail_next;
+		fail_next = 0;
+	}
+	if (status == DXP_OK && e->act)
+		status = e->act(e->context);
+	end_event(n, status);
+}
+
 static void advance(void)
 {
 	bool again = !held;
@@ -121,11 +140,7 @@ static void advance(void)
 			int status = can_end(&events[n]);
 			if (status > 0)
 				continue;
-			if (status == DXP_OK && fail_next) {
-				status = fail_next;
-				fail_next = 0;
-			}
-			end_event(n, status);
+			act_and_end(n, status);
 			again = true;
 		}
 		while (first_open < event_count &&
@@ -200,13 +215,49 @@ void fake_clock_ahead(int64_t ns)
 	clock_ahead = ns;
 }
 
+uint32_t fake_step(uint32_t count, uint64_t seed)
+{
+	uint32_t ended = 0;
+
+	pthread_mutex_lock(&lock);
+	for (; ended < count; ended++) {
+		uint32_t ready = 0, chosen = 0;
+		for (uint32_t n = first_open; n < event_count; n++) {
+			if (events[n].state != PENDING || !events[n].xpu || can_end(&events[n]) > 0)
+				continue;
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			if ((seed >> 33) % ++ready == 0)
+				chosen = n;
+		}
+		if (!ready)
+			break;
+		act_and_end(chosen, can_end(&events[chosen]));
+	}
+	while (first_open < event_count && events[first_open].state != PENDING)
+		first_open++;
+	pthread_mutex_unlock(&lock);
+	return ended;
+}
+
+uint8_t *fake_memory(const struct dxp_xpu *xpu)
+{
+	struct fake_node *n = &nodes[xpu->node];
+
+	if (is_dead(xpu))
+		return NULL;
+	if (!n->memory)
+		n->memory = calloc(1, n->memory_bytes);
+	return n->memory;
+}
+
 uint32_t fake_events(void)
 {
 	uint32_t count = 0;
 
 	pthread_mutex_lock(&lock);
 	for (uint32_t n = 1; n < event_count; n++)
-		count += events[n].state == PENDING || events[n].state == DONE;
+		count += (events[n].state == PENDING && !events[n].forget) ||
+			 events[n].state == DONE;
 	pthread_mutex_unlock(&lock);
 	return count;
 }
@@ -303,6 +354,22 @@ static void record(uint8_t *out, size_t *at, uint32_t tag, const void *data, uin
 	*at += 8 + bytes;
 }
 
+/* Sizes of images, and RGBA of bytes and R of floats for each kind of image. */
+static void images(uint8_t *data, size_t *bytes)
+{
+	static const uint32_t sizes[] = {0x1011, 0x1012, 0x1013, 0x1014, 0x1015, 0x1040, 0x1041};
+	const uint32_t yes = 1;
+	const uint64_t size = 4096;
+
+	record(data, bytes, 0x1016, &yes, sizeof(yes));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		record(data, bytes, sizes[i], &size, sizeof(size));
+	for (uint32_t object = 0x10f1; object <= 0x10f6; object++) {
+		const uint32_t formats[] = {1, object, 0x10b5, 0x10d2, 0x10b0, 0x10de};
+		record(data, bytes, 0x10000001, formats, sizeof(formats));
+	}
+}
+
 /* A name, and extensions of which one is not for us: 0x102B and 0x1030 are OpenCL's. */
 int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 {
@@ -312,8 +379,9 @@ int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
 
 	if (!nodes[xpu->node].opencl)
 		return DXP_EUNSUPPORTED;
-	data = malloc(256);
+	data = malloc(1024);
 	*bytes = 0;
+	images(data, bytes);
 	record(data, bytes, 0x102B, "Fake 1", 7);
 	record(data, bytes, 0x1030, text, sizeof(text));
 	record(data, bytes, 0x1000, &type, sizeof(type));
@@ -382,30 +450,39 @@ int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address)
 	return status;
 }
 
-int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *event)
+int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(void *context),
+	      void *context, dxp_event *event)
 {
 	pthread_mutex_lock(&lock);
 	if (is_dead(xpu)) {
+		free(context);
 		pthread_mutex_unlock(&lock);
 		return DXP_EPEERLOST;
 	}
 	uint32_t n = add_event(xpu);
 	struct fake_event *e = &events[n];
+	e->act = act;
+	e->context = context;
 	last_waits = e->wait_count = waits->count;
 	if (waits->count) {
 		e->waits = malloc(waits->count * sizeof(dxp_event));
 		memcpy(e->waits, waits->events, waits->count * sizeof(dxp_event));
 	}
 	for (uint32_t i = 0; i < waits->count; i++)
-		assert(events[(uint32_t)waits->events[i]].state == PENDING ||
-		       events[(uint32_t)waits->events[i]].state == DONE);
+		assert(!events[(uint32_t)waits->events[i]].forget &&
+		       (events[(uint32_t)waits->events[i]].state == PENDING ||
+			events[(uint32_t)waits->events[i]].state == DONE));
 	if (event)
 		*event = 1ull << 32 | n;
+	e->forget = !event;
 	advance();
-	if (!event)
-		events[n].state = FORGOTTEN;
 	pthread_mutex_unlock(&lock);
 	return DXP_OK;
+}
+
+int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *event)
+{
+	return fake_post(xpu, waits, NULL, NULL, event);
 }
 
 int dxp_event_create(struct dxp_fabric *fabric, dxp_event *out)
@@ -470,7 +547,10 @@ void dxp_completions_wake(struct dxp_fabric *fabric)
 void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
 {
 	pthread_mutex_lock(&lock);
-	assert(events[(uint32_t)event].state == DONE);
-	events[(uint32_t)event].state = FORGOTTEN;
+	struct fake_event *e = &events[(uint32_t)event];
+	assert(!e->forget && e->state != FORGOTTEN);
+	if (e->state == DONE)
+		e->state = FORGOTTEN;
+	e->forget = true;
 	pthread_mutex_unlock(&lock);
 }

@@ -24,6 +24,18 @@ void fake_fail_next(int status);
 /* Every clock of nodes is this much ahead of the host's. */
 void fake_clock_ahead(int64_t ns);
 
+/* Ends up to `count` commands that can end, in an order that `seed` gives, though it is held.
+ * Returns how many. */
+uint32_t fake_step(uint32_t count, uint64_t seed);
+/* Posts a command: act(context) is called when its waits have ended well, and says how it ends;
+ * `context` is freed then, or where it never is called. Returns 0, or DXP_EPEERLOST. */
+int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(void *context),
+	      void *context, dxp_event *event);
+/* A node's memory; NULL: it is lost since the xPU was opened. */
+uint8_t *fake_memory(const struct dxp_xpu *xpu);
+/* Bytes that went between nodes, and between nodes and host, so far. */
+extern uint64_t fake_sent, fake_written, fake_read;
+
 /* Events that were neither forgotten nor given up with their xPU. */
 uint32_t fake_events(void);
 /* Bytes that are allocated on it, and calls of dxp_mem_alloc so far. */
