@@ -401,6 +401,19 @@
 /* host library */
 #define HOST_EVENTS_MAX \
 	65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
+#define HOST_COMMANDS_MAX                                                                          \
+	6144 /* that one xPU has not ended: a call waits for room. Beyond, up to XPU_COMMANDS_MAX, \
+	      * is for marks and signals that wait lists make */
+#define HOST_ROOM_NS                                                                               \
+	(1000ull * 1000 * 1000)     /* without any end it waits so long for room while the program \
+				       itself could make some */
+#define HOST_MOVES       8          /* transfers of the host that are under way together */
+#define HOST_MOVE_BYTES  (1u << 20) /* one piece of them: others have their turn between */
+#define HOST_MOVE_PIECES 4
+#define HOST_SHORT_BYTES (256u << 10) /* transfers up to here have a queue pair without long ones \
+				       */
+#define HOST_HURRY_NS \
+	(50ull * 1000) /* who waits so long for a lazy event asks its node to tell at once */
 #define HOST_PIECE_BYTES                                                                       \
 	(4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the \
 		      wire */
@@ -413,7 +426,8 @@
 #define HOST_BUILD_NS \
 	(120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
 #define HOST_LOG_BYTES    (1u << 20)  /* build log kept; the rest is cut */
-#define HOST_SOURCE_BYTES (16u << 20) /* OpenCL C of one program */
+#define HOST_SOURCE_BYTES (16u << 20) /* package of one program: sources, or a binary */
+#define HOST_FETCH_BYTES  (64u << 20) /* largest binary fetched */
 #define HOST_PROBE_NS     \
 	(1000ull * 1000 * \
 	 1000) /* silence of an awaited xPU before it is asked for a sign of life */
