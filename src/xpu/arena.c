@@ -27,6 +27,8 @@ struct block {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
+	uint64_t unit;  /* what is handed out is a multiple of it */
+	uint64_t limit; /* of each owner; 0: none */
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
@@ -40,12 +42,13 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 static int memory_map(struct arena *a)
 {
 	a->fd = memfd_create("dxp-arena", MFD_CLOEXEC);
-	if (a->fd < 0 || ftruncate(a->fd, (off_t)a->bytes) != 0) {
+	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + XPU_TAIL_BYTES)) != 0) {
 		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
 		return DXP_EIO;
 	}
-	void *base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
+	void *base =
+		mmap(NULL, a->bytes + XPU_TAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
 	if (base == MAP_FAILED) {
 		log_error("cannot map %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
@@ -63,6 +66,7 @@ int arena_create(uint64_t bytes, struct arena **out)
 	if (!a)
 		return DXP_ENOMEM;
 	a->fd = -1;
+	a->unit = XPU_ALIGN;
 	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
 	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
 	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
@@ -80,7 +84,7 @@ int arena_create(uint64_t bytes, struct arena **out)
 void arena_unmap(struct arena *a)
 {
 	if (a->base)
-		munmap(a->base, a->bytes);
+		munmap(a->base, a->bytes + XPU_TAIL_BYTES);
 	if (a->fd >= 0)
 		close(a->fd);
 	a->base = NULL;
@@ -94,6 +98,21 @@ void arena_destroy(struct arena *a)
 	arena_unmap(a);
 	free(a->blocks);
 	free(a);
+}
+
+void arena_whole_pages(struct arena *a)
+{
+	a->unit = (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int arena_fd(const struct arena *a)
+{
+	return a->fd;
+}
+
+void arena_limit(struct arena *a, uint64_t owner_bytes)
+{
+	a->limit = owner_bytes;
 }
 
 uint8_t *arena_base(const struct arena *a)
@@ -141,12 +160,18 @@ static uint32_t best_fit(const struct arena *a, uint64_t bytes)
 	return best;
 }
 
-static uint32_t owned_count(const struct arena *a, uint32_t owner)
+static uint32_t owned_count(const struct arena *a, uint32_t owner, uint64_t *bytes)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < a->count; i++)
-		count += a->blocks[i].used && a->blocks[i].owner == owner;
+	*bytes = 0;
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		if (!b->used || b->owner != owner)
+			continue;
+		count++;
+		*bytes += b->bytes;
+	}
 	return count;
 }
 
@@ -177,15 +202,19 @@ static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
 
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address)
 {
+	uint64_t owned;
+
 	if (bytes == 0)
 		return DXP_EINVAL;
 	if (bytes > a->bytes)
 		return DXP_ENOMEM;
-	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
+	if (owned_count(a, owner, &owned) >= XPU_ALLOCATIONS_MAX)
 		return DXP_EAGAIN;
+	bytes = round_up(bytes, a->unit);
+	if (a->limit && (owned > a->limit || bytes > a->limit - owned))
+		return DXP_ENOMEM;
 	if (!room_ensure(a))
 		return DXP_ENOMEM;
-	bytes = round_up(bytes, XPU_ALIGN);
 	uint32_t i = best_fit(a, bytes);
 	if (i == a->count)
 		return DXP_ENOMEM;
@@ -257,6 +286,19 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 		 * or i + 1. */
 		i = moved && i > 0 ? i : i + 1;
 	}
+}
+
+bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		if (b->address < *address || !b->used || b->freed || b->owner != owner)
+			continue;
+		*address = b->address;
+		*bytes = b->bytes;
+		return true;
+	}
+	return false;
 }
 
 int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest)

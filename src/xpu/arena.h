@@ -9,6 +9,7 @@
 #ifndef XPU_ARENA_H
 #define XPU_ARENA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -21,19 +22,32 @@ void arena_destroy(struct arena *a);
 /* The memory is elsewhere, and only its parts are handed out here: nobody may ask for its base. */
 void arena_unmap(struct arena *a);
 
+/* For other processes, that map parts of it: from now on what is handed out begins and ends with
+ * pages, so that no page has two owners. Before anything is handed out. */
+void arena_whole_pages(struct arena *a);
+/* Behind the memory that is handed out lie XPU_TAIL_BYTES more, zero at first, at
+ * arena_bytes() under the same base and in the same file. */
+int arena_fd(const struct arena *a);
+
+/* At most so many bytes for each owner; 0: no limit, as at first. */
+void arena_limit(struct arena *a, uint64_t owner_bytes);
+
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
 
 /* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before
- * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the
- * owner has XPU_ALLOCATIONS_MAX. */
+ * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough, or the owner's
+ * limit is reached; DXP_EAGAIN: the owner has XPU_ALLOCATIONS_MAX. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* `address` is what arena_alloc gave. DXP_ENOENT: the owner has no such allocation. */
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
+
+/* The owner's first allocation at or behind *address that is not freed; false: there is none. */
+bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
 
 /* Holds the owner's allocation in which all of [address, address + bytes) lies. *rest, which may be
  * NULL, is what it has from `address` on. DXP_ERANGE: there is none. */

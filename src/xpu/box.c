@@ -111,6 +111,8 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
 		.memory_bytes = o->memory_bytes,
 		.engine = o->engine,
+		.cell_program = o->cell_program,
+		.host_memory_bytes = o->host_memory_bytes,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,
@@ -285,7 +287,7 @@ static uint32_t box_idle(void *context)
 
 static uint64_t box_deadline(void *context)
 {
-	const struct box *b = context;
+	struct box *b = context;
 	uint64_t deadline_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < b->count; i++)

@@ -17,7 +17,6 @@ static void refused(struct slot *s, uint16_t node, const char *why)
 static void open_reply(struct tenant *t, uint32_t sequence)
 {
 	struct slot *s = t->slot;
-	struct engine_description engine;
 	struct bridged_state bridge;
 	struct command_reply r = {
 		.op = COMMAND_OPEN,
@@ -27,16 +26,15 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 		.free_bytes = arena_free_bytes(s->arena),
 	};
 
-	engine_describe(s->engine, &engine);
 	bridged_state(s->bridged, &bridge);
-	r.compute_units = engine.compute_units;
-	r.memory_kind = engine.memory_kind;
-	r.streams = s->bridged && engine.streams;
+	r.compute_units = s->about.compute_units;
+	r.memory_kind = s->about.memory_kind;
+	r.streams = s->bridged && s->about.streams;
 	r.buffers = bridge.buffers;
 	r.buffer_bytes = bridge.buffer_bytes;
 	for (uint32_t q = 0; q < COMMAND_QPS; q++)
 		r.qp_magic[q] = nic_qp_magic(node_nic(s->node), 0, q);
-	snprintf(r.text, sizeof(r.text), "%s", engine.device);
+	snprintf(r.text, sizeof(r.text), "%s", s->about.device);
 	reply_send(t, &r);
 }
 

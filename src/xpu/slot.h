@@ -25,6 +25,11 @@ struct slot_options {
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
+	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: kernels of each host
+	 * run in a process of their own, where the engine works in our memory. NULL: in a thread,
+	 * which all share. */
+	const char *cell_program;
+	uint64_t host_memory_bytes; /* of each host at most; 0: all */
 	/* Of the bridge to BRIDGED memory, as pump_options has them. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
@@ -49,8 +54,9 @@ void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 uint32_t slot_service(struct slot *s);
 /* Called when nothing at all is to be done; returns how much it found nevertheless. */
 uint32_t slot_idle(struct slot *s);
-/* When slot_service must be called again though the node brings nothing. */
-uint64_t slot_deadline(const struct slot *s);
+/* When slot_service must be called again though the node brings nothing. Asked before sleeping,
+ * after node_sleep_announce: from then on cells ring when they have something. */
+uint64_t slot_deadline(struct slot *s);
 
 /* Hosts that have it open. */
 uint32_t slot_hosts(const struct slot *s);
