@@ -105,6 +105,8 @@ struct open_waits {
 
 static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struct open_waits *out)
 {
+	if (waits->count && !waits->events)
+		return error_set(DXP_EINVAL, "wait list: %u events, and no list", waits->count);
 	for (uint32_t i = 0; i < waits->count; i++) {
 		struct host_event *slot;
 		struct dxp_xpu *x;

@@ -123,6 +123,9 @@ struct dxp_fabric {
 	pthread_t keeper;
 	bool keeper_started, keeper_parked, closing;
 	uint64_t turned_ns; /* a program's last turn */
+	uint64_t train_ns;  /* when commands were last sent by a call that does not wait */
+	bool unsent;        /* some have been posted since, and no turn was made */
+	bool keeper_sends;  /* the keeper looks for those */
 	uint64_t watch_ns;  /* next look for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
@@ -176,6 +179,8 @@ int keeper_start(struct dxp_fabric *f);
 void keeper_stop(struct dxp_fabric *f);
 /* Wakes it when it may be needed: an xPU may read our memory while nobody calls. */
 void keeper_call(struct dxp_fabric *f);
+/* What was just posted leaves now, or together with what follows soon. */
+void keeper_train(struct dxp_fabric *f);
 
 /* arrivals.c: takes what lies in the window; returns how much. */
 uint32_t arrivals_take(struct dxp_fabric *f);

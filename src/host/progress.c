@@ -36,6 +36,8 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
 uint32_t fabric_turn(struct dxp_fabric *f)
 {
 	uint32_t ended = f->ended;
+
+	f->unsent = false;
 	uint32_t count = node_turn(f->node) + arrivals_take(f);
 
 	f->turned_ns = link_now_ns();

@@ -99,6 +99,8 @@ int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 {
 	out->count = 0;
 	out->failed = false;
+	if (count && !wait)
+		return error_set(DXP_EINVAL, "wait list: %u events, and no list", count);
 	for (uint32_t i = 0; i < count && !out->failed; i++) {
 		int status = wait[i] ? resolve_one(x, wait[i], out) : DXP_OK;
 		if (status != DXP_OK)

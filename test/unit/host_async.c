@@ -489,6 +489,47 @@ static void run__no_room_for_ever(void **state)
 	says("set the events");
 }
 
+/* Commands in a row leave together; the last of them also when no call follows. */
+static void run__the_last_leaves_without_a_call(void **state)
+{
+	struct world *w = *state;
+
+	for (int round = 0; round < 20; round++) {
+		unsigned before = fake_xpu_commands(w->fake, 0);
+		dxp_event events[5];
+		for (int i = 0; i < 5; i++)
+			events[i] = run_after(w, w->one, "ok", NULL, 0);
+		uint64_t begin = link_now_ns();
+		while (fake_xpu_commands(w->fake, 0) != before + 5)
+			assert_true(link_now_ns() - begin < S_NS);
+		/* By the keeper's clock, not by its next look. */
+		assert_true(link_now_ns() - begin < HOST_LOOK_NS || round == 0);
+		for (int i = 0; i < 5; i++)
+			ok(ended(w, events[i]));
+		usleep((unsigned)round * 100);
+	}
+}
+
+/* A command behind a write needs no round trip, and never sees it half done. */
+static void write__command_behind_it(void **state)
+{
+	struct world *w = *state;
+	const struct dxp_box box = {.row_bytes = 300000, .rows = 1, .slices = 1};
+
+	for (uint32_t i = 0; i < 60; i++) {
+		struct dxp_box all = box;
+		dxp_event written, copied;
+		all.row_bytes = 2000 + 5000ull * i;
+		memset(memory_of(w, w->two) + 2000000, 0, 300000);
+		ok(dxp_write(w->two, 0, w->from + i, all.row_bytes, NULL, &written));
+		const struct dxp_waits waits = after(&written, 1);
+		ok(dxp_copy(w->two, 0, 2000000, &all, &waits, &copied));
+		ok(ended(w, copied));
+		ok(ended(w, written));
+		assert_memory_equal(memory_of(w, w->two) + 2000000, w->from + i, all.row_bytes);
+	}
+}
+
 /* ---- loss ---- */
 
 static void lost__everything_ends(void **state)
@@ -651,6 +692,8 @@ int main(void)
 		TEST(completions__hurry_lazy_ones),
 		TEST(run__more_than_there_is_room_for),
 		TEST(run__no_room_for_ever),
+		TEST(run__the_last_leaves_without_a_call),
+		TEST(write__command_behind_it),
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),
 		TEST(program_create__kinds_and_records),
