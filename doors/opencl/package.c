@@ -17,6 +17,7 @@
 
 #define MAIN_NAME   "program.cl"
 #define FILES_BELOW "dxp-host"
+#define FILE_EMPTY  ".empty"
 
 /* ---- files of this machine ---- */
 
@@ -127,6 +128,25 @@ static cl_int file_add(struct making *m, const struct include_file *f)
 	return text_add(m, name, f->text, f->bytes);
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	size_t bytes = strlen(folder);
+
+	return strncmp(path, folder, bytes) == 0 && path[bytes] == '/';
+}
+
+/* A folder that is only passed through ("../a.h") has to be there as well. */
+static cl_int folder_add(struct making *m, const char *folder)
+{
+	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW "/" FILE_EMPTY)];
+
+	for (size_t i = 0; i < m->set.file_count; i++)
+		if (is_below(m->set.files[i].path, folder))
+			return CL_SUCCESS;
+	snprintf(name, sizeof(name), FILES_BELOW "%s/" FILE_EMPTY, folder + strlen(m->root));
+	return text_add(m, name, "", 0);
+}
+
 static cl_int files_add(struct making *m)
 {
 	cl_int error = text_add(m, MAIN_NAME, m->program->source, m->program->source_bytes);
@@ -135,6 +155,9 @@ static cl_int files_add(struct making *m)
 		error = header_add(m, i);
 	for (size_t i = 0; error == CL_SUCCESS && i < m->set.file_count; i++)
 		error = file_add(m, &m->set.files[i]);
+	for (size_t i = 0; error == CL_SUCCESS && i <= m->set.folder_count; i++)
+		if (m->set.used[i])
+			error = folder_add(m, m->set.used[i]);
 	return error;
 }
 

@@ -126,16 +126,19 @@ static void binaries__refused(void)
 	REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, &data, &status, ERR),
 		CL_INVALID_BINARY);
 	EQUAL(status, CL_INVALID_BINARY);
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &none, &data, &status, ERR),
+	REFUSED_BUT_POCL(
+		clCreateProgramWithBinary(rig.context, 1, rig.devices, &none, &data, &status, ERR),
 		CL_INVALID_VALUE);
-	REFUSED(clCreateProgramWithBinary(rig.context, 0, rig.devices, &bytes, &data, NULL, ERR),
+	REFUSED_BUT_POCL(
+		clCreateProgramWithBinary(rig.context, 0, rig.devices, &bytes, &data, NULL, ERR),
 		CL_INVALID_VALUE);
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, NULL, &bytes, &data, NULL, ERR),
+	REFUSED_BUT_POCL(clCreateProgramWithBinary(rig.context, 1, NULL, &bytes, &data, NULL, ERR),
+			 CL_INVALID_VALUE);
+	REFUSED_BUT_POCL(
+		clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, NULL, NULL, ERR),
 		CL_INVALID_VALUE);
-	REFUSED(clCreateProgramWithBinary(rig.context, 1, rig.devices, &bytes, NULL, NULL, ERR),
-		CL_INVALID_VALUE);
-	REFUSED(clCreateProgramWithBinary(NULL, 1, rig.devices, &bytes, &data, NULL, ERR),
-		CL_INVALID_CONTEXT);
+	REFUSED_BUT_POCL(clCreateProgramWithBinary(NULL, 1, rig.devices, &bytes, &data, NULL, ERR),
+			 CL_INVALID_CONTEXT);
 }
 
 /* Every byte of the beginning, and the length, matter. */

@@ -69,7 +69,9 @@ static void includes__of_a_folder(void)
 	file("a.h", "#define A 5\n");
 	EQUAL(value("#include \"a.h\"" KERNEL("A"), "-I %s"), 5);
 	EQUAL(value("#include <a.h>" KERNEL("A + 1"), "-I%s -DX"), 6);
-	EQUAL(value("#include <a.h>" KERNEL("A + X"), "-D X=2 -I \"%s\""), 7);
+	/* PoCL 3.1 knows no quotes here. */
+	if (!rig.pocl)
+		EQUAL(value("#include <a.h>" KERNEL("A + X"), "-D X=2 -I \"%s\""), 7);
 	uproot();
 }
 
@@ -82,6 +84,15 @@ static void includes__of_includes(void)
 	file("two/c.h", "#ifndef C\n#define C 100\n#include \"c.h\"\n#endif\n");
 	file("two/d.h", "#define D 10\n");
 	EQUAL(value("#include \"a.h\"" KERNEL("A"), "-I %s/one -I %s/two"), 111);
+	uproot();
+}
+
+static void includes__beside_a_folder(void)
+{
+	plant();
+	file("inc/unused.h", "");
+	file("a.h", "#define A 4\n");
+	EQUAL(value("#include \"../a.h\"" KERNEL("A"), "-I %s/inc"), 4);
 	uproot();
 }
 
@@ -151,7 +162,7 @@ static void includes__missing(void)
 	uproot();
 }
 
-RIG_MAIN(CASE(includes__of_a_folder), CASE(includes__of_includes),
+RIG_MAIN(CASE(includes__of_a_folder), CASE(includes__of_includes), CASE(includes__beside_a_folder),
 	 CASE(includes__in_the_order_of_folders), CASE(includes__by_name),
 	 CASE(includes__by_an_absolute_path), CASE(includes__of_the_working_folder),
 	 CASE(includes__missing))

@@ -143,8 +143,10 @@ static void links__refused(void)
 	REFUSED(clLinkProgram(NULL, 0, NULL, NULL, 1, &p, NULL, NULL, ERR), CL_INVALID_CONTEXT);
 	REFUSED_BUT_POCL(clLinkProgram(rig.context, 0, NULL, "-nonsense", 1, &p, NULL, NULL, ERR),
 			 CL_INVALID_LINKER_OPTIONS);
-	FAILS(clCompileProgram(p, 0, NULL, NULL, 0, NULL, &name, NULL, NULL), CL_INVALID_VALUE);
-	FAILS(clCompileProgram(p, 0, NULL, NULL, 1, &p, NULL, NULL, NULL), CL_INVALID_VALUE);
+	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, NULL, 0, NULL, &name, NULL, NULL),
+		       CL_INVALID_VALUE);
+	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, NULL, 1, &p, NULL, NULL, NULL),
+		       CL_INVALID_VALUE);
 	FAILS(clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, &name), CL_INVALID_VALUE);
 	FAILS(clCompileProgram(p, 1, NULL, NULL, 0, NULL, NULL, NULL, NULL), CL_INVALID_VALUE);
 	FAILS_BUT_POCL(clCompileProgram(p, 0, NULL, "nonsense", 0, NULL, NULL, NULL, NULL),

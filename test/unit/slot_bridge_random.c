@@ -89,7 +89,8 @@ static void boxes_start(uint32_t seed)
 		snprintf(engine, sizeof(engine), "board:%s/%s", w.folder, file);
 		ok(boxed_open(&w, &boxes[i], &options));
 		m->x = boxes_xpu(w.fabric, m->name);
-		ok(dxp_mem_alloc(m->x, MEMORY, &m->address));
+		while (!well(dxp_mem_alloc(m->x, MEMORY, &m->address))) {
+		}
 		memset(m->bytes, 0, MEMORY);
 		memset(m->known, 1, MEMORY);
 	}
