@@ -12,7 +12,7 @@
 
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
-#include "test/support/fake_fabric.h"
+#include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
 

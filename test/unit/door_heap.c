@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "doors/opencl/blocks.h"
 #include "doors/opencl/device.h"
-#include "test/support/fake_fabric.h"
+#include "test/support/door/fake_fabric.h"
 
 const cl_icd_dispatch door_dispatch;
 

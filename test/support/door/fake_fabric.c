@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test/support/fake_fabric.h"
+#include "test/support/door/fake_fabric.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test/support/fake_fabric.h"
+#include "test/support/door/fake_fabric.h"
 
 uint64_t fake_sent, fake_written, fake_read;
 
