@@ -204,6 +204,7 @@ static void platform_find(void)
 	for (cl_uint i = 0; i < count && i < 16; i++)
 		if (clGetExtensionFunctionAddressForPlatform(all[i], "clEnqueueTransferBufferDXP"))
 			platform = all[i];
+	function("clEnqueueTransferBufferDXP");
 }
 
 int main(void)
