@@ -17,9 +17,12 @@ struct nic_region {
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
-	uint32_t uses;       /* operations in progress that point into it */
-	uint32_t generation; /* registrations at this index so far */
-	bool revoked;        /* its key opens nothing; free when it has no uses */
+	uint32_t uses;          /* operations in progress that point into it */
+	uint32_t generation;    /* registrations at this index so far */
+	bool revoked;           /* its key opens nothing; free when it has no uses */
+	struct nic_guard guard; /* `reach` NULL: all of it may be reached */
+	struct nic_reach reach; /* the guard's last answer, */
+	uint64_t reach_epoch;   /* which holds in this epoch */
 };
 
 /* ---- register mode (area.c, registers.c) ---- */
