@@ -17,6 +17,7 @@ struct box_options {
 	const char *state_folder; /* identities and compiled kernels; NULL: a new identity at each
 				     start */
 	uint64_t memory_bytes;    /* of each slot */
+	uint64_t host_bytes;      /* as slot_options */
 	const char *engine;
 	/* Of each slot's bridge, where only DMA reaches its memory, as pump_options has them. What
 	 * is measured for the first slot holds for all. */

@@ -9,13 +9,39 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
+uint64_t memory_left(const struct tenant *t)
+{
+	const struct slot *s = t->slot;
+	uint64_t left = arena_free_bytes(s->arena), limit = s->options.host_bytes;
+
+	if (limit == 0)
+		return left;
+	uint64_t owned = arena_owned_bytes(s->arena, t->owner);
+	return min_u64(left, owned < limit ? limit - owned : 0);
+}
+
+static bool limit_allows(struct tenant *t, uint64_t bytes)
+{
+	uint64_t limit = t->slot->options.host_bytes;
+	uint64_t owned = limit ? arena_owned_bytes(t->slot->arena, t->owner) : 0;
+
+	if (limit == 0 || (bytes <= limit && owned + arena_rounded(bytes) <= limit))
+		return true;
+	tenant_complain(t,
+			"ALLOC of %llu bytes is refused: it has %llu, and --host-memory gives each "
+			"host %llu at most",
+			(unsigned long long)bytes, (unsigned long long)owned,
+			(unsigned long long)limit);
+	return false;
+}
+
 static void allocate_reply(struct tenant *t, uint32_t sequence, uint64_t address, int status)
 {
 	const struct command_reply r = {
 		.op = COMMAND_ALLOC,
 		.sequence = sequence,
 		.status = status,
-		.free_bytes = arena_free_bytes(t->slot->arena),
+		.free_bytes = memory_left(t),
 		.address = address,
 	};
 
@@ -45,8 +71,11 @@ void memory_allocate(struct tenant *t, const struct command *c)
 {
 	struct arena *arena = t->slot->arena;
 	uint64_t address = 0;
-	int status = arena_alloc(arena, t->owner, c->bytes, &address);
+	int status = limit_allows(t, c->bytes) ? arena_alloc(arena, t->owner, c->bytes, &address)
+					       : DXP_ENOMEM;
 
+	if (status == DXP_OK)
+		memory_claim(t->slot, address, c->bytes);
 	if (status == DXP_OK && c->bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		arena_clear(arena, address, c->bytes);
 	} else if (status == DXP_OK) {
@@ -63,7 +92,7 @@ void memory_free(struct tenant *t, const struct command *c)
 	struct command_reply r = {.op = COMMAND_FREE, .sequence = c->sequence};
 
 	r.status = arena_free(t->slot->arena, t->owner, c->address);
-	r.free_bytes = arena_free_bytes(t->slot->arena);
+	r.free_bytes = memory_left(t);
 	reply_send(t, &r);
 }
 
@@ -156,6 +185,9 @@ static uint32_t clearings_advance_bridged(struct slot *s)
 	struct clearing *c;
 
 	while ((c = s->clearings)) {
+		if (c->cleared == 0 && !c->tenant->leaving &&
+		    !memory_claimed(s, c->address, c->bytes))
+			break;
 		for (int i = 0; i < CLEARING_DMAS && !clearing_over(c); i++) {
 			if (c->dmas[i].busy)
 				continue;

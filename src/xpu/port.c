@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: the NIC functions that kernels drive. A host that asks for one gets the highest virtual
- * function that is free, with all of device memory in its table, until it leaves. A function that
+ * function that is free, with its own device memory in its table, until it leaves. A function that
  * the NIC has stopped is replaced when the host asks again. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,9 @@ static int function_open(struct slot *s, struct port *p)
 	return status;
 }
 
-static int port_create(struct slot *s, struct port **out)
+static int port_create(struct tenant *t, struct port **out)
 {
+	struct slot *s = t->slot;
 	struct port *p = calloc(1, sizeof(*p));
 
 	if (!p)
@@ -53,9 +54,7 @@ static int port_create(struct slot *s, struct port **out)
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
 	p->next = s->ports;
 	s->ports = p;
-	status = nic_region_register(
-		node_nic(s->node), p->function, arena_base(s->arena), arena_bytes(s->arena),
-		NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &p->key);
+	status = key_of_port(t, p->function, &p->key);
 	if (status != DXP_OK) {
 		port_close(s, p, status); /* freed with the next service */
 		return status;
@@ -91,7 +90,7 @@ static int port_get(struct tenant *t)
 	/* Kernels that still have the old one as an argument read its error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
-	return port_create(t->slot, &t->port);
+	return port_create(t, &t->port);
 }
 
 void port_open(struct tenant *t, const struct command *c)

@@ -82,15 +82,16 @@ static int bridge_start(struct slot *s)
 	return bridged_create(&options, &s->bridged);
 }
 
-/* Device memory becomes known to the NIC. */
+/* Device memory becomes known to the NIC, for what the xPU itself does; hosts get keys of their
+ * own. */
 static int memory_attach(struct slot *s)
 {
 	struct nic *n = node_nic(s->node);
 
 	if (s->bridged)
-		return bridged_attach(s->bridged, n, &s->memory_key);
-	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena),
-				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
+		return bridged_attach(s->bridged, n);
+	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena), NIC_LOCAL,
+				   &s->memory_key);
 }
 
 static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
@@ -302,6 +303,7 @@ uint32_t slot_service(struct slot *s)
 	work += outbox_service(s->outbox); /* completions */
 	work += messages_take(s);
 	work += clearings_advance(s);
+	work += scrub_advance(s);
 	work += works_advance(s);
 	if (s->bridged)
 		work += bridged_turn(s->bridged);

@@ -4,9 +4,9 @@
  * to other xPUs.
  *
  * Threads: everything is for the one thread that turns the node; the engine has a thread of its own
- * inside. Trust: a host that was granted the xPU may reach all of its device memory by PUT and GET,
- * and its kernels run in this process. Commands of hosts are kept apart: each names only its own
- * memory, programs and events. */
+ * inside. Trust: hosts are kept apart. Each names only its own memory, programs and events in its
+ * commands, and reaches only its own memory, and what nobody has allocated, by PUT and GET, its
+ * kernels' NIC functions included (src/xpu/keys.c). But its kernels run in this process. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -23,6 +23,7 @@ struct slot_options {
 	struct node_options node;
 	uint32_t number;          /* in its box */
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	uint64_t host_bytes;      /* of it for each host, at most; 0: no limit */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
 	/* Of the bridge to BRIDGED memory, as pump_options has them. */
