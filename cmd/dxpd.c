@@ -55,6 +55,9 @@ static const char help[] =
 	"n takes PORT + n,\n"
 	"                             without PORT the system chooses\n"
 	"      --memory SIZE          of each slot, 1M to 1024G, with K, M or G; default 256M\n"
+	"      --host-memory SIZE     of it that each host may have at once, 1M to 1024G; default "
+	"0: "
+	"no limit but the memory\n"
 	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU "
 	"device (default)\n"
 	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
@@ -163,6 +166,7 @@ enum option_code {
 	OPTION_STATE,
 	OPTION_BIND,
 	OPTION_MEMORY,
+	OPTION_HOST_MEMORY,
 	OPTION_ENGINE,
 	OPTION_BUFFERS,
 	OPTION_BUFFER_BYTES,
@@ -185,6 +189,7 @@ static const struct option long_options[] = {
 	{"state", required_argument, NULL, OPTION_STATE},
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
+	{"host-memory", required_argument, NULL, OPTION_HOST_MEMORY},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"buffers", required_argument, NULL, OPTION_BUFFERS},
 	{"buffer-bytes", required_argument, NULL, OPTION_BUFFER_BYTES},
@@ -273,6 +278,15 @@ static const char *buffer_bytes_take(const char *text, struct arguments *a)
 	return NULL;
 }
 
+static const char *host_memory_take(const char *text, struct arguments *a)
+{
+	a->box.host_bytes = 0;
+	if (strcmp(text, "0") == 0 ||
+	    size_parse(text, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.host_bytes))
+		return NULL;
+	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
+}
+
 /* Options with an address, a size or a name. */
 static const char *text_take(int option, struct arguments *a)
 {
@@ -292,6 +306,7 @@ static const char *text_take(int option, struct arguments *a)
 		return size_parse(optarg, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.memory_bytes)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
+	case OPTION_HOST_MEMORY: return host_memory_take(optarg, a);
 	case OPTION_BUFFER_BYTES: return buffer_bytes_take(optarg, a);
 	case OPTION_CC: return cc_take(optarg);
 	case OPTION_RUN: return run_take(optarg);

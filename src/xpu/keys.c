@@ -40,10 +40,11 @@ static void trespass_tell(struct tenant *t, uint64_t offset, uint64_t bytes, con
 	if (t->trespassed)
 		return;
 	t->trespassed = true;
-	tenant_complain(t,
-			"%llu bytes at %#llx were asked for by %s and refused: they are not all "
-			"its own; such refusals are counted and not said again",
-			(unsigned long long)bytes, (unsigned long long)offset, what);
+	tenant_complain(
+		t,
+		"%llu bytes at address 0x%llx were asked for by %s and refused: they are not all "
+		"its own; such refusals are counted and not said again",
+		(unsigned long long)bytes, (unsigned long long)offset, what);
 }
 
 static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t bytes,

@@ -97,10 +97,3 @@ const struct span *spans_from(const struct spans *s, uint64_t address)
 
 	return at < s->count ? &s->list[at] : NULL;
 }
-
-const struct span *spans_before(const struct spans *s, uint64_t address)
-{
-	uint32_t at = index_of(s, address);
-
-	return at > 0 ? &s->list[at - 1] : NULL;
-}

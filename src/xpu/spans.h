@@ -24,7 +24,5 @@ bool spans_remove(struct spans *s, uint64_t from, uint64_t end);
 
 /* Of the first one that ends beyond `address`; NULL: there is none. */
 const struct span *spans_from(const struct spans *s, uint64_t address);
-/* Of the last one that ends at `address` or before; NULL: there is none. */
-const struct span *spans_before(const struct spans *s, uint64_t address);
 
 #endif
