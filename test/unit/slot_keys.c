@@ -2,6 +2,7 @@
 /* Hosts that share an xPU: what one has allocated is reached by nobody else, whatever way is tried,
  * in memory that the NIC reaches (xpu1, xpu2) and in memory behind DMA (xpu3). Kernels' functions
  * are in slot_nic.c. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -311,6 +312,42 @@ static void common__allocated_under_writes(void **state)
 		}
 }
 
+#define FILLER (3u << 20)
+#define LONG   (4u << 20) /* one GET */
+
+static uint8_t stolen[LONG];
+
+static void *read_main(void *none)
+{
+	dxp_mem_read(thief.xpus[2], stolen, FILLER, LONG);
+	return NULL;
+}
+
+/* Behind DMA a GET takes its time; a host gets the memory meanwhile and writes there. */
+static void common__allocated_under_a_long_read(void **state)
+{
+	for (int round = 0; round < 5; round++) {
+		uint64_t filler, a;
+		pthread_t reader;
+		memset(stolen, 0, LONG);
+		memset(secret, 0x5a, BYTES);
+		ok(dxp_mem_alloc(victim.xpus[2], FILLER, &filler));
+		assert_int_equal(filler, 0);
+		/* What was left there is cleared before, not under way. */
+		ok(dxp_mem_read(thief.xpus[2], stolen, FILLER, LONG));
+		assert_int_equal(pthread_create(&reader, NULL, read_main, NULL), 0);
+		usleep(3000);
+		ok(dxp_mem_alloc(victim.xpus[2], LONG, &a));
+		assert_int_equal(a, FILLER);
+		ok(dxp_mem_write(victim.xpus[2], a + LONG - BYTES, secret, BYTES));
+		pthread_join(reader, NULL);
+		for (uint32_t i = 0; i < LONG; i++)
+			assert_int_equal(stolen[i], 0);
+		ok(dxp_mem_free(victim.xpus[2], a));
+		ok(dxp_mem_free(victim.xpus[2], filler));
+	}
+}
+
 /* Its key ends with it. */
 static void keys__end_with_their_host(void **state)
 {
@@ -359,14 +396,18 @@ static void limit__of_each_host(void **state)
 
 static int world_open(void **state)
 {
+	char engine[128];
+
 	boxes_begin(&w);
+	boxes_file(&w, "slow.board", "preset = fast\ncompute = none\nlatency = 1000000\n");
+	snprintf(engine, sizeof(engine), "board:%s/slow.board", w.folder);
 	ok(boxed_open(&w, &direct,
 		      &(struct box_options){.slots = 2, .first = 1, .engine = "none"}));
 	ok(boxed_open(&w, &board,
 		      &(struct box_options){.slots = 1,
 					    .first = 3,
 					    .name = "xpu3",
-					    .engine = "board:fast",
+					    .engine = engine,
 					    .buffers = 4,
 					    .buffer_bytes = 64u << 10}));
 	ok(boxed_open(&w, &limited,
@@ -400,6 +441,7 @@ int main(void)
 		cmocka_unit_test(common__is_cleared_before_it_is_read),
 		cmocka_unit_test(common__until_it_is_allocated),
 		cmocka_unit_test(common__allocated_under_writes),
+		cmocka_unit_test(common__allocated_under_a_long_read),
 		cmocka_unit_test(keys__end_with_their_host),
 		cmocka_unit_test(limit__of_each_host),
 	};
