@@ -145,7 +145,7 @@ static void reclaim_visit(void *context, struct rltp_message *rltp)
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
 	const struct reclaimed *r = context;
 
-	if (m->region && m->region->guard.reach && m->data < r->base + r->bytes &&
+	if (m->region && m->region->guarded && m->data < r->base + r->bytes &&
 	    r->base < m->data + m->rltp.bytes)
 		message_withdraw(m, DXP_EACCESS);
 }

@@ -12,8 +12,19 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 /* The region of a key of this function, or NULL. */
 struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
 
-/* May these bytes of it, which are in it, be reached now? 0, or an enum wire_nack code. */
-uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes);
+uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes); /* its guard */
+/* May these bytes of it, which are in it, be reached now? 0, or an enum wire_nack code. A stream
+ * asks once: what it goes on with lies around its beginning. */
+static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	const struct nic_reach *reach = &r->reach;
+
+	if (!r->guarded ||
+	    (!r->revoked && r->reach_epoch == *r->guard.epoch && offset >= reach->first &&
+	     offset < reach->end && bytes <= reach->end - offset))
+		return 0;
+	return region_ask(r, offset, bytes);
+}
 /* Bytes that an own descriptor names: they stay until the drop. DXP_EACCESS. */
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
 void region_drop(struct nic_region *r, uint64_t offset);

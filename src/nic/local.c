@@ -445,7 +445,7 @@ static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *
 {
 	const struct nic_region *r = region_find(f->nic, f->index, e->key);
 
-	return r && !r->staged && !r->guard.reach && e->offset <= r->bytes &&
+	return r && !r->staged && !r->guarded && e->offset <= r->bytes &&
 			       e->bytes <= r->bytes - e->offset
 		       ? r->base + e->offset
 		       : NULL;

@@ -77,23 +77,18 @@ int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard)
 	if (!r)
 		return DXP_ENOENT;
 	r->guard = *guard;
-	r->reach = (struct nic_reach){0};
+	r->guarded = true;
 	return DXP_OK;
 }
 
-/* A stream asks once: what it goes on with lies around its beginning. */
-uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
+uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes)
 {
-	const struct nic_reach *reach = &r->reach;
+	struct nic_reach fresh = {0};
 
-	if (!r->guard.reach || bytes == 0)
+	if (bytes == 0)
 		return 0;
 	if (r->revoked)
 		return WIRE_NACK_KEY;
-	if (r->reach_epoch == *r->guard.epoch && offset >= reach->first && offset < reach->end &&
-	    bytes <= reach->end - offset)
-		return 0;
-	struct nic_reach fresh = {0};
 	uint8_t code = r->guard.reach(r->guard.context, offset, bytes, &fresh);
 	if (code == 0) {
 		r->reach = fresh;
@@ -104,7 +99,7 @@ uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
 
 int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes)
 {
-	if (r->guard.reach) {
+	if (r->guarded) {
 		int status = r->guard.hold ? r->guard.hold(r->guard.context, offset, bytes)
 					   : DXP_EACCESS;
 		if (status != DXP_OK)
@@ -117,7 +112,7 @@ int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes)
 void region_drop(struct nic_region *r, uint64_t offset)
 {
 	r->uses--;
-	if (r->guard.reach)
+	if (r->guarded)
 		r->guard.drop(r->guard.context, offset);
 }
 

@@ -17,10 +17,11 @@ struct nic_region {
 	uint32_t key; /* 0: free */
 	uint32_t function;
 	uint32_t rights;
-	uint32_t uses;          /* operations in progress that point into it */
-	uint32_t generation;    /* registrations at this index so far */
-	bool revoked;           /* its key opens nothing; free when it has no uses */
-	struct nic_guard guard; /* `reach` NULL: all of it may be reached */
+	uint32_t uses;       /* operations in progress that point into it */
+	uint32_t generation; /* registrations at this index so far */
+	bool revoked;        /* its key opens nothing; free when it has no uses */
+	bool guarded;        /* else all of it may be reached, and the rest means nothing */
+	struct nic_guard guard;
 	struct nic_reach reach; /* the guard's last answer, */
 	uint64_t reach_epoch;   /* which holds in this epoch */
 };
