@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "nic/internal.h"
+#include "wire/frame.h"
 
 #define INDEX_MASK (NIC_REGIONS_MAX - 1)
 
@@ -67,6 +68,52 @@ static struct nic_region *region_of(const struct nic *n, uint32_t key)
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
 
 	return key != 0 && ((r->key ^ key) | r->revoked) == 0 ? r : NULL;
+}
+
+int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard)
+{
+	struct nic_region *r = region_of(n, key);
+
+	if (!r)
+		return DXP_ENOENT;
+	r->guard = *guard;
+	r->guarded = true;
+	return DXP_OK;
+}
+
+uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	struct nic_reach fresh = {0};
+
+	if (bytes == 0)
+		return 0;
+	if (r->revoked)
+		return WIRE_NACK_KEY;
+	uint8_t code = r->guard.reach(r->guard.context, offset, bytes, &fresh);
+	if (code == 0) {
+		r->reach = fresh;
+		r->reach_epoch = *r->guard.epoch; /* asking may have changed it */
+	}
+	return code;
+}
+
+int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	if (r->guarded) {
+		int status = r->guard.hold ? r->guard.hold(r->guard.context, offset, bytes)
+					   : DXP_EACCESS;
+		if (status != DXP_OK)
+			return status;
+	}
+	r->uses++;
+	return DXP_OK;
+}
+
+void region_drop(struct nic_region *r, uint64_t offset)
+{
+	r->uses--;
+	if (r->guarded)
+		r->guard.drop(r->guard.context, offset);
 }
 
 int nic_region_deregister(struct nic *n, uint32_t key)

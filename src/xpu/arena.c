@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/util.h"
 
 #define BLOCKS_FIRST 64
 
@@ -27,11 +28,13 @@ struct block {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
-	uint64_t unit;  /* what is handed out is a multiple of it */
-	uint64_t limit; /* of each owner; 0: none */
+	uint64_t unit; /* what is handed out is a multiple of it */
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
+	struct spans stale; /* what allocations left behind; of no meaning where there is one now */
+	bool all_stale;     /* it could not be kept which: none that is free is reached any more */
+	uint64_t epoch;     /* of arena_reach */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -96,6 +99,7 @@ void arena_destroy(struct arena *a)
 	if (!a)
 		return;
 	arena_unmap(a);
+	spans_free(&a->stale);
 	free(a->blocks);
 	free(a);
 }
@@ -108,11 +112,6 @@ void arena_whole_pages(struct arena *a)
 int arena_fd(const struct arena *a)
 {
 	return a->fd;
-}
-
-void arena_limit(struct arena *a, uint64_t owner_bytes)
-{
-	a->limit = owner_bytes;
 }
 
 uint8_t *arena_base(const struct arena *a)
@@ -129,6 +128,11 @@ uint64_t arena_bytes(const struct arena *a)
 uint64_t arena_free_bytes(const struct arena *a)
 {
 	return a->free_bytes;
+}
+
+uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
+{
+	return round_up(bytes, a->unit);
 }
 
 /* The block in which `address` lies; it must be in the arena. */
@@ -160,19 +164,23 @@ static uint32_t best_fit(const struct arena *a, uint64_t bytes)
 	return best;
 }
 
-static uint32_t owned_count(const struct arena *a, uint32_t owner, uint64_t *bytes)
+static uint32_t owned_count(const struct arena *a, uint32_t owner)
 {
 	uint32_t count = 0;
 
-	*bytes = 0;
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct block *b = &a->blocks[i];
-		if (!b->used || b->owner != owner)
-			continue;
-		count++;
-		*bytes += b->bytes;
-	}
+	for (uint32_t i = 0; i < a->count; i++)
+		count += a->blocks[i].used && a->blocks[i].owner == owner;
 	return count;
+}
+
+uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->blocks[i].used && a->blocks[i].owner == owner)
+			bytes += a->blocks[i].bytes;
+	return bytes;
 }
 
 static bool room_ensure(struct arena *a)
@@ -202,17 +210,13 @@ static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
 
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address)
 {
-	uint64_t owned;
-
 	if (bytes == 0)
 		return DXP_EINVAL;
 	if (bytes > a->bytes)
 		return DXP_ENOMEM;
-	if (owned_count(a, owner, &owned) >= XPU_ALLOCATIONS_MAX)
+	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
 		return DXP_EAGAIN;
 	bytes = round_up(bytes, a->unit);
-	if (a->limit && (owned > a->limit || bytes > a->limit - owned))
-		return DXP_ENOMEM;
 	if (!room_ensure(a))
 		return DXP_ENOMEM;
 	uint32_t i = best_fit(a, bytes);
@@ -221,6 +225,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 	block_cut(a, i, bytes);
 	a->blocks[i].used = true;
 	a->blocks[i].owner = owner;
+	a->epoch++;
 	a->free_bytes -= bytes;
 	*address = a->blocks[i].address;
 	return DXP_OK;
@@ -247,6 +252,7 @@ static void block_release(struct arena *a, uint32_t i)
 	struct block *b = &a->blocks[i];
 
 	a->free_bytes += b->bytes;
+	a->all_stale |= !spans_add(&a->stale, b->address, b->address + b->bytes);
 	*b = (struct block){.address = b->address, .bytes = b->bytes};
 	if (i + 1 < a->count && !b[1].used)
 		block_join(a, i);
@@ -258,6 +264,7 @@ static void block_release(struct arena *a, uint32_t i)
 static bool block_free(struct arena *a, uint32_t i)
 {
 	a->blocks[i].freed = true;
+	a->epoch++;
 	if (a->blocks[i].holders > 0)
 		return false;
 	block_release(a, i);
@@ -325,4 +332,86 @@ void arena_drop(struct arena *a, uint64_t address)
 	b->holders--;
 	if (b->freed && b->holders == 0)
 		block_release(a, i);
+}
+
+static bool reached(const struct block *b, uint32_t owner, bool common)
+{
+	return b->used ? !b->freed && b->owner == owner : common;
+}
+
+/* All blocks around block i that may be reached. */
+static struct span run_of(const struct arena *a, uint32_t i, uint32_t owner, bool common)
+{
+	uint32_t first = i, last = i;
+
+	while (first > 0 && reached(&a->blocks[first - 1], owner, common))
+		first--;
+	while (last + 1 < a->count && reached(&a->blocks[last + 1], owner, common))
+		last++;
+	return (struct span){a->blocks[first].address,
+			     a->blocks[last].address + a->blocks[last].bytes};
+}
+
+/* The first part of [from, end) that is free and not cleared, and all of *run if there is none:
+ * then *run is cut down to what is clean. */
+static bool stale_find(const struct arena *a, uint64_t from, uint64_t end, struct span *run)
+{
+	for (uint32_t i = block_at(a, run->from); i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		struct span free = {b->address, b->address + b->bytes};
+		if (b->address >= run->end)
+			break;
+		const struct span *s;
+		while (!b->used && free.from < free.end && (s = spans_from(&a->stale, free.from)) &&
+		       s->from < free.end) {
+			struct span dirty = {max_u64(s->from, free.from),
+					     min_u64(s->end, free.end)};
+			free.from = dirty.end;
+			if (dirty.end <= from) {
+				run->from = dirty.end;
+			} else if (dirty.from >= end) {
+				run->end = dirty.from;
+				return false;
+			} else {
+				*run = (struct span){max_u64(dirty.from, from),
+						     min_u64(dirty.end, end)};
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
+		uint64_t bytes, struct span *out)
+{
+	uint32_t i = block_at(a, address);
+
+	common = common && !a->all_stale;
+	if (!reached(&a->blocks[i], owner, common))
+		return DXP_EACCESS;
+	struct span run = run_of(a, i, owner, common);
+	if (bytes > run.end - address)
+		return DXP_EACCESS;
+	bool stale = stale_find(a, address, address + bytes, &run);
+	*out = run;
+	return stale ? DXP_EAGAIN : DXP_OK;
+}
+
+bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes)
+{
+	const struct block *b = &a->blocks[block_at(a, address)];
+
+	return !b->used && bytes <= b->bytes - (address - b->address);
+}
+
+const uint64_t *arena_epoch(const struct arena *a)
+{
+	return &a->epoch;
+}
+
+void arena_cleared(struct arena *a, uint64_t from, uint64_t end)
+{
+	/* Without memory it is cleared once more. */
+	spans_remove(&a->stale, from, end);
 }

@@ -17,6 +17,7 @@
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
+#include "xpu/pump.h"
 #include "xpu/slot.h"
 #include "xpu/zygote.h"
 
@@ -67,7 +68,9 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* of its memory: a fresh number for each OPEN */
+	uint32_t owner;      /* of its memory: a fresh number for each OPEN */
+	uint32_t memory_key; /* keys.c */
+	bool trespassed;     /* that has been said */
 	struct dxp_target reply;
 	struct graph *graph;
 	struct cell *cell; /* a process of its own; NULL: none yet, or the slot's thread is used */
@@ -128,13 +131,22 @@ struct clearing {
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
-/* A key of another xPU's memory that a PUT has shown to be right. */
+/* BRIDGED: memory that is nobody's and is being cleared. */
+struct scrub {
+	struct pump_transfer pump;
+	bool busy;
+	uint64_t at, end;   /* to be cleared; equal: nothing */
+	uint64_t under_way; /* bytes from `at` on, while busy */
+};
+
+/* Memory of another xPU that a PUT has shown to be right, with its key. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
 	uint64_t incarnation;
+	uint64_t address, bytes;
 };
-#define KNOWN_KEYS 64
+#define KNOWN_KEYS 256
 
 struct slot_counters {
 	uint32_t done, failed, refused, kernels, builds;
@@ -158,7 +170,8 @@ struct slot {
 	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */
 	struct node *interrupted;       /* whom they wake */
 	struct outbox *outbox;
-	uint32_t memory_key;
+	uint32_t memory_key; /* own: of all memory that can be addressed, for no peer */
+	struct scrub scrub;
 	struct tenant *tenants;
 	uint32_t owner_last, program_last;
 	struct port *ports; /* with those that end */
@@ -244,6 +257,7 @@ void pulls_cancel(const struct tenant *t, int status);
 void task_start(struct tenant *t);
 
 /* memory.c */
+uint64_t memory_left(const struct tenant *t); /* it may allocate, if that is in one piece */
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
 void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
@@ -251,6 +265,17 @@ void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
 void parked_retry(struct tenant *t);
 uint32_t clearings_advance(struct slot *s);
 void clearings_free(struct slot *s);
+
+/* keys.c */
+/* A host's key; ends with it. DXP_EBUSY. */
+int key_open(struct tenant *t);
+void key_close(struct tenant *t);
+/* In the table of its kernels' function; ends with that. */
+int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
+/* The memory has been allocated: what others still have under way there ends soon. */
+void memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
+bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes); /* it has */
+uint32_t scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);

@@ -51,6 +51,12 @@ int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, s
 	t->host = host;
 	t->owner = ++s->owner_last;
 	t->reply = *reply;
+	status = key_open(t);
+	if (status != DXP_OK) {
+		graph_destroy(t->graph);
+		free(t);
+		return status;
+	}
 	t->next = s->tenants;
 	s->tenants = t;
 	*out = t;
@@ -66,6 +72,7 @@ void tenant_leave(struct tenant *t, int status)
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	pulls_cancel(t, status);
+	key_close(t);
 	/* Its process may write there until it is gone. */
 	if (t->cell)
 		cell_kill(t->cell);
