@@ -27,7 +27,7 @@ for device in context.devices:
                           map_expr="(long)x[i]*y[i]", arguments="__global int *x, __global int *y")
     print("dot", int(dot(a_there, b_there).get()) - int(np.dot(a.astype(np.int64), b)))
 
-    scan = InclusiveScanKernel(context, np.int32, "a+b")
+    scan = InclusiveScanKernel(context, np.int32, "a+b", neutral="0")
     small = array.to_device(queue, a % 1000)
     scan(small)
     print("scan", int(np.abs(small.get() - np.cumsum(a % 1000)).max()))
