@@ -32,6 +32,8 @@ for device in context.devices:
     scan(small)
     print("scan", int(np.abs(small.get() - np.cumsum(a % 1000)).max()))
 
-    print("sum", int(array.sum(a_there % 1000, dtype=np.dtype(np.int64)).get()) - int((a % 1000).sum()))
+    rests = array.to_device(queue, a % 1000)
+    total = array.sum(rests, dtype=np.dtype(np.int64))
+    print("sum", int(total.get()) - int((a % 1000).sum()))
     print("part", int(np.abs((a_there[100:4000] + b_there[100:4000]).get()
                              - (a + b)[100:4000]).max()))
