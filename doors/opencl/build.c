@@ -68,6 +68,15 @@ static void node_release(struct build *b)
 	d->calls--;
 }
 
+/* Is there still an xPU that it can be released on? None is left once the process ends, and of an
+ * earlier life only what was in use when that ended. */
+static bool releasable(const struct build *b)
+{
+	const struct _cl_device_id *d = b->device;
+
+	return b->node && b->life == d->life && (d->xpu || d->lost);
+}
+
 static void reap(void *context)
 {
 	struct build *b;
@@ -76,7 +85,7 @@ static void reap(void *context)
 	door_enter();
 	while ((b = graves)) {
 		graves = b->next;
-		if (b->node)
+		if (releasable(b))
 			node_release(b);
 		build_free(b);
 	}
@@ -102,7 +111,7 @@ void build_put(struct build *b)
 		b->next->link = b->link;
 	recipe_put(b->recipe);
 	b->recipe = NULL;
-	if (b->node)
+	if (releasable(b))
 		bury(b);
 	else
 		build_free(b);
@@ -204,8 +213,9 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 {
 	cl_device_id d = b->device;
 
-	if (b->node)
-		node_release(b); /* of an earlier life */
+	if (releasable(b))
+		node_release(b); /* on an xPU that was lost */
+	b->node = NULL;
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
 		error = build_ready(b->recipe->inputs[i]);

@@ -99,7 +99,7 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
  * device itself takes. */
 static uint64_t max_alloc(cl_device_id d)
 {
-	uint64_t whole = d->caps.memory_bytes, part = whole / 4;
+	uint64_t whole = d->caps.memory_bytes, part = whole / 2;
 	size_t own = device_size(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, SIZE_MAX);
 
 	if (part < MIN_ALLOC_BYTES)
@@ -146,6 +146,10 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return info_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
+	/* In pixels, of which the largest have 16 bytes. */
+	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
+		own = device_size(d, name, 0);
+		return info_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
 	case CL_DEVICE_HOST_UNIFIED_MEMORY: return info_uint(i, CL_FALSE);
 	case CL_DEVICE_MAX_PARAMETER_SIZE: return info_size(i, MAX_PARAMETER_BYTES);
 	case CL_DEVICE_PRINTF_BUFFER_SIZE:

@@ -140,7 +140,7 @@ static bool disjoint(const struct move *m, const struct move *before)
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
-	*beside = true;
+	*beside = !waits->late || open == 0;
 	if (open > MOVE_WAITS_INLINE) {
 		m->waits = malloc(open * sizeof(*m->waits));
 		if (!m->waits) {
@@ -288,8 +288,11 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 {
 	struct command c;
 
+	bool late = waits && waits->late;
+
 	/* Only read: the NIC takes one kind of region for both directions. */
-	if (bytes == 0 || bytes > DXP_INLINE_BYTES || !from || !in_memory(xpu, address, bytes))
+	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
+	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,
 				    waits, event);
 	command_begin(&c, COMMAND_WRITE);

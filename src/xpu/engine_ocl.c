@@ -96,6 +96,13 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 			*out = k;
 			return DXP_OK;
 		}
+	if (strlen(name) > ocl_device_name_bytes(o->device)) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.40s...': this device runs kernels with names of %u letters at "
+			 "most; give it a shorter one",
+			 name, ocl_device_name_bytes(o->device));
+		return DXP_EUNSUPPORTED;
+	}
 	int status = ocl_kernel_create(o->cl, ocl_build_program(p->build), name, out, text);
 	if (status != DXP_OK)
 		return status;

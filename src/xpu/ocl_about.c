@@ -66,13 +66,35 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* PoCL forgets attributes; what is known of them is said all the same. */
+/* As the standard has it, "name(a,b,c) name": PoCL gives the source's words, blanks included. */
+static void attributes_clean(char *text)
+{
+	static const char begin[] = "__attribute__((";
+	char *out = text, *at = strstr(text, begin);
+
+	while (at) {
+		int depth = 0;
+		if (out > text)
+			*out++ = ' ';
+		for (at += sizeof(begin) - 1; *at && (depth > 0 || *at != ')'); at++) {
+			depth += (*at == '(') - (*at == ')');
+			if (*at != ' ')
+				*out++ = *at;
+		}
+		at = strstr(at, begin);
+	}
+	if (out > text)
+		*out = '\0';
+}
+
+/* PoCL forgets the attributes of some; what is known of them is said all the same. */
 static void attributes_tell(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";
 	size_t sizes[3] = {0};
 
 	t->cl->clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof(text) - 1, text, NULL);
+	attributes_clean(text);
 	t->cl->clGetKernelWorkGroupInfo(k, t->device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
 					sizeof(sizes), sizes, NULL);
 	if (text[0] == '\0' && sizes[0] > 0)

