@@ -90,6 +90,22 @@ static void leave(struct dxp_fabric *f)
 	pthread_mutex_unlock(&leave_lock);
 }
 
+/* With the lock, which it releases meanwhile: nobody is in a call of the fabric any more. */
+static bool become_quiet(void)
+{
+	uint64_t deadline = door_now_ns() + LOCK_NS;
+	const struct timespec pause = {.tv_nsec = 200000};
+
+	if (!completions_stop())
+		return false;
+	while (!door_is_quiet() && door_now_ns() < deadline) {
+		pthread_mutex_unlock(&door_lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&door_lock);
+	}
+	return door_is_quiet();
+}
+
 __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);
@@ -98,7 +114,7 @@ __attribute__((destructor)) static void at_exit(void)
 		return;
 	closed = true;
 	struct dxp_fabric *f = fabric;
-	bool quiet = !f || (completions_stop() && door_is_quiet());
+	bool quiet = !f || become_quiet();
 	fabric = NULL;
 	events_close();
 	devices_detach();
