@@ -413,10 +413,13 @@
 #define HOST_SHORT_BYTES                                                         \
 	(256u << 10) /* transfers up to here have a queue pair without long ones \
 		      */
+<<<<<<< HEAD
 #define HOST_TRAIN_NS                                                                        \
 	(20ull * 1000) /* commands in a row leave together, so late: each alone would cost a \
 			  system call */
 #define HOST_TRAINS_NS (300ull * 1000) /* after the last the keeper looks no more for the next */
+=======
+>>>>>>> wt-cell
 #define HOST_HURRY_NS \
 	(50ull * 1000) /* who waits so long for a lazy event asks its node to tell at once */
 #define HOST_PIECE_BYTES                                                                       \
@@ -513,18 +516,21 @@
 #define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
 #define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
 #define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
-#define XPU_WINDOWS_MAX 32 /* of NICs that kernels drive: 7 functions, and what still ends of others */
+#define XPU_WINDOWS_MAX \
+	32 /* of NICs that kernels drive: 7 functions, and what still ends of others */
 #define XPU_TAIL_BYTES                                                                            \
 	(40u << 20) /* behind device memory: those windows, 1.2 MiB each, and a page of counters; \
 		       takes memory only where it is written */
-#define XPU_PACKAGES_BYTES \
+#define XPU_PACKAGES_BYTES                                                                         \
 	(64u << 20) /* of one host: what its programs were built from, to build them again after a \
 		       crash */
 #define XPU_PRINT_BYTES (4u << 20) /* that one kernel prints; the rest is counted and lost */
 #define XPU_PRINTS_WAIT \
 	1024 /* messages to a host that reads too slowly: its kernels' prints wait */
-#define XPU_CELL_AGAIN_NS (1000ull * 1000 * 1000) /* between two tries to start what starts cells */
-#define XPU_WORK_MAX         64   /* jobs with the engine ahead of time: hides the hand-over */
+#define XPU_CELL_AGAIN_NS                                                       \
+	(1000ull * 1000 * 1000) /* between two tries to start what starts cells \
+				 */
+#define XPU_WORK_MAX         64 /* jobs with the engine ahead of time: hides the hand-over */
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* of one program, as the host library allows */
 #define XPU_LOG_BYTES_MAX    (1u << 20)   /* of one build log; the rest is cut */
 #define XPU_CACHE_PROGRAMS   256          /* built programs kept for whoever asks again */

@@ -54,10 +54,10 @@ uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint
 		return WIRE_NACK_KEY;
 	if (!(region->rights & right))
 		return WIRE_NACK_RIGHTS;
-	if (offset > region->bytes || bytes > region->bytes - offset)
-		return WIRE_NACK_BOUNDS;
-	*out = region;
-	return 0;
+	uint8_t code = region_range(region, offset, bytes);
+	if (code == 0)
+		*out = region;
+	return code;
 }
 
 uint8_t access_registers(struct nic_function *f, uint32_t bytes, struct nic_place *out)

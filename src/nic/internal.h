@@ -11,6 +11,8 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 /* region.c */
 /* The region of a key of this function, or NULL. */
 struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
+/* Lies [offset, offset + bytes) in it, as far as its key opens it? 0, WIRE_NACK_BOUNDS, _KEY. */
+uint8_t region_range(const struct nic_region *r, uint64_t offset, uint64_t bytes);
 
 /* All of one function. */
 void regions_revoke(struct nic *n, uint32_t function);

@@ -433,9 +433,8 @@ static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *
 {
 	const struct nic_region *r = region_find(f->nic, f->index, e->key);
 
-	return r && !r->staged && e->offset <= r->bytes && e->bytes <= r->bytes - e->offset
-		       ? r->base + e->offset
-		       : NULL;
+	return r && !r->staged && region_range(r, e->offset, e->bytes) == 0 ? r->base + e->offset
+									    : NULL;
 }
 
 /* What is left of the share must suffice: longer ones are cut, and shared among queue pairs. */

@@ -141,6 +141,13 @@ enum nic_rights {
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
 
+/* Of a region of which its key opens parts only: may [offset, offset + bytes), which lie inside it,
+ * be named? Asked for each packet and descriptor, by the NIC's thread; must not call the NIC. */
+typedef bool (*nic_guard)(void *context, uint64_t offset, uint64_t bytes);
+/* What the guard says no to ends with DXP_EACCESS. What points into the region already may end.
+ * `context` outlives the key. DXP_ENOENT. */
+int nic_region_guard(struct nic *n, uint32_t key, nic_guard guard, void *context);
+
 /* Memory that this process cannot address (S-01): whoever reaches it by DMA answers these. All are
  * called by the NIC's thread, from its own calls, and must not call the NIC. `offset` is of the
  * region, `at` of the message. A status other than those named ends the operation with DXP_EDEVICE

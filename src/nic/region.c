@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "nic/internal.h"
+#include "wire/frame.h"
 
 #define INDEX_MASK (NIC_REGIONS_MAX - 1)
 
@@ -103,6 +104,24 @@ struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t 
 	struct nic_region *r = region_of(n, key);
 
 	return r && r->function == function ? r : NULL;
+}
+
+uint8_t region_range(const struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	if (offset > r->bytes || bytes > r->bytes - offset)
+		return WIRE_NACK_BOUNDS;
+	return r->guard && !r->guard(r->guard_context, offset, bytes) ? WIRE_NACK_KEY : 0;
+}
+
+int nic_region_guard(struct nic *n, uint32_t key, nic_guard guard, void *context)
+{
+	struct nic_region *r = region_of(n, key);
+
+	if (!r)
+		return DXP_ENOENT;
+	r->guard = guard;
+	r->guard_context = context;
+	return DXP_OK;
 }
 
 void regions_revoke(struct nic *n, uint32_t function)

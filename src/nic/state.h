@@ -20,6 +20,8 @@ struct nic_region {
 	uint32_t uses;       /* operations in progress that point into it */
 	uint32_t generation; /* registrations at this index so far */
 	bool revoked;        /* its key opens nothing; free when it has no uses */
+	nic_guard guard;     /* NULL: all of it may be named */
+	void *guard_context;
 };
 
 /* ---- register mode (area.c, registers.c) ---- */

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/log.h"
 
 #define BLOCKS_FIRST 64
+#define SCRUB_BYTES  65536u /* from here on giving pages back is cheaper than writing them */
 
 struct block {
 	uint64_t address, bytes;
@@ -27,8 +29,9 @@ struct block {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
-	uint64_t unit;  /* what is handed out is a multiple of it */
-	uint64_t limit; /* of each owner; 0: none */
+	uint64_t unit;    /* what is handed out is a multiple of it */
+	uint64_t limit;   /* of each owner; 0: none */
+	uint64_t changes; /* of who owns what: each counts */
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
@@ -67,6 +70,7 @@ int arena_create(uint64_t bytes, struct arena **out)
 		return DXP_ENOMEM;
 	a->fd = -1;
 	a->unit = XPU_ALIGN;
+	a->changes = 1;
 	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
 	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
 	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
@@ -219,6 +223,7 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 	if (i == a->count)
 		return DXP_ENOMEM;
 	block_cut(a, i, bytes);
+	a->changes++;
 	a->blocks[i].used = true;
 	a->blocks[i].owner = owner;
 	a->free_bytes -= bytes;
@@ -242,10 +247,29 @@ static void block_join(struct arena *a, uint32_t i)
 	a->count--;
 }
 
+/* Whole pages go back to the system and read as zeros; what is left over is written. */
+static void scrub(struct arena *a, uint64_t address, uint64_t bytes)
+{
+	const uint64_t page = 4096;
+	uint64_t from = round_up(address, page), to = (address + bytes) / page * page;
+
+	if (!a->base)
+		return;
+	if (bytes < SCRUB_BYTES || fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					     (off_t)from, (off_t)(to - from)) != 0) {
+		memset(a->base + address, 0, bytes);
+		return;
+	}
+	memset(a->base + address, 0, from - address);
+	memset(a->base + to, 0, address + bytes - to);
+}
+
 static void block_release(struct arena *a, uint32_t i)
 {
 	struct block *b = &a->blocks[i];
 
+	a->changes++;
+	scrub(a, b->address, b->bytes);
 	a->free_bytes += b->bytes;
 	*b = (struct block){.address = b->address, .bytes = b->bytes};
 	if (i + 1 < a->count && !b[1].used)
@@ -257,6 +281,7 @@ static void block_release(struct arena *a, uint32_t i)
 /* True when the block went back at once, so that its neighbours moved. */
 static bool block_free(struct arena *a, uint32_t i)
 {
+	a->changes++;
 	a->blocks[i].freed = true;
 	if (a->blocks[i].holders > 0)
 		return false;
@@ -286,6 +311,23 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 		 * or i + 1. */
 		i = moved && i > 0 ? i : i + 1;
 	}
+}
+
+bool arena_open(const struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes,
+		struct arena_view *view)
+{
+	if (view->changes != a->changes)
+		*view = (struct arena_view){.changes = a->changes};
+	if (address >= view->from && address < view->to)
+		return bytes <= view->to - address;
+	if (address >= a->bytes)
+		return false;
+	const struct block *b = &a->blocks[block_at(a, address)];
+	if (b->used && (b->freed || b->owner != owner))
+		return false;
+	view->from = b->address;
+	view->to = b->address + b->bytes;
+	return bytes <= view->to - address;
 }
 
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes)

@@ -46,6 +46,15 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
 
+/* Does all of [address, address + bytes) lie in one allocation of the owner that is not freed, or
+ * is it nobody's? What is nobody's holds nothing that an owner has left there, where we have the
+ * memory. */
+struct arena_view {
+	uint64_t from, to, changes; /* what was found last */
+};
+bool arena_open(const struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes,
+		struct arena_view *view);
+
 /* The owner's first allocation at or behind *address that is not freed; false: there is none. */
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
 

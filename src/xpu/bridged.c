@@ -95,7 +95,7 @@ void bridged_destroy(struct bridged *b)
 	free(b);
 }
 
-int bridged_attach(struct bridged *b, struct nic *n, uint32_t *key)
+int bridged_attach(struct bridged *b, struct nic *n)
 {
 	int status = nic_region_register(n, 0, b->to_device, b->ring_bytes, NIC_LOCAL,
 					 &b->to_device_key);
@@ -104,11 +104,14 @@ int bridged_attach(struct bridged *b, struct nic *n, uint32_t *key)
 		status = nic_region_register(n, 0, b->from_device, b->ring_bytes, NIC_LOCAL,
 					     &b->from_device_key);
 	if (status == DXP_OK)
-		status = nic_region_register_staged(n, 0, &staged_ops, b, b->memory_bytes,
-						    NIC_REMOTE_READ | NIC_REMOTE_WRITE, key);
-	if (status == DXP_OK)
 		b->nic = n;
 	return status;
+}
+
+int bridged_key(struct bridged *b, uint32_t *key)
+{
+	return nic_region_register_staged(b->nic, 0, &staged_ops, b, b->memory_bytes,
+					  NIC_REMOTE_READ | NIC_REMOTE_WRITE, key);
 }
 
 uint32_t bridged_turn(struct bridged *b)

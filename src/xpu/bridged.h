@@ -26,8 +26,11 @@ int bridged_create(const struct bridged_options *options, struct bridged **out);
  * allowed. */
 void bridged_destroy(struct bridged *b);
 
-/* Makes the memory known to function 0: *key is its. The NIC outlives every turn. DXP_ENOMEM. */
-int bridged_attach(struct bridged *b, struct nic *n, uint32_t *key);
+/* Makes the rings known to function 0. The NIC outlives every turn. DXP_EBUSY. */
+int bridged_attach(struct bridged *b, struct nic *n);
+
+/* One more key of the memory. DXP_EBUSY: there is room for none. */
+int bridged_key(struct bridged *b, uint32_t *key);
 
 /* Takes what the device has done and starts what can be; returns how much happened. */
 uint32_t bridged_turn(struct bridged *b);

@@ -21,7 +21,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	struct command_reply r = {
 		.op = COMMAND_OPEN,
 		.sequence = sequence,
-		.memory_key = s->memory_key,
+		.memory_key = t->memory_key,
 		.memory_bytes = arena_bytes(s->arena),
 		.free_bytes = arena_free_bytes(s->arena),
 	};

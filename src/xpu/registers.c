@@ -94,7 +94,7 @@ static uint8_t registers_read(void *context, uint16_t src_node, uint32_t first, 
 	ports_fill(s, &v);
 	bridge_fill(s, &v);
 	if (t) {
-		v.words[CFG_MEMORY_KEY] = s->memory_key;
+		v.words[CFG_MEMORY_KEY] = t->memory_key;
 		cfg_set_task(&v, &t->task);
 	}
 	return cfg_read(&v, first, count, values);

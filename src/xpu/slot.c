@@ -132,15 +132,16 @@ static int bridge_start(struct slot *s)
 	return bridged_create(&options, &s->bridged);
 }
 
-/* Device memory becomes known to the NIC. */
+/* Device memory becomes known to the NIC, for what we send and fetch ourselves: others have their
+ * tenants' keys. */
 static int memory_attach(struct slot *s)
 {
 	struct nic *n = node_nic(s->node);
 
 	if (s->bridged)
-		return bridged_attach(s->bridged, n, &s->memory_key);
-	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena),
-				   NIC_REMOTE_READ | NIC_REMOTE_WRITE, &s->memory_key);
+		return bridged_attach(s->bridged, n);
+	return nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena), NIC_LOCAL,
+				   &s->memory_key);
 }
 
 static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])

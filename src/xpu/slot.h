@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One xPU node: NIC, device memory, registers and an engine, put together (X-02, X-03, X-09). Takes
- * commands of hosts, keeps their event graphs, runs kernels on the engine's thread and sends data
- * to other xPUs.
+ * commands of hosts, keeps their event graphs, has kernels run in cells (cell.h) and sends data to
+ * other xPUs.
  *
- * Threads: everything is for the one thread that turns the node; the engine has a thread of its own
- * inside. Trust: a host that was granted the xPU may reach all of its device memory by PUT and GET,
- * and its kernels run in this process. Commands of hosts are kept apart: each names only its own
- * memory, programs and events. */
+ * Threads: everything is for the one thread that turns the node; a cell has a thread or a process
+ * of its own inside. Trust: hosts are kept apart. Each names only its own memory, programs and
+ * events; its key opens no memory that another owns; and with `cell_program`, where the engine
+ * works in our memory, its kernels have only its own memory mapped, so that a wild address ends
+ * nothing but its own process. Kernels are native code all the same, with the rights of this
+ * process's user: who writes one to break out of there is not stopped. Without, they run in this
+ * process. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 

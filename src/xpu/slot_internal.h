@@ -67,7 +67,9 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner; /* of its memory: a fresh number for each OPEN */
+	uint32_t owner;         /* of its memory: a fresh number for each OPEN */
+	uint32_t memory_key;    /* opens what no other host owns */
+	struct arena_view view; /* of that, as the NIC asked last */
 	struct dxp_target reply;
 	struct graph *graph;
 	struct cell *cell; /* a process of its own; NULL: none yet, or the slot's thread is used */
@@ -128,13 +130,14 @@ struct clearing {
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
-/* A key of another xPU's memory that a PUT has shown to be right. */
+/* A range of another xPU's memory that a PUT with this key has shown to be open to it. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
 	uint64_t incarnation;
+	uint64_t from, to;
 };
-#define KNOWN_KEYS 64
+#define KNOWN_KEYS 256
 
 struct slot_counters {
 	uint32_t done, failed, refused, kernels, builds;
@@ -158,7 +161,7 @@ struct slot {
 	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */
 	struct node *interrupted;       /* whom they wake */
 	struct outbox *outbox;
-	uint32_t memory_key;
+	uint32_t memory_key; /* of all of it, for our own descriptors; DIRECT */
 	struct tenant *tenants;
 	uint32_t owner_last, program_last;
 	struct port *ports; /* with those that end */
@@ -187,6 +190,9 @@ void slot_peer_stuck(struct slot *s, uint16_t node);
 /* tenant.c */
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
+/* As nic_guard: the range is in one allocation of the tenant, or nobody's, so that `dxp put` and
+ * `dxp get` have their way into memory; it is in no allocation of another. */
+bool tenant_reaches(void *tenant, uint64_t offset, uint64_t bytes);
 /* Cancels and frees everything; the tenant ends when it can. */
 void tenant_leave(struct tenant *t, int status);
 /* The host is lost. */

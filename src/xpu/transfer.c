@@ -4,10 +4,10 @@
  * reaches it, is sent from the buffers that its pieces come out in.
  *
  * The event follows the data on the same queue pair without waiting for its acknowledgement, which
- * saves a round trip; but only once a PUT with this key to this life of the peer has gone well, and
- * within what the peer says its memory is: such a PUT cannot be refused. So a peer never hears
- * "done" of data that was refused. Where the peer's memory is behind DMA, a PUT can fail all the
- * same: then the event waits for its end. */
+ * saves a round trip; but only once a PUT with this key to this range and this life of the peer has
+ * gone well: such a PUT is not refused, unless its host frees the range meanwhile. So a peer does
+ * not hear "done" of data that was refused. Where the peer's memory is behind DMA, a PUT can fail
+ * all the same: then the event waits for its end. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -30,23 +30,29 @@ struct transfer {
 	struct haul haul; /* BRIDGED source: brings and PUTs the data */
 };
 
-static struct known_key *known_slot(struct slot *s, uint16_t node, uint32_t key)
+static struct known_key *known_slot(const struct transfer *f)
 {
-	return &s->known[(node ^ key) % KNOWN_KEYS];
+	uint64_t place = f->to.node ^ f->key ^ (f->destination >> 12);
+
+	return &f->tenant->slot->known[place % KNOWN_KEYS];
 }
 
 static bool key_known(const struct transfer *f)
 {
-	const struct known_key *k = known_slot(f->tenant->slot, f->to.node, f->key);
+	const struct known_key *k = known_slot(f);
 
 	return !f->to_bridged && k->node == f->to.node && k->key == f->key &&
-	       k->incarnation == f->incarnation;
+	       k->incarnation == f->incarnation && f->destination >= k->from &&
+	       f->destination + f->bytes <= k->to;
 }
 
 static void key_remember(const struct transfer *f)
 {
-	*known_slot(f->tenant->slot, f->to.node, f->key) = (struct known_key){
-		.node = f->to.node, .key = f->key, .incarnation = f->incarnation};
+	*known_slot(f) = (struct known_key){.node = f->to.node,
+					    .key = f->key,
+					    .incarnation = f->incarnation,
+					    .from = f->destination,
+					    .to = f->destination + f->bytes};
 }
 
 static void task_end(struct tenant *t, int status)

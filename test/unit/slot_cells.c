@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include <dxp/mmd.h>
+#include <dxp/async.h>
 
 #include "link/udp.h"
 #include "test/support/boxes.h"
@@ -26,6 +26,7 @@
 static const char source[] =
 	"kernel void add(global uint *p, uint n) { p[get_global_id(0)] += n; }\n"
 	"kernel void wild(global uint *p, ulong n) { *(global uint *)n = 7; }\n"
+	"kernel void say(global uint *p, uint n) { printf(\"I am %u\", n); }\n"
 	"kernel void wild_near(global uint *p, ulong n) { p[n] = 7; }\n"
 	"kernel void endless(global uint *p, uint n) { for (volatile uint i = 0; ; i++) p[0] = i; "
 	"}\n";
@@ -255,6 +256,72 @@ static void memory__limit_of_a_host(void **state)
 	guest_close(&other);
 }
 
+struct heard {
+	char text[256];
+	size_t bytes;
+};
+
+static void hear(void *context, uint16_t node, const char *text, size_t bytes)
+{
+	struct heard *h = context;
+
+	assert_true(h->bytes + bytes < sizeof(h->text));
+	memcpy(h->text + h->bytes, text, bytes);
+	h->bytes += bytes;
+	h->text[h->bytes] = '\0';
+}
+
+/* Each host hears its own, before the kernel's end. */
+static void print__comes_to_its_host(void **state)
+{
+	struct guest a = guest_open("talker"), b = guest_open("other");
+	struct heard of_a = {.bytes = 0}, of_b = {.bytes = 0};
+	const uint32_t seven = 7, nine = 9;
+
+	dxp_fabric_print(a.fabric, hear, &of_a);
+	dxp_fabric_print(b.fabric, hear, &of_b);
+	ok(end(&a, start(&a, "say", &seven, sizeof(seven), NULL)));
+	assert_string_equal(of_a.text, "I am 7");
+	ok(end(&b, start(&b, "say", &nine, sizeof(nine), NULL)));
+	assert_string_equal(of_b.text, "I am 9");
+	assert_string_equal(of_a.text, "I am 7");
+	guest_close(&a);
+	guest_close(&b);
+}
+
+/* Edits and kernels in one row, without anybody waiting in between; and those that name memory of
+ * nobody. */
+static void edits__in_order_with_kernels(void **state)
+{
+	struct guest g = guest_open("editor");
+	const uint32_t five = 5;
+	const struct dxp_box row = {.row_bytes = 2048, .rows = 1, .slices = 1};
+	const struct dxp_box far = {
+		.row_bytes = 16, .rows = 2, .slices = 1, .to_row_pitch = 1ull << 40};
+	dxp_event event;
+
+	for (uint32_t i = 0; i < 100; i++) {
+		ok(dxp_write(g.xpu, g.address, &i, sizeof(i), NULL, &event));
+		event = add(&g, 1, &event);
+		struct dxp_waits waits = {.events = &event, .count = 1};
+		ok(dxp_copy(g.xpu, g.address, g.address + 2048, &row, &waits, &event));
+		ok(dxp_fill(g.xpu, g.address, &five, sizeof(five), &row, &waits, &event));
+		ok(dxp_mark(g.xpu, &waits, &event));
+		ok(end(&g, event));
+		uint32_t back[2];
+		ok(dxp_mem_read(g.xpu, &back[0], g.address + 2048, 4));
+		ok(dxp_mem_read(g.xpu, &back[1], g.address + 2044, 4));
+		assert_int_equal(back[0], i + 1);
+		assert_int_equal(back[1], 5);
+	}
+	int status = dxp_fill(g.xpu, g.address, &five, sizeof(five), &far, NULL, &event);
+	assert_true(status < 0 || end(&g, event) < 0);
+	ok(dxp_copy(g.xpu, g.address, g.address + 4096, &row, NULL, &event));
+	assert_int_equal(end(&g, event), DXP_EACCESS);
+	ok(end(&g, add(&g, 1, NULL)));
+	guest_close(&g);
+}
+
 static void endless__ends_with_its_host(void **state)
 {
 	struct guest good = guest_open("good"), bad = guest_open("bad");
@@ -405,6 +472,8 @@ int main(void)
 		cmocka_unit_test(memory__freed_is_out_of_reach),
 		cmocka_unit_test(memory__all_of_it_again_and_again),
 		cmocka_unit_test(memory__limit_of_a_host),
+		cmocka_unit_test(print__comes_to_its_host),
+		cmocka_unit_test(edits__in_order_with_kernels),
 		cmocka_unit_test(endless__ends_with_its_host),
 		cmocka_unit_test(killed__from_outside),
 		cmocka_unit_test(zygote__killed),
