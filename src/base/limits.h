@@ -534,7 +534,7 @@
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* of one program, as the host library allows */
 #define XPU_LOG_BYTES_MAX    (1u << 20)   /* of one build log; the rest is cut */
 #define XPU_CACHE_PROGRAMS   256          /* built programs kept for whoever asks again */
-#define XPU_CACHE_BYTES      (1ull << 30)  /* of built programs on a node's disk */
+#define XPU_CACHE_BYTES      (1ull << 30) /* of built programs on a node's disk */
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \
