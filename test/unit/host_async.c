@@ -519,8 +519,7 @@ static void run__no_room_for_ever(void **state)
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
-
-	uint64_t best = S_NS;
+	unsigned slow = 0;
 
 	for (int round = 0; round < 40; round++) {
 		unsigned before = fake_xpu_commands(w->fake, 0);
@@ -530,13 +529,12 @@ static void run__the_last_leaves_without_a_call(void **state)
 		uint64_t begin = link_now_ns();
 		while (fake_xpu_commands(w->fake, 0) != before + 5)
 			assert_true(link_now_ns() - begin < S_NS);
-		best = min_u64(best, link_now_ns() - begin);
+		slow += link_now_ns() - begin > HOST_FRESH_NS;
 		for (int i = 0; i < 5; i++)
 			ok(ended(w, events[i]));
-		usleep((unsigned)round * 100);
 	}
 	/* By the keeper's clock for trains, not by its next look. */
-	assert_in_range(best, 0, HOST_FRESH_NS);
+	assert_in_range(slow, 0, 20);
 }
 
 /* A command behind a write needs no round trip, and never sees it half done. */
