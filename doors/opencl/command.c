@@ -181,6 +181,15 @@ static cl_int join(struct command *c, dxp_event *source)
 	return CL_SUCCESS;
 }
 
+void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end)
+{
+	if (!c->wrote || start < c->wrote_start)
+		c->wrote_start = start;
+	if (!c->wrote || end > c->wrote_end)
+		c->wrote_end = end;
+	c->wrote = root;
+}
+
 cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out)
 {
 	dxp_event source = 0;
@@ -195,6 +204,8 @@ cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out
 	} else if (c->unpack) {
 		enqueue_finish_with(&c->e, finish, c->unpack);
 	}
+	if (!error && c->wrote)
+		memory_writer(&c->e, c->wrote, c->wrote_start, c->wrote_end, source);
 	if (!error && c->to && source && !blocking)
 		pending_add(c->to, c->to_bytes, source);
 	if (c->parts != c->few)

@@ -237,6 +237,31 @@ bool copies_use(struct copy *copy, const struct use *use)
 	return true;
 }
 
+#define WRITERS_MAX 16 /* they guard programs that order too little; so few are enough */
+
+bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
+{
+	struct use *oldest = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < copy->use_count; i++) {
+		struct use *u = &copy->uses[i];
+		if (!u->queue)
+			continue;
+		if (in_order && u->queue == use->queue && use->start <= u->start &&
+		    u->end <= use->end) {
+			*u = *use;
+			return true;
+		}
+		if (!count++)
+			oldest = u;
+	}
+	if (count < WRITERS_MAX)
+		return copies_use(copy, use);
+	*oldest = *use;
+	return true;
+}
+
 void copies_settle(struct copies *c, int (*ended)(const struct use *),
 		   void (*drop)(struct transfer *))
 {

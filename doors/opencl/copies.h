@@ -20,9 +20,10 @@ struct use {
 	uint64_t start, end;
 	uint64_t event;            /* for wait lists */
 	struct transfer *transfer; /* NULL: none of ours, whose failing means nothing here */
-	bool into;                 /* it writes the copy; else it reads it */
-	bool makes;                /* if it fails, the copy has not got the range after all */
-	bool part;                 /* of a use beside it, which keeps the transfer */
+	const void *queue; /* of a command that the program orders itself; NULL: any other */
+	bool into;         /* it writes the copy; else it reads it */
+	bool makes;        /* if it fails, the copy has not got the range after all */
+	bool part;         /* of a use beside it, which keeps the transfer */
 	bool ended;
 };
 
@@ -75,6 +76,9 @@ void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct tran
 
 /* Notes a use. False: no memory. */
 bool copies_use(struct copy *copy, const struct use *use);
+/* Notes that a command of the program's writes there. Of each queue in order the last that covers
+ * those before is enough; beyond a bound the oldest are forgotten. False: no memory. */
+bool copies_writer(struct copy *copy, const struct use *use, bool in_order);
 /* Drops uses that have ended: ended() gives 0 for one that has not, 1, or negative: it failed. */
 void copies_settle(struct copies *c, int (*ended)(const struct use *),
 		   void (*drop)(struct transfer *));

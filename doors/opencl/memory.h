@@ -67,6 +67,9 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 /* Brings what `to` lacks of the range; e waits for it. */
 cl_int memory_bring(struct enqueue *e, cl_mem root, struct copy *to, uint64_t start, uint64_t end);
 
+/* The command `event` on e's device writes the range. */
+void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end, dxp_event event);
+
 /* ---- commands in parts (command.c) ---- */
 
 struct unpack; /* host copies to be done at the end */
@@ -77,6 +80,8 @@ struct command {
 	uint32_t count, room;
 	dxp_event few[8];
 	struct unpack *unpack, *unpack_last;
+	cl_mem wrote; /* root object that it writes; NULL: none */
+	uint64_t wrote_start, wrote_end;
 	const void *to; /* host memory that it writes, for later commands that read there */
 	uint64_t to_bytes;
 };
@@ -90,6 +95,8 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event step, void *hold);
 /* Host memory to be copied when all parts have ended. */
 cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_box *box);
+/* It writes, at most, this of one root object. */
+void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end);
 /* As enqueue_end. */
 cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out);
 /* May a command that has not ended still write there? */

@@ -4,9 +4,11 @@
  *
  * What orders transfers. A program must order commands that touch the same bytes by queues, wait
  * lists or waiting, so a transfer on behalf of a command may begin when that command may: it has
- * its wait list. What a program cannot order are transfers themselves, of which it knows nothing.
- * Those are noted as uses of the copies, for others to wait for. Host memory changes only by maps,
- * which are noted too; so a transfer from it waits for nothing else and runs ahead. */
+ * its wait list. It waits for writers of what it moves besides: a program that reads while it
+ * writes gets what it deserves, but what it got must not stay when the write has ended. What a
+ * program cannot order are transfers themselves, of which it knows nothing. Those are noted as uses
+ * of the copies, for others to wait for. Host memory changes only by maps, which are noted too; so
+ * a transfer from it waits for nothing else and runs ahead. */
 #include <stdlib.h>
 
 #include "doors/opencl/transfer.h"
@@ -75,8 +77,8 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 static bool use_matters(const struct use *u, uint64_t start, uint64_t end,
 			enum memory_access access)
 {
-	return u->start < end && start < u->end && (u->into || (access & MEMORY_WRITE)) &&
-	       event_open(u->event);
+	return !u->queue && u->start < end && start < u->end &&
+	       (u->into || (access & MEMORY_WRITE)) && event_open(u->event);
 }
 
 cl_int memory_order(struct enqueue *e, const struct copy *copy, uint64_t start, uint64_t end,
@@ -129,8 +131,11 @@ static bool gather(const struct enqueue *e, const struct piece *p, const struct 
 	for (uint32_t i = 0; i < e->given && !from_host; i++)
 		list[count++] = e->waits.events[i];
 	for (uint32_t i = 0; i < p->from->use_count; i++) {
-		if (use_matters(&p->from->uses[i], p->start, p->end, MEMORY_READ))
-			list[count++] = p->from->uses[i].event;
+		const struct use *u = &p->from->uses[i];
+		bool writer =
+			u->queue && u->start < p->end && p->start < u->end && event_open(u->event);
+		if (writer || use_matters(u, p->start, p->end, MEMORY_READ))
+			list[count++] = u->event;
 	}
 	for (uint32_t i = 0; i < to->use_count; i++) {
 		if (use_matters(&to->uses[i], p->start, p->end, MEMORY_WRITE))
@@ -302,12 +307,26 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 	return error;
 }
 
+void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end, dxp_event event)
+{
+	struct copy *here = copies_of(root->copies, e->device);
+	const struct use u = {
+		.start = start, .end = end, .event = event, .queue = e->queue, .into = true};
+	bool in_order = !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+
+	/* Without room a program that orders its commands is none the worse. */
+	if (here && event)
+		copies_writer(here, &u, in_order);
+}
+
 void memory_used(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 		 enum memory_access access, dxp_event event)
 {
 	cl_mem root = memory_root(m, &offset);
 	struct copy *here = copies_of(root->copies, e->device);
 
-	if (here && (access & MEMORY_WRITE))
+	if (here && (access & MEMORY_WRITE)) {
 		copies_wrote(root->copies, here, offset, offset + bytes);
+		memory_writer(e, root, offset, offset + bytes, event);
+	}
 }

@@ -94,6 +94,7 @@ cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *f
 		error = write_at(c, here->address + at, from, bytes);
 	if (!error)
 		copies_wrote(root->copies, here, at, at + bytes);
+	command_writes(c, root, at, at + bytes);
 	return error;
 }
 
@@ -163,5 +164,6 @@ cl_int transfer_copy(struct command *c, cl_mem from, uint64_t from_at, cl_mem to
 		error = copy_pieces(c, from, from_at, from_at + bytes, here->address + to_at);
 	if (!error)
 		copies_wrote(to->copies, here, to_at, to_at + bytes);
+	command_writes(c, to, to_at, to_at + bytes);
 	return error;
 }

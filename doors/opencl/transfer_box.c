@@ -170,6 +170,7 @@ static cl_int target_box(struct command *c, cl_mem root, uint64_t at, const stru
 	uint64_t end = at + box_to_span(b);
 
 	cl_int error = memory_here(&c->e, root, here);
+	command_writes(c, root, at, end);
 	if (!error)
 		error = memory_order(&c->e, *here, at, end, MEMORY_WRITE);
 	if (!error && many_rows(b))

@@ -421,6 +421,39 @@ static void map__several(void **state)
 	release(m);
 }
 
+/* A map beside a write of the same bytes may show either; one after both shows what was written. */
+static void beside_a_write(uint64_t seed)
+{
+	cl_mem m = buffer(0, 64, NULL);
+	uint8_t *map;
+	cl_int error;
+
+	fill(0, m, 1, 0, 64);
+	dxp_clFinish(queues[0]);
+	fake_hold(true);
+	fill(0, m, 2, 0, 64);
+	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
+				     &error);
+	assert_non_null(map);
+	/* The one or the other first. */
+	fake_step(1, seed);
+	fake_hold(false);
+	dxp_clFinish(queues[0]);
+	dxp_clFinish(queues[1]);
+	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[1], m, map, 0, NULL, NULL), 0);
+	map = dxp_clEnqueueMapBuffer(queues[0], m, CL_TRUE, CL_MAP_READ, 0, 1, 0, NULL, NULL,
+				     &error);
+	assert_int_equal(map[0], 2);
+	assert_int_equal(dxp_clEnqueueUnmapMemObject(queues[0], m, map, 0, NULL, NULL), 0);
+	release(m);
+}
+
+static void map__beside_a_write(void **state)
+{
+	for (uint64_t seed = 1; seed <= 32; seed++)
+		beside_a_write(seed * 0x9e3779b97f4a7c15u);
+}
+
 static void map__refuses(void **state)
 {
 	cl_mem m = buffer(CL_MEM_HOST_READ_ONLY, 64, NULL);
@@ -626,6 +659,7 @@ int main(void)
 		TEST(host__read_then_write),
 		TEST(host__small_blocking_write),
 		TEST(map__several),
+		TEST(map__beside_a_write),
 		TEST(map__refuses),
 		TEST(image__regions),
 		TEST(image__of_a_buffer),
