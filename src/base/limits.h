@@ -413,13 +413,10 @@
 #define HOST_SHORT_BYTES                                                         \
 	(256u << 10) /* transfers up to here have a queue pair without long ones \
 		      */
-<<<<<<< HEAD
 #define HOST_TRAIN_NS                                                                        \
 	(20ull * 1000) /* commands in a row leave together, so late: each alone would cost a \
 			  system call */
 #define HOST_TRAINS_NS (300ull * 1000) /* after the last the keeper looks no more for the next */
-=======
->>>>>>> wt-cell
 #define HOST_HURRY_NS \
 	(50ull * 1000) /* who waits so long for a lazy event asks its node to tell at once */
 #define HOST_PIECE_BYTES                                                                       \
