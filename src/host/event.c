@@ -69,6 +69,8 @@ int dxp_event_done(struct dxp_fabric *fabric, dxp_event event)
 
 	fabric_enter(fabric);
 	if (!ended(&a)) {
+		if (a.xpu && a.slot->lazy)
+			event_hurry(a.xpu, EVENT_COUNT(event));
 		fabric_turn(fabric);
 		ended(&a);
 	}

@@ -32,6 +32,11 @@ results_of() {
 		sed 's/^ok \(.*\)/same \1 /') || : # none
 }
 
+# bad FILE: what is not well, not more than a screen of it.
+bad() {
+	grep -Ev '^(ok|same) ' "$1" | sed -n 1,60p
+}
+
 wrong() {
 	say "FAILED: $*"
 	failures=$((failures + 1))
@@ -41,9 +46,9 @@ wrong() {
 compare() {
 	local program=$1 begin=$SECONDS
 	oracle timeout 300 "$OPENCL_TESTS/$program" >"$scratch/oracle" 2>&1 ||
-		wrong "$program on PoCL itself: $(grep -v '^ok' "$scratch/oracle" | head -n 20)"
+		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
 	door timeout 300 "$OPENCL_TESTS/$program" >"$scratch/door" 2>&1 ||
-		wrong "$program: $(grep -v '^ok' "$scratch/door" | head -n 60)"
+		wrong "$program: $(bad "$scratch/door")"
 	cases_of "$scratch/oracle" >"$scratch/oracle.cases"
 	cases_of "$scratch/door" >"$scratch/door.cases"
 	cases=$((cases + $(grep -c '^ok' "$scratch/door.cases" || true)))

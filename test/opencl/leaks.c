@@ -31,7 +31,7 @@ static void must_not_grow(void (*round)(uint32_t n), uint32_t rounds, size_t mos
 }
 
 static cl_kernel kernel;
-static cl_mem kept;
+static cl_mem kept, own[RIG_DEVICES_MAX]; /* by device: nothing has to move */
 
 static void buffer_round(uint32_t n)
 {
@@ -90,11 +90,12 @@ static void launch_round(uint32_t n)
 {
 	size_t global = 16;
 
-	SET(kernel, 0, kept);
 	SET(kernel, 1, n);
-	for (cl_uint d = 0; d < rig.device_count; d++)
+	for (cl_uint d = 0; d < rig.device_count; d++) {
+		SET(kernel, 0, own[d]);
 		OK(clEnqueueNDRangeKernel(rig.queues[d], kernel, 1, NULL, &global, NULL, 0, NULL,
 					  NULL));
+	}
 	if (n % 50 == 0)
 		for (cl_uint d = 0; d < rig.device_count; d++)
 			OK(clFinish(rig.queues[d]));
@@ -104,10 +105,12 @@ static void leaks__launches(void)
 {
 	kernel = rig_kernel("kernel void f(global uint *a, uint n) { a[get_global_id(0)] = n; }\n",
 			    "f");
-	kept = rig_buffer(0, 8192, NULL);
+	for (cl_uint d = 0; d < rig.device_count; d++)
+		own[d] = rig_buffer(0, 8192, NULL);
 	must_not_grow(launch_round, ROUNDS * 5, 2048);
 	OK(clReleaseKernel(kernel));
-	OK(clReleaseMemObject(kept));
+	for (cl_uint d = 0; d < rig.device_count; d++)
+		OK(clReleaseMemObject(own[d]));
 }
 
 static void context_round(uint32_t n)

@@ -75,12 +75,46 @@ static void read__refuses_every_cut_and_flip(void **state)
 	free(at);
 }
 
+static void rehash(uint8_t *at, size_t bytes)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < bytes; i++)
+		if (i < 32 || i >= BINARY_HEAD_BYTES)
+			h = (h ^ at[i]) * 0x100000001b3u;
+	for (int i = 0; i < 8; i++)
+		at[32 + i] = (uint8_t)(h >> (8 * i));
+}
+
+/* Lengths that do not add up, by somebody who knows how to sum up. */
+static void read__refuses_lengths_that_lie(void **state)
+{
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} lies[] = {{16, 9}, {16, 200}, {19, 0xff}, {24, 4}, {24, 6}, {31, 0xff}, {20, 1}, {8, 2}};
+	struct binary b;
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		size_t bytes;
+		uint8_t *at = make(&bytes);
+		rehash(at, bytes);
+		assert_true(binary_read(&b, at, bytes));
+		at[lies[i].at] = lies[i].value;
+		rehash(at, bytes);
+		if (binary_read(&b, at, bytes))
+			fail_msg("%u at %zu is believed", lies[i].value, lies[i].at);
+		free(at);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(binary__comes_back),
 		cmocka_unit_test(binary__is_laid_out_as_told),
 		cmocka_unit_test(read__refuses_every_cut_and_flip),
+		cmocka_unit_test(read__refuses_lengths_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,11 +27,13 @@ for device in context.devices:
                           map_expr="(long)x[i]*y[i]", arguments="__global int *x, __global int *y")
     print("dot", int(dot(a_there, b_there).get()) - int(np.dot(a.astype(np.int64), b)))
 
-    scan = InclusiveScanKernel(context, np.int32, "a+b")
+    scan = InclusiveScanKernel(context, np.int32, "a+b", neutral="0")
     small = array.to_device(queue, a % 1000)
     scan(small)
     print("scan", int(np.abs(small.get() - np.cumsum(a % 1000)).max()))
 
-    print("sum", int(array.sum(a_there % 1000, dtype=np.dtype(np.int64)).get()) - int((a % 1000).sum()))
+    rests = array.to_device(queue, a % 1000)
+    total = array.sum(rests, dtype=np.dtype(np.int64))
+    print("sum", int(total.get()) - int((a % 1000).sum()))
     print("part", int(np.abs((a_there[100:4000] + b_there[100:4000]).get()
                              - (a + b)[100:4000]).max()))
