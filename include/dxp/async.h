@@ -72,9 +72,9 @@ struct dxp_waits {
 #define DXP_INLINE_BYTES 1792 /* a write of no more than this is copied when it is made */
 
 /* Host memory to device memory. `from` stays as it is until the event has ended, unless `bytes` is
- * at most DXP_INLINE_BYTES and waits->late is not set. Nothing is copied on the way: where all waits
- * have ended the host PUTs at once, else the xPU fetches when they have. DXP_ERANGE: outside of
- * device memory. */
+ * at most DXP_INLINE_BYTES and waits->late is not set. Nothing is copied on the way: where all
+ * waits have ended the host PUTs at once, else the xPU fetches when they have. DXP_ERANGE: outside
+ * of device memory. */
 DXP_API int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
 		      const struct dxp_waits *waits, dxp_event *event);
 /* Device memory to host memory; `to` is the call's until the event has ended. */
