@@ -56,8 +56,9 @@ static const char help[] =
 	"n takes PORT + n,\n"
 	"                             without PORT the system chooses\n"
 	"      --memory SIZE          of each slot, 1M to 1024G, with K, M or G; default 256M\n"
-	"      --host-memory SIZE     of each slot that one host gets at most, with K, M or G; "
-	"default all\n"
+	"      --host-memory SIZE     of it that each host may have at once, 1M to 1024G; default "
+	"0: "
+	"no limit but the memory\n"
 	"      --isolation KIND       process (default): kernels of each host run in a process of "
 	"its own, where the engine\n"
 	"                             works in the slot's memory (ocl), and a crash ends only its "
@@ -299,6 +300,15 @@ static const char *buffer_bytes_take(const char *text, struct arguments *a)
 	return NULL;
 }
 
+static const char *host_memory_take(const char *text, struct arguments *a)
+{
+	a->box.host_bytes = 0;
+	if (strcmp(text, "0") == 0 ||
+	    size_parse(text, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.host_bytes))
+		return NULL;
+	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
+}
+
 /* Options with an address, a size or a name. */
 static const char *text_take(int option, struct arguments *a)
 {
@@ -318,10 +328,7 @@ static const char *text_take(int option, struct arguments *a)
 		return size_parse(optarg, XPU_MEMORY_MIN, XPU_MEMORY_MAX, &a->box.memory_bytes)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
-	case OPTION_HOST_MEMORY:
-		return size_parse(optarg, 1, XPU_MEMORY_MAX, &a->box.host_memory_bytes)
-			       ? NULL
-			       : "--host-memory is 1 to 1024G, such as 64M";
+	case OPTION_HOST_MEMORY: return host_memory_take(optarg, a);
 	case OPTION_ISOLATION: return isolation_take(optarg, a);
 	case OPTION_BUFFER_BYTES: return buffer_bytes_take(optarg, a);
 	case OPTION_CC: return cc_take(optarg);

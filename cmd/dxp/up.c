@@ -27,7 +27,7 @@
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
 	const char *buffers, *buffer_bytes; /* NULL: the box's own choice */
-	uint64_t xpus, slots, memory, port;
+	uint64_t xpus, slots, memory, host_memory, port;
 	bool json;
 	uint64_t deadline_ns;
 	struct place place;
@@ -175,16 +175,18 @@ static void word_add(const char *argv[BOX_WORDS], const char *option, const char
 /* Box number `box` holds the xPUs from `first` on. */
 static bool box_start(struct up *u, uint64_t box, uint64_t first)
 {
-	char name[PROCESS_NAME_BYTES], slots[24], memory[24], number[24];
+	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
 	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
 
 	snprintf(name, sizeof(name), "box%llu", (unsigned long long)box);
 	snprintf(slots, sizeof(slots), "%llu", (unsigned long long)count);
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
+	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
 	const char *argv[BOX_WORDS] = {"dxpd",   "--manager", u->manager, "--key",    u->key,
 				       "--bind", u->bind,     "--slots",  slots,      "--first",
 				       number,   "--memory",  memory,     "--engine", u->engine};
+	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
 	word_add(argv, "--state", u->state);
 	word_add(argv, "--buffers", u->buffers);
 	word_add(argv, "--buffer-bytes", u->buffer_bytes);
@@ -337,6 +339,9 @@ int command_up(int argc, char **argv)
 		 1, FABRIC_SLOTS_MAX},
 		{"memory", "BYTES", "memory of each xPU (default 256M)", OPTION_BYTES, &u.memory,
 		 1u << 20, 1ull << 40},
+		{"host-memory", "BYTES",
+		 "of it that each host may have at once (default: no limit but the memory)",
+		 OPTION_BYTES, &u.host_memory, 1u << 20, 1ull << 40},
 		{"engine", "NAME", "what computes, as `dxpd --engine` (default ocl)", OPTION_TEXT,
 		 &u.engine, 0, 0},
 		{"buffers", "N",

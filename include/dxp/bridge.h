@@ -35,8 +35,8 @@ struct dxp_bridge_transfer {
 	enum dxp_bridge_mode mode;
 	const void *from; /* host memory; stays as it is until the end */
 	void *to;         /* host memory; may be `from` */
-	/* Of memory that dxp_mem_alloc() gave this program on that xPU; of the peer's: any. Else
-	 * the transfer ends with DXP_ERANGE. */
+	/* Of memory that dxp_mem_alloc() gave this program on that xPU, else the transfer ends with
+	 * DXP_ERANGE; of the peer's as dxp_mem_read() says. */
 	uint64_t device_from, device_to;
 	struct dxp_xpu *peer;  /* DEVICE_TO_DEVICE: the other xPU, of the same fabric; else NULL */
 	uint64_t bytes;        /* 0 is allowed */

@@ -122,13 +122,17 @@ struct dxp_xpu_caps {
 };
 DXP_API int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out);
 
-/* Device memory. Addresses are offsets in the xPU's memory region, 256-byte aligned. DXP_ENOMEM: no
- * room there. */
+/* Device memory. Addresses are offsets in the xPU's memory region, 256-byte aligned. It is zero,
+ * and this program's alone until it is freed: programs, and kernels of others, reach neither it nor
+ * what moves there. DXP_ENOMEM: no room there, or no more for one host (`dxpd --host-memory`). */
 DXP_API int dxp_mem_alloc(struct dxp_xpu *xpu, uint64_t bytes, uint64_t *address);
 DXP_API int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address);
 
 /* Host memory to xPU memory and back; returns when the bytes are in place. Any alignment; 0 bytes
- * is allowed. DXP_ERANGE outside the region (nothing written), DXP_EPEERLOST, DXP_ETIMEDOUT. */
+ * is allowed. What no program has allocated may be used too, and is common to all; it reads as zero
+ * until somebody writes there, and is somebody's as soon as it is allocated. DXP_ERANGE outside the
+ * region, DXP_EACCESS where another program has memory (nothing written), DXP_EPEERLOST,
+ * DXP_ETIMEDOUT. */
 DXP_API int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes);
 DXP_API int dxp_mem_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes);
 
@@ -145,8 +149,9 @@ struct dxp_xpu_nic {
 	uint16_t node;
 	uint8_t function;
 	uint32_t qp_magic[4];
-	uint32_t memory_key; /* of all device memory, for own descriptors and for those of others:
-				the offset of a struct dxp_entry is a device address */
+	uint32_t memory_key; /* of what this program has allocated, for own descriptors and for
+				those of others: the offset of a struct dxp_entry is a device
+				address */
 };
 
 /* Opens the function, or tells of the one that is open. Where a kernel has broken the rules of its
@@ -218,7 +223,7 @@ struct dxp_launch {
  * names the field. Where 6144 commands of this xPU have not ended, the call waits until one does;
  * DXP_EAGAIN: none ended in a second, and the program itself has events to set, for which they may
  * wait. Events that have ended and are kept take no such room. */
-int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
+DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Lets `from` PUT `bytes` of its memory into the memory of `to`, when the wait list is done. The
  * data goes between the two; the event is known to both of them and to this host, so commands on

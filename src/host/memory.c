@@ -147,7 +147,16 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 		return error_set(DXP_EINVAL, "%s: no host memory given", doing);
 	fabric_enter(x->fabric);
 	int status = memory_move(x, direction, address, local, bytes);
-	if (status != DXP_OK)
+	if (status == DXP_EACCESS)
+		error_set(
+			status,
+			"%s of %llu bytes at %#llx: they are not all this host's own, or nobody's: "
+			"another host has memory there on xPU '%s'; dxp_mem_alloc() gives a host "
+			"its "
+			"own",
+			doing, (unsigned long long)bytes, (unsigned long long)address,
+			x->caps.name);
+	else if (status != DXP_OK)
 		error_xpu(x, status, doing);
 	fabric_leave(x->fabric);
 	return status;

@@ -54,7 +54,9 @@ uint8_t access_region(struct nic_function *f, uint32_t key, uint32_t right, uint
 		return WIRE_NACK_KEY;
 	if (!(region->rights & right))
 		return WIRE_NACK_RIGHTS;
-	uint8_t code = region_range(region, offset, bytes);
+	if (offset > region->bytes || bytes > region->bytes - offset)
+		return WIRE_NACK_BOUNDS;
+	uint8_t code = region_reach(region, offset, bytes);
 	if (code == 0)
 		*out = region;
 	return code;

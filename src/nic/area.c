@@ -36,7 +36,7 @@ static int area_check(const struct nic_function *f, const struct nic_area *area)
 	const struct nic_region *region = area_region(f, area);
 	if (!region)
 		return DXP_EACCESS;
-	if (region->staged)
+	if (region->staged || region->guarded)
 		return DXP_EUNSUPPORTED;
 	if (area->offset > region->bytes || area->bytes > region->bytes - area->offset)
 		return DXP_ERANGE;

@@ -37,14 +37,15 @@ static int piece_local(struct nic *n, uint32_t function, const struct dxp_entry 
 		return DXP_EACCESS;
 	if (region->staged)
 		return DXP_EUNSUPPORTED;
-	uint8_t code = e->bytes == 0 ? WIRE_NACK_BOUNDS : region_range(region, e->offset, e->bytes);
-	if (code != 0)
-		return code == WIRE_NACK_KEY ? DXP_EACCESS : DXP_ERANGE;
+	if (e->bytes == 0 || e->offset > region->bytes || e->bytes > region->bytes - e->offset)
+		return DXP_ERANGE;
+	int status = region_hold(region, e->offset, e->bytes);
+	if (status != DXP_OK)
+		return status;
 	*piece = (struct nic_piece){.base = region->base + e->offset,
 				    .bytes = e->bytes,
 				    .key = e->key,
 				    .region = region};
-	region->uses++;
 	return DXP_OK;
 }
 

@@ -70,7 +70,7 @@ static void rx_stream_end(struct rx_stream *s)
 		if (r->state == RECORD_EMPTY || r->state == RECORD_ABORTED)
 			continue;
 		if (r->answer)
-			answer_refuse(s->peer, r);
+			answer_refuse(s->peer, r, DXP_ECLOSED);
 		record_clear(s, r, false);
 		record_enter(s, r, RECORD_ABORTED);
 	}
@@ -132,6 +132,32 @@ void functions_settle(struct nic *n)
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
 		if (n->stops >> i & 1)
 			function_end(&n->functions[i]);
+}
+
+struct reclaimed {
+	const uint8_t *base;
+	uint64_t bytes;
+};
+
+/* An answer out of that memory. */
+static void reclaim_visit(void *context, struct rltp_message *rltp)
+{
+	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
+	const struct reclaimed *r = context;
+
+	if (m->region && m->region->guarded && m->data < r->base + r->bytes &&
+	    r->base < m->data + m->rltp.bytes)
+		message_withdraw(m, DXP_EACCESS);
+}
+
+void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns)
+{
+	struct reclaimed reclaimed = {base, bytes};
+
+	n->now_ns = now_ns;
+	for (struct nic_peer *p = n->peers; p; p = p->next)
+		if (p->work && p->work->answers > 0)
+			rltp_session_messages(p->session, reclaim_visit, &reclaimed);
 }
 
 int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns)

@@ -11,8 +11,23 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation);
 /* region.c */
 /* The region of a key of this function, or NULL. */
 struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t key);
-/* Lies [offset, offset + bytes) in it, as far as its key opens it? 0, WIRE_NACK_BOUNDS, _KEY. */
-uint8_t region_range(const struct nic_region *r, uint64_t offset, uint64_t bytes);
+
+uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes); /* its guard */
+/* May these bytes of it, which are in it, be reached now? 0, or an enum wire_nack code. A stream
+ * asks once: what it goes on with lies around its beginning. */
+static inline uint8_t region_reach(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	const struct nic_reach *reach = &r->reach;
+
+	if (!r->guarded ||
+	    (!r->revoked && r->reach_epoch == *r->guard.epoch && offset >= reach->first &&
+	     offset < reach->end && bytes <= reach->end - offset))
+		return 0;
+	return region_ask(r, offset, bytes);
+}
+/* Bytes that an own descriptor names: they stay until the drop. DXP_EACCESS. */
+int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes);
+void region_drop(struct nic_region *r, uint64_t offset);
 
 /* All of one function. */
 void regions_revoke(struct nic *n, uint32_t function);
@@ -233,7 +248,9 @@ void reads_forget(struct nic_peer *p, const struct nic_function *f); /* their an
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload);
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
 void cfg_execute(struct nic_peer *p, uint32_t index, struct rx_record *record);
-void answer_refuse(struct nic_peer *p, struct rx_record *record); /* whoever asked is told */
-void atomic_answer(struct nic_peer *p, struct rx_record *record); /* executes it, too */
+/* Whoever asked is told. */
+void answer_refuse(struct nic_peer *p, struct rx_record *record, int status);
+/* Executes it, too. */
+void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record);
 
 #endif

@@ -28,7 +28,7 @@ static void refuse(struct nic_request *r, struct nic_function *t, uint8_t code)
 {
 	t->counters[r->head.dst_qp].refused++;
 	access_refused(t->nic, t, code);
-	request_give_up(r, rltp_status_of_nack(code));
+	request_give_up(r, code == WIRE_NACK_RNR ? DXP_EBUSY : rltp_status_of_nack(code));
 }
 
 static void received_count(struct nic_function *t, uint32_t qp, uint32_t bytes)
@@ -76,6 +76,18 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 	return code;
 }
 
+/* They could be when they were admitted. */
+static uint8_t pieces_reach(const struct nic_request *r)
+{
+	uint8_t code = 0;
+
+	for (uint16_t i = r->remote_index; i < r->remote_count && code == 0; i++)
+		if (r->remote[i].region)
+			code = region_reach(r->remote[i].region, r->remote[i].offset,
+					    r->remote[i].bytes);
+	return code;
+}
+
 void local_release(struct nic_request *r)
 {
 	for (uint16_t i = 0; r->admitted && i < r->remote_count; i++) {
@@ -111,9 +123,9 @@ static struct nic_function *target_admit(struct nic_request *r)
 		request_give_up(r, rltp_status_of_nack(WIRE_NACK_MAGIC));
 		return NULL;
 	}
-	if (r->admitted)
-		return t;
-	uint8_t code = op_is_cfg(d->op) ? cfg_admit(r, t) : pieces_admit(r, t);
+	uint8_t code = r->admitted        ? pieces_reach(r)
+		       : op_is_cfg(d->op) ? cfg_admit(r, t)
+					  : pieces_admit(r, t);
 	if (code == 0)
 		return t;
 	refuse(r, t, code);
@@ -433,8 +445,10 @@ static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *
 {
 	const struct nic_region *r = region_find(f->nic, f->index, e->key);
 
-	return r && !r->staged && region_range(r, e->offset, e->bytes) == 0 ? r->base + e->offset
-									    : NULL;
+	return r && !r->staged && !r->guarded && e->offset <= r->bytes &&
+			       e->bytes <= r->bytes - e->offset
+		       ? r->base + e->offset
+		       : NULL;
 }
 
 /* What is left of the share must suffice: longer ones are cut, and shared among queue pairs. */

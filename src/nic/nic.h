@@ -141,13 +141,6 @@ enum nic_rights {
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
 
-/* Of a region of which its key opens parts only: may [offset, offset + bytes), which lie inside it,
- * be named? Asked for each packet and descriptor, by the NIC's thread; must not call the NIC. */
-typedef bool (*nic_guard)(void *context, uint64_t offset, uint64_t bytes);
-/* What the guard says no to ends with DXP_EACCESS. What points into the region already may end.
- * `context` outlives the key. DXP_ENOENT. */
-int nic_region_guard(struct nic *n, uint32_t key, nic_guard guard, void *context);
-
 /* Memory that this process cannot address (S-01): whoever reaches it by DMA answers these. All are
  * called by the NIC's thread, from its own calls, and must not call the NIC. `offset` is of the
  * region, `at` of the message. A status other than those named ends the operation with DXP_EDEVICE
@@ -220,6 +213,34 @@ int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, con
  */
 void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uint64_t now_ns);
 
+/* Of a region some parts of which may be reached by its key and others not, and which, changes: its
+ * key stays. Whoever has the memory says so. All are called by the NIC's thread, from its own
+ * calls, must not call the NIC, and are not called once the key was revoked. */
+struct nic_reach {
+	uint64_t first, end; /* offsets in the region */
+};
+struct nic_guard {
+	/* May [offset, offset + bytes), which lie in the region, be reached? Asked for the whole of
+	 * a message before any byte of it moves, and for each packet. 0: yes, and all of *out
+	 * around it too, until *epoch is another; else an enum wire_nack code; WIRE_NACK_RNR: not
+	 * yet, peers ask again. */
+	uint8_t (*reach)(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out);
+	/* An own descriptor names these bytes: nobody else gets them until `drop` with the same
+	 * offset, which may come after the key was revoked, up to the function's end. DXP_EACCESS:
+	 * it may not. NULL: none may name the region. */
+	int (*hold)(void *context, uint64_t offset, uint64_t bytes);
+	void (*drop)(void *context, uint64_t offset);
+	void *context;
+	const uint64_t *epoch; /* changes when less may be reached; outlives the region */
+};
+/* Before anybody uses it. Such a region can be in no lookup table. DXP_ENOENT. */
+int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard);
+
+/* These bytes are somebody else's from now on: answers to peers that are under way out of them,
+ * through a guarded region, end with DXP_EACCESS there. Memory that is staged is its owner's to
+ * deal with. */
+void nic_memory_reclaim(struct nic *n, const uint8_t *base, uint64_t bytes, uint64_t now_ns);
+
 /* DXP_EBUSY while an operation uses it; DXP_ENOENT for an unknown key. Afterwards the key is
  * worthless. */
 int nic_region_deregister(struct nic *n, uint32_t key);
@@ -234,7 +255,7 @@ bool nic_region_busy(const struct nic *n, uint32_t key);
  * bytes [offset, ...) of its region `key`. From the first entry on the function's registers are
  * served; an entry goes with its key. DXP_EEXIST: overlaps; DXP_EBUSY: NIC_AREAS_MAX are there;
  * DXP_EINVAL: no bytes, or beyond 2^64; DXP_EACCESS: no key of this function; DXP_ERANGE: outside
- * its region; DXP_EUNSUPPORTED: that is staged; DXP_ENOENT: not open; DXP_ENOMEM. */
+ * its region; DXP_EUNSUPPORTED: that is staged or guarded; DXP_ENOENT: not open; DXP_ENOMEM. */
 struct nic_area {
 	uint64_t vaddr, bytes, offset;
 	uint32_t key;

@@ -188,8 +188,23 @@ uint8_t read_flow(uint32_t stream)
 			 NIC_QPS_PER_FUNCTION + stream % NIC_QPS_PER_FUNCTION);
 }
 
+/* It was when the request came, which has waited for its turn since. */
+static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *record,
+			  uint64_t bytes)
+{
+	struct nic *n = peer_nic(p);
+
+	if (region_reach(record->region, record->addr, bytes) == 0)
+		return true;
+	access_refused(n, stream_function(n, index), WIRE_NACK_RIGHTS);
+	answer_refuse(p, record, DXP_EACCESS);
+	return false;
+}
+
 void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
+	if (!still_reached(p, index, record, record->get.bytes))
+		return;
 	if (record->read) {
 		staged_get_execute(p, index, record);
 		return;
@@ -206,7 +221,7 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	message_post(m);
 }
 
-void answer_refuse(struct nic_peer *p, struct rx_record *record)
+void answer_refuse(struct nic_peer *p, struct rx_record *record, int status)
 {
 	uint8_t type = record->type == WIRE_GET_REQ  ? WIRE_GET_RSP
 		       : record->type == WIRE_ATOMIC ? WIRE_ATOMIC_RSP
@@ -217,11 +232,13 @@ void answer_refuse(struct nic_peer *p, struct rx_record *record)
 			   : type == WIRE_ATOMIC_RSP ? record->atomic.reply_msg_id
 						     : record->key;
 	message_post(m);
-	message_withdraw(m, DXP_ECLOSED);
+	message_withdraw(m, status);
 }
 
-void atomic_answer(struct nic_peer *p, struct rx_record *record)
+void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
+	if (!still_reached(p, index, record, sizeof(uint64_t)))
+		return;
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_take(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;

@@ -31,7 +31,9 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 					uint32_t right, uint64_t offset, uint64_t bytes,
 					struct nic_region **out)
 {
-	return REFUSED(access_region(&n->functions[function], key, right, offset, bytes, out));
+	uint8_t code = access_region(&n->functions[function], key, right, offset, bytes, out);
+
+	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
 /* Where the payload of a PUT goes. Every packet is checked for the whole message, so that of one

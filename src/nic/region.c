@@ -70,6 +70,52 @@ static struct nic_region *region_of(const struct nic *n, uint32_t key)
 	return key != 0 && ((r->key ^ key) | r->revoked) == 0 ? r : NULL;
 }
 
+int nic_region_guard(struct nic *n, uint32_t key, const struct nic_guard *guard)
+{
+	struct nic_region *r = region_of(n, key);
+
+	if (!r)
+		return DXP_ENOENT;
+	r->guard = *guard;
+	r->guarded = true;
+	return DXP_OK;
+}
+
+uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	struct nic_reach fresh = {0};
+
+	if (bytes == 0)
+		return 0;
+	if (r->revoked)
+		return WIRE_NACK_KEY;
+	uint8_t code = r->guard.reach(r->guard.context, offset, bytes, &fresh);
+	if (code == 0) {
+		r->reach = fresh;
+		r->reach_epoch = *r->guard.epoch; /* asking may have changed it */
+	}
+	return code;
+}
+
+int region_hold(struct nic_region *r, uint64_t offset, uint64_t bytes)
+{
+	if (r->guarded) {
+		int status = r->guard.hold ? r->guard.hold(r->guard.context, offset, bytes)
+					   : DXP_EACCESS;
+		if (status != DXP_OK)
+			return status;
+	}
+	r->uses++;
+	return DXP_OK;
+}
+
+void region_drop(struct nic_region *r, uint64_t offset)
+{
+	r->uses--;
+	if (r->guarded)
+		r->guard.drop(r->guard.context, offset);
+}
+
 int nic_region_deregister(struct nic *n, uint32_t key)
 {
 	struct nic_region *r = region_of(n, key);
@@ -104,24 +150,6 @@ struct nic_region *region_find(const struct nic *n, uint32_t function, uint32_t 
 	struct nic_region *r = region_of(n, key);
 
 	return r && r->function == function ? r : NULL;
-}
-
-uint8_t region_range(const struct nic_region *r, uint64_t offset, uint64_t bytes)
-{
-	if (offset > r->bytes || bytes > r->bytes - offset)
-		return WIRE_NACK_BOUNDS;
-	return r->guard && !r->guard(r->guard_context, offset, bytes) ? WIRE_NACK_KEY : 0;
-}
-
-int nic_region_guard(struct nic *n, uint32_t key, nic_guard guard, void *context)
-{
-	struct nic_region *r = region_of(n, key);
-
-	if (!r)
-		return DXP_ENOENT;
-	r->guard = guard;
-	r->guard_context = context;
-	return DXP_OK;
 }
 
 void regions_revoke(struct nic *n, uint32_t function)

@@ -14,7 +14,8 @@
 static void request_free(struct nic *n, struct nic_request *r)
 {
 	for (uint16_t i = 0; i < r->local_count; i++)
-		r->local[i].region->uses--;
+		region_drop(r->local[i].region,
+			    (uint64_t)(r->local[i].base - r->local[i].region->base));
 	local_release(r);
 	request_put(n, r);
 }

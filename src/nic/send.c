@@ -48,6 +48,7 @@ static uint32_t answer_key(int status)
 	switch (status) {
 	case DXP_ECLOSED: return WIRE_NACK_CLOSING;
 	case DXP_EDEVICE: return WIRE_NACK_DEVICE;
+	case DXP_EACCESS: return WIRE_NACK_RIGHTS;
 	default: return 0;
 	}
 }
@@ -57,6 +58,7 @@ int answer_status(uint32_t key)
 	switch (key) {
 	case WIRE_NACK_CLOSING: return DXP_ECLOSED;
 	case WIRE_NACK_DEVICE: return DXP_EDEVICE;
+	case WIRE_NACK_RIGHTS: return DXP_EACCESS;
 	default: return DXP_EPATH;
 	}
 }

@@ -44,7 +44,7 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 /* Whatever the device says, as a peer would be told it. */
 static int device_status(int status)
 {
-	return status == DXP_OK ? DXP_OK : DXP_EDEVICE;
+	return status == DXP_OK || status == DXP_EACCESS ? status : DXP_EDEVICE;
 }
 
 static void put_over(struct nic *n, struct staged_put *put, int status)
@@ -146,7 +146,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	}
 	staged_read_leave(n, read);
 	if (status != DXP_EAGAIN)
-		return DXP_EDEVICE;
+		return device_status(status);
 	r->staged_waits = true;
 	staged_look_again(n);
 	return DXP_EAGAIN;

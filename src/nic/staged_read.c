@@ -48,9 +48,11 @@ void staged_read_cancel(struct nic_staged_read *r)
 
 int staged_read_ask(struct nic_staged_read *r)
 {
+	/* It may have waited for long. */
+	if (region_reach(r->region, r->offset, r->bytes) != 0)
+		return DXP_EACCESS;
 	int status =
 		r->region->staged->read_begin(r->region->staged_context, r, r->offset, r->bytes);
-
 	if (status == DXP_OK)
 		r->state = READ_OPEN;
 	return status;
@@ -99,7 +101,7 @@ static void peer_read_refuse(struct nic_staged_read *r, int status)
 	r->spare = NULL;
 	answer_fill(r, m, RLTP_FLOW_CONTROL);
 	message_post(m);
-	message_withdraw(m, status == DXP_ECLOSED ? DXP_ECLOSED : DXP_EDEVICE);
+	message_withdraw(m, status == DXP_ECLOSED || status == DXP_EACCESS ? status : DXP_EDEVICE);
 }
 
 static void peer_read_ask(struct nic *n, struct nic_staged_read *r)

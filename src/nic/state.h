@@ -20,8 +20,10 @@ struct nic_region {
 	uint32_t uses;       /* operations in progress that point into it */
 	uint32_t generation; /* registrations at this index so far */
 	bool revoked;        /* its key opens nothing; free when it has no uses */
-	nic_guard guard;     /* NULL: all of it may be named */
-	void *guard_context;
+	bool guarded;        /* else all of it may be reached, and the rest means nothing */
+	struct nic_guard guard;
+	struct nic_reach reach; /* the guard's last answer, */
+	uint64_t reach_epoch;   /* which holds in this epoch */
 };
 
 /* ---- register mode (area.c, registers.c) ---- */

@@ -131,7 +131,7 @@ static void record_execute(struct nic_peer *p, uint32_t index, struct rx_record 
 	} else if (r->type == WIRE_GET_REQ) {
 		get_execute(p, index, r);
 	} else if (r->type == WIRE_ATOMIC) {
-		atomic_answer(p, r);
+		atomic_answer(p, index, r);
 	} else if (r->type == WIRE_CFG_RD || r->type == WIRE_CFG_WR) {
 		cfg_execute(p, index, r);
 	}

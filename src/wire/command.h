@@ -153,7 +153,7 @@ struct command_reply {
 	uint8_t op; /* the command's */
 	uint32_t sequence;
 	int32_t status;                 /* enum dxp_status */
-	uint32_t memory_key;            /* OPEN: key of device memory, of what no other host owns;
+	uint32_t memory_key;            /* OPEN: the host's key to device memory, for PUT and GET;
 					   NIC: its key for who addresses that function */
 	uint64_t memory_bytes;          /* OPEN */
 	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +13,9 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/util.h"
 
 #define BLOCKS_FIRST 64
-#define SCRUB_BYTES  65536u /* from here on giving pages back is cheaper than writing them */
 
 struct block {
 	uint64_t address, bytes;
@@ -29,12 +28,13 @@ struct block {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
-	uint64_t unit;    /* what is handed out is a multiple of it */
-	uint64_t limit;   /* of each owner; 0: none */
-	uint64_t changes; /* of who owns what: each counts */
+	uint64_t unit; /* what is handed out is a multiple of it */
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
+	struct spans stale; /* what allocations left behind; of no meaning where there is one now */
+	bool all_stale;     /* it could not be kept which: none that is free is reached any more */
+	uint64_t epoch;     /* of arena_reach */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -70,7 +70,6 @@ int arena_create(uint64_t bytes, struct arena **out)
 		return DXP_ENOMEM;
 	a->fd = -1;
 	a->unit = XPU_ALIGN;
-	a->changes = 1;
 	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
 	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
 	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
@@ -100,6 +99,7 @@ void arena_destroy(struct arena *a)
 	if (!a)
 		return;
 	arena_unmap(a);
+	spans_free(&a->stale);
 	free(a->blocks);
 	free(a);
 }
@@ -112,11 +112,6 @@ void arena_whole_pages(struct arena *a)
 int arena_fd(const struct arena *a)
 {
 	return a->fd;
-}
-
-void arena_limit(struct arena *a, uint64_t owner_bytes)
-{
-	a->limit = owner_bytes;
 }
 
 uint8_t *arena_base(const struct arena *a)
@@ -133,6 +128,11 @@ uint64_t arena_bytes(const struct arena *a)
 uint64_t arena_free_bytes(const struct arena *a)
 {
 	return a->free_bytes;
+}
+
+uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
+{
+	return round_up(bytes, a->unit);
 }
 
 /* The block in which `address` lies; it must be in the arena. */
@@ -164,19 +164,23 @@ static uint32_t best_fit(const struct arena *a, uint64_t bytes)
 	return best;
 }
 
-static uint32_t owned_count(const struct arena *a, uint32_t owner, uint64_t *bytes)
+static uint32_t owned_count(const struct arena *a, uint32_t owner)
 {
 	uint32_t count = 0;
 
-	*bytes = 0;
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct block *b = &a->blocks[i];
-		if (!b->used || b->owner != owner)
-			continue;
-		count++;
-		*bytes += b->bytes;
-	}
+	for (uint32_t i = 0; i < a->count; i++)
+		count += a->blocks[i].used && a->blocks[i].owner == owner;
 	return count;
+}
+
+uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->blocks[i].used && a->blocks[i].owner == owner)
+			bytes += a->blocks[i].bytes;
+	return bytes;
 }
 
 static bool room_ensure(struct arena *a)
@@ -206,26 +210,22 @@ static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
 
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address)
 {
-	uint64_t owned;
-
 	if (bytes == 0)
 		return DXP_EINVAL;
 	if (bytes > a->bytes)
 		return DXP_ENOMEM;
-	if (owned_count(a, owner, &owned) >= XPU_ALLOCATIONS_MAX)
+	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
 		return DXP_EAGAIN;
 	bytes = round_up(bytes, a->unit);
-	if (a->limit && (owned > a->limit || bytes > a->limit - owned))
-		return DXP_ENOMEM;
 	if (!room_ensure(a))
 		return DXP_ENOMEM;
 	uint32_t i = best_fit(a, bytes);
 	if (i == a->count)
 		return DXP_ENOMEM;
 	block_cut(a, i, bytes);
-	a->changes++;
 	a->blocks[i].used = true;
 	a->blocks[i].owner = owner;
+	a->epoch++;
 	a->free_bytes -= bytes;
 	*address = a->blocks[i].address;
 	return DXP_OK;
@@ -247,30 +247,12 @@ static void block_join(struct arena *a, uint32_t i)
 	a->count--;
 }
 
-/* Whole pages go back to the system and read as zeros; what is left over is written. */
-static void scrub(struct arena *a, uint64_t address, uint64_t bytes)
-{
-	const uint64_t page = 4096;
-	uint64_t from = round_up(address, page), to = (address + bytes) / page * page;
-
-	if (!a->base)
-		return;
-	if (bytes < SCRUB_BYTES || fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					     (off_t)from, (off_t)(to - from)) != 0) {
-		memset(a->base + address, 0, bytes);
-		return;
-	}
-	memset(a->base + address, 0, from - address);
-	memset(a->base + to, 0, address + bytes - to);
-}
-
 static void block_release(struct arena *a, uint32_t i)
 {
 	struct block *b = &a->blocks[i];
 
-	a->changes++;
-	scrub(a, b->address, b->bytes);
 	a->free_bytes += b->bytes;
+	a->all_stale |= !spans_add(&a->stale, b->address, b->address + b->bytes);
 	*b = (struct block){.address = b->address, .bytes = b->bytes};
 	if (i + 1 < a->count && !b[1].used)
 		block_join(a, i);
@@ -281,8 +263,8 @@ static void block_release(struct arena *a, uint32_t i)
 /* True when the block went back at once, so that its neighbours moved. */
 static bool block_free(struct arena *a, uint32_t i)
 {
-	a->changes++;
 	a->blocks[i].freed = true;
+	a->epoch++;
 	if (a->blocks[i].holders > 0)
 		return false;
 	block_release(a, i);
@@ -311,23 +293,6 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 		 * or i + 1. */
 		i = moved && i > 0 ? i : i + 1;
 	}
-}
-
-bool arena_open(const struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes,
-		struct arena_view *view)
-{
-	if (view->changes != a->changes)
-		*view = (struct arena_view){.changes = a->changes};
-	if (address >= view->from && address < view->to)
-		return bytes <= view->to - address;
-	if (address >= a->bytes)
-		return false;
-	const struct block *b = &a->blocks[block_at(a, address)];
-	if (b->used && (b->freed || b->owner != owner))
-		return false;
-	view->from = b->address;
-	view->to = b->address + b->bytes;
-	return bytes <= view->to - address;
 }
 
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes)
@@ -367,4 +332,86 @@ void arena_drop(struct arena *a, uint64_t address)
 	b->holders--;
 	if (b->freed && b->holders == 0)
 		block_release(a, i);
+}
+
+static bool reached(const struct block *b, uint32_t owner, bool common)
+{
+	return b->used ? !b->freed && b->owner == owner : common;
+}
+
+/* All blocks around block i that may be reached. */
+static struct span run_of(const struct arena *a, uint32_t i, uint32_t owner, bool common)
+{
+	uint32_t first = i, last = i;
+
+	while (first > 0 && reached(&a->blocks[first - 1], owner, common))
+		first--;
+	while (last + 1 < a->count && reached(&a->blocks[last + 1], owner, common))
+		last++;
+	return (struct span){a->blocks[first].address,
+			     a->blocks[last].address + a->blocks[last].bytes};
+}
+
+/* The first part of [from, end) that is free and not cleared, and all of *run if there is none:
+ * then *run is cut down to what is clean. */
+static bool stale_find(const struct arena *a, uint64_t from, uint64_t end, struct span *run)
+{
+	for (uint32_t i = block_at(a, run->from); i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		struct span free = {b->address, b->address + b->bytes};
+		if (b->address >= run->end)
+			break;
+		const struct span *s;
+		while (!b->used && free.from < free.end && (s = spans_from(&a->stale, free.from)) &&
+		       s->from < free.end) {
+			struct span dirty = {max_u64(s->from, free.from),
+					     min_u64(s->end, free.end)};
+			free.from = dirty.end;
+			if (dirty.end <= from) {
+				run->from = dirty.end;
+			} else if (dirty.from >= end) {
+				run->end = dirty.from;
+				return false;
+			} else {
+				*run = (struct span){max_u64(dirty.from, from),
+						     min_u64(dirty.end, end)};
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
+		uint64_t bytes, struct span *out)
+{
+	uint32_t i = block_at(a, address);
+
+	common = common && !a->all_stale;
+	if (!reached(&a->blocks[i], owner, common))
+		return DXP_EACCESS;
+	struct span run = run_of(a, i, owner, common);
+	if (bytes > run.end - address)
+		return DXP_EACCESS;
+	bool stale = stale_find(a, address, address + bytes, &run);
+	*out = run;
+	return stale ? DXP_EAGAIN : DXP_OK;
+}
+
+bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes)
+{
+	const struct block *b = &a->blocks[block_at(a, address)];
+
+	return !b->used && bytes <= b->bytes - (address - b->address);
+}
+
+const uint64_t *arena_epoch(const struct arena *a)
+{
+	return &a->epoch;
+}
+
+void arena_cleared(struct arena *a, uint64_t from, uint64_t end)
+{
+	/* Without memory it is cleared once more. */
+	spans_remove(&a->stale, from, end);
 }

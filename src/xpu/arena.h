@@ -5,12 +5,18 @@
  * Holding: whoever works on a range (a kernel, a transfer) holds its allocation; one that is freed
  * meanwhile is given out again only when the last holder has dropped it. Invariant: blocks cover
  * the arena without gaps, in order of address; no two free ones are neighbours. Not thread-safe,
- * but the bytes are anybody's. */
+ * but the bytes are anybody's.
+ *
+ * Reaching: an allocation is its owner's alone. What nobody has allocated is everybody's who may
+ * have such memory; what an owner left there when it was freed is nobody's, so it is cleared before
+ * anybody reaches it again. */
 #ifndef XPU_ARENA_H
 #define XPU_ARENA_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "xpu/spans.h"
 
 struct arena;
 
@@ -29,31 +35,23 @@ void arena_whole_pages(struct arena *a);
  * arena_bytes() under the same base and in the same file. */
 int arena_fd(const struct arena *a);
 
-/* At most so many bytes for each owner; 0: no limit, as at first. */
-void arena_limit(struct arena *a, uint64_t owner_bytes);
-
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
+/* What an allocation of so many bytes takes. */
+uint64_t arena_rounded(const struct arena *a, uint64_t bytes);
+/* Of an owner's allocations, with those that are freed and still held. */
+uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
 
 /* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before
- * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough, or the owner's
- * limit is reached; DXP_EAGAIN: the owner has XPU_ALLOCATIONS_MAX. */
+ * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the
+ * owner has XPU_ALLOCATIONS_MAX. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 
 /* `address` is what arena_alloc gave. DXP_ENOENT: the owner has no such allocation. */
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
-
-/* Does all of [address, address + bytes) lie in one allocation of the owner that is not freed, or
- * is it nobody's? What is nobody's holds nothing that an owner has left there, where we have the
- * memory. */
-struct arena_view {
-	uint64_t from, to, changes; /* what was found last */
-};
-bool arena_open(const struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes,
-		struct arena_view *view);
 
 /* The owner's first allocation at or behind *address that is not freed; false: there is none. */
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
@@ -63,5 +61,16 @@ bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64
 int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest);
 /* `address` is one that was held. */
 void arena_drop(struct arena *a, uint64_t address);
+
+/* May the owner reach [address, address + bytes), which lie in the arena and are not none? DXP_OK:
+ * all of *out, around them, until *arena_epoch() is another. DXP_EACCESS: not all of that is its
+ * own, or, if `common`, nobody's. DXP_EAGAIN: *out, a part of it that is nobody's, is to be cleared
+ * before. */
+int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
+		uint64_t bytes, struct span *out);
+bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);
+const uint64_t *arena_epoch(const struct arena *a);
+/* These bytes, which are nobody's, have been cleared. */
+void arena_cleared(struct arena *a, uint64_t from, uint64_t end);
 
 #endif

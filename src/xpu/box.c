@@ -110,9 +110,9 @@ static int slots_start(struct box *b, const struct box_options *o)
 	struct slot_options common = {
 		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
 		.memory_bytes = o->memory_bytes,
+		.host_bytes = o->host_bytes,
 		.engine = o->engine,
 		.cell_program = o->cell_program,
-		.host_memory_bytes = o->host_memory_bytes,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,

@@ -11,8 +11,8 @@
 
 #define COMPLAINTS_MAX 20 /* a log is for people */
 
-/* Each host has its task besides, and one clearing and one source are under way. */
-#define OWN_MAX (XPU_HOSTS_MAX * (XPU_HAULS_MAX + 1) + 2 + 1)
+/* Each host has its task besides, and one clearing, one scrub and one source are under way. */
+#define OWN_MAX (XPU_HOSTS_MAX * (XPU_HAULS_MAX + 1) + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
 	       "the xPU's own transfers find room whatever others send");
 _Static_assert(NIC_STAGED_LATER < XPU_STAGED_WRITES,
@@ -85,8 +85,7 @@ void bridged_destroy(struct bridged *b)
 		return;
 	b->nic = NULL;
 	bridged_reads_close(b);
-	while (b->writes)
-		bridged_write_end(b, b->writes);
+	bridged_writes_close(b);
 	if (b->pump)
 		pump_destroy(b->pump, DXP_ECLOSED);
 	if (b->zeros_pinned)
@@ -108,10 +107,20 @@ int bridged_attach(struct bridged *b, struct nic *n)
 	return status;
 }
 
-int bridged_key(struct bridged *b, uint32_t *key)
+int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key)
 {
-	return nic_region_register_staged(b->nic, 0, &staged_ops, b, b->memory_bytes,
-					  NIC_REMOTE_READ | NIC_REMOTE_WRITE, key);
+	return nic_region_register_staged(b->nic, 0, &staged_ops, b, b->memory_bytes, rights, key);
+}
+
+void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	bridged_writes_reclaim(b, address, bytes);
+	bridged_reads_reclaim(b, address, bytes);
+}
+
+bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	return bridged_writes_touch(b, address, bytes) || bridged_reads_touch(b, address, bytes);
 }
 
 uint32_t bridged_turn(struct bridged *b)

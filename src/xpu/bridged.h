@@ -26,11 +26,15 @@ int bridged_create(const struct bridged_options *options, struct bridged **out);
  * allowed. */
 void bridged_destroy(struct bridged *b);
 
-/* Makes the rings known to function 0. The NIC outlives every turn. DXP_EBUSY. */
+/* Makes the rings known to function 0. The NIC outlives every turn. DXP_ENOMEM. */
 int bridged_attach(struct bridged *b, struct nic *n);
+/* A region of function 0 that is the memory: as nic_region_register_staged. */
+int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
 
-/* One more key of the memory. DXP_EBUSY: there is room for none. */
-int bridged_key(struct bridged *b, uint32_t *key);
+/* PUTs and GETs of others there end soon, with an error; do any still touch it? The xPU's own
+ * transfers are not looked at. */
+void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
+bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
 
 /* Takes what the device has done and starts what can be; returns how much happened. */
 uint32_t bridged_turn(struct bridged *b);

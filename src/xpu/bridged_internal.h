@@ -18,7 +18,7 @@ struct bridged {
 	uint32_t to_device_key, from_device_key;
 	uint8_t *zeros;
 	bool zeros_pinned;
-	struct nic_staged_write *writes; /* that the NIC knows */
+	struct nic_staged_write *writes; /* that the NIC or the pump knows */
 	struct staged_read *reads;
 	uint32_t write_count, read_count; /* with the pump; bounded, so that neither kind, nor the
 					     xPU's own transfers, is kept out by another */
@@ -36,7 +36,13 @@ int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 int bridged_write_settled(void *context, struct nic_staged_write *w);
 void bridged_write_end(void *context, struct nic_staged_write *w);
 
+void bridged_writes_close(struct bridged *b); /* the NIC is gone */
+void bridged_writes_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
+bool bridged_writes_touch(const struct bridged *b, uint64_t address, uint64_t bytes);
+
 /* bridged_read.c */
+void bridged_reads_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
+bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t bytes);
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);

@@ -16,8 +16,8 @@ struct staged_read {
 	struct bridged *bridged;
 	/* NULL: whoever asked is gone, or has got everything; the NIC tells only the former. */
 	struct nic_staged_read *asked;
-	uint64_t left; /* bytes that were not handed to the NIC */
-	uint16_t node; /* that asked */
+	uint64_t bytes, left; /* in all; that were not handed to the NIC */
+	uint16_t node;        /* that asked */
 	struct staged_read *next, **link;
 };
 
@@ -114,8 +114,12 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	struct staged_read *r = calloc(1, sizeof(*r));
 	if (!r)
 		return DXP_EAGAIN;
-	*r = (struct staged_read){
-		.bridged = b, .asked = asked, .left = bytes, .next = b->reads, .link = &b->reads};
+	*r = (struct staged_read){.bridged = b,
+				  .asked = asked,
+				  .bytes = bytes,
+				  .left = bytes,
+				  .next = b->reads,
+				  .link = &b->reads};
 	r->pump.device_from = offset;
 	r->pump.step = read_step;
 	r->pump.ended = read_ended;
@@ -169,4 +173,25 @@ void bridged_reads_close(struct bridged *b)
 		r->asked = NULL;
 	while (b->pieces)
 		piece_back(b, b->pieces, DXP_ECLOSED);
+}
+
+static bool read_touches(const struct staged_read *r, uint64_t address, uint64_t bytes)
+{
+	return r->pump.device_from < address + bytes && address < r->pump.device_from + r->bytes;
+}
+
+void bridged_reads_reclaim(struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	for (struct staged_read *r = b->reads; r; r = r->next)
+		if (read_touches(r, address, bytes))
+			pump_cancel(b->pump, &r->pump, DXP_EACCESS);
+}
+
+bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	const struct staged_read *r = b->reads;
+
+	while (r && !read_touches(r, address, bytes))
+		r = r->next;
+	return r != NULL;
 }

@@ -15,8 +15,10 @@
 struct nic_staged_write {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	struct nic_staged_write *next, **link; /* NULL: not in the list, the NIC knows it no more */
-	int status;                            /* once it has ended */
+	struct nic_staged_write *next, **link;
+	bool known; /* by the NIC */
+	uint64_t bytes;
+	int status; /* once it has ended */
 	bool ended;
 	bool asked; /* write_settled has said "not yet" */
 };
@@ -26,7 +28,12 @@ static void write_unlink(struct nic_staged_write *w)
 	*w->link = w->next;
 	if (w->next)
 		w->next->link = w->link;
-	w->link = NULL;
+}
+
+static void write_free(struct nic_staged_write *w)
+{
+	write_unlink(w);
+	free(w);
 }
 
 static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
@@ -39,8 +46,8 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 	w->status = bridged_end_status(end);
 	if (w->status != DXP_OK)
 		bridged_complain(b, "PUT into device memory", end);
-	if (!w->link) {
-		free(w);
+	if (!w->known) {
+		write_free(w);
 		return;
 	}
 	/* May end it, which frees it. */
@@ -52,7 +59,7 @@ static void write_called(struct pump_transfer *t, const struct bridge_call *call
 {
 	struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
 
-	if (w->link && w->bridged->nic)
+	if (w->known && w->bridged->nic)
 		nic_staged_called(w->bridged->nic, w, call->bytes, link_now_ns());
 }
 
@@ -73,7 +80,9 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	if (!w)
 		return NULL;
 	w->bridged = b;
+	w->known = true;
 	w->pump.device_to = span->offset;
+	w->bytes = span->bytes;
 	w->pump.ended = write_ended;
 	w->pump.called = write_called;
 	w->next = b->writes;
@@ -87,8 +96,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 		return w;
 	}
 	b->write_count--;
-	write_unlink(w);
-	free(w);
+	write_free(w);
 	return NULL;
 }
 
@@ -121,9 +129,40 @@ void bridged_write_end(void *context, struct nic_staged_write *w)
 {
 	struct bridged *b = context;
 
-	write_unlink(w);
+	w->known = false;
 	if (w->ended)
-		free(w);
+		write_free(w);
 	else
 		pump_cancel(b->pump, &w->pump, DXP_ECANCELED);
+}
+
+void bridged_writes_close(struct bridged *b)
+{
+	for (struct nic_staged_write *w = b->writes, *next; w; w = next) {
+		next = w->next;
+		if (w->known)
+			bridged_write_end(b, w);
+	}
+}
+
+static bool write_touches(const struct nic_staged_write *w, uint64_t address, uint64_t bytes)
+{
+	return !w->ended && w->pump.device_to < address + bytes &&
+	       address < w->pump.device_to + w->bytes;
+}
+
+void bridged_writes_reclaim(struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	for (struct nic_staged_write *w = b->writes; w; w = w->next)
+		if (write_touches(w, address, bytes))
+			pump_cancel(b->pump, &w->pump, DXP_EACCESS);
+}
+
+bool bridged_writes_touch(const struct bridged *b, uint64_t address, uint64_t bytes)
+{
+	const struct nic_staged_write *w = b->writes;
+
+	while (w && !write_touches(w, address, bytes))
+		w = w->next;
+	return w != NULL;
 }

@@ -73,7 +73,10 @@ static int package_open(const struct cell_server *s, uint64_t bytes, struct open
 	const uint8_t *at = NULL;
 	struct dxp_file file;
 
-	if (bytes > s->package_bytes || package_decode(s->package, bytes, p) != DXP_OK)
+	/* The slot has looked through it: what is missing was lost for want of memory. */
+	if (bytes == 0 || bytes != s->package_bytes)
+		return DXP_ENOMEM;
+	if (package_decode(s->package, bytes, p) != DXP_OK)
 		return DXP_EMALFORMED;
 	o->files = calloc(p->file_count + 1, sizeof(*o->files));
 	o->inputs = calloc(p->input_count + 1, sizeof(struct engine_program *));

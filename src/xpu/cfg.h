@@ -30,7 +30,8 @@
 	X(13, MEMORY_HI, RO, "")                                                                  \
 	X(14, FREE_LO, RO, "bytes not allocated")                                                 \
 	X(15, FREE_HI, RO, "")                                                                    \
-	X(16, MEMORY_KEY, RO, "key of the device memory; 0 to who has not opened the xPU")        \
+	X(16, MEMORY_KEY, RO,                                                                     \
+	  "who asks: its key to device memory; 0 if it has not opened the xPU")                   \
 	X(17, LAST_ERROR, RO, "last status that was not DXP_OK, as two's complement; 0 none")     \
 	X(18, COMMANDS_DONE, RO, "commands that ended well; wraps, as all counters")              \
 	X(19, COMMANDS_FAILED, RO, "commands that did not")                                       \

@@ -23,7 +23,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 		.sequence = sequence,
 		.memory_key = t->memory_key,
 		.memory_bytes = arena_bytes(s->arena),
-		.free_bytes = arena_free_bytes(s->arena),
+		.free_bytes = memory_left(t),
 	};
 
 	bridged_state(s->bridged, &bridge);

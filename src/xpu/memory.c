@@ -9,13 +9,39 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
+uint64_t memory_left(const struct tenant *t)
+{
+	const struct slot *s = t->slot;
+	uint64_t left = arena_free_bytes(s->arena), limit = s->options.host_bytes;
+
+	if (limit == 0)
+		return left;
+	uint64_t owned = arena_owned_bytes(s->arena, t->owner);
+	return min_u64(left, owned < limit ? limit - owned : 0);
+}
+
+static bool limit_allows(struct tenant *t, uint64_t bytes)
+{
+	uint64_t limit = t->slot->options.host_bytes;
+	uint64_t owned = limit ? arena_owned_bytes(t->slot->arena, t->owner) : 0;
+
+	if (limit == 0 || (bytes <= limit && owned + arena_rounded(t->slot->arena, bytes) <= limit))
+		return true;
+	tenant_complain(t,
+			"ALLOC of %llu bytes is refused: it has %llu, and --host-memory gives each "
+			"host %llu at most",
+			(unsigned long long)bytes, (unsigned long long)owned,
+			(unsigned long long)limit);
+	return false;
+}
+
 static void allocate_reply(struct tenant *t, uint32_t sequence, uint64_t address, int status)
 {
 	const struct command_reply r = {
 		.op = COMMAND_ALLOC,
 		.sequence = sequence,
 		.status = status,
-		.free_bytes = arena_free_bytes(t->slot->arena),
+		.free_bytes = memory_left(t),
 		.address = address,
 	};
 
@@ -45,12 +71,16 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
+	int status =
+		limit_allows(t, bytes) ? arena_alloc(arena, t->owner, bytes, address) : DXP_ENOMEM;
 	uint64_t whole;
-	int status = arena_alloc(arena, t->owner, bytes, address);
 
-	if (status == DXP_OK && arena_next(arena, t->owner, address, &whole))
+	if (status != DXP_OK)
+		return status;
+	memory_claim(t->slot, *address, bytes);
+	if (arena_next(arena, t->owner, address, &whole))
 		cell_map(t, *address, whole);
-	return status;
+	return DXP_OK;
 }
 
 /* On DXP_OK the reply comes later, or has been put in. */
@@ -121,7 +151,7 @@ void memory_free_reply(struct tenant *t, uint32_t sequence, int status)
 	const struct command_reply r = {.op = COMMAND_FREE,
 					.sequence = sequence,
 					.status = status,
-					.free_bytes = arena_free_bytes(t->slot->arena)};
+					.free_bytes = memory_left(t)};
 
 	reply_send(t, &r);
 }
@@ -223,6 +253,9 @@ static uint32_t clearings_advance_bridged(struct slot *s)
 	struct clearing *c;
 
 	while ((c = s->clearings)) {
+		if (c->cleared == 0 && !c->tenant->leaving &&
+		    !memory_claimed(s, c->address, c->bytes))
+			break;
 		for (int i = 0; i < CLEARING_DMAS && !clearing_over(c); i++) {
 			if (c->dmas[i].busy)
 				continue;

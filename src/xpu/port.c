@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: the NIC functions that kernels drive. A host that asks for one gets the highest virtual
- * function that is free, with what the host owns of device memory in its table, until it leaves. A
- * function that the NIC has stopped is replaced when the host asks again. */
+ * function that is free, with its own device memory in its table, until it leaves. A function that
+ * the NIC has stopped is replaced when the host asks again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,12 +77,7 @@ static int port_create(struct tenant *t, struct port **out)
 	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
-	t->busy++; /* until it is freed */
-	status = nic_region_register(
-		node_nic(s->node), p->function, arena_base(s->arena), arena_bytes(s->arena),
-		NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, &p->key);
-	if (status == DXP_OK)
-		status = nic_region_guard(node_nic(s->node), p->key, tenant_reaches, t);
+	status = key_of_port(t, p->function, &p->key);
 	if (status != DXP_OK) {
 		port_close(s, p, status); /* freed with the next service */
 		return status;

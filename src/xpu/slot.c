@@ -132,8 +132,8 @@ static int bridge_start(struct slot *s)
 	return bridged_create(&options, &s->bridged);
 }
 
-/* Device memory becomes known to the NIC, for what we send and fetch ourselves: others have their
- * tenants' keys. */
+/* Device memory becomes known to the NIC, for what the xPU itself does; hosts get keys of their
+ * own. */
 static int memory_attach(struct slot *s)
 {
 	struct nic *n = node_nic(s->node);
@@ -180,10 +180,8 @@ static int parts_start(struct slot *s)
 {
 	int status = arena_create(s->options.memory_bytes, &s->arena);
 
-	if (status == DXP_OK) {
-		arena_limit(s->arena, s->options.host_memory_bytes);
+	if (status == DXP_OK)
 		status = engine_start(s);
-	}
 	if (status == DXP_OK)
 		status = bridge_start(s);
 	if (status == DXP_OK)
@@ -337,6 +335,7 @@ uint32_t slot_service(struct slot *s)
 	work += outbox_service(s->outbox); /* completions */
 	work += messages_take(s);
 	work += clearings_advance(s);
+	work += scrub_advance(s);
 	work += works_advance(s);
 	if (s->bridged)
 		work += bridged_turn(s->bridged);

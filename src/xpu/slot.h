@@ -5,7 +5,8 @@
  *
  * Threads: everything is for the one thread that turns the node; a cell has a thread or a process
  * of its own inside. Trust: hosts are kept apart. Each names only its own memory, programs and
- * events; its key opens no memory that another owns; and with `cell_program`, where the engine
+ * events in its commands, and reaches only its own memory, and what nobody has allocated, by PUT
+ * and GET, its kernels' NIC functions included (keys.c). With `cell_program`, where the engine
  * works in our memory, its kernels have only its own memory mapped, so that a wild address ends
  * nothing but its own process. Kernels are native code all the same, with the rights of this
  * process's user: who writes one to break out of there is not stopped. Without, they run in this
@@ -26,13 +27,13 @@ struct slot_options {
 	struct node_options node;
 	uint32_t number;          /* in its box */
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	uint64_t host_bytes;      /* of it for each host, at most; 0: no limit */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: kernels of each host
 	 * run in a process of their own, where the engine works in our memory. NULL: in a thread,
 	 * which all share. */
 	const char *cell_program;
-	uint64_t host_memory_bytes; /* of each host at most; 0: all */
 	/* Of the bridge to BRIDGED memory, as pump_options has them. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;

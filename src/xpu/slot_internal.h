@@ -17,6 +17,7 @@
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
+#include "xpu/pump.h"
 #include "xpu/slot.h"
 #include "xpu/zygote.h"
 
@@ -67,9 +68,9 @@ struct tenant {
 	struct tenant *next;
 	struct slot *slot;
 	uint16_t host;
-	uint32_t owner;         /* of its memory: a fresh number for each OPEN */
-	uint32_t memory_key;    /* opens what no other host owns */
-	struct arena_view view; /* of that, as the NIC asked last */
+	uint32_t owner;      /* of its memory: a fresh number for each OPEN */
+	uint32_t memory_key; /* keys.c */
+	bool trespassed;     /* that has been said */
 	struct dxp_target reply;
 	struct graph *graph;
 	struct cell *cell; /* a process of its own; NULL: none yet, or the slot's thread is used */
@@ -130,12 +131,20 @@ struct clearing {
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
-/* A range of another xPU's memory that a PUT with this key has shown to be open to it. */
+/* BRIDGED: memory that is nobody's and is being cleared. */
+struct scrub {
+	struct pump_transfer pump;
+	bool busy;
+	uint64_t at, end;   /* to be cleared; equal: nothing */
+	uint64_t under_way; /* bytes from `at` on, while busy */
+};
+
+/* Memory of another xPU that a PUT has shown to be right, with its key. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
 	uint64_t incarnation;
-	uint64_t from, to;
+	uint64_t address, bytes;
 };
 #define KNOWN_KEYS 256
 
@@ -161,7 +170,8 @@ struct slot {
 	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */
 	struct node *interrupted;       /* whom they wake */
 	struct outbox *outbox;
-	uint32_t memory_key; /* of all of it, for our own descriptors; DIRECT */
+	uint32_t memory_key; /* own: of all memory that can be addressed, for no peer */
+	struct scrub scrub;
 	struct tenant *tenants;
 	uint32_t owner_last, program_last;
 	struct port *ports; /* with those that end */
@@ -190,9 +200,6 @@ void slot_peer_stuck(struct slot *s, uint16_t node);
 /* tenant.c */
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* As nic_guard: the range is in one allocation of the tenant, or nobody's, so that `dxp put` and
- * `dxp get` have their way into memory; it is in no allocation of another. */
-bool tenant_reaches(void *tenant, uint64_t offset, uint64_t bytes);
 /* Cancels and frees everything; the tenant ends when it can. */
 void tenant_leave(struct tenant *t, int status);
 /* The host is lost. */
@@ -250,6 +257,7 @@ void pulls_cancel(const struct tenant *t, int status);
 void task_start(struct tenant *t);
 
 /* memory.c */
+uint64_t memory_left(const struct tenant *t); /* it may allocate, if that is in one piece */
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
 void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
@@ -257,6 +265,17 @@ void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
 void parked_retry(struct tenant *t);
 uint32_t clearings_advance(struct slot *s);
 void clearings_free(struct slot *s);
+
+/* keys.c */
+/* A host's key; ends with it. DXP_EBUSY. */
+int key_open(struct tenant *t);
+void key_close(struct tenant *t);
+/* In the table of its kernels' function; ends with that. */
+int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
+/* The memory has been allocated: what others still have under way there ends soon. */
+void memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
+bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes); /* it has */
+uint32_t scrub_advance(struct slot *s);
 
 /* port.c */
 void port_open(struct tenant *t, const struct command *c);

@@ -35,26 +35,6 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host)
 	return t;
 }
 
-bool tenant_reaches(void *tenant, uint64_t offset, uint64_t bytes)
-{
-	struct tenant *t = tenant;
-
-	return !t->leaving && arena_open(t->slot->arena, t->owner, offset, bytes, &t->view);
-}
-
-static int key_get(struct tenant *t)
-{
-	struct slot *s = t->slot;
-	struct nic *n = node_nic(s->node);
-	int status =
-		s->bridged
-			? bridged_key(s->bridged, &t->memory_key)
-			: nic_region_register(n, 0, arena_base(s->arena), arena_bytes(s->arena),
-					      NIC_REMOTE_READ | NIC_REMOTE_WRITE, &t->memory_key);
-
-	return status == DXP_OK ? nic_region_guard(n, t->memory_key, tenant_reaches, t) : status;
-}
-
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
 	if (slot_hosts(s) >= XPU_HOSTS_MAX)
@@ -71,7 +51,7 @@ int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, s
 	t->host = host;
 	t->owner = ++s->owner_last;
 	t->reply = *reply;
-	status = key_get(t);
+	status = key_open(t);
 	if (status != DXP_OK) {
 		graph_destroy(t->graph);
 		free(t);
@@ -88,11 +68,11 @@ void tenant_leave(struct tenant *t, int status)
 	if (t->leaving)
 		return;
 	t->leaving = true;
-	nic_region_revoke(node_nic(t->slot->node), t->memory_key);
 	graph_cancel(t->graph, status);
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	pulls_cancel(t, status);
+	key_close(t);
 	/* Its process may write there until it is gone. */
 	if (t->cell)
 		cell_kill(t->cell);

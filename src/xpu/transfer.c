@@ -4,10 +4,10 @@
  * reaches it, is sent from the buffers that its pieces come out in.
  *
  * The event follows the data on the same queue pair without waiting for its acknowledgement, which
- * saves a round trip; but only once a PUT with this key to this range and this life of the peer has
- * gone well: such a PUT is not refused, unless its host frees the range meanwhile. So a peer does
- * not hear "done" of data that was refused. Where the peer's memory is behind DMA, a PUT can fail
- * all the same: then the event waits for its end. */
+ * saves a round trip; but only once a PUT with this key to these bytes of this life of the peer has
+ * gone well: such a PUT is not refused, unless their host has freed them since, which then harms
+ * itself alone. So a peer never hears "done" of data that was refused. Where the peer's memory is
+ * behind DMA, a PUT can fail all the same: then the event waits for its end. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -32,9 +32,10 @@ struct transfer {
 
 static struct known_key *known_slot(const struct transfer *f)
 {
-	uint64_t place = f->to.node ^ f->key ^ (f->destination >> 12);
+	uint64_t mixed =
+		(f->destination ^ (uint64_t)f->key << 32 ^ f->to.node) * 0x9e3779b97f4a7c15;
 
-	return &f->tenant->slot->known[place % KNOWN_KEYS];
+	return &f->tenant->slot->known[mixed >> 32 & (KNOWN_KEYS - 1)];
 }
 
 static bool key_known(const struct transfer *f)
@@ -42,17 +43,20 @@ static bool key_known(const struct transfer *f)
 	const struct known_key *k = known_slot(f);
 
 	return !f->to_bridged && k->node == f->to.node && k->key == f->key &&
-	       k->incarnation == f->incarnation && f->destination >= k->from &&
-	       f->destination + f->bytes <= k->to;
+	       k->incarnation == f->incarnation && k->address == f->destination &&
+	       k->bytes >= f->bytes;
 }
 
 static void key_remember(const struct transfer *f)
 {
-	*known_slot(f) = (struct known_key){.node = f->to.node,
-					    .key = f->key,
-					    .incarnation = f->incarnation,
-					    .from = f->destination,
-					    .to = f->destination + f->bytes};
+	struct known_key fresh = {.node = f->to.node,
+				  .key = f->key,
+				  .incarnation = f->incarnation,
+				  .address = f->destination,
+				  .bytes = f->bytes};
+
+	if (!key_known(f))
+		*known_slot(f) = fresh;
 }
 
 static void task_end(struct tenant *t, int status)

@@ -452,7 +452,7 @@ static int world_open(void **state)
 						.first = 1,
 						.engine = "ocl",
 						.cell_program = path,
-						.host_memory_bytes = HOST_BYTES});
+						.host_bytes = HOST_BYTES});
 }
 
 static int world_close(void **state)

@@ -30,6 +30,15 @@ static const char source[] =
 	"  out[0] = dxp_post_put(nic, 0, &to, &from, &there, DXP_FLAG_NOTIFY, 1234, 5);\n"
 	"  out[1] = dxp_sent_wait(nic, &e, looks);\n"
 	"  if (out[1] == DXP_OK) out[2] = e.status; }\n"
+	"kernel void reach(global struct dxp_window *nic, global long *out, struct dxp_target to,\n"
+	"                  struct dxp_entry own, struct dxp_entry there, ulong looks)\n"
+	"{ struct dxp_nic_event e; struct dxp_entry word = there; word.bytes = 8;\n"
+	"  for (int i = 0; i < 3; i++) {\n"
+	"    out[i] = i == 0   ? dxp_post_put(nic, 0, &to, &own, &there, 0, 0, 5)\n"
+	"             : i == 1 ? dxp_post_get(nic, 0, &to, &there, &own, 5)\n"
+	"                      : dxp_post_atomic(nic, 0, &to, DXP_OP_FETCH_ADD, &word, 1, 0, 5);\n"
+	"    if (out[i] == DXP_OK) out[i] = dxp_sent_wait(nic, &e, looks);\n"
+	"    if (out[i] == DXP_OK) out[i] = e.status; } }\n"
 	"kernel void await(global struct dxp_window *nic, global long *out, ulong total,\n"
 	"                  ulong looks)\n"
 	"{ out[0] = dxp_total_wait(nic, total, looks); out[1] = dxp_received_wait(nic, looks);\n"
@@ -238,6 +247,53 @@ static void put__wrongly_addressed(void **state)
 	ok(end(&two, waiting));
 }
 
+/* PUT, GET and fetch-and-add by the kernel of `u`. */
+static void reaches(const struct used *u, struct dxp_target to, struct dxp_entry own,
+		    struct dxp_entry there, int put_status, int get_status, int atomic_status)
+{
+	const uint64_t looks = LOOKS;
+	const struct dxp_argument a[] = {the_nic,
+					 out_of(u),
+					 value(&to, sizeof(to)),
+					 value(&own, sizeof(own)),
+					 value(&there, sizeof(there)),
+					 value(&looks, sizeof(looks))};
+
+	ok(end(u, start(u, "reach", a, 6)));
+	assert_int_equal(result(u, 0), put_status);
+	assert_int_equal(result(u, 1), get_status);
+	assert_int_equal(result(u, 2), atomic_status);
+}
+
+static struct used guest_open(const char *name);
+static void guest_close(const struct used *guest);
+
+/* Of another host on the same xPU: neither as source nor as target, from there or from elsewhere.
+ */
+static void kernel__memory_of_another_host(void **state)
+{
+	static uint8_t before[4096], after[4096];
+	struct used guest = guest_open("guest");
+	struct dxp_entry foreign = data_of(&one);
+
+	memset(before, 0x33, sizeof(before));
+	ok(dxp_mem_write(guest.xpu, guest.data, before, sizeof(before)));
+	foreign.offset = guest.data;
+	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
+		DXP_EACCESS);
+	reaches(&one, target_of(&one), data_of(&one), foreign, DXP_EACCESS, DXP_EACCESS,
+		DXP_EACCESS);
+	reaches(&one, target_of(&two), foreign, data_of(&two), DXP_EACCESS, DXP_EACCESS, DXP_OK);
+	/* Nor what nobody has. */
+	foreign.offset = BOXES_MEMORY - 4096;
+	reaches(&two, target_of(&one), data_of(&two), foreign, DXP_EACCESS, DXP_EACCESS,
+		DXP_EACCESS);
+	reaches(&two, target_of(&one), data_of(&two), data_of(&one), DXP_OK, DXP_OK, DXP_OK);
+	ok(dxp_mem_read(guest.xpu, after, guest.data, sizeof(after)));
+	assert_memory_equal(before, after, sizeof(after));
+	guest_close(&guest);
+}
+
 /* A kernel cannot wake its NIC. Long after the last packet it is still awake. */
 static void node__does_not_sleep_under_a_kernel(void **state)
 {
@@ -424,6 +480,7 @@ int main(void)
 		cmocka_unit_test(nic__the_same_when_asked_again),
 		cmocka_unit_test(put__from_kernel_to_kernel),
 		cmocka_unit_test(put__wrongly_addressed),
+		cmocka_unit_test(kernel__memory_of_another_host),
 		cmocka_unit_test(node__does_not_sleep_under_a_kernel),
 		cmocka_unit_test(wait__is_bounded),
 		cmocka_unit_test(run__without_a_nic),

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who reaches what of device memory through the NIC. Each host has a key of its own to all of it,
+ * by which its allocations are reached and what nobody has allocated, and no allocation of others;
+ * whoever was given the key reaches the same. Kernels' functions reach their host's allocations
+ * alone.
+ *
+ * What nobody has allocated is cleared before it is reached again after a host has left something
+ * there: at once where it can be addressed, else by DMA, and whoever asks asks again. When memory
+ * is allocated, whatever still moves there ends: answers to GETs, and what a bridge has taken on.
+ */
+#include <dxp/status.h>
+
+#include "link/udp.h"
+#include "wire/frame.h"
+#include "xpu/slot_internal.h"
+
+static void scrub_begin(struct slot *s, const struct span *stale)
+{
+	struct scrub *scrub = &s->scrub;
+
+	if (!scrub->busy && scrub->at == scrub->end)
+		scrub->at = stale->from, scrub->end = stale->end;
+}
+
+/* False: it takes a while. */
+static bool stale_clear(struct slot *s, const struct span *stale)
+{
+	if (s->bridged) {
+		scrub_begin(s, stale);
+		return false;
+	}
+	uint64_t bytes = min_u64(stale->end - stale->from, XPU_CLEAR_BYTES);
+	arena_clear(s->arena, stale->from, bytes);
+	arena_cleared(s->arena, stale->from, stale->from + bytes);
+	return true;
+}
+
+static void trespass_tell(struct tenant *t, uint64_t offset, uint64_t bytes, const char *what)
+{
+	if (t->trespassed)
+		return;
+	t->trespassed = true;
+	tenant_complain(
+		t,
+		"%llu bytes at address 0x%llx were asked for by %s and refused: they are not all "
+		"its own; such refusals are counted and not said again",
+		(unsigned long long)bytes, (unsigned long long)offset, what);
+}
+
+static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t bytes,
+		     struct nic_reach *out)
+{
+	struct slot *s = t->slot;
+	struct span span;
+	int status = arena_reach(s->arena, t->owner, common, offset, bytes, &span);
+
+	if (status == DXP_EAGAIN && stale_clear(s, &span))
+		status = arena_reach(s->arena, t->owner, common, offset, bytes, &span);
+	if (status == DXP_OK)
+		*out = (struct nic_reach){span.from, span.end};
+	return status == DXP_OK ? 0 : status == DXP_EAGAIN ? WIRE_NACK_RNR : WIRE_NACK_RIGHTS;
+}
+
+static uint8_t host_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
+{
+	uint8_t code = reach(context, true, offset, bytes, out);
+
+	if (code == WIRE_NACK_RIGHTS)
+		trespass_tell(context, offset, bytes, "its key");
+	return code;
+}
+
+static uint8_t port_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
+{
+	uint8_t code = reach(context, false, offset, bytes, out);
+
+	if (code == WIRE_NACK_RIGHTS)
+		trespass_tell(context, offset, bytes, "the key of its kernels' function");
+	return code;
+}
+
+static int port_hold_bytes(void *context, uint64_t offset, uint64_t bytes)
+{
+	struct tenant *t = context;
+
+	if (arena_hold(t->slot->arena, t->owner, offset, bytes, NULL) == DXP_OK)
+		return DXP_OK;
+	trespass_tell(t, offset, bytes, "its kernels");
+	return DXP_EACCESS;
+}
+
+static void port_drop_bytes(void *context, uint64_t offset)
+{
+	const struct tenant *t = context;
+
+	arena_drop(t->slot->arena, offset);
+}
+
+int key_open(struct tenant *t)
+{
+	const uint32_t rights = NIC_REMOTE_READ | NIC_REMOTE_WRITE;
+	struct slot *s = t->slot;
+	struct nic *n = node_nic(s->node);
+	const struct nic_guard guard = {
+		.reach = host_reach, .context = t, .epoch = arena_epoch(s->arena)};
+	int status = s->bridged
+			     ? bridged_key(s->bridged, rights, &t->memory_key)
+			     : nic_region_register(n, 0, arena_base(s->arena),
+						   arena_bytes(s->arena), rights, &t->memory_key);
+
+	return status == DXP_OK ? nic_region_guard(n, t->memory_key, &guard) : status;
+}
+
+void key_close(struct tenant *t)
+{
+	nic_region_revoke(node_nic(t->slot->node), t->memory_key);
+}
+
+int key_of_port(struct tenant *t, uint32_t function, uint32_t *key)
+{
+	struct slot *s = t->slot;
+	struct nic *n = node_nic(s->node);
+	const struct nic_guard guard = {.reach = port_reach,
+					.hold = port_hold_bytes,
+					.drop = port_drop_bytes,
+					.context = t,
+					.epoch = arena_epoch(s->arena)};
+	int status =
+		nic_region_register(n, function, arena_base(s->arena), arena_bytes(s->arena),
+				    NIC_REMOTE_READ | NIC_REMOTE_WRITE | NIC_REMOTE_ATOMIC, key);
+
+	return status == DXP_OK ? nic_region_guard(n, *key, &guard) : status;
+}
+
+void memory_claim(struct slot *s, uint64_t address, uint64_t bytes)
+{
+	if (s->bridged)
+		bridged_reclaim(s->bridged, address, bytes);
+	else
+		nic_memory_reclaim(node_nic(s->node), arena_base(s->arena) + address, bytes,
+				   link_now_ns());
+}
+
+bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes)
+{
+	const struct scrub *scrub = &s->scrub;
+
+	if (!s->bridged)
+		return true;
+	return !bridged_touches(s->bridged, address, bytes) &&
+	       !(scrub->busy && scrub->at < address + bytes &&
+		 address < scrub->at + scrub->under_way);
+}
+
+static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
+{
+	struct scrub *scrub = CONTAINER_OF(p, struct scrub, pump);
+	struct slot *s = CONTAINER_OF(scrub, struct slot, scrub);
+
+	scrub->busy = false;
+	if (end->status != DXP_OK) {
+		scrub->at = scrub->end; /* whoever wants it asks again */
+		return;
+	}
+	arena_cleared(s->arena, scrub->at, scrub->at + scrub->under_way);
+	scrub->at += scrub->under_way;
+}
+
+uint32_t scrub_advance(struct slot *s)
+{
+	struct scrub *scrub = &s->scrub;
+	const struct bridge_order order = {
+		.path = BRIDGE_DIRECT, .bytes = min_u64(scrub->end - scrub->at, XPU_CLEAR_BYTES)};
+
+	if (scrub->busy || scrub->at == scrub->end)
+		return 0;
+	/* A host may have got it meanwhile: then it is none of ours. */
+	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
+		scrub->at = scrub->end;
+		return 0;
+	}
+	scrub->pump = (struct pump_transfer){
+		.source = bridged_zeros(s->bridged), .device_to = scrub->at, .ended = scrub_ended};
+	if (pump_begin(bridged_pump(s->bridged), &scrub->pump, &order, link_now_ns()) != DXP_OK) {
+		scrub->at = scrub->end;
+		return 0;
+	}
+	scrub->under_way = order.bytes;
+	scrub->busy = true;
+	return 1;
+}

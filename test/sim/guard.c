@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Guarded regions over the network: what a guard does not let through is refused whole, memory that
+ * is taken away under a message takes no more of it, what is not ready yet is waited for, and
+ * answers out of memory that has a new owner end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "sim/sim.h"
+#include "wire/frame.h"
+
+#define BYTES (4u << 20)
+#define RATE  10000000000ull
+
+/* Of host 1, which host 0 asks: [first, end) may be reached; `not_yet` times it is not ready. */
+static struct {
+	struct sim *sim;
+	uint8_t *memory, *own;
+	uint32_t key, own_key;
+	struct nic_reach open;
+	uint64_t epoch;
+	uint32_t asked, not_yet;
+	struct dxp_nic_event end;
+	int taken_at;      /* bytes of it that have come when it is taken away; 0: it is not */
+	uint8_t *snapshot; /* then */
+} g;
+
+static uint8_t reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
+{
+	g.asked++;
+	if (g.not_yet > 0 && g.not_yet--)
+		return WIRE_NACK_RNR;
+	*out = g.open;
+	return offset >= g.open.first && offset + bytes <= g.open.end ? 0 : WIRE_NACK_RIGHTS;
+}
+
+static int make(void **state)
+{
+	const struct sim_options o = {.seed = 1, .hosts = 2, .rate_bps = RATE};
+	const struct nic_guard guard = {.reach = reach, .epoch = &g.epoch};
+
+	memset(&g, 0, sizeof(g));
+	assert_int_equal(sim_create(&o, &g.sim), DXP_OK);
+	g.memory = malloc(BYTES);
+	g.own = malloc(BYTES);
+	g.snapshot = malloc(BYTES);
+	memset(g.memory, 0x11, BYTES);
+	memset(g.own, 0x22, BYTES);
+	g.open.end = BYTES;
+	assert_int_equal(nic_region_register(sim_nic(g.sim, 1), 0, g.memory, BYTES,
+					     NIC_REMOTE_READ | NIC_REMOTE_WRITE, &g.key),
+			 DXP_OK);
+	assert_int_equal(nic_region_guard(sim_nic(g.sim, 1), g.key, &guard), DXP_OK);
+	assert_int_equal(
+		nic_region_register(sim_nic(g.sim, 0), 0, g.own, BYTES, NIC_LOCAL, &g.own_key),
+		DXP_OK);
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	sim_destroy(g.sim);
+	free(g.memory);
+	free(g.own);
+	free(g.snapshot);
+	return 0;
+}
+
+/* The memory is somebody else's as soon as enough has come. */
+static bool ended(void *context)
+{
+	const uint8_t *there = context;
+
+	if (g.taken_at && there[g.taken_at] != there[BYTES - 1]) {
+		g.taken_at = 0;
+		g.open.end = 0;
+		g.epoch++;
+		nic_memory_reclaim(sim_nic(g.sim, 1), g.memory, BYTES, sim_now(g.sim));
+		memset(g.memory, 0x77, BYTES);
+		memcpy(g.snapshot, g.memory, BYTES);
+	}
+	return dxp_sent_take(sim_window(g.sim, 0), &g.end);
+}
+
+static int status_of(bool put, uint64_t at, uint32_t bytes)
+{
+	struct dxp_window *w = sim_window(g.sim, 0);
+	const struct dxp_target to = sim_target(g.sim, 1, 0);
+	const struct dxp_entry own = {.offset = at, .bytes = bytes, .key = g.own_key},
+			       there = {.offset = at, .bytes = bytes, .key = g.key};
+	assert_int_equal(put ? dxp_post_put(w, 0, &to, &own, &there, 0, 0, 1)
+			     : dxp_post_get(w, 0, &to, &there, &own, 1),
+			 DXP_OK);
+	assert_true(sim_run(g.sim, 60 * S_NS, ended, put ? g.memory : g.own));
+	return g.end.status;
+}
+
+static void guard__refuses_the_whole_message(void **state)
+{
+	g.open.end = BYTES - 1;
+	assert_int_equal(status_of(true, 0, BYTES), DXP_EACCESS);
+	assert_int_equal(status_of(false, 0, BYTES), DXP_EACCESS);
+	for (uint32_t i = 0; i < BYTES; i++)
+		assert_true(g.memory[i] == 0x11 && g.own[i] == 0x22);
+	assert_true(nic_counters(sim_nic(g.sim, 1))->rights_reject >= 2);
+	assert_int_equal(status_of(true, 0, BYTES - 1), DXP_OK);
+}
+
+static void guard__asked_once_for_a_stream(void **state)
+{
+	assert_int_equal(status_of(true, 0, BYTES), DXP_OK);
+	assert_int_equal(status_of(false, 0, BYTES), DXP_OK);
+	assert_int_equal(g.asked, 1);
+}
+
+static void guard__not_ready_yet(void **state)
+{
+	g.not_yet = 20;
+	assert_int_equal(status_of(true, 0, 64000), DXP_OK);
+	assert_memory_equal(g.memory, g.own, 64000);
+	g.epoch++;
+	g.not_yet = 20;
+	assert_int_equal(status_of(false, 64000, 64000), DXP_OK);
+	assert_int_equal(g.own[64000], 0x11);
+	assert_int_equal(g.not_yet, 0);
+}
+
+/* Packets that are on their way do not land in it. */
+static void guard__taken_away_under_a_put(void **state)
+{
+	g.taken_at = BYTES / 2;
+	assert_int_equal(status_of(true, 0, BYTES), DXP_EACCESS);
+	assert_int_equal(g.taken_at, 0);
+	assert_memory_equal(g.memory, g.snapshot, BYTES);
+}
+
+/* Not a byte of its new owner's goes out, in no repeat either. */
+static void guard__taken_away_under_a_get(void **state)
+{
+	g.taken_at = BYTES / 4;
+	assert_int_equal(status_of(false, 0, BYTES), DXP_EACCESS);
+	assert_int_equal(g.taken_at, 0);
+	for (uint32_t i = 0; i < BYTES; i++)
+		assert_int_not_equal(g.own[i], 0x77);
+}
+
+static void guard__revoked_under_a_put(void **state)
+{
+	assert_int_equal(nic_region_revoke(sim_nic(g.sim, 1), g.key), DXP_OK);
+	assert_int_equal(status_of(true, 0, 64), DXP_EACCESS);
+	assert_int_equal(g.asked, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(guard__refuses_the_whole_message),
+		TEST(guard__asked_once_for_a_stream),
+		TEST(guard__not_ready_yet),
+		TEST(guard__taken_away_under_a_put),
+		TEST(guard__taken_away_under_a_get),
+		TEST(guard__revoked_under_a_put),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Guarded regions among functions of one NIC: what the guard does not let through moves no byte, an
+ * answer is kept until the epoch changes, and what own descriptors name is held. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/unit/local_rig.h"
+#include "wire/frame.h"
+
+/* [first, end) may be reached. */
+static struct door {
+	struct nic_reach open;
+	uint64_t epoch;
+	uint32_t asked, held;
+	uint64_t held_at;
+} door;
+
+static uint8_t door_reach(void *context, uint64_t offset, uint64_t bytes, struct nic_reach *out)
+{
+	const struct nic_reach *open = &door.open;
+
+	assert_ptr_equal(context, &door);
+	door.asked++;
+	*out = *open;
+	return offset >= open->first && offset + bytes <= open->end ? 0 : WIRE_NACK_RIGHTS;
+}
+
+static int door_hold(void *context, uint64_t offset, uint64_t bytes)
+{
+	struct nic_reach out;
+
+	if (door_reach(context, offset, bytes, &out) != 0)
+		return DXP_EACCESS;
+	door.held++;
+	door.held_at = offset;
+	return DXP_OK;
+}
+
+static void door_drop(void *context, uint64_t offset)
+{
+	assert_true(door.held > 0 && offset == door.held_at);
+	door.held--;
+}
+
+static void door_set(uint64_t first, uint64_t end)
+{
+	door.open = (struct nic_reach){first, end};
+	door.epoch++;
+}
+
+/* Function 0 asks, function 1 has the guarded region. */
+static void guarded_make(struct rig *r, bool holds)
+{
+	struct nic_options o = rig_options();
+	const struct nic_guard guard = {.reach = door_reach,
+					.hold = holds ? door_hold : NULL,
+					.drop = door_drop,
+					.context = &door,
+					.epoch = &door.epoch};
+
+	door = (struct door){0};
+	rig_make(r, &o, 2);
+	rig_fill(r, 0, 3);
+	rig_fill(r, 1, 90);
+	assert_int_equal(nic_region_guard(r->nic, r->key[1], &guard), DXP_OK);
+	assert_int_equal(nic_region_guard(r->nic, r->key[1] ^ 1 << 31, &guard), DXP_ENOENT);
+}
+
+static void ends(struct rig *r, uint32_t function, uint64_t context, int status)
+{
+	rig_run(r);
+	rig_sent(r, function, context, status);
+}
+
+static int put(struct rig *r, uint64_t at, uint32_t bytes)
+{
+	const struct dxp_target to = rig_target(r, 1, 0);
+	const struct dxp_entry from = rig_entry(r, 0, 0, bytes), there = rig_entry(r, 1, at, bytes);
+
+	return dxp_post_put(r->window[0], 0, &to, &from, &there, 0, 0, 1);
+}
+
+static int get(struct rig *r, uint64_t at, uint32_t bytes)
+{
+	const struct dxp_target to = rig_target(r, 1, 0);
+	const struct dxp_entry here = rig_entry(r, 0, 0, bytes), there = rig_entry(r, 1, at, bytes);
+
+	return dxp_post_get(r->window[0], 0, &to, &there, &here, 1);
+}
+
+/* One byte too far, on either side, is all too far. */
+static void guard__put_get_and_atomics(void **state)
+{
+	static uint8_t before[RIG_BYTES];
+	const uint64_t wrong[] = {4096 - 8, 8192 - 56, 0, 8192};
+	struct rig r;
+
+	guarded_make(&r, true);
+	memcpy(before, r.memory[1], RIG_BYTES);
+	door_set(4096, 8192);
+	const struct dxp_target to = rig_target(&r, 1, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
+		assert_int_equal(put(&r, wrong[i], 64), DXP_OK);
+		ends(&r, 0, 1, DXP_EACCESS);
+		assert_int_equal(get(&r, wrong[i], 64), DXP_OK);
+		ends(&r, 0, 1, DXP_EACCESS);
+		const struct dxp_entry at = rig_entry(&r, 1, wrong[i] < 4096 ? wrong[i] : 8192, 8);
+		assert_int_equal(
+			dxp_post_atomic(r.window[0], 0, &to, DXP_OP_FETCH_ADD, &at, 1, 0, 1),
+			DXP_OK);
+		ends(&r, 0, 1, DXP_EACCESS);
+	}
+	assert_memory_equal(before, r.memory[1], RIG_BYTES);
+	assert_int_equal(nic_counters(r.nic)->rights_reject, 12);
+	assert_int_equal(rig_counters(&r, 1).refused_rights, 12);
+	assert_int_equal(put(&r, 4096, 4096), DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 4096);
+	assert_int_equal(get(&r, 8128, 64), DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	const struct dxp_entry at = rig_entry(&r, 1, 8184, 8);
+	assert_int_equal(dxp_post_atomic(r.window[0], 0, &to, DXP_OP_FETCH_ADD, &at, 1, 0, 1),
+			 DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	rig_end(&r);
+}
+
+static void guard__asked_once_for_a_stream(void **state)
+{
+	struct rig r;
+
+	guarded_make(&r, true);
+	door_set(0, RIG_BYTES);
+	for (uint64_t i = 0; i < 200; i++) {
+		assert_int_equal(put(&r, i * 4096, 4096), DXP_OK);
+		ends(&r, 0, 1, DXP_OK);
+	}
+	assert_int_equal(door.asked, 1);
+	door_set(0, 8192); /* and at once when less may be reached */
+	assert_int_equal(put(&r, 8192, 64), DXP_OK);
+	ends(&r, 0, 1, DXP_EACCESS);
+	assert_int_equal(put(&r, 8128, 64), DXP_OK);
+	ends(&r, 0, 1, DXP_OK);
+	rig_end(&r);
+}
+
+/* Long ones are copied in slices: what was taken away between two of them is not written. */
+static void guard__taken_away_between_slices(void **state)
+{
+	struct rig r;
+	int turns = 0;
+
+	guarded_make(&r, true);
+	door_set(0, RIG_BYTES);
+	memset(r.memory[1], 0xee, RIG_BYTES);
+	assert_int_equal(put(&r, 0, RIG_BYTES), DXP_OK);
+	rig_turn(&r);
+	assert_int_not_equal(r.memory[1][0], 0xee);
+	assert_int_equal(r.memory[1][RIG_BYTES - 1], 0xee);
+	door_set(0, 4096);
+	while (nic_deadline(r.nic) == 0 && ++turns < 1000)
+		rig_turn(&r);
+	rig_sent(&r, 0, 1, DXP_EACCESS);
+	assert_int_equal(r.memory[1][RIG_BYTES - 1], 0xee);
+	rig_end(&r);
+}
+
+/* Function 1 PUTs out of its own memory, and GETs into it. */
+static void guard__own_descriptors(void **state)
+{
+	struct rig r;
+
+	guarded_make(&r, true);
+	door_set(4096, 8192);
+	const struct dxp_target to = rig_target(&r, 0, 0);
+	struct dxp_entry own = rig_entry(&r, 1, 8000, 256), there = rig_entry(&r, 0, 0, 256);
+	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 1), DXP_OK);
+	ends(&r, 1, 1, DXP_EACCESS);
+	assert_int_equal(dxp_post_get(r.window[1], 0, &to, &there, &own, 2), DXP_OK);
+	ends(&r, 1, 2, DXP_EACCESS);
+	own.offset = 4096;
+	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 3), DXP_OK);
+	ends(&r, 1, 3, DXP_OK);
+	assert_memory_equal(r.memory[0], r.memory[1] + 4096, 256);
+	assert_int_equal(door.held, 0); /* and not dropped twice */
+	rig_end(&r);
+}
+
+/* It waits for a receive slot of the other one, which has none: its memory is held, and let go when
+ * its function ends. */
+static void guard__held_until_the_function_ends(void **state)
+{
+	struct nic_options o = rig_options();
+	struct rig r;
+
+	guarded_make(&r, true);
+	rig_end(&r);
+	o.receive_slots = 1;
+	rig_make(&r, &o, 2);
+	const struct nic_guard guard = {door_reach, door_hold, door_drop, &door, &door.epoch};
+	assert_int_equal(nic_region_guard(r.nic, r.key[1], &guard), DXP_OK);
+	door_set(0, 4096);
+	const struct dxp_target to = rig_target(&r, 0, 0);
+	const struct dxp_entry own = rig_entry(&r, 1, 64, 64), there = rig_entry(&r, 0, 0, 64);
+	for (uint64_t i = 0; i < 2; i++)
+		assert_int_equal(
+			dxp_post_put(r.window[1], 0, &to, &own, &there, DXP_FLAG_NOTIFY, 0, i),
+			DXP_OK);
+	for (int i = 0; i < 100; i++)
+		rig_turn(&r);
+	assert_int_equal(door.held, 1);
+	assert_int_equal(nic_function_close(r.nic, 1, DXP_ECLOSED, ++r.now_ns), DXP_OK);
+	assert_int_equal(door.held, 0);
+	rig_end(&r);
+}
+
+static void guard__without_hold_no_own_descriptors(void **state)
+{
+	struct rig r;
+
+	guarded_make(&r, false);
+	door_set(0, RIG_BYTES);
+	const struct dxp_target to = rig_target(&r, 0, 0);
+	const struct dxp_entry own = rig_entry(&r, 1, 0, 64), there = rig_entry(&r, 0, 0, 64);
+	const struct nic_area area = {.bytes = 64, .key = r.key[1]};
+	assert_int_equal(dxp_post_put(r.window[1], 0, &to, &own, &there, 0, 0, 1), DXP_OK);
+	ends(&r, 1, 1, DXP_EACCESS);
+	assert_int_equal(nic_area_add(r.nic, 1, &area), DXP_EUNSUPPORTED);
+	rig_end(&r);
+}
+
+/* Whoever asked the guard may be gone with the key. */
+static void guard__not_asked_once_revoked(void **state)
+{
+	struct rig r;
+
+	guarded_make(&r, true);
+	door_set(0, RIG_BYTES);
+	assert_int_equal(put(&r, 0, RIG_BYTES), DXP_OK);
+	rig_turn(&r);
+	uint32_t asked = door.asked;
+	assert_int_equal(nic_region_revoke(r.nic, r.key[1]), DXP_OK);
+	door.epoch++;
+	ends(&r, 0, 1, DXP_EACCESS);
+	assert_int_equal(door.asked, asked);
+	rig_end(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(guard__put_get_and_atomics),
+		cmocka_unit_test(guard__asked_once_for_a_stream),
+		cmocka_unit_test(guard__taken_away_between_slices),
+		cmocka_unit_test(guard__own_descriptors),
+		cmocka_unit_test(guard__held_until_the_function_ends),
+		cmocka_unit_test(guard__without_hold_no_own_descriptors),
+		cmocka_unit_test(guard__not_asked_once_revoked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
