@@ -48,6 +48,10 @@ size_of() {
 		"$(find "/proc/$process/fd" -mindepth 1 2>/dev/null | wc -l)"
 }
 
+client() {
+	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "a client: $(cat "$scratch/out")"
+}
+
 one_machine() {
 	say '== one machine'
 	dxp up --xpus 2 --memory 256M --port 0
@@ -89,20 +93,21 @@ one_machine() {
 
 	say "== $clients clients one after another"
 	for ((i = 0; i < 20; i++)); do
-		door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
+		client
 	done
 	read -r kib files < <(size_of box1)
 	begin=$(date +%s%N)
 	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
 	early=$((($(date +%s%N) - begin) / 20000000))
 	for ((i = 0; i < clients; i++)); do
-		door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
+		client
 	done
 	begin=$(date +%s%N)
 	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
 	late=$((($(date +%s%N) - begin) / 20000000))
 	read -r kib_late files_late < <(size_of box1)
-	say "a client took $early ms, then $late ms; $kib KiB became $kib_late, $files files $files_late"
+	say "a client took $early ms, then $late ms;" \
+		"$kib KiB became $kib_late, $files files $files_late"
 	[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
 	[ "$kib_late" -le $((kib + 4096 + clients * 4)) ] || die 'the node grew'
 	[ "$files_late" -le $((files + 4)) ] || die 'the node keeps files open'
