@@ -6,6 +6,7 @@
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
 #
+#   opencl_faults.sh [two]     two: only what needs two machines
 #   CLIENTS=1000 opencl_faults.sh     as many clients one after another (default 150)
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
@@ -33,7 +34,7 @@ well() {
 until_says() {
 	local i
 	for ((i = 0; i < $3 * 20; i++)); do
-		! grep -qF -- "$1" "$2" || return 0
+		! grep -qsF -- "$1" "$2" || return 0
 		sleep 0.05
 	done
 	die "'$1' is not in: $(cat "$2")"
@@ -47,64 +48,73 @@ size_of() {
 		"$(find "/proc/$process/fd" -mindepth 1 2>/dev/null | wc -l)"
 }
 
-say '== one machine'
-dxp up --xpus 2 --memory 256M --port 0
-well 60 'ended well' once
+client() {
+	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "a client: $(cat "$scratch/out")"
+}
 
-say '== a kernel that crashes, beside a program that works'
-door timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
-stayer=$!
-until_says ready "$scratch/stay" 30
-well 60 'works again' crash
-well 60 'works again' crash
-wait $stayer || die "the other program: $(cat "$scratch/stay")"
-expect 'errors 0' "$scratch/stay"
-say "ok: the other program: $(grep rounds "$scratch/stay")"
+one_machine() {
+	say '== one machine'
+	dxp up --xpus 2 --memory 256M --port 0
+	well 60 'ended well' once
 
-say '== a kernel that never ends, whose program is killed'
-OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" endless >"$scratch/endless" 2>&1 &
-endless=$!
-until_says running "$scratch/endless" 30
-sleep 0.5
-kill -KILL $endless
-wait $endless 2>/dev/null || true
-well 30 'ended well' once
+	say '== a kernel that crashes, beside a program that works'
+	door timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
+	stayer=$!
+	until_says ready "$scratch/stay" 30
+	well 60 'works again' crash
+	well 60 'works again' crash
+	wait $stayer || die "the other program: $(cat "$scratch/stay")"
+	expect 'errors 0' "$scratch/stay"
+	say "ok: the other program: $(grep rounds "$scratch/stay")"
 
-say '== what a program leaves, another does not see'
-well 60 left secret
-well 60 'found 0 words' look
+	say '== a kernel that never ends, whose program is killed'
+	OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" endless >"$scratch/endless" 2>&1 &
+	endless=$!
+	until_says running "$scratch/endless" 30
+	sleep 0.5
+	kill -KILL $endless
+	wait $endless 2>/dev/null || true
+	well 30 'ended well' once
 
-say '== two at once share fairly'
-door timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
-first=$!
-well 60 count share 4
-wait $first || die "the first of two: $(cat "$scratch/first")"
-a=$(sed -n 's/^count //p' "$scratch/first") b=$(sed -n 's/^count //p' "$scratch/out")
-if [ $((a * 2)) -lt "$b" ] || [ $((b * 2)) -lt "$a" ]; then
-	die "one ran $a kernels, the other $b"
-fi
-say "ok: $a and $b kernels"
+	say '== what a program leaves, another does not see'
+	well 60 left secret
+	well 60 'found 0 words' look
 
-say "== $clients clients one after another"
-for ((i = 0; i < 20; i++)); do
-	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
-done
-read -r kib files < <(size_of box1)
-begin=$(date +%s%N)
-for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
-early=$((($(date +%s%N) - begin) / 20000000))
-for ((i = 0; i < clients; i++)); do
-	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
-done
-begin=$(date +%s%N)
-for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
-late=$((($(date +%s%N) - begin) / 20000000))
-read -r kib_late files_late < <(size_of box1)
-say "a client took $early ms, then $late ms; $kib KiB became $kib_late, $files files $files_late"
-[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
-[ "$kib_late" -le $((kib + 4096 + clients * 4)) ] || die 'the node grew'
-[ "$files_late" -le $((files + 4)) ] || die 'the node keeps files open'
-dxp down
+	say '== two at once share fairly'
+	door timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
+	first=$!
+	well 60 count share 4
+	wait $first || die "the first of two: $(cat "$scratch/first")"
+	a=$(sed -n 's/^count //p' "$scratch/first") b=$(sed -n 's/^count //p' "$scratch/out")
+	if [ $((a * 2)) -lt "$b" ] || [ $((b * 2)) -lt "$a" ]; then
+		die "one ran $a kernels, the other $b"
+	fi
+	say "ok: $a and $b kernels"
+
+	say "== $clients clients one after another"
+	for ((i = 0; i < 20; i++)); do
+		client
+	done
+	read -r kib files < <(size_of box1)
+	begin=$(date +%s%N)
+	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+	early=$((($(date +%s%N) - begin) / 20000000))
+	for ((i = 0; i < clients; i++)); do
+		client
+	done
+	begin=$(date +%s%N)
+	for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+	late=$((($(date +%s%N) - begin) / 20000000))
+	read -r kib_late files_late < <(size_of box1)
+	say "a client took $early ms, then $late ms;" \
+		"$kib KiB became $kib_late, $files files $files_late"
+	[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
+	[ "$kib_late" -le $((kib + 4096 + clients * 4)) ] || die 'the node grew'
+	[ "$files_late" -le $((files + 4)) ] || die 'the node keeps files open'
+	dxp down
+}
+
+[ "${1:-}" = two ] || one_machine
 
 say '== two machines'
 without() {
@@ -160,15 +170,17 @@ wait "$probing" || die "probe: $(cat "$scratch/probe")"
 expect back "$scratch/probe"
 say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
 
+# Nothing hangs: what was under way ends within 20 s, and both devices work behind the cut.
 say '== the network is cut for 10 s'
-probing 120 lost 90
+probing 120 stay 40
 far nft add table inet cut
 far nft add chain inet cut in '{ type filter hook input priority 0; policy drop; }'
-until_says lost: "$scratch/probe" 15
 sleep 10
 far nft delete table inet cut
 wait "$probing" || die "probe: $(cat "$scratch/probe")"
-say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
+longest=$(sed -n 's/.*the longest \([0-9]*\) ms/\1/p' "$scratch/probe")
+[ "$longest" -lt 20000 ] || die "a round took $longest ms"
+say "ok: $(grep rounds "$scratch/probe")"
 
 say '== 1 % of the packets are lost'
 for side in near far; do

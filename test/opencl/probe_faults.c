@@ -55,8 +55,8 @@ static void open_all(void)
 	cl_int error;
 
 	must("clGetPlatformIDs", clGetPlatformIDs(1, &platform, NULL));
-	must("clGetDeviceIDs", clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, RIG_DEVICES_MAX,
-					      devices, &device_count));
+	must("clGetDeviceIDs",
+	     clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, RIG_DEVICES_MAX, devices, &device_count));
 	context = clCreateContext(NULL, device_count, devices, NULL, NULL, &error);
 	must("clCreateContext", error);
 	for (cl_uint d = 0; d < device_count; d++) {
@@ -231,8 +231,8 @@ static void memory(bool look)
 		printf("left\n");
 	} else {
 		uint32_t *there = malloc(bytes);
-		must("read", clEnqueueReadBuffer(queues[0], m, CL_TRUE, 0, bytes, there, 0, NULL,
-						 NULL));
+		must("read",
+		     clEnqueueReadBuffer(queues[0], m, CL_TRUE, 0, bytes, there, 0, NULL, NULL));
 		for (size_t i = 0; i < bytes / 4; i++)
 			found += there[i] == SECRET;
 		free(there);
