@@ -171,5 +171,5 @@ int bench_classify(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	report_begin(o.json, "The classifier over the network");
-	return fabric_run(2, rounds_run, &o);
+	return fabric_run(2, "256M", rounds_run, &o);
 }

@@ -57,7 +57,7 @@ static int inside_run(void *context)
 	return 1;
 }
 
-int fabric_run(unsigned xpus, fabric_body body, void *context)
+int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context)
 {
 	struct stage s = {.folder = "/tmp/dxp-bench-XXXXXX", .body = body, .context = context};
 	char make[SCRIPT_TEXT], end[SCRIPT_TEXT];
@@ -68,9 +68,9 @@ int fabric_run(unsigned xpus, fabric_body body, void *context)
 	}
 	snprintf(make, sizeof(make),
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
-		 "'%s/dxp' up --xpus %u --port 0 >said 2>&1 && touch up\n"
+		 "'%s/dxp' up --xpus %u --memory %s --port 0 >said 2>&1 && touch up\n"
 		 "true", /* inside it is told why not */
-		 s.folder, programs_folder(), xpus);
+		 s.folder, programs_folder(), xpus, memory);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
 		 programs_folder(), s.folder);
 	const struct lab_scripts scripts = {

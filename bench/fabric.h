@@ -7,10 +7,11 @@
  * status. */
 typedef int (*fabric_body)(void *context);
 
-/* Starts a manager and so many xPUs in a folder of their own, on any free port, then runs `body`.
- * They are ended and the folder is removed also when we are ended by SIGINT, SIGTERM or SIGHUP.
- * Returns what `body` does, or 1: there is no fabric, told with the reason. */
-int fabric_run(unsigned xpus, fabric_body body, void *context);
+/* Starts a manager and so many xPUs, with so much memory each (as `dxp up --memory`), in a folder
+ * of their own, on any free port, then runs `body`. They are ended and the folder is removed also
+ * when we are ended by SIGINT, SIGTERM or SIGHUP. Returns what `body` does, or 1: there is no
+ * fabric, told with the reason. */
+int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
 /* Where this program is, and the others with it. */
 const char *programs_folder(void);

@@ -137,5 +137,5 @@ int nic_kernel_run(const struct bench_options *o)
 		return 0;
 	}
 	snprintf(k.contender, sizeof(k.contender), "kernel, %s", version);
-	return fabric_run(1, kernel_run, &k);
+	return fabric_run(1, "256M", kernel_run, &k);
 }

@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/box.h"
+#include "xpu/zygote.h"
 
 #include "cmd/dxpd_measure.h"
 
@@ -58,6 +59,11 @@ static const char help[] =
 	"      --host-memory SIZE     of it that each host may have at once, 1M to 1024G; default "
 	"0: "
 	"no limit but the memory\n"
+	"      --isolation KIND       process (default): kernels of each host run in a process of "
+	"its own, where the engine\n"
+	"                             works in the slot's memory (ocl), and a crash ends only its "
+	"own commands; thread: in\n"
+	"                             one thread of dxpd for all\n"
 	"      --engine ocl           OpenCL on PoCL's `basic` device, or else the first CPU "
 	"device (default)\n"
 	"      --engine ocl:PART      OpenCL on the first device that has PART in its name\n"
@@ -98,8 +104,9 @@ static const char help[] =
 	"  -h, --help                 this text\n"
 	"      --version              version\n"
 	"\n"
-	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT when the kernel "
-	"that is running has ended.\n"
+	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT, and with it the "
+	"kernels that run in processes; one in\n"
+	"a thread is waited for.\n"
 	"POCL_DEVICES and POCL_CACHE_DIR, when set, are left as they are.\n"
 	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or name in "
 	"use, 4 key, 5 state folder,\n"
@@ -167,6 +174,7 @@ enum option_code {
 	OPTION_BIND,
 	OPTION_MEMORY,
 	OPTION_HOST_MEMORY,
+	OPTION_ISOLATION,
 	OPTION_ENGINE,
 	OPTION_BUFFERS,
 	OPTION_BUFFER_BYTES,
@@ -190,6 +198,7 @@ static const struct option long_options[] = {
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"host-memory", required_argument, NULL, OPTION_HOST_MEMORY},
+	{"isolation", required_argument, NULL, OPTION_ISOLATION},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"buffers", required_argument, NULL, OPTION_BUFFERS},
 	{"buffer-bytes", required_argument, NULL, OPTION_BUFFER_BYTES},
@@ -266,6 +275,19 @@ static const char *run_take(const char *text)
 	return setenv("DXP_RUN", text, 1) == 0 ? NULL : "not enough memory";
 }
 
+/* We are the program that begins cells, too. */
+#define SELF "/proc/self/exe"
+
+static const char *isolation_take(const char *text, struct arguments *a)
+{
+	bool process = strcmp(text, "process") == 0;
+
+	if (!process && strcmp(text, "thread") != 0)
+		return "--isolation is process or thread";
+	a->box.cell_program = process ? SELF : NULL;
+	return NULL;
+}
+
 static const char *buffer_bytes_take(const char *text, struct arguments *a)
 {
 	uint64_t bytes = 0;
@@ -307,6 +329,7 @@ static const char *text_take(int option, struct arguments *a)
 			       ? NULL
 			       : "--memory is 1M to 1024G, such as 256M";
 	case OPTION_HOST_MEMORY: return host_memory_take(optarg, a);
+	case OPTION_ISOLATION: return isolation_take(optarg, a);
 	case OPTION_BUFFER_BYTES: return buffer_bytes_take(optarg, a);
 	case OPTION_CC: return cc_take(optarg);
 	case OPTION_RUN: return run_take(optarg);
@@ -418,6 +441,7 @@ int main(int argc, char **argv)
 			.first = 1,
 			.memory_bytes = DEFAULT_MEMORY,
 			.engine = "ocl",
+			.cell_program = SELF,
 			.functions = NIC_FUNCTIONS - 1,
 			.stop = &stop},
 		.ready_fd = -1,
@@ -426,6 +450,8 @@ int main(int argc, char **argv)
 	struct box *box;
 
 	log_program_set("dxpd");
+	if (argc > 1 && strcmp(argv[1], ZYGOTE_ARGUMENT) == 0)
+		return zygote_main(argc - 2, argv + 2);
 	int code = arguments_take(argc, argv, &a);
 	if (code >= 0)
 		return code;

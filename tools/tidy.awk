@@ -44,6 +44,9 @@ BEGIN {
 	allowed_cast = "\\([ \t]*(const[ \t]+)?struct[ \t]+" \
 		       "(sockaddr(_[a-z0-9]+)?|cmsghdr)[ \t]*\\*|" \
 		       "\\*[ \t]*\\)\\(uintptr_t\\)"
+	# Whoever writes into the pipe of one that ends early dies of it, now and then.
+	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
+		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
 	packed = "__attribute__[ \t]*\\(\\(.*packed|#[ \t]*pragma[ \t]+pack"
 	for (i in names)
 		is_pure[names[i] ".h"] = 1
@@ -102,6 +105,7 @@ function check_file(path,    line) {
 	c_source = path ~ /\.(c|h|cl)$/
 	script = 0
 	in_comment = 0
+	piped = ""
 	body_start = 0
 	head_start = 0
 	folder = ""
@@ -118,6 +122,8 @@ function check_file(path,    line) {
 		check_text(line)
 		if (line_number <= 2)
 			check_licence(line)
+		if (script)
+			check_script(line)
 		if (c_source)
 			check_c(line, code_of(line))
 	}
@@ -164,6 +170,16 @@ function check_licence(line,    want) {
 		shebang = line ~ /^#!/
 	if (line_number == 2 && shebang && line != "# " want)
 		finding("second line must be # " want)
+}
+
+# A pipe may go on in the next line.
+function check_script(line) {
+	if (line ~ /^[ \t]*#/)
+		return
+	if (piped line ~ ends_early)
+		finding("a pipe whose reader ends early, which kills the writer; read all of it " \
+			"(`has` of test/net/lib_text.sh, sed)")
+	piped = line ~ /(^|[^|])\|[ \t]*\\?$/ ? "|" : ""
 }
 
 function check_c(line, code) {

@@ -22,6 +22,7 @@ int command_ping(int argc, char **argv);
 int command_put(int argc, char **argv);
 int command_reg(int argc, char **argv);
 int command_revoke(int argc, char **argv);
+int command_run(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_trace(int argc, char **argv);
 int command_up(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct entry {
 	{"get", "read the memory of an xPU", command_get},
 	{"reg", "read and write the registers of an xPU", command_reg},
 	{"ping", "time round trips to an xPU", command_ping},
+	{"run", "run a program with xPUs as its OpenCL devices", command_run},
 	{"grant", "let a host use an xPU", command_grant},
 	{"revoke", "take such a grant back", command_revoke},
 	{"top", "what the nodes on this machine do, now", command_top},

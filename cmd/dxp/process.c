@@ -17,23 +17,26 @@
 
 #define LOOK_NS (5 * MS_NS) /* between two looks whether a process has ended */
 
-void process_program(const char *name, char *out, size_t bytes)
+bool process_beside(const char *name, char *out, size_t bytes)
 {
 	char self[PATH_BYTES];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash = NULL;
 
-	if (length > 0) {
-		self[length] = '\0';
-		slash = strrchr(self, '/');
-	}
-	if (slash) {
-		*slash = '\0';
-		int wanted = snprintf(out, bytes, "%s/%s", self, name);
-		if (wanted > 0 && (size_t)wanted < bytes && access(out, X_OK) == 0)
-			return;
-	}
-	snprintf(out, bytes, "%s", name);
+	if (length <= 0)
+		return false;
+	self[length] = '\0';
+	char *slash = strrchr(self, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	int wanted = snprintf(out, bytes, "%s/%s", self, name);
+	return wanted > 0 && (size_t)wanted < bytes && access(out, R_OK) == 0;
+}
+
+void process_program(const char *name, char *out, size_t bytes)
+{
+	if (!process_beside(name, out, bytes) || access(out, X_OK) != 0)
+		snprintf(out, bytes, "%s", name);
 }
 
 /* False: no such process, or a zombie. */

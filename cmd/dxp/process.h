@@ -5,6 +5,7 @@
 #define CMD_DXP_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,6 +16,9 @@ struct process {
 	pid_t pid;
 	uint64_t start; /* clock ticks after boot, field 22 of /proc/PID/stat */
 };
+
+/* The path of a file named from the folder of this program. False: it is not there. */
+bool process_beside(const char *name, char *out, size_t bytes);
 
 /* Where a program of ours is: beside this one, else as PATH finds it. */
 void process_program(const char *name, char *out, size_t bytes);

@@ -61,6 +61,14 @@ struct object {
 
 void door_enter(void);
 void door_leave(void);
+/* Around a call of the fabric that is made without the lock. */
+void door_out(void);
+void door_in(void);
+/* With the lock: has call(data) called without it, in the order asked, when this thread or another
+ * one leaves. For callbacks of the program from end functions. False: no memory. */
+bool door_call(void (*call)(void *data), void *data);
+/* The clock of all times here: this machine's monotonic one. */
+uint64_t door_now_ns(void);
 
 /* A zeroed object of this kind with one reference, or NULL. `bytes`: of its struct, the same for
  * each kind. */
@@ -106,8 +114,9 @@ struct heap; /* device memory in large parts, given out in small ones without as
 struct _cl_device_id {
 	struct object object;
 	char node[DXP_NAME_BYTES];
-	struct dxp_xpu *xpu; /* NULL: lost, or not connected yet */
-	uint32_t life;       /* counts connections: what was there in an earlier one is gone */
+	struct dxp_xpu *xpu;  /* NULL: lost, or not connected yet */
+	struct dxp_xpu *lost; /* the one before, until the next connection */
+	uint32_t life;        /* counts connections: what was there in an earlier one is gone */
 	struct dxp_xpu_caps caps;
 	void *about; /* records */
 	size_t about_bytes;
@@ -115,6 +124,9 @@ struct _cl_device_id {
 	struct heap *heap;
 	cl_uint index;     /* in the platform's list */
 	uint64_t retry_ns; /* not connected again before */
+	bool connecting;   /* somebody does it, without the lock */
+	uint32_t calls;    /* threads in a call on `xpu` without the lock: it is not closed */
+	char name[160];    /* "<device> on <node>" */
 };
 
 #define DOOR_DEVICES_MAX 256
@@ -132,6 +144,9 @@ cl_int device_judge(cl_device_id d, int status);
 const void *device_about(cl_device_id d, cl_uint param, size_t *bytes);
 cl_uint device_uint(cl_device_id d, cl_uint param, cl_uint otherwise);
 size_t device_size(cl_device_id d, cl_uint param, size_t otherwise);
+
+/* program.c: the node's programs of this life are gone; releases them. Before `xpu` is closed. */
+void program_lost(cl_device_id d);
 
 /* Device memory, 128-byte aligned at least; 256 for large ones. Waits for a message only where a
  * new part is needed. CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_DEVICE_NOT_AVAILABLE. */
@@ -158,6 +173,8 @@ struct _cl_context {
 	struct context_destructor *destructors;
 };
 bool context_has(cl_context c, cl_device_id d);
+/* Tells the program, where it asked for that, what befell its context. With the lock. */
+void context_notify(cl_context c, const char *text);
 
 struct _cl_command_queue {
 	struct object object;
@@ -189,9 +206,13 @@ struct _cl_event {
 	cl_device_id device;    /* that ran it; NULL: none */
 	cl_command_type type;
 	cl_int status;    /* CL_QUEUED .. CL_COMPLETE, or negative */
-	dxp_event name;   /* for wait lists of other commands; 0: it has ended */
+	bool watched;     /* somebody must take its end though nobody waits */
+	dxp_event name;   /* for wait lists of other commands; 0: it has ended, or it has `finish`
+			     and nobody waits for it yet */
 	dxp_event source; /* whose end we are told; the same as name unless there is `finish` */
 	uint64_t queued_ns, submitted_ns, started_ns, ended_ns; /* host clock */
+	uint64_t serial;                                        /* grows with each event made */
+	uint32_t life; /* of the device when it was posted */
 	cl_event queue_next, queue_previous;
 	struct event_callback *callbacks;
 	/* With the lock, when `source` has ended, before anybody hears of it: host work that
@@ -211,11 +232,13 @@ struct enqueue {
 	cl_command_queue queue;
 	cl_device_id device; /* the queue's, connected */
 	cl_event event;
-	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks */
+	struct dxp_waits waits; /* for the dxp calls: the list, and what the queue's order asks;
+				   lazy: a blocking call sets it false before it posts */
 	dxp_event *list;        /* waits.events */
 	uint32_t room;
 	dxp_event inline_list[32];
-	bool settled; /* nothing in the wait list is open: host and node may go ahead */
+	uint32_t given; /* of the waits, those that the program asked for */
+	bool settled;   /* nothing in the wait list is open: host and node may go ahead */
 };
 
 /* Checks queue and wait list (CL_INVALID_COMMAND_QUEUE, CL_INVALID_EVENT_WAIT_LIST,
@@ -223,8 +246,10 @@ struct enqueue {
  * locks, connects the device, makes the event, gathers the waits. On an error nothing is locked. */
 cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type type, cl_uint count,
 		     const cl_event *list);
-/* One more event that the command waits for. */
+/* One more event that the command waits for. One that has ended (event_open) is passed over. */
 cl_int enqueue_wait(struct enqueue *e, dxp_event event);
+/* The same for an event of the program; one that has failed makes the command fail. */
+cl_int enqueue_wait_event(struct enqueue *e, cl_event event);
 /* The command uses this object until it has ended. */
 cl_int enqueue_hold(struct enqueue *e, void *object);
 /* Host work at its end, before others go on. */
@@ -235,6 +260,13 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
  * `blocking` it has ended, and its failure is returned as
  * CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST or the error itself. */
 cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool blocking, cl_event *out);
+
+/* Is it an event of a command, or one that is tracked, that has not ended as far as this host
+ * knows? The names of others may be used no more: they were given up. */
+bool event_open(dxp_event event);
+/* For an event that is no command of the program's (a transfer between nodes): its end is taken
+ * with all others; `ended` (NULL allowed) is called with the lock, and the name is given up. */
+cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context);
 
 /* With the lock, which it releases while it waits: until done(context), turning completions. Ends
  * early with false when timeout_ns (0: none) is over. */
@@ -247,8 +279,8 @@ void event_ended(cl_event e, cl_int status);
 
 /* ---- memory objects (memory.c, buffer.c, image.c, sampler.c, copies.c, migrate.c, map.c) ---- */
 
-struct copy; /* a memory object's bytes on one device: where, and which ranges are the latest */
-struct map;  /* a mapped range */
+struct copies; /* where a memory object's bytes are (copies.h) */
+struct map;    /* a mapped range */
 
 struct memory_callback {
 	struct memory_callback *next;
@@ -270,8 +302,8 @@ struct _cl_mem {
 	cl_image_format format;
 	struct dxp_image image; /* of an image: its layout on every device */
 	cl_image_desc desc;
-	struct copy *copies; /* of the root object only */
-	void *shadow;        /* host memory of maps, where there is no `host` */
+	struct copies *copies; /* of the root object only */
+	void *shadow;          /* host memory of maps, where there is no `host` */
 	struct map *maps;
 	cl_uint map_count;
 	struct memory_callback *callbacks;
@@ -310,6 +342,7 @@ struct settings {
 	cl_device_type type; /* DXP_CL_TYPE: cpu, gpu, accelerator; 0: the device's own */
 	const char *trace;   /* DXP_CL_TRACE: file for Perfetto or Chrome */
 	const char *summary; /* DXP_CL_SUMMARY: file for the summary of `dxp run` */
+	bool verbose;        /* DXP_CL_VERBOSE: says on standard error why there is no device */
 };
 const struct settings *settings_get(void);
 /* An event has ended: for trace and summary. With the lock. */

@@ -40,6 +40,12 @@ struct dxp_completion {
 					 event: this machine's monotonic clock */
 };
 
+/* Is it this host that carries the command out? */
+static inline bool dxp_event_of_host(dxp_event event)
+{
+	return (uint16_t)(event >> 48) == (uint16_t)(event >> 32);
+}
+
 /* Takes up to `count` ends, oldest first; waits up to timeout_ns for the first. Returns how many: 0
  * when there was none in time, or when dxp_completions_wake was called meanwhile. */
 DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,
@@ -57,6 +63,8 @@ struct dxp_waits {
 	const dxp_event *events;
 	uint32_t count;
 	bool lazy; /* as dxp_launch.lazy */
+	bool late; /* dxp_write: the bytes are not there before the waits have ended, so that none
+		      are copied when it is made, however few */
 };
 
 /* ---- memory ---- */
@@ -64,8 +72,9 @@ struct dxp_waits {
 #define DXP_INLINE_BYTES 1792 /* a write of no more than this is copied when it is made */
 
 /* Host memory to device memory. `from` stays as it is until the event has ended, unless `bytes` is
- * at most DXP_INLINE_BYTES. Nothing is copied on the way: where all waits have ended the host PUTs
- * at once, else the xPU fetches when they have. DXP_ERANGE: outside of device memory. */
+ * at most DXP_INLINE_BYTES and waits->late is not set. Nothing is copied on the way: where all waits
+ * have ended the host PUTs at once, else the xPU fetches when they have. DXP_ERANGE: outside of
+ * device memory. */
 DXP_API int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes,
 		      const struct dxp_waits *waits, dxp_event *event);
 /* Device memory to host memory; `to` is the call's until the event has ended. */

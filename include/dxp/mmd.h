@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define DXP_NAME_BYTES    32
-#define DXP_WAIT_MAX      8    /* events that one command may wait for */
+#define DXP_WAIT_MAX      8    /* events in one message: longer wait lists make more of them */
 #define DXP_ARGUMENTS_MAX 128  /* arguments of one kernel */
 #define DXP_VALUE_MAX     1024 /* bytes of one argument's value */
 
@@ -220,7 +220,9 @@ struct dxp_launch {
  * without dependencies on each other run in the order posted. If an event of the wait list failed,
  * this one ends as DXP_ECANCELED. `event` may be NULL where nobody will wait. Entries of the wait
  * list that are 0 are skipped; DXP_ENOENT: one was waited for already. DXP_EINVAL: the sentence
- * names the field. DXP_EAGAIN: 65536 events of this xPU have not been waited for. */
+ * names the field. Where 6144 commands of this xPU have not ended, the call waits until one does;
+ * DXP_EAGAIN: none ended in a second, and the program itself has events to set, for which they may
+ * wait. Events that have ended and are kept take no such room. */
 DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Lets `from` PUT `bytes` of its memory into the memory of `to`, when the wait list is done. The

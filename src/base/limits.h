@@ -401,6 +401,24 @@
 /* host library */
 #define HOST_EVENTS_MAX \
 	65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
+#define HOST_COMMANDS_MAX                                                                          \
+	6144 /* that one xPU has not ended: a call waits for room. Beyond, up to XPU_COMMANDS_MAX, \
+	      * is for marks and signals that wait lists make */
+#define HOST_ROOM_NS                                                                               \
+	(1000ull * 1000 * 1000)     /* without any end it waits so long for room while the program \
+				       itself could make some */
+#define HOST_MOVES       8          /* transfers of the host that are under way together */
+#define HOST_MOVE_BYTES  (1u << 20) /* one piece of them: others have their turn between */
+#define HOST_MOVE_PIECES 4
+#define HOST_SHORT_BYTES                                                         \
+	(256u << 10) /* transfers up to here have a queue pair without long ones \
+		      */
+#define HOST_TRAIN_NS                                                                        \
+	(20ull * 1000) /* commands in a row leave together, so late: each alone would cost a \
+			  system call */
+#define HOST_TRAINS_NS (300ull * 1000) /* after the last the keeper looks no more for the next */
+#define HOST_HURRY_NS \
+	(50ull * 1000) /* who waits so long for a lazy event asks its node to tell at once */
 #define HOST_PIECE_BYTES                                                                       \
 	(4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the \
 		      wire */
@@ -413,7 +431,8 @@
 #define HOST_BUILD_NS \
 	(120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
 #define HOST_LOG_BYTES    (1u << 20)  /* build log kept; the rest is cut */
-#define HOST_SOURCE_BYTES (16u << 20) /* OpenCL C of one program */
+#define HOST_SOURCE_BYTES (16u << 20) /* package of one program: sources, or a binary */
+#define HOST_FETCH_BYTES  (64u << 20) /* largest binary fetched */
 #define HOST_PROBE_NS     \
 	(1000ull * 1000 * \
 	 1000) /* silence of an awaited xPU before it is asked for a sign of life */
@@ -494,10 +513,25 @@
 #define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
 #define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
 #define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
-#define XPU_WORK_MAX         64   /* jobs with the engine ahead of time: hides the hand-over */
+#define XPU_WINDOWS_MAX \
+	32 /* of NICs that kernels drive: 7 functions, and what still ends of others */
+#define XPU_TAIL_BYTES                                                                            \
+	(40u << 20) /* behind device memory: those windows, 1.2 MiB each, and a page of counters; \
+		       takes memory only where it is written */
+#define XPU_PACKAGES_BYTES                                                                         \
+	(64u << 20) /* of one host: what its programs were built from, to build them again after a \
+		       crash */
+#define XPU_PRINT_BYTES (4u << 20) /* that one kernel prints; the rest is counted and lost */
+#define XPU_PRINTS_WAIT \
+	1024 /* messages to a host that reads too slowly: its kernels' prints wait */
+#define XPU_CELL_AGAIN_NS                                                       \
+	(1000ull * 1000 * 1000) /* between two tries to start what starts cells \
+				 */
+#define XPU_WORK_MAX         64 /* jobs with the engine ahead of time: hides the hand-over */
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* of one program, as the host library allows */
 #define XPU_LOG_BYTES_MAX    (1u << 20)   /* of one build log; the rest is cut */
 #define XPU_CACHE_PROGRAMS   256          /* built programs kept for whoever asks again */
+#define XPU_CACHE_BYTES      (1ull << 30) /* of built programs on a node's disk */
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */
 #define XPU_OUTBOX_FLIGHT \

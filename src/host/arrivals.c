@@ -11,15 +11,24 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
+/* One of a transfer ends when its memory is the program's again. */
+static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *slot, int status,
+			const struct dxp_event_times *times)
+{
+	if (slot->move)
+		move_told(slot->move, status, times);
+	else
+		events_finish(&x->events, EVENT_COUNT(name), status, times);
+}
+
 static void event_command_completed(struct dxp_fabric *f, uint64_t name, int status)
 {
 	if (status == DXP_OK)
 		return;
 	struct host_event *slot;
-	struct dxp_xpu *x = xpu_of_event(f, name, &slot);
-	if (!x)
-		return;
-	events_finish(&x->events, EVENT_COUNT(name), xpu_judge(x, status), NULL);
+	struct dxp_xpu *x;
+	if (events_of(f, name, &x, &slot) && x)
+		event_ended(x, name, slot, xpu_judge(x, status), NULL);
 }
 
 static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
@@ -34,11 +43,20 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	xpu_judge(x, status);
 }
 
+static void tell_completed(struct dxp_fabric *f, uint16_t node, int status)
+{
+	struct dxp_xpu *x = xpu_find(f, node);
+
+	if (x)
+		xpu_judge(x, status);
+}
+
 static void completed(struct dxp_fabric *f, const struct dxp_nic_event *e)
 {
 	switch (e->context & 0xff) {
 	case 0: op_completed((struct host_op *)(uintptr_t)e->context, e->status); break;
 	case HOST_CONTEXT_EVENT: event_command_completed(f, e->context >> 8, e->status); break;
+	case HOST_CONTEXT_TELL: tell_completed(f, (uint16_t)(e->context >> 8), e->status); break;
 	case HOST_CONTEXT_PROBE: probe_completed(f, (uint16_t)(e->context >> 8), e->status); break;
 	}
 }
@@ -71,11 +89,11 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 		log_debug("an event of node %u does not parse", node);
 		return;
 	}
-	struct dxp_xpu *x = xpu_of_event(f, e.event, &slot);
-	if (!x)
+	struct dxp_xpu *x;
+	if (!events_of(f, e.event, &x, &slot) || !x)
 		return;
 	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
-	events_finish(&x->events, EVENT_COUNT(e.event), e.status, &times);
+	event_ended(x, e.event, slot, e.status, &times);
 }
 
 /* One message holds several when the xPU had reason to wait. */
@@ -100,6 +118,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		reply_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_EVENT)
 		events_arrived(f, e->node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_PRINT)
+		print_arrived(f, e->node, data, e->bytes);
 }
 
 uint32_t arrivals_take(struct dxp_fabric *f)

@@ -7,7 +7,8 @@
 struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
-	struct dxp_xpu *xpu;
+	struct events *events;   /* NULL: it is not known */
+	struct dxp_xpu *xpu;     /* NULL: of this host */
 	struct host_event *slot; /* moves when the ring grows: looked up each time */
 };
 
@@ -15,8 +16,8 @@ static bool ended(void *context)
 {
 	struct awaited *a = context;
 
-	a->xpu = xpu_of_event(a->fabric, a->event, &a->slot);
-	return !a->xpu || a->slot->state == HOST_EVENT_DONE;
+	a->events = events_of(a->fabric, a->event, &a->xpu, &a->slot);
+	return !a->events || a->slot->state == HOST_EVENT_DONE;
 }
 
 static int unknown(dxp_event event)
@@ -30,19 +31,24 @@ static int wait_locked(struct awaited *a, uint64_t timeout_ns, struct dxp_event_
 {
 	uint64_t now = link_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+	if (!ended(a) && a->xpu && a->slot->lazy)
+		event_hurry(a->xpu, EVENT_COUNT(a->event));
 	int status = fabric_wait(a->fabric, ended, a, deadline);
-
-	if (!a->xpu)
+	if (!a->events)
 		return unknown(a->event);
 	if (status != DXP_OK)
-		return error_set(status, "the command on xPU '%s' is not done yet",
-				 a->xpu->caps.name);
+		return error_set(status, "the command on %s%s%s is not done yet",
+				 a->xpu ? "xPU '" : "this host", a->xpu ? a->xpu->caps.name : "",
+				 a->xpu ? "'" : "");
 	status = a->slot->status;
 	if (times)
 		*times = a->slot->times;
-	events_free(&a->xpu->events, EVENT_COUNT(a->event));
-	if (status != DXP_OK)
+	events_free(a->events, EVENT_COUNT(a->event));
+	if (status != DXP_OK && a->xpu)
 		error_xpu(a->xpu, status, "command");
+	else if (status != DXP_OK)
+		error_set(status, "event %#llx of this host ended so: %s",
+			  (unsigned long long)a->event, dxp_status_text(status));
 	return status;
 }
 
@@ -63,10 +69,12 @@ int dxp_event_done(struct dxp_fabric *fabric, dxp_event event)
 
 	fabric_enter(fabric);
 	if (!ended(&a)) {
+		if (a.xpu && a.slot->lazy)
+			event_hurry(a.xpu, EVENT_COUNT(event));
 		fabric_turn(fabric);
 		ended(&a);
 	}
-	int status = !a.xpu ? unknown(event) : a.slot->state == HOST_EVENT_DONE;
+	int status = !a.events ? unknown(event) : a.slot->state == HOST_EVENT_DONE;
 	fabric_leave(fabric);
 	return status;
 }

@@ -2,23 +2,32 @@
 #include "host/events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
+#include "base/util.h"
 
 #define EVENTS_FIRST_CAPACITY 64
 
 _Static_assert((HOST_EVENTS_MAX & (HOST_EVENTS_MAX - 1)) == 0, "capacities are powers of two");
 
+struct elder {
+	uint32_t count;
+	struct host_event slot;
+};
+
 void events_init(struct events *e, uint32_t first)
 {
-	*e = (struct events){.oldest = first, .next = first};
+	*e = (struct events){.oldest = first, .next = first, .oldest_pending = first};
 }
 
 void events_destroy(struct events *e)
 {
 	free(e->slots);
+	free(e->elders);
 	e->slots = NULL;
-	e->capacity = 0;
+	e->elders = NULL;
+	e->capacity = e->elder_count = e->elder_room = 0;
 }
 
 static struct host_event *slot_of(const struct events *e, uint32_t count)
@@ -26,10 +35,83 @@ static struct host_event *slot_of(const struct events *e, uint32_t count)
 	return &e->slots[count & (e->capacity - 1)];
 }
 
+static void oldest_advance(struct events *e)
+{
+	while (e->oldest != e->next && slot_of(e, e->oldest)->state == HOST_EVENT_FREE)
+		e->oldest++;
+}
+
+uint32_t events_oldest(struct events *e)
+{
+	if (seq_before(e->oldest_pending, e->oldest))
+		e->oldest_pending = e->oldest;
+	while (e->oldest_pending != e->next &&
+	       slot_of(e, e->oldest_pending)->state != HOST_EVENT_PENDING)
+		e->oldest_pending++;
+	return e->oldest_pending;
+}
+
+/* The first of the list that is not before `count`. */
+static uint32_t elder_place(const struct events *e, uint32_t count)
+{
+	uint32_t low = 0, high = e->elder_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (seq_before(e->elders[middle].count, count))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool elders_reserve(struct events *e)
+{
+	if (e->elder_count < e->elder_room)
+		return true;
+	uint32_t room = e->elder_room ? e->elder_room * 2 : EVENTS_FIRST_CAPACITY;
+	struct elder *more = realloc(e->elders, room * sizeof(*more));
+	if (!more)
+		return false;
+	e->elders = more;
+	e->elder_room = room;
+	return true;
+}
+
+/* What has ended at the old end goes to the list. False: nothing could. */
+static bool elders_take(struct events *e)
+{
+	uint32_t before = e->oldest;
+
+	while (e->oldest != e->next && slot_of(e, e->oldest)->state == HOST_EVENT_DONE) {
+		struct host_event *slot = slot_of(e, e->oldest);
+		if (!elders_reserve(e))
+			break;
+		e->elders[e->elder_count++] = (struct elder){.count = e->oldest, .slot = *slot};
+		slot->state = HOST_EVENT_FREE;
+		oldest_advance(e);
+	}
+	return e->oldest != before;
+}
+
+static void elder_free(struct events *e, uint32_t count)
+{
+	uint32_t at = elder_place(e, count);
+
+	if (at == e->elder_count || e->elders[at].count != count)
+		return;
+	e->elder_count--;
+	memmove(&e->elders[at], &e->elders[at + 1], (e->elder_count - at) * sizeof(*e->elders));
+}
+
 static int grow(struct events *e)
 {
+	/* Those that have ended shall not keep the ring long. */
+	if (e->capacity && e->pending <= e->capacity / 2 && elders_take(e))
+		return DXP_OK;
 	if (e->capacity >= HOST_EVENTS_MAX)
-		return DXP_EAGAIN;
+		return elders_take(e) ? DXP_OK : DXP_EAGAIN;
 	struct events bigger = *e;
 	bigger.capacity = e->capacity ? e->capacity * 2 : EVENTS_FIRST_CAPACITY;
 	bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
@@ -56,10 +138,22 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
+void events_undo(struct events *e)
+{
+	e->next--;
+	slot_of(e, e->next)->state = HOST_EVENT_FREE;
+	e->pending--;
+	if (seq_before(e->next, e->oldest_pending))
+		e->oldest_pending = e->next;
+}
+
 struct host_event *events_find(const struct events *e, uint32_t count)
 {
-	if (count - e->oldest >= e->next - e->oldest)
-		return NULL;
+	if (count - e->oldest >= e->next - e->oldest) {
+		uint32_t at = elder_place(e, count);
+		return at < e->elder_count && e->elders[at].count == count ? &e->elders[at].slot
+									   : NULL;
+	}
 	struct host_event *slot = slot_of(e, count);
 	return slot->state == HOST_EVENT_FREE ? NULL : slot;
 }
@@ -93,6 +187,8 @@ bool events_finish(struct events *e, uint32_t count, int status,
 	if (times)
 		slot->times = *times;
 	no_more_pending(e, slot);
+	if (slot->notify || e->watch.always)
+		e->watch.ended(e->watch.context, count, slot);
 	if (slot->silent)
 		events_free(e, count);
 	return true;
@@ -107,8 +203,20 @@ void events_free(struct events *e, uint32_t count)
 	if (slot->state == HOST_EVENT_PENDING)
 		no_more_pending(e, slot);
 	slot->state = HOST_EVENT_FREE;
-	while (e->oldest != e->next && slot_of(e, e->oldest)->state == HOST_EVENT_FREE)
-		e->oldest++;
+	if (seq_before(count, e->oldest))
+		elder_free(e, count);
+	else
+		oldest_advance(e);
+}
+
+void events_forget(struct events *e, uint32_t count)
+{
+	struct host_event *slot = events_find(e, count);
+
+	if (slot && slot->state == HOST_EVENT_PENDING)
+		slot->silent = true;
+	else
+		events_free(e, count);
 }
 
 uint32_t events_fail(struct events *e, int status)
@@ -116,6 +224,7 @@ uint32_t events_fail(struct events *e, int status)
 	uint32_t failed = 0;
 
 	for (uint32_t c = e->oldest; c != e->next && e->pending; c++)
-		failed += events_finish(e, c, status, NULL);
+		if (!slot_of(e, c)->move)
+			failed += events_finish(e, c, status, NULL);
 	return failed;
 }

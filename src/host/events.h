@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of one host on one xPU: a ring indexed by count, from the oldest that somebody may
- * still ask for to the next to be given out. Grows by doubling up to HOST_EVENTS_MAX, then refuses.
- * Invariant: next - oldest <= capacity in uint32_t arithmetic that wraps; the slot of `oldest` is
- * in use unless they are equal. */
+/* The events of one host on one executor (an xPU, or the host itself): a ring indexed by count,
+ * from the oldest that somebody may still ask for to the next to be given out. It doubles up to
+ * HOST_EVENTS_MAX. When it is full, what has ended at its old end moves to a sorted list, so that
+ * a program may keep some events for ever and make new ones for ever; only what is PENDING fills
+ * it. Invariant: next - oldest <= capacity in uint32_t arithmetic that wraps; the slot of `oldest`
+ * is in use unless they are equal; counts of the list are before `oldest`, and DONE. */
 #ifndef HOST_EVENTS_H
 #define HOST_EVENTS_H
 
@@ -15,31 +17,57 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
-	bool silent;           /* nobody asks for it: freed as soon as it is done */
-	bool pulls;            /* until it is done the xPU reads or writes this host's memory */
+	bool silent : 1;       /* nobody asks for it: freed as soon as it is done */
+	bool pulls : 1;        /* until it is done the xPU reads or writes this host's memory */
+	bool notify : 1;       /* its end is told with `cookie` */
+	bool lazy : 1;         /* its node may tell late */
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t told;         /* a second node that learns of its end; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
 	uint32_t signal_count; /* the count of that signal */
+	uint64_t cookie;
 	struct dxp_event_times times;
+	struct move *move;  /* what it is the end of; NULL: of a command or of the program's word */
+	struct tell *tells; /* the host's own: who waits for it */
 };
+
+/* Called when one that has `notify`, or any where `always`, becomes DONE, before it is freed. It
+ * may not change the ring. */
+struct events_watch {
+	void (*ended)(void *context, uint32_t count, struct host_event *slot);
+	void *context;
+	bool always;
+};
+
+struct elder;
 
 struct events {
 	struct host_event *slots;
 	uint32_t capacity; /* a power of two, or 0 */
 	uint32_t oldest, next;
+	uint32_t oldest_pending; /* none before it is PENDING */
 	uint32_t pending;
 	uint32_t pulling; /* of those, that pull */
+	struct elder *elders;
+	uint32_t elder_count, elder_room;
+	struct events_watch watch;
 };
 
 void events_init(struct events *e, uint32_t first);
 void events_destroy(struct events *e);
 
-/* Makes the next event, PENDING. DXP_EAGAIN: HOST_EVENTS_MAX are in use; DXP_ENOMEM. */
+/* Makes the next event, PENDING. DXP_EAGAIN: HOST_EVENTS_MAX counts lie between the oldest that is
+ * PENDING and this one; DXP_ENOMEM. */
 int events_add(struct events *e, uint32_t *count, struct host_event **out);
 
-/* NULL when it was freed or never was. */
+/* NULL when it was freed or never was. Valid until the next events_add or events_free. */
 struct host_event *events_find(const struct events *e, uint32_t count);
+
+/* Nothing before this count is waited for by anybody: it has ended. */
+uint32_t events_oldest(struct events *e);
+
+/* Takes back what events_add has just given. */
+void events_undo(struct events *e);
 
 /* Marks one that pulls, if it is still PENDING. */
 void events_pull(struct events *e, uint32_t count);
@@ -48,8 +76,11 @@ void events_pull(struct events *e, uint32_t count);
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times);
 void events_free(struct events *e, uint32_t count);
+/* As events_free, but one that is PENDING is freed when it is DONE. */
+void events_forget(struct events *e, uint32_t count);
 
-/* Ends everything that is pending; returns how many. */
+/* Ends everything that is pending but moves, which end when nothing touches their memory any more;
+ * returns how many. */
 uint32_t events_fail(struct events *e, int status);
 
 #endif

@@ -11,6 +11,7 @@
 #include "host/config.h"
 #include "host/internal.h"
 #include "host/join.h"
+#include "host/move.h"
 #include "link/udp.h"
 
 const char *dxp_fabric_error(const struct dxp_fabric *fabric)
@@ -37,6 +38,9 @@ static void destroy(struct dxp_fabric *f)
 {
 	keeper_stop(f);
 	node_close(f->node);
+	moves_destroy(f);
+	executor_destroy(f);
+	completions_destroy(f);
 	if (f->leader_bell >= 0)
 		close(f->leader_bell);
 	if (f->keeper_bell >= 0)
@@ -108,6 +112,7 @@ int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric 
 	f->timeout_ns = (options->timeout_ms ? options->timeout_ms : HOST_TIMEOUT_MS) * MS_NS;
 	f->watch_ns = UINT64_MAX;
 	f->event_base = 1;
+	executor_init(f);
 	wire_address_format(&config.manager, f->manager);
 	status = locks_create(f);
 	if (status == DXP_OK)

@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include <dxp/async.h>
 #include <dxp/bridge.h>
-#include <dxp/mmd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -29,13 +30,17 @@
 #include "wire/command.h"
 
 #define HOST_QP_COMMANDS NODE_SERVICE_QP
-#define HOST_QP_DATA     1 /* PUT, GET and registers: they never wait behind a command */
+/* PUT, GET and registers: they never wait behind a command, nor short ones behind long ones. Own
+ * queue pairs, and those of the node that they talk to: order holds within the latter. */
+#define HOST_QP_DATA 1
+#define HOST_QP_LONG 2
 
 /* The context of a descriptor: a struct host_op where the low byte is 0, else one of these and 56
  * bits of ours. */
 enum host_context {
 	HOST_CONTEXT_EVENT = 1, /* a command that ends in an event: its name without the host */
 	HOST_CONTEXT_PROBE,     /* a sign of life: node id */
+	HOST_CONTEXT_TELL,      /* an event of ours that a node was told: node id */
 };
 
 /* Descriptors under way that somebody waits for. Lives on the waiter's stack, so the waiter stays
@@ -56,6 +61,34 @@ struct host_request {
 	struct command_reply *reply;
 };
 
+/* A node that waits for an event of this host, or the message that tells it. */
+struct tell {
+	struct tell *next;
+	uint64_t event;
+	uint16_t node;
+	uint8_t qp; /* the way of the data that it follows */
+	int8_t status;
+};
+
+struct tell_queue {
+	struct tell *first, **end;
+};
+
+struct move_list {
+	struct move *first, **end;
+};
+
+/* Ends that somebody wants told: a ring with room for all that may come, so that telling never
+ * fails. */
+struct completions {
+	struct dxp_completion *ring;
+	uint32_t room; /* a power of two, or 0 */
+	uint32_t head, tail;
+	uint32_t outstanding; /* asked for, not ended */
+	uint32_t waiters;
+	bool woken;
+};
+
 struct dxp_fabric {
 	pthread_mutex_t lock;
 	_Atomic uint32_t entering; /* threads that want the lock */
@@ -67,7 +100,17 @@ struct dxp_fabric {
 		xpus; /* open ones, newest first; two of one node only when the older one is dead */
 	struct host_request *requests;
 	uint32_t sequence;
-	uint32_t event_base; /* first count of the next xPU opened */
+	uint32_t event_base;     /* first count of the next xPU opened */
+	struct events own;       /* events whose executor is this host */
+	struct tell_queue tells; /* to be posted */
+	struct tell *spare_tells;
+	struct move_list later, running, draining, pulled;
+	struct move *spare_moves;
+	bool waits_changed; /* of some move: look at those that wait */
+	struct completions completions;
+	uint32_t hurriers; /* threads that have waited long for completions */
+	dxp_print_fn print;
+	void *print_context;
 	uint32_t ended; /* completions, replies and events taken so far: tells sleepers apart from
 			   idle turns */
 
@@ -80,6 +123,9 @@ struct dxp_fabric {
 	pthread_t keeper;
 	bool keeper_started, keeper_parked, closing;
 	uint64_t turned_ns; /* a program's last turn */
+	uint64_t train_ns;  /* when commands were last sent by a call that does not wait */
+	bool unsent;        /* some have been posted since, and no turn was made */
+	bool keeper_sends;  /* the keeper looks for those */
 	uint64_t watch_ns;  /* next look for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
@@ -90,8 +136,12 @@ struct dxp_xpu {
 	struct dxp_xpu *next;
 	uint32_t references;
 	uint16_t node;
-	struct dxp_target target;
+	struct dxp_target target;            /* commands */
+	struct dxp_target data[COMMAND_QPS]; /* by queue pair, HOST_QP_DATA and HOST_QP_LONG */
 	uint32_t memory_key;
+	uint32_t hurried;                /* events before this count are told at once */
+	uint64_t scratch, scratch_bytes; /* device memory for packages; 0 bytes: none yet */
+	bool scratch_busy;
 	struct dxp_xpu_caps caps;
 	int status;       /* DXP_OK, or why it can be used no more */
 	uint32_t awaited; /* calls that wait for it */
@@ -106,6 +156,8 @@ struct dxp_program {
 	struct dxp_xpu *xpu;
 	uint32_t id;
 	char *log;
+	void *about;
+	size_t about_bytes;
 };
 
 /* error.c: as error_set, for what an xPU refused or did not do; returns `status`. */
@@ -127,6 +179,8 @@ int keeper_start(struct dxp_fabric *f);
 void keeper_stop(struct dxp_fabric *f);
 /* Wakes it when it may be needed: an xPU may read our memory while nobody calls. */
 void keeper_call(struct dxp_fabric *f);
+/* What was just posted leaves now, or together with what follows soon. */
+void keeper_train(struct dxp_fabric *f);
 
 /* arrivals.c: takes what lies in the window; returns how much. */
 uint32_t arrivals_take(struct dxp_fabric *f);
@@ -143,7 +197,10 @@ void watch_changed(void *fabric, const struct table_change *change);
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);
 /* Does any xPU read or write our memory by itself now? */
 bool xpus_pull(const struct dxp_fabric *f);
-struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct host_event **slot);
+/* Whose ring holds `event`, and its place there; NULL: it is not known. *x: its xPU, or NULL where
+ * it is one of this host. */
+struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu **x,
+			 struct host_event **slot);
 void xpu_end(struct dxp_xpu *x, int status);
 /* What the outcome of a descriptor means for the xPU: one that the transport gave up on is lost for
  * this host, whatever the manager still believes. Returns what the caller should report. */
@@ -163,7 +220,7 @@ enum memory_direction { MEMORY_WRITE, MEMORY_READ };
 int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t address, void *local,
 		uint64_t bytes);
 
-/* launch.c */
+/* waits.c */
 struct command_waits {
 	uint64_t events[COMMAND_WAITS_MAX];
 	uint8_t count;
@@ -173,12 +230,66 @@ struct command_waits {
  * where need be. */
 int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 		  struct command_waits *out);
+/* start.c */
+/* An empty command: not all of it is cleared, because it is long. */
+static inline void command_begin(struct command *c, uint8_t op)
+{
+	memset(c, 0, offsetof(struct command, text));
+	c->text[0] = '\0';
+	c->op = op;
+}
+/* Waits until there is room for another command. The lock may be released. */
+int command_room(struct dxp_xpu *x);
 /* Names, posts and remembers an asynchronous command; *event may be NULL: nobody will ask. */
 int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
 		  dxp_event *event);
 /* Both: an asynchronous command behind a caller's wait list. */
 int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			uint32_t wait_count, dxp_event *event);
+/* The same for the command with which the xPU itself moves the bytes of m: it becomes PULLED,
+ * unless something that it waits for has failed. */
+int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
+		       struct move *m, dxp_event *event);
+
+/* executor.c: what this host does itself has events, too; nodes that wait for one are told. */
+void executor_init(struct dxp_fabric *f);
+void executor_destroy(struct dxp_fabric *f);
+dxp_event own_event(const struct dxp_fabric *f, uint32_t count);
+int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out);
+/* Node x waits for this one, which is PENDING. */
+int own_tell(struct dxp_fabric *f, uint32_t count, struct host_event *slot, struct dxp_xpu *x);
+/* All that wait for it and are x: told now that it has ended well, behind what was posted on this
+ * queue pair. */
+bool own_tell_early(struct dxp_fabric *f, struct host_event *slot, const struct dxp_xpu *x,
+		    uint8_t qp);
+/* Posts what there is room for; returns how much. */
+uint32_t tells_post(struct dxp_fabric *f);
+
+/* move.c: transfers that nobody waits for while they run. */
+int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t address, void *local,
+	       uint64_t bytes, const struct dxp_waits *waits, dxp_event *event);
+/* Turns them; returns how much was done. */
+uint32_t moves_turn(struct dxp_fabric *f);
+bool moves_busy(const struct dxp_fabric *f);
+/* The event of the host with this count has ended. */
+void moves_own_ended(struct dxp_fabric *f, uint32_t count, int status);
+/* Node x waits for m's event: it need not wait for a round trip where order is enough. */
+void move_wanted(struct move *m);
+/* The xPU says that it has done it, or is lost. */
+void move_told(struct move *m, int status, const struct dxp_event_times *times);
+void moves_lost(struct dxp_xpu *x, int status);
+/* Ends all of x; they touch nothing any more afterwards. */
+void moves_close(struct dxp_xpu *x);
+
+/* completion.c */
+void completions_destroy(struct dxp_fabric *f);
+/* One that has `notify` has ended. */
+void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
+/* Somebody waits for this lazy event: its node shall tell at once. */
+void event_hurry(struct dxp_xpu *x, uint32_t count);
+
+/* print.c */
+void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
 
 /* bridge.c: the xPU was told to stop; ends its transfers for their waiters, as closed, once nothing
  * touches their memory any more. */

@@ -45,7 +45,8 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 				 {.fd = f->keeper_bell, .events = POLLIN}};
 	/* A call may set a deadline meanwhile. Telling us would cost it a wake-up of another
 	 * processor each time; so we look. */
-	uint64_t until = min_u64(fabric_deadline(f), now_ns + HOST_LOOK_NS);
+	uint64_t until = min_u64(fabric_deadline(f),
+				 now_ns + (f->keeper_sends ? HOST_TRAIN_NS : HOST_LOOK_NS));
 	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
 
 	pthread_mutex_unlock(&f->lock);
@@ -69,6 +70,41 @@ static bool turn_some(struct dxp_fabric *f)
 	return turns == KEEPER_TURNS_MAX;
 }
 
+/* A program that posts one command after another sends them with every turn of its own; only what
+ * it posted last is left to us. */
+static void trains_watch(struct dxp_fabric *f, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns - f->train_ns;
+
+	if (f->unsent && age_ns >= HOST_TRAIN_NS) {
+		turn_some(f);
+		f->train_ns = now_ns;
+	}
+	struct timespec until = timespec_of(now_ns + HOST_TRAIN_NS);
+	f->keeper_parked = true;
+	pthread_cond_timedwait(&f->keeper_wake, &f->lock, &until);
+	f->keeper_parked = false;
+}
+
+void keeper_train(struct dxp_fabric *f)
+{
+	uint64_t now = link_now_ns();
+
+	if (now - f->train_ns >= HOST_TRAIN_NS) {
+		f->train_ns = now;
+		fabric_turn(f);
+		return;
+	}
+	f->unsent = true;
+	if (f->keeper_sends)
+		return;
+	f->keeper_sends = true;
+	if (f->keeper_parked)
+		pthread_cond_signal(&f->keeper_wake);
+	else
+		bell_ring(f->keeper_bell);
+}
+
 static void *keep(void *context)
 {
 	struct dxp_fabric *f = context;
@@ -79,6 +115,12 @@ static void *keep(void *context)
 	while (!f->closing) {
 		uint64_t now = link_now_ns();
 
+		if (!f->unsent && now - f->train_ns >= HOST_TRAINS_NS)
+			f->keeper_sends = false;
+		if (f->keeper_sends && !xpus_pull(f)) {
+			trains_watch(f, now);
+			continue;
+		}
 		if (others_turn(f, now)) {
 			park(f, now);
 			continue;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/launch.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "host/internal.h"
@@ -16,6 +15,7 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 	c->dimensions = (uint8_t)l->dimensions;
 	for (uint32_t d = 0; d < 3; d++) {
 		c->global[d] = d < l->dimensions ? l->global[d] : 1;
+		c->offset[d] = d < l->dimensions ? l->offset[d] : 0;
 		c->local[d] = !local ? 0 : d < l->dimensions ? l->local[d] : 1;
 		if (c->global[d] == 0)
 			return error_set(DXP_EINVAL, "kernel '%s': global size %u is 0", l->kernel,
@@ -29,8 +29,46 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 	return DXP_OK;
 }
 
-static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t memory_bytes,
-			  bool nic, struct command_argument *out)
+/* What a launch may use. */
+struct granted {
+	uint64_t memory_bytes;
+	bool nic;
+	uint8_t *packed, *packed_end;
+};
+
+/* An image or a sampler, as bytes. */
+static int pack(const struct dxp_launch *l, uint32_t index, struct granted *g,
+		struct command_argument *out)
+{
+	const struct dxp_argument *a = &l->arguments[index];
+	bool image = a->kind == DXP_ARGUMENT_IMAGE;
+
+	out->kind = image ? COMMAND_ARG_IMAGE : COMMAND_ARG_SAMPLER;
+	out->bytes = image ? COMMAND_IMAGE_BYTES : COMMAND_SAMPLER_BYTES;
+	if (!a->data)
+		return error_set(DXP_EINVAL, "kernel '%s', argument %u: no %s given", l->kernel,
+				 index, image ? "image" : "sampler");
+	if (g->packed_end - g->packed < (ptrdiff_t)out->bytes)
+		return error_set(DXP_EINVAL, "kernel '%s': its arguments do not fit %d bytes",
+				 l->kernel, COMMAND_BYTES_MAX);
+	if (image)
+		command_image_put(a->data, g->packed);
+	else
+		command_sampler_put(a->data, g->packed);
+	out->value = g->packed;
+	g->packed += out->bytes;
+	return DXP_OK;
+}
+
+static int outside(const struct dxp_launch *l, uint32_t index)
+{
+	return error_set(DXP_EINVAL,
+			 "kernel '%s', argument %u: address %#llx is outside the xPU's memory",
+			 l->kernel, index, (unsigned long long)l->arguments[index].address);
+}
+
+static int check_argument(const struct dxp_launch *l, uint32_t index, struct granted *g,
+			  struct command_argument *out)
 {
 	const struct dxp_argument *a = &l->arguments[index];
 
@@ -47,11 +85,8 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 		out->value = a->data ? a->data : a->value;
 		return DXP_OK;
 	case DXP_ARGUMENT_BUFFER:
-		if (a->address >= memory_bytes && a->address != DXP_NULL_ADDRESS)
-			return error_set(DXP_EINVAL,
-					 "kernel '%s', argument %u: address %#llx is outside the "
-					 "xPU's memory",
-					 l->kernel, index, (unsigned long long)a->address);
+		if (a->address >= g->memory_bytes && a->address != DXP_NULL_ADDRESS)
+			return outside(l, index);
 		out->kind = COMMAND_ARG_BUFFER;
 		return DXP_OK;
 	case DXP_ARGUMENT_LOCAL:
@@ -62,7 +97,7 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 		out->kind = COMMAND_ARG_LOCAL;
 		return DXP_OK;
 	case DXP_ARGUMENT_NIC:
-		if (!nic)
+		if (!g->nic)
 			return error_set(DXP_EINVAL,
 					 "kernel '%s', argument %u: this program has no NIC "
 					 "function on that xPU; call dxp_xpu_nic() first",
@@ -70,23 +105,31 @@ static int check_argument(const struct dxp_launch *l, uint32_t index, uint64_t m
 		out->kind = COMMAND_ARG_NIC;
 		return DXP_OK;
 	case DXP_ARGUMENT_IMAGE:
-	case DXP_ARGUMENT_SAMPLER: break;
+		if (a->address >= g->memory_bytes)
+			return outside(l, index);
+		return pack(l, index, g, out);
+	case DXP_ARGUMENT_SAMPLER: return pack(l, index, g, out);
 	}
 	return error_set(DXP_EINVAL, "kernel '%s', argument %u: no such kind", l->kernel, index);
 }
 
-int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, struct command *c)
+int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, uint8_t *packed,
+		 struct command *c)
 {
-	if (!l->kernel || !*l->kernel || strlen(l->kernel) >= COMMAND_NAME_BYTES)
+	struct granted g = {memory_bytes, nic, packed, packed + COMMAND_BYTES_MAX};
+
+	size_t name_bytes = l->kernel ? strnlen(l->kernel, COMMAND_NAME_BYTES) : 0;
+
+	if (name_bytes == 0 || name_bytes == COMMAND_NAME_BYTES)
 		return error_set(DXP_EINVAL, "a kernel's name has 1 to %d bytes",
 				 COMMAND_NAME_BYTES - 1);
 	if (l->argument_count > COMMAND_ARGS_MAX)
 		return error_set(DXP_EINVAL, "kernel '%s': %u arguments; at most %d are possible",
 				 l->kernel, l->argument_count, COMMAND_ARGS_MAX);
-	snprintf(c->text, sizeof(c->text), "%s", l->kernel);
+	memcpy(c->text, l->kernel, name_bytes + 1);
 	int status = check_grid(l, c);
 	for (uint32_t i = 0; status == DXP_OK && i < l->argument_count; i++)
-		status = check_argument(l, i, memory_bytes, nic, &c->arguments[i]);
+		status = check_argument(l, i, &g, &c->arguments[i]);
 	c->argument_count = (uint8_t)l->argument_count;
 	return status;
 }

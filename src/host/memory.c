@@ -48,6 +48,7 @@ struct transfer {
 	struct dxp_xpu *xpu;
 	enum memory_direction direction;
 	uint32_t key; /* of the local bytes */
+	uint8_t qp;
 	uint64_t address, bytes, posted;
 };
 
@@ -62,8 +63,8 @@ static int post_piece(struct transfer *t)
 		.local = &local, .remote = &remote, .local_count = 1, .remote_count = 1};
 	int status =
 		t->direction == MEMORY_WRITE
-			? nic_user_put(w, HOST_QP_DATA, &t->xpu->target, &lists, (uintptr_t)&t->op)
-			: nic_user_get(w, HOST_QP_DATA, &t->xpu->target, &lists, (uintptr_t)&t->op);
+			? nic_user_put(w, t->qp, &t->xpu->data[t->qp], &lists, (uintptr_t)&t->op)
+			: nic_user_get(w, t->qp, &t->xpu->data[t->qp], &lists, (uintptr_t)&t->op);
 
 	if (status == DXP_OK) {
 		t->op.pending++;
@@ -106,7 +107,11 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		uint64_t bytes)
 {
 	struct nic *nic = node_nic(x->fabric->node);
-	struct transfer t = {.xpu = x, .direction = direction, .address = address, .bytes = bytes};
+	struct transfer t = {.xpu = x,
+			     .direction = direction,
+			     .qp = bytes <= HOST_SHORT_BYTES ? HOST_QP_DATA : HOST_QP_LONG,
+			     .address = address,
+			     .bytes = bytes};
 
 	if (x->status != DXP_OK)
 		return x->status;

@@ -1,125 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: the source goes into device memory, is built there, and its memory is given back. */
-#include <stdio.h>
+/* Programs: a package goes to the xPU, riding along in the command where it is short, else through
+ * device memory that is kept for that; what is built there stays there, by its id. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "host/fetch.h"
 #include "host/internal.h"
+#include "link/udp.h"
 #include "wire/package.h"
 
-/* Builds from a package that lies in device memory. */
-static int build_at(struct dxp_xpu *x, uint64_t address, uint64_t bytes,
-		    struct command_reply *reply)
+static int build_riding(struct dxp_xpu *x, const uint8_t *package, uint64_t bytes,
+			struct command_reply *reply)
 {
-	struct command c = {.op = COMMAND_BUILD, .address = address, .bytes = bytes};
+	struct command c;
 
+	command_begin(&c, COMMAND_BUILD);
+	c.bytes = bytes;
+	c.data = package;
+	c.data_bytes = (uint32_t)bytes;
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-static int build_package(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
-			 struct command_reply *reply)
+static int build_there(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
+		       struct command_reply *reply)
 {
-	struct command c = {.op = COMMAND_ALLOC, .bytes = bytes};
-	int status = request_call(x, &c, reply, HOST_REPLY_NS);
+	struct command c;
+	uint64_t address;
+	int status = scratch_take(x, bytes, &address);
 
 	if (status != DXP_OK)
 		return status;
-	uint64_t address = reply->address;
-	struct command_reply freed;
 	status = memory_move(x, MEMORY_WRITE, address, package, bytes);
-	if (status == DXP_OK)
-		status = build_at(x, address, bytes, reply);
-	c = (struct command){.op = COMMAND_FREE, .address = address};
-	int free_status = request_call(x, &c, &freed, HOST_REPLY_NS);
-	return status == DXP_OK ? free_status : status;
-}
-
-static int build_source(struct dxp_xpu *x, const char *source, const char *options,
-			struct command_reply *reply)
-{
-	const struct dxp_file file = {.data = source, .bytes = strlen(source)};
-	const struct package_source s = {
-		.kind = DXP_PROGRAM_SOURCE, .options = options, .files = &file, .file_count = 1};
-	uint64_t bytes = package_bytes(&s);
-	uint8_t *package = malloc(bytes);
-
-	if (!package)
-		return DXP_ENOMEM;
-	package_encode(&s, package);
-	int status = build_package(x, package, bytes, reply);
-	free(package);
-	return status;
-}
-
-static int log_fetch(struct dxp_xpu *x, uint32_t program, uint32_t bytes, char **out)
-{
-	uint32_t wanted = (uint32_t)min_u64(bytes, HOST_LOG_BYTES);
-	uint32_t have = 0;
-	char *log = malloc((size_t)wanted + 1);
-	struct command_reply part;
-
-	if (!log)
-		return DXP_ENOMEM;
-	while (have < wanted) {
-		struct command c = {.op = COMMAND_FETCH,
-				    .what = FETCH_LOG,
-				    .program = program,
-				    .skip = have,
-				    .bytes = wanted - have,
-				    .address = COMMAND_NO_ADDRESS};
-		int status = request_call(x, &c, &part, HOST_REPLY_NS);
-		if (status != DXP_OK) {
-			free(log);
-			return status;
-		}
-		if (part.part_bytes == 0)
-			break;
-		uint32_t take = (uint32_t)min_u64(part.part_bytes, wanted - have);
-		memcpy(log + have, part.part, take);
-		have += take;
+	if (status == DXP_OK) {
+		command_begin(&c, COMMAND_BUILD);
+		c.address = address;
+		c.bytes = bytes;
+		status = request_call(x, &c, reply, HOST_BUILD_NS);
 	}
-	log[have] = '\0';
-	*out = log;
-	return DXP_OK;
+	scratch_give(x);
+	return status;
 }
 
 static void release(struct dxp_xpu *x, uint32_t program)
 {
-	struct command c = {.op = COMMAND_RELEASE, .program = program};
+	struct command c;
 	struct command_reply reply;
 
+	command_begin(&c, COMMAND_RELEASE);
+	c.program = program;
 	request_call(x, &c, &reply, HOST_REPLY_NS);
 }
 
-static int build_locked(struct dxp_xpu *x, const char *source, const char *options,
-			struct dxp_program **out)
+static int build_error(const struct dxp_xpu *x, int status)
 {
-	struct dxp_program *p = calloc(1, sizeof(*p));
+	if (status != DXP_EUNSUPPORTED)
+		return error_xpu(x, status, "build");
+	return error_set(status,
+			 "build: xPU '%s' runs no kernels of this kind (engine '%s'%s%s); use one "
+			 "that does, as `dxp up` starts, or a board without `compute = none`",
+			 x->caps.name, x->caps.engine, x->caps.device[0] ? ", " : "",
+			 x->caps.device);
+}
+
+/* Log and records: in the reply where they are short, else fetched. */
+static int results_take(struct dxp_program *p, const struct command_reply *reply)
+{
+	struct dxp_xpu *x = p->xpu;
+	size_t log_bytes = (size_t)min_u64(reply->log_bytes, HOST_LOG_BYTES);
+	void *log = NULL;
+	int status = DXP_OK;
+
+	if (reply->part_bytes) {
+		log = malloc((size_t)reply->log_bytes + 1);
+		p->about = malloc((size_t)reply->about_bytes + 1);
+		if (log && p->about) {
+			memcpy(log, reply->part, reply->log_bytes);
+			memcpy(p->about, reply->part + reply->log_bytes, reply->about_bytes);
+			p->about_bytes = reply->about_bytes;
+		} else {
+			status = DXP_ENOMEM;
+		}
+	} else {
+		status = fetch_whole(x, p->id, FETCH_LOG, log_bytes, &log, &log_bytes);
+		if (status == DXP_OK && reply->about_bytes)
+			status = fetch_whole(x, p->id, FETCH_ABOUT, reply->about_bytes, &p->about,
+					     &p->about_bytes);
+	}
+	p->log = log;
+	if (p->log)
+		p->log[log_bytes] = '\0';
+	return status;
+}
+
+static void program_free(struct dxp_program *p)
+{
+	free(p->log);
+	free(p->about);
+	free(p);
+}
+
+static int create_locked(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
+			 struct dxp_program **out)
+{
 	struct command_reply reply;
+	struct dxp_program *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return error_set(DXP_ENOMEM, "out of memory");
-	int status = build_source(x, source, options, &reply);
-	if (status == DXP_EUNSUPPORTED) {
-		free(p);
-		return error_set(status,
-				 "build: xPU '%s' runs no kernels (engine '%s'%s%s); use one that "
-				 "does, as `dxp up` starts, or a board without `compute = none`",
-				 x->caps.name, x->caps.engine, x->caps.device[0] ? ", " : "",
-				 x->caps.device);
-	}
+	p->xpu = x;
+	int status = bytes <= COMMAND_PACKAGE_BYTES ? build_riding(x, package, bytes, &reply)
+						    : build_there(x, package, bytes, &reply);
 	if (status != DXP_OK && status != DXP_EBUILD) {
 		free(p);
-		return error_xpu(x, status, "build");
+		return build_error(x, status);
 	}
-	p->xpu = x;
 	p->id = reply.program;
-	int log_status = log_fetch(x, p->id, reply.log_bytes, &p->log);
-	if (log_status != DXP_OK) {
+	int fetched = results_take(p, &reply);
+	if (fetched != DXP_OK) {
 		release(x, p->id);
-		free(p);
-		return error_xpu(x, log_status, "fetch the build log");
+		program_free(p);
+		return error_xpu(x, fetched, "fetch the build log");
 	}
 	*out = p;
 	if (status == DXP_EBUILD)
@@ -128,26 +129,95 @@ static int build_locked(struct dxp_xpu *x, const char *source, const char *optio
 	return status;
 }
 
+static int inputs_check(struct dxp_xpu *x, const struct dxp_program_source *source, uint32_t *ids)
+{
+	for (uint32_t i = 0; i < source->input_count; i++) {
+		if (!source->inputs[i] || source->inputs[i]->xpu != x)
+			return error_set(DXP_EINVAL,
+					 "program: input %u was not compiled on xPU '%s'", i,
+					 x->caps.name);
+		ids[i] = source->inputs[i]->id;
+	}
+	return DXP_OK;
+}
+
+static int create(struct dxp_xpu *x, const struct package_source *s, struct dxp_program **out)
+{
+	uint64_t bytes = package_bytes(s);
+
+	if (bytes > HOST_SOURCE_BYTES)
+		return error_set(DXP_EINVAL, "build: the source is longer than %u bytes; split it",
+				 HOST_SOURCE_BYTES);
+	uint8_t *package = malloc(bytes);
+	if (!package)
+		return error_set(DXP_ENOMEM, "out of memory");
+	package_encode(s, package);
+	fabric_enter(x->fabric);
+	int status = create_locked(x, package, bytes, out);
+	fabric_leave(x->fabric);
+	free(package);
+	return status;
+}
+
+int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
+		       struct dxp_program **out)
+{
+	struct package_source s = {.kind = (uint8_t)source->kind,
+				   .options = source->options,
+				   .files = source->files,
+				   .file_count = source->file_count,
+				   .input_count = source->input_count};
+	const char *fault = source->kind > DXP_PROGRAM_LINK ? "there is no such kind of program"
+							    : package_fault(&s);
+
+	if (fault)
+		return error_set(DXP_EINVAL, "program: %s", fault);
+	uint32_t *ids = calloc(s.input_count + 1, sizeof(*ids));
+	if (!ids)
+		return error_set(DXP_ENOMEM, "out of memory");
+	s.inputs = ids;
+	int status = inputs_check(xpu, source, ids);
+	if (status == DXP_OK)
+		status = create(xpu, &s, out);
+	free(ids);
+	return status;
+}
+
 int dxp_program_build(struct dxp_xpu *xpu, const char *source, const char *options,
 		      struct dxp_program **out)
 {
 	if (!source || !*source)
 		return error_set(DXP_EINVAL, "build: the source is empty");
-	if (strlen(source) > HOST_SOURCE_BYTES)
-		return error_set(DXP_EINVAL, "build: the source is longer than %u bytes; split it",
-				 HOST_SOURCE_BYTES);
-	if (options && strlen(options) >= PACKAGE_OPTIONS_BYTES)
-		return error_set(DXP_EINVAL, "build: the options are longer than %d bytes",
-				 PACKAGE_OPTIONS_BYTES - 1);
-	fabric_enter(xpu->fabric);
-	int status = build_locked(xpu, source, options ? options : "", out);
-	fabric_leave(xpu->fabric);
-	return status;
+	const struct dxp_file file = {.data = source, .bytes = strlen(source)};
+	const struct dxp_program_source s = {
+		.kind = DXP_PROGRAM_SOURCE, .options = options, .files = &file, .file_count = 1};
+	return dxp_program_create(xpu, &s, out);
 }
 
 const char *dxp_program_log(const struct dxp_program *program)
 {
 	return program->log;
+}
+
+const void *dxp_program_about(const struct dxp_program *program, size_t *bytes)
+{
+	*bytes = program->about_bytes;
+	return program->about;
+}
+
+int dxp_program_binary(const struct dxp_program *program, void **out, size_t *bytes)
+{
+	struct dxp_xpu *x = program->xpu;
+
+	fabric_enter(x->fabric);
+	int status = fetch_whole(x, program->id, FETCH_BINARY, 0, out, bytes);
+	if (status == DXP_EUNSUPPORTED)
+		error_set(status, "binary: the engine '%s' of xPU '%s' has none", x->caps.engine,
+			  x->caps.name);
+	else if (status != DXP_OK)
+		error_xpu(x, status, "fetch the binary");
+	fabric_leave(x->fabric);
+	return status;
 }
 
 void dxp_program_release(struct dxp_program *program)
@@ -158,6 +228,5 @@ void dxp_program_release(struct dxp_program *program)
 	fabric_enter(f);
 	release(program->xpu, program->id);
 	fabric_leave(f);
-	free(program->log);
-	free(program);
+	program_free(program);
 }

@@ -36,9 +36,12 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
 uint32_t fabric_turn(struct dxp_fabric *f)
 {
 	uint32_t ended = f->ended;
+
+	f->unsent = false;
 	uint32_t count = node_turn(f->node) + arrivals_take(f);
 
 	f->turned_ns = link_now_ns();
+	count += moves_turn(f) + tells_post(f);
 	if (f->turned_ns >= f->watch_ns)
 		watch_look(f, f->turned_ns);
 	if (f->ended != ended)

@@ -1,156 +1,204 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands: a kernel, a transfer from one xPU to another. What they wait for is
- * resolved here, once, into events that the xPU concerned learns of by itself; the host takes no
- * part when they end. */
+/* Asynchronous commands: how they are named and posted; a kernel, a transfer from one xPU to
+ * another. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "host/launch.h"
+#include "host/move.h"
+#include "link/udp.h"
 
-/* Names a command's event and posts it. */
-static int post_named(struct dxp_xpu *x, struct command *c, uint32_t count)
+/* An asynchronous command on its way: named and posted in one step, so that counts go out in their
+ * order whoever waits for room meanwhile. */
+struct starting {
+	struct dxp_xpu *xpu;
+	struct command *command;
+	struct move *move; /* or NULL */
+	bool silent;
+	uint32_t count;
+	int status;
+};
+
+static int refuse(int status, const struct dxp_xpu *x)
 {
+	if (status == DXP_EAGAIN)
+		return error_set(status,
+				 "%d commands of xPU '%s' have not ended, and the first of them "
+				 "waits for an event of this program; set that, or wait",
+				 HOST_EVENTS_MAX, x->caps.name);
+	return error_set(status, "out of memory");
+}
+
+static int post_named(struct starting *s)
+{
+	struct dxp_xpu *x = s->xpu;
+	struct dxp_fabric *f = x->fabric;
 	uint8_t message[COMMAND_BYTES_MAX];
 
-	c->event = EVENT_NAME(node_id(x->fabric->node), x->node, count);
-	c->oldest = x->events.oldest;
-	int bytes = command_encode(c, message);
+	s->command->event = EVENT_NAME(node_id(f->node), x->node, s->count);
+	s->command->oldest = events_oldest(&x->events);
+	int bytes = command_encode(s->command, message);
 	if (bytes < 0)
 		return error_set(bytes,
 				 "the command does not fit into %d bytes; use fewer arguments",
 				 COMMAND_BYTES_MAX);
-	watch_arm(x->fabric);
-	int status = request_post(x, message, (uint32_t)bytes,
-				  (c->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
-	return status == DXP_OK ? DXP_OK : error_xpu(x, xpu_judge(x, status), "command");
+	int status =
+		dxp_post_nap(f->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes, 0,
+			     (s->command->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
+	if (status == DXP_OK || status == DXP_EAGAIN)
+		return status;
+	return error_xpu(x, xpu_judge(x, status), "command");
 }
 
-static int add_event(struct dxp_xpu *x, uint32_t *count, struct host_event **slot)
+static void pull_begin(struct starting *s, struct host_event *slot)
 {
-	int status = events_add(&x->events, count, slot);
+	slot->move = s->move;
+	s->move->count = s->count;
+	move_enter(s->xpu->fabric, s->move, MOVE_PULLED);
+	events_pull(&s->xpu->events, s->count);
+}
 
-	if (status == DXP_EAGAIN)
-		error_set(status,
-			  "%d events of xPU '%s' have not been waited for; wait for some, or pass "
-			  "no event where "
-			  "nobody will wait",
-			  HOST_EVENTS_MAX, x->caps.name);
-	else if (status != DXP_OK)
-		error_set(status, "out of memory");
-	return status;
+/* True when it is decided; false: there is no room in the window. */
+static bool started(void *context)
+{
+	struct starting *s = context;
+	struct dxp_xpu *x = s->xpu;
+	struct host_event *slot;
+
+	s->status = x->status;
+	if (s->status != DXP_OK) {
+		error_xpu(x, s->status, "command");
+		return true;
+	}
+	s->status = events_add(&x->events, &s->count, &slot);
+	if (s->status != DXP_OK) {
+		refuse(s->status, x);
+		return true;
+	}
+	slot->silent = s->silent;
+	slot->lazy = s->command->lazy;
+	slot->told = s->command->op == COMMAND_SEND || s->command->op == COMMAND_SIGNAL
+			     ? s->command->to_node
+			     : 0;
+	s->status = post_named(s);
+	if (s->status == DXP_OK && s->move)
+		pull_begin(s, slot);
+	if (s->status != DXP_OK)
+		events_undo(&x->events);
+	return s->status != DXP_EAGAIN;
+}
+
+/* One that will not run, because what it waits for has failed. */
+static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
+{
+	struct host_event *slot;
+	uint32_t count;
+
+	if (!event)
+		return DXP_OK;
+	int status = events_add(&x->events, &count, &slot);
+	if (status != DXP_OK)
+		return refuse(status, x);
+	events_finish(&x->events, count, DXP_ECANCELED, NULL);
+	*event = EVENT_NAME(node_id(x->fabric->node), x->node, count);
+	return DXP_OK;
+}
+
+static int start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
+		 struct move *m, dxp_event *event)
+{
+	struct dxp_fabric *f = x->fabric;
+	struct starting s = {.xpu = x, .command = c, .move = m, .silent = event == NULL};
+
+	if (waits->failed)
+		return start_cancelled(x, event);
+	c->wait_count = waits->count;
+	for (uint32_t i = 0; i < waits->count; i++)
+		c->waits[i] = waits->events[i];
+	/* Who waits long for ends wants each of them. */
+	c->lazy = c->lazy && !f->hurriers;
+	watch_begin(x);
+	int status = fabric_wait(f, started, &s, link_now_ns() + HOST_REPLY_NS);
+	watch_end(x);
+	if (status == DXP_OK)
+		status = s.status;
+	if (status != DXP_OK)
+		return status;
+	keeper_train(f);
+	if (event)
+		*event = EVENT_NAME(node_id(f->node), x->node, s.count);
+	return DXP_OK;
 }
 
 int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
 		  dxp_event *event)
 {
-	struct host_event *slot;
-	uint32_t count;
-	int status = add_event(x, &count, &slot);
+	return start(x, c, waits, NULL, event);
+}
 
-	if (status != DXP_OK)
-		return status;
-	slot->silent = event == NULL;
-	slot->told = c->op == COMMAND_SEND || c->op == COMMAND_SIGNAL ? c->to_node : 0;
-	const dxp_event name = EVENT_NAME(node_id(x->fabric->node), x->node, count);
-	if (waits->failed) {
-		events_finish(&x->events, count, DXP_ECANCELED, NULL);
-	} else {
-		c->wait_count = waits->count;
-		for (uint32_t i = 0; i < waits->count; i++)
-			c->waits[i] = waits->events[i];
-		status = post_named(x, c, count);
+static bool room(void *context)
+{
+	const struct dxp_xpu *x = context;
+
+	return x->status != DXP_OK || x->events.pending < HOST_COMMANDS_MAX;
+}
+
+int command_room(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+
+	while (!room(x)) {
+		uint32_t pending = x->events.pending;
+		/* Others end in their time. What waits for the program's own word may not end while
+		 * the program waits here. */
+		if (fabric_wait(f, room, x, link_now_ns() + HOST_ROOM_NS) != DXP_OK &&
+		    pending == x->events.pending && f->own.pending)
+			return error_set(DXP_EAGAIN,
+					 "%d commands of xPU '%s' have not ended, and none does; "
+					 "set the events that they wait for",
+					 HOST_COMMANDS_MAX, x->caps.name);
 	}
-	if (status != DXP_OK) {
-		events_free(&x->events, count);
-		return status;
-	}
-	if (event)
-		*event = name;
 	return DXP_OK;
 }
 
-/* Lets the event's own xPU tell `to` when it has ended. *out is the signal's event. */
-static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
+static int start_after(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
+		       struct move *m, dxp_event *event)
 {
-	struct command c = {.op = COMMAND_SIGNAL, .to_node = to};
-	const struct command_waits waits = {.events = {event}, .count = 1};
-	struct host_event *slot = events_find(&owner->events, EVENT_COUNT(event));
-	uint32_t signal_count = owner->events.next;
+	struct command_waits resolved;
 
-	if (slot->signalled == to) {
-		*out = EVENT_NAME(EVENT_HOST(event), owner->node, slot->signal_count);
-		return DXP_OK;
-	}
-	int status = command_start(owner, &c, &waits, NULL);
-	if (status != DXP_OK)
-		return status;
-	/* command_start may have moved the ring, and the event may have ended meanwhile. */
-	slot = events_find(&owner->events, EVENT_COUNT(event));
-	if (slot) {
-		slot->signalled = to;
-		slot->signal_count = signal_count;
-	}
-	*out = EVENT_NAME(EVENT_HOST(event), owner->node, signal_count);
-	return DXP_OK;
-}
-
-static int resolve_one(struct dxp_xpu *x, dxp_event event, struct command_waits *out)
-{
-	struct host_event *slot;
-	struct dxp_xpu *owner = xpu_of_event(x->fabric, event, &slot);
-	uint64_t name = event;
-
-	if (!owner)
-		return error_set(DXP_ENOENT,
-				 "wait list: event %#llx is unknown, or was waited for already",
-				 (unsigned long long)event);
-	if (slot->state == HOST_EVENT_DONE) {
-		out->failed |= slot->status != DXP_OK;
-		return DXP_OK;
-	}
-	if (owner != x && slot->told != x->node) {
-		int status = signal_to(owner, event, x->node, &name);
-		if (status != DXP_OK)
-			return status;
-	}
-	out->events[out->count++] = name;
-	return DXP_OK;
-}
-
-int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
-		  struct command_waits *out)
-{
-	*out = (struct command_waits){0};
-	if (count > DXP_WAIT_MAX)
-		return error_set(DXP_EINVAL, "wait list of %u events; at most %d are possible",
-				 count, DXP_WAIT_MAX);
-	for (uint32_t i = 0; i < count; i++) {
-		int status = wait[i] ? resolve_one(x, wait[i], out) : DXP_OK;
-		if (status != DXP_OK)
-			return status;
-	}
-	return DXP_OK;
+	if (x->status != DXP_OK)
+		return error_xpu(x, x->status, "command");
+	int status = command_room(x);
+	if (status == DXP_OK)
+		status = waits_resolve(x, waits->events, waits->count, &resolved);
+	return status == DXP_OK ? start(x, c, &resolved, m, event) : status;
 }
 
 int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			uint32_t wait_count, dxp_event *event)
 {
-	struct command_waits waits;
+	const struct dxp_waits waits = {.events = wait, .count = wait_count};
 
-	if (x->status != DXP_OK)
-		return error_xpu(x, x->status, "command");
-	int status = waits_resolve(x, wait, wait_count, &waits);
-	return status == DXP_OK ? command_start(x, c, &waits, event) : status;
+	return start_after(x, c, &waits, NULL, event);
+}
+
+int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
+		       struct move *m, dxp_event *event)
+{
+	return start_after(x, c, waits, m, event);
 }
 
 int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event)
 {
-	struct command c = {.op = COMMAND_RUN, .lazy = launch->lazy};
+	struct command c;
+	uint8_t packed[COMMAND_BYTES_MAX];
 
+	command_begin(&c, COMMAND_RUN);
+	c.lazy = launch->lazy;
 	if (!launch->program || launch->program->xpu != xpu)
 		return error_set(DXP_EINVAL, "run: the program was not built on xPU '%s'",
 				 xpu->caps.name);
 	c.program = launch->program->id;
-	int status = launch_check(launch, xpu->caps.memory_bytes, xpu->nic, &c);
+	int status = launch_check(launch, xpu->caps.memory_bytes, xpu->nic, packed, &c);
 	if (status != DXP_OK)
 		return status;
 	fabric_enter(xpu->fabric);
@@ -186,16 +234,17 @@ static int transfer_check(const struct dxp_xpu *from, const struct dxp_xpu *to,
 int dxp_send(struct dxp_xpu *from, struct dxp_xpu *to, const struct dxp_transfer *transfer,
 	     dxp_event *event)
 {
-	struct command c = {.op = COMMAND_SEND,
-			    .address = transfer->from_address,
-			    .bytes = transfer->bytes,
-			    .to_node = to->node,
-			    .to_key = to->memory_key,
-			    .to_address = transfer->to_address};
+	struct command c;
 	int status = transfer_check(from, to, transfer);
 
 	if (status != DXP_OK)
 		return status;
+	command_begin(&c, COMMAND_SEND);
+	c.address = transfer->from_address;
+	c.bytes = transfer->bytes;
+	c.to_node = to->node;
+	c.to_key = to->memory_key;
+	c.to_address = transfer->to_address;
 	fabric_enter(from->fabric);
 	status = to->status != DXP_OK ? error_xpu(to, to->status, "send")
 				      : command_start_after(from, &c, transfer->wait,

@@ -19,14 +19,26 @@ struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node)
 	return x;
 }
 
-struct dxp_xpu *xpu_of_event(const struct dxp_fabric *f, dxp_event event, struct host_event **slot)
+struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu **x,
+			 struct host_event **slot)
 {
-	for (struct dxp_xpu *x = f->xpus; x; x = x->next) {
-		if (x->node == EVENT_XPU(event) &&
-		    (*slot = events_find(&x->events, EVENT_COUNT(event))))
-			return x;
-	}
+	for (*x = f->xpus; *x; *x = (*x)->next)
+		if ((*x)->node == EVENT_XPU(event) &&
+		    (*slot = events_find(&(*x)->events, EVENT_COUNT(event))))
+			return &(*x)->events;
+	/* A name that is not of this host may have our id all the same: ids of hosts and xPUs
+	 * differ. */
+	if (EVENT_XPU(event) == node_id(f->node) &&
+	    (*slot = events_find(&f->own, EVENT_COUNT(event))))
+		return &f->own;
 	return NULL;
+}
+
+static void xpu_event_ended(void *context, uint32_t count, struct host_event *slot)
+{
+	struct dxp_xpu *x = context;
+
+	completion_put(x->fabric, EVENT_NAME(node_id(x->fabric->node), x->node, count), slot);
 }
 
 bool xpus_pull(const struct dxp_fabric *f)
@@ -34,7 +46,7 @@ bool xpus_pull(const struct dxp_fabric *f)
 	for (const struct dxp_xpu *x = f->xpus; x; x = x->next)
 		if (x->events.pulling)
 			return true;
-	return false;
+	return moves_busy(f);
 }
 
 void xpu_end(struct dxp_xpu *x, int status)
@@ -42,7 +54,9 @@ void xpu_end(struct dxp_xpu *x, int status)
 	if (x->status != DXP_OK)
 		return;
 	x->status = status;
+	moves_lost(x, status);
 	events_fail(&x->events, status);
+	x->fabric->waits_changed = true;
 	request_fail(x->fabric, x, status);
 	x->fabric->ended++;
 }
@@ -121,6 +135,8 @@ static int create(struct dxp_fabric *f, const struct node_entry *row, struct dxp
 	snprintf(x->caps.engine, sizeof(x->caps.engine), "%s", row->engine);
 	x->caps.node = row->id;
 	events_init(&x->events, first_count(f));
+	x->events.watch = (struct events_watch){.ended = xpu_event_ended, .context = x};
+	x->hurried = x->events.next;
 	int status = node_target(f->node, row->id, &x->target);
 	if (status != DXP_OK) {
 		error_xpu(x, status, "open");
@@ -159,6 +175,11 @@ static int greet(struct dxp_xpu *x)
 	if (status != DXP_OK)
 		return error_xpu(x, status, "open");
 	x->memory_key = reply.memory_key;
+	for (uint8_t q = 0; q < COMMAND_QPS; q++) {
+		x->data[q] = x->target;
+		x->data[q].qp = q;
+		x->data[q].magic = reply.qp_magic[q];
+	}
 	x->caps.memory_bytes = reply.memory_bytes;
 	x->caps.free_bytes = reply.free_bytes;
 	x->caps.compute_units = reply.compute_units;
@@ -215,8 +236,11 @@ void dxp_xpu_close(struct dxp_xpu *xpu)
 	fabric_enter(f);
 	if (xpu->references == 1 && xpu->status == DXP_OK)
 		request_call(xpu, &c, &reply, f->timeout_ns);
-	if (xpu->references == 1)
+	if (xpu->references == 1) {
 		bridges_close(xpu);
+		moves_close(xpu);
+		events_fail(&xpu->events, DXP_ECLOSED);
+	}
 	if (--xpu->references == 0)
 		destroy(xpu);
 	fabric_leave(f);

@@ -436,6 +436,11 @@ int node_offer(struct node *n, uint32_t functions, const char *path)
 		       : DXP_EINVAL;
 }
 
+int node_watch(struct node *n, int fd)
+{
+	return link_watch(n->link, fd, true);
+}
+
 int node_fd(struct node *n)
 {
 	return link_fd(n->link);

@@ -98,6 +98,10 @@ int node_offer(struct node *n, uint32_t functions, const char *path);
 /* For a loop over several nodes: readable when node_turn has something to do. */
 int node_fd(struct node *n);
 
+/* From now on a write to this eventfd ends a sleep on node_fd, and node_wait; nobody has to read
+ * it. Until node_close. DXP_EIO: no memory. */
+int node_watch(struct node *n, int fd);
+
 /* The engine is about to sleep: users of the windows must wake it after posting (nic/wake.c).
  * False, and nothing to end, when a doorbell is waiting or a device is armed. */
 bool node_sleep_announce(struct node *n);

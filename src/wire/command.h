@@ -50,7 +50,7 @@ enum command_op {
 	COMMAND_SIGNAL, /* nothing but EVENT to a peer, when the waits are done */
 	/* the other way */
 	COMMAND_REPLY,
-	COMMAND_EVENT,
+	COMMAND_EVENT, /* also host to xPU, of what the host does itself; on any queue pair */
 	/* synchronous, as those above */
 	COMMAND_NIC, /* a NIC function for this host's kernels: the one it has, or a fresh one where
 			it has none or the NIC has stopped it */
@@ -168,7 +168,7 @@ struct command_reply {
 	uint32_t about_bytes;           /* BUILD: records about its kernels; 0: none */
 	uint64_t binary_bytes;          /* BUILD; 0: none, or not known yet */
 	uint8_t function;               /* NIC */
-	uint32_t qp_magic[COMMAND_QPS]; /* NIC */
+	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of the node's function 0, for data */
 	uint64_t clock_ns;              /* CLOCK: link_now_ns() there */
 	uint64_t total;                 /* FETCH: bytes of the whole */
 	uint32_t part_bytes;            /* FETCH: in `part`; BUILD: log and records, one behind

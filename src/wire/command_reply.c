@@ -47,6 +47,18 @@ static void take_part(struct take_cursor *t, struct command_reply *r)
 		take_bytes(t, r->part, r->part_bytes);
 }
 
+static void put_magics(struct put_cursor *p, const struct command_reply *r)
+{
+	for (int q = 0; q < COMMAND_QPS; q++)
+		put_32(p, r->qp_magic[q]);
+}
+
+static void take_magics(struct take_cursor *t, struct command_reply *r)
+{
+	for (int q = 0; q < COMMAND_QPS; q++)
+		r->qp_magic[q] = take_32(t);
+}
+
 int command_reply_encode(const struct command_reply *r, uint8_t *out)
 {
 	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
@@ -67,6 +79,7 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 		put_8(&p, r->streams);
 		put_32(&p, r->buffers);
 		put_32(&p, r->buffer_bytes);
+		put_magics(&p, r);
 		put_text(&p, r->text);
 		break;
 	case COMMAND_ALLOC:
@@ -89,8 +102,7 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 	case COMMAND_NIC:
 		put_8(&p, r->function);
 		put_32(&p, r->memory_key);
-		for (int q = 0; q < COMMAND_QPS; q++)
-			put_32(&p, r->qp_magic[q]);
+		put_magics(&p, r);
 		break;
 	}
 	return command_put_end(&p, out);
@@ -108,6 +120,7 @@ static void take_reply_body(struct take_cursor *t, struct command_reply *r)
 		r->streams = take_8(t);
 		r->buffers = take_32(t);
 		r->buffer_bytes = take_32(t);
+		take_magics(t, r);
 		take_text(t, r->text, sizeof(r->text));
 		break;
 	case COMMAND_ALLOC:
@@ -130,8 +143,7 @@ static void take_reply_body(struct take_cursor *t, struct command_reply *r)
 	case COMMAND_NIC:
 		r->function = take_8(t);
 		r->memory_key = take_32(t);
-		for (int q = 0; q < COMMAND_QPS; q++)
-			r->qp_magic[q] = take_32(t);
+		take_magics(t, r);
 		break;
 	}
 }

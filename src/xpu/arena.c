@@ -28,6 +28,7 @@ struct block {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
+	uint64_t unit; /* what is handed out is a multiple of it */
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
@@ -44,12 +45,13 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 static int memory_map(struct arena *a)
 {
 	a->fd = memfd_create("dxp-arena", MFD_CLOEXEC);
-	if (a->fd < 0 || ftruncate(a->fd, (off_t)a->bytes) != 0) {
+	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + XPU_TAIL_BYTES)) != 0) {
 		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
 		return DXP_EIO;
 	}
-	void *base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
+	void *base =
+		mmap(NULL, a->bytes + XPU_TAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, a->fd, 0);
 	if (base == MAP_FAILED) {
 		log_error("cannot map %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));
@@ -67,6 +69,7 @@ int arena_create(uint64_t bytes, struct arena **out)
 	if (!a)
 		return DXP_ENOMEM;
 	a->fd = -1;
+	a->unit = XPU_ALIGN;
 	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
 	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
 	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
@@ -84,7 +87,7 @@ int arena_create(uint64_t bytes, struct arena **out)
 void arena_unmap(struct arena *a)
 {
 	if (a->base)
-		munmap(a->base, a->bytes);
+		munmap(a->base, a->bytes + XPU_TAIL_BYTES);
 	if (a->fd >= 0)
 		close(a->fd);
 	a->base = NULL;
@@ -99,6 +102,16 @@ void arena_destroy(struct arena *a)
 	spans_free(&a->stale);
 	free(a->blocks);
 	free(a);
+}
+
+void arena_whole_pages(struct arena *a)
+{
+	a->unit = (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int arena_fd(const struct arena *a)
+{
+	return a->fd;
 }
 
 uint8_t *arena_base(const struct arena *a)
@@ -117,9 +130,9 @@ uint64_t arena_free_bytes(const struct arena *a)
 	return a->free_bytes;
 }
 
-uint64_t arena_rounded(uint64_t bytes)
+uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
 {
-	return round_up(bytes, XPU_ALIGN);
+	return round_up(bytes, a->unit);
 }
 
 /* The block in which `address` lies; it must be in the arena. */
@@ -203,9 +216,9 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 		return DXP_ENOMEM;
 	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
 		return DXP_EAGAIN;
+	bytes = round_up(bytes, a->unit);
 	if (!room_ensure(a))
 		return DXP_ENOMEM;
-	bytes = round_up(bytes, XPU_ALIGN);
 	uint32_t i = best_fit(a, bytes);
 	if (i == a->count)
 		return DXP_ENOMEM;
@@ -280,6 +293,19 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 		 * or i + 1. */
 		i = moved && i > 0 ? i : i + 1;
 	}
+}
+
+bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct block *b = &a->blocks[i];
+		if (b->address < *address || !b->used || b->freed || b->owner != owner)
+			continue;
+		*address = b->address;
+		*bytes = b->bytes;
+		return true;
+	}
+	return false;
 }
 
 int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes, uint64_t *rest)

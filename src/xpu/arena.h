@@ -28,11 +28,18 @@ void arena_destroy(struct arena *a);
 /* The memory is elsewhere, and only its parts are handed out here: nobody may ask for its base. */
 void arena_unmap(struct arena *a);
 
+/* For other processes, that map parts of it: from now on what is handed out begins and ends with
+ * pages, so that no page has two owners. Before anything is handed out. */
+void arena_whole_pages(struct arena *a);
+/* Behind the memory that is handed out lie XPU_TAIL_BYTES more, zero at first, at
+ * arena_bytes() under the same base and in the same file. */
+int arena_fd(const struct arena *a);
+
 uint8_t *arena_base(const struct arena *a);
 uint64_t arena_bytes(const struct arena *a);
 uint64_t arena_free_bytes(const struct arena *a);
 /* What an allocation of so many bytes takes. */
-uint64_t arena_rounded(uint64_t bytes);
+uint64_t arena_rounded(const struct arena *a, uint64_t bytes);
 /* Of an owner's allocations, with those that are freed and still held. */
 uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
 
@@ -45,6 +52,9 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 /* `address` is what arena_alloc gave. DXP_ENOENT: the owner has no such allocation. */
 int arena_free(struct arena *a, uint32_t owner, uint64_t address);
 void arena_free_owner(struct arena *a, uint32_t owner);
+
+/* The owner's first allocation at or behind *address that is not freed; false: there is none. */
+bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes);
 
 /* Holds the owner's allocation in which all of [address, address + bytes) lies. *rest, which may be
  * NULL, is what it has from `address` on. DXP_ERANGE: there is none. */

@@ -112,6 +112,7 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.memory_bytes = o->memory_bytes,
 		.host_bytes = o->host_bytes,
 		.engine = o->engine,
+		.cell_program = o->cell_program,
 		.buffers = o->buffers,
 		.buffer_bytes = o->buffer_bytes,
 		.stall_ns = o->stall_ns,
@@ -286,7 +287,7 @@ static uint32_t box_idle(void *context)
 
 static uint64_t box_deadline(void *context)
 {
-	const struct box *b = context;
+	struct box *b = context;
 	uint64_t deadline_ns = UINT64_MAX;
 
 	for (uint32_t i = 0; i < b->count; i++)

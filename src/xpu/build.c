@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD. Everything that the compiler does happens on the engine's thread. A package in memory that
- * only DMA reaches is fetched first; one at a time, since each may take XPU_SOURCE_BYTES_MAX of
- * ours. One in memory that its host could change meanwhile is copied. */
-#include <stdio.h>
+/* BUILD: a package goes to the host's cell part by part, behind what was given out before, and its
+ * compiler does the rest. A package in memory that only DMA reaches is fetched first; one at a
+ * time, since each may take XPU_SOURCE_BYTES_MAX of ours. One in memory that its host could change
+ * meanwhile is copied.
+ *
+ * Copies stay with the program, up to XPU_PACKAGES_BYTES of one host: a cell that was lost leaves
+ * its place to one that builds them again. A linked program is kept as its binary, since what it
+ * was made of may go. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +17,34 @@
 #include "xpu/slot_internal.h"
 
 struct build {
-	struct job job;
-	struct build *next;
+	struct order order;
+	struct build *next; /* BRIDGED: of the slot's */
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	bool held;               /* the package lies in device memory, at `address` */
-	uint64_t address, bytes; /* of the package */
-	int status;
+	bool held; /* the package lies in device memory, at `address` */
+	bool again;
+	uint64_t address;
+	struct cell_build message;
 	struct pump_transfer pump;
-	uint8_t *package;
-	struct package decoded;
-	struct engine_file *files;
-	struct engine_program **inputs;
 };
+
+/* ---- bytes that come part by part ---- */
+
+bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most)
+{
+	if (*bytes + count > most)
+		return false;
+	uint8_t *at = realloc(*data, *bytes + count + 1);
+	if (!at)
+		return false;
+	memcpy(at + *bytes, more, count);
+	*data = at;
+	*bytes += count;
+	return true;
+}
+
+/* ---- the end ---- */
 
 static void build_reply(struct tenant *t, uint32_t sequence, int status, const struct program *p)
 {
@@ -47,32 +65,15 @@ static void build_reply(struct tenant *t, uint32_t sequence, int status, const s
 	reply_send(t, &r);
 }
 
-/* What the engine tells about the kernels; none is no failure. */
-static void about_get(struct engine *e, struct program *p)
+/* Only what may be needed again stays. */
+static void package_settle(struct tenant *t, struct program *p)
 {
-	size_t bytes = 0;
-
-	if (engine_fetch(e, p->handle, FETCH_ABOUT, &p->about, &bytes) == DXP_OK)
-		p->about_bytes = (uint32_t)bytes;
-}
-
-static void build_run(struct worker_job *worker)
-{
-	struct build *b = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct build, job);
-	struct engine *engine = b->job.slot->engine;
-	struct program *p = b->program;
-	const struct engine_source source = {
-		.kind = b->decoded.kind,
-		.options = b->decoded.options,
-		.files = b->files,
-		.file_count = b->decoded.file_count,
-		.inputs = b->inputs,
-		.input_count = b->decoded.input_count,
-	};
-
-	b->status = engine_build(engine, &source, &p->handle, &p->log);
-	if (b->status == DXP_OK)
-		about_get(engine, p);
+	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
+		t->packages_bytes += p->package_bytes;
+		return;
+	}
+	free(p->package);
+	p->package = NULL;
 }
 
 static void build_free(struct build *b)
@@ -82,9 +83,6 @@ static void build_free(struct build *b)
 	b->tenant->busy--;
 	if (b->held)
 		arena_drop(s->arena, b->address);
-	free(b->package);
-	free(b->files);
-	free(b->inputs);
 	if (s->bridged && s->builds == b) {
 		s->builds = b->next;
 		if (!s->builds)
@@ -96,95 +94,166 @@ static void build_free(struct build *b)
 static void build_fail(struct build *b, int status)
 {
 	b->tenant->program_count--;
-	program_free(b->program);
+	program_drop(b->program);
 	build_reply(b->tenant, b->sequence, status, NULL);
 	build_free(b);
 }
 
-static void build_end(struct build *b)
+static void build_succeed(struct build *b, int status)
 {
 	struct tenant *t = b->tenant;
 	struct program *p = b->program;
 
-	p->log_bytes = p->log ? (uint32_t)strlen(p->log) : 0;
+	p->built = status == DXP_OK;
+	package_settle(t, p);
 	p->next = t->programs;
 	t->programs = p;
-	build_reply(t, b->sequence, b->status, p);
+	build_reply(t, b->sequence, status, p);
+	if (p->links && p->built)
+		binary_keep(t, p);
 	build_free(b);
 }
 
 static void next_fetch(struct slot *s);
 
-static void build_done(struct job *j)
+static void build_data(struct order *o, uint32_t kind, const void *data, uint32_t bytes)
 {
-	struct build *b = CONTAINER_OF(j, struct build, job);
-	struct slot *s = j->slot;
+	struct program *p = CONTAINER_OF(o, struct build, order)->program;
+	uint64_t count = kind == CELL_LOG ? p->log_bytes : p->about_bytes;
 
-	s->counters.builds += b->status == DXP_OK;
-	if (b->status == DXP_OK || b->status == DXP_EBUILD)
-		build_end(b);
+	if (CONTAINER_OF(o, struct build, order)->again)
+		return;
+	if (kind == CELL_LOG) {
+		bytes_add((uint8_t **)&p->log, &count, data, bytes, XPU_LOG_BYTES_MAX);
+		p->log_bytes = (uint32_t)count;
+	} else {
+		bytes_add(&p->about, &count, data, bytes, XPU_LOG_BYTES_MAX);
+		p->about_bytes = (uint32_t)count;
+	}
+}
+
+static void again_end(struct build *b, int status)
+{
+	struct tenant *t = b->tenant;
+
+	if (status != DXP_OK && !t->leaving)
+		tenant_complain(t,
+				"program %u, which went with its process, does not build again: %s",
+				b->program->id, dxp_status_text(status));
+	program_drop(b->program);
+	t->busy--;
+	free(b);
+}
+
+static void build_end(struct order *o, const struct order_end *end)
+{
+	struct build *b = CONTAINER_OF(o, struct build, order);
+	struct slot *s = b->tenant->slot;
+
+	if (b->again) {
+		again_end(b, end->status);
+		return;
+	}
+	s->counters.builds += end->status == DXP_OK;
+	if (end->status == DXP_OK || end->status == DXP_EBUILD)
+		build_succeed(b, end->status);
 	else
-		build_fail(b, b->status);
+		build_fail(b, end->status);
 	next_fetch(s);
 }
 
-static void build_drop(struct job *j)
-{
-	struct build *b = CONTAINER_OF(j, struct build, job);
+static const struct order_ops build_ops = {.data = build_data, .end = build_end};
 
-	if (b->program->handle)
-		engine_release(j->slot->engine, b->program->handle);
-	program_free(b->program);
-	build_free(b);
+/* ---- the way into the cell ---- */
+
+static void part_end(struct order *o, const struct order_end *end)
+{
+	free(o);
 }
 
-/* The programs that are linked; those that were not built have an empty place. */
-static int inputs_find(struct build *b)
-{
-	const struct program *p;
+static const struct order_ops part_ops = {.end = part_end};
 
-	for (uint32_t i = 0; i < b->decoded.input_count; i++) {
-		p = program_find(b->tenant, package_input(&b->decoded, i));
-		if (!p)
-			return DXP_ENOENT;
-		if (!p->handle)
-			return DXP_EINVAL;
-		b->inputs[i] = p->handle;
+/* All parts, or none: then the package is not whole over there, and does not parse. */
+static int parts_post(struct cell *c, const struct build *b)
+{
+	const struct program *p = b->program;
+
+	for (uint64_t at = 0; at < p->package_bytes; at += CELL_PART_BYTES) {
+		struct order *o = malloc(sizeof(*o));
+		if (!o)
+			return DXP_ENOMEM;
+		*o = (struct order){.tenant = b->tenant,
+				    .ops = &part_ops,
+				    .kind = CELL_PART,
+				    .parts = {.first = p->package + at,
+					      .first_bytes = (uint32_t)min_u64(
+						      p->package_bytes - at, CELL_PART_BYTES)}};
+		cell_post(c, o);
 	}
 	return DXP_OK;
 }
 
-static int package_open(struct build *b)
+static void build_send(struct cell *c, struct build *b)
 {
-	struct package *p = &b->decoded;
-	const uint8_t *at = NULL;
-	struct dxp_file file;
+	struct program *p = b->program;
+	int status = parts_post(c, b);
 
-	int status = package_decode(b->package, b->bytes, p);
-	if (status != DXP_OK) {
-		tenant_complain(b->tenant, "BUILD: a package of %llu bytes does not parse",
-				(unsigned long long)b->bytes);
-		return status;
-	}
-	b->files = calloc(p->file_count + 1, sizeof(*b->files));
-	b->inputs = calloc(p->input_count + 1, sizeof(struct engine_program *));
-	if (!b->files || !b->inputs)
-		return DXP_ENOMEM;
-	for (uint32_t i = 0; package_file(p, &at, &file); i++)
-		b->files[i] = (struct engine_file){file.name, file.data, file.bytes};
-	return inputs_find(b);
+	b->message = (struct cell_build){.program = p->id,
+					 .package_bytes = status == DXP_OK ? p->package_bytes : 0};
+	b->order = (struct order){.tenant = b->tenant,
+				  .ops = &build_ops,
+				  .kind = CELL_BUILD,
+				  .parts = {&b->message, NULL, sizeof(b->message), 0}};
+	cell_post(c, &b->order);
 }
 
-/* The package is here. Programs that it names may go from now on: the engine's thread does that
- * later. */
+/* Are the programs that are linked this host's, and built? */
+static int inputs_check(const struct build *b, const struct package *package)
+{
+	for (uint32_t i = 0; i < package->input_count; i++) {
+		const struct program *p = program_find(b->tenant, package_input(package, i));
+		if (!p)
+			return DXP_ENOENT;
+		if (!p->built)
+			return DXP_EINVAL;
+	}
+	return DXP_OK;
+}
+
+/* The package is here. Programs that it names may go from now on: the cell does that later. */
 static int build_post(struct build *b)
 {
-	int status = package_open(b);
+	struct program *p = b->program;
+	struct package package;
+	int status = package_decode(p->package, p->package_bytes, &package);
 
-	if (status == DXP_OK)
-		job_post(b->tenant->slot, &b->job, build_run, build_done, build_drop);
+	if (status != DXP_OK) {
+		tenant_complain(b->tenant, "BUILD: a package of %llu bytes does not parse",
+				(unsigned long long)p->package_bytes);
+		return status;
+	}
+	p->links = package.kind == DXP_PROGRAM_LINK;
+	status = inputs_check(b, &package);
+	struct cell *c = status == DXP_OK ? cell_get(b->tenant, &status) : NULL;
+	if (c)
+		build_send(c, b);
 	return status;
 }
+
+void build_again(struct tenant *t, struct program *p)
+{
+	struct build *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return; /* whoever runs it is told that it is not there */
+	b->tenant = t;
+	b->program = program_hold(p);
+	b->again = true;
+	t->busy++;
+	build_send(t->cell, b);
+}
+
+/* ---- packages behind DMA ---- */
 
 static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 {
@@ -211,14 +280,15 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
  * the rings would be worth it. */
 static int fetch_begin(struct build *b)
 {
-	const struct bridge_order order = {.path = BRIDGE_DIRECT, .bytes = b->bytes};
+	struct program *p = b->program;
+	const struct bridge_order order = {.path = BRIDGE_DIRECT, .bytes = p->package_bytes};
 
-	b->package = malloc(b->bytes);
-	if (!b->package)
+	p->package = malloc(p->package_bytes);
+	if (!p->package)
 		return DXP_ENOMEM;
 	b->pump = (struct pump_transfer){
 		.device_from = b->address,
-		.sink = b->package,
+		.sink = p->package,
 		.ended = fetch_ended,
 	};
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, link_now_ns());
@@ -247,6 +317,8 @@ static void build_queue(struct slot *s, struct build *b)
 		next_fetch(s);
 }
 
+/* ---- the beginning ---- */
+
 static struct build *build_create(struct tenant *t, const struct command *c)
 {
 	struct build *b = calloc(1, sizeof(*b));
@@ -258,11 +330,12 @@ static struct build *build_create(struct tenant *t, const struct command *c)
 		return NULL;
 	}
 	p->id = ++t->slot->program_last;
+	p->users = 1;
+	p->package_bytes = c->bytes;
 	b->tenant = t;
 	b->program = p;
 	b->sequence = c->sequence;
 	b->address = c->address;
-	b->bytes = c->bytes;
 	t->program_count++;
 	t->busy++;
 	return b;
@@ -271,10 +344,12 @@ static struct build *build_create(struct tenant *t, const struct command *c)
 /* A copy of what is within reach. */
 static int package_copy(struct build *b, const uint8_t *from)
 {
-	b->package = malloc(b->bytes);
-	if (!b->package)
+	struct program *p = b->program;
+
+	p->package = malloc(p->package_bytes);
+	if (!p->package)
 		return DXP_ENOMEM;
-	memcpy(b->package, from, b->bytes);
+	memcpy(p->package, from, p->package_bytes);
 	return build_post(b);
 }
 
@@ -331,6 +406,6 @@ void builds_free(struct slot *s)
 	}
 	s->builds_tail = &first->next;
 	/* One that is with the device ends with the bridge. */
-	if (!first->package)
+	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

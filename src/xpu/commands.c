@@ -17,7 +17,6 @@ static void refused(struct slot *s, uint16_t node, const char *why)
 static void open_reply(struct tenant *t, uint32_t sequence)
 {
 	struct slot *s = t->slot;
-	struct engine_description engine;
 	struct bridged_state bridge;
 	struct command_reply r = {
 		.op = COMMAND_OPEN,
@@ -27,14 +26,15 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 		.free_bytes = memory_left(t),
 	};
 
-	engine_describe(s->engine, &engine);
 	bridged_state(s->bridged, &bridge);
-	r.compute_units = engine.compute_units;
-	r.memory_kind = engine.memory_kind;
-	r.streams = s->bridged && engine.streams;
+	r.compute_units = s->about.compute_units;
+	r.memory_kind = s->about.memory_kind;
+	r.streams = s->bridged && s->about.streams;
 	r.buffers = bridge.buffers;
 	r.buffer_bytes = bridge.buffer_bytes;
-	snprintf(r.text, sizeof(r.text), "%s", engine.device);
+	for (uint32_t q = 0; q < COMMAND_QPS; q++)
+		r.qp_magic[q] = nic_qp_magic(node_nic(s->node), 0, q);
+	snprintf(r.text, sizeof(r.text), "%s", s->about.device);
 	reply_send(t, &r);
 }
 
@@ -156,10 +156,11 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 
 void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data)
 {
-	if (event->qp != NODE_SERVICE_QP)
-		refused(s, event->node, "not for the service queue pair");
-	else if (command_op(data, event->bytes) == COMMAND_EVENT)
+	/* A host's event comes behind its data, on that queue pair. */
+	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_take(s, event, data);
+	else if (event->qp != NODE_SERVICE_QP)
+		refused(s, event->node, "not for the service queue pair");
 	else
 		command_take(s, event, data);
 }

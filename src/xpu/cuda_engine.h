@@ -78,6 +78,9 @@ bool cuda_source_is_ptx(const char *text, size_t bytes);
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
 
 /* cuda_launch.c; as engine_run. */
+/* cuda_edit.c */
+int cuda_edit(struct engine *e, const struct engine_edit *edit);
+
 int cuda_run(struct engine *e, const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
 #endif

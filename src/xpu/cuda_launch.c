@@ -106,6 +106,10 @@ static int shared_take(struct parameters *p, const struct engine_argument *a, ui
 static int buffer_take(struct engine_cuda *c, struct parameters *p, const struct engine_argument *a,
 		       uint32_t i, char text[ENGINE_TEXT_BYTES])
 {
+	p->at[p->count] = &p->pointers[p->count];
+	p->pointers[p->count] = 0;
+	if (a->address == ENGINE_NO_ADDRESS)
+		return DXP_OK;
 	if (!cuda_range_fits(c, a->address, a->memory_bytes)) {
 		snprintf(text, ENGINE_TEXT_BYTES,
 			 "argument %u: address %#llx and %llu bytes are not in device memory", i,
@@ -113,7 +117,6 @@ static int buffer_take(struct engine_cuda *c, struct parameters *p, const struct
 		return DXP_EINVAL;
 	}
 	p->pointers[p->count] = c->memory + a->address;
-	p->at[p->count] = &p->pointers[p->count];
 	return DXP_OK;
 }
 
@@ -129,6 +132,11 @@ static int argument_take(struct engine_cuda *c, const struct cuda_kernel *k, str
 			 "argument %u: kernels on this device cannot reach the NIC, which is in "
 			 "the host's memory; let the host send, by SEND",
 			 i);
+		return DXP_EUNSUPPORTED;
+	}
+	if (a->kind == COMMAND_ARG_IMAGE || a->kind == COMMAND_ARG_SAMPLER) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: kernels on this device take no images; give a buffer", i);
 		return DXP_EUNSUPPORTED;
 	}
 	if (p->count < k->parameter_count && k->parameter_bytes[p->count] != bytes) {
@@ -183,6 +191,12 @@ int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_T
 	struct shape shape;
 	int status = cuda_enter(c, text);
 
+	if (status == DXP_OK && (l->offset[0] | l->offset[1] | l->offset[2]) != 0) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.80s': CUDA has no offset of work items; give it as a value",
+			 l->kernel);
+		return DXP_EUNSUPPORTED;
+	}
 	if (status == DXP_OK)
 		status = cuda_kernel_find(c, l->program, l->kernel, &k, text);
 	if (status == DXP_OK)

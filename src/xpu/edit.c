@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* WRITE, COPY, FILL and MARK: what changes device memory without a kernel, in order with kernels on
- * the engine's lane. */
+ * the engine's lane. Here their ranges are checked and held; a cell does them. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -11,30 +11,37 @@
 
 struct edit {
 	struct order order;
-	struct engine_edit engine; /* its data lies in the work */
+	struct work *work;
+	struct cell *cell;
+	struct cell_needs message; /* in front of the command, which lies in the work */
+	uint64_t from, to;
 	bool from_held, to_held;
 };
 
-static int edit_run(struct order *o)
+static void ranges_drop(struct edit *e)
 {
-	struct edit *e = CONTAINER_OF(o, struct edit, order);
-
-	return e->engine.op == COMMAND_MARK ? DXP_OK : engine_edit(o->job.slot->engine, &e->engine);
-}
-
-static void edit_end(struct order *o)
-{
-	struct edit *e = CONTAINER_OF(o, struct edit, order);
-	struct arena *arena = o->job.slot->arena;
+	struct arena *arena = e->work->tenant->slot->arena;
 
 	if (e->from_held)
-		arena_drop(arena, e->engine.from);
+		arena_drop(arena, e->from);
 	if (e->to_held)
-		arena_drop(arena, e->engine.to);
-	free(e);
+		arena_drop(arena, e->to);
 }
 
-static const struct order_ops edit_ops = {.run = edit_run, .end = edit_end};
+static void edit_end(struct order *o, const struct order_end *end)
+{
+	struct edit *e = CONTAINER_OF(o, struct edit, order);
+	struct work *w = e->work;
+
+	e->cell->commands--;
+	ranges_drop(e);
+	free(e);
+	w->started_ns = end->started_ns;
+	w->ended_ns = end->ended_ns;
+	work_done(w, end->status);
+}
+
+static const struct order_ops edit_ops = {.end = edit_end};
 
 static const char *op_name(uint8_t op)
 {
@@ -42,16 +49,13 @@ static const char *op_name(uint8_t op)
 }
 
 /* Holds [address, address + bytes), or says that it is none of this host's. */
-static int range_hold(const struct edit *e, uint64_t address, uint64_t bytes, bool *held)
+static int range_hold(struct tenant *t, uint8_t op, uint64_t address, uint64_t bytes, bool *held)
 {
-	struct tenant *t = e->order.work->tenant;
-
 	*held = arena_hold(t->slot->arena, t->owner, address, bytes, NULL) == DXP_OK;
 	if (*held)
 		return DXP_OK;
-	tenant_complain(t, "%s: %llu bytes at %#llx are in no allocation of this host",
-			op_name(e->engine.op), (unsigned long long)bytes,
-			(unsigned long long)address);
+	tenant_complain(t, "%s: %llu bytes at %#llx are in no allocation of this host", op_name(op),
+			(unsigned long long)bytes, (unsigned long long)address);
 	return DXP_EACCESS;
 }
 
@@ -63,8 +67,8 @@ static int from_take(struct edit *e, const struct command *c)
 		return DXP_OK;
 	if (!command_box_span(&c->box, BOX_FROM, &bytes))
 		return DXP_EINVAL;
-	e->engine.from = c->address;
-	return range_hold(e, c->address, bytes, &e->from_held);
+	e->from = c->address;
+	return range_hold(e->work->tenant, c->op, e->from, bytes, &e->from_held);
 }
 
 static int to_take(struct edit *e, const struct command *c)
@@ -75,27 +79,23 @@ static int to_take(struct edit *e, const struct command *c)
 		return DXP_OK;
 	if (c->op != COMMAND_WRITE && !command_box_span(&c->box, BOX_TO, &bytes))
 		return DXP_EINVAL;
-	e->engine.to = c->op == COMMAND_COPY ? c->to_address : c->address;
-	return range_hold(e, e->engine.to, bytes, &e->to_held);
+	e->to = c->op == COMMAND_COPY ? c->to_address : c->address;
+	return range_hold(e->work->tenant, c->op, e->to, bytes, &e->to_held);
 }
 
 static int edit_prepare(struct edit *e, struct work *w)
 {
-	struct slot *s = w->tenant->slot;
 	struct command c;
 	int status = command_decode(w->data, w->bytes, &c);
 
 	assert(status == DXP_OK); /* it was decoded when it came */
-	order_init(&e->order, w, &edit_ops);
+	e->work = w;
 	e->from_held = e->to_held = false;
-	e->engine = (struct engine_edit){
-		.op = c.op,
-		.memory = s->bridged ? NULL : arena_base(s->arena),
-		.memory_bytes = arena_bytes(s->arena),
-		.data = c.data,
-		.data_bytes = c.data_bytes,
-		.box = c.box,
-	};
+	e->order = (struct order){.tenant = w->tenant,
+				  .ops = &edit_ops,
+				  .kind = CELL_EDIT,
+				  .parts = {&e->message, w->data, sizeof(e->message), w->bytes}};
+	work_needs(w, &e->message);
 	status = from_take(e, &c);
 	return status == DXP_OK ? to_take(e, &c) : status;
 }
@@ -109,20 +109,31 @@ static bool mark_over(const struct work *w)
 	       graph_unfinished(&w->graph, needs) == 0;
 }
 
+static int edit_begin(struct work *w)
+{
+	struct edit *e = malloc(sizeof(*e));
+
+	if (!e)
+		return DXP_ENOMEM;
+	int status = edit_prepare(e, w);
+	e->cell = status == DXP_OK ? cell_get(w->tenant, &status) : NULL;
+	if (e->cell) {
+		e->cell->commands++;
+		cell_post(e->cell, &e->order);
+		return DXP_OK;
+	}
+	ranges_drop(e);
+	free(e);
+	return status;
+}
+
 void edit_start(struct work *w)
 {
-	if (mark_over(w)) {
-		w->started_ns = link_now_ns();
-		work_done(w, DXP_OK);
-		return;
-	}
-	struct edit *e = malloc(sizeof(*e));
-	int status = e ? edit_prepare(e, w) : DXP_ENOMEM;
-	if (status == DXP_OK) {
-		order_post(&e->order);
-		return;
-	}
-	if (e)
-		edit_end(&e->order);
-	work_done(w, status);
+	w->started_ns = link_now_ns();
+	int status = DXP_OK;
+	bool over = mark_over(w);
+	if (!over)
+		status = edit_begin(w);
+	if (over || status != DXP_OK)
+		work_done(w, status);
 }

@@ -271,6 +271,17 @@ void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64
  * `text`. */
 int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
+/* For engines: how bytes get into device memory and from place to place in it. */
+struct engine_mover {
+	int (*put)(void *context, uint64_t to, const void *data, uint64_t bytes);
+	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
+	void *context;
+};
+/* An edit, checked, by a mover. Statuses as engine_edit and the mover's. */
+int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
+/* The same at edit->memory. */
+int engine_edit_in_place(const struct engine_edit *edit);
+
 /* engine_ocl.c; `bridged`: with BRIDGED memory also where the device could work in ours */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);

@@ -44,7 +44,8 @@ static int argument_place(const struct engine_board *b, const struct engine_laun
 			 l->kernel, i);
 		return DXP_EUNSUPPORTED;
 	}
-	if (a->kind != COMMAND_ARG_BUFFER)
+	if ((a->kind != COMMAND_ARG_BUFFER && a->kind != COMMAND_ARG_IMAGE) ||
+	    a->address == ENGINE_NO_ADDRESS)
 		return DXP_OK;
 	if (a->memory_bytes > b->memory_bytes || a->address > b->memory_bytes - a->memory_bytes) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -73,6 +74,23 @@ static int board_run(struct engine *e, const struct engine_launch *l, char text[
 			return status;
 	}
 	return engine_run(b->compute, &inside, text);
+}
+
+static int board_edit(struct engine *e, const struct engine_edit *edit)
+{
+	struct engine_edit inside = *edit;
+
+	inside.memory = engine_board_of(e)->memory;
+	inside.memory_bytes = engine_board_of(e)->memory_bytes;
+	return engine_edit_in_place(&inside);
+}
+
+static int board_fetch(struct engine *e, struct engine_program *program, uint8_t what,
+		       uint8_t **out, size_t *bytes)
+{
+	struct engine *compute = engine_board_of(e)->compute;
+
+	return compute ? engine_fetch(compute, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
 /* ---- DMA and the core ---- */
@@ -154,6 +172,8 @@ static const struct engine_ops board_ops = {
 	.build = board_build,
 	.release = board_release,
 	.run = board_run,
+	.fetch = board_fetch,
+	.edit = board_edit,
 	.describe = board_describe,
 	.close = board_close,
 	.pin = board_pin,

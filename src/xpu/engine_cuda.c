@@ -105,6 +105,7 @@ static const struct engine_ops cuda_ops = {
 	.build = cuda_build,
 	.release = cuda_release,
 	.run = cuda_run,
+	.edit = cuda_edit,
 	.describe = cuda_describe,
 	.close = cuda_close,
 	.pin = cuda_pin,

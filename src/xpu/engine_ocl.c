@@ -13,8 +13,10 @@
 #include "base/log.h"
 #include "base/util.h"
 #include "xpu/engine.h"
+#include "xpu/ocl_about.h"
+#include "xpu/ocl_arguments.h"
 #include "xpu/ocl_engine.h"
-#include "xpu/ocl_kernel.h"
+#include "xpu/ocl_make.h"
 
 struct engine_program {
 	struct ocl_build *build;
@@ -55,6 +57,37 @@ static void ocl_release(struct engine *e, struct engine_program *p)
 	free(p);
 }
 
+const struct ocl_build *ocl_program_build(const struct engine_program *p)
+{
+	return p->build;
+}
+
+static int device_fetch(struct engine_ocl *o, uint8_t **out, size_t *bytes)
+{
+	struct records r = {0};
+
+	if (!ocl_about_device(o->cl, ocl_device_id(o->device), ocl_device_context(o->device),
+			      o->images, &r)) {
+		free(r.data);
+		return DXP_ENOMEM;
+	}
+	*out = r.data;
+	*bytes = r.bytes;
+	return DXP_OK;
+}
+
+static int ocl_fetch(struct engine *e, struct engine_program *p, uint8_t what, uint8_t **out,
+		     size_t *bytes)
+{
+	struct engine_ocl *o = ocl_of(e);
+
+	if (!p)
+		return what == FETCH_DEVICE ? device_fetch(o, out, bytes) : DXP_EINVAL;
+	return what == FETCH_ABOUT    ? ocl_build_about(p->build, out, bytes)
+	       : what == FETCH_BINARY ? ocl_build_binary(o->device, p->build, out, bytes)
+				      : DXP_EINVAL;
+}
+
 static int kernel_find(struct engine_ocl *o, struct engine_program *p, const char *name,
 		       struct ocl_kernel **out, char text[ENGINE_TEXT_BYTES])
 {
@@ -63,113 +96,19 @@ static int kernel_find(struct engine_ocl *o, struct engine_program *p, const cha
 			*out = k;
 			return DXP_OK;
 		}
+	if (strlen(name) > ocl_device_name_bytes(o->device)) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.40s...': this device runs kernels with names of %u letters at "
+			 "most; give it a shorter one",
+			 name, ocl_device_name_bytes(o->device));
+		return DXP_EUNSUPPORTED;
+	}
 	int status = ocl_kernel_create(o->cl, ocl_build_program(p->build), name, out, text);
 	if (status != DXP_OK)
 		return status;
 	(*out)->next = p->kernels;
 	p->kernels = *out;
 	return DXP_OK;
-}
-
-/* Is it the caller's mistake, or the device's? */
-static int status_of(cl_int error)
-{
-	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
-}
-
-/* Buffers made for one launch. */
-struct wrapping {
-	cl_mem made[COMMAND_ARGS_MAX];
-	uint32_t count;
-	cl_mem of_argument[COMMAND_ARGS_MAX]; /* NULL: it is none */
-};
-
-/* The buffer made for the same range of device memory, so that two arguments that are one buffer
- * stay one; or NULL. */
-static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)
-{
-	const struct engine_argument *a = &l->arguments[i];
-
-	for (cl_uint k = 0; k < i; k++)
-		if (of_argument[k] && l->arguments[k].address == a->address &&
-		    l->arguments[k].memory_bytes == a->memory_bytes)
-			return of_argument[k];
-	return NULL;
-}
-
-static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a, cl_uint i,
-			  int *status, char text[ENGINE_TEXT_BYTES])
-{
-	cl_int error;
-	cl_mem buffer = o->cl->clCreateBuffer(ocl_device_context(o->device),
-					      CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
-					      a->memory_bytes, a->memory, &error);
-	if (buffer)
-		return buffer;
-	*status = status_of(error);
-	snprintf(text, ENGINE_TEXT_BYTES, "argument %u: %s (%d)", i, ocl_error_name(error), error);
-	return NULL;
-}
-
-/* The buffer of argument `i`, which is one, or the NIC's window. */
-static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
-		      struct wrapping *w, char text[ENGINE_TEXT_BYTES])
-{
-	const struct engine_argument *a = &l->arguments[i];
-	int status = DXP_OK;
-	cl_mem buffer;
-
-	if (o->bridge && a->kind == COMMAND_ARG_NIC) {
-		snprintf(text, ENGINE_TEXT_BYTES,
-			 "argument %u: kernels on this device cannot reach the NIC, which is in "
-			 "the host's memory; let the host send, by SEND",
-			 i);
-		return DXP_EUNSUPPORTED;
-	}
-	if (o->bridge && (buffer = made_before(l, i, w->of_argument))) {
-		w->of_argument[i] = buffer;
-		return DXP_OK;
-	}
-	buffer = o->bridge ? ocl_memory_buffer(&o->bridge->memory, a, i, &status, text)
-			   : buffer_wrap(o, a, i, &status, text);
-	if (!buffer)
-		return status;
-	w->of_argument[i] = w->made[w->count++] = buffer;
-	return DXP_OK;
-}
-
-static int argument_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
-			cl_uint i, struct wrapping *w, char text[ENGINE_TEXT_BYTES])
-{
-	const struct engine_argument *a = &l->arguments[i];
-	const void *value = a->value;
-	size_t bytes = a->bytes;
-	int status = DXP_OK;
-
-	w->of_argument[i] = NULL;
-	if (a->kind == COMMAND_ARG_BUFFER || a->kind == COMMAND_ARG_NIC) {
-		status = buffer_get(o, l, i, w, text);
-		value = &w->of_argument[i];
-		bytes = sizeof(w->of_argument[i]);
-	}
-	if (status != DXP_OK)
-		return status;
-	cl_int error = o->cl->clSetKernelArg(kernel, i, bytes,
-					     a->kind == COMMAND_ARG_LOCAL ? NULL : value);
-	if (error != CL_SUCCESS)
-		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s', argument %u: %s (%d)", l->kernel,
-			 i, ocl_error_name(error), error);
-	return status_of(error);
-}
-
-static int arguments_set(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
-			 struct wrapping *w, char text[ENGINE_TEXT_BYTES])
-{
-	int status = DXP_OK;
-
-	for (cl_uint i = 0; status == DXP_OK && i < l->argument_count; i++)
-		status = argument_set(o, kernel, l, i, w, text);
-	return status;
 }
 
 static int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engine_launch *l,
@@ -182,14 +121,15 @@ static int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engin
 		global[d] = l->global[d];
 		local[d] = l->local[d];
 	}
-	cl_int error = o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, offset, global,
-						     l->local[0] ? local : NULL, 0, NULL, NULL);
+	cl_int error =
+		o->cl->clEnqueueNDRangeKernel(o->queue, kernel, l->dimensions, offset, global,
+					      l->local[0] ? local : NULL, 0, NULL, NULL);
 	cl_int end = o->cl->clFinish(o->queue);
 	error = error == CL_SUCCESS ? end : error;
 	if (error != CL_SUCCESS)
 		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%d)", l->kernel,
 			 ocl_error_name(error), error);
-	return status_of(error);
+	return ocl_status(error);
 }
 
 static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])
@@ -204,7 +144,7 @@ static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])
 static int ocl_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
 {
 	struct engine_ocl *o = ocl_of(e);
-	struct wrapping w;
+	struct ocl_arguments w;
 	struct ocl_kernel *k = NULL;
 	int status = lost_check(o, text);
 
@@ -216,12 +156,12 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 		status = engine_sizes_check(l, text);
 	if (status != DXP_OK)
 		return status;
-	w.count = 0;
-	status = arguments_set(o, k->id, l, &w, text);
+	status = ocl_arguments_set(o, k, l, &w, text);
 	if (status == DXP_OK)
 		status = kernel_run(o, k->id, l, text);
-	for (uint32_t i = 0; i < w.count; i++)
-		o->cl->clReleaseMemObject(w.made[i]);
+	ocl_arguments_drop(o, &w);
+	if (status == DXP_OK && ocl_kernel_shape_is_new(k, l))
+		ocl_build_grown(o->device, l->program->build);
 	return status;
 }
 
@@ -270,6 +210,7 @@ static void ocl_close(struct engine *e)
 
 	if (o->bridge && !ocl_bridge_destroy(o))
 		return;
+	ocl_samplers_drop(o);
 	if (o->queue)
 		o->cl->clReleaseCommandQueue(o->queue);
 	ocl_device_put(o->device);
@@ -280,6 +221,7 @@ static const struct engine_ops direct_ops = {
 	.build = ocl_build,
 	.release = ocl_release,
 	.run = ocl_run,
+	.fetch = ocl_fetch,
 	.describe = ocl_describe,
 	.close = ocl_close,
 };
@@ -288,7 +230,9 @@ static const struct engine_ops bridged_ops = {
 	.build = ocl_build,
 	.release = ocl_release,
 	.run = ocl_run,
+	.fetch = ocl_fetch,
 	.describe = ocl_describe,
+	.edit = ocl_edit,
 	.close = ocl_close,
 	.pin = bridged_pin,
 	.unpin = bridged_unpin,
@@ -325,6 +269,16 @@ static int memory_open(struct engine_ocl *o, const struct engine_options *option
 	return status;
 }
 
+/* Over our memory only: a device with memory of its own would have to copy them. */
+static void images_ask(struct engine_ocl *o)
+{
+	cl_bool there = CL_FALSE;
+
+	o->cl->clGetDeviceInfo(ocl_device_id(o->device), CL_DEVICE_IMAGE_SUPPORT, sizeof(there),
+			       &there, NULL);
+	o->images = there && !o->bridge;
+}
+
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out)
 {
@@ -334,7 +288,7 @@ int engine_ocl_open(const struct engine_options *options, const char *device, bo
 		return DXP_ENOMEM;
 	if (options->cache_folder)
 		setenv("POCL_CACHE_DIR", options->cache_folder, 0);
-	int status = ocl_device_get(device, &o->device);
+	int status = ocl_device_get(device, options->cache_folder, &o->device);
 	if (status != DXP_OK) {
 		free(o);
 		return status;
@@ -348,6 +302,7 @@ int engine_ocl_open(const struct engine_options *options, const char *device, bo
 		ocl_close(&o->engine);
 		return status;
 	}
+	images_ask(o);
 	*out = &o->engine;
 	return DXP_OK;
 }

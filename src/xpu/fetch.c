@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* FETCH: what is known about programs and the device, part by part. Logs and records about kernels
- * are kept with the program; the rest is asked of the engine, and kept for the host's next part. */
+ * are kept with the program; the rest is asked of the host's cell, and kept for its next part. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
+#include "wire/package.h"
 #include "xpu/slot_internal.h"
+
+#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary: none is so large */
 
 struct part {
 	uint32_t sequence, program;
@@ -15,13 +18,14 @@ struct part {
 };
 
 struct fetch {
-	struct job job;
-	struct tenant *tenant;
-	struct engine_program *program; /* NULL: the device */
+	struct order order;
+	struct cell_fetch message;
+	struct program
+		*keep; /* whose binary it is for, to build it from again; NULL: a host asks */
 	struct part part;
-	int status;
 	uint8_t *data;
-	size_t bytes;
+	uint64_t bytes;
+	bool cut; /* there was no memory for all */
 };
 
 /* Into device memory of the host. */
@@ -59,52 +63,93 @@ static void fetch_reply(struct tenant *t, const struct part *p, int status, cons
 	reply_send(t, &r);
 }
 
-static void fetch_run(struct worker_job *worker)
+static void fetch_data(struct order *o, uint32_t kind, const void *data, uint32_t bytes)
 {
-	struct fetch *f = CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct fetch, job);
+	struct fetch *f = CONTAINER_OF(o, struct fetch, order);
 
-	f->status =
-		engine_fetch(f->job.slot->engine, f->program, f->part.what, &f->data, &f->bytes);
+	if (!f->cut && !bytes_add(&f->data, &f->bytes, data, bytes, FETCHED_BYTES_MAX))
+		f->cut = true;
 }
 
 static void fetch_free(struct fetch *f)
 {
-	f->tenant->busy--;
+	f->order.tenant->busy--;
+	program_drop(f->keep);
 	free(f->data);
 	free(f);
 }
 
-static void fetch_drop(struct job *j)
+/* As a package that could have come from the host. */
+static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
-	fetch_free(CONTAINER_OF(j, struct fetch, job));
+	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
+	const struct package_source source = {
+		.kind = DXP_PROGRAM_BINARY, .options = "", .files = &file, .file_count = 1};
+	uint64_t bytes = package_bytes(&source);
+
+	if (program_find(t, p->id) != p || t->packages_bytes + bytes > XPU_PACKAGES_BYTES ||
+	    package_fault(&source))
+		return;
+	p->package = malloc(bytes);
+	if (!p->package)
+		return;
+	package_encode(&source, p->package);
+	p->package_bytes = bytes;
+	t->packages_bytes += bytes;
 }
 
-static void fetch_done(struct job *j)
+static void fetch_answer(struct fetch *f, int status)
 {
-	struct fetch *f = CONTAINER_OF(j, struct fetch, job);
-	struct fetched *kept = &f->tenant->fetched;
+	struct tenant *t = f->order.tenant;
+	struct fetched *kept = &t->fetched;
 
-	fetch_reply(f->tenant, &f->part, f->status, f->data, f->bytes);
-	if (f->status == DXP_OK) {
-		free(kept->data);
-		*kept = (struct fetched){f->part.program, f->part.what, f->data, f->bytes};
-		f->data = NULL;
-	}
+	fetch_reply(t, &f->part, status, f->data, f->bytes);
+	if (status != DXP_OK)
+		return;
+	free(kept->data);
+	*kept = (struct fetched){f->part.program, f->part.what, f->data, f->bytes};
+	f->data = NULL;
+}
+
+static void fetch_end(struct order *o, const struct order_end *end)
+{
+	struct fetch *f = CONTAINER_OF(o, struct fetch, order);
+	int status = end->status == DXP_OK && f->cut ? DXP_ENOMEM : end->status;
+
+	if (!f->keep)
+		fetch_answer(f, status);
+	else if (status == DXP_OK)
+		package_keep(o->tenant, f->keep, f);
 	fetch_free(f);
 }
 
-static int fetch_post(struct tenant *t, const struct part *part, struct engine_program *program)
-{
-	struct fetch *f = calloc(1, sizeof(*f));
+static const struct order_ops fetch_ops = {.data = fetch_data, .end = fetch_end};
 
+static int fetch_post(struct tenant *t, const struct part *part, struct program *keep)
+{
+	int status;
+	struct cell *c = cell_get(t, &status);
+
+	if (!c)
+		return status;
+	struct fetch *f = calloc(1, sizeof(*f));
 	if (!f)
 		return DXP_ENOMEM;
-	f->tenant = t;
-	f->program = program;
 	f->part = *part;
+	f->keep = keep ? program_hold(keep) : NULL;
+	f->message = (struct cell_fetch){part->program, part->what};
+	f->order = (struct order){.tenant = t,
+				  .ops = &fetch_ops,
+				  .kind = CELL_FETCH,
+				  .parts = {&f->message, NULL, sizeof(f->message), 0}};
 	t->busy++;
-	job_post(t->slot, &f->job, fetch_run, fetch_done, fetch_drop);
+	cell_post(c, &f->order);
 	return DXP_OK;
+}
+
+void binary_keep(struct tenant *t, struct program *p)
+{
+	fetch_post(t, &(struct part){.program = p->id, .what = FETCH_BINARY}, p);
 }
 
 /* A later part of what was fetched before. */
@@ -118,9 +163,9 @@ static bool fetch_again(struct tenant *t, const struct part *p)
 	return true;
 }
 
-static void fetch_begin(struct tenant *t, const struct part *part, struct engine_program *program)
+static void fetch_begin(struct tenant *t, const struct part *part)
 {
-	int status = fetch_again(t, part) ? DXP_OK : fetch_post(t, part, program);
+	int status = fetch_again(t, part) ? DXP_OK : fetch_post(t, part, NULL);
 
 	if (status != DXP_OK)
 		fetch_reply(t, part, status, NULL, 0);
@@ -129,7 +174,7 @@ static void fetch_begin(struct tenant *t, const struct part *part, struct engine
 void fetch_take(struct tenant *t, const struct command *c)
 {
 	const struct part part = {.sequence = c->sequence,
-				  .program = c->program,
+				  .program = c->what == FETCH_DEVICE ? 0 : c->program,
 				  .what = c->what,
 				  .skip = c->skip,
 				  .bytes = c->bytes,
@@ -137,15 +182,15 @@ void fetch_take(struct tenant *t, const struct command *c)
 	const struct program *p = program_find(t, c->program);
 
 	if (c->what == FETCH_DEVICE)
-		fetch_begin(t, &part, NULL);
+		fetch_begin(t, &part);
 	else if (!p)
 		fetch_reply(t, &part, DXP_ENOENT, NULL, 0);
 	else if (c->what == FETCH_LOG)
 		fetch_reply(t, &part, DXP_OK, p->log, p->log_bytes);
-	else if (!p->handle)
+	else if (!p->built)
 		fetch_reply(t, &part, DXP_EBUILD, NULL, 0);
 	else if (c->what == FETCH_ABOUT && p->about)
 		fetch_reply(t, &part, DXP_OK, p->about, p->about_bytes);
 	else
-		fetch_begin(t, &part, p->handle);
+		fetch_begin(t, &part);
 }

@@ -1,177 +1,204 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: a kernel that is ready goes to the engine's thread, its memory held until it has ended. */
+/* RUN: a kernel that is ready goes to a cell, its memory held until it has ended. */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <dxp/status.h>
 
-#include "base/log.h"
 #include "link/udp.h"
+#include "xpu/image.h"
 #include "xpu/slot_internal.h"
 
 struct launch {
 	struct order order;
-	struct port *port;      /* NULL: no argument is the NIC */
-	struct command command; /* holds the kernel's name; its values lie in the work */
-	struct engine_launch engine;
-	uint8_t held_count; /* arguments looked at, whose memory is held */
+	struct work *work;
+	struct cell *cell;
+	struct port *port;               /* NULL: no argument is the NIC */
+	uint64_t held[COMMAND_ARGS_MAX]; /* addresses */
+	uint32_t held_count;
+	struct cell_run message; /* in front of the command, which lies in the work */
 };
-
-static struct launch *launch_of(struct order *o)
-{
-	return CONTAINER_OF(o, struct launch, order);
-}
-
-/* Does it lie in device memory? */
-static bool argument_memory(const struct command_argument *a)
-{
-	return a->kind == COMMAND_ARG_IMAGE ||
-	       (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS);
-}
 
 /* What the kernel had. */
 static void arguments_drop(struct launch *l)
 {
-	struct slot *s = l->order.job.slot;
+	struct slot *s = l->work->tenant->slot;
 
 	if (l->port)
 		port_drop(s, l->port);
-	for (uint8_t i = 0; i < l->held_count; i++)
-		if (argument_memory(&l->command.arguments[i]))
-			arena_drop(s->arena, l->command.arguments[i].address);
+	for (uint32_t i = 0; i < l->held_count; i++)
+		arena_drop(s->arena, l->held[i]);
 }
 
-static int port_take(struct launch *l, struct engine_argument *to)
+static int port_take(struct launch *l)
 {
-	struct port *p = l->order.work->tenant->port;
+	struct port *p = l->work->tenant->port;
 
 	if (!p)
 		return DXP_ENOENT;
 	if (!l->port)
-		port_hold(l->order.job.slot, p);
+		port_hold(l->work->tenant->slot, p);
 	l->port = p;
-	to->memory = p->window;
-	to->memory_bytes = sizeof(*p->window);
+	l->message.window = p->address;
 	return DXP_OK;
 }
 
-/* What its pitches span is the engine's to check against what there is. */
-static int memory_take(const struct launch *l, const struct command_argument *from,
-		       struct engine_argument *to)
+/* *rest: what its host has from there on. */
+static int memory_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
-	const struct tenant *t = l->order.work->tenant;
+	const struct tenant *t = l->work->tenant;
+	uint64_t bytes = 0;
+	struct dxp_image image;
 
-	if (!t->slot->bridged)
-		to->memory = arena_base(t->slot->arena) + from->address;
-	return arena_hold(t->slot->arena, t->owner, from->address, 0, &to->memory_bytes);
+	if (a->kind == COMMAND_ARG_IMAGE) {
+		command_image_take(a->value, &image);
+		if (!image_span(&image, &bytes))
+			return DXP_EINVAL;
+	}
+	int status = arena_hold(t->slot->arena, t->owner, a->address, bytes, rest);
+	if (status == DXP_OK)
+		l->held[l->held_count++] = a->address;
+	return status;
 }
 
-static int argument_take(struct launch *l, uint8_t i)
+static int argument_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
-	const struct command_argument *from = &l->command.arguments[i];
-	struct engine_argument *to = &l->engine.arguments[i];
-
-	*to = (struct engine_argument){.kind = from->kind,
-				       .bytes = from->bytes,
-				       .value = from->value,
-				       .address = from->address};
-	if (from->kind == COMMAND_ARG_NIC)
-		return port_take(l, to);
-	if (from->kind == COMMAND_ARG_IMAGE)
-		command_image_take(from->value, &to->image);
-	if (from->kind == COMMAND_ARG_SAMPLER)
-		command_sampler_take(from->value, &to->sampler);
-	return argument_memory(from) ? memory_take(l, from, to) : DXP_OK;
+	*rest = 0;
+	if (a->kind == COMMAND_ARG_NIC)
+		return port_take(l);
+	if (a->kind == COMMAND_ARG_IMAGE ||
+	    (a->kind == COMMAND_ARG_BUFFER && a->address != COMMAND_NO_ADDRESS))
+		return memory_take(l, a, rest);
+	return DXP_OK;
 }
 
-static void argument_complain(const struct launch *l, uint8_t i)
+static void argument_complain(const struct launch *l, const struct command *c, uint8_t i)
 {
-	struct tenant *t = l->order.work->tenant;
-	const struct command_argument *a = &l->command.arguments[i];
+	struct tenant *t = l->work->tenant;
+	const struct command_argument *a = &c->arguments[i];
 
 	if (a->kind == COMMAND_ARG_NIC)
 		tenant_complain(t,
 				"kernel '%s', argument %u: this host has asked for no NIC function",
-				l->command.text, i);
+				c->text, i);
 	else
-		tenant_complain(
-			t,
-			"kernel '%s', argument %u: address %#llx is in no allocation of this host",
-			l->command.text, i, (unsigned long long)a->address);
+		tenant_complain(t,
+				"kernel '%s', argument %u: address %#llx%s is in no allocation of "
+				"this host",
+				c->text, i, (unsigned long long)a->address,
+				a->kind == COMMAND_ARG_IMAGE
+					? ", or what the image takes from there on,"
+					: "");
 }
 
-static int arguments_take(struct launch *l)
+static int arguments_take(struct launch *l, const struct command *c)
 {
-	for (uint8_t i = 0; i < l->command.argument_count; i++) {
-		int status = argument_take(l, i);
+	for (uint8_t i = 0; i < c->argument_count; i++) {
+		int status = argument_take(l, &c->arguments[i], &l->message.rests[i]);
 		if (status != DXP_OK) {
-			argument_complain(l, i);
+			argument_complain(l, c, i);
 			return status;
 		}
-		l->held_count++;
 	}
 	return DXP_OK;
 }
 
-static int launch_prepare(struct launch *l)
+static void name_get(const struct work *w, char out[COMMAND_NAME_BYTES])
 {
-	struct work *w = l->order.work;
-	struct command *c = &l->command;
-	int status = command_decode(w->data, w->bytes, c);
+	struct command c;
 
-	assert(status == DXP_OK); /* it was decoded when it came */
-	const struct program *p = program_find(w->tenant, c->program);
-	if (!p)
-		return DXP_ENOENT;
-	if (!p->handle)
-		return DXP_EBUILD;
-	l->engine.program = p->handle;
-	l->engine.kernel = c->text;
-	l->engine.dimensions = c->dimensions;
-	memcpy(l->engine.global, c->global, sizeof(c->global));
-	memcpy(l->engine.local, c->local, sizeof(c->local));
-	memcpy(l->engine.offset, c->offset, sizeof(c->offset));
-	l->engine.argument_count = c->argument_count;
-	return arguments_take(l);
+	if (command_decode(w->data, w->bytes, &c) == DXP_OK)
+		memcpy(out, c.text, COMMAND_NAME_BYTES);
+	else
+		out[0] = '\0';
 }
 
-static int launch_run(struct order *o)
+static void launch_complain(const struct launch *l, const struct order_end *end)
 {
-	return engine_run(o->job.slot->engine, &launch_of(o)->engine, o->text);
+	struct tenant *t = l->work->tenant;
+	char name[COMMAND_NAME_BYTES];
+
+	if (end->text[0])
+		tenant_complain(t, "%s", end->text);
+	if (!l->port || !end->ran || dxp_error(l->port->window) == DXP_OK)
+		return;
+	name_get(l->work, name);
+	port_complain(t, l->port, name);
 }
 
-static void launch_end(struct order *o)
+static void launch_end(struct order *o, const struct order_end *end)
 {
-	struct launch *l = launch_of(o);
+	struct launch *l = CONTAINER_OF(o, struct launch, order);
+	struct work *w = l->work;
 
-	if (o->ran) {
-		o->job.slot->counters.kernels += o->status == DXP_OK;
-		if (l->port)
-			port_complain(o->work->tenant, l->port, l->command.text);
-	}
+	l->cell->commands--;
+	w->tenant->slot->counters.kernels += end->status == DXP_OK;
+	launch_complain(l, end);
 	arguments_drop(l);
 	free(l);
+	w->started_ns = end->started_ns;
+	w->ended_ns = end->ended_ns;
+	work_done(w, end->status);
 }
 
-static const struct order_ops launch_ops = {.run = launch_run, .end = launch_end};
+static const struct order_ops launch_ops = {.end = launch_end};
 
-void launch_start(struct work *w)
+static int launch_prepare(struct launch *l, struct work *w)
+{
+	struct command c;
+	int status = command_decode(w->data, w->bytes, &c);
+
+	assert(status == DXP_OK); /* it was decoded when it came */
+	l->work = w;
+	l->port = NULL;
+	l->held_count = 0;
+	l->message.window = CELL_NO_WINDOW;
+	l->message.argument_count = c.argument_count;
+	work_needs(w, &l->message.needs);
+	l->order = (struct order){
+		.tenant = w->tenant,
+		.ops = &launch_ops,
+		.kind = CELL_RUN,
+		.parts = {&l->message, w->data, CELL_RUN_BYTES(c.argument_count), w->bytes}};
+	const struct program *p = program_find(w->tenant, c.program);
+	if (!p)
+		return DXP_ENOENT;
+	return p->built ? arguments_take(l, &c) : DXP_EBUILD;
+}
+
+static int launch_begin(struct work *w)
 {
 	struct launch *l = malloc(sizeof(*l));
 
-	if (!l) {
-		work_done(w, DXP_ENOMEM);
-		return;
+	if (!l)
+		return DXP_ENOMEM;
+	int status = launch_prepare(l, w);
+	l->cell = status == DXP_OK ? cell_get(w->tenant, &status) : NULL;
+	if (l->cell) {
+		l->cell->commands++;
+		cell_post(l->cell, &l->order);
+		return DXP_OK;
 	}
-	order_init(&l->order, w, &launch_ops);
-	l->port = NULL;
-	l->held_count = 0;
-	int status = launch_prepare(l);
-	if (status == DXP_OK) {
-		order_post(&l->order);
-		return;
-	}
-	launch_end(&l->order);
-	work_done(w, status);
+	arguments_drop(l);
+	free(l);
+	return status;
+}
+
+void launch_start(struct work *w)
+{
+	w->started_ns = link_now_ns();
+	int status = launch_begin(w);
+	if (status != DXP_OK)
+		work_done(w, status);
+}
+
+void launch_describe(const struct order *o, char *out, size_t room)
+{
+	const struct launch *l = CONTAINER_OF(o, struct launch, order);
+	char name[COMMAND_NAME_BYTES];
+
+	name_get(l->work, name);
+	snprintf(out, room, "kernel '%.100s'", name);
 }

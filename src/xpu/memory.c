@@ -25,7 +25,7 @@ static bool limit_allows(struct tenant *t, uint64_t bytes)
 	uint64_t limit = t->slot->options.host_bytes;
 	uint64_t owned = limit ? arena_owned_bytes(t->slot->arena, t->owner) : 0;
 
-	if (limit == 0 || (bytes <= limit && owned + arena_rounded(bytes) <= limit))
+	if (limit == 0 || (bytes <= limit && owned + arena_rounded(t->slot->arena, bytes) <= limit))
 		return true;
 	tenant_complain(t,
 			"ALLOC of %llu bytes is refused: it has %llu, and --host-memory gives each "
@@ -67,33 +67,101 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	return DXP_OK;
 }
 
-void memory_allocate(struct tenant *t, const struct command *c)
+/* Its process has it from here on, zero or not: nobody has told it the address yet. */
+static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
-	uint64_t address = 0;
-	int status = limit_allows(t, c->bytes) ? arena_alloc(arena, t->owner, c->bytes, &address)
-					       : DXP_ENOMEM;
+	int status =
+		limit_allows(t, bytes) ? arena_alloc(arena, t->owner, bytes, address) : DXP_ENOMEM;
+	uint64_t whole;
 
-	if (status == DXP_OK)
-		memory_claim(t->slot, address, c->bytes);
-	if (status == DXP_OK && c->bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
-		arena_clear(arena, address, c->bytes);
-	} else if (status == DXP_OK) {
-		status = clearing_begin(t, c->sequence, address, c->bytes);
-		if (status == DXP_OK)
-			return;
-		arena_free(arena, t->owner, address);
+	if (status != DXP_OK)
+		return status;
+	memory_claim(t->slot, *address, bytes);
+	if (arena_next(arena, t->owner, address, &whole))
+		cell_map(t, *address, whole);
+	return DXP_OK;
+}
+
+/* On DXP_OK the reply comes later, or has been put in. */
+static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
+{
+	uint64_t address;
+	int status = range_allocate(t, bytes, &address);
+
+	if (status != DXP_OK)
+		return status;
+	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
+		arena_clear(t->slot->arena, address, bytes);
+		allocate_reply(t, sequence, address, DXP_OK);
+		return DXP_OK;
 	}
-	allocate_reply(t, c->sequence, address, status);
+	status = clearing_begin(t, sequence, address, bytes);
+	if (status != DXP_OK)
+		cell_unmap_free(t, address, NULL);
+	return status;
+}
+
+/* An ALLOC that waits for memory which its host has freed, and its process not given up yet. */
+struct parked {
+	struct parked *next;
+	uint32_t sequence;
+	uint64_t bytes;
+};
+
+static bool park(struct tenant *t, const struct command *c)
+{
+	struct parked *p = malloc(sizeof(*p)), **at = &t->parked;
+
+	if (!p)
+		return false;
+	*p = (struct parked){.sequence = c->sequence, .bytes = c->bytes};
+	while (*at)
+		at = &(*at)->next;
+	*at = p;
+	return true;
+}
+
+void parked_retry(struct tenant *t)
+{
+	struct parked *p;
+
+	while ((p = t->parked)) {
+		int status = t->leaving ? DXP_ECANCELED : allocate(t, p->sequence, p->bytes);
+		if (status == DXP_ENOMEM && t->unmaps > 0)
+			return;
+		if (status != DXP_OK)
+			allocate_reply(t, p->sequence, 0, status);
+		t->parked = p->next;
+		free(p);
+	}
+}
+
+void memory_allocate(struct tenant *t, const struct command *c)
+{
+	int status = allocate(t, c->sequence, c->bytes);
+
+	if (status == DXP_OK || (status == DXP_ENOMEM && t->unmaps > 0 && park(t, c)))
+		return;
+	allocate_reply(t, c->sequence, 0, status);
+}
+
+void memory_free_reply(struct tenant *t, uint32_t sequence, int status)
+{
+	const struct command_reply r = {.op = COMMAND_FREE,
+					.sequence = sequence,
+					.status = status,
+					.free_bytes = memory_left(t)};
+
+	reply_send(t, &r);
 }
 
 void memory_free(struct tenant *t, const struct command *c)
 {
-	struct command_reply r = {.op = COMMAND_FREE, .sequence = c->sequence};
+	int status = cell_unmap_free(t, c->address, &c->sequence);
 
-	r.status = arena_free(t->slot->arena, t->owner, c->address);
-	r.free_bytes = memory_left(t);
-	reply_send(t, &r);
+	if (status != DXP_EAGAIN)
+		memory_free_reply(t, c->sequence, status);
 }
 
 static void clearing_pop(struct slot *s)
@@ -174,7 +242,7 @@ static bool clearing_end(struct slot *s, struct clearing *c)
 	if (t->leaving)
 		return true;
 	if (status != DXP_OK)
-		arena_free(s->arena, t->owner, address);
+		cell_unmap_free(t, address, NULL);
 	allocate_reply(t, sequence, status == DXP_OK ? address : 0, status);
 	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of one device, built once: the list has the latest used first, and forgets from its end
- * what nobody uses. */
+ * what nobody uses; what it forgot, and what other processes built, is on disk. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,29 +10,27 @@
 
 #include "base/log.h"
 #include "base/util.h"
-#include "xpu/ocl_include.h"
+#include "xpu/ocl_about.h"
+#include "xpu/ocl_cache.h"
 #include "xpu/ocl_internal.h"
-
-/* Arguments of kernels are checked before a launch; this makes the compiler keep what is needed for
- * that. */
-#define OPTIONS_ALWAYS "-cl-kernel-arg-info"
+#include "xpu/ocl_make.h"
 
 struct ocl_build {
 	struct ocl_build *next;
 	uint32_t users;
-	char *source, *options; /* the key */
-	size_t source_bytes;
-	cl_program program; /* NULL: it does not build */
-	char *log;          /* may be NULL */
+	uint8_t key[OCL_KEY_BYTES];
+	struct ocl_made made;
+	struct records about; /* of what was built */
+	bool from_host;       /* as a binary: its host has it */
+	bool grown;           /* its binary holds more than what is on disk */
 };
 
 static void build_free(struct ocl_device *d, struct ocl_build *b)
 {
-	if (b->program)
-		d->cl->clReleaseProgram(b->program);
-	free(b->source);
-	free(b->options);
-	free(b->log);
+	if (b->made.program)
+		d->cl->clReleaseProgram(b->made.program);
+	free(b->made.log);
+	free(b->about.data);
 	free(b);
 }
 
@@ -46,13 +44,11 @@ void ocl_builds_free(struct ocl_device *d)
 	}
 }
 
-/* The build of this source, moved to the front; or NULL. */
-static struct ocl_build *build_find(struct ocl_device *d, const struct engine_source *s)
+/* The build of this key, moved to the front; or NULL. */
+static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_KEY_BYTES])
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
-		if (b->source_bytes != s->files[0].bytes ||
-		    memcmp(b->source, s->files[0].data, b->source_bytes) != 0 ||
-		    strcmp(b->options, s->options) != 0)
+		if (memcmp(b->key, key, OCL_KEY_BYTES) != 0)
 			continue;
 		*at = b->next;
 		b->next = d->builds;
@@ -80,104 +76,150 @@ static void builds_trim(struct ocl_device *d)
 	build_free(d, b);
 }
 
-/* What the compiler has to say, cut to XPU_LOG_BYTES_MAX; NULL: nothing, or no memory for it. */
-static char *log_read(struct ocl_device *d, cl_program program)
+/* ---- binaries ---- */
+
+static int binary_get(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes)
+{
+	struct ocl_pack pack = {
+		.type = b->made.type,
+		.log = b->made.log,
+		.log_bytes = b->made.log ? strlen(b->made.log) : 0,
+		.about = b->about.data,
+		.about_bytes = b->about.bytes,
+	};
+	size_t binary_bytes = 0;
+	uint8_t *binary = ocl_made_binary(d, &b->made, &binary_bytes);
+
+	if (!binary)
+		return DXP_EUNSUPPORTED;
+	memcpy(pack.device, d->sum, sizeof(pack.device));
+	pack.binary = binary;
+	pack.binary_bytes = binary_bytes;
+	*out = ocl_pack_make(&pack, bytes);
+	free(binary);
+	return *out ? DXP_OK : DXP_ENOMEM;
+}
+
+static void build_keep(struct ocl_device *d, struct ocl_build *b)
+{
+	uint8_t *pack;
+	size_t bytes;
+
+	b->grown = false;
+	if (!d->folder || b->from_host || !b->made.program ||
+	    binary_get(d, b, &pack, &bytes) != DXP_OK)
+		return;
+	ocl_cache_put(d->folder, b->key, pack, bytes);
+	free(pack);
+}
+
+/* NULL: it is built; else why not, a sentence. */
+static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
+			     struct ocl_build *b)
+{
+	struct ocl_pack pack;
+	const char *wrong = ocl_pack_read(data, bytes, &pack);
+
+	if (wrong)
+		return wrong;
+	if (memcmp(pack.device, d->sum, sizeof(d->sum)) != 0)
+		return "the binary is for another device, or for another version of its driver: "
+		       "build it from source";
+	if (!ocl_made_load(d, &pack, &b->made))
+		return "the device does not take its binary: build it from source";
+	if (pack.log_bytes)
+		b->made.log = strndup(pack.log, pack.log_bytes);
+	b->about.data = malloc(pack.about_bytes + 1);
+	if (b->about.data) {
+		memcpy(b->about.data, pack.about, pack.about_bytes);
+		b->about.bytes = pack.about_bytes;
+	}
+	return NULL;
+}
+
+static bool disk_load(struct ocl_device *d, struct ocl_build *b)
 {
 	size_t bytes = 0;
+	uint8_t *data = d->folder ? ocl_cache_get(d->folder, b->key, &bytes) : NULL;
 
-	if (d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) !=
-		    CL_SUCCESS ||
-	    bytes <= 1)
-		return NULL;
-	char *log = calloc(1, bytes + 1);
-	if (log)
-		d->cl->clGetProgramBuildInfo(program, d->id, CL_PROGRAM_BUILD_LOG, bytes, log,
-					     NULL);
-	if (log && bytes > XPU_LOG_BYTES_MAX)
-		log[XPU_LOG_BYTES_MAX] = '\0';
-	return log;
+	if (!data)
+		return false;
+	const char *wrong = pack_load(d, data, bytes, b);
+	free(data);
+	if (!wrong)
+		return true;
+	log_info("a built program in %s is of no use: %s; it is built again", d->folder, wrong);
+	ocl_cache_drop(d->folder, b->key);
+	return false;
 }
 
-static cl_int program_compile(struct ocl_device *d, struct ocl_build *b)
-{
-	size_t text_bytes, options_bytes = strlen(b->options) + sizeof(OPTIONS_ALWAYS) + 1;
-	char *options = malloc(options_bytes);
-	char *text = ocl_source_expand(b->source, b->source_bytes, &text_bytes);
-	cl_int error = CL_OUT_OF_HOST_MEMORY;
+/* ---- building ---- */
 
-	if (options)
-		snprintf(options, options_bytes, "%s %s", b->options, OPTIONS_ALWAYS);
-	if (options && text)
-		b->program = d->cl->clCreateProgramWithSource(d->context, 1, (const char **)&text,
-							      &text_bytes, &error);
-	if (b->program)
-		error = d->cl->clBuildProgram(b->program, 1, &d->id, options, NULL, NULL);
-	free(text);
-	free(options);
-	return error;
+static void host_load(struct ocl_device *d, const struct engine_source *s, struct ocl_build *b)
+{
+	const char *wrong = s->file_count == 1
+				    ? pack_load(d, s->files[0].data, s->files[0].bytes, b)
+				    : "a binary is one file";
+
+	b->from_host = true;
+	if (wrong && asprintf(&b->made.log, "%s\n", wrong) < 0)
+		b->made.log = NULL;
 }
 
-static void program_make(struct ocl_device *d, struct ocl_build *b)
+static int program_make(struct ocl_device *d, const struct engine_source *s, struct ocl_build *b)
 {
-	cl_int error = program_compile(d, b);
-
-	if (b->program)
-		b->log = log_read(d, b->program);
-	if (error == CL_SUCCESS)
-		return;
-	if (!b->log) {
-		char text[128];
-		snprintf(text, sizeof(text), "the OpenCL compiler refused the program: %s (%d)\n",
-			 ocl_error_name(error), error);
-		b->log = strdup(text);
+	if (s->kind == DXP_PROGRAM_BINARY) {
+		host_load(d, s, b);
+		return DXP_OK;
 	}
-	if (b->program)
-		d->cl->clReleaseProgram(b->program);
-	b->program = NULL;
+	if (disk_load(d, b))
+		return DXP_OK;
+	int status = ocl_make(d, s, &b->made);
+	if (status != DXP_OK || !b->made.program)
+		return status;
+	ocl_about_program(d->cl, d->id, b->made.program, &b->about);
+	build_keep(d, b);
+	return DXP_OK;
 }
 
-static struct ocl_build *build_make(struct ocl_device *d, const struct engine_source *s)
+static int build_make(struct ocl_device *d, const struct engine_source *s,
+		      const uint8_t key[OCL_KEY_BYTES], struct ocl_build **out)
 {
 	struct ocl_build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return NULL;
-	b->source_bytes = s->files[0].bytes;
-	b->source = malloc(b->source_bytes + 1);
-	b->options = strdup(s->options);
-	if (!b->source || !b->options) {
+		return DXP_ENOMEM;
+	memcpy(b->key, key, OCL_KEY_BYTES);
+	int status = program_make(d, s, b);
+	if (status != DXP_OK) {
 		build_free(d, b);
-		return NULL;
+		return status;
 	}
-	memcpy(b->source, s->files[0].data, b->source_bytes);
-	b->source[b->source_bytes] = '\0';
-	program_make(d, b);
 	b->next = d->builds;
 	d->builds = b;
 	d->build_count++;
-	return b;
+	*out = b;
+	return DXP_OK;
 }
 
 static int get_locked(struct ocl_device *d, const struct engine_source *s, struct ocl_build **out,
 		      char **log)
 {
-	struct ocl_build *b;
+	uint8_t key[OCL_KEY_BYTES];
 
-	if (s->kind != DXP_PROGRAM_SOURCE || s->file_count != 1) {
-		*log = strdup("not yet: only SOURCE of one file\n");
-		return DXP_EBUILD;
-	}
-	b = build_find(d, s);
-	if (!b)
-		b = build_make(d, s);
-	if (!b)
+	if (!ocl_make_key(d, s, key))
 		return DXP_ENOMEM;
-	*log = b->log ? strdup(b->log) : NULL;
-	if (b->program) {
+	struct ocl_build *b = build_find(d, key);
+	int status = b ? DXP_OK : build_make(d, s, key, &b);
+	if (status != DXP_OK)
+		return status;
+	*log = b->made.log ? strdup(b->made.log) : NULL;
+	if (b->made.program) {
 		b->users++;
 		*out = b;
+	} else {
+		status = DXP_EBUILD;
 	}
-	int status = b->program ? DXP_OK : DXP_EBUILD;
 	builds_trim(d);
 	return status;
 }
@@ -194,11 +236,50 @@ int ocl_build_get(struct ocl_device *d, const struct engine_source *source, stru
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b)
 {
 	pthread_mutex_lock(&d->lock);
-	b->users--;
+	if (--b->users == 0 && b->grown)
+		build_keep(d, b);
 	pthread_mutex_unlock(&d->lock);
+}
+
+void ocl_build_grown(struct ocl_device *d, struct ocl_build *b)
+{
+	pthread_mutex_lock(&d->lock);
+	b->grown = true;
+	pthread_mutex_unlock(&d->lock);
+}
+
+int ocl_build_about(const struct ocl_build *b, uint8_t **out, size_t *bytes)
+{
+	uint8_t *copy = malloc(b->about.bytes + 1);
+
+	if (!copy)
+		return DXP_ENOMEM;
+	if (b->about.bytes)
+		memcpy(copy, b->about.data, b->about.bytes);
+	*out = copy;
+	*bytes = b->about.bytes;
+	return DXP_OK;
+}
+
+int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes)
+{
+	pthread_mutex_lock(&d->lock);
+	int status = binary_get(d, b, out, bytes);
+	pthread_mutex_unlock(&d->lock);
+	return status;
 }
 
 cl_program ocl_build_program(const struct ocl_build *b)
 {
-	return b->program;
+	return b->made.program;
+}
+
+uint32_t ocl_build_type(const struct ocl_build *b)
+{
+	return b->made.type;
+}
+
+const uint8_t *ocl_build_key(const struct ocl_build *b)
+{
+	return b->key;
 }

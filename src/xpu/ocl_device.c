@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Choosing a device and sharing it. */
 #include <ctype.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include <openssl/evp.h>
 
 #include <dxp/status.h>
 
@@ -12,9 +16,11 @@
 #include "base/util.h"
 #include "xpu/ocl_internal.h"
 
-#define PLATFORMS_MAX 16
-#define DEVICES_MAX   64 /* of all platforms */
-#define LIST_BYTES    512
+#define PLATFORMS_MAX   16
+#define DEVICES_MAX     64 /* of all platforms */
+#define LIST_BYTES      512
+#define OUR_PLATFORM    "Direct xPU"
+#define POCL_NAME_BYTES (NAME_MAX - 35) /* of a kernel; PoCL adds endings and random letters */
 
 /* One device found, and how much it is wanted: the highest wins, the first of equals. */
 struct candidate {
@@ -63,6 +69,15 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
+/* Our own, where the door is installed on a node: its devices are other nodes. */
+static bool platform_is_ours(const struct ocl_library *cl, cl_platform_id platform)
+{
+	char name[64] = "";
+
+	cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(name) - 1, name, NULL);
+	return strcmp(name, OUR_PLATFORM) == 0;
+}
+
 static uint32_t candidates_find(const struct ocl_library *cl, const char *part,
 				struct candidate *out)
 {
@@ -74,7 +89,8 @@ static uint32_t candidates_find(const struct ocl_library *cl, const char *part,
 	if (cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS)
 		return 0;
 	for (cl_uint p = 0; p < min_u64(platform_count, PLATFORMS_MAX); p++) {
-		if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids,
+		if (platform_is_ours(cl, platforms[p]) ||
+		    cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, DEVICES_MAX, ids,
 				       &device_count) != CL_SUCCESS)
 			continue;
 		for (cl_uint i = 0; i < min_u64(device_count, DEVICES_MAX) && count < DEVICES_MAX;
@@ -121,6 +137,26 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
+/* Over all that a driver says of itself and its device. */
+static void device_sum(struct ocl_device *d)
+{
+	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+					      CL_DRIVER_VERSION, CL_DEVICE_OPENCL_C_VERSION};
+	EVP_MD_CTX *sum = EVP_MD_CTX_new();
+	char text[1024];
+
+	if (!sum)
+		return;
+	EVP_DigestInit_ex(sum, EVP_sha256(), NULL);
+	for (size_t i = 0; i < ARRAY_COUNT(what); i++) {
+		memset(text, 0, sizeof(text));
+		d->cl->clGetDeviceInfo(d->id, what[i], sizeof(text) - 1, text, NULL);
+		EVP_DigestUpdate(sum, text, strlen(text) + 1);
+	}
+	EVP_DigestFinal_ex(sum, d->sum, NULL);
+	EVP_MD_CTX_free(sum);
+}
+
 static int device_create(const struct ocl_library *cl, const struct candidate *c,
 			 struct ocl_device **out)
 {
@@ -135,6 +171,7 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	snprintf(d->name, sizeof(d->name), "%s", c->name);
 	cl->clGetDeviceInfo(c->id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
 	d->units = units;
+	device_sum(d);
 	d->context = cl->clCreateContext(NULL, 1, &c->id, NULL, NULL, &error);
 	if (!d->context) {
 		log_error("OpenCL device '%s' gives no context: %s (%d); is it in use?", c->name,
@@ -147,7 +184,17 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	return DXP_OK;
 }
 
-static int get_locked(const char *part, struct ocl_device **out)
+static void folder_take(struct ocl_device *d, const char *folder)
+{
+	if (d->folder || !folder)
+		return;
+	mkdir(folder, 0700);
+	if (asprintf(&d->folder, "%s/programs", folder) < 0)
+		d->folder = NULL;
+	d->scratch = strdup(folder);
+}
+
+static int get_locked(const char *part, const char *cache_folder, struct ocl_device **out)
 {
 	const struct ocl_library *cl;
 	struct candidate chosen;
@@ -169,14 +216,17 @@ static int get_locked(const char *part, struct ocl_device **out)
 		list = d;
 	}
 	d->users++;
+	pthread_mutex_lock(&d->lock);
+	folder_take(d, cache_folder);
+	pthread_mutex_unlock(&d->lock);
 	*out = d;
 	return DXP_OK;
 }
 
-int ocl_device_get(const char *part, struct ocl_device **out)
+int ocl_device_get(const char *part, const char *cache_folder, struct ocl_device **out)
 {
 	pthread_mutex_lock(&list_lock);
-	int status = get_locked(part, out);
+	int status = get_locked(part, cache_folder, out);
 	pthread_mutex_unlock(&list_lock);
 	return status;
 }
@@ -202,6 +252,8 @@ void ocl_device_put(struct ocl_device *d)
 	ocl_builds_free(d);
 	d->cl->clReleaseContext(d->context);
 	pthread_mutex_destroy(&d->lock);
+	free(d->folder);
+	free(d->scratch);
 	free(d);
 }
 
@@ -218,6 +270,14 @@ cl_context ocl_device_context(const struct ocl_device *d)
 const char *ocl_device_name(const struct ocl_device *d)
 {
 	return d->name;
+}
+
+uint32_t ocl_device_name_bytes(const struct ocl_device *d)
+{
+	char version[256] = "";
+
+	d->cl->clGetDeviceInfo(d->id, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL);
+	return strcasestr(version, "pocl") ? POCL_NAME_BYTES : COMMAND_NAME_BYTES - 1;
 }
 
 uint32_t ocl_device_units(const struct ocl_device *d)

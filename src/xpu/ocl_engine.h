@@ -10,6 +10,8 @@
 #include "xpu/ocl_device.h"
 #include "xpu/ocl_memory.h"
 
+#define OCL_SAMPLERS 32 /* more than there are */
+
 struct ocl_pin;
 
 /* The bridged half: the thread of DMA works on it, kernels only read `memory`. */
@@ -27,6 +29,12 @@ struct engine_ocl {
 	struct ocl_device *device;
 	cl_command_queue queue;    /* of kernels */
 	struct ocl_bridge *bridge; /* NULL: DIRECT memory */
+	bool images;               /* kernels may have them */
+	struct {
+		struct dxp_sampler what;
+		cl_sampler id;
+	} samplers[OCL_SAMPLERS];
+	uint32_t sampler_count;
 };
 
 /* Does the device work in the memory that the options give? DXP_OK: it does; DXP_EUNSUPPORTED: it
@@ -41,6 +49,7 @@ bool ocl_bridge_destroy(struct engine_ocl *o);
 /* As the calls of engine_ops. */
 int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes);
 void ocl_unpin(struct engine_ocl *o, void *base);
+int ocl_edit(struct engine *e, const struct engine_edit *edit); /* BRIDGED */
 int ocl_dma_start(struct engine_ocl *o, const struct engine_dma *dma);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by ocl_device.c and ocl_build.c only. */
+/* Shared by ocl_device.c, ocl_build.c and ocl_make.c only. */
 #ifndef XPU_OCL_INTERNAL_H
 #define XPU_OCL_INTERNAL_H
 
 #include <pthread.h>
 
 #include "xpu/ocl_device.h"
+#include "xpu/ocl_pack.h"
 
 struct ocl_device {
 	struct ocl_device *next;
@@ -15,8 +16,11 @@ struct ocl_device {
 	cl_context context;
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t units;
-	pthread_mutex_t lock;     /* guards the builds; held while one is being built */
-	struct ocl_build *builds; /* latest use first */
+	uint8_t sum[OCL_KEY_BYTES]; /* tells it from devices that take other binaries */
+	char *scratch;              /* for what lives during one build; NULL: /tmp */
+	char *folder;               /* of built programs; NULL: none */
+	pthread_mutex_t lock;       /* guards the builds; held while one is being built */
+	struct ocl_build *builds;   /* latest use first */
 	uint32_t build_count;
 };
 

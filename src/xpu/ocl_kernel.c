@@ -29,10 +29,55 @@ uint32_t ocl_type_bytes(const char *type)
 	return 0;
 }
 
+/* By what the device takes, where it looks at all: it then takes one size only. */
+static uint32_t value_bytes_try(const struct ocl_library *cl, cl_kernel kernel, cl_uint index)
+{
+	static const uint8_t zeros[COMMAND_VALUE_BYTES];
+	uint32_t found = 0;
+
+	for (uint32_t bytes = 1; bytes <= sizeof(zeros); bytes++) {
+		if (cl->clSetKernelArg(kernel, index, bytes, zeros) != CL_SUCCESS)
+			continue;
+		if (found)
+			return 0;
+		found = bytes;
+	}
+	return found;
+}
+
+uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, cl_uint index,
+				cl_kernel_arg_address_qualifier where,
+				cl_kernel_arg_access_qualifier access, const char *type)
+{
+	if (where == CL_KERNEL_ARG_ADDRESS_LOCAL)
+		return 0;
+	if (where != CL_KERNEL_ARG_ADDRESS_PRIVATE || access != CL_KERNEL_ARG_ACCESS_NONE ||
+	    strcmp(type, "sampler_t") == 0)
+		return sizeof(cl_mem);
+	uint32_t bytes = ocl_type_bytes(type);
+	return bytes ? bytes : value_bytes_try(cl, kernel, index);
+}
+
+/* An image's access qualifier is not NONE, whatever address space the device says that it is in. */
+static uint8_t kind_of(cl_kernel_arg_address_qualifier where, cl_kernel_arg_access_qualifier access,
+		       const char *type)
+{
+	if (access != CL_KERNEL_ARG_ACCESS_NONE && strncmp(type, "image", 5) == 0)
+		return COMMAND_ARG_IMAGE;
+	if (strcmp(type, "sampler_t") == 0)
+		return COMMAND_ARG_SAMPLER;
+	if (where == CL_KERNEL_ARG_ADDRESS_LOCAL)
+		return COMMAND_ARG_LOCAL;
+	if (where == CL_KERNEL_ARG_ADDRESS_PRIVATE)
+		return COMMAND_ARG_BYTES;
+	return strstr(type, "dxp_window") ? COMMAND_ARG_NIC : COMMAND_ARG_BUFFER;
+}
+
 static int parameter_read(const struct ocl_library *cl, cl_kernel kernel, cl_uint index,
 			  struct ocl_parameter *out)
 {
 	cl_kernel_arg_address_qualifier where;
+	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
 	char type[256] = "";
 
 	if (cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(where),
@@ -41,14 +86,12 @@ static int parameter_read(const struct ocl_library *cl, cl_kernel kernel, cl_uin
 	cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_NAME, sizeof(type) - 1, type,
 			       NULL);
 	snprintf(out->type, sizeof(out->type), "%.*s", (int)sizeof(out->type) - 1, type);
-	switch (where) {
-	case CL_KERNEL_ARG_ADDRESS_GLOBAL:
-	case CL_KERNEL_ARG_ADDRESS_CONSTANT:
-		out->kind = strstr(out->type, "dxp_window") ? COMMAND_ARG_NIC : COMMAND_ARG_BUFFER;
-		break;
-	case CL_KERNEL_ARG_ADDRESS_LOCAL: out->kind = COMMAND_ARG_LOCAL; break;
-	default: out->kind = COMMAND_ARG_BYTES; out->bytes = ocl_type_bytes(out->type);
-	}
+	cl->clGetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access),
+			       &access, NULL);
+	out->kind = kind_of(where, access, type);
+	out->image_line = strncmp(type, "image1d_buffer_t", 16) == 0;
+	if (out->kind == COMMAND_ARG_BYTES)
+		out->bytes = ocl_kernel_value_bytes(cl, kernel, index, where, access, type);
 	return DXP_OK;
 }
 
@@ -104,12 +147,28 @@ void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k)
 	free(k);
 }
 
+bool ocl_kernel_shape_is_new(struct ocl_kernel *k, const struct engine_launch *l)
+{
+	const uint64_t *size = l->local[0] ? l->local : l->global;
+	uint64_t hash = 0;
+
+	for (int d = 0; d < l->dimensions; d++)
+		hash = (hash ^ size[d]) * 0x9e3779b97f4a7c15ull;
+	const uint64_t bit = 1ull << (hash >> 58);
+	const bool is_new = (k->shapes & bit) == 0;
+	k->shapes |= bit;
+	return is_new;
+}
+
 static const char *kind_name(uint8_t kind)
 {
-	return kind == COMMAND_ARG_BUFFER  ? "a buffer"
-	       : kind == COMMAND_ARG_LOCAL ? "local memory"
-	       : kind == COMMAND_ARG_NIC   ? "the NIC"
-					   : "a value";
+	static const char *const names[] = {
+		[COMMAND_ARG_BYTES] = "a value",      [COMMAND_ARG_BUFFER] = "a buffer",
+		[COMMAND_ARG_LOCAL] = "local memory", [COMMAND_ARG_NIC] = "the NIC",
+		[COMMAND_ARG_IMAGE] = "an image",     [COMMAND_ARG_SAMPLER] = "a sampler",
+	};
+
+	return kind < ARRAY_COUNT(names) ? names[kind] : "something unknown";
 }
 
 int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l,
@@ -134,6 +193,12 @@ int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *l,
 			snprintf(text, ENGINE_TEXT_BYTES,
 				 "kernel '%.80s', argument %u: %s has %u bytes, %u were given",
 				 k->name, i, p->type, p->bytes, a->bytes);
+			return DXP_EINVAL;
+		}
+		if (p->kind == COMMAND_ARG_LOCAL && a->bytes == 0) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s', argument %u: 0 bytes of local memory", k->name,
+				 i);
 			return DXP_EINVAL;
 		}
 	}

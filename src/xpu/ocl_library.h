@@ -4,40 +4,51 @@
 #ifndef XPU_OCL_LIBRARY_H
 #define XPU_OCL_LIBRARY_H
 
-#define CL_TARGET_OPENCL_VERSION 120
+#define CL_TARGET_OPENCL_VERSION 300 /* what is told of devices; the calls are those of 1.2 */
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 
-#define OCL_FUNCTIONS(X)             \
-	X(clGetPlatformIDs)          \
-	X(clGetPlatformInfo)         \
-	X(clGetDeviceIDs)            \
-	X(clGetDeviceInfo)           \
-	X(clCreateContext)           \
-	X(clReleaseContext)          \
-	X(clCreateCommandQueue)      \
-	X(clReleaseCommandQueue)     \
-	X(clCreateBuffer)            \
-	X(clCreateSubBuffer)         \
-	X(clReleaseMemObject)        \
-	X(clEnqueueWriteBuffer)      \
-	X(clEnqueueReadBuffer)       \
-	X(clEnqueueCopyBuffer)       \
-	X(clEnqueueMapBuffer)        \
-	X(clEnqueueUnmapMemObject)   \
-	X(clSetEventCallback)        \
-	X(clGetEventInfo)            \
-	X(clReleaseEvent)            \
-	X(clCreateProgramWithSource) \
-	X(clBuildProgram)            \
-	X(clGetProgramBuildInfo)     \
-	X(clReleaseProgram)          \
-	X(clCreateKernel)            \
-	X(clReleaseKernel)           \
-	X(clGetKernelInfo)           \
-	X(clGetKernelArgInfo)        \
-	X(clSetKernelArg)            \
-	X(clEnqueueNDRangeKernel)    \
-	X(clFlush)                   \
+#define OCL_FUNCTIONS(X)              \
+	X(clGetPlatformIDs)           \
+	X(clGetPlatformInfo)          \
+	X(clGetDeviceIDs)             \
+	X(clGetDeviceInfo)            \
+	X(clCreateContext)            \
+	X(clReleaseContext)           \
+	X(clCreateCommandQueue)       \
+	X(clReleaseCommandQueue)      \
+	X(clCreateBuffer)             \
+	X(clCreateSubBuffer)          \
+	X(clReleaseMemObject)         \
+	X(clEnqueueWriteBuffer)       \
+	X(clEnqueueReadBuffer)        \
+	X(clEnqueueCopyBuffer)        \
+	X(clEnqueueMapBuffer)         \
+	X(clEnqueueUnmapMemObject)    \
+	X(clSetEventCallback)         \
+	X(clGetEventInfo)             \
+	X(clReleaseEvent)             \
+	X(clCreateProgramWithSource)  \
+	X(clBuildProgram)             \
+	X(clGetProgramBuildInfo)      \
+	X(clGetProgramInfo)           \
+	X(clCompileProgram)           \
+	X(clLinkProgram)              \
+	X(clCreateProgramWithBinary)  \
+	X(clGetKernelWorkGroupInfo)   \
+	X(clCreateImage)              \
+	X(clCreateSampler)            \
+	X(clReleaseSampler)           \
+	X(clGetSupportedImageFormats) \
+	X(clReleaseProgram)           \
+	X(clCreateKernel)             \
+	X(clReleaseKernel)            \
+	X(clGetKernelInfo)            \
+	X(clGetKernelArgInfo)         \
+	X(clSetKernelArg)             \
+	X(clEnqueueNDRangeKernel)     \
+	X(clFlush)                    \
 	X(clFinish)
 
 /* Members are named as the functions, so that calls read as usual. */

@@ -11,9 +11,9 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define WINDOW_ALIGN 4096
-
 _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
+_Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= XPU_TAIL_BYTES,
+	       "windows and a page of counters fit behind device memory");
 
 /* The highest index that nobody has: lower ones are what people give to processes by hand. */
 static int function_open(struct slot *s, struct port *p)
@@ -31,6 +31,31 @@ static int function_open(struct slot *s, struct port *p)
 	return status;
 }
 
+/* Behind device memory, where a cell can map it. False: all places are taken. */
+static bool window_place(struct slot *s, struct port *p)
+{
+	uint32_t i = 0;
+
+	while (i < XPU_WINDOWS_MAX && s->windows >> i & 1)
+		i++;
+	if (i == XPU_WINDOWS_MAX)
+		return false;
+	s->windows |= 1u << i;
+	p->place = i;
+	p->address = arena_bytes(s->arena) + i * sizeof(*p->window);
+	p->window = (struct dxp_window *)(arena_base(s->arena) + p->address);
+	memset(p->window, 0, sizeof(*p->window));
+	return true;
+}
+
+static void port_free(struct slot *s, struct port *p)
+{
+	s->windows &= ~(1u << p->place);
+	if (p->tenant)
+		p->tenant->busy--;
+	free(p);
+}
+
 static int port_create(struct tenant *t, struct port **out)
 {
 	struct slot *s = t->slot;
@@ -38,20 +63,18 @@ static int port_create(struct tenant *t, struct port **out)
 
 	if (!p)
 		return DXP_ENOMEM;
-	p->window = aligned_alloc(WINDOW_ALIGN, sizeof(*p->window));
-	if (!p->window) {
+	if (!window_place(s, p)) {
 		free(p);
-		return DXP_ENOMEM;
+		return DXP_EBUSY;
 	}
-	memset(p->window, 0, sizeof(*p->window));
 	int status = function_open(s, p);
 	if (status != DXP_OK) {
-		free(p->window);
-		free(p);
+		port_free(s, p);
 		return status;
 	}
 	/* Now, while nobody else has the window. */
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
+	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
 	status = key_of_port(t, p->function, &p->key);
@@ -59,6 +82,7 @@ static int port_create(struct tenant *t, struct port **out)
 		port_close(s, p, status); /* freed with the next service */
 		return status;
 	}
+	cell_map(t, p->address, sizeof(*p->window));
 	*out = p;
 	return DXP_OK;
 }
@@ -68,6 +92,7 @@ void port_close(struct slot *s, struct port *p, int status)
 	if (!p || p->closed)
 		return;
 	p->closed = true;
+	cell_unmap_port(p);
 	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
 }
 
@@ -80,10 +105,7 @@ static int port_error(const struct port *p)
 
 static int port_get(struct tenant *t)
 {
-	struct engine_description engine;
-
-	engine_describe(t->slot->engine, &engine);
-	if (!engine.reaches_host)
+	if (!t->slot->about.reaches_host)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
@@ -127,25 +149,19 @@ void port_complain(struct tenant *t, const struct port *p, const char *kernel)
 				p->function, dxp_status_text(status));
 }
 
-static void port_free(struct port *p)
-{
-	free(p->window);
-	free(p);
-}
-
 uint32_t ports_reap(struct slot *s)
 {
 	struct port **at = &s->ports, *p;
 	uint32_t freed = 0;
 
 	while ((p = *at)) {
-		if (!p->closed || p->launches > 0 ||
+		if (!p->closed || p->launches > 0 || p->mappings > 0 ||
 		    !nic_function_idle(node_nic(s->node), p->function)) {
 			at = &p->next;
 			continue;
 		}
 		*at = p->next;
-		port_free(p);
+		port_free(s, p);
 		freed++;
 	}
 	return freed;
@@ -163,6 +179,6 @@ void ports_free(struct slot *s)
 
 	while ((p = s->ports)) {
 		s->ports = p->next;
-		port_free(p);
+		port_free(s, p);
 	}
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RELEASE of programs. Everything that the engine does happens on its thread. */
+/* Programs of a host: RELEASE, and building them again in a process that takes the place of one
+ * that was lost. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <dxp/status.h>
 
 #include "xpu/slot_internal.h"
-
-struct release {
-	struct job job;
-	struct tenant *tenant;
-	struct program *program;
-};
 
 struct program *program_find(const struct tenant *t, uint32_t id)
 {
@@ -22,39 +16,29 @@ struct program *program_find(const struct tenant *t, uint32_t id)
 	return p;
 }
 
-void program_free(struct program *p)
+struct program *program_hold(struct program *p)
 {
+	p->users++;
+	return p;
+}
+
+void program_drop(struct program *p)
+{
+	if (!p || --p->users > 0)
+		return;
+	free(p->package);
 	free(p->log);
 	free(p->about);
 	free(p);
 }
 
-static void release_run(struct worker_job *worker)
+static void release_end(struct order *o, const struct order_end *end)
 {
-	struct release *r =
-		CONTAINER_OF(CONTAINER_OF(worker, struct job, worker), struct release, job);
-
-	engine_release(r->job.slot->engine, r->program->handle);
-	r->program->handle = NULL;
+	o->tenant->busy--;
+	program_drop(CONTAINER_OF(o, struct program, release));
 }
 
-static void release_done(struct job *j)
-{
-	struct release *r = CONTAINER_OF(j, struct release, job);
-
-	r->tenant->busy--;
-	program_free(r->program);
-	free(r);
-}
-
-static void release_drop(struct job *j)
-{
-	struct release *r = CONTAINER_OF(j, struct release, job);
-
-	if (r->program->handle)
-		release_run(&j->worker);
-	release_done(j);
-}
+static const struct order_ops release_ops = {.end = release_end};
 
 static void program_unlink(struct tenant *t, const struct program *p)
 {
@@ -64,54 +48,55 @@ static void program_unlink(struct tenant *t, const struct program *p)
 		at = &(*at)->next;
 	*at = p->next;
 	t->program_count--;
+	if (p->package)
+		t->packages_bytes -= p->package_bytes;
 }
 
-/* Lets a program go: behind the kernels that were given out before, so that none of them loses it.
- * False: no memory, nothing has changed. */
-static bool program_end(struct tenant *t, struct program *p)
+/* Behind the kernels that were given out before, so that none of them loses it. */
+static void program_end(struct tenant *t, struct program *p)
 {
-	struct release *r = NULL;
+	struct cell *c = p->built ? cell_of(t) : NULL;
 
-	if (p->handle) {
-		r = calloc(1, sizeof(*r));
-		if (!r)
-			return false;
-	}
 	program_unlink(t, p);
-	if (!r) {
-		program_free(p);
-		return true;
+	if (!c) {
+		program_drop(p);
+		return;
 	}
-	r->tenant = t;
-	r->program = p;
+	p->message.program = p->id;
+	p->release = (struct order){.tenant = t,
+				    .ops = &release_ops,
+				    .kind = CELL_RELEASE,
+				    .parts = {&p->message, NULL, sizeof(p->message), 0}};
 	t->busy++;
-	job_post(t->slot, &r->job, release_run, release_done,
-		 release_drop); /* p is the engine's thread's now */
-	return true;
+	cell_post(c, &p->release);
 }
 
 void program_release(struct tenant *t, const struct command *c)
 {
 	struct program *p = program_find(t, c->program);
-	int status = !p ? DXP_ENOENT : program_end(t, p) ? DXP_OK : DXP_ENOMEM;
 
-	reply_status(t, COMMAND_RELEASE, c->sequence, status);
+	if (p)
+		program_end(t, p);
+	reply_status(t, COMMAND_RELEASE, c->sequence, p ? DXP_OK : DXP_ENOENT);
 }
 
 void programs_release(struct tenant *t)
 {
-	while (t->programs && program_end(t, t->programs))
-		;
+	while (t->programs)
+		program_end(t, t->programs);
 }
 
-void programs_free(struct tenant *t)
+/* Those that others are made of are older, and newer ones are in front. */
+static void program_rebuild(struct tenant *t, struct program *p)
 {
-	struct program *p;
+	if (!p)
+		return;
+	program_rebuild(t, p->next);
+	if (p->built && p->package)
+		build_again(t, p);
+}
 
-	while ((p = t->programs)) {
-		t->programs = p->next;
-		if (p->handle)
-			engine_release(t->slot->engine, p->handle);
-		program_free(p);
-	}
+void programs_rebuild(struct tenant *t)
+{
+	program_rebuild(t, t->programs);
 }

@@ -85,10 +85,7 @@ static int target_find(struct pull *p, const struct command *c)
 
 static int through_check(const struct slot *s)
 {
-	struct engine_description engine;
-
-	engine_describe(s->engine, &engine);
-	return s->bridged && engine.streams ? DXP_OK : DXP_EUNSUPPORTED;
+	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
 /* On success the haul has begun, and may have ended. */

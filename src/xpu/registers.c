@@ -19,29 +19,24 @@ static uint32_t commands_queued(const struct slot *s)
 
 static void identity_fill(const struct slot *s, struct cfg_values *v)
 {
-	struct engine_description engine;
-
-	engine_describe(s->engine, &engine);
 	v->words[CFG_MAGIC] = CFG_MAGIC_VALUE;
 	v->words[CFG_VERSION] = CFG_VERSION_VALUE;
 	v->words[CFG_NODE] = node_id(s->node);
 	v->words[CFG_SLOT] = s->options.number;
 	for (int i = 0; i < 4; i++)
 		v->words[CFG_UUID_0 + i] = get_be32(s->uuid + 4 * i);
-	v->words[CFG_ENGINE] = engine.kind;
-	v->words[CFG_COMPUTE_UNITS] = engine.compute_units;
+	v->words[CFG_ENGINE] = s->about.kind;
+	v->words[CFG_COMPUTE_UNITS] = s->about.compute_units;
 	cfg_set_64(v, CFG_MEMORY_LO, arena_bytes(s->arena));
 }
 
 static void bridge_fill(const struct slot *s, struct cfg_values *v)
 {
-	struct engine_description engine;
 	struct bridged_state state;
 	uint64_t result;
 
-	engine_describe(s->engine, &engine);
 	bridged_state(s->bridged, &state);
-	v->words[CFG_MEMORY_KIND] = engine.memory_kind;
+	v->words[CFG_MEMORY_KIND] = s->about.memory_kind;
 	v->words[CFG_BRIDGE_BUFFERS] = state.buffers;
 	v->words[CFG_BRIDGE_BUFFER_BYTES] = state.buffer_bytes;
 	engine_core_get(s->engine, &v->words[CFG_CORE], &v->words[CFG_CORE_OPERAND], &result);

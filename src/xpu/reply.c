@@ -67,6 +67,16 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 		message_send(t, data, bytes);
 }
 
+void print_send(struct tenant *t, const void *text, uint32_t bytes)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	for (uint32_t at = 0; at < bytes && !t->gone; at += COMMAND_PRINT_BYTES) {
+		size_t part = min_u64(bytes - at, COMMAND_PRINT_BYTES);
+		message_send(t, data, command_print_encode((const char *)text + at, part, data));
+	}
+}
+
 static void events_flush(struct tenant *t)
 {
 	uint32_t bytes = t->held_bytes;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xpu/slot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
@@ -15,11 +17,6 @@
 #define SPINNERS                                                                                   \
 	4 /* a host, the network's thread, an engine's thread, and room for the rest of the system \
 	   */
-
-static void wake(void *context)
-{
-	node_wake(context);
-}
 
 static void changed(void *context, const struct table_change *change)
 {
@@ -44,10 +41,19 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-static int engine_start(struct slot *s)
+/* A cell spins only where it does not take a core from the network's thread, and from a host beside
+ * us that spins as well: with three on two cores an empty kernel takes 250 us instead of 27. */
+static uint32_t cell_spin(uint32_t spin_ns)
+{
+	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
+		return 0;
+	return spin_ns == 0 ? LINK_SPIN_NS : spin_ns;
+}
+
+static int engine_here(struct slot *s, const char *name)
 {
 	struct engine_options options = {
-		.name = s->options.engine,
+		.name = name,
 		.cache_folder = s->options.cache_folder,
 		.memory = arena_base(s->arena),
 		.memory_bytes = arena_bytes(s->arena),
@@ -58,12 +64,56 @@ static int engine_start(struct slot *s)
 	return engine_open(&options, &s->engine);
 }
 
-static bool memory_bridged(const struct slot *s)
+/* Engines that may work in our memory: others have a device that one process drives. */
+static bool engine_may_fork(const struct slot *s)
 {
-	struct engine_description engine;
+	const char *name = s->options.engine;
 
-	engine_describe(s->engine, &engine);
-	return engine.memory_kind == DXP_MEMORY_BRIDGED;
+	return s->options.cell_program && strncmp(name, "ocl", 3) == 0 &&
+	       (name[3] == '\0' || name[3] == ':');
+}
+
+static int zygote_begin(struct slot *s)
+{
+	s->bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->bell_fd < 0) {
+		log_error("cannot make an eventfd: %s; raise the limit on open files",
+			  strerror(errno));
+		return DXP_EIO;
+	}
+	const struct zygote_options options = {
+		.program = s->options.cell_program,
+		.engine = s->options.engine,
+		.cache_folder = s->options.cache_folder,
+		.memory_fd = arena_fd(s->arena),
+		.memory_bytes = arena_bytes(s->arena),
+		.bell_fd = s->bell_fd,
+		.news = (_Atomic uint32_t *)(arena_base(s->arena) + arena_bytes(s->arena) +
+					     ZYGOTE_NEWS_OFFSET),
+		.spin_ns = s->cell_spin_ns,
+	};
+	return zygote_open(&options, &s->zygote, &s->about);
+}
+
+/* A process for each host where the engine works in our memory; else a thread for all. */
+static int engine_start(struct slot *s)
+{
+	s->cell_spin_ns = cell_spin(s->options.node.spin_ns);
+	if (engine_may_fork(s)) {
+		int status = zygote_begin(s);
+		if (status != DXP_OK)
+			return status;
+		if (s->about.memory_kind == DXP_MEMORY_DIRECT) {
+			arena_whole_pages(s->arena);
+			return engine_here(s, "none");
+		}
+		zygote_close(s->zygote);
+		s->zygote = NULL;
+	}
+	int status = engine_here(s, s->options.engine);
+	if (status == DXP_OK)
+		engine_describe(s->engine, &s->about);
+	return status;
 }
 
 static int bridge_start(struct slot *s)
@@ -76,7 +126,7 @@ static int bridge_start(struct slot *s)
 		.stall_ns = s->options.stall_ns,
 	};
 
-	if (!memory_bridged(s))
+	if (s->about.memory_kind != DXP_MEMORY_BRIDGED)
 		return DXP_OK;
 	arena_unmap(s->arena);
 	return bridged_create(&options, &s->bridged);
@@ -104,15 +154,13 @@ static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
 static int node_start(struct slot *s)
 {
 	struct node_options options = s->options.node;
-	struct engine_description engine;
 
-	engine_describe(s->engine, &engine);
 	if (uuid_empty(options.uuid))
 		entropy_kernel(NULL, options.uuid, sizeof(options.uuid));
 	memcpy(s->uuid, options.uuid, sizeof(s->uuid));
 	options.xpu = true;
-	options.engine = engine.name;
-	options.device = engine.device;
+	options.engine = s->about.name;
+	options.device = s->about.device;
 	options.memory_bytes = arena_bytes(s->arena);
 	options.capabilities = s->bridged ? MANAGE_CAPABILITY_BRIDGED : MANAGE_CAPABILITIES_NONE;
 	options.cfg = &registers_ops;
@@ -128,27 +176,6 @@ static int node_start(struct slot *s)
 	return DXP_OK;
 }
 
-/* The engine's thread spins only where it does not take a core from the network's thread, and from
- * a host beside us that spins as well: with three on two cores an empty kernel takes 250 us instead
- * of 27. */
-static uint32_t worker_spin(uint32_t spin_ns)
-{
-	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
-		return 0;
-	return spin_ns == 0 ? LINK_SPIN_NS : spin_ns;
-}
-
-static int worker_start(struct slot *s)
-{
-	struct worker_options options = {
-		.spin_ns = worker_spin(s->options.node.spin_ns),
-		.wake = wake,
-		.wake_context = s->node,
-	};
-
-	return worker_create(&options, &s->worker);
-}
-
 static int parts_start(struct slot *s)
 {
 	int status = arena_create(s->options.memory_bytes, &s->arena);
@@ -162,7 +189,8 @@ static int parts_start(struct slot *s)
 	if (status == DXP_OK)
 		status = outbox_create(node_window(s->node), &s->outbox);
 	if (status == DXP_OK)
-		status = worker_start(s);
+		status =
+			s->zygote ? node_watch(s->node, s->bell_fd) : cell_open_thread(s, &s->cell);
 	if (status == DXP_OK)
 		status = memory_attach(s);
 	return status;
@@ -178,10 +206,11 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	s->options = *options;
 	s->clearings_tail = &s->clearings;
 	s->builds_tail = &s->builds;
+	s->bell_fd = -1;
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	int status = parts_start(s);
 	/* The texts are the caller's and may go. */
-	s->options.engine = s->options.cache_folder = NULL;
+	s->options.engine = s->options.cache_folder = s->options.cell_program = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
 		return status;
@@ -196,12 +225,14 @@ void slot_close(struct slot *s)
 		return;
 	s->closing = true;
 	ports_close(s); /* a kernel that waits for its NIC ends */
-	if (s->worker)
-		jobs_drop(s, worker_destroy(s->worker));
+	tenants_silence(s);
+	cells_close(s);
 	tenants_cancel(s);
 	outbox_destroy(s->outbox);
 	interrupts_to(s, NULL);
 	node_close(s->node); /* before the memory that it sends from */
+	if (s->bell_fd >= 0)
+		close(s->bell_fd);
 	bridged_destroy(s->bridged);
 	tenants_free(s);
 	ports_free(s);
@@ -218,7 +249,7 @@ struct node *slot_node(const struct slot *s)
 
 void slot_describe(const struct slot *s, struct engine_description *out)
 {
-	engine_describe(s->engine, out);
+	*out = s->about;
 }
 
 uint64_t slot_memory_bytes(const struct slot *s)
@@ -298,7 +329,8 @@ static uint32_t messages_take(struct slot *s)
 
 uint32_t slot_service(struct slot *s)
 {
-	uint32_t work = jobs_take(s);
+	cells_awake(s);
+	uint32_t work = cells_turn(s);
 
 	work += outbox_service(s->outbox); /* completions */
 	work += messages_take(s);
@@ -318,9 +350,9 @@ uint32_t slot_idle(struct slot *s)
 	return s->bridged && bridged_idle(s->bridged);
 }
 
-uint64_t slot_deadline(const struct slot *s)
+uint64_t slot_deadline(struct slot *s)
 {
-	if (worker_finished(s->worker) || (s->clearings && !s->bridged))
+	if (!cells_asleep(s) || (s->clearings && !s->bridged))
 		return 0;
 	uint64_t deadline_ns = events_deadline(s);
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;

@@ -2,8 +2,8 @@
 /* The inside of an xPU, shared by the files of this folder that make up struct slot.
  *
  * Who keeps what alive: a tenant lives until nothing of it runs any more; `busy` counts what does.
- * A work item is in its tenant's graph until it ends. A program lives until the engine's thread has
- * released it. */
+ * A work item is in its tenant's graph until it ends. What an order works in is held until it has
+ * ended, and what a process has mapped until it has unmapped it, or is gone. */
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
@@ -13,22 +13,30 @@
 #include "wire/command.h"
 #include "xpu/arena.h"
 #include "xpu/bridged.h"
+#include "xpu/cell.h"
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
 #include "xpu/pump.h"
 #include "xpu/slot.h"
-#include "xpu/worker.h"
+#include "xpu/zygote.h"
 
-/* A program of a host. */
+/* A program of a host. It is in its cell under this id, where it has built. */
 struct program {
 	struct program *next;
 	uint32_t id;
-	struct engine_program *handle; /* NULL: it did not build */
+	uint32_t users; /* orders that point here, and one while its host has it */
+	bool built;
+	bool links; /* is made of other programs */
+	/* What it can be built from again, or NULL: a package that no host can change. */
+	uint8_t *package;
+	uint64_t package_bytes;
 	char *log;
 	uint32_t log_bytes;
 	uint8_t *about; /* records about its kernels, or NULL */
 	uint32_t about_bytes;
+	struct order release;
+	struct cell_program message;
 };
 
 /* What was fetched last from the engine for a host, which asks for it part by part. */
@@ -43,8 +51,12 @@ struct fetched {
  * its window. */
 struct port {
 	struct port *next;
+	struct tenant *tenant;
 	uint32_t function;
-	uint32_t key; /* of device memory, in the function's table */
+	uint32_t key;      /* of device memory, in the function's table */
+	uint32_t place;    /* of its window, behind device memory */
+	uint64_t address;  /* of it, from the begin of device memory */
+	uint32_t mappings; /* that a process may still have */
 	uint32_t qp_magic[COMMAND_QPS];
 	uint32_t launches; /* RUNs with the engine that have it as an argument */
 	bool closed;
@@ -61,9 +73,13 @@ struct tenant {
 	bool trespassed;     /* that has been said */
 	struct dxp_target reply;
 	struct graph *graph;
+	struct cell *cell; /* a process of its own; NULL: none yet, or the slot's thread is used */
 	struct program *programs;
-	uint32_t program_count; /* with those being built */
-	uint32_t busy;          /* jobs, clearings and transfers that point here */
+	uint32_t program_count;  /* with those being built */
+	uint64_t packages_bytes; /* kept with them */
+	uint32_t unmaps;         /* ranges that were freed, and that its process may still have */
+	struct parked *parked;   /* ALLOCs that wait for those */
+	uint32_t busy;           /* orders, clearings and transfers that point here */
 	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; those of the task are not counted */
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
 	bool gone;      /* the host is lost: it is told nothing any more */
@@ -95,6 +111,7 @@ struct work {
 
 struct pull;
 struct build;
+struct parked;
 
 /* A DMA that clears a part of memory. */
 struct clearing_dma {
@@ -141,9 +158,14 @@ struct slot {
 	struct slot_options options;
 	uint8_t uuid[WIRE_UUID_BYTES];
 	struct arena *arena;
-	struct engine *engine;
+	struct engine *engine; /* `none` where kernels run in processes */
+	struct engine_description about;
 	struct bridged *bridged; /* NULL: the NIC reaches device memory */
-	struct worker *worker;
+	struct cell *cell;       /* of all hosts; NULL: each has its own */
+	struct zygote *zygote;   /* ... from here */
+	int bell_fd;             /* ... which ring there */
+	uint32_t cell_last, cell_spin_ns;
+	uint32_t windows; /* bit i: place i behind device memory is taken */
 	struct node *node;
 	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */
 	struct node *interrupted;       /* whom they wake */
@@ -152,7 +174,6 @@ struct slot {
 	struct scrub scrub;
 	struct tenant *tenants;
 	uint32_t owner_last, program_last;
-	uint32_t jobs;      /* RUNs with the worker */
 	struct port *ports; /* with those that end */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
@@ -163,11 +184,6 @@ struct slot {
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
 	struct slot_counters counters;
-
-	/* The worker's: events of the last RUNs that failed. Longer than what may be with it at
-	 * once. */
-	uint64_t failed[XPU_WORK_MAX];
-	uint32_t failed_next;
 };
 
 /* slot.c */
@@ -193,8 +209,9 @@ void tenants_changed(struct slot *s, const struct table_change *change);
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Ends those that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
-/* At the end, when no job runs: everything ends that waits, or that the outbox has; nobody is told.
- */
+/* At the end: nobody is told anything any more. */
+void tenants_silence(struct slot *s);
+/* Then, when no order is left: everything ends that waits, or that the outbox has. */
 void tenants_cancel(struct slot *s);
 /* Then, when nothing of theirs is with NIC or device either. */
 void tenants_free(struct slot *s);
@@ -209,6 +226,8 @@ void events_hurry(struct tenant *t, uint32_t upto);
 /* Lets out what is held for long enough; returns how much that was. */
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
+/* What a kernel of its has printed. */
+void print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* An EVENT to another xPU. `done` may be NULL. */
 int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
 	       outbox_done done, void *context);
@@ -218,6 +237,8 @@ void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8
 
 /* work.c: the life of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
+/* What goes in front of it in an order. */
+void work_needs(const struct work *w, struct cell_needs *out);
 /* It has run, or was given up after it came out of the graph. */
 void work_done(struct work *w, int status);
 /* Hands out what is ready, reports what failed. Returns how much. */
@@ -227,6 +248,8 @@ void work_free(struct work *w);
 /* launch.c, edit.c, transfer.c, pull.c: what is ready starts; ends in work_done */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
+/* What a CELL_RUN is, for people. */
+void launch_describe(const struct order *o, char *out, size_t room);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
 /* Those of a tenant end soon. */
@@ -237,6 +260,9 @@ void task_start(struct tenant *t);
 uint64_t memory_left(const struct tenant *t); /* it may allocate, if that is in one piece */
 void memory_allocate(struct tenant *t, const struct command *c);
 void memory_free(struct tenant *t, const struct command *c);
+void memory_free_reply(struct tenant *t, uint32_t sequence, int status);
+/* Memory has come back: those that wait for it go on. */
+void parked_retry(struct tenant *t);
 uint32_t clearings_advance(struct slot *s);
 void clearings_free(struct slot *s);
 
@@ -268,54 +294,47 @@ void ports_free(struct slot *s);
 
 /* build.c */
 void program_build(struct tenant *t, const struct command *c);
+/* In the tenant's cell, which has just begun. */
+void build_again(struct tenant *t, struct program *p);
+/* False: there is no memory, or it would be more than `most`. */
+bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most);
 /* At the end: those that wait for their turn. */
 void builds_free(struct slot *s);
 
 /* fetch.c */
 void fetch_take(struct tenant *t, const struct command *c);
+/* So that it can be built again without what it was linked from. */
+void binary_keep(struct tenant *t, struct program *p);
 
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
-/* Without an engine's part in it. */
-void program_free(struct program *p);
-/* Has the engine's thread release all of them. */
+struct program *program_hold(struct program *p);
+void program_drop(struct program *p); /* NULL is allowed */
+/* All of a tenant, which is leaving. */
 void programs_release(struct tenant *t);
-/* Without the engine's thread. */
-void programs_free(struct tenant *t);
+/* Into a cell that has just begun. */
+void programs_rebuild(struct tenant *t);
 
-/* job.c: what the engine's thread does for us */
-struct job {
-	struct worker_job worker;
-	struct slot *slot;
-	void (*done)(struct job *j); /* back in the slot's thread; frees j */
-	void (*drop)(struct job *j); /* in place of done, at the end of the slot; frees j */
-};
-void job_post(struct slot *s, struct job *j, void (*run)(struct worker_job *),
-	      void (*done)(struct job *), void (*drop)(struct job *));
-uint32_t jobs_take(struct slot *s);
-void jobs_drop(struct slot *s, struct worker_job *list);
-
-/* order.c: a command of the engine's lane that is with the engine's thread; part of its owner's
- * struct */
-struct order;
-struct order_ops {
-	int (*run)(struct order *o);  /* engine's thread */
-	void (*end)(struct order *o); /* lets go of what it holds, and of itself */
-};
-struct order {
-	struct job job;
-	struct work *work;
-	const struct order_ops *ops;
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier ones on this thread that must have
-					      gone well */
-	uint8_t need_count;
-	bool ran;
-	int status;
-	char text[ENGINE_TEXT_BYTES];
-};
-void order_init(struct order *o, struct work *w, const struct order_ops *ops);
-void order_post(struct order *o);
+/* cells.c: which cell serves whom, and what its process has mapped */
+/* The tenant's cell, or the slot's; NULL: it has none yet. */
+struct cell *cell_of(const struct tenant *t);
+/* The same, and begins one. NULL: there can be none now; *status says why. */
+struct cell *cell_get(struct tenant *t, int *status);
+/* How many commands of the engine's lane may still be given out. */
+bool cell_full(const struct tenant *t);
+/* A range that the tenant has from now on, in whole pages. */
+void cell_map(struct tenant *t, uint64_t address, uint64_t bytes);
+/* An allocation that goes; it is anybody's only when its process has given it up. Status of
+ * arena_free; DXP_ENOMEM: it stays. With `sequence`, which may be NULL: DXP_EAGAIN: no kernel is
+ * before that, so the FREE with this sequence will be answered then. */
+int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
+void cell_unmap_port(struct port *p);
+uint32_t cells_turn(struct slot *s);
+bool cells_asleep(struct slot *s);
+void cells_awake(struct slot *s);
+/* At the end: nothing runs any more, all orders have ended. */
+void cells_close(struct slot *s);
 
 /* registers.c */
 extern const struct nic_cfg_ops registers_ops;

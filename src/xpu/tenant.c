@@ -73,7 +73,11 @@ void tenant_leave(struct tenant *t, int status)
 	t->port = NULL;
 	pulls_cancel(t, status);
 	key_close(t);
-	arena_free_owner(t->slot->arena, t->owner);
+	/* Its process may write there until it is gone. */
+	if (t->cell)
+		cell_kill(t->cell);
+	else
+		arena_free_owner(t->slot->arena, t->owner);
 }
 
 void tenant_evict(struct tenant *t, int status)
@@ -129,8 +133,10 @@ static void tenant_end(struct tenant *t)
 
 static bool tenant_ended(struct tenant *t)
 {
-	if (!t->leaving || t->busy || graph_count(t->graph))
+	if (!t->leaving || t->cell || t->busy || graph_count(t->graph))
 		return false;
+	arena_free_owner(t->slot->arena, t->owner);
+	parked_retry(t);
 	programs_release(t);
 	return !t->busy;
 }
@@ -152,12 +158,17 @@ uint32_t tenants_reap(struct slot *s)
 	return ended;
 }
 
+void tenants_silence(struct slot *s)
+{
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		t->gone = t->leaving = true;
+}
+
 void tenants_cancel(struct slot *s)
 {
 	struct graph_command *c;
 
 	for (struct tenant *t = s->tenants; t; t = t->next) {
-		t->gone = t->leaving = true;
 		graph_cancel(t->graph, DXP_ECLOSED);
 		while ((c = graph_failed(t->graph)))
 			work_free((struct work *)c);
@@ -172,7 +183,8 @@ void tenants_free(struct slot *s)
 	clearings_free(s);
 	for (struct tenant *t = s->tenants, *next; t; t = next) {
 		next = t->next;
-		programs_free(t);
+		programs_release(t);
+		parked_retry(t);
 		tenant_end(t);
 	}
 	s->tenants = NULL;

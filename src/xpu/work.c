@@ -93,6 +93,13 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 		work_report(w, status);
 }
 
+void work_needs(const struct work *w, struct cell_needs *out)
+{
+	out->event = w->graph.event;
+	out->need_count = graph_unfinished(&w->graph, out->needs);
+	out->command_bytes = w->bytes;
+}
+
 void work_done(struct work *w, int status)
 {
 	graph_done(w->tenant->graph, &w->graph, status);
@@ -120,7 +127,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	struct graph_command *c;
 	uint32_t work = 0;
 
-	for (; t->slot->jobs < XPU_WORK_MAX && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
+	for (; !cell_full(t) && (c = graph_next(t->graph, GRAPH_ENGINE)); work++)
 		engine_start((struct work *)c);
 	for (; t->hauls < XPU_HAULS_MAX && (c = graph_next(t->graph, GRAPH_NETWORK)); work++)
 		network_start((struct work *)c);

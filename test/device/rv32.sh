@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib.sh"
 
 command -v clang >/dev/null || skip 'no clang; tools/setup check'
-clang --print-targets | grep -q riscv32 || skip 'this clang does not know riscv32'
+[[ $(clang --print-targets) == *riscv32* ]] || skip 'this clang does not know riscv32'
 
 rv() {
 	build clang -x c --target=riscv32 -march=rv32imaf -mabi=ilp32 -ffreestanding \

@@ -53,7 +53,7 @@ say "== a second node with the same identity"
 dxp ping xpu1 --name twin --count 10000000 >/dev/null &
 twin=$!
 for _ in $(seq 50); do
-	! dxp nodes | grep -q ' twin ' || break
+	! dxp nodes | has ' twin ' || break
 	sleep 0.1
 done
 refuse 1 twin dxp ping xpu1 --name twin
@@ -96,7 +96,7 @@ dies() {
 say "== xPU killed in the middle"
 dies registers
 for _ in $(seq 50); do
-	! dxp nodes | grep -q 'xpu2 .* dead' || break
+	! dxp nodes | has 'xpu2 .* dead' || break
 	sleep 0.1
 done
 refuse 1 "xPU 'xpu2'" dxp ping xpu2

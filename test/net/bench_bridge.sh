@@ -31,7 +31,7 @@ timeout 100 dxp bench bridge --quick --rounds 1 --json >"$scratch/rows" 2>"$scra
 # row ROUTE CONTENDER [LAB]: there is one, with a value.
 row() {
 	grep "\"lab\":\"${3:-loopback}\"" "$scratch/rows" | grep -F "\"case\":\"$1 16 MiB\"" |
-		grep -F "\"contender\":\"$2\"" | grep -q '"value":[0-9.e-]*[1-9]' ||
+		grep -F "\"contender\":\"$2\"" | has '"value":[0-9.e-]*[1-9]' ||
 		die "no row: ${3:-loopback}, $1, $2"
 }
 for route in 'host to device' 'device to host' 'round trip' 'device to device'; do
@@ -50,8 +50,8 @@ row 'device to host' GET
 row 'device to device' SEND
 row 'device to device' 'DMA in'
 row 'round trip' 'network, both ways'
-grep '"contender":"pipelined"' "$scratch/rows" | grep -q '"ratio":[0-9.e-]*[1-9]' || die "no share"
-grep '"contender":"while transfers pass"' "$scratch/rows" | grep -q '"rings_mb":[1-9]' ||
+grep '"contender":"pipelined"' "$scratch/rows" | has '"ratio":[0-9.e-]*[1-9]' || die "no share"
+grep '"contender":"while transfers pass"' "$scratch/rows" | has '"rings_mb":[1-9]' ||
 	die "no row about memory"
 [ -z "$(left)" ] || die "left behind: $(left)"
 

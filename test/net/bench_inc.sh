@@ -5,6 +5,8 @@
 #
 #   dxpb-PID-t   dxpb-PID-x   dxpb-PID-u       labs of 4 hosts each, made and removed by dxp bench
 set -euo pipefail
+# shellcheck source=test/net/lib_text.sh
+. "$(dirname "$0")/lib_text.sh"
 
 readonly dxp=${DXP_BIN:?set by ctest}/dxp
 out=$(mktemp --tmpdir dxp-bench-inc.XXXXXX)
@@ -61,7 +63,7 @@ wait $pid || die "bench inc ended with $?"
 for size in '8 B' '256 B' '64 KiB'; do
 	for contender in 'TCP, default' 'TCP, best algorithm'; do
 		grep -F "\"case\":\"allreduce $size\",\"contender\":\"$contender\"" "$out" |
-			grep -q '"packets":[1-9]' || die "no row of $contender, $size"
+			has '"packets":[1-9]' || die "no row of $contender, $size"
 	done
 	[ ! -x "$DXP_BIN/dxp-switch" ] ||
 		grep -qF "\"case\":\"allreduce $size\",\"contender\":\"switches, user space\"" \

@@ -41,7 +41,7 @@ readonly at=(--manager 10.79.0.1 --key "$DXP_DIR/fabric.key" --memory 64M)
 # alive NAME: within 10 s the table says so.
 alive() {
 	for _ in {1..100}; do
-		! near dxp nodes | grep -q " $1 .* alive " || return 0
+		! near dxp nodes | has " $1 .* alive " || return 0
 		sleep 0.1
 	done
 	die "$1 is not alive: $(near dxp nodes; cat "$scratch/$1.log")"

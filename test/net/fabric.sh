@@ -32,7 +32,7 @@ dxp get xpu1 256 5000001 "$scratch/back"
 cmp "$scratch/data" "$scratch/back"
 dxp put xpu3 1M - <"$scratch/data"
 dxp get xpu3 1M 5000001 - 2>/dev/null | cmp "$scratch/data" -
-dxp get xpu3 1M 10 "$scratch/ten" --json | grep -q '"bytes": 10' || die "get --json"
+dxp get xpu3 1M 10 "$scratch/ten" --json | has '"bytes": 10' || die "get --json"
 [ "$(stat -c %s "$scratch/ten")" -eq 10 ] || die "get wrote another length"
 refuse 1 "xPU 'xpu1' has 67108864 bytes" dxp get xpu1 64M 1 "$scratch/beyond"
 [ "$(find "$scratch" -name 'beyond*')" = '' ] || die "a failed get left a file"
@@ -49,7 +49,7 @@ refuse 1 'cannot all be written' dxp reg xpu1 MAGIC 1
 
 say "== ping"
 dxp ping xpu2 --count 200
-dxp ping xpu3 --count 50 --size 64K --json | grep -q '"p99_us"' || die "ping --json"
+dxp ping xpu3 --count 50 --size 64K --json | has '"p99_us"' || die "ping --json"
 
 say "== doctor"
 dxp doctor | tee "$scratch/doctor"

@@ -96,7 +96,7 @@ right=$last
 [ "$(field xpu1 2 label)" = left ] || die "$(dxp vf xpu1)"
 [ "$(field xpu1 3 pid)" = "$right" ] || die "$(dxp vf xpu1)"
 [ "$(field xpu1 1 mapped_bytes)" = 1048576 ] || die "$(dxp vf xpu1 --json)"
-dxp vf registers xpu1 1 | grep -q '^total [1-9]' || die "nothing placed"
+dxp vf registers xpu1 1 | has '^total [1-9]' || die "nothing placed"
 [ "$(moved 2)" -gt 0 ] && [ "$(moved 3)" -gt 0 ] || die "nothing moves"
 
 say "== one is limited"

@@ -9,7 +9,7 @@
 
 # ping NAME XPU: as that host.
 ping() {
-	dxp ping "$2" --name "$1" --count 5 --json | grep -q '"count": 5' ||
+	dxp ping "$2" --name "$1" --count 5 --json | has '"count": 5' ||
 		die "$1 cannot reach $2"
 }
 
@@ -19,10 +19,10 @@ dxp grant alice xpu1
 ping alice xpu1
 refuse 1 xpu2 dxp ping xpu2 --name alice
 refuse 1 xpu1 dxp ping xpu1 --name bob
-dxp grant '*' xpu2 --json | grep -q '"granted": true' || die "grant --json"
+dxp grant '*' xpu2 --json | has '"granted": true' || die "grant --json"
 ping bob xpu2
 ping alice xpu2
-dxp nodes --name bob --json | grep -q '"name": "xpu1"' || die "who has the key sees the whole table"
+dxp nodes --name bob --json | has '"name": "xpu1"' || die "who has the key sees the whole table"
 
 say "== revoked while in use"
 dxp ping xpu1 --name alice --count 10000000 >"$scratch/alice" 2>&1 &

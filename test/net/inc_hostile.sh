@@ -16,7 +16,7 @@ flood() { on h3 "$tests/inc-flood" "$1" "$leaf" 1 "${@:2}" >"$scratch/flood"; }
 
 group_id() {
 	on h0 "$DXP_BIN/dxp" inc groups |
-		awk '$1 == "10.77.0.242" { sub(/\./, " ", $2); print $2; exit }'
+		awk '$1 == "10.77.0.242" && !n++ { sub(/\./, " ", $2); print $2 }'
 }
 
 # shellcheck disable=SC2086 # id and epoch are two words

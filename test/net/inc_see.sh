@@ -31,7 +31,7 @@ on h0 "$dxp" inc >"$scratch/inc"
 for ip in 10.77.0.243 10.77.0.241 10.77.0.242; do
 	grep -q "^switch .* at $ip" "$scratch/inc" || die "no $ip: $(cat "$scratch/inc")"
 done
-on h0 "$dxp" inc --json | grep -q '"parents"' || die 'no JSON'
+on h0 "$dxp" inc --json | has '"parents"' || die 'no JSON'
 
 say '== the self-test'
 refuses 0 'offload works' "${on_h0[@]}" "$dxp" inc test
@@ -76,6 +76,6 @@ the_lab exec s2 -- "$switch" list >"$scratch/list"
 if has_kernel; then
 	grep -q '^h0 .*generic' "$scratch/list" || die "$(cat "$scratch/list")"
 	the_lab exec s2 -- "$switch" remove h0
-	the_lab exec s2 -- "$switch" list | grep -q '^h0 ' && die 'it is there still'
+	the_lab exec s2 -- "$switch" list | has '^h0 ' && die 'it is there still'
 	say 'ok: listed and removed'
 fi

@@ -8,6 +8,8 @@
 #   DXP_RUN     where its NICs offer their functions
 #   scratch     a folder for files
 set -euo pipefail
+# shellcheck source=test/net/lib_text.sh
+. "$(dirname "$0")/lib_text.sh"
 
 DXP_BIN=$(cd "${DXP_BIN:-$(dirname "$0")/../../build/bin}" && pwd)
 for program in dxp dxpd dxp-manager; do
@@ -16,7 +18,7 @@ for program in dxp dxpd dxp-manager; do
 		exit 77
 	fi
 done
-if ! ldconfig -p | grep libOpenCL.so.1 >/dev/null; then # all of it: a broken pipe fails too
+if ! ldconfig -p | has -F libOpenCL.so.1; then
 	echo 'skipped: no OpenCL library; apt install ocl-icd-libopencl1 pocl-opencl-icd'
 	exit 77
 fi

@@ -7,6 +7,8 @@
 #   scratch     a folder for files
 #   faults      DXP_FAULT of the members of the next job
 set -euo pipefail
+# shellcheck source=test/net/lib_text.sh
+. "$(dirname "$0")/lib_text.sh"
 
 DXP_BIN=$(cd "${DXP_BIN:-$(dirname "$0")/../../build/bin}" && pwd)
 tests=$DXP_BIN/../test
@@ -135,8 +137,8 @@ above() {
 
 # switch_count ADDRESS NAME: a counter of a switch, as host h0 is told.
 switch_count() {
-	on h0 "$DXP_BIN/dxp" inc --switch "$1" --json | sed -n "s/^    \"$2\": \([0-9]*\).*/\1/p" |
-		head -n 1
+	on h0 "$DXP_BIN/dxp" inc --switch "$1" --json |
+		sed -n "0,/^    \"$2\": \([0-9]*\).*/s//\1/p" # the first one
 }
 
 # grows WHAT COUNTER COMMAND...: it does while the command runs, at the leaf s1.

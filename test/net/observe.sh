@@ -48,7 +48,7 @@ refuse 1 'this is no terminal' dxp top
 refuse 2 "--sort is name, in, out or repeats" dxp top --once --sort frob
 refuse 2 '--snap takes a number from 1 to 65507' dxp trace --snap 0
 refuse 2 'a power of two' dxp trace --ring 300K
-dxp top --json | tr -d ' \n' | grep -qF '"nodes":[]' || die "no empty list"
+dxp top --json | tr -d ' \n' | has -F '"nodes":[]' || die "no empty list"
 
 dxp up --xpus 1 --memory 64M --port 0 --engine none
 manager=$(cat "$DXP_DIR/manager")
@@ -56,7 +56,7 @@ DXP_FAULT=loss=2%,seed=5 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" -
 	--memory 64M --engine none >"$scratch/box2.log" 2>&1 &
 box2=$!
 for _ in $(seq 100); do
-	! dxp nodes | grep -q 'xpu2 .* alive' || break
+	! dxp nodes | has 'xpu2 .* alive' || break
 	sleep 0.05
 done
 

@@ -59,7 +59,7 @@ dxp up --xpus 2 --slots-per-box 1 --memory 64M --port 0
 say "== what the sandbox sees"
 inside find "$scratch/cell" "$DXP_RUN" ! -type d >"$scratch/out"
 [ "$(cat "$scratch/out")" = "$scratch/cell/vf" ] || die "not one socket: $(cat "$scratch/out")"
-inside bash -c "! umount '$DXP_RUN' 2>&1" | grep -Eq 'not permitted|Invalid|must be|not mounted' ||
+inside bash -c "! umount '$DXP_RUN' 2>&1" | has -E 'not permitted|Invalid|must be|not mounted' ||
 	die "the sandbox can look behind its mounts"
 inside cat /proc/net/dev >"$scratch/out"
 ! grep -Ev '^(Inter| face|.*lo:)' "$scratch/out" || die "the sandbox has a network"

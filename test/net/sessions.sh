@@ -72,7 +72,7 @@ far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
 transfer=''
 expect 'address has changed' "$scratch/box.log"
-near dxp nodes "${at[@]}" --json | grep -q '"address": "10.77.0.3' ||
+near dxp nodes "${at[@]}" --json | has '"address": "10.77.0.3' ||
 	die "the table has the old one"
 same "the transfer went on at the new address"
 

@@ -91,6 +91,8 @@ int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options 
 	options.state_folder = w->folder;
 	options.memory_bytes = BOXES_MEMORY;
 	options.stop = &b->stop;
+	if (!options.cell_program)
+		options.cell_program = getenv("DXP_TEST_CELLS");
 	int status = box_open(&options, &b->box);
 	if (status == DXP_OK)
 		b->ready = pthread_create(&b->thread, NULL, box_main, b) == 0;
@@ -111,6 +113,29 @@ void boxed_stop(struct boxed *b)
 	b->stop = 1;
 	pthread_join(b->thread, NULL);
 	b->ready = false;
+}
+
+static bool slot_rests(const struct slot *s)
+{
+	struct bridged_state now;
+
+	slot_bridged_state(s, &now);
+	return now.transfers == 0 && now.in_taken + now.out_taken == 0;
+}
+
+void boxed_rest(struct boxed *b)
+{
+	uint64_t end_ns = link_now_ns() + BOXES_WAIT_NS;
+
+	boxed_stop(b);
+	for (uint32_t i = 0; i < box_slots(b->box); i++) {
+		struct slot *s = box_slot(b->box, i);
+		while (!slot_rests(s)) {
+			assert_true(link_now_ns() < end_ns);
+			if (node_turn(slot_node(s)) + slot_service(s) == 0)
+				node_wait(slot_node(s), link_now_ns() + MS_NS);
+		}
+	}
 }
 
 void boxed_close(struct boxed *b)

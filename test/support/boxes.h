@@ -47,6 +47,10 @@ void boxes_file(const struct boxes *w, const char *name, const char *text);
 int boxed_open(const struct boxes *w, struct boxed *b, const struct box_options *options);
 /* Its thread has ended: what it holds may be looked at. */
 void boxed_stop(struct boxed *b);
+/* The same, and then turns it until nothing of its bridges is under way and all their buffers are
+ * EMPTY: that comes by itself, and within BOXES_WAIT_NS. Transfers that failed, or whose host has
+ * gone, may have a DMA under way still. */
+void boxed_rest(struct boxed *b);
 void boxed_close(struct boxed *b);
 
 /* Asserts on most failures. */

@@ -19,10 +19,11 @@
 #include "test/support/fake_bridge.h"
 #include "wire/command.h"
 
-#define XPUS_MAX 4
-#define HELD_MAX 64 /* commands that wait */
-#define LOG_TEXT "line 1: not like this\n"
-#define SLEEP_NS (50 * MS_NS)
+#define XPUS_MAX   4
+#define HELD_MAX   8192         /* commands that wait */
+#define LONG_BYTES (100u << 10) /* of the records about the device */
+#define LOG_TEXT   "line 1: not like this\n"
+#define SLEEP_NS   (50 * MS_NS)
 
 #define CORE_OPERAND 45 /* register: as in xpu/cfg.h */
 
@@ -35,8 +36,8 @@ struct fake_xpu {
 	struct node *node;
 	pthread_t thread;
 	bool started;
-	_Atomic bool frozen;
-	_Atomic unsigned commands;
+	_Atomic bool frozen, direct;
+	_Atomic unsigned commands, hurries;
 	_Atomic uint32_t pieces;
 	struct fake_bridge_faults faults;
 	uint8_t *memory;
@@ -44,9 +45,12 @@ struct fake_xpu {
 	uint64_t used;
 	uint32_t registers[FAKE_REGISTERS];
 	struct dxp_target host;
-	struct command held[HELD_MAX];
+	struct held {
+		uint8_t message[COMMAND_BYTES_MAX];
+		uint32_t bytes;
+	} held[HELD_MAX];
 	unsigned held_count;
-	struct done done[1024]; /* ended events, a ring */
+	struct done done[8192]; /* ended events, a ring */
 	unsigned done_count;
 };
 
@@ -194,6 +198,46 @@ static int bridge(struct fake_xpu *x, const struct command *c)
 	return fake_bridge_run(&b, c);
 }
 
+static int box_do(struct fake_xpu *x, const struct command *c)
+{
+	const struct dxp_box *b = &c->box;
+	uint64_t from_row, from_slice, to_row, to_slice;
+	uint64_t to = c->op == COMMAND_FILL ? c->address : c->to_address;
+
+	command_box_pitches(b, BOX_FROM, &from_row, &from_slice);
+	command_box_pitches(b, BOX_TO, &to_row, &to_slice);
+	for (uint64_t s = 0; s < b->slices; s++)
+		for (uint64_t r = 0; r < b->rows; r++)
+			for (uint64_t i = 0; i < b->row_bytes; i++)
+				x->memory[to + s * to_slice + r * to_row + i] =
+					c->op == COMMAND_FILL
+						? c->data[i % c->data_bytes]
+						: x->memory[c->address + s * from_slice +
+							    r * from_row + i];
+	return DXP_OK;
+}
+
+static int print(struct fake_xpu *x)
+{
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	say(x, &x->host, message, command_print_encode("printed\n", 8, message));
+	return DXP_OK;
+}
+
+static int carry_out(struct fake_xpu *x, const struct command *c)
+{
+	switch (c->op) {
+	case COMMAND_RUN: return strcmp(c->text, "print") == 0 ? print(x) : kernel(c->text);
+	case COMMAND_SEND: return send_memory(x, c);
+	case COMMAND_BRIDGE: return bridge(x, c);
+	case COMMAND_WRITE: memcpy(x->memory + c->address, c->data, c->data_bytes); return DXP_OK;
+	case COMMAND_COPY:
+	case COMMAND_FILL: return box_do(x, c);
+	default: return DXP_OK;
+	}
+}
+
 /* False: not yet. */
 static bool try_run(struct fake_xpu *x, const struct command *c)
 {
@@ -202,10 +246,7 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 	if (state == 0 || (c->op == COMMAND_RUN && strcmp(c->text, "never") == 0))
 		return false;
 	if (state > 0)
-		state = c->op == COMMAND_RUN      ? kernel(c->text)
-			: c->op == COMMAND_SEND   ? send_memory(x, c)
-			: c->op == COMMAND_BRIDGE ? bridge(x, c)
-						  : DXP_OK;
+		state = carry_out(x, c);
 	if (atomic_load(&x->frozen))
 		return true;
 	finish(x, c, state);
@@ -214,12 +255,38 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 
 static void held_look(struct fake_xpu *x)
 {
-	for (unsigned i = 0; i < x->held_count;) {
-		if (try_run(x, &x->held[i]))
-			x->held[i] = x->held[--x->held_count];
-		else
-			i++;
+	static _Thread_local struct command c;
+	unsigned kept = 0;
+
+	/* In the order in which they came. */
+	for (unsigned i = 0; i < x->held_count; i++) {
+		if (command_decode(x->held[i].message, x->held[i].bytes, &c) == DXP_OK &&
+		    try_run(x, &c))
+			continue;
+		if (kept != i)
+			x->held[kept] = x->held[i];
+		kept++;
 	}
+	x->held_count = kept;
+}
+
+/* The log is a text; everything else is long, and byte i of it i * 7. */
+static void fetch(struct fake_xpu *x, const struct command *c, struct command_reply *r)
+{
+	uint64_t left;
+
+	r->total = c->what == FETCH_LOG ? sizeof(LOG_TEXT) - 1 : LONG_BYTES;
+	left = min_u64(r->total - min_u64(c->skip, r->total), c->bytes);
+	if (c->what == FETCH_BINARY && c->address != COMMAND_NO_ADDRESS) {
+		r->status = DXP_EUNSUPPORTED;
+		return;
+	}
+	if (c->address == COMMAND_NO_ADDRESS)
+		left = r->part_bytes = (uint32_t)min_u64(left, sizeof(r->part));
+	uint8_t *to = r->part_bytes ? r->part : x->memory + c->address;
+	for (uint64_t i = 0; i < left; i++)
+		to[i] = c->what == FETCH_LOG ? (uint8_t)LOG_TEXT[c->skip + i]
+					     : (uint8_t)((c->skip + i) * 7);
 }
 
 static void answer(struct fake_xpu *x, const struct command *c)
@@ -233,10 +300,12 @@ static void answer(struct fake_xpu *x, const struct command *c)
 		r.memory_key = x->key;
 		r.memory_bytes = FAKE_MEMORY_BYTES;
 		r.compute_units = 3;
-		r.memory_kind = DXP_MEMORY_BRIDGED;
+		r.memory_kind = atomic_load(&x->direct) ? DXP_MEMORY_DIRECT : DXP_MEMORY_BRIDGED;
 		r.streams = 1;
 		r.buffers = 8;
 		r.buffer_bytes = 1u << 20;
+		for (uint32_t q = 0; q < COMMAND_QPS; q++)
+			r.qp_magic[q] = nic_qp_magic(node_nic(x->node), 0, q);
 		snprintf(r.text, sizeof(r.text), "toy");
 		break;
 	case COMMAND_ALLOC:
@@ -251,12 +320,15 @@ static void answer(struct fake_xpu *x, const struct command *c)
 				   ? DXP_EBUILD
 				   : DXP_OK;
 		r.log_bytes = r.status ? sizeof(LOG_TEXT) - 1 : 0;
+		r.about_bytes = c->bytes > COMMAND_PACKAGE_BYTES ? LONG_BYTES : 5;
+		if (r.about_bytes == 5) {
+			r.part_bytes = r.log_bytes + 5;
+			memcpy(r.part, LOG_TEXT, r.log_bytes);
+			memcpy(r.part + r.log_bytes, "about", 5);
+		}
 		break;
-	case COMMAND_FETCH:
-		r.total = sizeof(LOG_TEXT) - 1;
-		r.part_bytes = (uint32_t)(r.total - c->skip);
-		memcpy(r.part, &LOG_TEXT[c->skip], r.part_bytes);
-		break;
+	case COMMAND_CLOCK: r.clock_ns = link_now_ns() + FAKE_CLOCK_NS; break;
+	case COMMAND_FETCH: fetch(x, c, &r); break;
 	default: break;
 	}
 	say(x, &x->host, message, command_reply_encode(&r, message));
@@ -279,8 +351,12 @@ static void take(struct fake_xpu *x, uint16_t source, const uint8_t *data, uint3
 	atomic_fetch_add(&x->commands, 1);
 	if (c.op < COMMAND_RUN || c.op == COMMAND_NIC || c.op == COMMAND_CLOCK)
 		answer(x, &c);
-	else if (!try_run(x, &c) && x->held_count < HELD_MAX)
-		x->held[x->held_count++] = c;
+	else if (c.op == COMMAND_HURRY)
+		atomic_fetch_add(&x->hurries, 1);
+	else if (!try_run(x, &c) && x->held_count < HELD_MAX) {
+		memcpy(x->held[x->held_count].message, data, bytes);
+		x->held[x->held_count++].bytes = bytes;
+	}
 }
 
 static void *xpu_run(void *context)
@@ -450,6 +526,16 @@ unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index)
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index)
 {
 	return &f->xpus[index].faults;
+}
+
+void fake_xpu_direct(struct fake_fabric *f, unsigned index)
+{
+	atomic_store(&f->xpus[index].direct, true);
+}
+
+unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index)
+{
+	return atomic_load(&f->xpus[index].hurries);
 }
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index)

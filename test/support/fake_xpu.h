@@ -2,7 +2,8 @@
 /* A whole fabric inside a test: a real manager in a thread, and xPUs that are real nodes with a toy
  * behind them in place of an engine. Memory, registers and transport are the shipped ones; only
  * what a "kernel" does is ours: "ok"     ends at once             "fail"   ends as DXP_EDEVICE
- *   "never"  does not end             others   end as DXP_ENOENT */
+ *   "never"  does not end             "print"  prints "printed" and ends
+ *   others   end as DXP_ENOENT */
 #ifndef TEST_FAKE_XPU_H
 #define TEST_FAKE_XPU_H
 
@@ -36,6 +37,15 @@ unsigned fake_xpu_commands(const struct fake_fabric *f, unsigned index);
  * memory is BRIDGED, with 8 buffers of 1 MiB, and has a stream core. */
 unsigned fake_xpu_pieces(const struct fake_fabric *f, unsigned index);
 struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index);
+
+/* Says from the next OPEN on that its memory is DIRECT, which it is. */
+void fake_xpu_direct(struct fake_fabric *f, unsigned index);
+
+/* HURRYs so far. */
+unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
+
+/* What CLOCK says is so much ahead of our clock. */
+#define FAKE_CLOCK_NS (1000ull * 1000 * 1000 * 1000)
 
 uint8_t *fake_xpu_memory(struct fake_fabric *f, unsigned index);
 

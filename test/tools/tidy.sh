@@ -112,6 +112,14 @@ text() {
 	finds 2 src/base/a.c 'space at the end' "$C" 'int a; '
 }
 
+pipes() {
+	finds 4 tools/a.sh 'ends early' '#!/bin/sh' "$SH" '# a | head' 'a | he''ad -n 1'
+	finds 3 tools/a.sh 'ends early' '#!/bin/sh' "$SH" 'a | gr''ep -q b'
+	finds 3 tools/a.sh 'ends early' '#!/bin/sh' "$SH" 'a | gr''ep -v -Eq b'
+	finds 4 tools/a.sh 'ends early' '#!/bin/sh' "$SH" 'a |' $'\tgr''ep -m 1 b'
+	passes tools/a.sh '#!/bin/sh' "$SH" 'a || grep -q b c' 'a |' $'\tgrep b' 'a ||' 'head c'
+}
+
 casts() {
 	local head=$'\tconst struct'
 	finds 4 src/wire/a.c 'cast to a struct' "$C" 'int f(const char *p)' '{' \
@@ -132,6 +140,7 @@ layout() {
 sizes
 includes
 text
+pipes
 casts
 layout
 printf '%d cases, %d failures\n' $tests $failures

@@ -238,7 +238,7 @@ static void arena_owned_bytes__of_one_owner(void **state)
 	assert_int_equal(arena_alloc(arena, A, 1, &a), DXP_OK);
 	assert_int_equal(arena_alloc(arena, B, 1025, &b), DXP_OK);
 	assert_int_equal(arena_owned_bytes(arena, A), XPU_ALIGN);
-	assert_int_equal(arena_owned_bytes(arena, B), arena_rounded(1025));
+	assert_int_equal(arena_owned_bytes(arena, B), arena_rounded(arena, 1025));
 	assert_int_equal(arena_hold(arena, A, a, 1, NULL), DXP_OK);
 	assert_int_equal(arena_free(arena, A, a), DXP_OK);
 	assert_int_equal(arena_owned_bytes(arena, A), XPU_ALIGN);

@@ -216,6 +216,8 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 		p.streams = (uint8_t)rng_below(r, 2);
 		p.buffers = (uint32_t)rng_below(r, BRIDGE_BUFFERS_MAX + 1);
 		p.buffer_bytes = (uint32_t)rng_below(r, BRIDGE_BUFFER_MAX + 1);
+		for (int q = 0; q < COMMAND_QPS; q++)
+			p.qp_magic[q] = (uint32_t)rng_next(r);
 		break;
 	case COMMAND_ALLOC: p.address = rng_next(r); /* fall through */
 	case COMMAND_FREE: p.free_bytes = rng_next(r); break;

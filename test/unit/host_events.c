@@ -56,6 +56,56 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
+/* Some are kept for ever: they take no room of what comes after, and are found all the same. */
+static void events__kept_ones_take_no_room(void **state)
+{
+	struct events e;
+
+	events_init(&e, 0xffff0000u);
+	for (uint32_t i = 0; i < 3u * HOST_EVENTS_MAX; i++) {
+		uint32_t count = add(&e);
+		assert_true(events_finish(&e, count, i % 2 ? DXP_OK : DXP_EDEVICE, NULL));
+		if (i % 100)
+			events_free(&e, count);
+	}
+	assert_true(e.capacity <= 256);
+	assert_int_equal(events_oldest(&e), e.next);
+	for (uint32_t i = 0; i < 3u * HOST_EVENTS_MAX; i++) {
+		struct host_event *slot = events_find(&e, 0xffff0000u + i);
+		if (i % 100) {
+			assert_null(slot);
+			continue;
+		}
+		assert_int_equal(slot->status, i % 2 ? DXP_OK : DXP_EDEVICE);
+		events_free(&e, 0xffff0000u + i);
+		assert_null(events_find(&e, 0xffff0000u + i));
+	}
+	events_destroy(&e);
+}
+
+/* A pending one at the old end is not forgotten by anybody. */
+static void events__oldest_pending(void **state)
+{
+	struct events e;
+
+	events_init(&e, 1);
+	for (int i = 0; i < 5; i++)
+		add(&e);
+	assert_true(events_finish(&e, 1, DXP_OK, NULL));
+	assert_true(events_finish(&e, 3, DXP_OK, NULL));
+	assert_int_equal(events_oldest(&e), 2);
+	assert_true(events_finish(&e, 2, DXP_OK, NULL));
+	assert_int_equal(events_oldest(&e), 4);
+	assert_int_equal(add(&e), 6);
+	events_undo(&e);
+	assert_int_equal(e.pending, 2);
+	assert_int_equal(add(&e), 6);
+	assert_true(events_finish(&e, 4, DXP_OK, NULL));
+	assert_true(events_finish(&e, 5, DXP_OK, NULL));
+	assert_int_equal(events_oldest(&e), 6);
+	events_destroy(&e);
+}
+
 static void events__silent_ones_free_themselves(void **state)
 {
 	struct events e;
@@ -110,6 +160,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events__finish_then_free),
 		cmocka_unit_test(events__oldest_waits_for_the_oldest),
+		cmocka_unit_test(events__kept_ones_take_no_room),
+		cmocka_unit_test(events__oldest_pending),
 		cmocka_unit_test(events__silent_ones_free_themselves),
 		cmocka_unit_test(events__bounded),
 		cmocka_unit_test(events__counts_wrap),

@@ -12,6 +12,7 @@
 
 #define MEMORY_BYTES 4096
 
+static uint8_t packed[COMMAND_BYTES_MAX];
 static const struct dxp_argument argument = {
 	.kind = DXP_ARGUMENT_BYTES, .bytes = 4, .value = {1, 2, 3, 4}};
 
@@ -29,7 +30,7 @@ static void refused(const struct dxp_launch *l, const char *because)
 {
 	struct command c = {0};
 
-	assert_int_equal(launch_check(l, MEMORY_BYTES, false, &c), DXP_EINVAL);
+	assert_int_equal(launch_check(l, MEMORY_BYTES, false, packed, &c), DXP_EINVAL);
 	if (!strstr(dxp_fabric_error(NULL), because))
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), because);
 }
@@ -39,7 +40,7 @@ static void launch__fills_the_command(void **state)
 	struct dxp_launch l = sample();
 	struct command c = {0};
 
-	assert_int_equal(launch_check(&l, MEMORY_BYTES, false, &c), DXP_OK);
+	assert_int_equal(launch_check(&l, MEMORY_BYTES, false, packed, &c), DXP_OK);
 	assert_string_equal(c.text, "add");
 	assert_int_equal(c.dimensions, 2);
 	assert_int_equal(c.global[1], 32);
@@ -108,7 +109,7 @@ static void launch__with_the_nic(void **state)
 	struct command c = {0};
 
 	l.arguments = &nic;
-	assert_int_equal(launch_check(&l, MEMORY_BYTES, true, &c), DXP_OK);
+	assert_int_equal(launch_check(&l, MEMORY_BYTES, true, packed, &c), DXP_OK);
 	assert_int_equal(c.arguments[0].kind, COMMAND_ARG_NIC);
 }
 

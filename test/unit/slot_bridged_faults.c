@@ -72,27 +72,10 @@ static void board_open(const char *setting, uint64_t stall_ns)
 	x = boxes_xpu(w.fabric, xpu_name);
 }
 
-/* What is under way ends by itself, soon, and all buffers are EMPTY then. */
-static void rings_empty(struct slot *s)
-{
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
-	struct bridged_state state;
-
-	for (;;) {
-		slot_bridged_state(s, &state);
-		if (state.transfers == 0 && state.in_taken + state.out_taken == 0)
-			return;
-		assert_true(link_now_ns() < end_ns);
-		if (node_turn(slot_node(s)) + slot_service(s) == 0)
-			node_wait(slot_node(s), link_now_ns() + MS_NS);
-	}
-}
-
 static void board_close(void)
 {
 	dxp_xpu_close(x);
-	boxed_stop(&board);
-	rings_empty(box_slot(board.box, 0));
+	boxed_rest(&board);
 	boxed_close(&board);
 }
 

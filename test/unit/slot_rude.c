@@ -78,23 +78,10 @@ static int scene_open(void **state)
 	return 0;
 }
 
-/* What is under way ends by itself, soon, and all buffers are EMPTY then. */
 static int scene_close(void **state)
 {
-	struct slot *s = box_slot(board.box, 0);
-	uint64_t end_ns = link_now_ns() + WAIT_NS;
-	struct bridged_state now;
-
 	dxp_xpu_close(x);
-	boxed_stop(&board);
-	for (;;) {
-		slot_bridged_state(s, &now);
-		if (now.transfers == 0 && now.in_taken + now.out_taken == 0)
-			break;
-		assert_true(link_now_ns() < end_ns);
-		if (node_turn(slot_node(s)) + slot_service(s) == 0)
-			node_wait(slot_node(s), link_now_ns() + MS_NS);
-	}
+	boxed_rest(&board);
 	boxed_close(&board);
 	return 0;
 }

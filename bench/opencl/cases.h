@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The measuring half of `dxp bench opencl`: an ordinary OpenCL program that knows of no network. It
+ * works with the first two devices of one platform; which one, its environment and arguments say,
+ * so that the same code measures every driver. */
+#ifndef BENCH_OPENCL_CASES_H
+#define BENCH_OPENCL_CASES_H
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEVICES     2
+#define SAMPLES_MAX 20000
+
+struct bench {
+	cl_context context;
+	cl_device_id devices[DEVICES]; /* the same one twice where there is but one */
+	cl_command_queue queues[DEVICES], loose[DEVICES]; /* in order, out of order */
+	cl_program program;
+	cl_kernel empty, add[DEVICES];
+	uint64_t samples[SAMPLES_MAX]; /* ns of an operation */
+	uint32_t sample_count;
+	char why[256]; /* of a failure */
+};
+
+struct bench_case {
+	const char *name;
+	/* `count` operations on `bytes`; what they left is checked. 0, or -1 with `why`. */
+	int (*run)(struct bench *b, size_t bytes, uint32_t count);
+};
+
+/* Ends with a NULL name. */
+extern const struct bench_case bench_cases[], bench_memory_cases[];
+
+uint64_t bench_now_ns(void);
+void bench_sample(struct bench *b, uint64_t ns);
+
+/* -1, with `why`. */
+int bench_fail(struct bench *b, const char *what, cl_int error);
+#define TRY(b, what, call)                                  \
+	do {                                                \
+		cl_int error_ = (call);                     \
+		if (error_ != CL_SUCCESS)                   \
+			return bench_fail(b, what, error_); \
+	} while (0)
+
+#endif

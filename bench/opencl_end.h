@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program that measures one OpenCL driver, as a process that answers questions: it is asked for
+ * a case and says how long its operations took. */
+#ifndef BENCH_OPENCL_END_H
+#define BENCH_OPENCL_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "bench/raw_udp.h"
+
+enum opencl_driver { OPENCL_OURS, OPENCL_LOCAL };
+
+struct opencl_end {
+	pid_t pid;
+	FILE *to, *from;
+	char why[160]; /* it does not work */
+};
+
+struct opencl_figures {
+	double p50_us, p99_us, mean_us;
+};
+
+/* False: with `why`. opencl_end_stop in either case, also for one that was never started. */
+bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver);
+bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint32_t count,
+		    struct opencl_figures *out);
+void opencl_end_stop(struct opencl_end *e);
+
+/* Both ends on this machine. */
+const struct raw_ends *opencl_loopback(void);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `dxp run`: a program that knows nothing of us finds the xPUs of the fabric as OpenCL devices. */
+#include "cmd/dxp/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
+#include "cmd/dxp/options.h"
+#include "cmd/dxp/process.h"
+#include "link/udp.h"
+
+#define DOOR          "libdxp-opencl.so"
+#define VENDORS       "/etc/OpenCL/vendors"
+#define PROGRAM_ARGS  100000
+#define EXIT_NOT_RUN  126
+#define EXIT_NOT_HERE 127
+
+struct run {
+	const char *nodes, *engine, *type, *trace, *directory, *door;
+	uint64_t memory;
+	bool beside, quiet, json;
+	char **program;
+	char folder[64];
+};
+
+static const char text[] =
+	"Runs a program with the xPUs of the fabric as its OpenCL devices: it needs no change, and "
+	"no "
+	"other setting.\nThe program sees them and nothing else, unless --beside is given. Its "
+	"exit "
+	"status is passed on; 126 and 127\nsay that it could not be started.\n\n"
+	"  dxp run -- clinfo -l\n"
+	"  dxp run --nodes 2 -- python3 demo.py\n"
+	"  dxp run --nodes gpu3,gpu4 --trace run.json -- ./simulation\n\n"
+	"At the end it tells what was done with each node: commands, bytes from and to the host "
+	"(IN, "
+	"OUT) and other\nnodes (FROM, TO), and for how long transfers and the device were busy.";
+
+/* ---- the door ---- */
+
+/* Beside this program as it was built or installed, else wherever the loader finds it. */
+static void door_find(char out[PATH_BYTES])
+{
+	static const char *const places[] = {"../lib/" DOOR, DXP_LIBRARY_FOLDER "/" DOOR};
+
+	for (size_t i = 0; i < ARRAY_COUNT(places); i++)
+		if (process_beside(places[i], out, PATH_BYTES))
+			return;
+	snprintf(out, PATH_BYTES, "%s", DOOR);
+}
+
+/* The line that names the door, as the loader wants it; and links to what is there already. */
+static bool vendors_make(const struct run *r)
+{
+	char path[PATH_BYTES], door[PATH_BYTES];
+
+	if (r->door)
+		snprintf(door, sizeof(door), "%s", r->door);
+	else
+		door_find(door);
+	snprintf(path, sizeof(path), "%s/vendors", r->folder);
+	if (mkdir(path, 0700))
+		return fail("cannot make %s: %s", path, strerror(errno)) == EXIT_DONE;
+	snprintf(path, sizeof(path), "%s/vendors/dxp.icd", r->folder);
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return fail("cannot write %s: %s", path, strerror(errno)) == EXIT_DONE;
+	fprintf(file, "%s\n", door);
+	return fclose(file) == 0;
+}
+
+static void others_link(const struct run *r)
+{
+	DIR *there = opendir(VENDORS);
+	struct dirent *entry;
+
+	while (there && (entry = readdir(there))) {
+		char from[PATH_BYTES], to[PATH_BYTES];
+		if (strlen(entry->d_name) < 5 || strcmp(entry->d_name, "dxp.icd") == 0)
+			continue;
+		snprintf(from, sizeof(from), VENDORS "/%.255s", entry->d_name);
+		snprintf(to, sizeof(to), "%s/vendors/%.255s", r->folder, entry->d_name);
+		if (symlink(from, to))
+			fail("cannot link %s; it will not be seen", from);
+	}
+	if (there)
+		closedir(there);
+}
+
+/* ---- its folder ---- */
+
+static bool folder_make(struct run *r)
+{
+	const char *temporary = getenv("TMPDIR");
+
+	int length = snprintf(r->folder, sizeof(r->folder), "%.40s/dxp-run-XXXXXX",
+			      temporary && *temporary ? temporary : "/tmp");
+	if (length >= (int)sizeof(r->folder) || !mkdtemp(r->folder))
+		return fail("cannot make a folder %s: %s; set TMPDIR to where that is possible",
+			    r->folder, strerror(errno)) == EXIT_DONE;
+	return true;
+}
+
+static void folder_empty(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		char inside[PATH_BYTES];
+		snprintf(inside, sizeof(inside), "%.3000s/%.255s", path, entry->d_name);
+		if (unlink(inside))
+			folder_empty(inside);
+	}
+	if (folder)
+		closedir(folder);
+	rmdir(path);
+}
+
+/* ---- the program ---- */
+
+static void set(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static void environment_make(const struct run *r)
+{
+	char path[PATH_BYTES], number[32];
+
+	snprintf(path, sizeof(path), "%s/vendors/", r->folder);
+	set("OCL_ICD_VENDORS", path); /* of both loaders that are in use */
+	unsetenv("OPENCL_VENDOR_PATH");
+	unsetenv("OCL_ICD_FILENAMES");
+	if (r->directory)
+		set("DXP_DIR", r->directory);
+	if (r->nodes && strspn(r->nodes, "0123456789") == strlen(r->nodes))
+		set("DXP_CL_NODE_COUNT", r->nodes);
+	else if (r->nodes)
+		set("DXP_CL_NODES", r->nodes);
+	if (r->engine)
+		set("DXP_CL_ENGINE", r->engine);
+	if (r->type)
+		set("DXP_CL_TYPE", r->type);
+	if (r->memory) {
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)r->memory);
+		set("DXP_CL_MEM", number);
+	}
+	set("DXP_CL_VERBOSE", "1"); /* why there are no devices, where there are none */
+	snprintf(path, sizeof(path), "%s/%%p.summary", r->folder);
+	set("DXP_CL_SUMMARY", path);
+	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
+	set("DXP_CL_TRACE", r->trace ? path : NULL);
+}
+
+static int program_exec(const struct run *r)
+{
+	environment_make(r);
+	execvp(r->program[0], r->program);
+	int why = errno;
+	fail("cannot start '%s': %s", r->program[0], strerror(why));
+	return why == ENOENT ? EXIT_NOT_HERE : EXIT_NOT_RUN;
+}
+
+/* What is meant for the program reaches it too: the terminal sends it to both. */
+static void signals_leave(void (*how)(int))
+{
+	signal(SIGINT, how);
+	signal(SIGQUIT, how);
+}
+
+static pid_t program_id;
+
+static void pass_on(int number)
+{
+	if (program_id > 0)
+		kill(program_id, number);
+}
+
+static int program_wait(pid_t child)
+{
+	int status;
+
+	program_id = child;
+	signals_leave(SIG_IGN);
+	signal(SIGTERM, pass_on);
+	signal(SIGHUP, pass_on);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_FAILED;
+	program_id = 0;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WEXITSTATUS(status);
+}
+
+static int program_run(const struct run *r)
+{
+	fflush(NULL);
+	pid_t child = fork();
+
+	if (child < 0)
+		return fail("cannot start a process: %s", strerror(errno));
+	if (child == 0)
+		_exit(program_exec(r));
+	return program_wait(child);
+}
+
+static void report(const struct run *r, double seconds, int status)
+{
+	static struct run_report report;
+
+	run_report_read(r->folder, &report);
+	if (r->json)
+		json_dumpf(run_report_json(&report, seconds, status), stderr, JSON_INDENT(2));
+	else if (!r->quiet)
+		run_report_show(&report, seconds);
+	if (r->trace)
+		run_trace_join(r->folder, r->trace);
+}
+
+static int run(struct run *r)
+{
+	if (!folder_make(r))
+		return EXIT_FAILED;
+	int status = EXIT_FAILED;
+	if (vendors_make(r)) {
+		if (r->beside)
+			others_link(r);
+		uint64_t begin_ns = link_now_ns();
+		status = program_run(r);
+		report(r, (double)(link_now_ns() - begin_ns) * 1e-9, status);
+	}
+	folder_empty(r->folder);
+	return status;
+}
+
+int command_run(int argc, char **argv)
+{
+	struct run r = {0};
+	const struct option_row rows[] = {
+		{"nodes", "N|NAME,...", "so many nodes, or these (default: all that are granted)",
+		 OPTION_TEXT, &r.nodes, 0, 0},
+		{"engine", "NAME", "only nodes with this engine, as `dxp nodes` shows it",
+		 OPTION_TEXT, &r.engine, 0, 0},
+		{"mem", "BYTES", "only nodes with so much memory free (suffix K, M or G)",
+		 OPTION_BYTES, &r.memory, 1, UINT64_MAX},
+		{"type", "TYPE", "show them as cpu, gpu or accelerator (default: what they are)",
+		 OPTION_TEXT, &r.type, 0, 0},
+		{"beside", NULL, "show the machine's own OpenCL platforms too", OPTION_FLAG,
+		 &r.beside, 0, 0},
+		{"trace", "FILE", "what ran when, for ui.perfetto.dev or chrome://tracing",
+		 OPTION_TEXT, &r.trace, 0, 0},
+		{"dir", "FOLDER", "the fabric's folder (default: $DXP_DIR, else the state folder)",
+		 OPTION_TEXT, &r.directory, 0, 0},
+		{"door", "FILE",
+		 "the driver to load (default: the one that came with this program)", OPTION_TEXT,
+		 &r.door, 0, 0},
+		{"quiet", NULL, "no summary", OPTION_FLAG, &r.quiet, 0, 0},
+		{"json", NULL, "the summary for machines; on standard error, as the other",
+		 OPTION_FLAG, &r.json, 0, 0},
+	};
+	const struct usage usage = {
+		"run", "-- PROGRAM [ARGUMENT]...", text, rows, ARRAY_COUNT(rows), 1, PROGRAM_ARGS};
+	int first = options_parse(argc, argv, &usage);
+
+	if (first < 0)
+		return -1 - first;
+	if (r.type && strcmp(r.type, "cpu") != 0 && strcmp(r.type, "gpu") != 0 &&
+	    strcmp(r.type, "accelerator") != 0) {
+		fail("--type is cpu, gpu or accelerator, not '%s'", r.type);
+		return EXIT_USAGE;
+	}
+	r.program = argv + first;
+	return run(&r);
+}

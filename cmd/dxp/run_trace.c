@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One trace of those that the processes of a program left: the records of each, one behind the
+ * other. A program that ended by force has left its own without an end. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/dxp/command.h"
+#include "cmd/dxp/file.h"
+#include "cmd/dxp/run.h"
+
+#define LINE_BYTES 4096
+
+struct joined {
+	struct file_out out;
+	bool some, good;
+};
+
+static void put(struct joined *j, const char *text)
+{
+	j->good = j->good && file_write(j->out.fd, text, strlen(text));
+}
+
+/* A record is a line of its own, with a comma behind it unless it is the last; one that was cut
+ * short is left out. */
+static void line_take(struct joined *j, char *line)
+{
+	size_t length = strcspn(line, "\n");
+
+	while (length > 0 && line[length - 1] == ',')
+		length--;
+	if (length < 2 || line[0] != '{' || line[length - 1] != '}' ||
+	    strncmp(line, "{\"ph\":", 6) != 0)
+		return;
+	line[length] = '\0';
+	put(j, j->some ? ",\n" : "\n");
+	put(j, line);
+	j->some = true;
+}
+
+static void file_take(struct joined *j, const char *path)
+{
+	char line[LINE_BYTES];
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		line_take(j, line);
+	fclose(file);
+}
+
+bool run_trace_join(const char *folder, const char *path)
+{
+	struct joined j = {.good = true};
+	DIR *files = opendir(folder);
+	struct dirent *entry;
+
+	if (!files || !file_out_open(&j.out, path)) {
+		if (files)
+			closedir(files);
+		return false;
+	}
+	put(&j, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	while ((entry = readdir(files))) {
+		const char *dot = strrchr(entry->d_name, '.');
+		char from[PATH_BYTES];
+		if (!dot || strcmp(dot, ".trace") != 0)
+			continue;
+		snprintf(from, sizeof(from), "%.3000s/%.255s", folder, entry->d_name);
+		file_take(&j, from);
+	}
+	closedir(files);
+	put(&j, "\n]}\n");
+	return file_out_close(&j.out, j.good);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "doors/opencl/copies.h"
+
+static void uses_free(struct copy *copy, void (*drop)(struct transfer *))
+{
+	for (uint32_t i = 0; i < copy->use_count; i++) {
+		if (!copy->uses[i].part && copy->uses[i].transfer)
+			drop(copy->uses[i].transfer);
+	}
+	free(copy->uses);
+	copy->uses = NULL;
+	copy->use_count = copy->use_room = 0;
+}
+
+void copies_free(struct copies *c, void (*drop)(struct transfer *))
+{
+	struct copy *next;
+
+	for (struct copy *x = &c->host; x; x = next) {
+		next = x->next;
+		ranges_free(&x->latest);
+		uses_free(x, drop);
+		if (x != &c->host)
+			free(x);
+	}
+	ranges_free(&c->lost);
+}
+
+struct copy *copies_of(struct copies *c, const struct _cl_device_id *device)
+{
+	for (struct copy *x = &c->host; x; x = x->next) {
+		if (x->device == device)
+			return x;
+	}
+	return NULL;
+}
+
+struct copy *copies_add(struct copies *c, struct _cl_device_id *device, uint32_t life,
+			uint64_t address)
+{
+	struct copy *x = calloc(1, sizeof *x);
+
+	if (!x)
+		return NULL;
+	x->device = device;
+	x->life = life;
+	x->address = address;
+	x->next = c->host.next;
+	c->host.next = x;
+	return x;
+}
+
+bool copies_reserve(struct copies *c, uint32_t changes)
+{
+	for (struct copy *x = &c->host; x; x = x->next) {
+		if (!ranges_reserve(&x->latest, changes))
+			return false;
+	}
+	return ranges_reserve(&c->lost, changes);
+}
+
+/* What has not ended there makes these bytes no more: others decide now what they are. */
+static void touch(struct copy *copy, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0, count = copy->use_count; i < count; i++) {
+		struct use *u = &copy->uses[i];
+		if (!u->makes || u->start >= end || u->end <= start)
+			continue;
+		struct use before = *u, after = *u;
+		before.end = start;
+		after.start = end;
+		before.part = after.part = true;
+		u->makes = false;
+		/* One that cannot be noted is taken for made: its failing is seen by whom it fails.
+		 */
+		if (before.start < before.end)
+			copies_use(copy, &before);
+		if (after.start < after.end)
+			copies_use(copy, &after);
+	}
+}
+
+void copies_wrote(struct copies *c, struct copy *copy, uint64_t start, uint64_t end)
+{
+	for (struct copy *x = &c->host; x; x = x->next) {
+		touch(x, start, end);
+		if (x != copy)
+			ranges_remove(&x->latest, start, end);
+	}
+	ranges_add(&copy->latest, start, end);
+	ranges_remove(&c->lost, start, end);
+}
+
+void copies_shared(struct copy *copy, uint64_t start, uint64_t end)
+{
+	ranges_add(&copy->latest, start, end);
+}
+
+void copies_undefine(struct copies *c, uint64_t start, uint64_t end)
+{
+	for (struct copy *x = &c->host; x; x = x->next) {
+		touch(x, start, end);
+		ranges_remove(&x->latest, start, end);
+	}
+	ranges_remove(&c->lost, start, end);
+}
+
+/* Is x, which has a run to x_end, rather to be read than `best`, which may be NULL? */
+static bool better(const struct copy *x, uint64_t x_end, const struct copy *best, uint64_t best_end,
+		   const struct copy *near)
+{
+	if (!best || x == near)
+		return true;
+	if (best == near)
+		return false;
+	/* The host is first in the list, so that a device takes its place. */
+	return !best->device || x_end > best_end;
+}
+
+/* Who has byte `at`, by the rules of copies_next, and to where without a gap, at most `*end`. NULL:
+ * nobody; it is lost to there. */
+static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
+			   uint64_t *end)
+{
+	const struct copy *best = NULL;
+	uint64_t best_end = at;
+	struct range r;
+
+	for (const struct copy *x = &c->host; x; x = x->next) {
+		if (!ranges_next(&x->latest, at, *end, &r) || r.start != at)
+			continue;
+		if (better(x, r.end, best, best_end, near)) {
+			best = x;
+			best_end = r.end;
+		}
+	}
+	if (!best && ranges_next(&c->lost, at, *end, &r))
+		best_end = r.end;
+	*end = best_end;
+	return (struct copy *)(uintptr_t)best;
+}
+
+/* The next byte from `at` on that somebody has or that is lost; `end` if there is none. */
+static uint64_t next_known(const struct copies *c, uint64_t at, uint64_t end)
+{
+	struct range r;
+	uint64_t first = end;
+
+	for (const struct copy *x = &c->host; x; x = x->next) {
+		if (ranges_next(&x->latest, at, first, &r))
+			first = r.start;
+	}
+	if (ranges_next(&c->lost, at, first, &r))
+		first = r.start;
+	return first;
+}
+
+enum copies_found copies_next(const struct copies *c, const struct copy *to,
+			      const struct copy *near, uint64_t start, uint64_t end,
+			      struct piece *out)
+{
+	struct range has;
+
+	while (start < end) {
+		uint64_t stop = end;
+		if (to && ranges_next(&to->latest, start, end, &has)) {
+			if (has.start == start) {
+				start = has.end;
+				continue;
+			}
+			stop = has.start;
+		}
+		uint64_t known = next_known(c, start, stop);
+		if (known != start) {
+			start = known;
+			continue;
+		}
+		out->start = start;
+		out->end = stop;
+		out->from = holder(c, near, start, &out->end);
+		return out->from ? COPIES_PIECE : COPIES_LOST;
+	}
+	return COPIES_NONE;
+}
+
+/* `copy` has [start, end) no more; what nobody else has is lost. */
+static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t end)
+{
+	struct range r;
+
+	ranges_remove(&copy->latest, start, end);
+	while (start < end) {
+		uint64_t gap = end;
+		bool held = false;
+		for (const struct copy *x = &c->host; x && !held; x = x->next) {
+			if (!ranges_next(&x->latest, start, gap, &r))
+				continue;
+			held = r.start == start;
+			gap = held ? r.end : r.start;
+		}
+		/* Without room it counts as never written: worse to tell, and no less gone. */
+		if (!held && ranges_reserve(&c->lost, 1))
+			ranges_add(&c->lost, start, gap);
+		start = gap;
+	}
+}
+
+void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct transfer *))
+{
+	struct copy **link = &c->host.next;
+
+	while (copy->latest.count) {
+		struct range last = copy->latest.at[copy->latest.count - 1];
+		lose(c, copy, last.start, last.end);
+	}
+	uses_free(copy, drop);
+	while (*link != copy)
+		link = &(*link)->next;
+	*link = copy->next;
+	ranges_free(&copy->latest);
+	free(copy);
+}
+
+bool copies_use(struct copy *copy, const struct use *use)
+{
+	if (copy->use_count == copy->use_room) {
+		uint32_t room = copy->use_room ? 2 * copy->use_room : 4;
+		struct use *more = realloc(copy->uses, room * sizeof *more);
+		if (!more)
+			return false;
+		copy->uses = more;
+		copy->use_room = room;
+	}
+	copy->uses[copy->use_count++] = *use;
+	return true;
+}
+
+#define WRITERS_MAX 16 /* they guard programs that order too little; so few are enough */
+
+bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
+{
+	struct use *oldest = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < copy->use_count; i++) {
+		struct use *u = &copy->uses[i];
+		if (!u->queue)
+			continue;
+		if (in_order && u->queue == use->queue && use->start <= u->start &&
+		    u->end <= use->end) {
+			*u = *use;
+			return true;
+		}
+		if (!count++)
+			oldest = u;
+	}
+	if (count < WRITERS_MAX)
+		return copies_use(copy, use);
+	*oldest = *use;
+	return true;
+}
+
+void copies_settle(struct copies *c, int (*ended)(const struct use *),
+		   void (*drop)(struct transfer *))
+{
+	for (struct copy *x = &c->host; x; x = x->next) {
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < x->use_count; i++) {
+			struct use *u = &x->uses[i];
+			int status = ended(u);
+			u->ended = status != 0;
+			if (status < 0 && u->makes && ranges_reserve(&x->latest, 1))
+				lose(c, x, u->start, u->end);
+		}
+		/* Only now, since parts of one use share its event. */
+		for (uint32_t i = 0; i < x->use_count; i++) {
+			if (!x->uses[i].ended)
+				x->uses[kept++] = x->uses[i];
+			else if (!x->uses[i].part && x->uses[i].transfer)
+				drop(x->uses[i].transfer);
+		}
+		x->use_count = kept;
+	}
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frame of every enqueue: checks, what the command waits for, its event, its end. A command
+ * waits for what the program lists; in order also for the one before; out of order also for the
+ * last barrier. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "doors/opencl/complete.h"
+
+#define POLL_EVERY   32    /* commands between two looks for ends that nobody waits for */
+#define PENDING_MAX  32768 /* more commands under way than that wait for others to end */
+#define PENDING_WAIT 1000000000ull
+
+static cl_int list_check(cl_context context, cl_uint count, const cl_event *list)
+{
+	if ((count == 0) != (list == NULL))
+		return CL_INVALID_EVENT_WAIT_LIST;
+	for (cl_uint i = 0; i < count; i++) {
+		if (!object_is(list[i], OBJECT_EVENT))
+			return CL_INVALID_EVENT_WAIT_LIST;
+		if (list[i]->context != context)
+			return CL_INVALID_CONTEXT;
+	}
+	return CL_SUCCESS;
+}
+
+static bool fewer_pending(void *before)
+{
+	return events_pending() < *(uint32_t *)before;
+}
+
+/* A program that never waits is slowed down to what the nodes do. One whose commands all wait for
+ * an event that it has yet to set goes on, until the fabric refuses. */
+static void slow_down(void)
+{
+	static uint32_t count;
+
+	if (++count % POLL_EVERY == 0)
+		completions_poll();
+	uint32_t before = events_pending();
+	if (before >= PENDING_MAX)
+		door_wait(fewer_pending, &before, PENDING_WAIT);
+}
+
+static cl_int add(struct enqueue *e, dxp_event event)
+{
+	if (e->waits.count == e->room) {
+		uint32_t room = e->room * 4;
+		bool first = e->list == e->inline_list;
+		dxp_event *list = realloc(first ? NULL : e->list, room * sizeof(*list));
+		if (!list)
+			return CL_OUT_OF_HOST_MEMORY;
+		if (first)
+			memcpy(list, e->inline_list, sizeof(e->inline_list));
+		e->list = list;
+		e->room = room;
+	}
+	e->list[e->waits.count++] = event;
+	e->waits.events = e->list;
+	e->settled = false;
+	return CL_SUCCESS;
+}
+
+cl_int enqueue_wait(struct enqueue *e, dxp_event event)
+{
+	return event_open(event) ? add(e, event) : CL_SUCCESS;
+}
+
+cl_int enqueue_wait_event(struct enqueue *e, cl_event event)
+{
+	if (event->status == CL_COMPLETE)
+		return CL_SUCCESS;
+	dxp_event name = event_name(event);
+	return name ? add(e, name) : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
+{
+	cl_command_queue q = e->queue;
+	bool in_order = !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	cl_event before = in_order ? q->last : q->barrier;
+	cl_int error = before ? enqueue_wait_event(e, before) : CL_SUCCESS;
+
+	for (cl_uint i = 0; i < count && error == CL_SUCCESS; i++)
+		error = enqueue_wait_event(e, list[i]);
+	return error;
+}
+
+static void discard(struct enqueue *e)
+{
+	cl_event event = e->event;
+
+	if (e->list != e->inline_list)
+		free(e->list);
+	if (!event)
+		return;
+	while (event->held_count)
+		object_drop(event->held[--event->held_count]);
+	if (e->queue->barrier == event) {
+		e->queue->barrier = NULL;
+		object_drop(event);
+	}
+	/* Nobody may think that it is a user event that was forgotten. */
+	event->status = CL_COMPLETE;
+	object_release(event);
+}
+
+static cl_int begin(struct enqueue *e, cl_command_type type, cl_uint count, const cl_event *list)
+{
+	cl_command_queue q = e->queue;
+
+	if (!object_is(q, OBJECT_QUEUE))
+		return CL_INVALID_COMMAND_QUEUE;
+	cl_int error = list_check(q->context, count, list);
+	if (error != CL_SUCCESS)
+		return error;
+	slow_down();
+	error = device_connect(q->device);
+	if (error != CL_SUCCESS)
+		return error;
+	e->device = q->device;
+	e->event = event_new(q->context, q, type);
+	if (!e->event)
+		return CL_OUT_OF_HOST_MEMORY;
+	return gather(e, count, list);
+}
+
+cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type type, cl_uint count,
+		     const cl_event *list)
+{
+	e->queue = queue;
+	e->event = NULL;
+	e->list = e->inline_list;
+	e->room = sizeof(e->inline_list) / sizeof(e->inline_list[0]);
+	e->waits = (struct dxp_waits){.events = e->list, .lazy = true};
+	e->settled = true;
+	door_enter();
+	cl_int error = begin(e, type, count, list);
+	e->given = e->waits.count;
+	if (error != CL_SUCCESS) {
+		discard(e);
+		door_leave();
+	}
+	return error;
+}
+
+cl_int enqueue_hold(struct enqueue *e, void *object)
+{
+	cl_event v = e->event;
+
+	if (v->held_count == v->held_room) {
+		bool first = v->held == v->held_inline;
+		struct object **held =
+			realloc(first ? NULL : v->held, v->held_room * 4 * sizeof(struct object *));
+		if (!held)
+			return CL_OUT_OF_HOST_MEMORY;
+		if (first)
+			memcpy(held, v->held_inline, sizeof(v->held_inline));
+		v->held = held;
+		v->held_room *= 4;
+	}
+	object_hold(object);
+	v->held[v->held_count++] = object;
+	return CL_SUCCESS;
+}
+
+void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, void *),
+			 void *context)
+{
+	e->event->finish = finish;
+	e->event->finish_context = context;
+}
+
+/* Nothing was posted: it ends now, or with a mark behind what it waits for. */
+static cl_int post_mark(struct enqueue *e, dxp_event *source)
+{
+	if (e->settled)
+		return CL_SUCCESS;
+	int status = dxp_mark(e->device->xpu, &e->waits, source);
+	return status == DXP_OK ? CL_SUCCESS : device_judge(e->device, status);
+}
+
+static cl_int wait_blocking(cl_event event)
+{
+	object_hold(event);
+	door_wait(event_has_ended, event, 0);
+	cl_int status = event->status;
+	object_drop(event);
+	return status < 0 ? status : CL_SUCCESS;
+}
+
+static void ended_at_once(cl_event v)
+{
+	v->started_ns = v->ended_ns = v->submitted_ns;
+	event_ended(v, CL_COMPLETE);
+}
+
+cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool blocking, cl_event *out)
+{
+	cl_event v = e->event;
+
+	if (error == CL_SUCCESS && !source)
+		error = post_mark(e, &source);
+	if (error != CL_SUCCESS) {
+		discard(e);
+		door_leave();
+		return error;
+	}
+	if (e->list != e->inline_list)
+		free(e->list);
+	if (v->finish && source && !blocking) {
+		v->watched = true;
+		completions_watch(true);
+	}
+	/* Held for the program, until this call is over at least. */
+	error = event_posted(v, source);
+	if (error != CL_SUCCESS)
+		event_ended(v, error);
+	else if (!source)
+		ended_at_once(v);
+	if (error == CL_SUCCESS && blocking)
+		error = wait_blocking(v);
+	if (error == CL_SUCCESS && out)
+		*out = v;
+	else
+		object_release(v);
+	door_leave();
+	return error;
+}

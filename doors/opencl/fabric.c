@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The program's one membership in the fabric: joined when devices are first asked for, left when
+ * the program ends, whatever it has released. */
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "doors/opencl/complete.h"
+#include "doors/opencl/device.h"
+
+#define JOIN_MS  2000          /* a program that only lists platforms must not hang */
+#define RETRY_NS 5000000000ull /* after a manager was silent */
+#define LOCK_NS  200000000ull  /* for other threads to leave the door at exit */
+#define LEAVE_NS 500000000ull  /* for saying goodbye */
+
+static struct dxp_fabric *fabric;
+static bool closed;
+static uint64_t retry_ns;
+
+struct dxp_fabric *door_fabric(void)
+{
+	return fabric;
+}
+
+/* Without a fabric most programs have other platforms, and nothing is wrong. */
+static void hint(int status)
+{
+	if (status != DXP_ENOENT || settings_get()->verbose)
+		fprintf(stderr, "dxp: no OpenCL devices of the fabric: %s\n",
+			dxp_fabric_error(NULL));
+}
+
+struct dxp_fabric *fabric_join(void)
+{
+	const struct dxp_fabric_options options = {.timeout_ms = JOIN_MS};
+
+	if (fabric || closed || door_now_ns() < retry_ns)
+		return fabric;
+	int status = dxp_fabric_open(&options, &fabric);
+	if (status == DXP_OK)
+		return fabric;
+	fabric = NULL;
+	if (status != DXP_ENOENT)
+		retry_ns = door_now_ns() + RETRY_NS;
+	hint(status);
+	return NULL;
+}
+
+/* ---- leaving ---- */
+
+static pthread_mutex_t leave_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left_cond = PTHREAD_COND_INITIALIZER;
+static bool left;
+
+static struct timespec wall_after(uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return t;
+}
+
+static void *say_goodbye(void *context)
+{
+	devices_close();
+	dxp_fabric_close(context);
+	pthread_mutex_lock(&leave_lock);
+	left = true;
+	pthread_cond_signal(&left_cond);
+	pthread_mutex_unlock(&leave_lock);
+	return NULL;
+}
+
+/* The node frees what is ours in any case when the lease ends; saying so frees it now. A node that
+ * is silent may take seconds, which nobody waits for: the thread ends with the program. */
+static void leave(struct dxp_fabric *f)
+{
+	struct timespec until = wall_after(LEAVE_NS);
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, say_goodbye, f))
+		return;
+	pthread_detach(thread);
+	pthread_mutex_lock(&leave_lock);
+	while (!left && pthread_cond_timedwait(&left_cond, &leave_lock, &until) == 0)
+		;
+	pthread_mutex_unlock(&leave_lock);
+}
+
+/* With the lock, which it releases meanwhile: nobody is in a call of the fabric any more. */
+static bool become_quiet(void)
+{
+	uint64_t deadline = door_now_ns() + LOCK_NS;
+	const struct timespec pause = {.tv_nsec = 200000};
+
+	if (!completions_stop())
+		return false;
+	while (!door_is_quiet() && door_now_ns() < deadline) {
+		pthread_mutex_unlock(&door_lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&door_lock);
+	}
+	return door_is_quiet();
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+	struct timespec until = wall_after(LOCK_NS);
+
+	if (pthread_mutex_timedlock(&door_lock, &until))
+		return;
+	closed = true;
+	struct dxp_fabric *f = fabric;
+	bool quiet = !f || become_quiet();
+	fabric = NULL;
+	events_close();
+	devices_detach();
+	trace_close();
+	pthread_mutex_unlock(&door_lock);
+	if (f && quiet)
+		leave(f);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The device behind an xPU: what it says of itself, and what time it is there. */
+#include "host/fetch.h"
+#include "link/udp.h"
+
+int dxp_xpu_about(struct dxp_xpu *xpu, void **out, size_t *bytes)
+{
+	fabric_enter(xpu->fabric);
+	int status = fetch_whole(xpu, 0, FETCH_DEVICE, 0, out, bytes);
+	if (status == DXP_EUNSUPPORTED)
+		error_set(status, "xPU '%s' (engine '%s') is no OpenCL device", xpu->caps.name,
+			  xpu->caps.engine);
+	else if (status != DXP_OK)
+		error_xpu(xpu, status, "ask about the device");
+	fabric_leave(xpu->fabric);
+	return status;
+}
+
+int dxp_xpu_clock(struct dxp_xpu *xpu, struct dxp_clock *out)
+{
+	struct command c;
+	struct command_reply reply;
+
+	command_begin(&c, COMMAND_CLOCK);
+	fabric_enter(xpu->fabric);
+	uint64_t before = link_now_ns();
+	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
+	uint64_t after = link_now_ns();
+	if (status == DXP_OK)
+		*out = (struct dxp_clock){.host_ns = before + (after - before) / 2,
+					  .node_ns = reply.clock_ns,
+					  .error_ns = (after - before + 1) / 2};
+	else
+		error_xpu(xpu, status, "ask for the time");
+	fabric_leave(xpu->fabric);
+	return status;
+}

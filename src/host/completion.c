@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue of ends, for who has many events and one place to wait. Asking for an end makes its room
+ * in the ring; so an end is told in a few stores, from wherever it is learned of. */
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "host/internal.h"
+#include "link/udp.h"
+
+#define COMPLETIONS_FIRST_ROOM 256
+
+void completions_destroy(struct dxp_fabric *f)
+{
+	free(f->completions.ring);
+}
+
+static int reserve(struct completions *q)
+{
+	uint32_t used = q->tail - q->head;
+
+	if (used + q->outstanding < q->room)
+		return DXP_OK;
+	uint32_t room = q->room ? q->room * 2 : COMPLETIONS_FIRST_ROOM;
+	struct dxp_completion *ring = room ? malloc(room * sizeof(*ring)) : NULL;
+	if (!ring)
+		return error_set(DXP_ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < used; i++)
+		ring[i] = q->ring[(q->head + i) & (q->room - 1)];
+	free(q->ring);
+	q->ring = ring;
+	q->room = room;
+	q->head = 0;
+	q->tail = used;
+	return DXP_OK;
+}
+
+static void append(struct completions *q, dxp_event event, const struct host_event *slot)
+{
+	q->ring[q->tail++ & (q->room - 1)] = (struct dxp_completion){.cookie = slot->cookie,
+								     .event = event,
+								     .status = slot->status,
+								     .times = slot->times};
+}
+
+void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot)
+{
+	f->completions.outstanding--;
+	append(&f->completions, event, slot);
+}
+
+static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)
+{
+	struct host_event *slot;
+	struct dxp_xpu *x;
+
+	if (!events_of(f, event, &x, &slot))
+		return error_set(DXP_ENOENT, "event %#llx is unknown, or was given up",
+				 (unsigned long long)event);
+	if (slot->notify)
+		return error_set(DXP_EINVAL, "the end of event %#llx is told already",
+				 (unsigned long long)event);
+	int status = reserve(&f->completions);
+	if (status != DXP_OK)
+		return status;
+	slot->notify = true;
+	slot->cookie = cookie;
+	if (slot->state == HOST_EVENT_PENDING) {
+		f->completions.outstanding++;
+		return DXP_OK;
+	}
+	append(&f->completions, event, slot);
+	f->ended++;
+	fabric_ended(f);
+	return DXP_OK;
+}
+
+int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_t cookie)
+{
+	fabric_enter(fabric);
+	int status = notify_locked(fabric, event, cookie);
+	fabric_leave(fabric);
+	return status;
+}
+
+void event_hurry(struct dxp_xpu *x, uint32_t count)
+{
+	struct command c;
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	if (x->status != DXP_OK || seq_before(count, x->hurried))
+		return;
+	command_begin(&c, COMMAND_HURRY);
+	c.upto = count;
+	int bytes = command_encode(&c, message);
+	if (dxp_post_nap(x->fabric->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes,
+			 0, (uint64_t)x->node << 8 | HOST_CONTEXT_TELL) == DXP_OK)
+		x->hurried = count + 1;
+}
+
+static void hurry_all(struct dxp_fabric *f)
+{
+	for (struct dxp_xpu *x = f->xpus; x; x = x->next)
+		if (x->events.pending)
+			event_hurry(x, x->events.next - 1);
+}
+
+static bool some(void *context)
+{
+	struct dxp_fabric *f = context;
+
+	return f->completions.head != f->completions.tail || f->completions.woken;
+}
+
+static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
+{
+	uint64_t now = link_now_ns();
+	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+
+	/* A look at what is there: one turn at least, so that polling makes progress. */
+	if (fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
+	    deadline <= now + HOST_HURRY_NS)
+		return;
+	f->hurriers++;
+	hurry_all(f);
+	fabric_wait(f, some, f, deadline);
+	f->hurriers--;
+}
+
+int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,
+		    uint64_t timeout_ns)
+{
+	struct completions *q = &fabric->completions;
+	uint32_t taken = 0;
+
+	fabric_enter(fabric);
+	wait_for_some(fabric, timeout_ns);
+	q->woken = false;
+	for (; taken < count && q->head != q->tail; taken++)
+		out[taken] = q->ring[q->head++ & (q->room - 1)];
+	fabric_leave(fabric);
+	return (int)taken;
+}
+
+void dxp_completions_wake(struct dxp_fabric *fabric)
+{
+	fabric_enter(fabric);
+	fabric->completions.woken = true;
+	fabric->ended++;
+	fabric_ended(fabric);
+	fabric_leave(fabric);
+}
+
+void dxp_event_forget(struct dxp_fabric *fabric, dxp_event event)
+{
+	struct host_event *slot;
+	struct dxp_xpu *x;
+
+	fabric_enter(fabric);
+	struct events *events = events_of(fabric, event, &x, &slot);
+	if (events)
+		events_forget(events, EVENT_COUNT(event));
+	fabric_leave(fabric);
+}

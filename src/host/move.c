@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "host/move.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+
+static void list_append(struct move_list *l, struct move *m)
+{
+	m->next = NULL;
+	m->link = l->end;
+	*l->end = m;
+	l->end = &m->next;
+}
+
+static void list_remove(struct move_list *l, struct move *m)
+{
+	*m->link = m->next;
+	if (m->next)
+		m->next->link = m->link;
+	else
+		l->end = m->link;
+}
+
+static struct move_list *list_of(struct dxp_fabric *f, const struct move *m)
+{
+	switch (m->state) {
+	case MOVE_WAITING: return &f->later;
+	case MOVE_RUNNING: return &f->running;
+	case MOVE_PULLED: return &f->pulled;
+	default: return &f->draining;
+	}
+}
+
+static void become(struct dxp_fabric *f, struct move *m, enum move_state state)
+{
+	list_remove(list_of(f, m), m);
+	m->state = state;
+	list_append(list_of(f, m), m);
+}
+
+struct move *move_new(struct dxp_fabric *f)
+{
+	struct move *m = f->spare_moves;
+
+	if (m)
+		f->spare_moves = m->next;
+	else
+		m = aligned_alloc(alignof(struct move), sizeof(*m));
+	if (m)
+		*m = (struct move){.waits = m->inline_waits};
+	return m;
+}
+
+void move_free(struct dxp_fabric *f, struct move *m)
+{
+	if (m->waits != m->inline_waits)
+		free(m->waits);
+	m->next = f->spare_moves;
+	f->spare_moves = m;
+}
+
+void moves_destroy(struct dxp_fabric *f)
+{
+	for (struct move *m; (m = f->spare_moves);) {
+		f->spare_moves = m->next;
+		free(m);
+	}
+}
+
+void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state)
+{
+	m->state = (uint8_t)state;
+	list_append(list_of(f, m), m);
+}
+
+bool moves_busy(const struct dxp_fabric *f)
+{
+	return f->running.first || f->draining.first || f->tells.first;
+}
+
+static struct events *events_of_move(struct dxp_fabric *f, const struct move *m, bool pulled)
+{
+	return pulled ? &m->xpu->events : &f->own;
+}
+
+/* Nothing touches its memory any more. */
+static void move_end(struct dxp_fabric *f, struct move *m)
+{
+	struct events *events = events_of_move(f, m, m->revoked);
+	struct host_event *slot = events_find(events, m->count);
+
+	list_remove(list_of(f, m), m);
+	if (slot)
+		slot->move = NULL;
+	events_finish(events, m->count, m->status, &m->times);
+	f->ended++;
+	move_free(f, m);
+}
+
+/* ---- by this host ---- */
+
+static int piece_post(struct move *m)
+{
+	struct dxp_xpu *x = m->xpu;
+	struct dxp_window *w = x->fabric->window;
+	uint32_t bytes = (uint32_t)min_u64(m->bytes - m->posted, HOST_MOVE_BYTES);
+	const struct dxp_entry local = {.offset = m->posted, .bytes = bytes, .key = m->key};
+	const struct dxp_entry remote = {
+		.offset = m->address + m->posted, .bytes = bytes, .key = x->memory_key};
+	const struct nic_lists lists = {
+		.local = &local, .remote = &remote, .local_count = 1, .remote_count = 1};
+	int status = m->direction == MEMORY_WRITE
+			     ? nic_user_put(w, m->qp, &x->data[m->qp], &lists, (uintptr_t)&m->op)
+			     : nic_user_get(w, m->qp, &x->data[m->qp], &lists, (uintptr_t)&m->op);
+
+	if (status == DXP_OK) {
+		m->op.pending++;
+		m->posted += bytes;
+	}
+	return status;
+}
+
+static int memory_offer(struct move *m)
+{
+	struct nic *nic = node_nic(m->xpu->fabric->node);
+	int status = nic_region_register(nic, 0, m->local, m->bytes, NIC_LOCAL, &m->key);
+
+	m->registered = status == DXP_OK;
+	return status == DXP_EBUSY ? DXP_EAGAIN : status;
+}
+
+/* Posts what there is room for; returns how much. */
+static uint32_t pieces_post(struct move *m)
+{
+	uint32_t posted = 0;
+
+	while (m->status == DXP_OK && m->op.status == DXP_OK && m->posted < m->bytes &&
+	       m->op.pending < HOST_MOVE_PIECES) {
+		int status = m->xpu->status;
+		if (status == DXP_OK && !m->registered)
+			status = memory_offer(m);
+		if (status == DXP_OK)
+			status = piece_post(m);
+		if (status == DXP_EAGAIN)
+			break;
+		m->op.status = status;
+		posted++;
+	}
+	return posted;
+}
+
+/* All its bytes, and those of what it must not end before, are on their way on the queue pair. */
+static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
+{
+	if (m->state != MOVE_RUNNING || m->posted < m->bytes || m->op.status != DXP_OK ||
+	    m->qp != qp || m->direction != MEMORY_WRITE)
+		return false;
+	for (uint32_t i = 0; i < m->wait_count; i++) {
+		const struct host_event *slot = events_find(&f->own, m->waits[i]);
+		if (!slot || !slot->move || !in_order(f, slot->move, qp))
+			return false;
+	}
+	return true;
+}
+
+static void told_early(struct dxp_fabric *f, struct move *m)
+{
+	m->told_early = true;
+	for (uint32_t i = 0; i < m->wait_count; i++)
+		told_early(f, events_find(&f->own, m->waits[i])->move);
+}
+
+/* A message behind data on the same queue pair is delivered after it, so who waits over there can
+ * be told now. Not where a device has yet to take it: that may fail. */
+void move_wanted(struct move *m)
+{
+	struct dxp_fabric *f = m->xpu->fabric;
+	struct host_event *slot = m->state == MOVE_RUNNING ? events_find(&f->own, m->count) : NULL;
+
+	if (!slot || !slot->tells || m->xpu->caps.memory_kind != DXP_MEMORY_DIRECT ||
+	    !in_order(f, m, m->qp))
+		return;
+	if (own_tell_early(f, slot, m->xpu, m->qp))
+		told_early(f, m);
+}
+
+/* The path became narrow under way: what has arrived may arrive again. But who was told to go on
+ * must not have gone on without it. */
+static bool narrowed(struct move *m)
+{
+	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
+		return false;
+	if (m->told_early) {
+		xpu_end(m->xpu, DXP_EPEERRESET);
+		m->op.status = DXP_EPEERRESET;
+		return false;
+	}
+	m->op.status = DXP_OK;
+	m->posted = 0;
+	return true;
+}
+
+static uint32_t run(struct dxp_fabric *f, struct move *m)
+{
+	uint32_t done = pieces_post(m);
+
+	if (done)
+		move_wanted(m);
+	bool going_on = m->status == DXP_OK && m->op.status == DXP_OK;
+	if (m->op.pending || (m->posted < m->bytes && going_on))
+		return done;
+	if (narrowed(m))
+		return done + 1;
+	if (m->op.status != DXP_OK && m->status == DXP_OK)
+		m->status = xpu_judge(m->xpu, m->op.status);
+	/* One that began before others ended ends after them. */
+	if (m->wait_count && m->status == DXP_OK)
+		return done;
+	if (m->registered)
+		nic_region_deregister(node_nic(f->node), m->key);
+	m->times.ended_ns = link_now_ns();
+	move_end(f, m);
+	return done + 1;
+}
+
+/* ---- by the xPU ---- */
+
+void move_told(struct move *m, int status, const struct dxp_event_times *times)
+{
+	struct dxp_fabric *f = m->xpu->fabric;
+
+	if (m->state != MOVE_PULLED)
+		return;
+	m->status = status;
+	if (times)
+		m->times = *times;
+	m->revoked = true;
+	m->revoked_ns = link_now_ns();
+	nic_region_revoke(node_nic(f->node), m->key);
+	become(f, m, MOVE_DRAINING);
+}
+
+/* True when it has ended. */
+static bool drained(struct dxp_fabric *f, struct move *m)
+{
+	struct nic *nic = node_nic(f->node);
+
+	if (!nic_region_busy(nic, m->key)) {
+		move_end(f, m);
+		return true;
+	}
+	/* What is under way to a peer that lives ends long before this. */
+	if (f->turned_ns - m->revoked_ns > 2 * RLTP_DEAD_NS)
+		nic_peer_lost(nic, m->xpu->node, DXP_ETIMEDOUT);
+	return false;
+}
+
+void moves_lost(struct dxp_xpu *x, int status)
+{
+	for (struct move *m = x->fabric->pulled.first, *next; m; m = next) {
+		next = m->next;
+		if (m->xpu == x)
+			move_told(m, status, NULL);
+	}
+}
+
+/* ---- all ---- */
+
+static void start(struct dxp_fabric *f, struct move *m)
+{
+	m->times.started_ns = link_now_ns();
+	become(f, m, MOVE_RUNNING);
+}
+
+/* Those that wait for nothing any more begin, or end where what they waited for has failed. */
+static uint32_t waiting_turn(struct dxp_fabric *f)
+{
+	uint32_t done = 0;
+
+	for (struct move *m = f->later.first, *next; m; m = next) {
+		next = m->next;
+		if (m->status == DXP_OK && m->xpu->status != DXP_OK)
+			m->status = m->xpu->status;
+		if (m->status == DXP_OK && m->wait_count)
+			continue;
+		if (m->status == DXP_OK) {
+			start(f, m);
+		} else {
+			m->times.started_ns = m->times.ended_ns = link_now_ns();
+			move_end(f, m);
+		}
+		done++;
+	}
+	return done;
+}
+
+uint32_t moves_turn(struct dxp_fabric *f)
+{
+	uint32_t done = 0, looked = 0;
+
+	if (f->later.first && f->waits_changed) {
+		f->waits_changed = false;
+		done += waiting_turn(f);
+	}
+	for (struct move *m = f->running.first, *next; m && looked < HOST_MOVES;
+	     m = next, looked++) {
+		next = m->next;
+		done += run(f, m);
+	}
+	for (struct move *m = f->draining.first, *next; m; m = next) {
+		next = m->next;
+		done += drained(f, m);
+	}
+	return done;
+}
+
+static void own_ended(struct dxp_fabric *f, struct move *m, uint32_t count, int status)
+{
+	for (uint32_t i = 0; i < m->wait_count;) {
+		if (m->waits[i] != count) {
+			i++;
+			continue;
+		}
+		m->waits[i] = m->waits[--m->wait_count];
+		if (status != DXP_OK && m->status == DXP_OK)
+			m->status = DXP_ECANCELED;
+		f->waits_changed = true;
+	}
+}
+
+void moves_own_ended(struct dxp_fabric *f, uint32_t count, int status)
+{
+	for (struct move *m = f->later.first; m; m = m->next)
+		own_ended(f, m, count, status);
+	for (struct move *m = f->running.first; m; m = m->next)
+		own_ended(f, m, count, status);
+}
+
+static struct move *move_of(struct move_list *l, const struct dxp_xpu *x)
+{
+	struct move *m = l->first;
+
+	while (m && m->xpu != x)
+		m = m->next;
+	return m;
+}
+
+static bool none_left(void *context)
+{
+	struct dxp_xpu *x = context;
+	struct dxp_fabric *f = x->fabric;
+
+	return !move_of(&f->later, x) && !move_of(&f->running, x) && !move_of(&f->draining, x);
+}
+
+static void cancel(struct move *m, const struct dxp_xpu *x)
+{
+	if (m->xpu == x && m->status == DXP_OK)
+		m->status = m->op.status = DXP_ECLOSED;
+}
+
+void moves_close(struct dxp_xpu *x)
+{
+	struct dxp_fabric *f = x->fabric;
+
+	moves_lost(x, DXP_ECLOSED);
+	for (struct move *m = f->later.first; m; m = m->next)
+		cancel(m, x);
+	for (struct move *m = f->running.first; m; m = m->next)
+		cancel(m, x);
+	f->waits_changed = true;
+	if (fabric_wait(f, none_left, x, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
+		return;
+	nic_peer_lost(node_nic(f->node), x->node, DXP_ETIMEDOUT);
+	fabric_wait(f, none_left, x, UINT64_MAX);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wait lists. What a command waits for is resolved here, once, into events that its xPU learns of
+ * by itself: its own, those that another xPU signals to it, those that this host tells it. The host
+ * takes no part when xPUs' events end. A list that is longer than a command takes is folded into
+ * marks. */
+#include "base/util.h"
+#include "host/internal.h"
+
+/* Lets the event's own xPU tell `to` when it has ended. *out is the signal's event. */
+static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
+{
+	struct command c;
+	const struct command_waits waits = {.events = {event}, .count = 1};
+	struct host_event *slot = events_find(&owner->events, EVENT_COUNT(event));
+	dxp_event name;
+
+	if (slot->signalled == to) {
+		*out = EVENT_NAME(EVENT_HOST(event), owner->node, slot->signal_count);
+		return DXP_OK;
+	}
+	command_begin(&c, COMMAND_SIGNAL);
+	c.to_node = to;
+	c.lazy = 1; /* its end matters to nobody here */
+	int status = command_start(owner, &c, &waits, &name);
+	if (status != DXP_OK)
+		return status;
+	events_forget(&owner->events, EVENT_COUNT(name));
+	/* command_start may have moved the ring, and the event may have ended meanwhile. */
+	slot = events_find(&owner->events, EVENT_COUNT(event));
+	if (slot) {
+		slot->signalled = to;
+		slot->signal_count = EVENT_COUNT(name);
+	}
+	*out = name;
+	return DXP_OK;
+}
+
+/* The eight in *out become one. */
+static int fold(struct dxp_xpu *x, struct command_waits *out)
+{
+	struct command c;
+	dxp_event name;
+
+	if (x->events.pending >= XPU_COMMANDS_MAX - COMMAND_WAITS_MAX)
+		return error_set(DXP_EAGAIN,
+				 "wait list: too many commands of xPU '%s' have not ended to fold "
+				 "so many events; wait for some",
+				 x->caps.name);
+	command_begin(&c, COMMAND_MARK);
+	c.lazy = 1;
+	int status = command_start(x, &c, out, &name);
+	if (status != DXP_OK)
+		return status;
+	events_forget(&x->events, EVENT_COUNT(name));
+	out->events[0] = name;
+	out->count = 1;
+	return DXP_OK;
+}
+
+static int append(struct dxp_xpu *x, uint64_t name, struct command_waits *out)
+{
+	int status = DXP_OK;
+
+	for (uint8_t i = 0; i < out->count; i++)
+		if (out->events[i] == name)
+			return DXP_OK;
+	if (out->count == COMMAND_WAITS_MAX)
+		status = fold(x, out);
+	if (status == DXP_OK)
+		out->events[out->count++] = name;
+	return status;
+}
+
+static int resolve_one(struct dxp_xpu *x, dxp_event event, struct command_waits *out)
+{
+	struct dxp_fabric *f = x->fabric;
+	struct host_event *slot;
+	struct dxp_xpu *owner;
+	uint64_t name = event;
+	int status = DXP_OK;
+
+	if (!events_of(f, event, &owner, &slot))
+		return error_set(DXP_ENOENT,
+				 "wait list: event %#llx is unknown, or was waited for already",
+				 (unsigned long long)event);
+	if (slot->state == HOST_EVENT_DONE) {
+		out->failed |= slot->status != DXP_OK;
+		return DXP_OK;
+	}
+	if (!owner)
+		status = own_tell(f, EVENT_COUNT(event), slot, x);
+	else if (owner != x && slot->told != x->node)
+		status = signal_to(owner, event, x->node, &name);
+	return status == DXP_OK ? append(x, name, out) : status;
+}
+
+int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
+		  struct command_waits *out)
+{
+	out->count = 0;
+	out->failed = false;
+	if (count && !wait)
+		return error_set(DXP_EINVAL, "wait list: %u events, and no list", count);
+	for (uint32_t i = 0; i < count && !out->failed; i++) {
+		int status = wait[i] ? resolve_one(x, wait[i], out) : DXP_OK;
+		if (status != DXP_OK)
+			return status;
+	}
+	return DXP_OK;
+}

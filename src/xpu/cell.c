@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "xpu/cell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "link/udp.h"
+#include "xpu/cell_server.h"
+#include "xpu/slot_internal.h"
+
+#define TURN_ANSWERS 256 /* taken in one turn before the rest is looked at */
+
+/* ---- opening and closing ---- */
+
+static struct cell *cell_create(struct slot *s, struct tenant *t, int *rings_fd)
+{
+	struct cell *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*rings_fd = memfd_create("dxp-cell", MFD_CLOEXEC);
+	c->rings = MAP_FAILED;
+	if (*rings_fd >= 0 && ftruncate(*rings_fd, sizeof(*c->rings)) == 0)
+		c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED,
+				*rings_fd, 0);
+	if (c->rings == MAP_FAILED) {
+		log_warn("no memory for a cell's rings: %s; raise the limit on open files, or give "
+			 "this machine more memory",
+			 strerror(errno));
+		if (*rings_fd >= 0)
+			close(*rings_fd);
+		free(c);
+		return NULL;
+	}
+	c->slot = s;
+	c->tenant = t;
+	c->tail = &c->first;
+	c->orders.ring = &c->rings->orders;
+	c->answers.ring = &c->rings->answers;
+	return c;
+}
+
+static void cell_free(struct cell *c)
+{
+	munmap(c->rings, sizeof(*c->rings));
+	free(c);
+}
+
+static void node_of_slot_wake(void *context)
+{
+	node_wake(context);
+}
+
+static void *thread_main(void *argument)
+{
+	struct cell *c = argument;
+	struct slot *s = c->slot;
+	const struct cell_server_options options = {
+		.rings = c->rings,
+		.engine = s->engine,
+		.memory = s->bridged ? NULL : arena_base(s->arena),
+		.memory_bytes = arena_bytes(s->arena),
+		.memory_fd = -1,
+		.spin_ns = s->cell_spin_ns,
+		.wake = node_of_slot_wake,
+		.wake_context = s->node,
+	};
+
+	cell_serve(&options);
+	return NULL;
+}
+
+int cell_open_thread(struct slot *s, struct cell **out)
+{
+	int fd;
+	struct cell *c = cell_create(s, NULL, &fd);
+
+	if (!c)
+		return DXP_ENOMEM;
+	close(fd);
+	int error = pthread_create(&c->thread, NULL, thread_main, c);
+	if (error != 0) {
+		log_error("cannot start an engine's thread: %s; raise the limit on processes",
+			  strerror(error));
+		cell_free(c);
+		return DXP_EIO;
+	}
+	c->started = true;
+	*out = c;
+	return DXP_OK;
+}
+
+int cell_open_process(struct tenant *t, struct cell **out)
+{
+	struct slot *s = t->slot;
+	int fd;
+	struct cell *c = cell_create(s, t, &fd);
+
+	if (!c)
+		return DXP_ENOMEM;
+	c->id = ++s->cell_last;
+	int status = zygote_start(s->zygote, c->id, fd);
+	close(fd);
+	if (status != DXP_OK) {
+		cell_free(c);
+		return status;
+	}
+	c->started = true;
+	*out = c;
+	return DXP_OK;
+}
+
+/* ---- orders ---- */
+
+/* There is room behind everything that was posted before. */
+static bool order_put(struct cell *c, const struct order *o)
+{
+	return cell_put(&c->orders, o->kind, &o->parts);
+}
+
+void cell_post(struct cell *c, struct order *o)
+{
+	o->next = NULL;
+	*c->tail = o;
+	c->tail = &o->next;
+	if (!c->unposted && !order_put(c, o))
+		c->unposted = o;
+	if (!c->unposted)
+		cell_wake(&c->orders);
+}
+
+static uint32_t orders_put(struct cell *c)
+{
+	uint32_t work = 0;
+
+	for (; c->unposted && order_put(c, c->unposted); work++)
+		c->unposted = c->unposted->next;
+	if (work)
+		cell_wake(&c->orders);
+	return work;
+}
+
+static void order_pop(struct cell *c, const struct order_end *end)
+{
+	struct order *o = c->first;
+
+	c->first = o->next;
+	if (!c->first)
+		c->tail = &c->first;
+	if (c->unposted == o)
+		c->unposted = o->next;
+	o->ops->end(o, end);
+}
+
+/* The present order's end; `body` is a copy that nobody else can change. */
+static void done_take(struct cell *c, char *body, uint32_t bytes)
+{
+	struct cell_done d;
+	struct order_end end = {.ran = true, .text = body + sizeof(d)};
+
+	memcpy(&d, body, sizeof(d));
+	if (d.text_bytes > bytes - sizeof(d) || d.text_bytes >= ENGINE_TEXT_BYTES)
+		d.text_bytes = 0;
+	body[sizeof(d) + d.text_bytes] = '\0';
+	end.status = d.status > 0 ? DXP_EDEVICE : d.status;
+	end.started_ns = d.started_ns;
+	end.ended_ns = d.ended_ns;
+	order_pop(c, &end);
+}
+
+/* False: it is none. */
+static bool answer_take(struct cell *c, const struct cell_head *head, void *body)
+{
+	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
+	struct order *o = c->first;
+
+	if (!o || o == c->unposted)
+		return false;
+	switch (head->kind) {
+	case CELL_DONE:
+		if (bytes < sizeof(struct cell_done))
+			return false;
+		done_take(c, body, bytes);
+		return true;
+	case CELL_LOG:
+	case CELL_DATA:
+		if (o->ops->data)
+			o->ops->data(o, head->kind, body, bytes);
+		return true;
+	case CELL_PRINT: print_send(o->tenant, body, bytes); return true;
+	default: return false;
+	}
+}
+
+/* A host that reads slowly makes its own kernels wait. */
+static bool held_up(const struct cell *c)
+{
+	return c->tenant && !c->tenant->gone &&
+	       outbox_count(c->slot->outbox, c->tenant->host) >= XPU_PRINTS_WAIT;
+}
+
+static uint32_t answers_take(struct cell *c, uint32_t most)
+{
+	_Alignas(8) uint8_t message[CELL_MESSAGE_BYTES + 8];
+	const struct cell_head *head = (const void *)message;
+	uint32_t taken = 0;
+	int bytes;
+
+	if (held_up(c))
+		return 0;
+	for (; taken < most && (bytes = cell_take(&c->answers, message)) != 0; taken++) {
+		if (bytes > 0 && answer_take(c, head, message + sizeof(*head)))
+			continue;
+		if (!c->ends)
+			log_warn("a cell answers nonsense: a kernel has written where it must not");
+		cell_kill(c);
+		break;
+	}
+	return taken;
+}
+
+uint32_t cell_turn(struct cell *c)
+{
+	uint32_t work = c->ends ? 0 : answers_take(c, TURN_ANSWERS);
+
+	if (c->ends && !c->told)
+		cell_kill(c);
+	return work + orders_put(c);
+}
+
+void cell_kill(struct cell *c)
+{
+	c->ends = true;
+	if (!c->told && c->tenant)
+		c->told = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
+}
+
+static void orders_fail(struct cell *c, int status)
+{
+	uint64_t now_ns = link_now_ns();
+	const struct order_end end = {
+		.status = status, .started_ns = now_ns, .ended_ns = now_ns, .text = ""};
+
+	while (c->first)
+		order_pop(c, &end);
+}
+
+void cell_lost(struct cell *c, int status)
+{
+	if (!c->ends)
+		answers_take(c, UINT32_MAX);
+	c->started = false;
+	orders_fail(c, status);
+}
+
+static void thread_stop(struct cell *c)
+{
+	atomic_store(&c->rings->stop, 1);
+	/* One that waits must look; one that is at an order looks when that has ended. */
+	if (cell_put(&c->orders, CELL_STOP, &(struct cell_parts){0}))
+		cell_wake(&c->orders);
+	pthread_join(c->thread, NULL);
+}
+
+void cell_close(struct cell *c)
+{
+	if (!c)
+		return;
+	if (!c->tenant && c->started)
+		thread_stop(c);
+	orders_fail(c, DXP_ECLOSED);
+	cell_free(c);
+}
+
+bool cell_asleep(struct cell *c)
+{
+	return cell_sleep_announce(&c->answers) || held_up(c);
+}
+
+void cell_awake(struct cell *c)
+{
+	cell_sleep_end(&c->answers);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much memory an image takes. Pure. */
+#ifndef XPU_IMAGE_H
+#define XPU_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dxp/async.h>
+
+/* Bytes from its first pixel to behind its last. False: a side that this kind of image has is 0, or
+ * the number does not fit 64 bits. */
+bool image_span(const struct dxp_image *image, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing records of dxp/about.h. */
+#ifndef XPU_RECORDS_H
+#define XPU_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct records {
+	uint8_t *data; /* for whoever takes them to free */
+	size_t bytes, room;
+	bool failed; /* no memory: nothing more is added */
+};
+
+/* A record of `bytes`, to be filled in before the next one; NULL: no memory. */
+uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes);
+void records_put(struct records *r, uint32_t tag, const void *data, size_t bytes);
+void records_put_le(uint8_t *out, uint64_t value, int bytes);
+
+#endif

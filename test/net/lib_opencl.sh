@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# For scripts about OpenCL programs: after lib_fabric.sh.
+#
+#   oracle COMMAND...    on two devices of this machine's PoCL
+#   door COMMAND...      on the platform of libdxp-opencl.so, and no other
+#
+# The oracle's devices have threads: its `basic` one cannot wait for user events. Its compiled
+# kernels are kept in the build's folder.
+without_opencl() {
+	say "skipped: $*"
+	exit 77
+}
+
+OPENCL_DOOR=${OPENCL_DOOR:-$DXP_BIN/../lib/libdxp-opencl.so}
+OPENCL_TESTS=$DXP_BIN/../test/opencl
+for icd in "${OPENCL_POCL:-}" /etc/OpenCL/vendors/pocl.icd; do
+	[ ! -r "$icd" ] || break
+done
+OPENCL_POCL=$icd
+[ -r "$OPENCL_POCL" ] || without_opencl 'no PoCL to compare with; try: apt install pocl-opencl-icd'
+[ -r "$OPENCL_DOOR" ] || without_opencl "$OPENCL_DOOR is not built"
+readonly OPENCL_DOOR OPENCL_TESTS OPENCL_POCL
+
+oracle() {
+	POCL_CACHE_DIR=$OPENCL_TESTS/cache POCL_DEVICES=${ORACLE_DEVICES:-pthread pthread} \
+		OCL_ICD_VENDORS=$OPENCL_POCL "$@"
+}
+
+door() {
+	OCL_ICD_VENDORS=$OPENCL_DOOR "$@"
+}

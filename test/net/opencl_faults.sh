@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# OpenCL programs when things break: kernels that crash or never end, many clients, two at once, and
+# a node that dies or cannot be reached.
+#
+#   1.  programs --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
+#   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
+#
+#   CLIENTS=1000 opencl_faults.sh     as many clients one after another (default 150)
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+# shellcheck source=test/net/lib_namespaces.sh
+. "$(dirname "$0")/lib_namespaces.sh"
+
+probe=$OPENCL_TESTS/probe_faults
+clients=${CLIENTS:-150}
+readonly probe clients
+[ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
+
+# well SECONDS TEXT ARGUMENT...: the probe ends well in time and says so.
+well() {
+	local seconds=$1 text=$2
+	shift 2
+	door timeout "$seconds" "$probe" "$@" >"$scratch/out" 2>&1 ||
+		die "probe $*: $(cat "$scratch/out")"
+	expect "$text" "$scratch/out"
+	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
+}
+
+# until_says TEXT FILE SECONDS: the file says so in time.
+until_says() {
+	local i
+	for ((i = 0; i < $3 * 20; i++)); do
+		! grep -qF -- "$1" "$2" || return 0
+		sleep 0.05
+	done
+	die "'$1' is not in: $(cat "$2")"
+}
+
+# size_of PART: KiB in use and open files of a part of the fabric.
+size_of() {
+	local process
+	process=$(process_of "$1")
+	printf '%s %s\n' "$(awk '/VmRSS/ { print $2 }' "/proc/$process/status")" \
+		"$(find "/proc/$process/fd" -mindepth 1 2>/dev/null | wc -l)"
+}
+
+say '== one machine'
+dxp up --xpus 2 --memory 256M --port 0
+well 60 'ended well' once
+
+say '== a kernel that crashes, beside a program that works'
+door timeout 60 "$probe" stay 6 >"$scratch/stay" 2>&1 &
+stayer=$!
+until_says ready "$scratch/stay" 30
+well 60 'works again' crash
+well 60 'works again' crash
+wait $stayer || die "the other program: $(cat "$scratch/stay")"
+expect 'errors 0' "$scratch/stay"
+say "ok: the other program: $(grep rounds "$scratch/stay")"
+
+say '== a kernel that never ends, whose program is killed'
+OCL_ICD_VENDORS=$OPENCL_DOOR "$probe" endless >"$scratch/endless" 2>&1 &
+endless=$!
+until_says running "$scratch/endless" 30
+sleep 0.5
+kill -KILL $endless
+wait $endless 2>/dev/null || true
+well 30 'ended well' once
+
+say '== what a program leaves, another does not see'
+well 60 left secret
+well 60 'found 0 words' look
+
+say '== two at once share fairly'
+door timeout 60 "$probe" share 4 >"$scratch/first" 2>&1 &
+first=$!
+well 60 count share 4
+wait $first || die "the first of two: $(cat "$scratch/first")"
+a=$(sed -n 's/^count //p' "$scratch/first") b=$(sed -n 's/^count //p' "$scratch/out")
+if [ $((a * 2)) -lt "$b" ] || [ $((b * 2)) -lt "$a" ]; then
+	die "one ran $a kernels, the other $b"
+fi
+say "ok: $a and $b kernels"
+
+say "== $clients clients one after another"
+for ((i = 0; i < 20; i++)); do
+	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
+done
+read -r kib files < <(size_of box1)
+begin=$(date +%s%N)
+for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+early=$((($(date +%s%N) - begin) / 20000000))
+for ((i = 0; i < clients; i++)); do
+	door timeout 30 "$probe" once >"$scratch/out" 2>&1 || die "client $i: $(cat "$scratch/out")"
+done
+begin=$(date +%s%N)
+for ((i = 0; i < 20; i++)); do door "$probe" once >/dev/null; done
+late=$((($(date +%s%N) - begin) / 20000000))
+read -r kib_late files_late < <(size_of box1)
+say "a client took $early ms, then $late ms; $kib KiB became $kib_late, $files files $files_late"
+[ "$late" -le $((early * 3 + 20)) ] || die 'clients became slow'
+[ "$kib_late" -le $((kib + 4096 + clients * 4)) ] || die 'the node grew'
+[ "$files_late" -le $((files + 4)) ] || die 'the node keeps files open'
+dxp down
+
+say '== two machines'
+without() {
+	say "left out: $*"
+	say passed
+	exit 0
+}
+parts=''
+ours() { echo "$parts"; }
+namespaces_make dxpo 10.77.0 ip nft
+
+# part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 20 s its log has the text.
+part() {
+	local namespace=$1 log=$scratch/$2 text=$3
+	shift 3
+	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
+	parts="$! $parts"
+	until_says "$text" "$log" 20
+}
+
+export DXP_DIR=$scratch/joined
+mkdir "$DXP_DIR"
+readonly at=(--manager 10.77.0.1 --key "$DXP_DIR/fabric.key" --memory 256M)
+part "$near" manager.log 'listening on' dxp-manager --key "$DXP_DIR/fabric.key" --new-key \
+	--state "$scratch/state" --bind 10.77.0.1
+echo 10.77.0.1:4795 >"$DXP_DIR/manager"
+part "$near" box1.log xpu1 dxpd "${at[@]}" --state "$scratch/box1"
+far_box() {
+	part "$far" box2.log xpu2 dxpd "${at[@]}" --state "$scratch/box2" --first 2
+	far_process=${parts%% *}
+}
+far_box
+
+# probing SECONDS ARGUMENT...: the probe in the background, on the near side.
+probing() {
+	local seconds=$1
+	shift
+	OCL_ICD_VENDORS=$OPENCL_DOOR ip netns exec "$near" timeout "$seconds" "$probe" "$@" \
+		>"$scratch/probe" 2>&1 &
+	probing=$!
+	parts="$probing $parts"
+	until_says ready "$scratch/probe" 60
+}
+
+say '== a node is killed, and started again'
+probing 90 lost 60
+sleep 0.5
+kill -KILL "$far_process"
+wait "$far_process" 2>/dev/null || true
+until_says lost: "$scratch/probe" 20
+far_box
+wait "$probing" || die "probe: $(cat "$scratch/probe")"
+expect back "$scratch/probe"
+say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
+
+say '== the network is cut for 10 s'
+probing 120 lost 90
+far nft add table inet cut
+far nft add chain inet cut in '{ type filter hook input priority 0; policy drop; }'
+until_says lost: "$scratch/probe" 15
+sleep 10
+far nft delete table inet cut
+wait "$probing" || die "probe: $(cat "$scratch/probe")"
+say "ok: $(grep -E '^(lost|back)' "$scratch/probe" | tr '\n' ' ')"
+
+say '== 1 % of the packets are lost'
+for side in near far; do
+	$side nft add table inet path
+	$side nft add chain inet path in '{ type filter hook input priority 0; }'
+	$side nft add rule inet path in numgen random mod 100 == 0 drop
+done
+probing 60 stay 5
+wait "$probing" || die "probe: $(cat "$scratch/probe")"
+expect 'errors 0' "$scratch/probe"
+say "ok: $(grep rounds "$scratch/probe")"
+for program in devices events random; do
+	[ -x "$OPENCL_TESTS/$program" ] || continue
+	OCL_ICD_VENDORS=$OPENCL_DOOR ip netns exec "$near" timeout 200 "$OPENCL_TESTS/$program" \
+		>"$scratch/out" 2>&1 || die "$program with losses: $(grep -v '^ok' "$scratch/out")"
+	say "ok: $program: $(tail -n 1 "$scratch/out")"
+done
+say passed

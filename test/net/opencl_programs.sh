@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs of Debian that use OpenCL, unchanged, over two nodes: what they say there is what they
+# say on this machine's PoCL. One that is not installed is left out; tools/setup opencl installs
+# all.
+#
+#   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
+#
+#   opencl_programs.sh [PROGRAM]...     clinfo clpeak pyopencl ffmpeg classify clblast clfft
+#                                       hashcat
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+
+[ $# -gt 0 ] || set -- clinfo clpeak pyopencl ffmpeg classify clblast clfft hashcat
+python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+readonly python root
+export HOME=$scratch # what programs keep is gone with it
+# Compiled kernels are kept between runs of this script, those of the nodes too.
+export POCL_CACHE_DIR=$OPENCL_TESTS/cache PYOPENCL_NO_CACHE=1
+ran=0 left_out=''
+
+# there PROGRAM: it is installed.
+there() {
+	! command -v "$1" >/dev/null || return 0
+	say "left out: $1 is not installed"
+	left_out="$left_out $1"
+	return 1
+}
+
+# same NAME COMMAND...: what it prints is the same on PoCL and on the door.
+same() {
+	local name=$1
+	shift
+	oracle timeout 100 "$@" >"$scratch/oracle" 2>"$scratch/errors" ||
+		die "$name on PoCL: $(tail -n 5 "$scratch/errors")"
+	door timeout 100 "$@" >"$scratch/door" 2>"$scratch/errors" ||
+		die "$name: $(tail -n 5 "$scratch/errors")"
+	[ -s "$scratch/door" ] || die "$name printed nothing"
+	diff "$scratch/oracle" "$scratch/door" || die "$name says something else (<: PoCL)"
+	say "ok: $name: $(wc -l <"$scratch/door") lines are the same"
+}
+
+# alone NAME TEXT COMMAND...: on the door; it says so.
+alone() {
+	local name=$1 text=$2
+	shift 2
+	door timeout 200 "$@" >"$scratch/door" 2>&1 || die "$name: $(tail -n 5 "$scratch/door")"
+	grep -Eq -- "$text" "$scratch/door" ||
+		die "$name does not say '$text': $(tail -n 15 "$scratch/door")"
+	say "ok: $name: $(grep -E -- "$text" "$scratch/door" | tail -n 1)"
+}
+
+run_clinfo() {
+	there clinfo || return 0
+	alone clinfo 'Device #1: .*xpu2' clinfo -l
+	alone 'clinfo, all of it' 'Number of devices +2' clinfo
+	! grep -E 'CL_INVALID|error|N/A.*ILLEGAL' "$scratch/door" || die 'clinfo met errors'
+}
+
+run_clpeak() {
+	there clpeak || return 0
+	alone clpeak 'Kernel launch latency *: [0-9.]+ us' clpeak --kernel-latency
+}
+
+run_pyopencl() {
+	if ! /usr/bin/python3 -c 'import pyopencl' 2>/dev/null; then
+		there python3-pyopencl || return 0
+	fi
+	same 'pyopencl, arrays' /usr/bin/python3 -W ignore "$python/arrays.py"
+	same 'pyopencl, commands' /usr/bin/python3 -W ignore "$python/commands.py"
+}
+
+# filter DEVICE CHAIN: the checksum of each frame.
+filter() {
+	local device=$1 chain=$2
+	same "ffmpeg, $chain on device $device" ffmpeg -nostdin -loglevel error \
+		-init_hw_device "opencl=ocl:0.$device" -filter_hw_device ocl -f lavfi \
+		-i testsrc=s=160x96:r=10:d=0.5 \
+		-vf "format=yuv420p,hwupload,$chain,hwdownload,format=yuv420p" -f framemd5 -
+}
+
+run_ffmpeg() {
+	there ffmpeg || return 0
+	filter 0 boxblur_opencl=luma_radius=3
+	filter 1 unsharp_opencl,avgblur_opencl=3
+}
+
+run_clblast() {
+	there clblast_test_xaxpy || return 0
+	alone CLBlast ' 0 test\(s\) failed|0 errors|all passed|passed' \
+		clblast_test_xaxpy -platform 0 -device 1
+	! grep -E '[1-9][0-9]* test.* failed' "$scratch/door" || die 'CLBlast failed'
+}
+
+run_clfft() {
+	there clFFT-client || return 0
+	alone clFFT 'gflops' clFFT-client -x 1024 -b 16 -p 3
+}
+
+# Our own, but nothing of ours is in it: a network cut in two, against what was once computed
+# elsewhere.
+run_classify() {
+	local folder models='' photo
+	for folder in "${DXP_MODELS:-}" "$root/models" "$root/../shared/models"; do
+		[ ! -r "$folder/chelsea-227.prob.bin" ] || models=$folder
+	done
+	if [ -z "$models" ]; then
+		say 'left out: there is no model with answers; DXP_MODELS names its folder'
+		return 0
+	fi
+	photo=$models/chelsea-227.ppm
+	alone 'classify_opencl' 'chelsea.*44.86 %' classify_opencl --output "$scratch/answer" \
+		"$models/squeezenet1.1.tflite" "$photo" "$photo" "$photo"
+	paste <(od -An -v -tf4 -w4 "$scratch/answer") \
+		<(for _ in 1 2 3; do od -An -v -tf4 -w4 "$models/chelsea-227.prob.bin"; done) |
+		awk '{ d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d }
+			END { exit !(NR == 3000 && most < 0.00001) }' ||
+		die 'classify_opencl computes other probabilities'
+}
+
+# A known word is found again; the program keeps binaries of its kernels.
+run_hashcat() {
+	local hash
+	there hashcat || return 0
+	hash=$(printf dxpu | md5sum | cut -d ' ' -f 1)
+	alone hashcat "$hash:dxpu" hashcat --force -m 0 -a 3 --potfile-disable -O --quiet \
+		"$hash" '?l?l?l?l'
+}
+
+dxp up --xpus 2 --memory 4G --port 0 # hashcat wants much
+for program; do
+	begin=$SECONDS
+	"run_$program"
+	ran=$((ran + 1))
+	say "$program took $((SECONDS - begin)) s"
+done
+dxp down
+[ -z "$left_out" ] || say "left out, not installed:$left_out"
+say "passed: $ran programs"

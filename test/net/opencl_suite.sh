@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The OpenCL programs of test/opencl on PoCL and, unchanged, on the OpenCL door over two nodes: what
+# passes there must pass here, and nothing else may be left out.
+#
+#   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
+#
+#   opencl_suite.sh [PROGRAM]...     default: all; RIG_SEED=N replays
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+
+if [ $# -eq 0 ]; then
+	mapfile -t programs < <(find "$OPENCL_TESTS" -maxdepth 1 -type f -perm -u+x \
+		! -name 'probe*' -printf '%f\n' | sort)
+	[ ${#programs[@]} -gt 0 ] || without_opencl 'no programs in test/opencl: no OpenCL library'
+else
+	programs=("$@")
+fi
+export RIG_SEED=${RIG_SEED:-$((RANDOM * 32768 + RANDOM))}
+failures=0 cases=0
+
+# cases_of FILE: what passed or was skipped, a name a line.
+cases_of() {
+	sed -n 's/^\(ok\|skipped\) \([a-z0-9_]*\).*/\1 \2/p' "$1" | sort
+}
+
+# results_of FILE: what both must agree on, of cases that passed there and here.
+results_of() {
+	grep '^same ' "$1" | grep -F -f <(comm -12 "$scratch/oracle.cases" "$scratch/door.cases" |
+		sed 's/^ok \(.*\)/same \1 /') || : # none
+}
+
+# bad FILE: what is not well, not more than a screen of it.
+bad() {
+	grep -Ev '^(ok|same) ' "$1" | sed -n 1,60p
+}
+
+wrong() {
+	say "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# compare PROGRAM: both runs, then their difference.
+compare() {
+	local program=$1 begin=$SECONDS
+	oracle timeout 300 "$OPENCL_TESTS/$program" >"$scratch/oracle" 2>&1 ||
+		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
+	door timeout 300 "$OPENCL_TESTS/$program" >"$scratch/door" 2>&1 ||
+		wrong "$program: $(bad "$scratch/door")"
+	cases_of "$scratch/oracle" >"$scratch/oracle.cases"
+	cases_of "$scratch/door" >"$scratch/door.cases"
+	cases=$((cases + $(grep -c '^ok' "$scratch/door.cases" || true)))
+	diff "$scratch/oracle.cases" "$scratch/door.cases" | grep '^[<>]' >"$scratch/diff" ||
+		: # none
+	# What PoCL leaves out the door may do.
+	while read -r side state name; do
+		[ "$side $state" = '> ok' ] || [ "$side $state" = '< skipped' ] ||
+			grep -q "^FAILED $name:" "$scratch/door" "$scratch/oracle" ||
+			wrong "$program: $name: '$side $state' (<: PoCL, >: the door)"
+	done <"$scratch/diff"
+	diff <(results_of "$scratch/oracle") <(results_of "$scratch/door") >"$scratch/diff" ||
+		wrong "$program: other results: $(head -n 5 "$scratch/diff")"
+	say "$program: $(tail -n 1 "$scratch/door") ($((SECONDS - begin)) s)"
+}
+
+dxp up --xpus 2 --memory 512M --port 0
+say "RIG_SEED=$RIG_SEED"
+for program in "${programs[@]}"; do
+	compare "$program"
+done
+dxp down
+[ $failures -eq 0 ] || die "$failures differences; replay: RIG_SEED=$RIG_SEED $0 PROGRAM"
+say "passed: $cases cases"

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events: what they tell, wait lists, callbacks, user events, markers and barriers. */
+#include "rig.h"
+
+#include <unistd.h>
+
+static cl_event user_event(void)
+{
+	cl_event e = clCreateUserEvent(rig.context, ERR);
+
+	MADE(e);
+	return e;
+}
+
+static void events__tell(void)
+{
+	cl_mem m = rig_buffer(0, 64, NULL);
+	uint32_t data[16] = {0};
+	cl_event e = NULL;
+	cl_command_queue q = NULL;
+	cl_context c = NULL;
+	cl_command_type type = 0;
+	cl_uint references = 0;
+
+	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 64, data, 0, NULL, &e));
+	OK(clGetEventInfo(e, CL_EVENT_COMMAND_QUEUE, sizeof(q), &q, NULL));
+	CHECK(q == rig.queues[0]);
+	OK(clGetEventInfo(e, CL_EVENT_CONTEXT, sizeof(c), &c, NULL));
+	CHECK(c == rig.context);
+	OK(clGetEventInfo(e, CL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL));
+	EQUAL(type, CL_COMMAND_WRITE_BUFFER);
+	OK(clWaitForEvents(1, &e));
+	EQUAL(rig_status(e), CL_COMPLETE);
+	OK(clGetEventInfo(e, CL_EVENT_REFERENCE_COUNT, sizeof(references), &references, NULL));
+	CHECK(references >= 1);
+	OK(clRetainEvent(e));
+	OK(clReleaseEvent(e));
+	FAILS(clGetEventInfo(e, 0x1, sizeof(q), &q, NULL), CL_INVALID_VALUE);
+	FAILS(clGetEventInfo(e, CL_EVENT_COMMAND_QUEUE, 1, &q, NULL), CL_INVALID_VALUE);
+	FAILS(clGetEventInfo(NULL, CL_EVENT_COMMAND_QUEUE, sizeof(q), &q, NULL), CL_INVALID_EVENT);
+	FAILS(clRetainEvent(NULL), CL_INVALID_EVENT);
+	FAILS(clReleaseEvent(NULL), CL_INVALID_EVENT);
+	FAILS(clWaitForEvents(0, NULL), CL_INVALID_VALUE);
+	FAILS(clWaitForEvents(1, NULL), CL_INVALID_VALUE);
+	FAILS_BUT_POCL(clSetUserEventStatus(e, CL_COMPLETE), CL_INVALID_EVENT);
+	OK(clReleaseEvent(e));
+	OK(clReleaseMemObject(m));
+}
+
+/* Each kind of command says what it is. */
+static void events__types_of_commands(void)
+{
+	uint8_t data[64] = {0};
+	size_t at[3] = {0, 0, 0}, region[3] = {8, 2, 1}, one = 1;
+	cl_mem a = rig_buffer(0, 64, NULL), b = rig_buffer(0, 64, NULL);
+	cl_kernel k = rig_kernel("kernel void f(global uint *a) { a[0] = 1; }", "f");
+	cl_command_queue q = rig.queues[0];
+	cl_event e[10];
+	static const cl_command_type types[] = {CL_COMMAND_READ_BUFFER,
+						CL_COMMAND_WRITE_BUFFER_RECT,
+						CL_COMMAND_READ_BUFFER_RECT,
+						CL_COMMAND_COPY_BUFFER,
+						CL_COMMAND_COPY_BUFFER_RECT,
+						CL_COMMAND_FILL_BUFFER,
+						CL_COMMAND_MIGRATE_MEM_OBJECTS,
+						CL_COMMAND_NDRANGE_KERNEL,
+						CL_COMMAND_MARKER,
+						CL_COMMAND_BARRIER};
+
+	SET(k, 0, a);
+	OK(clEnqueueReadBuffer(q, a, CL_FALSE, 0, 64, data, 0, NULL, &e[0]));
+	OK(clEnqueueWriteBufferRect(q, a, CL_FALSE, at, at, region, 0, 0, 0, 0, data, 0, NULL,
+				    &e[1]));
+	OK(clEnqueueReadBufferRect(q, a, CL_FALSE, at, at, region, 0, 0, 0, 0, data, 0, NULL,
+				   &e[2]));
+	OK(clEnqueueCopyBuffer(q, a, b, 0, 0, 64, 0, NULL, &e[3]));
+	OK(clEnqueueCopyBufferRect(q, a, b, at, at, region, 0, 0, 0, 0, 0, NULL, &e[4]));
+	OK(clEnqueueFillBuffer(q, a, data, 4, 0, 64, 0, NULL, &e[5]));
+	OK(clEnqueueMigrateMemObjects(q, 1, &a, 0, 0, NULL, &e[6]));
+	OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &one, NULL, 0, NULL, &e[7]));
+	OK(clEnqueueMarkerWithWaitList(q, 0, NULL, &e[8]));
+	OK(clEnqueueBarrierWithWaitList(q, 0, NULL, &e[9]));
+	OK(clWaitForEvents(COUNT_OF(e), e));
+	for (size_t i = 0; i < COUNT_OF(e); i++) {
+		cl_command_type type = 0;
+		OK(clGetEventInfo(e[i], CL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL));
+		EQUAL(type, types[i]);
+		EQUAL(rig_status(e[i]), CL_COMPLETE);
+		OK(clReleaseEvent(e[i]));
+	}
+	OK(clReleaseKernel(k));
+	OK(clReleaseMemObject(a));
+	OK(clReleaseMemObject(b));
+}
+
+static const char step_source[] =
+	"kernel void chain(global uint *a, uint n) { a[0] = a[0] * 3 + n; }\n";
+
+/* A chain over devices: each step waits for the one before, on another device. */
+static void events__chain_over_devices(void)
+{
+	enum { STEPS = 200 };
+	cl_kernel k = rig_kernel(step_source, "chain");
+	uint32_t value = 1, model = 1;
+	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, 4, &value);
+	cl_event list[STEPS];
+	size_t one = 1;
+
+	SET(k, 0, m);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		SET(k, 1, i);
+		OK(clEnqueueNDRangeKernel(rig.queues[i % rig.device_count], k, 1, NULL, &one, NULL,
+					  i ? 1 : 0, i ? &list[i - 1] : NULL, &list[i]));
+		model = model * 3 + i;
+	}
+	for (cl_uint d = 0; d < rig.device_count; d++)
+		OK(clFinish(rig.queues[d]));
+	for (uint32_t i = 0; i < STEPS; i++) {
+		if (rig_status(list[i]) != CL_COMPLETE)
+			rig_fail(__FILE__, __LINE__, "step %u has status %d", i,
+				 rig_status(list[i]));
+		OK(clReleaseEvent(list[i]));
+	}
+	rig_read(rig.queues[0], m, &value, 4);
+	EQUAL(value, model);
+	OK(clReleaseKernel(k));
+	OK(clReleaseMemObject(m));
+}
+
+static void events__wait_list_of_hundred(void)
+{
+	enum { COUNT = 100 };
+	uint32_t numbers[COUNT], back[COUNT] = {0};
+	cl_event list[COUNT], last = NULL;
+	cl_mem m = rig_buffer(0, sizeof(numbers), NULL),
+	       copy = rig_buffer(0, sizeof(numbers), NULL);
+
+	rig_scramble(numbers, sizeof(numbers));
+	for (cl_uint i = 0; i < COUNT; i++)
+		OK(clEnqueueWriteBuffer(rig.queues[i % rig.device_count], m, CL_FALSE, i * 4, 4,
+					&numbers[i], 0, NULL, &list[i]));
+	OK(clEnqueueCopyBuffer(rig.queues[rig.device_count - 1], m, copy, 0, 0, sizeof(numbers),
+			       COUNT, list, &last));
+	OK(clEnqueueReadBuffer(rig.queues[0], copy, CL_TRUE, 0, sizeof(back), back, 1, &last,
+			       NULL));
+	SAME_BYTES(back, numbers, sizeof(back));
+	OK(clWaitForEvents(COUNT, list));
+	for (cl_uint i = 0; i < COUNT; i++)
+		OK(clReleaseEvent(list[i]));
+	OK(clReleaseEvent(last));
+	OK(clReleaseMemObject(m));
+	OK(clReleaseMemObject(copy));
+}
+
+/* ---- user events ---- */
+
+static void user__holds_a_command_back(void)
+{
+	uint32_t data = 0, number = 5;
+	cl_mem m = rig_buffer(0, 4, NULL);
+	cl_event u = user_event(), write = NULL, read = NULL;
+	cl_command_type type = 0;
+	cl_command_queue q = (cl_command_queue)1;
+
+	EQUAL(rig_status(u), CL_SUBMITTED);
+	OK(clGetEventInfo(u, CL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL));
+	EQUAL(type, CL_COMMAND_USER);
+	OK(clGetEventInfo(u, CL_EVENT_COMMAND_QUEUE, sizeof(q), &q, NULL));
+	CHECK(!q);
+	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &number, 1, &u, &write));
+	OK(clEnqueueReadBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &data, 0, NULL, &read));
+	OK(clFlush(rig.queues[0]));
+	usleep(50000);
+	CHECK(rig_status(write) > CL_COMPLETE && rig_status(read) > CL_COMPLETE);
+	OK(clSetUserEventStatus(u, CL_COMPLETE));
+	OK(clWaitForEvents(1, &read));
+	EQUAL(data, 5);
+	EQUAL(rig_status(u), CL_COMPLETE);
+	FAILS(clSetUserEventStatus(u, CL_COMPLETE), CL_INVALID_OPERATION);
+	OK(clReleaseEvent(u));
+	OK(clReleaseEvent(write));
+	OK(clReleaseEvent(read));
+	OK(clReleaseMemObject(m));
+}
+
+/* One for each device, set in the other order. */
+static void user__on_every_device_at_once(void)
+{
+	cl_event u[RIG_DEVICES_MAX], done[RIG_DEVICES_MAX];
+	cl_mem m[RIG_DEVICES_MAX];
+	cl_kernel k = rig_kernel(step_source, "chain");
+	size_t one = 1;
+
+	for (cl_uint d = 0; d < rig.device_count; d++) {
+		uint32_t start = 10 + d, n = 7;
+		m[d] = rig_buffer(CL_MEM_COPY_HOST_PTR, 4, &start);
+		u[d] = user_event();
+		SET(k, 0, m[d]);
+		SET(k, 1, n);
+		OK(clEnqueueNDRangeKernel(rig.queues[d], k, 1, NULL, &one, NULL, 1, &u[d],
+					  &done[d]));
+		OK(clFlush(rig.queues[d]));
+	}
+	for (cl_uint d = rig.device_count; d-- > 0;) {
+		OK(clSetUserEventStatus(u[d], CL_COMPLETE));
+		OK(clWaitForEvents(1, &done[d]));
+		for (cl_uint other = 0; other < d; other++)
+			CHECK(rig_status(done[other]) > CL_COMPLETE);
+	}
+	for (cl_uint d = 0; d < rig.device_count; d++) {
+		uint32_t value = 0;
+		rig_read(rig.queues[d], m[d], &value, 4);
+		EQUAL(value, (10 + d) * 3 + 7);
+		OK(clReleaseEvent(u[d]));
+		OK(clReleaseEvent(done[d]));
+		OK(clReleaseMemObject(m[d]));
+	}
+	OK(clReleaseKernel(k));
+}
+
+/* A command fans out from one user event to many on all devices, and back. */
+static void user__fans_out(void)
+{
+	enum { COUNT = 60 };
+	cl_event u = user_event(), list[COUNT], end = NULL;
+	cl_mem m[COUNT];
+	uint32_t x = 0x12345678;
+
+	for (cl_uint i = 0; i < COUNT; i++) {
+		m[i] = rig_buffer(0, 400, NULL);
+		OK(clEnqueueFillBuffer(rig.queues[i % rig.device_count], m[i], &x, 4, 0, 400, 1, &u,
+				       &list[i]));
+	}
+	OK(clEnqueueMarkerWithWaitList(rig.queues[0], COUNT, list, &end));
+	for (cl_uint d = 0; d < rig.device_count; d++)
+		OK(clFlush(rig.queues[d]));
+	usleep(20000);
+	CHECK(rig_status(end) > CL_COMPLETE);
+	OK(clSetUserEventStatus(u, CL_COMPLETE));
+	OK(clWaitForEvents(1, &end));
+	for (cl_uint i = 0; i < COUNT; i++) {
+		EQUAL(rig_status(list[i]), CL_COMPLETE);
+		OK(clReleaseEvent(list[i]));
+		OK(clReleaseMemObject(m[i]));
+	}
+	OK(clReleaseEvent(end));
+	OK(clReleaseEvent(u));
+}
+
+/* A negative status: commands that wait end with an error, and nothing hangs. */
+static void user__fails(void)
+{
+	cl_event u = user_event(), write = NULL, after = NULL;
+	cl_mem m = rig_buffer(0, 4, NULL), other = rig_buffer(0, 4, NULL);
+	uint32_t number = 5;
+	cl_command_queue q = rig_queue(0, 0), second = rig_queue(rig.device_count - 1, 0);
+
+	FAILS(clSetUserEventStatus(u, CL_RUNNING), CL_INVALID_VALUE);
+	FAILS(clSetUserEventStatus(NULL, CL_COMPLETE), CL_INVALID_EVENT);
+	REFUSED(clCreateUserEvent(NULL, ERR), CL_INVALID_CONTEXT);
+	OK(clEnqueueWriteBuffer(q, m, CL_FALSE, 0, 4, &number, 1, &u, &write));
+	OK(clEnqueueFillBuffer(second, other, &number, 4, 0, 4, 1, &write, &after));
+	OK(clFlush(q));
+	OK(clFlush(second));
+	OK(clSetUserEventStatus(u, -77));
+	EQUAL(rig_status(u), -77);
+	FAILS(clWaitForEvents(1, &write), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	FAILS(clWaitForEvents(1, &after), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	CHECK(rig_status(write) < 0 && rig_status(after) < 0);
+	OK(clReleaseEvent(u));
+	OK(clReleaseEvent(write));
+	OK(clReleaseEvent(after));
+	OK(clReleaseCommandQueue(q));
+	OK(clReleaseCommandQueue(second));
+	OK(clReleaseMemObject(m));
+	OK(clReleaseMemObject(other));
+}
+
+/* ---- callbacks ---- */
+
+struct heard {
+	volatile int count;
+	volatile cl_int status[8];
+	volatile cl_event event;
+};
+
+static void CL_CALLBACK hear(cl_event e, cl_int status, void *user)
+{
+	struct heard *h = user;
+
+	h->event = e;
+	h->status[h->count % 8] = status;
+	__atomic_fetch_add(&h->count, 1, __ATOMIC_RELEASE);
+}
+
+static bool until(volatile int *count, int wanted)
+{
+	for (uint64_t end = rig_now_ns() + 10000000000u; rig_now_ns() < end; usleep(200))
+		if (__atomic_load_n(count, __ATOMIC_ACQUIRE) >= wanted)
+			return true;
+	return false;
+}
+
+static void callbacks__of_commands(void)
+{
+	struct heard heard = {0}, late = {0};
+	uint32_t number = 5;
+	cl_mem m = rig_buffer(0, 4, NULL);
+	cl_event u = user_event(), write = NULL;
+
+	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &number, 1, &u, &write));
+	OK(clSetEventCallback(write, CL_COMPLETE, hear, &heard));
+	FAILS(clSetEventCallback(write, CL_COMPLETE, NULL, NULL), CL_INVALID_VALUE);
+	FAILS(clSetEventCallback(write, 17, hear, &heard), CL_INVALID_VALUE);
+	FAILS(clSetEventCallback(NULL, CL_COMPLETE, hear, &heard), CL_INVALID_EVENT);
+	OK(clFlush(rig.queues[0]));
+	usleep(20000);
+	EQUAL(heard.count, 0);
+	OK(clSetUserEventStatus(u, CL_COMPLETE));
+	CHECK(until(&heard.count, 1)); /* without anybody waiting in a call */
+	CHECK(heard.event == write);
+	EQUAL(heard.status[0], CL_COMPLETE);
+	OK(clSetEventCallback(write, CL_COMPLETE, hear, &late)); /* it has ended: at once */
+	CHECK(until(&late.count, 1));
+	usleep(5000);
+	EQUAL(heard.count, 1);
+	OK(clReleaseEvent(write));
+	OK(clReleaseEvent(u));
+	OK(clReleaseMemObject(m));
+}
+
+static void callbacks__of_user_events(void)
+{
+	struct heard good = {0}, bad = {0};
+	cl_event a = user_event(), b = user_event();
+
+	OK(clSetEventCallback(a, CL_COMPLETE, hear, &good));
+	OK(clSetEventCallback(b, CL_COMPLETE, hear, &bad));
+	OK(clSetUserEventStatus(a, CL_COMPLETE));
+	OK(clSetUserEventStatus(b, -5));
+	CHECK(until(&good.count, 1));
+	EQUAL(good.status[0], CL_COMPLETE);
+	if (!rig.pocl) { /* tells nobody */
+		CHECK(until(&bad.count, 1));
+		EQUAL(bad.status[0], -5);
+	}
+	OK(clReleaseEvent(a));
+	OK(clReleaseEvent(b));
+}
+
+struct chain {
+	volatile int count;
+	cl_mem m;
+	uint32_t number;
+};
+
+/* Enqueues the next one from inside of the callback. */
+static void CL_CALLBACK go_on(cl_event e, cl_int status, void *user)
+{
+	struct chain *c = user;
+	cl_event next = NULL;
+
+	if (__atomic_add_fetch(&c->count, 1, __ATOMIC_ACQ_REL) >= 10 || status != CL_COMPLETE)
+		return;
+	c->number++;
+	if (clEnqueueFillBuffer(rig.queues[0], c->m, &c->number, 4, 0, 4, 0, NULL, &next) == 0) {
+		clSetEventCallback(next, CL_COMPLETE, go_on, c);
+		clFlush(rig.queues[0]);
+		clReleaseEvent(next);
+	}
+}
+
+static void callbacks__enqueue_more(void)
+{
+	struct chain c = {0};
+	cl_event first = NULL;
+	uint32_t value = 0;
+
+	c.m = rig_buffer(0, 4, NULL);
+	OK(clEnqueueFillBuffer(rig.queues[0], c.m, &c.number, 4, 0, 4, 0, NULL, &first));
+	OK(clSetEventCallback(first, CL_COMPLETE, go_on, &c));
+	OK(clFlush(rig.queues[0]));
+	CHECK(until(&c.count, 10));
+	rig_read(rig.queues[0], c.m, &value, 4);
+	EQUAL(value, 9);
+	OK(clReleaseEvent(first));
+	OK(clReleaseMemObject(c.m));
+}
+
+/* ---- markers and barriers ---- */
+
+static void markers__of_all_kinds(void)
+{
+	cl_event u = user_event(), marker = NULL, old = NULL, barrier = NULL;
+	cl_command_queue q = rig.queues[0];
+
+	OK(clEnqueueMarkerWithWaitList(q, 1, &u, &marker));
+	OK(clEnqueueMarker(q, &old));
+	OK(clEnqueueBarrierWithWaitList(q, 1, &marker, &barrier));
+	OK(clEnqueueBarrier(q));
+	if (!rig.pocl) /* ends the program */
+		OK(clEnqueueWaitForEvents(q, 1, &u));
+	OK(clFlush(q));
+	usleep(10000);
+	CHECK(rig_status(marker) > CL_COMPLETE && rig_status(barrier) > CL_COMPLETE);
+	OK(clSetUserEventStatus(u, CL_COMPLETE));
+	OK(clFinish(q));
+	EQUAL(rig_status(marker), CL_COMPLETE);
+	EQUAL(rig_status(old), CL_COMPLETE);
+	EQUAL(rig_status(barrier), CL_COMPLETE);
+	FAILS(clEnqueueMarker(q, NULL), CL_INVALID_VALUE);
+	FAILS(clEnqueueMarker(NULL, &old), CL_INVALID_COMMAND_QUEUE);
+	FAILS(clEnqueueBarrier(NULL), CL_INVALID_COMMAND_QUEUE);
+	FAILS_BUT_POCL(clEnqueueWaitForEvents(q, 0, NULL), CL_INVALID_VALUE);
+	FAILS(clEnqueueMarkerWithWaitList(q, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
+	FAILS(clEnqueueBarrierWithWaitList(q, 1, NULL, NULL), CL_INVALID_EVENT_WAIT_LIST);
+	OK(clReleaseEvent(u));
+	OK(clReleaseEvent(marker));
+	OK(clReleaseEvent(old));
+	OK(clReleaseEvent(barrier));
+}
+
+RIG_MAIN(CASE(events__tell), CASE(events__types_of_commands), CASE(events__chain_over_devices),
+	 CASE(events__wait_list_of_hundred), CASE(user__holds_a_command_back),
+	 CASE(user__on_every_device_at_once), CASE(user__fans_out), CASE(user__fails),
+	 CASE(callbacks__of_commands), CASE(callbacks__of_user_events),
+	 CASE(callbacks__enqueue_more), CASE(markers__of_all_kinds))

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the OpenCL programs of this folder share. They are ordinary programs: they include nothing
+ * of ours and run on whatever platform the ICD loader shows them, on PoCL (the oracle) and on
+ * ours over a fabric (test/net/opencl_suite.sh).
+ *
+ * A program is a table of cases. They run one after another in one child process; when a case
+ * crashes or hangs, that is told as its failure, and a new child goes on behind it. A failed check
+ * ends its case. On the command line: names of cases, or parts of them; none: all.
+ *
+ *   RIG_PLATFORM    part of the platform's name; else the first one that has devices
+ *   RIG_SEED        decimal or 0x...; else from the clock; printed
+ *   RIG_SECONDS     that a case may take (60)
+ *   RIG_NO_FORK     set: no child, for debuggers */
+#ifndef RIG_H
+#define RIG_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 300
+#endif
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#include <CL/cl.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RIG_DEVICES_MAX 8
+
+struct rig {
+	cl_platform_id platform;
+	cl_uint device_count;
+	cl_device_id devices[RIG_DEVICES_MAX];
+	cl_context context;                       /* of all devices */
+	cl_command_queue queues[RIG_DEVICES_MAX]; /* in order, with profiling */
+	bool pocl;     /* the platform is PoCL itself, whose known defects are let pass */
+	bool images;   /* every device has them */
+	uint64_t seed; /* of the program */
+};
+extern struct rig rig; /* fresh for each case */
+
+struct rig_case {
+	const char *name;
+	void (*run)(void);
+};
+#define CASE(function)              \
+	{                           \
+#function, function \
+	}
+
+#define RIG_MAIN(...)                                                 \
+	int main(int argc, char **argv)                               \
+	{                                                             \
+		static const struct rig_case cases[] = {__VA_ARGS__}; \
+		return rig_main(argc, argv, cases, COUNT_OF(cases));  \
+	}
+int rig_main(int argc, char **argv, const struct rig_case *cases, size_t count);
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- checks: the first that fails ends the case ---- */
+
+_Noreturn void rig_fail(const char *file, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+_Noreturn void rig_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *rig_error_name(cl_int error);
+
+void rig_check_error(const char *file, int line, const char *what, cl_int got, cl_int wanted);
+void rig_check_number(const char *file, int line, const char *what, int64_t got, int64_t wanted);
+void rig_check_made(const char *file, int line, const char *what, const void *handle);
+void rig_check_refused(const char *file, int line, const char *what, const void *handle,
+		       cl_int wanted);
+void rig_check_bytes(const char *file, int line, const void *got, const void *wanted, size_t bytes);
+
+/* Where functions that make something put their error. */
+extern _Thread_local cl_int rig_error;
+#define ERR (&rig_error)
+
+#define CHECK(condition)                                                \
+	do {                                                            \
+		if (!(condition))                                       \
+			rig_fail(__FILE__, __LINE__, "%s", #condition); \
+	} while (0)
+#define OK(call)            rig_check_error(__FILE__, __LINE__, #call, (call), CL_SUCCESS)
+#define FAILS(call, wanted) rig_check_error(__FILE__, __LINE__, #call, (call), (wanted))
+#define EQUAL(got, wanted) \
+	rig_check_number(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(wanted))
+#define SAME_BYTES(got, wanted, bytes) rig_check_bytes(__FILE__, __LINE__, (got), (wanted), (bytes))
+/* clCreate...(..., ERR) gave a handle; gave none, with this error. */
+#define MADE(handle)          rig_check_made(__FILE__, __LINE__, #handle, (handle))
+#define REFUSED(call, wanted) rig_check_refused(__FILE__, __LINE__, #call, (call), (wanted))
+
+/* The same where PoCL 3.1 is known not to do what the standard says, or crashes: not tried there.
+ */
+#define FAILS_BUT_POCL(call, wanted)         \
+	do {                                 \
+		if (!rig.pocl)               \
+			FAILS(call, wanted); \
+	} while (0)
+#define REFUSED_BUT_POCL(call, wanted)         \
+	do {                                   \
+		if (!rig.pocl)                 \
+			REFUSED(call, wanted); \
+	} while (0)
+
+/* What PoCL and the door have to agree on, though this program cannot know it: printed as a number,
+ * which the script compares. */
+void rig_same(const void *bytes, size_t count);
+
+/* ---- numbers by chance, from the seed and the name of the case ---- */
+
+uint64_t rig_random(void);
+/* 0 .. limit - 1 */
+size_t rig_below(size_t limit);
+void rig_scramble(void *bytes, size_t count);
+
+/* ---- what many cases do ---- */
+
+void *rig_memory(size_t bytes); /* zeroed; freed behind the case */
+void *rig_noise(size_t bytes);  /* scrambled */
+
+cl_mem rig_buffer(cl_mem_flags flags, size_t bytes, void *host);
+/* Builds for all devices; a failure shows the log. */
+cl_program rig_program(const char *source, const char *options);
+/* A kernel of a program of its own. */
+cl_kernel rig_kernel(const char *source, const char *name);
+void rig_set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value);
+#define SET(kernel, index, value) rig_set((kernel), (index), sizeof(value), &(value))
+/* One dimension; finishes. */
+void rig_run(cl_command_queue queue, cl_kernel kernel, size_t global);
+void rig_read(cl_command_queue queue, cl_mem m, void *to, size_t bytes);
+void rig_write(cl_command_queue queue, cl_mem m, const void *from, size_t bytes);
+cl_command_queue rig_queue(cl_uint device, cl_command_queue_properties properties);
+cl_int rig_status(cl_event event);
+/* Waits at most `seconds` until the event has this status; without clWaitForEvents. */
+bool rig_until(cl_event event, cl_int status, unsigned seconds);
+bool rig_has_extension(cl_device_id device, const char *name);
+uint64_t rig_now_ns(void);
+/* Of the process, in KiB. */
+size_t rig_resident(void);
+
+#endif

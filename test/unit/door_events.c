@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The door's frame over a fabric that does what the test says: order of commands, status and times
+ * of events, user events, callbacks, waiting threads, and devices that are lost. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "doors/opencl/api.h"
+#include "doors/opencl/device.h"
+#include "test/support/door/fake_fabric.h"
+
+const cl_icd_dispatch door_dispatch;
+
+static uint32_t programs_lost;
+
+void program_lost(cl_device_id d)
+{
+	programs_lost++;
+}
+
+static cl_device_id devices[2];
+static cl_context context;
+static uint32_t events_before;
+
+static int setup(void **state)
+{
+	cl_int error;
+	cl_uint count = 0;
+
+	fake_hold(false);
+	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_ALL, 2, devices, &count), 0);
+	assert_int_equal(count, 2);
+	context = dxp_clCreateContext(NULL, 2, devices, NULL, NULL, &error);
+	assert_non_null(context);
+	events_before = fake_events();
+	return 0;
+}
+
+/* Every test leaves nothing behind, in the fabric or here. But one event that has failed stays, for
+ * those who wait for one that had. */
+static int teardown(void **state)
+{
+	cl_uint count = 0;
+
+	assert_int_equal(dxp_clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof(count),
+					      &count, NULL),
+			 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(context->object.holds, 0);
+	assert_int_equal(dxp_clReleaseContext(context), CL_SUCCESS);
+	assert_true(fake_events() <= events_before + 1);
+	return 0;
+}
+
+static cl_command_queue queue_new(unsigned device, cl_command_queue_properties properties)
+{
+	cl_int error = 1;
+	cl_command_queue q = dxp_clCreateCommandQueue(context, devices[device], properties, &error);
+
+	assert_int_equal(error, CL_SUCCESS);
+	return q;
+}
+
+static cl_int status_of(cl_event e)
+{
+	cl_int status = 99;
+
+	assert_int_equal(dxp_clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status),
+					    &status, NULL),
+			 CL_SUCCESS);
+	return status;
+}
+
+static cl_event marker(cl_command_queue q, cl_uint count, const cl_event *list)
+{
+	cl_event e = NULL;
+
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, count, list, &e), CL_SUCCESS);
+	return e;
+}
+
+static cl_event user_event(void)
+{
+	cl_int error = 1;
+	cl_event e = dxp_clCreateUserEvent(context, &error);
+
+	assert_int_equal(error, CL_SUCCESS);
+	return e;
+}
+
+static void release(cl_event e)
+{
+	assert_int_equal(dxp_clReleaseEvent(e), CL_SUCCESS);
+}
+
+static void in_order__each_waits_for_the_one_before(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event();
+	cl_event a = marker(q, 1, &u), b = marker(q, 0, NULL);
+
+	assert_int_equal(fake_last_waits(), 1);
+	assert_int_equal(status_of(u), CL_SUBMITTED);
+	assert_int_equal(status_of(a), CL_SUBMITTED);
+	assert_int_equal(status_of(b), CL_SUBMITTED);
+	assert_int_equal(dxp_clSetUserEventStatus(u, CL_COMPLETE), CL_SUCCESS);
+	assert_int_equal(dxp_clFinish(q), CL_SUCCESS);
+	assert_int_equal(status_of(a), CL_COMPLETE);
+	assert_int_equal(status_of(b), CL_COMPLETE);
+	release(u);
+	release(a);
+	release(b);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void in_order__other_queues_do_not_wait(void **state)
+{
+	cl_command_queue p = queue_new(0, 0), q = queue_new(1, 0);
+	cl_event u = user_event(), a = marker(p, 1, &u), b = marker(q, 0, NULL);
+
+	assert_int_equal(status_of(b), CL_COMPLETE);
+	assert_int_equal(status_of(a), CL_SUBMITTED);
+	/* Across devices by wait list. */
+	cl_event c = marker(q, 1, &a);
+	assert_int_equal(status_of(c), CL_SUBMITTED);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clWaitForEvents(1, &c), CL_SUCCESS);
+	assert_int_equal(status_of(a), CL_COMPLETE);
+	release(u);
+	release(a);
+	release(b);
+	release(c);
+	dxp_clReleaseCommandQueue(p);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void failed__cancels_who_waits_and_no_one_later(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event();
+	cl_event a = marker(q, 1, &u);
+
+	dxp_clSetUserEventStatus(u, -77);
+	assert_int_equal(status_of(u), -77);
+	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	assert_int_equal(status_of(a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	/* It has failed already when the next one is told to wait for it. */
+	cl_event b = marker(q, 1, &u);
+	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	cl_event c = marker(q, 0, NULL);
+	assert_int_equal(dxp_clWaitForEvents(1, &c), CL_SUCCESS);
+	release(u);
+	release(a);
+	release(b);
+	release(c);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void out_of_order__only_barriers_bind(void **state)
+{
+	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	cl_event u = user_event(), v = user_event();
+	cl_event a = marker(q, 1, &u), b = marker(q, 1, &v);
+
+	dxp_clSetUserEventStatus(v, CL_COMPLETE);
+	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_SUCCESS);
+	assert_int_equal(status_of(a), CL_SUBMITTED);
+	cl_event barrier = NULL;
+	assert_int_equal(dxp_clEnqueueBarrierWithWaitList(q, 0, NULL, &barrier), CL_SUCCESS);
+	assert_int_equal(fake_last_waits(), 1);
+	cl_event c = marker(q, 1, &v);
+	assert_int_equal(fake_last_waits(), 1);
+	assert_int_equal(status_of(c), CL_SUBMITTED);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clFinish(q), CL_SUCCESS);
+	assert_int_equal(status_of(c), CL_COMPLETE);
+	assert_null(q->barrier);
+	release(u);
+	release(v);
+	release(a);
+	release(b);
+	release(c);
+	release(barrier);
+	dxp_clReleaseCommandQueue(q);
+}
+
+/* A marker without a list waits for all earlier commands, more than fit in any fixed list. */
+static void out_of_order__marker_waits_for_all(void **state)
+{
+	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	cl_event u = user_event();
+
+	for (int i = 0; i < 100; i++)
+		release(marker(q, 1, &u));
+	cl_event all = marker(q, 0, NULL);
+	assert_int_equal(fake_last_waits(), 100);
+	assert_int_equal(status_of(all), CL_SUBMITTED);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clWaitForEvents(1, &all), CL_SUCCESS);
+	release(all);
+	release(u);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void queue__released_with_work_lives_on(void **state)
+{
+	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	cl_event u = user_event(), a = marker(q, 1, &u);
+
+	assert_int_equal(dxp_clEnqueueBarrier(q), CL_SUCCESS);
+	assert_int_equal(dxp_clReleaseCommandQueue(q), CL_SUCCESS);
+	assert_int_equal(dxp_clReleaseCommandQueue(q), CL_INVALID_COMMAND_QUEUE);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_SUCCESS);
+	release(a);
+	release(u);
+}
+
+static void user__forgotten_ends_its_waiters(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event(), a = marker(q, 1, &u);
+
+	release(u);
+	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	release(a);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void user__errors(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event(), a = marker(q, 0, NULL);
+
+	assert_int_equal(dxp_clSetUserEventStatus(u, CL_RUNNING), CL_INVALID_VALUE);
+	assert_int_equal(dxp_clSetUserEventStatus(a, CL_COMPLETE), CL_INVALID_EVENT);
+	assert_int_equal(dxp_clSetUserEventStatus(NULL, CL_COMPLETE), CL_INVALID_EVENT);
+	assert_int_equal(dxp_clSetUserEventStatus(u, CL_COMPLETE), CL_SUCCESS);
+	assert_int_equal(dxp_clSetUserEventStatus(u, CL_COMPLETE), CL_INVALID_OPERATION);
+	release(u);
+	release(a);
+	assert_int_equal(dxp_clReleaseEvent(u), CL_INVALID_EVENT);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void enqueue__errors(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event none = NULL, u = user_event();
+	cl_int error;
+	cl_context other = dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error);
+	cl_event foreign = dxp_clCreateUserEvent(other, &error);
+
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(NULL, 0, NULL, NULL),
+			 CL_INVALID_COMMAND_QUEUE);
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList((cl_command_queue)context, 0, NULL, NULL),
+			 CL_INVALID_COMMAND_QUEUE);
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, 1, NULL, NULL),
+			 CL_INVALID_EVENT_WAIT_LIST);
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, 0, &u, NULL),
+			 CL_INVALID_EVENT_WAIT_LIST);
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, 1, &none, NULL),
+			 CL_INVALID_EVENT_WAIT_LIST);
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, 1, &foreign, NULL), CL_INVALID_CONTEXT);
+	assert_int_equal(dxp_clEnqueueWaitForEvents(q, 1, &none), CL_INVALID_EVENT);
+	assert_int_equal(dxp_clEnqueueWaitForEvents(q, 0, NULL), CL_INVALID_VALUE);
+	assert_int_equal(dxp_clEnqueueMarker(q, NULL), CL_INVALID_VALUE);
+	assert_int_equal(dxp_clWaitForEvents(0, NULL), CL_INVALID_VALUE);
+	release(foreign);
+	release(u);
+	dxp_clReleaseContext(other);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static cl_ulong profile(cl_event e, cl_profiling_info name)
+{
+	cl_ulong ns = 0;
+
+	assert_int_equal(dxp_clGetEventProfilingInfo(e, name, sizeof(ns), &ns, NULL), CL_SUCCESS);
+	return ns;
+}
+
+/* However far the node's clock is away, times are on the host's and in order. */
+static void profiling__times_are_in_order(void **state)
+{
+	cl_command_queue q = queue_new(0, CL_QUEUE_PROFILING_ENABLE), plain = queue_new(0, 0);
+	static const int64_t aheads[] = {0, -5000000000, 1000000000000};
+	uint64_t before = door_now_ns();
+	cl_ulong ns;
+
+	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
+		fake_clock_ahead(aheads[i]);
+		/* Known for the second, wrong for the others. */
+		if (i == 1)
+			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
+		cl_event u = user_event(), e = marker(q, 1, &u);
+		assert_int_equal(dxp_clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END,
+							     sizeof(ns), &ns, NULL),
+				 CL_PROFILING_INFO_NOT_AVAILABLE);
+		dxp_clSetUserEventStatus(u, CL_COMPLETE);
+		dxp_clFinish(q);
+		assert_true(before <= profile(e, CL_PROFILING_COMMAND_QUEUED));
+		assert_true(profile(e, CL_PROFILING_COMMAND_QUEUED) <=
+			    profile(e, CL_PROFILING_COMMAND_SUBMIT));
+		assert_true(profile(e, CL_PROFILING_COMMAND_SUBMIT) <=
+			    profile(e, CL_PROFILING_COMMAND_START));
+		assert_true(profile(e, CL_PROFILING_COMMAND_START) <=
+			    profile(e, CL_PROFILING_COMMAND_END));
+		assert_true(profile(e, CL_PROFILING_COMMAND_END) <= door_now_ns());
+		assert_int_equal(dxp_clGetEventProfilingInfo(u, CL_PROFILING_COMMAND_END,
+							     sizeof(ns), &ns, NULL),
+				 CL_PROFILING_INFO_NOT_AVAILABLE);
+		release(e);
+		release(u);
+	}
+	fake_clock_ahead(0);
+	dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns);
+	cl_event e = marker(plain, 0, NULL);
+	assert_int_equal(
+		dxp_clGetEventProfilingInfo(e, CL_PROFILING_COMMAND_END, sizeof(ns), &ns, NULL),
+		CL_PROFILING_INFO_NOT_AVAILABLE);
+	release(e);
+	dxp_clReleaseCommandQueue(q);
+	dxp_clReleaseCommandQueue(plain);
+}
+
+struct heard {
+	cl_int status[8];
+	_Atomic uint32_t count;
+};
+
+static void CL_CALLBACK hear(cl_event e, cl_int status, void *data)
+{
+	struct heard *h = data;
+
+	/* The door is not locked, and the event is alive. */
+	status_of(e);
+	h->status[h->count] = status;
+	h->count++;
+}
+
+static void await_heard(const struct heard *h, uint32_t count)
+{
+	for (int i = 0; i < 5000 && h->count < count; i++)
+		usleep(1000);
+	usleep(2000);
+	assert_int_equal(h->count, count);
+}
+
+/* Nobody waits for the command. */
+static void callback__each_state_once(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event(), e = marker(q, 1, &u);
+	struct heard h = {0};
+
+	assert_int_equal(dxp_clSetEventCallback(e, CL_COMPLETE, hear, &h), CL_SUCCESS);
+	assert_int_equal(dxp_clSetEventCallback(e, CL_RUNNING, hear, &h), CL_SUCCESS);
+	assert_int_equal(dxp_clSetEventCallback(e, CL_SUBMITTED, hear, &h), CL_SUCCESS);
+	assert_int_equal(dxp_clSetEventCallback(e, CL_QUEUED, hear, &h), CL_INVALID_VALUE);
+	assert_int_equal(dxp_clSetEventCallback(e, CL_COMPLETE, NULL, &h), CL_INVALID_VALUE);
+	await_heard(&h, 1);
+	assert_int_equal(h.status[0], CL_SUBMITTED);
+	release(e); /* the callbacks get a live one all the same */
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	await_heard(&h, 3);
+	assert_int_equal(h.status[1] + h.status[2], CL_COMPLETE + CL_RUNNING);
+	assert_int_equal(dxp_clSetEventCallback(u, CL_COMPLETE, hear, &h), CL_SUCCESS);
+	await_heard(&h, 4);
+	release(u);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void callback__of_a_failed_command(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event(), e = marker(q, 1, &u);
+	struct heard h = {0};
+
+	dxp_clSetEventCallback(e, CL_COMPLETE, hear, &h);
+	dxp_clSetUserEventStatus(u, -5);
+	await_heard(&h, 1);
+	assert_int_equal(h.status[0], CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	release(u);
+	release(e);
+	dxp_clReleaseCommandQueue(q);
+}
+
+/* One waits in a callback that the program's own lock delays, as the waiter holds it. */
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void CL_CALLBACK locks(cl_event e, cl_int status, void *data)
+{
+	pthread_mutex_lock(&programs_lock);
+	hear(e, status, data);
+	pthread_mutex_unlock(&programs_lock);
+}
+
+static void callback__may_take_a_lock_of_the_waiter(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event e = marker(q, 0, NULL), u = user_event(), f = marker(q, 1, &u);
+	struct heard h = {0};
+
+	pthread_mutex_lock(&programs_lock);
+	dxp_clSetEventCallback(e, CL_COMPLETE, locks, &h);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clFinish(q), CL_SUCCESS);
+	pthread_mutex_unlock(&programs_lock);
+	await_heard(&h, 1);
+	release(e);
+	release(f);
+	release(u);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static void *set_later(void *event)
+{
+	usleep(20000);
+	dxp_clSetUserEventStatus(event, CL_COMPLETE);
+	return NULL;
+}
+
+static void wait__for_a_user_event_of_another_thread(void **state)
+{
+	cl_event u = user_event();
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, set_later, u);
+	assert_int_equal(dxp_clWaitForEvents(1, &u), CL_SUCCESS);
+	pthread_join(thread, NULL);
+	release(u);
+}
+
+#define THREADS 4
+#define ROUNDS  500
+
+static void *work(void *queue)
+{
+	struct heard h = {0};
+	uint32_t heard = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		cl_event a = NULL, b = NULL, u = dxp_clCreateUserEvent(context, NULL);
+		dxp_clEnqueueMarkerWithWaitList(queue, 1, &u, &a);
+		if (i % 50 == 0 && heard < 8) {
+			dxp_clSetEventCallback(a, CL_COMPLETE, hear, &h);
+			heard++;
+		}
+		dxp_clSetUserEventStatus(u, CL_COMPLETE);
+		dxp_clEnqueueMarkerWithWaitList(queue, 1, &a, &b);
+		if (dxp_clWaitForEvents(1, &b) != CL_SUCCESS || a->status != CL_COMPLETE)
+			return queue;
+		if (i % 7 == 0 && dxp_clFinish(queue) != CL_SUCCESS)
+			return queue;
+		dxp_clReleaseEvent(a);
+		dxp_clReleaseEvent(b);
+		dxp_clReleaseEvent(u);
+	}
+	for (int i = 0; i < 5000 && h.count < heard; i++)
+		usleep(1000);
+	return h.count == heard ? NULL : queue;
+}
+
+static void wait__many_threads(void **state)
+{
+	pthread_t threads[THREADS];
+	cl_command_queue queues[2];
+	void *failed = NULL;
+
+	queues[0] = queue_new(0, 0);
+	queues[1] = queue_new(1, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, queues[i % 2]);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], &failed);
+		assert_null(failed);
+	}
+	usleep(5000);
+	dxp_clReleaseCommandQueue(queues[0]);
+	dxp_clReleaseCommandQueue(queues[1]);
+}
+
+static cl_bool available(cl_device_id d)
+{
+	cl_bool there = 7;
+
+	assert_int_equal(dxp_clGetDeviceInfo(d, CL_DEVICE_AVAILABLE, sizeof(there), &there, NULL),
+			 0);
+	return there;
+}
+
+static void device__lost_and_back(void **state)
+{
+	cl_command_queue q = queue_new(0, 0), other = queue_new(1, 0);
+	cl_event u = user_event();
+	cl_event a = marker(q, 1, &u), b = marker(q, 0, NULL), c = marker(other, 1, &a);
+	uint32_t life = devices[0]->life, lost = programs_lost;
+	cl_int error;
+
+	fake_lose(0);
+	assert_int_equal(dxp_clFinish(q), CL_SUCCESS);
+	assert_int_equal(status_of(a), CL_DEVICE_NOT_AVAILABLE);
+	assert_true(status_of(b) < 0);
+	assert_int_equal(dxp_clWaitForEvents(1, &c), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	assert_false(available(devices[0]));
+	assert_true(available(devices[1]));
+	assert_int_equal(dxp_clEnqueueMarkerWithWaitList(q, 0, NULL, NULL),
+			 CL_DEVICE_NOT_AVAILABLE);
+	assert_null(dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error));
+	assert_int_equal(error, CL_DEVICE_NOT_AVAILABLE);
+	/* The rest of the context carries on. */
+	cl_event d = marker(other, 0, NULL);
+	assert_int_equal(dxp_clWaitForEvents(1, &d), CL_SUCCESS);
+
+	fake_return(0);
+	usleep(300000);
+	assert_true(available(devices[0]));
+	assert_int_equal(devices[0]->life, life + 1);
+	assert_int_equal(programs_lost, lost + 1);
+	cl_event e = marker(q, 1, &d);
+	assert_int_equal(dxp_clWaitForEvents(1, &e), CL_SUCCESS);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	cl_event all[] = {u, a, b, c, d, e};
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		release(all[i]);
+	dxp_clReleaseCommandQueue(q);
+	dxp_clReleaseCommandQueue(other);
+}
+
+/* A command that failed because of another node does not make its own device a lost one. */
+static void device__not_lost_by_anothers_loss(void **state)
+{
+	cl_command_queue q = queue_new(0, 0);
+	cl_event u = user_event(), a = marker(q, 1, &u);
+	uint32_t life = devices[0]->life;
+
+	fake_fail_next(DXP_EPEERLOST);
+	dxp_clSetUserEventStatus(u, CL_COMPLETE);
+	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	assert_int_equal(status_of(a), CL_DEVICE_NOT_AVAILABLE);
+	cl_event b = marker(q, 0, NULL);
+	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_SUCCESS);
+	assert_int_equal(devices[0]->life, life);
+	release(u);
+	release(a);
+	release(b);
+	dxp_clReleaseCommandQueue(q);
+}
+
+static cl_context ended_context;
+static int ended_order[2], ended_count;
+
+static void CL_CALLBACK first_added(cl_context c, void *data)
+{
+	ended_context = c;
+	assert_int_equal(dxp_clRetainContext(c), CL_INVALID_CONTEXT);
+	ended_order[ended_count++] = 1;
+}
+
+static void CL_CALLBACK second_added(cl_context c, void *data)
+{
+	ended_order[ended_count++] = 2;
+}
+
+static void context__destructors_last_first(void **state)
+{
+	cl_int error;
+	cl_context c = dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error);
+	cl_command_queue q = dxp_clCreateCommandQueue(c, devices[0], 0, &error);
+
+	assert_int_equal(dxp_clSetContextDestructorCallback(c, first_added, NULL), CL_SUCCESS);
+	assert_int_equal(dxp_clSetContextDestructorCallback(c, second_added, NULL), CL_SUCCESS);
+	assert_int_equal(dxp_clSetContextDestructorCallback(c, NULL, NULL), CL_INVALID_VALUE);
+	assert_int_equal(dxp_clSetContextDestructorCallback(NULL, first_added, NULL),
+			 CL_INVALID_CONTEXT);
+	dxp_clReleaseContext(c);
+	assert_int_equal(ended_count, 0); /* the queue holds it */
+	dxp_clReleaseCommandQueue(q);
+	assert_int_equal(ended_count, 2);
+	assert_int_equal(ended_order[0], 2);
+	assert_int_equal(ended_order[1], 1);
+	assert_ptr_equal(ended_context, c);
+}
+
+static void context__errors(void **state)
+{
+	cl_context_properties twice[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform_get(),
+					 CL_CONTEXT_PLATFORM, (cl_context_properties)platform_get(),
+					 0};
+	cl_context_properties foreign[] = {CL_CONTEXT_PLATFORM, 8, 0};
+	cl_context_properties unknown[] = {0x7777, 1, 0};
+	cl_device_id wrong = (cl_device_id)context;
+	cl_int error = 0;
+
+	assert_null(dxp_clCreateContext(twice, 1, devices, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_PROPERTY);
+	assert_null(dxp_clCreateContext(foreign, 1, devices, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_PLATFORM);
+	assert_null(dxp_clCreateContext(unknown, 1, devices, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_PROPERTY);
+	assert_null(dxp_clCreateContext(NULL, 0, devices, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_VALUE);
+	assert_null(dxp_clCreateContext(NULL, 1, devices, NULL, &error, &error));
+	assert_int_equal(error, CL_INVALID_VALUE);
+	assert_null(dxp_clCreateContext(NULL, 1, &wrong, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_DEVICE);
+	assert_null(dxp_clCreateContextFromType(NULL, CL_DEVICE_TYPE_GPU, NULL, NULL, &error));
+	assert_int_equal(error, CL_DEVICE_NOT_FOUND);
+	assert_null(dxp_clCreateContextFromType(NULL, 0, NULL, NULL, &error));
+	assert_int_equal(error, CL_INVALID_DEVICE_TYPE);
+}
+
+static void queue__properties(void **state)
+{
+	const cl_queue_properties on_device[] = {
+		CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_ON_DEVICE,
+		0};
+	const cl_queue_properties sized[] = {CL_QUEUE_SIZE, 64, 0};
+	const cl_queue_properties good[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0};
+	cl_queue_properties list[3];
+	size_t bytes = 0;
+	cl_uint size;
+	cl_int error;
+
+	assert_null(dxp_clCreateCommandQueueWithProperties(context, devices[0], on_device, &error));
+	assert_int_equal(error, CL_INVALID_QUEUE_PROPERTIES);
+	assert_null(dxp_clCreateCommandQueueWithProperties(context, devices[0], sized, &error));
+	assert_int_equal(error, CL_INVALID_VALUE);
+	assert_null(dxp_clCreateCommandQueueWithProperties(NULL, devices[0], sized, &error));
+	assert_int_equal(error, CL_INVALID_CONTEXT);
+	assert_null(dxp_clCreateCommandQueue(context, devices[0], 1 << 20, &error));
+	assert_int_equal(error, CL_INVALID_VALUE);
+	cl_command_queue q =
+		dxp_clCreateCommandQueueWithProperties(context, devices[0], good, &error);
+	assert_non_null(q);
+	assert_int_equal(
+		dxp_clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES_ARRAY, sizeof(list), list, &bytes),
+		CL_SUCCESS);
+	assert_int_equal(bytes, sizeof(good));
+	assert_memory_equal(list, good, sizeof(good));
+	assert_int_equal(dxp_clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
+			 CL_INVALID_COMMAND_QUEUE);
+	dxp_clReleaseCommandQueue(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(in_order__each_waits_for_the_one_before),
+		TEST(in_order__other_queues_do_not_wait),
+		TEST(failed__cancels_who_waits_and_no_one_later),
+		TEST(out_of_order__only_barriers_bind),
+		TEST(out_of_order__marker_waits_for_all),
+		TEST(queue__released_with_work_lives_on),
+		TEST(user__forgotten_ends_its_waiters),
+		TEST(user__errors),
+		TEST(enqueue__errors),
+		TEST(profiling__times_are_in_order),
+		TEST(callback__each_state_once),
+		TEST(callback__of_a_failed_command),
+		TEST(callback__may_take_a_lock_of_the_waiter),
+		TEST(wait__for_a_user_event_of_another_thread),
+		TEST(wait__many_threads),
+		TEST(device__lost_and_back),
+		TEST(device__not_lost_by_anothers_loss),
+		TEST(context__destructors_last_first),
+		TEST(context__errors),
+		TEST(queue__properties),
+	};
+
+	fake_node(64u << 20, true);
+	fake_node(64u << 20, true);
+	fake_node(64u << 20, false);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

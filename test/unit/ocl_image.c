@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Images over device memory on PoCL: kernels see what lies there at the host's pitches and write
+ * there, without a copy, for every kind; samplers; images that are none. */
+#include "ocl_rig.h"
+
+#include "xpu/ocl_arguments.h"
+
+#define AT 8192u
+
+/* Each adds 1 to every channel of every pixel, or sums one image's pixels into a buffer. */
+static const char kernels[] =
+	"#pragma OPENCL EXTENSION cl_khr_3d_image_writes : enable\n"
+	"constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | "
+	"CLK_FILTER_NEAREST;\n"
+	"kernel void line(read_only image1d_t a, write_only image1d_t b)\n"
+	"{ int c = get_global_id(0); write_imageui(b, c, read_imageui(a, s, c) + 1); }\n"
+	"kernel void lines(read_only image1d_array_t a, write_only image1d_array_t b)\n"
+	"{ int2 c = (int2)(get_global_id(0), get_global_id(1)); write_imageui(b, c, "
+	"read_imageui(a, s, c) + 1); }\n"
+	"kernel void buffer(read_only image1d_buffer_t a, write_only image1d_buffer_t b)\n"
+	"{ int c = get_global_id(0); write_imageui(b, c, read_imageui(a, c) + 1); }\n"
+	"kernel void plane(read_only image2d_t a, write_only image2d_t b)\n"
+	"{ int2 c = (int2)(get_global_id(0), get_global_id(1)); write_imageui(b, c, "
+	"read_imageui(a, s, c) + 1); }\n"
+	"kernel void planes(read_only image2d_array_t a, write_only image2d_array_t b)\n"
+	"{ int4 c = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0); "
+	"write_imageui(b, c, read_imageui(a, s, c) + 1); }\n"
+	"kernel void solid(read_only image3d_t a, global uchar4 *b)\n"
+	"{ int4 c = (int4)(get_global_id(0), get_global_id(1), get_global_id(2), 0); "
+	"b[get_global_id(0) + 5 * (get_global_id(1) + 3 * get_global_id(2))] = "
+	"convert_uchar4(read_imageui(a, s, c) + 1); }\n"
+	"kernel void alone(write_only image1d_buffer_t b)\n"
+	"{ int c = get_global_id(0); write_imageui(b, c, (uint4)(c & 255)); }\n"
+	"kernel void sample(read_only image2d_t a, sampler_t by, global float *out)\n"
+	"{ out[0] = read_imagef(a, by, (float2)(0.5f, 0.5f)).x; "
+	"out[1] = read_imagef(a, by, (float2)(-3.0f, 0.5f)).x; }\n";
+
+static struct engine_program *program;
+
+static struct engine_argument image_at(uint64_t address, struct dxp_image image)
+{
+	return (struct engine_argument){.kind = COMMAND_ARG_IMAGE,
+					.memory = rig_memory(address),
+					.address = address,
+					.memory_bytes = 65536,
+					.image = image};
+}
+
+/* 5 x 3 x 4 pixels at most, with gaps between rows and slices that nobody touches. */
+static void each_pixel(const char *kernel, uint32_t object, uint32_t rows, uint32_t slices,
+		       uint64_t row_pitch, uint64_t slice_pitch)
+{
+	const bool array =
+		object == CL_MEM_OBJECT_IMAGE1D_ARRAY || object == CL_MEM_OBJECT_IMAGE2D_ARRAY;
+	const struct dxp_image image = {.order = CL_RGBA,
+					.type = CL_UNSIGNED_INT8,
+					.object = object,
+					.access = CL_MEM_READ_WRITE,
+					.width = 5,
+					.height = rows,
+					.depth = array ? 0 : slices,
+					.layers = array ? slices : 0,
+					.row_pitch = row_pitch,
+					.slice_pitch = slice_pitch};
+	const bool flat = strcmp(kernel, "solid") == 0;
+	struct engine_launch l = rig_launch(program, kernel);
+
+	l.dimensions = 3;
+	l.global[0] = 5;
+	l.global[1] = object == CL_MEM_OBJECT_IMAGE1D_ARRAY ? slices : rows;
+	l.global[2] = object == CL_MEM_OBJECT_IMAGE1D_ARRAY ? 1 : slices;
+	l.argument_count = 2;
+	l.arguments[0] = image_at(AT, image);
+	l.arguments[1] = flat ? rig_buffer(AT + 65536, 65536) : image_at(AT + 65536, image);
+	for (uint8_t round = 0; round < 2; round++) { /* what changes between two is seen */
+		memset(rig_memory(AT + 65536), 0xee, 65536);
+		for (uint32_t i = 0; i < 65536; i++)
+			rig_memory(AT)[i] =
+				(uint8_t)((i * 7 + round) & 0x7f); /* no channel saturates */
+		rig_run(&l);
+		const uint64_t row = row_pitch ? row_pitch : 20;
+		const uint64_t slice = slice_pitch ? slice_pitch : row * rows;
+		for (uint32_t z = 0; z < slices; z++)
+			for (uint32_t y = 0; y < rows; y++)
+				for (uint32_t x = 0; x < 20; x++) {
+					uint64_t at = z * slice + y * row + x;
+					uint64_t to = flat ? (z * 3 + y) * 20 + x : at;
+					uint8_t *out = rig_memory(AT + 65536);
+					assert_int_equal(out[to],
+							 (uint8_t)(((at * 7 + round) & 0x7f) + 1));
+					out[to] = 0xee;
+				}
+		for (uint32_t i = 0; i < 65536; i++)
+			assert_int_equal(rig_memory(AT + 65536)[i], 0xee);
+	}
+}
+
+static void engine_run__image_kinds(void **state)
+{
+	each_pixel("line", CL_MEM_OBJECT_IMAGE1D, 1, 1, 0, 0);
+	each_pixel("lines", CL_MEM_OBJECT_IMAGE1D_ARRAY, 1, 4, 0, 0);
+	each_pixel("lines", CL_MEM_OBJECT_IMAGE1D_ARRAY, 1, 4, 64, 64);
+	each_pixel("buffer", CL_MEM_OBJECT_IMAGE1D_BUFFER, 1, 1, 0, 0);
+	each_pixel("plane", CL_MEM_OBJECT_IMAGE2D, 3, 1, 0, 0);
+	each_pixel("plane", CL_MEM_OBJECT_IMAGE2D, 3, 1, 36, 0);
+	each_pixel("planes", CL_MEM_OBJECT_IMAGE2D_ARRAY, 3, 4, 0, 0);
+	each_pixel("planes", CL_MEM_OBJECT_IMAGE2D_ARRAY, 3, 4, 36, 180);
+	each_pixel("solid", CL_MEM_OBJECT_IMAGE3D, 3, 4, 0, 0);
+	each_pixel("solid", CL_MEM_OBJECT_IMAGE3D, 3, 4, 36, 144);
+}
+
+/* Longer than any other image may be; also as all that a kernel has. */
+static void engine_run__image_buffers(void **state)
+{
+	struct dxp_image image = {.order = CL_RGBA,
+				  .type = CL_UNSIGNED_INT8,
+				  .object = CL_MEM_OBJECT_IMAGE1D_BUFFER,
+				  .width = 100000};
+	struct engine_launch l = rig_launch(program, "buffer");
+
+	l.global[0] = 100000;
+	l.argument_count = 2;
+	l.arguments[0] = image_at(0, image);
+	l.arguments[1] = image_at(1u << 20, image);
+	l.arguments[0].memory_bytes = l.arguments[1].memory_bytes = 400000;
+	memset(rig_memory(0), 5, 400000);
+	rig_run(&l);
+	for (uint32_t i = 0; i < 400000; i++)
+		assert_int_equal(rig_memory(1u << 20)[i], 6);
+	l = rig_launch(program, "alone");
+	l.global[0] = image.width = 16384;
+	l.argument_count = 1;
+	l.arguments[0] = image_at(0, image);
+	rig_run(&l);
+	for (uint32_t i = 0; i < 16384; i++)
+		assert_int_equal(rig_memory(0)[4 * i], (uint8_t)i);
+}
+
+static void engine_run__samplers(void **state)
+{
+	const struct dxp_image image = {.order = CL_R,
+					.type = CL_FLOAT,
+					.object = CL_MEM_OBJECT_IMAGE2D,
+					.width = 2,
+					.height = 2};
+	const float pixels[] = {1, 2, 3, 4};
+	struct engine_launch l = rig_launch(program, "sample");
+	const float *out = (const float *)rig_memory(AT + 65536);
+
+	memcpy(rig_memory(AT), pixels, sizeof(pixels));
+	l.argument_count = 3;
+	l.arguments[0] = image_at(AT, image);
+	l.arguments[1].kind = COMMAND_ARG_SAMPLER;
+	l.arguments[2] = rig_buffer(AT + 65536, 64);
+	for (int i = 0; i < 100; i++) {
+		l.arguments[1].sampler =
+			(struct dxp_sampler){i % 2, CL_ADDRESS_CLAMP_TO_EDGE,
+					     i % 4 < 2 ? CL_FILTER_NEAREST : CL_FILTER_LINEAR};
+		rig_run(&l);
+		/* Normalised 0.5 is the middle of four, else that of the first. */
+		float want = i % 2 == 0 ? 1.0f : i % 4 < 2 ? 4.0f : 2.5f;
+		assert_true(out[0] > want - 0.01f && out[0] < want + 0.01f);
+	}
+	l.arguments[1].sampler = (struct dxp_sampler){7, 7, 7};
+	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
+	assert_non_null(strstr(text, "argument 1: the device makes no such sampler"));
+	l.arguments[1] = l.arguments[0];
+	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
+	assert_non_null(strstr(text, "it takes a sampler (sampler_t), an image was given"));
+}
+
+static void engine_run__images_that_are_none(void **state)
+{
+	const struct dxp_image good = {.order = CL_RGBA,
+				       .type = CL_UNSIGNED_INT8,
+				       .object = CL_MEM_OBJECT_IMAGE2D,
+				       .width = 5,
+				       .height = 3};
+	struct engine_launch l = rig_launch(program, "plane");
+
+	l.argument_count = 2;
+#define WRONG(words, ...)                                                   \
+	do {                                                                \
+		struct dxp_image m = good;                                  \
+		l.arguments[0] = image_at(AT, good);                        \
+		l.arguments[1] = image_at(AT + 65536, good);                \
+		__VA_ARGS__;                                                \
+		l.arguments[1].image = m;                                   \
+		assert_int_not_equal(engine_run(engine, &l, text), DXP_OK); \
+		if (!strstr(text, words))                                   \
+			fail_msg("'%s', not '%s'", text, words);            \
+	} while (0)
+	WRONG("does not fit", m.width = 0);
+	WRONG("does not fit", m.height = 0);
+	WRONG("does not fit", m.order = 1);
+	WRONG("does not fit", m.type = 1);
+	WRONG("does not fit", m.object = CL_MEM_OBJECT_BUFFER);
+	WRONG("does not fit", m.row_pitch = 19);
+	WRONG("does not fit", m.row_pitch = UINT64_MAX);
+	WRONG("does not fit", m.row_pitch = 65536);
+	WRONG("does not fit", m.width = UINT32_MAX; m.height = UINT32_MAX);
+	WRONG("does not fit", l.arguments[1].memory_bytes = 59);
+	WRONG("does not fit", l.arguments[1].memory = NULL);
+	WRONG("it takes image2d_t, image3d_t was given", m.object = CL_MEM_OBJECT_IMAGE3D;
+	      m.depth = 2);
+	WRONG("it takes image2d_t, image2d_array_t was given",
+	      m.object = CL_MEM_OBJECT_IMAGE2D_ARRAY;
+	      m.layers = 2);
+	WRONG("makes no such image", m.order = CL_RGB);
+	WRONG("it takes an image", l.arguments[1] = rig_buffer(0, 4096));
+#undef WRONG
+}
+
+static int setup(void **state)
+{
+	program = rig_build(DXP_PROGRAM_SOURCE, "", kernels);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	engine_release(engine, program);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(engine_run__image_kinds),
+		cmocka_unit_test(engine_run__image_buffers),
+		cmocka_unit_test(engine_run__samplers),
+		cmocka_unit_test(engine_run__images_that_are_none),
+	};
+	int failed = rig_open();
+
+	if (failed)
+		return failed;
+	failed = cmocka_run_group_tests(tests, setup, teardown);
+	rig_close();
+	return failed;
+}
