@@ -19,7 +19,7 @@ struct box_options {
 	uint64_t memory_bytes;    /* of each slot */
 	uint64_t host_bytes;      /* as slot_options */
 	const char *engine;
-	const char *cell_program;   /* as slot_options */
+	const char *cell_program; /* as slot_options */
 	/* Of each slot's bridge, where only DMA reaches its memory, as pump_options has them. What
 	 * is measured for the first slot holds for all. */
 	uint32_t buffers, buffer_bytes;
