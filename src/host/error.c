@@ -47,8 +47,8 @@ int error_xpu(const struct dxp_xpu *x, int status, const char *doing)
 				 doing, who);
 	case DXP_ENOMEM:
 		return error_set(status,
-				 "%s: no room in the memory of %s (%llu of its %llu bytes are left "
-				 "for this host); free some, or have the xPU started with a larger "
+				 "%s: no room in the memory of %s (%llu of %llu bytes free for "
+				 "this host); free some, or have the xPU started with a larger "
 				 "--memory, or --host-memory if it has that",
 				 doing, who, (unsigned long long)x->caps.free_bytes,
 				 (unsigned long long)x->caps.memory_bytes);

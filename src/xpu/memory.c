@@ -77,7 +77,7 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 
 	if (status != DXP_OK)
 		return status;
-	memory_claim(t->slot, *address, bytes);
+	memory_claim(t->slot, *address, arena_rounded(arena, bytes));
 	if (arena_next(arena, t->owner, address, &whole))
 		cell_map(t, *address, whole);
 	return DXP_OK;
@@ -91,6 +91,8 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
+	/* Its end, too, which its host reaches as well. */
+	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		arena_clear(t->slot->arena, address, bytes);
 		allocate_reply(t, sequence, address, DXP_OK);

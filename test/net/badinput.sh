@@ -59,6 +59,7 @@ done
 refuse 1 twin dxp ping xpu1 --name twin
 kill $twin
 wait $twin 2>/dev/null || true
+refuse 2 "--host-memory is 1M" dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --host-memory 5
 refuse 3 xpu1 dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --memory 1M
 dxp ping xpu1 --count 10
 

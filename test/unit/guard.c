@@ -67,7 +67,7 @@ static void guarded_make(struct rig *r, bool holds)
 	rig_fill(r, 0, 3);
 	rig_fill(r, 1, 90);
 	assert_int_equal(nic_region_guard(r->nic, r->key[1], &guard), DXP_OK);
-	assert_int_equal(nic_region_guard(r->nic, r->key[1] ^ 1 << 31, &guard), DXP_ENOENT);
+	assert_int_equal(nic_region_guard(r->nic, r->key[1] ^ 1u << 31, &guard), DXP_ENOENT);
 }
 
 static void ends(struct rig *r, uint32_t function, uint64_t context, int status)

@@ -280,6 +280,22 @@ static void common__until_it_is_allocated(void **state)
 	}
 }
 
+/* Also behind what was asked for, up to what an allocation takes. */
+static void memory__is_zero_to_its_end(void **state)
+{
+	for (uint32_t x = 0; x < 3; x += 2) {
+		uint64_t a = victim_make(x), b;
+		ok(dxp_mem_free(victim.xpus[x], a));
+		ok(dxp_mem_alloc(thief.xpus[x], 1, &b));
+		assert_int_equal(a, b);
+		memset(buffer, 0xee, 512);
+		ok(dxp_mem_read(thief.xpus[x], buffer, b, 512));
+		for (uint32_t i = 0; i < 512; i++)
+			assert_int_equal(buffer[i], 0);
+		ok(dxp_mem_free(thief.xpus[x], b));
+	}
+}
+
 /* All the while the victim takes and frees memory, the thief writes there. */
 static void common__allocated_under_writes(void **state)
 {
@@ -440,6 +456,7 @@ int main(void)
 		cmocka_unit_test(task__into_foreign_memory),
 		cmocka_unit_test(common__is_cleared_before_it_is_read),
 		cmocka_unit_test(common__until_it_is_allocated),
+		cmocka_unit_test(memory__is_zero_to_its_end),
 		cmocka_unit_test(common__allocated_under_writes),
 		cmocka_unit_test(common__allocated_under_a_long_read),
 		cmocka_unit_test(keys__end_with_their_host),
