@@ -317,6 +317,8 @@ enum memory_access { MEMORY_READ = 1, MEMORY_WRITE = 2, MEMORY_READ_WRITE = 3 };
  * it has posted, with the event's name. */
 cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 		    enum memory_access access, uint64_t *address);
+/* Nobody has written any byte of it yet. */
+bool memory_blank(cl_mem m);
 /* The command `event` on e's device uses the range (access) from now on. */
 void memory_used(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes,
 		 enum memory_access access, dxp_event event);

@@ -146,9 +146,13 @@ struct arguments {
 	struct dxp_image images[DXP_ARGUMENTS_MAX];
 };
 
-static enum memory_access access_of(const struct argument_about *about, const struct _cl_mem *m)
+/* A kernel may not write what was made to be read only; some do (hashcat's candidates). While
+ * nobody has written it, that is what it must be there for. */
+static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
-	return about->reads_only || (m->flags & CL_MEM_READ_ONLY) ? MEMORY_READ : MEMORY_READ_WRITE;
+	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
+		return MEMORY_READ;
+	return MEMORY_READ_WRITE;
 }
 
 static cl_int memory_pass(struct enqueue *e, const struct argument_about *about, cl_mem m,

@@ -282,6 +282,15 @@ static void *host_pointer(cl_mem m)
 	return root->host ? (uint8_t *)root->host + offset : NULL;
 }
 
+bool memory_blank(cl_mem m)
+{
+	uint64_t at = 0;
+	cl_mem root = memory_root(m, &at);
+	struct piece found;
+
+	return copies_next(root->copies, NULL, NULL, at, at + m->bytes, &found) == COPIES_NONE;
+}
+
 static cl_int answer(cl_mem m, cl_mem_info param, const struct info *i)
 {
 	switch (param) {
