@@ -237,6 +237,61 @@ bool copies_use(struct copy *copy, const struct use *use)
 	return true;
 }
 
+/* Parts that are left of it keep its transfer in its place. */
+static void use_remove(struct copy *copy, uint32_t index, void (*drop)(struct transfer *))
+{
+	struct use gone = copy->uses[index];
+
+	copy->use_count--;
+	for (uint32_t i = index; i < copy->use_count; i++)
+		copy->uses[i] = copy->uses[i + 1];
+	if (gone.part || !gone.transfer)
+		return;
+	for (uint32_t i = 0; i < copy->use_count; i++) {
+		struct use *u = &copy->uses[i];
+		if (u->transfer == gone.transfer && u->part) {
+			u->part = false;
+			return;
+		}
+	}
+	drop(gone.transfer);
+}
+
+static bool listed(uint64_t event, const uint64_t *list, uint32_t count)
+{
+	uint32_t i = 0;
+
+	while (i < count && list[i] != event)
+		i++;
+	return i < count;
+}
+
+/* Takes what `by` covers out of u, where one piece is left. True: nothing is left. */
+static bool use_cut(struct use *u, const struct use *by)
+{
+	if (by->start <= u->start && u->end <= by->end)
+		return true;
+	if (by->start <= u->start)
+		u->start = by->end;
+	else if (u->end <= by->end)
+		u->end = by->start;
+	return false;
+}
+
+void copies_follow(struct copy *copy, const struct use *by, const uint64_t *waited, uint32_t count,
+		   void (*drop)(struct transfer *))
+{
+	for (uint32_t i = copy->use_count; i-- > 0;) {
+		struct use *u = &copy->uses[i];
+		/* What makes bytes must be seen to fail. */
+		if (u->queue || u->makes || (u->into && !by->into) || u->end <= by->start ||
+		    by->end <= u->start || !listed(u->event, waited, count))
+			continue;
+		if (use_cut(u, by))
+			use_remove(copy, i, drop);
+	}
+}
+
 #define WRITERS_MAX 16 /* they guard programs that order too little; so few are enough */
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)

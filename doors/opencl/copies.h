@@ -76,6 +76,10 @@ void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct tran
 
 /* Notes a use. False: no memory. */
 bool copies_use(struct copy *copy, const struct use *use);
+/* `by`, which is about to be noted, waits for these events: whoever waits for it needs not wait for
+ * uses of theirs that do no more than it does. They are forgotten as far as it covers them. */
+void copies_follow(struct copy *copy, const struct use *by, const uint64_t *waited, uint32_t count,
+		   void (*drop)(struct transfer *));
 /* Notes that a command of the program's writes there. Of each queue in order the last that covers
  * those before is enough; beyond a bound the oldest are forgotten. False: no memory. */
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order);

@@ -199,6 +199,13 @@ struct event_callback {
 
 #define EVENT_HOLDS_INLINE 4
 
+/* Commands of a queue in order, up to one with this serial, that an event comes after. */
+#define EVENT_PAST 4
+struct past {
+	cl_command_queue queue; /* to compare only; serials tell it from a later one */
+	uint64_t serial;
+};
+
 struct _cl_event {
 	struct object object;
 	cl_context context;
@@ -212,6 +219,7 @@ struct _cl_event {
 	dxp_event source; /* whose end we are told; the same as name unless there is `finish` */
 	uint64_t queued_ns, submitted_ns, started_ns, ended_ns; /* host clock */
 	uint64_t serial;                                        /* grows with each event made */
+	struct past past[EVENT_PAST];
 	uint32_t life; /* of the device when it was posted */
 	cl_event queue_next, queue_previous;
 	struct event_callback *callbacks;
@@ -238,6 +246,7 @@ struct enqueue {
 	uint32_t room;
 	dxp_event inline_list[32];
 	uint32_t given; /* of the waits, those that the program asked for */
+	bool carried;   /* a transfer that it waits for waits for all those */
 	bool settled;   /* nothing in the wait list is open: host and node may go ahead */
 };
 

@@ -7,7 +7,7 @@
 
 #include "doors/opencl/complete.h"
 
-#define POLL_EVERY   32    /* commands between two looks for ends that nobody waits for */
+#define POLL_EVERY   16    /* commands between two looks for ends that nobody waits for */
 #define PENDING_MAX  32768 /* more commands under way than that wait for others to end */
 #define PENDING_WAIT 1000000000ull
 
@@ -63,6 +63,10 @@ static cl_int add(struct enqueue *e, dxp_event event)
 
 cl_int enqueue_wait(struct enqueue *e, dxp_event event)
 {
+	for (uint32_t i = 0; i < e->waits.count; i++) {
+		if (e->list[i] == event)
+			return CL_SUCCESS;
+	}
 	return event_open(event) ? add(e, event) : CL_SUCCESS;
 }
 
@@ -74,15 +78,73 @@ cl_int enqueue_wait_event(struct enqueue *e, cl_event event)
 	return name ? add(e, name) : CL_OUT_OF_HOST_MEMORY;
 }
 
+static bool in_order(const struct _cl_command_queue *q)
+{
+	return q && !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Does `later` end, well, only after `event`? */
+static bool after(const struct _cl_event *later, const struct _cl_event *event)
+{
+	if (later == event || later->status < 0 || event->status < 0 || !in_order(event->queue))
+		return false;
+	if (later->queue == event->queue)
+		return event->serial < later->serial;
+	for (uint32_t i = 0; i < EVENT_PAST; i++) {
+		if (later->past[i].queue == event->queue)
+			return event->serial <= later->past[i].serial;
+	}
+	return false;
+}
+
+/* Of too many queues those are left out whose commands are oldest. */
+static void past_add(struct past past[EVENT_PAST], const struct past *p)
+{
+	struct past *place = past;
+
+	if (!p->serial)
+		return;
+	for (uint32_t i = 0; i < EVENT_PAST; i++) {
+		if (past[i].queue == p->queue) {
+			place = &past[i];
+			break;
+		}
+		if (past[i].serial < place->serial)
+			place = &past[i];
+	}
+	if (place->serial < p->serial)
+		*place = *p;
+}
+
+static void past_join(cl_event e, const struct _cl_event *waited)
+{
+	if (in_order(waited->queue))
+		past_add(e->past, &(struct past){waited->queue, waited->serial});
+	for (uint32_t i = 0; i < EVENT_PAST; i++)
+		past_add(e->past, &waited->past[i]);
+}
+
+#define LOOK_MAX 8 /* of a wait list, for what makes others needless */
+
+/* One that others come after need not be named: in a chain over devices each command names the one
+ * before it, and not also its queue's last, which that one waited for. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
-	bool in_order = !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-	cl_event before = in_order ? q->last : q->barrier;
-	cl_int error = before ? enqueue_wait_event(e, before) : CL_SUCCESS;
+	cl_event before = in_order(q) ? q->last : q->barrier;
+	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
+	cl_int error = CL_SUCCESS;
 
-	for (cl_uint i = 0; i < count && error == CL_SUCCESS; i++)
-		error = enqueue_wait_event(e, list[i]);
+	/* The first is `before`. */
+	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {
+		cl_event v = i ? list[i - 1] : before;
+		bool needless = i && before && after(before, v);
+		for (cl_uint j = 0; j < look && !needless; j++)
+			needless = after(list[j], v);
+		if (!needless)
+			error = enqueue_wait_event(e, v);
+		past_join(e->event, v);
+	}
 	return error;
 }
 
@@ -134,6 +196,7 @@ cl_int enqueue_begin(struct enqueue *e, cl_command_queue queue, cl_command_type 
 	e->room = sizeof(e->inline_list) / sizeof(e->inline_list[0]);
 	e->waits = (struct dxp_waits){.events = e->list, .lazy = true};
 	e->settled = true;
+	e->carried = false;
 	door_enter();
 	cl_int error = begin(e, type, count, list);
 	e->given = e->waits.count;

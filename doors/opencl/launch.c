@@ -254,8 +254,9 @@ static cl_int post(struct enqueue *e, const struct launch *l, const struct kerne
 		return CL_DEVICE_NOT_AVAILABLE;
 	grid_set(&to, l);
 	to.program = k->build->node;
-	to.wait = e->waits.events;
-	to.wait_count = e->waits.count;
+	uint32_t needless = e->carried ? e->given : 0;
+	to.wait = e->waits.events + needless;
+	to.wait_count = e->waits.count - needless;
 	to.lazy = e->waits.lazy;
 	int status = dxp_run(e->device->xpu, &to, event);
 	if (status != DXP_OK)

@@ -118,30 +118,40 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 	return CL_SUCCESS;
 }
 
+static void list_add(struct dxp_waits *w, dxp_event *list, dxp_event event)
+{
+	for (uint32_t i = 0; i < w->count; i++) {
+		if (list[i] == event)
+			return;
+	}
+	list[w->count++] = event;
+}
+
 /* What a transfer of this piece waits for, allocated. */
 static bool gather(const struct enqueue *e, const struct piece *p, const struct copy *to,
 		   struct dxp_waits *out)
 {
 	bool from_host = !p->from->device;
-	uint32_t most = e->given + p->from->use_count + to->use_count, count = 0;
+	uint32_t most = e->given + p->from->use_count + to->use_count;
 	dxp_event *list = malloc((most + 1) * sizeof *list);
 
+	*out = (struct dxp_waits){.events = list, .lazy = true};
 	if (!list)
 		return false;
 	for (uint32_t i = 0; i < e->given && !from_host; i++)
-		list[count++] = e->waits.events[i];
+		list[out->count++] = e->waits.events[i];
 	for (uint32_t i = 0; i < p->from->use_count; i++) {
 		const struct use *u = &p->from->uses[i];
 		bool writer =
 			u->queue && u->start < p->end && p->start < u->end && event_open(u->event);
 		if (writer || use_matters(u, p->start, p->end, MEMORY_READ))
-			list[count++] = u->event;
+			list_add(out, list, u->event);
 	}
 	for (uint32_t i = 0; i < to->use_count; i++) {
 		if (use_matters(&to->uses[i], p->start, p->end, MEMORY_WRITE))
-			list[count++] = to->uses[i].event;
+			list_add(out, list, to->uses[i].event);
 	}
-	*out = (struct dxp_waits){list, count, true, from_host && count > 0};
+	out->late = from_host && out->count > 0;
 	return true;
 }
 
@@ -175,8 +185,10 @@ static cl_device_id worker(const struct piece *p, const struct copy *to)
 	return p->from->device ? p->from->device : to->device;
 }
 
-/* Notes on both sides that the transfer `event` is under way, and has it told when it has ended. */
-static cl_int note(cl_mem root, const struct piece *p, struct copy *to, dxp_event event)
+/* Notes on both sides that the transfer `event` is under way, and has it told when it has ended.
+ * What it waits for (w) others need not name beside it: the lists of a long chain stay short. */
+static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const struct dxp_waits *w,
+		   dxp_event event)
 {
 	struct transfer *t = malloc(sizeof *t);
 
@@ -191,10 +203,12 @@ static cl_int note(cl_mem root, const struct piece *p, struct copy *to, dxp_even
 		free(t);
 		return error;
 	}
+	copies_follow(p->from, &u, w->events, w->count, transfer_drop);
 	if (!copies_use(p->from, &u))
 		return CL_OUT_OF_HOST_MEMORY;
 	t->holds++;
 	u.into = u.makes = true;
+	copies_follow(to, &u, w->events, w->count, transfer_drop);
 	if (!copies_use(to, &u))
 		return CL_OUT_OF_HOST_MEMORY;
 	t->holds++;
@@ -210,11 +224,15 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 	if (!ranges_reserve(&to->latest, 1) || !gather(e, p, to, &w))
 		return CL_OUT_OF_HOST_MEMORY;
 	int status = send_piece(root, p, to, &w, event);
-	free((void *)(uintptr_t)w.events);
-	if (status < 0)
+	if (status < 0) {
+		free((void *)(uintptr_t)w.events);
 		return device_judge(worker(p, to), status);
+	}
+	/* It waits for all that the command was given, and the command for it. */
+	e->carried |= p->from->device != NULL;
 	trace_moved(p->from->device, to->device, p->end - p->start);
-	cl_int error = note(root, p, to, *event);
+	cl_int error = note(root, p, to, &w, *event);
+	free((void *)(uintptr_t)w.events);
 	if (error && !event_open(*event)) {
 		dxp_event_forget(door_fabric(), *event);
 		*event = 0;
@@ -296,9 +314,10 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 	if (!error)
 		error = memory_here(e, root, &here);
 	if (!error)
-		error = memory_order(e, here, offset, offset + bytes, access);
-	if (!error)
 		error = memory_bring(e, root, here, offset, offset + bytes);
+	/* Then what the transfers wait for is not named again. */
+	if (!error)
+		error = memory_order(e, here, offset, offset + bytes, access);
 	/* For memory_used, which cannot fail. */
 	if (!error && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;

@@ -404,6 +404,9 @@
 #define HOST_COMMANDS_MAX                                                                          \
 	6144 /* that one xPU has not ended: a call waits for room. Beyond, up to XPU_COMMANDS_MAX, \
 	      * is for marks and signals that wait lists make */
+#define HOST_NAMED_AGE                                                                            \
+	(XPU_PEER_EVENTS_KEPT / 2) /* an xPU is not asked for another's event that is older: that \
+				    * other one tells it again, by a new name */
 #define HOST_ROOM_NS                                                                               \
 	(1000ull * 1000 * 1000)     /* without any end it waits so long for room while the program \
 				       itself could make some */
@@ -512,6 +515,7 @@
 #define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
 #define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
 #define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
+#define XPU_PEER_EVENTS_MAX  8192 /* of those and older ones waited for: what can be open there */
 #define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
 #define XPU_WINDOWS_MAX \
 	32 /* of NICs that kernels drive: 7 functions, and what still ends of others */

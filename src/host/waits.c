@@ -6,6 +6,12 @@
 #include "base/util.h"
 #include "host/internal.h"
 
+/* Does a node that was told of this one, or will be, still know it? */
+static bool recent(const struct dxp_xpu *owner, uint32_t count)
+{
+	return owner->events.next - count <= HOST_NAMED_AGE;
+}
+
 /* Lets the event's own xPU tell `to` when it has ended. *out is the signal's event. */
 static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
 {
@@ -14,7 +20,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	struct host_event *slot = events_find(&owner->events, EVENT_COUNT(event));
 	dxp_event name;
 
-	if (slot->signalled == to) {
+	if (slot->signalled == to && recent(owner, slot->signal_count)) {
 		*out = EVENT_NAME(EVENT_HOST(event), owner->node, slot->signal_count);
 		return DXP_OK;
 	}
@@ -89,7 +95,7 @@ static int resolve_one(struct dxp_xpu *x, dxp_event event, struct command_waits 
 	}
 	if (!owner)
 		status = own_tell(f, EVENT_COUNT(event), slot, x);
-	else if (owner != x && slot->told != x->node)
+	else if (owner != x && (slot->told != x->node || !recent(owner, EVENT_COUNT(event))))
 		status = signal_to(owner, event, x->node, &name);
 	return status == DXP_OK ? append(x, name, out) : status;
 }

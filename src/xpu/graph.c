@@ -81,7 +81,7 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	g->sources = sources;
 	struct source *s = &sources[g->source_count++];
 	s->xpu = xpu;
-	event_log_init(&s->log, XPU_PEER_EVENTS_KEPT, true);
+	event_log_init(&s->log, XPU_PEER_EVENTS_MAX, true);
 	*out = &s->log;
 	return DXP_OK;
 }
@@ -90,7 +90,10 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
  * decides. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
-	log->oldest = count - XPU_PEER_EVENTS_KEPT;
+	uint32_t oldest = count - XPU_PEER_EVENTS_KEPT;
+
+	if (log->capacity == 0 || seq_before(log->oldest, oldest))
+		log->oldest = oldest;
 	return event_log_add(log, count, out);
 }
 
@@ -208,6 +211,13 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
+/* The host tells of an event of its own each time that a command waits for it, however old it is;
+ * an xPU tells once, and of an old one the host has it tell by a new name. */
+static bool will_tell(const struct graph *g, const struct event_log *log, uint64_t event)
+{
+	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
+}
+
 /* The entry of an event that a command waits for. */
 static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct event_entry **out)
 {
@@ -228,7 +238,7 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 										       : DXP_ENOENT;
 	if (*out)
 		return DXP_OK;
-	return event_log_forgotten(log, count) ? DXP_ENOENT : peer_event_add(log, count, out);
+	return will_tell(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
 }
 
 /* How a wait for an event that failed ends: a lost node is named, everything else is a consequence.
@@ -388,7 +398,7 @@ int graph_event(struct graph *g, uint64_t event, int status)
 		return result;
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
-		if (event_log_forgotten(log, EVENT_COUNT(event)))
+		if (!will_tell(g, log, event))
 			return DXP_OK; /* late, and whoever asks will hear that it is forgotten */
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)

@@ -342,12 +342,57 @@ static void door_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
+/* What a later transfer waited for need not be named beside it, as far as it covers that and does
+ * as much; a transfer that is left in parts is kept for them. */
+static void door_copies__follow(void **state)
+{
+	struct copies c = {0};
+	struct copy *a = copies_add(&c, handle(1), 1, 0);
+	struct transfer read = {.holds = 1}, in = {.holds = 1}, made = {.holds = 1};
+	const struct use by = {.start = 10, .end = 50, .event = 9, .into = true},
+			 reader = {.start = 0, .end = 100, .event = 9};
+	const struct use uses[] = {
+		{.start = 20, .end = 40, .event = 1, .transfer = &read},
+		{.start = 0, .end = 20, .event = 2, .transfer = &in, .into = true},
+		{.start = 30,
+		 .end = 60,
+		 .event = 3,
+		 .transfer = &made,
+		 .into = true,
+		 .makes = true},
+		{.start = 10, .end = 50, .event = 4, .queue = &c},
+	};
+	const uint64_t all[] = {3, 4, 2, 1};
+
+	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+		assert_true(copies_use(a, &uses[i]));
+	copies_follow(a, &by, all, 2, drop);
+	assert_int_equal(a->use_count, 4);
+	copies_follow(a, &reader, all, 3, drop);
+	assert_int_equal(a->use_count, 4);
+	copies_follow(a, &by, all, 4, drop);
+	assert_int_equal(read.holds, 0);
+	assert_int_equal(a->use_count, 3);
+	assert_int_equal(a->uses[0].end, 10);
+	/* Its middle is made by another now: two parts still make theirs. */
+	assert_true(copies_reserve(&c, 1));
+	copies_wrote(&c, a, 40, 50);
+	assert_int_equal(a->use_count, 5);
+	copies_follow(a, &(struct use){.end = 100, .event = 9, .into = true}, all, 4, drop);
+	assert_int_equal(in.holds, 0);
+	assert_int_equal(made.holds, 1);
+	assert_int_equal(a->use_count, 3);
+	copies_free(&c, drop);
+	assert_int_equal(made.holds, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(door_copies__nobody_wrote_it),
 		cmocka_unit_test(door_copies__source),
 		cmocka_unit_test(door_copies__lost),
+		cmocka_unit_test(door_copies__follow),
 		cmocka_unit_test(door_copies__random),
 	};
 

@@ -396,6 +396,63 @@ static void host__small_blocking_write(void **state)
 	release(m);
 }
 
+/* Kernels on two devices by turns, of which none ends: what the thousandth waits for is no more
+ * than what the third does, and it comes after all of them. */
+static void chain__waits_stay_few(void **state)
+{
+	static const uint32_t most[] = {2, 2, 4, 4};
+	cl_mem m = buffer(0, KIB, NULL);
+	cl_event before = NULL, event, first = NULL;
+
+	fake_hold(true);
+	fake_most_waits();
+	for (uint32_t i = 0; i < 1000; i++) {
+		assert_int_equal(use(i % 2, m, MEMORY_READ_WRITE, before ? 1 : 0,
+				     before ? &before : NULL, &event),
+				 CL_SUCCESS);
+		assert_in_range(fake_most_waits(), 0, most[i < 4 ? i : 3]);
+		if (!first)
+			first = before;
+		else if (before)
+			dxp_clReleaseEvent(before);
+		before = event;
+	}
+	assert_int_equal(fake_sent, 999 * KIB);
+	/* In a line: one command at a time can end. */
+	for (uint32_t i = 0; i < 1999; i++) {
+		assert_true(before->status > CL_COMPLETE);
+		assert_int_equal(fake_step(1, i), 1);
+	}
+	assert_int_equal(dxp_clWaitForEvents(1, &before), CL_SUCCESS);
+	assert_int_equal(first->status, CL_COMPLETE);
+	dxp_clReleaseEvent(first);
+	dxp_clReleaseEvent(before);
+	fake_hold(false);
+	release(m);
+}
+
+/* One device writes and another reads, again and again: neither names what is long over. */
+static void chain__writer_and_reader(void **state)
+{
+	cl_mem m = buffer(0, KIB, NULL);
+	cl_event before = NULL, event;
+
+	fake_hold(true);
+	fake_most_waits();
+	for (uint32_t i = 0; i < 200; i++) {
+		assert_int_equal(use(i % 2, m, i % 2 ? MEMORY_READ : MEMORY_WRITE, before ? 1 : 0,
+				     before ? &before : NULL, &event),
+				 CL_SUCCESS);
+		if (before)
+			dxp_clReleaseEvent(before);
+		before = event;
+	}
+	assert_in_range(fake_most_waits(), 1, 4);
+	dxp_clReleaseEvent(before);
+	fake_hold(false);
+	release(m);
+}
+
 static void map__several(void **state)
 {
 	static uint8_t host[256];
@@ -658,6 +715,8 @@ int main(void)
 		TEST(failed__transfer_is_taken_back),
 		TEST(host__read_then_write),
 		TEST(host__small_blocking_write),
+		TEST(chain__waits_stay_few),
+		TEST(chain__writer_and_reader),
 		TEST(map__several),
 		TEST(map__beside_a_write),
 		TEST(map__refuses),

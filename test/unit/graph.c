@@ -223,6 +223,34 @@ static void graph_add__bounds(void **state)
 	free(c);
 }
 
+/* What is waited for stays known, and so does the host's word, however much happens meanwhile. */
+static void graph_add__old_events_of_others(void **state)
+{
+	struct graph_command old, newer[2], of_host;
+
+	assert_int_equal(ADD(&old, GRAPH_ENGINE, OWN(1), FAR(1)), DXP_OK);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(ADD(&newer[i], GRAPH_ENGINE, OWN(2 + i),
+				     FAR(1 + (i + 1) * XPU_PEER_EVENTS_KEPT)),
+				 DXP_OK);
+	for (uint32_t i = 2; i < 3 * XPU_PEER_EVENTS_KEPT; i++) {
+		assert_int_equal(graph_event(g, FAR(i), DXP_OK), DXP_OK);
+		assert_int_equal(graph_event(g, EVENT_NAME(HOST, HOST, i), DXP_OK), DXP_OK);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &newer[i]);
+		graph_done(g, &newer[i], DXP_OK);
+	}
+	assert_int_equal(ADD(&of_host, GRAPH_ENGINE, OWN(4), EVENT_NAME(HOST, HOST, 1)), DXP_OK);
+	assert_null(graph_next(g, GRAPH_ENGINE));
+	assert_int_equal(graph_event(g, EVENT_NAME(HOST, HOST, 1), DXP_OK), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &of_host);
+	graph_done(g, &of_host, DXP_OK);
+	assert_int_equal(graph_event(g, FAR(1), DXP_OK), DXP_OK);
+	assert_ptr_equal(graph_next(g, GRAPH_ENGINE), &old);
+	graph_done(g, &old, DXP_OK);
+}
+
 static void graph_add__counts_wrap(void **state)
 {
 	struct graph_command c[2];
@@ -451,6 +479,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(graph_cancel__all_but_issued, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__refusals, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__old_events_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__counts_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph__random_beside_oracle, setup, seed_tell),
 	};

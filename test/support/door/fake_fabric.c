@@ -62,7 +62,7 @@ static uint32_t completion_first, completion_last;
 static bool woken, held;
 static int fail_next;
 static int64_t clock_ahead;
-static uint32_t alloc_calls, last_waits;
+static uint32_t alloc_calls, last_waits, most_waits;
 
 static uint64_t now_ns(void)
 {
@@ -277,6 +277,14 @@ uint32_t fake_last_waits(void)
 	return last_waits;
 }
 
+uint32_t fake_most_waits(void)
+{
+	uint32_t most = most_waits;
+
+	most_waits = 0;
+	return most;
+}
+
 /* ---- the library ---- */
 
 int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric **out)
@@ -464,6 +472,8 @@ int fake_post(struct dxp_xpu *xpu, const struct dxp_waits *waits, int (*act)(voi
 	e->act = act;
 	e->context = context;
 	last_waits = e->wait_count = waits->count;
+	if (most_waits < last_waits)
+		most_waits = last_waits;
 	if (waits->count) {
 		e->waits = malloc(waits->count * sizeof(dxp_event));
 		memcpy(e->waits, waits->events, waits->count * sizeof(dxp_event));

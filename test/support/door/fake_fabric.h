@@ -43,5 +43,7 @@ uint64_t fake_allocated(uint32_t node);
 uint32_t fake_alloc_calls(void);
 /* Of the command that was posted last: how many events it waits for. */
 uint32_t fake_last_waits(void);
+/* The most that one waited for since this was asked last. */
+uint32_t fake_most_waits(void);
 
 #endif
