@@ -77,6 +77,7 @@ static int port_create(struct tenant *t, struct port **out)
 	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
+	t->busy++; /* until it is freed */
 	status = key_of_port(t, p->function, &p->key);
 	if (status != DXP_OK) {
 		port_close(s, p, status); /* freed with the next service */
