@@ -227,6 +227,15 @@ struct _cl_event {
 	 * belongs to the command (unpacking what was read). Returns the status that counts. */
 	cl_int (*finish)(cl_event e, cl_int status, void *context);
 	void *finish_context;
+	/* Commands of other devices in its wait list whose end was not known when it was enqueued;
+	 * held. Nodes tell of their ends apart, so that the news of this one may come first: then
+	 * it is kept
+	 * (`early`) until theirs is there. */
+	cl_event *elders;
+	uint32_t elder_count;
+	bool early;
+	cl_int early_status;
+	cl_event early_next;
 	struct object **held; /* dropped when it ends */
 	uint32_t held_count, held_room;
 	struct object *held_inline[EVENT_HOLDS_INLINE];

@@ -124,6 +124,28 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 		past_add(e->past, &waited->past[i]);
 }
 
+/* The program may not see it end before those. */
+static cl_int elders_set(cl_event e, cl_uint count, const cl_event *list)
+{
+	cl_uint elders = 0;
+
+	for (cl_uint i = 0; i < count; i++)
+		elders +=
+			list[i]->queue && list[i]->device != e->device && !event_has_ended(list[i]);
+	if (elders == 0)
+		return CL_SUCCESS;
+	e->elders = calloc(elders, sizeof(*e->elders));
+	if (!e->elders)
+		return CL_OUT_OF_HOST_MEMORY;
+	for (cl_uint i = 0; i < count; i++) {
+		if (!list[i]->queue || list[i]->device == e->device || event_has_ended(list[i]))
+			continue;
+		object_hold(list[i]);
+		e->elders[e->elder_count++] = list[i];
+	}
+	return CL_SUCCESS;
+}
+
 #define LOOK_MAX 8 /* of a wait list, for what makes others needless */
 
 /* One that others come after need not be named: in a chain over devices each command names the one
@@ -133,7 +155,7 @@ static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 	cl_command_queue q = e->queue;
 	cl_event before = in_order(q) ? q->last : q->barrier;
 	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
-	cl_int error = CL_SUCCESS;
+	cl_int error = elders_set(e->event, count, list);
 
 	/* The first is `before`. */
 	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {

@@ -18,7 +18,21 @@ static uint64_t serial;
 static uint32_t pending;
 static dxp_event failed; /* an event that has failed, for those who wait for one that had */
 
+static cl_event early; /* events whose news came before that of what they waited for */
+
 static void names_end(cl_event e);
+
+static void elders_drop(cl_event e)
+{
+	uint32_t count = e->elder_count;
+	cl_event *elders = e->elders;
+
+	e->elder_count = 0;
+	e->elders = NULL;
+	for (uint32_t i = 0; i < count; i++)
+		object_drop(elders[i]);
+	free(elders);
+}
 
 static void end(void *handle)
 {
@@ -30,6 +44,7 @@ static void end(void *handle)
 		names_end(e);
 	}
 	callbacks_free(e);
+	elders_drop(e);
 	if (e->held != e->held_inline)
 		free(e->held);
 	object_drop(e->queue);
@@ -171,7 +186,7 @@ static void drop_held(cl_event e)
 		object_drop(e->held[i]);
 }
 
-void event_ended(cl_event e, cl_int status)
+static void end_now(cl_event e, cl_int status)
 {
 	assert(e->status > CL_COMPLETE);
 	object_hold(e);
@@ -186,12 +201,52 @@ void event_ended(cl_event e, cl_int status)
 	callbacks_end(e);
 	trace_event(e);
 	drop_held(e);
+	elders_drop(e);
 	if (e->queue) {
 		pending--;
 		queue_unlink(e);
 	}
 	completions_changed();
 	object_drop(e);
+}
+
+/* Is there no news to come of what it waited for? */
+static bool due(const struct _cl_event *e)
+{
+	bool in_order =
+		e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+
+	for (uint32_t i = 0; i < e->elder_count; i++)
+		if (!event_has_ended(e->elders[i]))
+			return false;
+	return !in_order || e->queue_previous == NULL;
+}
+
+static cl_event early_take(void)
+{
+	for (cl_event *at = &early; *at; at = &(*at)->early_next) {
+		cl_event e = *at;
+		if (!due(e))
+			continue;
+		*at = e->early_next;
+		e->early_next = NULL;
+		return e;
+	}
+	return NULL;
+}
+
+void event_ended(cl_event e, cl_int status)
+{
+	if (status >= CL_COMPLETE && !due(e)) {
+		e->early = true;
+		e->early_status = status;
+		e->early_next = early;
+		early = e; /* its queue holds it */
+		return;
+	}
+	end_now(e, status);
+	while ((e = early_take()))
+		end_now(e, e->early_status);
 }
 
 /* What the host carries out itself has its clock already. */
@@ -246,7 +301,7 @@ void event_completed(const struct dxp_completion *c)
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
 	/* Ended by us meanwhile (no memory to hear of it). */
-	if (e->object.kind != OBJECT_EVENT || e->source != c->event)
+	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	times_set(e, &c->times);
 	if (c->status != DXP_OK)
