@@ -85,13 +85,27 @@ static void add(const struct dxp_node_info *n)
 	object_release(d);
 }
 
+/* As the user named them. */
+static int by_name(const void *a, const void *b)
+{
+	const char *list = settings_get()->nodes;
+	const struct dxp_node_info *x = a, *y = b;
+	uint32_t first = settings_names(list, x->name), second = settings_names(list, y->name);
+
+	return first < second ? -1 : first > second;
+}
+
 cl_int devices_find(cl_device_id **out, cl_uint *count)
 {
 	struct dxp_fabric *f = fabric_join();
 	struct dxp_node_info nodes[DOOR_DEVICES_MAX];
 	int known = f ? dxp_fabric_nodes(f, nodes, DOOR_DEVICES_MAX) : 0;
 
-	for (int i = 0; i < known && i < DOOR_DEVICES_MAX; i++)
+	if (known > DOOR_DEVICES_MAX)
+		known = DOOR_DEVICES_MAX;
+	if (known > 0 && settings_get()->nodes)
+		qsort(nodes, (size_t)known, sizeof(nodes[0]), by_name);
+	for (int i = 0; i < known; i++)
 		if (device_count < DOOR_DEVICES_MAX && is_wanted(&nodes[i]))
 			add(&nodes[i]);
 	*out = devices;

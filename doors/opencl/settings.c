@@ -61,17 +61,19 @@ bool settings_type(const char *text, cl_device_type *out)
 	return false;
 }
 
-bool settings_names(const char *list, const char *name)
+uint32_t settings_names(const char *list, const char *name)
 {
 	size_t length = strlen(name);
+	uint32_t place = 0;
 
 	for (const char *at = list; at && *at;) {
 		size_t part = strcspn(at, ",");
+		place++;
 		if (part == length && memcmp(at, name, length) == 0)
-			return true;
+			return place;
 		at += part + (at[part] == ',');
 	}
-	return false;
+	return 0;
 }
 
 static void refuse(const char *name, const char *value, const char *what)

@@ -9,7 +9,7 @@
 bool settings_bytes(const char *text, uint64_t *out);
 /* "cpu", "gpu", "accelerator". */
 bool settings_type(const char *text, cl_device_type *out);
-/* Is `name` in the comma-separated list? */
-bool settings_names(const char *list, const char *name);
+/* The place of `name` in a comma-separated list, from 1 on; 0: it is not there. */
+uint32_t settings_names(const char *list, const char *name);
 
 #endif

@@ -284,6 +284,26 @@ static void ranges__many_work_items(void)
 	OK(clReleaseKernel(k));
 }
 
+/* The standard leaves it open what becomes of such writes; programs (hashcat) count on them. */
+static void writes__to_what_is_read_only(void)
+{
+	cl_kernel k = rig_kernel("kernel void f(global uint *a)\n"
+				 "{ a[get_global_id(0)] = (uint)get_global_id(0) + 5; }\n",
+				 "f");
+	cl_mem from = rig_buffer(CL_MEM_READ_ONLY, 256, NULL), to = rig_buffer(0, 256, NULL);
+	uint32_t words[64];
+
+	SET(k, 0, from);
+	rig_run(rig.queues[0], k, 64);
+	OK(clEnqueueCopyBuffer(rig.queues[0], from, to, 0, 0, 256, 0, NULL, NULL));
+	rig_read(rig.queues[0], to, words, sizeof(words));
+	for (uint32_t i = 0; i < 64; i++)
+		EQUAL(words[i], i + 5);
+	OK(clReleaseMemObject(from));
+	OK(clReleaseMemObject(to));
+	OK(clReleaseKernel(k));
+}
+
 RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__tell), CASE(kernels__tell_about_work_groups),
 	 CASE(ranges__by_chance), CASE(ranges__without_local_sizes), CASE(ranges__tasks),
-	 CASE(ranges__refused), CASE(ranges__many_work_items))
+	 CASE(ranges__refused), CASE(ranges__many_work_items), CASE(writes__to_what_is_read_only))

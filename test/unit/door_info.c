@@ -113,11 +113,11 @@ static void settings__texts(void **state)
 		assert_int_equal(settings_bytes(cases[i].text, &bytes), cases[i].valid);
 		assert_int_equal(bytes, cases[i].valid ? cases[i].bytes : 77);
 	}
-	assert_true(settings_names("a,bc,d", "bc"));
-	assert_true(settings_names("a,bc,d", "d"));
-	assert_false(settings_names("a,bc,d", "b"));
-	assert_false(settings_names("a,bc,d", "bcd"));
-	assert_false(settings_names("", "a"));
+	assert_int_equal(settings_names("a,bc,d", "bc"), 2);
+	assert_int_equal(settings_names("a,bc,d", "d"), 3);
+	assert_int_equal(settings_names("a,bc,d", "b"), 0);
+	assert_int_equal(settings_names("a,bc,d", "bcd"), 0);
+	assert_int_equal(settings_names("", "a"), 0);
 	cl_device_type type = 0;
 	assert_true(settings_type("gpu", &type));
 	assert_int_equal(type, CL_DEVICE_TYPE_GPU);

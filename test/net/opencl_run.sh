@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `dxp run`: which nodes a program finds, what is told at the end, traces that are whole, exit
+# statuses that are passed on, and nothing left behind.
+#
+#   clinfo, sh, a test's program --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1, xpu2, xpu3
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+
+[ -x "$OPENCL_TESTS/kernels" ] || without_opencl 'no OpenCL library to link test programs with'
+mkdir "$scratch/tmp"
+export TMPDIR=$scratch/tmp
+
+# run STATUS ARGUMENTS...: what the program says in out, what we say in said.
+run() {
+	local wanted=$1 status=0
+	shift
+	dxp run "$@" >"$scratch/out" 2>"$scratch/said" || status=$?
+	[ "$status" -eq "$wanted" ] || die "dxp run $*: status $status: $(cat "$scratch/said")"
+	[ -z "$(ls -A "$TMPDIR")" ] || die "left behind: $(ls "$TMPDIR")"
+}
+
+say "== without a fabric"
+run 0 -- sh -c 'exit 0'
+expect 'has not looked for OpenCL devices' "$scratch/said"
+run 3 -- sh -c 'exit 3'
+run 127 -- "$scratch/nothing"
+expect 'cannot start' "$scratch/said"
+run 126 -- "$scratch"
+run 143 -- sh -c 'kill -TERM $$'
+run 2 --type toaster -- true
+run 2
+if dxp run -- "$OPENCL_TESTS/kernels" >"$scratch/out" 2>&1; then
+	die 'a program found devices without a fabric'
+fi
+expect 'no fabric is up here' "$scratch/out"
+
+say "== what a program did"
+dxp up --xpus 3 --memory 64M --port 0
+run 0 --trace "$scratch/trace" -- "$OPENCL_TESTS/kernels" ranges__by_chance
+grep -qE '^NODE +COMMANDS +KERNELS' "$scratch/said" || die 'no summary'
+grep -qE '^xpu1 +[1-9][0-9]* +[1-9]' "$scratch/said" || die 'no row of xpu1'
+python3 - "$scratch/trace" <<-'PYTHON' || die 'the trace is not what viewers read'
+	import json, sys
+	events = json.load(open(sys.argv[1]))["traceEvents"]
+	names = {e["args"]["name"] for e in events if e["ph"] == "M"}
+	done = [e for e in events if e["ph"] == "X"]
+	assert "xpu1" in names, names
+	assert any(e["cat"] == "device" for e in done) and any(e["cat"] == "transfer" for e in done)
+	assert all(e["dur"] >= 0 and e["ts"] >= 0 for e in done)
+PYTHON
+run 0 --json -- "$OPENCL_TESTS/kernels" ranges__by_chance
+sed -n '/^{/,$p' "$scratch/said" | python3 -c 'import json, sys; r = json.load(sys.stdin)
+assert r["status"] == 0 and r["nodes"][0]["kernels"] > 0, r' ||
+	die "the summary for machines is not JSON: $(cat "$scratch/said")"
+run 0 --quiet -- sh -c "exec '$OPENCL_TESTS/kernels' ranges__by_chance 2>/dev/null"
+[ ! -s "$scratch/said" ] || die "not quiet: $(cat "$scratch/said")"
+
+say "== which nodes it finds"
+# found NAMES ARGUMENTS...: the devices' nodes, in order.
+found() {
+	local wanted=$1 names
+	shift
+	run 0 --quiet "$@" -- clinfo -l
+	names=$(sed -n 's/.*Device #[0-9]*: .* on \(.*\)$/\1/p' "$scratch/out" | tr '\n' ' ')
+	[ "${names% }" = "$wanted" ] || die "dxp run $*: '$names', not '$wanted'"
+}
+if command -v clinfo >/dev/null; then
+	found 'xpu1 xpu2 xpu3'
+	found 'xpu1 xpu2' --nodes 2
+	found 'xpu3 xpu1' --nodes xpu3,xpu1
+	found 'xpu1 xpu2 xpu3' --engine ocl
+	found '' --engine board
+	found 'xpu1 xpu2 xpu3' --mem 32M
+	found '' --mem 1G
+	run 0 --quiet --beside -- clinfo -l
+	expect 'Portable Computing Language' "$scratch/out"
+	expect 'Direct xPU' "$scratch/out"
+	run 0 --quiet --type gpu -- clinfo
+	grep -qE 'Device Type +GPU' "$scratch/out" || die 'it is not shown as a GPU'
+fi
+dxp down
+say passed
