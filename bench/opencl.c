@@ -171,6 +171,15 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		row.peer_value = report_median(local->value, local->count);
 	}
 	report_row(&row);
+	if (c->sizes && local->count) { /* for pictures */
+		row.contender = row.peer;
+		row.value = row.peer_value;
+		row.peer = NULL;
+		row.p50_us = report_median(local->p50, local->count);
+		row.p99_us = report_median(local->p99, local->count);
+		row.samples = local->count;
+		report_row(&row);
+	}
 	return 0;
 }
 
