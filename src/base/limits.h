@@ -344,7 +344,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
-#define NODE_YIELD_TURNS  64 /* empty turns of a loop before others have theirs: about 30 us */
+#define NODE_YIELD_TURNS  4 /* empty turns of a loop before others have theirs: about 2 us */
 #define NODE_QUIET_NS \
 	(1000ull * 1000) /* without an arrival: the network is quiet, and looked at less */
 #define NODE_QUIET_LOOK_NS                                                                     \
@@ -553,8 +553,9 @@
 #define XPU_OUTBOX_BULK                                                                     \
 	16 /* GETs, and as many PUTs, of bridges under way with one node: two rings of 8; a \
 	      quarter of what a queue pair takes */
-#define XPU_EVENTS_HELD    32 /* events of one host that may come late: one NAP of them */
-#define XPU_EVENTS_HOLD_NS (5ull * 1000 * 1000) /* how late they may come */
+#define XPU_EVENTS_HELD     32 /* events of one host that may come late: one NAP of them */
+#define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* how late they may come */
+#define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* the same where a later one is waited for */
 #define XPU_OUTBOX_MAX \
 	16384 /* waiting for one host, twice what its commands need: it never reads */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */

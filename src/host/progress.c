@@ -99,7 +99,20 @@ static void step_aside(struct dxp_fabric *f)
 
 struct sleep {
 	bool slept, leading;
+	uint32_t empty; /* turns since there was something, or since others had their turn */
 };
+
+/* Who is waited for may need this core. */
+static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
+{
+	s->empty = idle ? s->empty + 1 : 0;
+	if (s->empty < NODE_YIELD_TURNS)
+		return;
+	s->empty = 0;
+	pthread_mutex_unlock(&f->lock);
+	sched_yield();
+	fabric_enter(f);
+}
 
 static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
@@ -122,6 +135,7 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 		/* Datagrams that the link holds already do not make its file readable. */
 		if (count || f->turned_ns < busy_ns + f->spin.budget_ns) {
 			step_aside(f);
+			yield(f, s, count == 0);
 			continue;
 		}
 		s->slept = true;

@@ -82,11 +82,12 @@ static void events_flush(struct tenant *t)
 	uint32_t bytes = t->held_bytes;
 
 	t->held_bytes = 0;
+	t->held_hurried = false;
 	if (bytes > 0)
 		message_send(t, t->held, (int)bytes);
 }
 
-/* The host waits for it already. */
+/* The host waits for it already, or for one after it. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
@@ -111,10 +112,18 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 		t->held_since_ns = link_now_ns();
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
-	/* With nothing else under way no other event would come to take this one along. */
-	if (!lazy || hurried(t, e->event) || e->status != DXP_OK ||
+	t->held_hurried |= hurried(t, e->event);
+	/* With nothing else under way no other event would come to take this one along. Those
+	 * before the last that is waited for come in trains: a message for each would take the
+	 * network thread as long as what they tell of. */
+	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);
+}
+
+static uint64_t flush_ns(const struct tenant *t)
+{
+	return t->held_since_ns + (t->held_hurried ? XPU_EVENTS_HURRY_NS : XPU_EVENTS_HOLD_NS);
 }
 
 uint32_t events_flush_due(struct slot *s)
@@ -123,7 +132,7 @@ uint32_t events_flush_due(struct slot *s)
 	uint32_t flushed = 0;
 
 	for (struct tenant *t = s->tenants; t; t = t->next) {
-		if (t->held_bytes == 0 || now_ns < t->held_since_ns + XPU_EVENTS_HOLD_NS)
+		if (t->held_bytes == 0 || now_ns < flush_ns(t))
 			continue;
 		events_flush(t);
 		flushed++;
@@ -137,7 +146,7 @@ uint64_t events_deadline(const struct slot *s)
 
 	for (const struct tenant *t = s->tenants; t; t = t->next)
 		if (t->held_bytes > 0)
-			deadline = min_u64(deadline, t->held_since_ns + XPU_EVENTS_HOLD_NS);
+			deadline = min_u64(deadline, flush_ns(t));
 	return deadline;
 }
 

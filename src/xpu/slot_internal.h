@@ -95,6 +95,7 @@ struct tenant {
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
 	uint32_t held_bytes;
 	uint64_t held_since_ns;
+	bool held_hurried; /* of these, one is waited for, or one after it */
 };
 
 /* An asynchronous command from its arrival to its event. */
