@@ -144,6 +144,8 @@ struct engine_ops {
 	/* NULL: it has nothing to fetch */
 	int (*fetch)(struct engine *e, struct engine_program *program, uint8_t what, uint8_t **out,
 		     size_t *bytes);
+	/* NULL: it has no need of that */
+	void (*warm)(struct engine *e);
 	/* NULL with DIRECT memory: done in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
@@ -198,6 +200,14 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 			     char text[ENGINE_TEXT_BYTES])
 {
 	return e->ops->run(e, launch, text);
+}
+
+/* Before processes are forked that will build and run programs: does for once what is slow for the
+ * first time. */
+static inline void engine_warm(struct engine *e)
+{
+	if (e->ops->warm)
+		e->ops->warm(e);
 }
 
 /* `what`: FETCH_ABOUT or FETCH_BINARY of a program; FETCH_DEVICE without one. Both as records of

@@ -222,6 +222,7 @@ static const struct engine_ops direct_ops = {
 	.release = ocl_release,
 	.run = ocl_run,
 	.fetch = ocl_fetch,
+	.warm = ocl_engine_warm,
 	.describe = ocl_describe,
 	.close = ocl_close,
 };

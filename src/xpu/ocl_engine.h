@@ -41,6 +41,10 @@ struct engine_ocl {
  * compiles and runs, but elsewhere; DXP_EDEVICE: it does not even that (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);
 
+/* engine_ops.warm: compiles and runs a program that is not kept, which loads the compiler and its
+ * library. */
+void ocl_engine_warm(struct engine *e);
+
 /* Device memory of options->memory_bytes, and what moves bytes in and out; `o` has its queue.
  * Logged. DXP_ENOMEM, DXP_EIO. */
 int ocl_bridge_create(struct engine_ocl *o, const struct engine_options *options);

@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
 #include "xpu/ocl_engine.h"
+#include "xpu/ocl_make.h"
 
 #define PROBE_BYTES 4096u /* a device of less memory than ours can take these */
 
@@ -61,4 +65,40 @@ int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
 	status = probe_run(o, options, program);
 	engine_release(&o->engine, program);
 	return status;
+}
+
+static void warm_run(struct engine_ocl *o, cl_program program)
+{
+	const size_t one = 1;
+	cl_int error;
+	cl_kernel kernel = o->cl->clCreateKernel(program, "dxp_warm", &error);
+
+	if (!kernel)
+		return;
+	const cl_float x = 1;
+	o->cl->clSetKernelArg(kernel, 0, sizeof(x), &x);
+	o->cl->clEnqueueNDRangeKernel(o->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL);
+	o->cl->clFinish(o->queue);
+	o->cl->clReleaseKernel(kernel);
+}
+
+void ocl_engine_warm(struct engine *e)
+{
+	char text[160];
+
+	/* Never the same: what PoCL has compiled before does not load the compiler. */
+	int bytes = snprintf(text, sizeof(text),
+			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
+			     "printf(\"%%f\", x); }\n",
+			     (int)getpid(), (unsigned long long)link_now_ns());
+	struct engine_ocl *o = CONTAINER_OF(e, struct engine_ocl, engine);
+	const struct engine_file file = {.data = text, .bytes = (size_t)bytes};
+	const struct engine_source source = {.options = "", .files = &file, .file_count = 1};
+	struct ocl_made made = {0};
+
+	if (ocl_make(o->device, &source, &made) == DXP_OK && made.program) {
+		warm_run(o, made.program);
+		o->cl->clReleaseProgram(made.program);
+	}
+	free(made.log);
 }

@@ -309,8 +309,10 @@ int zygote_main(int argc, char **argv)
 	if (status == DXP_OK)
 		status = engine_start(&h);
 	hello_send(&h, status);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
+		engine_warm(h.engine);
 		serve(&h);
+	}
 	/* The cells die with us. */
 	_exit(status == DXP_OK ? 0 : 1);
 }
