@@ -344,7 +344,7 @@
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
 #define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
 #define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
-#define NODE_YIELD_TURNS  4 /* empty turns of a loop before others have theirs: about 2 us */
+#define NODE_YIELD_TURNS  8 /* empty turns of a spinner before others have theirs: about 4 us */
 #define NODE_QUIET_NS \
 	(1000ull * 1000) /* without an arrival: the network is quiet, and looked at less */
 #define NODE_QUIET_LOOK_NS                                                                     \
