@@ -47,6 +47,52 @@ static void lifetimes__all_is_released_before_the_work(void)
 		EQUAL(out[i], 7);
 }
 
+/* What another object still needs can be found there, and kept again, as wrappers of C++ and Python
+ * do. */
+static void lifetimes__found_again_in_what_needs_it(void)
+{
+	cl_context c = clCreateContext(NULL, 1, rig.devices, NULL, NULL, ERR), again = NULL;
+	const char *text = source;
+	cl_program p = clCreateProgramWithSource(c, 1, &text, NULL, ERR), same = NULL;
+	const cl_buffer_region region = {0, 64};
+	cl_mem whole = NULL;
+
+	MADE(p);
+	OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+	cl_kernel k = clCreateKernel(p, "add", ERR);
+	MADE(k);
+	cl_mem m = clCreateBuffer(c, CL_MEM_READ_WRITE, 256, NULL, ERR);
+	MADE(m);
+	cl_mem part = clCreateSubBuffer(m, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, ERR);
+	MADE(part);
+	cl_command_queue q = clCreateCommandQueueWithProperties(c, rig.devices[0], NULL, ERR);
+	MADE(q);
+	OK(clReleaseMemObject(m));
+	OK(clReleaseProgram(p));
+	OK(clReleaseContext(c));
+	OK(clGetCommandQueueInfo(q, CL_QUEUE_CONTEXT, sizeof(again), &again, NULL));
+	OK(clRetainContext(again));
+	OK(clGetKernelInfo(k, CL_KERNEL_PROGRAM, sizeof(same), &same, NULL));
+	OK(clRetainProgram(same));
+	OK(clGetMemObjectInfo(part, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(whole), &whole, NULL));
+	OK(clRetainMemObject(whole));
+	cl_mem another = clCreateBuffer(again, CL_MEM_READ_WRITE, 64, NULL, ERR);
+	MADE(another);
+	OK(clEnqueueFillBuffer(q, whole, "abcd", 4, 0, 256, 0, NULL, NULL));
+	OK(clEnqueueCopyBuffer(q, whole, another, 64, 0, 64, 0, NULL, NULL));
+	OK(clFinish(q));
+	OK(clReleaseMemObject(another));
+	OK(clReleaseMemObject(whole));
+	OK(clReleaseMemObject(part));
+	OK(clReleaseProgram(same));
+	OK(clReleaseKernel(k));
+	OK(clReleaseCommandQueue(q));
+	OK(clReleaseContext(again));
+	FAILS_BUT_POCL(clReleaseContext(again), CL_INVALID_CONTEXT);
+	FAILS_BUT_POCL(clReleaseProgram(same), CL_INVALID_PROGRAM);
+	FAILS_BUT_POCL(clReleaseMemObject(whole), CL_INVALID_MEM_OBJECT);
+}
+
 /* ---- destructors ---- */
 
 static atomic_int called, order[8];
@@ -248,6 +294,7 @@ static void lifetimes__eight_threads_make_and_release(void)
 }
 
 RIG_MAIN(CASE(lifetimes__all_is_released_before_the_work),
+	 CASE(lifetimes__found_again_in_what_needs_it),
 	 CASE(lifetimes__destructors_wait_for_commands),
 	 CASE(lifetimes__parts_end_before_the_whole), CASE(lifetimes__user_events_are_set_once),
 	 CASE(lifetimes__blocking_behind_a_failure), CASE(lifetimes__callbacks_release_their_queue),
