@@ -223,7 +223,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainContext(cl_context context)
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseContext(cl_context context)
 {
 	door_enter();
-	bool valid = object_is(context, OBJECT_CONTEXT);
+	bool valid = object_is_owned(context, OBJECT_CONTEXT);
 	if (valid)
 		object_release(context);
 	door_leave();

@@ -73,8 +73,11 @@ uint64_t door_now_ns(void);
 /* A zeroed object of this kind with one reference, or NULL. `bytes`: of its struct, the same for
  * each kind. */
 void *object_new(enum object_kind kind, size_t bytes);
-/* Is it a live handle of this kind, with references? NULL is none. */
+/* Is it a live handle of this kind? NULL is none. Where a program finds the handle again in what
+ * holds it (the context of a queue), it lives without references, too, and may be retained. */
 bool object_is(const void *handle, enum object_kind kind);
+/* The same, with references: may the program release it? */
+bool object_is_owned(const void *handle, enum object_kind kind);
 /* By the program. object_release and object_drop end the object when nothing is left: the kind's
  * own end function is called, which drops what it holds. */
 void object_retain(void *handle);

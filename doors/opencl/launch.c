@@ -34,16 +34,16 @@ static void limits_read(struct kernel_device *k)
 	cl_device_id d = k->build->device;
 	size_t bytes = 0;
 	const uint8_t *items = device_about(d, CL_DEVICE_MAX_WORK_ITEM_SIZES, &bytes);
-	const uint8_t *local = device_about(d, CL_DEVICE_LOCAL_MEM_SIZE, &(size_t){0});
 
 	l->group = k->about->group_size ? k->about->group_size
 					: device_size(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
 	for (size_t i = 0; i < 3; i++)
 		l->items[i] =
 			items && bytes >= (i + 1) * 8 ? dxp_about_u64(items + i * 8) : UINT64_MAX;
-	uint64_t all = local ? dxp_about_u64(local) : UINT64_MAX;
+	uint64_t all = device_size(d, CL_DEVICE_LOCAL_MEM_SIZE, SIZE_MAX);
 	l->local_bytes = all > k->about->local_bytes ? all - k->about->local_bytes : 0;
-	l->align = device_uint(d, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+	cl_uint align = device_uint(d, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 1024) / 8;
+	l->align = align ? align : 1;
 	l->known = true;
 }
 
@@ -55,21 +55,28 @@ static cl_int offset_check(const struct launch *l)
 	return CL_SUCCESS;
 }
 
+/* The size of a work group: as given, else as the kernel says; 0: the device's choice. */
+static uint64_t local_size(const struct launch *l, const struct kernel_device *k, cl_uint i)
+{
+	return l->local ? l->local[i] : k->about->required[i];
+}
+
 static cl_int local_check(const struct launch *l, const struct kernel_device *k)
 {
 	const uint64_t *required = k->about->required;
 	uint64_t total = 1;
 
-	if (!l->local)
-		return required[0] ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+	if (!l->local && !required[0])
+		return CL_SUCCESS;
 	for (cl_uint i = 0; i < l->dimensions; i++) {
-		if (l->local[i] == 0 || (required[0] && l->local[i] != required[i]))
+		uint64_t local = local_size(l, k, i);
+		if (local == 0 || (required[0] && local != required[i]))
 			return CL_INVALID_WORK_GROUP_SIZE;
-		if (l->local[i] > k->limits.items[i])
+		if (local > k->limits.items[i])
 			return CL_INVALID_WORK_ITEM_SIZE;
-		if (l->local[i] > k->limits.group / total || l->global[i] % l->local[i])
+		if (local > k->limits.group / total || l->global[i] % local)
 			return CL_INVALID_WORK_GROUP_SIZE;
-		total *= l->local[i];
+		total *= local;
 	}
 	for (cl_uint i = l->dimensions; required[0] && i < 3; i++)
 		if (required[i] != 1)
@@ -225,12 +232,12 @@ static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 
 /* ---- the command ---- */
 
-static void grid_set(struct dxp_launch *to, const struct launch *l)
+static void grid_set(struct dxp_launch *to, const struct launch *l, const struct kernel_device *k)
 {
 	to->dimensions = l->dimensions;
 	for (cl_uint i = 0; i < l->dimensions; i++) {
 		to->global[i] = l->global[i];
-		to->local[i] = l->local ? l->local[i] : 0;
+		to->local[i] = local_size(l, k, i);
 		to->offset[i] = l->offset ? l->offset[i] : 0;
 	}
 }
@@ -252,7 +259,7 @@ static cl_int post(struct enqueue *e, const struct launch *l, const struct kerne
 	/* Making memory ready may have found the node gone. */
 	if (!build_alive(k->build))
 		return CL_DEVICE_NOT_AVAILABLE;
-	grid_set(&to, l);
+	grid_set(&to, l, k);
 	to.program = k->build->node;
 	uint32_t needless = e->carried ? e->given : 0;
 	to.wait = e->waits.events + needless;

@@ -245,7 +245,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainMemObject(cl_mem m)
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseMemObject(cl_mem m)
 {
 	door_enter();
-	bool known = object_is(m, OBJECT_MEMORY);
+	bool known = object_is_owned(m, OBJECT_MEMORY);
 	if (known)
 		object_release(m);
 	door_leave();

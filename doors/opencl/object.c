@@ -10,6 +10,10 @@
 
 #define POOL_GROWTH 64 /* objects made at once */
 
+/* What a program can ask another object for: wrappers of C++ and Python retain what they find. */
+#define FOUND_KINDS \
+	(1u << OBJECT_CONTEXT | 1u << OBJECT_QUEUE | 1u << OBJECT_MEMORY | 1u << OBJECT_PROGRAM)
+
 struct pool {
 	struct object *first, *last; /* FREE ones */
 	void (*end)(void *handle);
@@ -69,7 +73,14 @@ bool object_is(const void *handle, enum object_kind kind)
 {
 	const struct object *o = handle;
 
-	return o && ((uintptr_t)o & 7) == 0 && o->kind == kind && o->references > 0;
+	if (!o || ((uintptr_t)o & 7) != 0 || o->kind != kind)
+		return false;
+	return o->references > 0 || (o->holds > 0 && (FOUND_KINDS & 1u << kind));
+}
+
+bool object_is_owned(const void *handle, enum object_kind kind)
+{
+	return object_is(handle, kind) && ((const struct object *)handle)->references > 0;
 }
 
 static void end_if_unused(struct object *o)

@@ -253,7 +253,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainProgram(cl_program program)
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseProgram(cl_program program)
 {
 	door_enter();
-	bool good = object_is(program, OBJECT_PROGRAM);
+	bool good = object_is_owned(program, OBJECT_PROGRAM);
 	if (good)
 		object_release(program);
 	door_leave();

@@ -130,7 +130,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clRetainCommandQueue(cl_command_queue queue)
 CL_API_ENTRY cl_int CL_API_CALL dxp_clReleaseCommandQueue(cl_command_queue queue)
 {
 	door_enter();
-	bool valid = object_is(queue, OBJECT_QUEUE);
+	bool valid = object_is_owned(queue, OBJECT_QUEUE);
 	if (valid)
 		object_release(queue);
 	door_leave();
