@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program asks of events, and user events. */
+#include <stdlib.h>
+
 #include "doors/opencl/api.h"
 #include "doors/opencl/complete.h"
 
@@ -174,19 +176,26 @@ static cl_int wait_check(cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-static cl_int wait_all(cl_uint count, const cl_event *list)
+/* The list is copied: a program of several threads may reuse its own while this one waits. */
+static cl_int wait_all(cl_uint count, const cl_event *given)
 {
+	cl_event *list = malloc(count * sizeof(*list));
 	struct waited w = {.list = list, .count = count};
 	cl_int error = CL_SUCCESS;
 
-	for (cl_uint i = 0; i < count; i++)
+	if (!list)
+		return CL_OUT_OF_HOST_MEMORY;
+	for (cl_uint i = 0; i < count; i++) {
+		list[i] = given[i];
 		object_hold(list[i]);
+	}
 	door_wait(all_ended, &w, 0);
 	for (cl_uint i = 0; i < count; i++) {
 		if (list[i]->status < 0)
 			error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 		object_drop(list[i]);
 	}
+	free(list);
 	return error;
 }
 

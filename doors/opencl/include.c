@@ -102,7 +102,7 @@ static bool take(struct include_set *s, const char *folder, const char *name, bo
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	if (!path || *found) {
+	if (!path || *found || !*path) { /* the last: the name of no file, such as "/" */
 		free(path);
 		return true;
 	}
