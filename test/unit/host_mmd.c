@@ -176,7 +176,7 @@ static void mem__allocate(void **state)
 	ok(dxp_mem_alloc(w->one, 100, &second));
 	assert_true(second >= first + 100);
 	assert_int_equal(dxp_mem_alloc(w->one, FAKE_MEMORY_BYTES, &first), DXP_ENOMEM);
-	says("bytes are left");
+	says("bytes free for this host");
 	assert_int_equal(dxp_mem_alloc(w->one, 0, &first), DXP_EINVAL);
 	ok(dxp_mem_free(w->one, second));
 }
