@@ -15,6 +15,7 @@
 #define CL_DEVICE_NAME     0x102b
 #define CL_DEVICE_TYPE_ALL 0xffffffffull
 #define NAMES_MAX          16
+#define OWN_PLATFORM       "Direct xPU"
 
 struct opencl {
 	void *library;
@@ -56,6 +57,11 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	uint32_t count = 0;
 
 	cl->platform_info(platform, CL_PLATFORM_NAME, sizeof(platform_name), platform_name, NULL);
+	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* its devices are other machines' */
+		check_set(c, CHECK_OK, "OpenCL platform", NULL,
+			  OWN_PLATFORM ": programs of this machine find the xPUs of its fabric");
+		return;
+	}
 	if (cl->devices(platform, CL_DEVICE_TYPE_ALL, NAMES_MAX, devices, &count) != 0)
 		count = 0;
 	for (uint32_t i = 0; i < count && i < NAMES_MAX; i++) {
