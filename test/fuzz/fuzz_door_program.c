@@ -47,8 +47,9 @@ static void options_try(const struct input *in)
 	free(text);
 }
 
-#define PATH_MOST 48 /* else folders that lead on would have no end, which those of a system have \
-		      */
+#define PATH_MOST                                                                       \
+	48 /* else folders that lead on would have no end, which those of a system have \
+	    */
 
 /* Every other file exists, and is the source once more. */
 static char *file_read(void *context, const char *path, size_t *bytes)
