@@ -132,7 +132,7 @@ static void board_config_parse__kernel(void **state)
 	refused(line, "a.conf:1: core", "at most 1023 bytes");
 	memset(line, 0, 2000);
 	strcpy(line, "core = kernel b.cl ");
-	memset(line + strlen(line), 'x', 200);
+	memset(line + strlen(line), 'x', COMMAND_NAME_BYTES);
 	refused(line, "a.conf:1: core", "kernel FILE NAME");
 	free(line);
 }
