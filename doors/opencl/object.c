@@ -38,12 +38,23 @@ static void give_back(struct pool *p, struct object *o)
 	p->last = o;
 }
 
+/* Objects of one growth, behind a list of all of them: it is what tells a checker of leaks that
+ * they are meant to stay. */
+struct grown {
+	struct grown *next;
+	max_align_t objects[];
+};
+static struct grown *all_grown;
+
 static bool grow(struct pool *p)
 {
-	char *objects = calloc(POOL_GROWTH, p->bytes);
+	struct grown *g = calloc(1, sizeof(*g) + POOL_GROWTH * p->bytes);
 
-	if (!objects)
+	if (!g)
 		return false;
+	g->next = all_grown;
+	all_grown = g;
+	char *objects = (char *)g->objects;
 	for (size_t i = 0; i < POOL_GROWTH; i++)
 		give_back(p, (void *)(objects + i * p->bytes));
 	return true;

@@ -234,8 +234,8 @@ void slot_close(struct slot *s)
 	if (s->bell_fd >= 0)
 		close(s->bell_fd);
 	bridged_destroy(s->bridged);
+	ports_free(s); /* they count with their tenants */
 	tenants_free(s);
-	ports_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
 	pthread_mutex_destroy(&s->interrupt_lock);
