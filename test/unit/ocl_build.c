@@ -196,10 +196,15 @@ static void engine_build__library(void **state)
 	free(log);
 	assert_int_equal(put(linked), 155);
 	/* What is built already is no input. */
+	struct engine_program *none;
 	both[0] = linked;
-	assert_int_equal(engine_build(engine, &s, &library, &log), DXP_EBUILD);
+	assert_int_equal(engine_build(engine, &s, &none, &log), DXP_EBUILD);
 	assert_non_null(strstr(log, "input 0 is neither"));
 	free(log);
+	engine_release(engine, linked);
+	engine_release(engine, both[1]);
+	engine_release(engine, library);
+	engine_release(engine, part);
 }
 
 /* ---- binaries ---- */
