@@ -14,7 +14,7 @@
 #include "bench/bridge_sim.h"
 #include "bench/report.h"
 #include "sim/bridge_source.h"
-#include "xpu/board_config.h"
+#include "engine/board_config.h"
 
 #define SETTING(field) offsetof(struct bridge_sim_settings, field)
 #define MB             1000000

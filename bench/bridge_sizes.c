@@ -8,7 +8,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 #include "bridge/tune.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 
 #define DEVICE_BYTES (256ull << 20)
 #define LIMIT_NS     (2 * S_NS)

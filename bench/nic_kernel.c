@@ -16,7 +16,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 #include "link/udp.h"
-#include "xpu/ocl_library.h"
+#include "engine/ocl_library.h"
 
 #define CASE          "doorbell of a kernel"
 #define RINGS         200000

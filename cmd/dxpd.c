@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/box.h"
-#include "xpu/zygote.h"
+#include "cell/zygote.h"
 
 #include "cmd/dxpd_measure.h"
 

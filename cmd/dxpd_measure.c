@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 
 #define ROWS_MAX 16
 #define LIMIT_NS (5 * S_NS)

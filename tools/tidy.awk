@@ -22,7 +22,10 @@ BEGIN {
 	knows["bridge"] = "base bridge"
 	knows["sim"] = "base wire rltp nic inc switch bridge sim"
 	knows["host"] = "base wire link rltp nic node host"
-	knows["xpu"] = "base wire link rltp nic node bridge xpu"
+	knows["engine"] = "base wire link bridge engine"
+	knows["cell"] = "base wire link engine cell"
+	knows["dma"] = "base wire link bridge engine dma"
+	knows["xpu"] = "base wire link rltp nic node engine cell xpu"
 	knows["manager"] = "base wire link rltp nic node manager"
 
 	# Folders without a system call: bytes and the time go in, bytes and deadlines come out.

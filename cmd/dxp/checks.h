@@ -4,7 +4,7 @@
 #define CMD_DXP_CHECKS_H
 
 #include "cmd/dxp/session.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define CHECKS_MAX 32
 

@@ -8,7 +8,7 @@
 #include <dxp/status.h>
 
 #include "cmd/dxp/checks.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define TRIAL_BYTES (1u << 20)
 

@@ -9,7 +9,7 @@
 #define XPU_BRIDGED_H
 
 #include "nic/nic.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 
 struct bridged;
 

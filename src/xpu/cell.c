@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "link/udp.h"
-#include "xpu/cell_server.h"
+#include "cell/cell_server.h"
 #include "xpu/slot_internal.h"
 
 #define TURN_ANSWERS 256 /* taken in one turn before the rest is looked at */

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "xpu/cell_message.h"
+#include "cell/cell_message.h"
 
 struct slot;
 struct tenant;

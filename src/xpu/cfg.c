@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "wire/frame.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 const struct cfg_info cfg_info[CFG_COUNT] = {
 #define CFG_INFO(index, name, access, text) [index] = {"" #name, text, CFG_ACCESS_##access},

@@ -17,7 +17,7 @@
 #include "node/node.h"
 #include "xpu/bridged.h"
 #include "xpu/cfg.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 struct slot;
 

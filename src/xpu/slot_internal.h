@@ -17,9 +17,9 @@
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 #include "xpu/slot.h"
-#include "xpu/zygote.h"
+#include "cell/zygote.h"
 
 /* A program of a host. It is in its cell under this id, where it has built. */
 struct program {

@@ -18,7 +18,7 @@
 
 #include "base/rng.h"
 #include "nic/nic.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define AREA   0x5000000000ull
 #define ANSWER 16 /* words behind the window */

@@ -10,8 +10,8 @@
 #include <dxp/status.h>
 
 #include "test/fuzz/fuzz.h"
-#include "xpu/board_config.h"
-#include "xpu/engine.h"
+#include "engine/board_config.h"
+#include "engine/engine.h"
 
 /* Each refusal is logged, with the next step; a million of them help nobody. */
 static int parse_quietly(const char *text, size_t bytes, struct board_config *out)

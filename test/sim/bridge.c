@@ -17,7 +17,7 @@
 #include "base/util.h"
 #include "sim/bridge_lab.h"
 #include "sim/bridge_source.h"
-#include "xpu/board_config.h"
+#include "engine/board_config.h"
 
 #define SEEDS    300
 #define LIMIT_NS (1000 * S_NS)

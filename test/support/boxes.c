@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "link/udp.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 static void ok(int status)
 {

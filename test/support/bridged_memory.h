@@ -4,7 +4,7 @@
 #ifndef TEST_SUPPORT_BRIDGED_MEMORY_H
 #define TEST_SUPPORT_BRIDGED_MEMORY_H
 
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define BRIDGED_BYTES (12u << 20) /* of device memory in such tests */
 

@@ -15,8 +15,8 @@
 #include <dxp/status.h>
 
 #include "base/util.h"
-#include "xpu/board_config.h"
-#include "xpu/engine.h"
+#include "engine/board_config.h"
+#include "engine/engine.h"
 
 #define MANUAL DXP_SOURCE_DIR "/docs/bridge.md"
 #define LOG    4096

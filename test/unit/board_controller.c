@@ -3,7 +3,7 @@
  * never what it is faster than: this machine may be busy. */
 #include "test/unit/board_rig.h"
 
-#include "xpu/board_internal.h"
+#include "engine/board_internal.h"
 
 /* ---- faults ---- */
 

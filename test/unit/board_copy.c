@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "xpu/board_copy.h"
+#include "engine/board_copy.h"
 
 #define BYTES 5000
 #define ALIGN 64

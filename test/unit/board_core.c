@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 #include "base/util.h"
-#include "xpu/board_core.h"
+#include "engine/board_core.h"
 
 #define BYTES 4099
 

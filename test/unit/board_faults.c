@@ -21,7 +21,7 @@
 #include <dxp/status.h>
 
 #include "test/sim/memory.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define MEMORY   (1u << 20)
 #define CALLS    1000 /* opening a board takes far fewer */

@@ -19,7 +19,7 @@
 
 #include "base/util.h"
 #include "link/udp.h"
-#include "xpu/engine_board.h"
+#include "engine/engine_board.h"
 
 #define MEMORY  (8u << 20)
 #define HOST    (1u << 20)

@@ -22,7 +22,7 @@
 #include "link/udp.h"
 #include "wire/package.h"
 #include "xpu/arena.h"
-#include "xpu/zygote.h"
+#include "cell/zygote.h"
 
 #define BYTES   (1u << 20)
 #define WAIT_NS (20 * S_NS)

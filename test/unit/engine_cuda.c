@@ -20,7 +20,7 @@
 #include "base/util.h"
 #include "test/support/bridged_memory.h"
 #include "test/support/cuda/fake_cuda.h"
-#include "xpu/cuda_engine.h"
+#include "engine/cuda_engine.h"
 
 #define FAULT 700 /* CUDA_ERROR_ILLEGAL_ADDRESS */
 

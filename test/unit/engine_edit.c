@@ -14,7 +14,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "link/udp.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define BYTES 65536u
 

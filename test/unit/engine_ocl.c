@@ -17,9 +17,9 @@
 #include "nic/window.h"
 #include "link/udp.h"
 #include "xpu/arena.h"
-#include "xpu/engine.h"
-#include "xpu/ocl_include.h"
-#include "xpu/ocl_kernel.h"
+#include "engine/engine.h"
+#include "engine/ocl_include.h"
+#include "engine/ocl_kernel.h"
 
 #define BYTES (1u << 20)
 

@@ -18,8 +18,8 @@
 #include "base/util.h"
 #include "test/support/bridged_memory.h"
 #include "test/unit/capture.h"
-#include "xpu/engine.h"
-#include "xpu/ocl_library.h"
+#include "engine/engine.h"
+#include "engine/ocl_library.h"
 
 #define BYTES       BRIDGED_BYTES
 #define CHUNK_BYTES (1u << 20) /* of devices that give memory by little */

@@ -16,7 +16,7 @@
 
 #include "base/util.h"
 #include "link/udp.h"
-#include "xpu/flight.h"
+#include "engine/flight.h"
 
 #define COMMANDS 64
 

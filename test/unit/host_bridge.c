@@ -21,7 +21,7 @@
 #include "test/support/fake_bridge.h"
 #include "test/support/fake_xpu.h"
 #include "xpu/cfg.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define WAIT_NS    (20 * S_NS)
 #define DATA_BYTES (9u << 20)

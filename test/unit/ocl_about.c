@@ -2,7 +2,7 @@
 /* What is told about kernels and the device, and arguments of every kind. */
 #include "ocl_rig.h"
 
-#include "xpu/ocl_library.h"
+#include "engine/ocl_library.h"
 
 static const char kernels[] =
 	"typedef struct { int a; float b[5]; char c; } thing;\n"

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "xpu/ocl_cache.h"
-#include "xpu/ocl_library.h"
+#include "engine/ocl_cache.h"
+#include "engine/ocl_library.h"
 
 static const char one[] = "kernel void put(global uint *out, uint n) { out[0] = n; }\n";
 

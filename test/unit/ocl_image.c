@@ -3,7 +3,7 @@
  * there, without a copy, for every kind; samplers; images that are none. */
 #include "ocl_rig.h"
 
-#include "xpu/ocl_arguments.h"
+#include "engine/ocl_arguments.h"
 
 #define AT 8192u
 

@@ -20,7 +20,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/arena.h"
-#include "xpu/engine.h"
+#include "engine/engine.h"
 
 #define RIG_BYTES (4u << 20)
 

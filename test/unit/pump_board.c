@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "test/unit/board_rig.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 
 #define ROUNDS  24
 #define MOVERS  24

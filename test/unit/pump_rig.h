@@ -22,7 +22,7 @@
 #include "base/rng.h"
 #include "base/util.h"
 #include "test/sim/memory.h"
-#include "xpu/pump.h"
+#include "engine/pump.h"
 
 #define DEVICE_BYTES (4u << 20)
 #define DEVICE_QUEUE 16

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "xpu/cuda_library.h"
+#include "engine/cuda_library.h"
 
 #define API         __attribute__((visibility("default")))
 #define ERROR_OTHER 999

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs in a cell. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "wire/package.h"
+#include "cell/cell_server_internal.h"
+
+static struct cell_built **program_place(struct cell_server *s, uint32_t id)
+{
+	struct cell_built **at = &s->programs[id % CELL_BUCKETS];
+
+	while (*at && (*at)->id != id)
+		at = &(*at)->next;
+	return at;
+}
+
+struct engine_program *cell_program_find(const struct cell_server *s, uint32_t id)
+{
+	const struct cell_built *b = s->programs[id % CELL_BUCKETS];
+
+	while (b && b->id != id)
+		b = b->next;
+	return b ? b->handle : NULL;
+}
+
+static int program_keep(struct cell_server *s, uint32_t id, struct engine_program *handle)
+{
+	struct cell_built *b = malloc(sizeof(*b)), **at = &s->programs[id % CELL_BUCKETS];
+
+	if (!b)
+		return DXP_ENOMEM;
+	*b = (struct cell_built){.next = *at, .id = id, .handle = handle};
+	*at = b;
+	return DXP_OK;
+}
+
+int cell_build_part(struct cell_server *s, const void *bytes, uint32_t count)
+{
+	uint8_t *package = realloc(s->package, s->package_bytes + count);
+
+	if (!package)
+		return DXP_ENOMEM;
+	memcpy(package + s->package_bytes, bytes, count);
+	s->package = package;
+	s->package_bytes += count;
+	return DXP_OK;
+}
+
+/* An engine's source, whose texts lie in the package. */
+struct opened {
+	struct package package;
+	struct engine_source source;
+	struct engine_file *files;
+	struct engine_program **inputs;
+};
+
+static int inputs_find(const struct cell_server *s, struct opened *o)
+{
+	for (uint32_t i = 0; i < o->package.input_count; i++) {
+		o->inputs[i] = cell_program_find(s, package_input(&o->package, i));
+		if (!o->inputs[i])
+			return DXP_ENOENT;
+	}
+	return DXP_OK;
+}
+
+static int package_open(const struct cell_server *s, uint64_t bytes, struct opened *o)
+{
+	struct package *p = &o->package;
+	const uint8_t *at = NULL;
+	struct dxp_file file;
+
+	/* The slot has looked through it: what is missing was lost for want of memory. */
+	if (bytes == 0 || bytes != s->package_bytes)
+		return DXP_ENOMEM;
+	if (package_decode(s->package, bytes, p) != DXP_OK)
+		return DXP_EMALFORMED;
+	o->files = calloc(p->file_count + 1, sizeof(*o->files));
+	o->inputs = calloc(p->input_count + 1, sizeof(struct engine_program *));
+	if (!o->files || !o->inputs)
+		return DXP_ENOMEM;
+	for (uint32_t i = 0; package_file(p, &at, &file); i++)
+		o->files[i] = (struct engine_file){file.name, file.data, file.bytes};
+	o->source = (struct engine_source){
+		.kind = p->kind,
+		.options = p->options,
+		.files = o->files,
+		.file_count = p->file_count,
+		.inputs = o->inputs,
+		.input_count = p->input_count,
+	};
+	return inputs_find(s, o);
+}
+
+static void opened_close(struct cell_server *s, struct opened *o)
+{
+	free(o->files);
+	free(o->inputs);
+	free(s->package);
+	s->package = NULL;
+	s->package_bytes = 0;
+}
+
+/* What the engine tells about the kernels; none is no failure. */
+static void about_tell(struct cell_server *s, struct engine_program *program)
+{
+	uint8_t *about;
+	size_t bytes;
+
+	if (engine_fetch(s->options.engine, program, FETCH_ABOUT, &about, &bytes) != DXP_OK)
+		return;
+	answer_data(s, CELL_DATA, about, bytes);
+	free(about);
+}
+
+int cell_build(struct cell_server *s, const struct cell_build *b)
+{
+	struct engine *e = s->options.engine;
+	struct opened o = {0};
+	struct engine_program *program = NULL;
+	char *log = NULL;
+	int status = package_open(s, b->package_bytes, &o);
+
+	if (status == DXP_OK)
+		status = engine_build(e, &o.source, &program, &log);
+	if (log)
+		answer_data(s, CELL_LOG, log, strlen(log));
+	free(log);
+	opened_close(s, &o);
+	if (status != DXP_OK)
+		return status;
+	status = program_keep(s, b->program, program);
+	if (status == DXP_OK)
+		about_tell(s, program);
+	else
+		engine_release(e, program);
+	return status;
+}
+
+int cell_release(struct cell_server *s, const struct cell_program *p)
+{
+	struct cell_built **at = program_place(s, p->program), *b = *at;
+
+	if (!b)
+		return DXP_ENOENT;
+	*at = b->next;
+	engine_release(s->options.engine, b->handle);
+	free(b);
+	return DXP_OK;
+}
+
+int cell_fetch(struct cell_server *s, const struct cell_fetch *f)
+{
+	struct engine_program *program = f->program ? cell_program_find(s, f->program) : NULL;
+	uint8_t *data;
+	size_t bytes;
+
+	if (f->program && !program)
+		return DXP_ENOENT;
+	int status = engine_fetch(s->options.engine, program, (uint8_t)f->what, &data, &bytes);
+	if (status != DXP_OK)
+		return status;
+	answer_data(s, CELL_DATA, data, bytes);
+	free(data);
+	return DXP_OK;
+}
+
+void cell_programs_free(struct cell_server *s)
+{
+	struct cell_built *b;
+
+	for (uint32_t i = 0; i < CELL_BUCKETS; i++)
+		while ((b = s->programs[i])) {
+			s->programs[i] = b->next;
+			engine_release(s->options.engine, b->handle);
+			free(b);
+		}
+	free(s->package);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cell/cell_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "cell/cell_print.h"
+#include "cell/cell_server_internal.h"
+
+#define FULL_WAIT_NS 50000 /* until the slot, which is one turn away, has taken answers */
+
+/* Waits while there is no room: the slot takes answers at each of its turns. */
+void answer(struct cell_server *s, uint32_t kind, const struct cell_parts *parts)
+{
+	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};
+
+	while (!cell_put(&s->answers, kind, parts) && !atomic_load(&s->options.rings->stop)) {
+		s->options.wake(s->options.wake_context);
+		nanosleep(&pause, NULL);
+	}
+}
+
+void answer_data(struct cell_server *s, uint32_t kind, const void *data, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += CELL_PART_BYTES) {
+		const struct cell_parts parts = {
+			.first = (const uint8_t *)data + at,
+			.first_bytes = (uint32_t)min_u64(bytes - at, CELL_PART_BYTES)};
+		answer(s, kind, &parts);
+	}
+}
+
+static void done(struct cell_server *s, struct cell_done *d)
+{
+	const struct cell_parts parts = {d, s->text, sizeof(*d), d->text_bytes};
+
+	answer(s, CELL_DONE, &parts);
+	s->options.wake(s->options.wake_context);
+}
+
+/* Has something that this one needs failed just before? */
+static bool needs_failed(const struct cell_server *s, const struct cell_needs *n)
+{
+	for (uint32_t i = 0; i < n->need_count && i < COMMAND_WAITS_MAX; i++)
+		for (uint32_t k = 0; k < XPU_WORK_MAX; k++)
+			if (s->failed[k] == n->needs[i])
+				return true;
+	return false;
+}
+
+static void failed_note(struct cell_server *s, uint64_t event)
+{
+	if (event)
+		s->failed[s->failed_next++ % XPU_WORK_MAX] = event;
+}
+
+static int edit(struct cell_server *s, const struct cell_needs *n)
+{
+	struct command *c = &s->command;
+
+	if (command_decode((const uint8_t *)(n + 1), n->command_bytes, c) != DXP_OK)
+		return DXP_EMALFORMED;
+	if (c->op == COMMAND_MARK)
+		return DXP_OK;
+	const struct engine_edit e = {
+		.op = c->op,
+		.memory = s->options.memory,
+		.memory_bytes = s->options.memory_bytes,
+		.from = c->op == COMMAND_COPY ? c->address : 0,
+		.to = c->op == COMMAND_COPY ? c->to_address : c->address,
+		.data = c->data,
+		.data_bytes = c->data_bytes,
+		.box = c->box,
+	};
+	return engine_edit(s->options.engine, &e);
+}
+
+/* A command of the engine's lane. */
+static int command_do(struct cell_server *s, uint32_t kind, const struct cell_needs *n)
+{
+	int status = needs_failed(s, n) ? DXP_ECANCELED
+		     : kind == CELL_RUN ? cell_launch(s, (const struct cell_run *)n)
+					: edit(s, n);
+
+	if (status != DXP_OK)
+		failed_note(s, n->event);
+	return status;
+}
+
+/* In the place of this range of the reserved addresses. */
+static int range_map(struct cell_server *s, const struct cell_range *r)
+{
+	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED, s->options.memory_fd, (off_t)r->address);
+
+	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
+}
+
+static int range_unmap(struct cell_server *s, const struct cell_range *r)
+{
+	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_NONE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+
+	return at == MAP_FAILED ? DXP_ENOMEM : DXP_OK;
+}
+
+static int order_do(struct cell_server *s, uint32_t kind, const void *body, uint32_t bytes)
+{
+	switch (kind) {
+	case CELL_RUN:
+	case CELL_EDIT: return command_do(s, kind, body);
+	case CELL_PART: return cell_build_part(s, body, bytes);
+	case CELL_BUILD: return cell_build(s, body);
+	case CELL_RELEASE: return cell_release(s, body);
+	case CELL_FETCH: return cell_fetch(s, body);
+	case CELL_MAP: return range_map(s, body);
+	case CELL_UNMAP: return range_unmap(s, body);
+	default: return DXP_OK;
+	}
+}
+
+/* What kernels print comes before their end. */
+static void print_tell(struct cell_server *s)
+{
+	size_t bytes;
+	const char *text;
+
+	while ((text = cell_print_take(s->options.print, &bytes)))
+		answer_data(s, CELL_PRINT, text, bytes);
+}
+
+static void order_serve(struct cell_server *s, const struct cell_head *head)
+{
+	struct cell_done d = {.started_ns = link_now_ns()};
+
+	s->text[0] = '\0';
+	d.status = order_do(s, head->kind, head + 1, head->bytes - (uint32_t)sizeof(*head));
+	d.ended_ns = link_now_ns();
+	d.text_bytes = (uint32_t)strlen(s->text);
+	if (s->options.print && head->kind == CELL_RUN)
+		print_tell(s);
+	done(s, &d);
+}
+
+static void server_loop(struct cell_server *s)
+{
+	const struct cell_head *head = (const void *)s->message;
+	int bytes;
+
+	for (;;) {
+		cell_wait(&s->orders, s->options.spin_ns);
+		bytes = cell_take(&s->orders, s->message);
+		if (bytes <= 0 || head->kind == CELL_STOP ||
+		    atomic_load_explicit(&s->options.rings->stop, memory_order_relaxed))
+			return;
+		order_serve(s, head);
+	}
+}
+
+void cell_serve(const struct cell_server_options *options)
+{
+	struct cell_server *s = calloc(1, sizeof(*s));
+
+	if (!s) {
+		log_error("not enough memory for a cell; give this machine more, or fewer slots");
+		return;
+	}
+	s->options = *options;
+	s->orders.ring = &options->rings->orders;
+	s->answers.ring = &options->rings->answers;
+	server_loop(s);
+	cell_programs_free(s);
+	free(s);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by zygote.c and zygote_main.c: what they say over their socket, one message each. */
+#ifndef XPU_ZYGOTE_INTERNAL_H
+#define XPU_ZYGOTE_INTERNAL_H
+
+#include "cell/zygote.h"
+
+/* Where the zygote finds what it was given. */
+enum zygote_fd { ZYGOTE_SOCKET = 3, ZYGOTE_MEMORY, ZYGOTE_BELL, ZYGOTE_FDS };
+
+/* Its first message. */
+struct zygote_hello {
+	int32_t status;
+	uint32_t kind; /* enum engine_kind */
+	uint32_t compute_units;
+	uint8_t memory_kind, streams, reaches_host;
+	char name[32];
+	char device[FABRIC_DEVICE_BYTES];
+};
+
+enum zygote_ask { ZYGOTE_START, ZYGOTE_KILL };
+struct zygote_request {
+	uint32_t ask; /* START: with the rings' descriptor */
+	uint32_t id;
+};
+
+#endif

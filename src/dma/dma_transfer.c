@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transfers of local DMA: ordered, begun, waited for. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "link/udp.h"
+#include "dma/dma_internal.h"
+
+/* ---- the device's thread; it holds the lock ---- */
+
+void dma_transfer_end(struct dxp_dma_transfer *t, int status)
+{
+	struct dxp_dma *d = t->dma;
+
+	pins_drop(&d->pins, t->source_pin);
+	pins_drop(&d->pins, t->sink_pin);
+	t->pumped = false;
+	t->ended = true;
+	t->status = status;
+	d->under_way--;
+	pthread_cond_signal(&t->wake);
+}
+
+static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *end)
+{
+	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
+
+	/* A step stalled, after which the device was reset; from wait it would mean "not yet". */
+	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
+}
+
+static void pin_ends(struct dxp_dma_transfer *t)
+{
+	const struct dxp_dma_order *o = &t->order;
+	struct pins *pins = &t->dma->pins;
+
+	if (t->pump.source)
+		t->source_pin = pins_use(pins, o->from, o->bytes);
+	if (t->pump.sink)
+		t->sink_pin = pins_use(pins, o->to, o->bytes);
+}
+
+void dma_transfer_begin(struct dxp_dma_transfer *t)
+{
+	struct bridge_order order = dma_order_pumped(t);
+
+	if (order.bytes)
+		pin_ends(t);
+	int status = pump_begin(t->dma->pump, &t->pump, &order, link_now_ns());
+	t->pumped = status == DXP_OK;
+	if (status != DXP_OK)
+		dma_transfer_end(t, status);
+}
+
+/* ---- any thread ---- */
+
+static int transfer_create(struct dxp_dma *d, const struct dxp_dma_order *order,
+			   struct dxp_dma_transfer **out)
+{
+	struct dxp_dma_transfer *t = calloc(1, sizeof(*t));
+	pthread_condattr_t monotonic;
+
+	if (!t)
+		return error_set(DXP_ENOMEM, "out of memory");
+	t->pump.step = dma_copy_step;
+	t->pump.ended = pumped_end;
+	t->dma = d;
+	t->order = *order;
+	list_init(&t->link);
+	list_init(&t->fresh);
+	list_init(&t->idle);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&t->wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	*out = t;
+	return DXP_OK;
+}
+
+static void transfer_free(struct dxp_dma_transfer *t)
+{
+	pthread_cond_destroy(&t->wake);
+	free(t);
+}
+
+int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
+		  struct dxp_dma_transfer **out)
+{
+	struct dxp_dma_transfer *t = NULL;
+	int status = dma_order_check(dma, order);
+
+	if (status == DXP_OK)
+		status = transfer_create(dma, order, &t);
+	if (status != DXP_OK)
+		return status;
+	pthread_mutex_lock(&dma->lock);
+	if (dma->under_way < BRIDGE_TRANSFERS_MAX) {
+		dma->under_way++;
+		list_last(&dma->transfers, &t->link);
+		list_last(&dma->fresh, &t->fresh);
+	} else {
+		status = DXP_EAGAIN;
+	}
+	pthread_mutex_unlock(&dma->lock);
+	if (status != DXP_OK) {
+		transfer_free(t);
+		return error_set(status, "dma: %u transfers are under way; wait for some",
+				 BRIDGE_TRANSFERS_MAX);
+	}
+	doze_ring(&dma->doze);
+	*out = t;
+	return DXP_OK;
+}
+
+/* Until it is woken: its transfer has ended, or there is something to copy. */
+static int wait_idle(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),
+				       .tv_nsec = (long)(deadline_ns % S_NS)};
+
+	list_last(&d->idle, &t->idle);
+	int error = deadline_ns == UINT64_MAX ? pthread_cond_wait(&t->wake, &d->lock)
+					      : pthread_cond_timedwait(&t->wake, &d->lock, &until);
+	list_remove(&t->idle);
+	return error ? DXP_ETIMEDOUT : DXP_OK;
+}
+
+static void copy_for(struct dxp_dma *d, struct dxp_dma_transfer *t)
+{
+	if (t->called)
+		d->called--;
+	t->called = false;
+	if (t->ended)
+		return;
+	if (dma_copy_left(d) && dma_copy_one(d))
+		doze_ring(&d->doze);
+}
+
+static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
+{
+	int status = DXP_OK;
+
+	while (!t->ended && status == DXP_OK) {
+		copy_for(d, t);
+		if (!t->ended && !dma_copy_left(d))
+			status = wait_idle(d, t, deadline_ns);
+		else if (link_now_ns() >= deadline_ns)
+			status = DXP_ETIMEDOUT;
+	}
+	/* Who was called and does not come leaves it to the device's thread. */
+	if (t->called) {
+		t->called = false;
+		d->called--;
+		doze_ring(&d->doze);
+	}
+	return t->ended ? t->status : DXP_ETIMEDOUT;
+}
+
+/* Between a transfer that is waited for and its device that is closed: guards the way from one to
+ * the other, which neither one's own lock can. Held for a moment only. */
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+
+void dma_transfer_part(struct dxp_dma_transfer *t)
+{
+	pthread_mutex_lock(&door);
+	t->dma = NULL;
+	pthread_mutex_unlock(&door);
+}
+
+/* Its device, which stays until `waiting` is counted down; or NULL. */
+static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
+{
+	pthread_mutex_lock(&door);
+	struct dxp_dma *d = t->dma;
+	if (d)
+		atomic_fetch_add(&d->waiting, 1);
+	pthread_mutex_unlock(&door);
+	return d;
+}
+
+static int explain(int status)
+{
+	switch (status) {
+	case DXP_OK: return status;
+	case DXP_ETIMEDOUT: return error_set(status, "dma: the transfer has not ended yet");
+	case DXP_EDEVICE:
+		return error_set(status, "dma: a DMA of the device failed or stalled, or it was "
+					 "reset; what was being written is unknown");
+	case DXP_ECLOSED:
+		return error_set(status, "dma: the device was closed before the transfer ended");
+	default: return error_set(status, "dma: the transfer failed: %s", dxp_status_text(status));
+	}
+}
+
+int dxp_dma_wait(struct dxp_dma_transfer *transfer, uint64_t timeout_ns)
+{
+	struct dxp_dma *d = device_enter(transfer);
+	uint64_t now = link_now_ns();
+	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+	int status;
+
+	if (d) {
+		pthread_mutex_lock(&d->lock);
+		status = wait_locked(d, transfer, deadline);
+		atomic_fetch_sub(&d->waiting, 1);
+		if (status != DXP_ETIMEDOUT)
+			list_remove(&transfer->link);
+		pthread_cond_broadcast(&d->rare);
+		pthread_mutex_unlock(&d->lock);
+	} else {
+		status = transfer->status;
+	}
+	if (status != DXP_ETIMEDOUT)
+		transfer_free(transfer);
+	return explain(status);
+}
+
+int dxp_dma_move(struct dxp_dma *dma, const struct dxp_dma_order *order)
+{
+	struct dxp_dma_transfer *t;
+	int status = dxp_dma_start(dma, order, &t);
+
+	return status == DXP_OK ? dxp_dma_wait(t, UINT64_MAX) : status;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a controller's thread does, one step after another: tell the ends that are due, move a slice
+ * of the DMA under way, or wait for what comes first.
+ *
+ * Two times run here. The clock of a controller is the board's: it says when the last byte moved
+ * has passed there. The thread moves bytes somewhat ahead of it and then sleeps, so that it wakes
+ * seldom; and a thread that woke late, as threads do, catches up by at most CREDIT_NS, so that the
+ * mean bandwidth is the board's and not less by each late wake-up. */
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "link/udp.h"
+#include "engine/board_copy.h"
+#include "engine/board_internal.h"
+
+#define AHEAD_NS     (250 * US_NS) /* bytes are moved so long before they would have passed */
+#define CREDIT_NS    (200 * US_NS) /* a late wake-up; more would be a burst no board has */
+#define HELP_LOOK_NS (50 * US_NS)  /* a slice that somebody else moves is over by then */
+#define SPIN_NS      (15 * US_NS)  /* a sleep ends about so late: the rest is waited out awake */
+
+enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
+
+struct step {
+	enum step_kind kind;
+	uint64_t until_ns; /* WAIT; UINT64_MAX: until somebody kicks */
+	bool exact;        /* WAIT: for an end */
+};
+
+static bool is_tx(const struct board_controller *c)
+{
+	return c == &c->board->tx;
+}
+
+static bool stale(const struct board_controller *c, const struct board_job *job)
+{
+	return job->reset != c->board->resets;
+}
+
+static bool through(const struct board_job *job)
+{
+	return job->dma.kind == ENGINE_DMA_THROUGH;
+}
+
+/* ---- ends ---- */
+
+static uint64_t job_due(const struct board_controller *c, const struct board_job *job)
+{
+	return stale(c, job) ? 0 : job->due_ns;
+}
+
+static bool end_add(struct board_controller *c, const struct board_job *job)
+{
+	struct board_dma *d = c->board;
+
+	/* Of THROUGH, Rx tells the end: all data has passed it (S-02). */
+	if (is_tx(c) && through(job))
+		return false;
+	uint32_t count = atomic_load_explicit(&d->end_count, memory_order_relaxed);
+	d->ends[(d->end_head + count) % BOARD_ENDS_MAX] = (struct engine_dma_end){
+		.id = job->dma.id, .status = stale(c, job) ? DXP_EDEVICE : job->status};
+	/* Pairs with the acquire of who looks without the lock. */
+	atomic_store_explicit(&d->end_count, count + 1, memory_order_release);
+	return true;
+}
+
+/* Those that are due. False: there were none. */
+static bool ends_add(struct board_controller *c, uint64_t now_ns)
+{
+	bool added = false;
+
+	for (; c->head != c->next && job_due(c, board_job_at(c, c->head)) <= now_ns; c->head++)
+		added |= end_add(c, board_job_at(c, c->head));
+	return added;
+}
+
+static void ends_tell(struct board_controller *c, uint64_t now_ns)
+{
+	const struct board_dma_options *o = &c->board->options;
+
+	if (!ends_add(c, now_ns) || !o->interrupt)
+		return;
+	pthread_mutex_unlock(&c->board->lock);
+	o->interrupt(o->interrupt_context);
+	pthread_mutex_lock(&c->board->lock);
+}
+
+/* ---- from one DMA to the next ---- */
+
+/* Steps over what Tx has moved for Rx, and lets Tx begin what Rx has come to. */
+static void rx_advance(struct board_dma *d)
+{
+	struct board_controller *rx = &d->rx;
+
+	while (rx->next != rx->tail && board_job_at(rx, rx->next)->passed)
+		rx->next++;
+	if (rx->next != rx->tail && through(board_job_at(rx, rx->next)))
+		board_controller_kick(&d->tx);
+}
+
+/* Nothing moves for the DMA under way any more. */
+static void job_passed(struct board_controller *c, int status)
+{
+	struct board_dma *d = c->board;
+	struct board_job *job = board_job_at(c, c->next);
+
+	job->passed = true;
+	job->status = status;
+	job->due_ns = c->clock_ns + d->interrupt_ns;
+	c->next++;
+	if (is_tx(c) && through(job)) {
+		struct board_job *twin = board_job_at(&d->rx, job->twin);
+		twin->passed = true;
+		twin->status = status;
+		twin->due_ns = job->due_ns;
+		job->due_ns = 0; /* its place is free at once */
+		board_controller_kick(&d->rx);
+	}
+	rx_advance(d);
+}
+
+/* ---- moving ---- */
+
+static uint64_t passing_ns(uint64_t bytes, uint64_t rate)
+{
+	return rate ? (bytes * 1000 + rate - 1) / rate : 0;
+}
+
+static uint64_t slice_bytes(const struct board_controller *c, const struct board_job *job)
+{
+	uint64_t left = job->last - job->moved;
+
+	return through(job) ? board_core_step_bytes(c->board->options.core, left)
+			    : min_u64(left, BOARD_SLICE_BYTES);
+}
+
+/* A move up in memory onto itself begins at the end. */
+static uint64_t slice_at(const struct board_job *job, uint64_t bytes)
+{
+	bool backwards = job->dma.kind == ENGINE_DMA_COPY && job->dma.to > job->dma.from;
+
+	return backwards ? job->last - job->moved - bytes : job->moved;
+}
+
+static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
+{
+	uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+
+	if ((a > b ? a - b : b - a) >= bytes)
+		board_copy_in(to, from, bytes);
+	else
+		memmove(to, from, bytes);
+}
+
+/* Without the lock: whoever has set `moving` has the job. */
+static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
+{
+	const struct engine_dma *dma = &job->dma;
+	uint64_t at = slice_at(job, bytes);
+	uint8_t *memory = d->options.memory, *sink = dma->sink;
+	const uint8_t *source = dma->source;
+
+	switch (dma->kind) {
+	case ENGINE_DMA_IN: board_copy_in(memory + dma->to + at, source + at, bytes); break;
+	case ENGINE_DMA_OUT: board_copy_out(sink + at, memory + dma->from + at, bytes); break;
+	case ENGINE_DMA_COPY:
+		memory_copy(memory + dma->to + at, memory + dma->from + at, bytes);
+		break;
+	default: return board_core_step(d->options.core, sink + at, source + at, bytes);
+	}
+	return DXP_OK;
+}
+
+/* A controller's clock may not fall far behind: nobody gets time back that was not used. */
+static void clock_hold(struct board_controller *c, const struct board_job *job, uint64_t now_ns)
+{
+	if (job->moved == 0)
+		c->clock_ns = max_u64(c->clock_ns, job->begins_ns);
+	if (c->clock_ns + CREDIT_NS < now_ns)
+		c->clock_ns = now_ns - CREDIT_NS;
+}
+
+static void clocks_advance(struct board_controller *c, const struct board_job *job, uint64_t bytes)
+{
+	struct board_dma *d = c->board;
+	uint64_t begin_ns = c->clock_ns;
+
+	if (job->dma.kind != ENGINE_DMA_COPY)
+		c->clock_ns += passing_ns(bytes, c->rate);
+	if (through(job)) { /* both at once; the slower one holds the other up */
+		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
+		c->clock_ns = max_u64(c->clock_ns, begin_ns + passing_ns(bytes, d->rx.rate));
+		d->rx.clock_ns = c->clock_ns;
+		return;
+	}
+	d->memory_clock_ns =
+		max_u64(d->memory_clock_ns, begin_ns) + passing_ns(bytes, d->memory_rate);
+	c->clock_ns = max_u64(c->clock_ns, d->memory_clock_ns);
+}
+
+static void job_move(struct board_controller *c, uint64_t now_ns)
+{
+	struct board_dma *d = c->board;
+	struct board_job *job = board_job_at(c, c->next);
+
+	if (job->moved == 0 && through(job) && job->dma.first)
+		board_core_begin(d->options.core, &job->task);
+	clock_hold(c, job, now_ns);
+	uint64_t bytes = slice_bytes(c, job);
+	c->moving = true;
+	pthread_mutex_unlock(&d->lock);
+	int status = slice_move(d, job, bytes);
+	pthread_mutex_lock(&d->lock);
+	c->moving = false;
+	job->moved += bytes;
+	clocks_advance(c, job, bytes);
+	if (status != DXP_OK)
+		job_passed(c, status);
+	else if (job->moved == job->last && !job->stalls)
+		job_passed(c, job->fails ? DXP_EDEVICE : DXP_OK);
+}
+
+/* ---- the thread ---- */
+
+/* May the DMA under way go on? If not, *until_ns is when to look again. */
+static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
+		    uint64_t *until_ns)
+{
+	const struct board_dma *d = c->board;
+	uint64_t clock_ns = job->moved == 0 ? max_u64(c->clock_ns, job->begins_ns) : c->clock_ns;
+
+	*until_ns = UINT64_MAX;
+	if (job->stalls && job->moved == job->last)
+		return false;
+	if (through(job) && (!is_tx(c) || job->twin != d->rx.next))
+		return false;
+	if (clock_ns <= now_ns + AHEAD_NS)
+		return true;
+	*until_ns = clock_ns - AHEAD_NS / 2;
+	return false;
+}
+
+static struct step step_next(struct board_controller *c, uint64_t now_ns)
+{
+	struct step s = {.kind = STEP_WAIT, .until_ns = UINT64_MAX};
+
+	if (c->head != c->next) {
+		s.until_ns = job_due(c, board_job_at(c, c->head));
+		s.exact = true;
+		if (s.until_ns <= now_ns)
+			return (struct step){.kind = STEP_END};
+	}
+	if (c->next == c->tail)
+		return s;
+	if (c->moving) { /* whoever helps tells nobody when he stops */
+		s.until_ns = min_u64(s.until_ns, now_ns + HELP_LOOK_NS);
+		s.exact = false;
+		return s;
+	}
+	const struct board_job *job = board_job_at(c, c->next);
+	/* Of a THROUGH, Tx decides; until it has, it may still be moving. */
+	if (stale(c, job) && (is_tx(c) || !through(job)))
+		return (struct step){.kind = STEP_DROP};
+	uint64_t until_ns;
+	if (movable(c, job, now_ns, &until_ns))
+		return (struct step){.kind = STEP_MOVE};
+	if (until_ns < s.until_ns)
+		s = (struct step){.kind = STEP_WAIT, .until_ns = until_ns};
+	return s;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static void spin_until(struct board_controller *c, uint64_t until_ns)
+{
+	uint32_t kicks = atomic_load_explicit(&c->kicks, memory_order_relaxed);
+
+	pthread_mutex_unlock(&c->board->lock);
+	while (link_now_ns() < until_ns &&
+	       atomic_load_explicit(&c->kicks, memory_order_acquire) == kicks)
+		relax();
+	pthread_mutex_lock(&c->board->lock);
+}
+
+static void sleep_until(struct board_controller *c, uint64_t until_ns)
+{
+	struct timespec until = {.tv_sec = (time_t)(until_ns / S_NS),
+				 .tv_nsec = (long)(until_ns % S_NS)};
+
+	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
+}
+
+/* Some microseconds of work, and not a user's kernel, which may never end. */
+static bool moves_soon(struct board_controller *c)
+{
+	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);
+}
+
+bool board_controller_help(struct board_controller *c)
+{
+	uint64_t now_ns = link_now_ns();
+
+	if (!c->asleep)
+		return false;
+	struct step s = step_next(c, now_ns);
+	if (s.kind == STEP_MOVE && !moves_soon(c))
+		return false;
+	if (s.kind == STEP_MOVE) {
+		job_move(c, now_ns);
+		ends_add(c, link_now_ns());
+		return true;
+	}
+	return s.kind == STEP_END && ends_add(c, now_ns);
+}
+
+static void step_wait(struct board_controller *c, const struct step *s, uint64_t now_ns)
+{
+	c->asleep = true;
+	if (s->until_ns == UINT64_MAX)
+		pthread_cond_wait(&c->wake, &c->board->lock);
+	else if (!s->exact)
+		sleep_until(c, s->until_ns);
+	else if (s->until_ns - now_ns <= SPIN_NS)
+		spin_until(c, s->until_ns);
+	else
+		sleep_until(c, s->until_ns - SPIN_NS);
+	c->asleep = false;
+}
+
+void *board_controller_main(void *argument)
+{
+	struct board_controller *c = argument;
+	struct board_dma *d = c->board;
+
+	prctl(PR_SET_TIMERSLACK, 1); /* ns; 50 us is the default */
+	pthread_mutex_lock(&d->lock);
+	while (!d->stop) {
+		uint64_t now_ns = link_now_ns();
+		struct step s = step_next(c, now_ns);
+		switch (s.kind) {
+		case STEP_END: ends_tell(c, now_ns); break;
+		case STEP_DROP: job_passed(c, DXP_EDEVICE); break;
+		case STEP_MOVE: job_move(c, now_ns); break;
+		case STEP_WAIT: step_wait(c, &s, now_ns); break;
+		}
+	}
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cores that are arithmetic; the one that is a kernel is in board_kernel.c. The sum over words
+ * and the addition go byte by byte until a word begins and after the last whole one, so that a
+ * stream cut anywhere comes out the same: an addition needs nothing but the carry of the bytes
+ * before. */
+#include "engine/board_core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/bytes.h"
+#include "base/util.h"
+#include "engine/board_kernel.h"
+
+#define WORD_BYTES 4
+
+struct board_core {
+	struct board_kernel *kernel; /* NULL: none was set up */
+	struct board_core_task running;
+	uint64_t at;    /* bytes of the stream so far */
+	uint32_t carry; /* ADD: into the next byte of its word; not into a word's first */
+	uint64_t sum;   /* CHECKSUM */
+
+	pthread_mutex_t lock;       /* guards what follows */
+	struct board_core_task set; /* of the next stream */
+	uint64_t result;
+};
+
+int board_core_create(const struct board_config *config, const char *cache_folder,
+		      struct board_core **out)
+{
+	struct board_core *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return DXP_ENOMEM;
+	int status = DXP_OK;
+	if (config->core == ENGINE_CORE_KERNEL)
+		status = board_kernel_create(config, cache_folder, &c->kernel);
+	if (status != DXP_OK) {
+		free(c);
+		return status;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	c->set = c->running = (struct board_core_task){config->core, config->operand};
+	*out = c;
+	return DXP_OK;
+}
+
+void board_core_destroy(struct board_core *c)
+{
+	if (!c)
+		return;
+	board_kernel_destroy(c->kernel);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+int board_core_set(struct board_core *c, uint32_t core, uint32_t operand)
+{
+	if (core > ENGINE_CORE_KERNEL || (core != ENGINE_CORE_ADD && operand != 0))
+		return DXP_EINVAL;
+	if (core == ENGINE_CORE_KERNEL && !c->kernel)
+		return DXP_EUNSUPPORTED;
+	pthread_mutex_lock(&c->lock);
+	c->set = (struct board_core_task){core, operand};
+	pthread_mutex_unlock(&c->lock);
+	return DXP_OK;
+}
+
+void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t *result)
+{
+	pthread_mutex_lock(&c->lock);
+	*set = c->set;
+	*result = c->result;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void result_tell(struct board_core *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->result = c->sum;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void board_core_begin(struct board_core *c, const struct board_core_task *task)
+{
+	c->running = *task;
+	c->at = 0;
+	c->sum = 0;
+	result_tell(c);
+}
+
+bool board_core_has_kernel(const struct board_core *c)
+{
+	return c->kernel != NULL;
+}
+
+uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes)
+{
+	return min_u64(bytes, c->running.core == ENGINE_CORE_KERNEL ? BOARD_CHUNK_BYTES
+								    : BOARD_SLICE_BYTES);
+}
+
+static void add_byte(struct board_core *c, uint8_t *out, uint8_t in, uint64_t at)
+{
+	unsigned lane = at % WORD_BYTES;
+	uint32_t sum = in + (c->running.operand >> (8 * lane) & 0xff) + (lane ? c->carry : 0);
+
+	*out = (uint8_t)sum;
+	c->carry = sum >> 8;
+}
+
+static void add_words(uint32_t operand, uint8_t *out, const uint8_t *in, uint64_t bytes)
+{
+	for (uint64_t i = 0; i < bytes; i += WORD_BYTES) {
+		uint32_t word;
+		memcpy(&word, in + i, sizeof(word));
+		word += operand;
+		memcpy(out + i, &word, sizeof(word));
+	}
+}
+
+static uint64_t sum_byte(uint8_t in, uint64_t at)
+{
+	return (uint64_t)in << (8 * (at % WORD_BYTES));
+}
+
+static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < bytes; i += WORD_BYTES) {
+		uint32_t word;
+		memcpy(&word, in + i, sizeof(word));
+		sum += word;
+	}
+	return sum;
+}
+
+/* How many of `bytes` belong to the word that has begun before. */
+static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
+{
+	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);
+}
+
+static void add(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes)
+{
+	uint64_t i = 0, head = head_bytes(c, bytes);
+	uint64_t words = (bytes - head) / WORD_BYTES * WORD_BYTES;
+
+	for (; i < head; i++)
+		add_byte(c, out + i, in[i], c->at + i);
+	add_words(c->running.operand, out + i, in + i, words);
+	for (i += words; i < bytes; i++)
+		add_byte(c, out + i, in[i], c->at + i);
+}
+
+static void sum(struct board_core *c, const uint8_t *in, uint64_t bytes)
+{
+	uint64_t i = 0, head = head_bytes(c, bytes);
+	uint64_t words = (bytes - head) / WORD_BYTES * WORD_BYTES;
+
+	for (; i < head; i++)
+		c->sum += sum_byte(in[i], c->at + i);
+	c->sum += sum_words(in + i, words);
+	for (i += words; i < bytes; i++)
+		c->sum += sum_byte(in[i], c->at + i);
+}
+
+int board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes)
+{
+	int status = DXP_OK;
+
+	switch (c->running.core) {
+	case ENGINE_CORE_ADD: add(c, out, in, bytes); break;
+	case ENGINE_CORE_KERNEL: status = board_kernel_run(c->kernel, out, in, bytes, c->at); break;
+	case ENGINE_CORE_CHECKSUM:
+		sum(c, in, bytes);
+		result_tell(c);
+		memmove(out, in, bytes);
+		break;
+	default: memmove(out, in, bytes);
+	}
+	c->at += bytes;
+	return status;
+}

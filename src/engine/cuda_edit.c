@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* WRITE, COPY and FILL in the memory of a CUDA device, on the stream of its kernels. */
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "engine/cuda_engine.h"
+
+static int cuda_put(void *context, uint64_t to, const void *data, uint64_t bytes)
+{
+	struct engine_cuda *c = context;
+
+	return cuda_check(c, c->cu->cuMemcpyHtoDAsync_v2(c->memory + to, data, bytes, c->stream));
+}
+
+static int cuda_move(void *context, uint64_t to, uint64_t from, uint64_t bytes)
+{
+	struct engine_cuda *c = context;
+
+	return cuda_check(
+		c, c->cu->cuMemcpyDtoDAsync_v2(c->memory + to, c->memory + from, bytes, c->stream));
+}
+
+int cuda_edit(struct engine *e, const struct engine_edit *edit)
+{
+	struct engine_cuda *c = CONTAINER_OF(e, struct engine_cuda, engine);
+	const struct engine_mover m = {cuda_put, cuda_move, c};
+	struct engine_edit inside = *edit;
+
+	inside.memory_bytes = c->memory_bytes;
+	if (cuda_enter(c, NULL) != DXP_OK)
+		return DXP_EDEVICE;
+	int status = engine_edit_by(&inside, &m);
+	/* What was given by pointer is read until here. */
+	int end = cuda_check(c, c->cu->cuStreamSynchronize(c->stream));
+	return status == DXP_EINVAL || status == DXP_ERANGE ? status
+	       : status != DXP_OK || end != DXP_OK          ? DXP_EDEVICE
+							    : DXP_OK;
+}

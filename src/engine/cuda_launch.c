@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A launch on a CUDA device: everything is checked against what the driver says of the kernel
+ * before it sees the arguments, which it reads without looking. */
+#include <stdio.h>
+
+#include <dxp/status.h>
+
+#include "base/util.h"
+#include "engine/cuda_engine.h"
+
+#define BLOCK_THREADS 256u        /* where the caller does not choose: enough to hide memory */
+#define GRID_X_MAX    0x7fffffffu /* CUDA C++ Programming Guide, "Technical Specifications" */
+#define GRID_YZ_MAX   65535u
+#define SHARED_FREE   (48u << 10) /* more has to be asked for */
+
+struct shape {
+	unsigned grid[3], block[3];
+};
+
+struct parameters {
+	void *at[COMMAND_ARGS_MAX];
+	uint64_t pointers[COMMAND_ARGS_MAX]; /* those of buffers */
+	uint32_t count;
+	uint32_t shared_bytes;
+	bool shared;
+};
+
+static struct engine_cuda *cuda_of(const struct engine *e)
+{
+	return CONTAINER_OF(e, struct engine_cuda, engine);
+}
+
+/* The largest divisor of `size` that is at most `most`. */
+static unsigned divisor(uint64_t size, unsigned most)
+{
+	unsigned d = most;
+
+	while (size % d != 0)
+		d--;
+	return d;
+}
+
+static void block_choose(const struct cuda_kernel *k, const struct engine_launch *l,
+			 uint64_t block[3])
+{
+	unsigned left = (unsigned)clamp_u64(k->threads_max, 1, BLOCK_THREADS);
+
+	for (int d = 0; d < 3; d++) {
+		block[d] = d < l->dimensions ? divisor(l->global[d], left) : 1;
+		left /= (unsigned)block[d];
+	}
+}
+
+static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l, struct shape *out,
+		      char text[ENGINE_TEXT_BYTES])
+{
+	uint64_t block[3] = {1, 1, 1}, threads = 1;
+	int status = engine_sizes_check(l, text);
+
+	if (status != DXP_OK)
+		return status;
+	if (l->local[0] == 0)
+		block_choose(k, l, block);
+	for (int d = 0; d < 3; d++) {
+		uint64_t global = d < l->dimensions ? l->global[d] : 1;
+		if (l->local[0] && d < l->dimensions)
+			block[d] = l->local[d];
+		uint64_t groups = global / block[d];
+		threads = block[d] > UINT32_MAX ? UINT64_MAX : threads * block[d];
+		if (threads > k->threads_max) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': a group has at most %u work items on this device",
+				 k->name, k->threads_max);
+			return DXP_EINVAL;
+		}
+		if (groups > (d == 0 ? GRID_X_MAX : GRID_YZ_MAX)) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': %llu groups in dimension %d, at most %u are "
+				 "possible; make the local size larger",
+				 k->name, (unsigned long long)groups, d,
+				 d == 0 ? GRID_X_MAX : GRID_YZ_MAX);
+			return DXP_EINVAL;
+		}
+		out->grid[d] = (unsigned)groups;
+		out->block[d] = (unsigned)block[d];
+	}
+	return DXP_OK;
+}
+
+/* Local memory is the launch's in CUDA, no parameter of the kernel. */
+static int shared_take(struct parameters *p, const struct engine_argument *a, uint32_t i,
+		       char text[ENGINE_TEXT_BYTES])
+{
+	if (p->shared || a->bytes > INT32_MAX) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: a CUDA kernel has one piece of dynamic shared memory, of "
+			 "less than 2 GiB; give one local size for all",
+			 i);
+		return DXP_EINVAL;
+	}
+	p->shared = true;
+	p->shared_bytes = a->bytes;
+	return DXP_OK;
+}
+
+static int buffer_take(struct engine_cuda *c, struct parameters *p, const struct engine_argument *a,
+		       uint32_t i, char text[ENGINE_TEXT_BYTES])
+{
+	p->at[p->count] = &p->pointers[p->count];
+	p->pointers[p->count] = 0;
+	if (a->address == ENGINE_NO_ADDRESS)
+		return DXP_OK;
+	if (!cuda_range_fits(c, a->address, a->memory_bytes)) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: address %#llx and %llu bytes are not in device memory", i,
+			 (unsigned long long)a->address, (unsigned long long)a->memory_bytes);
+		return DXP_EINVAL;
+	}
+	p->pointers[p->count] = c->memory + a->address;
+	return DXP_OK;
+}
+
+static int argument_take(struct engine_cuda *c, const struct cuda_kernel *k, struct parameters *p,
+			 const struct engine_argument *a, uint32_t i, char text[ENGINE_TEXT_BYTES])
+{
+	size_t bytes = a->kind == COMMAND_ARG_BUFFER ? sizeof(uint64_t) : a->bytes;
+
+	if (a->kind == COMMAND_ARG_LOCAL)
+		return shared_take(p, a, i, text);
+	if (a->kind == COMMAND_ARG_NIC) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: kernels on this device cannot reach the NIC, which is in "
+			 "the host's memory; let the host send, by SEND",
+			 i);
+		return DXP_EUNSUPPORTED;
+	}
+	if (a->kind == COMMAND_ARG_IMAGE || a->kind == COMMAND_ARG_SAMPLER) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "argument %u: kernels on this device take no images; give a buffer", i);
+		return DXP_EUNSUPPORTED;
+	}
+	if (p->count < k->parameter_count && k->parameter_bytes[p->count] != bytes) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.80s', argument %u: the parameter has %zu bytes, %zu were given",
+			 k->name, i, k->parameter_bytes[p->count], bytes);
+		return DXP_EINVAL;
+	}
+	p->at[p->count] = (void *)(uintptr_t)a->value;
+	int status = a->kind == COMMAND_ARG_BUFFER ? buffer_take(c, p, a, i, text) : DXP_OK;
+	p->count++;
+	return status;
+}
+
+static int arguments_take(struct engine_cuda *c, const struct cuda_kernel *k,
+			  const struct engine_launch *l, struct parameters *p,
+			  char text[ENGINE_TEXT_BYTES])
+{
+	for (uint32_t i = 0; i < l->argument_count; i++) {
+		int status = argument_take(c, k, p, &l->arguments[i], i, text);
+		if (status != DXP_OK)
+			return status;
+	}
+	if (p->count == k->parameter_count)
+		return DXP_OK;
+	snprintf(text, ENGINE_TEXT_BYTES,
+		 "kernel '%.80s' takes %u parameters, %u were given (local memory is none)",
+		 k->name, k->parameter_count, p->count);
+	return DXP_EINVAL;
+}
+
+static int kernel_launch(struct engine_cuda *c, const struct cuda_kernel *k, const struct shape *s,
+			 struct parameters *p)
+{
+	int error = CUDA_OK;
+
+	if (p->shared_bytes > SHARED_FREE)
+		error = c->cu->cuFuncSetAttribute(k->function, CUDA_FUNCTION_SHARED_MAX,
+						  (int)p->shared_bytes);
+	if (error == CUDA_OK)
+		error = c->cu->cuLaunchKernel(k->function, s->grid[0], s->grid[1], s->grid[2],
+					      s->block[0], s->block[1], s->block[2],
+					      p->shared_bytes, c->stream, p->at, NULL);
+	return error;
+}
+
+int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+{
+	struct engine_cuda *c = cuda_of(e);
+	struct parameters p = {.count = 0};
+	struct cuda_kernel *k = NULL;
+	struct shape shape;
+	int status = cuda_enter(c, text);
+
+	if (status == DXP_OK && (l->offset[0] | l->offset[1] | l->offset[2]) != 0) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.80s': CUDA has no offset of work items; give it as a value",
+			 l->kernel);
+		return DXP_EUNSUPPORTED;
+	}
+	if (status == DXP_OK)
+		status = cuda_kernel_find(c, l->program, l->kernel, &k, text);
+	if (status == DXP_OK)
+		status = arguments_take(c, k, l, &p, text);
+	if (status == DXP_OK)
+		status = shape_make(k, l, &shape, text);
+	if (status != DXP_OK)
+		return status;
+	int error = kernel_launch(c, k, &shape, &p);
+	status = cuda_check(c, error);
+	if (error == CUDA_OK) {
+		error = c->cu->cuStreamSynchronize(c->stream);
+		status = cuda_check(c, error) == DXP_OK ? DXP_OK : DXP_EDEVICE;
+	}
+	if (error != CUDA_OK)
+		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %.120s (%d)%s", l->kernel,
+			 cuda_error_text(c->cu, error), error,
+			 cuda_error_sticky(error) ? "; restart the xPU" : "");
+	return status == DXP_ENOMEM ? DXP_EDEVICE : status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Engines by name, and the engine that is none: an xPU of memory and registers only. */
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+
+static int none_build(struct engine *e, const struct engine_source *source,
+		      struct engine_program **program, char **log)
+{
+	return DXP_EUNSUPPORTED;
+}
+
+static void none_release(struct engine *e, struct engine_program *program)
+{
+}
+
+static int none_run(struct engine *e, const struct engine_launch *launch,
+		    char text[ENGINE_TEXT_BYTES])
+{
+	snprintf(text, ENGINE_TEXT_BYTES, "this xPU has no engine");
+	return DXP_EUNSUPPORTED;
+}
+
+static void none_describe(const struct engine *e, struct engine_description *out)
+{
+	*out = (struct engine_description){
+		.kind = ENGINE_NONE, .name = "none", .memory_kind = DXP_MEMORY_DIRECT};
+}
+
+static void none_close(struct engine *e)
+{
+}
+
+static const struct engine_ops none_ops = {
+	.build = none_build,
+	.release = none_release,
+	.run = none_run,
+	.describe = none_describe,
+	.close = none_close,
+};
+static struct engine none = {&none_ops};
+
+/* Is `name` that engine, or "ENGINE:PART"? *part: what is behind the colon, or NULL. */
+static bool named(const char *name, const char *engine, const char **part)
+{
+	size_t bytes = strlen(engine);
+
+	if (strncmp(name, engine, bytes) != 0)
+		return false;
+	*part = name[bytes] == ':' && name[bytes + 1] != '\0' ? name + bytes + 1 : NULL;
+	return name[bytes] == '\0' || *part;
+}
+
+int engine_open(const struct engine_options *options, struct engine **out)
+{
+	const char *name = options->name, *part;
+
+	if (strcmp(name, "none") == 0) {
+		*out = &none;
+		return DXP_OK;
+	}
+	if (named(name, "ocl", &part))
+		return engine_ocl_open(options, part, false, out);
+	if (named(name, "ocl+bridged", &part))
+		return engine_ocl_open(options, part, true, out);
+	if (named(name, "cuda", &part))
+		return engine_cuda_open(options, part, out);
+	if (named(name, "board", &part))
+		return engine_board_open(options, part, out);
+	log_error("no engine is called '%s'; there are ocl, ocl+bridged and cuda, also with "
+		  ":PART-OF-DEVICE-NAME, board, board:PRESET, board:FILE and none",
+		  name);
+	return DXP_EINVAL;
+}
+
+int engine_sizes_check(const struct engine_launch *l, char text[ENGINE_TEXT_BYTES])
+{
+	unsigned __int128 items = 1;
+
+	for (int d = 0; d < l->dimensions; d++) {
+		items *= l->global[d];
+		if (items == 0) {
+			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': global size 0",
+				 l->kernel);
+			return DXP_EINVAL;
+		}
+		if (items > XPU_ITEMS_MAX) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': more than 2^40 work items", l->kernel);
+			return DXP_EINVAL;
+		}
+		if (l->local[0] && (l->local[d] == 0 || l->global[d] % l->local[d])) {
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "kernel '%.80s': local size %llu does not divide global size %llu",
+				 l->kernel, (unsigned long long)l->local[d],
+				 (unsigned long long)l->global[d]);
+			return DXP_EINVAL;
+		}
+	}
+	return DXP_OK;
+}
+
+int engine_core_set(struct engine *e, uint32_t core, uint32_t operand)
+{
+	return e->ops->core_set ? e->ops->core_set(e, core, operand) : DXP_EUNSUPPORTED;
+}
+
+void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result)
+{
+	*core = *operand = 0;
+	*result = 0;
+	if (e->ops->core_get)
+		e->ops->core_get(e, core, operand, result);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine `board` put together: memory, controllers, stream core, and an engine inside that runs
+ * kernels in the memory. */
+#ifndef XPU_ENGINE_BOARD_H
+#define XPU_ENGINE_BOARD_H
+
+#include "engine/board_config.h"
+#include "engine/board_core.h"
+#include "engine/board_dma.h"
+#include "engine/board_pins.h"
+#include "engine/engine.h"
+
+struct engine_board {
+	struct engine engine;
+	struct board_config config;
+	uint8_t *memory;
+	uint64_t memory_bytes;
+	struct engine *compute; /* NULL: runs no kernels */
+	struct board_core *core;
+	struct board_dma *dma;
+	struct board_pins pins;
+	char device[FABRIC_DEVICE_BYTES];
+};
+
+/* The board behind an engine that engine_board_open() has opened. */
+struct engine_board *engine_board_of(const struct engine *e);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine `cuda`: an NVIDIA device by its driver library, without CUDA's headers or toolkit.
+ * Memory is the device's, BRIDGED; kernels are PTX, or CUDA C where NVRTC is installed.
+ *
+ * A NIC's window in host memory could be made an argument (cuMemHostRegister with DEVICEMAP); it is
+ * not yet, so reaches_host is false. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "engine/cuda_engine.h"
+
+static struct engine_cuda *cuda_of(const struct engine *e)
+{
+	return CONTAINER_OF(e, struct engine_cuda, engine);
+}
+
+int cuda_check(struct engine_cuda *c, int error)
+{
+	int none = CUDA_OK;
+
+	if (error == CUDA_OK)
+		return DXP_OK;
+	if (cuda_error_sticky(error) && atomic_compare_exchange_strong(&c->dead, &none, error))
+		log_error("CUDA device '%s' is dead to this process: %s (%d); restart dxpd, and "
+			  "look for the kernel that did it with compute-sanitizer",
+			  c->name, cuda_error_text(c->cu, error), error);
+	return error == CUDA_OUT_OF_MEMORY                                            ? DXP_ENOMEM
+	       : error == CUDA_INVALID_VALUE || error == CUDA_LAUNCH_OUT_OF_RESOURCES ? DXP_EINVAL
+										      : DXP_EDEVICE;
+}
+
+int cuda_enter(struct engine_cuda *c, char text[ENGINE_TEXT_BYTES])
+{
+	int error = atomic_load(&c->dead);
+
+	if (error == CUDA_OK && flights_lost(c->flights)) {
+		if (text)
+			snprintf(text, ENGINE_TEXT_BYTES,
+				 "device '%s' hangs and was given up; restart the xPU", c->name);
+		return DXP_EDEVICE;
+	}
+	if (error == CUDA_OK)
+		error = c->cu->cuCtxSetCurrent(c->context);
+	if (error == CUDA_OK)
+		return DXP_OK;
+	cuda_check(c, error);
+	if (text)
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "device '%s' failed: %.120s (%d); restart the xPU", c->name,
+			 cuda_error_text(c->cu, error), error);
+	return DXP_EDEVICE;
+}
+
+static void cuda_describe(const struct engine *e, struct engine_description *out)
+{
+	const struct engine_cuda *c = cuda_of(e);
+
+	*out = (struct engine_description){.kind = ENGINE_CUDA,
+					   .name = "cuda",
+					   .compute_units = c->processors,
+					   .memory_kind = DXP_MEMORY_BRIDGED};
+	snprintf(out->device, sizeof(out->device), "%s", c->name);
+}
+
+static uint32_t cuda_dma_take(struct engine *e, struct engine_dma_end *out, uint32_t count)
+{
+	return flights_take(cuda_of(e)->flights, out, count);
+}
+
+static void cuda_dma_reset(struct engine *e)
+{
+	flights_reset(cuda_of(e)->flights);
+}
+
+static void memory_free(struct engine_cuda *c)
+{
+	if (c->bounce)
+		c->cu->cuMemFree_v2(c->bounce);
+	if (c->memory)
+		c->cu->cuMemFree_v2(c->memory);
+}
+
+static void cuda_close(struct engine *e)
+{
+	struct engine_cuda *c = cuda_of(e);
+
+	c->cu->cuCtxSetCurrent(c->context);
+	if (!cuda_dma_destroy(c)) {
+		log_error("CUDA device '%s' has not ended a DMA; what it uses stays until this "
+			  "process ends",
+			  c->name);
+		return;
+	}
+	memory_free(c);
+	c->cu->cuDevicePrimaryCtxRelease_v2(c->device);
+	free(c);
+}
+
+static const struct engine_ops cuda_ops = {
+	.build = cuda_build,
+	.release = cuda_release,
+	.run = cuda_run,
+	.edit = cuda_edit,
+	.describe = cuda_describe,
+	.close = cuda_close,
+	.pin = cuda_pin,
+	.unpin = cuda_unpin,
+	.dma_start = cuda_dma_start,
+	.dma_take = cuda_dma_take,
+	.dma_reset = cuda_dma_reset,
+};
+
+/* Printable, as the node table takes it. */
+static int name_read(struct engine_cuda *c, int device)
+{
+	char name[256] = "";
+	int error = c->cu->cuDeviceGetName(name, sizeof(name) - 1, device);
+
+	snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1, name);
+	for (char *p = c->name; *p; p++)
+		if (*p < ' ' || *p > '~')
+			*p = '?';
+	return error;
+}
+
+/* The first whose name has `part` in it; NULL: the first. */
+static int device_choose(struct engine_cuda *c, const char *part)
+{
+	int count = 0, error = c->cu->cuDeviceGetCount(&count);
+
+	for (int i = 0; error == CUDA_OK && i < count; i++) {
+		error = c->cu->cuDeviceGet(&c->device, i);
+		if (error == CUDA_OK)
+			error = name_read(c, c->device);
+		if (error == CUDA_OK && (!part || strcasestr(c->name, part)))
+			return DXP_OK;
+	}
+	if (error != CUDA_OK)
+		log_error("CUDA does not list its devices: %s (%d); does nvidia-smi?",
+			  cuda_error_text(c->cu, error), error);
+	else if (count > 0)
+		log_error("no CUDA device has '%s' in its name; there are %d, one is '%s'", part,
+			  count, c->name);
+	else
+		log_error("CUDA has no device here; is one visible (CUDA_VISIBLE_DEVICES)?");
+	return DXP_EUNSUPPORTED;
+}
+
+static int properties_read(struct engine_cuda *c)
+{
+	int processors = 0, major = 0, minor = 0;
+	int error = c->cu->cuDeviceGetAttribute(&processors, CUDA_DEVICE_PROCESSORS, c->device);
+
+	if (error == CUDA_OK)
+		error = c->cu->cuDeviceGetAttribute(&major, CUDA_DEVICE_CAPABILITY_MAJOR,
+						    c->device);
+	if (error == CUDA_OK)
+		error = c->cu->cuDeviceGetAttribute(&minor, CUDA_DEVICE_CAPABILITY_MINOR,
+						    c->device);
+	c->processors = (uint32_t)processors;
+	c->capability = (uint32_t)(major * 10 + minor);
+	return error;
+}
+
+static int context_open(struct engine_cuda *c)
+{
+	int error = properties_read(c);
+
+	if (error == CUDA_OK)
+		error = c->cu->cuDevicePrimaryCtxRetain(&c->context, c->device);
+	if (error == CUDA_OK) {
+		error = c->cu->cuCtxSetCurrent(c->context);
+		if (error == CUDA_OK)
+			return DXP_OK;
+		c->cu->cuDevicePrimaryCtxRelease_v2(c->device);
+	}
+	log_error("CUDA device '%s' gives no context: %s (%d); is it in exclusive use, or did it "
+		  "fail (nvidia-smi)?",
+		  c->name, cuda_error_text(c->cu, error), error);
+	return DXP_EIO;
+}
+
+static int memory_allocate(struct engine_cuda *c)
+{
+	size_t unused = 0, total = 0;
+	int error = c->cu->cuMemAlloc_v2(&c->memory, c->memory_bytes);
+
+	if (error == CUDA_OK)
+		error = c->cu->cuMemAlloc_v2(&c->bounce, DMA_BOUNCE_BYTES);
+	if (error == CUDA_OK)
+		return DXP_OK;
+	memory_free(c);
+	c->cu->cuMemGetInfo_v2(&unused, &total);
+	log_error("CUDA device '%s' gives no %llu MiB of memory: %s (%d); %zu of %zu MiB are free: "
+		  "ask for less by --memory",
+		  c->name, (unsigned long long)(c->memory_bytes >> 20),
+		  cuda_error_text(c->cu, error), error, unused >> 20, total >> 20);
+	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
+}
+
+/* With the device chosen; on failure nothing of the device is held. */
+static int device_open(struct engine_cuda *c, const struct engine_options *options)
+{
+	int status = context_open(c);
+
+	if (status != DXP_OK)
+		return status;
+	status = memory_allocate(c);
+	if (status == DXP_OK) {
+		status = cuda_dma_create(c, options);
+		if (status == DXP_OK)
+			return DXP_OK;
+		memory_free(c);
+	}
+	c->cu->cuDevicePrimaryCtxRelease_v2(c->device);
+	return status;
+}
+
+int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out)
+{
+	struct engine_cuda *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return DXP_ENOMEM;
+	c->engine.ops = &cuda_ops;
+	c->memory_bytes = options->memory_bytes;
+	int status = cuda_library_get(&c->cu);
+	if (status == DXP_OK)
+		status = device_choose(c, device);
+	if (status == DXP_OK)
+		status = device_open(c, options);
+	if (status != DXP_OK) {
+		free(c);
+		return status;
+	}
+	*out = &c->engine;
+	return DXP_OK;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/ocl_cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+
+#define SUFFIX  ".program"
+#define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* what nobody renamed in an hour was left behind */
+#define PENDING ".part"
+
+static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
+{
+	char name[2 * OCL_KEY_BYTES + 1];
+
+	for (int i = 0; i < OCL_KEY_BYTES; i++)
+		snprintf(name + 2 * i, 3, "%02x", key[i]);
+	return snprintf(out, PATH_MAX, "%s/%s" SUFFIX, folder, name) < PATH_MAX;
+}
+
+static uint8_t *file_read(int file, size_t *bytes)
+{
+	struct stat s;
+	size_t got = 0;
+
+	if (fstat(file, &s) != 0 || s.st_size <= 0 || (uint64_t)s.st_size > XPU_CACHE_BYTES)
+		return NULL;
+	uint8_t *data = malloc((size_t)s.st_size);
+	while (data && got < (size_t)s.st_size) {
+		ssize_t n = read(file, data + got, (size_t)s.st_size - got);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	*bytes = got;
+	return data;
+}
+
+uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], size_t *bytes)
+{
+	char path[PATH_MAX];
+	int file;
+
+	if (!path_make(folder, key, path) || (file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return NULL;
+	uint8_t *data = file_read(file, bytes);
+	futimens(file, NULL);
+	close(file);
+	return data;
+}
+
+static bool file_write(int file, const uint8_t *data, size_t bytes)
+{
+	for (size_t done = 0; done < bytes;) {
+		ssize_t n = write(file, data + done, bytes - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static bool put(const char *folder, const char *path, const void *data, size_t bytes)
+{
+	char part[PATH_MAX];
+
+	if (snprintf(part, sizeof(part), "%s/XXXXXX" PENDING, folder) >= (int)sizeof(part))
+		return false;
+	int file = mkostemps(part, sizeof(PENDING) - 1, O_CLOEXEC);
+	if (file < 0)
+		return false;
+	bool written = file_write(file, data, bytes);
+	written = close(file) == 0 && written;
+	if (written && rename(part, path) == 0)
+		return true;
+	unlink(part);
+	return false;
+}
+
+void ocl_cache_put(const char *folder, const uint8_t key[OCL_KEY_BYTES], const void *data,
+		   size_t bytes)
+{
+	char path[PATH_MAX];
+
+	if (bytes > XPU_CACHE_BYTES / 4 || !path_make(folder, key, path))
+		return;
+	mkdir(folder, 0700);
+	if (!put(folder, path, data, bytes)) {
+		log_warn("cannot keep a built program in %s: %s; it will be built again", folder,
+			 strerror(errno));
+		return;
+	}
+	ocl_cache_trim(folder, XPU_CACHE_BYTES);
+}
+
+void ocl_cache_drop(const char *folder, const uint8_t key[OCL_KEY_BYTES])
+{
+	char path[PATH_MAX];
+
+	if (path_make(folder, key, path))
+		unlink(path);
+}
+
+/* ---- trimming ---- */
+
+struct entry {
+	int64_t used_ns;
+	uint64_t bytes;
+	char name[2 * OCL_KEY_BYTES + sizeof(SUFFIX)];
+};
+
+struct entries {
+	struct entry *at;
+	size_t count, room;
+	uint64_t bytes;
+};
+
+static bool ends_with(const char *name, const char *end)
+{
+	size_t bytes = strlen(name), end_bytes = strlen(end);
+
+	return bytes >= end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
+}
+
+static void entry_add(struct entries *all, const char *name, const struct stat *s)
+{
+	if (all->count == all->room) {
+		size_t room = all->room ? 2 * all->room : 64;
+		struct entry *more = realloc(all->at, room * sizeof(*more));
+		if (!more)
+			return;
+		all->at = more;
+		all->room = room;
+	}
+	struct entry *e = &all->at[all->count++];
+	e->used_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
+	e->bytes = (uint64_t)s->st_size;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	all->bytes += e->bytes;
+}
+
+/* Notes what is there, and removes what a process that died left unfinished. */
+static void entries_read(DIR *folder, struct entries *all)
+{
+	struct timespec now;
+	struct dirent *d;
+	struct stat s;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	while ((d = readdir(folder))) {
+		if (fstatat(dirfd(folder), d->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISREG(s.st_mode))
+			continue;
+		if (strlen(d->d_name) < sizeof(all->at->name) && ends_with(d->d_name, SUFFIX))
+			entry_add(all, d->d_name, &s);
+		else if (ends_with(d->d_name, PENDING) &&
+			 (int64_t)(now.tv_sec - s.st_mtim.tv_sec) * 1000000000 > OLD_NS)
+			unlinkat(dirfd(folder), d->d_name, 0);
+	}
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->used_ns < y->used_ns ? -1 : x->used_ns > y->used_ns;
+}
+
+void ocl_cache_trim(const char *path, uint64_t bytes_max)
+{
+	struct entries all = {0};
+	DIR *folder = opendir(path);
+
+	if (!folder)
+		return;
+	entries_read(folder, &all);
+	if (all.bytes > bytes_max)
+		qsort(all.at, all.count, sizeof(*all.at), by_age);
+	for (size_t i = 0; i < all.count && all.bytes > bytes_max; i++) {
+		unlinkat(dirfd(folder), all.at[i].name, 0);
+		all.bytes -= all.at[i].bytes;
+	}
+	free(all.at);
+	closedir(folder);
+}

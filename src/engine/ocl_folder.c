@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/ocl_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "engine/ocl_include.h"
+
+#define DEVICE_HEADER "dxp/device.h"
+#define ALIAS         "dxp-i" /* of folders whose names have blanks, which options cannot */
+
+/* Relative, and it stays below: no part is empty, "." or "..". */
+static bool name_good(const char *name)
+{
+	if (!name || name[0] == '\0')
+		return false;
+	for (const char *part = name;; part++) {
+		size_t bytes = strcspn(part, "/");
+		if (bytes == 0 || bytes > NAME_MAX || strncmp(part, ".", bytes) == 0 ||
+		    (bytes == 2 && strncmp(part, "..", 2) == 0))
+			return false;
+		part += bytes;
+		if (*part == '\0')
+			return true;
+	}
+}
+
+static int refuse(char **log, const char *what, const char *name)
+{
+	return asprintf(log, "%s: '%.200s'\n", what, name ? name : "") < 0 ? DXP_ENOMEM
+									   : DXP_EBUILD;
+}
+
+/* The folders on the way to a file. */
+static void folders_make(int root, const char *name)
+{
+	char part[PATH_MAX];
+
+	for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - name), name);
+		mkdirat(root, part, 0700);
+	}
+}
+
+static bool file_make(int root, const char *name, const void *data, size_t bytes)
+{
+	folders_make(root, name);
+	int file = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file < 0)
+		return false;
+	bool written = true;
+	for (size_t done = 0; written && done < bytes;) {
+		ssize_t n = write(file, (const uint8_t *)data + done, bytes - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		written = n > 0;
+		done += written ? (size_t)n : 0;
+	}
+	return close(file) == 0 && written;
+}
+
+static int files_make(int root, const struct engine_source *s, char **log)
+{
+	bool device_header = false;
+
+	for (uint32_t i = 1; i < s->file_count; i++) {
+		const struct engine_file *f = &s->files[i];
+		if (!name_good(f->name))
+			return refuse(log,
+				      "a header's name must be relative, without \"..\" or empty "
+				      "parts",
+				      f->name);
+		device_header |= strcmp(f->name, DEVICE_HEADER) == 0;
+		if (!file_make(root, f->name, f->data, f->bytes))
+			return refuse(log,
+				      errno == EEXIST ? "two headers have one name"
+						      : "the node cannot write this header",
+				      f->name);
+	}
+	if (!device_header &&
+	    !file_make(root, DEVICE_HEADER, ocl_device_header, strlen(ocl_device_header)))
+		return refuse(log, "the node cannot write this header", DEVICE_HEADER);
+	return DXP_OK;
+}
+
+int ocl_folder_create(const char *where, const struct engine_source *source, struct ocl_folder *out,
+		      char **log)
+{
+	struct ocl_folder f;
+
+	/* The path becomes an option, which blanks would end. */
+	if (strpbrk(where, " \t\n\"\\"))
+		where = "/tmp";
+	if (snprintf(f.path, sizeof(f.path), "%s/dxp-build-XXXXXX", where) >= (int)sizeof(f.path) ||
+	    !mkdtemp(f.path)) {
+		log_error("cannot make a folder for a program's headers in %s: %s; is the disk "
+			  "full?",
+			  where, strerror(errno));
+		return DXP_EIO;
+	}
+	int root = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int status = root < 0 ? DXP_EIO : files_make(root, source, log);
+	if (root >= 0)
+		close(root);
+	if (status != DXP_OK) {
+		ocl_folder_destroy(&f);
+		return status;
+	}
+	*out = f;
+	return DXP_OK;
+}
+
+/* Everything below; links are removed and not followed. */
+static void folder_empty(int folder)
+{
+	DIR *d = fdopendir(folder);
+	struct dirent *entry;
+
+	if (!d) {
+		close(folder);
+		return;
+	}
+	while ((entry = readdir(d))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		int inside = openat(dirfd(d), entry->d_name,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (inside >= 0)
+			folder_empty(inside);
+		unlinkat(dirfd(d), entry->d_name, inside >= 0 ? AT_REMOVEDIR : 0);
+	}
+	closedir(d);
+}
+
+void ocl_folder_destroy(const struct ocl_folder *f)
+{
+	int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (folder >= 0)
+		folder_empty(folder);
+	rmdir(f->path);
+}
+
+/* ---- options ---- */
+
+/* The next option, without its quotes if all of it is in quotes. False: there is none. */
+static bool word_next(const char **at, const char **word, size_t *bytes)
+{
+	const char *p = *at + strspn(*at, " \t\n\r");
+
+	if (*p == '\0')
+		return false;
+	*word = p;
+	for (bool quoted = false; *p && (quoted || !strchr(" \t\n\r", *p)); p++)
+		quoted ^= *p == '"';
+	*bytes = (size_t)(p - *word);
+	*at = p;
+	return true;
+}
+
+/* `folder` is told to the compiler by a path without blanks. */
+static int include_put(const struct ocl_folder *f, unsigned *aliases, const char *word,
+		       size_t bytes, FILE *out, char **log)
+{
+	char folder[PATH_MAX / 4], path[PATH_MAX], alias[PATH_MAX];
+	struct stat s;
+	size_t used = 0;
+
+	for (size_t i = 0; i < bytes && used + 1 < sizeof(folder); i++)
+		if (word[i] != '"')
+			folder[used++] = word[i];
+	folder[used] = '\0';
+	while (used > 1 && folder[used - 1] == '/')
+		folder[--used] = '\0';
+	if (!f || !name_good(folder) ||
+	    snprintf(path, sizeof(path), "%s/%s", f->path, folder) >= (int)sizeof(path) ||
+	    stat(path, &s) != 0 || !S_ISDIR(s.st_mode))
+		return refuse(log,
+			      "-I: a node knows no folders but those of a program's own headers",
+			      folder);
+	if (strpbrk(folder, " \t\\'")) {
+		snprintf(alias, sizeof(alias), "%s/" ALIAS "%u", f->path, (*aliases)++);
+		if (symlink(folder, alias) != 0)
+			return refuse(log, "-I: the node cannot name this folder", folder);
+		snprintf(path, sizeof(path), "%s", alias);
+	}
+	fprintf(out, "-I %s ", path);
+	return DXP_OK;
+}
+
+static int options_put(const struct ocl_folder *f, const char *options, FILE *out, char **log)
+{
+	const char *at = options, *word;
+	unsigned aliases = 0;
+	int status = DXP_OK;
+	size_t bytes;
+
+	while (status == DXP_OK && word_next(&at, &word, &bytes)) {
+		if (bytes < 2 || strncmp(word, "-I", 2) != 0) {
+			fprintf(out, "%.*s ", (int)bytes, word);
+			continue;
+		}
+		if (bytes > 2) {
+			word += 2;
+			bytes -= 2;
+		} else if (!word_next(&at, &word, &bytes)) {
+			return refuse(log, "an option wants a folder behind it", "-I");
+		}
+		status = include_put(f, &aliases, word, bytes, out, log);
+	}
+	if (f)
+		fprintf(out, "-I %s ", f->path);
+	return status;
+}
+
+int ocl_folder_options(const struct ocl_folder *f, const char *options, char **out, char **log)
+{
+	size_t bytes;
+	char *made = NULL;
+	FILE *stream = open_memstream(&made, &bytes);
+
+	if (!stream)
+		return DXP_ENOMEM;
+	int status = options_put(f, options, stream, log);
+	if (fclose(stream) != 0 && status == DXP_OK)
+		status = DXP_ENOMEM;
+	if (status == DXP_OK)
+		*out = made;
+	else
+		free(made);
+	return status;
+}
+
+void ocl_folder_hide(const struct ocl_folder *f, char *log)
+{
+	size_t bytes = strlen(f->path) + 1;
+
+	for (char *at = log; (at = strstr(at, f->path));) {
+		size_t cut = at[bytes - 1] == '/' ? bytes : bytes - 1;
+		memmove(at, at + cut, strlen(at + cut) + 1);
+	}
+}

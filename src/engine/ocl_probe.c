@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where an OpenCL device works: tried out, because no property says it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+#include "base/util.h"
+#include "link/udp.h"
+#include "engine/ocl_engine.h"
+#include "engine/ocl_make.h"
+
+#define PROBE_BYTES 4096u /* a device of less memory than ours can take these */
+
+/* A kernel writes its pointer and a number; both must be found in our memory without asking the
+ * device for it. */
+static int probe_run(struct engine_ocl *o, const struct engine_options *options,
+		     struct engine_program *program)
+{
+	const uint64_t number = 0x6478702070726f62ull;
+	uint64_t *memory = options->memory;
+	struct engine_launch l = {.program = program,
+				  .kernel = "dxp_probe",
+				  .dimensions = 1,
+				  .global = {1, 1, 1},
+				  .argument_count = 2};
+	char text[ENGINE_TEXT_BYTES] = ""; /* no memory leaves none */
+
+	l.arguments[0] = (struct engine_argument){
+		.kind = COMMAND_ARG_BUFFER, .memory = memory, .memory_bytes = PROBE_BYTES};
+	l.arguments[1] = (struct engine_argument){
+		.kind = COMMAND_ARG_BYTES, .bytes = sizeof(number), .value = &number};
+	int status = engine_run(&o->engine, &l, text);
+	if (status != DXP_OK) {
+		log_error("OpenCL device '%s' does not run a kernel: %s; choose another by "
+			  "--engine ocl:NAME",
+			  ocl_device_name(o->device), text);
+		return DXP_EDEVICE;
+	}
+	bool ours = memory[0] == (uint64_t)(uintptr_t)memory && memory[1] == number;
+	memset(memory, 0, 2 * sizeof(*memory));
+	return ours ? DXP_OK : DXP_EUNSUPPORTED;
+}
+
+int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
+{
+	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = "
+				   "(ulong)p; p[1] = number; }\n";
+	const struct engine_file file = {.data = text, .bytes = sizeof(text) - 1};
+	const struct engine_source source = {.options = "", .files = &file, .file_count = 1};
+	struct engine_program *program;
+	char *log = NULL;
+	int status = engine_build(&o->engine, &source, &program, &log);
+
+	if (status != DXP_OK) {
+		log_error("OpenCL device '%s' does not compile: %s; is its installation complete?",
+			  ocl_device_name(o->device), log ? log : dxp_status_text(status));
+		free(log);
+		return DXP_EDEVICE;
+	}
+	free(log);
+	status = probe_run(o, options, program);
+	engine_release(&o->engine, program);
+	return status;
+}
+
+static void warm_run(struct engine_ocl *o, cl_program program)
+{
+	const size_t one = 1;
+	cl_int error;
+	cl_kernel kernel = o->cl->clCreateKernel(program, "dxp_warm", &error);
+
+	if (!kernel)
+		return;
+	const cl_float x = 1;
+	o->cl->clSetKernelArg(kernel, 0, sizeof(x), &x);
+	o->cl->clEnqueueNDRangeKernel(o->queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL);
+	o->cl->clFinish(o->queue);
+	o->cl->clReleaseKernel(kernel);
+}
+
+void ocl_engine_warm(struct engine *e)
+{
+	char text[160];
+
+	/* Never the same: what PoCL has compiled before does not load the compiler. */
+	int bytes = snprintf(text, sizeof(text),
+			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
+			     "printf(\"%%f\", x); }\n",
+			     (int)getpid(), (unsigned long long)link_now_ns());
+	struct engine_ocl *o = CONTAINER_OF(e, struct engine_ocl, engine);
+	const struct engine_file file = {.data = text, .bytes = (size_t)bytes};
+	const struct engine_source source = {.options = "", .files = &file, .file_count = 1};
+	struct ocl_made made = {0};
+
+	if (ocl_make(o->device, &source, &made) == DXP_OK && made.program) {
+		warm_run(o, made.program);
+		o->cl->clReleaseProgram(made.program);
+	}
+	free(made.log);
+}

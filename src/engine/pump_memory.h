@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Host memory that DMA works on: whole pages, huge ones where the kernel has them, resident, and
+ * pinned where the engine can. */
+#ifndef XPU_PUMP_MEMORY_H
+#define XPU_PUMP_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+struct pump_memory {
+	uint8_t *base; /* page aligned; of 2 MiB and more: aligned to 2 MiB */
+	uint64_t bytes;
+	bool pinned;
+};
+
+/* DXP_ENOMEM, DXP_EIO; logged. */
+int pump_memory_map(struct engine *engine, uint64_t bytes, struct pump_memory *out);
+void pump_memory_unmap(struct engine *engine, struct pump_memory *m);
+
+#endif
