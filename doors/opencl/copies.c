@@ -201,7 +201,7 @@ static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t e
 			gap = held ? r.end : r.start;
 		}
 		/* Without room it counts as never written: worse to tell, and no less gone. */
-		if (!held && ranges_reserve(&c->lost, 1))
+		if (!held)
 			ranges_add(&c->lost, start, gap);
 		start = gap;
 	}

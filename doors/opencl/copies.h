@@ -9,7 +9,7 @@
 #ifndef DOOR_COPIES_H
 #define DOOR_COPIES_H
 
-#include "doors/opencl/ranges.h"
+#include "base/ranges.h"
 
 struct _cl_device_id;
 struct transfer; /* one that was posted; several uses may share it */

@@ -32,9 +32,9 @@ struct arena {
 	int fd;
 	struct block *blocks; /* ordered by address */
 	uint32_t count, room;
-	struct spans stale; /* what allocations left behind; of no meaning where there is one now */
-	bool all_stale;     /* it could not be kept which: none that is free is reached any more */
-	uint64_t epoch;     /* of arena_reach */
+	struct ranges stale; /* what allocations left behind; void where one is now */
+	bool all_stale;      /* it could not be kept which: none that is free is reached any more */
+	uint64_t epoch;      /* of arena_reach */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -99,7 +99,7 @@ void arena_destroy(struct arena *a)
 	if (!a)
 		return;
 	arena_unmap(a);
-	spans_free(&a->stale);
+	ranges_free(&a->stale);
 	free(a->blocks);
 	free(a);
 }
@@ -252,7 +252,7 @@ static void block_release(struct arena *a, uint32_t i)
 	struct block *b = &a->blocks[i];
 
 	a->free_bytes += b->bytes;
-	a->all_stale |= !spans_add(&a->stale, b->address, b->address + b->bytes);
+	a->all_stale |= !ranges_add(&a->stale, b->address, b->address + b->bytes);
 	*b = (struct block){.address = b->address, .bytes = b->bytes};
 	if (i + 1 < a->count && !b[1].used)
 		block_join(a, i);
@@ -340,7 +340,7 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 }
 
 /* All blocks around block i that may be reached. */
-static struct span run_of(const struct arena *a, uint32_t i, uint32_t owner, bool common)
+static struct range run_of(const struct arena *a, uint32_t i, uint32_t owner, bool common)
 {
 	uint32_t first = i, last = i;
 
@@ -348,33 +348,29 @@ static struct span run_of(const struct arena *a, uint32_t i, uint32_t owner, boo
 		first--;
 	while (last + 1 < a->count && reached(&a->blocks[last + 1], owner, common))
 		last++;
-	return (struct span){a->blocks[first].address,
-			     a->blocks[last].address + a->blocks[last].bytes};
+	return (struct range){a->blocks[first].address,
+			      a->blocks[last].address + a->blocks[last].bytes};
 }
 
-/* The first part of [from, end) that is free and not cleared, and all of *run if there is none:
+/* The first part of [start, end) that is free and not cleared, and all of *run if there is none:
  * then *run is cut down to what is clean. */
-static bool stale_find(const struct arena *a, uint64_t from, uint64_t end, struct span *run)
+static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
-	for (uint32_t i = block_at(a, run->from); i < a->count; i++) {
+	for (uint32_t i = block_at(a, run->start); i < a->count; i++) {
 		const struct block *b = &a->blocks[i];
-		struct span free = {b->address, b->address + b->bytes};
+		struct range free = {b->address, b->address + b->bytes}, dirty;
 		if (b->address >= run->end)
 			break;
-		const struct span *s;
-		while (!b->used && free.from < free.end && (s = spans_from(&a->stale, free.from)) &&
-		       s->from < free.end) {
-			struct span dirty = {max_u64(s->from, free.from),
-					     min_u64(s->end, free.end)};
-			free.from = dirty.end;
-			if (dirty.end <= from) {
-				run->from = dirty.end;
-			} else if (dirty.from >= end) {
-				run->end = dirty.from;
+		while (!b->used && ranges_next(&a->stale, free.start, free.end, &dirty)) {
+			free.start = dirty.end;
+			if (dirty.end <= start) {
+				run->start = dirty.end;
+			} else if (dirty.start >= end) {
+				run->end = dirty.start;
 				return false;
 			} else {
-				*run = (struct span){max_u64(dirty.from, from),
-						     min_u64(dirty.end, end)};
+				*run = (struct range){max_u64(dirty.start, start),
+						      min_u64(dirty.end, end)};
 				return true;
 			}
 		}
@@ -383,14 +379,14 @@ static bool stale_find(const struct arena *a, uint64_t from, uint64_t end, struc
 }
 
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
-		uint64_t bytes, struct span *out)
+		uint64_t bytes, struct range *out)
 {
 	uint32_t i = block_at(a, address);
 
 	common = common && !a->all_stale;
 	if (!reached(&a->blocks[i], owner, common))
 		return DXP_EACCESS;
-	struct span run = run_of(a, i, owner, common);
+	struct range run = run_of(a, i, owner, common);
 	if (bytes > run.end - address)
 		return DXP_EACCESS;
 	bool stale = stale_find(a, address, address + bytes, &run);
@@ -410,8 +406,8 @@ const uint64_t *arena_epoch(const struct arena *a)
 	return &a->epoch;
 }
 
-void arena_cleared(struct arena *a, uint64_t from, uint64_t end)
+void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
 	/* Without memory it is cleared once more. */
-	spans_remove(&a->stale, from, end);
+	ranges_remove(&a->stale, start, end);
 }

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "xpu/spans.h"
+#include "base/ranges.h"
 
 struct arena;
 
@@ -67,10 +67,10 @@ void arena_drop(struct arena *a, uint64_t address);
  * own, or, if `common`, nobody's. DXP_EAGAIN: *out, a part of it that is nobody's, is to be cleared
  * before. */
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
-		uint64_t bytes, struct span *out);
+		uint64_t bytes, struct range *out);
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes);
 const uint64_t *arena_epoch(const struct arena *a);
 /* These bytes, which are nobody's, have been cleared. */
-void arena_cleared(struct arena *a, uint64_t from, uint64_t end);
+void arena_cleared(struct arena *a, uint64_t start, uint64_t end);
 
 #endif

@@ -14,24 +14,24 @@
 #include "wire/frame.h"
 #include "xpu/slot_internal.h"
 
-static void scrub_begin(struct slot *s, const struct span *stale)
+static void scrub_begin(struct slot *s, const struct range *stale)
 {
 	struct scrub *scrub = &s->scrub;
 
 	if (!scrub->busy && scrub->at == scrub->end)
-		scrub->at = stale->from, scrub->end = stale->end;
+		scrub->at = stale->start, scrub->end = stale->end;
 }
 
 /* False: it takes a while. */
-static bool stale_clear(struct slot *s, const struct span *stale)
+static bool stale_clear(struct slot *s, const struct range *stale)
 {
 	if (s->bridged) {
 		scrub_begin(s, stale);
 		return false;
 	}
-	uint64_t bytes = min_u64(stale->end - stale->from, XPU_CLEAR_BYTES);
-	arena_clear(s->arena, stale->from, bytes);
-	arena_cleared(s->arena, stale->from, stale->from + bytes);
+	uint64_t bytes = min_u64(stale->end - stale->start, XPU_CLEAR_BYTES);
+	arena_clear(s->arena, stale->start, bytes);
+	arena_cleared(s->arena, stale->start, stale->start + bytes);
 	return true;
 }
 
@@ -51,13 +51,13 @@ static uint8_t reach(struct tenant *t, bool common, uint64_t offset, uint64_t by
 		     struct nic_reach *out)
 {
 	struct slot *s = t->slot;
-	struct span span;
-	int status = arena_reach(s->arena, t->owner, common, offset, bytes, &span);
+	struct range range;
+	int status = arena_reach(s->arena, t->owner, common, offset, bytes, &range);
 
-	if (status == DXP_EAGAIN && stale_clear(s, &span))
-		status = arena_reach(s->arena, t->owner, common, offset, bytes, &span);
+	if (status == DXP_EAGAIN && stale_clear(s, &range))
+		status = arena_reach(s->arena, t->owner, common, offset, bytes, &range);
 	if (status == DXP_OK)
-		*out = (struct nic_reach){span.from, span.end};
+		*out = (struct nic_reach){range.start, range.end};
 	return status == DXP_OK ? 0 : status == DXP_EAGAIN ? WIRE_NACK_RNR : WIRE_NACK_RIGHTS;
 }
 

@@ -177,29 +177,29 @@ static void arena_unmap__only_the_bytes_go(void **state)
 	assert_int_equal(arena_free(arena, 1, b), DXP_OK);
 }
 
-static int reach(uint32_t owner, bool common, uint64_t address, uint64_t bytes, struct span *out)
+static int reach(uint32_t owner, bool common, uint64_t address, uint64_t bytes, struct range *out)
 {
 	return arena_reach(arena, owner, common, address, bytes, out);
 }
 
 static void arena_reach__own_and_nobodys(void **state)
 {
-	struct span s;
+	struct range s;
 	uint64_t a, b, c;
 
 	assert_int_equal(arena_alloc(arena, A, 1024, &a), DXP_OK);
 	assert_int_equal(arena_alloc(arena, B, 1024, &b), DXP_OK);
 	assert_int_equal(arena_alloc(arena, A, 1024, &c), DXP_OK);
 	assert_int_equal(reach(A, false, a, 1024, &s), DXP_OK);
-	assert_true(s.from == a && s.end == b);
+	assert_true(s.start == a && s.end == b);
 	assert_int_equal(reach(A, false, a + 1, 1024, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, true, b, 1, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, false, c + 1024, 1, &s), DXP_EACCESS);
 	/* What is nobody's goes with what is next to it. */
 	assert_int_equal(reach(A, true, c + 1000, 100, &s), DXP_OK);
-	assert_true(s.from == c && s.end == BYTES);
+	assert_true(s.start == c && s.end == BYTES);
 	assert_int_equal(reach(B, true, c + 1024, BYTES - c - 1024, &s), DXP_OK);
-	assert_true(s.from == c + 1024);
+	assert_true(s.start == c + 1024);
 	assert_int_equal(reach(B, true, c + 1023, 2, &s), DXP_EACCESS);
 }
 
@@ -207,7 +207,7 @@ static void arena_reach__own_and_nobodys(void **state)
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);
-	struct span s;
+	struct range s;
 
 	assert_int_equal(arena_alloc(arena, A, 4096, &a), DXP_OK);
 	assert_int_not_equal(*arena_epoch(arena), epoch);
@@ -219,14 +219,14 @@ static void arena_reach__not_what_was_left_there(void **state)
 	assert_false(arena_is_free(arena, a, 1));
 	arena_drop(arena, a);
 	assert_int_equal(reach(B, true, 8192, 4096, &s), DXP_OK);
-	assert_true(s.from == 4096 && s.end == BYTES);
+	assert_true(s.start == 4096 && s.end == BYTES);
 	assert_int_equal(reach(B, true, 100, 8192, &s), DXP_EAGAIN);
-	assert_true(s.from == 100 && s.end == 4096);
+	assert_true(s.start == 100 && s.end == 4096);
 	arena_cleared(arena, 100, 1000);
 	assert_int_equal(reach(B, true, 100, 8192, &s), DXP_EAGAIN);
-	assert_true(s.from == 1000 && s.end == 4096);
+	assert_true(s.start == 1000 && s.end == 4096);
 	assert_int_equal(reach(B, true, 200, 100, &s), DXP_OK);
-	assert_true(s.from == 100 && s.end == 1000);
+	assert_true(s.start == 100 && s.end == 1000);
 	arena_cleared(arena, 0, 4096);
 	assert_int_equal(reach(B, true, 0, BYTES, &s), DXP_OK);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A set of bytes as ranges [start, end) in order that neither overlap nor touch, so that it is as
  * short as it can be. Pure. */
-#ifndef DOOR_RANGES_H
-#define DOOR_RANGES_H
+#ifndef BASE_RANGES_H
+#define BASE_RANGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,11 +18,12 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Room for `more` ranges than there are. False: no memory. */
+/* Room for `more` ranges than there are: a change needs one at most. False: no memory. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Each makes one more range at most, for which room was reserved. Empty ranges are allowed. */
-void ranges_add(struct ranges *r, uint64_t start, uint64_t end);
-void ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
+/* Empty ranges are allowed. False: no memory, and nothing has changed; never where there was room.
+ */
+bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
+bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
 /* The first part of [start, end) that is in the set. */
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out);
 /* All of [start, end). */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/ranges.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "doors/opencl/ranges.h"
+#include "base/util.h"
 
 void ranges_free(struct ranges *r)
 {
@@ -15,7 +17,7 @@ bool ranges_reserve(struct ranges *r, uint32_t more)
 	if (r->room - r->count >= more)
 		return true;
 	uint32_t room = r->count + more + r->count / 2;
-	struct range *at = realloc(r->at, room * sizeof *at);
+	struct range *at = realloc(r->at, room * sizeof(*at));
 	if (!at)
 		return false;
 	r->at = at;
@@ -23,7 +25,7 @@ bool ranges_reserve(struct ranges *r, uint32_t more)
 	return true;
 }
 
-/* Index of the first range that ends at `start` or after it. */
+/* Index of the first range that ends at `start` or behind it. */
 static uint32_t find(const struct ranges *r, uint64_t start)
 {
 	uint32_t low = 0, high = r->count;
@@ -39,58 +41,56 @@ static uint32_t find(const struct ranges *r, uint64_t start)
 }
 
 /* Ranges [first, last) become the `count` ones in `with`. */
-static void replace(struct ranges *r, uint32_t first, uint32_t last, const struct range *with,
+static bool replace(struct ranges *r, uint32_t first, uint32_t last, const struct range *with,
 		    uint32_t count)
 {
-	if (r->count > last)
-		memmove(r->at + first + count, r->at + last, (r->count - last) * sizeof *r->at);
+	uint32_t behind = r->count - last;
+
+	if (count > last - first && !ranges_reserve(r, count - (last - first)))
+		return false;
+	if (behind)
+		memmove(r->at + first + count, r->at + last, behind * sizeof(*r->at));
 	for (uint32_t i = 0; i < count; i++)
 		r->at[first + i] = with[i];
-	r->count = r->count - (last - first) + count;
+	r->count = first + count + behind;
+	return true;
 }
 
-void ranges_add(struct ranges *r, uint64_t start, uint64_t end)
+bool ranges_add(struct ranges *r, uint64_t start, uint64_t end)
 {
 	if (start >= end)
-		return;
+		return true;
 	uint32_t first = find(r, start), last = first;
 	struct range whole = {start, end};
 
 	for (; last < r->count && r->at[last].start <= end; last++) {
-		if (r->at[last].start < whole.start)
-			whole.start = r->at[last].start;
-		if (r->at[last].end > whole.end)
-			whole.end = r->at[last].end;
+		whole.start = min_u64(whole.start, r->at[last].start);
+		whole.end = max_u64(whole.end, r->at[last].end);
 	}
-	replace(r, first, last, &whole, 1);
+	return replace(r, first, last, &whole, 1);
 }
 
-void ranges_remove(struct ranges *r, uint64_t start, uint64_t end)
+bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end)
 {
 	if (start >= end)
-		return;
+		return true;
 	uint32_t first = find(r, start), last = first, rest = 0;
 	struct range left[2];
 
 	for (; last < r->count && r->at[last].start < end; last++) {
-		if (r->at[last].start < start)
-			left[rest++] =
-				(struct range){r->at[last].start,
-					       r->at[last].end < start ? r->at[last].end : start};
-		if (r->at[last].end > end)
-			left[rest++] = (struct range){end, r->at[last].end};
+		const struct range *x = &r->at[last];
+		if (x->start < start)
+			left[rest++] = (struct range){x->start, min_u64(x->end, start)};
+		if (x->end > end)
+			left[rest++] = (struct range){end, x->end};
 	}
-	replace(r, first, last, left, rest);
+	return replace(r, first, last, left, rest);
 }
 
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out)
 {
 	for (uint32_t i = find(r, start); i < r->count && r->at[i].start < end; i++) {
-		struct range x = r->at[i];
-		if (x.start < start)
-			x.start = start;
-		if (x.end > end)
-			x.end = end;
+		struct range x = {max_u64(r->at[i].start, start), min_u64(r->at[i].end, end)};
 		if (x.start < x.end) {
 			*out = x;
 			return true;
