@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "dma/dma_internal.h"
+#include "dma/internal.h"
 
 #define MEMORY_BYTES (256ull << 20) /* where nothing is said */
 

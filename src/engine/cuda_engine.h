@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by engine_cuda.c and its parts cuda_dma.c, cuda_program.c, cuda_nvrtc.c, cuda_launch.c.
+/* Shared by cuda.c and its parts cuda_dma.c, cuda_program.c, cuda_nvrtc.c, cuda_launch.c.
  *
  * All slots on one device of this process share its primary context. So do their errors: after one
  * that CUDA does not recover from, each of them finds the device dead. */

@@ -221,7 +221,7 @@ static inline int engine_fetch(struct engine *e, struct engine_program *program,
 	return e->ops->fetch ? e->ops->fetch(e, program, what, out, bytes) : DXP_EUNSUPPORTED;
 }
 
-/* engine_edit.c. Runs it to its end. DXP_EINVAL: the box or the pattern has no bytes, pitches
+/* edit.c. Runs it to its end. DXP_EINVAL: the box or the pattern has no bytes, pitches
  * smaller than what they hold, or a row that is no multiple of the pattern; DXP_ERANGE: outside of
  * device memory; DXP_EDEVICE; DXP_EUNSUPPORTED: this engine has no way. Nothing has changed then,
  * but for DXP_EDEVICE. */
@@ -292,12 +292,12 @@ int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mo
 /* The same at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);
 
-/* engine_ocl.c; `bridged`: with BRIDGED memory also where the device could work in ours */
+/* ocl.c; `bridged`: with BRIDGED memory also where the device could work in ours */
 int engine_ocl_open(const struct engine_options *options, const char *device, bool bridged,
 		    struct engine **out);
-/* engine_board.c; `name`: a preset's or a file's; NULL: the default preset */
+/* board.c; `name`: a preset's or a file's; NULL: the default preset */
 int engine_board_open(const struct engine_options *options, const char *name, struct engine **out);
-/* engine_cuda.c */
+/* cuda.c */
 int engine_cuda_open(const struct engine_options *options, const char *device, struct engine **out);
 
 #endif

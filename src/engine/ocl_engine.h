@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by engine_ocl.c and its parts ocl_dma.c, ocl_probe.c. */
+/* Shared by ocl.c and its parts ocl_dma.c, ocl_probe.c. */
 #ifndef XPU_OCL_ENGINE_H
 #define XPU_OCL_ENGINE_H
 

@@ -25,7 +25,7 @@ bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl
 /* For the caller to free; NULL: the device gives none. */
 uint8_t *ocl_made_binary(struct ocl_device *d, const struct ocl_made *m, size_t *bytes);
 
-/* engine_ocl.c; what LINK's inputs are */
+/* ocl.c; what LINK's inputs are */
 const struct ocl_build *ocl_program_build(const struct engine_program *p);
 
 #endif

@@ -19,7 +19,7 @@
 
 #include "base/util.h"
 #include "link/udp.h"
-#include "engine/engine_board.h"
+#include "engine/board.h"
 
 #define MEMORY  (8u << 20)
 #define HOST    (1u << 20)

@@ -6,7 +6,7 @@
 #include <dxp/status.h>
 
 #include "link/udp.h"
-#include "dma/dma_internal.h"
+#include "dma/internal.h"
 
 static void copy_push(struct dxp_dma *d, const struct dma_copy *c)
 {

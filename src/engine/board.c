@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/engine_board.h"
+#include "engine/board.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program orders, checked, and said in the pump's words. */
 #include "base/error.h"
-#include "dma/dma_internal.h"
+#include "dma/internal.h"
 
 _Static_assert((int)DXP_BRIDGE_PIPELINED == (int)BRIDGE_PIPELINED &&
 		       (int)DXP_BRIDGE_SEQUENTIAL == (int)BRIDGE_SEQUENTIAL,

@@ -7,7 +7,7 @@
 #include <dxp/status.h>
 
 #include "link/udp.h"
-#include "dma/dma_internal.h"
+#include "dma/internal.h"
 
 static void cond_init(pthread_cond_t *c)
 {

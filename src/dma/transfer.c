@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "link/udp.h"
-#include "dma/dma_internal.h"
+#include "dma/internal.h"
 
 /* ---- the device's thread; it holds the lock ---- */
 
