@@ -4,8 +4,8 @@
  *
  * Every order is answered by one DONE, in order, whatever becomes of it; DATA and PRINT belong to
  * the order whose DONE comes next. */
-#ifndef XPU_CELL_MESSAGE_H
-#define XPU_CELL_MESSAGE_H
+#ifndef CELL_MESSAGE_H
+#define CELL_MESSAGE_H
 
 #include "wire/command.h"
 #include "cell/cell_ring.h"

@@ -3,8 +3,8 @@
  * clFinish returns. A thread reads the pipe all the time, so that whoever prints never waits.
  *
  * One process has one; text from one order to the next is kept up to XPU_PRINT_BYTES. */
-#ifndef XPU_CELL_PRINT_H
-#define XPU_CELL_PRINT_H
+#ifndef CELL_PRINT_H
+#define CELL_PRINT_H
 
 #include <stddef.h>
 

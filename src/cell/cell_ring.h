@@ -7,8 +7,8 @@
  * Trust: each side keeps its own index to itself and believes the other's only within the
  * invariant; what it takes, it copies first. So a side that writes nonsense deceives nobody but
  * itself. */
-#ifndef XPU_CELL_RING_H
-#define XPU_CELL_RING_H
+#ifndef CELL_RING_H
+#define CELL_RING_H
 
 #include <stdalign.h>
 #include <stdatomic.h>

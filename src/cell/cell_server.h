@@ -2,8 +2,8 @@
 /* The inside of a cell: takes orders from one ring and has an engine do them, one after another;
  * tells their ends through the other. The same in a thread of the slot and in a process of a
  * tenant: it knows nothing but its rings, its engine and where device memory is. */
-#ifndef XPU_CELL_SERVER_H
-#define XPU_CELL_SERVER_H
+#ifndef CELL_SERVER_H
+#define CELL_SERVER_H
 
 #include "cell/cell_message.h"
 

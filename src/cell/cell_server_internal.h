@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by cell_server.c and its parts cell_launch.c, cell_build.c. */
-#ifndef XPU_CELL_SERVER_INTERNAL_H
-#define XPU_CELL_SERVER_INTERNAL_H
+#ifndef CELL_SERVER_INTERNAL_H
+#define CELL_SERVER_INTERNAL_H
 
 #include "cell/cell_server.h"
 

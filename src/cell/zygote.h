@@ -5,8 +5,8 @@
  *
  * The slot's side is below; the other is zygote_main, which the program of `program` must call when
  * its first argument is ZYGOTE_ARGUMENT. One thread. */
-#ifndef XPU_ZYGOTE_H
-#define XPU_ZYGOTE_H
+#ifndef CELL_ZYGOTE_H
+#define CELL_ZYGOTE_H
 
 #include "cell/cell_message.h"
 

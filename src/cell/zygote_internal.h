@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by zygote.c and zygote_main.c: what they say over their socket, one message each. */
-#ifndef XPU_ZYGOTE_INTERNAL_H
-#define XPU_ZYGOTE_INTERNAL_H
+#ifndef CELL_ZYGOTE_INTERNAL_H
+#define CELL_ZYGOTE_INTERNAL_H
 
 #include "cell/zygote.h"
 

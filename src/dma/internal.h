@@ -10,8 +10,8 @@
  * not while bytes are copied. An engine's interrupt takes none of it: it only rings. The thread
  * spins before it sleeps, for as long as that has paid lately: most interrupts come sooner than a
  * sleeper would wake. */
-#ifndef XPU_DMA_INTERNAL_H
-#define XPU_DMA_INTERNAL_H
+#ifndef DMA_INTERNAL_H
+#define DMA_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

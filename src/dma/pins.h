@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranges of user memory that an engine has pinned: those that the user keeps pinned, and those that
  * are pinned while a transfer uses them. No two overlap, since no engine pins a page twice. */
-#ifndef XPU_PINS_H
-#define XPU_PINS_H
+#ifndef DMA_PINS_H
+#define DMA_PINS_H
 
 #include "engine/engine.h"
 

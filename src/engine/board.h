@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine `board` put together: memory, controllers, stream core, and an engine inside that runs
  * kernels in the memory. */
-#ifndef XPU_ENGINE_BOARD_H
-#define XPU_ENGINE_BOARD_H
+#ifndef ENGINE_BOARD_H
+#define ENGINE_BOARD_H
 
 #include "engine/board_config.h"
 #include "engine/board_core.h"

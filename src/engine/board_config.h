@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a board is like: a preset, or a file that changes some of one (docs/bridge.md, "The engine
  * `board`"). Text in, numbers out; nothing here knows a thread. */
-#ifndef XPU_BOARD_CONFIG_H
-#define XPU_BOARD_CONFIG_H
+#ifndef ENGINE_BOARD_CONFIG_H
+#define ENGINE_BOARD_CONFIG_H
 
 #include <stddef.h>
 #include <stdint.h>

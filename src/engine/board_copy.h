@@ -3,8 +3,8 @@
  * lines would otherwise be fetched only to be overwritten. On the machine this was written on it
  * makes IN 1.5 to 2 times as fast. And out of it, to where it is read next: memory is asked for
  * the bytes in time, which makes OUT 1.3 times as fast. */
-#ifndef XPU_BOARD_COPY_H
-#define XPU_BOARD_COPY_H
+#ifndef ENGINE_BOARD_COPY_H
+#define ENGINE_BOARD_COPY_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  *
  * Words are 4 bytes of the stream, the first at its beginning, lowest byte first; the last one may
  * be short. One thread calls all but board_core_set() and board_core_get(), which any may. */
-#ifndef XPU_BOARD_CORE_H
-#define XPU_BOARD_CORE_H
+#ifndef ENGINE_BOARD_CORE_H
+#define ENGINE_BOARD_CORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * have: start + latency + bytes / bandwidth + interrupt, where those of one controller queue for
  * its bandwidth, and those that use device memory for the memory's. The latency of a DMA and the
  * interrupt of the one before hide behind transfers. Any thread. */
-#ifndef XPU_BOARD_DMA_H
-#define XPU_BOARD_DMA_H
+#ifndef ENGINE_BOARD_DMA_H
+#define ENGINE_BOARD_DMA_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 /* Shared by board_dma.c (what the user of the controllers calls) and board_controller.c (what their
  * threads do). All is guarded by board_dma.lock unless it says otherwise; it is free while bytes
  * are moved and while the user's interrupt is called. */
-#ifndef XPU_BOARD_INTERNAL_H
-#define XPU_BOARD_INTERNAL_H
+#ifndef ENGINE_BOARD_INTERNAL_H
+#define ENGINE_BOARD_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -8,8 +8,8 @@
  * work item for each 64 bytes (the 512 bits that a board's memory hands over in one clock) or part
  * of them; item g makes out[64 g] up to out[64 g + 63], as far as they are below `bytes`, and may
  * read all of `in`. Both are aligned to 4096. */
-#ifndef XPU_BOARD_KERNEL_H
-#define XPU_BOARD_KERNEL_H
+#ifndef ENGINE_BOARD_KERNEL_H
+#define ENGINE_BOARD_KERNEL_H
 
 #include <stdint.h>
 

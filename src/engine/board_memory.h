@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory on a board: nobody but its controllers and its compute engine knows where it is. Pages
  * come when they are first used. */
-#ifndef XPU_BOARD_MEMORY_H
-#define XPU_BOARD_MEMORY_H
+#ifndef ENGINE_BOARD_MEMORY_H
+#define ENGINE_BOARD_MEMORY_H
 
 #include <stdint.h>
 

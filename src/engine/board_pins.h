@@ -2,8 +2,8 @@
 /* Host memory that was pinned for a board: only known, so that it can be told whether a bridge
  * registers its rings once. Its pages are not locked: threads copy, and locking costs 80 us for
  * each MiB (128 MiB in place at 2000 MB/s: a sixth of the time, for nothing). One thread. */
-#ifndef XPU_BOARD_PINS_H
-#define XPU_BOARD_PINS_H
+#ifndef ENGINE_BOARD_PINS_H
+#define ENGINE_BOARD_PINS_H
 
 #include <stdint.h>
 

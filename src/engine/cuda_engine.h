@@ -3,8 +3,8 @@
  *
  * All slots on one device of this process share its primary context. So do their errors: after one
  * that CUDA does not recover from, each of them finds the device dead. */
-#ifndef XPU_CUDA_ENGINE_H
-#define XPU_CUDA_ENGINE_H
+#ifndef ENGINE_CUDA_ENGINE_H
+#define ENGINE_CUDA_ENGINE_H
 
 #include <stdatomic.h>
 

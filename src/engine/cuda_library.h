@@ -2,8 +2,8 @@
 /* The CUDA driver, opened at run time: what is built without CUDA here runs with it there. Types
  * and functions are declared as the public documentation of the CUDA Driver API has them; no header
  * of it is needed. */
-#ifndef XPU_CUDA_LIBRARY_H
-#define XPU_CUDA_LIBRARY_H
+#ifndef ENGINE_CUDA_LIBRARY_H
+#define ENGINE_CUDA_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * into it and kernels work in place. BRIDGED: it is the device's, bytes go in and out by DMA only
  * (S-01), and arguments are device addresses. The calls of DMA are for engines with BRIDGED memory;
  * one thread makes them, which may be another than the owner. */
-#ifndef XPU_ENGINE_H
-#define XPU_ENGINE_H
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  * DXP_EDEVICE. Host memory is never given back while the device may still write there, but for one
  * case: a device that does not come back within FLIGHT_LOST_NS is lost. Then all ends, nothing
  * begins any more, and what the driver holds is left to the end of the process. Thread-safe. */
-#ifndef XPU_FLIGHT_H
-#define XPU_FLIGHT_H
+#ifndef ENGINE_FLIGHT_H
+#define ENGINE_FLIGHT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an OpenCL device says of itself and of programs, as records (dxp/about.h). Honest: only what
  * works through the fabric. */
-#ifndef XPU_OCL_ABOUT_H
-#define XPU_OCL_ABOUT_H
+#ifndef ENGINE_OCL_ABOUT_H
+#define ENGINE_OCL_ABOUT_H
 
 #include "engine/ocl_device.h"
 #include "engine/records.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arguments of one launch as the device takes them: buffers and images are wrapped around
  * device memory for as long as the kernel runs. */
-#ifndef XPU_OCL_ARGUMENTS_H
-#define XPU_OCL_ARGUMENTS_H
+#ifndef ENGINE_OCL_ARGUMENTS_H
+#define ENGINE_OCL_ARGUMENTS_H
 
 #include "engine/ocl_engine.h"
 #include "engine/ocl_kernel.h"

@@ -2,8 +2,8 @@
 /* Built programs on disk, by key: what any process of this node built before is not built again.
  * Files come whole or not at all (rename); the ones used longest ago go when there are too many
  * bytes. Whatever fails here is no failure: the program is built. Any thread, any process. */
-#ifndef XPU_OCL_CACHE_H
-#define XPU_OCL_CACHE_H
+#ifndef ENGINE_OCL_CACHE_H
+#define ENGINE_OCL_CACHE_H
 
 #include "engine/ocl_pack.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An OpenCL device as all slots of this process share it: one context, and the programs built in
  * it, so that the same source is built once. Any thread. */
-#ifndef XPU_OCL_DEVICE_H
-#define XPU_OCL_DEVICE_H
+#ifndef ENGINE_OCL_DEVICE_H
+#define ENGINE_OCL_DEVICE_H
 
 #include "base/limits.h"
 #include "engine/engine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by ocl.c and its parts ocl_dma.c, ocl_probe.c. */
-#ifndef XPU_OCL_ENGINE_H
-#define XPU_OCL_ENGINE_H
+#ifndef ENGINE_OCL_ENGINE_H
+#define ENGINE_OCL_ENGINE_H
 
 #include <stdatomic.h>
 

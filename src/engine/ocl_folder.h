@@ -2,8 +2,8 @@
 /* A program's headers as the compiler finds them: files of a folder that is made for one build and
  * removed behind it. (clCompileProgram takes headers too, but PoCL 3.1 then forgets what the
  * arguments of kernels are.) */
-#ifndef XPU_OCL_FOLDER_H
-#define XPU_OCL_FOLDER_H
+#ifndef ENGINE_OCL_FOLDER_H
+#define ENGINE_OCL_FOLDER_H
 
 #include <limits.h>
 

@@ -2,8 +2,8 @@
 /* What `#include <dxp/device.h>` means in a program that came over the network: the header's own
  * text, put in its place before the compiler sees it. Nothing else can be included: a node has no
  * files for its hosts. */
-#ifndef XPU_OCL_INCLUDE_H
-#define XPU_OCL_INCLUDE_H
+#ifndef ENGINE_OCL_INCLUDE_H
+#define ENGINE_OCL_INCLUDE_H
 
 #include <stddef.h>
 

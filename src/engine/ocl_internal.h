@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by ocl_device.c, ocl_build.c and ocl_make.c only. */
-#ifndef XPU_OCL_INTERNAL_H
-#define XPU_OCL_INTERNAL_H
+#ifndef ENGINE_OCL_INTERNAL_H
+#define ENGINE_OCL_INTERNAL_H
 
 #include <pthread.h>
 

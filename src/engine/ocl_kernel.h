@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A kernel as one engine uses it: what its arguments are, checked before each launch, so that a
  * host hears which argument is wrong and a device never guesses. One thread. */
-#ifndef XPU_OCL_KERNEL_H
-#define XPU_OCL_KERNEL_H
+#ifndef ENGINE_OCL_KERNEL_H
+#define ENGINE_OCL_KERNEL_H
 
 #include "engine/engine.h"
 #include "engine/ocl_library.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The OpenCL loader, opened at run time: what is built without OpenCL here runs with it there.
  * Types come from the Khronos headers, functions by name. */
-#ifndef XPU_OCL_LIBRARY_H
-#define XPU_OCL_LIBRARY_H
+#ifndef ENGINE_OCL_LIBRARY_H
+#define ENGINE_OCL_LIBRARY_H
 
 #define CL_TARGET_OPENCL_VERSION 300 /* what is told of devices; the calls are those of 1.2 */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the device's compiler and linker do: from sources, inputs or a binary to a program. Caller
  * holds the device's lock. */
-#ifndef XPU_OCL_MAKE_H
-#define XPU_OCL_MAKE_H
+#ifndef ENGINE_OCL_MAKE_H
+#define ENGINE_OCL_MAKE_H
 
 #include "engine/ocl_internal.h"
 

@@ -4,8 +4,8 @@
  * their borders; a kernel's buffer cannot.
  *
  * Immutable between create and destroy, so any thread. */
-#ifndef XPU_OCL_MEMORY_H
-#define XPU_OCL_MEMORY_H
+#ifndef ENGINE_OCL_MEMORY_H
+#define ENGINE_OCL_MEMORY_H
 
 #include "engine/engine.h"
 #include "engine/ocl_device.h"

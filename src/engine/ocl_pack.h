@@ -2,8 +2,8 @@
 /* A device's binary of a program with what else is known of it, as bytes that notice when they were
  * damaged: drivers crash on binaries that are. The file of the cache, and what hosts get as a
  * program's binary. Made and read on one kind of device, by whatever node has it. Pure. */
-#ifndef XPU_OCL_PACK_H
-#define XPU_OCL_PACK_H
+#ifndef ENGINE_OCL_PACK_H
+#define ENGINE_OCL_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

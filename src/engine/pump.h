@@ -2,8 +2,8 @@
 /* A bridge at work: its rings in pinned memory, an engine that does its DMA, and whoever fills and
  * drains the buffers. Used by an xPU's slot (network on the other side) and by local DMA (user
  * memory on the other side). One thread turns it; the engine's interrupt says when. */
-#ifndef XPU_PUMP_H
-#define XPU_PUMP_H
+#ifndef ENGINE_PUMP_H
+#define ENGINE_PUMP_H
 
 #include "bridge/bridge.h"
 #include "bridge/tune.h"

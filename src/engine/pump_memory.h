@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Host memory that DMA works on: whole pages, huge ones where the kernel has them, resident, and
  * pinned where the engine can. */
-#ifndef XPU_PUMP_MEMORY_H
-#define XPU_PUMP_MEMORY_H
+#ifndef ENGINE_PUMP_MEMORY_H
+#define ENGINE_PUMP_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

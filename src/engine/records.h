@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing records of dxp/about.h. */
-#ifndef XPU_RECORDS_H
-#define XPU_RECORDS_H
+#ifndef ENGINE_RECORDS_H
+#define ENGINE_RECORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
