@@ -1,132 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/dma.h on boards: every kind, copied and in place, at odd sizes and places; DMAs that fail and
- * stall; reset and close with transfers under way. */
-#include <malloc.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <dxp/dma.h>
-#include <dxp/mmd.h>
-
-#include "base/limits.h"
-#include "base/rng.h"
-#include "base/util.h"
-
-#define MEMORY_BYTES (32u << 20)
-#define DATA_BYTES   (6u << 20)
-#define BUFFER_BYTES (256u << 10)
-#define OPERAND      7
-#define WAIT_NS      (20 * S_NS)
-
-struct world {
-	struct dxp_dma *dma;
-	uint8_t *from, *to, *expected;
-	char file[64];
-};
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static void says(const char *part)
-{
-	if (!strstr(dxp_fabric_error(NULL), part))
-		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
-}
-
-/* A board as `description` (lines of docs/bridge.md) has it. */
-static struct world *world_of(const char *description)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct rng rng = {5};
-	char engine[96];
-
-	strcpy(w->file, "dma-board-XXXXXX");
-	int fd = mkstemp(w->file);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, description, strlen(description)), strlen(description));
-	close(fd);
-	snprintf(engine, sizeof(engine), "board:./%s", w->file);
-	const struct dxp_dma_options options = {
-		.engine = engine, .memory_bytes = MEMORY_BYTES, .buffer_bytes = BUFFER_BYTES};
-	ok(dxp_dma_open(&options, &w->dma));
-	unlink(w->file);
-	ok(dxp_dma_core_set(w->dma, DXP_CORE_ADD, OPERAND));
-	w->from = malloc(DATA_BYTES + 16);
-	w->to = malloc(DATA_BYTES + 16);
-	w->expected = malloc(MEMORY_BYTES);
-	assert_true(w->from && w->to && w->expected);
-	for (uint32_t i = 0; i < DATA_BYTES + 16; i++)
-		w->from[i] = (uint8_t)rng_next(&rng);
-	return w;
-}
-
-static int world_open(void **state)
-{
-	*state = world_of("preset = fast\ncompute = none\n");
-	return 0;
-}
-
-static int world_close(void **state)
-{
-	struct world *w = *state;
-
-	dxp_dma_close(w->dma);
-	free(w->from);
-	free(w->to);
-	free(w->expected);
-	free(w);
-	return 0;
-}
-
-static void assert_added(const uint8_t *was, const uint8_t *is, uint64_t bytes)
-{
-	for (uint64_t i = 0; i < bytes; i += 4) {
-		uint32_t a = 0, sum;
-		size_t there = (size_t)min_u64(bytes - i, 4);
-		memcpy(&a, was + i, there);
-		sum = a + OPERAND;
-		if (memcmp(&sum, is + i, there) != 0)
-			fail_msg("byte %llu of %llu", (unsigned long long)i,
-				 (unsigned long long)bytes);
-	}
-}
-
-/* There, on the device to another place, back, and through the core. */
-static void all_kinds(struct world *w, struct dxp_dma_order o)
-{
-	o.from = w->from + 3;
-	o.to = w->to + 1;
-	o.device_to = 4567;
-	o.kind = DXP_DMA_TO_DEVICE;
-	ok(dxp_dma_move(w->dma, &o));
-	o.kind = DXP_DMA_DEVICE_TO_DEVICE;
-	o.device_from = 4567;
-	o.device_to = MEMORY_BYTES - o.bytes;
-	ok(dxp_dma_move(w->dma, &o));
-	memset(w->to, 0xa5, DATA_BYTES + 16);
-	o.kind = DXP_DMA_FROM_DEVICE;
-	o.device_from = o.device_to;
-	ok(dxp_dma_move(w->dma, &o));
-	assert_memory_equal(w->to + 1, w->from + 3, o.bytes);
-	assert_int_equal(w->to[0], 0xa5);
-	assert_int_equal(w->to[1 + o.bytes], 0xa5);
-	o.kind = DXP_DMA_THROUGH;
-	ok(dxp_dma_move(w->dma, &o));
-	assert_added(w->from + 3, w->to + 1, o.bytes);
-	assert_int_equal(w->to[1 + o.bytes], 0xa5);
-}
+/* dxp/dma.h on boards: every kind, copied and in place, at odd sizes and places; what is refused,
+ * many at once, pins. */
+#include "test/unit/dma_rig.h"
 
 static void move__every_kind(void **state)
 {
@@ -421,78 +296,6 @@ static void pin__64_ranges(void **state)
 	ok(dxp_dma_pin(w->dma, w->to, 4096));
 }
 
-static struct dxp_dma_order order_of(const struct world *w, int kind, bool in_place)
-{
-	return (struct dxp_dma_order){.kind = (enum dxp_dma_kind)kind,
-				      .in_place = in_place,
-				      .from = w->from,
-				      .to = w->to,
-				      .device_from = 0,
-				      .device_to = DATA_BYTES,
-				      .bytes = DATA_BYTES / 2,
-				      .piece_bytes = 64u << 10};
-}
-
-/* Every Nth DMA fails: each transfer that had one says so, the others are right. */
-static void fails(int kind, bool in_place)
-{
-	struct world *w = world_of("preset = fast\ncompute = none\nfail = 30\n");
-	const struct dxp_dma_order o = order_of(w, kind, in_place);
-	int failed = 0;
-
-	for (int i = 0; i < 6; i++) {
-		int status = dxp_dma_move(w->dma, &o);
-		assert_true(status == DXP_OK || status == DXP_EDEVICE);
-		failed += status == DXP_EDEVICE;
-		if (status == DXP_OK && kind == DXP_DMA_THROUGH)
-			assert_added(w->from, w->to, o.bytes);
-	}
-	assert_true(failed >= 3);
-	/* One DMA: if it is a thirtieth one, the next is not. */
-	struct dxp_dma_order small = o;
-	small.bytes = 4096;
-	if (dxp_dma_move(w->dma, &small) != DXP_OK)
-		ok(dxp_dma_move(w->dma, &small));
-	world_close((void **)&w);
-}
-
-static void move__dmas_fail(void **state)
-{
-	for (int kind = DXP_DMA_TO_DEVICE; kind <= DXP_DMA_DEVICE_TO_DEVICE; kind++) {
-		fails(kind, false);
-		fails(kind, true);
-	}
-}
-
-/* DMA number 20 never ends by itself; a reset ends it. */
-static void stalls(int kind, bool in_place)
-{
-	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
-	const struct dxp_dma_order o = order_of(w, kind, in_place);
-	struct dxp_dma_transfer *t[3];
-
-	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
-		ok(dxp_dma_start(w->dma, &o, &t[i]));
-	assert_int_equal(dxp_dma_wait(t[0], 100 * MS_NS), DXP_ETIMEDOUT);
-	says("not ended yet");
-	ok(dxp_dma_reset(w->dma));
-	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
-		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
-	says("reset");
-	/* On a busy machine it had not come to number 20; then that one stalls now, once. */
-	dxp_dma_move(w->dma, &o);
-	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
-	world_close((void **)&w);
-}
-
-static void reset__of_a_stalled_device(void **state)
-{
-	for (int kind = DXP_DMA_TO_DEVICE; kind <= DXP_DMA_DEVICE_TO_DEVICE; kind++) {
-		stalls(kind, false);
-		stalls(kind, true);
-	}
-}
-
 /* All that was ordered before is with the device: its thread begins it between two calls. */
 static void begun_await(struct world *w)
 {
@@ -502,85 +305,6 @@ static void begun_await(struct world *w)
 
 	for (int i = 0; i < 2; i++)
 		ok(dxp_dma_core_get(w->dma, &core, &operand, &result));
-}
-
-static void *wait_long(void *transfer)
-{
-	return (void *)(intptr_t)dxp_dma_wait(transfer, UINT64_MAX);
-}
-
-/* Nobody resets: the stall is noticed, and the device reset, by itself. */
-static void move__stalls(void **state)
-{
-	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
-	const struct dxp_dma_order o = order_of(w, DXP_DMA_FROM_DEVICE, false);
-
-	assert_int_equal(dxp_dma_move(w->dma, &o), DXP_EDEVICE);
-	says("stalled");
-	ok(dxp_dma_move(w->dma, &o));
-	world_close((void **)&w);
-}
-
-/* Transfers outlive their device. */
-static void close__with_transfers(void **state)
-{
-	struct world *w = world_of("preset = fast\ncompute = none\nstall = 5\n");
-	const struct dxp_dma_order o = order_of(w, DXP_DMA_THROUGH, false),
-				   small = {.from = w->from, .bytes = 4096};
-	struct dxp_dma_transfer *done, *t[3];
-	pthread_t waiter;
-	void *status;
-
-	ok(dxp_dma_start(w->dma, &small, &done));
-	ok(dxp_dma_move(w->dma, &small));
-	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
-		ok(dxp_dma_start(w->dma, &o, &t[i]));
-	assert_int_equal(dxp_dma_wait(t[0], 20 * MS_NS), DXP_ETIMEDOUT);
-	assert_int_equal(pthread_create(&waiter, NULL, wait_long, t[0]), 0);
-	usleep(20000);
-	dxp_dma_close(w->dma);
-	w->dma = NULL;
-	pthread_join(waiter, &status);
-	assert_int_equal((intptr_t)status, DXP_ECLOSED);
-	ok(dxp_dma_wait(done, WAIT_NS));
-	assert_int_equal(dxp_dma_wait(t[1], WAIT_NS), DXP_ECLOSED);
-	assert_int_equal(dxp_dma_wait(t[2], WAIT_NS), DXP_ECLOSED);
-	says("closed");
-	world_close((void **)&w);
-}
-
-static void *wait_often(void *transfer)
-{
-	int status;
-
-	while ((status = dxp_dma_wait(transfer, 0)) == DXP_ETIMEDOUT)
-		;
-	return (void *)(intptr_t)status;
-}
-
-/* Who comes to wait just when the device is closed finds it, or finds it gone. */
-static void close__while_others_come_to_wait(void **state)
-{
-	for (int i = 0; i < 20; i++) {
-		struct world *w = world_of("preset = fast\ncompute = none\nstall = 2\n");
-		const struct dxp_dma_order o = order_of(w, DXP_DMA_TO_DEVICE, i % 2);
-		struct dxp_dma_transfer *t[2];
-		pthread_t waiters[2];
-		void *status;
-
-		for (size_t k = 0; k < ARRAY_COUNT(t); k++) {
-			ok(dxp_dma_start(w->dma, &o, &t[k]));
-			assert_int_equal(pthread_create(&waiters[k], NULL, wait_often, t[k]), 0);
-		}
-		usleep((unsigned)i * 50);
-		dxp_dma_close(w->dma);
-		w->dma = NULL;
-		for (size_t k = 0; k < ARRAY_COUNT(t); k++) {
-			pthread_join(waiters[k], &status);
-			assert_int_equal((intptr_t)status, DXP_ECLOSED);
-		}
-		world_close((void **)&w);
-	}
 }
 
 static void start__no_more_than_1024(void **state)
@@ -619,8 +343,6 @@ static void move__nothing_is_kept(void **state)
 	world_close((void **)&w);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -635,11 +357,6 @@ int main(void)
 		TEST(move__from_threads),
 		TEST(pin__kept_and_given_back),
 		TEST(pin__64_ranges),
-		cmocka_unit_test(move__dmas_fail),
-		cmocka_unit_test(reset__of_a_stalled_device),
-		cmocka_unit_test(move__stalls),
-		cmocka_unit_test(close__with_transfers),
-		cmocka_unit_test(close__while_others_come_to_wait),
 		cmocka_unit_test(start__no_more_than_1024),
 		cmocka_unit_test(move__nothing_is_kept),
 	};

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoints without other members: what they refuse, child processes, an exit without a close. */
+#include "test/unit/inc_endpoint_rig.h"
+
+/* ---- tests that look at the clock ---- */
+
+/* Somebody has the port, and says nothing. */
+static void endpoint__silent_switch(void **state)
+{
+	struct bench b = {.ip = 0x7f000000u | ((unsigned)getpid() & 0x7fff) << 8 | 8};
+	const struct link_options o = {.bind = wire_address_v4(b.ip, ROCE_PORT)};
+	char line[DXP_INC_WHY_BYTES];
+	struct link *mute;
+
+	assert_int_equal(link_open(&o, &mute), DXP_OK);
+	snprintf(b.text, sizeof(b.text), "127.%u.%u.8", b.ip >> 16 & 255, b.ip >> 8 & 255);
+	struct dxp_inc *inc = inc_open(&b);
+	assert_int_equal(dxp_inc_selftest(inc, line), DXP_ENOENT);
+	assert_non_null(strstr(line, "it does not answer"));
+	dxp_inc_close(inc);
+	link_close(mute);
+}
+
+/* What a C program may hand over by mistake. */
+static void endpoint__wrong_arguments(void **state)
+{
+	const struct dxp_inc_bootstrap mute = {.members = 1};
+	const struct dxp_inc_bootstrap none = {.allgather = alone};
+	const struct dxp_inc_group_options odd = {.mode = (enum dxp_inc_mode)9};
+	struct dxp_inc_options framing = {.framing = (enum dxp_inc_framing)7};
+	struct dxp_inc_call *call;
+	char why[DXP_INC_WHY_BYTES];
+	int64_t in = 3, out = 0;
+	size_t done = 9;
+	struct bench b;
+
+	bench_open(&b);
+	struct dxp_inc *inc = inc_open(&b);
+	struct dxp_inc_group *g = group_alone(inc), *no = NULL;
+	assert_int_equal(dxp_inc_open(NULL, NULL), DXP_EINVAL);
+	assert_int_equal(dxp_inc_open(&framing, &inc), DXP_EINVAL);
+	assert_int_equal(dxp_inc_group_create(inc, &mute, NULL, &no, why), DXP_EINVAL);
+	assert_int_equal(dxp_inc_group_create(inc, &none, NULL, &no, why), DXP_EINVAL);
+	assert_int_equal(dxp_inc_group_create(inc, NULL, NULL, &no, why), DXP_EINVAL);
+	assert_int_equal(dxp_inc_group_create(inc, &none, &odd, &no, why), DXP_EINVAL);
+#define SUM(group, send, receive, count, type, op) \
+	dxp_inc_allreduce(group, send, receive, count, type, op, &done)
+	assert_int_equal(SUM(NULL, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_EINVAL);
+	assert_int_equal(done, 0);
+	assert_int_equal(SUM(g, &in, NULL, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_EINVAL);
+	assert_int_equal(SUM(g, NULL, NULL, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_EINVAL);
+	assert_int_equal(SUM(g, &in, &out, 1, (enum dxp_inc_type)17, DXP_INC_SUM), DXP_EINVAL);
+	assert_int_equal(SUM(g, &in, &out, 1, (enum dxp_inc_type) - 1, DXP_INC_SUM), DXP_EINVAL);
+	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, (enum dxp_inc_op)13), DXP_EINVAL);
+	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, (enum dxp_inc_op) - 1), DXP_EINVAL);
+	assert_int_equal(SUM(g, &in, &out, SIZE_MAX, DXP_INC_DOUBLE_INT, DXP_INC_MAXLOC),
+			 DXP_EUNSUPPORTED);
+	assert_int_equal(SUM(g, &in, &out, 1ull << 32, DXP_INC_INT64, DXP_INC_SUM),
+			 DXP_EUNSUPPORTED);
+	assert_int_equal(SUM(g, NULL, NULL, 0, DXP_INC_INT64, DXP_INC_SUM), DXP_OK);
+	assert_int_equal(dxp_inc_allreduce_start(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, NULL),
+			 DXP_EINVAL);
+	assert_int_equal(
+		dxp_inc_reduce_start(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, 1, &call),
+		DXP_EINVAL);
+	assert_int_equal(
+		dxp_inc_reduce_start(g, &in, NULL, 1, DXP_INC_INT64, DXP_INC_SUM, 0, &call),
+		DXP_EINVAL);
+	assert_int_equal(dxp_inc_broadcast_start(g, NULL, 5, 0, &call), DXP_EINVAL);
+	assert_int_equal(dxp_inc_broadcast_start(g, &in, SIZE_MAX, 0, &call), DXP_EUNSUPPORTED);
+	assert_int_equal(dxp_inc_barrier(NULL), DXP_EINVAL);
+	assert_int_equal(dxp_inc_wait(NULL, NULL), DXP_EINVAL);
+	assert_int_equal(dxp_inc_test(NULL, NULL), DXP_EINVAL);
+	assert_false(dxp_inc_takes(NULL, DXP_INC_SUM, DXP_INC_INT32, 1));
+	assert_false(dxp_inc_takes(g, DXP_INC_SUM, (enum dxp_inc_type)99, 1));
+	/* after all that it works */
+	assert_int_equal(SUM(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM), DXP_OK);
+	assert_int_equal(out, 3);
+	dxp_inc_group_destroy(g);
+	dxp_inc_group_destroy(NULL);
+	uint64_t begin_ns = link_now_ns();
+	dxp_inc_close(inc);
+	dxp_inc_close(NULL);
+	/* nobody needs the results of a group of one: close need not wait */
+	if (link_now_ns() - begin_ns > 90 * MS_NS)
+		print_message("closing took %llu ms\n",
+			      (unsigned long long)((link_now_ns() - begin_ns) / MS_NS));
+	bench_close(&b);
+}
+
+/* system() and fork() of a program in the middle of its work. */
+static void endpoint__child_process(void **state)
+{
+	int64_t in = 3, out = 0;
+	struct bench b;
+	int how;
+
+	bench_open(&b);
+	struct dxp_inc *inc = inc_open(&b);
+	struct dxp_inc_group *g = group_alone(inc);
+	for (int i = 0; i < 5; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			alarm(20); /* whoever hangs dies */
+			bool well = dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM,
+						      NULL) == DXP_ECLOSED;
+			dxp_inc_group_destroy(g);
+			dxp_inc_close(inc);
+			_exit(well ? 0 : 1);
+		}
+		assert_true(child > 0);
+		assert_int_equal(
+			dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, NULL),
+			DXP_OK);
+		assert_int_equal(waitpid(child, &how, 0), child);
+		assert_int_equal(how, 0);
+	}
+	/* a program that is called has none of the sockets */
+	char command[80];
+	snprintf(command, sizeof(command), "! ls -l /proc/self/fd | grep -q -e socket: -e eventfd");
+	assert_int_equal(system(command), 0);
+	assert_int_equal(dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, NULL),
+			 DXP_OK);
+	dxp_inc_group_destroy(g);
+	dxp_inc_close(inc);
+	bench_close(&b);
+}
+
+/* exit() in the middle of it, as a program does that failed. */
+static void endpoint__exit_without_close(void **state)
+{
+	struct bench b;
+	int how;
+
+	bench_open(&b);
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(20);
+		group_alone(inc_open(&b));
+		exit(7);
+	}
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_true(WIFEXITED(how)); /* sanitizers have statuses of their own */
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(endpoint__silent_switch),
+		cmocka_unit_test(endpoint__wrong_arguments),
+		cmocka_unit_test(endpoint__child_process),
+		cmocka_unit_test(endpoint__exit_without_close),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
