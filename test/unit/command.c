@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -501,95 +500,6 @@ static void command_decode__lying_lengths(void **state)
 	}
 }
 
-/* The table of docs/wire.md has a row for each operation, with its number. */
-static void command_op__as_documented(void **state)
-{
-	static const char *const names[] = {
-		"OPEN",  "CLOSE", "ALLOC",  "FREE",  "BUILD", "FETCH", "RELEASE",
-		"RUN",   "SEND",  "SIGNAL", "REPLY", "EVENT", "NIC",   "BRIDGE",
-		"WRITE", "COPY",  "FILL",   "MARK",  "CLOCK", "PRINT", "HURRY"};
-	static char text[65536];
-	char row[32];
-	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
-
-	assert_non_null(f);
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-	fclose(f);
-	const char *section = strstr(text, "\n## Commands\n");
-	assert_non_null(section);
-	for (int op = COMMAND_OPEN; op <= COMMAND_HURRY; op++) {
-		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
-		if (!strstr(section, row))
-			fail_msg("docs/wire.md has no row '%s'", row + 1);
-	}
-}
-
-static void command_print__any_bytes(void **state)
-{
-	uint8_t wire[COMMAND_BYTES_MAX];
-	const uint8_t *text;
-	size_t text_bytes;
-
-	for (size_t bytes = 1; bytes <= COMMAND_PRINT_BYTES; bytes += 211) {
-		int length = command_print_encode(junk, bytes, wire);
-		assert_int_equal(length, bytes + 1);
-		assert_int_equal(command_op(wire, (size_t)length), COMMAND_PRINT);
-		assert_int_equal(command_print_decode(wire, (size_t)length, &text, &text_bytes),
-				 DXP_OK);
-		assert_int_equal(text_bytes, bytes);
-		assert_memory_equal(text, junk, bytes);
-	}
-	assert_int_equal(command_print_encode(junk, 0, wire), DXP_EINVAL);
-	assert_int_equal(command_print_encode(junk, COMMAND_PRINT_BYTES + 1, wire), DXP_EINVAL);
-	assert_int_equal(command_print_decode(wire, 1, &text, &text_bytes), DXP_EMALFORMED);
-	assert_int_equal(command_print_decode(wire, COMMAND_PRINT_BYTES + 2, &text, &text_bytes),
-			 DXP_EMALFORMED);
-	wire[0] = COMMAND_EVENT;
-	assert_int_equal(command_print_decode(wire, 5, &text, &text_bytes), DXP_EMALFORMED);
-}
-
-static void command_image__there_and_back(void **state)
-{
-	const struct dxp_image image = {1, 2, 3, 4, 5, 6, 7, UINT32_MAX, UINT64_MAX - 1, 9};
-	const struct dxp_sampler sampler = {1, 0x1130, UINT32_MAX};
-	uint8_t value[COMMAND_IMAGE_BYTES];
-	struct dxp_image image_back;
-	struct dxp_sampler sampler_back;
-
-	command_image_put(&image, value);
-	command_image_take(value, &image_back);
-	assert_memory_equal(&image, &image_back, sizeof(image));
-	command_sampler_put(&sampler, value);
-	command_sampler_take(value, &sampler_back);
-	assert_memory_equal(&sampler, &sampler_back, sizeof(sampler));
-}
-
-static void command_box_span__pitches_and_overflow(void **state)
-{
-	struct dxp_box b = {.row_bytes = 3, .rows = 4, .slices = 5};
-	uint64_t span;
-
-	assert_true(command_box_span(&b, BOX_FROM, &span));
-	assert_int_equal(span, 60);
-	b.from_row_pitch = 10;
-	assert_true(command_box_span(&b, BOX_FROM, &span));
-	assert_int_equal(span, 4 * 40 + 3 * 10 + 3);
-	assert_true(command_box_span(&b, BOX_TO, &span));
-	assert_int_equal(span, 60);
-	b.from_slice_pitch = 100;
-	assert_true(command_box_span(&b, BOX_FROM, &span));
-	assert_int_equal(span, 4 * 100 + 3 * 10 + 3);
-	b.from_slice_pitch = 39;
-	assert_false(command_box_span(&b, BOX_FROM, &span));
-	b.from_slice_pitch = UINT64_MAX / 4 + 1;
-	assert_false(command_box_span(&b, BOX_FROM, &span));
-	b = (struct dxp_box){.row_bytes = UINT64_MAX, .rows = 1, .slices = 1};
-	assert_true(command_box_span(&b, BOX_TO, &span));
-	assert_true(span == UINT64_MAX);
-	b.slices = 2;
-	assert_false(command_box_span(&b, BOX_TO, &span));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -600,10 +510,6 @@ int main(void)
 		cmocka_unit_test(command_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_reply_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_decode__lying_lengths),
-		cmocka_unit_test(command_print__any_bytes),
-		cmocka_unit_test(command_image__there_and_back),
-		cmocka_unit_test(command_box_span__pitches_and_overflow),
-		cmocka_unit_test(command_op__as_documented),
 	};
 
 	if (getenv("DXP_SEED"))
