@@ -1,117 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dxp/async.h against a real manager and real nodes with toy devices. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <dxp/async.h>
-
-#include "base/limits.h"
-#include "base/rng.h"
-#include "base/util.h"
-#include "link/udp.h"
-#include "test/support/fake_xpu.h"
-
-#define WAIT_NS    (20 * S_NS)
-#define DATA_BYTES (9u << 20)
-
-struct world {
-	struct fake_fabric *fake;
-	struct dxp_fabric *fabric;
-	struct dxp_xpu *one, *two; /* BRIDGED and DIRECT */
-	struct dxp_program *program, *program_two;
-	uint8_t *from, *to;
-};
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static void says(const char *part)
-{
-	if (!strstr(dxp_fabric_error(NULL), part))
-		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
-}
-
-static int world_open(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-	struct rng rng = {11};
-
-	w->fake = fake_fabric_open(2);
-	fake_xpu_direct(w->fake, 1);
-	const struct dxp_fabric_options options = {.directory = fake_fabric_folder(w->fake),
-						   .name = "tester"};
-	ok(dxp_fabric_open(&options, &w->fabric));
-	ok(dxp_xpu_open(w->fabric, "xpu1", &w->one));
-	ok(dxp_xpu_open(w->fabric, "xpu2", &w->two));
-	ok(dxp_program_build(w->one, "k", NULL, &w->program));
-	ok(dxp_program_build(w->two, "k", NULL, &w->program_two));
-	w->from = malloc(DATA_BYTES + 8);
-	w->to = malloc(DATA_BYTES + 8);
-	assert_true(w->from && w->to);
-	for (uint32_t i = 0; i < DATA_BYTES + 8; i++)
-		w->from[i] = (uint8_t)rng_next(&rng);
-	*state = w;
-	return 0;
-}
-
-static int world_close(void **state)
-{
-	struct world *w = *state;
-
-	dxp_program_release(w->program);
-	dxp_program_release(w->program_two);
-	dxp_xpu_close(w->one);
-	dxp_xpu_close(w->two);
-	dxp_fabric_close(w->fabric);
-	fake_fabric_close(w->fake);
-	free(w->from);
-	free(w->to);
-	free(w);
-	return 0;
-}
-
-static struct dxp_waits after(const dxp_event *events, uint32_t count)
-{
-	return (struct dxp_waits){.events = events, .count = count};
-}
-
-static int ended(struct world *w, dxp_event event)
-{
-	return dxp_event_wait(w->fabric, event, WAIT_NS, NULL);
-}
-
-static dxp_event run_after(struct world *w, struct dxp_xpu *x, const char *kernel,
-			   const dxp_event *waits, uint32_t count)
-{
-	const struct dxp_launch launch = {.program = x == w->one ? w->program : w->program_two,
-					  .kernel = kernel,
-					  .dimensions = 1,
-					  .global = {1},
-					  .wait = waits,
-					  .wait_count = count};
-	dxp_event event = 0;
-
-	ok(dxp_run(x, &launch, &event));
-	assert_true(event != 0);
-	return event;
-}
-
-static uint8_t *memory_of(struct world *w, const struct dxp_xpu *x)
-{
-	return fake_xpu_memory(w->fake, x == w->two);
-}
+#include "test/unit/host_async_rig.h"
 
 /* ---- user events ---- */
 
@@ -170,24 +59,6 @@ static void event_set__refuses_ends_of_commands(void **state)
 
 static const uint64_t sizes[] = {
 	0, 1, 1792, 1793, 4096, 65537, (256 << 10) + 1, (1u << 20) + 1, DATA_BYTES - 5};
-
-static void there_and_back(struct world *w, struct dxp_xpu *x, uint64_t bytes,
-			   const dxp_event *before, uint32_t count)
-{
-	const struct dxp_waits waits = after(before, count);
-	dxp_event written, read;
-
-	memset(w->to, 0xa5, DATA_BYTES + 8);
-	ok(dxp_write(x, 12345, w->from + 3, bytes, &waits, &written));
-	const struct dxp_waits then = after(&written, 1);
-	ok(dxp_read(x, w->to + 1, 12345, bytes, &then, &read));
-	ok(ended(w, read));
-	ok(ended(w, written));
-	assert_memory_equal(memory_of(w, x) + 12345, w->from + 3, bytes);
-	assert_memory_equal(w->to + 1, w->from + 3, bytes);
-	assert_int_equal(w->to[0], 0xa5);
-	assert_int_equal(w->to[bytes + 1], 0xa5);
-}
 
 static void write_read__every_size(void **state)
 {
@@ -388,154 +259,7 @@ static void waits__any_number(void **state)
 	}
 }
 
-/* ---- completions ---- */
-
-static void completions__tell_each_end_once(void **state)
-{
-	struct world *w = *state;
-	enum { MANY = 1000 };
-	static bool told[MANY];
-	struct dxp_completion taken[7];
-	dxp_event user, event;
-	int count = 0;
-
-	memset(told, 0, sizeof(told));
-	ok(dxp_event_create(w->fabric, &user));
-	for (uint64_t i = 0; i < MANY; i++) {
-		event = i % 5 == 0 ? run_after(w, w->one, "fail", NULL, 0)
-				   : run_after(w, i % 2 ? w->two : w->one, "ok", &user, i % 3 == 1);
-		ok(dxp_event_notify(w->fabric, event, i));
-		if (i == 0)
-			assert_int_equal(dxp_event_notify(w->fabric, event, 1), DXP_EINVAL);
-		dxp_event_forget(w->fabric, event);
-	}
-	ok(dxp_event_set(w->fabric, user, DXP_OK));
-	while (count < MANY) {
-		int n = dxp_completions(w->fabric, taken, ARRAY_COUNT(taken), WAIT_NS);
-		assert_in_range(n, 1, ARRAY_COUNT(taken));
-		for (int i = 0; i < n; i++, count++) {
-			assert_false(told[taken[i].cookie]);
-			told[taken[i].cookie] = true;
-			assert_int_equal(taken[i].status,
-					 taken[i].cookie % 5 == 0 ? DXP_EDEVICE : DXP_OK);
-			assert_true(taken[i].times.ended_ns);
-		}
-	}
-	assert_int_equal(dxp_completions(w->fabric, taken, 1, MS_NS), 0);
-	/* Also of what has ended already. */
-	ok(dxp_event_notify(w->fabric, user, 77));
-	assert_int_equal(dxp_completions(w->fabric, taken, 1, 0), 1);
-	assert_int_equal(taken[0].cookie, 77);
-	assert_true(taken[0].event == user);
-	dxp_event_forget(w->fabric, user);
-	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
-}
-
-static void *wake_later(void *context)
-{
-	usleep(20000);
-	dxp_completions_wake(context);
-	return NULL;
-}
-
-static void completions__woken(void **state)
-{
-	struct world *w = *state;
-	struct dxp_completion c;
-	pthread_t thread;
-
-	dxp_completions_wake(w->fabric);
-	assert_int_equal(dxp_completions(w->fabric, &c, 1, WAIT_NS), 0);
-	assert_int_equal(pthread_create(&thread, NULL, wake_later, w->fabric), 0);
-	uint64_t begin = link_now_ns();
-	assert_int_equal(dxp_completions(w->fabric, &c, 1, WAIT_NS), 0);
-	assert_in_range(link_now_ns() - begin, 10 * MS_NS, 5 * S_NS);
-	pthread_join(thread, NULL);
-}
-
-/* Who waits for what may be told late says so to the node. */
-static void completions__hurry_lazy_ones(void **state)
-{
-	struct world *w = *state;
-	struct dxp_launch launch = {.program = w->program,
-				    .kernel = "never",
-				    .dimensions = 1,
-				    .global = {1},
-				    .lazy = true};
-	struct dxp_completion c;
-	dxp_event e;
-
-	ok(dxp_run(w->one, &launch, &e));
-	ok(dxp_event_notify(w->fabric, e, 1));
-	assert_int_equal(fake_xpu_hurries(w->fake, 0), 0);
-	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
-	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
-	/* Once is enough. */
-	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
-	assert_int_equal(dxp_event_wait(w->fabric, e, MS_NS, NULL), DXP_ETIMEDOUT);
-	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
-	dxp_event_forget(w->fabric, e);
-	ok(dxp_run(w->one, &launch, &e));
-	assert_int_equal(dxp_event_wait(w->fabric, e, 20 * MS_NS, NULL), DXP_ETIMEDOUT);
-	assert_int_equal(fake_xpu_hurries(w->fake, 0), 2);
-}
-
 /* ---- room ---- */
-
-/* More commands than there is room for: calls wait for room, and events that are kept for ever
- * take none of it. */
-static void run__more_than_there_is_room_for(void **state)
-{
-	struct world *w = *state;
-	dxp_event first = run_after(w, w->two, "ok", NULL, 0), last = first;
-
-	for (int i = 0; i < 200000; i++) {
-		if (i % 1000)
-			dxp_event_forget(w->fabric, last);
-		last = run_after(w, w->two, "ok", NULL, 0);
-	}
-	ok(ended(w, last));
-	assert_int_equal(dxp_event_done(w->fabric, first), 1);
-	ok(ended(w, first));
-}
-
-/* Where only the program itself could make room, it is told. */
-static void run__no_room_for_ever(void **state)
-{
-	struct world *w = *state;
-	const struct dxp_launch launch = {
-		.program = w->program, .kernel = "never", .dimensions = 1, .global = {1}};
-	dxp_event user, last = 0;
-	int status = DXP_OK;
-
-	ok(dxp_event_create(w->fabric, &user));
-	for (int i = 0; i < HOST_COMMANDS_MAX + 1 && status == DXP_OK; i++)
-		status = dxp_run(w->one, &launch, &last);
-	assert_int_equal(status, DXP_EAGAIN);
-	says("set the events");
-}
-
-/* Commands in a row leave together; the last of them also when no call follows. */
-static void run__the_last_leaves_without_a_call(void **state)
-{
-	struct world *w = *state;
-	unsigned slow = 0;
-
-	for (int round = 0; round < 40; round++) {
-		unsigned before = fake_xpu_commands(w->fake, 0);
-		dxp_event events[5];
-		for (int i = 0; i < 5; i++)
-			events[i] = run_after(w, w->one, "ok", NULL, 0);
-		uint64_t begin = link_now_ns();
-		while (fake_xpu_commands(w->fake, 0) != before + 5)
-			assert_true(link_now_ns() - begin < S_NS);
-		slow += link_now_ns() - begin > HOST_FRESH_NS;
-		for (int i = 0; i < 5; i++)
-			ok(ended(w, events[i]));
-	}
-	/* By the keeper's clock for trains, not by its next look. */
-	assert_in_range(slow, 0, 20);
-}
 
 /* A command behind a write needs no round trip, and never sees it half done. */
 static void write__command_behind_it(void **state)
@@ -555,64 +279,6 @@ static void write__command_behind_it(void **state)
 		ok(ended(w, written));
 		assert_memory_equal(memory_of(w, w->two) + 2000000, w->from + i, all.row_bytes);
 	}
-}
-
-/* ---- loss ---- */
-
-static void lost__everything_ends(void **state)
-{
-	struct world *w = *state;
-	struct dxp_completion c;
-	dxp_event user, events[5];
-	const dxp_event never = run_after(w, w->one, "never", NULL, 0);
-	const struct dxp_waits waits = after(&never, 1);
-
-	ok(dxp_event_create(w->fabric, &user));
-	const struct dxp_waits own = after(&user, 1);
-	ok(dxp_write(w->one, 0, w->from, 100000, &waits, &events[0])); /* PULLED */
-	ok(dxp_write(w->one, 0, w->from, 100000, &own, &events[1]));   /* WAITING */
-	ok(dxp_write(w->one, 0, w->from, 100, &own, &events[2]));
-	events[3] = run_after(w, w->one, "never", NULL, 0);
-	fake_xpu_freeze(w->fake, 0);
-	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &events[4])); /* RUNNING */
-	for (uint64_t i = 0; i < 5; i++)
-		ok(dxp_event_notify(w->fabric, events[i], i));
-	for (int i = 0; i < 5; i++) {
-		assert_int_equal(dxp_completions(w->fabric, &c, 1, WAIT_NS), 1);
-		assert_int_equal(c.status, DXP_EPEERLOST);
-		assert_in_range(c.cookie, 0, 4);
-	}
-	assert_int_equal(ended(w, never), DXP_EPEERLOST);
-	/* The other one works on. */
-	there_and_back(w, w->two, 70000, NULL, 0);
-	ok(dxp_event_set(w->fabric, user, DXP_OK));
-	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
-}
-
-/* Closing ends what is under way, in every state. */
-static void close__everything_ends(void **state)
-{
-	struct world *w = *state;
-	dxp_event user, waiting, pulled, running, e;
-	struct dxp_xpu *x;
-
-	ok(dxp_event_create(w->fabric, &user));
-	dxp_program_release(w->program);
-	w->program = NULL;
-	const struct dxp_waits own = after(&user, 1);
-	ok(dxp_mark(w->one, &own, &e));
-	const struct dxp_waits there = after(&e, 1);
-	ok(dxp_write(w->one, 0, w->from, 100000, &own, &waiting));
-	ok(dxp_read(w->one, w->to, 0, 100000, &there, &pulled));
-	ok(dxp_write(w->one, 0, w->from, DATA_BYTES, NULL, &running));
-	x = w->one;
-	w->one = NULL;
-	dxp_xpu_close(x);
-	assert_int_equal(ended(w, waiting), DXP_ECLOSED);
-	int status = ended(w, running);
-	assert_true(status == DXP_OK || status == DXP_ECLOSED);
-	assert_int_equal(ended(w, pulled), DXP_ENOENT);
-	ok(dxp_event_set(w->fabric, user, DXP_OK));
 }
 
 /* ---- programs, devices ---- */
@@ -699,8 +365,6 @@ static void print__before_the_end(void **state)
 	assert_true(node != 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_open, world_close)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -715,15 +379,7 @@ int main(void)
 		TEST(write__late_bytes),
 		TEST(copy_fill__boxes),
 		TEST(waits__any_number),
-		TEST(completions__tell_each_end_once),
-		TEST(completions__woken),
-		TEST(completions__hurry_lazy_ones),
-		TEST(run__more_than_there_is_room_for),
-		TEST(run__no_room_for_ever),
-		TEST(run__the_last_leaves_without_a_call),
 		TEST(write__command_behind_it),
-		TEST(lost__everything_ends),
-		TEST(close__everything_ends),
 		TEST(program_create__kinds_and_records),
 		TEST(xpu_about__and_clock),
 		TEST(print__before_the_end),

@@ -1,85 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dxp/bridge.h against a real manager and real nodes with toy devices: every path, what is refused,
  * and what becomes of the memory that was lent when something ends before its time. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#include <cmocka.h>
-
 #include <dxp/bridge.h>
 
-#include "base/rng.h"
-#include "base/util.h"
-#include "link/udp.h"
-#include "test/support/fake_bridge.h"
-#include "test/support/fake_xpu.h"
-#include "xpu/cfg.h"
 #include "engine/engine.h"
+#include "test/support/fake_bridge.h"
+#include "test/unit/host_rig.h"
+#include "xpu/cfg.h"
 
-#define WAIT_NS    (20 * S_NS)
-#define DATA_BYTES (9u << 20)
-#define OPERAND    5
+#define OPERAND 5
 
 _Static_assert((int)DXP_CORE_KERNEL == (int)ENGINE_CORE_KERNEL, "CORE holds either's numbers");
 
-struct world {
-	struct fake_fabric *fake;
-	struct dxp_fabric *fabric;
-	struct dxp_xpu *one, *two;
-	uint8_t *from, *to;
-};
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static void says(const char *part)
-{
-	if (!strstr(dxp_fabric_error(NULL), part))
-		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
-}
-
 static int world_open(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	struct rng rng = {11};
+	struct world *w = world_of(fake_fabric_open(2));
 
-	w->fake = fake_fabric_open(2);
-	const struct dxp_fabric_options options = {.directory = fake_fabric_folder(w->fake),
-						   .name = "tester"};
-	ok(dxp_fabric_open(&options, &w->fabric));
-	ok(dxp_xpu_open(w->fabric, "xpu1", &w->one));
-	ok(dxp_xpu_open(w->fabric, "xpu2", &w->two));
 	ok(dxp_core_set(w->one, DXP_CORE_ADD, OPERAND));
-	w->from = malloc(DATA_BYTES + 8);
-	w->to = malloc(DATA_BYTES + 8);
-	assert_true(w->from && w->to);
-	for (uint32_t i = 0; i < DATA_BYTES + 8; i++)
-		w->from[i] = (uint8_t)rng_next(&rng);
+	world_data(w);
 	*state = w;
-	return 0;
-}
-
-static int world_close(void **state)
-{
-	struct world *w = *state;
-
-	dxp_xpu_close(w->one);
-	dxp_xpu_close(w->two);
-	dxp_fabric_close(w->fabric);
-	fake_fabric_close(w->fake);
-	free(w->from);
-	free(w->to);
-	free(w);
 	return 0;
 }
 

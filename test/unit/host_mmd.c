@@ -1,72 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The host library against a real manager and real nodes with toy engines: every call once, what it
  * refuses, and how it ends when a node dies. */
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include <dxp/mmd.h>
-
-#include "base/rng.h"
-#include "base/util.h"
-#include "link/udp.h"
-#include "test/support/fake_xpu.h"
+#include "test/unit/host_rig.h"
 
 #define DIES_WITHIN_NS (5 * S_NS)
 
-struct world {
-	struct fake_fabric *fake;
-	struct dxp_fabric *fabric;
-	struct dxp_xpu *one, *two;
-	struct dxp_program *program;
-};
-
-static void ok(int status)
-{
-	if (status != DXP_OK)
-		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
-}
-
-static void says(const char *part)
-{
-	if (!strstr(dxp_fabric_error(NULL), part))
-		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
-}
-
 static int world_open(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct world *w = world_of(fake_fabric_open(2));
 
-	w->fake = fake_fabric_open(2);
-	const struct dxp_fabric_options options = {.directory = fake_fabric_folder(w->fake),
-						   .name = "tester"};
-	ok(dxp_fabric_open(&options, &w->fabric));
-	ok(dxp_xpu_open(w->fabric, "xpu1", &w->one));
-	ok(dxp_xpu_open(w->fabric, "xpu2", &w->two));
 	ok(dxp_program_build(w->one, "kernel", NULL, &w->program));
 	*state = w;
-	return 0;
-}
-
-static int world_close(void **state)
-{
-	struct world *w = *state;
-
-	dxp_program_release(w->program);
-	dxp_xpu_close(w->one);
-	dxp_xpu_close(w->two);
-	dxp_fabric_close(w->fabric);
-	fake_fabric_close(w->fake);
-	free(w);
 	return 0;
 }
 
