@@ -11,6 +11,8 @@
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_namespaces.sh
 . "$(dirname "$0")/lib_namespaces.sh"
+# shellcheck source=test/net/lib_parts.sh
+. "$(dirname "$0")/lib_parts.sh"
 
 for program in kernel_put kernel_put_cuda; do
 	[ -x "$DXP_BIN/$program" ] || die "$DXP_BIN/$program is not built"
@@ -66,27 +68,7 @@ picture 'points in the set (its kernel)' kernel_put
 dxp down
 
 say "== two machines"
-without() {
-	say "left out: $*"
-	say passed
-	exit 0
-}
-parts=''
-ours() { echo "$parts"; }
 namespaces_make dxpk 10.78.0 ip nft
-
-# part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 10 s its log has the text.
-part() {
-	local namespace=$1 log=$scratch/$2 text=$3
-	shift 3
-	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
-	parts="$! $parts"
-	for _ in {1..200}; do
-		! grep -qF -- "$text" "$log" || return 0
-		sleep 0.05
-	done
-	die "'$text' is not in: $(cat "$log")"
-}
 
 export DXP_DIR=$scratch/joined
 mkdir "$DXP_DIR"

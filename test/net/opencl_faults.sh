@@ -14,6 +14,8 @@
 . "$(dirname "$0")/lib_opencl.sh"
 # shellcheck source=test/net/lib_namespaces.sh
 . "$(dirname "$0")/lib_namespaces.sh"
+# shellcheck source=test/net/lib_parts.sh
+. "$(dirname "$0")/lib_parts.sh"
 
 probe=$OPENCL_TESTS/probe_faults
 clients=${CLIENTS:-150}
@@ -28,16 +30,6 @@ well() {
 		die "probe $*: $(cat "$scratch/out")"
 	expect "$text" "$scratch/out"
 	say "ok: $*: $(grep -F -- "$text" "$scratch/out")"
-}
-
-# until_says TEXT FILE SECONDS: the file says so in time.
-until_says() {
-	local i
-	for ((i = 0; i < $3 * 20; i++)); do
-		! grep -qsF -- "$1" "$2" || return 0
-		sleep 0.05
-	done
-	die "'$1' is not in: $(cat "$2")"
 }
 
 # size_of PART: KiB in use and open files of a part of the fabric.
@@ -117,23 +109,7 @@ one_machine() {
 [ "${1:-}" = two ] || one_machine
 
 say '== two machines'
-without() {
-	say "left out: $*"
-	say passed
-	exit 0
-}
-parts=''
-ours() { echo "$parts"; }
 namespaces_make dxpo 10.77.0 ip nft
-
-# part NAMESPACE LOG TEXT COMMAND...: runs until the end; within 20 s its log has the text.
-part() {
-	local namespace=$1 log=$scratch/$2 text=$3
-	shift 3
-	ip netns exec "$namespace" "$@" >"$log" 2>&1 &
-	parts="$! $parts"
-	until_says "$text" "$log" 20
-}
 
 export DXP_DIR=$scratch/joined
 mkdir "$DXP_DIR"
