@@ -13,6 +13,7 @@
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
 #include "link/local.h"
+#include "rltp/limits.h"
 
 #define NICS_MAX  256
 #define ANSWER_NS (5 * S_NS)

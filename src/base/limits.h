@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every bound of the project, with its reason. Nothing grows without one. */
+/* Every bound of the project, with its reason. Nothing grows without one. Those of rltp and of host
+ * are in a limits.h of their own. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -155,126 +156,11 @@
 #define WIRE_PAYLOAD_MAX                                                                          \
 	8896 /* payload of one data packet: 9000-byte MTU less headers, a multiple of 64; also on \
 	      * loopback, where trains of these beat single 64 KiB datagrams */
-#define WIRE_SACK_WORDS_MAX 16 /* 1024 packets of bitmap per acknowledgement */
+#define RLTP_WINDOW_MAX     4096 /* packets in flight; also the receiver's bitmap, a power of two */
+#define WIRE_SACK_WORDS_MAX 16   /* 1024 packets of bitmap per acknowledgement */
 #define WIRE_CREDIT_ENTRIES_MAX                                                              \
 	16 /* queue pairs in one CREDIT: half of a NIC's, and no longer than the longest ACK \
 	    */
-
-/* rltp */
-#define RLTP_WINDOW_MAX     4096 /* packets in flight; also the receiver's bitmap, a power of two */
-#define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
-#define RLTP_CHANNELS       8 /* that share an endpoint by weight: the functions of a NIC */
-#define RLTP_CHANNEL_QUEUES 8 /* four queue pairs; requests and answers beside each */
-#define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
-#define RLTP_QUANTUM_PACKETS \
-	16 /* of one flow before the next has its turn: shorter turns make shorter GSO trains */
-#define RLTP_WEIGHT_MAX 64
-#define RLTP_TURN_BYTES (64u << 10)  /* of a channel before the next has its turn: one GSO train */
-#define RLTP_LAG_BYTES  (64u << 10)  /* over weight, that a channel may catch up: one turn */
-#define RLTP_LEAD_BYTES (128u << 10) /* that it has to let others catch up, when it comes back */
-#define RLTP_FLOW_PACKETS_MIN \
-	16                /* that each flow may have under way however many there are: one turn */
-#define RLTP_SLOTS_MIN 64 /* of a waking session: 2 KiB, enough for requests and answers */
-#define RLTP_WINDOW_DEFAULT \
-	1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
-#define RLTP_REST_NS \
-	(1000ull * 1000 * 1000) /* a session at rest gives its memory back: a pause is no rest */
-#define RLTP_ASK_NS     (100u * 1000u)         /* first question for credit; doubles */
-#define RLTP_ASK_MAX_NS (100ull * 1000 * 1000) /* a receiver that takes nothing is not flooded */
-#define RLTP_ACK_EVERY \
-	64 /* packets that force an acknowledgement: every second train, 5 % more of a stream */
-#define RLTP_ACK_MESSAGES 16 /* messages that do: their ends free places of queue pairs, of 32 */
-#define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
-#define RLTP_PTO_MIN_NS \
-	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_WAKING_NS \
-	(100u * 1000u) /* that a peer which sleeps needs to wake: not a reason for a probe */
-#define RLTP_RTO_MIN_NS                                                                           \
-	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
-			      */
-#define RLTP_RTO_MAX_NS        (250ull * 1000 * 1000)
-#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* before the first sample */
-#define RLTP_IRN_RTO_NS        (320u * 1000u)       /* of that design's RTO_high */
-#define RLTP_REORDER_STEPS_MAX 16
-#define RLTP_CLEAN_REPEATS     16           /* without a needless one: the reorder window halves */
-#define RLTP_REORDER_MIN_NS    (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
-#define RLTP_PROBES_MAX                                                                         \
-	4 /* tail probes before a timeout, each twice as long as the last: at 10 % loss two are \
-	     lost in 4 % of all cases */
-#define RLTP_DEAD_NS                                                                 \
-	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
-				 */
-#define RLTP_PING_NS      \
-	(1000ull * 1000 * \
-	 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS     (250ull * 1000 * 1000) /* eight chances before RLTP_DEAD_NS */
-#define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
-#define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
-#define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
-#define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
-#define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 60   /* pairs of probes; then it is no path at all */
-#define RLTP_PMTU_VERIFY_GOOD \
-	10 /* answers of the floor before one of the other: 2^-10 where both are lost alike */
-#define RLTP_PMTU_SUSPECT  8 /* long packets lost, and none arrived; then probes go out */
-#define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
-#define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
-#define RLTP_SHARE                                                                               \
-	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch \
-	    */
-#define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
-#define RLTP_RWND_SHORT                                                           \
-	4 /* packets of RLTP_PMTU_BASE take the room of one of 8896: skb and page \
-	   */
-#define RLTP_GREETINGS_PER_S                                                                     \
-	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s \
-	       */
-#define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */
-#define RLTP_HELLO_FIRST_NS       (20ull * 1000 * 1000)  /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
-#define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING                                                                        \
-	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
-	      sender repeats */
-
-/* congestion control and pacing: docs/design.md "Congestion" */
-#define RLTP_CC_INITIAL \
-	32 /* packets of a fresh or rested session: half of what a stock socket buffer holds */
-#define RLTP_CC_WINDOW_MIN                                                                       \
-	13 /* 1/256 packets, 0.05: 20 round trips between packets, for a thousand senders to one \
-	    */
-#define RLTP_CC_TARGET_NS                                                                         \
-	(75u * 1000u) /* fabric delay aimed at: the round trip of a fabric, 5 .. 25 us, and 50 us \
-			 of queue, of which a newcomer takes up to 40 for the path */
-#define RLTP_CC_QUEUE_NS                                                                          \
-	(15u * 1000u) /* queue allowed on longer paths; with more than this a loss is congestion: \
-			 one clump of 16 packets at 10 Gb/s does not count */
-#define RLTP_CC_FLOWS_NS \
-	(60u * 1000u) /* what small windows, hence many flows, are allowed on top, at most */
-#define RLTP_CC_FLOWS_SLOPE_NS \
-	19600u /* of that allowance over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
-#define RLTP_CC_FLOWS_OFFSET_NS 1960u /* it ends at 100 packets */
-#define RLTP_CC_LOSS_HEAVY \
-	4 /* one packet of four lost within two round trips is congestion, whatever the delay */
-#define RLTP_CC_LOSS_SAMPLE 8 /* packets below which a share of losses means nothing */
-#define RLTP_CC_IDLE_NS                                                              \
-	(10ull * 1000 *                                                              \
-	 1000) /* after a pause of this the window halves, for each: a queue changes \
-		  in less, but a burst each 10 ms should not start from scratch */
-#define RLTP_CC_PATH_NS \
-	(60u * 1000u) /* round trip that is believed at once: the target holds it in any case */
-#define RLTP_CC_REBASE     100 /* 2^20 ns at the smallest window: it did not make the delay */
-#define RLTP_CC_DRAIN      40  /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
-#define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
-#define RLTP_PACE_TRAIN_BYTES \
-	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
-#define RLTP_PACE_FINEST_NS \
-	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
-#define RLTP_PACE_GAP_MAX_NS                                                                    \
-	(2u * 1000u * 1000u) /* longest wait for a packet's turn: 1600 senders fill 10 Gb/s so, \
-				and a host's hiccup is over soon */
 
 /* nic: C-15, C-36, C-17 */
 #define NIC_FUNCTIONS        8 /* one physical and seven virtual */
@@ -397,60 +283,6 @@
 #define TAP_LOOK_NS                                                                            \
 	(1000ull * 1000 * 1000) /* between two looks whether the tracer still lives: they cost \
 				 * system calls */
-
-/* host library */
-#define HOST_EVENTS_MAX \
-	65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
-#define HOST_COMMANDS_MAX                                                                          \
-	6144 /* that one xPU has not ended: a call waits for room. Beyond, up to XPU_COMMANDS_MAX, \
-	      * is for marks and signals that wait lists make */
-#define HOST_NAMED_AGE                                                                            \
-	(XPU_PEER_EVENTS_KEPT / 2) /* an xPU is not asked for another's event that is older: that \
-				    * other one tells it again, by a new name */
-#define HOST_ROOM_NS                                                                               \
-	(1000ull * 1000 * 1000)     /* without any end it waits so long for room while the program \
-				       itself could make some */
-#define HOST_MOVES       8          /* transfers of the host that are under way together */
-#define HOST_MOVE_BYTES  (1u << 20) /* one piece of them: others have their turn between */
-#define HOST_MOVE_PIECES 4
-#define HOST_SHORT_BYTES                                                         \
-	(256u << 10) /* transfers up to here have a queue pair without long ones \
-		      */
-#define HOST_TRAIN_NS                                                                        \
-	(20ull * 1000) /* commands in a row leave together, so late: each alone would cost a \
-			  system call */
-#define HOST_TRAINS_NS (300ull * 1000) /* after the last the keeper looks no more for the next */
-#define HOST_HURRY_NS \
-	(50ull * 1000) /* who waits so long for a lazy event asks its node to tell at once */
-#define HOST_PIECE_BYTES                                                                       \
-	(4u << 20) /* one PUT or GET: long enough to hide its start, short enough to share the \
-		      wire */
-#define HOST_PIECES \
-	8 /* of one transfer under way: two fill any window, the rest covers a slow turn */
-#define HOST_NARROWINGS_MAX 8 /* that one transfer survives: from 8896 bytes to 1024 */
-#define HOST_REPLY_NS          \
-	(30ull * 1000 * 1000 * \
-	 1000) /* a synchronous command of a live xPU, which may be busy computing */
-#define HOST_BUILD_NS \
-	(120ull * 1000 * 1000 * 1000) /* the largest program seen takes 4 s on one core */
-#define HOST_LOG_BYTES    (1u << 20)  /* build log kept; the rest is cut */
-#define HOST_SOURCE_BYTES (16u << 20) /* package of one program: sources, or a binary */
-#define HOST_FETCH_BYTES  (64u << 20) /* largest binary fetched */
-#define HOST_PROBE_NS     \
-	(1000ull * 1000 * \
-	 1000) /* silence of an awaited xPU before it is asked for a sign of life */
-#define HOST_WATCH_NS (250ull * 1000 * 1000) /* between two looks for such silence */
-#define HOST_FRESH_NS \
-	(300ull *     \
-	 1000) /* after a program's turn the keeper stays away: it is about to turn again */
-#define HOST_NAP_NS \
-	(1000ull *  \
-	 1000) /* how long the keeper then sleeps: an acknowledgement may come that late */
-#define HOST_LOOK_NS    \
-	(20ull * 1000 * \
-	 1000) /* keeper's longest sleep: so late may a loss be noticed while no call waits */
-#define HOST_TIMEOUT_MS \
-	5000 /* default bound on joining and opening: a crashed predecessor's lease ends within */
 
 /* bridges */
 #define BRIDGE_BUFFERS       8           /* of each ring, as the source has (S-02) */

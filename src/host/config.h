@@ -8,6 +8,7 @@
 #include <dxp/mmd.h>
 
 #include "base/limits.h"
+#include "host/limits.h"
 #include "wire/address.h"
 
 #define CONFIG_PATH_BYTES 4096

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "host/limits.h"
 #include "base/util.h"
 
 #define EVENTS_FIRST_CAPACITY 64

@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
+#include "host/limits.h"
 #include "base/spin.h"
 #include "base/util.h"
 #include "host/events.h"

@@ -15,6 +15,7 @@
 
 #include "base/bucket.h"
 #include "base/limits.h"
+#include "rltp/limits.h"
 
 struct rltp_session;
 

@@ -5,6 +5,7 @@
 #define RLTP_CC_INTERNAL_H
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"
 

@@ -4,6 +4,7 @@
 #include "rltp/pace.h"
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"
 

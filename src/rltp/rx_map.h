@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 
 #define RX_MAP_WORDS (RLTP_WINDOW_MAX / 64)
 

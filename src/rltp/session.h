@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 #include "rltp/arbiter.h"
 #include "rltp/cc.h"
 #include "rltp/message.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 #include "base/util.h"
 
 enum event_kind { EVENT_SEND, EVENT_QUEUE, EVENT_ARRIVE, EVENT_TIMER, EVENT_ACK, EVENT_LOSS };

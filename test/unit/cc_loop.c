@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "rltp/limits.h"
 #include "base/util.h"
 #include "rltp/cc.h"
 #include "test/support/bottleneck.h"

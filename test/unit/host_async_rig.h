@@ -6,6 +6,7 @@
 #include <dxp/async.h>
 
 #include "base/limits.h"
+#include "host/limits.h"
 #include "test/unit/host_rig.h"
 
 static int world_open(void **state)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "host/limits.h"
 #include "host/events.h"
 
 static uint32_t add(struct events *e)

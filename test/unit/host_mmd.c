@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The host library against a real manager and real nodes with toy engines: every call once, what it
  * refuses, and how it ends when a node dies. */
+#include "host/limits.h"
 #include "test/unit/host_rig.h"
 
 #define DIES_WITHIN_NS (5 * S_NS)
