@@ -27,7 +27,7 @@ extern char **environ;
 struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache;
-	struct scratch *scratch; /* a folder in it for each cell */
+	struct scratch *scratch; /* what its cells compiled, and compile */
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
 	int socket;

@@ -2,7 +2,6 @@
 /* The zygote's own side, and the beginning of each cell. It has one thread, so that what it forks
  * is whole. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <fcntl.h>
@@ -21,7 +19,6 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
-#include "base/scratch.h"
 #include "cell/cell_print.h"
 #include "cell/cell_server.h"
 #include "cell/zygote_internal.h"
@@ -55,7 +52,7 @@ static int engine_start(struct here *h)
 	const struct engine_options options = {
 		.name = h->engine_name,
 		.cache_folder = h->cache,
-		.work_folder = "/proc/self/cwd",
+		.work_folder = h->work,
 		.memory = h->memory,
 		.memory_bytes = h->memory_bytes,
 		.interrupt = interrupt_none,
@@ -122,26 +119,6 @@ static void slot_wake(void *context)
 		bell_ring();
 }
 
-/* The working directory is a folder of this process alone. Compilers know it by a name that means
- * another one in each process, since what they were told before a fork stays. (PoCL 3.1 takes no
- * "."). */
-static bool folder_enter(const struct here *h)
-{
-	char path[PATH_MAX];
-
-	return (size_t)snprintf(path, sizeof(path), "%s/%d", h->work, (int)getpid()) <
-		       sizeof(path) &&
-	       (mkdir(path, 0700) == 0 || errno == EEXIST) && chdir(path) == 0;
-}
-
-static void folder_leave(const struct here *h, pid_t pid)
-{
-	char path[PATH_MAX];
-
-	if ((size_t)snprintf(path, sizeof(path), "%s/%d", h->work, (int)pid) < sizeof(path))
-		folder_remove(path);
-}
-
 /* When memory is short it is the cell that goes, and not the box. */
 static void cell_limit(void)
 {
@@ -178,8 +155,6 @@ static void cell_run(const struct here *h, pid_t parent, int rings_fd)
 	close(h->signals);
 	signals_default();
 	cell_limit();
-	if (!folder_enter(h))
-		_exit(1);
 	struct cell_rings *rings =
 		mmap(NULL, sizeof(*rings), PROT_READ | PROT_WRITE, MAP_SHARED, rings_fd, 0);
 	close(rings_fd);
@@ -256,7 +231,6 @@ static void children_reap(struct here *h)
 		if (!c)
 			continue;
 		c->pid = 0;
-		folder_leave(h, pid);
 		if (WIFSIGNALED(status))
 			news_tell(h, c->id, ZYGOTE_KILLED, WTERMSIG(status));
 		else
@@ -331,7 +305,7 @@ int zygote_main(int argc, char **argv)
 	h.cache = argv[4][0] ? argv[4] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
-	int status = folder_enter(&h) ? signals_open(&h) : DXP_EIO;
+	int status = signals_open(&h);
 	if (status == DXP_OK)
 		status = memory_reserve(&h);
 	if (status == DXP_OK)

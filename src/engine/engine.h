@@ -33,8 +33,8 @@ struct engine_options {
 	 * memory apart though it need not be. */
 	const char *name;
 	const char *cache_folder; /* for compiled kernels; NULL: they are not kept */
-	const char *work_folder;  /* for a compiler's temporary files; no other process's; NULL: the
-				     engine makes one */
+	const char *work_folder;  /* for a compiler's files, of this process and those forked from
+				     it; NULL: the engine makes one */
 	void *memory; /* device memory for an engine that works in ours, which outlives the engine;
 			 with BRIDGED memory nobody touches it */
 	uint64_t memory_bytes;
@@ -148,6 +148,7 @@ struct engine_ops {
 		     size_t *bytes);
 	/* NULL: it has no need of that */
 	void (*warm)(struct engine *e);
+	void (*idle)(struct engine *e); /* also NULL */
 	/* NULL with DIRECT memory: done in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
@@ -210,6 +211,13 @@ static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
+}
+
+/* Nobody waits for a kernel: what was put off is done now. */
+static inline void engine_idle(struct engine *e)
+{
+	if (e->ops->idle)
+		e->ops->idle(e);
 }
 
 /* `what`: FETCH_ABOUT or FETCH_BINARY of a program; FETCH_DEVICE without one. Both as records of

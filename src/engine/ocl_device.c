@@ -62,8 +62,7 @@ static int work_make(void)
 	return DXP_OK;
 }
 
-/* Two processes that build in one folder of PoCL 3.1 get each other's half-made files, and kernels
- * that are not theirs: each has its own. */
+/* One folder of PoCL's for each slot; those that share it take turns in ocl_build.c. */
 static int work_prepare(const struct engine_options *options)
 {
 	if (!options->work_folder)
