@@ -155,8 +155,6 @@ static void server_loop(struct cell_server *s)
 	int bytes;
 
 	for (;;) {
-		if (!cell_ready(&s->orders))
-			engine_idle(s->options.engine);
 		cell_wait(&s->orders, s->options.spin_ns);
 		bytes = cell_take(&s->orders, s->message);
 		if (bytes <= 0 || head->kind == CELL_STOP ||

@@ -148,7 +148,6 @@ struct engine_ops {
 		     size_t *bytes);
 	/* NULL: it has no need of that */
 	void (*warm)(struct engine *e);
-	void (*idle)(struct engine *e); /* also NULL */
 	/* NULL with DIRECT memory: done in place */
 	int (*edit)(struct engine *e, const struct engine_edit *edit);
 	void (*describe)(const struct engine *e, struct engine_description *out);
@@ -211,13 +210,6 @@ static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
-}
-
-/* Nobody waits for a kernel: what was put off is done now. */
-static inline void engine_idle(struct engine *e)
-{
-	if (e->ops->idle)
-		e->ops->idle(e);
 }
 
 /* `what`: FETCH_ABOUT or FETCH_BINARY of a program; FETCH_DEVICE without one. Both as records of

@@ -165,12 +165,6 @@ static int ocl_run(struct engine *e, const struct engine_launch *l, char text[EN
 	return status;
 }
 
-/* A process may be ended at any time: what its compiler did is kept before. */
-static void ocl_idle(struct engine *e)
-{
-	ocl_builds_keep(ocl_of(e)->device);
-}
-
 static void ocl_describe(const struct engine *e, struct engine_description *out)
 {
 	const struct engine_ocl *o = ocl_of(e);
@@ -229,7 +223,6 @@ static const struct engine_ops direct_ops = {
 	.run = ocl_run,
 	.fetch = ocl_fetch,
 	.warm = ocl_engine_warm,
-	.idle = ocl_idle,
 	.describe = ocl_describe,
 	.close = ocl_close,
 };

@@ -269,22 +269,10 @@ void ocl_build_put(struct ocl_device *d, struct ocl_build *b)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void ocl_builds_keep(struct ocl_device *d)
-{
-	if (!d->grown)
-		return;
-	pthread_mutex_lock(&d->lock);
-	d->grown = false;
-	for (struct ocl_build *b = d->builds; b; b = b->next)
-		if (b->grown)
-			build_keep(d, b);
-	pthread_mutex_unlock(&d->lock);
-}
-
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b)
 {
 	pthread_mutex_lock(&d->lock);
-	b->grown = d->grown = true;
+	b->grown = true;
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -34,8 +34,6 @@ int ocl_build_get(struct ocl_device *d, const struct engine_source *source, stru
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
 /* The device has compiled something more for it: its binary is kept anew when nobody uses it. */
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);
-/* Puts on disk what has grown. */
-void ocl_builds_keep(struct ocl_device *d);
 /* As engine_fetch. */
 int ocl_build_about(const struct ocl_build *b, uint8_t **out, size_t *bytes);
 int ocl_build_binary(struct ocl_device *d, const struct ocl_build *b, uint8_t **out, size_t *bytes);
