@@ -51,7 +51,8 @@ static const char help[] =
 	"      --state DIR            folder for identities, so that the xPUs keep their ids over "
 	"a restart, and for compiled\n"
 	"                             kernels; made if it is not there; without it each start is a "
-	"new xPU\n"
+	"new xPU, and compiled\n"
+	"                             kernels are kept in XDG_CACHE_HOME/dxp or ~/.cache/dxp\n"
 	"      --bind ADDR[:PORT]     own address, default the one that leads to the manager; slot "
 	"n takes PORT + n,\n"
 	"                             without PORT the system chooses\n"
@@ -107,7 +108,7 @@ static const char help[] =
 	"Prints a line for each xPU that has joined. Ends on SIGTERM or SIGINT, and with it the "
 	"kernels that run in processes; one in\n"
 	"a thread is waited for.\n"
-	"POCL_DEVICES and POCL_CACHE_DIR, when set, are left as they are.\n"
+	"POCL_DEVICES, when set, is left as it is.\n"
 	"Exit status: 0 stopped by a signal, 1 other failure, 2 wrong usage, 3 address or name in "
 	"use, 4 key, 5 state folder,\n"
 	"6 engine, 7 no manager answers.\n";

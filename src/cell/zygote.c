@@ -16,6 +16,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/scratch.h"
 #include "base/util.h"
 #include "link/udp.h"
 
@@ -26,8 +27,9 @@ extern char **environ;
 struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache;
-	char name[32]; /* the engine's */
-	pid_t pid;     /* 0: none */
+	struct scratch *scratch; /* what its cells compiled, and compile */
+	char name[32];           /* the engine's */
+	pid_t pid;               /* 0: none */
 	int socket;
 	bool greeted; /* HELLO has been taken */
 	uint32_t news_taken;
@@ -97,8 +99,10 @@ static int process_spawn(struct zygote *z, const struct given *g)
 {
 	char bytes[24], spin[16];
 	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
+	char *work = scratch_path(z->scratch);
 	char *const argv[] = {
-		z->program, argument, z->engine, bytes, spin, z->cache ? z->cache : none, NULL};
+		z->program, argument, z->engine, bytes, spin, work, z->cache ? z->cache : none,
+		NULL};
 	posix_spawn_file_actions_t actions;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
@@ -197,6 +201,8 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 	z->socket = -1;
 	int status = texts_copy(z);
 	if (status == DXP_OK)
+		status = scratch_open(NULL, &z->scratch);
+	if (status == DXP_OK)
 		status = spawn(z);
 	if (status == DXP_OK)
 		status = hello_take(z, about);
@@ -213,6 +219,7 @@ void zygote_close(struct zygote *z)
 	if (!z)
 		return;
 	gone(z);
+	scratch_close(z->scratch);
 	free(z->program);
 	free(z->engine);
 	free(z->cache);

@@ -32,7 +32,7 @@ struct child {
 };
 
 struct here {
-	const char *engine_name, *cache;
+	const char *engine_name, *work, *cache;
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
 	uint8_t *memory; /* reserved addresses; only cells map something there */
@@ -52,6 +52,7 @@ static int engine_start(struct here *h)
 	const struct engine_options options = {
 		.name = h->engine_name,
 		.cache_folder = h->cache,
+		.work_folder = h->work,
 		.memory = h->memory,
 		.memory_bytes = h->memory_bytes,
 		.interrupt = interrupt_none,
@@ -295,12 +296,13 @@ int zygote_main(int argc, char **argv)
 {
 	static struct here h;
 
-	if (argc != 4)
+	if (argc != 5)
 		return 2; /* nobody but a slot calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
 	h.spin_ns = (uint32_t)strtoul(argv[2], NULL, 10);
-	h.cache = argv[3][0] ? argv[3] : NULL;
+	h.work = argv[3];
+	h.cache = argv[4][0] ? argv[4] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
 	int status = signals_open(&h);

@@ -32,7 +32,9 @@ struct engine_options {
 	 * "cuda", "cuda:PART". A `+bridged` behind ocl's ("ocl+bridged:PART") keeps the device's
 	 * memory apart though it need not be. */
 	const char *name;
-	const char *cache_folder; /* for compiled kernels; NULL: the engine's own choice */
+	const char *cache_folder; /* for compiled kernels; NULL: they are not kept */
+	const char *work_folder;  /* for a compiler's files, of this process and those forked from
+				     it; NULL: the engine makes one */
 	void *memory; /* device memory for an engine that works in ours, which outlives the engine;
 			 with BRIDGED memory nobody touches it */
 	uint64_t memory_bytes;

@@ -287,9 +287,7 @@ int engine_ocl_open(const struct engine_options *options, const char *device, bo
 
 	if (!o)
 		return DXP_ENOMEM;
-	if (options->cache_folder)
-		setenv("POCL_CACHE_DIR", options->cache_folder, 0);
-	int status = ocl_device_get(device, options->cache_folder, &o->device);
+	int status = ocl_device_get(device, options, &o->device);
 	if (status != DXP_OK) {
 		free(o);
 		return status;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of one device, built once: the list has the latest used first, and forgets from its end
  * what nobody uses; what it forgot, and what other processes built, is on disk. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <dxp/status.h>
 
@@ -166,6 +171,27 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
+/* Two processes that build in one folder of PoCL 3.1 at once get each other's half-made files, and
+ * kernels that are not theirs. -1: there is no lock, and they may. */
+static int turn_take(const struct ocl_device *d)
+{
+	char path[PATH_MAX];
+
+	if (!d->scratch ||
+	    (size_t)snprintf(path, sizeof(path), "%s/lock", d->scratch) >= sizeof(path))
+		return -1;
+	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (file >= 0 && flock(file, LOCK_EX) != 0 && errno == EINTR)
+		;
+	return file;
+}
+
+static void turn_end(int file)
+{
+	if (file >= 0)
+		close(file);
+}
+
 static int program_make(struct ocl_device *d, const struct engine_source *s, struct ocl_build *b)
 {
 	if (s->kind == DXP_PROGRAM_BINARY) {
@@ -190,7 +216,9 @@ static int build_make(struct ocl_device *d, const struct engine_source *s,
 	if (!b)
 		return DXP_ENOMEM;
 	memcpy(b->key, key, OCL_KEY_BYTES);
+	int turn = turn_take(d);
 	int status = program_make(d, s, b);
+	turn_end(turn);
 	if (status != DXP_OK) {
 		build_free(d, b);
 		return status;

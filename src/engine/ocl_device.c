@@ -13,6 +13,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/scratch.h"
 #include "base/util.h"
 #include "engine/ocl_internal.h"
 
@@ -38,6 +39,36 @@ static struct ocl_device *list;
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
+}
+
+/* The driver keeps the name that it finds when it is loaded, so the folder stays until the process
+ * ends. */
+static struct scratch *work;
+
+static void work_close(void)
+{
+	scratch_close(work);
+}
+
+static int work_make(void)
+{
+	if (getenv("POCL_CACHE_DIR"))
+		return DXP_OK; /* the user's choice, or made before */
+	int status = scratch_open(NULL, &work);
+	if (status != DXP_OK)
+		return status;
+	atexit(work_close);
+	setenv("POCL_CACHE_DIR", scratch_path(work), 0);
+	return DXP_OK;
+}
+
+/* One folder of PoCL's for each slot; those that share it take turns in ocl_build.c. */
+static int work_prepare(const struct engine_options *options)
+{
+	if (!options->work_folder)
+		return work_make();
+	setenv("POCL_CACHE_DIR", options->work_folder, 1);
+	return DXP_OK;
 }
 
 /* Printable, as the node table takes it. */
@@ -184,23 +215,29 @@ static int device_create(const struct ocl_library *cl, const struct candidate *c
 	return DXP_OK;
 }
 
-static void folder_take(struct ocl_device *d, const char *folder)
+static void folders_take(struct ocl_device *d, const struct engine_options *options)
 {
-	if (d->folder || !folder)
+	const char *folder = getenv("POCL_CACHE_DIR"), *cache = options->cache_folder;
+
+	if (!d->scratch && folder)
+		d->scratch = strdup(folder);
+	if (d->folder || !cache)
 		return;
-	mkdir(folder, 0700);
-	if (asprintf(&d->folder, "%s/programs", folder) < 0)
+	mkdir(cache, 0700);
+	if (asprintf(&d->folder, "%s/programs", cache) < 0)
 		d->folder = NULL;
-	d->scratch = strdup(folder);
 }
 
-static int get_locked(const char *part, const char *cache_folder, struct ocl_device **out)
+static int get_locked(const char *part, const struct engine_options *options,
+		      struct ocl_device **out)
 {
 	const struct ocl_library *cl;
 	struct candidate chosen;
 
 	environment_prepare(part);
-	int status = ocl_library_get(&cl);
+	int status = work_prepare(options);
+	if (status == DXP_OK)
+		status = ocl_library_get(&cl);
 	if (status == DXP_OK)
 		status = choose(cl, part, &chosen);
 	if (status != DXP_OK)
@@ -217,16 +254,16 @@ static int get_locked(const char *part, const char *cache_folder, struct ocl_dev
 	}
 	d->users++;
 	pthread_mutex_lock(&d->lock);
-	folder_take(d, cache_folder);
+	folders_take(d, options);
 	pthread_mutex_unlock(&d->lock);
 	*out = d;
 	return DXP_OK;
 }
 
-int ocl_device_get(const char *part, const char *cache_folder, struct ocl_device **out)
+int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out)
 {
 	pthread_mutex_lock(&list_lock);
-	int status = get_locked(part, cache_folder, out);
+	int status = get_locked(part, options, out);
 	pthread_mutex_unlock(&list_lock);
 	return status;
 }

@@ -12,9 +12,9 @@ struct ocl_device;
 
 /* By a part of its name, upper or lower case; NULL: PoCL's `basic` device, or else the first CPU,
  * or else any. Each success must be put back. DXP_EUNSUPPORTED: there is none (logged, with what
- * there is); DXP_EIO, DXP_ENOMEM. `cache_folder`: where built programs are kept; the first one that
- * is given for a device holds for all; NULL: none. */
-int ocl_device_get(const char *part, const char *cache_folder, struct ocl_device **out);
+ * there is); DXP_EIO, DXP_ENOMEM. Of the options only the folders count: the first ones that are
+ * given for a device hold for all. */
+int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
 cl_device_id ocl_device_id(const struct ocl_device *d);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/ocl_folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/scratch.h"
 #include "engine/ocl_include.h"
 
 #define DEVICE_HEADER "dxp/device.h"
@@ -119,35 +119,9 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 	return DXP_OK;
 }
 
-/* Everything below; links are removed and not followed. */
-static void folder_empty(int folder)
-{
-	DIR *d = fdopendir(folder);
-	struct dirent *entry;
-
-	if (!d) {
-		close(folder);
-		return;
-	}
-	while ((entry = readdir(d))) {
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		int inside = openat(dirfd(d), entry->d_name,
-				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (inside >= 0)
-			folder_empty(inside);
-		unlinkat(dirfd(d), entry->d_name, inside >= 0 ? AT_REMOVEDIR : 0);
-	}
-	closedir(d);
-}
-
 void ocl_folder_destroy(const struct ocl_folder *f)
 {
-	int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (folder >= 0)
-		folder_empty(folder);
-	rmdir(f->path);
+	folder_remove(f->path);
 }
 
 /* ---- options ---- */

@@ -17,7 +17,7 @@ struct ocl_device {
 	char name[FABRIC_DEVICE_BYTES];
 	uint32_t units;
 	uint8_t sum[OCL_KEY_BYTES]; /* tells it from devices that take other binaries */
-	char *scratch;              /* for what lives during one build; NULL: /tmp */
+	char *scratch;              /* for what lives during one build; NULL: no memory */
 	char *folder;               /* of built programs; NULL: none */
 	pthread_mutex_t lock;       /* guards the builds; held while one is being built */
 	struct ocl_build *builds;   /* latest use first */

@@ -16,7 +16,6 @@
 /* Arguments of kernels are checked before a launch; this makes the compiler, the linker and
  * whatever loads a binary (PoCL 3.1) keep what is needed for that. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define LINKS_AGAIN    3  /* when one fails: a link takes milliseconds */
 #define FORMAT         1u /* counts what is kept on disk: a change of it makes all of it strange */
 
 /* ---- keys ---- */
@@ -236,7 +235,6 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 {
 	cl_program *inputs = calloc(s->input_count + 1, sizeof(*inputs));
 	cl_int error = CL_SUCCESS;
-	bool licences = true;
 
 	if (!inputs)
 		return DXP_ENOMEM;
@@ -245,17 +243,9 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 		status = programs_link(d, s, inputs, true, &error, m);
 	/* PoCL 3.1 takes licences with -create-library only. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
-		licences = false;
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);
-		status = programs_link(d, s, inputs, licences, &error, m);
-	}
-	/* PoCL's cache is all processes': one that links the same breaks our files. */
-	for (int i = 0; i < LINKS_AGAIN && status == DXP_OK && error == CL_LINK_PROGRAM_FAILURE;
-	     i++) {
-		if (m->program)
-			d->cl->clReleaseProgram(m->program);
-		status = programs_link(d, s, inputs, licences, &error, m);
+		status = programs_link(d, s, inputs, false, &error, m);
 	}
 	free(inputs);
 	if (status == DXP_OK)

@@ -104,6 +104,35 @@ static int bind_choose(const struct box_options *o, struct wire_address *out)
 	return DXP_OK;
 }
 
+/* Where compiled kernels are kept: with the identities, or where this user's caches are. False:
+ * nowhere. */
+static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
+{
+	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int bytes = -1;
+
+	if (o->state_folder)
+		bytes = snprintf(out, PATH_MAX, "%s/kernels", o->state_folder);
+	else if (caches && caches[0] == '/')
+		bytes = snprintf(out, PATH_MAX, "%s/dxp/kernels", caches);
+	else if (home && home[0] == '/')
+		bytes = snprintf(out, PATH_MAX, "%s/.cache/dxp/kernels", home);
+	return bytes > 0 && bytes < PATH_MAX;
+}
+
+/* No failure: without it kernels are compiled again after each start. */
+static void cache_take(const struct box_options *o, char cache[PATH_MAX], struct slot_options *out)
+{
+	if (!cache_choose(o, cache))
+		return;
+	if (identity_folder(cache) == DXP_OK)
+		out->cache_folder = cache;
+	else
+		log_warn("%s cannot be made: compiled kernels are not kept; choose another folder "
+			 "with --state or XDG_CACHE_HOME",
+			 cache);
+}
+
 static int slots_start(struct box *b, const struct box_options *o)
 {
 	char cache[PATH_MAX];
@@ -120,14 +149,10 @@ static int slots_start(struct box *b, const struct box_options *o)
 	int status = bind_choose(o, &common.node.bind);
 	common.node.follow_address = !o->bind;
 
-	if (status == DXP_OK && o->state_folder) {
+	if (status == DXP_OK && o->state_folder)
 		status = identity_folder(o->state_folder);
-		if ((size_t)snprintf(cache, sizeof(cache), "%s/kernels", o->state_folder) <
-		    sizeof(cache))
-			common.cache_folder = cache;
-	}
-	if (status == DXP_OK && common.cache_folder)
-		status = identity_folder(cache);
+	if (status == DXP_OK)
+		cache_take(o, cache, &common);
 	while (status == DXP_OK && b->count < o->slots) {
 		status = slot_start(b, o, &common);
 		if (status == DXP_OK)

@@ -15,7 +15,7 @@ struct box_options {
 	const struct wire_address *bind; /* NULL: the address that leads to the manager; slot n uses
 					    port + n, if it has one */
 	const char *state_folder; /* identities and compiled kernels; NULL: a new identity at each
-				     start */
+				     start, and kernels are kept where the user's caches are */
 	uint64_t memory_bytes;    /* of each slot */
 	uint64_t host_bytes;      /* as slot_options */
 	const char *engine;

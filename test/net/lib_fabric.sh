@@ -26,6 +26,7 @@ fi
 scratch=$(mktemp -d)
 export DXP_DIR=$scratch/fabric DXP_RUN=$scratch/run PATH=$DXP_BIN:$PATH
 unset XDG_STATE_HOME DXP_FAULT
+export XDG_CACHE_HOME=$scratch/cache # what other runs compiled is not there
 
 clean_up() {
 	local status=$?

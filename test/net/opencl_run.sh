@@ -38,7 +38,7 @@ fi
 expect 'no fabric is up here' "$scratch/out"
 
 say "== what a program did"
-dxp up --xpus 3 --memory 64M --port 0
+TMPDIR=$scratch dxp up --xpus 3 --memory 64M --port 0
 run 0 --trace "$scratch/trace" -- "$OPENCL_TESTS/kernels" ranges__by_chance
 grep -qE '^NODE +COMMANDS +KERNELS' "$scratch/said" || die 'no summary'
 grep -qE '^xpu1 +[1-9][0-9]* +[1-9]' "$scratch/said" || die 'no row of xpu1'

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/scratch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dxp/status.h>
+
+#include "base/log.h"
+
+#define PREFIX      "dxp-work-"
+#define YOUNG_S     60 /* made, and perhaps not locked yet */
+#define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+struct scratch {
+	char *path;
+	int lock; /* the folder itself: locked as long as its owner lives */
+};
+
+/* ---- removing ---- */
+
+static void folder_empty(int folder)
+{
+	DIR *d = fdopendir(folder);
+	struct dirent *entry;
+
+	if (!d) {
+		close(folder);
+		return;
+	}
+	while ((entry = readdir(d))) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		int inside = openat(dirfd(d), entry->d_name, FOLDER_OPEN);
+		if (inside >= 0)
+			folder_empty(inside);
+		unlinkat(dirfd(d), entry->d_name, inside >= 0 ? AT_REMOVEDIR : 0);
+	}
+	closedir(d);
+}
+
+void folder_remove(const char *path)
+{
+	int folder = open(path, FOLDER_OPEN);
+
+	if (folder >= 0)
+		folder_empty(folder);
+	rmdir(path);
+}
+
+/* ---- what others left ---- */
+
+static bool is_left(int folder)
+{
+	struct stat s;
+
+	return fstat(folder, &s) == 0 && s.st_uid == geteuid() &&
+	       time(NULL) - s.st_mtime > YOUNG_S && flock(folder, LOCK_EX | LOCK_NB) == 0;
+}
+
+static void left_remove(const char *where)
+{
+	DIR *d = opendir(where);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+			continue;
+		int folder = openat(dirfd(d), entry->d_name, FOLDER_OPEN);
+		if (folder < 0)
+			continue;
+		if (!is_left(folder)) {
+			close(folder);
+			continue;
+		}
+		folder_empty(folder);
+		unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* ---- one's own ---- */
+
+static int failed(const char *where)
+{
+	log_error(
+		"cannot make a folder for temporary files in %s: %s; is it full, or TMPDIR wrong?",
+		where, strerror(errno));
+	return DXP_EIO;
+}
+
+static int make(const char *where, struct scratch *s)
+{
+	if (asprintf(&s->path, "%s/" PREFIX "XXXXXX", where) < 0) {
+		s->path = NULL;
+		return DXP_ENOMEM;
+	}
+	if (!mkdtemp(s->path)) {
+		int status = failed(where);
+		free(s->path);
+		s->path = NULL;
+		return status;
+	}
+	s->lock = open(s->path, FOLDER_OPEN);
+	return s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) == 0 ? DXP_OK : failed(where);
+}
+
+int scratch_open(const char *where, struct scratch **out)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return DXP_ENOMEM;
+	s->lock = -1;
+	if (!where)
+		where = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	left_remove(where);
+	int status = make(where, s);
+	if (status != DXP_OK) {
+		scratch_close(s);
+		return status;
+	}
+	*out = s;
+	return DXP_OK;
+}
+
+void scratch_close(struct scratch *s)
+{
+	if (!s)
+		return;
+	if (s->path)
+		folder_remove(s->path);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s->path);
+	free(s);
+}
+
+char *scratch_path(const struct scratch *s)
+{
+	return s->path;
+}
