@@ -135,8 +135,8 @@ above() {
 	[ "$(count "$1")" -gt "$2" ] || die "$1 is not above $2: $(cat "$scratch/rank.0")"
 }
 
-# switch_count ADDRESS NAME: a counter of a switch, as host h0 is told. A switch that has been flooded
-# and hardly gets its turn on a busy machine may not answer within the second that `dxp inc` waits.
+# switch_count ADDRESS NAME: a counter of a switch, as host h0 is told. One that has been flooded
+# and hardly gets its turn on a busy machine may not answer within the second that is waited.
 switch_count() {
 	local said
 	for _ in {1..20}; do
