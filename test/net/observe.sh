@@ -97,7 +97,8 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 	for pause in 0.5 2 5; do
 		(sleep $pause && printf p && sleep $pause && printf q) |
 			script -qec 'stty rows 12 columns 90; dxp top --interval 200' \
-				"$scratch/screen" >/dev/null || die "ended with $?: $(cat -v "$scratch/screen")"
+				"$scratch/screen" >/dev/null ||
+				die "ended with $?: $(cat -v "$scratch/screen")"
 		! has -F '  qp 0.' "$scratch/screen" || break
 	done
 	expect 'q quit' "$scratch/screen"
