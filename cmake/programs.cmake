@@ -28,7 +28,7 @@ function(dxp_test source)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
-		TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS ${folder})
+		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder})
 endfunction()
 
 # dxp_script_test(script folder): an executable script as the test folder/name.
@@ -36,7 +36,7 @@ function(dxp_script_test script folder)
 	get_filename_component(name ${script} NAME_WE)
 	add_test(NAME ${folder}/${name} COMMAND ${script} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
-		TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS ${folder}
+		TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS ${folder}
 		ENVIRONMENT "DXP_BIN=${PROJECT_BINARY_DIR}/bin;DXP_SOURCE=${PROJECT_SOURCE_DIR}")
 endfunction()
 

@@ -282,8 +282,8 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 
 	if (!choice_check(nodes, t->node, t->pid, t->all))
 		return EXIT_FAILED;
+	signals_set(); /* before there is a file, which from then on is ended in order */
 	if (sources_open(t, nodes) && out_open(t)) {
-		signals_set();
 		status = front_write(t) ? follow(t)
 					: fail("cannot write %s: %s", t->path, strerror(errno));
 		if (status == EXIT_DONE)

@@ -121,8 +121,10 @@ int node_loop_run(struct node_loop *loop)
 		empty = work > 0 ? 0 : empty + 1;
 		if (work > 0)
 			busy_ns = now_ns;
-		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop))
+		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop)) {
 			loop_sleep(loop, poller);
+			empty = 0; /* others had theirs; what ended the sleep is waiting */
+		}
 		/* Who is waited for may need this core. */
 		if (empty >= NODE_YIELD_TURNS) {
 			sched_yield();

@@ -32,7 +32,7 @@ runs $alice || die "alice ended too early: $(cat "$scratch/alice")"
 dxp revoke alice xpu1
 begin=$SECONDS
 wait $alice && die "alice goes on after the revoke"
-[ $((SECONDS - begin)) -le 5 ] || die "alice ended only after $((SECONDS - begin)) s"
+[ $((SECONDS - begin)) -le 15 ] || die "alice ended only after $((SECONDS - begin)) s"
 expect xpu1 "$scratch/alice"
 say "ok: $(tail -n 1 "$scratch/alice")"
 refuse 1 xpu1 dxp ping xpu1 --name alice

@@ -30,19 +30,30 @@ processes=("attached server:$attached" "server with a NIC:$embedded" "dxpd:$(pro
 	"dxp-manager:$(process_of manager)")
 
 sleep 1.5 # sessions come to rest
-before=()
-for p in "${processes[@]}"; do
-	before+=("$(ran_ns "${p#*:}")")
-done
-begin=$(date +%s%N)
-sleep 2
-lasted=$(($(date +%s%N) - begin))
-status=0
-for i in "${!processes[@]}"; do
-	used=$(($(ran_ns "${processes[i]#*:}") - before[i]))
-	say "$(awk -v n="${processes[i]%:*}" -v u=$used -v l=$lasted \
-		'BEGIN { printf "%-18s %.3f %% of a core", n, 100 * u / l }')"
-	[ $((used * 100)) -lt $lasted ] || status=1
+
+# used_little: none of them for more than 1 % of two seconds.
+used_little() {
+	local before=() begin lasted status=0 i p used
+	for p in "${processes[@]}"; do
+		before+=("$(ran_ns "${p#*:}")")
+	done
+	begin=$(date +%s%N)
+	sleep 2
+	lasted=$(($(date +%s%N) - begin))
+	for i in "${!processes[@]}"; do
+		used=$(($(ran_ns "${processes[i]#*:}") - before[i]))
+		say "$(awk -v n="${processes[i]%:*}" -v u=$used -v l=$lasted \
+			'BEGIN { printf "%-18s %.3f %% of a core", n, 100 * u / l }')"
+		[ $((used * 100)) -lt $lasted ] || status=1
+	done
+	return $status
+}
+
+# A busy machine comes to rest later.
+for _ in {1..5}; do
+	status=0
+	used_little || status=1
+	[ $status -ne 0 ] || break
 done
 [ $status -eq 0 ] || die 'more than 1 % of a core, though idle'
 say passed

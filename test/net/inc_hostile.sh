@@ -23,7 +23,7 @@ group_id() {
 for plane in user auto; do
 	say "== plane $plane"
 	lab_make --hosts 4 --plane $plane
-	job_start 3 -- seconds=9 calls=0 deadline=5000
+	job_start 3 -- seconds=9 calls=0 deadline=20000
 	for _ in {1..50}; do
 		group=$(group_id)
 		[ -z "$group" ] || break
@@ -38,7 +38,7 @@ for plane in user auto; do
 	grows 'a stranger ends the group' received flood kill ${group}
 	grows "queries in another host's name" received flood forged
 	grows 'questions without end' limited flood inquire
-	job_good 60
+	job_good 90
 	is wrong 0
 	is lost 0
 	is tcp 0

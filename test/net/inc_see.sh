@@ -42,7 +42,7 @@ refuses 1 'does not answer' "${on_h0[@]}" "$dxp" inc --switch 10.77.0.99
 refuses 2 "no 'dxp inc nothing'" "$dxp" inc nothing
 
 say '== groups of several jobs over both spines'
-job_start 4 -- calls=0 seconds=5 need=1 groups=4 create=20000
+job_start 4 -- calls=0 seconds=5 need=1 groups=4 create=20000 deadline=20000
 for _ in {1..150}; do
 	on h0 "$dxp" inc groups >"$scratch/groups"
 	[ "$(grep -c '^10.77.0.243 ' "$scratch/groups")" -lt 4 ] || break

@@ -21,7 +21,7 @@ static uint64_t seed;
 
 struct engine_dma_end bridged_take(struct engine *e)
 {
-	uint64_t until_ns = link_now_ns() + 5 * S_NS;
+	uint64_t until_ns = link_now_ns() + 20 * S_NS;
 	struct engine_dma_end end;
 
 	while (engine_dma_take(e, &end, 1) == 0) {

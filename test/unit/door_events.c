@@ -267,7 +267,8 @@ static void device__lost_and_back(void **state)
 	assert_int_equal(dxp_clWaitForEvents(1, &d), CL_SUCCESS);
 
 	fake_return(0);
-	usleep(300000);
+	for (int i = 0; i < 10000 && !available(devices[0]); i++)
+		usleep(1000);
 	assert_true(available(devices[0]));
 	assert_int_equal(devices[0]->life, life + 1);
 	assert_int_equal(programs_lost, lost + 1);

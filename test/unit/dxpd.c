@@ -27,10 +27,11 @@
 #include "link/udp.h"
 #include "manager/server.h"
 
-#define PROGRAM   "bin/dxpd"
-#define WAIT_NS   (10 * S_NS)
-#define ARGUMENTS 24
-#define OUT_BYTES 8192
+#define PROGRAM        "bin/dxpd"
+#define WAIT_NS        (20 * S_NS)
+#define DIES_WITHIN_NS (10 * S_NS) /* 3 to 4 s, where the machine is not busy */
+#define ARGUMENTS      24
+#define OUT_BYTES      8192
 
 struct process {
 	pid_t pid;
@@ -293,7 +294,7 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 			killed_ns = link_now_ns();
 		}
 		status = dxp_event_wait(f, event, WAIT_NS, NULL);
-		assert_true(killed_ns == 0 || link_now_ns() - killed_ns < 5 * S_NS);
+		assert_true(killed_ns == 0 || link_now_ns() - killed_ns < DIES_WITHIN_NS);
 	}
 	return status;
 }
@@ -350,7 +351,7 @@ static void dxpd__killed_while_awaited(void **state)
 	kill(p[1].pid, SIGKILL);
 	uint64_t killed_ns = link_now_ns();
 	assert_int_equal(dxp_event_wait(f, after, WAIT_NS, NULL), DXP_EPEERLOST);
-	assert_true(link_now_ns() - killed_ns < 5 * S_NS);
+	assert_true(link_now_ns() - killed_ns < DIES_WITHIN_NS);
 	dxp_xpu_close(alpha);
 	dxp_xpu_close(beta);
 	dxp_fabric_close(f);
@@ -392,7 +393,7 @@ static void dxpd__host_killed(void **state)
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before - (1 << 20));
-	for (uint64_t until = link_now_ns() + 6 * S_NS; now != before && link_now_ns() < until;
+	for (uint64_t until = link_now_ns() + WAIT_NS; now != before && link_now_ns() < until;
 	     usleep(10000))
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
 	assert_int_equal(now, before);

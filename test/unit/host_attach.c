@@ -220,7 +220,7 @@ static void attached__learn_that_the_nic_has_ended(void **state)
 	dxp_nic_close(nic);
 	uint64_t begin_ns = link_now_ns();
 	fails(dxp_function_wait(f, PATIENCE_NS), DXP_ECLOSED, "");
-	assert_true(link_now_ns() - begin_ns < S_NS);
+	assert_true(link_now_ns() - begin_ns < PATIENCE_NS / 2);
 	assert_int_equal(dxp_post_nap(dxp_function_window(f), 0, &to, "x", 1, 0, 0), DXP_ECLOSED);
 	fails(dxp_memory_create(f, 64, 0, &m), DXP_ECLOSED, "");
 	fails(dxp_function_find(f, "x", 0, &t), DXP_ECLOSED, "");
@@ -410,7 +410,7 @@ static void impostor_serve(int listener, const struct impostor *i)
 		local_send(fd, bytes, length, fds, i->fds);
 	}
 	local_receive(fd, bytes, sizeof(bytes), no_fds, &none);
-	usleep(400000);
+	sleep(60); /* it is killed long before, unless the test has failed */
 	_exit(0);
 }
 
@@ -460,7 +460,7 @@ static void attach__does_not_wait_for_ever(void **state)
 	assert_int_equal(local_listen(path, &listener), DXP_OK);
 	uint64_t begin_ns = link_now_ns();
 	fails(attach_status(path, 0, NULL), DXP_ETIMEDOUT, "is it stopped?");
-	assert_true(link_now_ns() - begin_ns < 2 * S_NS);
+	assert_true(link_now_ns() - begin_ns < PATIENCE_NS);
 	local_unlisten(path, listener);
 }
 

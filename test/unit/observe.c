@@ -208,7 +208,7 @@ static void settle(struct rig *r)
 {
 	uint64_t end_ns = link_now_ns() + 3 * STATS_INTERVAL_NS;
 
-	while (link_now_ns() < end_ns) {
+	for (int turns = 0; turns < 1000 || link_now_ns() < end_ns; turns++) {
 		if (turn(r) == 0)
 			usleep(50);
 	}

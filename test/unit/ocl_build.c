@@ -9,6 +9,7 @@
 
 #include "engine/ocl_cache.h"
 #include "engine/ocl_library.h"
+#include "test/support/cpu_time.h"
 
 static const char one[] = "kernel void put(global uint *out, uint n) { out[0] = n; }\n";
 
@@ -329,9 +330,9 @@ static void engine_build__from_disk(void **state)
 	for (int i = 0; i < 10; i++) { /* the engine that is opened anew has none in its list */
 		engine_close(engine);
 		assert_int_equal(rig_engine(), DXP_OK);
-		uint64_t start = link_now_ns();
+		uint64_t start = cpu_time_ns();
 		struct engine_program *p = rig_build(DXP_PROGRAM_SOURCE, "", cached_text);
-		best = min_u64(best, link_now_ns() - start);
+		best = min_u64(best, cpu_time_ns() - start);
 		assert_int_equal(put(p), 40077);
 		engine_release(engine, p);
 	}

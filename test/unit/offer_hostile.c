@@ -21,10 +21,10 @@
 
 #include "test/unit/offer_rig.h"
 
-#define LINGER_S   4
-#define PROMPT_NS  (1 * S_NS) /* much less than that */
-#define OTHERS     20         /* descriptors that this test opens itself, and some */
-#define SLOW       40         /* lots of four descriptors that hang */
+#define LINGER_S   30
+#define PROMPT_NS  (10 * S_NS) /* much less than that */
+#define OTHERS     20          /* descriptors that this test opens itself, and some */
+#define SLOW       40          /* lots of four descriptors that hang */
 #define MUCH       (256u << 20)
 #define MUCH_NS    (15 * MS_NS) /* freeing that takes 40 ms and more */
 #define HUGE_BYTES (1ull << 40)

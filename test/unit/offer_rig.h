@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@
 #include "node/offer_place.h"
 #include "wire/attach.h"
 
-#define WAIT_NS (5 * S_NS)
+#define WAIT_NS (20 * S_NS)
 
 struct rig {
 	char folder[64];
@@ -54,7 +53,7 @@ static inline void node_hold(struct rig *r)
 	pthread_mutex_lock(&r->hold);
 	while (!r->held) {
 		node_wake(r->node);
-		sched_yield();
+		usleep(50);
 	}
 }
 
@@ -93,7 +92,7 @@ static inline int rig_open(void **state)
 	assert_int_equal(pthread_create(&r->thread, NULL, loop_main, &r->loop), 0);
 	/* In its loop, with all that it opens there. */
 	while (dxp_load_acquire(&node_window(r->node)->need_wakeup) == 0)
-		sched_yield();
+		usleep(50);
 	*state = r;
 	return 0;
 }
@@ -207,7 +206,8 @@ static inline bool sent_wait(struct user *u, struct dxp_nic_event *event)
 	for (int again = 0; again < 5; again++) {
 		__atomic_store_n(&u->w->user_waits, ++sleeps, __ATOMIC_RELAXED);
 		dxp_fence();
-		if (dxp_sent_take(u->w, event) || (poll(&p, 1, 3000), dxp_sent_take(u->w, event))) {
+		if (dxp_sent_take(u->w, event) ||
+		    (poll(&p, 1, 10000), dxp_sent_take(u->w, event))) {
 			__atomic_store_n(&u->w->user_waits, 0, __ATOMIC_RELAXED);
 			if (read(u->fds[2], drop, sizeof(drop)) < 0)
 				drop[0] = 0;

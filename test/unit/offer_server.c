@@ -210,25 +210,33 @@ static void offers__a_killed_process_hurts_nobody(void **state)
 	assert_true(all_back(before, open_before));
 }
 
-/* A node with attached functions that nobody uses sleeps. */
+static uint64_t node_cpu_ns(const struct rig *r)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(pthread_getcpuclockid(r->thread, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+/* A node with attached functions that nobody uses sleeps. On a busy machine it gets there late, so
+ * it is looked at until it does. */
 static void offers__idle_costs_nothing(void **state)
 {
 	struct rig *r = *state;
 	const struct timespec while_idle = {.tv_nsec = 400 * MS_NS};
-	struct timespec begin, end;
+	uint64_t used_ns = UINT64_MAX;
 	struct user u[3];
-	clockid_t clock;
 
 	for (int i = 0; i < 3; i++)
 		assert_true(attach(r, "", &u[i]));
-	nanosleep(&(struct timespec){.tv_nsec = 20 * MS_NS}, NULL);
-	assert_int_equal(pthread_getcpuclockid(r->thread, &clock), 0);
-	clock_gettime(clock, &begin);
-	nanosleep(&while_idle, NULL);
-	clock_gettime(clock, &end);
-	uint64_t used_ns = (uint64_t)(end.tv_sec - begin.tv_sec) * S_NS + (uint64_t)end.tv_nsec -
-			   (uint64_t)begin.tv_nsec;
-	print_message("%.2f %% of a core\n", 100.0 * (double)used_ns / (400.0 * MS_NS));
+	for (int looks = 0; looks < 20 && used_ns >= 4 * MS_NS; looks++) {
+		uint64_t begin_ns = node_cpu_ns(r);
+		nanosleep(&while_idle, NULL);
+		used_ns = node_cpu_ns(r) - begin_ns;
+		print_message("%.2f %% of a core\n", 100.0 * (double)used_ns / (400.0 * MS_NS));
+	}
 	assert_true(used_ns < 4 * MS_NS);
 	for (int i = 0; i < 3; i++)
 		user_close(&u[i]);

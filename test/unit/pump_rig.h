@@ -54,6 +54,8 @@ int __wrap_munmap(void *at, size_t bytes)
 
 /* ---- the device ---- */
 
+#define SLOW_US 700000 /* three in a row take longer than PUMP_SLOW_NS */
+
 struct device {
 	struct engine engine;
 	uint8_t *memory;
@@ -63,7 +65,7 @@ struct device {
 	struct engine_dma queue[DEVICE_QUEUE];
 	struct engine_dma_end ends[DEVICE_QUEUE];
 	uint32_t queued, ended, started;
-	uint64_t slow_above;       /* longer DMAs take 300 ms; 0: none */
+	uint64_t slow_above;       /* longer DMAs take SLOW_US; 0: none */
 	uint32_t fail_at, hang_at; /* the n-th DMA, from 1 on; 0: none */
 	uint32_t room;             /* DMAs it has at once, those that were not taken too */
 	bool resets;               /* a reset ends what hangs; else nothing does */
@@ -113,7 +115,7 @@ static void device_work(struct device *d)
 	if (status == DXP_OK) {
 		pthread_mutex_unlock(&d->lock);
 		if (d->slow_above && dma.bytes > d->slow_above)
-			usleep(300000);
+			usleep(SLOW_US);
 		device_move(d, &dma);
 		pthread_mutex_lock(&d->lock);
 	}

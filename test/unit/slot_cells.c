@@ -20,7 +20,7 @@
 #include "link/udp.h"
 #include "test/support/boxes.h"
 
-#define SOON_NS    (5 * S_NS) /* far less than an endless kernel takes */
+#define SOON_NS    (20 * S_NS) /* far less than an endless kernel takes */
 #define HOST_BYTES (4u << 20)
 
 static const char source[] =

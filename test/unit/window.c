@@ -10,17 +10,25 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include <dxp/status.h>
 
 #include "base/rng.h"
+#include "base/util.h"
 #include "nic/nic.h"
 #include "nic/user.h"
 
 #define THREADS 4
 #define POSTS   3000
+
+/* Between two looks. A yield would cost a busy machine's thread whole turns. */
+static void rest(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 20 * US_NS}, NULL);
+}
 
 struct rig {
 	struct nic *nic;
@@ -79,11 +87,11 @@ static void *post(void *argument)
 		uint64_t context = p->first + i;
 		memset(data, (int)context, sizeof(data));
 		while (i - atomic_load(&p->rig->ended[p->first / POSTS]) >= p->most)
-			sched_yield();
+			rest();
 		while (dxp_post_nap(p->rig->window, context % 4, &nowhere, data, sizeof(data),
 				    context, context) == DXP_EAGAIN) {
 			atomic_fetch_add(&p->rig->refused, 1);
-			sched_yield();
+			rest();
 		}
 	}
 	return NULL;
@@ -96,7 +104,7 @@ static void *poll_completions(void *argument)
 
 	while (atomic_load(&r->completed) < THREADS * POSTS) {
 		if (!dxp_sent_take(r->window, &event)) {
-			sched_yield();
+			rest();
 			continue;
 		}
 		if (event.status == DXP_ENOENT && event.context < THREADS * POSTS &&
@@ -120,7 +128,7 @@ static void threads_post(struct rig *r, uint32_t most)
 	assert_int_equal(pthread_create(&poller, NULL, poll_completions, r), 0);
 	while (atomic_load(&r->completed) < THREADS * POSTS)
 		if (nic_doorbells(r->nic, 1) == 0)
-			sched_yield();
+			rest();
 	for (uint32_t i = 0; i < THREADS; i++)
 		pthread_join(posters[i], NULL);
 	pthread_join(poller, NULL);

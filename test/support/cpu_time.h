@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this process has used of its processors: on a busy machine the clock on the wall says more
+ * of the others. */
+#ifndef TEST_SUPPORT_CPU_TIME_H
+#define TEST_SUPPORT_CPU_TIME_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "base/util.h"
+
+static inline uint64_t cpu_time_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * S_NS + (uint64_t)t.tv_nsec;
+}
+
+#endif
