@@ -118,7 +118,6 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 			uint64_t deadline_ns, struct sleep *s)
 {
 	uint64_t busy_ns = link_now_ns();
-	uint32_t empty = 0; /* turns since there was something, or since others had their turn */
 	bool waited = false;
 
 	for (;;) {
@@ -135,11 +134,6 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 			busy_ns = f->turned_ns;
 		/* Datagrams that the link holds already do not make its file readable. */
 		if (count || f->turned_ns < busy_ns + f->spin.budget_ns) {
-			empty = count ? 0 : empty + 1;
-			if (empty >= NODE_YIELD_TURNS) {
-				sched_yield(); /* who is waited for may need this core */
-				empty = 0;
-			}
 			step_aside(f);
 			yield(f, s, count == 0);
 			continue;
