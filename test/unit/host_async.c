@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/rng.h"
 #include "base/util.h"
+#include "host/internal.h"
 #include "link/udp.h"
 #include "test/support/fake_xpu.h"
 
@@ -537,6 +538,24 @@ static void run__the_last_leaves_without_a_call(void **state)
 	assert_in_range(slow, 0, 20);
 }
 
+/* Who has nothing to do gets his command with the call itself, however soon it follows another: the
+ * keeper, who would look for it otherwise, takes a core each time. */
+static void run__an_idle_one_is_not_kept_waiting(void **state)
+{
+	struct world *w = *state;
+
+	for (int round = 0; round < 40; round++) {
+		dxp_event events[2] = {run_after(w, w->one, "ok", NULL, 0),
+				       run_after(w, w->two, "ok", NULL, 0)};
+		fabric_enter(w->fabric);
+		bool unsent = w->fabric->unsent, looks = w->fabric->keeper_sends;
+		fabric_leave(w->fabric);
+		assert_false(unsent || looks);
+		ok(ended(w, events[0]));
+		ok(ended(w, events[1]));
+	}
+}
+
 /* A command behind a write needs no round trip, and never sees it half done. */
 static void write__command_behind_it(void **state)
 {
@@ -721,6 +740,7 @@ int main(void)
 		TEST(run__more_than_there_is_room_for),
 		TEST(run__no_room_for_ever),
 		TEST(run__the_last_leaves_without_a_call),
+		TEST(run__an_idle_one_is_not_kept_waiting),
 		TEST(write__command_behind_it),
 		TEST(lost__everything_ends),
 		TEST(close__everything_ends),
