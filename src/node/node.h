@@ -133,7 +133,8 @@ struct node_loop {
 	/* Called when a round found nothing to do; returns how much it did nevertheless. May be
 	 * NULL. */
 	uint32_t (*idle)(void *context);
-	/* Has `service` woken somebody since it was asked last, who may need this core? May be NULL.
+	/* Has `service` woken somebody since it was asked last, who may need this core? May be
+	 * NULL.
 	 */
 	bool (*woke)(void *context);
 	void *service_context; /* of all four */
