@@ -128,8 +128,10 @@ void cell_wait(struct cell_side *e, uint32_t spin_ns)
 	cell_sleep_end(e);
 }
 
-void cell_wake(struct cell_side *e)
+bool cell_wake(struct cell_side *e)
 {
-	if (cell_sleeps(e))
-		futex(&e->ring->sleeps, FUTEX_WAKE, INT_MAX);
+	if (!cell_sleeps(e))
+		return false;
+	futex(&e->ring->sleeps, FUTEX_WAKE, INT_MAX);
+	return true;
 }

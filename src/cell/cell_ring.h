@@ -59,7 +59,7 @@ void cell_sleep_end(struct cell_side *e);
 /* A consumer that is a thread or a process of its own: spins, then sleeps until there is something.
  */
 void cell_wait(struct cell_side *e, uint32_t spin_ns);
-/* Producer: wakes one that sleeps in cell_wait. */
-void cell_wake(struct cell_side *e);
+/* Producer: wakes one that sleeps in cell_wait; false: it did not. */
+bool cell_wake(struct cell_side *e);
 
 #endif

@@ -180,8 +180,9 @@ int keeper_start(struct dxp_fabric *f);
 void keeper_stop(struct dxp_fabric *f);
 /* Wakes it when it may be needed: an xPU may read our memory while nobody calls. */
 void keeper_call(struct dxp_fabric *f);
-/* What was just posted leaves now, or together with what follows soon. */
-void keeper_train(struct dxp_fabric *f);
+/* What was just posted leaves now, or together with what follows soon. `alone`: its xPU has nothing
+ * else to do, so now. */
+void keeper_train(struct dxp_fabric *f, bool alone);
 
 /* arrivals.c: takes what lies in the window; returns how much. */
 uint32_t arrivals_take(struct dxp_fabric *f);

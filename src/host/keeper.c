@@ -86,11 +86,11 @@ static void trains_watch(struct dxp_fabric *f, uint64_t now_ns)
 	f->keeper_parked = false;
 }
 
-void keeper_train(struct dxp_fabric *f)
+void keeper_train(struct dxp_fabric *f, bool alone)
 {
 	uint64_t now = link_now_ns();
 
-	if (now - f->train_ns >= HOST_TRAIN_NS) {
+	if (alone || now - f->train_ns >= HOST_TRAIN_NS) {
 		f->train_ns = now;
 		fabric_turn(f);
 		return;

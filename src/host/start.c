@@ -123,7 +123,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 		status = s.status;
 	if (status != DXP_OK)
 		return status;
-	keeper_train(f);
+	keeper_train(f, x->events.pending == 1);
 	if (event)
 		*event = EVENT_NAME(node_id(f->node), x->node, s.count);
 	return DXP_OK;

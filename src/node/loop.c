@@ -104,6 +104,7 @@ int node_loop_run(struct node_loop *loop)
 	struct spin spin;
 	bool waited = false;
 	uint32_t empty = 0; /* rounds since there was something, or since others had their turn */
+	uint32_t patience = NODE_YIELD_TURNS;
 	int poller;
 	int status = poller_create(loop, &poller);
 
@@ -125,10 +126,13 @@ int node_loop_run(struct node_loop *loop)
 			loop_sleep(loop, poller);
 			empty = 0; /* others had theirs; what ended the sleep is waiting */
 		}
+		if (loop->woke && loop->woke(loop->service_context))
+			patience = 1;
 		/* Who is waited for may need this core. */
-		if (empty >= NODE_YIELD_TURNS) {
+		if (empty >= patience) {
 			sched_yield();
 			empty = 0;
+			patience = NODE_YIELD_TURNS;
 		}
 	}
 	close(poller);

@@ -133,7 +133,11 @@ struct node_loop {
 	/* Called when a round found nothing to do; returns how much it did nevertheless. May be
 	 * NULL. */
 	uint32_t (*idle)(void *context);
-	void *service_context; /* of all three */
+	/* Has `service` woken somebody since it was asked last, who may need this core? May be
+	 * NULL.
+	 */
+	bool (*woke)(void *context);
+	void *service_context; /* of all four */
 	/* When `service` must be called again; may be NULL. */
 	uint64_t (*service_deadline)(void *context);
 	const _Atomic int *stop; /* set by another thread or a signal handler */

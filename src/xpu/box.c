@@ -310,6 +310,16 @@ static uint32_t box_idle(void *context)
 	return work;
 }
 
+static bool box_woke(void *context)
+{
+	struct box *b = context;
+	bool woke = false;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		woke |= slot_woke(b->slots[i].slot);
+	return woke;
+}
+
 static uint64_t box_deadline(void *context)
 {
 	struct box *b = context;
@@ -330,6 +340,7 @@ int box_run(struct box *b)
 		.service = box_service,
 		.service_context = b,
 		.idle = box_idle,
+		.woke = box_woke,
 		.service_deadline = box_deadline,
 		.stop = &b->ends,
 	};

@@ -131,8 +131,8 @@ void cell_post(struct cell *c, struct order *o)
 	c->tail = &o->next;
 	if (!c->unposted && !order_put(c, o))
 		c->unposted = o;
-	if (!c->unposted)
-		cell_wake(&c->orders);
+	if (!c->unposted && cell_wake(&c->orders))
+		c->slot->woke = true;
 }
 
 static uint32_t orders_put(struct cell *c)
@@ -141,8 +141,8 @@ static uint32_t orders_put(struct cell *c)
 
 	for (; c->unposted && order_put(c, c->unposted); work++)
 		c->unposted = c->unposted->next;
-	if (work)
-		cell_wake(&c->orders);
+	if (work && cell_wake(&c->orders))
+		c->slot->woke = true;
 	return work;
 }
 

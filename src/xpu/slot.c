@@ -350,6 +350,14 @@ uint32_t slot_idle(struct slot *s)
 	return s->bridged && bridged_idle(s->bridged);
 }
 
+bool slot_woke(struct slot *s)
+{
+	bool woke = s->woke;
+
+	s->woke = false;
+	return woke;
+}
+
 uint64_t slot_deadline(struct slot *s)
 {
 	if (!cells_asleep(s) || (s->clearings && !s->bridged))

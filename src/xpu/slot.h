@@ -58,6 +58,8 @@ void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 uint32_t slot_service(struct slot *s);
 /* Called when nothing at all is to be done; returns how much it found nevertheless. */
 uint32_t slot_idle(struct slot *s);
+/* Has slot_service woken a cell since this was asked? It may need this core. */
+bool slot_woke(struct slot *s);
 /* When slot_service must be called again though the node brings nothing. Asked before sleeping,
  * after node_sleep_announce: from then on cells ring when they have something. */
 uint64_t slot_deadline(struct slot *s);

@@ -166,6 +166,7 @@ struct slot {
 	struct zygote *zygote;   /* ... from here */
 	int bell_fd;             /* ... which ring there */
 	uint32_t cell_last, cell_spin_ns;
+	bool woke;        /* one, since slot_woke */
 	uint32_t windows; /* bit i: place i behind device memory is taken */
 	struct node *node;
 	pthread_mutex_t interrupt_lock; /* guards the next: the engine's threads outlive the node */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dxp/async.h against a real manager and real nodes with toy devices. */
+#include "host/internal.h"
 #include "test/unit/host_async_rig.h"
 
 /* ---- user events ---- */
@@ -261,6 +262,24 @@ static void waits__any_number(void **state)
 
 /* ---- room ---- */
 
+/* Who has nothing to do gets his command with the call itself, however soon it follows another: the
+ * keeper, who would look for it otherwise, takes a core each time. */
+static void run__an_idle_one_is_not_kept_waiting(void **state)
+{
+	struct world *w = *state;
+
+	for (int round = 0; round < 40; round++) {
+		dxp_event events[2] = {run_after(w, w->one, "ok", NULL, 0),
+				       run_after(w, w->two, "ok", NULL, 0)};
+		fabric_enter(w->fabric);
+		bool unsent = w->fabric->unsent, looks = w->fabric->keeper_sends;
+		fabric_leave(w->fabric);
+		assert_false(unsent || looks);
+		ok(ended(w, events[0]));
+		ok(ended(w, events[1]));
+	}
+}
+
 /* A command behind a write needs no round trip, and never sees it half done. */
 static void write__command_behind_it(void **state)
 {
@@ -379,6 +398,7 @@ int main(void)
 		TEST(write__late_bytes),
 		TEST(copy_fill__boxes),
 		TEST(waits__any_number),
+		TEST(run__an_idle_one_is_not_kept_waiting),
 		TEST(write__command_behind_it),
 		TEST(program_create__kinds_and_records),
 		TEST(xpu_about__and_clock),

@@ -2,6 +2,8 @@
 /* Sleeping and waking: users of a window, the engine, and both at once. */
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,10 +24,11 @@
 #include "link/udp.h"
 #include "node/node.h"
 
-#define ROUNDS   3000
-#define TOLD_MS  2000 /* a wake that takes longer was lost */
-#define LOOPBACK "127.0.0.1"
-#define LOOKS    20
+#define ROUNDS    3000
+#define TOLD_MS   2000 /* a wake that takes longer was lost */
+#define LOOPBACK  "127.0.0.1"
+#define LOOKS     20
+#define HANDOVERS 201
 
 /* ---- the NIC alone ---- */
 
@@ -232,6 +235,88 @@ static void node_loop__both_sleep_and_no_wake_is_lost(void **state)
 	}
 }
 
+/* ---- a node that wakes a thread which shares its core ---- */
+
+struct shared_core {
+	sem_t go;
+	_Atomic bool wanted;
+	bool woke;
+	_Atomic uint32_t rounds; /* since then */
+};
+
+static uint32_t core_service(void *context)
+{
+	struct shared_core *c = context;
+
+	c->rounds++;
+	if (!atomic_exchange(&c->wanted, false))
+		return 0;
+	c->rounds = 0;
+	c->woke = true;
+	sem_post(&c->go);
+	return 1;
+}
+
+static bool core_woke(void *context)
+{
+	struct shared_core *c = context;
+	bool woke = c->woke;
+
+	c->woke = false;
+	return woke;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void first_core_only(cpu_set_t *before)
+{
+	cpu_set_t one;
+	int first = 0;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(*before), before), 0);
+	while (!CPU_ISSET(first, before))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* The node does not spin its usual turns before that one has the core. */
+static void node_loop__hands_its_core_to_whom_it_woke(void **state)
+{
+	struct shared_core c = {0};
+	uint32_t rounds[HANDOVERS];
+	const struct sched_param none = {0};
+	struct engine e;
+	cpu_set_t before;
+
+	first_core_only(&before);
+	assert_int_equal(sem_init(&c.go, 0, 0), 0);
+	engine_start(&e, S_NS);
+	e.loop.service = core_service;
+	e.loop.woke = core_woke;
+	e.loop.service_context = &c;
+	engine_thread(&e);
+	/* The system itself takes no core for one of this kind. */
+	assert_int_equal(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+	for (int i = 0; i < HANDOVERS; i++) {
+		c.wanted = true;
+		assert_int_equal(sem_wait(&c.go), 0);
+		rounds[i] = c.rounds;
+	}
+	engine_stop(&e);
+	sem_destroy(&c.go);
+	assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &none), 0);
+	sched_setaffinity(0, sizeof(before), &before);
+	qsort(rounds, HANDOVERS, sizeof(rounds[0]), by_size);
+	assert_in_range(rounds[HANDOVERS / 2], 0, NODE_YIELD_TURNS / 2);
+}
+
 static uint64_t thread_cpu_ns(pthread_t thread)
 {
 	struct timespec t;
@@ -339,6 +424,7 @@ int main(void)
 		cmocka_unit_test(nic_wakes__also_of_its_end),
 		cmocka_unit_test(nic_sleep_announce__every_window_says_so),
 		cmocka_unit_test(node_loop__both_sleep_and_no_wake_is_lost),
+		cmocka_unit_test(node_loop__hands_its_core_to_whom_it_woke),
 		cmocka_unit_test(node_arm__polls_only_while_armed),
 		cmocka_unit_test(link_watch__ends_the_sleep),
 	};
