@@ -94,7 +94,7 @@ static cl_int sampler_set(cl_kernel k, struct argument *a, size_t size, const vo
 	cl_sampler s = handle_at(value);
 
 	if (!value)
-		return CL_INVALID_ARG_VALUE;
+		return CL_INVALID_SAMPLER;
 	if (size != sizeof(cl_sampler))
 		return CL_INVALID_ARG_SIZE;
 	if (!object_is(s, OBJECT_SAMPLER) || s->context != k->program->context)

@@ -54,9 +54,19 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
+/* Ours, where there are images: all of them stand over bytes of ours, a buffer's are as good. */
+static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
+
+static bool has_images(cl_device_id d)
+{
+	return device_uint(d, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE;
+}
+
+#define EXTENSIONS_MAX (sizeof(extensions) / sizeof(extensions[0]) + 1)
+
 static cl_int extensions_text(cl_device_id d, const struct info *i)
 {
-	char text[sizeof(extensions) / sizeof(extensions[0]) * CL_NAME_VERSION_MAX_NAME_SIZE];
+	char text[EXTENSIONS_MAX * CL_NAME_VERSION_MAX_NAME_SIZE];
 	size_t bytes = 0, used = 0;
 	const char *at = device_about(d, CL_DEVICE_EXTENSIONS, &bytes);
 	const char *end = at ? at + strnlen(at, bytes) : at;
@@ -72,7 +82,8 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 		}
 		at += length + 1;
 	}
-	text[used] = 0;
+	snprintf(text + used, sizeof(text) - used, "%s%s", has_images(d) && used ? " " : "",
+		 has_images(d) ? of_images.name : "");
 	return info_text(i, text);
 }
 
@@ -92,6 +103,8 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 		if (kept(line.name, strnlen(line.name, sizeof(line.name))))
 			out[count++] = line;
 	}
+	if (name == CL_DEVICE_EXTENSIONS_WITH_VERSION && has_images(d) && count < VERSIONS_MAX)
+		out[count++] = of_images;
 	return info_bytes(i, out, count * sizeof(line));
 }
 
@@ -126,7 +139,8 @@ static cl_int info_identity(cl_device_id d, cl_device_info name, const struct in
 	case CL_DRIVER_VERSION: return info_text(i, DXP_VERSION);
 	case CL_DEVICE_VERSION: return info_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
 	case CL_DEVICE_NUMERIC_VERSION: return info_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return info_text(i, "v0000-00-00-00");
+	/* None; the format wants a date all the same. */
+	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return info_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);
 	case CL_DEVICE_OPENCL_C_FEATURES: return versions(d, name, feature_kept, i);
@@ -150,6 +164,12 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return info_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
+	/* In pixels. Sub-buffers are aligned to more than any pixel. */
+	case CL_DEVICE_IMAGE_PITCH_ALIGNMENT:
+	case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
+		if (!has_images(d))
+			return info_uint(i, 0);
+		return info_uint(i, device_uint(d, name, 0) ? device_uint(d, name, 0) : 1);
 	case CL_DEVICE_HOST_UNIFIED_MEMORY: return info_uint(i, CL_FALSE);
 	case CL_DEVICE_MAX_PARAMETER_SIZE: return info_size(i, MAX_PARAMETER_BYTES);
 	case CL_DEVICE_PRINTF_BUFFER_SIZE:
@@ -200,6 +220,7 @@ static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_ILS_WITH_VERSION: return info_bytes(i, NULL, 0);
 	case CL_DEVICE_MAX_NUM_SUB_GROUPS:
 	case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS:
+	case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
 	case CL_DEVICE_PIPE_SUPPORT:
 	case CL_DEVICE_MAX_PIPE_ARGS:
 	case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
@@ -226,6 +247,9 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 		return error;
 	}
 	const void *data = device_about(d, name, &bytes);
+	/* Of cl_khr_fp16 alone, unlike its sister of doubles: without it there is no such name. */
+	if (name == CL_DEVICE_HALF_FP_CONFIG && device_size(d, name, 0) == 0)
+		data = NULL;
 	return data ? info_bytes(i, data, bytes) : CL_INVALID_VALUE;
 }
 

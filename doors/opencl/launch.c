@@ -266,6 +266,9 @@ static cl_int post(struct enqueue *e, const struct launch *l, const struct kerne
 	to.wait_count = e->waits.count - needless;
 	to.lazy = e->waits.lazy;
 	int status = dxp_run(e->device->xpu, &to, event);
+	/* Each argument is in order; together they do not fit a command. */
+	if (status == DXP_EINVAL)
+		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)
 		return device_judge(e->device, status);
 	memories_used(e, l->kernel, *event);

@@ -75,6 +75,8 @@ struct splitting {
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
+	/* A promise about sub-groups, which there are none of; PoCL 3.1 does not know it. */
+	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {
 		p->word_follows = false;
@@ -87,7 +89,7 @@ static bool option_split(struct splitting *p, const struct option *o)
 	}
 	p->folder_follows = folder;
 	p->word_follows = strcmp(o->word, "-D") == 0 || strcmp(o->word, "-U") == 0;
-	if (!folder)
+	if (!folder && !idle)
 		rest_add(p->out, o);
 	return true;
 }

@@ -19,7 +19,8 @@ struct option {
  * when out->word is NULL. */
 bool option_next(const char **text, struct option *out);
 
-/* The folders that -I names, in order, and the rest of the options as it was. */
+/* The folders that -I names, in order, and the rest of the options as it was, without those that
+ * mean nothing to any device of ours. */
 struct options_split {
 	char **folders;
 	size_t folder_count;

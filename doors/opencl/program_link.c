@@ -152,8 +152,13 @@ static struct build *slot_build(struct program_slot *s)
 
 static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 {
-	struct recipe *r = recipe_new(DXP_PROGRAM_LINK, l->options);
+	struct options_split options;
+	struct recipe *r = NULL;
 	cl_int error = CL_SUCCESS;
+
+	if (options_split(l->options, &options))
+		r = recipe_new(DXP_PROGRAM_LINK, options.rest);
+	options_split_clear(&options);
 
 	for (cl_uint i = 0; r && error == CL_SUCCESS && i < l->count; i++) {
 		struct build *b = slot_build(program_slot(l->inputs[i], d));

@@ -66,22 +66,35 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
+/* Behind the next "__attribute__((", however it is spaced; NULL: there is none. */
+static char *attribute_find(char *at)
+{
+	static const char word[] = "__attribute__";
+
+	for (at = strstr(at, word); at; at = strstr(at, word)) {
+		at += sizeof(word) - 1;
+		at += strspn(at, " ");
+		if (strncmp(at, "((", 2) == 0)
+			return at + 2;
+	}
+	return NULL;
+}
+
 /* As the standard has it, "name(a,b,c) name": PoCL gives the source's words, blanks included. */
 static void attributes_clean(char *text)
 {
-	static const char begin[] = "__attribute__((";
-	char *out = text, *at = strstr(text, begin);
+	char *out = text, *at = attribute_find(text);
 
 	while (at) {
 		int depth = 0;
 		if (out > text)
 			*out++ = ' ';
-		for (at += sizeof(begin) - 1; *at && (depth > 0 || *at != ')'); at++) {
+		for (; *at && (depth > 0 || *at != ')'); at++) {
 			depth += (*at == '(') - (*at == ')');
 			if (*at != ' ')
 				*out++ = *at;
 		}
-		at = strstr(at, begin);
+		at = attribute_find(at);
 	}
 	if (out > text)
 		*out = '\0';

@@ -11,7 +11,7 @@
 /* Fills the RUN fields of *c. DXP_EINVAL, with the sentence set, names the field that is wrong.
  * `memory_bytes`: buffers must lie below; `nic`: there is a function for kernels. Arguments of *c
  * lead into the launch, and those that have to be made into `packed`, which has
- * COMMAND_BYTES_MAX. */
+ * COMMAND_PACKED_BYTES. */
 int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, uint8_t *packed,
 		 struct command *c);
 

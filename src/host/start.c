@@ -190,7 +190,7 @@ int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_wa
 int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event)
 {
 	struct command c;
-	uint8_t packed[COMMAND_BYTES_MAX];
+	uint8_t packed[COMMAND_PACKED_BYTES];
 
 	command_begin(&c, COMMAND_RUN);
 	c.lazy = launch->lazy;

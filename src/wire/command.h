@@ -28,6 +28,7 @@
 #define COMMAND_PRINT_BYTES   1900 /* of what a kernel printed in one PRINT */
 #define COMMAND_IMAGE_BYTES   48   /* a struct dxp_image as bytes */
 #define COMMAND_SAMPLER_BYTES 12   /* a struct dxp_sampler as bytes */
+#define COMMAND_PACKED_BYTES  (COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* all of a RUN, unpacked */
 #define COMMAND_EVENT_BYTES                                                                     \
 	37                    /* one EVENT; to a host, several may follow each other in one NAP \
 			       */

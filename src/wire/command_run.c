@@ -2,6 +2,10 @@
 /* RUN: a kernel's name, its grid and its arguments. */
 #include "wire/command_codec.h"
 
+/* On the wire only: an image that is described as argument `n`, which came before. A kernel may
+ * have 128 images, and descriptions of all would not fit one message. */
+#define ARG_IMAGE_LIKE 6
+
 static bool argument_valid(const struct command_argument *a)
 {
 	switch (a->kind) {
@@ -43,8 +47,39 @@ static void take_name(struct take_cursor *t, char *to)
 	to[bytes] = '\0';
 }
 
-static void put_argument(struct put_cursor *p, const struct command_argument *a)
+/* The first image that is described as argument `i`. */
+static uint8_t image_like(const struct command *c, uint8_t i)
 {
+	const struct command_argument *a = c->arguments;
+	uint8_t first = 0;
+
+	while (a[first].kind != COMMAND_ARG_IMAGE ||
+	       (first != i && memcmp(a[first].value, a[i].value, COMMAND_IMAGE_BYTES) != 0))
+		first++;
+	return first;
+}
+
+static void put_image(struct put_cursor *p, const struct command *c, uint8_t i)
+{
+	const struct command_argument *a = &c->arguments[i];
+	uint8_t like = image_like(c, i);
+
+	put_8(p, like == i ? COMMAND_ARG_IMAGE : ARG_IMAGE_LIKE);
+	put_64(p, a->address);
+	if (like == i)
+		put_bytes(p, a->value, a->bytes);
+	else
+		put_8(p, like);
+}
+
+static void put_argument(struct put_cursor *p, const struct command *c, uint8_t i)
+{
+	const struct command_argument *a = &c->arguments[i];
+
+	if (a->kind == COMMAND_ARG_IMAGE) {
+		put_image(p, c, i);
+		return;
+	}
 	put_8(p, a->kind);
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES:
@@ -53,13 +88,29 @@ static void put_argument(struct put_cursor *p, const struct command_argument *a)
 		break;
 	case COMMAND_ARG_BUFFER: put_64(p, a->address); break;
 	case COMMAND_ARG_LOCAL: put_32(p, a->bytes); break;
-	case COMMAND_ARG_IMAGE: put_64(p, a->address); /* fall through */
 	case COMMAND_ARG_SAMPLER: put_bytes(p, a->value, a->bytes); break;
 	}
 }
 
-static void take_argument(struct take_cursor *t, struct command_argument *a)
+static void take_image_like(struct take_cursor *t, struct command *c, uint8_t i)
 {
+	struct command_argument *a = &c->arguments[i];
+
+	a->kind = COMMAND_ARG_IMAGE;
+	a->address = take_64(t);
+	uint8_t like = take_8(t);
+	if (like >= i || c->arguments[like].kind != COMMAND_ARG_IMAGE) {
+		t->bad = true;
+		return;
+	}
+	a->bytes = COMMAND_IMAGE_BYTES;
+	a->value = c->arguments[like].value;
+}
+
+static void take_argument(struct take_cursor *t, struct command *c, uint8_t i)
+{
+	struct command_argument *a = &c->arguments[i];
+
 	*a = (struct command_argument){.kind = take_8(t)};
 	switch (a->kind) {
 	case COMMAND_ARG_BYTES:
@@ -78,6 +129,7 @@ static void take_argument(struct take_cursor *t, struct command_argument *a)
 		a->bytes = COMMAND_SAMPLER_BYTES;
 		a->value = take_room(t, a->bytes);
 		break;
+	case ARG_IMAGE_LIKE: take_image_like(t, c, i); break;
 	default: t->bad = true;
 	}
 }
@@ -97,7 +149,7 @@ void command_run_put(struct put_cursor *p, const struct command *c)
 	}
 	put_8(p, c->argument_count);
 	for (uint8_t i = 0; i < c->argument_count; i++)
-		put_argument(p, &c->arguments[i]);
+		put_argument(p, c, i);
 }
 
 void command_run_take(struct take_cursor *t, struct command *c)
@@ -114,7 +166,7 @@ void command_run_take(struct take_cursor *t, struct command *c)
 	}
 	c->argument_count = take_8(t);
 	for (uint8_t i = 0; i < c->argument_count && i < COMMAND_ARGS_MAX && !t->bad; i++)
-		take_argument(t, &c->arguments[i]);
+		take_argument(t, c, i);
 }
 
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES])

@@ -250,6 +250,7 @@ static void arguments__refused(void)
 	FAILS(clSetKernelArg(g, 1, sizeof(v), NULL), CL_INVALID_ARG_VALUE);
 	FAILS(clSetKernelArg(g, 0, sizeof(m) - 1, &m), CL_INVALID_ARG_SIZE);
 	FAILS_BUT_POCL(clSetKernelArg(f, 1, sizeof(none), &none), CL_INVALID_SAMPLER);
+	FAILS_BUT_POCL(clSetKernelArg(f, 1, sizeof(none), NULL), CL_INVALID_SAMPLER);
 	FAILS(clSetKernelArg(f, 1, 1, &none), CL_INVALID_ARG_SIZE);
 	SET(g, 0, m);
 	FAILS(clEnqueueNDRangeKernel(rig.queues[0], g, 1, NULL, &one, NULL, 0, NULL, NULL),

@@ -304,6 +304,54 @@ static void tell(struct picture *p)
 	FAILS(clGetImageInfo(p->m, CL_IMAGE_WIDTH, 1, &other, NULL), CL_INVALID_VALUE);
 }
 
+/* An image over a part of a buffer's bytes, with a pitch that is longer than its rows. */
+static void images__over_buffers(void)
+{
+	static const char source[] =
+		"kernel void k(read_only image2d_t in, write_only image2d_t out) {\n"
+		"	int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+		"	write_imageui(out, at, read_imageui(in, at) + 1); }\n";
+	const cl_image_format rgba = {CL_RGBA, CL_UNSIGNED_INT8};
+	const cl_buffer_region part = {1024, 1024};
+	const size_t size[2] = {7, 5}, pitch = 9 * 4, bytes = 2048;
+	uint8_t *from = rig_noise(bytes), *to = rig_memory(bytes);
+
+	if (!rig_has_extension(rig.devices[0], "cl_khr_image2d_from_buffer"))
+		rig_skip("no images of buffers");
+	cl_mem whole[2], sub[2], image[2];
+	cl_kernel k = rig_kernel(source, "k");
+	for (cl_uint i = 0; i < 2; i++) {
+		whole[i] = rig_buffer(CL_MEM_READ_WRITE, bytes, NULL);
+		rig_write(rig.queues[0], whole[i], from, bytes);
+		sub[i] = clCreateSubBuffer(whole[i], 0, CL_BUFFER_CREATE_TYPE_REGION, &part, ERR);
+		MADE(sub[i]);
+		const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+					    .image_width = size[0],
+					    .image_height = size[1],
+					    .image_row_pitch = pitch,
+					    .mem_object = sub[i]};
+		image[i] = clCreateImage(rig.context, 0, &rgba, &desc, NULL, ERR);
+		MADE(image[i]);
+		SET(k, i, image[i]);
+	}
+	OK(clEnqueueNDRangeKernel(rig.queues[0], k, 2, NULL, size, NULL, 0, NULL, NULL));
+	rig_read(rig.queues[0], whole[1], to, bytes);
+	for (size_t y = 0; y < size[1]; y++)
+		for (size_t x = 0; x < size[0] * 4; x++)
+			from[part.origin + y * pitch + x]++;
+	/* 255 + 1 does not fit, and is 255. */
+	for (size_t i = part.origin; i < part.origin + size[1] * pitch; i++)
+		if ((i - part.origin) % pitch < size[0] * 4 && from[i] == 0)
+			from[i] = 255;
+	SAME_BYTES(to, from, bytes);
+	OK(clReleaseKernel(k));
+	for (cl_uint i = 0; i < 2; i++) {
+		OK(clReleaseMemObject(image[i]));
+		OK(clReleaseMemObject(sub[i]));
+		OK(clReleaseMemObject(whole[i]));
+	}
+}
+
 static void images__tell(void)
 {
 	for_all(tell, true);
@@ -311,4 +359,4 @@ static void images__tell(void)
 
 RIG_MAIN(CASE(images__write_and_read_by_chance), CASE(images__copy_by_chance),
 	 CASE(images__from_and_to_buffers_by_chance), CASE(images__map_by_chance),
-	 CASE(images__fill), CASE(images__tell))
+	 CASE(images__fill), CASE(images__tell), CASE(images__over_buffers))

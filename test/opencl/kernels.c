@@ -60,6 +60,27 @@ static void kernels__tell(void)
 	OK(clReleaseProgram(p));
 }
 
+/* Each attribute, without the blanks that somebody may have put there. */
+static void kernels__tell_attributes(void)
+{
+	static const char *const all[] = {"vec_type_hint(uchar3)", "reqd_work_group_size(2,1,1)",
+					  "work_group_size_hint(2,1,1)"};
+	char source[512] = "", text[512], *to = text;
+
+	for (size_t i = 0; i < COUNT_OF(all); i++)
+		sprintf(source + strlen(source), "__attribute__((%s))\n", all[i]);
+	strcat(source, "kernel void f(void) { }\n");
+	cl_kernel k = rig_kernel(source, "f");
+	OK(clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof(text), text, NULL));
+	for (const char *from = text; *from; from++)
+		if (*from != ' ')
+			*to++ = *from;
+	*to = '\0';
+	for (size_t i = 0; i < COUNT_OF(all); i++)
+		CHECK(strstr(text, all[i]));
+	OK(clReleaseKernel(k));
+}
+
 static void kernels__tell_about_work_groups(void)
 {
 	cl_program p = rig_program(two, NULL);
@@ -303,6 +324,7 @@ static void writes__to_what_is_read_only(void)
 	OK(clReleaseKernel(k));
 }
 
-RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__tell), CASE(kernels__tell_about_work_groups),
-	 CASE(ranges__by_chance), CASE(ranges__without_local_sizes), CASE(ranges__tasks),
-	 CASE(ranges__refused), CASE(ranges__many_work_items), CASE(writes__to_what_is_read_only))
+RIG_MAIN(CASE(kernels__of_a_program), CASE(kernels__tell), CASE(kernels__tell_attributes),
+	 CASE(kernels__tell_about_work_groups), CASE(ranges__by_chance),
+	 CASE(ranges__without_local_sizes), CASE(ranges__tasks), CASE(ranges__refused),
+	 CASE(ranges__many_work_items), CASE(writes__to_what_is_read_only))

@@ -2,6 +2,8 @@
 /* What a device of the full profile has at least, and the form of every answer about a device. */
 #include "rig.h"
 
+#include <CL/cl_ext.h>
+
 static uint64_t number(cl_device_id d, cl_device_info name)
 {
 	uint64_t v = 0;
@@ -251,5 +253,86 @@ static void limits__parameter_bytes(void)
 	OK(clReleaseMemObject(m));
 }
 
+static cl_mem small_image(float first)
+{
+	const cl_image_format rgba = {CL_RGBA, CL_FLOAT};
+	const cl_image_desc desc = {
+		.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 4, .image_height = 4};
+	float pixels[64] = {first};
+	cl_mem m = clCreateImage(rig.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &rgba,
+				 &desc, pixels, ERR);
+
+	MADE(m);
+	return m;
+}
+
+/* So many images and a buffer make 1024 bytes of arguments. */
+#define IMAGES 127
+
+/* A kernel with as many images as the device says, read and written in turns. */
+static void limits__image_arguments(void)
+{
+	char source[16384] = "kernel void k(global float *out";
+	float sum = 0, wanted = 0;
+	cl_mem images[IMAGES];
+
+	if (!rig.images)
+		rig_skip("no images");
+	for (int i = 0; i < IMAGES; i++)
+		sprintf(source + strlen(source), ", %s image2d_t i%d",
+			i % 3 ? "read_only" : "write_only", i);
+	strcat(source, ") { float sum = 0;");
+	for (int i = 0; i < IMAGES; i++)
+		sprintf(source + strlen(source),
+			i % 3 ? " sum += read_imagef(i%d, (int2)(0)).x;"
+			      : " write_imagef(i%d, (int2)(0), (float4)(7));",
+			i);
+	strcat(source, " *out = sum; }");
+	cl_kernel k = rig_kernel(source, "k");
+	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, sizeof(sum), NULL);
+	SET(k, 0, m);
+	for (cl_uint i = 0; i < IMAGES; i++) {
+		images[i] = small_image((float)i);
+		SET(k, i + 1, images[i]);
+		wanted += i % 3 ? (float)i : 0;
+	}
+	rig_run(rig.queues[0], k, 1);
+	rig_read(rig.queues[0], m, &sum, sizeof(sum));
+	CHECK(sum == wanted);
+	for (cl_uint i = 0; i < IMAGES; i++) {
+		const size_t zero[3] = {0}, one[3] = {1, 1, 1};
+		float pixel[4];
+		OK(clEnqueueReadImage(rig.queues[0], images[i], CL_TRUE, zero, one, 0, 0, pixel, 0,
+				      NULL, NULL));
+		CHECK(pixel[0] == (i % 3 ? (float)i : 7));
+		OK(clReleaseMemObject(images[i]));
+	}
+	OK(clReleaseKernel(k));
+	OK(clReleaseMemObject(m));
+}
+
+/* Answers that have to fit each other, whatever the device can do. */
+static void limits__agree(void)
+{
+	for (cl_uint i = 0; i < rig.device_count; i++) {
+		cl_device_id d = rig.devices[i];
+		char version[64];
+		int year, month, day, count, end = 0;
+		uint64_t half;
+		OK(clGetDeviceInfo(d, CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED, sizeof(version),
+				   version, NULL));
+		sscanf(version, "v%4d-%2d-%2d-%2d%n", &year, &month, &day, &count, &end);
+		CHECK(end == 14 && !version[end] && month >= 1 && month <= 12 && day >= 1 &&
+		      day <= 31);
+		if (!rig_has_extension(d, "cl_khr_fp16"))
+			FAILS_BUT_POCL(clGetDeviceInfo(d, CL_DEVICE_HALF_FP_CONFIG, sizeof(half),
+						       &half, NULL),
+				       CL_INVALID_VALUE);
+		bool from_buffers = rig_has_extension(d, "cl_khr_image2d_from_buffer");
+		EQUAL(number(d, CL_DEVICE_IMAGE_PITCH_ALIGNMENT) != 0, from_buffers);
+		EQUAL(number(d, CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT) != 0, from_buffers);
+	}
+}
+
 RIG_MAIN(CASE(limits__full_profile), CASE(limits__images), CASE(limits__every_answer_has_its_size),
-	 CASE(limits__parameter_bytes))
+	 CASE(limits__parameter_bytes), CASE(limits__image_arguments), CASE(limits__agree))

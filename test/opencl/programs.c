@@ -68,6 +68,15 @@ static void programs__options(void)
 				 options, NULL));
 	CHECK(strcmp(options, "-D VALUE=42 -cl-fast-relaxed-math -w") == 0);
 	EQUAL(build_status(p, 0), CL_BUILD_SUCCESS);
+	if (!rig.pocl) { /* which refuses the last of them */
+		static const char all[] = "-DVALUE=43 -cl-uniform-work-group-size "
+					  "-cl-no-subgroup-ifp";
+		OK(clBuildProgram(p, 0, NULL, all, NULL, NULL));
+		says(p, 43);
+		OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_OPTIONS,
+					 sizeof(options), options, NULL));
+		CHECK(strcmp(options, all) == 0);
+	}
 	FAILS(clBuildProgram(p, 0, NULL, "-no-such-option-at-all", NULL, NULL),
 	      CL_INVALID_BUILD_OPTIONS);
 	OK(clReleaseProgram(p));

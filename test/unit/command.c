@@ -390,6 +390,36 @@ static struct command run_good(void)
 	return c;
 }
 
+/* So many images fit a message only because what describes one is said once. */
+static void command_run__images_alike(void **state)
+{
+	uint8_t wire[COMMAND_BYTES_MAX];
+	struct command c = run_good(), back;
+
+	c.argument_count = COMMAND_ARGS_MAX;
+	for (int i = 0; i < COMMAND_ARGS_MAX; i++)
+		c.arguments[i] = (struct command_argument){.kind = COMMAND_ARG_IMAGE,
+							   .bytes = COMMAND_IMAGE_BYTES,
+							   .address = 4096 * (uint64_t)i,
+							   .value = junk + i % 3};
+	c.arguments[5] =
+		(struct command_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = junk};
+	int bytes = command_encode(&c, wire);
+	assert_true(bytes > 0);
+	assert_int_equal(command_decode(wire, (size_t)bytes, &back), DXP_OK);
+	arguments_same(&c, &back);
+	/* The last byte is the index of the argument that the last one is like. */
+	wire[bytes - 1] = 5;
+	assert_int_equal(decode_exact(wire, (size_t)bytes, 0, &back), DXP_EMALFORMED);
+	wire[bytes - 1] = COMMAND_ARGS_MAX - 1;
+	assert_int_equal(decode_exact(wire, (size_t)bytes, 0, &back), DXP_EMALFORMED);
+	wire[bytes - 1] = 0xff;
+	assert_int_equal(decode_exact(wire, (size_t)bytes, 0, &back), DXP_EMALFORMED);
+	for (int i = 0; i < COMMAND_ARGS_MAX; i++)
+		c.arguments[i].value = junk + i;
+	assert_int_equal(command_encode(&c, wire), DXP_EINVAL);
+}
+
 static void command_encode__fields_out_of_bounds(void **state)
 {
 	uint8_t wire[COMMAND_BYTES_MAX];
@@ -507,6 +537,7 @@ int main(void)
 		cmocka_unit_test(command_reply_decode__what_was_encoded),
 		cmocka_unit_test(command_event_decode__what_was_encoded),
 		cmocka_unit_test(decode__every_other_length),
+		cmocka_unit_test(command_run__images_alike),
 		cmocka_unit_test(command_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_reply_encode__fields_out_of_bounds),
 		cmocka_unit_test(command_decode__lying_lengths),

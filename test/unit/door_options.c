@@ -38,6 +38,9 @@ static void split__takes_folders_out(void **state)
 	SPLITS("-D \"Q=1 2\" -DP=\"\\\"x\\\"\" -I.", "-D \"Q=1 2\" -DP=\"\\\"x\\\"\"", ".");
 	/* what -D takes is no folder */
 	splits("-D -Ia", "-D -Ia", 0, NULL);
+	/* a promise that no device of ours has a use for; not where it is a macro */
+	splits("-w -cl-no-subgroup-ifp -DX", "-w -DX", 0, NULL);
+	splits("-D -cl-no-subgroup-ifp", "-D -cl-no-subgroup-ifp", 0, NULL);
 	/* a folder that looks like an option */
 	SPLITS("-I -DX", "", "-DX");
 	/* quotes that do not end */

@@ -12,7 +12,7 @@
 
 #define MEMORY_BYTES 4096
 
-static uint8_t packed[COMMAND_BYTES_MAX];
+static uint8_t packed[COMMAND_PACKED_BYTES];
 static const struct dxp_argument argument = {
 	.kind = DXP_ARGUMENT_BYTES, .bytes = 4, .value = {1, 2, 3, 4}};
 
