@@ -236,6 +236,32 @@ static void buffers__transfers_refused(void)
 	OK(clReleaseMemObject(m));
 }
 
+/* A size of 0 is no mistake since OpenCL 2.1; such commands have their place in the order. */
+static void buffers__nothing_to_move(void)
+{
+	uint8_t wanted[64], data[64];
+	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, 64, rig_noise(64));
+	cl_command_queue q = rig.queues[0];
+	cl_event first = clCreateUserEvent(rig.context, ERR), last = NULL;
+
+	rig_read(q, m, wanted, 64);
+	OK(clEnqueueReadBuffer(q, m, CL_TRUE, 64, 0, data, 0, NULL, NULL));
+	FAILS(clEnqueueReadBuffer(q, m, CL_TRUE, 65, 0, data, 0, NULL, NULL), CL_INVALID_VALUE);
+	FAILS(clEnqueueReadBuffer(q, m, CL_TRUE, 0, 0, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+	OK(clEnqueueFillBuffer(q, m, data, 4, 8, 0, 0, NULL, NULL));
+	if (!rig.pocl)
+		OK(clEnqueueCopyBuffer(q, m, m, 5, 5, 0, 0, NULL, NULL));
+	OK(clEnqueueWriteBuffer(q, m, CL_FALSE, 3, 0, data, 1, &first, &last));
+	EQUAL(rig_status(last) > CL_COMPLETE, true);
+	OK(clSetUserEventStatus(first, CL_COMPLETE));
+	OK(clWaitForEvents(1, &last));
+	rig_read(q, m, data, 64);
+	SAME_BYTES(data, wanted, 64);
+	OK(clReleaseEvent(first));
+	OK(clReleaseEvent(last));
+	OK(clReleaseMemObject(m));
+}
+
 static void CL_CALLBACK gone(cl_mem m, void *user)
 {
 	char *order = user;
@@ -268,4 +294,5 @@ static void buffers__destructors(void)
 RIG_MAIN(CASE(buffers__write_and_read_by_chance), CASE(buffers__copy_by_chance),
 	 CASE(buffers__copy_within_one), CASE(buffers__every_size_that_may_matter),
 	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order), CASE(buffers__tell),
-	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__destructors))
+	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__nothing_to_move),
+	 CASE(buffers__destructors))
