@@ -73,10 +73,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBuffer(cl_command_queue queue,
 	if (error)
 		return error;
 	error = write_buffer(&c, m, offset, size, from);
-	/* All that a blocking write promises is that the memory may be used again: small ones
-	 * were copied, unless a read may still fill it. */
-	if (!error && size <= DXP_INLINE_BYTES && (c.e.settled || !host_is_pending(from, size)))
-		blocking = CL_FALSE;
 	return command_end(&c, error, blocking, event);
 }
 

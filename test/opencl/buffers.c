@@ -262,6 +262,26 @@ static void buffers__nothing_to_move(void)
 	OK(clReleaseMemObject(m));
 }
 
+/* A blocking write has ended when it returns, however small: other queues need no event. */
+static void buffers__blocking_writes_have_ended(void)
+{
+	cl_mem m = rig_buffer(0, 4096, NULL);
+	cl_command_queue other = rig_queue(0, 0);
+	cl_event event = NULL;
+
+	for (uint32_t i = 1; i < 300; i++) {
+		uint32_t back = 0;
+		OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_TRUE, 0, sizeof(i), &i, 0, NULL,
+					&event));
+		EQUAL(rig_status(event), CL_COMPLETE);
+		rig_read(i % 2 ? other : rig.queues[rig.device_count - 1], m, &back, sizeof(back));
+		EQUAL(back, i);
+		OK(clReleaseEvent(event));
+	}
+	OK(clReleaseCommandQueue(other));
+	OK(clReleaseMemObject(m));
+}
+
 static void CL_CALLBACK gone(cl_mem m, void *user)
 {
 	char *order = user;
@@ -295,4 +315,4 @@ RIG_MAIN(CASE(buffers__write_and_read_by_chance), CASE(buffers__copy_by_chance),
 	 CASE(buffers__copy_within_one), CASE(buffers__every_size_that_may_matter),
 	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order), CASE(buffers__tell),
 	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__nothing_to_move),
-	 CASE(buffers__destructors))
+	 CASE(buffers__blocking_writes_have_ended), CASE(buffers__destructors))
