@@ -34,8 +34,8 @@ static cl_int create(cl_context context, const cl_mem_properties *properties, cl
 		return CL_INVALID_CONTEXT;
 	if (!memory_flags_valid(flags))
 		return CL_INVALID_VALUE;
-	if (!(flags & ACCESS_FLAGS))
-		flags |= CL_MEM_READ_WRITE;
+	if (!flags)
+		flags = CL_MEM_READ_WRITE;
 	if (!bytes || bytes > memory_device_most(context, CL_DEVICE_MAX_MEM_ALLOC_SIZE))
 		return CL_INVALID_BUFFER_SIZE;
 	cl_int error = memory_pointer_check(flags, host);

@@ -2,9 +2,10 @@
 /* Reading, writing and copying of ranges of buffers. */
 #include "doors/opencl/memory.h"
 
+/* Nothing is inside, too: since OpenCL 2.1 a size of 0 is no mistake. */
 static bool inside(cl_mem m, uint64_t offset, uint64_t bytes)
 {
-	return bytes && offset <= m->bytes && bytes <= m->bytes - offset;
+	return offset <= m->bytes && bytes <= m->bytes - offset;
 }
 
 static cl_int read_buffer(struct command *c, cl_mem m, size_t offset, size_t size, void *to)
@@ -19,7 +20,7 @@ static cl_int read_buffer(struct command *c, cl_mem m, size_t offset, size_t siz
 	if (m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	error = enqueue_hold(&c->e, m);
-	if (error)
+	if (error || !size)
 		return error;
 	c->to = to;
 	c->to_bytes = size;
@@ -54,7 +55,7 @@ static cl_int write_buffer(struct command *c, cl_mem m, size_t offset, size_t si
 	if (m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS))
 		return CL_INVALID_OPERATION;
 	error = enqueue_hold(&c->e, m);
-	if (error)
+	if (error || !size)
 		return error;
 	cl_mem root = memory_root(m, &at);
 	return transfer_write(c, root, at, from, size);
@@ -72,10 +73,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueWriteBuffer(cl_command_queue queue,
 	if (error)
 		return error;
 	error = write_buffer(&c, m, offset, size, from);
-	/* All that a blocking write promises is that the memory may be used again: small ones
-	 * were copied, unless a read may still fill it. */
-	if (!error && size <= DXP_INLINE_BYTES && (c.e.settled || !host_is_pending(from, size)))
-		blocking = CL_FALSE;
 	return command_end(&c, error, blocking, event);
 }
 
@@ -92,12 +89,14 @@ static cl_int copy_buffer(struct command *c, cl_mem from, cl_mem to, size_t from
 	if (!inside(from, from_offset, size) || !inside(to, to_offset, size))
 		return CL_INVALID_VALUE;
 	cl_mem from_root = memory_root(from, &from_at), to_root = memory_root(to, &to_at);
-	if (from_root == to_root && from_at < to_at + size && to_at < from_at + size)
+	if (size && from_root == to_root && from_at < to_at + size && to_at < from_at + size)
 		return CL_MEM_COPY_OVERLAP;
 	error = enqueue_hold(&c->e, from);
 	if (!error)
 		error = enqueue_hold(&c->e, to);
-	return error ? error : transfer_copy(c, from_root, from_at, to_root, to_at, size);
+	if (error || !size)
+		return error;
+	return transfer_copy(c, from_root, from_at, to_root, to_at, size);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from,

@@ -10,7 +10,7 @@ static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size
 	cl_int error = memory_check_buffer(m, c->e.queue);
 	if (error)
 		return error;
-	if (offset > m->bytes || size > m->bytes - offset || !size)
+	if (offset > m->bytes || size > m->bytes - offset)
 		return CL_INVALID_VALUE;
 	if (!pattern || !pattern_size || pattern_size > DXP_PATTERN_MAX ||
 	    (pattern_size & (pattern_size - 1)))
@@ -18,7 +18,7 @@ static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size
 	if (offset % pattern_size || size % pattern_size)
 		return CL_INVALID_VALUE;
 	error = enqueue_hold(&c->e, m);
-	if (error)
+	if (error || !size)
 		return error;
 	cl_mem root = memory_root(m, &at);
 	const struct dxp_box line = {size, 1, 1, size, size, size, size};

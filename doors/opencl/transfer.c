@@ -70,8 +70,9 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	struct dxp_waits w = c->e.waits;
 	dxp_event event;
 
-	/* What a read that has not ended will put there, not what is there now. */
-	w.late = !c->e.settled && host_is_pending(from, bytes);
+	/* What a read that has not ended will put there, not what is there now. Who waits for the
+	 * end is better off with a PUT than with a command, however few the bytes are. */
+	w.late = c->e.settled ? !w.lazy : host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {
 		part = part_of(bytes - done);

@@ -309,12 +309,17 @@ const char *ocl_device_name(const struct ocl_device *d)
 	return d->name;
 }
 
-uint32_t ocl_device_name_bytes(const struct ocl_device *d)
+bool ocl_device_is_pocl(const struct ocl_device *d)
 {
 	char version[256] = "";
 
 	d->cl->clGetDeviceInfo(d->id, CL_DEVICE_VERSION, sizeof(version) - 1, version, NULL);
-	return strcasestr(version, "pocl") ? POCL_NAME_BYTES : COMMAND_NAME_BYTES - 1;
+	return strcasestr(version, "pocl") != NULL;
+}
+
+uint32_t ocl_device_name_bytes(const struct ocl_device *d)
+{
+	return ocl_device_is_pocl(d) ? POCL_NAME_BYTES : COMMAND_NAME_BYTES - 1;
 }
 
 uint32_t ocl_device_units(const struct ocl_device *d)

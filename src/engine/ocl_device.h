@@ -20,6 +20,8 @@ void ocl_device_put(struct ocl_device *d);
 cl_device_id ocl_device_id(const struct ocl_device *d);
 cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
+/* Some of what it does needs to be known. */
+bool ocl_device_is_pocl(const struct ocl_device *d);
 /* The longest name of a kernel that it can run: PoCL has files of that name, and dies where it
  * cannot make them. */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);

@@ -108,7 +108,27 @@ static cl_mem made_take(struct ocl_arguments *w, cl_mem made)
 	return made;
 }
 
-/* The device has this kind only over a buffer. PoCL 3.1 cannot have it as the only memory of a
+/* The widest one-dimensional image of the device. */
+static size_t line_widest(struct engine_ocl *o)
+{
+	size_t widest = 0;
+
+	o->cl->clGetDeviceInfo(ocl_device_id(o->device), CL_DEVICE_IMAGE2D_MAX_WIDTH,
+			       sizeof(widest), &widest, NULL);
+	return widest;
+}
+
+/* Is argument `i` all the memory that the kernel gets? */
+static bool alone(const struct engine_launch *l, uint32_t i)
+{
+	uint32_t others = 0;
+
+	for (uint32_t k = 0; k < l->argument_count; k++)
+		others += k != i && l->arguments[k].memory != NULL;
+	return others == 0;
+}
+
+/* The device has this kind only over a buffer. PoCL 3.1 dies where it is the only memory of a
  * kernel, but takes a one-dimensional image for it, up to that one's width. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
@@ -117,11 +137,8 @@ static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 	const cl_image_format format = {m->order, m->type};
 	cl_image_desc d = {.image_type = CL_MEM_OBJECT_IMAGE1D, .image_width = m->width};
 	cl_context context = ocl_device_context(o->device);
-	size_t widest = 0;
 
-	o->cl->clGetDeviceInfo(ocl_device_id(o->device), CL_DEVICE_IMAGE2D_MAX_WIDTH,
-			       sizeof(widest), &widest, NULL);
-	if (m->width <= widest)
+	if (m->width <= line_widest(o))
 		return o->cl->clCreateImage(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					    &format, &d, a->memory, error);
 	cl_mem buffer =
@@ -198,6 +215,14 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 			 "kernel '%.80s', argument %u: it takes %s, %s was given", l->kernel, i,
 			 k->parameters[i].type, type_of(m.object));
 		return DXP_EINVAL;
+	}
+	if (m.object == CL_MEM_OBJECT_IMAGE1D_BUFFER && alone(l, i) && m.width > line_widest(o) &&
+	    ocl_device_is_pocl(o->device)) {
+		snprintf(text, ENGINE_TEXT_BYTES,
+			 "kernel '%.80s', argument %u: PoCL dies where a buffer's image of more "
+			 "than %zu pixels is all that a kernel has; give it a buffer, too",
+			 l->kernel, i, line_widest(o));
+		return DXP_EUNSUPPORTED;
 	}
 	w->of_argument[i] = made_take(w, image_create(o, a, &m, span, w, &error));
 	if (w->of_argument[i])

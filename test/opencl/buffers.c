@@ -236,6 +236,52 @@ static void buffers__transfers_refused(void)
 	OK(clReleaseMemObject(m));
 }
 
+/* A size of 0 is no mistake since OpenCL 2.1; such commands have their place in the order. */
+static void buffers__nothing_to_move(void)
+{
+	uint8_t wanted[64], data[64];
+	cl_mem m = rig_buffer(CL_MEM_COPY_HOST_PTR, 64, rig_noise(64));
+	cl_command_queue q = rig.queues[0];
+	cl_event first = clCreateUserEvent(rig.context, ERR), last = NULL;
+
+	rig_read(q, m, wanted, 64);
+	OK(clEnqueueReadBuffer(q, m, CL_TRUE, 64, 0, data, 0, NULL, NULL));
+	FAILS(clEnqueueReadBuffer(q, m, CL_TRUE, 65, 0, data, 0, NULL, NULL), CL_INVALID_VALUE);
+	FAILS(clEnqueueReadBuffer(q, m, CL_TRUE, 0, 0, NULL, 0, NULL, NULL), CL_INVALID_VALUE);
+	OK(clEnqueueFillBuffer(q, m, data, 4, 8, 0, 0, NULL, NULL));
+	if (!rig.pocl)
+		OK(clEnqueueCopyBuffer(q, m, m, 5, 5, 0, 0, NULL, NULL));
+	OK(clEnqueueWriteBuffer(q, m, CL_FALSE, 3, 0, data, 1, &first, &last));
+	EQUAL(rig_status(last) > CL_COMPLETE, true);
+	OK(clSetUserEventStatus(first, CL_COMPLETE));
+	OK(clWaitForEvents(1, &last));
+	rig_read(q, m, data, 64);
+	SAME_BYTES(data, wanted, 64);
+	OK(clReleaseEvent(first));
+	OK(clReleaseEvent(last));
+	OK(clReleaseMemObject(m));
+}
+
+/* A blocking write has ended when it returns, however small: other queues need no event. */
+static void buffers__blocking_writes_have_ended(void)
+{
+	cl_mem m = rig_buffer(0, 4096, NULL);
+	cl_command_queue other = rig_queue(0, 0);
+	cl_event event = NULL;
+
+	for (uint32_t i = 1; i < 300; i++) {
+		uint32_t back = 0;
+		OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_TRUE, 0, sizeof(i), &i, 0, NULL,
+					&event));
+		EQUAL(rig_status(event), CL_COMPLETE);
+		rig_read(i % 2 ? other : rig.queues[rig.device_count - 1], m, &back, sizeof(back));
+		EQUAL(back, i);
+		OK(clReleaseEvent(event));
+	}
+	OK(clReleaseCommandQueue(other));
+	OK(clReleaseMemObject(m));
+}
+
 static void CL_CALLBACK gone(cl_mem m, void *user)
 {
 	char *order = user;
@@ -268,4 +314,5 @@ static void buffers__destructors(void)
 RIG_MAIN(CASE(buffers__write_and_read_by_chance), CASE(buffers__copy_by_chance),
 	 CASE(buffers__copy_within_one), CASE(buffers__every_size_that_may_matter),
 	 CASE(buffers__a_large_one), CASE(buffers__many_small_writes_in_order), CASE(buffers__tell),
-	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__destructors))
+	 CASE(buffers__not_made), CASE(buffers__transfers_refused), CASE(buffers__nothing_to_move),
+	 CASE(buffers__blocking_writes_have_ended), CASE(buffers__destructors))

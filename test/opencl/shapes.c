@@ -47,7 +47,7 @@ static void check_flags(size_t i, size_t j, size_t k, void *memory)
 	if (!m)
 		return;
 	OK(clGetMemObjectInfo(m, CL_MEM_FLAGS, sizeof(back), &back, NULL));
-	CHECK(back == flags || back == (flags | CL_MEM_READ_WRITE));
+	EQUAL(back, flags ? flags : CL_MEM_READ_WRITE);
 	OK(clReleaseMemObject(m));
 }
 
@@ -227,6 +227,13 @@ static void shapes__images_of_buffers(void)
 	FAILS_BUT_POCL(image(0, &rgba, line, NULL), CL_INVALID_IMAGE_DESCRIPTOR);
 	line.image_width = 16;
 	FAILS_BUT_POCL(image(CL_MEM_READ_WRITE, &rgba, line, NULL), CL_INVALID_VALUE);
+	line.image_row_pitch = 80;
+	OK(image(CL_MEM_READ_ONLY, &rgba, line, NULL));
+	line.image_row_pitch = 60;
+	FAILS_BUT_POCL(image(0, &rgba, line, NULL), CL_INVALID_IMAGE_DESCRIPTOR);
+	line.image_row_pitch = 8192;
+	FAILS_BUT_POCL(image(0, &rgba, line, NULL), CL_INVALID_IMAGE_DESCRIPTOR);
+	line.image_row_pitch = 0;
 	line.mem_object = NULL;
 	FAILS_BUT_POCL(image(0, &rgba, line, NULL), CL_INVALID_IMAGE_DESCRIPTOR);
 	OK(clReleaseMemObject(m));

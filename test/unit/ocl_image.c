@@ -134,6 +134,10 @@ static void engine_run__image_buffers(void **state)
 	rig_run(&l);
 	for (uint32_t i = 0; i < 16384; i++)
 		assert_int_equal(rig_memory(0)[4 * i], (uint8_t)i);
+	l.arguments[0].image.width = 16385; /* PoCL dies of it */
+	l.arguments[0].memory_bytes = 4 * 16385;
+	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
+	assert_non_null(strstr(text, "all that a kernel has"));
 }
 
 static void engine_run__samplers(void **state)
