@@ -15,6 +15,7 @@
 
 static struct dxp_fabric *fabric;
 static bool closed;
+static bool forked; /* we are a child of the process that joined */
 static uint64_t retry_ns;
 
 struct dxp_fabric *door_fabric(void)
@@ -30,12 +31,41 @@ static void hint(int status)
 			dxp_fabric_error(NULL));
 }
 
+/* ---- fork ---- */
+
+static void lock_for_fork(void)
+{
+	pthread_mutex_lock(&door_lock);
+}
+
+static void unlock_in_parent(void)
+{
+	pthread_mutex_unlock(&door_lock);
+}
+
+/* The child has neither the parent's threads nor a right to its connections: to it all devices are
+ * lost, and when it ends nothing is said in the parent's name. */
+static void leave_in_child(void)
+{
+	forked = closed = true;
+	fabric = NULL;
+	devices_detach();
+	pthread_mutex_unlock(&door_lock);
+}
+
+/* ---- joining ---- */
+
 struct dxp_fabric *fabric_join(void)
 {
+	static bool watches_forks;
+
 	const struct dxp_fabric_options options = {.timeout_ms = JOIN_MS};
 
 	if (fabric || closed || door_now_ns() < retry_ns)
 		return fabric;
+	if (!watches_forks)
+		watches_forks =
+			pthread_atfork(lock_for_fork, unlock_in_parent, leave_in_child) == 0;
 	int status = dxp_fabric_open(&options, &fabric);
 	if (status == DXP_OK)
 		return fabric;
@@ -110,6 +140,8 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	struct timespec until = wall_after(LOCK_NS);
 
+	if (forked)
+		return;
 	if (pthread_mutex_timedlock(&door_lock, &until))
 		return;
 	closed = true;

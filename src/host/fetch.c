@@ -66,6 +66,8 @@ void scratch_give(struct dxp_xpu *x)
 	fabric_ended(x->fabric);
 }
 
+/* Binaries are made when they are asked for, by compiling every kernel of the program, and all that
+ * is fetched comes from where programs are built. */
 static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uint64_t bytes,
 	       uint64_t address, struct command_reply *reply)
 {
@@ -77,7 +79,7 @@ static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uin
 	c.skip = skip;
 	c.bytes = bytes;
 	c.address = address;
-	return request_call(x, &c, reply, HOST_REPLY_NS);
+	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
 /* Part by part, from `have` on. */

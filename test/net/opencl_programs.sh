@@ -7,13 +7,14 @@
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
 #   opencl_programs.sh [PROGRAM]...     clinfo clpeak pyopencl ffmpeg classify clblast clfft
-#                                       hashcat
+#                                       hashcat wlangenpmk gegl starpu
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
 . "$(dirname "$0")/lib_opencl.sh"
 
-[ $# -gt 0 ] || set -- clinfo clpeak pyopencl ffmpeg classify clblast clfft hashcat
+[ $# -gt 0 ] || set -- clinfo clpeak pyopencl ffmpeg classify clblast clfft hashcat \
+	wlangenpmk gegl starpu
 python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly python root
@@ -128,6 +129,39 @@ run_hashcat() {
 	hash=$(printf dxpu | md5sum | cut -d ' ' -f 1)
 	alone hashcat "$hash:dxpu" hashcat --force -m 0 -a 3 --potfile-disable -O --quiet \
 		"$hash" '?l?l?l?l'
+}
+
+# Keys of a wireless network from passwords.
+run_wlangenpmk() {
+	there wlangenpmkocl || return 0
+	seq -f 'password%g' 1 100 >"$scratch/words"
+	# What stands in '' is for the inner shell.
+	# shellcheck disable=SC2016
+	same wlangenpmkocl bash -c 'wlangenpmkocl -e testnet -i "$1" | sort' - "$scratch/words"
+}
+
+# An operation of GEGL that gives other bits with OpenCL than without.
+run_gegl() {
+	there gegl || return 0
+	{
+		printf 'P6\n160 96\n255\n'
+		seq 10000 17679 # 160 * 96 * 3 bytes: 6 in a line
+	} >"$scratch/in.ppm"
+	# shellcheck disable=SC2016
+	same gegl env GEGL_USE_OPENCL=cpu bash -c \
+		'gegl "$1/in.ppm" -o "$1/o.png" -- gegl:box-blur radius=3 && md5sum <"$1/o.png"' \
+		- "$scratch"
+}
+
+# StarPU's tasks, none of which may run on the host's processor.
+run_starpu() {
+	local example
+	for example in /usr/lib/*/starpu/examples/vector_scal; do
+		[ -x "$example" ] || { there starpu-examples || return 0; }
+	done
+	# shellcheck disable=SC2016
+	same StarPU env STARPU_NCPU=0 STARPU_NCUDA=0 STARPU_OPENCL_ON_CPUS=1 \
+		STARPU_HOME="$scratch" bash -c '"$0" 2>&1 | grep -v "^\[starpu\]"' "$example"
 }
 
 dxp up --xpus 2 --memory 4G --port 0 # hashcat wants much

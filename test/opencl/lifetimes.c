@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char source[] =
 	"kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
@@ -293,9 +295,52 @@ static void lifetimes__eight_threads_make_and_release(void)
 		EQUAL(workers[i].errors, 0);
 }
 
+/* ---- fork ---- */
+
+/* Of a child that ends by itself within 20 s. */
+static int child_status(pid_t child)
+{
+	int status = 0;
+
+	CHECK(child > 0);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* A child of a program that has used devices ends as any other, and its parent works on. What a
+ * child does with its parent's devices fails; PoCL's hangs then. */
+static void lifetimes__children_leave_the_parent_alone(void)
+{
+	cl_mem m = rig_buffer(CL_MEM_READ_WRITE, 64, NULL);
+	cl_kernel k = rig_kernel(source, "add");
+	int words[16] = {0};
+
+	rig_write(rig.queues[0], m, words, sizeof(words));
+	SET(k, 0, m);
+	SET(k, 1, (cl_int){7});
+	rig_run(rig.queues[0], k, 16);
+	fflush(NULL);
+	for (int uses = 0; uses < (rig.pocl ? 1 : 2); uses++) {
+		pid_t child = fork();
+		if (child == 0) {
+			alarm(20);
+			exit(uses && clEnqueueReadBuffer(rig.queues[0], m, CL_TRUE, 0, 64, words, 0,
+							 NULL, NULL) == CL_SUCCESS);
+		}
+		EQUAL(child_status(child), 0);
+	}
+	rig_run(rig.queues[0], k, 16);
+	rig_read(rig.queues[0], m, words, sizeof(words));
+	EQUAL(words[15], 14);
+	OK(clReleaseKernel(k));
+	OK(clReleaseMemObject(m));
+}
+
 RIG_MAIN(CASE(lifetimes__all_is_released_before_the_work),
 	 CASE(lifetimes__found_again_in_what_needs_it),
 	 CASE(lifetimes__destructors_wait_for_commands),
 	 CASE(lifetimes__parts_end_before_the_whole), CASE(lifetimes__user_events_are_set_once),
 	 CASE(lifetimes__blocking_behind_a_failure), CASE(lifetimes__callbacks_release_their_queue),
-	 CASE(lifetimes__eight_threads_make_and_release))
+	 CASE(lifetimes__eight_threads_make_and_release),
+	 CASE(lifetimes__children_leave_the_parent_alone))
