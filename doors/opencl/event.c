@@ -306,7 +306,7 @@ void event_completed(const struct dxp_completion *c)
 	times_set(e, &c->times);
 	if (c->status != DXP_OK)
 		judge(e, c->status);
-	event_ended(e, error_of(c->status));
+	event_ended(e, error_of_end(c->status, c->native));
 }
 
 cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context)

@@ -36,6 +36,9 @@ struct dxp_completion {
 	uint64_t cookie;              /* as given */
 	dxp_event event;              /* stays valid for wait lists until dxp_event_forget */
 	int status;                   /* how the command ended */
+	int32_t native;               /* what the device's driver said when it failed, in its own
+					 numbers: OpenCL's error codes, which are negative, or
+					 CUDA's results, which are positive; 0: nothing */
 	struct dxp_event_times times; /* of a command that ran on a node: its clock; of a host's
 					 event: this machine's monotonic clock */
 };
@@ -152,6 +155,9 @@ struct dxp_program_source {
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
 			       struct dxp_program **out);
 
+/* What the device's driver said of a program that does not build, as struct dxp_completion's
+ * `native`. */
+DXP_API int32_t dxp_program_native(const struct dxp_program *program);
 /* Records about the kernels of a built program (dxp/about.h); valid until it is released. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
 /* The device's binary, for the caller to free. DXP_EUNSUPPORTED: the engine has none. */

@@ -93,6 +93,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	if (!events_of(f, e.event, &x, &slot) || !x)
 		return;
 	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
+	slot->native = e.native;
 	event_ended(x, e.event, slot, e.status, &times);
 }
 

@@ -39,6 +39,7 @@ static void append(struct completions *q, dxp_event event, const struct host_eve
 	q->ring[q->tail++ & (q->room - 1)] = (struct dxp_completion){.cookie = slot->cookie,
 								     .event = event,
 								     .status = slot->status,
+								     .native = slot->native,
 								     .times = slot->times};
 }
 

@@ -155,6 +155,7 @@ struct dxp_xpu {
 struct dxp_program {
 	struct dxp_xpu *xpu;
 	uint32_t id;
+	int32_t native; /* what the device's driver said of it; 0: nothing */
 	char *log;
 	void *about;
 	size_t about_bytes;

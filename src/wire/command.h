@@ -29,7 +29,7 @@
 #define COMMAND_IMAGE_BYTES   48   /* a struct dxp_image as bytes */
 #define COMMAND_SAMPLER_BYTES 12   /* a struct dxp_sampler as bytes */
 #define COMMAND_EVENT_BYTES                                                                     \
-	37                    /* one EVENT; to a host, several may follow each other in one NAP \
+	41                    /* one EVENT; to a host, several may follow each other in one NAP \
 			       */
 #define COMMAND_TEXT_BYTES 96 /* device name in the reply to OPEN and its zero */
 #define COMMAND_QPS        4  /* queue pairs of a function */
@@ -164,6 +164,7 @@ struct command_reply {
 	char text[COMMAND_TEXT_BYTES];  /* OPEN: the engine's device */
 	uint64_t address;               /* ALLOC */
 	uint32_t program;               /* BUILD: id, also when status is DXP_EBUILD (for FETCH) */
+	int32_t native;                 /* BUILD: as struct command_event's */
 	uint32_t log_bytes;             /* BUILD: whole log */
 	uint32_t about_bytes;           /* BUILD: records about its kernels; 0: none */
 	uint64_t binary_bytes;          /* BUILD; 0: none, or not known yet */
@@ -179,6 +180,7 @@ struct command_reply {
 struct command_event {
 	uint64_t event;
 	int32_t status;
+	int32_t native; /* what the device's driver said, in its numbers; 0: nothing */
 	uint64_t queued_ns, started_ns, ended_ns; /* the xPU's clock */
 };
 

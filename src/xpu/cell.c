@@ -169,6 +169,7 @@ static void done_take(struct cell *c, char *body, uint32_t bytes)
 		d.text_bytes = 0;
 	body[sizeof(d) + d.text_bytes] = '\0';
 	end.status = d.status > 0 ? DXP_EDEVICE : d.status;
+	end.native = d.native;
 	end.started_ns = d.started_ns;
 	end.ended_ns = d.ended_ns;
 	order_pop(c, &end);

@@ -18,6 +18,7 @@ struct order;
 
 struct order_end {
 	int status;
+	int32_t native; /* what the device's driver said of a failure; 0: nothing */
 	bool ran; /* the cell has said so; else it was lost, or never there */
 	uint64_t started_ns, ended_ns;
 	const char *text; /* of a failure, or "" */

@@ -103,6 +103,7 @@ struct work {
 	struct graph_command graph; /* first: the graph hands these out */
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
+	int32_t native;   /* what the device's driver said of its failure; 0: nothing */
 	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told
 			   */
 	bool lazy;
