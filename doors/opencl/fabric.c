@@ -37,8 +37,10 @@ struct dxp_fabric *fabric_join(void)
 	if (fabric || closed || door_now_ns() < retry_ns)
 		return fabric;
 	int status = dxp_fabric_open(&options, &fabric);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
+		dxp_completions_begun(fabric, true);
 		return fabric;
+	}
 	fabric = NULL;
 	if (status != DXP_ENOENT)
 		retry_ns = door_now_ns() + RETRY_NS;

@@ -17,8 +17,8 @@ static int cuda_move(void *context, uint64_t to, uint64_t from, uint64_t bytes)
 {
 	struct engine_cuda *c = context;
 
-	c->engine.native = c->cu->cuMemcpyDtoDAsync_v2(c->memory + to, c->memory + from, bytes,
-						       c->stream);
+	c->engine.native =
+		c->cu->cuMemcpyDtoDAsync_v2(c->memory + to, c->memory + from, bytes, c->stream);
 	return cuda_check(c, c->engine.native);
 }
 

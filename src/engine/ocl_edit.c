@@ -12,9 +12,8 @@ static int bridge_put(void *context, uint64_t to, const void *data, uint64_t byt
 
 	for (uint64_t done = 0; done < bytes;) {
 		struct ocl_place p = ocl_memory_place(&o->bridge->memory, to + done, bytes - done);
-		o->engine.native =
-			o->cl->clEnqueueWriteBuffer(o->queue, p.chunk, CL_FALSE, p.offset, p.bytes,
-						    from + done, 0, NULL, NULL);
+		o->engine.native = o->cl->clEnqueueWriteBuffer(
+			o->queue, p.chunk, CL_FALSE, p.offset, p.bytes, from + done, 0, NULL, NULL);
 		if (o->engine.native != CL_SUCCESS)
 			return DXP_EDEVICE;
 		done += p.bytes;
@@ -30,9 +29,8 @@ static int bridge_move(void *context, uint64_t to, uint64_t from, uint64_t bytes
 		struct ocl_place a =
 			ocl_memory_place(&o->bridge->memory, from + done, bytes - done);
 		struct ocl_place b = ocl_memory_place(&o->bridge->memory, to + done, a.bytes);
-		o->engine.native =
-			o->cl->clEnqueueCopyBuffer(o->queue, a.chunk, b.chunk, a.offset, b.offset,
-						   b.bytes, 0, NULL, NULL);
+		o->engine.native = o->cl->clEnqueueCopyBuffer(o->queue, a.chunk, b.chunk, a.offset,
+							      b.offset, b.bytes, 0, NULL, NULL);
 		if (o->engine.native != CL_SUCCESS)
 			return DXP_EDEVICE;
 		done += b.bytes;

@@ -66,6 +66,7 @@ enum command_op {
 	COMMAND_PRINT, /* xPU to host: what a kernel printed; before the kernel's EVENT */
 	COMMAND_HURRY, /* host to xPU, no answer: events up to this one are waited for, so their
 			  ends come at once though they were marked as lazy */
+	COMMAND_BEGUN, /* xPU to host: a command is running, and has been for a while */
 };
 
 enum command_fetch {
@@ -200,6 +201,10 @@ uint8_t command_op(const uint8_t *data, size_t bytes);
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
+
+/* BEGUN: the name of the event that will be its end; not 0. */
+int command_begun_encode(uint64_t event, uint8_t *out);
+int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
 /* PRINT: any bytes, 1 .. COMMAND_PRINT_BYTES; decoded, *text lies in `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);

@@ -208,6 +208,30 @@ int command_event_decode(const uint8_t *data, size_t bytes, struct command_event
 	return DXP_OK;
 }
 
+int command_begun_encode(uint64_t event, uint8_t *out)
+{
+	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
+
+	if (event == 0)
+		return DXP_EINVAL;
+	put_8(&p, COMMAND_BEGUN);
+	put_64(&p, event);
+	return command_put_end(&p, out);
+}
+
+int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event)
+{
+	struct take_cursor t = {.at = data, .end = data + bytes};
+
+	if (take_8(&t) != COMMAND_BEGUN)
+		t.bad = true;
+	uint64_t name = take_64(&t);
+	if (!take_done(&t) || name == 0)
+		return DXP_EMALFORMED;
+	*event = name;
+	return DXP_OK;
+}
+
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out)
 {
 	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};

@@ -228,6 +228,8 @@ void events_hurry(struct tenant *t, uint32_t upto);
 /* Lets out what is held for long enough; returns how much that was. */
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
+/* The command of this event is running. */
+void begun_send(struct tenant *t, uint64_t event);
 /* What a kernel of its has printed. */
 void print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* An EVENT to another xPU. `done` may be NULL. */
@@ -333,6 +335,9 @@ void cell_map(struct tenant *t, uint64_t address, uint64_t bytes);
 int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
 void cell_unmap_port(struct port *p);
 uint32_t cells_turn(struct slot *s);
+/* Tells hosts of commands that run for long; how many. */
+uint32_t cells_begun_tell(struct slot *s);
+uint64_t cells_begun_deadline(const struct slot *s);
 bool cells_asleep(struct slot *s);
 void cells_awake(struct slot *s);
 /* At the end: nothing runs any more, all orders have ended. */
