@@ -30,6 +30,8 @@ bool callbacks_run(void);
 bool callbacks_ready(void);
 /* What waits for the end of e is ready. */
 void callbacks_end(cl_event e);
+/* It is running: what waits for that, or less, is ready. */
+void callbacks_begin(cl_event e);
 /* They will not be called. */
 void callbacks_free(cl_event e);
 

@@ -104,6 +104,8 @@ cl_int info_handle(const struct info *i, const void *handle);
 
 /* The OpenCL error of a dxp status, where the call has no better one. */
 cl_int error_of(int status);
+/* Of a command that ended so: what the node's own driver said, where it did and it is OpenCL's. */
+cl_int error_of_end(int status, int32_t native);
 
 /* ---- platform and devices (platform.c, device.c, connect.c, heap.c) ---- */
 

@@ -20,3 +20,14 @@ cl_int error_of(int status)
 	default: return CL_OUT_OF_RESOURCES;
 	}
 }
+
+#define CUDA_OUT_OF_MEMORY 2 /* CUresult */
+
+cl_int error_of_end(int status, int32_t native)
+{
+	if (status >= DXP_OK)
+		return CL_SUCCESS;
+	if (native < 0)
+		return native;
+	return native == CUDA_OUT_OF_MEMORY ? CL_MEM_OBJECT_ALLOCATION_FAILURE : error_of(status);
+}

@@ -293,8 +293,19 @@ static void tracked_ended(struct tracked *t, int status)
 	completions_changed();
 }
 
+/* Not before what it came after has ended, though another node may tell of that later. */
+static void begun(cl_event e)
+{
+	if (e->status <= CL_RUNNING || !due(e))
+		return;
+	e->status = CL_RUNNING;
+	callbacks_begin(e);
+}
+
 void event_completed(const struct dxp_completion *c)
 {
+	if (c->begun && c->cookie & 1)
+		return;
 	if (c->cookie & 1) {
 		tracked_ended((struct tracked *)(uintptr_t)(c->cookie - 1), c->status);
 		return;
@@ -303,10 +314,14 @@ void event_completed(const struct dxp_completion *c)
 	/* Ended by us meanwhile (no memory to hear of it). */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
+	if (c->begun) {
+		begun(e);
+		return;
+	}
 	times_set(e, &c->times);
 	if (c->status != DXP_OK)
 		judge(e, c->status);
-	event_ended(e, error_of(c->status));
+	event_ended(e, error_of_end(c->status, c->native));
 }
 
 cl_int event_track(dxp_event event, void (*ended)(void *context, int status), void *context)

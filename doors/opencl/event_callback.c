@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Callbacks of events. They are called by the door's thread, one after another, without the lock.
- * What a node does in between is not told here, so CL_RUNNING is heard of with the end. */
+ * A node tells what runs for some ms that it does; of all else CL_RUNNING is heard with the end. */
 #include <stdlib.h>
 
 #include "doors/opencl/api.h"
@@ -61,6 +61,20 @@ void callbacks_end(cl_event e)
 	while (e->callbacks) {
 		struct event_callback *c = e->callbacks;
 		e->callbacks = c->next;
+		if (!make_ready(e, c))
+			free(c);
+	}
+}
+
+void callbacks_begin(cl_event e)
+{
+	for (struct event_callback **at = &e->callbacks; *at;) {
+		struct event_callback *c = *at;
+		if (c->when < CL_RUNNING) {
+			at = &c->next;
+			continue;
+		}
+		*at = c->next;
 		if (!make_ready(e, c))
 			free(c);
 	}

@@ -67,8 +67,10 @@ struct dxp_fabric *fabric_join(void)
 		watches_forks =
 			pthread_atfork(lock_for_fork, unlock_in_parent, leave_in_child) == 0;
 	int status = dxp_fabric_open(&options, &fabric);
-	if (status == DXP_OK)
+	if (status == DXP_OK) {
+		dxp_completions_begun(fabric, true);
 		return fabric;
+	}
 	fabric = NULL;
 	if (status != DXP_ENOENT)
 		retry_ns = door_now_ns() + RETRY_NS;

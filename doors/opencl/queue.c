@@ -173,8 +173,11 @@ dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_propertie
 	door_enter();
 	bool valid = object_is(queue, OBJECT_QUEUE);
 	door_leave();
+	if (!valid)
+		return CL_INVALID_COMMAND_QUEUE;
 	/* Only OpenCL 1.0 had it. */
-	return valid ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+	return properties & ~(cl_command_queue_properties)ALL_PROPERTIES ? CL_INVALID_VALUE
+									 : CL_INVALID_OPERATION;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context context,
@@ -188,6 +191,9 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context co
 		error = CL_INVALID_CONTEXT;
 	else if (!object_is(device, OBJECT_DEVICE) || !context_has(context, device))
 		error = CL_INVALID_DEVICE;
+	else if (!object_is(queue, OBJECT_QUEUE) || queue->context != context ||
+		 queue->device != device)
+		error = CL_INVALID_COMMAND_QUEUE;
 	door_leave();
 	return error;
 }

@@ -35,7 +35,11 @@ DXP_API int dxp_event_notify(struct dxp_fabric *fabric, dxp_event event, uint64_
 struct dxp_completion {
 	uint64_t cookie;              /* as given */
 	dxp_event event;              /* stays valid for wait lists until dxp_event_forget */
+	bool begun;                   /* it has not ended: it is running (dxp_completions_begun) */
 	int status;                   /* how the command ended */
+	int32_t native;               /* what the device's driver said when it failed, in its own
+					 numbers: OpenCL's error codes, which are negative, or
+					 CUDA's results, which are positive; 0: nothing */
 	struct dxp_event_times times; /* of a command that ran on a node: its clock; of a host's
 					 event: this machine's monotonic clock */
 };
@@ -50,6 +54,10 @@ static inline bool dxp_event_of_host(dxp_event event)
  * when there was none in time, or when dxp_completions_wake was called meanwhile. */
 DXP_API int dxp_completions(struct dxp_fabric *fabric, struct dxp_completion *out, uint32_t count,
 			    uint64_t timeout_ns);
+/* Has dxp_completions also tell, from now on, of commands that run for long (2 ms) that they have
+ * begun; their ends follow. Best effort: one that ends meanwhile, or for which there is no memory,
+ * is told by its end alone. */
+DXP_API void dxp_completions_begun(struct dxp_fabric *fabric, bool tell);
 /* Makes a dxp_completions that waits, or the next one to wait, return. Any thread. */
 DXP_API void dxp_completions_wake(struct dxp_fabric *fabric);
 
@@ -152,6 +160,9 @@ struct dxp_program_source {
 DXP_API int dxp_program_create(struct dxp_xpu *xpu, const struct dxp_program_source *source,
 			       struct dxp_program **out);
 
+/* What the device's driver said of a program that does not build, as struct dxp_completion's
+ * `native`. */
+DXP_API int32_t dxp_program_native(const struct dxp_program *program);
 /* Records about the kernels of a built program (dxp/about.h); valid until it is released. */
 DXP_API const void *dxp_program_about(const struct dxp_program *program, size_t *bytes);
 /* The device's binary, for the caller to free. DXP_EUNSUPPORTED: the engine has none. */

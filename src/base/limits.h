@@ -388,6 +388,8 @@
 #define XPU_EVENTS_HELD     32 /* events of one host that may come late: one NAP of them */
 #define XPU_EVENTS_HOLD_NS  (5ull * 1000 * 1000) /* how late they may come */
 #define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* the same where a later one is waited for */
+#define XPU_BEGUN_NS \
+	(2ull * 1000 * 1000) /* a command that runs for so long is told of before its end */
 #define XPU_OUTBOX_MAX \
 	16384 /* waiting for one host, twice what its commands need: it never reads */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */

@@ -73,6 +73,8 @@ struct cell_range {
 
 struct cell_done {
 	int32_t status;
+	int32_t native; /* as struct engine's */
+	uint32_t reserved;
 	uint32_t text_bytes;
 	uint64_t started_ns, ended_ns;
 };

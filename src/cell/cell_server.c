@@ -141,8 +141,10 @@ static void order_serve(struct cell_server *s, const struct cell_head *head)
 	struct cell_done d = {.started_ns = link_now_ns()};
 
 	s->text[0] = '\0';
+	s->options.engine->native = 0;
 	d.status = order_do(s, head->kind, head + 1, head->bytes - (uint32_t)sizeof(*head));
 	d.ended_ns = link_now_ns();
+	d.native = d.status == DXP_OK ? 0 : s->options.engine->native;
 	d.text_bytes = (uint32_t)strlen(s->text);
 	if (s->options.print && head->kind == CELL_RUN)
 		print_tell(s);

@@ -24,7 +24,11 @@ static int board_build(struct engine *e, const struct engine_source *source,
 {
 	struct engine *compute = engine_board_of(e)->compute;
 
-	return compute ? engine_build(compute, source, program, log) : DXP_EUNSUPPORTED;
+	if (!compute)
+		return DXP_EUNSUPPORTED;
+	int status = engine_build(compute, source, program, log);
+	e->native = compute->native;
+	return status;
 }
 
 static void board_release(struct engine *e, struct engine_program *program)
@@ -73,7 +77,9 @@ static int board_run(struct engine *e, const struct engine_launch *l, char text[
 		if (status != DXP_OK)
 			return status;
 	}
-	return engine_run(b->compute, &inside, text);
+	int status = engine_run(b->compute, &inside, text);
+	e->native = b->compute->native;
+	return status;
 }
 
 static int board_edit(struct engine *e, const struct engine_edit *edit)

@@ -9,15 +9,17 @@ static int cuda_put(void *context, uint64_t to, const void *data, uint64_t bytes
 {
 	struct engine_cuda *c = context;
 
-	return cuda_check(c, c->cu->cuMemcpyHtoDAsync_v2(c->memory + to, data, bytes, c->stream));
+	c->engine.native = c->cu->cuMemcpyHtoDAsync_v2(c->memory + to, data, bytes, c->stream);
+	return cuda_check(c, c->engine.native);
 }
 
 static int cuda_move(void *context, uint64_t to, uint64_t from, uint64_t bytes)
 {
 	struct engine_cuda *c = context;
 
-	return cuda_check(
-		c, c->cu->cuMemcpyDtoDAsync_v2(c->memory + to, c->memory + from, bytes, c->stream));
+	c->engine.native =
+		c->cu->cuMemcpyDtoDAsync_v2(c->memory + to, c->memory + from, bytes, c->stream);
+	return cuda_check(c, c->engine.native);
 }
 
 int cuda_edit(struct engine *e, const struct engine_edit *edit)
@@ -31,7 +33,9 @@ int cuda_edit(struct engine *e, const struct engine_edit *edit)
 		return DXP_EDEVICE;
 	int status = engine_edit_by(&inside, &m);
 	/* What was given by pointer is read until here. */
-	int end = cuda_check(c, c->cu->cuStreamSynchronize(c->stream));
+	int error = c->cu->cuStreamSynchronize(c->stream), end = cuda_check(c, error);
+	if (status == DXP_OK)
+		e->native = error;
 	return status == DXP_EINVAL || status == DXP_ERANGE ? status
 	       : status != DXP_OK || end != DXP_OK          ? DXP_EDEVICE
 							    : DXP_OK;

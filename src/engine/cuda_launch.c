@@ -211,6 +211,7 @@ int cuda_run(struct engine *e, const struct engine_launch *l, char text[ENGINE_T
 		error = c->cu->cuStreamSynchronize(c->stream);
 		status = cuda_check(c, error) == DXP_OK ? DXP_OK : DXP_EDEVICE;
 	}
+	e->native = error;
 	if (error != CUDA_OK)
 		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %.120s (%d)%s", l->kernel,
 			 cuda_error_text(c->cu, error), error,

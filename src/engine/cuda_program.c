@@ -102,6 +102,7 @@ static int module_load(struct engine_cuda *c, const char *ptx, struct cuda_modul
 	free(info);
 	if (error == CUDA_OK)
 		return DXP_OK;
+	c->engine.native = error;
 	int status = cuda_check(c, error);
 	snprintf(text, sizeof(text), "the driver does not load the program: %.100s (%d)",
 		 cuda_error_text(c->cu, error), error);

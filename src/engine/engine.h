@@ -166,6 +166,9 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
+	/* What the device's driver said when the last build, run or edit failed, in its own
+	 * numbers (OpenCL's are negative, CUDA's positive); 0: nothing. The owner's thread. */
+	int32_t native;
 };
 
 /* On success *out must be closed. DXP_EINVAL: no engine has that name; DXP_EUNSUPPORTED: there is
@@ -188,6 +191,7 @@ static inline void engine_describe(const struct engine *e, struct engine_descrip
 static inline int engine_build(struct engine *e, const struct engine_source *source,
 			       struct engine_program **program, char **log)
 {
+	e->native = 0;
 	return e->ops->build(e, source, program, log);
 }
 
@@ -201,6 +205,7 @@ static inline void engine_release(struct engine *e, struct engine_program *progr
 static inline int engine_run(struct engine *e, const struct engine_launch *launch,
 			     char text[ENGINE_TEXT_BYTES])
 {
+	e->native = 0;
 	return e->ops->run(e, launch, text);
 }
 

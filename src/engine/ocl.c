@@ -36,7 +36,7 @@ static int ocl_build(struct engine *e, const struct engine_source *source,
 
 	if (!p)
 		return DXP_ENOMEM;
-	int status = ocl_build_get(o->device, source, &p->build, log);
+	int status = ocl_build_get(o->device, source, &p->build, log, &e->native);
 	if (status == DXP_OK)
 		*program = p;
 	else
@@ -129,7 +129,7 @@ static int kernel_run(struct engine_ocl *o, cl_kernel kernel, const struct engin
 	if (error != CL_SUCCESS)
 		snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s': %s (%d)", l->kernel,
 			 ocl_error_name(error), error);
-	return ocl_status(error);
+	return ocl_judge(o, error);
 }
 
 static int lost_check(const struct engine_ocl *o, char text[ENGINE_TEXT_BYTES])

@@ -5,8 +5,9 @@
 
 #include <dxp/status.h>
 
-int ocl_status(cl_int error)
+int ocl_judge(struct engine_ocl *o, cl_int error)
 {
+	o->engine.native = error;
 	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
@@ -33,7 +34,7 @@ static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a,
 					      a->memory_bytes, a->memory, &error);
 	if (buffer)
 		return buffer;
-	*status = ocl_status(error);
+	*status = ocl_judge(o, error);
 	snprintf(text, ENGINE_TEXT_BYTES, "argument %u: %s (%d)", i, ocl_error_name(error), error);
 	return NULL;
 }
@@ -117,7 +118,7 @@ int ocl_arguments_set(struct engine_ocl *o, const struct ocl_kernel *k,
 		if (error != CL_SUCCESS) {
 			snprintf(text, ENGINE_TEXT_BYTES, "kernel '%.80s', argument %u: %s (%d)",
 				 l->kernel, i, ocl_error_name(error), error);
-			return ocl_status(error);
+			return ocl_judge(o, error);
 		}
 	}
 	return DXP_OK;

@@ -13,8 +13,9 @@ struct ocl_arguments {
 	cl_mem of_argument[COMMAND_ARGS_MAX]; /* NULL: it has none */
 };
 
-/* Is it the caller's mistake, or the device's? */
-int ocl_status(cl_int error);
+/* Is it the caller's mistake, or the device's? Notes the error for whoever asked for the command.
+ */
+int ocl_judge(struct engine_ocl *o, cl_int error);
 
 /* Sets all arguments of `k`, which ocl_kernel_check let pass. DXP_EINVAL, DXP_EUNSUPPORTED,
  * DXP_EDEVICE: with `text`. Always to be dropped. */

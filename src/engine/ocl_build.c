@@ -231,7 +231,7 @@ static int build_make(struct ocl_device *d, const struct engine_source *s,
 }
 
 static int get_locked(struct ocl_device *d, const struct engine_source *s, struct ocl_build **out,
-		      char **log)
+		      char **log, int32_t *native)
 {
 	uint8_t key[OCL_KEY_BYTES];
 
@@ -246,6 +246,7 @@ static int get_locked(struct ocl_device *d, const struct engine_source *s, struc
 		b->users++;
 		*out = b;
 	} else {
+		*native = b->made.error;
 		status = DXP_EBUILD;
 	}
 	builds_trim(d);
@@ -253,10 +254,10 @@ static int get_locked(struct ocl_device *d, const struct engine_source *s, struc
 }
 
 int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
-		  char **log)
+		  char **log, int32_t *native)
 {
 	pthread_mutex_lock(&d->lock);
-	int status = get_locked(d, source, out, log);
+	int status = get_locked(d, source, out, log, native);
 	pthread_mutex_unlock(&d->lock);
 	return status;
 }

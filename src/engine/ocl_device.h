@@ -30,9 +30,9 @@ uint32_t ocl_device_units(const struct ocl_device *d);
 /* A program of this device, built now or before. */
 struct ocl_build;
 
-/* DXP_OK: *out must be put back. *log as engine_build. */
+/* DXP_OK: *out must be put back. *log as engine_build, *native as struct engine's. */
 int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
-		  char **log);
+		  char **log, int32_t *native);
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
 /* The device has compiled something more for it: its binary is kept anew when nobody uses it. */
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);

@@ -12,8 +12,9 @@ static int bridge_put(void *context, uint64_t to, const void *data, uint64_t byt
 
 	for (uint64_t done = 0; done < bytes;) {
 		struct ocl_place p = ocl_memory_place(&o->bridge->memory, to + done, bytes - done);
-		if (o->cl->clEnqueueWriteBuffer(o->queue, p.chunk, CL_FALSE, p.offset, p.bytes,
-						from + done, 0, NULL, NULL) != CL_SUCCESS)
+		o->engine.native = o->cl->clEnqueueWriteBuffer(
+			o->queue, p.chunk, CL_FALSE, p.offset, p.bytes, from + done, 0, NULL, NULL);
+		if (o->engine.native != CL_SUCCESS)
 			return DXP_EDEVICE;
 		done += p.bytes;
 	}
@@ -28,8 +29,9 @@ static int bridge_move(void *context, uint64_t to, uint64_t from, uint64_t bytes
 		struct ocl_place a =
 			ocl_memory_place(&o->bridge->memory, from + done, bytes - done);
 		struct ocl_place b = ocl_memory_place(&o->bridge->memory, to + done, a.bytes);
-		if (o->cl->clEnqueueCopyBuffer(o->queue, a.chunk, b.chunk, a.offset, b.offset,
-					       b.bytes, 0, NULL, NULL) != CL_SUCCESS)
+		o->engine.native = o->cl->clEnqueueCopyBuffer(o->queue, a.chunk, b.chunk, a.offset,
+							      b.offset, b.bytes, 0, NULL, NULL);
+		if (o->engine.native != CL_SUCCESS)
 			return DXP_EDEVICE;
 		done += b.bytes;
 	}
@@ -48,5 +50,8 @@ int ocl_edit(struct engine *e, const struct engine_edit *edit)
 	int status = engine_edit_by(&inside, &m);
 	/* What was given by pointer is read until here. */
 	cl_int end = o->cl->clFinish(o->queue);
-	return status == DXP_OK && end != CL_SUCCESS ? DXP_EDEVICE : status;
+	if (status != DXP_OK || end == CL_SUCCESS)
+		return status;
+	e->native = end;
+	return DXP_EDEVICE;
 }

@@ -230,7 +230,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 	snprintf(text, ENGINE_TEXT_BYTES,
 		 "kernel '%.80s', argument %u: the device makes no such image: %s (%d)", l->kernel,
 		 i, ocl_error_name(error), error);
-	return ocl_status(error);
+	return ocl_judge(o, error);
 }
 
 /* ---- samplers ---- */

@@ -81,6 +81,7 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
 
+	m->error = error;
 	if (m->program)
 		m->log = log_read(d, m->program);
 	if (error == CL_SUCCESS && m->program) {

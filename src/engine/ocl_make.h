@@ -8,6 +8,7 @@
 
 struct ocl_made {
 	cl_program program; /* NULL: it does not build, and the log says why */
+	cl_int error;       /* what compiler or linker said; CL_SUCCESS: it was not asked */
 	uint32_t type;      /* cl_program_binary_type */
 	char *log;          /* may be NULL */
 };

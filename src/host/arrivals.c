@@ -93,6 +93,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	if (!events_of(f, e.event, &x, &slot) || !x)
 		return;
 	const struct dxp_event_times times = {e.queued_ns, e.started_ns, e.ended_ns};
+	slot->native = e.native;
 	event_ended(x, e.event, slot, e.status, &times);
 }
 
@@ -107,6 +108,20 @@ static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *d
 		event_arrived(f, node, data + at);
 }
 
+static void begun_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t event;
+	struct host_event *slot;
+	struct dxp_xpu *x;
+
+	if (command_begun_decode(data, bytes, &event) != DXP_OK || EVENT_XPU(event) != node) {
+		log_debug("what node %u says of a command does not parse", node);
+		return;
+	}
+	if (events_of(f, event, &x, &slot) && x)
+		completion_begun(f, event, slot);
+}
+
 static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const uint8_t *data)
 {
 	struct dxp_xpu *x = xpu_find(f, e->node);
@@ -118,6 +133,8 @@ static void received(struct dxp_fabric *f, const struct dxp_nic_event *e, const 
 		reply_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_EVENT)
 		events_arrived(f, e->node, data, e->bytes);
+	else if (command_op(data, e->bytes) == COMMAND_BEGUN)
+		begun_arrived(f, e->node, data, e->bytes);
 	else if (command_op(data, e->bytes) == COMMAND_PRINT)
 		print_arrived(f, e->node, data, e->bytes);
 }

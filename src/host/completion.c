@@ -39,6 +39,7 @@ static void append(struct completions *q, dxp_event event, const struct host_eve
 	q->ring[q->tail++ & (q->room - 1)] = (struct dxp_completion){.cookie = slot->cookie,
 								     .event = event,
 								     .status = slot->status,
+								     .native = slot->native,
 								     .times = slot->times};
 }
 
@@ -46,6 +47,23 @@ void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_eve
 {
 	f->completions.outstanding--;
 	append(&f->completions, event, slot);
+}
+
+void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *slot)
+{
+	struct completions *q = &f->completions;
+
+	if (!q->begun || !slot->notify || slot->state != HOST_EVENT_PENDING || reserve(q) != DXP_OK)
+		return;
+	q->ring[q->tail++ & (q->room - 1)] =
+		(struct dxp_completion){.cookie = slot->cookie, .event = event, .begun = true};
+}
+
+void dxp_completions_begun(struct dxp_fabric *fabric, bool tell)
+{
+	fabric_enter(fabric);
+	fabric->completions.begun = tell;
+	fabric_leave(fabric);
 }
 
 static int notify_locked(struct dxp_fabric *f, dxp_event event, uint64_t cookie)

@@ -22,6 +22,7 @@ struct host_event {
 	bool notify : 1;       /* its end is told with `cookie` */
 	bool lazy : 1;         /* its node may tell late */
 	int8_t status;         /* DONE: enum dxp_status */
+	int32_t native;        /* as struct dxp_completion's */
 	uint16_t told;         /* a second node that learns of its end; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
 	uint32_t signal_count; /* the count of that signal */

@@ -88,6 +88,7 @@ struct completions {
 	uint32_t outstanding; /* asked for, not ended */
 	uint32_t waiters;
 	bool woken;
+	bool begun; /* also what has begun */
 };
 
 struct dxp_fabric {
@@ -156,6 +157,7 @@ struct dxp_xpu {
 struct dxp_program {
 	struct dxp_xpu *xpu;
 	uint32_t id;
+	int32_t native; /* what the device's driver said of it; 0: nothing */
 	char *log;
 	void *about;
 	size_t about_bytes;
@@ -287,6 +289,8 @@ void moves_close(struct dxp_xpu *x);
 void completions_destroy(struct dxp_fabric *f);
 /* One that has `notify` has ended. */
 void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
+/* It has begun; told where that is wanted. */
+void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
 /* Somebody waits for this lazy event: its node shall tell at once. */
 void event_hurry(struct dxp_xpu *x, uint32_t count);
 

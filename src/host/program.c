@@ -116,6 +116,7 @@ static int create_locked(struct dxp_xpu *x, uint8_t *package, uint64_t bytes,
 		return build_error(x, status);
 	}
 	p->id = reply.program;
+	p->native = reply.native;
 	int fetched = results_take(p, &reply);
 	if (fetched != DXP_OK) {
 		release(x, p->id);
@@ -197,6 +198,11 @@ int dxp_program_build(struct dxp_xpu *xpu, const char *source, const char *optio
 const char *dxp_program_log(const struct dxp_program *program)
 {
 	return program->log;
+}
+
+int32_t dxp_program_native(const struct dxp_program *program)
+{
+	return program->native;
 }
 
 const void *dxp_program_about(const struct dxp_program *program, size_t *bytes)

@@ -30,7 +30,7 @@
 #define COMMAND_SAMPLER_BYTES 12   /* a struct dxp_sampler as bytes */
 #define COMMAND_PACKED_BYTES  (COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* all of a RUN, unpacked */
 #define COMMAND_EVENT_BYTES                                                                     \
-	37                    /* one EVENT; to a host, several may follow each other in one NAP \
+	41                    /* one EVENT; to a host, several may follow each other in one NAP \
 			       */
 #define COMMAND_TEXT_BYTES 96 /* device name in the reply to OPEN and its zero */
 #define COMMAND_QPS        4  /* queue pairs of a function */
@@ -67,6 +67,7 @@ enum command_op {
 	COMMAND_PRINT, /* xPU to host: what a kernel printed; before the kernel's EVENT */
 	COMMAND_HURRY, /* host to xPU, no answer: events up to this one are waited for, so their
 			  ends come at once though they were marked as lazy */
+	COMMAND_BEGUN, /* xPU to host: a command is running, and has been for a while */
 };
 
 enum command_fetch {
@@ -165,6 +166,7 @@ struct command_reply {
 	char text[COMMAND_TEXT_BYTES];  /* OPEN: the engine's device */
 	uint64_t address;               /* ALLOC */
 	uint32_t program;               /* BUILD: id, also when status is DXP_EBUILD (for FETCH) */
+	int32_t native;                 /* BUILD: as struct command_event's */
 	uint32_t log_bytes;             /* BUILD: whole log */
 	uint32_t about_bytes;           /* BUILD: records about its kernels; 0: none */
 	uint64_t binary_bytes;          /* BUILD; 0: none, or not known yet */
@@ -180,6 +182,7 @@ struct command_reply {
 struct command_event {
 	uint64_t event;
 	int32_t status;
+	int32_t native; /* what the device's driver said, in its numbers; 0: nothing */
 	uint64_t queued_ns, started_ns, ended_ns; /* the xPU's clock */
 };
 
@@ -199,6 +202,10 @@ uint8_t command_op(const uint8_t *data, size_t bytes);
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
+
+/* BEGUN: the name of the event that will be its end; not 0. */
+int command_begun_encode(uint64_t event, uint8_t *out);
+int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
 /* PRINT: any bytes, 1 .. COMMAND_PRINT_BYTES; decoded, *text lies in `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);

@@ -89,6 +89,7 @@ int command_reply_encode(const struct command_reply *r, uint8_t *out)
 	case COMMAND_FREE: put_64(&p, r->free_bytes); break;
 	case COMMAND_BUILD:
 		put_32(&p, r->program);
+		put_32(&p, (uint32_t)r->native);
 		put_32(&p, r->log_bytes);
 		put_32(&p, r->about_bytes);
 		put_64(&p, r->binary_bytes);
@@ -130,6 +131,7 @@ static void take_reply_body(struct take_cursor *t, struct command_reply *r)
 	case COMMAND_FREE: r->free_bytes = take_64(t); break;
 	case COMMAND_BUILD:
 		r->program = take_32(t);
+		r->native = (int32_t)take_32(t);
 		r->log_bytes = take_32(t);
 		r->about_bytes = take_32(t);
 		r->binary_bytes = take_64(t);
@@ -171,6 +173,7 @@ static __attribute__((noinline)) void put_event(struct put_cursor *p, const stru
 	put_8(p, COMMAND_EVENT);
 	put_64(p, e->event);
 	put_32(p, (uint32_t)e->status);
+	put_32(p, (uint32_t)e->native);
 	put_64(p, e->queued_ns);
 	put_64(p, e->started_ns);
 	put_64(p, e->ended_ns);
@@ -195,12 +198,37 @@ int command_event_decode(const uint8_t *data, size_t bytes, struct command_event
 		t.bad = true;
 	taken.event = take_64(&t);
 	taken.status = (int32_t)take_32(&t);
+	taken.native = (int32_t)take_32(&t);
 	taken.queued_ns = take_64(&t);
 	taken.started_ns = take_64(&t);
 	taken.ended_ns = take_64(&t);
 	if (!take_done(&t) || taken.event == 0 || taken.status > 0)
 		return DXP_EMALFORMED;
 	*e = taken;
+	return DXP_OK;
+}
+
+int command_begun_encode(uint64_t event, uint8_t *out)
+{
+	struct put_cursor p = {.at = out, .end = out + COMMAND_BYTES_MAX};
+
+	if (event == 0)
+		return DXP_EINVAL;
+	put_8(&p, COMMAND_BEGUN);
+	put_64(&p, event);
+	return command_put_end(&p, out);
+}
+
+int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event)
+{
+	struct take_cursor t = {.at = data, .end = data + bytes};
+
+	if (take_8(&t) != COMMAND_BEGUN)
+		t.bad = true;
+	uint64_t name = take_64(&t);
+	if (!take_done(&t) || name == 0)
+		return DXP_EMALFORMED;
+	*event = name;
 	return DXP_OK;
 }
 

@@ -46,9 +46,13 @@ bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count
 
 /* ---- the end ---- */
 
-static void build_reply(struct tenant *t, uint32_t sequence, int status, const struct program *p)
+static void build_reply(struct tenant *t, uint32_t sequence, const struct order_end *end,
+			const struct program *p)
 {
-	struct command_reply r = {.op = COMMAND_BUILD, .sequence = sequence, .status = status};
+	struct command_reply r = {.op = COMMAND_BUILD,
+				  .sequence = sequence,
+				  .status = end->status,
+				  .native = end->native};
 
 	if (p) {
 		r.program = p->id;
@@ -91,24 +95,29 @@ static void build_free(struct build *b)
 	free(b);
 }
 
-static void build_fail(struct build *b, int status)
+static void build_failed(struct build *b, const struct order_end *end)
 {
 	b->tenant->program_count--;
 	program_drop(b->program);
-	build_reply(b->tenant, b->sequence, status, NULL);
+	build_reply(b->tenant, b->sequence, end, NULL);
 	build_free(b);
 }
 
-static void build_succeed(struct build *b, int status)
+static void build_fail(struct build *b, int status)
+{
+	build_failed(b, &(struct order_end){.status = status});
+}
+
+static void build_succeed(struct build *b, const struct order_end *end)
 {
 	struct tenant *t = b->tenant;
 	struct program *p = b->program;
 
-	p->built = status == DXP_OK;
+	p->built = end->status == DXP_OK;
 	package_settle(t, p);
 	p->next = t->programs;
 	t->programs = p;
-	build_reply(t, b->sequence, status, p);
+	build_reply(t, b->sequence, end, p);
 	if (p->links && p->built)
 		binary_keep(t, p);
 	build_free(b);
@@ -156,9 +165,9 @@ static void build_end(struct order *o, const struct order_end *end)
 	}
 	s->counters.builds += end->status == DXP_OK;
 	if (end->status == DXP_OK || end->status == DXP_EBUILD)
-		build_succeed(b, end->status);
+		build_succeed(b, end);
 	else
-		build_fail(b, end->status);
+		build_failed(b, end);
 	next_fetch(s);
 }
 
@@ -391,7 +400,7 @@ void program_build(struct tenant *t, const struct command *c)
 	int status = build_begin(t, c);
 
 	if (status != DXP_OK)
-		build_reply(t, c->sequence, status, NULL);
+		build_reply(t, c->sequence, &(struct order_end){.status = status}, NULL);
 }
 
 void builds_free(struct slot *s)

@@ -150,6 +150,7 @@ static void order_pop(struct cell *c, const struct order_end *end)
 {
 	struct order *o = c->first;
 
+	c->ended++;
 	c->first = o->next;
 	if (!c->first)
 		c->tail = &c->first;
@@ -169,6 +170,7 @@ static void done_take(struct cell *c, char *body, uint32_t bytes)
 		d.text_bytes = 0;
 	body[sizeof(d) + d.text_bytes] = '\0';
 	end.status = d.status > 0 ? DXP_EDEVICE : d.status;
+	end.native = d.native;
 	end.started_ns = d.started_ns;
 	end.ended_ns = d.ended_ns;
 	order_pop(c, &end);
@@ -257,6 +259,43 @@ void cell_lost(struct cell *c, int status)
 		answers_take(c, UINT32_MAX);
 	c->started = false;
 	orders_fail(c, status);
+}
+
+/* The event of the order that the cell is at, if that is a command with one; else 0. */
+static uint64_t running_event(const struct cell *c)
+{
+	const struct order *o = c->first;
+
+	if (!o || o == c->unposted || (o->kind != CELL_RUN && o->kind != CELL_EDIT))
+		return 0;
+	return ((const struct cell_needs *)o->parts.first)->event;
+}
+
+uint32_t cell_begun_tell(struct cell *c, uint64_t now_ns)
+{
+	uint64_t event = running_event(c);
+
+	if (!event) {
+		c->running.seen = false;
+		return 0;
+	}
+	if (!c->running.seen || c->running.ended != c->ended) {
+		c->running.ended = c->ended;
+		c->running.since_ns = now_ns;
+		c->running.seen = true;
+		c->running.told = false;
+	}
+	if (c->running.told || now_ns < c->running.since_ns + XPU_BEGUN_NS)
+		return 0;
+	c->running.told = true;
+	begun_send(c->first->tenant, event);
+	return 1;
+}
+
+uint64_t cell_begun_deadline(const struct cell *c)
+{
+	return c->running.seen && !c->running.told ? c->running.since_ns + XPU_BEGUN_NS
+						   : UINT64_MAX;
 }
 
 static void thread_stop(struct cell *c)

@@ -18,7 +18,8 @@ struct order;
 
 struct order_end {
 	int status;
-	bool ran; /* the cell has said so; else it was lost, or never there */
+	int32_t native; /* what the device's driver said of a failure; 0: nothing */
+	bool ran;       /* the cell has said so; else it was lost, or never there */
 	uint64_t started_ns, ended_ns;
 	const char *text; /* of a failure, or "" */
 };
@@ -46,6 +47,12 @@ struct cell {
 	struct cell_side orders, answers;
 	struct order *first, **tail; /* all that have not ended, oldest first */
 	struct order *unposted;      /* the first that there was no room for */
+	uint32_t ended;              /* orders so far */
+	struct {
+		uint32_t ended;    /* the count when the order that is first now was first seen */
+		bool seen, told;   /* it has been; its host has heard that it runs */
+		uint64_t since_ns; /* it is the first */
+	} running;
 	uint32_t commands; /* for who posts them to count: of the engine's lane, and not ended */
 	bool started;      /* there is a thread, or a process that will tell its end */
 	bool ends;         /* it is to be killed */
@@ -70,6 +77,10 @@ void cell_kill(struct cell *c);
 uint32_t cell_turn(struct cell *c);
 /* Nothing runs there any more: takes the last answers; everything else ends with `status`. */
 void cell_lost(struct cell *c, int status);
+/* Tells of a command that has been running for XPU_BEGUN_NS, once; how many. */
+uint32_t cell_begun_tell(struct cell *c, uint64_t now_ns);
+/* When cell_begun_tell must be called again; UINT64_MAX: nothing to be told runs. */
+uint64_t cell_begun_deadline(const struct cell *c);
 /* Before sleeping: false: there is something for cell_turn. */
 bool cell_asleep(struct cell *c);
 void cell_awake(struct cell *c);

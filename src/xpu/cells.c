@@ -249,6 +249,27 @@ uint32_t cells_turn(struct slot *s)
 	return s->cell ? cell_turn(s->cell) : processes_turn(s);
 }
 
+uint32_t cells_begun_tell(struct slot *s)
+{
+	const uint64_t now_ns = link_now_ns();
+	uint32_t told = s->cell ? cell_begun_tell(s->cell, now_ns) : 0;
+
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->cell)
+			told += cell_begun_tell(t->cell, now_ns);
+	return told;
+}
+
+uint64_t cells_begun_deadline(const struct slot *s)
+{
+	uint64_t deadline_ns = s->cell ? cell_begun_deadline(s->cell) : UINT64_MAX;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (t->cell)
+			deadline_ns = min_u64(deadline_ns, cell_begun_deadline(t->cell));
+	return deadline_ns;
+}
+
 bool cells_asleep(struct slot *s)
 {
 	bool asleep = !s->cell || cell_asleep(s->cell);

@@ -38,6 +38,7 @@ static void edit_end(struct order *o, const struct order_end *end)
 	free(e);
 	w->started_ns = end->started_ns;
 	w->ended_ns = end->ended_ns;
+	w->native = end->native;
 	work_done(w, end->status);
 }
 

@@ -140,6 +140,7 @@ static void launch_end(struct order *o, const struct order_end *end)
 	free(l);
 	w->started_ns = end->started_ns;
 	w->ended_ns = end->ended_ns;
+	w->native = end->native;
 	work_done(w, end->status);
 }
 

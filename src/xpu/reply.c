@@ -87,6 +87,15 @@ static void events_flush(struct tenant *t)
 		message_send(t, t->held, (int)bytes);
 }
 
+void begun_send(struct tenant *t, uint64_t event)
+{
+	uint8_t data[COMMAND_BYTES_MAX];
+
+	/* It would be strange to hear of it before the end of what it came after. */
+	events_flush(t);
+	message_send(t, data, command_begun_encode(event, data));
+}
+
 /* The host waits for it already, or for one after it. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {

@@ -339,6 +339,7 @@ uint32_t slot_service(struct slot *s)
 	work += works_advance(s);
 	if (s->bridged)
 		work += bridged_turn(s->bridged);
+	work += cells_begun_tell(s);
 	work += events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
@@ -362,7 +363,7 @@ uint64_t slot_deadline(struct slot *s)
 {
 	if (!cells_asleep(s) || (s->clearings && !s->bridged))
 		return 0;
-	uint64_t deadline_ns = events_deadline(s);
+	uint64_t deadline_ns = min_u64(events_deadline(s), cells_begun_deadline(s));
 	return s->bridged ? min_u64(deadline_ns, bridged_deadline(s->bridged)) : deadline_ns;
 }
 

@@ -103,6 +103,7 @@ struct work {
 	struct graph_command graph; /* first: the graph hands these out */
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
+	int32_t native;   /* what the device's driver said of its failure; 0: nothing */
 	uint16_t to_node; /* SEND, SIGNAL: who hears of its end too; 0: nobody, or it has been told
 			   */
 	bool lazy;
@@ -228,6 +229,8 @@ void events_hurry(struct tenant *t, uint32_t upto);
 /* Lets out what is held for long enough; returns how much that was. */
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
+/* The command of this event is running. */
+void begun_send(struct tenant *t, uint64_t event);
 /* What a kernel of its has printed. */
 void print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* An EVENT to another xPU. `done` may be NULL. */
@@ -333,6 +336,9 @@ void cell_map(struct tenant *t, uint64_t address, uint64_t bytes);
 int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
 void cell_unmap_port(struct port *p);
 uint32_t cells_turn(struct slot *s);
+/* Tells hosts of commands that run for long; how many. */
+uint32_t cells_begun_tell(struct slot *s);
+uint64_t cells_begun_deadline(const struct slot *s);
 bool cells_asleep(struct slot *s);
 void cells_awake(struct slot *s);
 /* At the end: nothing runs any more, all orders have ended. */

@@ -30,6 +30,7 @@ static void work_report(struct work *w, int status)
 	const struct command_event e = {
 		.event = w->graph.event,
 		.status = status,
+		.native = w->native,
 		.queued_ns = w->queued_ns,
 		.started_ns = w->started_ns,
 		.ended_ns = w->ended_ns ? w->ended_ns : link_now_ns(),

@@ -29,6 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	size_t text_bytes;
 	if (command_print_decode(data, bytes, &text, &text_bytes) == DXP_OK)
 		same(data, bytes, again, command_print_encode(text, text_bytes, again));
+	uint64_t begun;
+	if (command_begun_decode(data, bytes, &begun) == DXP_OK)
+		same(data, bytes, again, command_begun_encode(begun, again));
 	if (command_event_decode(data, bytes, &e) == DXP_OK)
 		same(data, bytes, again, command_event_encode(&e, again));
 	return 0;

@@ -170,6 +170,17 @@ static void queues__refused(void)
 	FAILS(clReleaseCommandQueue(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFlush(NULL), CL_INVALID_COMMAND_QUEUE);
 	FAILS(clFinish(NULL), CL_INVALID_COMMAND_QUEUE);
+	/* What only other versions, or other devices, have. */
+	FAILS_BUT_POCL(clSetCommandQueueProperty(rig.queues[0], ~(cl_command_queue_properties)0,
+						 CL_TRUE, NULL),
+		       CL_INVALID_VALUE);
+	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], NULL),
+		       CL_INVALID_COMMAND_QUEUE);
+	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0],
+						      (cl_command_queue)rig.context),
+		       CL_INVALID_COMMAND_QUEUE);
+	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], rig.queues[0]),
+		       CL_INVALID_OPERATION);
 	OK(clReleaseContext(one));
 }
 

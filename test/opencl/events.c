@@ -329,6 +329,77 @@ static void callbacks__of_commands(void)
 	OK(clReleaseMemObject(m));
 }
 
+static const char spin_source[] =
+	"kernel void spin(global uint *a, uint rounds) {\n"
+	" uint x = a[0]; for (uint i = 0; i < rounds; i++) x = x * 1664525 + 1013904223;\n"
+	" a[0] = x; }\n";
+
+#define LONG_ROUNDS 300000000u /* 0.3 s and more */
+
+/* Enqueues it. */
+static cl_event spin(cl_kernel k, cl_mem m, uint32_t rounds)
+{
+	size_t one = 1;
+	cl_event e = NULL;
+
+	SET(k, 0, m);
+	SET(k, 1, rounds);
+	OK(clEnqueueNDRangeKernel(rig.queues[0], k, 1, NULL, &one, &one, 0, NULL, &e));
+	return e;
+}
+
+/* A long kernel is seen to run, the one behind it to wait. */
+static void events__running_is_seen(void)
+{
+	struct heard running = {0}, submitted = {0}, ended = {0};
+	cl_kernel k = rig_kernel(spin_source, "spin");
+	cl_mem m = rig_buffer(0, 4, NULL);
+	cl_event short_one = spin(k, m, 1);
+
+	OK(clWaitForEvents(1, &short_one));
+	cl_event first = spin(k, m, LONG_ROUNDS), second = spin(k, m, 1);
+	OK(clSetEventCallback(first, CL_SUBMITTED, hear, &submitted));
+	OK(clSetEventCallback(first, CL_RUNNING, hear, &running));
+	OK(clSetEventCallback(first, CL_COMPLETE, hear, &ended));
+	OK(clFlush(rig.queues[0]));
+	CHECK(rig_until(first, CL_RUNNING, 10));
+	CHECK(rig_status(second) >= CL_SUBMITTED);
+	CHECK(until(&submitted.count, 1) && until(&running.count, 1));
+	EQUAL(ended.count, 0);
+	EQUAL(rig_status(first), CL_RUNNING);
+	EQUAL(running.status[0], CL_RUNNING);
+	EQUAL(submitted.status[0], CL_SUBMITTED);
+	OK(clWaitForEvents(1, &second));
+	CHECK(until(&ended.count, 1));
+	EQUAL(ended.status[0], CL_COMPLETE);
+	EQUAL(running.count, 1);
+	OK(clReleaseEvent(short_one));
+	OK(clReleaseEvent(first));
+	OK(clReleaseEvent(second));
+	OK(clReleaseMemObject(m));
+}
+
+/* Of what has run before anybody could see it, too: all three, in this order. */
+static void callbacks__of_every_state(void)
+{
+	static const cl_int states[] = {CL_SUBMITTED, CL_RUNNING, CL_COMPLETE};
+	struct heard heard = {0};
+	uint32_t number = 5;
+	cl_mem m = rig_buffer(0, 4, NULL);
+	cl_event u = user_event(), write = NULL;
+
+	OK(clEnqueueWriteBuffer(rig.queues[0], m, CL_FALSE, 0, 4, &number, 1, &u, &write));
+	for (size_t i = 0; i < COUNT_OF(states); i++)
+		OK(clSetEventCallback(write, states[i], hear, &heard));
+	OK(clSetUserEventStatus(u, CL_COMPLETE));
+	CHECK(until(&heard.count, 3));
+	for (int i = 0; i < 3; i++)
+		EQUAL(heard.status[i], states[i]);
+	OK(clReleaseEvent(write));
+	OK(clReleaseEvent(u));
+	OK(clReleaseMemObject(m));
+}
+
 static void callbacks__of_user_events(void)
 {
 	struct heard good = {0}, bad = {0};
@@ -423,5 +494,6 @@ static void markers__of_all_kinds(void)
 RIG_MAIN(CASE(events__tell), CASE(events__types_of_commands), CASE(events__chain_over_devices),
 	 CASE(events__wait_list_of_hundred), CASE(user__holds_a_command_back),
 	 CASE(user__on_every_device_at_once), CASE(user__fans_out), CASE(user__fails),
+	 CASE(events__running_is_seen), CASE(callbacks__of_every_state),
 	 CASE(callbacks__of_commands), CASE(callbacks__of_user_events),
 	 CASE(callbacks__enqueue_more), CASE(markers__of_all_kinds))

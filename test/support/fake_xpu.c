@@ -104,11 +104,22 @@ static void say(struct fake_xpu *x, const struct dxp_target *to, const uint8_t *
 
 static void tell(struct fake_xpu *x, const struct dxp_target *to, uint64_t event, int status)
 {
-	const struct command_event e = {
-		.event = event, .status = status, .queued_ns = 1, .started_ns = 2, .ended_ns = 3};
+	const struct command_event e = {.event = event,
+					.status = status,
+					.native = status == DXP_EDEVICE ? FAKE_NATIVE : 0,
+					.queued_ns = 1,
+					.started_ns = 2,
+					.ended_ns = 3};
 	uint8_t message[COMMAND_BYTES_MAX];
 
 	say(x, to, message, command_event_encode(&e, message));
+}
+
+static void begun(struct fake_xpu *x, uint64_t event)
+{
+	uint8_t message[COMMAND_BYTES_MAX];
+
+	say(x, &x->host, message, command_begun_encode(event, message));
 }
 
 static void note_done(struct fake_xpu *x, uint64_t event, int status)
@@ -137,6 +148,7 @@ static int waits_state(const struct fake_xpu *x, const struct command *c)
 static int kernel(const char *name)
 {
 	return strcmp(name, "ok") == 0     ? DXP_OK
+	       : strcmp(name, "long") == 0 ? DXP_OK
 	       : strcmp(name, "fail") == 0 ? DXP_EDEVICE
 					   : DXP_ENOENT;
 }
@@ -245,6 +257,8 @@ static bool try_run(struct fake_xpu *x, const struct command *c)
 
 	if (state == 0 || (c->op == COMMAND_RUN && strcmp(c->text, "never") == 0))
 		return false;
+	if (state > 0 && c->op == COMMAND_RUN && strcmp(c->text, "long") == 0)
+		begun(x, c->event);
 	if (state > 0)
 		state = carry_out(x, c);
 	if (atomic_load(&x->frozen))

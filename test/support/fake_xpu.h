@@ -41,6 +41,9 @@ struct fake_bridge_faults *fake_xpu_faults(struct fake_fabric *f, unsigned index
 /* Says from the next OPEN on that its memory is DIRECT, which it is. */
 void fake_xpu_direct(struct fake_fabric *f, unsigned index);
 
+/* What its driver says of a kernel that fails. */
+#define FAKE_NATIVE (-54)
+
 /* HURRYs so far. */
 unsigned fake_xpu_hurries(const struct fake_fabric *f, unsigned index);
 

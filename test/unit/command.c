@@ -222,6 +222,7 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 	case COMMAND_FREE: p.free_bytes = rng_next(r); break;
 	case COMMAND_BUILD:
 		p.program = (uint32_t)rng_next(r);
+		p.native = (int32_t)rng_next(r);
 		p.log_bytes = (uint32_t)rng_below(r, COMMAND_LOG_PART);
 		p.about_bytes = (uint32_t)rng_below(r, COMMAND_LOG_PART);
 		p.binary_bytes = rng_next(r);
@@ -316,7 +317,7 @@ static void command_reply_decode__what_was_encoded(void **state)
 
 static void command_event_decode__what_was_encoded(void **state)
 {
-	struct command_event e = {EVENT_NAME(3, 5, 7), DXP_EDEVICE, 1, 2, UINT64_MAX}, back;
+	struct command_event e = {EVENT_NAME(3, 5, 7), DXP_EDEVICE, -54, 1, 2, UINT64_MAX}, back;
 	uint8_t wire[COMMAND_BYTES_MAX];
 	int bytes = command_event_encode(&e, wire);
 
@@ -326,6 +327,7 @@ static void command_event_decode__what_was_encoded(void **state)
 	assert_int_equal(decode_exact(wire, (size_t)bytes, 2, &back), DXP_OK);
 	assert_int_equal(back.event, e.event);
 	assert_int_equal(back.status, DXP_EDEVICE);
+	assert_int_equal(back.native, -54);
 	assert_int_equal(back.queued_ns, 1);
 	assert_int_equal(back.started_ns, 2);
 	assert_int_equal(back.ended_ns, UINT64_MAX);

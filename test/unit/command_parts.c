@@ -20,9 +20,9 @@
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {
-		"OPEN",  "CLOSE", "ALLOC",  "FREE",  "BUILD", "FETCH", "RELEASE",
-		"RUN",   "SEND",  "SIGNAL", "REPLY", "EVENT", "NIC",   "BRIDGE",
-		"WRITE", "COPY",  "FILL",   "MARK",  "CLOCK", "PRINT", "HURRY"};
+		"OPEN", "CLOSE",  "ALLOC", "FREE",  "BUILD", "FETCH",  "RELEASE", "RUN",
+		"SEND", "SIGNAL", "REPLY", "EVENT", "NIC",   "BRIDGE", "WRITE",   "COPY",
+		"FILL", "MARK",   "CLOCK", "PRINT", "HURRY", "BEGUN"};
 	static char text[65536];
 	char row[32];
 	FILE *f = fopen(DXP_SOURCE_DIR "/docs/wire.md", "r");
@@ -32,11 +32,33 @@ static void command_op__as_documented(void **state)
 	fclose(f);
 	const char *section = strstr(text, "\n## Commands\n");
 	assert_non_null(section);
-	for (int op = COMMAND_OPEN; op <= COMMAND_HURRY; op++) {
+	for (int op = COMMAND_OPEN; op <= COMMAND_BEGUN; op++) {
 		snprintf(row, sizeof(row), "\n| %d | %s |", op, names[op - 1]);
 		if (!strstr(section, row))
 			fail_msg("docs/wire.md has no row '%s'", row + 1);
 	}
+}
+
+static void command_begun__what_was_encoded(void **state)
+{
+	uint8_t wire[COMMAND_BYTES_MAX];
+	uint64_t name = EVENT_NAME(3, 5, 7), back = 0;
+	int bytes = command_begun_encode(name, wire);
+
+	assert_int_equal(bytes, 9);
+	assert_int_equal(command_op(wire, 9), COMMAND_BEGUN);
+	assert_int_equal(command_begun_decode(wire, 9, &back), DXP_OK);
+	assert_true(back == name);
+	for (size_t cut = 0; cut < 9; cut++)
+		assert_int_equal(command_begun_decode(wire, cut, &back), DXP_EMALFORMED);
+	assert_int_equal(command_begun_decode(wire, 10, &back), DXP_EMALFORMED);
+	wire[0] = COMMAND_EVENT;
+	assert_int_equal(command_begun_decode(wire, 9, &back), DXP_EMALFORMED);
+	memset(wire, 0, sizeof(wire));
+	wire[0] = COMMAND_BEGUN;
+	assert_int_equal(command_begun_decode(wire, 9, &back), DXP_EMALFORMED);
+	assert_int_equal(command_begun_encode(0, wire), DXP_EINVAL);
+	assert_true(back == name);
 }
 
 static void command_print__any_bytes(void **state)
@@ -116,6 +138,7 @@ int main(void)
 		cmocka_unit_test(command_image__there_and_back),
 		cmocka_unit_test(command_box_span__pitches_and_overflow),
 		cmocka_unit_test(command_op__as_documented),
+		cmocka_unit_test(command_begun__what_was_encoded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,8 @@ static void completions__tell_each_end_once(void **state)
 			told[taken[i].cookie] = true;
 			assert_int_equal(taken[i].status,
 					 taken[i].cookie % 5 == 0 ? DXP_EDEVICE : DXP_OK);
+			assert_int_equal(taken[i].native,
+					 taken[i].cookie % 5 == 0 ? FAKE_NATIVE : 0);
 			assert_true(taken[i].times.ended_ns);
 		}
 	}
@@ -44,6 +46,33 @@ static void completions__tell_each_end_once(void **state)
 	assert_true(taken[0].event == user);
 	dxp_event_forget(w->fabric, user);
 	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
+}
+
+/* What runs for long is told of twice, where that is wanted. */
+static void completions__begun(void **state)
+{
+	struct world *w = *state;
+	struct dxp_completion c;
+
+	for (int wanted = 0; wanted < 2; wanted++) {
+		dxp_event user, event;
+		ok(dxp_event_create(w->fabric, &user));
+		event = run_after(w, w->one, "long", &user, 1);
+		dxp_completions_begun(w->fabric, wanted);
+		ok(dxp_event_notify(w->fabric, event, 5));
+		ok(dxp_event_set(w->fabric, user, DXP_OK));
+		for (int i = !wanted; i < 2; i++) {
+			assert_int_equal(dxp_completions(w->fabric, &c, 1, WAIT_NS), 1);
+			assert_int_equal(c.begun, i == 0);
+			assert_int_equal(c.cookie, 5);
+			assert_true(c.event == event);
+			assert_int_equal(c.status, DXP_OK);
+		}
+		dxp_event_forget(w->fabric, event);
+		dxp_event_forget(w->fabric, user);
+	}
+	dxp_completions_begun(w->fabric, false);
+	assert_int_equal(dxp_completions(w->fabric, &c, 1, MS_NS), 0);
 }
 
 static void *wake_later(void *context)
@@ -214,10 +243,15 @@ static void close__everything_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(completions__tell_each_end_once), TEST(completions__woken),
-		TEST(completions__hurry_lazy_ones),    TEST(run__more_than_there_is_room_for),
-		TEST(run__no_room_for_ever),           TEST(run__the_last_leaves_without_a_call),
-		TEST(lost__everything_ends),           TEST(close__everything_ends),
+		TEST(completions__tell_each_end_once),
+		TEST(completions__begun),
+		TEST(completions__woken),
+		TEST(completions__hurry_lazy_ones),
+		TEST(run__more_than_there_is_room_for),
+		TEST(run__no_room_for_ever),
+		TEST(run__the_last_leaves_without_a_call),
+		TEST(lost__everything_ends),
+		TEST(close__everything_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,50 @@ static void endless__ends_with_its_host(void **state)
 	guest_close(&good);
 }
 
+/* Only what runs for long is told of before its end. */
+static void begun__of_long_ones(void **state)
+{
+	struct guest g = guest_open("asks");
+	const uint32_t n = 1;
+	struct dxp_completion c;
+	dxp_event event;
+
+	dxp_completions_begun(g.fabric, true);
+	ok(end(&g, add(&g, n, NULL))); /* compiled from now on */
+	for (int i = 0; i < 100; i++) {
+		event = add(&g, n, NULL);
+		ok(dxp_event_notify(g.fabric, event, 1));
+		assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+		if (c.begun) /* the machine was elsewhere */
+			assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+		assert_false(c.begun);
+		dxp_event_forget(g.fabric, event);
+	}
+	event = start(&g, "endless", &n, sizeof(n), NULL);
+	ok(dxp_event_notify(g.fabric, event, 2));
+	assert_int_equal(dxp_completions(g.fabric, &c, 1, BOXES_WAIT_NS), 1);
+	assert_true(c.begun);
+	assert_int_equal(c.cookie, 2);
+	assert_true(c.event == event);
+	assert_int_equal(dxp_completions(g.fabric, &c, 1, 20 * MS_NS), 0); /* once */
+	guest_close(&g);
+}
+
+/* What the device's compiler says of a program comes with the reply. */
+static void native__of_a_build(void **state)
+{
+	struct guest g = guest_open("builds");
+	struct dxp_program *p = NULL;
+
+	for (int i = 0; i < 2; i++) { /* built, and known */
+		assert_int_equal(dxp_program_build(g.xpu, source, "-cl-nonsense", &p), DXP_EBUILD);
+		assert_int_equal(dxp_program_native(p), -43); /* CL_INVALID_BUILD_OPTIONS */
+		dxp_program_release(p);
+	}
+	assert_int_equal(dxp_program_native(g.program), 0);
+	guest_close(&g);
+}
+
 /* As when memory is short, or by hand. */
 static void killed__from_outside(void **state)
 {
@@ -475,6 +519,8 @@ int main(void)
 		cmocka_unit_test(print__comes_to_its_host),
 		cmocka_unit_test(edits__in_order_with_kernels),
 		cmocka_unit_test(endless__ends_with_its_host),
+		cmocka_unit_test(begun__of_long_ones),
+		cmocka_unit_test(native__of_a_build),
 		cmocka_unit_test(killed__from_outside),
 		cmocka_unit_test(zygote__killed),
 		cmocka_unit_test(zygote__cannot_start),

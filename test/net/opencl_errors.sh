@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The errors of a node's own OpenCL driver, as a program sees them through the door.
+#
+#   probe_errors --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
+#                                                          |             |
+#                                                      a PoCL that refuses some kernels
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+# shellcheck source=test/net/lib_opencl.sh
+. "$(dirname "$0")/lib_opencl.sh"
+
+probe=$OPENCL_TESTS/probe_errors
+driver=$OPENCL_TESTS/../librefusing-icd.so
+readonly probe driver
+[ -x "$probe" ] || without_opencl 'probe_errors is not built: no OpenCL library'
+[ -r "$driver" ] || without_opencl 'librefusing-icd.so is not built'
+ldconfig -p | grep 'libpocl\.so\.2' >"$scratch/pocl" || without_opencl 'no libpocl.so.2'
+
+OCL_ICD_VENDORS=$driver dxp up --xpus 2 --memory 256M --port 0
+door timeout 120 "$probe" >"$scratch/out" 2>&1 || die "$(cat "$scratch/out")"
+say "$(grep -v '^same' "$scratch/out")"
+dxp down
+say passed
