@@ -187,7 +187,8 @@ static void device__what_is_ours(void **state)
 	dxp_clGetDeviceInfo(d, CL_DEVICE_NAME, sizeof(text), text, NULL);
 	assert_string_equal(text, "Fake 1 on n1");
 	dxp_clGetDeviceInfo(d, CL_DEVICE_EXTENSIONS, sizeof(text), text, &size);
-	assert_string_equal(text, "cl_khr_fp64 cl_khr_int64_base_atomics");
+	assert_string_equal(text,
+			    "cl_khr_fp64 cl_khr_int64_base_atomics cl_khr_image2d_from_buffer");
 	assert_int_equal(size, strlen(text) + 1);
 	dxp_clGetDeviceInfo(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(bytes), &bytes, NULL);
 	assert_int_equal(bytes, 256u << 20);

@@ -280,19 +280,23 @@ static void host__read_then_write(void **state)
 	release(n);
 }
 
-/* It has been copied when the call returns, and nobody is waited for. */
+/* It has ended when the call returns, not only been copied. */
 static void host__small_blocking_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL);
+	cl_event written = NULL;
+	cl_int status = 77;
 	uint8_t byte = 3;
 
-	fake_hold(true);
 	fill(0, m, 1, 0, 64);
 	assert_int_equal(
-		dxp_clEnqueueWriteBuffer(queues[0], m, CL_TRUE, 1, 1, &byte, 0, NULL, NULL), 0);
+		dxp_clEnqueueWriteBuffer(queues[0], m, CL_TRUE, 1, 1, &byte, 0, NULL, &written), 0);
 	byte = 4;
-	fake_hold(false);
-	assert_int_equal(read_byte(0, m, 1), 3);
+	dxp_clGetEventInfo(written, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status,
+			   NULL);
+	assert_int_equal(status, CL_COMPLETE);
+	assert_int_equal(read_byte(1, m, 1), 3);
+	dxp_clReleaseEvent(written);
 	release(m);
 }
 
