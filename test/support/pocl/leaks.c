@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What PoCL and its compiler never give back when programs are linked or images made: not ours. The
- * leak checker asks for this by its name. */
+/* What PoCL and its compiler never give back once they have compiled, linked or made an image: not
+ * ours. The leak checker asks for this by its name. */
 const char *__lsan_default_suppressions(void);
 
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void)
