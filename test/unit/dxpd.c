@@ -418,5 +418,9 @@ int main(void)
 		printf("skipped: %s is not built\n", PROGRAM);
 		return 77;
 	}
+	/* Of dxpd itself: what PoCL keeps is not its leak (test/support/pocl/leaks.c). */
+	setenv("LSAN_OPTIONS",
+	       "print_suppressions=0:suppressions=" DXP_SOURCE_DIR "/test/support/pocl/leaks.supp",
+	       0);
 	return cmocka_run_group_tests(tests, world_open, world_close);
 }
