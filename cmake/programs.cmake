@@ -28,10 +28,11 @@ function(dxp_test source)
 	target_compile_definitions(${target} PRIVATE DXP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
-		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder})
+		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2)
 endfunction()
 
-# dxp_script_test(script folder): an executable script as the test folder/name.
+# dxp_script_test(script folder): an executable script as the test folder/name. tools/check gives
+# ctest two slots a core: a program takes two, a script, which mostly waits, takes one.
 function(dxp_script_test script folder)
 	get_filename_component(name ${script} NAME_WE)
 	add_test(NAME ${folder}/${name} COMMAND ${script} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -61,5 +62,6 @@ function(dxp_fuzz source)
 	endforeach()
 	add_test(NAME fuzz/${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
 		COMMAND test-fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz)
+	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz
+		PROCESSORS 2)
 endfunction()

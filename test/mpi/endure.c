@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduces, one after the other, for some seconds, each result checked, whatever happens to the
- * switches meanwhile. Prints how many there were and how long the longest took.
+/* Runs allreduces one after the other and checks each result, whatever happens to the switches
+ * meanwhile. Prints how many there were and how long the longest took.
  *
- *   endure SECONDS [ELEMENTS [die]]     die: the last rank is killed after 2 s */
+ *   endure SECONDS [ELEMENTS [die | FILE]]
+ *
+ * die: kills the last rank after 1 s. FILE: ends as soon as the file exists, after SECONDS at most.
+ */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "values.h"
 
@@ -15,6 +21,8 @@ int main(int argc, char **argv)
 	int elements = argc > 2 ? atoi(argv[2]) : 4, rank, ranks;
 	double *x = malloc(sizeof(*x) * (size_t)(elements + 1));
 	double *sum = malloc(sizeof(*sum) * (size_t)(elements + 1));
+	const char *last = argc > 3 ? argv[3] : "";
+	bool die = strcmp(last, "die") == 0;
 	long calls = 0;
 
 	MPI_Init(&argc, &argv);
@@ -24,8 +32,9 @@ int main(int argc, char **argv)
 	for (sum[0] = 0; sum[0] == 0; calls++) {
 		double now = MPI_Wtime(), took;
 
-		x[0] = rank == 0 && now - begin > seconds; /* all stop at the same call */
-		if (argc > 3 && rank == ranks - 1 && now - begin > 2)
+		/* Rank 0 decides; the sum makes all ranks stop at the same call. */
+		x[0] = rank == 0 && (now - begin > seconds || access(last, F_OK) == 0);
+		if (die && rank == ranks - 1 && now - begin > 1)
 			raise(SIGKILL);
 		for (int i = 1; i <= elements; i++)
 			x[i] = (double)(calls + i * rank);

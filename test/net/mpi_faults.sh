@@ -13,20 +13,33 @@ said 'MPI_COMM_WORLD, .*taken'
 lab loss "$lab" 0
 lab dup "$lab" 0
 
-# trouble WHICH ELEMENTS: that switch dies while a program runs, and is back 3 s later.
+# until_says PATTERN FILE: waits until the file says so; ends 1 after 60 s.
+until_says() {
+	local end=$((SECONDS + 60))
+	until grep -Eqs "$1" "$2"; do
+		[ $SECONDS -lt $end ] || { echo "nobody said '$1' in 60 s"; return 1; }
+		sleep 0.05
+	done
+}
+
+# trouble WHICH ELEMENTS: kills that switch while a program runs on it, starts it again when the
+# program goes on without it, and ends the program when that uses the switch again.
 trouble() {
+	rm -f "$scratch/out" "$scratch/stop"
 	{
-		sleep 3
-		lab switch "$lab" "$1" kill
-		sleep 3
-		lab switch "$lab" "$1" start
+		until_says 'MPI_COMM_WORLD, .*: offloaded: ' "$scratch/out" &&
+			lab switch "$lab" "$1" kill &&
+			until_says 'switches are lost' "$scratch/out" &&
+			lab switch "$lab" "$1" start &&
+			until_says 'offloaded again' "$scratch/out"
+		result=$?
+		touch "$scratch/stop"
+		exit $result
 	} >"$scratch/trouble" 2>&1 &
-	mpi "switch $1 dies and comes back, $2 elements" --mca coll_dxp_verbose 1 \
+	mpi "switch $1 dies and comes back, $2 elements" --mca coll_dxp_verbose 2 \
 		--mca coll_dxp_deadline_ms 500 --mca coll_dxp_retry_calls 20 \
-		-np 8 "$tests/endure" 12 "$2"
+		-np 8 "$tests/endure" 80 "$2" "$scratch/stop"
 	wait $! || failed "$(cat "$scratch/trouble")"
-	said 'switches are lost'
-	said 'offloaded again'
 }
 trouble s0 4
 trouble s1 3000
@@ -44,12 +57,14 @@ fi
 
 lab down "$lab" >/dev/null
 lab_make 4 --plane user --switch-options '--groups 1'
-lab mpirun "$lab" --mca coll_dxp_verbose 2 -np 4 "$tests/endure" 6 >"$scratch/other" 2>&1 &
-sleep 3
+rm -f "$scratch/stop"
+lab mpirun "$lab" --mca coll_dxp_verbose 2 -np 4 "$tests/endure" 80 4 "$scratch/stop" \
+	>"$scratch/other" 2>&1 &
+until_says ': offloaded: ' "$scratch/other" || failed "$(cat "$scratch/other")"
 mpi 'a second job where only one has room' -np 4 "$tests/compare" quick
 said 'MPI_COMM_WORLD, .*ordinary MPI:'
+touch "$scratch/stop"
 wait $! || failed "the first job: $(cat "$scratch/other")"
-grep -q taken "$scratch/other" || failed "the first job had no group: $(cat "$scratch/other")"
 
 # shellcheck disable=SC2016 # each rank's own
 mpi 'one host that is told of no switch' -np 4 sh -c \

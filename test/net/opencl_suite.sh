@@ -42,13 +42,31 @@ wrong() {
 	failures=$((failures + 1))
 }
 
-# compare PROGRAM: both runs, then their difference.
+# oracles: every program on PoCL itself; leaves PROGRAM.oracle, and PROGRAM.status when it ended.
+oracles() {
+	local program status
+	for program in "${programs[@]}"; do
+		status=0
+		oracle timeout 300 "$OPENCL_TESTS/$program" >"$scratch/$program.oracle" 2>&1 ||
+			status=$?
+		echo $status >"$scratch/$program.ended"
+		mv "$scratch/$program.ended" "$scratch/$program.status"
+	done
+}
+
+# compare PROGRAM: runs it on the nodes, waits for its run on PoCL, compares both.
 compare() {
 	local program=$1 begin=$SECONDS
-	oracle timeout 300 "$OPENCL_TESTS/$program" >"$scratch/oracle" 2>&1 ||
-		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
 	door timeout 300 "$OPENCL_TESTS/$program" >"$scratch/door" 2>&1 ||
 		wrong "$program: $(bad "$scratch/door")"
+	while [ ! -e "$scratch/$program.status" ]; do
+		runs "$oracles" || [ -e "$scratch/$program.status" ] ||
+			die "$program: its run on PoCL did not end"
+		sleep 0.05
+	done
+	mv "$scratch/$program.oracle" "$scratch/oracle"
+	[ "$(cat "$scratch/$program.status")" -eq 0 ] ||
+		wrong "$program on PoCL itself: $(bad "$scratch/oracle")"
 	cases_of "$scratch/oracle" >"$scratch/oracle.cases"
 	cases_of "$scratch/door" >"$scratch/door.cases"
 	cases=$((cases + $(grep -c '^ok' "$scratch/door.cases" || true)))
@@ -67,9 +85,18 @@ compare() {
 
 dxp up --xpus 2 --memory 512M --port 0
 say "RIG_SEED=$RIG_SEED"
+# The runs on PoCL go on beside those on the nodes, in a process group of their own.
+set -m
+oracles &
+readonly oracles=$!
+set +m
+ours() { echo "-$oracles"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
 for program in "${programs[@]}"; do
 	compare "$program"
 done
+wait "$oracles"
 dxp down
 [ $failures -eq 0 ] || die "$failures differences; replay: RIG_SEED=$RIG_SEED $0 PROGRAM"
 say "passed: $cases cases"

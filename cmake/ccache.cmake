@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiles through ccache where it is installed, so that a second cold build costs seconds. A
+# launcher that the caller chose (CMAKE_C_COMPILER_LAUNCHER) stays.
+option(DXP_CCACHE "compile through ccache where it is installed" ON)
+if(DXP_CCACHE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+	find_program(DXP_CCACHE_PROGRAM ccache)
+	mark_as_advanced(DXP_CCACHE_PROGRAM)
+	if(DXP_CCACHE_PROGRAM)
+		set(CMAKE_C_COMPILER_LAUNCHER ${DXP_CCACHE_PROGRAM})
+	endif()
+endif()
