@@ -12,7 +12,8 @@
 #include "kernels.h"
 #include "memory.h"
 
-#define WAIT_NS (60 * S_NS) /* one command; a dead node ends it much earlier, by its lease */
+#define WAIT_NS     (60 * S_NS) /* one command; a dead node ends it much earlier, by its lease */
+#define KERNELS_MAX 16          /* kernels of one stage; kernels.cl has 12 */
 
 struct command {
 	dxp_event event;
@@ -32,8 +33,10 @@ struct flight {
 struct run_stage {
 	struct steps steps;
 	struct layout layout;
-	uint64_t address;       /* of the region */
-	uint32_t first_command; /* in a flight; the sends follow the launches */
+	uint64_t address;            /* of the region */
+	uint32_t first_command;      /* in a flight; the sends follow the launches */
+	dxp_event warm[KERNELS_MAX]; /* the first launch of each kernel */
+	uint32_t warm_count;
 };
 
 struct run {
@@ -76,6 +79,44 @@ static uint64_t photo_address(const struct run *r, uint32_t slot)
 				       : layout_photo(&s->layout, slot));
 }
 
+static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
+		    const struct step_argument *from, struct dxp_argument *to)
+{
+	const struct run_stage *s = &r->stages[stage];
+
+	*to = (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER};
+	switch (from->kind) {
+	case STEP_TENSOR:
+		to->address = s->address + layout_tensor(&s->layout, (int32_t)from->index, slot);
+		return;
+	case STEP_CONSTANT: to->address = s->address + from->index; return;
+	case STEP_PHOTO: to->address = s->address + layout_photo(&s->layout, slot); return;
+	case STEP_VALUE:
+		to->kind = DXP_ARGUMENT_BYTES;
+		to->bytes = from->bytes;
+		memcpy(to->value, from->value, from->bytes);
+		return;
+	}
+}
+
+/* Launch `index` of a stage, without waits. */
+static struct backend_launch launch_make(const struct run *r, uint32_t stage, uint32_t index,
+					 uint32_t slot, struct dxp_argument *arguments)
+{
+	const struct steps *steps = &r->stages[stage].steps;
+	const struct step *step = &steps->list[index];
+
+	for (uint32_t i = 0; i < step->argument_count; i++)
+		resolve(r, stage, slot, &step->arguments[i], &arguments[i]);
+	return (struct backend_launch){.kernel = step->kernel,
+				       .global = {step->global[0], step->global[1]},
+				       .arguments = arguments,
+				       .argument_count = step->argument_count,
+				       /* What is waited for is the end of a stage. */
+				       .lazy = index + 1 < steps->count};
+}
+
+/* Memory and program of a stage. */
 static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line,
 		      struct fault *fault)
 {
@@ -92,16 +133,84 @@ static int stage_open(struct run *r, uint32_t stage, const struct photo_line *li
 		return fault_set(fault, status, "out of memory for the model");
 	status = r->backend->ops->alloc(r->backend, stage, s->layout.bytes, &s->address, fault);
 	if (status == DXP_OK)
-		status = r->backend->ops->write(r->backend, stage, s->address, s->steps.constants,
-						s->steps.constant_bytes, fault);
-	if (status == DXP_OK)
 		status = r->backend->ops->build(r->backend, stage, kernels_source, fault);
-	r->bytes.model += s->steps.constant_bytes;
-	free(s->steps.constants);
-	s->steps.constants = NULL;
 	s->first_command = r->command_count;
 	r->command_count +=
 		s->steps.count + (is_last(r, stage) ? 0 : (uint32_t)r->plan->cuts[stage].count);
+	return status;
+}
+
+static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
+{
+	for (uint32_t i = 0; i < index; i++)
+		if (strcmp(steps->list[i].kernel, steps->list[index].kernel) == 0)
+			return false;
+	return true;
+}
+
+/* Starts one work-group of each kernel of the stage, without waiting for it. Devices may compile a
+ * kernel for its local size at the first launch (PoCL does), which then is not the first photo's.
+ * Addresses do not depend on what memory holds, and all that is written here is written again
+ * before it counts. */
+static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
+{
+	struct run_stage *s = &r->stages[stage];
+	struct dxp_argument arguments[STEP_ARGUMENTS_MAX];
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; i < s->steps.count && s->warm_count < KERNELS_MAX; i++) {
+		if (!is_first_of_kernel(&s->steps, i))
+			continue;
+		struct backend_launch launch = launch_make(r, stage, i, 0, arguments);
+		launch.global[0] = launch.global[1] = 1;
+		launch.lazy = false;
+		status = r->backend->ops->launch(r->backend, stage, &launch,
+						 &s->warm[s->warm_count], fault);
+		if (status != DXP_OK)
+			break;
+		s->warm_count++;
+	}
+	return status == DXP_EAGAIN ? DXP_OK : status; /* the rest compiles at its first photo */
+}
+
+static int stage_await(struct run *r, uint32_t stage, struct fault *fault)
+{
+	const struct run_stage *s = &r->stages[stage];
+	struct dxp_event_times times;
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; status == DXP_OK && i < s->warm_count; i++)
+		status = r->backend->ops->wait(r->backend, s->warm[i], WAIT_NS, &times, fault);
+	return status;
+}
+
+static int stage_write(struct run *r, uint32_t stage, struct fault *fault)
+{
+	struct run_stage *s = &r->stages[stage];
+	int status = r->backend->ops->write(r->backend, stage, s->address, s->steps.constants,
+					    s->steps.constant_bytes, fault);
+
+	r->bytes.model += s->steps.constant_bytes;
+	free(s->steps.constants);
+	s->steps.constants = NULL;
+	return status;
+}
+
+/* The devices compile side by side, while later stages are built and weights are sent. */
+static int stages_open(struct run *r, const struct photo_line *line, struct fault *fault)
+{
+	uint32_t count = r->plan->stage_count;
+	int status = DXP_OK;
+
+	for (uint32_t i = 0; status == DXP_OK && i < count; i++) {
+		status = stage_open(r, i, line, fault);
+		if (status == DXP_OK)
+			status = stage_warm(r, i, fault);
+	}
+	for (uint32_t i = 0; status == DXP_OK && i < count; i++)
+		status = stage_write(r, i, fault);
+	for (uint32_t i = 0; status == DXP_OK && i < count; i++)
+		status = stage_await(r, i, fault);
 	return status;
 }
 
@@ -123,7 +232,6 @@ int run_open(const struct model *m, const struct plan *plan, struct backend *b,
 	     const struct run_options *options, struct run **out, struct fault *fault)
 {
 	struct run *r = calloc(1, sizeof(*r));
-	int status = DXP_OK;
 
 	if (!r)
 		return fault_set(fault, DXP_ENOMEM, "out of memory");
@@ -133,8 +241,7 @@ int run_open(const struct model *m, const struct plan *plan, struct backend *b,
 	r->depth = options->depth ? options->depth : 2 * plan->stage_count;
 	r->floats = options->floats;
 	assert(r->depth <= DEPTH_MAX);
-	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
-		status = stage_open(r, i, &options->line, fault);
+	int status = stages_open(r, &options->line, fault);
 	if (status == DXP_OK)
 		status = flights_open(r, fault);
 	if (status == DXP_OK)
@@ -232,44 +339,15 @@ static void wait_for(struct waits *w, const struct command *c)
 	w->events[w->count++] = c->event;
 }
 
-static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
-		    const struct step_argument *from, struct dxp_argument *to)
-{
-	const struct run_stage *s = &r->stages[stage];
-
-	*to = (struct dxp_argument){.kind = DXP_ARGUMENT_BUFFER};
-	switch (from->kind) {
-	case STEP_TENSOR:
-		to->address = s->address + layout_tensor(&s->layout, (int32_t)from->index, slot);
-		return;
-	case STEP_CONSTANT: to->address = s->address + from->index; return;
-	case STEP_PHOTO: to->address = s->address + layout_photo(&s->layout, slot); return;
-	case STEP_VALUE:
-		to->kind = DXP_ARGUMENT_BYTES;
-		to->bytes = from->bytes;
-		memcpy(to->value, from->value, from->bytes);
-		return;
-	}
-}
-
 static int post_step(struct run *r, struct flight *f, uint32_t stage, uint32_t index,
 		     const struct waits *waits, struct fault *fault)
 {
-	const struct steps *steps = &r->stages[stage].steps;
-	const struct step *step = &steps->list[index];
 	struct dxp_argument arguments[STEP_ARGUMENTS_MAX];
-	uint32_t slot = (uint32_t)(f - r->flights);
-	struct backend_launch launch = {.kernel = step->kernel,
-					.global = {step->global[0], step->global[1]},
-					.arguments = arguments,
-					.argument_count = step->argument_count,
-					.wait = waits->events,
-					.wait_count = waits->count,
-					/* What is waited for is the end of a stage. */
-					.lazy = index + 1 < steps->count};
+	struct backend_launch launch =
+		launch_make(r, stage, index, (uint32_t)(f - r->flights), arguments);
 
-	for (uint32_t i = 0; i < step->argument_count; i++)
-		resolve(r, stage, slot, &step->arguments[i], &arguments[i]);
+	launch.wait = waits->events;
+	launch.wait_count = waits->count;
 	struct command *c = &f->commands[f->posted];
 	*c = (struct command){0};
 	int status = r->backend->ops->launch(r->backend, stage, &launch, &c->event, fault);

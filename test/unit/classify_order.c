@@ -189,9 +189,8 @@ static struct model tiny;
 static float inputs[PHOTOS][16 * 16 * 3], expected[PHOTOS][10];
 static struct shuffled shuffled;
 
-static struct run *open_run(const struct plan *plan, uint64_t seed, uint32_t room, uint32_t depth)
+static void shuffled_open(const struct plan *plan, uint64_t seed, uint32_t room)
 {
-	struct run *r;
 	struct fault fault;
 
 	memset(&shuffled, 0, sizeof(shuffled));
@@ -200,6 +199,14 @@ static struct run *open_run(const struct plan *plan, uint64_t seed, uint32_t roo
 	shuffled.rng.state = seed;
 	shuffled.room = room;
 	assert_int_equal(backend_local_open(plan->stage_count, &shuffled.device, &fault), DXP_OK);
+}
+
+static struct run *open_run(const struct plan *plan, uint64_t seed, uint32_t room, uint32_t depth)
+{
+	struct run *r;
+	struct fault fault;
+
+	shuffled_open(plan, seed, room);
 	assert_int_equal(run_open(&tiny, plan, &shuffled.base,
 				  &(struct run_options){.depth = depth, .floats = true}, &r,
 				  &fault),
@@ -285,16 +292,36 @@ static void run__each_command_fails_once(void **state)
 		float answers[PHOTOS][10];
 		assert_int_equal(plan_layers(&tiny, "0,concat", &plan, &fault), DXP_OK);
 		struct run *r = open_run(&plan, n, n % 3 ? COMMANDS_MAX : 7, 3);
-		shuffled.fails_at = n;
+		uint32_t fails_at = shuffled.fails_at = shuffled.count + n;
 		int status = drive(r, answers, &fault);
 		uint32_t count = shuffled.count;
 		close_run(r);
 		if (status == DXP_OK) {
-			assert_true(n > count && n > PHOTOS * 9);
+			assert_true(fails_at > count && n > PHOTOS * 9);
 			return;
 		}
 		assert_int_equal(status, DXP_EPEERLOST);
 		assert_string_equal(fault.text, NAMES);
+	}
+}
+
+/* One of the launches that set-up makes fails: so does set-up, with that command's sentence. */
+static void run_open__a_launch_fails(void **state)
+{
+	struct plan plan;
+	struct run *r;
+	struct fault fault = {""};
+
+	assert_int_equal(plan_layers(&tiny, "0,concat", &plan, &fault), DXP_OK);
+	for (uint32_t n = 1; n <= plan.stage_count; n++) {
+		shuffled_open(&plan, n, COMMANDS_MAX);
+		shuffled.fails_at = n;
+		assert_int_equal(run_open(&tiny, &plan, &shuffled.base,
+					  &(struct run_options){.depth = 1, .floats = true}, &r,
+					  &fault),
+				 DXP_EPEERLOST);
+		assert_string_equal(fault.text, NAMES);
+		shuffled.device->ops->close(shuffled.device);
 	}
 }
 
@@ -345,6 +372,7 @@ int main(void)
 		cmocka_unit_test(run__any_order),
 		cmocka_unit_test(run__little_room),
 		cmocka_unit_test(run__each_command_fails_once),
+		cmocka_unit_test(run_open__a_launch_fails),
 	};
 
 	skip_without_models();
