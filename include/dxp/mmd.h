@@ -222,7 +222,11 @@ struct dxp_launch {
  * list that are 0 are skipped; DXP_ENOENT: one was waited for already. DXP_EINVAL: the sentence
  * names the field. Where 6144 commands of this xPU have not ended, the call waits until one does;
  * DXP_EAGAIN: none ended in a second, and the program itself has events to set, for which they may
- * wait. Events that have ended and are kept take no such room. */
+ * wait. Events that have ended and are kept take no such room.
+ *
+ * The first launch of a kernel in a local size may compile it on the xPU (PoCL does: 0.1 to 0.2 s a
+ * kernel and size). A program that must not pause later launches one work-group of each kernel
+ * while its data is still on the way; examples/classify/run.c does. */
 DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Lets `from` PUT `bytes` of its memory into the memory of `to`, when the wait list is done. The
