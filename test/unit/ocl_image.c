@@ -109,35 +109,123 @@ static void engine_run__image_kinds(void **state)
 	each_pixel("solid", CL_MEM_OBJECT_IMAGE3D, 3, 4, 36, 144);
 }
 
-/* Longer than any other image may be; also as all that a kernel has. */
-static void engine_run__image_buffers(void **state)
+/* ---- images of buffers, and how long they may be ---- */
+
+static struct ocl_library real;
+static size_t reported_width; /* 0: as the device reports */
+
+static cl_int narrow_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes,
+				     void *value, size_t *size)
 {
-	struct dxp_image image = {.order = CL_RGBA,
+	cl_int error = real.clGetDeviceInfo(device, what, bytes, value, size);
+
+	if (what == CL_DEVICE_IMAGE2D_MAX_WIDTH && reported_width)
+		*(size_t *)value = reported_width;
+	return error;
+}
+
+/* The table of calls is the library's, for the whole process. */
+static struct ocl_library *calls(void)
+{
+	const struct ocl_library *cl;
+
+	assert_int_equal(ocl_library_get(&cl), DXP_OK);
+	return (struct ocl_library *)(uintptr_t)cl;
+}
+
+/* A limit of the device, in pixels. */
+static size_t device_limit(cl_device_info what)
+{
+	const struct engine_ocl *o = CONTAINER_OF(engine, struct engine_ocl, engine);
+	size_t value = 0;
+
+	assert_int_equal(
+		o->cl->clGetDeviceInfo(ocl_device_id(o->device), what, sizeof(value), &value, NULL),
+		CL_SUCCESS);
+	assert_true(value > 0);
+	return value;
+}
+
+static struct dxp_image buffer_image(size_t width)
+{
+	return (struct dxp_image){.order = CL_RGBA,
 				  .type = CL_UNSIGNED_INT8,
 				  .object = CL_MEM_OBJECT_IMAGE1D_BUFFER,
-				  .width = 100000};
+				  .width = (uint32_t)width};
+}
+
+/* Two such images of `width` pixels, from one into the other. */
+static void buffer_copied(size_t width)
+{
 	struct engine_launch l = rig_launch(program, "buffer");
 
-	l.global[0] = 100000;
+	assert_true(4 * width <= RIG_BYTES / 2);
+	l.global[0] = width;
 	l.argument_count = 2;
-	l.arguments[0] = image_at(0, image);
-	l.arguments[1] = image_at(1u << 20, image);
-	l.arguments[0].memory_bytes = l.arguments[1].memory_bytes = 400000;
-	memset(rig_memory(0), 5, 400000);
+	l.arguments[0] = image_at(0, buffer_image(width));
+	l.arguments[1] = image_at(RIG_BYTES / 2, buffer_image(width));
+	l.arguments[0].memory_bytes = l.arguments[1].memory_bytes = 4 * width;
+	memset(rig_memory(0), 5, RIG_BYTES);
 	rig_run(&l);
-	for (uint32_t i = 0; i < 400000; i++)
-		assert_int_equal(rig_memory(1u << 20)[i], 6);
-	l = rig_launch(program, "alone");
-	l.global[0] = image.width = 16384;
+	for (size_t i = 0; i < RIG_BYTES / 2; i++)
+		assert_int_equal(rig_memory(RIG_BYTES / 2)[i], i < 4 * width ? 6 : 5);
+}
+
+/* Longer than any other image may be, where the device has such. */
+static void engine_run__image_buffers(void **state)
+{
+	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
+	const size_t longest =
+		min_u64(device_limit(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE), RIG_BYTES / 8);
+
+	buffer_copied(1);
+	buffer_copied(min_u64(line, longest));
+	buffer_copied(longest);
+	if (longest <= line) {
+		print_message("skipped: this device's longest image of a buffer is no longer than "
+			      "a line, or than the test's memory\n");
+		skip();
+	}
+	buffer_copied(line + 1);
+}
+
+/* As all that a kernel has, of the longest line that the device reports, and of one pixel more. */
+static void alone_at_the_limit(void)
+{
+	const size_t line = device_limit(CL_DEVICE_IMAGE2D_MAX_WIDTH);
+	const struct engine_ocl *o = CONTAINER_OF(engine, struct engine_ocl, engine);
+	struct engine_launch l = rig_launch(program, "alone");
+
+	assert_true(4 * (line + 1) <= RIG_BYTES);
+	memset(rig_memory(0), 0xee, RIG_BYTES);
+	l.global[0] = line;
 	l.argument_count = 1;
-	l.arguments[0] = image_at(0, image);
+	l.arguments[0] = image_at(0, buffer_image(line));
+	l.arguments[0].memory_bytes = 4 * line;
 	rig_run(&l);
-	for (uint32_t i = 0; i < 16384; i++)
+	for (size_t i = 0; i < line; i++)
 		assert_int_equal(rig_memory(0)[4 * i], (uint8_t)i);
-	l.arguments[0].image.width = 16385; /* PoCL dies of it */
-	l.arguments[0].memory_bytes = 4 * 16385;
+	assert_int_equal(rig_memory(0)[4 * line], 0xee);
+	if (!ocl_device_is_pocl(o->device))
+		return;
+	l.arguments[0].image.width = (uint32_t)line + 1; /* PoCL dies of it */
+	l.arguments[0].memory_bytes = 4 * (line + 1);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EUNSUPPORTED);
 	assert_non_null(strstr(text, "all that a kernel has"));
+}
+
+/* PoCL's limit follows the machine's memory: 8192, 16384, ... */
+static void engine_run__image_buffers_alone(void **state)
+{
+	struct ocl_library *cl = calls();
+
+	alone_at_the_limit();
+	real = *cl;
+	cl->clGetDeviceInfo = narrow_clGetDeviceInfo;
+	for (reported_width = 1; reported_width <= 4096; reported_width *= 64)
+		alone_at_the_limit();
+	reported_width = 0;
+	*cl = real;
 }
 
 static void engine_run__samplers(void **state)
@@ -232,6 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(engine_run__image_kinds),
 		cmocka_unit_test(engine_run__image_buffers),
+		cmocka_unit_test(engine_run__image_buffers_alone),
 		cmocka_unit_test(engine_run__samplers),
 		cmocka_unit_test(engine_run__images_that_are_none),
 	};
