@@ -3,6 +3,8 @@
  * never what it is faster than: this machine may be busy. */
 #include "test/unit/board_rig.h"
 
+#include <dirent.h>
+
 #include "engine/board_internal.h"
 
 /* ---- faults ---- */
@@ -157,16 +159,63 @@ static void engine_dma__through_waits_for_rx(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
+/* Threads of this process. */
+static unsigned threads_now(void)
+{
+	unsigned count = 0;
+	DIR *tasks = opendir("/proc/self/task");
+
+	assert_non_null(tasks);
+	for (const struct dirent *d; (d = readdir(tasks));)
+		count += d->d_name[0] != '.';
+	closedir(tasks);
+	return count;
+}
+
+/* A thread that was joined may be listed for a moment. */
+static void threads_fall_to(unsigned wanted)
+{
+	uint64_t until_ns = link_now_ns() + LONGEST;
+
+	while (threads_now() > wanted) {
+		assert_true(link_now_ns() < until_ns);
+		usleep(50);
+	}
+	assert_int_equal(threads_now(), wanted);
+}
+
+/* A close ends what is under way, and a DMA that stalls, in its middle: no thread is left that
+ * could touch host memory, and nothing is reported later. */
 static void engine_close__with_all_under_way(void **state)
 {
+	enum { WHOLE_NS = 1000000000 }; /* of HOST bytes at 1 MB/s, at least */
+
+	engine_close(board);
+	board = NULL;
+	unsigned threads = threads_now();
 	for (unsigned n = 1; n <= 6; n++) {
-		reopen("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
+		board = open_lines("compute = none\nto_device = 1\nfrom_device = 1\nstall = 4\n");
+		assert_true(threads_now() > threads);
+		memset(sink, 0xee, HOST);
+		atomic_store(&interrupts, 0);
+		uint64_t start_ns = link_now_ns();
 		for (unsigned k = 1; k <= n; k++) {
 			struct engine_dma d =
 				k % 2 ? dma_through(sink, source, HOST) : dma_out(sink, 0, HOST);
 			start(&d);
 		}
+		engine_close(board);
+		board = NULL;
+		bool early = link_now_ns() - start_ns < WHOLE_NS;
+		threads_fall_to(threads);
+		if (early) { /* the machine may have held this thread up */
+			assert_int_equal(atomic_load(&interrupts), 0);
+			assert_int_equal(sink[HOST - 1], 0xee);
+		}
 	}
+	board = open_lines("preset = fast\ncompute = none\n");
+	RUN(dma_through(sink, source, HOST));
+	assert_memory_equal(sink, source, HOST);
 }
 
 /* ---- time ---- */

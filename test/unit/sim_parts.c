@@ -53,15 +53,34 @@ static void packet__queue_orders_by_time_then_by_arrival(void **state)
 	sim_pool_free(&pool);
 }
 
+/* Two of each length at once: all of their bytes are their own, and once all are back the pool
+ * hands the same memory out again. */
 static void packet__room_for_every_length(void **state)
 {
 	struct sim_pool pool = {0};
+	uint64_t grown = 0;
 
-	for (uint32_t bytes = 0; bytes <= 9216; bytes += 64) {
-		struct sim_packet *p = sim_packet_get(&pool, bytes);
-		memset(p->data, 0xa5, bytes);
-		sim_packet_put(&pool, p);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t bytes = 0; bytes <= 9216; bytes += bytes < 2048 ? 1 : 64) {
+			struct sim_packet *a = sim_packet_get(&pool, bytes);
+			struct sim_packet *b = sim_packet_get(&pool, bytes);
+			assert_non_null(a);
+			assert_non_null(b);
+			const struct sim_packet head_a = *a, head_b = *b;
+			memset(a->data, 0xa5, bytes);
+			memset(b->data, 0x5a, bytes);
+			for (uint32_t i = 0; i < bytes; i++)
+				assert_true(a->data[i] == 0xa5 && b->data[i] == 0x5a);
+			assert_memory_equal(a, &head_a, offsetof(struct sim_packet, data));
+			assert_memory_equal(b, &head_b, offsetof(struct sim_packet, data));
+			sim_packet_put(&pool, a);
+			sim_packet_put(&pool, b);
+		}
+		if (round == 0)
+			grown = pool.bytes;
 	}
+	assert_true(grown > 2 * 9216);
+	assert_int_equal(pool.bytes, grown);
 	sim_pool_free(&pool);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Boards whose DMA fails or stalls, and hosts that vanish in the middle: whoever asked hears of it,
  * what was reported done is there, and the rings are empty at the end and work on. */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -336,13 +338,41 @@ static void close__cancels_what_is_under_way(void **state)
 	board_close();
 }
 
-/* Closing the box while transfers of every kind are under way. */
+/* Threads and open files of this process. */
+static uint32_t entries(const char *folder)
+{
+	uint32_t count = 0;
+	DIR *listed = opendir(folder);
+
+	assert_non_null(listed);
+	for (const struct dirent *d; (d = readdir(listed));)
+		count += d->d_name[0] != '.';
+	closedir(listed);
+	return count;
+}
+
+static void entries_fall_to(const char *folder, uint32_t wanted)
+{
+	uint64_t end_ns = link_now_ns() + WAIT_NS;
+
+	while (entries(folder) > wanted && link_now_ns() < end_ns)
+		usleep(1000);
+	assert_int_equal(entries(folder), wanted);
+}
+
+/* Closing the box while transfers of every kind are under way, which would take seconds: it keeps
+ * no thread and no file, a host that has it open is told, and the next box works. */
 static void box__closes_in_the_middle(void **state)
 {
+	const uint32_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
+	struct bridged_state now;
 	struct rude r;
+	uint64_t address;
+	uint32_t value;
 
-	board_open("", 0);
+	board_open("to_device = 8\nfrom_device = 8", 0); /* MB/s */
 	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
+	const uint32_t moved = reg(CFG_DMA_IN_LO);
 	for (uint32_t i = 0; i < 20; i++) {
 		const struct command c = {
 			.op = COMMAND_BRIDGE,
@@ -361,12 +391,23 @@ static void box__closes_in_the_middle(void **state)
 					.sequence = 4,
 					.address = r.address,
 					.bytes = RUDE_BYTES});
-	for (int i = 0; i < 30; i++)
+	for (uint64_t end_ns = link_now_ns() + WAIT_NS; reg(CFG_DMA_IN_LO) == moved;) {
+		assert_true(link_now_ns() < end_ns);
 		rude_turn(&r);
+	}
 	boxed_stop(&board);
+	slot_bridged_state(box_slot(board.box, 0), &now);
+	assert_true(now.transfers > 0 && now.in_taken > 0);
 	boxed_close(&board);
+	assert_int_not_equal(dxp_reg_read(x, CFG_NODE, &value, 1), DXP_OK);
 	dxp_xpu_close(x);
 	rude_close(&r);
+	entries_fall_to("/proc/self/task", threads);
+	entries_fall_to("/proc/self/fd", files);
+	board_open("", 0);
+	ok(allocate(&address));
+	assert_int_equal(exercise(address), 0);
+	board_close();
 }
 
 static int world_open(void **state)

@@ -20,6 +20,7 @@
 #include "base/util.h"
 #include "nic/nic.h"
 #include "nic/user.h"
+#include "test/support/invariants.h"
 
 #define THREADS 4
 #define POSTS   3000
@@ -176,12 +177,43 @@ static void window__random_descriptors(void **state)
 	assert_true(nic_counters(r->nic)->descriptors_bad > 0);
 }
 
+/* A NAP to a node that does not exist, from a function whose user writes no nonsense: its
+ * completion comes, with its context and that error. */
+static void bystander_works(struct rig *r, struct dxp_window *window, uint64_t context)
+{
+	const struct dxp_target nowhere = {.node = 99};
+	struct dxp_nic_event event;
+
+	assert_int_equal(dxp_post_nap(window, 1, &nowhere, "x", 1, 0, context), DXP_OK);
+	nic_doorbells(r->nic, 1);
+	assert_true(dxp_sent_take(window, &event));
+	assert_int_equal(event.status, DXP_ENOENT);
+	assert_int_equal(event.context, context);
+	assert_false(dxp_sent_take(window, &event));
+}
+
+/* Closes function 0 and opens it again on a window of zeros. */
+static void reopen(struct rig *r)
+{
+	assert_int_equal(nic_function_close(r->nic, 0, DXP_ECLOSED, 1), DXP_OK);
+	assert_true(nic_function_idle(r->nic, 0));
+	memset(r->window, 0, sizeof(*r->window));
+	assert_int_equal(nic_function_open(r->nic, 0, r->window), DXP_OK);
+}
+
+/* The words that a user may write: the NIC keeps its accounts, stops the function at an index that
+ * cannot be, and the function beside it does not notice. Opened anew the function works. */
 static void window__scribbled_words(void **state)
 {
 	struct rig *r = *state;
 	struct rng rng = {17};
 	const struct dxp_target nowhere = {.node = 99};
+	struct dxp_window *beside = aligned_alloc(4096, sizeof(*beside));
+	uint32_t posted = 0, stopped = 0;
 
+	assert_non_null(beside);
+	memset(beside, 0, sizeof(*beside));
+	assert_int_equal(nic_function_open(r->nic, 1, beside), DXP_OK);
 	for (int i = 0; i < 20000; i++) {
 		uint32_t junk = (uint32_t)rng_next(&rng);
 		switch (rng_below(&rng, 5)) {
@@ -194,10 +226,30 @@ static void window__scribbled_words(void **state)
 			dxp_store_release(&r->window->slots[junk % NIC_DOORBELLS].head.lap,
 					  junk % 64);
 			break;
-		default: dxp_post_nap(r->window, 0, &nowhere, "x", 1, 0, 0);
+		default: posted += dxp_post_nap(r->window, 0, &nowhere, "x", 1, 0, 0) == DXP_OK;
 		}
 		nic_doorbells(r->nic, 1);
+		if (i % 16 == 0)
+			bystander_works(r, beside, (uint64_t)i);
+		const char *broken = invariants_broken_but(r->nic, 1u << 0);
+		if (broken)
+			fail_msg("word %d: %s", i, broken);
+		if (r->window->state == DXP_FUNCTION_STOPPED) {
+			assert_int_equal(dxp_error(r->window), DXP_EINVAL);
+			stopped++;
+			reopen(r);
+		} else if (i % 50 == 49) { /* a lap that cannot be blocks its doorbell */
+			reopen(r);
+		}
 	}
+	print_message("%u posted, stopped %u times\n", posted, stopped);
+	assert_true(posted > 1000 && stopped > 1000);
+	reopen(r);
+	bystander_works(r, r->window, 77);
+	bystander_works(r, beside, 78);
+	assert_null(invariants_broken(r->nic));
+	assert_int_equal(nic_function_close(r->nic, 1, DXP_ECLOSED, 1), DXP_OK);
+	free(beside);
 }
 
 int main(void)
