@@ -31,6 +31,23 @@ function(dxp_test source)
 		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2)
 endfunction()
 
+# dxp_absent_test(folder/name reason): stands in for a test that this build does not have; skipped,
+# with the reason.
+function(dxp_absent_test name reason)
+	get_filename_component(folder ${name} DIRECTORY)
+	add_test(NAME ${name} COMMAND sh -c "echo \"skipped: $1\"; exit 77" - "${reason}")
+	set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS ${folder})
+endfunction()
+
+# dxp_absent_tests(folder reason source ...): the same for each of the sources.
+function(dxp_absent_tests folder reason)
+	foreach(source ${ARGN})
+		get_filename_component(name ${source} NAME_WE)
+		string(REGEX REPLACE "^fuzz_" "" name ${name})
+		dxp_absent_test(${folder}/${name} "${reason}")
+	endforeach()
+endfunction()
+
 # dxp_script_test(script folder): an executable script as the test folder/name. tools/check gives
 # ctest two slots a core: a program takes two, a script, which mostly waits, takes one.
 function(dxp_script_test script folder)

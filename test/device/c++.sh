@@ -5,7 +5,10 @@ source "$(dirname "$0")/lib.sh"
 
 found=0
 for compiler in g++ clang++; do
-	command -v $compiler >/dev/null || { printf 'not here: %s\n' $compiler; continue; }
+	command -v $compiler >/dev/null || {
+		left_out $compiler 'not installed; tools/setup check'
+		continue
+	}
 	found=1
 	for standard in c++11 c++17 c++20; do
 		build $compiler -x c++ -std=$standard -O2 "${warnings[@]}" -S -o "$scratch/all.s"

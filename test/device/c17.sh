@@ -5,7 +5,10 @@ source "$(dirname "$0")/lib.sh"
 
 found=0
 for compiler in gcc clang; do
-	command -v $compiler >/dev/null || { printf 'not here: %s\n' $compiler; continue; }
+	command -v $compiler >/dev/null || {
+		left_out $compiler 'not installed; tools/setup check'
+		continue
+	}
 	found=1
 	for level in -O0 -O2 -O3; do
 		build $compiler -x c -std=c17 $level "${warnings[@]}" -Wshadow -Wwrite-strings \

@@ -16,6 +16,8 @@ trap 'rm -rf "$scratch"' EXIT
 
 fail() { printf '%s\n' "$*" >&2; exit 1; }
 skip() { printf 'skipped: %s\n' "$*"; exit 77; }
+# shellcheck source=test/net/lib_text.sh
+. "$DXP_SOURCE/test/net/lib_text.sh" # left_out
 
 # Its tables as CHECK_ rows: of each struct its size, the place of each field and that there are no
 # gaps; of each name its value.

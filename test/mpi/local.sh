@@ -7,6 +7,8 @@
 #   flat     every rank a leader                           4 leaders
 #   socket   two sockets of hwloc's making, 2 ranks each   2 leaders, 2 others
 set -euo pipefail
+# shellcheck source=test/net/lib_text.sh
+. "$(dirname "$0")/../net/lib_text.sh"
 
 bin=${DXP_BIN:-$(cd "$(dirname "$0")/../.." && pwd)/build/bin}
 tests=$(cd "$bin/.." && pwd)/test/mpi
@@ -138,10 +140,16 @@ if [ -x "$tests/openmpi/compare" ] && command -v mpirun >/dev/null; then
 	if [ -e "$tests/openmpi/components/mca_coll_dxp.so" ]; then
 		suite by_component "$tests/openmpi"
 		sockets
+	else
+		left_out 'the component of Open MPI' 'not built: no headers; tools/setup inc'
 	fi
+else
+	left_out 'Open MPI' 'not built, or no mpirun; tools/setup inc'
 fi
 if [ -x "$tests/mpich/compare" ] && command -v "${MPICH_MPIEXEC:-mpiexec.hydra}" >/dev/null; then
 	suite by_mpich "$tests/mpich" quick # its ranks spin, and there are more than cores
+else
+	left_out MPICH 'not built, or no mpiexec.hydra; tools/setup inc'
 fi
 [ "$ran" -gt 0 ] || { echo 'skipped: no MPI that can start programs'; exit 77; }
 exit $status

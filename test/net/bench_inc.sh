@@ -39,6 +39,8 @@ if command -v setpriv >/dev/null && setpriv --reuid 65534 --clear-groups "$dxp" 
 	>/dev/null 2>&1; then
 	says 'take root' setpriv --reuid 65534 --clear-groups "$dxp" bench inc --quick \
 		--case "4 hosts"
+else
+	left_out 'without root' 'no program setpriv, or others may not start ours'
 fi
 
 labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
@@ -60,6 +62,7 @@ wait $pid || status=$?
 pid=$!
 wait $pid || die "bench inc ended with $?"
 [ "$(labs_of $pid)" -eq 0 ] || die 'left its labs behind'
+[ -x "$DXP_BIN/dxp-switch" ] || left_out 'rows of switches' 'dxp-switch is not built'
 for size in '8 B' '256 B' '64 KiB'; do
 	for contender in 'TCP, default' 'TCP, best algorithm'; do
 		grep -F "\"case\":\"allreduce $size\",\"contender\":\"$contender\"" "$out" |

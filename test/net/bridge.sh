@@ -124,7 +124,7 @@ if [ -n "$model" ] && [ -n "$photo" ] && [ -x "$DXP_BIN/classify" ]; then
 	cmp "$scratch/answers" "$scratch/answers.board" || die "boards answer otherwise"
 	say "ok: the same answers; $(grep '^link' "$scratch/out")"
 else
-	say 'left out: there is no model; tools/model fetches it, DXP_MODELS names its folder'
+	left_out classifier 'there is no model; tools/model fetches it, DXP_MODELS names its folder'
 fi
 
 say "== one DMA of 200 fails"

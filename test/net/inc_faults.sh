@@ -23,6 +23,7 @@ for plane in user auto; do
 	for dead in s1 s0; do
 		say "== $plane: $dead is killed and comes back"
 		lab_make --hosts 4 --plane $plane
+		[ $dead != s1 ] || kernel_wanted $plane
 		job_start 4 -- calls=0 seconds=6 deadline=500 again=1 create=1000
 		sleep 1
 		the_lab switch $dead kill

@@ -23,6 +23,7 @@ group_id() {
 for plane in user auto; do
 	say "== plane $plane"
 	lab_make --hosts 4 --plane $plane
+	kernel_wanted $plane
 	job_start 3 -- seconds=9 calls=0 deadline=20000
 	for _ in {1..50}; do
 		group=$(group_id)

@@ -24,7 +24,7 @@ lab_make --hosts 4
 if has_kernel; then
 	planes+=(kernel)
 else
-	say "note: XDP does not load here, so user space only: $(cat "$scratch/lab/s0.log")"
+	left_out 'loss with XDP' "it does not load here: $(tail -n 1 "$scratch/lab/s0.log")"
 fi
 
 for plane in "${planes[@]}"; do

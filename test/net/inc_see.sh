@@ -78,4 +78,6 @@ if has_kernel; then
 	the_lab exec s2 -- "$switch" remove h0
 	the_lab exec s2 -- "$switch" list | has '^h0 ' && die 'it is there still'
 	say 'ok: listed and removed'
+else
+	left_out 'XDP programs listed and removed' 'XDP does not load here'
 fi

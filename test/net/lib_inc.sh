@@ -70,6 +70,11 @@ lab_make() {
 # Does XDP load here? Needs a lab with --plane auto.
 has_kernel() { grep -q 'short calls in XDP' "$scratch/lab/s0.log"; }
 
+# kernel_wanted PLANE: reports it where "auto" is no other plane than "user".
+kernel_wanted() {
+	[ "$1" != auto ] || has_kernel || left_out 'switches with XDP' 'XDP does not load here'
+}
+
 on() { local host=$1; shift; the_lab exec "$host" -- "$@"; }
 
 # job_start HOSTS RANK=WORDS... -- WORDS...: a member on each of so many hosts; WORDS of one rank

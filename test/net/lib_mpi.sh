@@ -7,6 +7,8 @@
 #   said PATTERN | unsaid PATTERN                        of the last program
 #   finish                                               ends the script
 set -euo pipefail
+# shellcheck source=test/net/lib_text.sh
+. "$(dirname "$0")/lib_text.sh"
 
 # Ranks that wait yield without end, and there are more of them than processors. Linux since 6.6
 # makes each yield cost a task its next turns, so that a rank can starve for a minute; tasks of

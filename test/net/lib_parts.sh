@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # For scripts whose last part is about two machines: after lib_namespaces.sh, and instead of its
-# `ours` and `without`. That part is left out where there can be no namespaces; what `part` starts
+# `ours` and `without`. That part is skipped where there can be no namespaces; what `part` starts
 # ends before they go.
 without() {
-	say "left out: $*"
+	left_out 'two machines' "$*"
 	say passed
 	exit 0
 }

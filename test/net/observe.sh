@@ -17,13 +17,14 @@ ours() { echo "$first $ping $box2"; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
 export DXP_STATS=$scratch/stats
 
+command -v tshark >/dev/null || left_out 'what captures hold' 'no tshark; tools/setup check'
+
 # records FILE: how many datagrams a capture holds, by tshark where there is one. Each must be RLTP
 # or the manager's.
 records() {
 	if ! command -v tshark >/dev/null; then
 		[ "$(head -c 4 "$1" | od -An -tx1 | tr -d ' ')" = 0a0d0d0a ] ||
 			die "$1 is no pcapng file"
-		say "skipped: reading $1, for want of tshark" >&2
 		echo 1
 		return
 	fi
@@ -88,7 +89,7 @@ assert xpu2["counters"]["faults"] > 0
 assert nodes["xpu1"]["kind"] == "xpu" and xpu2["sessions"][0]["srtt_ns"] > 0
 '
 else
-	say "skipped: reading JSON, for want of python3"
+	left_out 'the JSON of dxp top' 'no python3; tools/setup check'
 fi
 
 say "== the screen"
@@ -106,7 +107,7 @@ if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; t
 	expect '  qp 0.' "$scratch/screen" # after the key p
 	grep -q $'\033\\[?1049l' "$scratch/screen" || die "the screen is not given back"
 else
-	say "skipped: for want of script, or of a pseudo-terminal"
+	left_out 'the screen of dxp top' 'no program script, or no pseudo-terminal'
 fi
 
 say "== traces"

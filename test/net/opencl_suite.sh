@@ -72,6 +72,9 @@ compare() {
 	cases=$((cases + $(grep -c '^ok' "$scratch/door.cases" || true)))
 	diff "$scratch/oracle.cases" "$scratch/door.cases" | grep '^[<>]' >"$scratch/diff" ||
 		: # none
+	sed -n 's/^skipped \([a-z0-9_]*\): */\1 /p' "$scratch/door" | while read -r name reason; do
+		left_out "$name" "${reason:-no reason given}"
+	done
 	# What PoCL leaves out the door may do.
 	while read -r side state name; do
 		[ "$side $state" = '> ok' ] || [ "$side $state" = '< skipped' ] ||

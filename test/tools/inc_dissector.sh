@@ -50,7 +50,7 @@ dissect() {
 
 icrc_check() {
 	if ! command -v python3 >/dev/null; then
-		echo 'note: ICRCs not checked: python3 is not here; install: tools/setup check'
+		echo 'skipped: ICRCs: python3 is not here; install: tools/setup check'
 		return
 	fi
 	python3 "$source/test/tools/icrc.py" "$golden/inc.pcapng" >"$work/icrc"

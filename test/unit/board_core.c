@@ -260,6 +260,6 @@ int main(void)
 
 	if (runs_kernels())
 		return failed + cmocka_run_group_tests(kernels, NULL, NULL);
-	printf("skipped: stream cores that are kernels; no OpenCL device works in host memory\n");
+	printf("skipped: stream cores that are kernels: no OpenCL device works in host memory\n");
 	return failed;
 }

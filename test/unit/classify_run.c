@@ -305,7 +305,7 @@ static void run__inception_names_the_coffee(void **state)
 	int32_t best[2];
 
 	if (access(path, R_OK) != 0) {
-		print_message("no %s: tools/model fetches it\n", path);
+		print_message("skipped: no %s; tools/model fetches it\n", path);
 		skip();
 	}
 	assert_int_equal(tflite_read(path, &m, &r.fault), DXP_OK);

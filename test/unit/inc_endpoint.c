@@ -47,7 +47,7 @@ static void play_timed(int (*how)(struct member *), uint64_t deadline_ns, bool e
 			fail_msg("line %d", failed);
 	}
 	if (failed) {
-		print_message("this machine stands still too often\n");
+		print_message("skipped: this machine stands still too often\n");
 		skip();
 	}
 }

@@ -223,7 +223,7 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	int pages = page_withhold(&reading.into);
 
 	if (pages < 0) {
-		print_message("not run: userfaultfd: %s\n", strerror(errno));
+		print_message("skipped: userfaultfd: %s\n", strerror(errno));
 		skip();
 	}
 	hostile_open(r, &u);
@@ -336,7 +336,7 @@ static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 
 	hostile_open(r, &u);
 	if (fallocate(fd, 0, 0, MUCH) != 0) {
-		print_message("not run: no %u MiB of memory\n", MUCH >> 20);
+		print_message("skipped: no %u MiB of memory\n", MUCH >> 20);
 		skip();
 	}
 	assert_int_equal(ask(&u, &reg, fd), DXP_OK);

@@ -395,12 +395,30 @@ static void reduce__not_a_number(void **state)
 	}
 }
 
+/* The comparisons above leave out what this CPU has not. */
+static void reduce__vector_ways_are_among_them(void **state)
+{
+	uint32_t found = 0;
+
+	for (enum dxp_inc_op op = 0; op < DXP_INC_OPS; op++)
+		for (int type = 0; type < DXP_INC_TYPES; type++)
+			found += reduce_avx2(op, (enum dxp_inc_type)type) != NULL;
+	if (found == 0) {
+		print_message("skipped: this CPU has no AVX2\n");
+		skip();
+	}
+	assert_true(found > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reduce__like_the_model), cmocka_unit_test(reduce__eight_bits),
-		cmocka_unit_test(reduce__half_values),    cmocka_unit_test(reduce__half_rounding),
+		cmocka_unit_test(reduce__like_the_model),
+		cmocka_unit_test(reduce__eight_bits),
+		cmocka_unit_test(reduce__half_values),
+		cmocka_unit_test(reduce__half_rounding),
 		cmocka_unit_test(reduce__not_a_number),
+		cmocka_unit_test(reduce__vector_ways_are_among_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
