@@ -78,13 +78,34 @@ static void endpoint__wrong_arguments(void **state)
 	assert_int_equal(out, 3);
 	dxp_inc_group_destroy(g);
 	dxp_inc_group_destroy(NULL);
-	uint64_t begin_ns = link_now_ns();
 	dxp_inc_close(inc);
 	dxp_inc_close(NULL);
-	/* nobody needs the results of a group of one: close need not wait */
-	if (link_now_ns() - begin_ns > 90 * MS_NS)
-		print_message("closing took %llu ms\n",
-			      (unsigned long long)((link_now_ns() - begin_ns) / MS_NS));
+	bench_close(&b);
+}
+
+/* Nobody needs the results of a group of one, so a close does not wait for INC_LINGER_NS. A busy
+ * machine may hold it up for as long, but not each time. */
+static void endpoint__close_does_not_linger(void **state)
+{
+	uint64_t best_ns = UINT64_MAX;
+	struct bench b;
+
+	bench_open(&b);
+	for (int i = 0; i < 20 && best_ns >= INC_LINGER_NS / 2; i++) {
+		struct dxp_inc *inc = inc_open(&b);
+		struct dxp_inc_group *g = group_alone(inc);
+		int64_t in = 3, out = 0;
+		size_t done = 0;
+		assert_int_equal(
+			dxp_inc_allreduce(g, &in, &out, 1, DXP_INC_INT64, DXP_INC_SUM, &done),
+			DXP_OK);
+		assert_int_equal(out, 3);
+		dxp_inc_group_destroy(g);
+		uint64_t begin_ns = link_now_ns();
+		dxp_inc_close(inc);
+		best_ns = min_u64(best_ns, link_now_ns() - begin_ns);
+	}
+	assert_true(best_ns < INC_LINGER_NS / 2);
 	bench_close(&b);
 }
 
@@ -149,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(endpoint__silent_switch),
 		cmocka_unit_test(endpoint__wrong_arguments),
+		cmocka_unit_test(endpoint__close_does_not_linger),
 		cmocka_unit_test(endpoint__child_process),
 		cmocka_unit_test(endpoint__exit_without_close),
 	};

@@ -26,7 +26,6 @@
 #define OTHERS     20          /* descriptors that this test opens itself, and some */
 #define SLOW       40          /* lots of four descriptors that hang */
 #define MUCH       (256u << 20)
-#define MUCH_NS    (15 * MS_NS) /* freeing that takes 40 ms and more */
 #define HUGE_BYTES (1ull << 40)
 #define SERVED     2 /* the function of the hostile process */
 
@@ -164,9 +163,13 @@ static void hostile__more_than_is_closed_makes_him_wait(void **state)
 	node_release(r);
 	others_are_served(r);
 	assert_true(descriptors() < open_before + LOCAL_DROPS_MAX + OTHERS);
-	uint64_t begin_ns = node_cpu_ns(r);
-	nanosleep(&(struct timespec){.tv_nsec = 300 * MS_NS}, NULL);
-	assert_true(node_cpu_ns(r) - begin_ns < 30 * MS_NS);
+	uint64_t used_ns = UINT64_MAX;
+	for (int looks = 0; looks < 10 && used_ns >= 30 * MS_NS; looks++) {
+		uint64_t begin_ns = node_cpu_ns(r);
+		nanosleep(&(struct timespec){.tv_nsec = 300 * MS_NS}, NULL);
+		used_ns = node_cpu_ns(r) - begin_ns;
+	}
+	assert_true(used_ns < 30 * MS_NS); /* it does not spin meanwhile */
 	close(peer);
 	user_close(&u);
 	assert_true(freed(r, SERVED));
@@ -230,10 +233,10 @@ static void hostile__a_read_that_hangs_holds_nobody_up(void **state)
 	wake_provoke(&u, 1);
 	reading.fd = u.fds[2];
 	struct pollfd told = {.fd = u.fds[2], .events = POLLIN};
-	assert_int_equal(poll(&told, 1, 3000), 1);
+	assert_int_equal(poll(&told, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(pthread_create(&reader, NULL, read_main, &reading), 0);
 	struct pollfd faults = {.fd = pages, .events = POLLIN};
-	assert_int_equal(poll(&faults, 1, 3000), 1);
+	assert_int_equal(poll(&faults, 1, PROMPT_NS / MS_NS), 1);
 	assert_int_equal(read(pages, &fault, sizeof(fault)), sizeof(fault));
 	/* It hangs in the middle of its read now, with whatever locks that takes. */
 	wake_provoke(&u, 2);
@@ -302,8 +305,10 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_COUNT(strange); i++) {
 		struct attach_request request = reg;
-		if (strange[i] < 0)
-			continue; /* not to be had here */
+		if (strange[i] < 0) {
+			print_message("skipped: descriptor %zu: not to be had here\n", i);
+			continue;
+		}
 		if (i == 9)
 			request.offset = sizeof(struct dxp_window);
 		assert_int_equal(ask(&u, &request, strange[i]), DXP_EINVAL);
@@ -324,6 +329,21 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
+/* What this machine needs to free MUCH memory; 0: it does not have it. */
+static uint64_t freeing_ns(void)
+{
+	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
+	struct timespec before, after;
+	bool there = fallocate(fd, 0, 0, MUCH) == 0;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	close(fd);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+	return there ? (uint64_t)(after.tv_sec - before.tv_sec) * S_NS + (uint64_t)after.tv_nsec -
+			       (uint64_t)before.tv_nsec
+		     : 0;
+}
+
 /* Pages that nobody else has any more take long to free: whoever leaves with many of them, or takes
  * them back, holds nobody up. */
 static void hostile__much_memory_goes_at_nobodys_cost(void **state)
@@ -334,8 +354,9 @@ static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 	struct user u;
 	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);
 
+	uint64_t cost_ns = freeing_ns();
 	hostile_open(r, &u);
-	if (fallocate(fd, 0, 0, MUCH) != 0) {
+	if (cost_ns == 0 || fallocate(fd, 0, 0, MUCH) != 0) {
 		print_message("skipped: no %u MiB of memory\n", MUCH >> 20);
 		skip();
 	}
@@ -347,8 +368,10 @@ static void hostile__much_memory_goes_at_nobodys_cost(void **state)
 	node_release(r);
 	others_are_served(r);
 	assert_true(freed(r, SERVED));
-	print_message("%.1f ms of the node\n", (double)(node_cpu_ns(r) - begin_ns) / 1e6);
-	assert_true(node_cpu_ns(r) - begin_ns < MUCH_NS);
+	uint64_t used_ns = node_cpu_ns(r) - begin_ns;
+	print_message("%.1f ms of the node; freeing takes %.1f\n", (double)used_ns / 1e6,
+		      (double)cost_ns / 1e6);
+	assert_true(used_ns < cost_ns / 2);
 	assert_true(all_back(maps_before, 1024));
 }
 
