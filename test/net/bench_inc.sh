@@ -47,7 +47,7 @@ labs_of() { ip netns list | grep -c "^dxpb-$1-" || true; }
 
 "$dxp" bench inc --quick --case "4 hosts" --rounds 99 >"$out" 2>"$out.err" &
 pid=$!
-for _ in {1..200}; do
+for _ in {1..600}; do # making labs takes long on a busy machine
 	[ "$(labs_of $pid)" -lt 7 ] || break
 	sleep 0.05
 done

@@ -30,7 +30,7 @@ ended_by() {
 	shift
 	"$dxp" bench "$@" >"$out" 2>&1 &
 	pid=$!
-	for _ in {1..200}; do
+	for _ in {1..600}; do # making labs takes long on a busy machine
 		[ "$(labs_of $pid)" -lt 2 ] || break
 		sleep 0.05
 	done

@@ -19,13 +19,25 @@ in_time() {
 	done
 }
 
+# grouped: until the leaf has the job's group, and for some calls more.
+grouped() {
+	local count
+	for _ in {1..100}; do
+		count=$(switch_count 10.77.0.242 groups)
+		[ "${count:-0}" -eq 0 ] || break
+		sleep 0.1
+	done
+	[ "${count:-0}" -gt 0 ] || die "no group: $(cat "$scratch/rank.0")"
+	sleep 0.5
+}
+
 for plane in user auto; do
 	for dead in s1 s0; do
 		say "== $plane: $dead is killed and comes back"
 		lab_make --hosts 4 --plane $plane
 		[ $dead != s1 ] || kernel_wanted $plane
 		job_start 4 -- calls=0 seconds=6 deadline=500 again=1 create=1000
-		sleep 1
+		grouped
 		the_lab switch $dead kill
 		sleep 1.5
 		the_lab switch $dead start
@@ -44,7 +56,7 @@ done
 say '== a switch that is ended properly'
 lab_make --hosts 4
 job_start 4 -- calls=0 seconds=3 deadline=500
-sleep 1
+grouped
 the_lab switch s1 stop
 job_good 40
 is wrong 0

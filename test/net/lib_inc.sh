@@ -107,7 +107,7 @@ job_end() {
 	statuses=()
 	for i in "${!job[@]}"; do
 		pid=${job[i]}
-		while [ -r "/proc/$pid/stat" ] && ! grep -q ') Z ' "/proc/$pid/stat"; do
+		while [ -r "/proc/$pid/stat" ] && ! grep -qs ') Z ' "/proc/$pid/stat"; do
 			[ $SECONDS -lt $end ] || die "member $i has not ended after $1 s"
 			sleep 0.05
 		done

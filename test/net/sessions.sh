@@ -54,6 +54,17 @@ same() {
 	say "ok: $1"
 }
 
+sent_bytes() { near cat /sys/class/net/v0/statistics/tx_bytes; }
+
+# under_way BYTES: until the transfer has sent some of its 40 MB; so many had gone out before it.
+under_way() {
+	for _ in {1..200}; do
+		[ "$(sent_bytes)" -lt $(($1 + 2000000)) ] || break
+		sleep 0.05
+	done
+	runs "$transfer" || die "the transfer has ended already: $(cat "$scratch/put")"
+}
+
 say "== interfaces of 9000, and a path that carries 1500"
 far nft add table inet path
 far nft add chain inet path in '{ type filter hook input priority 0; }'
@@ -64,9 +75,10 @@ same "a narrow path"
 
 say "== another address under a running transfer"
 dd if=/dev/urandom of="$scratch/sent" bs=1M count=30 conv=notrunc status=none
+before=$(sent_bytes)
 ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
-sleep 0.5
+under_way "$before"
 far ip addr flush dev v1
 far ip addr add 10.77.0.3/24 dev v1
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
@@ -77,9 +89,10 @@ near dxp nodes "${at[@]}" --json | has '"address": "10.77.0.3' ||
 same "the transfer went on at the new address"
 
 say "== the interface takes less under a running transfer"
+before=$(sent_bytes)
 ip netns exec "$near" dxp put "${at[@]}" xpu1 0 "$scratch/sent" >"$scratch/put" 2>&1 &
 transfer=$!
-sleep 0.5
+under_way "$before"
 near ip link set v0 mtu 1500
 # what was cut too long cannot be saved: the transfer starts over, with shorter packets
 wait $transfer || die "the transfer ended: $(cat "$scratch/put")"
