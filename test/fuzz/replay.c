@@ -21,8 +21,9 @@
 #define INPUT_BYTES_MAX   65536 /* a mutation grows up to here; longer than any datagram */
 #define INPUTS_MAX        4096  /* files of one corpus */
 #define MUTATIONS_DEFAULT 200000
-#define SECONDS_MAX       3 /* for mutations, when no seed is given */
-#define EDITS_MAX         8 /* changes made to one input */
+#define MUTATIONS_MIN     200 /* also where the machine is so busy that time is up before */
+#define SECONDS_MAX       3   /* for mutations, when no seed is given */
+#define EDITS_MAX         8   /* changes made to one input */
 
 struct input {
 	uint8_t *data;
@@ -163,7 +164,8 @@ static uint64_t mutations_run(struct rng *r, uint64_t count)
 	uint64_t start = seconds_now();
 	uint64_t done = 0;
 
-	while (done < count && (getenv("DXP_SEED") || seconds_now() - start < SECONDS_MAX)) {
+	while (done < count && (getenv("DXP_SEED") || done < MUTATIONS_MIN ||
+				seconds_now() - start < SECONDS_MAX)) {
 		mutation_run(r);
 		done++;
 	}
@@ -200,6 +202,10 @@ int main(int argc, char **argv)
 			folder_add(argv[i]);
 		else if (input_count < INPUTS_MAX)
 			input_add(argv[i]);
+	}
+	if (argc > 1 && input_count == 0) {
+		fprintf(stderr, "replay: %s holds no inputs\n", argv[1]);
+		return 2;
 	}
 	for (size_t i = 0; i < input_count; i++)
 		run(inputs[i].data, inputs[i].bytes);
