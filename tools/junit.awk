@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Reads the JUnit file that ctest writes; prints "state<TAB>name<TAB>reason" for each test, state
-# one of pass, fail, skip. A program of several tests that skips some of them (cmocka) passes, and
-# gives one line "skip" more for each of those.
+# one of pass, fail, skip. A test that passes but skips some of its parts gives one more line "skip"
+# for each: a cmocka program names them itself, a script prints "skipped: PART: REASON".
 
 function attribute(line, name,    at) {
 	at = index(line, " " name "=\"")
@@ -25,6 +25,8 @@ function output(line) {
 	line = plain(line)
 	sub(/^.*<system-out>/, "", line)
 	sub(/<\/system-out>.*/, "", line)
+	if (!cmocka && match(line, /^skipped: [^:]+: ./))
+		inner[++inner_count] = substr(line, 10, RLENGTH - 12) "\t" substr(line, RLENGTH)
 	sub(/^skipped: /, "", line)
 	if (line ~ /^\[  SKIPPED \] [^ ]+$/) {
 		sub(/^\[  SKIPPED \] /, "", line)
@@ -32,6 +34,7 @@ function output(line) {
 		said = ""
 	} else if (line ~ /^\[ RUN      \]/) {
 		said = ""
+		cmocka = 1
 	} else if (line !~ /^[ \t]*$/ && line !~ /^\[[ =A-Z]*\]/) {
 		said = line
 		last = line
@@ -45,6 +48,7 @@ function output(line) {
 	said = ""
 	last = ""
 	inner_count = 0
+	cmocka = 0
 }
 
 /<system-out>/ { in_output = 1 }
