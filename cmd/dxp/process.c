@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -112,6 +113,34 @@ bool process_alive(const struct process *p)
 	uint64_t start;
 
 	return start_time(p->pid, &start) && start == p->start;
+}
+
+void process_end_text(const struct process *p, char *out, size_t bytes)
+{
+	int status;
+
+	out[0] = '\0';
+	if (waitpid(p->pid, &status, WNOHANG) != p->pid)
+		return;
+	if (WIFEXITED(status))
+		snprintf(out, bytes, "exit status %d", WEXITSTATUS(status));
+	else if (WTERMSIG(status) == SIGXFSZ)
+		snprintf(out, bytes, "signal %d (%s; `ulimit -f` shows the limit)", SIGXFSZ,
+			 strsignal(SIGXFSZ));
+	else
+		snprintf(out, bytes, "signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+}
+
+bool process_table_check(void)
+{
+	uint64_t start;
+
+	if (start_time(getpid(), &start))
+		return true;
+	fail("/proc is not readable, and without it no process of a fabric is known again; mount "
+	     "it: mount -t proc proc /proc");
+	return false;
 }
 
 static bool wait_end(const struct process *p, uint64_t patience_ns)

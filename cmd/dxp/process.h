@@ -29,6 +29,13 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 /* It runs. A zombie does not. */
 bool process_alive(const struct process *p);
 
+/* Writes how a child of this process ended: "signal 9 (Killed)", "exit status 3". "" where the
+ * system does not report it. Takes the child off the table of processes. */
+void process_end_text(const struct process *p, char *out, size_t bytes);
+
+/* False, after a message: no /proc, without which no process is known again. */
+bool process_table_check(void);
+
 /* Asks it to end, waits, and kills it when it does not listen. False: it is not ours to end. */
 bool process_end(const struct process *p, uint64_t patience_ns);
 

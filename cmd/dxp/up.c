@@ -80,6 +80,17 @@ static void part_said(const struct up *u, const struct process *process, char *t
 		tail[--length] = '\0';
 }
 
+/* Fails with how a part ended and what it wrote last. */
+static void part_ended(const struct up *u, const struct process *process)
+{
+	char how[96], tail[1024];
+
+	process_end_text(process, how, sizeof(how));
+	part_said(u, process, tail, sizeof(tail)); /* complete: it has ended */
+	fail("%s ended before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
+	     *tail ? "it said:\n" : "it wrote nothing into its log", tail);
+}
+
 /* Everything started so far runs, and there is time left. */
 static bool going(const struct up *u, const char *waiting_for)
 {
@@ -90,8 +101,7 @@ static bool going(const struct up *u, const char *waiting_for)
 		part_said(u, process, tail, sizeof(tail));
 		if (process_alive(process))
 			continue;
-		fail("%s ended before the fabric was up%s%s", process->name,
-		     *tail ? "; it said:\n" : "", tail);
+		part_ended(u, process);
 		return false;
 	}
 	if (interrupted)
@@ -375,7 +385,7 @@ int command_up(int argc, char **argv)
 		return -1 - first;
 	if (!grants_known(u.grants))
 		return EXIT_USAGE;
-	if (!place_open(&u.place, u.directory, true))
+	if (!process_table_check() || !place_open(&u.place, u.directory, true))
 		return EXIT_FAILED;
 	int status = up_run(&u);
 	place_close(&u.place);
@@ -400,7 +410,7 @@ int command_down(int argc, char **argv)
 
 	if (first < 0)
 		return -1 - first;
-	if (!place_open(&place, directory, false))
+	if (!process_table_check() || !place_open(&place, directory, false))
 		return EXIT_FAILED;
 	bool loaded = place_load(&place);
 	unsigned count = place.count;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <sqlite3.h>
@@ -50,9 +51,26 @@ struct store {
 	char path[PATH_MAX];
 };
 
+/* Adds what SQLite's text leaves out: the error of the system call, or, as SQLite does not keep it
+ * in each case, that the size of files is limited. */
+static void cause_of(struct store *s, char *out, size_t bytes)
+{
+	int error = sqlite3_system_errno(s->db);
+	struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+	out[0] = '\0';
+	getrlimit(RLIMIT_FSIZE, &limit);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		snprintf(out, bytes, " (files may have %llu bytes here: raise \"ulimit -f\")",
+			 (unsigned long long)limit.rlim_cur);
+	else if (error)
+		snprintf(out, bytes, ": %s", strerror(error));
+}
+
 /* What the database's complaint means to us, logged. */
 static int complain(struct store *s, const char *doing)
 {
+	char cause[128];
 	int code = sqlite3_errcode(s->db) & 0xff;
 
 	switch (code) {
@@ -77,7 +95,8 @@ static int complain(struct store *s, const char *doing)
 		return DXP_EACCESS;
 	case SQLITE_NOMEM: return DXP_ENOMEM;
 	default:
-		log_error("%s: cannot %s: %s", s->path, doing, sqlite3_errmsg(s->db));
+		cause_of(s, cause, sizeof(cause));
+		log_error("%s: cannot %s: %s%s", s->path, doing, sqlite3_errmsg(s->db), cause);
 		return DXP_EIO;
 	}
 }

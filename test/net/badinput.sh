@@ -29,6 +29,36 @@ refuse 1 'ended before the fabric was up' dxp up --bind 192.0.2.1
 refuse 1 'no-such-device' dxp up --engine ocl:no-such-device --port 0
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
+say "== a part that ends while the fabric starts: up names the reason"
+# fake PART LINE: a `dxp` whose PART is that script; the other parts are ours.
+fake() {
+	rm -rf "$scratch/parts"
+	mkdir "$scratch/parts"
+	cp "$DXP_BIN/dxp" "$scratch/parts/"
+	ln -s "$DXP_BIN/dxp-manager" "$DXP_BIN/dxpd" "$scratch/parts/"
+	rm "$scratch/parts/$1"
+	printf '#!/bin/sh\n%s\n' "$2" >"$scratch/parts/$1"
+	chmod +x "$scratch/parts/$1"
+}
+fake dxp-manager 'kill -SEGV $$'
+refuse 1 'manager ended before the fabric was up: signal 11 (' "$scratch/parts/dxp" up --port 0
+fake dxp-manager 'exit 7'
+refuse 1 'up: exit status 7; it wrote nothing' "$scratch/parts/dxp" up --port 0
+fake dxp-manager 'kill -XFSZ $$'
+refuse 1 'ulimit -f' "$scratch/parts/dxp" up --port 0
+fake dxpd 'echo no engine today; kill -KILL $$'
+refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --port 0
+expect 'no engine today' "$scratch/out"
+# In KiB.
+refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
+if unshare -m true 2>/dev/null; then
+	refuse 1 'mount -t proc' unshare -m sh -c 'mount -t tmpfs none /proc && exec dxp up --port 0'
+	refuse 1 'mount -t proc' unshare -m sh -c 'mount -t tmpfs none /proc && exec dxp down'
+else
+	say 'left out: no mount namespace here, so no machine without /proc'
+fi
+[ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
+
 dxp up --xpus 2 --memory 64M --port 0
 manager=$(cat "$DXP_DIR/manager")
 
