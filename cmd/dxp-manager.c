@@ -11,6 +11,7 @@
 
 #include "base/keyfile.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "manager/server.h"
 
 #define DEFAULT_BIND "127.0.0.1"
@@ -183,12 +184,13 @@ static void ready_tell(const struct arguments *a)
 	wire_address_format(&address, text);
 	if (a->ready_fd < 0) {
 		printf("listening on %s\n", text);
-		fflush(stdout);
+		program_output_check();
 		return;
 	}
 	if (dprintf(a->ready_fd, "%s\n", text) < 0)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", a->ready_fd);
-	close(a->ready_fd);
+	if (a->ready_fd > STDERR_FILENO) /* or the next socket would get text */
+		close(a->ready_fd);
 }
 
 int main(int argc, char **argv)
@@ -196,7 +198,7 @@ int main(int argc, char **argv)
 	struct arguments a = {.bind = DEFAULT_BIND, .ready_fd = -1};
 	struct server_options options = {0};
 
-	log_program_set("dxp-manager");
+	program_begin("dxp-manager");
 	int code = arguments_take(argc, argv, &a);
 	if (code >= 0)
 		return code;

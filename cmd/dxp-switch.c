@@ -11,6 +11,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "base/util.h"
 #include "cmd/dxp-switch_options.h"
 #include "switch/plane.h"
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 {
 	struct switch_arguments a = {0};
 
-	log_program_set("dxp-switch");
+	program_begin("dxp-switch");
 	if (argc > 1 && strcmp(argv[1], "list") == 0)
 		return list(argc);
 	if (argc > 1 && strcmp(argv[1], "remove") == 0)

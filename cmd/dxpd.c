@@ -11,6 +11,7 @@
 
 #include "base/keyfile.h"
 #include "base/log.h"
+#include "base/program.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/box.h"
@@ -420,7 +421,8 @@ static void ready_tell(int fd)
 		return;
 	if (write(fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", fd);
-	close(fd);
+	if (fd > STDERR_FILENO) /* or the next socket would get text */
+		close(fd);
 }
 
 static int box_serve(struct box *b, const struct arguments *a)
@@ -450,7 +452,7 @@ int main(int argc, char **argv)
 	uint8_t key[FABRIC_KEY_BYTES];
 	struct box *box;
 
-	log_program_set("dxpd");
+	program_begin("dxpd");
 	if (argc > 1 && strcmp(argv[1], ZYGOTE_ARGUMENT) == 0)
 		return zygote_main(argc - 2, argv + 2);
 	int code = arguments_take(argc, argv, &a);

@@ -50,6 +50,14 @@ BEGIN {
 	# Whoever writes into the pipe of one that ends early dies of it, now and then.
 	ends_early = "(^|[^|])\\|&?[ \t]*(head([ \t]|$)|" \
 		     "e?grep[ \t]+(-[^ \t]+[ \t]+)*-[A-Za-z]*[qm])"
+	# Calls that open a descriptor, and what keeps it off 0, 1 and 2: base/descriptor.h.
+	opens = "(^|[^A-Za-z0-9_.>])(open|openat|socket|accept4?|epoll_create1?|eventfd|" \
+		"memfd_create|signalfd|timerfd_create|inotify_init1?|pidfd_open|pipe2?|" \
+		"socketpair|dup)[ \t]*\\("
+	opens_file = "(^|[^A-Za-z0-9_.>])(fopen|opendir|popen)[ \t]*\\("
+	raised = "descriptor_raise(_pair)?\\([ \t]*(open|openat|socket|accept4?|epoll_create1?|" \
+		 "eventfd|memfd_create|signalfd|timerfd_create|inotify_init1?|pidfd_open|pipe2?|" \
+		 "socketpair|dup)[ \t]*\\("
 	packed = "__attribute__[ \t]*\\(\\(.*packed|#[ \t]*pragma[ \t]+pack"
 	for (i in names)
 		is_pure[names[i] ".h"] = 1
@@ -116,6 +124,9 @@ function check_file(path,    line) {
 		split(path, parts, "/")
 		folder = parts[3]
 	}
+	in_library = path ~ /^\.\/(src|doors)\/.*\.c$/ &&
+		     path !~ /^\.\/src\/base\/(descriptor|program)\.c$/
+	opening = ""
 	is_core = pure[folder] || (mixed[folder] && !does_io(path))
 	while ((getline line < path) > 0) {
 		line_number++
@@ -193,6 +204,8 @@ function check_c(line, code) {
 	check_function(code)
 	if (guarded[folder])
 		check_guarded(code)
+	if (in_library)
+		check_opens(code)
 	if (is_core && code ~ impure)
 		finding("src/" folder " makes no system call and reads no clock")
 }
@@ -231,6 +244,18 @@ function check_guarded(code) {
 		finding("bytes cast to a struct; decode them by offset")
 	if (code ~ packed)
 		finding("packed struct; describe the layout by offsets")
+}
+
+# Library code runs in programs that may have 0, 1 or 2 closed. A call may go on in the next line.
+function check_opens(code,    text) {
+	text = opening code
+	gsub(raised, "", text)
+	if (text ~ opens)
+		finding("a descriptor that may become 0, 1 or 2; put descriptor_raise around the " \
+			"call")
+	if (text ~ opens_file)
+		finding("a file that may become descriptor 0, 1 or 2; use base/descriptor.h")
+	opening = code ~ /descriptor_raise(_pair)?\([ \t]*$/ ? "descriptor_raise(" : ""
 }
 
 function check_include(line,    path, system_header, to) {

@@ -23,6 +23,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/program.h"
+
 #define WARMUP_CALLS  20
 #define CALLS_MAX     (1u << 20)
 #define BYTES_MAX     (64u << 20)
@@ -234,7 +236,8 @@ static void size_run(struct buffers *b, size_t bytes, unsigned count)
 	qsort(b->times_us, count, sizeof(*b->times_us), double_compare);
 	printf("%zu %.3f %.3f %.3f %.3f %.3f %.3f %u\n", bytes, all[0] / ranks,
 	       b->times_us[count / 2], all[1] / count, busy / count, sent, crossed, all_wrong);
-	fflush(stdout);
+	if (!program_output_check())
+		MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 static bool buffers_make(struct buffers *b)
@@ -250,6 +253,7 @@ int main(int argc, char **argv)
 {
 	struct buffers b = {0};
 
+	program_begin("dxp-mpi-allreduce");
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/program.h"
 #include "bench/opencl/cases.h"
 
 #define PLATFORMS 16
@@ -135,7 +136,8 @@ static void serve(struct bench *b)
 		b->sample_count = 0;
 		b->why[0] = '\0';
 		answer(b, c ? c->run(b, bytes, count) : bench_fail(b, "no such case", 0));
-		fflush(stdout);
+		if (fflush(stdout) != 0)
+			return; /* no one reads on */
 	}
 }
 
@@ -144,6 +146,7 @@ int main(int argc, char **argv)
 	static struct bench b;
 	cl_platform_id platform;
 
+	program_begin("dxp-bench-opencl");
 	if (argc != 2) {
 		fputs("usage: dxp-bench-opencl PLATFORM; see `dxp bench opencl`\n", stderr);
 		return 2;
@@ -156,5 +159,5 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	serve(&b);
-	return 0;
+	return ferror(stdout) != 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 
 bool file_write(int fd, const void *data, size_t bytes)
@@ -64,9 +65,12 @@ bool file_out_open(struct file_out *out, const char *path)
 	struct stat s;
 	bool exists = stat(path, &s) == 0;
 
-	*out = (struct file_out){.fd = STDOUT_FILENO};
-	if (strcmp(path, "-") == 0)
-		return true;
+	*out = (struct file_out){.fd = STDOUT_FILENO, .standard = strcmp(path, "-") == 0};
+	if (out->standard) {
+		if (program_was_closed(STDOUT_FILENO))
+			fail("standard output is closed; name a file");
+		return !program_was_closed(STDOUT_FILENO);
+	}
 	out->plain = !exists || S_ISREG(s.st_mode);
 	int length = snprintf(out->path, sizeof(out->path), "%s", path);
 	int part = snprintf(out->part, sizeof(out->part), "%s.part", path);
@@ -84,7 +88,7 @@ bool file_out_open(struct file_out *out, const char *path)
 
 bool file_out_close(struct file_out *out, bool complete)
 {
-	if (out->fd == STDOUT_FILENO)
+	if (out->standard)
 		return true;
 	bool closed = close(out->fd) == 0;
 	if (!out->plain)

@@ -20,7 +20,7 @@ bool file_tail(const char *path, char *out, size_t bytes);
  * what exists and is no plain file is written directly. */
 struct file_out {
 	int fd;
-	bool plain;
+	bool standard, plain;
 	char path[PATH_BYTES], part[PATH_BYTES];
 };
 

@@ -11,6 +11,7 @@
 #include <dxp/inc.h>
 #include <dxp/status.h>
 
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
 #include "inc/where.h"
@@ -77,9 +78,7 @@ static int tree_show(const struct inc_command *c, const struct inc_tree *t)
 	case INC_SECTION_REFUSALS: inc_refusals_show(t); break;
 	default: inc_switches_show(t);
 	}
-	if (fflush(stdout) != 0)
-		return fail("cannot write the answer; is standard output full or closed?");
-	return EXIT_DONE;
+	return program_output_check() ? EXIT_DONE : EXIT_FAILED;
 }
 
 static int once(const struct inc_command *c, struct inc_asker *a, uint32_t switch_ip)
@@ -115,7 +114,7 @@ static int show(const struct inc_command *c)
 		if (c->watch && !c->json && isatty(STDOUT_FILENO))
 			fputs(SCREEN_CLEAR, stdout);
 		result = once(c, a, switch_ip);
-	} while (c->watch && nanosleep(&pause, NULL) == 0);
+	} while (c->watch && program_output_check() && nanosleep(&pause, NULL) == 0);
 	inc_asker_close(a);
 	return result;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 
 static const struct entry {
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "help";
 
-	log_program_set("dxp");
+	program_begin("dxp");
 	setlocale(LC_CTYPE, "");
 	for (size_t i = 0; i < ARRAY_COUNT(entries); i++) {
 		if (strcmp(entries[i].name, name) == 0)

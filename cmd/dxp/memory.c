@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "cmd/dxp/progress.h"
@@ -188,13 +189,16 @@ int command_put(int argc, char **argv)
 	const char *name = argv[first + 2];
 	if (!address_take(argv[first + 1], &m.address))
 		return EXIT_USAGE;
-	int fd = strcmp(name, "-") == 0 ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	bool standard = strcmp(name, "-") == 0;
+	if (standard && program_was_closed(STDIN_FILENO))
+		return fail("standard input is closed; name a file");
+	int fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail("cannot open %s: %s", name, strerror(errno));
 	m.bytes = bytes_left(fd);
 	progress_begin(&m.progress, "put", m.bytes);
 	int status = move_run(&m, &o, argv[first], fd, name, put_file);
-	if (fd != STDIN_FILENO)
+	if (!standard)
 		close(fd);
 	return status == EXIT_DONE ? report(&m, o.json) : status;
 }

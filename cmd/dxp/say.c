@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/program.h"
 #include "cmd/dxp/command.h"
 
 int fail(const char *format, ...)
@@ -22,7 +23,9 @@ int json_print(json_t *value)
 		value ? json_dumpf(value, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
 
 	json_decref(value);
-	if (written < 0 || putchar('\n') == EOF || fflush(stdout))
-		return fail("cannot write the answer; is standard output full or closed?");
-	return EXIT_DONE;
+	if (written == 0)
+		putchar('\n');
+	if (!program_output_check())
+		return EXIT_FAILED;
+	return written == 0 ? EXIT_DONE : fail("cannot make the answer: out of memory");
 }

@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
@@ -82,7 +83,7 @@ static int once(struct top *t)
 		choice_none(t->options.node, t->options.pid);
 		return EXIT_FAILED;
 	}
-	return fflush(stdout) == 0 ? EXIT_DONE : fail("cannot write the table");
+	return program_output_check() ? EXIT_DONE : EXIT_FAILED;
 }
 
 static void screen_size(unsigned *rows, unsigned *columns)

@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/program.h"
 #include "cmd/dxp/choice.h"
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/options.h"
@@ -55,6 +56,14 @@ static void signals_set(void)
 	sigaction(SIGTERM, &action, NULL);
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
+}
+
+/* Says why the capture cannot be written. */
+static int write_fail(const struct trace *t)
+{
+	if (t->out == stdout && !program_output_check())
+		return EXIT_FAILED;
+	return fail("cannot write %s: %s", t->path, strerror(errno));
 }
 
 static bool block_write(struct trace *t, size_t bytes)
@@ -214,7 +223,7 @@ static int follow(struct trace *t)
 				return EXIT_FAILED;
 		}
 		if (!drain(t))
-			return fail("cannot write %s: %s", t->path, strerror(errno));
+			return write_fail(t);
 		nanosleep(&poll, NULL);
 	}
 	return EXIT_DONE;
@@ -251,7 +260,7 @@ static int finish(struct trace *t)
 		dropped += lost;
 	}
 	if (!good || fflush(t->out) != 0)
-		return fail("cannot write %s: %s", t->path, strerror(errno));
+		return write_fail(t);
 	fprintf(stderr, "dxp trace: %llu datagrams of %u node%s", (unsigned long long)t->written,
 		t->source_count, t->source_count == 1 ? "" : "s");
 	if (dropped)
@@ -270,6 +279,10 @@ static bool out_open(struct trace *t)
 		fail("a capture is nothing for a terminal; give a file with --output");
 		return false;
 	}
+	if (standard && program_was_closed(STDOUT_FILENO)) {
+		fail("standard output is closed; give a file with --output");
+		return false;
+	}
 	t->out = standard ? stdout : fopen(t->path, "wbe");
 	if (!t->out)
 		fail("cannot write %s: %s", t->path, strerror(errno));
@@ -284,12 +297,11 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 		return EXIT_FAILED;
 	signals_set(); /* before there is a file, which from then on is ended in order */
 	if (sources_open(t, nodes) && out_open(t)) {
-		status = front_write(t) ? follow(t)
-					: fail("cannot write %s: %s", t->path, strerror(errno));
+		status = front_write(t) ? follow(t) : write_fail(t);
 		if (status == EXIT_DONE)
 			status = finish(t);
 		if (t->out != stdout && fclose(t->out) != 0 && status == EXIT_DONE)
-			status = fail("cannot write %s: %s", t->path, strerror(errno));
+			status = write_fail(t);
 	}
 	sources_close(t);
 	return status;

@@ -36,6 +36,8 @@ int mpi_socket_of_this_process(void)
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/descriptor.h"
+
 static int package_of(int cpu)
 {
 	char path[96];
@@ -44,7 +46,7 @@ static int package_of(int cpu)
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id",
 		 cpu);
-	f = fopen(path, "re");
+	f = descriptor_fopen(path, "re");
 	if (!f)
 		return -1;
 	if (fscanf(f, "%d", &package) != 1)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "doors/opencl/include.h"
 #include "doors/opencl/options.h"
 #include "doors/opencl/program.h"
@@ -40,7 +41,7 @@ static char *read_file(void *context, const char *path, size_t *bytes)
 {
 	struct stat s;
 	char *text = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = descriptor_raise(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
 	(void)context;
 	if (fd < 0)

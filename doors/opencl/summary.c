@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/descriptor.h"
 #include "doors/opencl/report.h"
 
 struct tally {
@@ -84,7 +85,7 @@ void summary_close(void)
 
 	if (!report_path(settings_get()->summary, path))
 		return;
-	FILE *file = fopen(path, "we");
+	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
 		return; /* its reader says what is missing */
 	for (uint32_t i = 0; i < DOOR_DEVICES_MAX; i++)

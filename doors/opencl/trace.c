@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/descriptor.h"
 #include "doors/opencl/door.h"
 #include "doors/opencl/report.h"
 
@@ -30,7 +31,7 @@ static void open_once(void)
 	trace.asked = true;
 	if (!report_path(settings_get()->trace, path))
 		return;
-	trace.file = fopen(path, "we");
+	trace.file = descriptor_fopen(path, "we");
 	if (!trace.file) {
 		fprintf(stderr,
 			"dxp: warning: cannot write the trace to %s; see whether its folder "

@@ -50,6 +50,15 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("bridge_add: standard output");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t operand = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1;
@@ -88,5 +97,5 @@ int main(int argc, char **argv)
 	dxp_fabric_close(fabric);
 	free(numbers);
 	free(sums);
-	return wrong != 0;
+	return output_lost() || wrong != 0;
 }

@@ -52,6 +52,15 @@ static uint32_t add(struct dxp_dma *board, uint32_t *numbers, uint32_t *sums, bo
 	return wrong;
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("dma_add: standard output");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const struct dxp_dma_options options = {.engine = argc > 1 ? argv[1] : "board"};
@@ -79,5 +88,5 @@ int main(int argc, char **argv)
 	dxp_dma_close(board);
 	free(numbers);
 	free(sums);
-	return wrong != 0;
+	return output_lost() || wrong != 0;
 }

@@ -207,6 +207,15 @@ static void platform_find(void)
 	function("clEnqueueTransferBufferDXP");
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("cl_transfer: standard output");
+	return 1;
+}
+
 int main(void)
 {
 	cl_device_id devices[2];
@@ -235,5 +244,5 @@ int main(void)
 	}
 	clReleaseProgram(program);
 	clReleaseContext(context);
-	return 0;
+	return output_lost();
 }

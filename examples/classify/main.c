@@ -2,6 +2,7 @@
 /* classify: names what is on photos, with a network split over xPUs. The order of things: read the
  * model, cut it, take the xPUs, upload, then photos in and answers out. Errors end here, printed
  * once. */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "backend.h"
 #include "image.h"
 #include "options.h"
@@ -237,7 +239,12 @@ static int work(struct job *j)
 		status = open_output(j);
 	if (status == DXP_OK)
 		status = set_up(j);
-	return status == DXP_OK ? classify(j) : status;
+	if (status == DXP_OK)
+		status = classify(j);
+	if (j->output && fclose(j->output) != 0 && status == DXP_OK)
+		status = fault_set(&j->fault, DXP_EIO, "%s: cannot write: %s", j->options.output,
+				   strerror(errno));
+	return status;
 }
 
 static void tear_down(struct job *j)
@@ -245,8 +252,6 @@ static void tear_down(struct job *j)
 	run_close(j->run);
 	if (j->backend)
 		j->backend->ops->close(j->backend);
-	if (j->output)
-		fclose(j->output);
 	free(j->square);
 	labels_release(&j->report.labels);
 	photos_release(&j->photos);
@@ -258,7 +263,7 @@ int main(int argc, char **argv)
 {
 	struct job *j = calloc(1, sizeof(*j));
 
-	log_program_set("classify");
+	program_begin("classify");
 	if (!j)
 		return EXIT_FAILURE;
 	int status = options_read(argc, argv, &j->options, &j->fault);

@@ -16,6 +16,7 @@
 
 #include <dxp/status.h>
 
+#include "base/program.h"
 #include "image.h"
 #include "labels.h"
 #include "memory.h"
@@ -195,7 +196,10 @@ int main(int argc, char **argv)
 {
 	static struct job job;
 	struct job *j = &job;
-	int status = arguments(j, argc, argv);
+	int status;
+
+	program_begin("classify_opencl");
+	status = arguments(j, argc, argv);
 
 	if (status == DXP_OK)
 		status = read_model(j);

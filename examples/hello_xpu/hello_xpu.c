@@ -44,6 +44,15 @@ static struct dxp_xpu *open_first(struct dxp_fabric *fabric)
 	exit(1);
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("hello_xpu: standard output");
+	return 1;
+}
+
 int main(void)
 {
 	struct dxp_fabric *fabric;
@@ -89,5 +98,5 @@ int main(void)
 	dxp_program_release(program);
 	dxp_xpu_close(xpu);
 	dxp_fabric_close(fabric);
-	return wrong != 0;
+	return output_lost() || wrong != 0;
 }

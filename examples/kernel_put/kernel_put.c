@@ -69,7 +69,7 @@ static void usage(int status)
 {
 	fprintf(status ? stderr : stdout, "usage: kernel_put [--nic-answers] [SENDER RECEIVER]\n"
 					  "       kernel_put --rings N [SENDER]\n");
-	exit(status);
+	exit(output_lost() ? 1 : status);
 }
 
 static struct wishes options_read(int argc, char **argv, struct side *from, struct side *to)
@@ -119,5 +119,5 @@ int main(int argc, char **argv)
 	}
 	side_close(&from);
 	dxp_fabric_close(fabric);
-	return wrong;
+	return output_lost() || wrong;
 }

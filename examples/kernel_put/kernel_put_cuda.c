@@ -151,5 +151,5 @@ int main(int argc, char **argv)
 	sender_close(&from);
 	side_close(&to);
 	dxp_fabric_close(fabric);
-	return wrong;
+	return output_lost() || wrong;
 }

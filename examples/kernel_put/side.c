@@ -20,6 +20,14 @@ void check(int status, const char *what)
 	exit(1);
 }
 
+int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("kernel_put: standard output");
+	return 1;
+}
+
 /* ---- an xPU ---- */
 
 static const char *xpu_choose(struct dxp_fabric *fabric, const struct side *other)

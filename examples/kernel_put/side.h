@@ -26,6 +26,9 @@ struct side {
 /* A negative status is the end. */
 void check(int status, const char *what);
 
+/* 1, after a message, if standard output did not take all the text. */
+int output_lost(void);
+
 /* Any but `other`, which may be NULL. */
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);

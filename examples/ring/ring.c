@@ -75,6 +75,15 @@ static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event
 	return passed;
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("ring: standard output");
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct stop stops[XPUS_MAX];
@@ -104,5 +113,5 @@ int main(int argc, char **argv)
 		dxp_xpu_close(stops[i].xpu);
 	}
 	dxp_fabric_close(fabric);
-	return wrong != 0;
+	return output_lost() || wrong != 0;
 }

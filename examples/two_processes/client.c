@@ -85,5 +85,5 @@ int main(int argc, char **argv)
 	posted(f, dxp_post_nap(w, 0, &server, NULL, 0, count.imm + 1, 0), "bye");
 	completion(f, "bye");
 	dxp_function_close(f);
-	return 0;
+	return output_lost();
 }

@@ -39,12 +39,21 @@ static inline int again(int status, int *tries)
 	return status == DXP_ENOENT && ++*tries <= 20 && thrd_sleep(&pause, NULL) == 0;
 }
 
+/* 1, after a message, if standard output did not take all the text. */
+static inline int output_lost(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	perror("standard output");
+	return 1;
+}
+
 static inline void usage_if_asked(int argc, char **argv, const char *text)
 {
 	if (argc < 2 || strcmp(argv[1], "--help") != 0)
 		return;
 	fputs(text, stdout);
-	exit(0);
+	exit(output_lost());
 }
 
 /* After each post: the NIC may sleep, and when its 32 places are taken it must go on first. */

@@ -88,5 +88,5 @@ int main(int argc, char **argv)
 	}
 	dxp_function_close(f);
 	dxp_nic_close(nic);
-	return 0;
+	return output_lost();
 }

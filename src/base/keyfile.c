@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -88,7 +89,7 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 
 int keyfile_read(const char *path, uint8_t key[FABRIC_KEY_BYTES])
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = descriptor_raise(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 
 	if (fd < 0)
 		return open_error(path, errno);
@@ -113,7 +114,7 @@ static bool content_write(int fd, const uint8_t key[FABRIC_KEY_BYTES])
 /* Writes beside the final name, then links: link() refuses to replace what is there. */
 static int file_create(const char *path, const char *temporary, const uint8_t key[FABRIC_KEY_BYTES])
 {
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = descriptor_raise(open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 
 	if (fd < 0)
 		return -errno;

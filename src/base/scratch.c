@@ -15,6 +15,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 
 #define PREFIX      "dxp-work-"
@@ -40,7 +41,7 @@ static void folder_empty(int folder)
 	while ((entry = readdir(d))) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		int inside = openat(dirfd(d), entry->d_name, FOLDER_OPEN);
+		int inside = descriptor_raise(openat(dirfd(d), entry->d_name, FOLDER_OPEN));
 		if (inside >= 0)
 			folder_empty(inside);
 		unlinkat(dirfd(d), entry->d_name, inside >= 0 ? AT_REMOVEDIR : 0);
@@ -50,7 +51,7 @@ static void folder_empty(int folder)
 
 void folder_remove(const char *path)
 {
-	int folder = open(path, FOLDER_OPEN);
+	int folder = descriptor_raise(open(path, FOLDER_OPEN));
 
 	if (folder >= 0)
 		folder_empty(folder);
@@ -69,13 +70,13 @@ static bool is_left(int folder)
 
 static void left_remove(const char *where)
 {
-	DIR *d = opendir(where);
+	DIR *d = descriptor_opendir(where);
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d))) {
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
 			continue;
-		int folder = openat(dirfd(d), entry->d_name, FOLDER_OPEN);
+		int folder = descriptor_raise(openat(dirfd(d), entry->d_name, FOLDER_OPEN));
 		if (folder < 0)
 			continue;
 		if (!is_left(folder)) {
@@ -111,7 +112,7 @@ static int make(const char *where, struct scratch *s)
 		s->path = NULL;
 		return status;
 	}
-	s->lock = open(s->path, FOLDER_OPEN);
+	s->lock = descriptor_raise(open(s->path, FOLDER_OPEN));
 	return s->lock >= 0 && flock(s->lock, LOCK_EX | LOCK_NB) == 0 ? DXP_OK : failed(where);
 }
 

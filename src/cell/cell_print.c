@@ -14,6 +14,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/util.h"
 
@@ -87,7 +88,7 @@ int cell_print_open(struct cell_print **out)
 
 	if (!p)
 		return DXP_ENOMEM;
-	if (pipe2(fds, O_CLOEXEC) != 0) {
+	if (descriptor_raise_pair(pipe2(fds, O_CLOEXEC), fds) != 0) {
 		free(p);
 		return DXP_EIO;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/descriptor.h"
 #include "cell/zygote_internal.h"
 
 #include <errno.h>
@@ -132,7 +133,9 @@ static int spawn(struct zygote *z)
 
 	z->started_ns = link_now_ns();
 	z->greeted = false;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
+	if (descriptor_raise_pair(
+		    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair),
+		    pair) != 0) {
 		log_error("cannot make a socket for cells: %s; raise the limit on open files",
 			  strerror(errno));
 		return DXP_EIO;

@@ -18,6 +18,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "cell/cell_print.h"
 #include "cell/cell_server.h"
@@ -123,7 +124,7 @@ static void slot_wake(void *context)
 static void cell_limit(void)
 {
 	const struct rlimit none = {0, 0};
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	int fd = descriptor_raise(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
 
 	setrlimit(RLIMIT_CORE, &none);
 	if (fd < 0)
@@ -256,6 +257,7 @@ static bool request_take(struct here *h)
 	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 	if (c && c->cmsg_type == SCM_RIGHTS)
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	fd = descriptor_raise(fd);
 	if (r.ask == ZYGOTE_START)
 		cell_start(h, r.id, fd);
 	else
@@ -275,7 +277,7 @@ static int signals_open(struct here *h)
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &set, NULL);
-	h->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	h->signals = descriptor_raise(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 	return h->signals >= 0 ? DXP_OK : DXP_EIO;
 }
 

@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/engine.h"
@@ -308,7 +309,7 @@ static int file_read(const char *name, FILE *file, struct board_config *out)
 
 static int file_load(const char *name, struct board_config *out)
 {
-	FILE *file = fopen(name, "re");
+	FILE *file = descriptor_fopen(name, "re");
 
 	if (!file) {
 		log_error("no board is called '%s' (%s); there are the presets " PRESETS

@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/engine.h"
@@ -70,7 +71,7 @@ static int source_read(const char *path, FILE *file, char **out, size_t *bytes)
 
 static int source_get(const char *path, char **out, size_t *bytes)
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = descriptor_fopen(path, "re");
 
 	if (!file)
 		return source_unread(path, strerror(errno));

@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "engine/ocl_about.h"
@@ -180,7 +181,7 @@ static int turn_take(const struct ocl_device *d)
 	if (!d->scratch ||
 	    (size_t)snprintf(path, sizeof(path), "%s/lock", d->scratch) >= sizeof(path))
 		return -1;
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int file = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	while (file >= 0 && flock(file, LOCK_EX) != 0 && errno == EINTR)
 		;
 	return file;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -53,7 +54,8 @@ uint8_t *ocl_cache_get(const char *folder, const uint8_t key[OCL_KEY_BYTES], siz
 	char path[PATH_MAX];
 	int file;
 
-	if (!path_make(folder, key, path) || (file = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+	if (!path_make(folder, key, path) ||
+	    (file = descriptor_raise(open(path, O_RDONLY | O_CLOEXEC))) < 0)
 		return NULL;
 	uint8_t *data = file_read(file, bytes);
 	futimens(file, NULL);
@@ -183,7 +185,7 @@ static int by_age(const void *a, const void *b)
 void ocl_cache_trim(const char *path, uint64_t bytes_max)
 {
 	struct entries all = {0};
-	DIR *folder = opendir(path);
+	DIR *folder = descriptor_opendir(path);
 
 	if (!folder)
 		return;

@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "engine/ocl_include.h"
@@ -54,7 +55,8 @@ static void folders_make(int root, const char *name)
 static bool file_make(int root, const char *name, const void *data, size_t bytes)
 {
 	folders_make(root, name);
-	int file = openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int file = descriptor_raise(
+		openat(root, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (file < 0)
 		return false;
 	bool written = true;
@@ -107,7 +109,7 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 			  where, strerror(errno));
 		return DXP_EIO;
 	}
-	int root = open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int root = descriptor_raise(open(f.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	int status = root < 0 ? DXP_EIO : files_make(root, source, log);
 	if (root >= 0)
 		close(root);

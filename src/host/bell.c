@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "host/bell.h"
+#include "base/descriptor.h"
 #include "host/internal.h"
 
 int bell_create(int *out)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 
 	if (fd < 0)
 		return error_set(DXP_EIO, "cannot make an eventfd: %s; raise \"ulimit -n\"",

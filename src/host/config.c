@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/keyfile.h"
 #include "host/config.h"
 #include "host/internal.h"
@@ -51,7 +52,7 @@ static int file_of(const char *directory, const char *name, const char *given,
 
 static int manager_from_file(const char *path, char text[WIRE_ADDRESS_TEXT_BYTES])
 {
-	FILE *file = fopen(path, "re");
+	FILE *file = descriptor_fopen(path, "re");
 
 	if (!file && errno == ENOENT)
 		return error_set(DXP_ENOENT,

@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "inc/endpoint.h"
 #include "link/udp.h"
@@ -168,7 +169,7 @@ int endpoint_keeper_start(struct dxp_inc *inc)
 {
 	sigset_t all, before;
 
-	inc->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	inc->wake_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (inc->wake_fd < 0) {
 		log_error("cannot make an eventfd: %m; if files have run out, raise \"ulimit -n\"");
 		return DXP_EIO;

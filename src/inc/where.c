@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/udp.h"
 
@@ -37,7 +38,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 /* The value of the last line "switch = TEXT"; false: there is none. */
 static bool file_read(char text[INC_WHERE_BYTES])
 {
-	FILE *f = fopen(INC_WHERE_FILE, "re");
+	FILE *f = descriptor_fopen(INC_WHERE_FILE, "re");
 	char line[INC_WHERE_BYTES];
 	bool found = false;
 

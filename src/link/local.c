@@ -18,6 +18,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -61,9 +62,9 @@ static int place_open(const char *path, struct place *p)
 		strcpy(folder, ".");
 	else if (bytes == 0)
 		strcpy(folder, "/");
-	p->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	p->folder = descriptor_raise(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (p->folder < 0 && errno == EACCES)
-		p->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		p->folder = descriptor_raise(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (p->folder < 0)
 		return status_of_errno();
 	p->address.sun_family = AF_UNIX;
@@ -74,7 +75,7 @@ static int place_open(const char *path, struct place *p)
 
 static int socket_make(int *out)
 {
-	*out = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	*out = descriptor_raise(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 	return *out < 0 ? DXP_EIO : DXP_OK;
 }
 
@@ -181,7 +182,7 @@ int local_accept(int fd, int *out, struct local_peer *peer)
 {
 	struct ucred who;
 	socklen_t bytes = sizeof(who);
-	int got = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int got = descriptor_raise(accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 
 	if (got < 0)
 		return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS
@@ -252,11 +253,13 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Takes the descriptors that came. False when they do not fit: then all are closed. */
+/* Takes the descriptors that came, each above 2. False when they do not fit: then all are closed.
+ */
 static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_count)
 {
 	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves room for one more in `control` */
 	unsigned count = 0;
+	bool raised = true;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
@@ -266,14 +269,19 @@ static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_cou
 		memcpy(got + count, CMSG_DATA(c), here * sizeof(int));
 		count += here;
 	}
-	if (count <= room) {
+	for (unsigned i = 0; i < count; i++) {
+		got[i] = descriptor_raise(got[i]);
+		raised &= got[i] >= 0;
+	}
+	if (raised && count <= room) {
 		if (count > 0)
 			memcpy(fds, got, count * sizeof(int));
 		*fd_count = count;
 		return true;
 	}
 	for (unsigned i = 0; i < count; i++)
-		close(got[i]);
+		if (got[i] >= 0)
+			close(got[i]);
 	return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that two processes map: a memfd whose size cannot change. Reading beyond the end of a file
  * is SIGBUS, so what somebody else could cut short is never mapped. */
+#include "base/descriptor.h"
 #include "link/local.h"
 
 #include <errno.h>
@@ -23,11 +24,13 @@
 
 static int memfd_make(const char *name)
 {
-	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	int fd = descriptor_raise(
+		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
 
 	/* Linux before 6.3 does not know the last flag. */
-	return fd >= 0 || errno != EINVAL ? fd
-					  : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return fd >= 0 || errno != EINVAL
+		       ? fd
+		       : descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
 static int memory_map(int fd, uint64_t offset, uint64_t bytes, void **base)

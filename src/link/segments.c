@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "link/endpoint.h"
 
 /* What every kernel with GSO takes, for where the question cannot be put (no loopback). */
@@ -27,7 +28,7 @@ static int self_connected(void)
 	struct sockaddr_in self = {.sin_family = AF_INET,
 				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t bytes = sizeof(self);
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = descriptor_raise(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 
 	if (fd < 0)
 		return -1;

@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "link/endpoint.h"
@@ -127,8 +128,8 @@ static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
 
-	s.fd = socket(l->limits.family, SOCK_DGRAM | SOCK_CLOEXEC | (l->block ? 0 : SOCK_NONBLOCK),
-		      0);
+	s.fd = descriptor_raise(socket(
+		l->limits.family, SOCK_DGRAM | SOCK_CLOEXEC | (l->block ? 0 : SOCK_NONBLOCK), 0));
 	if (s.fd < 0)
 		return s;
 	if (l->limits.family == AF_INET6)
@@ -317,7 +318,7 @@ static size_t route_mtu(const struct wire_address *to, int family)
 {
 	union link_sockaddr name;
 	socklen_t bytes = sockaddr_from_wire(to, family, &name);
-	int mtu = 0, fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int mtu = 0, fd = descriptor_raise(socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 
 	if (fd < 0)
 		return 0;

@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/udp.h"
 
@@ -27,7 +28,7 @@ static int socket_name(int fd, const struct wire_address *to, struct sockaddr_in
 static int address_look(const struct wire_address *to, struct wire_address *out)
 {
 	struct sockaddr_in6 own;
-	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = descriptor_raise(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	int result = socket_name(fd, to, &own);
 	int error = errno;
 

@@ -16,6 +16,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "link/endpoint.h"
@@ -35,8 +36,8 @@ static int watch(int epoll_fd, int fd, uint32_t number)
 
 int wait_open(struct link *l)
 {
-	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	l->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	l->epoll_fd = descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
+	l->wake_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (l->epoll_fd >= 0 && l->wake_fd >= 0 && watch(l->epoll_fd, l->wake_fd, WAKE) == 0)
 		return DXP_OK;
 	log_error("cannot wait on a UDP socket: %m; if files have run out, raise \"ulimit -n\"");

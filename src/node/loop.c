@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/spin.h"
 #include "base/util.h"
@@ -21,7 +22,7 @@
 
 static int poller_create(const struct node_loop *loop, int *out)
 {
-	int poller = epoll_create1(EPOLL_CLOEXEC);
+	int poller = descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
 
 	if (poller < 0) {
 		log_error("cannot create an epoll instance: %s; raise the limit on open files",

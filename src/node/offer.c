@@ -10,6 +10,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "node/offer_internal.h"
 
 /* ---- functions: opened, closed, freed ---- */
@@ -27,9 +28,11 @@ static void fds_close(struct offer_function *f)
 
 static int fds_make(struct offer_function *f)
 {
-	f->engine_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	f->engine_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (f->engine_fd >= 0 &&
-	    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, f->user_fds) == 0) {
+	    descriptor_raise_pair(
+		    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, f->user_fds),
+		    f->user_fds) == 0) {
 		shutdown(f->user_fds[1], SHUT_RD); /* nothing is heard from there */
 		return DXP_OK;
 	}

@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "node/stats_place.h"
 #include "wire/manage.h"
@@ -37,7 +38,7 @@ static bool name_of(const char *entry, char name[FABRIC_NAME_BYTES])
 static void place_list(void *context, const struct stats_place *place)
 {
 	struct listing *l = context;
-	int copy = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int copy = descriptor_raise(openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;
 

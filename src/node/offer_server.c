@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/local.h"
 #include "node/internal.h"
@@ -363,7 +364,7 @@ static int offers_start(struct offers *s, uint32_t functions, const char *path)
 	s->listeners = calloc(NIC_FUNCTIONS, sizeof(*s->listeners));
 	if (!s->listeners)
 		return DXP_ENOMEM;
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->epoll_fd = descriptor_raise(epoll_create1(EPOLL_CLOEXEC));
 	if (s->epoll_fd < 0 || link_watch(s->node->link, s->epoll_fd, false) != DXP_OK) {
 		log_error("%s: cannot wait for processes that attach: %m; if files have run out, "
 			  "raise \"ulimit -n\"",

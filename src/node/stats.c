@@ -15,6 +15,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "node/stats_place.h"
@@ -109,7 +110,8 @@ static int file_make(struct stats *s, const struct stats_options *options)
 
 	snprintf(draft, sizeof(draft), ".%s.new", s->name);
 	unlinkat(s->folder, draft, 0); /* of a crashed process with our id */
-	s->fd = openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	s->fd = descriptor_raise(
+		openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (s->fd < 0)
 		return errno;
 	int error = reserve(s, STATS_SESSIONS_MIN);

@@ -14,6 +14,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -92,7 +93,7 @@ static const char *folder_wrong(int fd, uid_t owner)
 
 static int folder_open(const char *path)
 {
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return descriptor_raise(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /* `what` is not possible without it. */

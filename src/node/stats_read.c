@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/util.h"
 #include "node/stats_place.h"
 #include "node/tap.h"
@@ -191,7 +192,8 @@ static void entry_read(struct reading *r, const struct stats_place *place, const
 {
 	char path[STATS_PATH_BYTES];
 	int length = snprintf(path, sizeof(path), "%s/%s", place->path, name);
-	int fd = openat(place->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = descriptor_raise(
+		openat(place->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 
 	if (fd < 0) {
 		if (errno != ENOENT)
@@ -210,7 +212,7 @@ static void entry_read(struct reading *r, const struct stats_place *place, const
 static void place_read(void *context, const struct stats_place *place)
 {
 	struct reading *r = context;
-	int copy = fcntl(place->folder, F_DUPFD_CLOEXEC, 0);
+	int copy = fcntl(place->folder, F_DUPFD_CLOEXEC, DESCRIPTOR_FIRST);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
 
@@ -267,10 +269,11 @@ int stats_file_open(const char *path, int *folder, int *fd)
 	if (!slash)
 		return DXP_ENOENT;
 	*slash = '\0';
-	*folder = open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	*folder = descriptor_raise(open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (*folder < 0)
 		return DXP_ENOENT;
-	*fd = openat(*folder, slash + 1, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	*fd = descriptor_raise(
+		openat(*folder, slash + 1, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (*fd < 0) {
 		int status = errno == ENOENT ? DXP_ENOENT : DXP_EACCESS;
 		close(*folder);

@@ -15,6 +15,7 @@
 #include <dxp/status.h>
 
 #include "base/bytes.h"
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "node/stats_place.h"
@@ -246,7 +247,8 @@ void tap_look(struct tap *t, int folder, const char *name)
 	}
 	bool lost = t->ring && stats_orphaned(t->fd);
 	ring_leave(t);
-	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = descriptor_raise(
+		openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
 	if (ring_take(t, fd))

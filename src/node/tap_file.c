@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "node/stats_place.h"
 
@@ -69,7 +70,7 @@ static bool snap_read(uint32_t *out)
 /* The file, locked and empty, or -1: logged. */
 static int file_create(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 
 	if (fd < 0) {
 		log_error("cannot write %s (DXP_TRACE): %s", path, strerror(errno));

@@ -13,6 +13,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/util.h"
 #include "node/stats_place.h"
 
@@ -39,7 +40,8 @@ static size_t map_bytes(const struct tap_reader *t)
 static uint32_t other_tracer(const struct tap_reader *t)
 {
 	struct tap_ring front;
-	int fd = openat(t->folder, t->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = descriptor_raise(
+		openat(t->folder, t->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	uint32_t pid = 0;
 
 	if (fd < 0)
@@ -58,7 +60,8 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 	char draft[STATS_PATH_BYTES + 32];
 
 	snprintf(draft, sizeof(draft), ".%s.%d", t->name, (int)getpid());
-	t->fd = openat(t->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	t->fd = descriptor_raise(
+		openat(t->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (t->fd < 0)
 		return DXP_EIO;
 	struct stat folder;

@@ -12,6 +12,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "base/spin.h"
 #include "base/util.h"
 #include "link/udp.h"
@@ -178,12 +179,13 @@ static void ready_tell(const struct server *v)
 	printf(", %s, %u-byte segments\n",
 	       v->core.parent_count ? "below other switches" : "no switch above",
 	       v->core.segment_bytes);
-	fflush(stdout);
+	program_output_check();
 	if (v->options->ready_fd < 0)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
-	close(v->options->ready_fd);
+	if (v->options->ready_fd > STDERR_FILENO) /* or the next socket would get text */
+		close(v->options->ready_fd);
 }
 
 /* ---- the loop ---- */

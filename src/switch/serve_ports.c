@@ -15,6 +15,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/udp.h"
 
@@ -59,7 +60,7 @@ static int owner_find(uint32_t ip, struct serve_ports *out)
 
 static unsigned mtu_of(const char *interface)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = descriptor_raise(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	struct ifreq request = {0};
 	unsigned mtu = 1500;
 
@@ -83,7 +84,7 @@ static bool bridge_ports(struct serve_ports *out, bool *more)
 	char path[64 + SERVE_NAME_BYTES];
 
 	snprintf(path, sizeof(path), "/sys/class/net/%s/brif", out->own);
-	DIR *folder = opendir(path);
+	DIR *folder = descriptor_opendir(path);
 	if (!folder)
 		return false;
 	for (struct dirent *e = readdir(folder); e; e = readdir(folder)) {

@@ -11,6 +11,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/util.h"
@@ -44,7 +45,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 
 static int memory_map(struct arena *a)
 {
-	a->fd = memfd_create("dxp-arena", MFD_CLOEXEC);
+	a->fd = descriptor_raise(memfd_create("dxp-arena", MFD_CLOEXEC));
 	if (a->fd < 0 || ftruncate(a->fd, (off_t)(a->bytes + XPU_TAIL_BYTES)) != 0) {
 		log_error("cannot make %llu MiB of device memory: %s; use a smaller --memory",
 			  (unsigned long long)(a->bytes >> 20), strerror(errno));

@@ -9,6 +9,7 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "base/program.h"
 #include "base/util.h"
 #include "link/udp.h"
 #include "xpu/identity.h"
@@ -211,7 +212,7 @@ static void joined_tell(struct box_slot *x)
 	       wire_address_format(&address, text),
 	       (unsigned long long)(slot_memory_bytes(x->slot) >> 20), engine.name,
 	       engine.device[0] ? " (" : "", engine.device, engine.device[0] ? ")" : "");
-	fflush(stdout);
+	program_output_check();
 	x->joined = true;
 }
 

@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/udp.h"
 #include "cell/cell_server.h"
@@ -24,7 +25,7 @@ static struct cell *cell_create(struct slot *s, struct tenant *t, int *rings_fd)
 
 	if (!c)
 		return NULL;
-	*rings_fd = memfd_create("dxp-cell", MFD_CLOEXEC);
+	*rings_fd = descriptor_raise(memfd_create("dxp-cell", MFD_CLOEXEC));
 	c->rings = MAP_FAILED;
 	if (*rings_fd >= 0 && ftruncate(*rings_fd, sizeof(*c->rings)) == 0)
 		c->rings = mmap(NULL, sizeof(*c->rings), PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -12,6 +12,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -58,7 +59,7 @@ static int file_read(const char *path, uint8_t uuid[WIRE_UUID_BYTES])
 {
 	char text[TEXT_BYTES + 3] = "";
 	uint8_t parsed[WIRE_UUID_BYTES];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = descriptor_raise(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
 
 	if (fd < 0)
 		return errno == ENOENT ? DXP_ENOENT : failed("open", path);
@@ -92,7 +93,7 @@ static int file_write(const char *path, const uint8_t uuid[WIRE_UUID_BYTES])
 	char temporary[PATH_MAX + 16];
 
 	snprintf(temporary, sizeof(temporary), "%s.%d", path, (int)getpid());
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = descriptor_raise(open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (fd < 0)
 		return failed("make", temporary);
 	int status = text_write(fd, uuid) ? DXP_OK : failed("write", temporary);

@@ -9,6 +9,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
@@ -75,7 +76,7 @@ static bool engine_may_fork(const struct slot *s)
 
 static int zygote_begin(struct slot *s)
 {
-	s->bell_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->bell_fd = descriptor_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (s->bell_fd < 0) {
 		log_error("cannot make an eventfd: %s; raise the limit on open files",
 			  strerror(errno));

@@ -97,6 +97,17 @@ includes() {
 	passes src/switch/a.c "$C" '#include <unistd.h>' '#include <bpf/bpf.h>'
 }
 
+descriptors() {
+	finds 2 src/base/a.c 'put descriptor_raise' "$C" 'int a = eventfd(0, 0);'
+	finds 2 doors/opencl/a.c 'put descriptor_raise' "$C" 'int a = open("a", 0);'
+	finds 2 src/link/a.c 'put descriptor_raise' "$C" \
+		'int a = descriptor_raise(open("a", 0)), b = socket(1, 2, 3);'
+	finds 2 src/host/a.c 'use base/descriptor.h' "$C" 'FILE *a = fopen("a", "re");'
+	passes src/link/a.c "$C" 'int a = descriptor_raise(' '	open("a", 0));'
+	passes src/link/a.c "$C" 'int f(void)' '{' '	return lane->open(1) + own.open(2);' '}'
+	passes cmd/a.c "$C" 'int a = open("a", 0);'
+}
+
 text() {
 	finds 1 src/base/a.c 'first line must be' 'int a;'
 	finds 2 tools/a.sh 'second line must be' '#!/bin/sh' 'true'
@@ -141,6 +152,7 @@ layout() {
 
 sizes
 includes
+descriptors
 text
 pipes
 casts

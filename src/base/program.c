@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static struct {
+	bool closed[STDERR_FILENO + 1];
+	bool reported; /* that output is lost */
+} program;
+
+/* In rising order, so that each takes the number that is missing. */
+static void descriptors_fill(const char *name)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		program.closed[fd] = true;
+		int got = open("/dev/null", O_RDWR);
+		if (got >= 0 && got != fd)
+			close(got);
+		if (got != fd) { /* a file would take its place */
+			dprintf(STDERR_FILENO,
+				"%s: error: descriptor %d is closed and /dev/null cannot be opened "
+				"in its place: %m\n",
+				name, fd);
+			_exit(EXIT_FAILURE);
+		}
+	}
+}
+
+static void on_file_limit(int number)
+{
+}
+
+static void limit_report(void)
+{
+	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
+
+	/* A handler, for the programs that we start begin with the default again. */
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
+bool program_was_closed(int fd)
+{
+	return fd >= STDIN_FILENO && fd <= STDERR_FILENO && program.closed[fd];
+}
+
+/* Some file systems report at close that what was written found no space. */
+static bool output_close(void)
+{
+	int copy = dup(STDOUT_FILENO);
+
+	return copy < 0 || close(copy) == 0;
+}
+
+bool program_output_check(void)
+{
+	bool lost = ferror(stdout) != 0; /* in an earlier call, whose errno is gone */
+	int error = 0;
+
+	if (fflush(stdout) != 0 || (!lost && !output_close())) {
+		error = errno;
+		lost = true;
+	}
+	if (lost && !program.reported)
+		log_error("cannot write to standard output%s%s: some of the text is lost; make "
+			  "room there, or send it elsewhere",
+			  error ? ": " : "", error ? strerror(error) : "");
+	program.reported |= lost;
+	return !lost;
+}
+
+static void on_exit_check(void)
+{
+	if (!program_output_check())
+		_exit(EXIT_FAILURE);
+}
+
+void program_begin(const char *name)
+{
+	descriptors_fill(name);
+	log_program_set(name);
+	limit_report();
+	atexit(on_exit_check);
+}
