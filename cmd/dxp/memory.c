@@ -197,7 +197,8 @@ int command_put(int argc, char **argv)
 		return fail("cannot open %s: %s", name, strerror(errno));
 	m.bytes = bytes_left(fd);
 	progress_begin(&m.progress, "put", m.bytes);
-	int status = move_run(&m, &o, argv[first], fd, name, put_file);
+	int status =
+		move_run(&m, &o, argv[first], fd, standard ? "standard input" : name, put_file);
 	if (!standard)
 		close(fd);
 	return status == EXIT_DONE ? report(&m, o.json) : status;
@@ -232,7 +233,8 @@ int command_get(int argc, char **argv)
 	if (!file_out_open(&out, name))
 		return EXIT_FAILED;
 	progress_begin(&m.progress, "get", m.bytes);
-	int status = move_run(&m, &o, argv[first], out.fd, name, get_file);
+	int status = move_run(&m, &o, argv[first], out.fd, out.standard ? "standard output" : name,
+			      get_file);
 	if (!file_out_close(&out, status == EXIT_DONE))
 		return EXIT_FAILED;
 	return status == EXIT_DONE ? report(&m, o.json) : status;

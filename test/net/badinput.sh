@@ -49,11 +49,14 @@ refuse 1 'ulimit -f' "$scratch/parts/dxp" up --port 0
 fake dxpd 'echo no engine today; kill -KILL $$'
 refuse 1 'box1 ended before the fabric was up: signal 9 (' "$scratch/parts/dxp" up --port 0
 expect 'no engine today' "$scratch/out"
-# In KiB.
+# In KiB: one that the manager meets, and one that a box meets.
 refuse 1 'ulimit -f' bash -c 'ulimit -f 1; exec dxp up --port 0'
+refuse 1 'File too large' bash -c 'ulimit -f 200; exec dxp up --port 0'
 if unshare -m true 2>/dev/null; then
-	refuse 1 'mount -t proc' unshare -m sh -c 'mount -t tmpfs none /proc && exec dxp up --port 0'
-	refuse 1 'mount -t proc' unshare -m sh -c 'mount -t tmpfs none /proc && exec dxp down'
+	for command in 'up --port 0' down; do
+		refuse 1 'mount -t proc' \
+			unshare -m sh -c "mount -t tmpfs none /proc && exec dxp $command"
+	done
 else
 	say 'left out: no mount namespace here, so no machine without /proc'
 fi
