@@ -1,0 +1,286 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every command and program with a full disk as standard output, and with each of the descriptors
+# 0, 1 and 2 closed. Lost text is an error with a message; a closed descriptor changes nothing else,
+# and no file or socket takes its number.
+#
+#   dxp --- 127.0.0.1 --- dxp-manager
+#                    +--- dxpd box1: xpu1
+#                    +--- dxpd box2: xpu2
+#                    +--- dxp-switch   where there may be a network namespace: its port is fixed
+if [ -z "${OUTPUT_NAMESPACE:-}" ] && unshare -n ip link set lo up 2>/dev/null; then
+	export OUTPUT_NAMESPACE=1
+	# shellcheck disable=SC2016 # $0 is of the inner shell
+	exec unshare -n bash -c 'ip link set lo up && exec "$0"' "$0"
+fi
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+started=''
+ours() { echo "$started"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+cd "$scratch"
+
+# as HOW COMMAND...: its output in the files out and err, its status in $status.
+as() {
+	local how=$1
+	shift
+	status=0
+	: >out
+	: >err
+	case $how in
+	plain) timeout 20 "$@" </dev/null >out 2>err || status=$? ;;
+	full) timeout 20 "$@" </dev/null >/dev/full 2>err || status=$? ;;
+	no_0) timeout 20 "$@" <&- >out 2>err || status=$? ;;
+	no_1) timeout 20 "$@" </dev/null >&- 2>err || status=$? ;;
+	no_2) timeout 20 "$@" </dev/null >out 2>&- || status=$? ;;
+	none) timeout 20 "$@" <&- >&- 2>&- || status=$? ;;
+	esac
+}
+
+# is WANTED WHAT: the status of the last command.
+is() {
+	[ "$status" -eq "$1" ] || die "$2 ended with $status, not $1: $(cat out err)"
+}
+
+# full COMMAND...: has text for standard output, which is full.
+full() {
+	as full "$@"
+	is 1 "'$*' >/dev/full"
+	[ "$(grep -c 'standard output' err)" -eq 1 ] ||
+		die "'$*' >/dev/full does not name the cause once: $(cat err)"
+}
+
+# each [WORD=VALUE] COMMAND...: as it is, then onto a full disk, then with descriptors closed.
+each() {
+	local how wanted lines job
+	as plain "$@"
+	wanted=$status
+	[ "$wanted" -eq 0 ] || [ "$2" = doctor ] || die "'$*' ended with $wanted: $(cat out err)"
+	lines=$(wc -l <out)
+	if [ "$lines" -gt 0 ]; then
+		full "$@"
+	else
+		as full "$@"
+		is "$wanted" "'$*' >/dev/full, which writes nothing,"
+	fi
+	local jobs=()
+	for how in $closed; do
+		one "$@" &
+		jobs+=($!)
+	done
+	for job in "${jobs[@]}"; do
+		wait "$job" || die "'$*' with a descriptor closed, see above"
+	done
+}
+
+# one COMMAND...: with the descriptors closed that $how says, beside others, in files of its own.
+one() {
+	trap - EXIT
+	mkdir -p "$how"
+	cd "$how" || return 1
+	as "$how" "$@"
+	if [ "$status" -ne "$wanted" ]; then
+		say "'$*' with $how ended with $status, not $wanted: $(cat out err)"
+		return 1
+	fi
+	case $how in
+	no_0 | no_2)
+		if [ "$lines" -gt 0 ] && [ ! -s out ]; then
+			say "'$*' with $how writes nothing"
+			return 1
+		fi
+		;;
+	esac
+}
+
+# dropped PID: its descriptors 0, 1 and 2 are /dev/null.
+dropped() {
+	local fd
+	for fd in 0 1 2; do
+		[ "$(readlink "/proc/$1/fd/$fd")" = /dev/null ] ||
+			die "$2 has $(readlink "/proc/$1/fd/$fd") as descriptor $fd"
+	done
+}
+
+# open_fds PID: how many descriptors it has; 0 once it has ended.
+open_fds() {
+	find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l
+}
+
+# until_ok COMMAND...: within 10 s.
+until_ok() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		! "$@" || return 0
+		sleep 0.05
+	done
+	die "'$*' stays false for 10 s"
+}
+
+say '== the programs beside dxp'
+for program in dxp-manager dxpd dxp-switch; do
+	closed='none' each $program --help
+	closed='no_1' each $program --version
+done
+mkdir "$DXP_DIR"
+key=$DXP_DIR/fabric.key
+dxp-manager --key "$key" --new-key --state state --bind 127.0.0.1:0 --ready-fd 5 \
+	<&- >&- 2>&- 5>address &
+manager=$!
+started="$manager $started"
+until_ok test -s address
+dropped $manager dxp-manager
+cp address "$DXP_DIR/manager"
+dxpd --manager "$(cat address)" --key "$key" --memory 16M --slots 2 --engine none \
+	--ready-fd 5 <&- >&- 2>&- 5>joined &
+box=$!
+started="$box $started"
+until_ok test -s joined
+dropped $box dxpd
+dxp nodes | has ' xpu2 ' || die 'the box did not join'
+kill $box $manager
+wait $box || die "dxpd ended with $?"
+wait $manager || die "dxp-manager ended with $?"
+dxp-manager --key "$key" --state state --bind 127.0.0.1:0 >/dev/full 2>err &
+manager=$!
+started=$manager
+until_ok grep -q 'standard output' err
+kill $manager
+status=0
+wait $manager || status=$?
+is 1 'dxp-manager >/dev/full'
+started=''
+rm -r "$DXP_DIR"
+
+if [ -n "${OUTPUT_NAMESPACE:-}" ]; then
+	dxp-switch --address 127.0.0.1 --plane user --ready-fd 5 <&- >&- 2>&- 5>ready &
+	started=$!
+	until_ok test -s ready
+	dropped "$started" dxp-switch
+	export DXP_INC_SWITCH=127.0.0.1
+else
+	say 'left out: no network namespace here, so no switch'
+fi
+
+say '== every command that dxp --help lists'
+head -c 5000 /dev/urandom >data
+each_up() {
+	full dxp up --xpus 2 --memory 16M --engine none --port 0
+	dxp down >out
+	closed='' each dxp down --help
+	as none dxp up --xpus 2 --memory 16M --engine none --grants explicit --port 0
+	is 0 "dxp up with none"
+	for name in xpu1 xpu2; do
+		dxp grant '*' $name
+	done
+	name=up
+}
+each_get() {
+	local how
+	for how in plain full no_0 no_1 no_2 none; do
+		rm -f got
+		as $how dxp get xpu1 0 5000 got
+		is 0 "dxp get to a file with $how"
+		cmp data got
+	done
+	full dxp get xpu1 0 5000
+	as no_1 dxp get xpu1 0 5000
+	is 1 'dxp get to standard output that is closed'
+	expect 'standard output is closed' err
+}
+each_put() {
+	each dxp put xpu1 0 "$scratch/data"
+	as no_0 dxp put xpu1 0 -
+	is 1 'dxp put of standard input that is closed'
+	expect 'standard input is closed' err
+}
+each_trace() {
+	closed='none' each dxp trace --all --count 1 --output capture
+	full dxp trace --all --count 1
+	as no_1 dxp trace --all --count 1
+	is 1 'dxp trace to standard output that is closed'
+	expect 'standard output is closed' err
+}
+each_inc() {
+	[ -n "${DXP_INC_SWITCH:-}" ] || return 0
+	for section in '' groups refusals; do
+		# shellcheck disable=SC2086 # none is no word
+		each dxp inc $section
+	done
+}
+closed='no_0 no_1 no_2 none'
+commands=$(dxp --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$commands")" -ge 18 ] || die "dxp --help lists: $commands"
+for name in $commands; do
+	begin=$(date +%s%N)
+	full dxp "$name" --help
+	full dxp help "$name"
+	case $name in
+	up | put | get | trace | inc) each_"$name" ;;
+	down) ;; # at the end
+	nodes | version) each dxp "$name" ;;
+	doctor) closed='none' each dxp doctor ;;
+	reg) each dxp reg xpu1 ;;
+	bridge) ;; # needs a board; what it prints is checked by the same call
+	ping) each dxp ping xpu1 --count 10 ;;
+	run) each dxp run -- true ;;
+	grant | revoke) closed='none' each dxp "$name" host1 xpu1 ;;
+	top) each dxp top --once --interval 100 ;;
+	vf) each dxp vf && each dxp vf registers xpu1 0 ;;
+	bench) each dxp bench && each dxp bench sim --help ;;
+	*) die "dxp has a new command '$name', which this test does not run yet" ;;
+	esac
+	if dxp "$name" --help | has -e --json; then
+		case $name in
+		up | down | get | inc | bridge | bench) ;;
+		put) full dxp put --json xpu1 0 data ;;
+		reg | ping) full dxp "$name" --json xpu1 ;;
+		run) as full dxp run --json -- true ;;
+		grant | revoke) full dxp "$name" --json host1 xpu1 ;;
+		*) full dxp "$name" --json ;;
+		esac
+	fi
+	say "ok: $name, $((($(date +%s%N) - begin) / 1000000)) ms"
+done
+full dxp
+full dxp --version
+dxp ping xpu1 --count 10000000 <&- >&- 2>&- &
+started="$! $started"
+until_ok test "$(open_fds $!)" -gt 4
+dropped $! 'dxp ping'
+kill $!
+
+say '== a reader that ends early'
+exec 6> >(true)
+wait $!
+as plain bash -c 'dxp nodes >&6'
+is 141 'dxp nodes into a pipe that is closed' # 128 and SIGPIPE
+as plain bash -c 'trap "" PIPE; dxp nodes >&6'
+is 1 'dxp nodes into a pipe that is closed, with SIGPIPE ignored'
+expect 'Broken pipe' err
+exec 6>&-
+dxp down
+
+say '== an example: a program that has 0, 1 and 2 from the library alone'
+# example COMMAND...: with standard output closed its text is an error of its own, not of a socket.
+example() {
+	local how
+	[ -x "$DXP_BIN/$1" ] || return 0
+	as plain "$@"
+	is 0 "$*"
+	as full "$@"
+	is 1 "'$*' >/dev/full"
+	expect 'standard output' err
+	for how in no_0 no_2; do
+		as $how "$@"
+		is 0 "'$*' with $how"
+	done
+	as no_1 "$@"
+	is 1 "'$*' with no_1"
+	expect 'Bad file descriptor' err
+}
+dxp up --xpus 1 --memory 64M --port 0
+example hello_xpu
+dxp down
+say passed
