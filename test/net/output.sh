@@ -196,9 +196,11 @@ each_put() {
 	expect 'standard input is closed' err
 }
 each_trace() {
-	closed='none' each dxp trace --all --count 1 --output capture
-	full dxp trace --all --count 1
-	as no_1 dxp trace --all --count 1
+	local pid
+	pid=$(process_of box1) # programs of other tests may have nodes of the same name
+	closed='none' each dxp trace --pid "$pid" --count 1 --output capture
+	full dxp trace --pid "$pid" --count 1
+	as no_1 dxp trace --pid "$pid" --count 1
 	is 1 'dxp trace to standard output that is closed'
 	expect 'standard output is closed' err
 }
