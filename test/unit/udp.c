@@ -2,6 +2,8 @@
 /* Endpoints from outside: opening, refusals, and datagrams of every size between two of them on
  * loopback. */
 #include <errno.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include "test/unit/link_pair.h"
@@ -71,6 +73,32 @@ static void exchange(struct link_pair *p, const size_t *sizes, size_t count, siz
 	}
 }
 
+/* The MTU of the loopback interface: 65536 as a rule, but it can be set. */
+static size_t loopback_mtu(void)
+{
+	struct ifreq lo = {.ifr_name = "lo"};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ioctl(fd, SIOCGIFMTU, &lo), 0);
+	close(fd);
+	return (size_t)lo.ifr_mtu;
+}
+
+/* Are there neighbours that make a train (the last segment may be shorter), of a size that the
+ * interface carries only in fragments? The kernel refuses such a train once, and it is sent without
+ * GSO. */
+static bool train_too_wide(const size_t *sizes, size_t count)
+{
+	const size_t widest = loopback_mtu() - 48; /* of IPv6, the longer one */
+
+	for (size_t i = 1; i < count; i++)
+		if (sizes[i - 1] > widest && sizes[i] <= sizes[i - 1] &&
+		    sizes[i - 1] + sizes[i] <= 65507)
+			return true;
+	return false;
+}
+
 static void exchange_counted(const char *at, struct link_options options, const size_t *sizes,
 			     size_t count)
 {
@@ -86,7 +114,11 @@ static void exchange_counted(const char *at, struct link_options options, const 
 	assert_int_equal(sent.sent_bytes, bytes);
 	assert_int_equal(received.received_bytes, bytes);
 	assert_true(received.receive_calls > 0);
-	assert_int_equal(sent.send_errors + sent.gso_fallbacks + received.receive_drops, 0);
+	assert_int_equal(sent.send_errors + received.receive_drops, 0);
+	if (train_too_wide(sizes, count))
+		assert_in_range(sent.gso_fallbacks, 0, 1);
+	else
+		assert_int_equal(sent.gso_fallbacks, 0);
 	pair_close(&p);
 }
 
@@ -283,12 +315,13 @@ static void link_path_payload__knows_loopback(void **state)
 	struct link *l = open_at("127.0.0.1", (struct link_options){0});
 	struct wire_address v4 = address_of("127.0.0.1:9"), v6 = address_of("[::1]:9");
 
-	assert_int_equal(link_path_payload(l, &v4), 65507); /* its MTU is 65536 */
-	assert_int_equal(link_path_payload(l, &v6), 1472);  /* out of reach for this socket */
+	/* a datagram has 65507 bytes at most */
+	assert_int_equal(link_path_payload(l, &v4), min_u64(loopback_mtu() - 28, 65507));
+	assert_int_equal(link_path_payload(l, &v6), 1472); /* out of reach for this socket */
 	link_close(l);
 	need_ipv6();
 	l = open_at("[::1]", (struct link_options){0});
-	assert_int_equal(link_path_payload(l, &v6), 65536 - 48);
+	assert_int_equal(link_path_payload(l, &v6), min_u64(loopback_mtu(), 65536) - 48);
 	link_close(l);
 }
 
