@@ -21,6 +21,7 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
+#define ID_MAX         65000 /* below WIRE_NODE_LAST with room for all slots of a box */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
 #define FD_MAX         (1 << 20)
@@ -49,6 +50,10 @@ static const char help[] =
 	"      --name BASE            names: BASE and a number, or just BASE for one slot; default "
 	"xpu and a number\n"
 	"      --first K              number of the first name, 0 to 1000000, default 1\n"
+	"      --id K                 node id to ask for, 1 to 65000; slot n asks for K + n; "
+	"another "
+	"one is given where it is\n"
+	"                             taken; default any\n"
 	"      --state DIR            folder for identities, so that the xPUs keep their ids over "
 	"a restart, and for compiled\n"
 	"                             kernels; made if it is not there; without it each start is a "
@@ -172,6 +177,7 @@ enum option_code {
 	OPTION_SLOTS,
 	OPTION_NAME,
 	OPTION_FIRST,
+	OPTION_ID,
 	OPTION_STATE,
 	OPTION_BIND,
 	OPTION_MEMORY,
@@ -196,6 +202,7 @@ static const struct option long_options[] = {
 	{"slots", required_argument, NULL, OPTION_SLOTS},
 	{"name", required_argument, NULL, OPTION_NAME},
 	{"first", required_argument, NULL, OPTION_FIRST},
+	{"id", required_argument, NULL, OPTION_ID},
 	{"state", required_argument, NULL, OPTION_STATE},
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
@@ -232,6 +239,11 @@ static const char *number_take(int option, struct arguments *a)
 		if (!number_parse(optarg, 0, FIRST_MAX, &value))
 			return "--first is 0 to 1000000";
 		a->box.first = (uint32_t)value;
+		return NULL;
+	case OPTION_ID:
+		if (!number_parse(optarg, WIRE_NODE_FIRST, ID_MAX, &value))
+			return "--id is 1 to 65000";
+		a->box.id = (uint16_t)value;
 		return NULL;
 	case OPTION_BUFFERS:
 		if (!number_parse(optarg, 1, BRIDGE_BUFFERS_MAX, &value))
@@ -355,6 +367,7 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_SLOTS:
 	case OPTION_BUFFERS:
 	case OPTION_FIRST:
+	case OPTION_ID:
 	case OPTION_FUNCTIONS:
 	case OPTION_SPIN:
 	case OPTION_TIMEOUT:

@@ -16,9 +16,10 @@
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
-#define END_PATIENCE_NS                                                          \
-	(3 * S_NS) /* an xPU finishes its kernel, then leaves; then it is killed \
-		    */
+#define END_PATIENCE_NS                                                                         \
+	(3 * S_NS)                /* an xPU finishes its kernel, then leaves; then it is killed \
+				   */
+#define END_EACH_NS (100 * MS_NS) /* more for each box: all end at the same time */
 
 bool place_path(const struct place *p, const char *name, char out[PATH_BYTES])
 {
@@ -203,11 +204,18 @@ static void remove_file(const struct place *p, const char *name)
 
 bool place_clear(struct place *p)
 {
-	while (p->count) {
-		const struct process *last = &p->processes[p->count - 1];
-		if (process_alive(last) && !process_end(last, END_PATIENCE_NS))
-			return false;
-		p->count--;
+	/* The manager, the first one, is there until the boxes have left its fabric. */
+	unsigned boxes = p->count ? p->count - 1 : 0, managers = p->count - boxes;
+	unsigned left = processes_end(p->processes + managers, boxes,
+				      END_PATIENCE_NS + boxes * END_EACH_NS);
+
+	managers = processes_end(p->processes, managers, END_PATIENCE_NS);
+	if (managers == 0)
+		memmove(p->processes, p->processes + 1, left * sizeof(*p->processes));
+	p->count = managers + left;
+	if (p->count) {
+		place_save(p);
+		return false;
 	}
 	remove_file(p, "manager");
 	if (p->key_created)

@@ -39,8 +39,8 @@ bool place_vacant(const struct place *p);
 /* Takes the empty place for a fabric. */
 bool place_take(struct place *p);
 
-/* Ends the processes, last started first, then removes what `up` left. False: something could not
- * be ended; the record stays. */
+/* Ends the processes, the manager last, then removes what `up` left. False: something could not be
+ * ended (said): the record names that, and nothing else. */
 bool place_clear(struct place *p);
 
 #endif

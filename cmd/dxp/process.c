@@ -3,20 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/dxp/command.h"
 #include "cmd/dxp/file.h"
 #include "link/udp.h"
 
-#define LOOK_NS (5 * MS_NS) /* between two looks whether a process has ended */
+#define KILL_NS (30 * S_NS) /* from SIGKILL to the end, on a machine that hardly runs it */
 
 bool process_beside(const char *name, char *out, size_t bytes)
 {
@@ -143,33 +143,100 @@ bool process_table_check(void)
 	return false;
 }
 
-static bool wait_end(const struct process *p, uint64_t patience_ns)
-{
-	uint64_t until = link_now_ns() + patience_ns;
-	const struct timespec look = {.tv_nsec = LOOK_NS};
+/* One of the processes that are being ended. */
+struct ending {
+	const struct process *process;
+	int fd; /* of the process, which no later process with its id can take over; -1: it ended */
+};
 
-	while (process_alive(p)) {
-		if (link_now_ns() >= until)
-			return false;
-		nanosleep(&look, NULL);
-	}
-	return true;
-}
-
-bool process_end(const struct process *p, uint64_t patience_ns)
+static int process_open(const struct process *p)
 {
-	/* The descriptor stays with this process; its start time is compared after it is open. */
 	int fd = pidfd_open(p->pid, 0);
-	bool ended = !process_alive(p);
 
-	if (!ended && fd >= 0 && pidfd_send_signal(fd, SIGTERM, NULL, 0) == 0) {
-		ended = wait_end(p, patience_ns);
-		if (!ended && pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0)
-			ended = wait_end(p, patience_ns);
-	}
-	if (!ended)
-		fail("cannot end %s (process %d): %s", p->name, (int)p->pid, strerror(errno));
+	/* The start time is compared once the descriptor is there. */
+	if (fd >= 0 && process_alive(p))
+		return fd;
+	if (fd < 0 && errno != ESRCH)
+		fail("cannot reach %s (process %d): %s", p->name, (int)p->pid, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	return ended;
+	return -1;
+}
+
+static void all_signal(const struct ending *all, unsigned count, int number)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (all[i].fd >= 0 && pidfd_send_signal(all[i].fd, number, NULL, 0) != 0 &&
+		    errno != ESRCH)
+			fail("cannot end %s (process %d): %s", all[i].process->name,
+			     (int)all[i].process->pid, strerror(errno));
+}
+
+/* A descriptor of a process is readable once that has ended, also while nobody has taken its exit
+ * status. */
+static bool ends_by(int fd, uint64_t until_ns)
+{
+	struct pollfd poller = {.fd = fd, .events = POLLIN};
+	int ready;
+
+	do {
+		uint64_t now_ns = link_now_ns();
+		ready = poll(&poller, 1,
+			     now_ns < until_ns ? (int)((until_ns - now_ns) / MS_NS) + 1 : 0);
+	} while (ready < 1 && link_now_ns() < until_ns);
+	return ready > 0;
+}
+
+/* Returns how many have not ended in time. */
+static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_ns)
+{
+	const uint64_t until_ns = link_now_ns() + patience_ns;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (all[i].fd < 0)
+			continue;
+		if (!ends_by(all[i].fd, until_ns)) {
+			left++;
+			continue;
+		}
+		close(all[i].fd);
+		all[i].fd = -1;
+	}
+	return left;
+}
+
+static void left_report(const struct ending *e)
+{
+	fail("%s (process %d) has not ended %llu s after SIGKILL: it waits in the kernel, or this "
+	     "machine is too busy; see `ps -o stat,wchan -p %d`, then run `dxp down` again",
+	     e->process->name, (int)e->process->pid, (unsigned long long)(KILL_NS / S_NS),
+	     (int)e->process->pid);
+}
+
+unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
+{
+	struct ending *all = calloc(count + 1, sizeof(*all));
+	unsigned left = 0;
+
+	if (!all) {
+		fail("not enough memory to end %u processes", count);
+		return count;
+	}
+	for (unsigned i = 0; i < count; i++)
+		all[i] = (struct ending){&p[i], process_open(&p[i])};
+	all_signal(all, count, SIGTERM);
+	if (all_wait(all, count, patience_ns) > 0) {
+		all_signal(all, count, SIGKILL);
+		all_wait(all, count, KILL_NS);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		if (all[i].fd < 0)
+			continue;
+		left_report(&all[i]);
+		close(all[i].fd);
+		p[left++] = p[i];
+	}
+	free(all);
+	return left;
 }

@@ -36,7 +36,9 @@ void process_end_text(const struct process *p, char *out, size_t bytes);
 /* False, after a message: no /proc, without which no process is known again. */
 bool process_table_check(void);
 
-/* Asks it to end, waits, and kills it when it does not listen. False: it is not ours to end. */
-bool process_end(const struct process *p, uint64_t patience_ns);
+/* Ends processes, all at the same time: SIGTERM, then SIGKILL for those that have not ended after
+ * `patience_ns`. Returns how many have not ended then, which are the first ones of `p` from now on;
+ * said for each, with the next step. */
+unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cmd/dxp/progress.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -20,15 +21,30 @@ void progress_begin(struct progress *p, const char *what, uint64_t total_bytes)
 			       .next_ns = isatty(STDERR_FILENO) ? now_ns + S_NS : UINT64_MAX};
 }
 
+static bool due(struct progress *p, uint64_t now_ns)
+{
+	if (now_ns < p->next_ns)
+		return false;
+	p->next_ns = now_ns + EACH_NS;
+	p->shown = true;
+	return true;
+}
+
+void progress_count(struct progress *p, uint64_t done, uint64_t total)
+{
+	if (!due(p, link_now_ns()))
+		return;
+	fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " \033[K", p->what, done, total);
+	fflush(stderr);
+}
+
 void progress_step(struct progress *p, uint64_t moved_bytes)
 {
 	uint64_t now_ns = link_now_ns();
 	char moved[16], total[16];
 
-	if (now_ns < p->next_ns)
+	if (!due(p, now_ns))
 		return;
-	p->next_ns = now_ns + EACH_NS;
-	p->shown = true;
 	double mb_per_s = (double)moved_bytes * 1e3 / (double)(now_ns - p->begin_ns);
 	bytes_format(moved_bytes, moved);
 	if (p->total)

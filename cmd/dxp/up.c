@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp up` and `dxp down`: a whole fabric on this machine, each part a process of its own. All or
  * nothing: what cannot be completed is taken back. */
+#include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,13 +17,18 @@
 #include "cmd/dxp/inquiry.h"
 #include "cmd/dxp/nodes.h"
 #include "cmd/dxp/place.h"
+#include "cmd/dxp/progress.h"
 #include "cmd/dxp/session.h"
 #include "link/udp.h"
 #include "node/stats_place.h"
 #include "wire/address.h"
 
-#define READY_NS (10 * S_NS) /* each part */
-#define LOOK_NS  (10 * MS_NS)
+#define READY_NS     (10 * S_NS) /* without any progress: the manager, or the next xPU */
+#define READY_XPU_NS (1 * S_NS)  /* more for each xPU that is starting: they share the CPUs */
+#define LOOK_NS      (10 * MS_NS)
+
+#define BOXES_PER_CPU 4 /* starting at a time: one that waits leaves its CPU to the others */
+#define BOXES_MIN     4
 
 #define BOX_WORDS 24 /* of a box's command line */
 
@@ -29,7 +37,9 @@ struct up {
 	const char *buffers, *buffer_bytes; /* NULL: the box's own choice */
 	uint64_t xpus, slots, memory, host_memory, port;
 	bool json;
-	uint64_t deadline_ns;
+	uint64_t started, joined; /* xPUs: of boxes that were started; alive in the node table */
+	uint64_t wait_ns, deadline_ns;
+	struct progress progress;
 	struct place place;
 	char key[PATH_BYTES], manager[WIRE_ADDRESS_TEXT_BYTES];
 };
@@ -91,28 +101,55 @@ static void part_ended(const struct up *u, const struct process *process)
 	     *tail ? "it said:\n" : "it wrote nothing into its log", tail);
 }
 
-/* Everything started so far runs, and there is time left. */
-static bool going(const struct up *u, const char *waiting_for)
+/* Sets the time by which there must be progress again. */
+static void patience_renew(struct up *u)
 {
-	char tail[1024] = "";
+	u->wait_ns = READY_NS + (u->started - u->joined) * READY_XPU_NS;
+	u->deadline_ns = link_now_ns() + u->wait_ns;
+}
 
+/* All parts are children of this process: one call instead of a look at each. */
+static bool child_ended(void)
+{
+	siginfo_t info = {0};
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+static bool parts_run(const struct up *u)
+{
 	for (unsigned i = 0; i < u->place.count; i++) {
 		const struct process *process = &u->place.processes[i];
-		part_said(u, process, tail, sizeof(tail));
 		if (process_alive(process))
 			continue;
 		part_ended(u, process);
 		return false;
 	}
-	if (interrupted)
+	return true;
+}
+
+static void late_report(const struct up *u, const char *waiting_for)
+{
+	char tail[1024] = "";
+
+	if (u->place.count)
+		part_said(u, &u->place.processes[u->place.count - 1], tail, sizeof(tail));
+	fail("%s is not there after %" PRIu64 " s%s%s", waiting_for, (uint64_t)(u->wait_ns / S_NS),
+	     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk", tail);
+}
+
+/* Everything started so far runs, and there is time left. */
+static bool going(const struct up *u, const char *waiting_for)
+{
+	if (child_ended() && !parts_run(u))
+		return false;
+	if (interrupted) {
 		fail("interrupted; everything is taken back");
-	else if (link_now_ns() >= u->deadline_ns)
-		fail("%s is not there after %llu s%s%s", waiting_for,
-		     (unsigned long long)(READY_NS / S_NS),
-		     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk",
-		     tail);
-	else
+		return false;
+	}
+	if (link_now_ns() < u->deadline_ns)
 		return true;
+	late_report(u, waiting_for);
 	return false;
 }
 
@@ -182,9 +219,11 @@ static void word_add(const char *argv[BOX_WORDS], const char *option, const char
 	}
 }
 
-/* Box number `box` holds the xPUs from `first` on. */
-static bool box_start(struct up *u, uint64_t box, uint64_t first)
+/* Starts the next box. Its xPUs ask for their numbers as node ids, because boxes join in any
+ * order. */
+static bool box_start(struct up *u)
 {
+	uint64_t first = u->started + 1, box = u->started / u->slots + 1;
 	char name[PROCESS_NAME_BYTES], slots[24], memory[24], host_memory[24], number[24];
 	uint64_t count = min_u64(u->slots, u->xpus - first + 1);
 
@@ -193,14 +232,18 @@ static bool box_start(struct up *u, uint64_t box, uint64_t first)
 	snprintf(memory, sizeof(memory), "%llu", (unsigned long long)u->memory);
 	snprintf(host_memory, sizeof(host_memory), "%llu", (unsigned long long)u->host_memory);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)first);
-	const char *argv[BOX_WORDS] = {"dxpd",   "--manager", u->manager, "--key",    u->key,
-				       "--bind", u->bind,     "--slots",  slots,      "--first",
-				       number,   "--memory",  memory,     "--engine", u->engine};
+	const char *argv[BOX_WORDS] = {"dxpd",     "--manager", u->manager, "--key",    u->key,
+				       "--bind",   u->bind,     "--slots",  slots,      "--first",
+				       number,     "--id",      number,     "--memory", memory,
+				       "--engine", u->engine};
 	word_add(argv, "--host-memory", u->host_memory ? host_memory : NULL);
 	word_add(argv, "--state", u->state);
 	word_add(argv, "--buffers", u->buffers);
 	word_add(argv, "--buffer-bytes", u->buffer_bytes);
-	return part_start(u, name, argv);
+	if (!part_start(u, name, argv))
+		return false;
+	u->started += count;
+	return true;
 }
 
 static uint64_t xpus_alive(const struct ask *a)
@@ -214,43 +257,69 @@ static uint64_t xpus_alive(const struct ask *a)
 	return alive;
 }
 
-/* Until that many xPUs have joined. */
-static bool boxes_join(struct up *u, uint64_t xpus, struct ask **out)
+/* xPUs that may be starting at a time. More would only take longer each, and more memory. */
+static uint64_t starting_max(const struct up *u)
 {
-	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
+	cpu_set_t set;
+	int cpus = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 
-	while (going(u, "an xPU")) {
-		struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
-		struct ask *a;
-		if (inquiry_run(&q, &a) == DXP_OK) {
-			if (xpus_alive(a) >= xpus) {
-				*out = a;
-				return true;
-			}
-			ask_destroy(a);
-		}
-		pause_briefly();
-	}
-	return false;
+	return max_u64((uint64_t)cpus * BOXES_PER_CPU, BOXES_MIN) * u->slots;
 }
 
-/* One box after another, so that ids come in the order of names. */
+static bool boxes_start(struct up *u)
+{
+	const uint64_t most = starting_max(u);
+	uint64_t before = u->started;
+
+	while (u->started < u->xpus && u->started - u->joined < most)
+		if (!box_start(u))
+			return false;
+	if (u->started > before)
+		patience_renew(u);
+	return true;
+}
+
+/* Counts the xPUs that have joined; *out is the node table when that is all of them. */
+static bool boxes_look(struct up *u, struct ask **out)
+{
+	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
+	struct inquiry q = {.fabric = &fabric, .kind = ASK_NODES, .timeout_ns = S_NS};
+	struct ask *a;
+
+	if (inquiry_run(&q, &a) != DXP_OK)
+		return false;
+	uint64_t alive = xpus_alive(a);
+	if (alive > u->joined) {
+		u->joined = min_u64(alive, u->started);
+		patience_renew(u);
+	}
+	progress_count(&u->progress, u->joined, u->xpus);
+	if (u->joined < u->xpus) {
+		ask_destroy(a);
+		return false;
+	}
+	*out = a;
+	return true;
+}
+
+/* Boxes start side by side. */
 static bool fabric_start(struct up *u, struct ask **nodes)
 {
-	uint64_t box = 1;
+	bool all = false;
 
-	u->deadline_ns = link_now_ns() + READY_NS;
+	patience_renew(u);
 	if (!manager_start(u))
 		return false;
-	for (uint64_t first = 1; first <= u->xpus; first += u->slots, box++) {
-		ask_destroy(*nodes);
-		*nodes = NULL;
-		u->deadline_ns = link_now_ns() + READY_NS;
-		if (!box_start(u, box, first) ||
-		    !boxes_join(u, min_u64(first + u->slots - 1, u->xpus), nodes))
-			return false;
+	progress_begin(&u->progress, "up", 0);
+	while (!all) {
+		if (!boxes_start(u) || !going(u, "an xPU"))
+			break;
+		all = boxes_look(u, nodes);
+		if (!all)
+			pause_briefly();
 	}
-	return true;
+	progress_end(&u->progress);
+	return all;
 }
 
 static int report(const struct up *u, const struct ask *a)

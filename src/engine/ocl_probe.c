@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 #include "engine/ocl_engine.h"
+#include "engine/ocl_first.h"
 #include "engine/ocl_make.h"
 
 #define PROBE_BYTES 4096u /* a device of less memory than ours can take these */
@@ -45,7 +46,7 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 	return ours ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
+static int probe(struct engine_ocl *o, const struct engine_options *options)
 {
 	static const char text[] = "kernel void dxp_probe(global ulong *p, ulong number) { p[0] = "
 				   "(ulong)p; p[1] = number; }\n";
@@ -64,6 +65,16 @@ int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
 	free(log);
 	status = probe_run(o, options, program);
 	engine_release(&o->engine, program);
+	return status;
+}
+
+int ocl_probe(struct engine_ocl *o, const struct engine_options *options)
+{
+	struct ocl_first first;
+
+	ocl_first_begin(options->cache_folder, o->device->sum, &first);
+	int status = probe(o, options);
+	ocl_first_end(&first, o->device->sum, status != DXP_EDEVICE);
 	return status;
 }
 

@@ -110,6 +110,7 @@ static int member_start(struct node *n, uint64_t now_ns)
 		.self =
 			{
 				.kind = o->xpu ? MANAGE_XPU : MANAGE_HOST,
+				.id = o->wanted_id,
 				.magic = n->window->qp_magic[NODE_SERVICE_QP],
 				.incarnation = n->incarnation,
 				.memory_bytes = o->memory_bytes,

@@ -30,6 +30,8 @@ struct node_options {
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
 	/* Not 0: a node with this id and without a manager; its peers come from node_peer alone. */
 	uint16_t static_id;
+	/* The id to ask the manager for, which gives another one where it is taken; 0: any. */
+	uint16_t wanted_id;
 	struct wire_address bind; /* port 0: any */
 	bool follow_address;      /* `bind` is what this machine's routes said, not the user: when
 				     they say otherwise, the node moves there and goes on */

@@ -73,6 +73,8 @@ static int slot_start(struct box *b, const struct box_options *o, const struct s
 		return status;
 	options.number = b->count;
 	options.node.name = to->name;
+	if (o->id)
+		options.node.wanted_id = (uint16_t)(o->id + b->count);
 	if (options.node.bind.port)
 		options.node.bind.port = (uint16_t)(options.node.bind.port + b->count);
 	status = slot_open(&options, &to->slot);
@@ -164,7 +166,8 @@ static int slots_start(struct box *b, const struct box_options *o)
 
 int box_open(const struct box_options *options, struct box **out)
 {
-	if (options->slots < 1 || options->slots > FABRIC_SLOTS_MAX)
+	if (options->slots < 1 || options->slots > FABRIC_SLOTS_MAX ||
+	    (options->id && options->id + options->slots - 1 > WIRE_NODE_LAST))
 		return DXP_EINVAL;
 	struct box *b = calloc(1, sizeof(*b));
 	if (!b)

@@ -10,6 +10,7 @@ struct box_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the names; NULL: "xpu" */
 	uint32_t first;   /* number of the first name; one slot with a name of its own has none */
+	uint16_t id;      /* node id to ask for; slot n asks for id + n; 0: any */
 	struct wire_address manager;
 	const uint8_t *fabric_key;
 	const struct wire_address *bind; /* NULL: the address that leads to the manager; slot n uses

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Many xPUs on one machine: boxes start side by side, ids come in the order of names all the same,
+# and all end together.
+#
+#   dxp --- 127.0.0.1 --- dxp-manager
+#                    +--- dxpd box1: xpu1 ... dxpd box16: xpu16
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+
+say "== side by side: no box goes on before three have been started, and box1 joins last"
+mkdir "$scratch/bin" "$scratch/started"
+cp "$DXP_BIN/dxp" "$scratch/bin/"
+ln -s "$DXP_BIN/dxp-manager" "$scratch/bin/"
+cat >"$scratch/bin/dxpd" <<EOF
+#!/bin/bash
+touch "$scratch/started/\$\$"
+for _ in {1..400}; do
+	[ "\$(ls "$scratch/started" | wc -l)" -lt 3 ] || break
+	sleep 0.05
+done
+[ "\$(ls "$scratch/started" | wc -l)" -ge 3 ] || { echo 'no other box is started'; exit 1; }
+case " \$* " in
+*' --first 1 '*)
+	for _ in {1..400}; do
+		[ "\$(cat "$DXP_DIR"/run/box[23].log | grep -c ': node ')" -lt 2 ] || break
+		sleep 0.05
+	done
+	;;
+esac
+exec "$DXP_BIN/dxpd" "\$@"
+EOF
+chmod +x "$scratch/bin/dxpd"
+"$scratch/bin/dxp" up --xpus 3 --memory 64M --port 0 --engine none
+dxp nodes | awk '$3 == "xpu" { print $1, $2 }' >"$scratch/ids"
+[ "$(paste -sd, "$scratch/ids")" = '1 xpu1,2 xpu2,3 xpu3' ] ||
+	die "ids are not in the order of names: $(cat "$scratch/ids")"
+
+say "== down: boxes that do not listen are waited for together, 3 s and not 9"
+boxes=$(for box in box1 box2 box3; do process_of $box; done)
+for process in $boxes; do kill -STOP "$process"; done
+begin=$SECONDS
+dxp down
+[ $((SECONDS - begin)) -le 7 ] || die "down took $((SECONDS - begin)) s"
+for process in $boxes; do
+	! runs "$process" || die "process $process is left"
+done
+
+say "== 16 with kernels"
+begin=$(date +%s%N)
+dxp up --xpus 16 --memory 16M --port 0
+say "up after $((($(date +%s%N) - begin) / 1000000)) ms"
+[ "$(dxp nodes | grep -c ' alive ')" -ge 16 ] || die "not all 16 are there: $(dxp nodes)"
+dxp down
+[ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
+say passed
