@@ -23,7 +23,8 @@
 
 extern char **environ;
 
-#define LOOK_NS (50 * MS_NS) /* between two looks whether it lives */
+#define LOOK_NS        (50 * MS_NS) /* between two looks whether it lives */
+#define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
 
 struct zygote {
 	struct zygote_options options;
@@ -98,16 +99,17 @@ static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 
 static int process_spawn(struct zygote *z, const struct given *g)
 {
-	char bytes[24], spin[16];
+	char bytes[24], spin[16], parent[16];
 	char argument[] = ZYGOTE_ARGUMENT, none[] = "";
 	char *work = scratch_path(z->scratch);
-	char *const argv[] = {
-		z->program, argument, z->engine, bytes, spin, work, z->cache ? z->cache : none,
-		NULL};
+	char *const argv[] = {z->program, argument, z->engine, bytes,
+			      spin,       work,     parent,    z->cache ? z->cache : none,
+			      NULL};
 	posix_spawn_file_actions_t actions;
 
 	snprintf(bytes, sizeof(bytes), "%llu", (unsigned long long)z->options.memory_bytes);
 	snprintf(spin, sizeof(spin), "%u", z->options.spin_ns);
+	snprintf(parent, sizeof(parent), "%d", (int)getpid());
 	int error = actions_make(g, &actions);
 	if (error)
 		return error;
@@ -235,8 +237,13 @@ static int respawn(struct zygote *z)
 	if (z->pid)
 		return DXP_OK;
 	if (link_now_ns() < z->started_ns + XPU_CELL_AGAIN_NS)
-		return DXP_EIO;
+		return DXP_EAGAIN;
 	return spawn(z);
+}
+
+uint64_t zygote_deadline(const struct zygote *z)
+{
+	return z->pid ? link_now_ns() + START_AGAIN_NS : z->started_ns + XPU_CELL_AGAIN_NS;
 }
 
 static int request_send(struct zygote *z, const struct zygote_request *r, int fd)
@@ -263,9 +270,13 @@ int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
 {
 	int status = respawn(z);
 
-	return status == DXP_OK
-		       ? request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd)
-		       : status;
+	if (status != DXP_OK)
+		return status;
+	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
+		return DXP_OK;
+	/* Its socket is full, or it is lost: zygote_next finds that out. */
+	z->look_ns = 0;
+	return DXP_EAGAIN;
 }
 
 int zygote_kill(struct zygote *z, uint32_t id)

@@ -36,9 +36,11 @@ int zygote_open(const struct zygote_options *options, struct zygote **out,
 void zygote_close(struct zygote *z);
 
 /* A cell with this id is to serve the rings of `rings_fd`, which may be closed then. DXP_EAGAIN:
- * too many are asked for; DXP_EIO: there is no zygote, and none could be started (logged, once in a
- * while). */
+ * try again at zygote_deadline: too many are asked for, or the zygote is lost and the next one is
+ * not started so soon; DXP_EIO: there is no zygote, and none could be started (logged). */
 int zygote_start(struct zygote *z, uint32_t id, int rings_fd);
+/* When zygote_start is worth another try. */
+uint64_t zygote_deadline(const struct zygote *z);
 /* Soon it has ended, if it has not. DXP_EAGAIN: ask again. */
 int zygote_kill(struct zygote *z, uint32_t id);
 

@@ -18,6 +18,11 @@ struct zygote_hello {
 	char device[FABRIC_DEVICE_BYTES];
 };
 
+/* zygote_warm.c: waits for a permit to warm the engine, of which there are one for two CPUs of the
+ * machine, or until the socket is readable. Returns a descriptor that holds the permit until it is
+ * closed, or -1. `cache`: a folder of this user; NULL: there are no permits. */
+int zygote_warm_wait(const char *cache, int socket);
+
 enum zygote_ask { ZYGOTE_START, ZYGOTE_KILL };
 struct zygote_request {
 	uint32_t ask; /* START: with the rings' descriptor */

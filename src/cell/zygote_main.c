@@ -24,8 +24,9 @@
 #include "cell/cell_server.h"
 #include "cell/zygote_internal.h"
 
-#define PAGE_BYTES   4096u
-#define CHILDREN_MAX 256 /* more than hosts that may be there, with those that are leaving */
+#define PAGE_BYTES    4096u
+#define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the process of the slot ends */
+#define CHILDREN_MAX  256     /* more than hosts that may be there, with those that are leaving */
 
 struct child {
 	pid_t pid; /* 0: a free place */
@@ -138,6 +139,7 @@ static void signals_default(void)
 {
 	sigset_t none;
 
+	signal(ORPHAN_SIGNAL, SIG_DFL);
 	signal(SIGINT, SIG_IGN); /* a terminal sends it to all */
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
@@ -267,6 +269,39 @@ static bool request_take(struct here *h)
 	return true;
 }
 
+static pid_t slot_process;
+
+/* The kernel also sends it when only the thread ends that started this process. */
+static void on_orphan(int number)
+{
+	if (getppid() != slot_process)
+		_exit(1);
+}
+
+/* From now on this process ends with the slot's, whatever it is doing: opening an engine and
+ * compiling take seconds in which nobody looks at the socket. */
+static void orphan_watch(pid_t parent)
+{
+	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
+
+	slot_process = parent;
+	sigaction(ORPHAN_SIGNAL, &action, NULL);
+	prctl(PR_SET_PDEATHSIG, ORPHAN_SIGNAL);
+	/* It may have ended before. */
+	on_orphan(ORPHAN_SIGNAL);
+}
+
+/* Loads the compiler. Not many processes of a machine at a time, lest they take the CPUs from xPUs
+ * that are starting; a host that has something to compile does not wait for the others. */
+static void warm(struct here *h)
+{
+	int permit = zygote_warm_wait(h->cache, ZYGOTE_SOCKET);
+
+	engine_warm(h->engine);
+	if (permit >= 0)
+		close(permit);
+}
+
 static int signals_open(struct here *h)
 {
 	sigset_t set;
@@ -298,13 +333,14 @@ int zygote_main(int argc, char **argv)
 {
 	static struct here h;
 
-	if (argc != 5)
+	if (argc != 6)
 		return 2; /* nobody but a slot calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
 	h.spin_ns = (uint32_t)strtoul(argv[2], NULL, 10);
 	h.work = argv[3];
-	h.cache = argv[4][0] ? argv[4] : NULL;
+	orphan_watch((pid_t)strtol(argv[4], NULL, 10));
+	h.cache = argv[5][0] ? argv[5] : NULL;
 	for (int fd = ZYGOTE_SOCKET; fd < ZYGOTE_FDS; fd++)
 		fcntl(fd, F_SETFD, FD_CLOEXEC); /* compilers start programs of their own */
 	int status = signals_open(&h);
@@ -314,7 +350,7 @@ int zygote_main(int argc, char **argv)
 		status = engine_start(&h);
 	hello_send(&h, status);
 	if (status == DXP_OK) {
-		engine_warm(h.engine);
+		warm(&h);
 		serve(&h);
 	}
 	/* The cells die with us. */

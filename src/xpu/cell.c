@@ -15,6 +15,7 @@
 #include "cell/cell_server.h"
 #include "xpu/slot_internal.h"
 
+#define STARTS_MAX   3   /* of one process whose zygote is lost each time: then its orders fail */
 #define TURN_ANSWERS 256 /* taken in one turn before the rest is looked at */
 
 /* ---- opening and closing ---- */
@@ -41,14 +42,23 @@ static struct cell *cell_create(struct slot *s, struct tenant *t, int *rings_fd)
 	}
 	c->slot = s;
 	c->tenant = t;
+	c->rings_fd = -1;
 	c->tail = &c->first;
 	c->orders.ring = &c->rings->orders;
 	c->answers.ring = &c->rings->answers;
 	return c;
 }
 
+static void rings_close(struct cell *c)
+{
+	if (c->rings_fd >= 0)
+		close(c->rings_fd);
+	c->rings_fd = -1;
+}
+
 static void cell_free(struct cell *c)
 {
+	rings_close(c);
 	munmap(c->rings, sizeof(*c->rings));
 	free(c);
 }
@@ -106,15 +116,49 @@ int cell_open_process(struct tenant *t, struct cell **out)
 	if (!c)
 		return DXP_ENOMEM;
 	c->id = ++s->cell_last;
-	int status = zygote_start(s->zygote, c->id, fd);
-	close(fd);
-	if (status != DXP_OK) {
+	c->rings_fd = fd;
+	int status = cell_begin(c);
+	if (status != DXP_OK && status != DXP_EAGAIN) {
 		cell_free(c);
 		return status;
 	}
 	c->started = true;
 	*out = c;
 	return DXP_OK;
+}
+
+bool cell_waits(const struct cell *c)
+{
+	return c->rings_fd >= 0 && !c->asked;
+}
+
+/* It has taken an order, which must not run twice. */
+static bool has_begun(const struct cell *c)
+{
+	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
+}
+
+int cell_begin(struct cell *c)
+{
+	/* One that died with the zygote may have taken one after all. */
+	if (has_begun(c))
+		return DXP_EIO;
+	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
+	if (status == DXP_OK) {
+		c->asked = true;
+		c->starts++;
+	}
+	return status;
+}
+
+bool cell_begin_again(struct cell *c)
+{
+	if (cell_waits(c))
+		return true;
+	if (c->rings_fd < 0 || c->ends || c->starts >= STARTS_MAX || has_begun(c))
+		return false;
+	c->asked = false;
+	return true;
 }
 
 /* ---- orders ---- */
@@ -232,6 +276,8 @@ uint32_t cell_turn(struct cell *c)
 {
 	uint32_t work = c->ends ? 0 : answers_take(c, TURN_ANSWERS);
 
+	if (c->rings_fd >= 0 && c->asked && has_begun(c))
+		rings_close(c);
 	if (c->ends && !c->told)
 		cell_kill(c);
 	return work + orders_put(c);
@@ -240,7 +286,7 @@ uint32_t cell_turn(struct cell *c)
 void cell_kill(struct cell *c)
 {
 	c->ends = true;
-	if (!c->told && c->tenant)
+	if (!c->told && c->tenant && !cell_waits(c))
 		c->told = zygote_kill(c->slot->zygote, c->id) != DXP_EAGAIN;
 }
 
@@ -267,7 +313,8 @@ static uint64_t running_event(const struct cell *c)
 {
 	const struct order *o = c->first;
 
-	if (!o || o == c->unposted || (o->kind != CELL_RUN && o->kind != CELL_EDIT))
+	if (!o || o == c->unposted || cell_waits(c) ||
+	    (o->kind != CELL_RUN && o->kind != CELL_EDIT))
 		return 0;
 	return ((const struct cell_needs *)o->parts.first)->event;
 }

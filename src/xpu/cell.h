@@ -43,6 +43,9 @@ struct cell {
 	struct slot *slot;
 	struct tenant *tenant; /* NULL: everybody's, a thread */
 	uint32_t id;           /* of a process */
+	int rings_fd;          /* of a process that may still have to be started (again), else -1 */
+	uint32_t starts;       /* how often the zygote was asked for it */
+	bool asked;            /* the present zygote was */
 	struct cell_rings *rings;
 	struct cell_side orders, answers;
 	struct order *first, **tail; /* all that have not ended, oldest first */
@@ -65,6 +68,14 @@ int cell_open_thread(struct slot *s, struct cell **out);
 /* A process, which maps what its host owns and builds its programs again. It may fail to start
  * later: then it ends as one that was lost. DXP_ENOMEM, DXP_EIO. */
 int cell_open_process(struct tenant *t, struct cell **out);
+/* A process that could not be asked for yet, because its zygote is lost and the next one may not be
+ * started so soon: its orders wait. */
+bool cell_waits(const struct cell *c);
+/* Asks for it again. DXP_EAGAIN: not yet; otherwise as zygote_start. */
+int cell_begin(struct cell *c);
+/* The zygote is lost. True: this process has not taken any order, so it can be started once more:
+ * it waits then. */
+bool cell_begin_again(struct cell *c);
 /* A thread, when the order that it is at has ended; others have ended with DXP_ECLOSED. A process
  * that nobody waits for any more. */
 void cell_close(struct cell *c);

@@ -219,11 +219,23 @@ static void news_take(struct slot *s, const struct zygote_news *news)
 		tenant_cell_end(t, news);
 }
 
+/* The zygote is lost, and all processes with it. Those that had not begun begin again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)
-		if (t->cell)
+		if (t->cell && !cell_begin_again(t->cell))
 			tenant_cell_end(t, NULL);
+}
+
+/* Starts a process that waits for a zygote, if there may be one now. */
+static uint32_t waiting_begin(struct tenant *t)
+{
+	if (!cell_waits(t->cell))
+		return 0;
+	int status = t->cell->ends ? DXP_ECANCELED : cell_begin(t->cell);
+	if (status != DXP_OK && status != DXP_EAGAIN)
+		tenant_cell_end(t, NULL);
+	return status != DXP_EAGAIN;
 }
 
 /* ---- turns ---- */
@@ -236,7 +248,7 @@ static uint32_t processes_turn(struct slot *s)
 
 	for (struct tenant *t = s->tenants; t; t = t->next)
 		if (t->cell)
-			work += cell_turn(t->cell);
+			work += cell_turn(t->cell) + waiting_begin(t);
 	for (; zygote_next(s->zygote, &news, &lost); work++)
 		news_take(s, &news);
 	if (lost)
@@ -266,7 +278,9 @@ uint64_t cells_begun_deadline(const struct slot *s)
 
 	for (const struct tenant *t = s->tenants; t; t = t->next)
 		if (t->cell)
-			deadline_ns = min_u64(deadline_ns, cell_begun_deadline(t->cell));
+			deadline_ns = min_u64(deadline_ns, cell_waits(t->cell)
+								   ? zygote_deadline(s->zygote)
+								   : cell_begun_deadline(t->cell));
 	return deadline_ns;
 }
 

@@ -338,6 +338,7 @@ void cell_unmap_port(struct port *p);
 uint32_t cells_turn(struct slot *s);
 /* Tells hosts of commands that run for long; how many. */
 uint32_t cells_begun_tell(struct slot *s);
+/* Also when a process that waits for a zygote can be started. */
 uint64_t cells_begun_deadline(const struct slot *s);
 bool cells_asleep(struct slot *s);
 void cells_awake(struct slot *s);

@@ -416,6 +416,39 @@ static void zygote__killed(void **state)
 	guest_close(&g);
 }
 
+/* The slot has noticed. */
+static void zygote_gone(pid_t before)
+{
+	pid_t pid = before;
+
+	for (uint64_t until = link_now_ns() + SOON_NS;
+	     children(getpid(), &pid) > 0 && pid == before;) {
+		assert_true(link_now_ns() < until);
+		usleep(1000);
+	}
+}
+
+/* Also right after it was started, when commands wait until there may be another one; and when the
+ * slot has not noticed yet, for a host that comes then. */
+static void zygote__killed_young(void **state)
+{
+	struct guest g = guest_open("patient");
+
+	for (int i = 0; i < 2; i++) {
+		ok(end(&g, add(&g, 1, NULL)));
+		pid_t before = zygote();
+		assert_int_equal(kill(before, SIGKILL), 0);
+		zygote_gone(before);
+		ok(end(&g, add(&g, 1, NULL)));
+	}
+	assert_int_equal(word(&g), 4);
+	assert_int_equal(kill(zygote(), SIGKILL), 0);
+	struct guest late = guest_open("late");
+	ok(end(&late, add(&late, 1, NULL)));
+	guest_close(&late);
+	guest_close(&g);
+}
+
 /* The program that begins cells is gone, and then there again. */
 static void zygote__cannot_start(void **state)
 {
@@ -523,6 +556,7 @@ int main(void)
 		cmocka_unit_test(native__of_a_build),
 		cmocka_unit_test(killed__from_outside),
 		cmocka_unit_test(zygote__killed),
+		cmocka_unit_test(zygote__killed_young),
 		cmocka_unit_test(zygote__cannot_start),
 		cmocka_unit_test(hosts__a_thousand),
 	};
