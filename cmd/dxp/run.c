@@ -185,6 +185,7 @@ static void signals_leave(void (*how)(int))
 }
 
 static pid_t program_id;
+static int ended_by; /* a signal; 0: it ended by itself */
 
 static void pass_on(int number)
 {
@@ -204,8 +205,9 @@ static int program_wait(pid_t child)
 		if (errno != EINTR)
 			return EXIT_FAILED;
 	program_id = 0;
-	if (WIFSIGNALED(status))
-		return 128 + WTERMSIG(status);
+	ended_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (ended_by)
+		return 128 + ended_by;
 	return WEXITSTATUS(status);
 }
 
@@ -229,7 +231,7 @@ static void report(const struct run *r, double seconds, int status)
 	if (r->json)
 		json_dumpf(run_report_json(&report, seconds, status), stderr, JSON_INDENT(2));
 	else if (!r->quiet)
-		run_report_show(&report, seconds);
+		run_report_show(&report, seconds, ended_by);
 	if (r->trace)
 		run_trace_join(r->folder, r->trace);
 }

@@ -28,7 +28,9 @@ struct run_report {
 
 /* Reads the summaries in a folder; what does not parse is left out. */
 void run_report_read(const char *folder, struct run_report *out);
-void run_report_show(const struct run_report *r, double seconds);
+/* `signal`: what ended the program, whose last commands are not counted then; 0: it ended by
+ * itself. */
+void run_report_show(const struct run_report *r, double seconds, int signal);
 json_t *run_report_json(const struct run_report *r, double seconds, int status);
 
 /* Makes one trace of those in a folder. False: said why. */

@@ -104,16 +104,20 @@ static void row_show(const struct run_row *row)
 	fputc('\n', stderr);
 }
 
-void run_report_show(const struct run_report *r, double seconds)
+void run_report_show(const struct run_report *r, double seconds, int signal)
 {
+	char end[96] = "";
+
+	if (signal)
+		snprintf(end, sizeof(end), ", ended by signal %d (%s)", signal, strsignal(signal));
 	if (r->count == 0) {
-		fprintf(stderr, "dxp run: %.3f s; the program used no xPU%s\n", seconds,
+		fprintf(stderr, "dxp run: %.3f s%s; the program used no xPU%s\n", seconds, end,
 			r->processes ? "" : ", and has not looked for OpenCL devices");
 		return;
 	}
-	fprintf(stderr, "dxp run: %.3f s%s\n%-20s %9s %9s %7s %7s %7s %7s %10s %9s\n", seconds,
-		r->processes > 1 ? ", by several processes" : "", "NODE", "COMMANDS", "KERNELS",
-		"IN", "OUT", "FROM", "TO", "NETWORK s", "DEVICE s");
+	fprintf(stderr, "dxp run: %.3f s%s%s\n%-20s %9s %9s %7s %7s %7s %7s %10s %9s\n", seconds,
+		end, r->processes > 1 ? ", by several processes" : "", "NODE", "COMMANDS",
+		"KERNELS", "IN", "OUT", "FROM", "TO", "NETWORK s", "DEVICE s");
 	for (uint32_t i = 0; i < r->count; i++)
 		row_show(&r->rows[i]);
 }

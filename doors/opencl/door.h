@@ -370,7 +370,10 @@ struct settings {
 	bool verbose;        /* DXP_CL_VERBOSE: says on standard error why there is no device */
 };
 const struct settings *settings_get(void);
-/* An event has ended: for trace and summary. With the lock. */
+/* For trace and summary, with the lock: devices are looked for; a command is in its queue; an event
+ * has ended. */
+void trace_open(void);
+void trace_queued(cl_event e);
 void trace_event(cl_event e);
 /* Bytes between host and node, node and node. */
 void trace_moved(cl_device_id from, cl_device_id to, uint64_t bytes);

@@ -118,6 +118,7 @@ static void queue_append(cl_event e)
 		q->first = e;
 	q->last = e;
 	object_hold(e);
+	trace_queued(e);
 }
 
 static void queue_unlink(cl_event e)

@@ -66,6 +66,7 @@ struct dxp_fabric *fabric_join(void)
 	if (!watches_forks)
 		watches_forks =
 			pthread_atfork(lock_for_fork, unlock_in_parent, leave_in_child) == 0;
+	trace_open();
 	int status = dxp_fabric_open(&options, &fabric);
 	if (status == DXP_OK) {
 		dxp_completions_begun(fabric, true);

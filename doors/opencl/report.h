@@ -17,6 +17,10 @@ const char *report_type_name(cl_command_type type);
 /* Does it move bytes over the network? */
 bool report_is_transfer(cl_command_type type);
 
+/* Devices are looked for: from now on the file is there. */
+void summary_open(void);
+/* A command is in a queue of this device. */
+void summary_used(cl_device_id d);
 void summary_event(cl_event e);
 /* NULL is the host. */
 void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes);

@@ -1,22 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a program did with each node, for the summary of `dxp run`: one line for each, numbers by
- * name, written when the program ends. */
+ * name. The file is mapped, and its numbers change as the program goes on: so they are there
+ * however it ends. A program that ends by itself leaves the lines without the zeros in front. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/descriptor.h"
 #include "doors/opencl/report.h"
 
+#define LINE_BYTES 320 /* a name and all numbers with all digits */
+#define DIGITS     20  /* of UINT64_MAX */
+
+/* IN and OUT: from and to the host; FROM and TO: other nodes; *_NS: busy, overlaps counted once. */
+#define NUMBERS(X)                \
+	X(COMMANDS, "commands")   \
+	X(KERNELS, "kernels")     \
+	X(FAILED, "failed")       \
+	X(IN, "in")               \
+	X(OUT, "out")             \
+	X(FROM, "from")           \
+	X(TO, "to")               \
+	X(DEVICE_NS, "device_ns") \
+	X(NETWORK_NS, "network_ns")
+
+enum number {
+#define NUMBER(name, text) name,
+	NUMBERS(NUMBER)
+#undef NUMBER
+		NUMBER_COUNT
+};
+
+static const char *const texts[NUMBER_COUNT] = {
+#define NUMBER(name, text) text,
+	NUMBERS(NUMBER)
+#undef NUMBER
+};
+
 struct tally {
-	cl_device_id device;
-	uint64_t commands, kernels, failed;
-	uint64_t in_bytes, out_bytes;     /* from and to the host */
-	uint64_t from_bytes, to_bytes;    /* from and to other nodes */
-	uint64_t device_ns, device_until; /* busy, overlaps counted once */
-	uint64_t network_ns, network_until;
+	cl_device_id device; /* NULL: not used so far */
+	uint64_t numbers[NUMBER_COUNT];
+	uint64_t device_until, network_until;
+	char *digits[NUMBER_COUNT]; /* in the file; NULL: there is no room */
 };
 
 static struct tally tallies[DOOR_DEVICES_MAX];
+
+static struct {
+	bool opened;
+	int fd;
+	char *lines; /* NULL: no file */
+	uint32_t count;
+} live;
 
 static bool wanted(void)
 {
@@ -25,24 +63,101 @@ static bool wanted(void)
 	return path && *path;
 }
 
+/* ---- the file while the program runs ---- */
+
+void summary_open(void)
+{
+	char path[REPORT_PATH_BYTES];
+
+	if (live.opened || !wanted())
+		return;
+	live.opened = true;
+	if (!report_path(settings_get()->summary, path))
+		return;
+	live.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (live.fd < 0)
+		return; /* its reader says what is missing */
+	void *map = mmap(NULL, (size_t)DOOR_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, live.fd, 0);
+	if (map == MAP_FAILED)
+		close(live.fd);
+	else
+		live.lines = map;
+}
+
+static void digits_put(char *at, uint64_t number)
+{
+	for (int i = DIGITS - 1; i >= 0; i--) {
+		at[i] = (char)('0' + number % 10);
+		number /= 10;
+	}
+}
+
+static char *text_put(char *at, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	memcpy(at, text, bytes);
+	return at + bytes;
+}
+
+/* Lines are in the order of first use, so there is never an empty one before another. */
+static void line_begin(struct tally *t)
+{
+	/* Room that is reserved: a full file system gives none, instead of a signal at a store. */
+	if (!live.lines || posix_fallocate(live.fd, (off_t)live.count * LINE_BYTES, LINE_BYTES))
+		return;
+	char *line = live.lines + (size_t)live.count++ * LINE_BYTES;
+	memset(line, ' ', LINE_BYTES - 1);
+	line[LINE_BYTES - 1] = '\n';
+	char *at = text_put(text_put(line, "node="), t->device->node);
+	for (int i = 0; i < NUMBER_COUNT; i++) {
+		at = text_put(text_put(text_put(at, " "), texts[i]), "=");
+		t->digits[i] = at;
+		digits_put(at, 0);
+		at += DIGITS;
+	}
+}
+
+/* ---- counting ---- */
+
 static struct tally *tally_of(cl_device_id d)
 {
 	struct tally *t = &tallies[d->index];
 
-	t->device = d;
+	if (!t->device) {
+		t->device = d;
+		summary_open();
+		line_begin(t);
+	}
 	return t;
+}
+
+static void add(struct tally *t, enum number which, uint64_t more)
+{
+	if (more == 0)
+		return;
+	t->numbers[which] += more;
+	if (t->digits[which])
+		digits_put(t->digits[which], t->numbers[which]);
 }
 
 /* Ends come in about the order of time, so that what a command shares with earlier ones is what
  * lies before the latest end. */
-static void busy_add(uint64_t *sum, uint64_t *until, cl_event e)
+static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_event e)
 {
 	uint64_t from = e->started_ns > *until ? e->started_ns : *until;
 
 	if (e->ended_ns <= from)
 		return;
-	*sum += e->ended_ns - from;
+	add(t, which, e->ended_ns - from);
 	*until = e->ended_ns;
+}
+
+void summary_used(cl_device_id d)
+{
+	if (d && d->index < DOOR_DEVICES_MAX && wanted())
+		tally_of(d);
 }
 
 void summary_event(cl_event e)
@@ -50,13 +165,13 @@ void summary_event(cl_event e)
 	if (!e->device || e->device->index >= DOOR_DEVICES_MAX || !wanted())
 		return;
 	struct tally *t = tally_of(e->device);
-	t->commands++;
-	t->failed += e->status < 0;
-	t->kernels += e->type == CL_COMMAND_NDRANGE_KERNEL || e->type == CL_COMMAND_TASK;
+	add(t, COMMANDS, 1);
+	add(t, FAILED, e->status < 0);
+	add(t, KERNELS, e->type == CL_COMMAND_NDRANGE_KERNEL || e->type == CL_COMMAND_TASK);
 	if (report_is_transfer(e->type))
-		busy_add(&t->network_ns, &t->network_until, e);
+		busy_add(t, NETWORK_NS, &t->network_until, e);
 	else
-		busy_add(&t->device_ns, &t->device_until, e);
+		busy_add(t, DEVICE_NS, &t->device_until, e);
 }
 
 void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
@@ -64,25 +179,37 @@ void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
 	if (!wanted())
 		return;
 	if (to && to->index < DOOR_DEVICES_MAX)
-		*(from ? &tally_of(to)->from_bytes : &tally_of(to)->in_bytes) += bytes;
+		add(tally_of(to), from ? FROM : IN, bytes);
 	if (from && from->index < DOOR_DEVICES_MAX)
-		*(to ? &tally_of(from)->to_bytes : &tally_of(from)->out_bytes) += bytes;
+		add(tally_of(from), to ? TO : OUT, bytes);
 }
+
+/* ---- the end ---- */
 
 static void tally_put(FILE *file, const struct tally *t)
 {
-	fprintf(file,
-		"node=%s commands=%" PRIu64 " kernels=%" PRIu64 " failed=%" PRIu64 " in=%" PRIu64
-		" out=%" PRIu64 " from=%" PRIu64 " to=%" PRIu64 " device_ns=%" PRIu64
-		" network_ns=%" PRIu64 "\n",
-		t->device->node, t->commands, t->kernels, t->failed, t->in_bytes, t->out_bytes,
-		t->from_bytes, t->to_bytes, t->device_ns, t->network_ns);
+	fprintf(file, "node=%s", t->device->node);
+	for (int i = 0; i < NUMBER_COUNT; i++)
+		fprintf(file, " %s=%" PRIu64, texts[i], t->numbers[i]);
+	fputc('\n', file);
+}
+
+static void live_close(void)
+{
+	if (!live.lines)
+		return;
+	for (uint32_t i = 0; i < DOOR_DEVICES_MAX; i++)
+		memset(tallies[i].digits, 0, sizeof(tallies[i].digits));
+	munmap(live.lines, (size_t)DOOR_DEVICES_MAX * LINE_BYTES);
+	close(live.fd);
+	live.lines = NULL;
 }
 
 void summary_close(void)
 {
 	char path[REPORT_PATH_BYTES];
 
+	live_close();
 	if (!report_path(settings_get()->summary, path))
 		return;
 	FILE *file = descriptor_fopen(path, "we");

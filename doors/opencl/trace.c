@@ -114,6 +114,16 @@ static void event_put(cl_event e)
 	fputs("}}", trace.file);
 }
 
+void trace_open(void)
+{
+	summary_open();
+}
+
+void trace_queued(cl_event e)
+{
+	summary_used(e->device);
+}
+
 void trace_event(cl_event e)
 {
 	if (!e->queue)

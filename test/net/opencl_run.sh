@@ -62,6 +62,26 @@ assert r["status"] == 0 and r["nodes"][0]["kernels"] > 0, r' ||
 run 0 --quiet -- sh -c "exec '$OPENCL_TESTS/kernels' ranges__by_chance 2>/dev/null"
 [ ! -s "$scratch/said" ] || die "not quiet: $(cat "$scratch/said")"
 
+say "== what a killed program did"
+dxp run -- "$OPENCL_TESTS/kernels" >"$scratch/out" 2>"$scratch/said" &
+running=$!
+counted() {
+	grep -lsE '^node=.* commands=0*[1-9]' "$TMPDIR"/dxp-run-*/*.summary >"$scratch/file"
+}
+for _ in {1..400}; do
+	! counted || break
+	sleep 0.05
+done
+[ -s "$scratch/file" ] || die 'nothing is counted while a program runs'
+child=$(basename "$(head -n 1 "$scratch/file")" .summary)
+kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child" # one process for each test
+status=0
+wait $running || status=$?
+[ $status -eq 137 ] || die "a killed program: status $status"
+expect 'ended by signal 9' "$scratch/said"
+grep -qE '^xpu[123] +[1-9]' "$scratch/said" || die "no row of an xPU: $(cat "$scratch/said")"
+[ -z "$(ls -A "$TMPDIR")" ] || die "left behind: $(ls "$TMPDIR")"
+
 say "== which nodes it finds"
 # found NAMES ARGUMENTS...: the devices' nodes, in order.
 found() {
