@@ -23,8 +23,8 @@
 #include "node/stats_place.h"
 #include "wire/address.h"
 
-#define READY_NS     (10 * S_NS) /* without any progress: the manager, or the next xPU */
-#define READY_XPU_NS (1 * S_NS)  /* more for each xPU that is starting: they share the CPUs */
+#define READY_NS     (60 * S_NS) /* without progress: a part that ends is noticed at once */
+#define READY_XPU_NS (2 * S_NS)  /* more for each xPU that is starting: they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
 #define BOXES_PER_CPU 4 /* starting at a time: one that waits leaves its CPU to the others */
