@@ -178,6 +178,22 @@ void local_unlisten(const char *path, int fd)
 	close(fd);
 }
 
+bool local_clear(const char *path)
+{
+	struct place p = {.folder = -1};
+	bool cleared = false;
+
+	if (place_open(path, &p) != DXP_OK)
+		return false;
+	/* One that is bound and does not listen yet is bound under this lock. */
+	if (folder_lock(p.folder)) {
+		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
+		flock(p.folder, LOCK_UN);
+	}
+	close(p.folder);
+	return cleared;
+}
+
 int local_accept(int fd, int *out, struct local_peer *peer)
 {
 	struct ucred who;

@@ -20,6 +20,9 @@ int local_listen(const char *path, int *fd);
 
 /* Takes the path away and ends listening, in this order: nobody finds it stale in between. */
 void local_unlisten(const char *path, int fd);
+/* Removes a socket that nobody listens to any more; false: somebody does, or it is something
+ * else. */
+bool local_clear(const char *path);
 
 struct local_peer {
 	pid_t pid;

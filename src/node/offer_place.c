@@ -7,15 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <dxp/status.h>
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/util.h"
+#include "link/local.h"
 #include "node/stats_place.h"
 #include "wire/manage.h"
+
+#define LOCK_TRIES 200  /* of 1 ms: others look at some folders and make one meanwhile */
+#define YOUNG_S    60   /* a folder whose sockets may not be there yet */
+#define PLACES_MAX 1024 /* looked at in one go: the next start finds the others */
 
 struct listing {
 	struct offer_place *out;
@@ -97,20 +105,47 @@ static const char *folder_wrong(const char *path)
 	return NULL;
 }
 
-int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES])
+/* The program is gone, or there would be somebody at its first socket. */
+static void folder_clean(const char *folder)
 {
-	char place[STATS_PATH_BYTES];
-	int fd;
-	int status = run_place_open(&fd, place);
+	char path[OFFER_PATH_BYTES];
+	struct stat st;
 
-	if (status != DXP_OK) {
-		if (status != DXP_EUNSUPPORTED)
-			log_error("%s: there is no folder to offer functions in; name one of your "
-				  "own, mode 700, with DXP_RUN",
-				  name);
-		return status == DXP_EIO ? DXP_EACCESS : status;
+	if (lstat(folder, &st) != 0 || st.st_uid != geteuid() ||
+	    time(NULL) - st.st_mtime <= YOUNG_S || !offer_socket_path(folder, 0, path) ||
+	    !local_clear(path))
+		return;
+	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++)
+		if (offer_socket_path(folder, i, path))
+			local_clear(path);
+	rmdir(folder); /* unless somebody listens there all the same */
+}
+
+/* Caller holds the run folder's lock. */
+static void places_clean(void)
+{
+	struct offer_place *places = calloc(PLACES_MAX, sizeof(*places));
+	uint32_t count = places ? offer_places(places, PLACES_MAX) : 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		folder_clean(places[i].folder);
+	free(places);
+}
+
+static bool run_lock(int fd)
+{
+	const struct timespec pause = {.tv_nsec = MS_NS};
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return true;
+		nanosleep(&pause, NULL);
 	}
-	close(fd);
+	return false;
+}
+
+static int folder_make(const char *place, const char *name, char folder[OFFER_PATH_BYTES])
+{
 	snprintf(folder, OFFER_PATH_BYTES, "%s/%s" OFFER_SUFFIX, place, name);
 	const char *wrong = mkdir(folder, 0700) == 0 || errno == EEXIST ? folder_wrong(folder)
 									: strerror(errno);
@@ -118,4 +153,24 @@ int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES])
 		return DXP_OK;
 	log_error("cannot offer functions in %s: %s", folder, wrong);
 	return DXP_EACCESS;
+}
+
+int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock)
+{
+	char place[STATS_PATH_BYTES];
+	int status = run_place_open(lock, place);
+
+	if (status != DXP_OK)
+		*lock = -1;
+	if (status != DXP_OK) {
+		if (status != DXP_EUNSUPPORTED)
+			log_error("%s: there is no folder to offer functions in; name one of your "
+				  "own, mode 700, with DXP_RUN",
+				  name);
+		return status == DXP_EIO ? DXP_EACCESS : status;
+	}
+	/* Not for long: without the lock, nothing is removed. */
+	if (run_lock(*lock))
+		places_clean();
+	return folder_make(place, name, folder);
 }

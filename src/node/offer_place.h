@@ -26,8 +26,9 @@ uint32_t offer_places(struct offer_place *out, uint32_t room);
 /* "folder/nic", or "folder/vf3" for function 3. False: longer than OFFER_PATH_BYTES. */
 bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PATH_BYTES]);
 
-/* Makes the folder of a node of this name. DXP_EUNSUPPORTED: DXP_RUN is empty;
- * DXP_EACCESS, logged. */
-int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES]);
+/* Makes the folder of a node of this name, and removes those of this user's programs that ended
+ * without doing so. The caller closes *lock, which may be -1, once it listens there: until then
+ * nobody else removes the folder. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EACCESS, logged. */
+int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock);
 
 #endif

@@ -338,13 +338,16 @@ static int listener_add(struct offers *s, const char *path, uint32_t only)
 static int places_add(struct offers *s, uint32_t functions)
 {
 	char path[OFFER_PATH_BYTES];
-	int status = offer_place_make(s->node->name, s->folder);
+	int lock;
+	int status = offer_place_make(s->node->name, s->folder, &lock);
 
 	if (status != DXP_OK)
 		s->folder[0] = '\0';
 	for (uint32_t i = 0; status == DXP_OK && i <= functions; i++)
 		status = offer_socket_path(s->folder, i, path) ? listener_add(s, path, i)
 							       : DXP_EINVAL;
+	if (lock >= 0)
+		close(lock);
 	return status;
 }
 

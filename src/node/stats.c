@@ -18,6 +18,7 @@
 #include "base/descriptor.h"
 #include "base/log.h"
 #include "base/util.h"
+#include "node/stats_clean.h"
 #include "node/stats_place.h"
 
 #define NAME_BYTES 48
@@ -141,6 +142,7 @@ int stats_open(const struct stats_options *options, struct stats **out)
 	names_draw(s);
 	int status = stats_place_open(&s->folder);
 	if (status == DXP_OK) {
+		stats_clean(s->folder);
 		int error = file_make(s, options);
 		if (error) {
 			log_info("cannot publish counters: %s", strerror(error));

@@ -15,6 +15,7 @@
 
 #include "base/descriptor.h"
 #include "base/util.h"
+#include "node/stats_clean.h"
 #include "node/stats_place.h"
 #include "node/tap.h"
 
@@ -179,15 +180,6 @@ static bool ends_in(const char *name, const char *end)
 	return bytes > end_bytes && strcmp(name + bytes - end_bytes, end) == 0;
 }
 
-/* What a crashed node or tracer left, and not just any file. */
-static bool leftover(int fd)
-{
-	uint64_t magic;
-
-	return stats_orphaned(fd) && read_all(fd, &magic, sizeof(magic), 0) &&
-	       (magic == STATS_MAGIC || magic == TAP_MAGIC);
-}
-
 static void entry_read(struct reading *r, const struct stats_place *place, const char *name)
 {
 	char path[STATS_PATH_BYTES];
@@ -202,9 +194,9 @@ static void entry_read(struct reading *r, const struct stats_place *place, const
 	}
 	if (length >= (int)sizeof(path))
 		leave_out(r, place->path, "a name in it is too long");
-	else if (leftover(fd) && place->owner == geteuid())
+	else if (stats_leftover(fd) && place->owner == geteuid())
 		unlinkat(place->folder, name, 0);
-	else if (ends_in(name, ".stats") && !leftover(fd))
+	else if (ends_in(name, ".stats") && !stats_leftover(fd))
 		file_read(r, place, fd, path);
 	close(fd);
 }

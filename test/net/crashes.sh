@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What is left behind when programs are killed: no worker, no files of theirs in the run folder, and
+# a count of what they did.
+#
+#   dxp --- 127.0.0.1 --- dxp-manager
+#                    +--- dxpd box1: xpu1
+# shellcheck source=test/net/lib_fabric.sh
+. "$(dirname "$0")/lib_fabric.sh"
+started=''
+ours() { echo "$started"; }
+# shellcheck source=test/net/lib_processes.sh
+. "$(dirname "$0")/lib_processes.sh"
+
+# within SECONDS COMMAND...: it succeeds in time.
+within() {
+	local i limit=$1
+	shift
+	for ((i = 0; i < limit * 20; i++)); do
+		! "$@" || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+say "== a worker whose dxpd is killed while its engine starts"
+mkdir "$scratch/vendors"
+mkfifo "$scratch/vendors/never.icd" # who opens it waits for a writer
+head -c 32 /dev/zero | od -An -v -tx1 | tr -d ' \n' >"$scratch/key"
+chmod 600 "$scratch/key"
+OCL_ICD_VENDORS=$scratch/vendors dxpd --manager 127.0.0.1:9 --key "$scratch/key" --memory 16M \
+	>"$scratch/box.log" 2>&1 &
+box=$!
+started=$box
+worker_waits() {
+	worker=$(ps -o pid= --ppid $box | tr -d ' ')
+	[ -n "$worker" ] && grep -qs OpenCL "/proc/$worker/maps"
+}
+within 20 worker_waits || die "no worker opens its engine: $(cat "$scratch/box.log")"
+started="$box $worker"
+kill -9 $box
+ended() { ! runs "$1"; }
+within 20 ended "$worker" || die "the worker $worker is left"
+
+say "== files and sockets of an xPU that was killed"
+export DXP_STATS=$scratch/run
+dxp up --xpus 1 --memory 16M --port 0 --engine none
+manager=$(cat "$DXP_DIR/manager")
+dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --memory 16M --engine none --first 9 \
+	>"$scratch/box9.log" 2>&1 &
+box=$!
+started=$box
+joined() { grep -q '^xpu9: node' "$scratch/box9.log"; }
+within 20 joined || die "xpu9 has not joined: $(cat "$scratch/box9.log")"
+[ -S "$DXP_RUN/xpu9.nic/vf7" ] && [ -e "$DXP_RUN/$box-1.stats" ] || die "not in $DXP_RUN"
+kill -9 $box
+within 20 ended $box || die "$box does not end"
+touch "$DXP_RUN/.$box-7.stats.new" "$DXP_RUN/other.nic"
+touch -d '2 minutes ago' "$DXP_RUN/xpu9.nic" "$DXP_RUN/xpu1.nic" "$DXP_RUN/.$box-7.stats.new"
+dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --memory 16M --engine none --first 5 \
+	--state "$scratch/box5" >"$scratch/box9.log" 2>&1 &
+box5=$!
+started=$box5
+joined() { grep -q '^xpu5: node' "$scratch/box9.log"; }
+within 20 joined || die "xpu5 has not joined: $(cat "$scratch/box9.log")"
+left=$(ls -A "$DXP_RUN" | grep -E "^\.?$box-|^xpu9" || true)
+[ -z "$left" ] || die "left by a killed process: $left"
+for live in "$box5-1.stats" "$(process_of box1)-1.stats" xpu1.nic/nic xpu1.nic/vf7 xpu5.nic/nic other.nic
+do
+	[ -e "$DXP_RUN/$live" ] || die "$live of a live process, or of no process, is gone"
+done
+kill $box5
+dxp down
+say passed
