@@ -13,6 +13,8 @@
 #include "manager/store.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
+#define STORE_CHECK_NS (1 * S_NS)  /* between two looks whether its file is still there */
+#define STORE_LOST_NS  (30 * S_NS) /* ... and cannot be made again: each try is logged */
 #define SEND_RETRY_NS  (1 * MS_NS)
 
 struct server {
@@ -21,6 +23,7 @@ struct server {
 	struct registry *registry;
 	atomic_bool stop;
 	uint64_t store_retry_ns; /* no saving before; 0: none failed */
+	uint64_t store_check_ns;
 	struct link_datagram out[LINK_BATCH];
 	size_t out_count, out_sent; /* the kernel had no room for the rest yet */
 };
@@ -84,6 +87,11 @@ static void receive(struct server *s)
  * again each second. */
 static void save(struct server *s, uint64_t now_ns)
 {
+	if (now_ns >= s->store_check_ns) {
+		int status = store_check(s->store, s->registry);
+		bool soon = status == DXP_OK || status == DXP_EBUSY;
+		s->store_check_ns = now_ns + (soon ? STORE_CHECK_NS : STORE_LOST_NS);
+	}
 	if (now_ns < s->store_retry_ns)
 		return;
 	s->store_retry_ns =
@@ -116,7 +124,7 @@ void server_run(struct server *s)
 			receive(s);
 		save(s, link_now_ns());
 		sent = send(s);
-		uint64_t deadline_ns = registry_deadline(s->registry);
+		uint64_t deadline_ns = min_u64(registry_deadline(s->registry), s->store_check_ns);
 		if (!sent)
 			deadline_ns = link_now_ns() + SEND_RETRY_NS;
 		if (s->store_retry_ns)

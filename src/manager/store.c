@@ -4,12 +4,14 @@
 #include "manager/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <sqlite3.h>
 
@@ -17,9 +19,13 @@
 
 #include "base/log.h"
 
-#define FILE_NAME      "manager.db"
-#define APPLICATION_ID 0x6478706d /* "dxpm" */
-#define SCHEMA_VERSION 1
+#define FILE_NAME "manager.db"
+#define FOUND_MAX 100 /* files that were found in its place and kept */
+/* Where SQLite locks a database: the bytes PENDING, RESERVED and SHARED of its file format. */
+#define SQLITE_LOCKS      0x40000000
+#define SQLITE_LOCK_BYTES 512
+#define APPLICATION_ID    0x6478706d /* "dxpm" */
+#define SCHEMA_VERSION    1
 
 enum statement { NODE_PUT, NODE_DELETE, GRANT_PUT, GRANT_DELETE, STATEMENTS };
 
@@ -47,7 +53,9 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing; /* the last save failed; said once */
+	bool failing;     /* the last save failed; said once */
+	bool in_use;      /* another manager uses what took the file's place; said once */
+	struct stat file; /* the one that is open */
 	char path[PATH_MAX];
 };
 
@@ -216,8 +224,20 @@ static int database_open(struct store *s)
 		status = schema_ensure(s);
 	if (status == DXP_OK)
 		status = statements_prepare(s);
+	if (status == DXP_OK && stat(s->path, &s->file) != 0)
+		memset(&s->file, 0, sizeof(s->file)); /* gone already: store_check sees it */
 	umask(before);
 	return status;
+}
+
+static void database_close(struct store *s)
+{
+	for (int i = 0; i < STATEMENTS; i++) {
+		sqlite3_finalize(s->statements[i]);
+		s->statements[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
 }
 
 int store_open(const char *folder, struct store **out)
@@ -241,10 +261,111 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	for (int i = 0; i < STATEMENTS; i++)
-		sqlite3_finalize(s->statements[i]);
-	sqlite3_close(s->db);
+	database_close(s);
 	free(s);
+}
+
+/* Does another process hold one of SQLite's locks of the file? */
+static bool file_in_use(const char *path)
+{
+	struct flock lock = {.l_type = F_WRLCK,
+			     .l_whence = SEEK_SET,
+			     .l_start = SQLITE_LOCKS,
+			     .l_len = SQLITE_LOCK_BYTES};
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool used = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+
+	if (fd >= 0)
+		close(fd);
+	return used;
+}
+
+/* Names a file that is in the way PATH.found, or PATH.found2 ... */
+static int file_set_aside(struct store *s)
+{
+	char name[PATH_MAX + 24];
+
+	for (int i = 1; i <= FOUND_MAX; i++) {
+		snprintf(name, sizeof(name), i > 1 ? "%s.found%d" : "%s.found", s->path, i);
+		if (renameat2(AT_FDCWD, s->path, AT_FDCWD, name, RENAME_NOREPLACE) == 0) {
+			log_warn(
+				"another file was put in the place of %s while this manager runs: "
+				"it is kept as %s, and the registry is written again from memory; "
+				"to use that file, stop the manager first, then name it " FILE_NAME,
+				s->path, name);
+			return DXP_OK;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	log_error("another file was put in the place of %s and cannot be renamed (%s): ids and "
+		  "grants given now are lost if this manager stops; move that file away",
+		  s->path, strerror(errno));
+	return DXP_EACCESS;
+}
+
+/* The place is free for a new database afterwards. */
+static int place_clear(struct store *s)
+{
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
+	char name[PATH_MAX + 16];
+
+	if (access(s->path, F_OK) != 0) {
+		log_warn("%s was removed while this manager runs: it is written again from memory; "
+			 "to begin with an empty registry, stop the manager first",
+			 s->path);
+	} else {
+		int status = file_set_aside(s);
+		if (status != DXP_OK)
+			return status;
+	}
+	/* They belong to the file that is gone; SQLite would take them for the new one's. */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
+		unlink(name);
+	}
+	return DXP_OK;
+}
+
+static int database_renew(struct store *s, struct registry *r)
+{
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strlen(s->path) - sizeof(FILE_NAME)),
+		 s->path);
+	database_close(s);
+	int status = folder_ensure(s, folder);
+	if (status == DXP_OK)
+		status = place_clear(s);
+	if (status == DXP_OK)
+		status = database_open(s);
+	if (status == DXP_OK)
+		registry_store_again(r);
+	else
+		database_close(s);
+	return status;
+}
+
+int store_check(struct store *s, struct registry *r)
+{
+	struct stat now;
+	bool there = stat(s->path, &now) == 0;
+
+	if (!there && errno != ENOENT && errno != ENOTDIR)
+		return DXP_OK; /* it cannot be known */
+	if (s->db && there && now.st_ino == s->file.st_ino && now.st_dev == s->file.st_dev)
+		return DXP_OK;
+	if (there && file_in_use(s->path)) {
+		if (!s->in_use)
+			log_error("another manager uses the file that took the place of %s: ids "
+				  "and grants given now are lost if this one stops; stop one of "
+				  "the two",
+				  s->path);
+		s->in_use = true;
+		return DXP_EBUSY;
+	}
+	s->in_use = false;
+	return database_renew(s, r);
 }
 
 static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
@@ -375,6 +496,8 @@ static bool changes_save(struct store *s, struct registry *r)
 
 int store_save(struct store *s, struct registry *r)
 {
+	if (!s->db)
+		return DXP_EIO; /* store_check has said why */
 	if (changes_save(s, r)) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);

@@ -19,6 +19,12 @@ void store_close(struct store *s);
 /* Gives everything that is stored to registry_load. Rows that cannot be are DXP_EMALFORMED. */
 int store_load(struct store *s, struct registry *r);
 
+/* Looks whether the database's file is still the one that is open. One that was removed is made
+ * again, of what the registry knows; another file in its place is kept under another name first
+ * (logged). Call it every second or so. DXP_EBUSY: another manager uses that file; others as
+ * store_open. Then nothing is saved until a later call succeeds. */
+int store_check(struct store *s, struct registry *r);
+
 /* Writes all changes that the registry has, as one transaction: all or none. DXP_OK also when there
  * are none. DXP_EIO: none was written (disk full, for instance); the registry will give them again.
  */

@@ -137,6 +137,58 @@ static void store_save__comes_back(void **state)
 	registry_destroy(after);
 }
 
+/* What is on disk, as another manager would load it. */
+static size_t nodes_on_disk(void)
+{
+	struct registry *r = registry_make();
+	struct store *s;
+
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(store_load(s, r), DXP_OK);
+	size_t count = registry_node_count(r, NODE_ALIVE) + registry_node_count(r, NODE_DEAD) +
+		       registry_node_count(r, NODE_GONE);
+	store_close(s);
+	registry_destroy(r);
+	return count;
+}
+
+/* Removed, or replaced by another file, while a manager has it open. */
+static void store_check__the_file_is_gone(void **state)
+{
+	struct registry *r = registry_make();
+	struct store *s;
+	char found[128], text[8] = "";
+
+	snprintf(found, sizeof(found), "%s.found", path);
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	registry_fill(r);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	assert_int_equal(store_check(s, r), DXP_OK);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(store_check(s, r), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	assert_int_equal(nodes_on_disk(), 3);
+
+	assert_int_equal(store_open(folder, &s), DXP_OK);
+	assert_int_equal(unlink(path), 0);
+	FILE *other = fopen(path, "w");
+	assert_non_null(other);
+	fputs("other", other);
+	fclose(other);
+	assert_int_equal(store_check(s, r), DXP_OK);
+	assert_int_equal(store_save(s, r), DXP_OK);
+	store_close(s);
+	assert_int_equal(nodes_on_disk(), 3);
+	other = fopen(found, "r");
+	assert_non_null(other);
+	assert_non_null(fgets(text, sizeof(text), other));
+	fclose(other);
+	assert_string_equal(text, "other");
+	unlink(found);
+	registry_destroy(r);
+}
+
 static void store_open__the_file_is_private(void **state)
 {
 	struct store *s;
@@ -312,6 +364,7 @@ int main(void)
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_make, folder_remove)
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(store_save__comes_back),
+		IN_FOLDER(store_check__the_file_is_gone),
 		IN_FOLDER(store_open__the_file_is_private),
 		IN_FOLDER(store_open__a_second_manager_is_refused),
 		IN_FOLDER(store_open__garbage),
