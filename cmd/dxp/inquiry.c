@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "host/config.h"
 
 static void exchange(struct ask *a, struct link *l)
@@ -68,9 +69,12 @@ int inquiry_run(struct inquiry *q, struct ask **out)
 	if (status != DXP_OK)
 		return why(q, status, dxp_fabric_error(NULL));
 	const struct link_options where = {.bind = config.bind};
+	char text[sizeof(q->text)];
+	log_divert(text, sizeof(text));
 	status = link_open(&where, &link);
+	log_divert(NULL, 0);
 	if (status != DXP_OK)
-		return why(q, status, "cannot open a UDP socket");
+		return why(q, status, text[0] ? text : "cannot open a UDP socket");
 	status = question(q, &config, link, out);
 	link_close(link);
 	return status;

@@ -13,6 +13,10 @@
 
 static const char *program = "dxp";
 static _Thread_local bool softened;
+static _Thread_local struct {
+	char *out; /* NULL: errors are logged */
+	size_t bytes;
+} diverted;
 static _Atomic int threshold = -1; /* -1: not read from the environment yet */
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -43,6 +47,14 @@ void log_soften(bool soft)
 	softened = soft;
 }
 
+void log_divert(char *out, size_t bytes)
+{
+	if (out)
+		out[0] = '\0';
+	diverted.out = out;
+	diverted.bytes = bytes;
+}
+
 int log_enabled(enum log_level level)
 {
 	if (atomic_load(&threshold) < 0)
@@ -57,6 +69,12 @@ void log_write(enum log_level level, const char *format, ...)
 
 	if (softened && level < LOG_LEVEL_INFO)
 		level = LOG_LEVEL_INFO;
+	if (diverted.out && level == LOG_LEVEL_ERROR) {
+		va_start(arguments, format);
+		vsnprintf(diverted.out, diverted.bytes, format, arguments);
+		va_end(arguments);
+		level = LOG_LEVEL_INFO;
+	}
 	if (!log_enabled(level))
 		return;
 	int used = snprintf(line, sizeof(line), "%s: %s: ", program, level_names[level]);

@@ -6,6 +6,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/util.h"
 
@@ -18,6 +19,9 @@ int log_enabled(enum log_level level);
 /* From `true` to `false` this thread's errors and warnings are told as `info` only: for a try whose
  * failure is no error, since its caller does without and says so. */
 void log_soften(bool soft);
+/* From here on this thread's errors are written to `out`, the last one without a line end, and
+ * shown as `info` only: for a caller that reports them itself, once. NULL ends it. */
+void log_divert(char *out, size_t bytes);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)

@@ -10,9 +10,12 @@
 
 #include "base/descriptor.h"
 #include "base/keyfile.h"
+#include "base/log.h"
 #include "host/config.h"
 #include "host/internal.h"
 #include "link/udp.h"
+
+#define WHY_BYTES 512 /* of what a lower layer would have logged: it becomes the error's text */
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -91,26 +94,26 @@ static int resolve_manager(const char *directory, const char *given, struct wire
 
 static int resolve_key(const char *directory, const char *given, uint8_t key[FABRIC_KEY_BYTES])
 {
-	char path[CONFIG_PATH_BYTES];
+	char path[CONFIG_PATH_BYTES], why[WHY_BYTES];
 	int status = file_of(directory, "fabric.key", given, path);
 
 	if (status != DXP_OK)
 		return status;
-	switch (status = keyfile_read(path, key)) {
+	log_divert(why, sizeof(why));
+	status = keyfile_read(path, key);
+	log_divert(NULL, 0);
+	switch (status) {
 	case DXP_OK: return DXP_OK;
 	case DXP_ENOENT:
 		return error_set(
 			status,
 			"no fabric key at %s; start a fabric with `dxp up`, or copy its key there",
 			path);
-	case DXP_EACCESS:
-		return error_set(status, "%s must be readable by you and nobody else; chmod 600 it",
-				 path);
 	case DXP_EMALFORMED:
 		return error_set(status,
 				 "%s is no fabric key; copy it again from the manager's machine",
 				 path);
-	default: return error_set(status, "cannot read %s", path);
+	default: return error_set(status, "%s", why);
 	}
 }
 
@@ -124,6 +127,16 @@ void config_default_name(char out[FABRIC_NAME_BYTES])
 			    out[i]))
 			out[i] = '-';
 	}
+}
+
+static int resolve_bind(const struct wire_address *manager, struct wire_address *out)
+{
+	char why[WHY_BYTES];
+
+	log_divert(why, sizeof(why));
+	int status = link_address_towards(manager, out);
+	log_divert(NULL, 0);
+	return status == DXP_OK ? DXP_OK : error_set(DXP_EIO, "the manager: %s", why);
 }
 
 int config_resolve(const struct dxp_fabric_options *options, struct config *out)
@@ -142,12 +155,9 @@ int config_resolve(const struct dxp_fabric_options *options, struct config *out)
 		return error_set(DXP_EINVAL,
 				 "'%s' is no address to bind; write ADDRESS or ADDRESS:PORT",
 				 options->bind);
-	if (!options->bind && link_address_towards(&c.manager, &c.bind) != DXP_OK) {
-		char text[WIRE_ADDRESS_TEXT_BYTES];
-		return error_set(DXP_EIO,
-				 "no way to the manager at %s; check the address and routes",
-				 wire_address_format(&c.manager, text));
-	}
+	status = options->bind ? DXP_OK : resolve_bind(&c.manager, &c.bind);
+	if (status != DXP_OK)
+		return status;
 	if (!options->name)
 		config_default_name(c.name);
 	else if (!manage_name_valid(options->name))

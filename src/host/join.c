@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "host/join.h"
 
+#include "base/log.h"
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
 
+#define WHY_BYTES 512 /* of what a lower layer would have logged */
+
 int join_open(const struct node_options *options, struct node **out)
 {
 	char bind[WIRE_ADDRESS_TEXT_BYTES];
+	char why[WHY_BYTES];
+
+	log_divert(why, sizeof(why));
 	int status = node_open(options, out);
+	log_divert(NULL, 0);
 
 	if (status == DXP_EBUSY)
 		return error_set(status, "%s is in use by another program; choose another port",
 				 wire_address_format(&options->bind, bind));
+	if (status != DXP_OK && why[0])
+		return error_set(status, "%s", why);
 	if (status != DXP_OK)
 		return error_set(status, "cannot open a node on %s: %s",
 				 wire_address_format(&options->bind, bind),
@@ -22,7 +31,11 @@ int join_open(const struct node_options *options, struct node **out)
 
 int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 {
+	char why[WHY_BYTES];
+
+	log_divert(why, sizeof(why));
 	int status = node_join(n, link_now_ns() + timeout_ns);
+	log_divert(NULL, 0);
 
 	if (status == DXP_ETIMEDOUT)
 		return error_set(

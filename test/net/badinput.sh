@@ -65,22 +65,36 @@ fi
 dxp up --xpus 2 --memory 64M --port 0
 manager=$(cat "$DXP_DIR/manager")
 
+# once TEXT COMMAND...: fails, and says why in one line.
+once() {
+	refuse 1 "$@"
+	[ "$(wc -l <"$scratch/out")" -eq 1 ] || die "said more than once: $(cat "$scratch/out")"
+}
+
 say "== unknown xPU, and no xPU"
-refuse 1 "no node is called 'xpu9'" dxp ping xpu9
-refuse 1 "no node is called '77'" dxp ping 77
+once "no node is called 'xpu9'" dxp ping xpu9
+once "no node is called '77'" dxp ping 77
 refuse 2 "there is no register 'FROB'" dxp reg xpu1 FROB
 
 say "== wrong fabric key"
 tr '0-9a-f' '1-9a-f0' <"$DXP_DIR/fabric.key" >"$scratch/other.key"
 chmod 600 "$scratch/other.key"
-refuse 1 'key' dxp ping xpu1 --key "$scratch/other.key"
-refuse 1 'key' dxp nodes --key "$scratch/other.key"
+once 'key' dxp ping xpu1 --key "$scratch/other.key"
+once 'key' dxp nodes --key "$scratch/other.key"
 echo garbage >"$scratch/bad.key"
 chmod 600 "$scratch/bad.key"
-refuse 1 'is no fabric key' dxp ping xpu1 --key "$scratch/bad.key"
+once 'is no fabric key' dxp ping xpu1 --key "$scratch/bad.key"
 cp "$DXP_DIR/fabric.key" "$scratch/open.key"
 chmod 644 "$scratch/open.key"
-refuse 1 'chmod 600' dxp ping xpu1 --key "$scratch/open.key"
+once 'chmod 600' dxp ping xpu1 --key "$scratch/open.key"
+once 'no fabric key' dxp nodes --key "$scratch/absent.key"
+once 'not a regular file' dxp nodes --key "$scratch"
+
+say "== no way to the manager, and no such address here"
+once 'link-local' dxp nodes --manager '[fe80::1]:4795'
+once 'link-local' dxp ping xpu1 --manager '[fe80::1]:4795'
+once 'no interface here has this address' dxp ping xpu1 --bind 192.0.2.1
+once 'no interface here has this address' dxp nodes --bind 192.0.2.1
 
 say "== a second node with the same identity"
 dxp ping xpu1 --name twin --count 10000000 >/dev/null &
@@ -89,7 +103,7 @@ for _ in $(seq 50); do
 	! dxp nodes | has ' twin ' || break
 	sleep 0.1
 done
-refuse 1 twin dxp ping xpu1 --name twin
+once twin dxp ping xpu1 --name twin
 kill $twin
 wait $twin 2>/dev/null || true
 refuse 2 "--host-memory is 1M" dxpd --manager "$manager" --key "$DXP_DIR/fabric.key" --host-memory 5
