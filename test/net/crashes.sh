@@ -65,8 +65,8 @@ joined() { grep -q '^xpu5: node' "$scratch/box9.log"; }
 within 20 joined || die "xpu5 has not joined: $(cat "$scratch/box9.log")"
 left=$(ls -A "$DXP_RUN" | grep -E "^\.?$box-|^xpu9" || true)
 [ -z "$left" ] || die "left by a killed process: $left"
-for live in "$box5-1.stats" "$(process_of box1)-1.stats" xpu1.nic/nic xpu1.nic/vf7 xpu5.nic/nic other.nic
-do
+live_files=("$box5-1.stats" "$(process_of box1)-1.stats" xpu1.nic/nic xpu1.nic/vf7 xpu5.nic/nic)
+for live in "${live_files[@]}" other.nic; do
 	[ -e "$DXP_RUN/$live" ] || die "$live of a live process, or of no process, is gone"
 done
 kill $box5
