@@ -342,13 +342,16 @@
 #define XPU_ALIGN                                                              \
 	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
 	     * to 512 of a sub-buffer */
-#define XPU_ALLOCATIONS_MAX  4096 /* of one host on one xPU */
-#define XPU_PROGRAMS_MAX     256  /* of one host on one xPU */
-#define XPU_COMMANDS_MAX     8192 /* of one host on one xPU and not ended: at most 2 KiB each */
-#define XPU_EVENTS_KEPT      8192 /* own events remembered per host: not less than may be pending */
-#define XPU_PEER_EVENTS_KEPT 2048 /* events of another xPU remembered per host */
-#define XPU_PEER_EVENTS_MAX  8192 /* of those and older ones waited for: what can be open there */
-#define XPU_SOURCES_MAX      128  /* other xPUs of whose events one host's commands wait */
+#define XPU_ALLOCATIONS_MAX 4096 /* of one host on one xPU */
+#define XPU_PROGRAMS_MAX    256  /* of one host on one xPU */
+#define XPU_COMMANDS_BYTES                                                                    \
+	(64u << 20) /* memory for commands of one host on one xPU that have not ended: 90,000 \
+		       short ones; hosts wait below it (HOST_COMMANDS_BYTES) */
+#define XPU_EVENTS_KEPT      65536 /* own events that have ended, remembered per host: 1.5 MiB */
+#define XPU_PEER_EVENTS_KEPT 2048  /* events of another xPU remembered per host */
+#define XPU_PEER_EVENTS_MAX  8192  /* entries of the ring for those: 192 KiB */
+#define XPU_SOURCES_MAX \
+	FABRIC_NODES_MAX /* other xPUs of whose events one host's commands wait: 1.5 KiB each */
 #define XPU_WINDOWS_MAX \
 	32 /* of NICs that kernels drive: 7 functions, and what still ends of others */
 #define XPU_TAIL_BYTES                                                                            \
@@ -390,8 +393,9 @@
 #define XPU_EVENTS_HURRY_NS (30ull * 1000)       /* the same where a later one is waited for */
 #define XPU_BEGUN_NS \
 	(2ull * 1000 * 1000) /* a command that runs for so long is told of before its end */
-#define XPU_OUTBOX_MAX \
-	16384 /* waiting for one host, twice what its commands need: it never reads */
+#define XPU_OUTBOX_MAX                                                                       \
+	(2u * (XPU_COMMANDS_BYTES / 512)) /* messages that wait for one host, twice what its \
+					     commands need: it never reads */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES     (1u << 30) /* of one PUT; a longer SEND is several */
 /* DMA by a device's driver */

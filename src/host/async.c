@@ -136,7 +136,7 @@ static bool disjoint(const struct move *m, const struct move *before)
 		before->address + before->bytes <= m->address);
 }
 
-/* Notes the own events that m waits for; *beside: it may begin before they end. */
+/* Notes the events that m waits for; *beside: it may begin before they end. */
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
@@ -155,19 +155,19 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 		    slot->state == HOST_EVENT_DONE)
 			continue;
 		*beside &= disjoint(m, slot->move);
-		m->waits[m->wait_count++] = EVENT_COUNT(waits->events[i]);
+		move_wait_for(m, waits->events[i], slot);
 	}
 	return DXP_OK;
 }
 
-/* By this host: now, or when its own events have ended. */
+/* By this host: now, or when the events have ended. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
 	struct host_event *slot;
 	bool beside;
-	int status = waits_note(f, m, waits, open->own, &beside);
+	int status = waits_note(f, m, waits, open->own + open->xpus, &beside);
 
 	if (status == DXP_OK)
 		status = own_add(f, &m->count, &slot);
@@ -184,8 +184,7 @@ static int run_here(struct move *m, const struct dxp_waits *waits, const struct 
 		*event = own_event(f, m->count);
 	if (open->failed)
 		m->status = DXP_ECANCELED;
-	f->waits_changed |= open->failed;
-	move_enter(f, m, beside && !open->failed ? MOVE_RUNNING : MOVE_WAITING);
+	move_enter(f, m, open->failed ? MOVE_READY : beside ? MOVE_RUNNING : MOVE_WAITING);
 	watch_arm(f);
 	fabric_turn(f);
 	keeper_call(f);
@@ -260,8 +259,9 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 	m->address = address;
 	m->local = local;
 	m->bytes = bytes;
-	return open.xpus && !open.failed ? run_there(m, waits, event)
-					 : run_here(m, waits, &open, event);
+	/* Each that the xPU does takes a memory region from now on: many wait here. */
+	bool there = open.xpus && !open.failed && f->pulls < HOST_PULLS_MAX;
+	return there ? run_there(m, waits, event) : run_here(m, waits, &open, event);
 }
 
 static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint64_t address,

@@ -7,10 +7,11 @@
 #include "base/limits.h"
 #include "host/limits.h"
 #include "base/util.h"
+#include "wire/command.h"
 
 #define EVENTS_FIRST_CAPACITY 64
 
-_Static_assert((HOST_EVENTS_MAX & (HOST_EVENTS_MAX - 1)) == 0, "capacities are powers of two");
+_Static_assert((HOST_EVENTS_RING & (HOST_EVENTS_RING - 1)) == 0, "capacities are powers of two");
 
 struct elder {
 	uint32_t count;
@@ -29,6 +30,7 @@ void events_destroy(struct events *e)
 	e->slots = NULL;
 	e->elders = NULL;
 	e->capacity = e->elder_count = e->elder_room = 0;
+	e->elder_free = e->elder_pending = 0;
 }
 
 static struct host_event *slot_of(const struct events *e, uint32_t count)
@@ -44,6 +46,9 @@ static void oldest_advance(struct events *e)
 
 uint32_t events_oldest(struct events *e)
 {
+	for (; e->elder_pending < e->elder_count; e->elder_pending++)
+		if (e->elders[e->elder_pending].slot.state == HOST_EVENT_PENDING)
+			return e->elders[e->elder_pending].count;
 	if (seq_before(e->oldest_pending, e->oldest))
 		e->oldest_pending = e->oldest;
 	while (e->oldest_pending != e->next &&
@@ -80,14 +85,15 @@ static bool elders_reserve(struct events *e)
 	return true;
 }
 
-/* What has ended at the old end goes to the list. False: nothing could. */
-static bool elders_take(struct events *e)
+/* Moves events from the old end of the ring to the list: those that are DONE, up to the first that
+ * is not; or, with `any`, a part of the ring whatever they are. False: none could be moved. */
+static bool elders_take(struct events *e, bool any)
 {
-	uint32_t before = e->oldest;
+	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
 
-	while (e->oldest != e->next && slot_of(e, e->oldest)->state == HOST_EVENT_DONE) {
+	while (e->oldest != e->next && e->oldest - before < most) {
 		struct host_event *slot = slot_of(e, e->oldest);
-		if (!elders_reserve(e))
+		if ((!any && slot->state != HOST_EVENT_DONE) || !elders_reserve(e))
 			break;
 		e->elders[e->elder_count++] = (struct elder){.count = e->oldest, .slot = *slot};
 		slot->state = HOST_EVENT_FREE;
@@ -96,23 +102,44 @@ static bool elders_take(struct events *e)
 	return e->oldest != before;
 }
 
-static void elder_free(struct events *e, uint32_t count)
+/* Removes the freed ones from the list. */
+static void elders_pack(struct events *e)
 {
-	uint32_t at = elder_place(e, count);
+	uint32_t kept = 0, pending = 0;
 
-	if (at == e->elder_count || e->elders[at].count != count)
-		return;
-	e->elder_count--;
-	memmove(&e->elders[at], &e->elders[at + 1], (e->elder_count - at) * sizeof(*e->elders));
+	for (uint32_t i = 0; i < e->elder_count; i++) {
+		if (i == e->elder_pending)
+			pending = kept;
+		if (e->elders[i].slot.state != HOST_EVENT_FREE)
+			e->elders[kept++] = e->elders[i];
+	}
+	e->elder_pending = e->elder_pending < e->elder_count ? pending : kept;
+	e->elder_count = kept;
+	e->elder_free = 0;
+}
+
+/* An elder has become FREE. The list is packed when half of it is, so freeing costs the same
+ * however long it is. */
+static void elder_freed(struct events *e)
+{
+	e->elder_free++;
+	while (e->elder_count && e->elders[e->elder_count - 1].slot.state == HOST_EVENT_FREE) {
+		e->elder_count--;
+		e->elder_free--;
+	}
+	if (e->elder_pending > e->elder_count)
+		e->elder_pending = e->elder_count;
+	if (e->elder_free > e->elder_count / 2)
+		elders_pack(e);
 }
 
 static int grow(struct events *e)
 {
 	/* Those that have ended shall not keep the ring long. */
-	if (e->capacity && e->pending <= e->capacity / 2 && elders_take(e))
+	if (e->capacity && e->pending <= e->capacity / 2 && elders_take(e, false))
 		return DXP_OK;
-	if (e->capacity >= HOST_EVENTS_MAX)
-		return elders_take(e) ? DXP_OK : DXP_EAGAIN;
+	if (e->capacity >= HOST_EVENTS_RING)
+		return elders_take(e, true) ? DXP_OK : DXP_ENOMEM;
 	struct events bigger = *e;
 	bigger.capacity = e->capacity ? e->capacity * 2 : EVENTS_FIRST_CAPACITY;
 	bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
@@ -139,21 +166,47 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
+/* What xPUs count for the event's command. */
+static uint32_t weight(const struct host_event *slot)
+{
+	return slot->bytes ? COMMAND_KEPT_BYTES(slot->bytes) : 0;
+}
+
+static void no_more_pending(struct events *e, struct host_event *slot)
+{
+	e->pending--;
+	e->pulling -= slot->pulls;
+	e->bytes -= weight(slot);
+	slot->pulls = false;
+	slot->bytes = 0;
+}
+
 void events_undo(struct events *e)
 {
 	e->next--;
+	no_more_pending(e, slot_of(e, e->next));
 	slot_of(e, e->next)->state = HOST_EVENT_FREE;
-	e->pending--;
 	if (seq_before(e->next, e->oldest_pending))
 		e->oldest_pending = e->next;
+}
+
+void events_weigh(struct events *e, uint32_t message_bytes)
+{
+	struct host_event *slot = slot_of(e, e->next - 1);
+
+	e->bytes -= weight(slot);
+	slot->bytes = (uint16_t)message_bytes;
+	e->bytes += weight(slot);
 }
 
 struct host_event *events_find(const struct events *e, uint32_t count)
 {
 	if (count - e->oldest >= e->next - e->oldest) {
 		uint32_t at = elder_place(e, count);
-		return at < e->elder_count && e->elders[at].count == count ? &e->elders[at].slot
-									   : NULL;
+		if (at == e->elder_count || e->elders[at].count != count ||
+		    e->elders[at].slot.state == HOST_EVENT_FREE)
+			return NULL;
+		return &e->elders[at].slot;
 	}
 	struct host_event *slot = slot_of(e, count);
 	return slot->state == HOST_EVENT_FREE ? NULL : slot;
@@ -169,13 +222,6 @@ void events_pull(struct events *e, uint32_t count)
 	e->pulling++;
 }
 
-static void no_more_pending(struct events *e, struct host_event *slot)
-{
-	e->pending--;
-	e->pulling -= slot->pulls;
-	slot->pulls = false;
-}
-
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times)
 {
@@ -188,7 +234,7 @@ bool events_finish(struct events *e, uint32_t count, int status,
 	if (times)
 		slot->times = *times;
 	no_more_pending(e, slot);
-	if (slot->notify || e->watch.always)
+	if (slot->notify || slot->moves || e->watch.always)
 		e->watch.ended(e->watch.context, count, slot);
 	if (slot->silent)
 		events_free(e, count);
@@ -205,7 +251,7 @@ void events_free(struct events *e, uint32_t count)
 		no_more_pending(e, slot);
 	slot->state = HOST_EVENT_FREE;
 	if (seq_before(count, e->oldest))
-		elder_free(e, count);
+		elder_freed(e);
 	else
 		oldest_advance(e);
 }
@@ -220,12 +266,35 @@ void events_forget(struct events *e, uint32_t count)
 		events_free(e, count);
 }
 
+uint32_t events_begin(const struct events *e)
+{
+	return e->elder_count ? e->elders[0].count : e->oldest;
+}
+
+struct host_event *events_next(const struct events *e, uint32_t *count)
+{
+	if (seq_before(*count, e->oldest)) {
+		for (uint32_t i = elder_place(e, *count); i < e->elder_count; i++) {
+			if (e->elders[i].slot.state == HOST_EVENT_FREE)
+				continue;
+			*count = e->elders[i].count;
+			return &e->elders[i].slot;
+		}
+		*count = e->oldest;
+	}
+	for (; seq_before(*count, e->next); ++*count)
+		if (slot_of(e, *count)->state != HOST_EVENT_FREE)
+			return slot_of(e, *count);
+	return NULL;
+}
+
 uint32_t events_fail(struct events *e, int status)
 {
-	uint32_t failed = 0;
+	uint32_t failed = 0, count = events_begin(e);
+	const struct host_event *slot;
 
-	for (uint32_t c = e->oldest; c != e->next && e->pending; c++)
-		if (!slot_of(e, c)->move)
-			failed += events_finish(e, c, status, NULL);
+	for (; e->pending && (slot = events_next(e, &count)); count++)
+		if (!slot->move)
+			failed += events_finish(e, count, status, NULL);
 	return failed;
 }

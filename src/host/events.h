@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of one host on one executor (an xPU, or the host itself): a ring indexed by count,
  * from the oldest that somebody may still ask for to the next to be given out. It doubles up to
- * HOST_EVENTS_MAX. When it is full, what has ended at its old end moves to a sorted list, so that
- * a program may keep some events for ever and make new ones for ever; only what is PENDING fills
- * it. Invariant: next - oldest <= capacity in uint32_t arithmetic that wraps; the slot of `oldest`
- * is in use unless they are equal; counts of the list are before `oldest`, and DONE. */
+ * HOST_EVENTS_RING. When it is full, the events at its old end move to a sorted list: those that
+ * have ended, and at HOST_EVENTS_RING also those that are pending. So a program may keep events, or
+ * leave them pending, and make new ones for ever; only memory bounds their number. Invariant:
+ * next - oldest <= capacity in uint32_t arithmetic that wraps; the slot of `oldest` is in use
+ * unless they are equal; counts of the list are before `oldest`; its last entry is in use. */
 #ifndef HOST_EVENTS_H
 #define HOST_EVENTS_H
 
@@ -22,6 +23,7 @@ struct host_event {
 	bool notify : 1;       /* its end is told with `cookie` */
 	bool lazy : 1;         /* its node may tell late */
 	int8_t status;         /* DONE: enum dxp_status */
+	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
 	int32_t native;        /* as struct dxp_completion's */
 	uint16_t told;         /* a second node that learns of its end; 0: none */
 	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
@@ -29,11 +31,12 @@ struct host_event {
 	uint64_t cookie;
 	struct dxp_event_times times;
 	struct move *move;  /* what it is the end of; NULL: of a command or of the program's word */
-	struct tell *tells; /* the host's own: who waits for it */
+	struct tell *tells; /* the host's own: nodes that wait for it */
+	struct move_wait *moves; /* the first move that waits for it */
 };
 
-/* Called when one that has `notify`, or any where `always`, becomes DONE, before it is freed. It
- * may not change the ring. */
+/* Called when one that has `notify` or `moves`, or any where `always`, becomes DONE, before it is
+ * freed. It may not change the ring. */
 struct events_watch {
 	void (*ended)(void *context, uint32_t count, struct host_event *slot);
 	void *context;
@@ -48,17 +51,19 @@ struct events {
 	uint32_t oldest, next;
 	uint32_t oldest_pending; /* none before it is PENDING */
 	uint32_t pending;
-	uint32_t pulling; /* of those, that pull */
-	struct elder *elders;
+	uint32_t pulling;     /* of those, that pull */
+	uint64_t bytes;       /* of their commands, as the xPU counts them */
+	struct elder *elders; /* by count; freed ones stay until half of the list is free */
 	uint32_t elder_count, elder_room;
+	uint32_t elder_free;    /* of these, freed */
+	uint32_t elder_pending; /* index; no elder before it is PENDING */
 	struct events_watch watch;
 };
 
 void events_init(struct events *e, uint32_t first);
 void events_destroy(struct events *e);
 
-/* Makes the next event, PENDING. DXP_EAGAIN: HOST_EVENTS_MAX counts lie between the oldest that is
- * PENDING and this one; DXP_ENOMEM. */
+/* Makes the next event, PENDING. DXP_ENOMEM. */
 int events_add(struct events *e, uint32_t *count, struct host_event **out);
 
 /* NULL when it was freed or never was. Valid until the next events_add or events_free. */
@@ -69,6 +74,14 @@ uint32_t events_oldest(struct events *e);
 
 /* Takes back what events_add has just given. */
 void events_undo(struct events *e);
+
+/* The command of the newest event has a message of so many bytes. */
+void events_weigh(struct events *e, uint32_t message_bytes);
+
+/* The oldest that is in use and not before *count, which becomes its count; NULL: there is none.
+ * Begin with events_begin(); events may end and be freed between two calls. */
+struct host_event *events_next(const struct events *e, uint32_t *count);
+uint32_t events_begin(const struct events *e);
 
 /* Marks one that pulls, if it is still PENDING. */
 void events_pull(struct events *e, uint32_t count);

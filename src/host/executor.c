@@ -34,7 +34,7 @@ static void own_ended(void *context, uint32_t count, struct host_event *slot)
 		tells_append(&f->tells, t);
 	}
 	f->ended++;
-	moves_own_ended(f, count, slot->status);
+	moves_ended(f, slot, slot->status);
 	if (slot->notify)
 		completion_put(f, own_event(f, count), slot);
 }
@@ -45,6 +45,7 @@ void executor_init(struct dxp_fabric *f)
 	f->own.watch = (struct events_watch){own_ended, f, true};
 	f->tells.end = &f->tells.first;
 	f->later.end = &f->later.first;
+	f->ready.end = &f->ready.first;
 	f->running.end = &f->running.first;
 	f->draining.end = &f->draining.first;
 	f->pulled.end = &f->pulled.first;
@@ -60,11 +61,11 @@ static void tells_free(struct tell *t)
 
 void executor_destroy(struct dxp_fabric *f)
 {
-	for (uint32_t c = f->own.oldest; c != f->own.next; c++) {
-		struct host_event *slot = events_find(&f->own, c);
-		if (slot)
-			tells_free(slot->tells);
-	}
+	uint32_t count = events_begin(&f->own);
+	const struct host_event *slot;
+
+	for (; (slot = events_next(&f->own, &count)); count++)
+		tells_free(slot->tells);
 	tells_free(f->tells.first);
 	tells_free(f->spare_tells);
 	events_destroy(&f->own);
@@ -74,11 +75,6 @@ int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out)
 {
 	int status = events_add(&f->own, count, out);
 
-	if (status == DXP_EAGAIN)
-		return error_set(status,
-				 "%d events of this program, or writes and reads, have not ended; "
-				 "end some first",
-				 HOST_EVENTS_MAX);
 	if (status != DXP_OK)
 		return error_set(status, "out of memory");
 	(*out)->times.queued_ns = link_now_ns();

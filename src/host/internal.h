@@ -106,9 +106,10 @@ struct dxp_fabric {
 	struct events own;       /* events whose executor is this host */
 	struct tell_queue tells; /* to be posted */
 	struct tell *spare_tells;
-	struct move_list later, running, draining, pulled;
+	struct move_list later, ready, running, draining, pulled;
 	struct move *spare_moves;
-	bool waits_changed; /* of some move: look at those that wait */
+	uint32_t pulls;     /* moves that are PULLED */
+	bool waits_changed; /* of a move whose xPU has ended: look at all that wait */
 	struct completions completions;
 	uint32_t hurriers; /* threads that have waited long for completions */
 	dxp_print_fn print;
@@ -275,8 +276,8 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 /* Turns them; returns how much was done. */
 uint32_t moves_turn(struct dxp_fabric *f);
 bool moves_busy(const struct dxp_fabric *f);
-/* The event of the host with this count has ended. */
-void moves_own_ended(struct dxp_fabric *f, uint32_t count, int status);
+/* An event has ended: moves that wait for it go on, or fail. */
+void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status);
 /* Node x waits for m's event: it need not wait for a round trip where order is enough. */
 void move_wanted(struct move *m);
 /* The xPU says that it has done it, or is lost. */

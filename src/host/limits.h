@@ -5,17 +5,20 @@
 
 #include "base/limits.h"
 
-#define HOST_EVENTS_MAX \
-	65536 /* commands of one host on one xPU whose events nobody has taken yet: 4 MiB */
-#define HOST_COMMANDS_MAX                                                                          \
-	6144 /* that one xPU has not ended: a call waits for room. Beyond, up to XPU_COMMANDS_MAX, \
-	      * is for marks and signals that wait lists make */
+#define HOST_EVENTS_RING \
+	65536 /* entries of the ring of one xPU's events: 5 MiB; older ones go to a list */
+#define HOST_COMMANDS_BYTES                                                                      \
+	(XPU_COMMANDS_BYTES / 4 * 3) /* of commands that one xPU has not ended; a call waits for \
+				      * room. The rest is for marks and signals of wait lists */
 #define HOST_NAMED_AGE                                                                            \
 	(XPU_PEER_EVENTS_KEPT / 2) /* an xPU is not asked for another's event that is older: that \
 				    * other one tells it again, by a new name */
-#define HOST_ROOM_NS                                                                               \
-	(1000ull * 1000 * 1000)     /* without any end it waits so long for room while the program \
-				       itself could make some */
+#define HOST_ROOM_NS                                                                           \
+	(1000ull * 1000 * 1000) /* without any end it waits so long for room while the program \
+				   itself could make some */
+#define HOST_PULLS_MAX                                                                      \
+	2048 /* transfers that xPUs do when what they wait for has ended: half of the NIC's \
+		memory regions; more are done by the host then */
 #define HOST_MOVES       8          /* transfers of the host that are under way together */
 #define HOST_MOVE_BYTES  (1u << 20) /* one piece of them: others have their turn between */
 #define HOST_MOVE_PIECES 4

@@ -27,6 +27,7 @@ static struct move_list *list_of(struct dxp_fabric *f, const struct move *m)
 {
 	switch (m->state) {
 	case MOVE_WAITING: return &f->later;
+	case MOVE_READY: return &f->ready;
 	case MOVE_RUNNING: return &f->running;
 	case MOVE_PULLED: return &f->pulled;
 	default: return &f->draining;
@@ -53,8 +54,45 @@ struct move *move_new(struct dxp_fabric *f)
 	return m;
 }
 
+void move_wait_for(struct move *m, dxp_event event, struct host_event *slot)
+{
+	struct move_wait *w = &m->waits[m->wait_count++];
+
+	*w = (struct move_wait){.next = slot->moves, .move = m, .event = event};
+	if (w->next)
+		w->next->previous = w;
+	slot->moves = w;
+	m->waits_left++;
+}
+
+/* The event that it waits for, which has not ended. */
+static struct host_event *awaited(struct dxp_fabric *f, const struct move_wait *w)
+{
+	struct host_event *slot = NULL;
+	struct dxp_xpu *x;
+
+	events_of(f, w->event, &x, &slot);
+	return slot;
+}
+
+static void wait_unlink(struct dxp_fabric *f, struct move_wait *w)
+{
+	struct host_event *slot = w->previous ? NULL : awaited(f, w);
+
+	if (w->next)
+		w->next->previous = w->previous;
+	if (w->previous)
+		w->previous->next = w->next;
+	else if (slot)
+		slot->moves = w->next;
+	w->move = NULL;
+}
+
 void move_free(struct dxp_fabric *f, struct move *m)
 {
+	for (uint32_t i = 0; m->waits_left && i < m->wait_count; i++)
+		if (m->waits[i].move)
+			wait_unlink(f, &m->waits[i]);
 	if (m->waits != m->inline_waits)
 		free(m->waits);
 	m->next = f->spare_moves;
@@ -158,7 +196,9 @@ static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 	    m->qp != qp || m->direction != MEMORY_WRITE)
 		return false;
 	for (uint32_t i = 0; i < m->wait_count; i++) {
-		const struct host_event *slot = events_find(&f->own, m->waits[i]);
+		if (!m->waits[i].move)
+			continue;
+		const struct host_event *slot = awaited(f, &m->waits[i]);
 		if (!slot || !slot->move || !in_order(f, slot->move, qp))
 			return false;
 	}
@@ -169,7 +209,8 @@ static void told_early(struct dxp_fabric *f, struct move *m)
 {
 	m->told_early = true;
 	for (uint32_t i = 0; i < m->wait_count; i++)
-		told_early(f, events_find(&f->own, m->waits[i])->move);
+		if (m->waits[i].move)
+			told_early(f, awaited(f, &m->waits[i])->move);
 }
 
 /* A message behind data on the same queue pair is delivered after it, so who waits over there can
@@ -216,7 +257,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
 	/* One that began before others ended ends after them. */
-	if (m->wait_count && m->status == DXP_OK)
+	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
 		nic_region_deregister(node_nic(f->node), m->key);
@@ -238,6 +279,7 @@ void move_told(struct move *m, int status, const struct dxp_event_times *times)
 		m->times = *times;
 	m->revoked = true;
 	m->revoked_ns = link_now_ns();
+	f->pulls--;
 	nic_region_revoke(node_nic(f->node), m->key);
 	become(f, m, MOVE_DRAINING);
 }
@@ -274,36 +316,44 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Those that wait for nothing any more begin, or end where what they waited for has failed. */
-static uint32_t waiting_turn(struct dxp_fabric *f)
+/* Those whose xPU has ended, or was closed, wait for nothing any more. */
+static void waiting_look(struct dxp_fabric *f)
+{
+	f->waits_changed = false;
+	for (struct move *m = f->later.first, *next; m; m = next) {
+		next = m->next;
+		if (m->status == DXP_OK)
+			m->status = m->xpu->status;
+		if (m->status != DXP_OK)
+			become(f, m, MOVE_READY);
+	}
+}
+
+/* They begin, or end where what they waited for has failed. */
+static uint32_t ready_turn(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
 
-	for (struct move *m = f->later.first, *next; m; m = next) {
-		next = m->next;
-		if (m->status == DXP_OK && m->xpu->status != DXP_OK)
+	for (struct move *m; (m = f->ready.first); done++) {
+		if (m->status == DXP_OK)
 			m->status = m->xpu->status;
-		if (m->status == DXP_OK && m->wait_count)
-			continue;
 		if (m->status == DXP_OK) {
 			start(f, m);
 		} else {
 			m->times.started_ns = m->times.ended_ns = link_now_ns();
 			move_end(f, m);
 		}
-		done++;
 	}
 	return done;
 }
 
 uint32_t moves_turn(struct dxp_fabric *f)
 {
-	uint32_t done = 0, looked = 0;
+	uint32_t looked = 0;
 
-	if (f->later.first && f->waits_changed) {
-		f->waits_changed = false;
-		done += waiting_turn(f);
-	}
+	if (f->waits_changed)
+		waiting_look(f);
+	uint32_t done = ready_turn(f);
 	for (struct move *m = f->running.first, *next; m && looked < HOST_MOVES;
 	     m = next, looked++) {
 		next = m->next;
@@ -316,26 +366,30 @@ uint32_t moves_turn(struct dxp_fabric *f)
 	return done;
 }
 
-static void own_ended(struct dxp_fabric *f, struct move *m, uint32_t count, int status)
+static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 {
-	for (uint32_t i = 0; i < m->wait_count;) {
-		if (m->waits[i] != count) {
-			i++;
-			continue;
-		}
-		m->waits[i] = m->waits[--m->wait_count];
-		if (status != DXP_OK && m->status == DXP_OK)
-			m->status = DXP_ECANCELED;
-		f->waits_changed = true;
-	}
+	struct move *m = w->move;
+
+	w->move = NULL;
+	m->waits_left--;
+	if (status != DXP_OK && m->status == DXP_OK)
+		m->status = DXP_ECANCELED;
+	if (m->state == MOVE_WAITING && (m->waits_left == 0 || m->status != DXP_OK))
+		become(f, m, MOVE_READY);
 }
 
-void moves_own_ended(struct dxp_fabric *f, uint32_t count, int status)
+/* In the order in which they were put in: from the end of the list. */
+void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status)
 {
-	for (struct move *m = f->later.first; m; m = m->next)
-		own_ended(f, m, count, status);
-	for (struct move *m = f->running.first; m; m = m->next)
-		own_ended(f, m, count, status);
+	struct move_wait *w = slot->moves;
+
+	slot->moves = NULL;
+	while (w && w->next)
+		w = w->next;
+	for (struct move_wait *previous; w; w = previous) {
+		previous = w->previous;
+		wait_ended(f, w, status);
+	}
 }
 
 static struct move *move_of(struct move_list *l, const struct dxp_xpu *x)
@@ -352,7 +406,8 @@ static bool none_left(void *context)
 	struct dxp_xpu *x = context;
 	struct dxp_fabric *f = x->fabric;
 
-	return !move_of(&f->later, x) && !move_of(&f->running, x) && !move_of(&f->draining, x);
+	return !move_of(&f->later, x) && !move_of(&f->ready, x) && !move_of(&f->running, x) &&
+	       !move_of(&f->draining, x);
 }
 
 static void cancel(struct move *m, const struct dxp_xpu *x)
@@ -367,6 +422,8 @@ void moves_close(struct dxp_xpu *x)
 
 	moves_lost(x, DXP_ECLOSED);
 	for (struct move *m = f->later.first; m; m = m->next)
+		cancel(m, x);
+	for (struct move *m = f->ready.first; m; m = m->next)
 		cancel(m, x);
 	for (struct move *m = f->running.first; m; m = m->next)
 		cancel(m, x);

@@ -18,16 +18,6 @@ struct starting {
 	int status;
 };
 
-static int refuse(int status, const struct dxp_xpu *x)
-{
-	if (status == DXP_EAGAIN)
-		return error_set(status,
-				 "%d commands of xPU '%s' have not ended, and the first of them "
-				 "waits for an event of this program; set that, or wait",
-				 HOST_EVENTS_MAX, x->caps.name);
-	return error_set(status, "out of memory");
-}
-
 static int post_named(struct starting *s)
 {
 	struct dxp_xpu *x = s->xpu;
@@ -44,6 +34,8 @@ static int post_named(struct starting *s)
 	int status =
 		dxp_post_nap(f->window, HOST_QP_COMMANDS, &x->target, message, (uint32_t)bytes, 0,
 			     (s->command->event & 0xffffffffffffull) << 8 | HOST_CONTEXT_EVENT);
+	if (status == DXP_OK)
+		events_weigh(&x->events, (uint32_t)bytes);
 	if (status == DXP_OK || status == DXP_EAGAIN)
 		return status;
 	return error_xpu(x, xpu_judge(x, status), "command");
@@ -54,6 +46,7 @@ static void pull_begin(struct starting *s, struct host_event *slot)
 	slot->move = s->move;
 	s->move->count = s->count;
 	move_enter(s->xpu->fabric, s->move, MOVE_PULLED);
+	s->xpu->fabric->pulls++;
 	events_pull(&s->xpu->events, s->count);
 }
 
@@ -71,7 +64,7 @@ static bool started(void *context)
 	}
 	s->status = events_add(&x->events, &s->count, &slot);
 	if (s->status != DXP_OK) {
-		refuse(s->status, x);
+		error_set(s->status, "out of memory");
 		return true;
 	}
 	slot->silent = s->silent;
@@ -97,7 +90,7 @@ static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
 		return DXP_OK;
 	int status = events_add(&x->events, &count, &slot);
 	if (status != DXP_OK)
-		return refuse(status, x);
+		return error_set(status, "out of memory");
 	events_finish(&x->events, count, DXP_ECANCELED, NULL);
 	*event = EVENT_NAME(node_id(x->fabric->node), x->node, count);
 	return DXP_OK;
@@ -139,7 +132,7 @@ static bool room(void *context)
 {
 	const struct dxp_xpu *x = context;
 
-	return x->status != DXP_OK || x->events.pending < HOST_COMMANDS_MAX;
+	return x->status != DXP_OK || x->events.bytes < HOST_COMMANDS_BYTES;
 }
 
 int command_room(struct dxp_xpu *x)
@@ -153,9 +146,11 @@ int command_room(struct dxp_xpu *x)
 		if (fabric_wait(f, room, x, link_now_ns() + HOST_ROOM_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(DXP_EAGAIN,
-					 "%d commands of xPU '%s' have not ended, and none does; "
+					 "%u commands of xPU '%s' have not ended, which take %llu "
+					 "MiB of its node, the most that one host may have there; "
 					 "set the events that they wait for",
-					 HOST_COMMANDS_MAX, x->caps.name);
+					 pending, x->caps.name,
+					 (unsigned long long)(HOST_COMMANDS_BYTES >> 20));
 	}
 	return DXP_OK;
 }

@@ -38,7 +38,10 @@ static void xpu_event_ended(void *context, uint32_t count, struct host_event *sl
 {
 	struct dxp_xpu *x = context;
 
-	completion_put(x->fabric, EVENT_NAME(node_id(x->fabric->node), x->node, count), slot);
+	moves_ended(x->fabric, slot, slot->status);
+	if (slot->notify)
+		completion_put(x->fabric, EVENT_NAME(node_id(x->fabric->node), x->node, count),
+			       slot);
 }
 
 bool xpus_pull(const struct dxp_fabric *f)

@@ -18,8 +18,10 @@
 
 #include <dxp/async.h>
 
-#define COMMAND_BYTES_MAX     2048 /* one NAP */
-#define COMMAND_WAITS_MAX     8
+#define COMMAND_BYTES_MAX 2048 /* one NAP */
+#define COMMAND_WAITS_MAX 8
+#define COMMAND_KEPT_BYTES(message_bytes) \
+	(512u + (message_bytes)) /* counted for a command until it has ended, by hosts and xPUs */
 #define COMMAND_ARGS_MAX      DXP_ARGUMENTS_MAX
 #define COMMAND_VALUE_BYTES   1024 /* of one argument's value */
 #define COMMAND_NAME_BYTES    512  /* a kernel's name and its zero */

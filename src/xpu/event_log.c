@@ -9,6 +9,7 @@
 #include "xpu/graph.h"
 
 #define CAPACITY_FIRST 64
+#define ELDERS_FIRST   64
 
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign)
 {
@@ -18,8 +19,9 @@ void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign)
 void event_log_destroy(struct event_log *l)
 {
 	free(l->entries);
-	l->entries = NULL;
-	l->capacity = 0;
+	free(l->elders);
+	l->entries = l->elders = NULL;
+	l->capacity = l->elder_count = l->elder_room = 0;
 }
 
 static struct event_entry *place_of(const struct event_log *l, uint32_t count)
@@ -27,12 +29,30 @@ static struct event_entry *place_of(const struct event_log *l, uint32_t count)
 	return &l->entries[count & (l->capacity - 1)];
 }
 
+/* Index of the first elder that is not before `count`. */
+static uint32_t elder_place(const struct event_log *l, uint32_t count)
+{
+	uint32_t low = 0, high = l->elder_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (seq_before(l->elders[middle].count, count))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count)
 {
 	if (l->capacity == 0)
 		return NULL;
 	struct event_entry *e = place_of(l, count);
-	return e->state != EVENT_UNKNOWN && e->count == count ? e : NULL;
+	if (e->state != EVENT_UNKNOWN && e->count == count)
+		return e;
+	uint32_t at = elder_place(l, count);
+	return at < l->elder_count && l->elders[at].count == count ? &l->elders[at] : NULL;
 }
 
 bool event_log_forgotten(const struct event_log *l, uint32_t count)
@@ -60,6 +80,14 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
+/* The first waiter points back at its entry. */
+static void entry_move(struct event_entry *to, const struct event_entry *from)
+{
+	*to = *from;
+	if (to->waiters)
+		to->waiters->link = &to->waiters;
+}
+
 /* Two counts with different places in the smaller ring have different places in the larger one. */
 static int grow(struct event_log *l)
 {
@@ -73,12 +101,59 @@ static int grow(struct event_log *l)
 		struct event_entry *e = place_of(&bigger, l->entries[i].count);
 		if (l->entries[i].state == EVENT_UNKNOWN)
 			continue;
-		*e = l->entries[i];
-		if (e->waiters)
-			e->waiters->link = &e->waiters;
+		entry_move(e, &l->entries[i]);
 	}
 	free(l->entries);
 	*l = bigger;
+	return DXP_OK;
+}
+
+/* Forgets the elders that have ended meanwhile. */
+static void elders_sift(struct event_log *l)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < l->elder_count; i++) {
+		if (!pending(l, &l->elders[i]))
+			forget(l, &l->elders[i]);
+		else if (kept++ != i)
+			entry_move(&l->elders[kept - 1], &l->elders[i]);
+	}
+	l->elder_count = kept;
+}
+
+/* Makes space for one more elder. The list doubles unless half of it had ended, so an event costs
+ * the same however many there are. */
+static int elders_reserve(struct event_log *l)
+{
+	if (l->elder_count < l->elder_room)
+		return DXP_OK;
+	elders_sift(l);
+	if (l->elder_count < l->elder_room / 2)
+		return DXP_OK;
+	uint32_t room = l->elder_room ? 2 * l->elder_room : ELDERS_FIRST;
+	struct event_entry *elders = malloc(room * sizeof(*elders));
+	if (!elders)
+		return DXP_ENOMEM;
+	for (uint32_t i = 0; i < l->elder_count; i++)
+		entry_move(&elders[i], &l->elders[i]);
+	free(l->elders);
+	l->elders = elders;
+	l->elder_room = room;
+	return DXP_OK;
+}
+
+/* Moves a pending event out of the ring. Counts mostly rise, so it mostly goes to the end. */
+static int elder_add(struct event_log *l, const struct event_entry *e)
+{
+	int status = elders_reserve(l);
+
+	if (status != DXP_OK)
+		return status;
+	uint32_t at = elder_place(l, e->count);
+	for (uint32_t i = l->elder_count++; i > at; i--)
+		entry_move(&l->elders[i], &l->elders[i - 1]);
+	entry_move(&l->elders[at], e);
 	return DXP_OK;
 }
 
@@ -91,9 +166,13 @@ int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out)
 			return status;
 	}
 	struct event_entry *e = place_of(l, count);
-	if (pending(l, e))
-		return DXP_EAGAIN;
-	forget(l, e);
+	if (pending(l, e)) {
+		int status = elder_add(l, e);
+		if (status != DXP_OK)
+			return status;
+	} else {
+		forget(l, e);
+	}
 	*e = (struct event_entry){.count = count, .state = EVENT_PENDING};
 	*out = e;
 	return DXP_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is known of the events of one host on one xPU, by count: a ring that doubles while it is too
- * small for what must be remembered, up to its bound; then the oldest that are done are forgotten,
- * and those that are not stay. Pure; not thread-safe. */
+ * small for what must be remembered, up to its bound. Beyond it the oldest events that are done are
+ * forgotten; those that are pending move to a sorted list, so their number has no bound but
+ * memory. Pure; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -33,6 +34,9 @@ struct event_log {
 	uint32_t oldest; /* done ones before it may be forgotten */
 	bool some_forgotten;
 	uint32_t forgotten; /* the newest count that was forgotten */
+	/* Events that were pending when the full ring needed their place, by count. */
+	struct event_entry *elders;
+	uint32_t elder_count, elder_room;
 };
 
 /* capacity_max: a power of two. */
@@ -45,8 +49,7 @@ struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 /* Was it, or may it have been, known and forgotten? */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
-/* A new entry, PENDING; `count` is not known yet. DXP_EAGAIN: its place is taken by one that is not
- * done; DXP_ENOMEM. */
+/* A new entry, PENDING; `count` is not known yet. DXP_ENOMEM. */
 int event_log_add(struct event_log *l, uint32_t count, struct event_entry **out);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dxp/status.h>
 
@@ -10,6 +11,8 @@
 #include "base/util.h"
 #include "xpu/event_log.h"
 #include "xpu/order_heap.h"
+
+#define SOURCES_FIRST 4
 
 enum command_state { STATE_WAITING, STATE_READY, STATE_ISSUED, STATE_FAILED };
 
@@ -24,12 +27,13 @@ struct graph {
 	bool any_posted;
 	uint32_t newest; /* highest count posted */
 	struct event_log own;
-	struct source *sources; /* other xPUs, XPU_SOURCES_MAX at most */
-	uint32_t source_count;
+	struct source *sources; /* other xPUs by number, XPU_SOURCES_MAX at most */
+	uint32_t source_count, source_room;
 	struct order_heap ready[GRAPH_LANES];
 	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
+	uint64_t bytes; /* of the commands that have not ended, XPU_COMMANDS_BYTES at most */
 };
 
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out)
@@ -60,14 +64,29 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-static struct event_log *source_find(struct graph *g, uint16_t xpu)
+/* Index of the first source whose xPU is not before this one. */
+static uint32_t source_place(const struct graph *g, uint16_t xpu)
 {
-	for (uint32_t i = 0; i < g->source_count; i++)
-		if (g->sources[i].xpu == xpu)
-			return &g->sources[i].log;
-	return NULL;
+	uint32_t low = 0, high = g->source_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (g->sources[middle].xpu < xpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
+static struct event_log *source_find(struct graph *g, uint16_t xpu)
+{
+	uint32_t at = source_place(g, xpu);
+
+	return at < g->source_count && g->sources[at].xpu == xpu ? &g->sources[at].log : NULL;
+}
+
+/* Nothing points at a source, so they may move. */
 static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 {
 	*out = source_find(g, xpu);
@@ -75,11 +94,16 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 		return DXP_OK;
 	if (g->source_count == XPU_SOURCES_MAX)
 		return DXP_EAGAIN;
-	struct source *sources = realloc(g->sources, (g->source_count + 1) * sizeof(*sources));
-	if (!sources)
-		return DXP_ENOMEM;
-	g->sources = sources;
-	struct source *s = &sources[g->source_count++];
+	if (g->source_count == g->source_room) {
+		uint32_t room = g->source_room ? 2 * g->source_room : SOURCES_FIRST;
+		struct source *sources = realloc(g->sources, room * sizeof(*sources));
+		if (!sources)
+			return DXP_ENOMEM;
+		g->sources = sources;
+		g->source_room = room;
+	}
+	struct source *s = &g->sources[source_place(g, xpu)];
+	memmove(s + 1, s, (size_t)(g->sources + g->source_count++ - s) * sizeof(*s));
 	s->xpu = xpu;
 	event_log_init(&s->log, XPU_PEER_EVENTS_MAX, true);
 	*out = &s->log;
@@ -284,7 +308,7 @@ static int waits_begin(struct graph *g, struct graph_command *c, const struct gr
 
 static int room_check(struct graph *g, const struct graph_posting *p)
 {
-	if (g->count >= XPU_COMMANDS_MAX)
+	if (p->bytes > XPU_COMMANDS_BYTES - g->bytes)
 		return DXP_EAGAIN;
 	return order_heap_reserve(&g->ready[p->lane], g->count + 1);
 }
@@ -292,6 +316,7 @@ static int room_check(struct graph *g, const struct graph_posting *p)
 static void command_enter(struct graph *g, struct graph_command *c)
 {
 	g->count++;
+	g->bytes += c->bytes;
 	c->order = g->order++;
 	c->state = STATE_WAITING;
 	c->next = g->unissued;
@@ -311,7 +336,7 @@ static void command_enter(struct graph *g, struct graph_command *c)
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p)
 {
 	assert(p->wait_count <= COMMAND_WAITS_MAX);
-	*c = (struct graph_command){.event = p->event, .lane = (uint8_t)p->lane};
+	*c = (struct graph_command){.event = p->event, .lane = (uint8_t)p->lane, .bytes = p->bytes};
 	int status = p->event ? event_begin(g, p) : DXP_OK;
 	if (status != DXP_OK)
 		return status;
@@ -368,6 +393,7 @@ void graph_done(struct graph *g, struct graph_command *c, int status)
 	for (int i = 0; i < COMMAND_WAITS_MAX; i++)
 		wait_unlink(&c->waits[i]);
 	g->count--;
+	g->bytes -= c->bytes;
 	own_settle(g, c->event, status);
 	failed_settle(g, first);
 }
@@ -382,6 +408,7 @@ struct graph_command *graph_failed(struct graph *g)
 	if (!g->failed)
 		g->failed_tail = &g->failed;
 	g->count--;
+	g->bytes -= c->bytes;
 	return c;
 }
 
@@ -415,8 +442,9 @@ void graph_lost(struct graph *g, uint16_t xpu)
 	struct graph_command **first = g->failed_tail;
 	struct event_log *log = source_find(g, xpu);
 
-	for (uint32_t i = 0; log && i < log->capacity; i++) {
-		struct event_entry *e = &log->entries[i];
+	for (uint32_t i = 0; log && i < log->capacity + log->elder_count; i++) {
+		struct event_entry *e =
+			i < log->capacity ? &log->entries[i] : &log->elders[i - log->capacity];
 		if (e->state == EVENT_PENDING)
 			entry_settle(g, e, DXP_EPEERLOST, DXP_EPEERLOST);
 	}
@@ -435,4 +463,9 @@ void graph_cancel(struct graph *g, int status)
 uint32_t graph_count(const struct graph *g)
 {
 	return g->count;
+}
+
+uint64_t graph_bytes(const struct graph *g)
+{
+	return g->bytes;
 }

@@ -38,7 +38,8 @@ struct graph_command {
 	uint32_t place; /* in its lane's heap */
 	uint8_t lane, state;
 	uint8_t waits_left;
-	int status; /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or as graph_cancel said */
+	uint32_t bytes; /* as graph_posting's */
+	int status;     /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or as graph_cancel said */
 	struct graph_wait waits[COMMAND_WAITS_MAX];
 };
 
@@ -54,13 +55,14 @@ struct graph_posting {
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
 	uint8_t wait_count;
+	uint32_t bytes; /* of memory that the command takes until it has ended */
 };
 
 /* Takes a command. Where it is refused, the graph keeps nothing of it but that its event has
  * failed: DXP_EINVAL   its event is not of this host and xPU or not newer than all before, or it
  * waits for itself, for a later event, or for another host's; DXP_ENOENT   it waits for an event
- * that was forgotten; DXP_EAGAIN   XPU_COMMANDS_MAX are in the graph, or there is no room for the
- * event or a wait; DXP_ENOMEM. */
+ * that was forgotten; DXP_EAGAIN   the commands in the graph would take more than
+ * XPU_COMMANDS_BYTES, or it waits for more than XPU_SOURCES_MAX xPUs; DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
 /* The next one to run on this lane, or NULL. */
@@ -76,8 +78,8 @@ void graph_done(struct graph *g, struct graph_command *c, int status);
 /* The next one that ended without running, with its status, or NULL. */
 struct graph_command *graph_failed(struct graph *g);
 
-/* An event of another xPU has come. DXP_EINVAL: not of this host, or of this xPU; DXP_EAGAIN,
- * DXP_ENOMEM: no room, so what waits for it later will be refused. */
+/* An event of another xPU has come. DXP_EINVAL: not of this host, or of this xPU;
+ * DXP_EAGAIN, DXP_ENOMEM: no room, so what waits for it later will be refused. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
 /* Another xPU is lost: what waits for its events fails with DXP_EPEERLOST. */
@@ -88,5 +90,7 @@ void graph_cancel(struct graph *g, int status);
 
 /* How many are in the graph, given out or not. */
 uint32_t graph_count(const struct graph *g);
+/* The memory that these take. */
+uint64_t graph_bytes(const struct graph *g);
 
 #endif

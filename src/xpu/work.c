@@ -6,6 +6,7 @@
 #include <dxp/status.h>
 
 #include "link/udp.h"
+#include "xpu/event_log.h"
 #include "xpu/slot_internal.h"
 
 void work_free(struct work *w)
@@ -75,7 +76,11 @@ void work_post(struct tenant *t, const struct command *c, const uint8_t *data, u
 		.oldest = c->oldest,
 		.waits = c->waits,
 		.wait_count = c->wait_count,
+		.bytes = COMMAND_KEPT_BYTES(bytes),
 	};
+	_Static_assert(sizeof(*w) + sizeof(struct event_entry) + sizeof(void *) <=
+			       COMMAND_KEPT_BYTES(0),
+		       "hosts count no less than a command takes here");
 
 	if (!w) {
 		const struct command_event e = {.event = c->event, .status = DXP_ENOMEM};

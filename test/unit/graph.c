@@ -191,17 +191,62 @@ static void graph_add__refusals(void **state)
 	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
 }
 
+/* Commands are bounded by the memory they take, not by their number. */
+static void graph_add__bounded_by_bytes(void **state)
+{
+	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = XPU_COMMANDS_BYTES / bytes;
+	struct graph_command *c = calloc(most + 1, sizeof(*c)), *f;
+	const uint64_t wait = FAR(1);
+	struct graph_posting p = {
+		.lane = GRAPH_ENGINE, .waits = &wait, .wait_count = 1, .bytes = bytes};
+
+	assert_true(most > 65536);
+	for (uint32_t i = 0; i < most; i++) {
+		p.event = OWN(i + 1);
+		assert_int_equal(graph_add(g, &c[i], &p), DXP_OK);
+	}
+	assert_int_equal(graph_bytes(g), (uint64_t)most * bytes);
+	p.event = OWN(most + 1);
+	assert_int_equal(graph_add(g, &c[most], &p), DXP_EAGAIN);
+	/* The first ones are known though the ring of events has no place for them. */
+	assert_int_equal(graph_event(g, wait, DXP_OK), DXP_OK);
+	for (uint32_t i = 0; i < most; i++) {
+		f = graph_next(g, GRAPH_ENGINE);
+		assert_ptr_equal(f, &c[i]);
+		graph_done(g, f, DXP_OK);
+	}
+	assert_int_equal(graph_bytes(g), 0);
+	p.event = OWN(most + 2);
+	p.wait_count = 0;
+	assert_int_equal(graph_add(g, &c[0], &p), DXP_OK);
+	graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
+	free(c);
+}
+
+/* A command waits for one of the oldest of very many. */
+static void graph_add__waits_for_an_elder(void **state)
+{
+	const uint32_t most = 3 * XPU_EVENTS_KEPT;
+	struct graph_command *c = calloc(most, sizeof(*c)), late, *f;
+	const uint64_t gate[] = {FAR(1)};
+	uint32_t ended = 0;
+
+	for (uint32_t i = 0; i < most; i++)
+		assert_int_equal(add(&c[i], GRAPH_NETWORK, OWN(i + 1), 1, gate), DXP_OK);
+	assert_int_equal(ADD(&late, GRAPH_NETWORK, OWN(most + 1), OWN(1), OWN(most / 2)), DXP_OK);
+	graph_lost(g, PEER);
+	while ((f = graph_failed(g))) {
+		assert_int_equal(f->status, f == &late ? DXP_ECANCELED : DXP_EPEERLOST);
+		ended++;
+	}
+	assert_int_equal(ended, most + 1);
+	free(c);
+}
+
 static void graph_add__bounds(void **state)
 {
-	struct graph_command *c = calloc(XPU_COMMANDS_MAX + 1, sizeof(*c)), late, *f;
-	const uint64_t waits[] = {FAR(1)};
+	struct graph_command c[1], late;
 
-	for (uint32_t i = 0; i < XPU_COMMANDS_MAX; i++)
-		assert_int_equal(add(&c[i], GRAPH_ENGINE, OWN(i + 1), 1, waits), DXP_OK);
-	assert_int_equal(ADD0(&c[XPU_COMMANDS_MAX], GRAPH_ENGINE, 0), DXP_EAGAIN);
-	graph_cancel(g, DXP_ECLOSED);
-	while ((f = graph_failed(g)))
-		;
 	/* Far more events than are remembered: done ones make room, and those forgotten are
 	 * refused, not waited for. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
@@ -220,7 +265,6 @@ static void graph_add__bounds(void **state)
 	for (uint32_t i = 0; i < XPU_SOURCES_MAX - 1; i++)
 		assert_int_equal(graph_event(g, EVENT_NAME(HOST, 100 + i, 1), DXP_OK), DXP_OK);
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
-	free(c);
 }
 
 /* What is waited for stays known, and so does the host's word, however much happens meanwhile. */
@@ -478,6 +522,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(graph_lost__names_the_loss, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_cancel__all_but_issued, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__refusals, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__bounded_by_bytes, setup, teardown),
+		cmocka_unit_test_setup_teardown(graph_add__waits_for_an_elder, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__old_events_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(graph_add__counts_wrap, setup, teardown),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of events: growth, its bound, order of freeing, counts that wrap. */
+/* The ring of events: growth, what it has no place for, order of freeing, counts that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "host/limits.h"
 #include "host/events.h"
+#include "wire/command.h"
 
 static uint32_t add(struct events *e)
 {
@@ -63,7 +64,7 @@ static void events__kept_ones_take_no_room(void **state)
 	struct events e;
 
 	events_init(&e, 0xffff0000u);
-	for (uint32_t i = 0; i < 3u * HOST_EVENTS_MAX; i++) {
+	for (uint32_t i = 0; i < 3u * HOST_EVENTS_RING; i++) {
 		uint32_t count = add(&e);
 		assert_true(events_finish(&e, count, i % 2 ? DXP_OK : DXP_EDEVICE, NULL));
 		if (i % 100)
@@ -71,7 +72,7 @@ static void events__kept_ones_take_no_room(void **state)
 	}
 	assert_true(e.capacity <= 256);
 	assert_int_equal(events_oldest(&e), e.next);
-	for (uint32_t i = 0; i < 3u * HOST_EVENTS_MAX; i++) {
+	for (uint32_t i = 0; i < 3u * HOST_EVENTS_RING; i++) {
 		struct host_event *slot = events_find(&e, 0xffff0000u + i);
 		if (i % 100) {
 			assert_null(slot);
@@ -122,21 +123,73 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-static void events__bounded(void **state)
+/* More are pending than the ring holds: old ones go to the list and end there like all others. */
+static void events__pending_ones_have_no_bound(void **state)
+{
+	const uint32_t count = 3 * HOST_EVENTS_RING, first = 0xffffff00u;
+	struct events e;
+
+	events_init(&e, first);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(add(&e), first + i);
+	assert_true(e.capacity <= HOST_EVENTS_RING);
+	assert_int_equal(e.pending, count);
+	assert_int_equal(events_oldest(&e), first);
+	for (uint32_t i = 0; i < count; i += 2)
+		assert_true(events_finish(&e, first + i, DXP_OK, NULL));
+	assert_int_equal(events_oldest(&e), first + 1);
+	for (uint32_t i = 0; i < count; i += 2)
+		events_free(&e, first + i);
+	assert_null(events_find(&e, first));
+	events_free(&e, first + 1);
+	assert_int_equal(events_oldest(&e), first + 3);
+	assert_int_equal(events_fail(&e, DXP_EPEERLOST), count / 2 - 1);
+	assert_int_equal(e.pending, 0);
+	assert_int_equal(events_oldest(&e), e.next);
+	for (uint32_t i = 3; i < count; i += 2) {
+		assert_int_equal(events_find(&e, first + i)->status, DXP_EPEERLOST);
+		events_free(&e, first + i);
+	}
+	assert_int_equal(e.elder_count, 0);
+	assert_int_equal(e.oldest, e.next);
+	events_destroy(&e);
+}
+
+/* One that is never set keeps nothing else from being made. */
+static void events__one_pending_for_ever(void **state)
+{
+	struct events e;
+
+	events_init(&e, 1);
+	add(&e);
+	for (uint32_t i = 0; i < 20 * HOST_EVENTS_RING; i++) {
+		uint32_t count = add(&e);
+		assert_true(events_finish(&e, count, DXP_OK, NULL));
+		events_free(&e, count);
+	}
+	assert_true(e.capacity <= HOST_EVENTS_RING);
+	assert_true(e.elder_count <= 1);
+	assert_int_equal(events_oldest(&e), 1);
+	assert_true(events_finish(&e, 1, DXP_OK, NULL));
+	events_destroy(&e);
+}
+
+static void events__bytes_of_those_pending(void **state)
 {
 	struct events e;
 	struct host_event *slot;
 	uint32_t count;
 
-	events_init(&e, 7);
-	for (uint32_t i = 0; i < HOST_EVENTS_MAX; i++)
-		assert_int_equal(add(&e), 7 + i);
-	assert_int_equal(events_add(&e, &count, &slot), DXP_EAGAIN);
-	events_free(&e, 7);
-	assert_int_equal(add(&e), 7 + HOST_EVENTS_MAX);
-	assert_int_equal(events_fail(&e, DXP_EPEERLOST), HOST_EVENTS_MAX);
-	assert_int_equal(e.pending, 0);
-	assert_int_equal(events_find(&e, 8)->status, DXP_EPEERLOST);
+	events_init(&e, 1);
+	assert_int_equal(events_add(&e, &count, &slot), DXP_OK);
+	events_weigh(&e, 100);
+	assert_int_equal(events_add(&e, &count, &slot), DXP_OK);
+	events_weigh(&e, 2048);
+	assert_int_equal(e.bytes, COMMAND_KEPT_BYTES(100) + COMMAND_KEPT_BYTES(2048));
+	events_undo(&e);
+	assert_int_equal(e.bytes, COMMAND_KEPT_BYTES(100));
+	assert_true(events_finish(&e, 1, DXP_OK, NULL));
+	assert_int_equal(e.bytes, 0);
 	events_destroy(&e);
 }
 
@@ -164,7 +217,9 @@ int main(void)
 		cmocka_unit_test(events__kept_ones_take_no_room),
 		cmocka_unit_test(events__oldest_pending),
 		cmocka_unit_test(events__silent_ones_free_themselves),
-		cmocka_unit_test(events__bounded),
+		cmocka_unit_test(events__pending_ones_have_no_bound),
+		cmocka_unit_test(events__one_pending_for_ever),
+		cmocka_unit_test(events__bytes_of_those_pending),
 		cmocka_unit_test(events__counts_wrap),
 	};
 
