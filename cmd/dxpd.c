@@ -66,6 +66,8 @@ static const char help[] =
 	"      --host-memory SIZE     of it that each host may have at once, 1M to 1024G; default "
 	"0: "
 	"no limit but the memory\n"
+	"      --hosts N              programs that may have one xPU open at once, 1 to 2048, "
+	"default 1024\n"
 	"      --isolation KIND       process (default): kernels of each host run in a process of "
 	"its own, where the engine\n"
 	"                             works in the slot's memory (ocl), and a crash ends only its "
@@ -182,6 +184,7 @@ enum option_code {
 	OPTION_BIND,
 	OPTION_MEMORY,
 	OPTION_HOST_MEMORY,
+	OPTION_HOSTS,
 	OPTION_ISOLATION,
 	OPTION_ENGINE,
 	OPTION_BUFFERS,
@@ -207,6 +210,7 @@ static const struct option long_options[] = {
 	{"bind", required_argument, NULL, OPTION_BIND},
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"host-memory", required_argument, NULL, OPTION_HOST_MEMORY},
+	{"hosts", required_argument, NULL, OPTION_HOSTS},
 	{"isolation", required_argument, NULL, OPTION_ISOLATION},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"buffers", required_argument, NULL, OPTION_BUFFERS},
@@ -249,6 +253,11 @@ static const char *number_take(int option, struct arguments *a)
 		if (!number_parse(optarg, 1, BRIDGE_BUFFERS_MAX, &value))
 			return "--buffers is 1 to 64";
 		a->box.buffers = (uint32_t)value;
+		return NULL;
+	case OPTION_HOSTS:
+		if (!number_parse(optarg, 1, XPU_HOSTS_MAX, &value))
+			return "--hosts is 1 to 2048";
+		a->box.hosts_max = (uint32_t)value;
 		return NULL;
 	case OPTION_FUNCTIONS:
 		if (!number_parse(optarg, 0, NIC_FUNCTIONS - 1, &value))
@@ -369,6 +378,7 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_FIRST:
 	case OPTION_ID:
 	case OPTION_FUNCTIONS:
+	case OPTION_HOSTS:
 	case OPTION_SPIN:
 	case OPTION_TIMEOUT:
 	case OPTION_READY_FD: wrong = number_take(option, a); break;

@@ -289,7 +289,7 @@
 #define BRIDGE_BUFFERS_MAX   64          /* more hides nothing that 8 do not */
 #define BRIDGE_BUFFER_MIN    4096        /* the source fails at 32 KiB and below (S-09) */
 #define BRIDGE_BUFFER_MAX    (16u << 20) /* beyond 8 MiB nothing is gained (S-08) */
-#define BRIDGE_TRANSFERS_MAX 1024        /* of one bridge at once */
+#define BRIDGE_TRANSFERS_MAX 4096        /* of one bridge at once */
 #define BRIDGE_STALL_NS \
 	(5ull * 1000 * 1000 * 1000) /* of one step: no DMA of 16 MiB and no live peer takes it */
 #define BRIDGE_DMAS          4 /* of each direction: hides 25 us between two of 64 KiB at 8 GB/s */
@@ -321,7 +321,9 @@
 /* local DMA */
 #define DMA_RATES_MAX  16                     /* sizes of buffers measured */
 #define DMA_MEASURE_NS (200ull * 1000 * 1000) /* at dxp_dma_open: nobody minds so long */
-#define DMA_SPIN_NS    20000       /* before its thread sleeps: about what a wake-up takes */
+#define DMA_SPIN_NS    20000 /* before its thread sleeps: about what a wake-up takes */
+#define DMA_TRANSFERS_MAX \
+	1024 /* under way at once; starting one more fails with DXP_EAGAIN until one has ended */
 #define DMA_PINS_MAX   64          /* ranges of user memory: both ends of 32 transfers */
 #define DMA_COPY_SHORT (64u << 10) /* a copy that takes less than waking a thread to do it */
 
@@ -338,7 +340,9 @@
 #define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
 
 /* xPU */
-#define XPU_HOSTS_MAX 64 /* hosts that have one xPU open at once */
+#define XPU_HOSTS_DEFAULT \
+	1024 /* hosts that may have one xPU open at once: a rank on each core of a large node */
+#define XPU_HOSTS_MAX 2048 /* with `dxpd --hosts`: half of a NIC's memory regions, one each */
 #define XPU_ALIGN                                                              \
 	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
 	     * to 512 of a sub-buffer */
@@ -377,6 +381,8 @@
 	8 /* messages under way to one node: a silent one leaves room for others */
 #define XPU_CLEAR_BYTES \
 	(1u << 20) /* memory behind DMA cleared by one DMA: past that none is faster */
+#define XPU_HAULS_SLOT_MAX \
+	1024 /* hauls of all hosts on one xPU under way at once; more wait for their turn */
 #define XPU_HAULS_MAX \
 	8 /* hauls of one host on one xPU under way at once: more fill no pipeline better */
 #define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a haul where no buffer bounds it */

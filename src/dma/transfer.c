@@ -95,7 +95,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	if (status != DXP_OK)
 		return status;
 	pthread_mutex_lock(&dma->lock);
-	if (dma->under_way < BRIDGE_TRANSFERS_MAX) {
+	if (dma->under_way < DMA_TRANSFERS_MAX) {
 		dma->under_way++;
 		list_last(&dma->transfers, &t->link);
 		list_last(&dma->fresh, &t->fresh);
@@ -106,7 +106,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	if (status != DXP_OK) {
 		transfer_free(t);
 		return error_set(status, "dma: %u transfers are under way; wait for some",
-				 BRIDGE_TRANSFERS_MAX);
+				 DMA_TRANSFERS_MAX);
 	}
 	doze_ring(&dma->doze);
 	*out = t;

@@ -175,6 +175,12 @@ static int greet(struct dxp_xpu *x)
 	struct command_reply reply;
 	int status = request_call(x, &c, &reply, f->timeout_ns);
 
+	if (status == DXP_EBUSY)
+		return error_set(
+			status,
+			"open: xPU '%s' is open in as many programs as it admits; end one, "
+			"or have its dxpd started with a larger --hosts",
+			x->caps.name);
 	if (status != DXP_OK)
 		return error_xpu(x, status, "open");
 	x->memory_key = reply.memory_key;

@@ -143,6 +143,7 @@ static int slots_start(struct box *b, const struct box_options *o)
 		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
 		.memory_bytes = o->memory_bytes,
 		.host_bytes = o->host_bytes,
+		.hosts_max = o->hosts_max,
 		.engine = o->engine,
 		.cell_program = o->cell_program,
 		.buffers = o->buffers,

@@ -12,7 +12,7 @@
 #define COMPLAINTS_MAX 20 /* a log is for people */
 
 /* Each host has its task besides, and one clearing, one scrub and one source are under way. */
-#define OWN_MAX (XPU_HOSTS_MAX * (XPU_HAULS_MAX + 1) + 2 + 1 + 1)
+#define OWN_MAX (XPU_HAULS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
 	       "the xPU's own transfers find room whatever others send");
 _Static_assert(NIC_STAGED_LATER < XPU_STAGED_WRITES,

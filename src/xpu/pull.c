@@ -34,7 +34,7 @@ static void pull_free(struct pull *p)
 		p->next->link = p->link;
 	if (in_device(&p->haul))
 		arena_drop(t->slot->arena, p->haul.address);
-	t->hauls--;
+	tenant_hauls_add(t, -1);
 	t->busy--;
 	free(p);
 }
@@ -123,7 +123,7 @@ static int pull_begin(struct pull *p, const struct command *c)
 		p->next->link = &p->next;
 	s->pulls = p;
 	t->busy++;
-	t->hauls++;
+	tenant_hauls_add(t, 1);
 	status = haul_begin(&p->haul);
 	if (status != DXP_OK)
 		pull_free(p);

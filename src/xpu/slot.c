@@ -199,17 +199,21 @@ static int parts_start(struct slot *s)
 
 int slot_open(const struct slot_options *options, struct slot **out)
 {
-	if (options->memory_bytes < XPU_MEMORY_MIN || options->memory_bytes > XPU_MEMORY_MAX)
+	if (options->memory_bytes < XPU_MEMORY_MIN || options->memory_bytes > XPU_MEMORY_MAX ||
+	    options->hosts_max > XPU_HOSTS_MAX)
 		return DXP_EINVAL;
 	struct slot *s = calloc(1, sizeof(*s));
 	if (!s)
 		return DXP_ENOMEM;
 	s->options = *options;
+	if (!s->options.hosts_max)
+		s->options.hosts_max = XPU_HOSTS_DEFAULT;
 	s->clearings_tail = &s->clearings;
 	s->builds_tail = &s->builds;
 	s->bell_fd = -1;
 	pthread_mutex_init(&s->interrupt_lock, NULL);
-	int status = parts_start(s);
+	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
+	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
 	/* The texts are the caller's and may go. */
 	s->options.engine = s->options.cache_folder = s->options.cell_program = NULL;
 	if (status != DXP_OK) {
@@ -240,6 +244,7 @@ void slot_close(struct slot *s)
 	engine_close(s->engine);
 	arena_destroy(s->arena);
 	pthread_mutex_destroy(&s->interrupt_lock);
+	free(s->by_host);
 	free(s);
 }
 

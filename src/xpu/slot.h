@@ -28,6 +28,8 @@ struct slot_options {
 	uint32_t number;          /* in its box */
 	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
 	uint64_t host_bytes;      /* of it for each host, at most; 0: no limit */
+	uint32_t hosts_max;       /* that may have it open, up to XPU_HOSTS_MAX; 0:
+				     XPU_HOSTS_DEFAULT */
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: kernels of each host

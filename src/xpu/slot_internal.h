@@ -80,7 +80,7 @@ struct tenant {
 	uint32_t unmaps;         /* ranges that were freed, and that its process may still have */
 	struct parked *parked;   /* ALLOCs that wait for those */
 	uint32_t busy;           /* orders, clearings and transfers that point here */
-	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; those of the task are not counted */
+	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; that of the task is not counted */
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
 	bool gone;      /* the host is lost: it is told nothing any more */
 	bool closing;   /* a reply to CLOSE is owed */
@@ -176,6 +176,9 @@ struct slot {
 	uint32_t memory_key; /* own: of all memory that can be addressed, for no peer */
 	struct scrub scrub;
 	struct tenant *tenants;
+	struct tenant **by_host; /* by node id, of those that are not leaving; for all ids, of
+				    which only what is used takes memory */
+	uint32_t hauls;          /* of all tenants, XPU_HAULS_SLOT_MAX at most */
 	uint32_t owner_last, program_last;
 	struct port *ports; /* with those that end */
 	struct clearing *clearings, **clearings_tail;
@@ -201,6 +204,10 @@ void slot_error_note(struct slot *s, int status);
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant.c */
+/* A haul of it has begun, +1, or ended, -1. */
+void tenant_hauls_add(struct tenant *t, int more);
+/* May another begin? */
+bool tenant_may_haul(const struct tenant *t);
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
 /* Cancels and frees everything; the tenant ends when it can. */

@@ -28,17 +28,30 @@ void tenant_complain(struct tenant *t, const char *format, ...)
 
 struct tenant *tenant_find(const struct slot *s, uint16_t host)
 {
-	struct tenant *t = s->tenants;
+	struct tenant *t = s->by_host[host];
 
-	while (t && (t->host != host || t->leaving))
-		t = t->next;
-	return t;
+	return t && !t->leaving ? t : NULL;
+}
+
+void tenant_hauls_add(struct tenant *t, int more)
+{
+	t->hauls += (uint32_t)more;
+	t->slot->hauls += (uint32_t)more;
+}
+
+bool tenant_may_haul(const struct tenant *t)
+{
+	return t->hauls < XPU_HAULS_MAX && t->slot->hauls < XPU_HAULS_SLOT_MAX;
 }
 
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
-	if (slot_hosts(s) >= XPU_HOSTS_MAX)
+	if (slot_hosts(s) >= s->options.hosts_max) {
+		log_warn("host node %u is refused: %u hosts have this xPU open, and --hosts allows "
+			 "no more",
+			 host, s->options.hosts_max);
 		return DXP_EBUSY;
+	}
 	struct tenant *t = calloc(1, sizeof(*t));
 	if (!t)
 		return DXP_ENOMEM;
@@ -59,6 +72,7 @@ int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, s
 	}
 	t->next = s->tenants;
 	s->tenants = t;
+	s->by_host[host] = t;
 	*out = t;
 	return DXP_OK;
 }
@@ -126,6 +140,8 @@ static void tenant_end(struct tenant *t)
 		t->closing = false;
 		reply_status(t, COMMAND_CLOSE, t->close_sequence, DXP_OK);
 	}
+	if (t->slot->by_host[t->host] == t)
+		t->slot->by_host[t->host] = NULL;
 	graph_destroy(t->graph);
 	free(t->fetched.data);
 	free(t);

@@ -154,7 +154,7 @@ static void haul_ended(struct haul *h, const struct bridge_end *end)
 			(unsigned long long)f->bytes, f->to.node, bridged_step_name(end->step),
 			(unsigned long long)end->at, bridged_end_text(end));
 	if (f->work)
-		f->tenant->hauls--;
+		tenant_hauls_add(f->tenant, -1);
 	message_ended(f, status);
 }
 
@@ -174,8 +174,8 @@ static void haul_put(struct transfer *f)
 	};
 	f->status = haul_begin(&f->haul);
 	f->pending += f->status == DXP_OK;
-	if (f->work)
-		f->tenant->hauls += f->status == DXP_OK;
+	if (f->work && f->status == DXP_OK)
+		tenant_hauls_add(f->tenant, 1);
 }
 
 static void data_put(struct transfer *f)

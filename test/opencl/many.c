@@ -158,7 +158,8 @@ static void many__transfers_behind_a_kernel(void)
 /* Events that a program keeps, and a wait list of many. */
 static void many__events(void)
 {
-	unsigned count = many_count(12000);
+	/* PoCL 3.1 takes minutes for more. */
+	unsigned count = rig.pocl ? LIST : many_count(12000);
 	cl_event *e = rig_memory(count * sizeof(cl_event)), all;
 	cl_command_queue queue = rig_queue(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 	cl_event gate = clCreateUserEvent(rig.context, ERR);

@@ -311,7 +311,7 @@ static void start__no_more_than_1024(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 1\n");
 	const struct dxp_dma_order o = {.from = w->from, .bytes = 4096};
-	static struct dxp_dma_transfer *t[BRIDGE_TRANSFERS_MAX];
+	static struct dxp_dma_transfer *t[DMA_TRANSFERS_MAX];
 
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		ok(dxp_dma_start(w->dma, &o, &t[i]));
