@@ -14,16 +14,30 @@
 #include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/tree.h"
 #include "base/util.h"
 
-#define BLOCKS_FIRST 64
+#define RUN_BLOCKS \
+	64 /* blocks on each side that one answer of arena_reach covers beyond its range */
 
+/* A part of memory. */
 struct block {
+	struct tree_node by_address; /* key: the address */
+	struct tree_node by_bytes;   /* free ones; key, minor: bytes and address */
+	struct block *before, *behind;
 	uint64_t address, bytes;
 	uint32_t holders;
-	uint32_t owner;
 	bool used;  /* allocated, or still held after it was freed */
 	bool freed; /* goes back when the last holder drops it */
+	struct owner *owner;
+	struct block *owner_next, **owner_link; /* of all that the owner has */
+};
+
+/* Exists while it has a block. */
+struct owner {
+	struct tree_node node; /* key: its number */
+	uint64_t bytes;
+	struct block *blocks;
 };
 
 struct arena {
@@ -31,8 +45,8 @@ struct arena {
 	uint64_t bytes, free_bytes;
 	uint64_t unit; /* what is handed out is a multiple of it */
 	int fd;
-	struct block *blocks; /* ordered by address */
-	uint32_t count, room;
+	struct block *first;
+	struct tree by_address, by_bytes, owners;
 	struct ranges stale; /* what allocations left behind; void where one is now */
 	bool all_stale;      /* it could not be kept which: none that is free is reached any more */
 	uint64_t epoch;      /* of arena_reach */
@@ -72,17 +86,71 @@ int arena_create(uint64_t bytes, struct arena **out)
 	a->fd = -1;
 	a->unit = XPU_ALIGN;
 	a->bytes = a->free_bytes = round_up(bytes, (uint64_t)sysconf(_SC_PAGESIZE));
-	a->blocks = calloc(BLOCKS_FIRST, sizeof(*a->blocks));
-	int status = a->blocks ? memory_map(a) : DXP_ENOMEM;
+	a->first = calloc(1, sizeof(*a->first));
+	int status = a->first ? memory_map(a) : DXP_ENOMEM;
 	if (status != DXP_OK) {
 		arena_destroy(a);
 		return status;
 	}
-	a->room = BLOCKS_FIRST;
-	a->blocks[0] = (struct block){.bytes = a->bytes};
-	a->count = 1;
+	a->first->bytes = a->bytes;
+	tree_insert(&a->by_address, &a->first->by_address, 0, 0);
+	tree_insert(&a->by_bytes, &a->first->by_bytes, a->bytes, 0);
 	*out = a;
 	return DXP_OK;
+}
+
+static struct owner *owner_find(const struct arena *a, uint32_t number)
+{
+	struct tree_node *n = tree_floor(&a->owners, number, 0);
+
+	return n && n->key == number ? CONTAINER_OF(n, struct owner, node) : NULL;
+}
+
+/* NULL: there is no memory for it. */
+static struct owner *owner_ensure(struct arena *a, uint32_t number)
+{
+	struct owner *o = owner_find(a, number);
+
+	if (o || !(o = calloc(1, sizeof(*o))))
+		return o;
+	tree_insert(&a->owners, &o->node, number, 0);
+	return o;
+}
+
+static void owner_release(struct arena *a, struct owner *o)
+{
+	if (o->blocks)
+		return;
+	tree_remove(&a->owners, &o->node);
+	free(o);
+}
+
+static void owner_enter(struct owner *o, struct block *b)
+{
+	b->owner = o;
+	b->owner_next = o->blocks;
+	b->owner_link = &o->blocks;
+	if (o->blocks)
+		o->blocks->owner_link = &b->owner_next;
+	o->blocks = b;
+	o->bytes += b->bytes;
+}
+
+static void owner_leave(struct arena *a, struct block *b)
+{
+	struct owner *o = b->owner;
+
+	*b->owner_link = b->owner_next;
+	if (b->owner_next)
+		b->owner_next->owner_link = b->owner_link;
+	o->bytes -= b->bytes;
+	b->owner = NULL;
+	owner_release(a, o);
+}
+
+static bool owned_by(const struct block *b, uint32_t owner)
+{
+	return b->owner && b->owner->node.key == owner;
 }
 
 void arena_unmap(struct arena *a)
@@ -101,7 +169,12 @@ void arena_destroy(struct arena *a)
 		return;
 	arena_unmap(a);
 	ranges_free(&a->stale);
-	free(a->blocks);
+	for (struct block *b = a->first, *next; b; b = next) {
+		next = b->behind;
+		if (b->owner)
+			owner_leave(a, b);
+		free(b);
+	}
 	free(a);
 }
 
@@ -136,77 +209,57 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
 	return round_up(bytes, a->unit);
 }
 
-/* The block in which `address` lies; it must be in the arena. */
-static uint32_t block_at(const struct arena *a, uint64_t address)
+/* The block in which `address` lies; the last one where it is behind the arena. */
+static struct block *block_at(const struct arena *a, uint64_t address)
 {
-	uint32_t low = 0, high = a->count;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (a->blocks[middle].address <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
 }
 
-/* Index of the smallest free block of at least `bytes`, or `count`. */
-static uint32_t best_fit(const struct arena *a, uint64_t bytes)
+/* The smallest free block of at least `bytes`, the lowest of these; NULL: there is none. */
+static struct block *best_fit(const struct arena *a, uint64_t bytes)
 {
-	uint32_t best = a->count;
+	struct tree_node *n = tree_ceiling(&a->by_bytes, bytes, 0);
 
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct block *b = &a->blocks[i];
-		if (!b->used && b->bytes >= bytes &&
-		    (best == a->count || b->bytes < a->blocks[best].bytes))
-			best = i;
-	}
-	return best;
-}
-
-static uint32_t owned_count(const struct arena *a, uint32_t owner)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < a->count; i++)
-		count += a->blocks[i].used && a->blocks[i].owner == owner;
-	return count;
+	return n ? CONTAINER_OF(n, struct block, by_bytes) : NULL;
 }
 
 uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
 {
-	uint64_t bytes = 0;
+	const struct owner *o = owner_find(a, owner);
 
-	for (uint32_t i = 0; i < a->count; i++)
-		if (a->blocks[i].used && a->blocks[i].owner == owner)
-			bytes += a->blocks[i].bytes;
-	return bytes;
+	return o ? o->bytes : 0;
 }
 
-static bool room_ensure(struct arena *a)
+/* Cuts a block that is in no tree of sizes after `bytes`; the rest becomes the free block `rest`,
+ * which is taken. */
+static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct block *rest)
 {
-	if (a->count < a->room)
-		return true;
-	struct block *blocks = realloc(a->blocks, 2 * a->room * sizeof(*blocks));
-	if (!blocks)
-		return false;
-	a->blocks = blocks;
-	a->room *= 2;
-	return true;
-}
-
-/* Cuts block i after `bytes`; the rest becomes a free block behind it. */
-static void block_cut(struct arena *a, uint32_t i, uint64_t bytes)
-{
-	struct block *b = &a->blocks[i];
-
-	if (b->bytes == bytes)
-		return;
-	memmove(b + 2, b + 1, (a->count - i - 1) * sizeof(*b));
-	b[1] = (struct block){.address = b->address + bytes, .bytes = b->bytes - bytes};
+	*rest = (struct block){.address = b->address + bytes,
+			       .bytes = b->bytes - bytes,
+			       .before = b,
+			       .behind = b->behind};
+	if (rest->behind)
+		rest->behind->before = rest;
+	b->behind = rest;
 	b->bytes = bytes;
-	a->count++;
+	tree_insert(&a->by_address, &rest->by_address, rest->address, 0);
+	tree_insert(&a->by_bytes, &rest->by_bytes, rest->bytes, rest->address);
+}
+
+/* There is a block that fits, `rest` for what it has more, and the owner. */
+static uint64_t block_take(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
+			   struct block *rest)
+{
+	tree_remove(&a->by_bytes, &b->by_bytes);
+	if (b->bytes > bytes)
+		block_cut(a, b, bytes, rest);
+	else
+		free(rest);
+	b->used = true;
+	owner_enter(o, b);
+	a->epoch++;
+	a->free_bytes -= bytes;
+	return b->address;
 }
 
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address)
@@ -215,20 +268,19 @@ int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *addre
 		return DXP_EINVAL;
 	if (bytes > a->bytes)
 		return DXP_ENOMEM;
-	if (owned_count(a, owner) >= XPU_ALLOCATIONS_MAX)
-		return DXP_EAGAIN;
 	bytes = round_up(bytes, a->unit);
-	if (!room_ensure(a))
+	struct block *b = best_fit(a, bytes);
+	if (!b)
 		return DXP_ENOMEM;
-	uint32_t i = best_fit(a, bytes);
-	if (i == a->count)
+	struct block *rest = malloc(sizeof(*rest));
+	struct owner *o = owner_ensure(a, owner);
+	if (!rest || !o) {
+		free(rest);
+		if (o)
+			owner_release(a, o);
 		return DXP_ENOMEM;
-	block_cut(a, i, bytes);
-	a->blocks[i].used = true;
-	a->blocks[i].owner = owner;
-	a->epoch++;
-	a->free_bytes -= bytes;
-	*address = a->blocks[i].address;
+	}
+	*address = block_take(a, b, bytes, o, rest);
 	return DXP_OK;
 }
 
@@ -238,69 +290,74 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes)
 	memset(a->base + address, 0, bytes);
 }
 
-/* Block i + 1 becomes part of block i. */
-static void block_join(struct arena *a, uint32_t i)
+/* The block behind b, which is free, becomes part of it. */
+static void block_join(struct arena *a, struct block *b)
 {
-	struct block *b = &a->blocks[i];
+	struct block *gone = b->behind;
 
-	b->bytes += b[1].bytes;
-	memmove(b + 1, b + 2, (a->count - i - 2) * sizeof(*b));
-	a->count--;
+	tree_remove(&a->by_address, &gone->by_address);
+	tree_remove(&a->by_bytes, &gone->by_bytes);
+	b->bytes += gone->bytes;
+	b->behind = gone->behind;
+	if (b->behind)
+		b->behind->before = b;
+	free(gone);
 }
 
-static void block_release(struct arena *a, uint32_t i)
+static void block_release(struct arena *a, struct block *b)
 {
-	struct block *b = &a->blocks[i];
-
 	a->free_bytes += b->bytes;
 	a->all_stale |= !ranges_add(&a->stale, b->address, b->address + b->bytes);
-	*b = (struct block){.address = b->address, .bytes = b->bytes};
-	if (i + 1 < a->count && !b[1].used)
-		block_join(a, i);
-	if (i > 0 && !b[-1].used)
-		block_join(a, i - 1);
+	owner_leave(a, b);
+	b->used = b->freed = false;
+	if (b->behind && !b->behind->used)
+		block_join(a, b);
+	if (b->before && !b->before->used) {
+		struct block *before = b->before;
+		/* It is in no tree of sizes yet, as block_join wants it to be. */
+		tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
+		tree_remove(&a->by_bytes, &before->by_bytes);
+		block_join(a, before);
+		b = before;
+	}
+	tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
 }
 
-/* True when the block went back at once, so that its neighbours moved. */
-static bool block_free(struct arena *a, uint32_t i)
+static void block_free(struct arena *a, struct block *b)
 {
-	a->blocks[i].freed = true;
+	b->freed = true;
 	a->epoch++;
-	if (a->blocks[i].holders > 0)
-		return false;
-	block_release(a, i);
-	return true;
+	if (b->holders == 0)
+		block_release(a, b);
 }
 
 int arena_free(struct arena *a, uint32_t owner, uint64_t address)
 {
-	uint32_t i = block_at(a, address);
-	const struct block *b = &a->blocks[i];
+	struct block *b = block_at(a, address);
 
-	if (b->address != address || !b->used || b->freed || b->owner != owner)
+	if (b->address != address || !b->used || b->freed || !owned_by(b, owner))
 		return DXP_ENOENT;
-	block_free(a, i);
+	block_free(a, b);
 	return DXP_OK;
 }
 
 void arena_free_owner(struct arena *a, uint32_t owner)
 {
-	uint32_t i = 0;
+	const struct owner *o = owner_find(a, owner);
 
-	while (i < a->count) {
-		const struct block *b = &a->blocks[i];
-		bool moved = b->used && !b->freed && b->owner == owner && block_free(a, i);
-		/* A released block may have joined the one before it: what follows has moved to i
-		 * or i + 1. */
-		i = moved && i > 0 ? i : i + 1;
+	/* A block that is freed may be joined with one before or behind it, never with one of this
+	 * list. The owner goes with its last block. */
+	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
+		next = b->owner_next;
+		if (!b->freed)
+			block_free(a, b);
 	}
 }
 
 bool arena_next(const struct arena *a, uint32_t owner, uint64_t *address, uint64_t *bytes)
 {
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct block *b = &a->blocks[i];
-		if (b->address < *address || !b->used || b->freed || b->owner != owner)
+	for (const struct block *b = block_at(a, *address); b; b = b->behind) {
+		if (b->address < *address || !b->used || b->freed || !owned_by(b, owner))
 			continue;
 		*address = b->address;
 		*bytes = b->bytes;
@@ -313,10 +370,10 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 {
 	if (address >= a->bytes)
 		return DXP_ERANGE;
-	struct block *b = &a->blocks[block_at(a, address)];
+	struct block *b = block_at(a, address);
 	uint64_t left = b->bytes - (address - b->address);
 
-	if (!b->used || b->freed || b->owner != owner || bytes > left)
+	if (!b->used || b->freed || !owned_by(b, owner) || bytes > left)
 		return DXP_ERANGE;
 	b->holders++;
 	if (rest)
@@ -326,39 +383,39 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 
 void arena_drop(struct arena *a, uint64_t address)
 {
-	uint32_t i = block_at(a, address);
-	struct block *b = &a->blocks[i];
+	struct block *b = block_at(a, address);
 
 	assert(b->used && b->holders > 0);
 	b->holders--;
 	if (b->freed && b->holders == 0)
-		block_release(a, i);
+		block_release(a, b);
 }
 
 static bool reached(const struct block *b, uint32_t owner, bool common)
 {
-	return b->used ? !b->freed && b->owner == owner : common;
+	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
-/* All blocks around block i that may be reached. */
-static struct range run_of(const struct arena *a, uint32_t i, uint32_t owner, bool common)
+/* Blocks around b that may be reached: all up to `end`, and some more on both sides. */
+static struct range run_of(const struct block *b, uint32_t owner, bool common, uint64_t end)
 {
-	uint32_t first = i, last = i;
+	const struct block *first = b, *last = b;
 
-	while (first > 0 && reached(&a->blocks[first - 1], owner, common))
-		first--;
-	while (last + 1 < a->count && reached(&a->blocks[last + 1], owner, common))
-		last++;
-	return (struct range){a->blocks[first].address,
-			      a->blocks[last].address + a->blocks[last].bytes};
+	for (int i = 0; i < RUN_BLOCKS && first->before && reached(first->before, owner, common);
+	     i++)
+		first = first->before;
+	for (int i = 0; (i < RUN_BLOCKS || last->address + last->bytes < end) && last->behind &&
+			reached(last->behind, owner, common);
+	     i++)
+		last = last->behind;
+	return (struct range){first->address, last->address + last->bytes};
 }
 
 /* The first part of [start, end) that is free and not cleared, and all of *run if there is none:
  * then *run is cut down to what is clean. */
 static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
-	for (uint32_t i = block_at(a, run->start); i < a->count; i++) {
-		const struct block *b = &a->blocks[i];
+	for (const struct block *b = block_at(a, run->start); b; b = b->behind) {
 		struct range free = {b->address, b->address + b->bytes}, dirty;
 		if (b->address >= run->end)
 			break;
@@ -382,12 +439,13 @@ static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, stru
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,
 		uint64_t bytes, struct range *out)
 {
-	uint32_t i = block_at(a, address);
+	const struct block *b = block_at(a, address);
 
 	common = common && !a->all_stale;
-	if (!reached(&a->blocks[i], owner, common))
+	if (!reached(b, owner, common))
 		return DXP_EACCESS;
-	struct range run = run_of(a, i, owner, common);
+	uint64_t end = address + min_u64(bytes, a->bytes - address);
+	struct range run = run_of(b, owner, common, end);
 	if (bytes > run.end - address)
 		return DXP_EACCESS;
 	bool stale = stale_find(a, address, address + bytes, &run);
@@ -397,7 +455,7 @@ int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t add
 
 bool arena_is_free(const struct arena *a, uint64_t address, uint64_t bytes)
 {
-	const struct block *b = &a->blocks[block_at(a, address)];
+	const struct block *b = block_at(a, address);
 
 	return !b->used && bytes <= b->bytes - (address - b->address);
 }

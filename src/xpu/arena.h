@@ -44,8 +44,8 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes);
 uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner);
 
 /* The smallest free block that fits, at its low end. The bytes are not cleared: arena_clear before
- * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough; DXP_EAGAIN: the
- * owner has XPU_ALLOCATIONS_MAX. */
+ * anybody sees them. DXP_EINVAL: 0 bytes; DXP_ENOMEM: no block is large enough. An owner may
+ * have any number; each takes 200 bytes of this process. */
 int arena_alloc(struct arena *a, uint32_t owner, uint64_t bytes, uint64_t *address);
 void arena_clear(struct arena *a, uint64_t address, uint64_t bytes);
 
@@ -63,7 +63,7 @@ int arena_hold(struct arena *a, uint32_t owner, uint64_t address, uint64_t bytes
 void arena_drop(struct arena *a, uint64_t address);
 
 /* May the owner reach [address, address + bytes), which lie in the arena and are not none? DXP_OK:
- * all of *out, around them, until *arena_epoch() is another. DXP_EACCESS: not all of that is its
+ * *out, around them, until *arena_epoch() is another. DXP_EACCESS: not all of that is its
  * own, or, if `common`, nobody's. DXP_EAGAIN: *out, a part of it that is nobody's, is to be cleared
  * before. */
 int arena_reach(const struct arena *a, uint32_t owner, bool common, uint64_t address,

@@ -64,19 +64,36 @@ static void arena_alloc__refusals(void **state)
 	assert_int_equal(arena_free(arena, A, 0), DXP_ENOENT);
 }
 
-static void arena_alloc__bound_per_owner(void **state)
+/* No number is too many, and each costs the same: all of these take seconds where one looks at all
+ * others. */
+static void arena_alloc__as_many_as_fit(void **state)
 {
+	const uint64_t many = 200000;
 	struct arena *large;
-	uint64_t a;
+	struct range reached;
+	uint64_t a, bytes;
 
-	assert_int_equal(arena_create((uint64_t)(XPU_ALLOCATIONS_MAX + 2) * XPU_ALIGN, &large),
-			 DXP_OK);
-	for (int i = 0; i < XPU_ALLOCATIONS_MAX; i++)
+	assert_int_equal(arena_create((many + 2) * XPU_ALIGN, &large), DXP_OK);
+	for (uint64_t i = 0; i < many; i++) {
 		assert_int_equal(arena_alloc(large, A, 1, &a), DXP_OK);
-	assert_int_equal(arena_alloc(large, A, 1, &a), DXP_EAGAIN);
+		assert_int_equal(a, i * XPU_ALIGN);
+		assert_int_equal(arena_owned_bytes(large, A), (i + 1) * XPU_ALIGN);
+		assert_int_equal(arena_reach(large, A, true, a, 1, &reached), DXP_OK);
+	}
+	assert_int_equal(arena_reach(large, A, false, 0, many * XPU_ALIGN, &reached), DXP_OK);
+	assert_true(reached.start == 0 && reached.end == many * XPU_ALIGN);
 	assert_int_equal(arena_alloc(large, B, 1, &a), DXP_OK);
+	for (uint64_t i = 0; i < many; i += 2)
+		assert_int_equal(arena_free(large, A, i * XPU_ALIGN), DXP_OK);
+	for (a = 0, bytes = 0; arena_next(large, A, &a, &bytes); a += bytes)
+		assert_int_equal(a % (2 * XPU_ALIGN), XPU_ALIGN);
+	/* The smallest that fits, the lowest of these. */
+	assert_int_equal(arena_alloc(large, B, 1, &a), DXP_OK);
+	assert_int_equal(a, 0);
 	arena_free_owner(large, A);
-	assert_int_equal(arena_free_bytes(large), arena_bytes(large) - XPU_ALIGN);
+	assert_int_equal(arena_owned_bytes(large, A), 0);
+	assert_int_equal(arena_owned_bytes(large, B), 2 * XPU_ALIGN);
+	assert_int_equal(arena_free_bytes(large), arena_bytes(large) - 2 * XPU_ALIGN);
 	arena_destroy(large);
 }
 
@@ -251,7 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(arena_alloc__aligned_and_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_alloc__refusals, setup, teardown),
-		cmocka_unit_test_setup_teardown(arena_alloc__bound_per_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(arena_alloc__as_many_as_fit, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_free__neighbours_join, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_hold__range_of_the_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(arena_drop__gives_back_what_was_freed, setup,
