@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
 
@@ -174,7 +175,8 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_PARAMETER_SIZE: return info_size(i, MAX_PARAMETER_BYTES);
 	case CL_DEVICE_PRINTF_BUFFER_SIZE:
 		own = device_size(d, name, MIN_PRINTF_BYTES);
-		return info_size(i, own > MIN_PRINTF_BYTES ? own : MIN_PRINTF_BYTES);
+		own = own > MIN_PRINTF_BYTES ? own : MIN_PRINTF_BYTES;
+		return info_size(i, own < XPU_PRINT_BYTES ? own : XPU_PRINT_BYTES);
 	case CL_DEVICE_SVM_CAPABILITIES: return info_ulong(i, 0);
 	case CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES:
 		own = device_size(d, name,

@@ -220,9 +220,10 @@ struct dxp_launch {
  * without dependencies on each other run in the order posted. If an event of the wait list failed,
  * this one ends as DXP_ECANCELED. `event` may be NULL where nobody will wait. Entries of the wait
  * list that are 0 are skipped; DXP_ENOENT: one was waited for already. DXP_EINVAL: the sentence
- * names the field. Where 6144 commands of this xPU have not ended, the call waits until one does;
- * DXP_EAGAIN: none ended in a second, and the program itself has events to set, for which they may
- * wait. Events that have ended and are kept take no such room.
+ * names the field. Where the commands of this xPU that have not ended take 48 MiB there (about
+ * 70,000 short ones), the call waits until some have; DXP_EAGAIN: none ended in a second, and the
+ * program itself has events to set, for which they may wait. Events that have ended and are kept
+ * take no such room.
  *
  * The first launch of a kernel in a local size may compile it on the xPU (PoCL does: 0.1 to 0.2 s a
  * kernel and size). A program that must not pause later launches one work-group of each kernel

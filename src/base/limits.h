@@ -364,7 +364,8 @@
 #define XPU_PACKAGES_BYTES                                                                         \
 	(64u << 20) /* of one host: what its programs were built from, to build them again after a \
 		       crash */
-#define XPU_PRINT_BYTES (4u << 20) /* that one kernel prints; the rest is counted and lost */
+#define XPU_PRINT_BYTES \
+	(16u << 20) /* that one kernel prints, as PoCL promises; the rest is counted and lost */
 #define XPU_PRINTS_WAIT \
 	1024 /* messages to a host that reads too slowly: its kernels' prints wait */
 #define XPU_CELL_AGAIN_NS                                                       \
