@@ -33,13 +33,16 @@ static bool fewer_pending(void *before)
  * an event that it has yet to set goes on, until the fabric refuses. */
 static void slow_down(void)
 {
-	static uint32_t count;
+	static uint32_t count, most = PENDING_MAX;
 
 	if (++count % POLL_EVERY == 0)
 		completions_poll();
 	uint32_t before = events_pending();
-	if (before >= PENDING_MAX)
-		door_wait(fewer_pending, &before, PENDING_WAIT);
+	if (before < most)
+		return;
+	door_wait(fewer_pending, &before, PENDING_WAIT);
+	/* Where none has ended, the next wait comes when there are twice as many. */
+	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
 static cl_int add(struct enqueue *e, dxp_event event)
