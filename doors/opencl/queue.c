@@ -19,6 +19,14 @@ static void end(void *handle)
 	object_drop(q->context);
 }
 
+/* A queue on the device is out of order, and only such a queue is the default one. */
+static bool on_device_valid(cl_command_queue_properties p)
+{
+	if (p & CL_QUEUE_ON_DEVICE)
+		return p & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	return !(p & CL_QUEUE_ON_DEVICE_DEFAULT);
+}
+
 static cl_int create(cl_context context, cl_device_id device,
 		     cl_command_queue_properties properties, cl_command_queue *out)
 {
@@ -27,6 +35,8 @@ static cl_int create(cl_context context, cl_device_id device,
 	if (!object_is(device, OBJECT_DEVICE) || !context_has(context, device))
 		return CL_INVALID_DEVICE;
 	if (properties & ~(cl_command_queue_properties)ALL_PROPERTIES)
+		return CL_INVALID_VALUE;
+	if (!on_device_valid(properties))
 		return CL_INVALID_VALUE;
 	if (properties & ~(cl_command_queue_properties)HOST_PROPERTIES)
 		return CL_INVALID_QUEUE_PROPERTIES;
@@ -48,6 +58,9 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 {
 	cl_command_queue q = NULL;
 
+	/* This call makes queues of the host only. */
+	if (properties & ~(cl_command_queue_properties)HOST_PROPERTIES)
+		properties = ~(cl_command_queue_properties)0;
 	door_enter();
 	cl_int error = create(context, device, properties, &q);
 	door_leave();
@@ -180,6 +193,8 @@ dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_propertie
 									 : CL_INVALID_OPERATION;
 }
 
+/* No device has queues of its own. OpenCL 3.0 lists CL_INVALID_OPERATION for such a device before
+ * CL_INVALID_COMMAND_QUEUE, and no queue could be a valid one: `queue` is not looked at. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context context,
 								   cl_device_id device,
 								   cl_command_queue queue)
@@ -191,9 +206,6 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context co
 		error = CL_INVALID_CONTEXT;
 	else if (!object_is(device, OBJECT_DEVICE) || !context_has(context, device))
 		error = CL_INVALID_DEVICE;
-	else if (!object_is(queue, OBJECT_QUEUE) || queue->context != context ||
-		 queue->device != device)
-		error = CL_INVALID_COMMAND_QUEUE;
 	door_leave();
 	return error;
 }

@@ -174,14 +174,54 @@ static void queues__refused(void)
 	FAILS_BUT_POCL(clSetCommandQueueProperty(rig.queues[0], ~(cl_command_queue_properties)0,
 						 CL_TRUE, NULL),
 		       CL_INVALID_VALUE);
-	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], NULL),
-		       CL_INVALID_COMMAND_QUEUE);
-	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0],
-						      (cl_command_queue)rig.context),
-		       CL_INVALID_COMMAND_QUEUE);
-	FAILS_BUT_POCL(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], rig.queues[0]),
-		       CL_INVALID_OPERATION);
 	OK(clReleaseContext(one));
+}
+
+static void on_device_refused(cl_queue_properties properties, cl_int wanted)
+{
+	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
+	const cl_queue_properties sized[] = {CL_QUEUE_PROPERTIES, properties, CL_QUEUE_SIZE, 16, 0};
+
+	REFUSED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], list, ERR), wanted);
+	REFUSED(clCreateCommandQueueWithProperties(rig.context, rig.devices[0], sized, ERR),
+		wanted);
+	REFUSED(clCreateCommandQueue(rig.context, rig.devices[0], properties, ERR),
+		CL_INVALID_VALUE);
+}
+
+/* No device of ours, and none of PoCL, has queues of its own. */
+static void queues__on_the_device(void)
+{
+	const cl_queue_properties some = CL_QUEUE_ON_DEVICE,
+				  both = some | CL_QUEUE_ON_DEVICE_DEFAULT;
+	const cl_queue_properties ordered = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	cl_device_device_enqueue_capabilities able = 77;
+	cl_uint bytes = 0;
+	cl_command_queue q = rig.queues[0];
+
+	OK(clGetDeviceInfo(rig.devices[0], CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES, sizeof(able),
+			   &able, NULL));
+	if (able)
+		rig_skip("the device has queues of its own");
+	FAILS(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], NULL),
+	      CL_INVALID_OPERATION);
+	FAILS(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0], q), CL_INVALID_OPERATION);
+	FAILS(clSetDefaultDeviceCommandQueue(NULL, rig.devices[0], q), CL_INVALID_CONTEXT);
+	FAILS(clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(bytes), &bytes, NULL),
+	      CL_INVALID_COMMAND_QUEUE);
+	OK(clGetCommandQueueInfo(rig.queues[0], CL_QUEUE_DEVICE_DEFAULT, sizeof(q), &q, NULL));
+	CHECK(q == NULL);
+	if (rig.pocl) /* which ends the program at the next ones */
+		return;
+	FAILS(clSetDefaultDeviceCommandQueue(rig.context, rig.devices[0],
+					     (cl_command_queue)rig.context),
+	      CL_INVALID_OPERATION);
+	FAILS(clSetDefaultDeviceCommandQueue(rig.context, NULL, rig.queues[0]), CL_INVALID_DEVICE);
+	on_device_refused(some | ordered, CL_INVALID_QUEUE_PROPERTIES);
+	on_device_refused(both | ordered, CL_INVALID_QUEUE_PROPERTIES);
+	on_device_refused(some, CL_INVALID_VALUE);
+	on_device_refused(both, CL_INVALID_VALUE);
+	on_device_refused(CL_QUEUE_ON_DEVICE_DEFAULT | ordered, CL_INVALID_VALUE);
 }
 
 /* The standard lets a queue go with work in it: the work is done. */
@@ -258,5 +298,5 @@ static void contexts__objects_do_not_mix(void)
 RIG_MAIN(CASE(contexts__live_and_end), CASE(contexts__tell), CASE(contexts__of_a_type),
 	 CASE(contexts__refused), CASE(contexts__hundred_at_once),
 	 CASE(contexts__objects_do_not_mix), CASE(queues__live_and_tell),
-	 CASE(queues__with_properties), CASE(queues__refused),
+	 CASE(queues__with_properties), CASE(queues__refused), CASE(queues__on_the_device),
 	 CASE(queues__released_with_work_in_them))

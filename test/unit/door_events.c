@@ -385,6 +385,8 @@ static void queue__properties(void **state)
 	assert_int_equal(error, CL_INVALID_CONTEXT);
 	assert_null(dxp_clCreateCommandQueue(context, devices[0], 1 << 20, &error));
 	assert_int_equal(error, CL_INVALID_VALUE);
+	assert_null(dxp_clCreateCommandQueue(context, devices[0], on_device[1], &error));
+	assert_int_equal(error, CL_INVALID_VALUE);
 	cl_command_queue q =
 		dxp_clCreateCommandQueueWithProperties(context, devices[0], good, &error);
 	assert_non_null(q);
@@ -395,6 +397,14 @@ static void queue__properties(void **state)
 	assert_memory_equal(list, good, sizeof(good));
 	assert_int_equal(dxp_clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
 			 CL_INVALID_COMMAND_QUEUE);
+	/* A device without queues of its own has none to replace, whatever is given. */
+	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], NULL),
+			 CL_INVALID_OPERATION);
+	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], q),
+			 CL_INVALID_OPERATION);
+	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(NULL, devices[0], q),
+			 CL_INVALID_CONTEXT);
+	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, NULL, q), CL_INVALID_DEVICE);
 	dxp_clReleaseCommandQueue(q);
 }
 
