@@ -3,6 +3,7 @@
  * return then. And calls that have nothing to do here. */
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
+#include "doors/opencl/program.h"
 
 static void set(cl_int *errcode, cl_int error)
 {
@@ -139,7 +140,15 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelSubGroupInfo(cl_kernel kernel, cl
 							    size_t size, void *value,
 							    size_t *size_ret)
 {
-	return refuse(kernel, OBJECT_KERNEL, CL_INVALID_KERNEL);
+	cl_int error = CL_INVALID_OPERATION;
+
+	door_enter();
+	if (!object_is(kernel, OBJECT_KERNEL))
+		error = CL_INVALID_KERNEL;
+	else if (!kernel_device_of(kernel, device))
+		error = CL_INVALID_DEVICE;
+	door_leave();
+	return error;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueNativeKernel(cl_command_queue queue,

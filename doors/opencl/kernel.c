@@ -28,6 +28,13 @@ struct kernel_device *kernel_device(cl_kernel k, cl_device_id d)
 	return NULL;
 }
 
+struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d)
+{
+	if (!d)
+		return k->program->device_count == 1 && k->devices[0].build ? &k->devices[0] : NULL;
+	return object_is(d, OBJECT_DEVICE) ? kernel_device(k, d) : NULL;
+}
+
 /* What it is where it was built; different things under one name are an error. */
 static cl_int definition_check(cl_program p, const char *name, const struct kernel_about **out)
 {

@@ -51,14 +51,25 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelInfo(cl_kernel kernel, cl_kernel_
 
 /* ---- clGetKernelArgInfo ---- */
 
-/* Programs from binaries may not know. */
+/* NULL: it was built without. */
+static const struct argument_about *arguments_known(cl_kernel k)
+{
+	for (cl_uint i = 0; i < k->program->device_count; i++) {
+		const struct kernel_device *d = &k->devices[i];
+		if (d->build && recipe_has_argument_info(d->build->recipe))
+			return d->about->arguments;
+	}
+	return NULL;
+}
+
+/* A node's device may know an argument and not its name. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? info_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
 }
 
-static cl_int get_argument_info(const struct argument_about *a, cl_kernel_arg_info name,
-				const struct info *i)
+static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
+			const struct info *i)
 {
 	switch (name) {
 	case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return info_uint(i, a->address);
@@ -70,6 +81,17 @@ static cl_int get_argument_info(const struct argument_about *a, cl_kernel_arg_in
 	}
 }
 
+/* As PoCL has it: what is not available is so whatever is asked. */
+static cl_int get_argument_info(cl_kernel k, cl_uint index, cl_kernel_arg_info name,
+				const struct info *i)
+{
+	const struct argument_about *known = arguments_known(k);
+
+	if (index >= k->about->argument_count)
+		return CL_INVALID_ARG_INDEX;
+	return known ? get_known(&known[index], name, i) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint index,
 						       cl_kernel_arg_info name, size_t size,
 						       void *value, size_t *size_ret)
@@ -79,22 +101,12 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 
 	door_enter();
 	if (object_is(kernel, OBJECT_KERNEL))
-		error = index < kernel->about->argument_count
-				? get_argument_info(&kernel->about->arguments[index], name, &i)
-				: CL_INVALID_ARG_INDEX;
+		error = get_argument_info(kernel, index, name, &i);
 	door_leave();
 	return error;
 }
 
 /* ---- clGetKernelWorkGroupInfo ---- */
-
-/* Without a device: the only one there is. */
-static struct kernel_device *device_of(cl_kernel k, cl_device_id d)
-{
-	if (!d)
-		return k->program->device_count == 1 && k->devices[0].build ? &k->devices[0] : NULL;
-	return object_is(d, OBJECT_DEVICE) ? kernel_device(k, d) : NULL;
-}
 
 /* Local memory of arguments counts as soon as it is set. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
@@ -142,7 +154,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelWorkGroupInfo(cl_kernel kernel, c
 
 	door_enter();
 	if (object_is(kernel, OBJECT_KERNEL)) {
-		struct kernel_device *d = device_of(kernel, device);
+		struct kernel_device *d = kernel_device_of(kernel, device);
 		error = d ? get_group_info(kernel, d, name, &i) : CL_INVALID_DEVICE;
 	}
 	door_leave();

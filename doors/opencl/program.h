@@ -33,6 +33,9 @@ struct recipe *recipe_new(enum dxp_program_kind kind, const char *options);
 cl_int recipe_add(struct recipe *r, const char *name, void *data, size_t bytes);
 cl_int recipe_input(struct recipe *r, struct build *input);
 void recipe_put(struct recipe *r);
+/* May programs ask about the arguments of its kernels? Where it was compiled from source with
+ * -cl-kernel-arg-info, and where something that it is linked from was. */
+bool recipe_has_argument_info(const struct recipe *r);
 
 /* A program on one device. */
 struct build {
@@ -198,6 +201,8 @@ struct _cl_kernel {
 };
 
 struct kernel_device *kernel_device(cl_kernel k, cl_device_id d);
+/* The same for a handle of the program's, which may be none; NULL: the only device there is. */
+struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d);
 void argument_clear(cl_kernel k, cl_uint index);
 cl_int argument_copy(struct argument *to, const struct argument *from, enum argument_kind kind);
 static inline const uint8_t *argument_value(const struct argument *a)

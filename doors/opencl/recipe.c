@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doors/opencl/options.h"
 #include "doors/opencl/program.h"
 
 struct recipe *recipe_new(enum dxp_program_kind kind, const char *options)
@@ -45,6 +46,19 @@ cl_int recipe_input(struct recipe *r, struct build *input)
 	r->inputs[r->input_count++] = input;
 	build_hold(input);
 	return CL_SUCCESS;
+}
+
+/* The standard names clBuildProgram's options and clCompileProgram's, and programs from source: a
+ * binary has none, and the linker's options do not matter. Nodes do not list the kernels of
+ * compiled objects, so one input with it counts for all kernels that are linked. */
+bool recipe_has_argument_info(const struct recipe *r)
+{
+	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)
+		return options_have(r->options, "-cl-kernel-arg-info");
+	for (uint32_t i = 0; i < r->input_count; i++)
+		if (recipe_has_argument_info(r->inputs[i]->recipe))
+			return true;
+	return false;
 }
 
 void recipe_put(struct recipe *r)

@@ -313,7 +313,98 @@ static void arguments__tell(void)
 	OK(clReleaseProgram(p));
 }
 
+/* ---- what clGetKernelArgInfo may tell ---- */
+
+static const char pair[] = "kernel void f(global int *out, int n) { *out = n; }\n";
+
+static cl_program pair_source(void)
+{
+	const char *text = pair;
+	cl_program p = clCreateProgramWithSource(rig.context, 1, &text, NULL, ERR);
+
+	MADE(p);
+	return p;
+}
+
+/* Kernel f of the program, and a copy of it, tell of their arguments or not. Releases it. PoCL
+ * derives some qualifiers without the option. */
+static void told(cl_program p, bool wanted)
+{
+	static const cl_kernel_arg_info qualifiers[] = {CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+							CL_KERNEL_ARG_ACCESS_QUALIFIER,
+							CL_KERNEL_ARG_TYPE_QUALIFIER};
+	cl_kernel kernels[2] = {clCreateKernel(p, "f", ERR)};
+	const cl_int answer = wanted ? CL_SUCCESS : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+	char text[64] = "";
+	cl_ulong number;
+
+	MADE(kernels[0]);
+	kernels[1] = rig.pocl ? kernels[0] : clCloneKernel(kernels[0], ERR);
+	for (int i = 0; i < 2; i++) {
+		cl_kernel k = kernels[i];
+		for (size_t q = 0; q < COUNT_OF(qualifiers) && !rig.pocl; q++)
+			FAILS(clGetKernelArgInfo(k, 0, qualifiers[q], 8, &number, NULL), answer);
+		FAILS(clGetKernelArgInfo(k, 1, CL_KERNEL_ARG_TYPE_NAME, 0, NULL, NULL), answer);
+		FAILS(clGetKernelArgInfo(k, 1, CL_KERNEL_ARG_NAME, 64, text, NULL), answer);
+		CHECK(strcmp(text, wanted ? "n" : "") == 0);
+		FAILS(clGetKernelArgInfo(k, 2, CL_KERNEL_ARG_NAME, 64, text, NULL),
+		      CL_INVALID_ARG_INDEX);
+	}
+	OK(clReleaseKernel(kernels[0]));
+	if (!rig.pocl)
+		OK(clReleaseKernel(kernels[1]));
+	OK(clReleaseProgram(p));
+}
+
+/* To PoCL no options are this one, and so is this one inside of others. */
+static void arguments__tell_when_built_for_it(void)
+{
+	told(rig_program(pair, ""), false);
+	if (!rig.pocl) {
+		told(rig_program(pair, NULL), false);
+		told(rig_program(pair, "-DX=-cl-kernel-arg-info"), false);
+	}
+	told(rig_program(pair, "-w -cl-kernel-arg-info"), true);
+}
+
+static void arguments__of_binaries(void)
+{
+	cl_program p = rig_program(pair, "-cl-kernel-arg-info");
+	size_t sizes[RIG_DEVICES_MAX] = {0};
+	unsigned char *binaries[RIG_DEVICES_MAX];
+
+	OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL));
+	for (cl_uint i = 0; i < rig.device_count; i++)
+		binaries[i] = rig_memory(sizes[i]);
+	OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof(binaries), binaries, NULL));
+	OK(clReleaseProgram(p));
+	p = clCreateProgramWithBinary(rig.context, rig.device_count, rig.devices, sizes,
+				      (const unsigned char **)binaries, NULL, ERR);
+	MADE(p);
+	OK(clBuildProgram(p, 0, NULL, rig.pocl ? "" : "-cl-kernel-arg-info", NULL, NULL));
+	told(p, false);
+}
+
+/* The compiler's options count: PoCL has it by the linker's. */
+static void arguments__of_linked_programs(void)
+{
+	static const char *const options[] = {"", "-cl-kernel-arg-info"};
+
+	for (int with = 0; with < 2; with++) {
+		cl_program object = pair_source();
+		OK(clCompileProgram(object, 0, NULL, options[with], 0, NULL, NULL, NULL, NULL));
+		for (int link = 0; link < 2; link++) {
+			cl_program p = clLinkProgram(rig.context, 0, NULL, options[link], 1,
+						     &object, NULL, NULL, ERR);
+			MADE(p);
+			told(p, rig.pocl ? link : with);
+		}
+		OK(clReleaseProgram(object));
+	}
+}
+
 RIG_MAIN(CASE(arguments__each_scalar_and_vector), CASE(arguments__structs),
 	 CASE(arguments__constant_and_local), CASE(arguments__null_buffers),
 	 CASE(arguments__hundred_and_twenty_eight), CASE(arguments__are_taken_at_the_enqueue),
-	 CASE(arguments__refused), CASE(arguments__tell))
+	 CASE(arguments__refused), CASE(arguments__tell), CASE(arguments__tell_when_built_for_it),
+	 CASE(arguments__of_binaries), CASE(arguments__of_linked_programs))
