@@ -284,7 +284,7 @@ cl_int build_ready(struct build *b)
 	if (!b->making && settled(b))
 		return b->error;
 	build_hold(b);
-	while (b->making)
+	while (b->making && !door_forked())
 		making_wait(b);
 	if (!settled(b)) {
 		making_set(b, true);

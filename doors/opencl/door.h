@@ -137,6 +137,8 @@ struct _cl_device_id {
 #define DOOR_DEVICES_MAX 256
 
 struct dxp_fabric *door_fabric(void); /* NULL: not joined */
+/* Is this a child of the process that joined? Its parent's threads do not run here. */
+bool door_forked(void);
 /* Joins where that has not been done, and finds the devices. CL_DEVICE_NOT_FOUND where there is no
  * fabric or no device. *devices stays. */
 cl_int devices_find(cl_device_id **devices, cl_uint *count);

@@ -23,6 +23,11 @@ struct dxp_fabric *door_fabric(void)
 	return fabric;
 }
 
+bool door_forked(void)
+{
+	return forked;
+}
+
 /* Without a fabric most programs have other platforms, and nothing is wrong. */
 static void hint(int status)
 {

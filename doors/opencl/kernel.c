@@ -97,8 +97,6 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
 {
 	const struct kernel_about *about;
 
-	if (!object_is(p, OBJECT_PROGRAM))
-		return CL_INVALID_PROGRAM;
 	if (!program_executable(p))
 		return CL_INVALID_PROGRAM_EXECUTABLE;
 	if (!name)
@@ -107,14 +105,31 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
 	return error == CL_SUCCESS ? kernel_new(p, about, out) : error;
 }
 
+/* A program that is given is held, and what is being built of it has been built. */
+static bool program_enter(cl_program p)
+{
+	door_enter();
+	if (!object_is(p, OBJECT_PROGRAM))
+		return false;
+	object_hold(p);
+	program_wait(p);
+	return true;
+}
+
+static void program_leave(cl_program p)
+{
+	object_drop(p);
+	door_leave();
+}
+
 CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCreateKernel(cl_program program, const char *name,
 						      cl_int *errcode_ret)
 {
 	cl_kernel k = NULL;
+	bool held = program_enter(program);
+	cl_int error = held ? kernel_create(program, name, &k) : CL_INVALID_PROGRAM;
 
-	door_enter();
-	cl_int error = kernel_create(program, name, &k);
-	door_leave();
+	program_leave(held ? program : NULL);
 	if (errcode_ret)
 		*errcode_ret = error;
 	return k;
@@ -151,17 +166,15 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clCreateKernelsInProgram(cl_program program,
 							     cl_kernel *kernels,
 							     cl_uint *num_kernels_ret)
 {
-	cl_int error = CL_SUCCESS;
+	cl_int error = CL_INVALID_PROGRAM;
 	cl_uint count = 0;
+	bool held = program_enter(program);
 
-	door_enter();
-	if (!object_is(program, OBJECT_PROGRAM))
-		error = CL_INVALID_PROGRAM;
-	else if (!program_executable(program))
-		error = CL_INVALID_PROGRAM_EXECUTABLE;
-	else
-		error = kernels_create(program, num_kernels, kernels, &count);
-	door_leave();
+	if (held)
+		error = program_executable(program)
+				? kernels_create(program, num_kernels, kernels, &count)
+				: CL_INVALID_PROGRAM_EXECUTABLE;
+	program_leave(held ? program : NULL);
 	if (error == CL_SUCCESS && num_kernels_ret)
 		*num_kernels_ret = count;
 	return error;

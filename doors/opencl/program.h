@@ -113,6 +113,11 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 cl_uint program_choose(cl_program p, const struct program_devices *devices,
 		       struct program_slot **out);
 
+/* Waits until no build of `p` is under way, so that what it has become can be asked for. Caller
+ * holds the door's lock, which is released meanwhile, and a reference to `p`. Does not wait in a
+ * thread that makes a build itself: a callback that it runs may not wait for its own thread. */
+void program_wait(cl_program p);
+
 /* Builds that are under way together. */
 struct build_part {
 	struct program_slot *slot; /* with its build, in progress */

@@ -67,6 +67,48 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 	return CL_SUCCESS;
 }
 
+/* ---- waiting for the work ---- */
+
+static _Thread_local uint32_t jobs_here; /* jobs that this thread works on */
+
+/* Signals each job that has settled its slots. `jobs_settled` changes with both locks held. */
+static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
+static uint64_t jobs_settled;
+
+static void settled_signal(void)
+{
+	pthread_mutex_lock(&settled_lock);
+	jobs_settled++;
+	pthread_cond_broadcast(&settled_cond);
+	pthread_mutex_unlock(&settled_lock);
+}
+
+static void settled_wait(void)
+{
+	const uint64_t seen = jobs_settled;
+
+	door_leave();
+	pthread_mutex_lock(&settled_lock);
+	while (jobs_settled == seen)
+		pthread_cond_wait(&settled_cond, &settled_lock);
+	pthread_mutex_unlock(&settled_lock);
+	door_enter();
+}
+
+static bool program_busy(cl_program p)
+{
+	static const struct program_devices all;
+
+	return chosen_busy(p, &all);
+}
+
+void program_wait(cl_program p)
+{
+	while (jobs_here == 0 && !door_forked() && program_busy(p))
+		settled_wait();
+}
+
 /* ---- the work ---- */
 
 /* What its build has become; `type` is what was asked for. */
@@ -95,9 +137,11 @@ static void *part_main(void *context)
 {
 	struct build_part *p = context;
 
+	jobs_here++;
 	door_enter();
 	p->error = build_ready(p->slot->build);
 	door_leave();
+	jobs_here--;
 	return NULL;
 }
 
@@ -124,12 +168,15 @@ static cl_int job_make(struct build_job *job)
 {
 	cl_int error = CL_SUCCESS;
 
+	jobs_here++;
 	parts_make(job);
+	jobs_here--;
 	for (cl_uint i = 0; i < job->count; i++) {
 		cl_int one = slot_settle(job, job->parts[i].slot, job->parts[i].error);
 		if (error == CL_SUCCESS)
 			error = one;
 	}
+	settled_signal();
 	return error;
 }
 

@@ -145,8 +145,17 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	return get_names(&s->build->about, i);
 }
 
+/* Does the answer depend on what is being built? */
+static bool waits_for_builds(cl_program_info name)
+{
+	return name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES ||
+	       name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES;
+}
+
 static cl_int get_info(cl_program p, cl_program_info name, const struct info *i)
 {
+	if (waits_for_builds(name))
+		program_wait(p);
 	switch (name) {
 	case CL_PROGRAM_REFERENCE_COUNT: return info_uint(i, p->object.references);
 	case CL_PROGRAM_CONTEXT: return info_handle(i, p->context);

@@ -187,5 +187,23 @@ static void links__callbacks(void)
 	OK(clReleaseProgram(p));
 }
 
+/* What is linked in the background may be used at once. */
+static void links__used_while_linked(void)
+{
+	cl_program object = compiled("kernel void f(global int *out) { *out = 7; }\n");
+	volatile cl_program link_told = NULL;
+	cl_program whole = clLinkProgram(rig.context, 0, NULL, NULL, 1, &object, told,
+					 (void *)&link_told, ERR);
+
+	MADE(whole);
+	EQUAL(value(whole, rig.device_count - 1), 7);
+	for (int i = 0; i < 20000 && !link_told; i++)
+		usleep(1000);
+	CHECK(link_told == whole);
+	OK(clReleaseProgram(whole));
+	OK(clReleaseProgram(object));
+}
+
 RIG_MAIN(CASE(links__two_objects), CASE(links__a_library), CASE(links__with_headers),
-	 CASE(links__again), CASE(links__that_fail), CASE(links__refused), CASE(links__callbacks))
+	 CASE(links__again), CASE(links__that_fail), CASE(links__refused), CASE(links__callbacks),
+	 CASE(links__used_while_linked))

@@ -159,6 +159,116 @@ static void programs__callbacks(void)
 	OK(clReleaseProgram(bad));
 }
 
+/* ---- builds under way ---- */
+
+static cl_program begun(const char *options, int *count)
+{
+	cl_program p = from_text(simple);
+
+	OK(clBuildProgram(p, 0, NULL, options, built, count));
+	return p;
+}
+
+static void until_built(volatile int *count)
+{
+	for (uint64_t end = rig_now_ns() + 20000000000u; !*count && rig_now_ns() < end;)
+		usleep(1000);
+	EQUAL(*count, 1);
+}
+
+/* What needs the build waits for it; its status and its options are told at once. */
+static void programs__asked_while_they_are_built(void)
+{
+	static int count[4];
+	cl_uint kernels = 0;
+	size_t number = 0, sizes[RIG_DEVICES_MAX] = {0};
+	char text[64] = "";
+
+	cl_program p = begun("-DVALUE=51", &count[0]);
+	cl_build_status status = build_status(p, 0);
+	CHECK(status == CL_BUILD_IN_PROGRESS || status == CL_BUILD_SUCCESS);
+	OK(clGetProgramBuildInfo(p, rig.devices[0], CL_PROGRAM_BUILD_OPTIONS, sizeof(text), text,
+				 NULL));
+	CHECK(strcmp(text, "-DVALUE=51") == 0);
+	says(p, 51);
+	EQUAL(build_status(p, 0), CL_BUILD_SUCCESS);
+	until_built(&count[0]);
+	OK(clReleaseProgram(p));
+
+	p = begun("-DVALUE=52", &count[1]);
+	OK(clCreateKernelsInProgram(p, 0, NULL, &kernels));
+	EQUAL(kernels, 1);
+	until_built(&count[1]);
+	OK(clReleaseProgram(p));
+
+	p = begun("-DVALUE=53", &count[2]);
+	OK(clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof(text), text, NULL));
+	CHECK(strcmp(text, "f") == 0);
+	OK(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(number), &number, NULL));
+	EQUAL(number, 1);
+	until_built(&count[2]);
+	OK(clReleaseProgram(p));
+
+	p = begun("-DVALUE=54", &count[3]);
+	OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL));
+	for (cl_uint i = 0; i < rig.device_count; i++)
+		CHECK(sizes[i] > 0);
+	until_built(&count[3]);
+	OK(clReleaseProgram(p));
+}
+
+struct inside {
+	volatile int count;
+	cl_int error;
+	cl_kernel kernel;
+	bool release;
+};
+
+/* Asks for all that waits for builds, in the callback of one. */
+static void CL_CALLBACK use_inside(cl_program p, void *user)
+{
+	struct inside *in = user;
+	size_t number = 0;
+
+	in->kernel = clCreateKernel(p, "f", &in->error);
+	if (in->error == CL_SUCCESS)
+		in->error =
+			clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof(number), &number, NULL);
+	if (in->release)
+		clReleaseProgram(p);
+	in->count++;
+}
+
+static void programs__used_in_their_callbacks(void)
+{
+	static struct inside good, bad, last = {.release = true};
+	cl_program p = from_text(simple), q = from_text(broken), r = from_text(simple);
+
+	OK(clBuildProgram(p, 0, NULL, "-DVALUE=55", use_inside, &good));
+	clBuildProgram(q, 0, NULL, NULL, use_inside, &bad);
+	OK(clBuildProgram(r, 0, NULL, "-DVALUE=56", use_inside, &last));
+	until_built(&good.count);
+	until_built(&bad.count);
+	until_built(&last.count);
+	OK(good.error);
+	OK(last.error);
+	FAILS(bad.error, CL_INVALID_PROGRAM_EXECUTABLE);
+	OK(clReleaseKernel(good.kernel));
+	OK(clReleaseKernel(last.kernel));
+	OK(clReleaseProgram(p));
+	OK(clReleaseProgram(q));
+}
+
+/* A program that is released while it is built lives until its callback has been called. */
+static void programs__released_while_they_are_built(void)
+{
+	static int count;
+	cl_program p = begun("-DVALUE=57", &count);
+
+	OK(clReleaseProgram(p));
+	until_built(&count);
+}
+
 static void programs__tell(void)
 {
 	cl_program p = rig_program(simple, "-DVALUE=1");
@@ -438,7 +548,9 @@ static void compile__headers_of_folders(void)
 
 RIG_MAIN(CASE(programs__options), CASE(programs__from_many_strings),
 	 CASE(programs__that_do_not_compile), CASE(programs__with_long_logs),
-	 CASE(programs__callbacks), CASE(programs__tell), CASE(programs__refused),
-	 CASE(binaries__come_back), CASE(binaries__for_one_device), CASE(binaries__refused),
+	 CASE(programs__callbacks), CASE(programs__asked_while_they_are_built),
+	 CASE(programs__used_in_their_callbacks), CASE(programs__released_while_they_are_built),
+	 CASE(programs__tell), CASE(programs__refused), CASE(binaries__come_back),
+	 CASE(binaries__for_one_device), CASE(binaries__refused),
 	 CASE(compile__and_link_with_headers), CASE(compile__refused),
 	 CASE(compile__headers_of_folders))
