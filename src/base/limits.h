@@ -347,7 +347,6 @@
 	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
 	     * to 512 of a sub-buffer */
 #define XPU_ALLOCATIONS_MAX 4096 /* of one host on one xPU */
-#define XPU_PROGRAMS_MAX    256  /* of one host on one xPU */
 #define XPU_COMMANDS_BYTES                                                                    \
 	(64u << 20) /* memory for commands of one host on one xPU that have not ended: 90,000 \
 		       short ones; hosts wait below it (HOST_COMMANDS_BYTES) */
@@ -361,6 +360,9 @@
 #define XPU_TAIL_BYTES                                                                            \
 	(40u << 20) /* behind device memory: those windows, 1.2 MiB each, and a page of counters; \
 		       takes memory only where it is written */
+#define XPU_PROGRAMS_BYTES                                                                       \
+	(512u << 20) /* of one host on one xPU, in the daemon: logs, records and packages of its \
+			programs, 1.5 KiB each where they are small */
 #define XPU_PACKAGES_BYTES                                                                         \
 	(64u << 20) /* of one host: what its programs were built from, to build them again after a \
 		       crash */
@@ -374,7 +376,7 @@
 #define XPU_WORK_MAX         64 /* jobs with the engine ahead of time: hides the hand-over */
 #define XPU_SOURCE_BYTES_MAX (16u << 20)  /* of one program, as the host library allows */
 #define XPU_LOG_BYTES_MAX    (1u << 20)   /* of one build log; the rest is cut */
-#define XPU_CACHE_PROGRAMS   256          /* built programs kept for whoever asks again */
+#define XPU_CACHE_PROGRAMS   256          /* built programs kept that no host has any more */
 #define XPU_CACHE_BYTES      (1ull << 30) /* of built programs on a node's disk */
 #define XPU_ZERO_BYTES       (256u << 10) /* memory cleared in one turn: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items of one launch: hours of any CPU */

@@ -64,21 +64,20 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* Drops the one unused longest when there are too many. */
+/* Those that somebody uses are bounded by the memory there is; of the others so many stay, the
+ * latest used. The list has the one unused longest last. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
 
-	if (d->build_count <= XPU_CACHE_PROGRAMS)
+	if (d->idle_builds <= XPU_CACHE_PROGRAMS)
 		return;
 	for (struct ocl_build **at = &d->builds; *at; at = &(*at)->next)
 		if ((*at)->users == 0)
 			last = at;
-	if (!last)
-		return;
 	struct ocl_build *b = *last;
 	*last = b->next;
-	d->build_count--;
+	d->idle_builds--;
 	build_free(d, b);
 }
 
@@ -226,7 +225,7 @@ static int build_make(struct ocl_device *d, const struct engine_source *s,
 	}
 	b->next = d->builds;
 	d->builds = b;
-	d->build_count++;
+	d->idle_builds++;
 	*out = b;
 	return DXP_OK;
 }
@@ -244,7 +243,8 @@ static int get_locked(struct ocl_device *d, const struct engine_source *s, struc
 		return status;
 	*log = b->made.log ? strdup(b->made.log) : NULL;
 	if (b->made.program) {
-		b->users++;
+		if (b->users++ == 0)
+			d->idle_builds--;
 		*out = b;
 	} else {
 		*native = b->made.error;
@@ -266,8 +266,12 @@ int ocl_build_get(struct ocl_device *d, const struct engine_source *source, stru
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b)
 {
 	pthread_mutex_lock(&d->lock);
-	if (--b->users == 0 && b->grown)
-		build_keep(d, b);
+	if (--b->users == 0) {
+		d->idle_builds++;
+		if (b->grown)
+			build_keep(d, b);
+		builds_trim(d);
+	}
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -21,7 +21,7 @@ struct ocl_device {
 	char *folder;               /* of built programs; NULL: none */
 	pthread_mutex_t lock;       /* guards the builds; held while one is being built */
 	struct ocl_build *builds;   /* latest use first */
-	uint32_t build_count;
+	uint32_t idle_builds;       /* of these, used by nobody */
 };
 
 /* With nobody using any. */

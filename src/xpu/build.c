@@ -55,7 +55,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 				  .native = end->native};
 
 	if (p) {
-		r.program = p->id;
+		r.program = p->entry.id;
 		r.log_bytes = p->log_bytes;
 		r.about_bytes = p->about_bytes;
 	}
@@ -74,10 +74,11 @@ static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
 		t->packages_bytes += p->package_bytes;
-		return;
+	} else {
+		free(p->package);
+		p->package = NULL;
 	}
-	free(p->package);
-	p->package = NULL;
+	program_charge(t, p, false);
 }
 
 static void build_free(struct build *b)
@@ -97,7 +98,7 @@ static void build_free(struct build *b)
 
 static void build_failed(struct build *b, const struct order_end *end)
 {
-	b->tenant->program_count--;
+	program_discharge(b->tenant, b->program);
 	program_drop(b->program);
 	build_reply(b->tenant, b->sequence, end, NULL);
 	build_free(b);
@@ -115,8 +116,7 @@ static void build_succeed(struct build *b, const struct order_end *end)
 
 	p->built = end->status == DXP_OK;
 	package_settle(t, p);
-	p->next = t->programs;
-	t->programs = p;
+	programs_add(&t->programs, &p->entry);
 	build_reply(t, b->sequence, end, p);
 	if (p->links && p->built)
 		binary_keep(t, p);
@@ -148,7 +148,7 @@ static void again_end(struct build *b, int status)
 	if (status != DXP_OK && !t->leaving)
 		tenant_complain(t,
 				"program %u, which went with its process, does not build again: %s",
-				b->program->id, dxp_status_text(status));
+				b->program->entry.id, dxp_status_text(status));
 	program_drop(b->program);
 	t->busy--;
 	free(b);
@@ -207,7 +207,7 @@ static void build_send(struct cell *c, struct build *b)
 	struct program *p = b->program;
 	int status = parts_post(c, b);
 
-	b->message = (struct cell_build){.program = p->id,
+	b->message = (struct cell_build){.program = p->entry.id,
 					 .package_bytes = status == DXP_OK ? p->package_bytes : 0};
 	b->order = (struct order){.tenant = b->tenant,
 				  .ops = &build_ops,
@@ -338,14 +338,14 @@ static struct build *build_create(struct tenant *t, const struct command *c)
 		free(p);
 		return NULL;
 	}
-	p->id = ++t->slot->program_last;
+	p->entry.id = ++t->slot->program_last;
 	p->users = 1;
 	p->package_bytes = c->bytes;
 	b->tenant = t;
 	b->program = p;
 	b->sequence = c->sequence;
 	b->address = c->address;
-	t->program_count++;
+	program_charge(t, p, true);
 	t->busy++;
 	return b;
 }
@@ -384,7 +384,7 @@ static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)
 		return DXP_EINVAL;
-	if (t->program_count >= XPU_PROGRAMS_MAX)
+	if (t->programs_bytes + c->bytes > XPU_PROGRAMS_BYTES)
 		return DXP_EAGAIN;
 	struct build *b = build_create(t, c);
 	if (!b)

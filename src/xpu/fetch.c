@@ -87,7 +87,7 @@ static void package_keep(struct tenant *t, struct program *p, const struct fetch
 		.kind = DXP_PROGRAM_BINARY, .options = "", .files = &file, .file_count = 1};
 	uint64_t bytes = package_bytes(&source);
 
-	if (program_find(t, p->id) != p || t->packages_bytes + bytes > XPU_PACKAGES_BYTES ||
+	if (program_find(t, p->entry.id) != p || t->packages_bytes + bytes > XPU_PACKAGES_BYTES ||
 	    package_fault(&source))
 		return;
 	p->package = malloc(bytes);
@@ -96,6 +96,7 @@ static void package_keep(struct tenant *t, struct program *p, const struct fetch
 	package_encode(&source, p->package);
 	p->package_bytes = bytes;
 	t->packages_bytes += bytes;
+	program_charge(t, p, false);
 }
 
 static void fetch_answer(struct fetch *f, int status)
@@ -149,7 +150,7 @@ static int fetch_post(struct tenant *t, const struct part *part, struct program 
 
 void binary_keep(struct tenant *t, struct program *p)
 {
-	fetch_post(t, &(struct part){.program = p->id, .what = FETCH_BINARY}, p);
+	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
 /* A later part of what was fetched before. */

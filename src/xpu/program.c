@@ -9,11 +9,24 @@
 
 struct program *program_find(const struct tenant *t, uint32_t id)
 {
-	struct program *p = t->programs;
+	struct program_entry *e = programs_find(&t->programs, id);
 
-	while (p && p->id != id)
-		p = p->next;
-	return p;
+	return e ? CONTAINER_OF(e, struct program, entry) : NULL;
+}
+
+void program_charge(struct tenant *t, struct program *p, bool building)
+{
+	program_discharge(t, p);
+	p->charged = sizeof(*p) + p->log_bytes + p->about_bytes;
+	if (building || p->package)
+		p->charged += p->package_bytes;
+	t->programs_bytes += p->charged;
+}
+
+void program_discharge(struct tenant *t, struct program *p)
+{
+	t->programs_bytes -= p->charged;
+	p->charged = 0;
 }
 
 struct program *program_hold(struct program *p)
@@ -40,14 +53,10 @@ static void release_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops release_ops = {.end = release_end};
 
-static void program_unlink(struct tenant *t, const struct program *p)
+static void program_unlink(struct tenant *t, struct program *p)
 {
-	struct program **at = &t->programs;
-
-	while (*at != p)
-		at = &(*at)->next;
-	*at = p->next;
-	t->program_count--;
+	programs_remove(&t->programs, &p->entry);
+	program_discharge(t, p);
 	if (p->package)
 		t->packages_bytes -= p->package_bytes;
 }
@@ -62,7 +71,7 @@ static void program_end(struct tenant *t, struct program *p)
 		program_drop(p);
 		return;
 	}
-	p->message.program = p->id;
+	p->message.program = p->entry.id;
 	p->release = (struct order){.tenant = t,
 				    .ops = &release_ops,
 				    .kind = CELL_RELEASE,
@@ -82,21 +91,16 @@ void program_release(struct tenant *t, const struct command *c)
 
 void programs_release(struct tenant *t)
 {
-	while (t->programs)
-		program_end(t, t->programs);
+	while (t->programs.newest)
+		program_end(t, CONTAINER_OF(t->programs.newest, struct program, entry));
 }
 
-/* Those that others are made of are older, and newer ones are in front. */
-static void program_rebuild(struct tenant *t, struct program *p)
-{
-	if (!p)
-		return;
-	program_rebuild(t, p->next);
-	if (p->built && p->package)
-		build_again(t, p);
-}
-
+/* Those that others are made of are older. */
 void programs_rebuild(struct tenant *t)
 {
-	program_rebuild(t, t->programs);
+	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {
+		struct program *p = CONTAINER_OF(e, struct program, entry);
+		if (p->built && p->package)
+			build_again(t, p);
+	}
 }

@@ -17,15 +17,16 @@
 #include "xpu/graph.h"
 #include "xpu/haul.h"
 #include "xpu/outbox.h"
+#include "xpu/programs.h"
 #include "engine/pump.h"
 #include "xpu/slot.h"
 #include "cell/zygote.h"
 
 /* A program of a host. It is in its cell under this id, where it has built. */
 struct program {
-	struct program *next;
-	uint32_t id;
-	uint32_t users; /* orders that point here, and one while its host has it */
+	struct program_entry entry;
+	uint64_t charged; /* bytes of its tenant's programs_bytes */
+	uint32_t users;   /* orders that point here, and one while its host has it */
 	bool built;
 	bool links; /* is made of other programs */
 	/* What it can be built from again, or NULL: a package that no host can change. */
@@ -74,12 +75,12 @@ struct tenant {
 	struct dxp_target reply;
 	struct graph *graph;
 	struct cell *cell; /* a process of its own; NULL: none yet, or the slot's thread is used */
-	struct program *programs;
-	uint32_t program_count;  /* with those being built */
-	uint64_t packages_bytes; /* kept with them */
-	uint32_t unmaps;         /* ranges that were freed, and that its process may still have */
-	struct parked *parked;   /* ALLOCs that wait for those */
-	uint32_t busy;           /* orders, clearings and transfers that point here */
+	struct programs programs; /* that were built, or tried to be */
+	uint64_t programs_bytes;  /* that they take here, with those being built */
+	uint64_t packages_bytes;  /* of these, packages that are kept */
+	uint32_t unmaps;          /* ranges that were freed, and that its process may still have */
+	struct parked *parked;    /* ALLOCs that wait for those */
+	uint32_t busy;            /* orders, clearings and transfers that point here */
 	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; that of the task is not counted */
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
 	bool gone;      /* the host is lost: it is told nothing any more */
@@ -321,6 +322,9 @@ void binary_keep(struct tenant *t, struct program *p);
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
+/* Counts what it takes now with its tenant's; `building`: its package is here, or will be. */
+void program_charge(struct tenant *t, struct program *p, bool building);
+void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
 void program_drop(struct program *p); /* NULL is allowed */
 /* All of a tenant, which is leaving. */

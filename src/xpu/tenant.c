@@ -144,6 +144,7 @@ static void tenant_end(struct tenant *t)
 		t->slot->by_host[t->host] = NULL;
 	graph_destroy(t->graph);
 	free(t->fetched.data);
+	programs_clear(&t->programs);
 	free(t);
 }
 

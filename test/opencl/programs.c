@@ -328,6 +328,34 @@ static void programs__refused(void)
 	OK(clReleaseProgram(p));
 }
 
+/* However many a program keeps: their number is no limit. PoCL's is not tried: each takes it 30 ms,
+ * where a node has built it before. */
+static void programs__three_hundred_live(void)
+{
+	enum { COUNT = 300 };
+	static cl_program programs[COUNT];
+	const int count = rig.pocl ? 2 : COUNT;
+
+	for (int i = 0; i < count; i++) {
+		programs[i] = from_text(simple);
+		OK(clBuildProgram(programs[i], 1, rig.devices, "-DVALUE=60", NULL, NULL));
+	}
+	for (int i = 0; i < count; i += count - 1) {
+		cl_uint out = 0;
+		cl_kernel k = clCreateKernel(programs[i], "f", ERR);
+		MADE(k);
+		cl_mem m = rig_buffer(0, sizeof(out), NULL);
+		SET(k, 0, m);
+		rig_run(rig.queues[0], k, 1);
+		rig_read(rig.queues[0], m, &out, sizeof(out));
+		EQUAL(out, 60);
+		OK(clReleaseMemObject(m));
+		OK(clReleaseKernel(k));
+	}
+	for (int i = 0; i < count; i++)
+		OK(clReleaseProgram(programs[i]));
+}
+
 /* ---- binaries ---- */
 
 struct binaries {
@@ -550,7 +578,7 @@ RIG_MAIN(CASE(programs__options), CASE(programs__from_many_strings),
 	 CASE(programs__that_do_not_compile), CASE(programs__with_long_logs),
 	 CASE(programs__callbacks), CASE(programs__asked_while_they_are_built),
 	 CASE(programs__used_in_their_callbacks), CASE(programs__released_while_they_are_built),
-	 CASE(programs__tell), CASE(programs__refused), CASE(binaries__come_back),
-	 CASE(binaries__for_one_device), CASE(binaries__refused),
+	 CASE(programs__tell), CASE(programs__refused), CASE(programs__three_hundred_live),
+	 CASE(binaries__come_back), CASE(binaries__for_one_device), CASE(binaries__refused),
 	 CASE(compile__and_link_with_headers), CASE(compile__refused),
 	 CASE(compile__headers_of_folders))

@@ -185,6 +185,32 @@ static void build__log_of_a_failure(void **state)
 	assert_int_equal(dxp_program_build(w.plain, source, NULL, &p), DXP_EUNSUPPORTED);
 }
 
+/* Live programs are bounded by memory, not by a number. */
+static void build__a_thousand_live_programs(void **state)
+{
+	enum { COUNT = 1000 };
+	static struct dxp_program *programs[COUNT];
+	struct dxp_program *kept = program_one;
+	uint64_t a = allocate(w.one, 64);
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		ok(dxp_program_build(w.one, source, NULL, &programs[i]));
+	for (uint32_t i = 0; i < COUNT; i += COUNT / 8) {
+		program_one = programs[i];
+		ok(wait_for(run(w.one, "add", a, 1, NULL)));
+	}
+	/* Some go, from the middle; the others stay. */
+	for (uint32_t i = 1; i < COUNT; i += 2)
+		dxp_program_release(programs[i]);
+	program_one = programs[COUNT / 2];
+	ok(wait_for(run(w.one, "add", a, 1, NULL)));
+	assert_int_equal(word(w.one, a), 9);
+	for (uint32_t i = 0; i < COUNT; i += 2)
+		dxp_program_release(programs[i]);
+	program_one = kept;
+	ok(dxp_mem_free(w.one, a));
+}
+
 /* Back and forth, each step after the other, without the host. */
 static void send__chain_over_two_nodes(void **state)
 {
@@ -413,6 +439,7 @@ int main(void)
 		cmocka_unit_test(run__late_events_all_come),
 		cmocka_unit_test(run__wrong_ones),
 		cmocka_unit_test(build__log_of_a_failure),
+		cmocka_unit_test(build__a_thousand_live_programs),
 		cmocka_unit_test(send__chain_over_two_nodes),
 		cmocka_unit_test(send__failure_reaches_the_other_node),
 		cmocka_unit_test(registers__task),
