@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Reads the JUnit file that ctest writes; prints "state<TAB>name<TAB>reason" for each test, state
-# one of pass, fail, skip. A test that passes but skips some of its parts gives one more line "skip"
-# for each: a cmocka program names them itself, a script prints "skipped: PART: REASON".
+# one of pass, fail, skip. The reason of a skip is the last line of output that says something.
+#
+# A test that passes may have skipped parts, each one more line "skip":
+# - a function of a cmocka program ("[  SKIPPED ] NAME"), the reason being the line before it;
+# - a line "skipped: PART: REASON" of a program or script.
 
 function attribute(line, name,    at) {
 	at = index(line, " " name "=\"")
@@ -20,22 +23,43 @@ function plain(text) {
 	return text
 }
 
-# One line of a test's output: the last one that says something is the reason of a skip.
+# A part that was skipped, once: cmocka lists its skipped functions again at the end, and that list
+# may come first, because it goes to standard error.
+function part_add(part, reason) {
+	if (!(part in reasons))
+		parts[++part_count] = part
+	if (reasons[part] == "")
+		reasons[part] = reason
+}
+
+# The last line "skipped: ..." was of no cmocka function.
+function pending_add(    at) {
+	if (pending == "")
+		return
+	at = index(pending, ": ")
+	if (at)
+		part_add(substr(pending, 1, at - 1), substr(pending, at + 2))
+	else
+		part_add("a part", pending)
+	pending = ""
+}
+
 function output(line) {
 	line = plain(line)
 	sub(/^.*<system-out>/, "", line)
 	sub(/<\/system-out>.*/, "", line)
-	if (!cmocka && match(line, /^skipped: [^:]+: ./))
-		inner[++inner_count] = substr(line, 10, RLENGTH - 12) "\t" substr(line, RLENGTH)
-	sub(/^skipped: /, "", line)
 	if (line ~ /^\[  SKIPPED \] [^ ]+$/) {
 		sub(/^\[  SKIPPED \] /, "", line)
-		inner[++inner_count] = line "\t" (said == "" ? "no reason given" : said)
+		part_add(line, said)
+		said = pending = ""
+	} else if (line ~ /^\[/) {
+		pending_add()
 		said = ""
-	} else if (line ~ /^\[ RUN      \]/) {
-		said = ""
-		cmocka = 1
-	} else if (line !~ /^[ \t]*$/ && line !~ /^\[[ =A-Z]*\]/) {
+	} else if (line !~ /^[ \t]*$/) {
+		if (sub(/^skipped: /, "", line)) {
+			pending_add()
+			pending = line
+		}
 		said = line
 		last = line
 	}
@@ -45,10 +69,9 @@ function output(line) {
 	name = attribute($0, "name")
 	status = attribute($0, "status")
 	state = status == "run" ? "pass" : status == "fail" ? "fail" : "skip"
-	said = ""
-	last = ""
-	inner_count = 0
-	cmocka = 0
+	said = last = pending = ""
+	part_count = 0
+	delete reasons
 }
 
 /<system-out>/ { in_output = 1 }
@@ -56,9 +79,9 @@ in_output { output($0) }
 /<\/system-out>/ { in_output = 0 }
 
 /<\/testcase>/ {
+	pending_add()
 	print state "\t" name "\t" (last == "" ? "no reason given" : last)
-	for (i = 1; state == "pass" && i <= inner_count; i++) {
-		split(inner[i], part, "\t")
-		print "skip\t" name " " part[1] "\t" part[2]
-	}
+	for (i = 1; state == "pass" && i <= part_count; i++)
+		print "skip\t" name " " parts[i] "\t" \
+			(reasons[parts[i]] == "" ? "no reason given" : reasons[parts[i]])
 }

@@ -74,7 +74,7 @@ void summary_open(void)
 	live.opened = true;
 	if (!report_path(settings_get()->summary, path))
 		return;
-	live.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
 		return; /* its reader says what is missing */
 	void *map = mmap(NULL, (size_t)DOOR_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,

@@ -346,7 +346,6 @@
 #define XPU_ALIGN                                                              \
 	512 /* of allocations, where 256 are promised: OpenCL devices want 128 \
 	     * to 512 of a sub-buffer */
-#define XPU_ALLOCATIONS_MAX 4096 /* of one host on one xPU */
 #define XPU_COMMANDS_BYTES                                                                    \
 	(64u << 20) /* memory for commands of one host on one xPU that have not ended: 90,000 \
 		       short ones; hosts wait below it (HOST_COMMANDS_BYTES) */

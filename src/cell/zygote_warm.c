@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "base/descriptor.h"
 #include "cell/zygote_internal.h"
 
 #define LOOK_MS 100 /* between two looks for a permit; an engine takes a second to warm */
@@ -38,7 +39,7 @@ int zygote_warm_wait(const char *cache, int socket)
 
 	if (!cache || snprintf(path, sizeof(path), "%s/warming", cache) >= (int)sizeof(path))
 		return -1;
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int file = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	while (file >= 0 && !permit_take(file, cpus > 2 ? cpus / 2 : 1) && !readable(socket))
 		;
 	return file;

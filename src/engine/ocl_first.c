@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "base/util.h"
 #include "link/udp.h"
 
@@ -34,7 +35,7 @@ void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES], str
 	out->file = -1;
 	if (!cache || snprintf(path, sizeof(path), "%s/tried", cache) >= (int)sizeof(path))
 		return;
-	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int file = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 	while (file >= 0 && !known(file, device) && link_now_ns() < until_ns) {
 		if (flock(file, LOCK_EX | LOCK_NB) == 0)
 			break;

@@ -17,6 +17,7 @@
 
 #include <dxp/status.h>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 
 #define FILE_NAME "manager.db"
@@ -272,7 +273,7 @@ static bool file_in_use(const char *path)
 			     .l_whence = SEEK_SET,
 			     .l_start = SQLITE_LOCKS,
 			     .l_len = SQLITE_LOCK_BYTES};
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = descriptor_raise(open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 	bool used = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
 	if (fd >= 0)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descriptor.h"
 #include "node/stats_place.h"
 #include "node/stats.h"
 #include "node/tap.h"
@@ -56,7 +57,8 @@ static void entry_clean(int folder, const char *name)
 
 	if (!draft && !is_published(name))
 		return;
-	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = descriptor_raise(
+		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
 	/* Another process that cleans may be as far, and a new one may have the name by now. */
@@ -69,7 +71,7 @@ static void entry_clean(int folder, const char *name)
 void stats_clean(int folder)
 {
 	/* A descriptor of its own: its place in the folder is its own, too. */
-	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int copy = descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;
 
