@@ -11,7 +11,7 @@
  *
  * Threads: every call may be made from any thread; calls on one fabric take turns.
  * Time: calls that wait take a bound; no call waits for ever. A node that dies ends everything that
- * waits for it within the fabric's lease time (3 s) plus a renewal with DXP_EPEERLOST;
+ * waits for it within the fabric's lease time (4.5 s), mostly within 3.5 s, with DXP_EPEERLOST;
  * dxp_fabric_error() names it. Errors: enum dxp_status. A failing call changes nothing unless its
  * comment says otherwise. */
 #ifndef DXP_MMD_H

@@ -228,9 +228,11 @@
 	4096 /* entries of a node table; ids 1 .. 0xfffd are possible, memory is kept for these */
 #define FABRIC_NAME_BYTES 32 /* a node's name and its zero: [A-Za-z0-9._-] */
 #define FABRIC_KEY_BYTES  32 /* the shared secret that nodes and manager prove */
-#define FABRIC_LEASE_NS   (3000ull * 1000 * 1000) /* a node silent for this long is dead */
-#define NODE_NEWS_NS      (1000ull * 1000)        /* between two questions to the link */
-#define NODE_YIELD_TURNS  8 /* empty turns of a spinner before others have theirs: about 4 us */
+#define FABRIC_LEASE_NS                                                                           \
+	(4500ull * 1000 * 1000) /* a node silent for this long is dead: a renewal, 2.9 s in which \
+				 * nothing passes, a repeat and 0.6 s for busy machines */
+#define NODE_NEWS_NS     (1000ull * 1000) /* between two questions to the link */
+#define NODE_YIELD_TURNS 8 /* empty turns of a spinner before others have theirs: about 4 us */
 #define NODE_QUIET_NS \
 	(1000ull * 1000) /* without an arrival: the network is quiet, and looked at less */
 #define NODE_QUIET_LOOK_NS                                                                     \
@@ -238,7 +240,8 @@
 		other */
 #define NODE_LOOK_NS \
 	(250ull * 1000 * 1000) /* between two looks at the own address: three system calls */
-#define FABRIC_RENEW_NS     (1000ull * 1000 * 1000) /* three chances within a lease */
+#define FABRIC_RENEWALS     6  /* renewals in a lease: few enough for 4096 nodes, 5500 a second */
+#define FABRIC_RENEW_NS     (FABRIC_LEASE_NS / FABRIC_RENEWALS)
 #define FABRIC_DEVICE_BYTES 96 /* an engine's own text about its device, and its zero */
 #define FABRIC_GRANTS_MAX \
 	4096 /* rows of the grants table: one per node, more are better said with `*` */
@@ -252,8 +255,13 @@
 	 1000) /* a dead host stays in the table this long, so that people see it */
 #define FABRIC_JOIN_NS    \
 	(5000ull * 1000 * \
-	 1000)              /* default bound on joining: longer than the lease of one who crashed */
-#define FABRIC_SLOTS_MAX 16 /* xPU nodes in one box */
+	 1000) /* default bound on joining: longer than the lease of one who crashed */
+#define FABRIC_LATE_NS \
+	(1000ull * 1000 * 1000) /* a loop this late did not run: nobody was silent meanwhile */
+#define FABRIC_HOST_KEEP_NS                                                                      \
+	(60ull * 1000 * 1000 * 1000) /* what a silent host has on an xPU stays this long: people \
+				      * in debuggers, machines out of memory */
+#define FABRIC_SLOTS_MAX 16          /* xPU nodes in one box */
 
 /* functions offered to other processes */
 #define OFFER_REGIONS_MAX \

@@ -84,7 +84,7 @@ static bool memory_free(struct dxp_bridge *b)
 		return true;
 	/* What is under way to a peer that lives ends long before this. */
 	if (link_now_ns() - b->revoked_ns > 2 * RLTP_DEAD_NS)
-		nic_peer_lost(nic, b->xpu->node, DXP_ETIMEDOUT);
+		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }
 

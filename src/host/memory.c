@@ -99,7 +99,7 @@ static void transfer_run(struct transfer *t)
 		if (fabric_wait(f, transferred, t, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
 			return;
 		if (posted == t->posted && pending == t->op.pending)
-			nic_peer_lost(node_nic(f->node), t->xpu->node, DXP_ETIMEDOUT);
+			nic_peer_reset(node_nic(f->node), t->xpu->node, DXP_ETIMEDOUT);
 	}
 }
 

@@ -295,7 +295,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 	}
 	/* What is under way to a peer that lives ends long before this. */
 	if (f->turned_ns - m->revoked_ns > 2 * RLTP_DEAD_NS)
-		nic_peer_lost(nic, m->xpu->node, DXP_ETIMEDOUT);
+		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }
 
@@ -430,6 +430,6 @@ void moves_close(struct dxp_xpu *x)
 	f->waits_changed = true;
 	if (fabric_wait(f, none_left, x, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
 		return;
-	nic_peer_lost(node_nic(f->node), x->node, DXP_ETIMEDOUT);
+	nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
 	fabric_wait(f, none_left, x, UINT64_MAX);
 }

@@ -64,7 +64,7 @@ static int access_run(struct access *a)
 	}
 	watch_begin(x);
 	if (fabric_wait(x->fabric, accessed, a, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		nic_peer_lost(nic, x->node, DXP_ETIMEDOUT);
+		nic_peer_reset(nic, x->node, DXP_ETIMEDOUT);
 		fabric_wait(x->fabric, accessed, a, UINT64_MAX);
 	}
 	watch_end(x);

@@ -87,7 +87,7 @@ static int exchange(struct host_request *r, const uint8_t *message, uint32_t byt
 	watch_begin(x);
 	status = fabric_wait(f, answered, r, link_now_ns() + timeout_ns);
 	if (fabric_wait(f, acknowledged, r, link_now_ns() + 2 * RLTP_DEAD_NS) != DXP_OK) {
-		nic_peer_lost(node_nic(f->node), x->node, DXP_ETIMEDOUT);
+		nic_peer_reset(node_nic(f->node), x->node, DXP_ETIMEDOUT);
 		fabric_wait(f, acknowledged, r, UINT64_MAX);
 	}
 	watch_end(x);

@@ -158,11 +158,30 @@ static void wrong_key(struct registry *r, const struct wire_address *from,
 	outbox_commit(r, entry, from, bytes);
 }
 
+/* This process did not run for a while: renewals may lie unread, so no lease has ended yet. */
+static void absence_note(struct registry *r, uint64_t now_ns)
+{
+	struct roster_node *n;
+
+	if (list_empty(&r->roster.leases))
+		return;
+	uint64_t first_ns = ROSTER_NODE(r->roster.leases.next, by_time)->lease_until_ns;
+	if (now_ns < first_ns || now_ns - first_ns < FABRIC_LATE_NS)
+		return;
+	ROSTER_EACH(&r->roster, n)
+	{
+		if (n->state == NODE_ALIVE)
+			roster_alive(&r->roster, n,
+				     max_u64(n->lease_until_ns, now_ns + r->lease_ns));
+	}
+}
+
 /* Leases that ran out, and dead hosts that were shown long enough. */
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
 	struct roster *roster = &r->roster;
 
+	absence_note(r, now_ns);
 	while (!list_empty(&roster->leases)) {
 		struct roster_node *n = ROSTER_NODE(roster->leases.next, by_time);
 		if (n->lease_until_ns > now_ns)

@@ -213,6 +213,11 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 	free(p);
 }
 
+void nic_peer_reset(struct nic *n, uint16_t node, int status)
+{
+	rltp_endpoint_fail(n->endpoint, node, status);
+}
+
 int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns)
 {
 	n->now_ns = now_ns;

@@ -267,6 +267,8 @@ uint32_t nic_areas(const struct nic *n, uint32_t function, struct nic_area *out,
 /* Peers, from the node table; as the endpoint's. */
 int nic_peer_set(struct nic *n, const struct rltp_peer_info *peer, uint64_t now_ns);
 void nic_peer_lost(struct nic *n, uint16_t node, int status);
+/* All that is under way with a peer ends with `status`; it stays a peer. */
+void nic_peer_reset(struct nic *n, uint16_t node, int status);
 
 /* One datagram in; statuses as rltp_endpoint_receive. */
 int nic_receive(struct nic *n, const struct link_arrival *arrival, uint64_t now_ns);

@@ -14,7 +14,7 @@
 #include "node/datagram.h"
 
 #define RETRY_FIRST_NS (100 * MS_NS)
-#define RETRY_MAX_NS   (1 * S_NS)
+#define RETRY_MAX_NS   (500 * MS_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS)
 
 struct ask {

@@ -12,6 +12,12 @@
 #include "node/offer_server.h"
 #include "node/node.h"
 
+/* A peer that the manager has not heard for a lease. */
+struct silent_peer {
+	uint16_t node;
+	uint64_t since_ns; /* when that was noticed here */
+};
+
 struct node {
 	struct node_options options;
 	struct link *link;
@@ -22,8 +28,11 @@ struct node {
 	uint8_t uuid[WIRE_UUID_BYTES];
 	uint16_t id;
 	uint64_t incarnation;
-	uint64_t news_ns;    /* when the link is asked again for what it knows */
-	uint64_t look_ns;    /* when the own address is looked at again */
+	uint64_t news_ns; /* when the link is asked again for what it knows */
+	uint64_t look_ns; /* when the own address is looked at again */
+	struct silent_peer *silent;
+	uint32_t silent_count, silent_room;
+	uint64_t silent_ns;  /* when the first of them may be given up; UINT64_MAX: none */
 	_Atomic bool asleep; /* or about to be: see nic/wake.c; function 0 may be closed, so not its
 				word */
 	uint64_t arrived_ns, received_ns; /* last arrival, last look for one */
@@ -43,7 +52,7 @@ void link_news(struct node *n, uint64_t now_ns);
 
 /* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there
  * were. */
-uint32_t peers_update(struct node *n);
+uint32_t peers_update(struct node *n, uint64_t now_ns);
 
 /* peers.c: the path to whoever is at this address has become narrower. */
 void peers_narrow(struct node *n, const struct wire_address *at);

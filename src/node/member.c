@@ -16,6 +16,7 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
+#define RISK_MAX_NS    (200 * MS_NS) /* while a lease runs out: small beside what is left of it */
 #define ALONE_MAX_NS   (2 * S_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer beats a forged refusal */
 #define BUSY_SLACK_NS  (200 * MS_NS) /* delays, told apart from a lease that was renewed */
@@ -200,7 +201,7 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	m->busy_until_ns = 0;
 	m->options.self.id = lease.node;
 	m->lease_until_ns = sent_ns + min_u64(lease.lease_ns, UINT64_MAX - sent_ns);
-	m->renew_ns = max_u64(lease.lease_ns / 3, 1);
+	m->renew_ns = max_u64(lease.lease_ns / FABRIC_RENEWALS, 1);
 	node_table_own(m->table, lease.node);
 	node_table_epoch(m->table, lease.epoch);
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
@@ -226,6 +227,8 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	}
 	if (!m->busy_until_ns)
 		m->busy_until_ns = until_ns;
+	/* no later than the end of that lease */
+	m->send_ns = min_u64(m->send_ns, max_u64(until_ns, now_ns + RETRY_FIRST_NS));
 }
 
 static void refusal_act(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
@@ -414,19 +417,42 @@ static size_t request_encode(struct member *m, uint64_t now_ns)
 	return manage_renew_encode(WIRE_RENEW, m->id, &renew, m->mac, m->request_frame);
 }
 
+/* The longest wait between two tries. */
+static uint64_t retry_max(const struct member *m)
+{
+	switch (m->state) {
+	case MEMBER_JOINED: return RISK_MAX_NS;
+	case MEMBER_ALONE: return ALONE_MAX_NS;
+	default: return RETRY_MAX_NS;
+	}
+}
+
 static void request_schedule(struct member *m, uint64_t now_ns)
 {
-	uint64_t max_ns = m->state == MEMBER_ALONE ? ALONE_MAX_NS : RETRY_MAX_NS;
+	uint64_t max_ns = retry_max(m);
 
 	m->leave_tries += m->state == MEMBER_LEAVING;
 	m->send_ns = now_ns + jitter(m, m->retry_ns);
 	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
 }
 
+/* This process did not run. The manager is asked before it is called silent. */
+static void absence_note(struct member *m, uint64_t now_ns)
+{
+	uint64_t deadline_ns = member_deadline(m);
+
+	if (m->state != MEMBER_JOINED || deadline_ns == 0 || now_ns < deadline_ns ||
+	    now_ns - deadline_ns < FABRIC_LATE_NS)
+		return;
+	m->lease_until_ns = max_u64(m->lease_until_ns, now_ns + FABRIC_LATE_NS);
+	request_soon(m, now_ns);
+}
+
 size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns)
 {
 	size_t sent = 0;
 
+	absence_note(m, now_ns);
 	advance(m, now_ns);
 	if (m->state > MEMBER_LEAVING)
 		return 0;

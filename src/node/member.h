@@ -9,9 +9,9 @@
  *   any but FAILED --member_leave--> LEAVING --answer or three tries--> LEFT
  *
  * Timers: a request goes out 100 ms after the one before it was not answered, then 1.5 times later
- * each time, to 1 s (2 s when alone), each moved by up to a quarter at random; a lease is renewed
- * after a third of it. An unauthenticated "wrong key" is believed when nothing authentic has come
- * for 300 ms. */
+ * each time, to 1 s (0.2 s while a lease runs out, 2 s when alone), each moved by up to a quarter
+ * at random; a lease is renewed after a sixth of it. An unauthenticated "wrong key" is believed
+ * when nothing authentic has come for 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
 

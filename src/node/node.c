@@ -123,7 +123,10 @@ static int member_start(struct node *n, uint64_t now_ns)
 	text_copy(options.self.name, sizeof(options.self.name), o->name);
 	text_copy(options.self.engine, sizeof(options.self.engine), o->engine);
 	text_copy(options.self.device, sizeof(options.self.device), o->device);
-	return member_create(&options, now_ns, &n->member);
+	int status = member_create(&options, now_ns, &n->member);
+	if (status == DXP_OK)
+		node_table_keep(member_table(n->member));
+	return status;
 }
 
 static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
@@ -153,6 +156,7 @@ int node_open(const struct node_options *options, struct node **out)
 	n->options = *options;
 	n->id = options->static_id ? options->static_id : WIRE_NODE_NONE;
 	n->incarnation = incarnation_draw();
+	n->silent_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++)
 		n->user_fds[i] = -1;
 	text_copy(n->name, sizeof(n->name), options->name);
@@ -225,6 +229,7 @@ void node_close(struct node *n)
 	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);
+	free(n->silent);
 	nic_destroy(n->nic);
 	free(n->window);
 	link_close(n->link);
@@ -258,7 +263,7 @@ static uint32_t membership_turn(struct node *n, uint64_t now_ns)
 {
 	uint32_t work = (uint32_t)management_send(n, now_ns);
 	work += membership_note(n);
-	return work + peers_update(n);
+	return work + peers_update(n, now_ns);
 }
 
 static uint32_t due_send(struct node *n, uint64_t now_ns)
@@ -354,7 +359,9 @@ uint64_t node_deadline(const struct node *n)
 
 	if (n->offers)
 		deadline_ns = min_u64(deadline_ns, offers_deadline(n->offers));
-	return n->member ? min_u64(deadline_ns, member_deadline(n->member)) : deadline_ns;
+	if (!n->member)
+		return deadline_ns;
+	return min_u64(min_u64(deadline_ns, n->silent_ns), member_deadline(n->member));
 }
 
 int node_join(struct node *n, uint64_t deadline_ns)

@@ -36,14 +36,18 @@ struct node_options {
 	bool follow_address;      /* `bind` is what this machine's routes said, not the user: when
 				     they say otherwise, the node moves there and goes on */
 	uint32_t spin_ns;         /* node_wait; 0: LINK_SPIN_NS; UINT32_MAX: never spin */
-	uint32_t window_packets;  /* 0: as the socket's buffer allows */
+	uint64_t keep_hosts_ns;  /* xPU: what a silent host has here is kept this long from its last
+				    sign of life; up to RLTP_DEAD_NS, 0 among them: not longer
+				    than any peer */
+	uint32_t window_packets; /* 0: as the socket's buffer allows */
 	bool no_payload_crc;
 	struct rltp_tuning tuning;     /* zeros: what people should use, with the congestion control
 					  that DXP_CC in the environment names */
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
-	/* Called from node_turn for each change of the node table, after the NIC knows of it. May
-	 * be NULL. */
+	/* Called from node_turn for each change of the node table, after the NIC knows of it. A
+	 * peer that the manager takes for dead (TABLE_SILENT) is lost only when its session has not
+	 * heard it either, and a silent host of an xPU only after keep_hosts_ns. May be NULL. */
 	void (*changed)(void *context, const struct table_change *change);
 	void *changed_context;
 };
@@ -121,6 +125,14 @@ void node_address(const struct node *n, struct wire_address *out);
 /* Service queue pair of another node, from the table. DXP_ENOENT: no such node; DXP_EACCESS: not
  * granted; DXP_EPEERLOST: dead. */
 int node_target(const struct node *n, uint16_t id, struct dxp_target *out);
+
+/* Since when a peer has been silent: the manager has not heard it, or it owes our session an answer
+ * for longer than RLTP_DEAD_NS. 0: it is not. */
+uint64_t node_silent_since(const struct node *n, uint16_t peer);
+
+/* Ends the session with a peer and all that is under way with it, with `status`. The peer learns it
+ * when it sends the next packet, and may greet again. */
+void node_peer_reset(struct node *n, uint16_t peer, int status);
 
 /* Traffic with one peer: payload bytes sent first and received first. 0 for unknown ones. */
 void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t *received_bytes);

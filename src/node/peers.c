@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node table becomes the NIC's list of peers: those that live and that we may talk to. */
+/* The node table becomes the NIC's list of peers: those that live and that we may talk to. The
+ * manager's word that a node is silent does not end a session that hears it; nor, on an xPU, what a
+ * host has there, before keep_hosts_ns are over. */
+#include <stdlib.h>
+
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -15,13 +19,15 @@ static uint16_t payload_on_path(const struct node *n, const struct wire_address 
 	return (uint16_t)(min_u64(payload, WIRE_PAYLOAD_MAX) / 64 * 64);
 }
 
-int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation)
+static int peer_set(struct node *n, uint16_t id, const struct wire_address *address,
+		    uint64_t incarnation, uint64_t patience_ns)
 {
 	struct rltp_peer_info peer = {
 		.node = id,
 		.address = *address,
 		.incarnation = incarnation,
 		.payload_bytes = payload_on_path(n, address),
+		.patience_ns = patience_ns,
 	};
 
 	if (peer.payload_bytes < WIRE_PAYLOAD_MIN) {
@@ -32,6 +38,11 @@ int node_peer(struct node *n, uint16_t id, const struct wire_address *address, u
 		return DXP_EUNSUPPORTED;
 	}
 	return nic_peer_set(n->nic, &peer, link_now_ns());
+}
+
+int node_peer(struct node *n, uint16_t id, const struct wire_address *address, uint64_t incarnation)
+{
+	return peer_set(n, id, address, incarnation, 0);
 }
 
 struct narrow {
@@ -48,7 +59,7 @@ static void narrow_one(void *context, struct rltp_session *s)
 	uint16_t payload = payload_on_path(w->node, w->at);
 	/* what the interface still takes may be lost further on: RLTP's own probes find that */
 	if (payload >= WIRE_PAYLOAD_MIN && payload < s->payload_bytes)
-		node_peer(w->node, s->node, w->at, s->peer_incarnation);
+		peer_set(w->node, s->node, w->at, s->peer_incarnation, s->patience_ns);
 }
 
 void peers_narrow(struct node *n, const struct wire_address *at)
@@ -58,32 +69,142 @@ void peers_narrow(struct node *n, const struct wire_address *at)
 	rltp_endpoint_sessions(nic_endpoint(n->nic), narrow_one, &w);
 }
 
+/* How long what this peer has here is kept though it is silent; 0: no longer than its session hears
+ * it. */
+static uint64_t keep_ns(const struct node *n, const struct node_entry *e)
+{
+	return n->options.xpu && e->kind == MANAGE_HOST ? n->options.keep_hosts_ns : 0;
+}
+
 static void peer_apply(struct node *n, const struct node_entry *e)
 {
-	int status = node_peer(n, e->id, &e->address, e->incarnation);
+	int status = peer_set(n, e->id, &e->address, e->incarnation, keep_ns(n, e));
 
 	if (status != DXP_OK)
 		log_error("cannot take %s as a peer: %s", e->name, dxp_status_text(status));
 }
 
-uint32_t peers_update(struct node *n)
+/* ---- silence ---- */
+
+static struct silent_peer *silent_find(const struct node *n, uint16_t id)
+{
+	for (uint32_t i = 0; i < n->silent_count; i++)
+		if (n->silent[i].node == id)
+			return &n->silent[i];
+	return NULL;
+}
+
+static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
+{
+	if (silent_find(n, id))
+		return;
+	if (n->silent_count == n->silent_room) {
+		uint32_t room = n->silent_room ? 2 * n->silent_room : 16;
+		struct silent_peer *more = realloc(n->silent, room * sizeof(*more));
+		if (!more) {
+			node_table_lose(member_table(n->member), id);
+			return;
+		}
+		n->silent = more;
+		n->silent_room = room;
+	}
+	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
+	n->silent_ns = 0; /* looked at soon */
+}
+
+/* When this one is given up if nothing more is heard of it. */
+static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
+{
+	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
+	const struct node_entry *e = node_table_find(member_table(n->member), p->node);
+	uint64_t heard_ns = s && s->state == RLTP_OPEN ? s->heard_ns : 0;
+	uint64_t keep = e ? keep_ns(n, e) : 0;
+	uint64_t until_ns = heard_ns ? heard_ns + RLTP_DEAD_NS : 0;
+
+	if (keep == 0)
+		return until_ns;
+	/* the manager heard it a lease ago */
+	heard_ns = max_u64(heard_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
+	return max_u64(until_ns, heard_ns + keep);
+}
+
+/* Gives up those whose time is over; their loss is the table's next news. */
+static void silent_look(struct node *n, uint64_t now_ns)
+{
+	struct node_table *t = member_table(n->member);
+	uint32_t kept = 0;
+
+	n->silent_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < n->silent_count; i++) {
+		struct silent_peer p = n->silent[i];
+		if (!node_table_silent(t, p.node))
+			continue;
+		uint64_t until_ns = silent_until(n, &p);
+		if (now_ns >= until_ns) {
+			node_table_lose(t, p.node);
+			continue;
+		}
+		n->silent[kept++] = p;
+		n->silent_ns = min_u64(n->silent_ns, until_ns);
+	}
+	n->silent_count = kept;
+}
+
+uint64_t node_silent_since(const struct node *n, uint16_t peer)
+{
+	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), peer);
+	const struct silent_peer *p = silent_find(n, peer);
+	uint64_t now_ns = link_now_ns();
+
+	if (s && s->state == RLTP_OPEN && rltp_session_busy(s) &&
+	    now_ns > s->heard_ns + RLTP_DEAD_NS)
+		return s->heard_ns;
+	return p && node_table_silent(member_table(n->member), peer) ? p->since_ns : 0;
+}
+
+void node_peer_reset(struct node *n, uint16_t peer, int status)
+{
+	nic_peer_reset(n->nic, peer, status);
+}
+
+/* ---- changes of the table ---- */
+
+static void change_apply(struct node *n, const struct table_change *change, uint64_t now_ns)
+{
+	const struct node_entry *e = &change->entry;
+
+	if (change->what & TABLE_LOST || !e->alive || !e->granted) {
+		observe_peer_lost(n, e->id);
+		nic_peer_lost(n->nic, e->id, DXP_EPEERLOST);
+	} else {
+		peer_apply(n, e);
+	}
+	if (change->what & TABLE_SILENT)
+		silent_add(n, e->id, now_ns);
+	if (n->options.changed)
+		n->options.changed(n->options.changed_context, change);
+}
+
+static uint32_t changes_take(struct node *n, uint64_t now_ns)
 {
 	struct table_change change;
 	uint32_t count = 0;
 
 	while (node_table_next_change(member_table(n->member), &change)) {
-		const struct node_entry *e = &change.entry;
-		if (change.what & TABLE_LOST || !e->alive || !e->granted) {
-			observe_peer_lost(n, e->id);
-			nic_peer_lost(n->nic, e->id, DXP_EPEERLOST);
-		} else {
-			peer_apply(n, e);
-		}
-		if (n->options.changed)
-			n->options.changed(n->options.changed_context, &change);
+		change_apply(n, &change, now_ns);
 		count++;
 	}
 	return count;
+}
+
+uint32_t peers_update(struct node *n, uint64_t now_ns)
+{
+	uint32_t count = changes_take(n, now_ns);
+
+	if (now_ns < n->silent_ns)
+		return count;
+	silent_look(n, now_ns);
+	return count + changes_take(n, now_ns);
 }
 
 int node_target(const struct node *n, uint16_t id, struct dxp_target *out)

@@ -14,7 +14,8 @@
 
 /* The state of a row that the owner was last told. */
 struct told {
-	bool alive, granted;
+	bool alive, granted, silent;
+	uint8_t uuid[WIRE_UUID_BYTES];
 	uint32_t magic;
 	uint64_t incarnation;
 	struct wire_address address;
@@ -24,6 +25,8 @@ struct table_row {
 	struct node_entry entry;
 	struct told told;
 	bool present;
+	bool silent;  /* shown as alive though the manager does not say so */
+	bool orphan;  /* silent, and in no table of the manager */
 	bool changed; /* entry and told differ in what the owner cares about */
 };
 
@@ -45,6 +48,7 @@ struct node_table {
 	uint64_t rows_epoch; /* of `rows`; 0 before the first table */
 	uint64_t sequence;   /* of `rows` */
 	uint16_t own;
+	bool keep; /* silent nodes */
 	struct assembly assembly;
 };
 
@@ -167,12 +171,17 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return alive ? TABLE_JOINED : TABLE_LOST;
 	if (!alive)
 		return 0;
+	/* Another node has this id now: first the one before is lost, then this one has joined. */
+	if (memcmp(entry->uuid, told->uuid, sizeof(told->uuid)) != 0)
+		return TABLE_LOST;
 	if (entry->incarnation != told->incarnation)
 		what |= TABLE_RESTARTED;
 	if (!wire_address_equal(&entry->address, &told->address))
 		what |= TABLE_MOVED;
 	if (entry->granted != told->granted || entry->magic != told->magic)
 		what |= TABLE_GRANT;
+	if (row->silent != told->silent)
+		what |= row->silent ? TABLE_SILENT : TABLE_BACK;
 	return what;
 }
 
@@ -196,18 +205,67 @@ void node_table_own(struct node_table *t, uint16_t id)
 		row_mark(t, t->rows[i]);
 }
 
+/* Is this row of a node that the owner takes for alive, in the life that it knows? */
+static bool row_kept(const struct node_table *t, const struct table_row *row,
+		     const struct node_entry *entry)
+{
+	return t->keep && row->told.alive && entry->id != t->own &&
+	       entry->incarnation == row->told.incarnation &&
+	       memcmp(entry->uuid, row->told.uuid, WIRE_UUID_BYTES) == 0;
+}
+
 static void row_set(struct node_table *t, struct table_row *row, const struct node_entry *entry)
 {
 	t->present += !row->present;
 	row->entry = *entry;
 	row->present = true;
+	row->orphan = false;
+	row->silent = !entry->alive && row_kept(t, row, entry);
+	row->entry.alive |= row->silent;
 	row_mark(t, row);
 }
 
 static void row_leave(struct node_table *t, struct table_row *row)
 {
 	t->present -= row->present;
-	row->present = false;
+	row->present = row->silent = row->orphan = false;
+	row_mark(t, row);
+}
+
+/* A manager that began anew has no such row: it may not have heard of that node yet. */
+static void row_orphan(struct node_table *t, struct table_row *row)
+{
+	if (!row->present || !row_kept(t, row, &row->entry)) {
+		row_leave(t, row);
+		return;
+	}
+	row->silent = row->orphan = true;
+	row_mark(t, row);
+}
+
+void node_table_keep(struct node_table *t)
+{
+	t->keep = true;
+}
+
+bool node_table_silent(const struct node_table *t, uint16_t id)
+{
+	const struct table_row *row = row_find(t, id);
+
+	return row && row->silent;
+}
+
+void node_table_lose(struct node_table *t, uint16_t id)
+{
+	struct table_row *row = row_find(t, id);
+
+	if (!row || !row->silent)
+		return;
+	if (row->orphan) {
+		row_leave(t, row);
+		return;
+	}
+	row->silent = row->entry.alive = false;
 	row_mark(t, row);
 }
 
@@ -284,6 +342,7 @@ static bool assembly_add(struct assembly *a, const struct node_entry *entry)
 static int assembly_commit(struct node_table *t)
 {
 	struct assembly *a = &t->assembly;
+	bool anew = t->rows_epoch != 0 && t->rows_epoch != t->epoch;
 	size_t next = 0;
 
 	for (size_t i = 0; i < a->count; i++)
@@ -295,6 +354,8 @@ static int assembly_commit(struct node_table *t)
 		struct table_row *row = t->rows[i];
 		if (next < a->count && a->entries[next].id == row->entry.id)
 			row_set(t, row, &a->entries[next++]);
+		else if (anew || row->orphan)
+			row_orphan(t, row);
 		else
 			row_leave(t, row);
 	}
@@ -383,8 +444,13 @@ static void change_tell(struct node_table *t, size_t index, struct table_change 
 	out->what = row_news(t, row);
 	out->entry = *entry;
 	out->entry.alive = !(out->what & TABLE_LOST);
-	row->told = (struct told){out->entry.alive, entry->granted, entry->magic,
-				  entry->incarnation, entry->address};
+	row->told = (struct told){.alive = out->entry.alive,
+				  .granted = entry->granted,
+				  .silent = row->silent && out->entry.alive,
+				  .magic = entry->magic,
+				  .incarnation = entry->incarnation,
+				  .address = entry->address};
+	memcpy(row->told.uuid, entry->uuid, sizeof(row->told.uuid));
 	row_mark(t, row);
 	if (row->present)
 		return;

@@ -27,6 +27,10 @@ enum table_what {
 	TABLE_RESTARTED = 1 << 2, /* same node, new incarnation: what was under way is lost */
 	TABLE_MOVED = 1 << 3,     /* new address */
 	TABLE_GRANT = 1 << 4,     /* `granted` or `magic` changed */
+	/* Only after node_table_keep: */
+	TABLE_SILENT = 1 << 5, /* the manager has not heard it for a lease, or is a new one that
+				  does not know it; shown as alive until node_table_lose */
+	TABLE_BACK = 1 << 6,   /* it was silent, and the manager has heard it again */
 };
 
 struct table_change {
@@ -61,6 +65,12 @@ const struct node_entry *node_table_at(const struct node_table *t, size_t index)
 /* NULL: not there. By name an alive row wins. */
 const struct node_entry *node_table_find(const struct node_table *t, uint16_t id);
 const struct node_entry *node_table_find_name(const struct node_table *t, const char *name);
+
+/* From now on a live node that falls silent stays, shown as alive, until node_table_lose. One that
+ * leaves, or starts anew, is told of at once, as before. */
+void node_table_keep(struct node_table *t);
+bool node_table_silent(const struct node_table *t, uint16_t id); /* it stays for that reason */
+void node_table_lose(struct node_table *t, uint16_t id); /* long enough; TABLE_LOST comes next */
 
 /* The next change since the last one told; false when there is none. Changes of one row that
  * happened in between are told as one. */

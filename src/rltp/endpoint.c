@@ -38,6 +38,7 @@ int rltp_endpoint_create(const struct rltp_endpoint_options *options, struct rlt
 		.ops = options->ops,
 		.user = options->user,
 	};
+	e->due_ns = UINT64_MAX;
 	arbiter_init(&e->shared.arbiter);
 	e->shared.rwnd = (uint16_t)e->shared.window_packets;
 	e->shared.receive_packets = options->receive_packets;
@@ -112,6 +113,7 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	s->address = peer->address;
 	s->payload_bytes = peer->payload_bytes;
 	s->peer_incarnation = peer->incarnation;
+	s->patience_ns = peer->patience_ns;
 	uint32_t i = peer_position(e, peer->node);
 	memmove(&e->peers[i + 1], &e->peers[i], (e->peer_count - i) * sizeof(*e->peers));
 	e->peers[i] = s;
@@ -154,8 +156,17 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 		s->peer_incarnation = peer->incarnation;
 		s->peer_epoch = 0;
 	}
+	s->patience_ns = peer->patience_ns;
 	peer_move(e, s, peer, now_ns);
 	return DXP_OK;
+}
+
+void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status)
+{
+	struct rltp_session *s = rltp_endpoint_session(e, node);
+
+	if (s)
+		rltp_session_fail(s, status);
 }
 
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
@@ -322,6 +333,20 @@ static uint32_t turn_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
+/* This process did not run when it should have: its sessions are told for how long. */
+static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
+{
+	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)
+		return;
+	for (uint32_t i = 0; i < e->peer_count; i++) {
+		struct rltp_session *s = e->peers[i];
+		if (!s->io)
+			continue;
+		rltp_session_away(s, now_ns - e->due_ns, now_ns);
+		schedule_ready(&e->schedule, s);
+	}
+}
+
 /* Whoever used up its share may have more to send, and is behind all others then; one busy session
  * must not keep back even the acknowledgements of the others. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
@@ -332,6 +357,7 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, si
 	struct rltp_session *s;
 	uint32_t mask;
 
+	absence_note(e, now_ns);
 	schedule_due(&e->schedule, now_ns);
 	while (n < count && (s = turn_take(e, now_ns, &mask)) != NULL) {
 		size_t share = min_u64(count - n, turn_share(s, mask));
@@ -344,6 +370,7 @@ size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, si
 		else
 			schedule_at(&e->schedule, s, session_deadline(s));
 	}
+	e->due_ns = max_u64(rltp_endpoint_deadline(e), now_ns);
 	return n;
 }
 

@@ -72,8 +72,14 @@ struct rltp_peer_info {
 	struct wire_address address;
 	uint64_t incarnation;
 	uint16_t payload_bytes;
+	uint64_t patience_ns; /* silence that its session survives; less than RLTP_DEAD_NS, 0 among
+				 them: RLTP_DEAD_NS */
 };
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
+
+/* Fails the session with a peer, which stays a peer: the next message, or its greeting, opens a new
+ * one. It learns of the end when it sends a packet of this one. */
+void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 
 /* The peer is gone: fails its session with `status` and forgets it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);

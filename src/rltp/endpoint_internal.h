@@ -30,7 +30,9 @@ struct rltp_endpoint {
 	struct rltp_session **peers; /* ordered by node id */
 	uint32_t peer_count, peer_room;
 	struct schedule schedule;
-	uint32_t epoch; /* of the session opened last */
+	uint32_t epoch;  /* of the session opened last */
+	uint64_t due_ns; /* when rltp_endpoint_send is called again at the latest, as it was told
+			    last */
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
 	uint64_t reset_window_ns; /* start of the second in which reset_spent were sent */

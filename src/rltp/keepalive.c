@@ -20,7 +20,10 @@ static uint64_t ping_deadline(const struct rltp_session *s)
 {
 	if (!sign_missing(s))
 		return UINT64_MAX;
-	return max_u64(s->heard_ns + RLTP_PING_NS, s->io->keepalive.asked_ns + RLTP_PING_AGAIN_NS);
+	uint64_t asked_ns = s->io->keepalive.asked_ns;
+	bool silent = asked_ns > s->heard_ns + RLTP_DEAD_NS;
+	uint64_t again_ns = silent ? RLTP_RTO_SLOW_NS : RLTP_PING_AGAIN_NS;
+	return max_u64(s->heard_ns + RLTP_PING_NS, asked_ns + again_ns);
 }
 
 uint64_t keepalive_deadline(const struct rltp_session *s)

@@ -33,22 +33,35 @@
 #define RLTP_RTO_MIN_NS                                                                           \
 	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
 			      */
-#define RLTP_RTO_MAX_NS        (250ull * 1000 * 1000)
-#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* before the first sample */
-#define RLTP_IRN_RTO_NS        (320u * 1000u)       /* of that design's RTO_high */
+#define RLTP_RTO_MAX_NS \
+	(200ull * 1000 * 1000) /* of what RLTP_DEAD_NS allows beyond 2.9 s of silence a third */
+#define RLTP_RTO_SLOW_NS       (1000ull * 1000 * 1000) /* to a peer silent beyond RLTP_DEAD_NS */
+#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000)    /* before the first sample */
+#define RLTP_IRN_RTO_NS        (320u * 1000u)          /* of that design's RTO_high */
 #define RLTP_REORDER_STEPS_MAX 16
 #define RLTP_CLEAN_REPEATS     16           /* without a needless one: the reorder window halves */
 #define RLTP_REORDER_MIN_NS    (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
 #define RLTP_PROBES_MAX                                                                         \
 	4 /* tail probes before a timeout, each twice as long as the last: at 10 % loss two are \
 	     lost in 4 % of all cases */
-#define RLTP_DEAD_NS                                                                 \
-	(3000ull * 1000 * 1000) /* silence with work outstanding that ends a session \
-				 */
-#define RLTP_PING_NS      \
-	(1000ull * 1000 * \
+#define RLTP_DEAD_NS                                                                             \
+	(3500ull * 1000 * 1000) /* silence with work outstanding that ends a session: a network  \
+				 * that carries nothing for 2.9 s ends none, because 0.2 s pass  \
+				 * at most since the last sign of life, and 0.2 s until the next \
+				 * repeat */
+#define RLTP_PING_NS     \
+	(200ull * 1000 * \
 	 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS     (250ull * 1000 * 1000) /* eight chances before RLTP_DEAD_NS */
+#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* sixteen chances before RLTP_DEAD_NS */
+#define RLTP_AWAY_NS                                                                            \
+	(500ull * 1000 * 1000) /* by which a look at the sessions is late: this process did not \
+				* run meanwhile, and the peers are not called silent */
+#define RLTP_AWAKE_NS                                                                             \
+	(1000ull * 1000 * 1000) /* at least this is left to a peer then: five repeats, unanswered \
+				 */
+#define RLTP_AWAY_MAX_NS                                                                         \
+	(60ull * 1000 * 1000 * 1000) /* of such absence between two signs of life: longer than a \
+				      * peer keeps what is ours there */
 #define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
 #define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
 #define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */

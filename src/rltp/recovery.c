@@ -341,9 +341,11 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
 	uint64_t interval = max_u64(srtt + 4ull * s->rttvar_ns, timeout_floor(s));
+	bool silent = s->io->last_sent_ns > s->heard_ns + RLTP_DEAD_NS;
+	uint64_t most = silent ? RLTP_RTO_SLOW_NS : RLTP_RTO_MAX_NS;
 
 	/* A path longer than the bound waits as long as it is. */
-	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, RLTP_RTO_MAX_NS));
+	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, most));
 }
 
 static bool probes_left(const struct rltp_session *s)

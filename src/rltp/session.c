@@ -122,9 +122,25 @@ bool rltp_session_busy(const struct rltp_session *s)
 uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
-		return s->heard_ns + RLTP_DEAD_NS;
+		return s->heard_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
 	/* Whoever left half a message is given time to give it up himself first. */
-	return s->partial > 0 ? s->heard_ns + 2 * RLTP_DEAD_NS : UINT64_MAX;
+	return s->partial > 0 ? s->heard_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
+			      : UINT64_MAX;
+}
+
+void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns)
+{
+	uint64_t least_ns = now_ns - min_u64(now_ns, RLTP_DEAD_NS - RLTP_AWAKE_NS);
+	uint64_t heard_ns = max_u64(s->heard_ns + away_ns, least_ns);
+
+	if (!s->io || (!rltp_session_busy(s) && s->partial == 0) || s->heard_ns >= now_ns)
+		return;
+	uint64_t more_ms = (min_u64(heard_ns, now_ns) - s->heard_ns) / MS_NS;
+	if (s->away_ms + more_ms > RLTP_AWAY_MAX_NS / MS_NS)
+		return;
+	s->away_ms += (uint32_t)more_ms;
+	s->heard_ns = min_u64(heard_ns, now_ns);
+	s->io->probes = s->io->backoff = 0; /* the next repeat goes out soon */
 }
 
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)

@@ -245,8 +245,10 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
 	uint32_t peer_features;           /* enum wire_feature */
-	uint64_t heard_ns; /* last good frame from the peer, or when waiting for it began */
-	uint32_t path_ns;  /* lowest fabric delay known when it went to rest; 0: none */
+	uint64_t heard_ns;    /* last good frame from the peer, or when waiting for it began */
+	uint64_t patience_ns; /* silence survived; less than RLTP_DEAD_NS: that */
+	uint32_t away_ms;     /* of its silence, time in which this process did not run */
+	uint32_t path_ns;     /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
 
 	uint32_t pmtu_again_s; /* when the path may be tried for more; UINT32_MAX: no need */
@@ -351,6 +353,9 @@ uint64_t rltp_session_deadline(const struct rltp_session *s);
 /* When silence will have lasted too long; the endpoint then fails the session. UINT64_MAX: nobody
  * waits. */
 uint64_t rltp_session_dead_ns(const struct rltp_session *s);
+
+/* This process did not run for `away_ns` until now: that was not the peer's silence. */
+void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns);
 
 /* Ends every message with `status` and forgets the peer; the next post greets it again. */
 void rltp_session_fail(struct rltp_session *s, int status);

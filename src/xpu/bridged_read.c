@@ -100,7 +100,7 @@ static void read_stuck(struct pump_transfer *t)
 	log_warn("node %u takes nothing of what it GETs: its connection is reset; see whether its "
 		 "program stands still",
 		 node);
-	nic_peer_lost(b->nic, node, DXP_ETIMEDOUT);
+	nic_peer_reset(b->nic, node, DXP_ETIMEDOUT);
 }
 
 int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t offset,

@@ -308,7 +308,7 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 		tenant_evict(t, DXP_EPEERLOST);
 	else
 		outbox_drop(s->outbox, node, DXP_EPEERLOST);
-	nic_peer_lost(node_nic(s->node), node, DXP_ETIMEDOUT);
+	nic_peer_reset(node_nic(s->node), node, DXP_ETIMEDOUT);
 }
 
 void slot_error_note(struct slot *s, int status)

@@ -8,11 +8,12 @@
 #include "test/golden/capture.h"
 #include "wire/manage.h"
 
-#define REQUEST 41
-#define NONCE   0x0102030405060708
-#define EPOCH   0x1111111111111111
-#define NODE    7
-#define PORT    WIRE_PORT
+#define LEASE_NS 3000000000ull /* of no meaning: the bytes stay when the lease changes */
+#define REQUEST  41
+#define NONCE    0x0102030405060708
+#define EPOCH    0x1111111111111111
+#define NODE     7
+#define PORT     WIRE_PORT
 
 static struct node_entry row_of(uint16_t id, const char *name)
 {
@@ -57,7 +58,7 @@ static void requests(struct capture *c, struct mac *mac)
 static void answers(struct capture *c, struct mac *mac)
 {
 	uint8_t frame[MANAGE_FRAME_BYTES];
-	struct manage_lease lease = {REQUEST, NONCE, EPOCH, 12, FABRIC_LEASE_NS, NODE};
+	struct manage_lease lease = {REQUEST, NONCE, EPOCH, 12, LEASE_NS, NODE};
 	struct manage_answer answer = {REQUEST, NONCE, DXP_OK, 0, EPOCH, 5, "granted"};
 	struct manage_answer refuse = {REQUEST, NONCE, DXP_EBUSY,          1000000,
 				       EPOCH,   5,     "the name is taken"};

@@ -47,7 +47,9 @@ struct fabric_member {
 	struct member *m; /* NULL: no process */
 	struct wire_address address;
 	struct node_entry self;
-	bool cut; /* the network takes nothing from it and gives it nothing */
+	bool cut;        /* the network takes nothing from it and gives it nothing */
+	bool mute, deaf; /* the one, or the other */
+	bool stopped;    /* its process does not run; what comes waits */
 	uint64_t deadline_ns;
 	struct fabric_peer *peers; /* by id */
 };
@@ -70,6 +72,9 @@ struct fabric {
 	size_t grant_count;
 	struct fabric_packet *heap;
 	size_t packets;
+	bool stopped; /* the manager does not run */
+	struct fabric_packet held[64];
+	size_t held_count;
 	uint64_t order;
 	uint64_t manager_bytes_out, manager_datagrams_out;
 };
@@ -324,7 +329,7 @@ static void fabric_member_poll(struct fabric *f, struct fabric_member *member)
 	if (!member->m)
 		return;
 	while ((count = member_send(member->m, out, ARRAY_COUNT(out), f->now_ns)) > 0)
-		for (size_t i = 0; i < count && !member->cut; i++)
+		for (size_t i = 0; i < count && !member->cut && !member->mute; i++)
 			fabric_carry(f, &member->address, &out[i]);
 	changes_follow(member);
 	member->deadline_ns = member_deadline(member->m);
@@ -341,18 +346,36 @@ static struct fabric_member *fabric_member_at(struct fabric *f, const struct wir
 
 /* ---- time ---- */
 
+/* Is this packet for a process that is stopped? Its socket keeps the first few. */
+static bool fabric_held(struct fabric *f, const struct fabric_packet *p)
+{
+	const struct fabric_member *member = fabric_member_at(f, &p->to);
+	bool stopped =
+		member ? member->stopped : f->stopped && wire_address_equal(&p->to, &f->manager);
+
+	if (!stopped)
+		return false;
+	if (f->held_count < ARRAY_COUNT(f->held))
+		f->held[f->held_count++] = *p;
+	else
+		free(p->data);
+	return true;
+}
+
 static void fabric_deliver(struct fabric *f)
 {
 	struct fabric_packet p = packet_pop(f);
 	struct fabric_member *member;
 
+	if (fabric_held(f, &p))
+		return;
 	if (wire_address_equal(&p.to, &f->manager)) {
 		if (f->registry)
 			registry_receive(f->registry, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_manager_poll(f);
 	} else if (f->ask && wire_address_equal(&p.to, &f->ask_address)) {
 		ask_receive(f->ask, &p.from, p.data, p.bytes, f->now_ns);
-	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut) {
+	} else if ((member = fabric_member_at(f, &p.to)) != NULL && !member->cut && !member->deaf) {
 		member_receive(member->m, &p.from, p.data, p.bytes, f->now_ns);
 		fabric_member_poll(f, member);
 	}
@@ -363,12 +386,13 @@ static uint64_t fabric_next(const struct fabric *f)
 {
 	uint64_t next_ns = f->packets ? f->heap[0].due_ns : UINT64_MAX;
 
-	if (f->registry)
+	if (f->registry && !f->stopped)
 		next_ns = min_u64(next_ns, registry_deadline(f->registry));
 	if (f->ask)
 		next_ns = min_u64(next_ns, ask_deadline(f->ask));
 	for (size_t i = 0; i < f->count; i++)
-		next_ns = min_u64(next_ns, f->members[i].deadline_ns);
+		if (!f->members[i].stopped)
+			next_ns = min_u64(next_ns, f->members[i].deadline_ns);
 	return next_ns;
 }
 
@@ -382,15 +406,29 @@ UNUSED static void fabric_run(struct fabric *f, uint64_t duration_ns)
 		f->now_ns = max_u64(f->now_ns, next_ns);
 		while (f->packets && f->heap[0].due_ns <= f->now_ns)
 			fabric_deliver(f);
-		if (f->registry && registry_deadline(f->registry) <= f->now_ns)
+		if (f->registry && !f->stopped && registry_deadline(f->registry) <= f->now_ns)
 			fabric_manager_poll(f);
 		if (f->ask && ask_send(f->ask, &out, f->now_ns))
 			fabric_carry(f, &f->ask_address, &out);
 		for (size_t i = 0; i < f->count; i++)
-			if (f->members[i].deadline_ns <= f->now_ns)
+			if (f->members[i].deadline_ns <= f->now_ns && !f->members[i].stopped)
 				fabric_member_poll(f, &f->members[i]);
 	}
 	f->now_ns = end_ns;
+}
+
+/* For so long the process of this member does not run; NULL: the manager's. Then it takes what its
+ * socket has kept. */
+UNUSED static void fabric_stop(struct fabric *f, uint64_t duration_ns, struct fabric_member *member)
+{
+	*(member ? &member->stopped : &f->stopped) = true;
+	fabric_run(f, duration_ns);
+	*(member ? &member->stopped : &f->stopped) = false;
+	for (size_t i = 0; i < f->held_count; i++) {
+		f->held[i].due_ns = f->now_ns;
+		packet_push(f, f->held[i]);
+	}
+	f->held_count = 0;
 }
 
 /* Asks the manager one thing and waits for the end; returns the status. The ask stays for a look at

@@ -101,12 +101,13 @@ static void session__slow_answers_live_and_dead_peers_die(void **state)
 	rig_post(r, 0, 1, 100);
 	rig_run(r, 60 * S_NS);
 	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-	assert_in_range(r->nodes[0].sent_type[WIRE_PING], 50, 60);
+	assert_in_range(r->nodes[0].sent_type[WIRE_PING], 60 * S_NS / RLTP_PING_NS - 20,
+			60 * S_NS / RLTP_PING_NS);
 	assert_int_equal(r->nodes[1].sent_type[WIRE_PONG], r->nodes[0].sent_type[WIRE_PING]);
 	net_blackhole(r->net, 1, 0, true);
-	rig_run(r, 2 * S_NS);
+	rig_run(r, RLTP_DEAD_NS - RLTP_PING_NS - 10 * MS_NS);
 	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_OPEN);
-	rig_run(r, 2100 * MS_NS);
+	rig_run(r, RLTP_PING_NS + 20 * MS_NS);
 	assert_int_equal(rig_session(r, 0, 1)->state, RLTP_IDLE);
 	rig_destroy(r);
 }

@@ -156,7 +156,8 @@ static void member_receive__leases_count_once(void **state)
 		       f->now_ns);
 	assert_int_equal(member_state(f->members[0].m), MEMBER_JOINED);
 	assert_int_equal(member_id(f->members[0].m), 7);
-	f->now_ns += 2 * S_NS;
+	f->members[0].deadline_ns = member_deadline(f->members[0].m);
+	fabric_run(f, 2 * S_NS);
 	member_receive(f->members[0].m, &f->manager, frame, manage_lease_encode(&lease, mac, frame),
 		       f->now_ns);
 	assert_true(member_counters(f->members[0].m)->stale == 2);

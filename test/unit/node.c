@@ -19,6 +19,7 @@
 #include "link/udp.h"
 #include "manager/server.h"
 #include "node/node.h"
+#include "wire/manage.h"
 
 #define LIMIT_NS (10 * S_NS)
 #define MEMORY   (4u << 20)
@@ -32,7 +33,7 @@ struct rig {
 	struct node *host, *xpu;
 	uint8_t *host_memory, *xpu_memory;
 	uint32_t host_key, xpu_key;
-	uint32_t lost; /* changes of kind LOST that the host was told */
+	uint32_t lost, silent, back; /* changes of these kinds that were told */
 };
 
 static void *manager_main(void *server)
@@ -46,6 +47,8 @@ static void changed(void *context, const struct table_change *change)
 	struct rig *r = context;
 
 	r->lost += (change->what & TABLE_LOST) != 0;
+	r->silent += (change->what & TABLE_SILENT) != 0;
+	r->back += (change->what & TABLE_BACK) != 0;
 }
 
 static struct node *node_start(struct rig *r, const char *name, bool xpu, const uint8_t *key)
@@ -173,6 +176,63 @@ static void node__put_and_get(void **state)
 	node_traffic(r->host, node_id(r->xpu), &sent, &received);
 	assert_in_range(sent, MEMORY, MEMORY + 100);
 	assert_int_equal(received, MEMORY);
+}
+
+/* The table of another manager, which has not heard the xPU for a lease. The true one has its own
+ * table taken again when it renews the lease. */
+static void table_forge(struct rig *r)
+{
+	struct node_table *t = (struct node_table *)node_table(r->host);
+	struct node_entry e = *node_table_find(t, node_id(r->xpu));
+	struct manage_rows rows = {
+		.epoch = node_table_progress(t).epoch + 2, .from = 1, .to = 1, .first = 1};
+	uint8_t frame[FABRIC_DATAGRAM_BYTES];
+	struct manage_reader reader;
+	struct manage_writer w;
+	struct mac *mac;
+
+	assert_int_equal(mac_create(r->key, &mac), DXP_OK);
+	e.alive = false;
+	manage_rows_begin(&w, frame, sizeof(frame));
+	assert_true(manage_rows_add(&w, &e));
+	size_t bytes = manage_rows_finish(&w, WIRE_NODE_TABLE, node_id(r->host), &rows, mac);
+	struct manage_body body = {frame + WIRE_COMMON_BYTES,
+				   bytes - WIRE_COMMON_BYTES - MAC_BYTES};
+	assert_int_equal(manage_rows_decode(WIRE_NODE_TABLE, body, &rows, &reader), DXP_OK);
+	node_table_epoch(t, rows.epoch);
+	assert_int_equal(node_table_take(t, WIRE_NODE_TABLE, &rows, reader), DXP_OK);
+	mac_destroy(mac);
+}
+
+static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
+{
+	struct rig *r = *state;
+	uint64_t end_ns = link_now_ns() + LIMIT_NS;
+
+	both_join(r);
+	assert_int_equal(transfer(r, false), DXP_OK);
+	r->lost = r->silent = r->back = 0;
+	table_forge(r);
+	do {
+		assert_int_equal(transfer(r, false), DXP_OK);
+		assert_true(link_now_ns() < end_ns);
+	} while (r->back == 0);
+	assert_int_equal(r->silent, 1);
+	assert_int_equal(r->lost, 0);
+}
+
+/* With no session that hears it, the manager's word counts at once. */
+static void node__the_table_counts_where_no_session_hears(void **state)
+{
+	struct rig *r = *state;
+	struct dxp_target to;
+
+	both_join(r);
+	r->lost = 0;
+	table_forge(r);
+	node_turn(r->host);
+	assert_int_equal(r->lost, 1);
+	assert_int_equal(node_target(r->host, node_id(r->xpu), &to), DXP_EPEERLOST);
 }
 
 /* Posts until the FIFO is full; returns how many. */
@@ -303,6 +363,8 @@ int main(void)
 		CASE(node__more_than_the_fifo_in_one_turn),
 		CASE(node__a_peer_that_leaves_ends_work),
 		CASE(node__says_goodbye),
+		CASE(node__a_session_that_hears_its_peer_outranks_the_table),
+		CASE(node__the_table_counts_where_no_session_hears),
 		cmocka_unit_test(node__congestion_control_by_name),
 		CASE(node__wrong_key),
 		CASE(node__no_manager),

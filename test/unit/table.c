@@ -243,6 +243,76 @@ static void node_table_find_name__an_alive_row_wins(void **state)
 	node_table_destroy(t);
 }
 
+static struct node_entry silent_make(uint16_t id, uint64_t incarnation)
+{
+	struct node_entry e = entry_make(id, incarnation);
+
+	e.alive = false;
+	return e;
+}
+
+/* Kept: silent and back, silent until the owner loses it, and what ends silence at once. */
+static void node_table_keep__the_silent_stay(void **state)
+{
+	struct node_table *t = table_sample();
+	struct table_change change;
+
+	node_table_keep(t);
+	assert_int_equal(delta(t, 10, 11, silent_make(1, 100)), DXP_OK);
+	expect(t, TABLE_SILENT, 1);
+	assert_false(node_table_next_change(t, &change));
+	assert_true(node_table_silent(t, 1) && node_table_find(t, 1)->alive);
+	assert_int_equal(delta(t, 11, 12, entry_make(1, 100)), DXP_OK);
+	expect(t, TABLE_BACK, 1);
+	assert_false(node_table_silent(t, 1));
+	node_table_lose(t, 1); /* it is not silent any more */
+	assert_false(node_table_next_change(t, &change));
+
+	assert_int_equal(delta(t, 12, 13, silent_make(1, 100)), DXP_OK);
+	expect(t, TABLE_SILENT, 1);
+	node_table_lose(t, 1);
+	expect(t, TABLE_LOST, 1);
+	assert_false(node_table_find(t, 1)->alive);
+	assert_int_equal(delta(t, 13, 14, entry_make(1, 100)), DXP_OK);
+	expect(t, TABLE_JOINED, 1);
+
+	assert_int_equal(delta(t, 14, 15, silent_make(1, 100)), DXP_OK);
+	expect(t, TABLE_SILENT, 1);
+	assert_int_equal(delta(t, 15, 16, entry_make(1, 101)), DXP_OK);
+	expect(t, TABLE_RESTARTED | TABLE_BACK, 1);
+	assert_int_equal(delta(t, 16, 17, silent_make(1, 101)), DXP_OK);
+	expect(t, TABLE_SILENT, 1);
+	assert_int_equal(delta(t, 17, 18, entry_make(1, 0)), DXP_OK); /* left, or its name taken */
+	expect(t, TABLE_LOST, 1);
+	assert_int_equal(delta(t, 18, 19, silent_make(2, 201)), DXP_OK); /* a life we never saw */
+	expect(t, TABLE_LOST, 2);
+	node_table_destroy(t);
+}
+
+/* A manager that lost its memory does not know a node yet. */
+static void node_table_keep__a_new_manager_ends_nobody(void **state)
+{
+	struct node_table *t = table_sample();
+	struct node_entry one = entry_make(1, 100), other = entry_make(2, 50);
+	struct manage_rows rows = {.epoch = 10, .from = 3, .to = 3, .first = 1};
+	struct table_change change;
+
+	node_table_keep(t);
+	node_table_epoch(t, 10);
+	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
+	expect(t, TABLE_SILENT, 2);
+	assert_int_equal(node_table_count(t), 2);
+	rows.from = rows.to = 4; /* once more: still unknown */
+	assert_int_equal(take(t, WIRE_NODE_TABLE, rows, &one, 1), DXP_OK);
+	assert_true(node_table_silent(t, 2));
+	other.uuid[0] = 1; /* another node has got that id */
+	rows = (struct manage_rows){.epoch = 10, .from = 4, .to = 5};
+	assert_int_equal(take(t, WIRE_NODE_DELTA, rows, &other, 1), DXP_OK);
+	assert_true(node_table_next_change(t, &change) && change.what == TABLE_LOST);
+	expect(t, TABLE_JOINED, 2);
+	node_table_destroy(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +324,8 @@ int main(void)
 		cmocka_unit_test(node_table_next_change__what_came_and_went_is_not_told),
 		cmocka_unit_test(node_table_own__the_own_row_is_no_peer),
 		cmocka_unit_test(node_table_find_name__an_alive_row_wins),
+		cmocka_unit_test(node_table_keep__the_silent_stay),
+		cmocka_unit_test(node_table_keep__a_new_manager_ends_nobody),
 	};
 	return cmocka_run_group_tests(tests, key_make, key_drop);
 }
