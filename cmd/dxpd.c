@@ -24,6 +24,7 @@
 #define ID_MAX         65000 /* below WIRE_NODE_LAST with room for all slots of a box */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
+#define KEEP_MAX_S     86400
 #define FD_MAX         (1 << 20)
 
 enum exit_code {
@@ -68,6 +69,10 @@ static const char help[] =
 	"no limit but the memory\n"
 	"      --hosts N              programs that may have one xPU open at once, 1 to 2048, "
 	"default 1024\n"
+	"      --keep-hosts SECONDS   what a host has here when it falls silent (stopped, in a "
+	"debugger, cut off) is kept so long,\n"
+	"                             0 to 86400, default 60, unless another host needs the room; "
+	"0: as long as its lease\n"
 	"      --isolation KIND       process (default): kernels of each host run in a process of "
 	"its own, where the engine\n"
 	"                             works in the slot's memory (ocl), and a crash ends only its "
@@ -185,6 +190,7 @@ enum option_code {
 	OPTION_MEMORY,
 	OPTION_HOST_MEMORY,
 	OPTION_HOSTS,
+	OPTION_KEEP_HOSTS,
 	OPTION_ISOLATION,
 	OPTION_ENGINE,
 	OPTION_BUFFERS,
@@ -211,6 +217,7 @@ static const struct option long_options[] = {
 	{"memory", required_argument, NULL, OPTION_MEMORY},
 	{"host-memory", required_argument, NULL, OPTION_HOST_MEMORY},
 	{"hosts", required_argument, NULL, OPTION_HOSTS},
+	{"keep-hosts", required_argument, NULL, OPTION_KEEP_HOSTS},
 	{"isolation", required_argument, NULL, OPTION_ISOLATION},
 	{"engine", required_argument, NULL, OPTION_ENGINE},
 	{"buffers", required_argument, NULL, OPTION_BUFFERS},
@@ -268,6 +275,11 @@ static const char *number_take(int option, struct arguments *a)
 		if (!number_parse(optarg, 0, SPIN_MAX_US, &value))
 			return "--spin-us is 0 to 1000000";
 		a->box.spin_ns = value ? (uint32_t)(value * US_NS) : UINT32_MAX;
+		return NULL;
+	case OPTION_KEEP_HOSTS:
+		if (!number_parse(optarg, 0, KEEP_MAX_S, &value))
+			return "--keep-hosts is 0 to 86400 seconds";
+		a->box.keep_hosts_ns = value * S_NS;
 		return NULL;
 	case OPTION_TIMEOUT:
 		return number_parse(optarg, 1, TIMEOUT_MAX_S, &a->timeout_s)
@@ -380,6 +392,7 @@ static int option_take(int option, struct arguments *a)
 	case OPTION_FUNCTIONS:
 	case OPTION_HOSTS:
 	case OPTION_SPIN:
+	case OPTION_KEEP_HOSTS:
 	case OPTION_TIMEOUT:
 	case OPTION_READY_FD: wrong = number_take(option, a); break;
 	case '?': fprintf(stderr, "Try 'dxpd --help'.\n"); return EXIT_USAGE;
@@ -466,6 +479,7 @@ int main(int argc, char **argv)
 		.box = {.slots = 1,
 			.first = 1,
 			.memory_bytes = DEFAULT_MEMORY,
+			.keep_hosts_ns = FABRIC_HOST_KEEP_NS,
 			.engine = "ocl",
 			.cell_program = SELF,
 			.functions = NIC_FUNCTIONS - 1,

@@ -34,7 +34,7 @@
 
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
-	const char *buffers, *buffer_bytes; /* NULL: the box's own choice */
+	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the box's own choice */
 	uint64_t xpus, slots, memory, host_memory, port;
 	bool json;
 	uint64_t started, joined; /* xPUs: of boxes that were started; alive in the node table */
@@ -240,6 +240,7 @@ static bool box_start(struct up *u)
 	word_add(argv, "--state", u->state);
 	word_add(argv, "--buffers", u->buffers);
 	word_add(argv, "--buffer-bytes", u->buffer_bytes);
+	word_add(argv, "--keep-hosts", u->keep_hosts);
 	if (!part_start(u, name, argv))
 		return false;
 	u->started += count;
@@ -428,6 +429,9 @@ int command_up(int argc, char **argv)
 		 OPTION_TEXT, &u.buffers, 0, 0},
 		{"buffer-bytes", "SIZE", "of each of them (as `dxpd --buffer-bytes`)", OPTION_TEXT,
 		 &u.buffer_bytes, 0, 0},
+		{"keep-hosts", "SECONDS",
+		 "how long a silent host's memory is kept (as `dxpd --keep-hosts`)", OPTION_TEXT,
+		 &u.keep_hosts, 0, 0},
 		{"bind", "ADDRESS", "address of this machine to use (default 127.0.0.1)",
 		 OPTION_TEXT, &u.bind, 0, 0},
 		{"port", "P", "UDP port of the manager, 0 for any free one (default 4795)",

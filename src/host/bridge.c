@@ -67,7 +67,7 @@ static void memory_revoke(struct dxp_bridge *b)
 {
 	if (b->revoked_ns)
 		return;
-	b->revoked_ns = link_now_ns();
+	b->revoked_ns = link_now_ns() - b->xpu->fabric->away_ns;
 	if (b->from_key)
 		nic_region_revoke(nic_of(b->xpu), b->from_key);
 	if (b->to_key)
@@ -83,7 +83,7 @@ static bool memory_free(struct dxp_bridge *b)
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
 	/* What is under way to a peer that lives ends long before this. */
-	if (link_now_ns() - b->revoked_ns > 2 * RLTP_DEAD_NS)
+	if (link_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }

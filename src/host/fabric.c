@@ -69,6 +69,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .spin_ns = UINT32_MAX, /* we spin ourselves */
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
+					  .session_ended = watch_session_ended,
 					  .changed_context = f};
 	int status = join_open(&node, &f->node);
 

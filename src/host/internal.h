@@ -126,10 +126,13 @@ struct dxp_fabric {
 	pthread_t keeper;
 	bool keeper_started, keeper_parked, closing;
 	uint64_t turned_ns; /* a program's last turn */
-	uint64_t train_ns;  /* when commands were last sent by a call that does not wait */
-	bool unsent;        /* some have been posted since, and no turn was made */
-	bool keeper_sends;  /* the keeper looks for those */
-	uint64_t watch_ns;  /* next look for silent xPUs */
+	uint64_t looked_ns; /* anybody's */
+	uint64_t
+		away_ns; /* time in all in which this process did not run: waits are longer by it */
+	uint64_t train_ns; /* when commands were last sent by a call that does not wait */
+	bool unsent;       /* some have been posted since, and no turn was made */
+	bool keeper_sends; /* the keeper looks for those */
+	uint64_t watch_ns; /* next look for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
 };
@@ -197,6 +200,7 @@ void watch_begin(struct dxp_xpu *x);
 void watch_end(struct dxp_xpu *x);
 void watch_arm(struct dxp_fabric *f);
 void watch_changed(void *fabric, const struct table_change *change);
+void watch_session_ended(void *fabric, uint16_t peer, int status);
 
 /* xpu.c */
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);

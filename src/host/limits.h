@@ -59,6 +59,9 @@
 #define HOST_LOOK_NS    \
 	(20ull * 1000 * \
 	 1000) /* keeper's longest sleep: so late may a loss be noticed while no call waits */
+#define HOST_AWAY_NS                                                                           \
+	(3000ull * 1000 * 1000) /* between two turns of anybody: longer than any sleep between \
+				 * them, so this process did not run */
 #define HOST_TIMEOUT_MS \
 	5000 /* default bound on joining and opening: a crashed predecessor's lease ends within */
 

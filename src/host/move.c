@@ -278,7 +278,7 @@ void move_told(struct move *m, int status, const struct dxp_event_times *times)
 	if (times)
 		m->times = *times;
 	m->revoked = true;
-	m->revoked_ns = link_now_ns();
+	m->revoked_ns = link_now_ns() - f->away_ns;
 	f->pulls--;
 	nic_region_revoke(node_nic(f->node), m->key);
 	become(f, m, MOVE_DRAINING);
@@ -294,7 +294,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		return true;
 	}
 	/* What is under way to a peer that lives ends long before this. */
-	if (f->turned_ns - m->revoked_ns > 2 * RLTP_DEAD_NS)
+	if (f->turned_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
 }

@@ -33,6 +33,14 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
+/* Somebody turns the node far more often while this process runs: callers, or the keeper. */
+static void absence_note(struct dxp_fabric *f)
+{
+	if (f->looked_ns && f->turned_ns - f->looked_ns > HOST_AWAY_NS)
+		f->away_ns += f->turned_ns - f->looked_ns;
+	f->looked_ns = f->turned_ns;
+}
+
 uint32_t fabric_turn(struct dxp_fabric *f)
 {
 	uint32_t ended = f->ended;
@@ -41,6 +49,7 @@ uint32_t fabric_turn(struct dxp_fabric *f)
 	uint32_t count = node_turn(f->node) + arrivals_take(f);
 
 	f->turned_ns = link_now_ns();
+	absence_note(f);
 	count += moves_turn(f) + tells_post(f);
 	if (f->turned_ns >= f->watch_ns)
 		watch_look(f, f->turned_ns);
@@ -117,7 +126,7 @@ static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
 {
-	uint64_t busy_ns = link_now_ns();
+	uint64_t busy_ns = link_now_ns(), away_ns = f->away_ns;
 	bool waited = false;
 
 	for (;;) {
@@ -128,6 +137,9 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 		waited = count == 0;
 		if (done(context))
 			return DXP_OK;
+		if (f->away_ns != away_ns && deadline_ns < UINT64_MAX / 2)
+			deadline_ns += f->away_ns - away_ns;
+		away_ns = f->away_ns;
 		if (f->turned_ns >= deadline_ns)
 			return DXP_ETIMEDOUT;
 		if (count)

@@ -50,6 +50,17 @@ void watch_end(struct dxp_xpu *x)
 	x->awaited--;
 }
 
+/* The session was void at one end, also where nothing was under way: what the xPU had for us is
+ * gone, and must not be missed later by a command that waits for ever. Of one that said goodbye the
+ * table tells. */
+void watch_session_ended(void *fabric, uint16_t peer, int status)
+{
+	struct dxp_xpu *x = xpu_find(fabric, peer);
+
+	if (x && status != DXP_ECLOSED)
+		xpu_end(x, status == DXP_EPEERRESET ? DXP_EPEERRESET : DXP_EPEERLOST);
+}
+
 void watch_changed(void *fabric, const struct table_change *change)
 {
 	struct dxp_xpu *x = xpu_find(fabric, change->entry.id);

@@ -200,7 +200,7 @@ static int greet(struct dxp_xpu *x)
 	return DXP_OK;
 }
 
-static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
+static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
 {
 	const struct node_entry *row = NULL;
 	int status = choose(f, name, &row);
@@ -221,6 +221,14 @@ static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **
 	else if (--x->references == 0)
 		destroy(x);
 	return status;
+}
+
+/* The session may be one that the xPU gave up while this host was away: the next one is good. */
+static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
+{
+	int status = open_once(f, name, out);
+
+	return status == DXP_EPEERRESET ? open_once(f, name, out) : status;
 }
 
 int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **out)

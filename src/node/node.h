@@ -49,7 +49,10 @@ struct node_options {
 	 * peer that the manager takes for dead (TABLE_SILENT) is lost only when its session has not
 	 * heard it either, and a silent host of an xPU only after keep_hosts_ns. May be NULL. */
 	void (*changed)(void *context, const struct table_change *change);
-	void *changed_context;
+	/* Likewise when the session with a peer has ended otherwise: what either end had under way,
+	 * or kept for the other, may be gone. May be NULL. */
+	void (*session_ended)(void *context, uint16_t peer, int status);
+	void *changed_context; /* of both */
 };
 
 /* Opens endpoint, NIC and window and begins to join. DXP_EBUSY: port in use; DXP_EIO, DXP_ENOMEM,

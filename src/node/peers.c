@@ -156,8 +156,11 @@ uint64_t node_silent_since(const struct node *n, uint16_t peer)
 	const struct silent_peer *p = silent_find(n, peer);
 	uint64_t now_ns = link_now_ns();
 
-	if (s && s->state == RLTP_OPEN && rltp_session_busy(s) &&
-	    now_ns > s->heard_ns + RLTP_DEAD_NS)
+	bool heard = s && s->state == RLTP_OPEN && now_ns <= s->heard_ns + RLTP_DEAD_NS;
+
+	if (heard)
+		return 0;
+	if (s && s->state == RLTP_OPEN && rltp_session_busy(s))
 		return s->heard_ns;
 	return p && node_table_silent(member_table(n->member), peer) ? p->since_ns : 0;
 }
@@ -197,9 +200,23 @@ static uint32_t changes_take(struct node *n, uint64_t now_ns)
 	return count;
 }
 
+static uint32_t ends_take(struct node *n)
+{
+	uint32_t count = 0;
+	uint16_t peer;
+	int status;
+
+	while (rltp_endpoint_ended(nic_endpoint(n->nic), &peer, &status)) {
+		if (n->options.session_ended)
+			n->options.session_ended(n->options.changed_context, peer, status);
+		count++;
+	}
+	return count;
+}
+
 uint32_t peers_update(struct node *n, uint64_t now_ns)
 {
-	uint32_t count = changes_take(n, now_ns);
+	uint32_t count = ends_take(n) + changes_take(n, now_ns);
 
 	if (now_ns < n->silent_ns)
 		return count;

@@ -169,6 +169,21 @@ void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status)
 		rltp_session_fail(s, status);
 }
 
+bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status)
+{
+	for (uint32_t i = 0; e->shared.ends > 0 && i < e->peer_count; i++) {
+		struct rltp_session *s = e->peers[i];
+		if (s->end == DXP_OK)
+			continue;
+		*node = s->node;
+		*status = s->end;
+		s->end = DXP_OK;
+		e->shared.ends--;
+		return true;
+	}
+	return false;
+}
+
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status)
 {
 	uint32_t i = peer_position(e, node);

@@ -81,6 +81,10 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
  * one. It learns of the end when it sends a packet of this one. */
 void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 
+/* The next peer whose open session has ended since this was asked, and how; false when there is
+ * none. Its owner may have lost what was never under way: a session that rested, too, is over. */
+bool rltp_endpoint_ended(struct rltp_endpoint *e, uint16_t *node, int *status);
+
 /* The peer is gone: fails its session with `status` and forgets it. */
 void rltp_endpoint_peer_lost(struct rltp_endpoint *e, uint16_t node, int status);
 

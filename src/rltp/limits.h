@@ -59,9 +59,10 @@
 #define RLTP_AWAKE_NS                                                                             \
 	(1000ull * 1000 * 1000) /* at least this is left to a peer then: five repeats, unanswered \
 				 */
-#define RLTP_AWAY_MAX_NS                                                                         \
-	(60ull * 1000 * 1000 * 1000) /* of such absence between two signs of life: longer than a \
-				      * peer keeps what is ours there */
+#define RLTP_AWAY_MAX                                                                            \
+	30 /* such absences between two signs of life; a process that hardly ever runs must give \
+	    * up too                                                                             \
+	    */
 #define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
 #define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
 #define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */

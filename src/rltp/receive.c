@@ -241,7 +241,7 @@ void rltp_session_receive(struct rltp_session *s, const struct wire_header *head
 		return;
 	}
 	s->heard_ns = now_ns;
-	s->away_ms = 0;
+	s->away = 0;
 	s->io->arrived_ns = now_ns;
 	s->io->peer_asleep = false;
 	switch (header->type) {

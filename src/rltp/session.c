@@ -51,6 +51,7 @@ void rltp_session_destroy(struct rltp_session *s)
 {
 	if (!s)
 		return;
+	s->shared->ends -= s->end != DXP_OK;
 	io_free(s);
 	free(s);
 }
@@ -131,15 +132,12 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns)
 {
 	uint64_t least_ns = now_ns - min_u64(now_ns, RLTP_DEAD_NS - RLTP_AWAKE_NS);
-	uint64_t heard_ns = max_u64(s->heard_ns + away_ns, least_ns);
 
-	if (!s->io || (!rltp_session_busy(s) && s->partial == 0) || s->heard_ns >= now_ns)
+	if (!s->io || (!rltp_session_busy(s) && s->partial == 0) || s->away == RLTP_AWAY_MAX)
 		return;
-	uint64_t more_ms = (min_u64(heard_ns, now_ns) - s->heard_ns) / MS_NS;
-	if (s->away_ms + more_ms > RLTP_AWAY_MAX_NS / MS_NS)
-		return;
-	s->away_ms += (uint32_t)more_ms;
-	s->heard_ns = min_u64(heard_ns, now_ns);
+	s->away++;
+	s->heard_ns =
+		max_u64(s->heard_ns, min_u64(max_u64(s->heard_ns + away_ns, least_ns), now_ns));
 	s->io->probes = s->io->backoff = 0; /* the next repeat goes out soon */
 }
 
@@ -234,6 +232,10 @@ void rltp_session_fail(struct rltp_session *s, int status)
 {
 	struct rltp_message *m;
 
+	if (s->state == RLTP_OPEN && s->end == DXP_OK) {
+		s->end = status;
+		s->shared->ends++;
+	}
 	s->state = RLTP_IDLE;
 	if (s->io)
 		s->counters.abandoned_packets +=

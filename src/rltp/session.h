@@ -119,6 +119,7 @@ struct rltp_shared {
 	uint32_t window_packets; /* most packets in flight, 1 .. RLTP_WINDOW_MAX */
 	const struct rltp_user_ops *ops;
 	void *user;
+	uint32_t ends;          /* sessions whose `end` nobody has taken */
 	struct arbiter arbiter; /* between the channels; arbiter_init before the first session */
 };
 
@@ -247,7 +248,8 @@ struct rltp_session {
 	uint32_t peer_features;           /* enum wire_feature */
 	uint64_t heard_ns;    /* last good frame from the peer, or when waiting for it began */
 	uint64_t patience_ns; /* silence survived; less than RLTP_DEAD_NS: that */
-	uint32_t away_ms;     /* of its silence, time in which this process did not run */
+	uint16_t away;        /* times since then that this process did not run */
+	int32_t end;          /* an open one has ended so, and nobody was told; DXP_OK: none has */
 	uint32_t path_ns;     /* lowest fabric delay known when it went to rest; 0: none */
 	struct rltp_counters counters;
 

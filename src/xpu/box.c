@@ -140,7 +140,10 @@ static int slots_start(struct box *b, const struct box_options *o)
 {
 	char cache[PATH_MAX];
 	struct slot_options common = {
-		.node = {.manager = o->manager, .fabric_key = o->fabric_key, .spin_ns = o->spin_ns},
+		.node = {.manager = o->manager,
+			 .fabric_key = o->fabric_key,
+			 .spin_ns = o->spin_ns,
+			 .keep_hosts_ns = o->keep_hosts_ns},
 		.memory_bytes = o->memory_bytes,
 		.host_bytes = o->host_bytes,
 		.hosts_max = o->hosts_max,

@@ -20,6 +20,7 @@ struct box_options {
 	uint64_t memory_bytes;    /* of each slot */
 	uint64_t host_bytes;      /* as slot_options */
 	uint32_t hosts_max;       /* as slot_options */
+	uint64_t keep_hosts_ns;   /* as node_options */
 	const char *engine;
 	const char *cell_program; /* as slot_options */
 	/* Of each slot's bridge, where only DMA reaches its memory, as pump_options has them. What

@@ -67,12 +67,28 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	return DXP_OK;
 }
 
+/* Puts out silent hosts as far as that makes room for so much. */
+static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
+{
+	struct slot *s = t->slot;
+	int status;
+
+	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
+		uint64_t coming = tenants_giving(s);
+		uint64_t left = arena_free_bytes(s->arena) + coming;
+		/* What is on its way may do; or all that silent hosts have would not. */
+		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
+		    !tenants_make_room(s, "memory", false))
+			return status;
+	}
+	return status;
+}
+
 /* Its process has it from here on, zero or not: nobody has told it the address yet. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
-	int status =
-		limit_allows(t, bytes) ? arena_alloc(arena, t->owner, bytes, address) : DXP_ENOMEM;
+	int status = limit_allows(t, bytes) ? arena_take(t, bytes, address) : DXP_ENOMEM;
 	uint64_t whole;
 
 	if (status != DXP_OK)
@@ -104,7 +120,8 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* An ALLOC that waits for memory which its host has freed, and its process not given up yet. */
+/* An ALLOC that waits for memory which its host has freed, and its process not given up yet; or
+ * for that of a silent host which was put out. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -124,13 +141,18 @@ static bool park(struct tenant *t, const struct command *c)
 	return true;
 }
 
+static bool memory_comes(const struct tenant *t)
+{
+	return t->unmaps > 0 || tenants_giving(t->slot) > 0;
+}
+
 void parked_retry(struct tenant *t)
 {
 	struct parked *p;
 
 	while ((p = t->parked)) {
 		int status = t->leaving ? DXP_ECANCELED : allocate(t, p->sequence, p->bytes);
-		if (status == DXP_ENOMEM && t->unmaps > 0)
+		if (status == DXP_ENOMEM && memory_comes(t))
 			return;
 		if (status != DXP_OK)
 			allocate_reply(t, p->sequence, 0, status);
@@ -143,7 +165,7 @@ void memory_allocate(struct tenant *t, const struct command *c)
 {
 	int status = allocate(t, c->sequence, c->bytes);
 
-	if (status == DXP_OK || (status == DXP_ENOMEM && t->unmaps > 0 && park(t, c)))
+	if (status == DXP_OK || (status == DXP_ENOMEM && memory_comes(t) && park(t, c)))
 		return;
 	allocate_reply(t, c->sequence, 0, status);
 }

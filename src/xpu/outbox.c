@@ -35,6 +35,7 @@ struct queue {
 struct outbox {
 	struct dxp_window *window;
 	struct queue *queues; /* whoever is first has the next turn */
+	bool blocked;
 };
 
 int outbox_create(struct dxp_window *window, struct outbox **out)
@@ -164,6 +165,15 @@ uint32_t outbox_count(const struct outbox *o, uint16_t node)
 
 	for (const struct queue *q = o->queues; q; q = q->next)
 		count += q->node == node ? q->waiting_count + q->flight_count : 0;
+	return count;
+}
+
+uint32_t outbox_flight(const struct outbox *o, uint16_t node)
+{
+	uint32_t count = 0;
+
+	for (const struct queue *q = o->queues; q; q = q->next)
+		count += q->node == node ? q->flight_count : 0;
 	return count;
 }
 
@@ -320,9 +330,14 @@ uint32_t outbox_service(struct outbox *o)
 	if (!o->queues)
 		return work;
 	turn_pass(o);
-	for (struct queue *q = o->queues; q; q = q->next)
-		if (!queue_post(o, q, &work))
-			break;
+	o->blocked = false;
+	for (struct queue *q = o->queues; q && !o->blocked; q = q->next)
+		o->blocked = !queue_post(o, q, &work);
 	empty_free(o);
 	return work;
+}
+
+bool outbox_blocked(const struct outbox *o)
+{
+	return o->blocked && o->queues;
 }

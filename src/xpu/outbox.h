@@ -60,5 +60,9 @@ void outbox_drop(struct outbox *o, uint16_t node, int status);
 
 /* Takes completions and posts what there is room for. Returns how much happened. */
 uint32_t outbox_service(struct outbox *o);
+/* The last time something was left for want of room in the window. */
+bool outbox_blocked(const struct outbox *o);
+/* Messages of this node that the NIC has. */
+uint32_t outbox_flight(const struct outbox *o, uint16_t node);
 
 #endif

@@ -113,6 +113,11 @@ static int port_get(struct tenant *t)
 	/* Kernels that still have the old one as an argument read its error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
+	int status = port_create(t, &t->port);
+	if (status != DXP_EBUSY || !tenants_make_room(t->slot, "NIC function", true))
+		return status;
+	/* at once, where no process has it mapped and no kernel runs with it */
+	ports_reap(t->slot);
 	return port_create(t, &t->port);
 }
 

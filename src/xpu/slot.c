@@ -24,6 +24,11 @@ static void changed(void *context, const struct table_change *change)
 	tenants_changed(context, change);
 }
 
+static void session_ended(void *context, uint16_t peer, int status)
+{
+	tenants_session_ended(context, peer, status);
+}
+
 /* Any thread. The node may be gone: engines close after it. */
 static void interrupted(void *context)
 {
@@ -167,6 +172,7 @@ static int node_start(struct slot *s)
 	options.cfg = &registers_ops;
 	options.cfg_context = s;
 	options.changed = changed;
+	options.session_ended = session_ended;
 	options.changed_context = s;
 	int status = node_open(&options, &s->node);
 	if (status != DXP_OK)
@@ -343,6 +349,7 @@ uint32_t slot_service(struct slot *s)
 	work += clearings_advance(s);
 	work += scrub_advance(s);
 	work += works_advance(s);
+	work += tenants_needed(s);
 	if (s->bridged)
 		work += bridged_turn(s->bridged);
 	work += cells_begun_tell(s);

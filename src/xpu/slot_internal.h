@@ -85,6 +85,7 @@ struct tenant {
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
 	bool gone;      /* the host is lost: it is told nothing any more */
 	bool closing;   /* a reply to CLOSE is owed */
+	bool given_up;  /* silent and put out for others, who wait for its memory */
 	bool hurried;   /* events up to count `hurry` do not come late */
 	uint32_t hurry;
 	uint32_t close_sequence;
@@ -187,6 +188,8 @@ struct slot {
 	struct build *builds,
 		**builds_tail; /* BRIDGED: not built yet; the first one's source is here */
 	bool closing;
+	uint64_t needed_ns;  /* next look whether silent hosts are in the way of others */
+	uint64_t blocked_ns; /* since when the outbox could not post; 0: it could */
 	uint16_t stuck_node; /* that slot_peer_stuck dealt with last, and when */
 	uint64_t stuck_ns;
 	struct known_key known[KNOWN_KEYS];
@@ -216,6 +219,17 @@ void tenant_leave(struct tenant *t, int status);
 /* The host is lost. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
+/* The session with this node is over, and with it what its commands and our answers were. */
+void tenants_session_ended(struct slot *s, uint16_t node, int status);
+/* Somebody else needs `what` that silent hosts have: puts out the one that has been silent longest,
+ * of those that have a NIC function where `port`. False: there is none. */
+bool tenants_make_room(struct slot *s, const char *what, bool port);
+/* Memory that silent hosts have. */
+uint64_t tenants_silent_bytes(const struct slot *s);
+/* Memory of those that were put out so, which is still to come. */
+uint64_t tenants_giving(const struct slot *s);
+/* Looks whether silent hosts hold what others wait for; returns how many were put out. */
+uint32_t tenants_needed(struct slot *s);
 /* Says on the log what this host did wrong, until that has been said often enough. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Ends those that are leaving and not busy; returns how many. */

@@ -8,9 +8,11 @@
 #include <dxp/status.h>
 
 #include "base/log.h"
+#include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20 /* of one host: a log is for people */
+#define COMPLAINTS_MAX 20            /* of one host: a log is for people */
+#define NEEDED_LOOK_NS (100 * MS_NS) /* between two looks for silent hosts in the way */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {
@@ -46,7 +48,7 @@ bool tenant_may_haul(const struct tenant *t)
 
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
-	if (slot_hosts(s) >= s->options.hosts_max) {
+	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_room(s, "place", false)) {
 		log_warn("host node %u is refused: %u hosts have this xPU open, and --hosts allows "
 			 "no more",
 			 host, s->options.hosts_max);
@@ -112,6 +114,11 @@ static void host_changed(struct slot *s, const struct table_change *change)
 
 	if (!t)
 		return;
+	if (change->what & TABLE_SILENT)
+		log_info("host %s (node %u) is silent: what it has here is kept for now", e->name,
+			 e->id);
+	if (change->what & TABLE_BACK)
+		log_info("host %s (node %u) is back and goes on", e->name, e->id);
 	/* A new life of the host may have opened the xPU before we heard of it: it has another
 	 * magic. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
@@ -132,6 +139,135 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 			graph_lost(t->graph, node);
 		outbox_drop(s->outbox, node, DXP_EPEERLOST);
 	}
+}
+
+void tenants_session_ended(struct slot *s, uint16_t node, int status)
+{
+	struct tenant *t = tenant_find(s, node);
+
+	if (!t)
+		return;
+	log_info("host node %u: its session has ended (%s): its commands are cancelled, its memory "
+		 "is freed",
+		 node, dxp_status_text(status));
+	tenant_evict(t, DXP_EPEERLOST);
+}
+
+/* ---- silent hosts, and others ---- */
+
+/* 0: it is not silent, or goes anyway. */
+static uint64_t silent_since(const struct tenant *t)
+{
+	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
+}
+
+/* It learns of it with the first packet that it sends. */
+static void give_up(struct tenant *t, const char *what)
+{
+	struct slot *s = t->slot;
+	uint16_t host = t->host;
+
+	log_info("host node %u is silent, and another host needs its %s: its commands are "
+		 "cancelled, its memory is freed",
+		 host, what);
+	t->given_up = true;
+	tenant_evict(t, DXP_EPEERLOST);
+	node_peer_reset(s->node, host, DXP_EPEERLOST);
+}
+
+static struct tenant *longest_silent(const struct slot *s, bool port)
+{
+	struct tenant *found = NULL;
+	uint64_t first_ns = UINT64_MAX;
+
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		uint64_t since_ns = silent_since(t);
+		if (since_ns == 0 || since_ns >= first_ns || (port && !t->port))
+			continue;
+		found = t;
+		first_ns = since_ns;
+	}
+	return found;
+}
+
+bool tenants_make_room(struct slot *s, const char *what, bool port)
+{
+	struct tenant *t = longest_silent(s, port);
+
+	if (t)
+		give_up(t, what);
+	return t != NULL;
+}
+
+uint64_t tenants_silent_bytes(const struct slot *s)
+{
+	uint64_t bytes = 0;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (silent_since(t))
+			bytes += arena_owned_bytes(s->arena, t->owner);
+	return bytes;
+}
+
+uint64_t tenants_giving(const struct slot *s)
+{
+	uint64_t bytes = 0;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (t->given_up)
+			bytes += arena_owned_bytes(s->arena, t->owner);
+	return bytes;
+}
+
+/* Buffers of the bridge that a silent host keeps from others: it is given as long as any step of a
+ * transfer. */
+static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
+{
+	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
+	struct tenant *found = NULL;
+	bool others = false;
+
+	for (struct tenant *t = s->tenants; t; t = t->next) {
+		uint64_t since_ns = t->hauls > 0 ? silent_since(t) : 0;
+		if (since_ns == 0)
+			others |= t->hauls > 0;
+		else if (now_ns > since_ns + stall_ns)
+			found = t;
+	}
+	return others ? found : NULL;
+}
+
+/* Do silent hosts have half of a queue pair's requests? */
+static bool requests_kept(const struct slot *s)
+{
+	uint32_t count = 0;
+
+	for (const struct tenant *t = s->tenants; t; t = t->next)
+		if (silent_since(t))
+			count += outbox_flight(s->outbox, t->host);
+	return count >= NIC_OUTSTANDING_MAX / 2;
+}
+
+uint32_t tenants_needed(struct slot *s)
+{
+	struct tenant *t = s->tenants;
+
+	if (!t)
+		return 0;
+	uint64_t now_ns = link_now_ns();
+	if (!outbox_blocked(s->outbox))
+		s->blocked_ns = 0;
+	else if (s->blocked_ns == 0)
+		s->blocked_ns = now_ns;
+	if (now_ns < s->needed_ns)
+		return 0;
+	s->needed_ns = now_ns + NEEDED_LOOK_NS;
+	if (s->blocked_ns && now_ns - s->blocked_ns > NEEDED_LOOK_NS && requests_kept(s))
+		return tenants_make_room(s, "requests under way", false);
+	t = s->bridged ? buffers_keeper(s, now_ns) : NULL;
+	if (t)
+		give_up(t, "buffers");
+	return t != NULL;
 }
 
 static void tenant_end(struct tenant *t)
@@ -162,16 +298,20 @@ uint32_t tenants_reap(struct slot *s)
 {
 	struct tenant **at = &s->tenants, *t;
 	uint32_t ended = 0;
+	bool given = false;
 
 	while ((t = *at)) {
 		if (!tenant_ended(t)) {
 			at = &t->next;
 			continue;
 		}
+		given = given || t->given_up;
 		*at = t->next;
 		tenant_end(t);
 		ended++;
 	}
+	for (t = s->tenants; given && t; t = t->next)
+		parked_retry(t);
 	return ended;
 }
 

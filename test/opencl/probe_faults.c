@@ -5,10 +5,11 @@
  *   once               a small program, as many are: everything made, used, released
  *   lost SECONDS       uses all devices until the last one fails, then until it works again
  *   stay SECONDS       uses all devices; failures are told and counted, work goes on
- *   crash              a kernel that writes where nothing is; then good ones
- *   endless            a kernel that never ends, until somebody kills this program
- *   share SECONDS      how many slow kernels run on the first device
- *   secret, look       leaves words in device memory; looks for them in fresh memory */
+ *   held SECONDS       counts in a buffer on each device, and never writes it again; any failure
+ * ends it crash              a kernel that writes where nothing is; then good ones endless a kernel
+ * that never ends, until somebody kills this program share SECONDS      how many slow kernels run
+ * on the first device secret, look       leaves words in device memory; looks for them in fresh
+ * memory */
 #include "rig.h"
 
 #include <signal.h>
@@ -19,6 +20,7 @@
 
 static const char source[] =
 	"kernel void twice(global uint *a) { a[get_global_id(0)] *= 2; }\n"
+	"kernel void add(global uint *a) { a[get_global_id(0)] += 1; }\n"
 	"kernel void crash(global uint *a, ulong at) { *(global uint *)at = a[0]; }\n"
 	"kernel void endless(global volatile uint *a) { while (a[0] != 12345) a[1]++; }\n"
 	"kernel void slow(global uint *a, uint rounds) {\n"
@@ -155,6 +157,62 @@ static void stay(unsigned seconds)
 	       (unsigned long long)(worst / 1000000));
 }
 
+#define TRAIN 50 /* kernels under way at once */
+
+/* So many kernels more have run on each buffer, each exactly once. */
+static void held_round(const cl_mem *m, cl_kernel k)
+{
+	size_t global = WORDS;
+
+	for (uint32_t i = 0; i < TRAIN; i++)
+		for (cl_uint d = 0; d < device_count; d++) {
+			must("clSetKernelArg", clSetKernelArg(k, 0, sizeof(m[d]), &m[d]));
+			must("clEnqueueNDRangeKernel",
+			     clEnqueueNDRangeKernel(queues[d], k, 1, NULL, &global, NULL, 0, NULL,
+						    NULL));
+		}
+	for (cl_uint d = 0; d < device_count; d++)
+		must("clFinish", clFinish(queues[d]));
+}
+
+static void held(unsigned seconds)
+{
+	static uint32_t words[WORDS];
+	uint64_t end = now_ns() + seconds * 1000000000ull;
+	cl_mem m[RIG_DEVICES_MAX];
+	uint32_t kernels = 0;
+	cl_int error;
+
+	cl_kernel k = clCreateKernel(program, "add", &error);
+	must("clCreateKernel", error);
+	for (cl_uint d = 0; d < device_count; d++) {
+		for (uint32_t i = 0; i < WORDS; i++)
+			words[i] = i * 7 + d;
+		m[d] = clCreateBuffer(context, 0, sizeof(words), NULL, &error);
+		must("clCreateBuffer", error);
+		must("clEnqueueWriteBuffer",
+		     clEnqueueWriteBuffer(queues[d], m[d], CL_TRUE, 0, sizeof(words), words, 0,
+					  NULL, NULL));
+	}
+	for (bool said = false; now_ns() < end; kernels += TRAIN) {
+		held_round(m, k);
+		if (!said)
+			printf("ready\n");
+		said = true;
+	}
+	for (cl_uint d = 0; d < device_count; d++) {
+		must("clEnqueueReadBuffer",
+		     clEnqueueReadBuffer(queues[d], m[d], CL_TRUE, 0, sizeof(words), words, 0, NULL,
+					 NULL));
+		for (uint32_t i = 0; i < WORDS; i++)
+			if (words[i] != i * 7 + d + kernels)
+				give_up("a kernel did not run exactly once", CL_SUCCESS);
+		clReleaseMemObject(m[d]);
+	}
+	clReleaseKernel(k);
+	printf("held over %u kernels\n", kernels);
+}
+
 static void crash(void)
 {
 	size_t one = 1;
@@ -254,6 +312,8 @@ int main(int argc, char **argv)
 		lost(seconds);
 	else if (strcmp(what, "stay") == 0)
 		stay(seconds);
+	else if (strcmp(what, "held") == 0)
+		held(seconds);
 	else if (strcmp(what, "crash") == 0)
 		crash();
 	else if (strcmp(what, "endless") == 0)

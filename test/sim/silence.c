@@ -429,7 +429,7 @@ static void silence__of_our_own_hides_no_death(void **state)
 }
 
 /* Late again and again: what is excused is bounded. */
-static void silence__is_excused_for_a_minute_at_most(void **state)
+static void silence__is_not_excused_for_ever(void **state)
 {
 	struct rig *r = rig_make(2, 1408);
 	uint64_t begin_ns = net_now(r->net);
@@ -440,9 +440,9 @@ static void silence__is_excused_for_a_minute_at_most(void **state)
 	while (r->nodes[0].timed_out == 0) {
 		net_stall(r->net, 0, 2 * S_NS);
 		rig_run(r, 2 * S_NS + 200 * MS_NS);
-		assert_true(net_now(r->net) - begin_ns < RLTP_AWAY_MAX_NS + 20 * S_NS);
+		assert_true(net_now(r->net) - begin_ns < (RLTP_AWAY_MAX + 5) * 2200 * MS_NS);
 	}
-	assert_true(net_now(r->net) - begin_ns > RLTP_AWAY_MAX_NS / 2);
+	assert_true(net_now(r->net) - begin_ns > RLTP_AWAY_MAX * 2200 * MS_NS);
 	rig_destroy(r);
 }
 
@@ -459,7 +459,7 @@ int main(void)
 		cmocka_unit_test(silence__of_a_stopped_host_ends_no_session),
 		cmocka_unit_test(silence__of_more_than_a_minute_ends_the_session),
 		cmocka_unit_test(silence__of_our_own_hides_no_death),
-		cmocka_unit_test(silence__is_excused_for_a_minute_at_most),
+		cmocka_unit_test(silence__is_not_excused_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

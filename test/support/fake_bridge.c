@@ -29,8 +29,8 @@ static int move(const struct fake_bridge *b, const struct dxp_target *to, bool p
 		if (!node_turn(b->node))
 			node_wait(b->node, link_now_ns() + MS_NS);
 		while (dxp_sent_take(w, &sent))
-			if (sent.context == CONTEXT)
-				return sent.status;
+			if (sent.context == CONTEXT) /* silence is a loss, as in src/xpu/haul.c */
+				return sent.status == DXP_ETIMEDOUT ? DXP_EPEERLOST : sent.status;
 	}
 	return status == DXP_OK ? DXP_ECLOSED : status;
 }

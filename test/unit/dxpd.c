@@ -31,6 +31,7 @@
 #define WAIT_NS        (20 * S_NS)
 #define DIES_WITHIN_NS (10 * S_NS) /* 3 to 4 s, where the machine is not busy */
 #define ARGUMENTS      24
+#define STOPPED_BYTES  (1u << 20) /* that a host has which is stopped */
 #define OUT_BYTES      8192
 
 struct process {
@@ -360,14 +361,15 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* The host dies: what it had on the xPU is free again within the lease and a renewal. */
+/* The host dies, and nothing is kept for it: what it had on the xPU is free again within the lease.
+ */
 static void dxpd__host_killed(void **state)
 {
 #ifdef __SANITIZE_THREAD__
 	print_message("skipped: the thread sanitizer ends a forked process that starts threads\n");
 	skip();
 #endif
-	struct process a = start("--name", "gamma", NULL);
+	struct process a = start("--name", "gamma", "--keep-hosts", "0", NULL);
 	struct dxp_fabric *f;
 	uint64_t address;
 	uint32_t before, now;
@@ -403,6 +405,99 @@ static void dxpd__host_killed(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
+enum { KEPT = 0, OTHER = 1, TOLD = 10 };
+
+/* A host in a process of its own that has written to the xPU, and stops. What it finds when it goes
+ * on is its exit status. */
+static pid_t stopped_host(const char *name)
+{
+	static uint8_t data[STOPPED_BYTES], back[STOPPED_BYTES];
+	struct dxp_fabric *f;
+	uint64_t address;
+	int status;
+
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child > 0) {
+		assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+		assert_true(WIFSTOPPED(status));
+		return child;
+	}
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 17 + (i >> 9));
+	const struct dxp_fabric_options options = {.directory = folder, .name = name};
+	if (dxp_fabric_open(&options, &f) != DXP_OK)
+		_exit(OTHER);
+	struct dxp_xpu *x = xpu_open(f, "delta");
+	if (dxp_mem_alloc(x, sizeof(data), &address) != DXP_OK ||
+	    dxp_mem_write(x, address, data, sizeof(data)) != DXP_OK)
+		_exit(OTHER);
+	raise(SIGSTOP);
+	status = dxp_mem_read(x, back, address, sizeof(back));
+	if (status == DXP_EPEERRESET)
+		_exit(strstr(dxp_fabric_error(f), "open it again") ? TOLD : OTHER);
+	dxp_xpu_close(x);
+	dxp_fabric_close(f);
+	_exit(status == DXP_OK && memcmp(data, back, sizeof(data)) == 0 ? KEPT : OTHER);
+}
+
+static int goes_on(pid_t child)
+{
+	int status;
+
+	assert_int_equal(kill(child, SIGCONT), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* Hosts that are stopped for longer than their lease have everything when they go on; unless
+ * somebody else needs their memory, then they learn it. One that was killed is forgotten when its
+ * name comes back. */
+static void dxpd__host_stopped(void **state)
+{
+#ifdef __SANITIZE_THREAD__
+	print_message("skipped: the thread sanitizer ends a forked process that starts threads\n");
+	skip();
+#endif
+	struct process p = start("--name", "delta", "--verbose", NULL);
+	const struct dxp_fabric_options options = {.directory = folder, .name = "h4"};
+	struct dxp_fabric *f, *g;
+	uint64_t address;
+	uint32_t before, now;
+
+	assert_true(says(&p, "delta: node"));
+	pid_t one = stopped_host("stopped-one"), two = stopped_host("stopped-two");
+	pid_t three = stopped_host("killed");
+	assert_int_equal(kill(three, SIGKILL), 0);
+	assert_int_equal(waitpid(three, NULL, 0), three);
+	assert_int_equal(dxp_fabric_open(&options, &f), DXP_OK);
+	struct dxp_xpu *x = xpu_open(f, "delta");
+	assert_int_equal(dxp_reg_read(x, 14, &before, 1), DXP_OK);
+	assert_true(says(&p, "host stopped-one"));
+	assert_true(says(&p, "host stopped-two"));
+	assert_true(says(&p, "host killed"));
+	assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
+	assert_int_equal(now, before);
+	assert_int_equal(goes_on(one), KEPT);
+
+	const struct dxp_fabric_options again = {.directory = folder, .name = "killed"};
+	uint64_t until = link_now_ns() + WAIT_NS;
+	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
+	while (now != before + 2 * STOPPED_BYTES && link_now_ns() < until)
+		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
+	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* of the first, and of that one */
+	dxp_fabric_close(g);
+
+	/* All there is but what is in use. */
+	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
+		assert_true(link_now_ns() < until);
+	assert_int_equal(goes_on(two), TOLD);
+	dxp_xpu_close(x);
+	dxp_fabric_close(f);
+	assert_int_equal(end(&p, SIGTERM), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +508,7 @@ int main(void)
 		cmocka_unit_test(dxpd__killed_in_the_middle),
 		cmocka_unit_test(dxpd__killed_while_awaited),
 		cmocka_unit_test(dxpd__host_killed),
+		cmocka_unit_test(dxpd__host_stopped),
 	};
 
 	if (access(PROGRAM, X_OK) != 0) {
