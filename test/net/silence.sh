@@ -36,10 +36,9 @@ hold() {
 	until_says ready "$scratch/held" 60
 }
 
-say '== an OpenCL program is stopped for 4 s, and for longer than its lease'
+say '== an OpenCL program is stopped for longer than its lease'
 dxp up --xpus 1 --memory 64M --port 0
-hold 11
-stopped 4000
+hold 7
 stopped $((lease_ms + 1500))
 wait "$holder" || die "the program: $(cat "$scratch/held")"
 expect 'held over' "$scratch/held"
