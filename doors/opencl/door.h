@@ -193,6 +193,7 @@ struct _cl_command_queue {
 	cl_event first, last; /* commands that have not ended, in the order of enqueue, by their
 				 queue_next; the queue holds each */
 	cl_event barrier;     /* out of order: what all later commands wait for; held */
+	uint64_t ended_ns;    /* in order: END of the command that ended last; host clock */
 };
 
 /* ---- events and enqueuing (event.c, event_callback.c, complete.c, enqueue.c) ---- */

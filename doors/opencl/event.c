@@ -187,6 +187,24 @@ static void drop_held(cl_event e)
 		object_drop(e->held[i]);
 }
 
+static bool in_order(const struct _cl_event *e)
+{
+	return e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* In a queue in order no command starts before END of the one before it. That END may be when this
+ * host heard of it, which is later than the node's START of `e`. */
+static void times_order(cl_event e)
+{
+	if (!in_order(e))
+		return;
+	if (e->started_ns < e->queue->ended_ns)
+		e->started_ns = e->queue->ended_ns;
+	if (e->ended_ns < e->started_ns)
+		e->ended_ns = e->started_ns;
+	e->queue->ended_ns = e->ended_ns;
+}
+
 static void end_now(cl_event e, cl_int status)
 {
 	assert(e->status > CL_COMPLETE);
@@ -195,6 +213,7 @@ static void end_now(cl_event e, cl_int status)
 		status = e->finish(e, status, e->finish_context);
 	e->finish = NULL;
 	e->status = status < 0 ? status : CL_COMPLETE;
+	times_order(e);
 	names_end(e);
 	if (e->watched)
 		completions_watch(false);
@@ -214,13 +233,10 @@ static void end_now(cl_event e, cl_int status)
 /* Is there no news to come of what it waited for? */
 static bool due(const struct _cl_event *e)
 {
-	bool in_order =
-		e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-
 	for (uint32_t i = 0; i < e->elder_count; i++)
 		if (!event_has_ended(e->elders[i]))
 			return false;
-	return !in_order || e->queue_previous == NULL;
+	return !in_order(e) || e->queue_previous == NULL;
 }
 
 static cl_event early_take(void)
