@@ -103,7 +103,7 @@ descriptors() {
 	finds 2 src/link/a.c 'put descriptor_raise' "$C" \
 		'int a = descriptor_raise(open("a", 0)), b = socket(1, 2, 3);'
 	finds 2 src/host/a.c 'use base/descriptor.h' "$C" 'FILE *a = fopen("a", "re");'
-	passes src/link/a.c "$C" 'int a = descriptor_raise(' '	open("a", 0));'
+	passes src/link/a.c "$C" 'int a = descriptor_raise(' "	open(\"$(printf '%070d' 0)\", 0));"
 	passes src/link/a.c "$C" 'int f(void)' '{' '	return lane->open(1) + own.open(2);' '}'
 	passes cmd/a.c "$C" 'int a = open("a", 0);'
 }
