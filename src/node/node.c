@@ -220,12 +220,13 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
+	/* Peers first: the manager's news that this node left would end their sessions too. */
+	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = link_now_ns();
 		member_leave(n->member, now_ns);
 		datagrams_send(n, member_send(n->member, n->batch, LINK_BATCH, now_ns));
 	}
-	peers_leave(n);
 	offers_close(n->offers);
 	observe_close(n);
 	member_destroy(n->member);
