@@ -108,6 +108,11 @@ open_fds() {
 	find "/proc/$1/fd" -mindepth 1 2>/dev/null | wc -l
 }
 
+# works PID PROGRAM: it is that program, and no shell that is about to become it, and has sockets.
+works() {
+	[[ $(readlink "/proc/$1/exe") == */$2 && $(open_fds "$1") -gt 4 ]]
+}
+
 # until_ok COMMAND...: within 10 s.
 until_ok() {
 	local i
@@ -160,7 +165,7 @@ if [ -n "${OUTPUT_NAMESPACE:-}" ]; then
 	dropped "$started" dxp-switch
 	export DXP_INC_SWITCH=127.0.0.1
 else
-	say 'left out: no network namespace here, so no switch'
+	left_out dxp-switch 'network namespaces are not allowed'
 fi
 
 say '== every command that dxp --help lists'
@@ -249,7 +254,7 @@ full dxp
 full dxp --version
 dxp ping xpu1 --count 10000000 <&- >&- 2>&- &
 started="$! $started"
-until_ok test "$(open_fds $!)" -gt 4
+until_ok works $! dxp
 dropped $! 'dxp ping'
 kill $!
 
