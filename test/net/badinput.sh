@@ -58,7 +58,7 @@ if unshare -m true 2>/dev/null; then
 			unshare -m sh -c "mount -t tmpfs none /proc && exec dxp $command"
 	done
 else
-	say 'left out: no mount namespace here, so no machine without /proc'
+	left_out 'a machine without /proc' 'mount namespaces are not allowed'
 fi
 [ ! -e "$DXP_DIR" ] || die "left behind: $(find "$DXP_DIR")"
 
