@@ -16,10 +16,10 @@
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
-#define END_PATIENCE_NS                                                                         \
-	(3 * S_NS)                /* an xPU finishes its kernel, then leaves; then it is killed \
-				   */
-#define END_EACH_NS (100 * MS_NS) /* more for each box: all end at the same time */
+/* From SIGTERM to SIGKILL: an xPU finishes its kernel and leaves the fabric within 3 s; all boxes
+ * end at the same time, each of which costs a little more. */
+#define END_PATIENCE_NS (3 * S_NS)
+#define END_EACH_NS     (100 * MS_NS)
 
 bool place_path(const struct place *p, const char *name, char out[PATH_BYTES])
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,8 +94,12 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 	error = pid < 0 ? errno : 0;
 	close(log_fd);
 	close(report[1]);
-	/* Ends without a byte when the program has been loaded. */
-	if (pid > 0 && read(report[0], &error, sizeof(error)) < 0)
+	/* Ends without a byte when the program has been loaded. A signal of this process does not
+	 * count: the caller looks at it once the child is recorded. */
+	ssize_t got = 0;
+	while (pid > 0 && (got = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
+		;
+	if (got < 0)
 		error = errno;
 	close(report[0]);
 	if (error) {
@@ -146,21 +151,42 @@ bool process_table_check(void)
 /* One of the processes that are being ended. */
 struct ending {
 	const struct process *process;
-	int fd; /* of the process, which no later process with its id can take over; -1: it ended */
+	int fd; /* of the process, which no later process with its id can take over; or these */
 };
 
+#define ENDED       (-1)
+#define UNREACHABLE (-2)
+
+/* Opens a process, or returns ENDED, or UNREACHABLE after a message. */
 static int process_open(const struct process *p)
 {
-	int fd = pidfd_open(p->pid, 0);
+	int fd = pidfd_open(p->pid, 0), error = errno;
 
 	/* The start time is compared once the descriptor is there. */
 	if (fd >= 0 && process_alive(p))
 		return fd;
-	if (fd < 0 && errno != ESRCH)
-		fail("cannot reach %s (process %d): %s", p->name, (int)p->pid, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	if (fd < 0 && error == ESRCH)
+		return ENDED;
+	if (fd >= 0) {
+		close(fd); /* may have been the last one: /proc is read once more */
+		if (!process_alive(p))
+			return ENDED;
+		error = EMFILE;
+	}
+	fail("cannot reach %s (process %d): %s; raise `ulimit -n`, then run `dxp down` again",
+	     p->name, (int)p->pid, strerror(error));
+	return UNREACHABLE;
+}
+
+/* A descriptor for each process of a large fabric: as many as the hard limit allows. */
+static void descriptors_raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static void all_signal(const struct ending *all, unsigned count, int number)
@@ -201,7 +227,7 @@ static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_n
 			continue;
 		}
 		close(all[i].fd);
-		all[i].fd = -1;
+		all[i].fd = ENDED;
 	}
 	return left;
 }
@@ -223,6 +249,7 @@ unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
 		fail("not enough memory to end %u processes", count);
 		return count;
 	}
+	descriptors_raise_limit();
 	for (unsigned i = 0; i < count; i++)
 		all[i] = (struct ending){&p[i], process_open(&p[i])};
 	all_signal(all, count, SIGTERM);
@@ -231,10 +258,12 @@ unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns)
 		all_wait(all, count, KILL_NS);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		if (all[i].fd < 0)
+		if (all[i].fd == ENDED)
 			continue;
-		left_report(&all[i]);
-		close(all[i].fd);
+		if (all[i].fd >= 0) {
+			left_report(&all[i]);
+			close(all[i].fd);
+		}
 		p[left++] = p[i];
 	}
 	free(all);

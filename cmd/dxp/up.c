@@ -116,12 +116,13 @@ static bool child_ended(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 }
 
-static bool parts_run(const struct up *u)
+static bool parts_run(struct up *u)
 {
 	for (unsigned i = 0; i < u->place.count; i++) {
 		const struct process *process = &u->place.processes[i];
 		if (process_alive(process))
 			continue;
+		progress_end(&u->progress);
 		part_ended(u, process);
 		return false;
 	}
@@ -139,16 +140,18 @@ static void late_report(const struct up *u, const char *waiting_for)
 }
 
 /* Everything started so far runs, and there is time left. */
-static bool going(const struct up *u, const char *waiting_for)
+static bool going(struct up *u, const char *waiting_for)
 {
 	if (child_ended() && !parts_run(u))
 		return false;
 	if (interrupted) {
+		progress_end(&u->progress);
 		fail("interrupted; everything is taken back");
 		return false;
 	}
 	if (link_now_ns() < u->deadline_ns)
 		return true;
+	progress_end(&u->progress);
 	late_report(u, waiting_for);
 	return false;
 }
