@@ -26,7 +26,8 @@
 
 #define PAGE_BYTES    4096u
 #define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the process of the slot ends */
-#define CHILDREN_MAX  256     /* more than hosts that may be there, with those that are leaving */
+#define CHILDREN_MAX \
+	(XPU_HOSTS_MAX + XPU_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
 
 struct child {
 	pid_t pid; /* 0: a free place */
@@ -271,15 +272,16 @@ static bool request_take(struct here *h)
 
 static pid_t slot_process;
 
-/* The kernel also sends it when only the thread ends that started this process. */
+/* Handles PR_SET_PDEATHSIG, which also comes when only the thread ends that started this process.
+ * Exits if the whole parent process has ended. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)
 		_exit(1);
 }
 
-/* From now on this process ends with the slot's, whatever it is doing: opening an engine and
- * compiling take seconds in which nobody looks at the socket. */
+/* Makes this process end with the slot's, whatever it is doing: while it opens an engine or
+ * compiles, for seconds, nothing reads the socket. */
 static void orphan_watch(pid_t parent)
 {
 	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
