@@ -88,6 +88,7 @@ static void on_exit_check(void)
 void program_begin(const char *name)
 {
 	descriptors_fill(name);
+	signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
 	log_program_set(name);
 	limit_report();
 	atexit(on_exit_check);
