@@ -17,6 +17,9 @@ int join_open(const struct node_options *options, struct node **out)
 	int status = node_open(options, out);
 	log_divert(NULL, 0);
 
+	/* Of what a node does without, such as its trace. */
+	if (status == DXP_OK && why[0])
+		log_error("%s", why);
 	if (status == DXP_EBUSY)
 		return error_set(status, "%s is in use by another program; choose another port",
 				 wire_address_format(&options->bind, bind));
@@ -37,6 +40,8 @@ int join_wait(struct node *n, const char *manager, uint64_t timeout_ns)
 	int status = node_join(n, link_now_ns() + timeout_ns);
 	log_divert(NULL, 0);
 
+	if (status == DXP_OK && why[0])
+		log_error("%s", why);
 	if (status == DXP_ETIMEDOUT)
 		return error_set(
 			status,
