@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,7 +26,10 @@ static bool ends_in(const char *name, const char *end)
 /* ".PID-N.stats.new" or ".PID-N.tap.TRACER" */
 static bool is_draft(const char *name)
 {
-	return name[0] == '.' && (ends_in(name, ".stats.new") || strstr(name, ".tap."));
+	int end = 0;
+
+	return sscanf(name, ".%*u-%*u%n", &end) == 0 && end > 0 &&
+	       (strcmp(name + end, ".stats.new") == 0 || strncmp(name + end, ".tap.", 5) == 0);
 }
 
 static bool is_published(const char *name)
