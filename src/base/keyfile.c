@@ -51,7 +51,9 @@ static int open_error(const char *path, int error)
 			  path);
 		return DXP_ENOENT;
 	}
-	log_error("cannot open key file %s: %s", path, strerror(error));
+	log_error("cannot open key file %s: %s; choose another with --key, or ask its owner "
+		  "for a copy (mode 600)",
+		  path, strerror(error));
 	return error == EACCES ? DXP_EACCESS : DXP_EIO;
 }
 
@@ -62,7 +64,9 @@ static int content_read(const char *path, int fd, uint8_t key[FABRIC_KEY_BYTES])
 	struct stat st;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		log_error("key file %s is not a regular file", path);
+		log_error("key file %s is not a regular file; name the file itself, such as "
+			  "FOLDER/fabric.key",
+			  path);
 		return DXP_EIO;
 	}
 	if (st.st_mode & (S_IRWXG | S_IRWXO)) {
