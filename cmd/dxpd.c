@@ -457,7 +457,7 @@ static void ready_tell(int fd)
 		return;
 	if (write(fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", fd);
-	if (fd > STDERR_FILENO) /* or the next socket would get text */
+	if (fd > STDERR_FILENO) /* else a socket would take the number and get text */
 		close(fd);
 }
 

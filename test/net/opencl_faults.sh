@@ -6,8 +6,8 @@
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #   2.  near: programs, xpu1 --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: xpu2
 #
-#   opencl_faults.sh [two]     two: only what needs two machines
-#   CLIENTS=1000 opencl_faults.sh     as many clients one after another (default 150)
+#   opencl_faults.sh [two | long]     two: only what needs two machines; long: more of all
+#   CLIENTS=1000 opencl_faults.sh     as many clients one after another (default 40; long: 300)
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
@@ -18,8 +18,11 @@
 . "$(dirname "$0")/lib_parts.sh"
 
 probe=$OPENCL_TESTS/probe_faults
-clients=${CLIENTS:-150}
-readonly probe clients
+clients=${CLIENTS:-40} programs='devices events'
+if [ "${1:-}" = long ]; then
+	clients=${CLIENTS:-300} programs='devices events random buffers maps'
+fi
+readonly probe clients programs
 [ -x "$probe" ] || without_opencl 'probe_faults is not built: no OpenCL library'
 
 # well SECONDS TEXT ARGUMENT...: the probe ends well in time and says so.
@@ -171,7 +174,7 @@ probing 60 stay 5
 wait "$probing" || die "probe: $(cat "$scratch/probe")"
 expect 'errors 0' "$scratch/probe"
 say "ok: $(grep rounds "$scratch/probe")"
-for program in devices events random; do
+for program in $programs; do
 	[ -x "$OPENCL_TESTS/$program" ] || continue
 	OCL_ICD_VENDORS=$OPENCL_DOOR ip netns exec "$near" timeout 200 "$OPENCL_TESTS/$program" \
 		>"$scratch/out" 2>&1 || die "$program with losses: $(grep -v '^ok' "$scratch/out")"

@@ -6,16 +6,16 @@
 #
 #   program --- OpenCL loader --- libdxp-opencl.so --- 127.0.0.1 --- dxpd: xpu1   dxpd: xpu2
 #
-#   opencl_programs.sh [PROGRAM]...     default: clinfo ffmpeg classify clblast clfft wlangenpmk
-#   opencl_programs.sh long             those that compile for a minute: clpeak pyopencl hashcat
-#                                       gegl starpu
+#   opencl_programs.sh [PROGRAM]...     default: clinfo ffmpeg classify
+#   opencl_programs.sh long             those that compile for long: clblast clfft wlangenpmk clpeak
+#                                       pyopencl hashcat gegl starpu
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
 . "$(dirname "$0")/lib_opencl.sh"
 
-[ $# -gt 0 ] || set -- clinfo ffmpeg classify clblast clfft wlangenpmk
-[ "$1" != long ] || set -- clpeak pyopencl hashcat gegl starpu
+[ $# -gt 0 ] || set -- clinfo ffmpeg classify
+[ "$1" != long ] || set -- clblast clfft wlangenpmk clpeak pyopencl hashcat gegl starpu
 python=$(cd "$(dirname "$0")/../opencl/python" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 readonly python root

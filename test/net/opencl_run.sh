@@ -74,7 +74,8 @@ for _ in {1..400}; do
 done
 [ -s "$scratch/file" ] || die 'nothing is counted while a program runs'
 child=$(basename "$(head -n 1 "$scratch/file")" .summary)
-kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child" # one process for each test
+# The child that runs the cases, and its parent.
+kill -9 "$(ps -o ppid= -p "$child" | tr -d ' ')" "$child"
 status=0
 wait $running || status=$?
 [ $status -eq 137 ] || die "a killed program: status $status"

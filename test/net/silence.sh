@@ -5,7 +5,7 @@
 #
 #   1.  programs --- 127.0.0.1 --- dxpd: xpu1
 #   2.  near: dxp-manager, dxp --- [10.77.0.1] v0 ==== v1 [10.77.0.2] --- far: dxpd: xpu1
-#                                  400 Mbit/s
+#                                  200 Mbit/s
 # shellcheck source=test/net/lib_fabric.sh
 . "$(dirname "$0")/lib_fabric.sh"
 # shellcheck source=test/net/lib_opencl.sh
@@ -47,19 +47,22 @@ dxp down
 
 say '== a network that carries nothing'
 namespaces_make dxpl 10.77.0 ip tc nft
-near tc qdisc add dev v0 root tbf rate 400mbit burst 128k latency 5ms
+near tc qdisc add dev v0 root tbf rate 200mbit burst 128k latency 5ms
 readonly at=(--manager 10.77.0.1 --key "$scratch/key")
 part "$near" manager.log 'listening on' dxp-manager --key "$scratch/key" --new-key \
 	--state "$scratch/state" --bind 10.77.0.1
 part "$far" box.log xpu1 dxpd "${at[@]}" --engine none --memory 80M
 head -c $((64 << 20)) /dev/urandom >"$scratch/sent"
 
+# drop SECONDS: one call of nft each, so that the silence is little longer than the sleep.
 drop() {
-	far nft add table inet cut
-	far nft add chain inet cut in '{ type filter hook input priority 0; policy drop; }'
-	far nft add chain inet cut out '{ type filter hook output priority 0; policy drop; }'
-	sleep "$1"
-	far nft delete table inet cut
+	# shellcheck disable=SC2016 # the inner shell's
+	far sh -c 'nft -f - && sleep "$1"; nft delete table inet cut' sh "$1" <<-'E'
+		table inet cut {
+			chain in { type filter hook input priority 0; policy drop; }
+			chain out { type filter hook output priority 0; policy drop; }
+		}
+	E
 }
 
 unplug() {
@@ -85,6 +88,7 @@ survives() {
 	local transfer=$!
 	parts="$transfer $parts"
 	under_way $((4 << 20))
+	runs $transfer || die "$*: the transfer ended before: $(cat "$scratch/put")"
 	"$@"
 	wait $transfer || die "$*: the transfer ended: $(cat "$scratch/put")"
 	near dxp get "${at[@]}" xpu1 0 $((64 << 20)) "$scratch/back" >/dev/null

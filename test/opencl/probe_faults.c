@@ -5,11 +5,16 @@
  *   once               a small program, as many are: everything made, used, released
  *   lost SECONDS       uses all devices until the last one fails, then until it works again
  *   stay SECONDS       uses all devices; failures are told and counted, work goes on
- *   held SECONDS       counts in a buffer on each device, and never writes it again; any failure
- * ends it crash              a kernel that writes where nothing is; then good ones endless a kernel
- * that never ends, until somebody kills this program share SECONDS      how many slow kernels run
- * on the first device secret, look       leaves words in device memory; looks for them in fresh
- * memory */
+ *   held SECONDS       counts in a buffer on each device that it does not write again
+ *
+ *   crash              a kernel that writes where nothing is; then good ones
+ *
+ *   endless            a kernel that does not end until this program is killed
+ *
+ *   share SECONDS      how many slow kernels run on the first device
+ *
+ *   secret, look       leaves words in device memory; looks for them in fresh memory
+ */
 #include "rig.h"
 
 #include <signal.h>

@@ -63,7 +63,8 @@ static void run_open__compiles_for_the_first_photo(void **state)
 	model_release(&m);
 	free(input);
 	if (after == 0) {
-		print_message("skipped: this OpenCL device keeps no compiled kernels in POCL_CACHE_DIR\n");
+		print_message("skipped: this OpenCL device keeps no compiled kernels in "
+			      "POCL_CACHE_DIR\n");
 		skip();
 	}
 	assert_int_equal(before, after);
