@@ -53,6 +53,8 @@ void link_news(struct node *n, uint64_t now_ns);
 /* peers.c: tells the NIC, then the owner, what the table says now. Returns how many changes there
  * were. */
 uint32_t peers_update(struct node *n, uint64_t now_ns);
+/* Reports sessions that ended to their users; returns how many. */
+uint32_t peers_ended(struct node *n);
 
 /* peers.c: the path to whoever is at this address has become narrower. */
 void peers_narrow(struct node *n, const struct wire_address *at);

@@ -277,7 +277,8 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
-	return work;
+	/* Sessions that timed out are reported in the same turn as the completions they failed. */
+	return work + peers_ended(n);
 }
 
 static uint32_t doorbells_turn(struct node *n)

@@ -96,8 +96,13 @@ static struct silent_peer *silent_find(const struct node *n, uint16_t id)
 
 static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 {
-	if (silent_find(n, id))
+	struct silent_peer *known = silent_find(n, id);
+
+	if (known) { /* it came back in between, and is silent anew */
+		known->since_ns = now_ns;
+		n->silent_ns = 0;
 		return;
+	}
 	if (n->silent_count == n->silent_room) {
 		uint32_t room = n->silent_room ? 2 * n->silent_room : 16;
 		struct silent_peer *more = realloc(n->silent, room * sizeof(*more));
@@ -212,6 +217,11 @@ static uint32_t ends_take(struct node *n)
 		count++;
 	}
 	return count;
+}
+
+uint32_t peers_ended(struct node *n)
+{
+	return n->member ? ends_take(n) : 0;
 }
 
 uint32_t peers_update(struct node *n, uint64_t now_ns)
