@@ -74,11 +74,14 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
+		/* A silent host, whose ALLOC waited, puts out nobody, itself least of all. */
+		if (node_silent_since(s->node, t->host))
+			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
 		/* What is on its way may do; or all that silent hosts have would not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
-		    !tenants_make_room(s, "memory", false))
+		    !tenants_make_room(s, NEED_MEMORY))
 			return status;
 	}
 	return status;

@@ -114,7 +114,7 @@ static int port_get(struct tenant *t)
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	int status = port_create(t, &t->port);
-	if (status != DXP_EBUSY || !tenants_make_room(t->slot, "NIC function", true))
+	if (status != DXP_EBUSY || !tenants_make_room(t->slot, NEED_FUNCTION))
 		return status;
 	/* at once, where no process has it mapped and no kernel runs with it */
 	ports_reap(t->slot);

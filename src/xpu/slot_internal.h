@@ -79,7 +79,7 @@ struct tenant {
 	uint64_t programs_bytes;  /* that they take here, with those being built */
 	uint64_t packages_bytes;  /* of these, packages that are kept */
 	uint32_t unmaps;          /* ranges that were freed, and that its process may still have */
-	struct parked *parked;    /* ALLOCs that wait for those */
+	struct parked *parked;    /* ALLOCs that wait for these, or for memory of a silent host */
 	uint32_t busy;            /* orders, clearings and transfers that point here */
 	uint32_t hauls; /* under way, XPU_HAULS_MAX at most; that of the task is not counted */
 	bool leaving;   /* takes no commands; ends when it is not busy any more */
@@ -221,9 +221,12 @@ void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
 /* The session with this node is over, and with it what its commands and our answers were. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
-/* Somebody else needs `what` that silent hosts have: puts out the one that has been silent longest,
- * of those that have a NIC function where `port`. False: there is none. */
-bool tenants_make_room(struct slot *s, const char *what, bool port);
+/* What another host may need of a silent one. */
+enum tenant_need { NEED_PLACE, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
+
+/* Puts out the host that has been silent longest, of those that have any of what another host
+ * needs. False: there is none. */
+bool tenants_make_room(struct slot *s, enum tenant_need need);
 /* Memory that silent hosts have. */
 uint64_t tenants_silent_bytes(const struct slot *s);
 /* Memory of those that were put out so, which is still to come. */

@@ -48,7 +48,7 @@ bool tenant_may_haul(const struct tenant *t)
 
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out)
 {
-	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_room(s, "place", false)) {
+	if (slot_hosts(s) >= s->options.hosts_max && !tenants_make_room(s, NEED_PLACE)) {
 		log_warn("host node %u is refused: %u hosts have this xPU open, and --hosts allows "
 			 "no more",
 			 host, s->options.hosts_max);
@@ -110,7 +110,7 @@ static void host_changed(struct slot *s, const struct table_change *change)
 {
 	const struct node_entry *e = &change->entry;
 	struct tenant *t = tenant_find(s, e->id);
-	bool lost = change->what & TABLE_LOST || !e->granted;
+	bool lost = change->what & TABLE_LOST || (e->kind == MANAGE_HOST && !e->granted);
 
 	if (!t)
 		return;
@@ -131,10 +131,12 @@ static void host_changed(struct slot *s, const struct table_change *change)
 void tenants_changed(struct slot *s, const struct table_change *change)
 {
 	uint16_t node = change->entry.id;
+	bool host = change->entry.kind == MANAGE_HOST;
 
-	if (change->entry.kind == MANAGE_HOST) {
+	/* A lost id may belong to a node of the other kind by now. */
+	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
-	} else if (change->what & (TABLE_LOST | TABLE_RESTARTED)) {
+	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {
 		for (struct tenant *t = s->tenants; t; t = t->next)
 			graph_lost(t->graph, node);
 		outbox_drop(s->outbox, node, DXP_EPEERLOST);
@@ -175,14 +177,25 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-static struct tenant *longest_silent(const struct slot *s, bool port)
+/* Has the host any of what another one needs? */
+static bool has(const struct tenant *t, enum tenant_need need)
+{
+	switch (need) {
+	case NEED_MEMORY: return arena_owned_bytes(t->slot->arena, t->owner) > 0;
+	case NEED_FUNCTION: return t->port != NULL;
+	case NEED_REQUESTS: return outbox_flight(t->slot->outbox, t->host) > 0;
+	default: return true;
+	}
+}
+
+static struct tenant *longest_silent(const struct slot *s, enum tenant_need need)
 {
 	struct tenant *found = NULL;
 	uint64_t first_ns = UINT64_MAX;
 
 	for (struct tenant *t = s->tenants; t; t = t->next) {
 		uint64_t since_ns = silent_since(t);
-		if (since_ns == 0 || since_ns >= first_ns || (port && !t->port))
+		if (since_ns == 0 || since_ns >= first_ns || !has(t, need))
 			continue;
 		found = t;
 		first_ns = since_ns;
@@ -190,12 +203,18 @@ static struct tenant *longest_silent(const struct slot *s, bool port)
 	return found;
 }
 
-bool tenants_make_room(struct slot *s, const char *what, bool port)
+bool tenants_make_room(struct slot *s, enum tenant_need need)
 {
-	struct tenant *t = longest_silent(s, port);
+	static const char *const names[] = {
+		[NEED_PLACE] = "place",
+		[NEED_MEMORY] = "memory",
+		[NEED_FUNCTION] = "NIC function",
+		[NEED_REQUESTS] = "requests under way",
+	};
+	struct tenant *t = longest_silent(s, need);
 
 	if (t)
-		give_up(t, what);
+		give_up(t, names[need]);
 	return t != NULL;
 }
 
@@ -263,7 +282,7 @@ uint32_t tenants_needed(struct slot *s)
 		return 0;
 	s->needed_ns = now_ns + NEEDED_LOOK_NS;
 	if (s->blocked_ns && now_ns - s->blocked_ns > NEEDED_LOOK_NS && requests_kept(s))
-		return tenants_make_room(s, "requests under way", false);
+		return tenants_make_room(s, NEED_REQUESTS);
 	t = s->bridged ? buffers_keeper(s, now_ns) : NULL;
 	if (t)
 		give_up(t, "buffers");
