@@ -11,7 +11,7 @@ static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 	return n->key < key || (n->key == key && n->minor < minor);
 }
 
-/* SplitMix64: no input chooses the shape of the tree. */
+/* SplitMix64 of the seed: with a random one, no user of the tree chooses its shape. */
 static uint32_t weight_next(struct tree *t)
 {
 	uint64_t z = t->random += 0x9e3779b97f4a7c15u;

@@ -13,10 +13,10 @@ struct tree_node {
 	uint32_t weight;     /* random; no child has more than its parent */
 };
 
-/* Zeroed: the empty tree. */
+/* Zeroed: the empty tree. A user who chooses the keys must not know `random`. */
 struct tree {
 	struct tree_node *root;
-	uint64_t random;
+	uint64_t random; /* seed of the weights */
 };
 
 /* Sets all of *n. */

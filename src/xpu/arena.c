@@ -14,6 +14,7 @@
 #include "base/descriptor.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/rng.h"
 #include "base/tree.h"
 #include "base/util.h"
 
@@ -92,6 +93,9 @@ int arena_create(uint64_t bytes, struct arena **out)
 		arena_destroy(a);
 		return status;
 	}
+	entropy_kernel(NULL, &a->by_address.random, sizeof(a->by_address.random));
+	entropy_kernel(NULL, &a->by_bytes.random, sizeof(a->by_bytes.random));
+	entropy_kernel(NULL, &a->owners.random, sizeof(a->owners.random));
 	a->first->bytes = a->bytes;
 	tree_insert(&a->by_address, &a->first->by_address, 0, 0);
 	tree_insert(&a->by_bytes, &a->first->by_bytes, a->bytes, 0);
