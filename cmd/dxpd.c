@@ -24,7 +24,7 @@
 #define ID_MAX         65000 /* below WIRE_NODE_LAST with room for all slots of a box */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
-#define KEEP_MAX_S     86400
+#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* so long the manager keeps their rows */
 #define FD_MAX         (1 << 20)
 
 enum exit_code {
@@ -71,7 +71,7 @@ static const char help[] =
 	"default 1024\n"
 	"      --keep-hosts SECONDS   what a host has here when it falls silent (stopped, in a "
 	"debugger, cut off) is kept so long,\n"
-	"                             0 to 86400, default 60, unless another host needs the room; "
+	"                             0 to 600, default 60, unless another host needs the room; "
 	"0: as long as its lease\n"
 	"      --isolation KIND       process (default): kernels of each host run in a process of "
 	"its own, where the engine\n"
@@ -278,7 +278,7 @@ static const char *number_take(int option, struct arguments *a)
 		return NULL;
 	case OPTION_KEEP_HOSTS:
 		if (!number_parse(optarg, 0, KEEP_MAX_S, &value))
-			return "--keep-hosts is 0 to 86400 seconds";
+			return "--keep-hosts is 0 to 600 seconds";
 		a->box.keep_hosts_ns = value * S_NS;
 		return NULL;
 	case OPTION_TIMEOUT:

@@ -192,7 +192,7 @@ static void dxpd__options(void **state)
 	REFUSED(2, "--first is 0 to", "--first", "x");
 	REFUSED(2, "--id is 1 to", "--id", "65535");
 	REFUSED(2, "--timeout is 1 to", "--timeout", "0");
-	REFUSED(2, "--keep-hosts is 0 to 86400", "--keep-hosts", "86401");
+	REFUSED(2, "--keep-hosts is 0 to 600", "--keep-hosts", "601");
 	REFUSED(2, "--manager needs an address", "--manager", "nowhere");
 	REFUSED(2, "--bind needs an address", "--bind", "300.1.1.1");
 	REFUSED(2, "options only", "more");
