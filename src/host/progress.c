@@ -126,7 +126,8 @@ static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 			uint64_t deadline_ns, struct sleep *s)
 {
-	uint64_t busy_ns = link_now_ns(), away_ns = f->away_ns;
+	const uint64_t began_ns = link_now_ns();
+	uint64_t busy_ns = began_ns, away_ns = f->away_ns;
 	bool waited = false;
 
 	for (;;) {
@@ -138,7 +139,7 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 		if (done(context))
 			return DXP_OK;
 		if (f->away_ns != away_ns && deadline_ns < UINT64_MAX / 2)
-			deadline_ns += f->away_ns - away_ns;
+			deadline_ns += min_u64(f->away_ns - away_ns, f->turned_ns - began_ns);
 		away_ns = f->away_ns;
 		if (f->turned_ns >= deadline_ns)
 			return DXP_ETIMEDOUT;
