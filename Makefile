@@ -31,7 +31,7 @@ check: ## from a bare machine to tests with gcc, clang, ASan+UBSan; installs pac
 
 check-all: ## as check, and what takes longer: long tests, ThreadSanitizer, a short fuzz run
 	@tools/setup check
-	@tools/check tidy release release-long clang clang-all asan tsan fuzz
+	@tools/check tidy release release-long clang clang-all asan-all tsan fuzz
 
 clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
 	@tools/setup --list check
