@@ -38,6 +38,10 @@ struct bridge_options {
 			   and as many DIRECT ones, 1 .. BRIDGE_BUFFERS_MAX; 0: BRIDGE_DMAS */
 	uint64_t stall_ns; /* a DMA that takes longer fails its transfer, and a FILL or DRAIN that
 			      takes twice as long; 0: BRIDGE_STALL_NS */
+	/* Returns whether the network may still deliver to this transfer, because its peer is
+	 * silent and kept. A FILL, DRAIN or fed block then waits on. Argument: the order's context.
+	 * NULL: never. */
+	bool (*patient)(void *context);
 };
 
 enum bridge_path {
@@ -158,7 +162,8 @@ bool bridge_ended(struct bridge *b, struct bridge_end *out);
  * ever). DXP_EBUSY: likewise no buffer now, but bridge_called() will say when there is one.
  * DXP_ERANGE: outside the transfer, which goes on; DXP_EMALFORMED: they have come before, which
  * fails the transfer; else the status with which it failed. A block of which bytes are missing,
- * and less than its share (BRIDGE_FED_STEPS) comes within stall_ns, fails the transfer. */
+ * and less than its share (BRIDGE_FED_STEPS) comes within stall_ns, fails the transfer, unless
+ * its peer is silent and kept (bridge_options.patient). */
 int bridge_feed(struct bridge *b, struct bridge_transfer *t, uint64_t at, const uint8_t *data,
 		uint32_t bytes, bool first, uint64_t now_ns);
 /* Is all of a transfer in place? DXP_OK; DXP_EAGAIN: not yet; else how it failed, at once, though

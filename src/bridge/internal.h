@@ -34,6 +34,7 @@ struct piece {
 	bool under_way;
 	bool given_back;
 	bool stuck;      /* to be told by bridge_stuck */
+	bool waited;     /* its time began again because its peer is silent and kept */
 	uint8_t overdue; /* FILL, DRAIN: stall_ns have passed; 2: twice, or more often */
 };
 

@@ -23,7 +23,7 @@ struct piece *piece_take(struct bridge_transfer *t, uint64_t at, uint32_t bytes)
 	p->bytes = bytes;
 	p->filled = 0;
 	p->in = p->out = RING_NONE;
-	p->under_way = p->given_back = false;
+	p->under_way = p->given_back = p->waited = false;
 	p->overdue = 0;
 	return p;
 }
@@ -126,7 +126,7 @@ void piece_begin(struct bridge *b, struct piece *p, struct bridge_action *out)
 	t->given_back -= p->given_back;
 	p->given_back = false;
 	p->under_way = true;
-	p->stuck = false;
+	p->stuck = p->waited = false;
 	p->overdue = 0;
 	p->stamp++;
 	count(b, p, 1);

@@ -37,6 +37,20 @@ static bool network_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
+/* Restarts the time of a step whose peer is silent and kept, and once more after the peer is back.
+ * Returns whether it did. */
+static bool peer_waits(struct bridge *b, struct piece *p)
+{
+	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);
+
+	if (!patient && !p->waited)
+		return false;
+	p->waited = patient;
+	p->overdue = 0;
+	piece_watch(b, p);
+	return true;
+}
+
 /* A DMA that has stalled ends with the reset of its device. Of a network nothing is sure: it is
  * looked at again. */
 static void network_watch(struct bridge *b, struct piece *p)
@@ -57,7 +71,7 @@ bool bridge_expire(struct bridge *b, uint64_t now_ns)
 	while ((p = oldest(b)) && p->since_ns + b->o.stall_ns <= now_ns) {
 		struct bridge_transfer *t = p->transfer;
 		list_remove(&p->clock);
-		if (network_waits(b, p))
+		if (peer_waits(b, p) || network_waits(b, p))
 			continue;
 		dma = dma || is_dma(p);
 		b->counters.stalls += p->overdue < 2;

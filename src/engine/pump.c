@@ -63,6 +63,13 @@ static bool options_valid(const struct pump_options *o)
 	return false;
 }
 
+static bool transfer_patient(void *context)
+{
+	const struct pump_transfer *t = context;
+
+	return t->patient && t->patient(t);
+}
+
 int pump_create(const struct pump_options *options, struct pump **out)
 {
 	if (!options_valid(options))
@@ -78,6 +85,7 @@ int pump_create(const struct pump_options *options, struct pump **out)
 						      : buffer_bytes_chosen(options),
 		.dmas = BRIDGE_DMAS,
 		.stall_ns = options->stall_ns,
+		.patient = transfer_patient,
 	};
 	p->engine = options->engine;
 	int status = rings_map(p, o.buffers, o.buffer_bytes);

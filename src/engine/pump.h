@@ -36,6 +36,8 @@ struct pump_transfer {
 	 * end now. From pump_turn only; may call pump_done() and
 	 * pump_cancel(). NULL: there are no such steps. */
 	void (*stuck)(struct pump_transfer *t);
+	/* As bridge_options.patient; NULL: never. */
+	bool (*patient)(const struct pump_transfer *t);
 	/* As bridge_called() says; NULL where it is not fed. */
 	void (*called)(struct pump_transfer *t, const struct bridge_call *call);
 	struct bridge_transfer

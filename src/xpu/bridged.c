@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "link/udp.h"
+#include "wire/ids.h"
 
 #define COMPLAINTS_MAX 20 /* a log is for people */
 
@@ -55,6 +56,8 @@ int bridged_create(const struct bridged_options *options, struct bridged **out)
 		return DXP_ENOMEM;
 	b->engine = options->engine;
 	b->memory_bytes = options->memory_bytes;
+	b->silent = options->silent;
+	b->silent_context = options->silent_context;
 	int status = zeros_make(b);
 	if (status == DXP_OK)
 		status = pump_create(&pump, &b->pump);
@@ -121,6 +124,19 @@ void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes)
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes)
 {
 	return bridged_writes_touch(b, address, bytes) || bridged_reads_touch(b, address, bytes);
+}
+
+bool bridged_silent(const struct bridged *b, uint16_t node)
+{
+	return b->nic && node != 0 && node != WIRE_NODE_NONE && b->silent &&
+	       b->silent(b->silent_context, node);
+}
+
+void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+		   void *context)
+{
+	bridged_writes_nodes(b, visit, context);
+	bridged_reads_nodes(b, visit, context);
 }
 
 uint32_t bridged_turn(struct bridged *b)

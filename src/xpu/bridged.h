@@ -18,6 +18,9 @@ struct bridged_options {
 	uint64_t memory_bytes;
 	uint32_t buffers, buffer_bytes; /* as pump_options */
 	uint64_t stall_ns;              /* as pump_options */
+	/* Returns whether a node is silent and kept: its PUTs and GETs then outlast stall_ns. */
+	bool (*silent)(void *context, uint16_t node);
+	void *silent_context;
 };
 
 /* Statuses of pump_create and engine_pin, logged. */
@@ -35,6 +38,11 @@ int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
  * transfers are not looked at. */
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
+
+/* Calls `visit` with the node of each PUT and GET of others that is under way; a node may come more
+ * than once. */
+void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+		   void *context);
 
 /* Takes what the device has done and starts what can be; returns how much happened. */
 uint32_t bridged_turn(struct bridged *b);

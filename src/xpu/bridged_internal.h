@@ -12,6 +12,8 @@ struct bridged {
 	struct engine *engine;
 	struct pump *pump;
 	struct nic *nic; /* NULL: not attached, or gone */
+	bool (*silent)(void *context, uint16_t node);
+	void *silent_context;
 	uint64_t memory_bytes;
 	uint8_t *to_device, *from_device;
 	uint64_t ring_bytes;
@@ -29,6 +31,9 @@ struct bridged {
 /* Says on the log why a PUT or GET failed, until that has been said often enough. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
+/* Returns whether a node, other than 0 and WIRE_NODE_NONE, is silent and kept. */
+bool bridged_silent(const struct bridged *b, uint16_t node);
+
 /* bridged_write.c */
 struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_span *span);
 int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
@@ -37,10 +42,14 @@ int bridged_write_settled(void *context, struct nic_staged_write *w);
 void bridged_write_end(void *context, struct nic_staged_write *w);
 
 void bridged_writes_close(struct bridged *b); /* the NIC is gone */
+void bridged_writes_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+			  void *context);
 void bridged_writes_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_writes_touch(const struct bridged *b, uint64_t address, uint64_t bytes);
 
 /* bridged_read.c */
+void bridged_reads_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+			 void *context);
 void bridged_reads_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t bytes);
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);

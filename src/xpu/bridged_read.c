@@ -88,6 +88,13 @@ static void read_ended(struct pump_transfer *t, const struct bridge_end *end)
 	nic_staged_refuse(b->nic, asked, status, link_now_ns());
 }
 
+static bool read_patient(const struct pump_transfer *t)
+{
+	const struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
+
+	return bridged_silent(r->bridged, r->node);
+}
+
 /* It acknowledges, or it would be lost by now, but takes no data. */
 static void read_stuck(struct pump_transfer *t)
 {
@@ -124,6 +131,7 @@ int bridged_read_begin(void *context, struct nic_staged_read *asked, uint64_t of
 	r->pump.step = read_step;
 	r->pump.ended = read_ended;
 	r->pump.stuck = read_stuck;
+	r->pump.patient = read_patient;
 	r->node = nic_staged_node(asked);
 	if (r->next)
 		r->next->link = &r->next;
@@ -173,6 +181,14 @@ void bridged_reads_close(struct bridged *b)
 		r->asked = NULL;
 	while (b->pieces)
 		piece_back(b, b->pieces, DXP_ECLOSED);
+}
+
+void bridged_reads_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+			 void *context)
+{
+	for (const struct staged_read *r = b->reads; r; r = r->next)
+		if (r->node != WIRE_NODE_NONE)
+			visit(context, r->node);
 }
 
 static bool read_touches(const struct staged_read *r, uint64_t address, uint64_t bytes)

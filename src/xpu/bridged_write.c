@@ -18,7 +18,8 @@ struct nic_staged_write {
 	struct nic_staged_write *next, **link;
 	bool known; /* by the NIC */
 	uint64_t bytes;
-	int status; /* once it has ended */
+	uint16_t node; /* that sends it; 0: a function of this NIC */
+	int status;    /* once it has ended */
 	bool ended;
 	bool asked; /* write_settled has said "not yet" */
 };
@@ -63,6 +64,13 @@ static void write_called(struct pump_transfer *t, const struct bridge_call *call
 		nic_staged_called(w->bridged->nic, w, call->bytes, link_now_ns());
 }
 
+static bool write_patient(const struct pump_transfer *t)
+{
+	const struct nic_staged_write *w = CONTAINER_OF(t, struct nic_staged_write, pump);
+
+	return w->known && bridged_silent(w->bridged, w->node);
+}
+
 struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_span *span)
 {
 	struct bridged *b = context;
@@ -85,6 +93,8 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	w->bytes = span->bytes;
 	w->pump.ended = write_ended;
 	w->pump.called = write_called;
+	w->pump.patient = write_patient;
+	w->node = (uint16_t)span->source;
 	w->next = b->writes;
 	w->link = &b->writes;
 	if (w->next)
@@ -143,6 +153,14 @@ void bridged_writes_close(struct bridged *b)
 		if (w->known)
 			bridged_write_end(b, w);
 	}
+}
+
+void bridged_writes_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
+			  void *context)
+{
+	for (const struct nic_staged_write *w = b->writes; w; w = w->next)
+		if (!w->ended && w->node != 0)
+			visit(context, w->node);
 }
 
 static bool write_touches(const struct nic_staged_write *w, uint64_t address, uint64_t bytes)

@@ -71,6 +71,13 @@ static void haul_ended(struct pump_transfer *t, const struct bridge_end *end)
 	h->ended(h, end);
 }
 
+static bool haul_patient(const struct pump_transfer *t)
+{
+	const struct haul *h = CONTAINER_OF(t, struct haul, pump);
+
+	return node_silent_since(h->slot->node, h->to.node) != 0;
+}
+
 static void haul_stuck(struct pump_transfer *t)
 {
 	struct haul *h = CONTAINER_OF(t, struct haul, pump);
@@ -97,6 +104,7 @@ int haul_begin(struct haul *h)
 		.step = haul_step,
 		.ended = haul_ended,
 		.stuck = haul_stuck,
+		.patient = haul_patient,
 	};
 	return pump_begin(bridged_pump(h->slot->bridged), &h->pump, &order, link_now_ns());
 }

@@ -122,6 +122,13 @@ static int engine_start(struct slot *s)
 	return status;
 }
 
+static bool node_silent(void *context, uint16_t node)
+{
+	const struct slot *s = context;
+
+	return s->node && node_silent_since(s->node, node) != 0;
+}
+
 static int bridge_start(struct slot *s)
 {
 	const struct bridged_options options = {
@@ -130,6 +137,8 @@ static int bridge_start(struct slot *s)
 		.buffers = s->options.buffers,
 		.buffer_bytes = s->options.buffer_bytes,
 		.stall_ns = s->options.stall_ns,
+		.silent = node_silent,
+		.silent_context = s,
 	};
 
 	if (s->about.memory_kind != DXP_MEMORY_BRIDGED)

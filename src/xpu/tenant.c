@@ -238,22 +238,38 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* Buffers of the bridge that a silent host keeps from others: it is given as long as any step of a
- * transfer. */
+/* Users of the bridge's buffers: a silent host that keeps some, and whether others use them too. */
+struct buffers_use {
+	const struct slot *slot;
+	uint64_t until_ns; /* silent since before this: long enough */
+	struct tenant *found;
+	bool others;
+};
+
+static void buffers_used(void *context, uint16_t node)
+{
+	struct buffers_use *u = context;
+	uint64_t since_ns = node_silent_since(u->slot->node, node);
+	struct tenant *t = tenant_find(u->slot, node);
+
+	if (since_ns == 0)
+		u->others = true;
+	else if (t && since_ns < u->until_ns)
+		u->found = t;
+}
+
+/* Finds a silent host that keeps buffers of the bridge from others: by transfers of the xPU's own,
+ * or by its PUTs and GETs. It is given as long as any step of a transfer. NULL: none. */
 static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
-	struct tenant *found = NULL;
-	bool others = false;
+	struct buffers_use u = {.slot = s, .until_ns = now_ns - min_u64(now_ns, stall_ns)};
 
-	for (struct tenant *t = s->tenants; t; t = t->next) {
-		uint64_t since_ns = t->hauls > 0 ? silent_since(t) : 0;
-		if (since_ns == 0)
-			others |= t->hauls > 0;
-		else if (now_ns > since_ns + stall_ns)
-			found = t;
-	}
-	return others ? found : NULL;
+	for (struct tenant *t = s->tenants; t; t = t->next)
+		if (t->hauls > 0)
+			buffers_used(&u, t->host);
+	bridged_nodes(s->bridged, buffers_used, &u);
+	return u.others ? u.found : NULL;
 }
 
 /* Do silent hosts have half of a queue pair's requests? */

@@ -466,6 +466,62 @@ static void bridge_stuck__tells_of_the_network_only(void **state)
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 }
 
+static bool peer_silent;
+
+static bool patient(void *context)
+{
+	return peer_silent;
+}
+
+/* Steps of the network wait while their peer is silent and kept, and for as long as any step once
+ * it is back; a DMA does not. */
+static void bridge_expire__waits_for_a_silent_peer(void **state)
+{
+	struct bridge_options o = {.buffers = BUFFERS,
+				   .buffer_bytes = BUFFER_BYTES,
+				   .to_device = ring_to,
+				   .from_device = ring_from,
+				   .stall_ns = MS_NS,
+				   .patient = patient};
+	struct bridge_transfer *in, *out;
+	void *context;
+
+	bridge_destroy(b);
+	assert_int_equal(bridge_create(&o, &b), DXP_OK);
+	in = begin(BRIDGE_IN, BUFFER_BYTES);
+	struct bridge_action fill = next(BRIDGE_FILL);
+	peer_silent = true;
+	for (int i = 0; i < 60; i++) {
+		now_ns += MS_NS;
+		assert_true(bridge_deadline(b) == now_ns);
+		assert_false(bridge_expire(b, now_ns));
+		assert_false(bridge_stuck(b, &context));
+		assert_int_equal(bridge_settled(in), DXP_EAGAIN);
+	}
+	peer_silent = false;
+	for (int i = 0; i < 2; i++) {
+		now_ns += MS_NS;
+		assert_false(bridge_expire(b, now_ns));
+		assert_false(bridge_stuck(b, &context));
+		assert_int_equal(bridge_settled(in), DXP_EAGAIN);
+	}
+	assert_int_equal(bridge_counters(b)->stalls, 0);
+	now_ns += MS_NS;
+	assert_false(bridge_expire(b, now_ns));
+	assert_true(bridge_stuck(b, &context));
+	assert_int_equal(bridge_settled(in), DXP_ETIMEDOUT);
+	done(fill, DXP_OK);
+	ended(in);
+	peer_silent = true;
+	out = begin(BRIDGE_OUT, BUFFER_BYTES);
+	struct bridge_action dma = next(BRIDGE_DMA_OUT);
+	now_ns += MS_NS;
+	assert_true(bridge_expire(b, now_ns));
+	done(dma, DXP_EDEVICE);
+	assert_int_equal(ended(out).status, DXP_ETIMEDOUT);
+	peer_silent = false;
+}
+
 static void bridge__each_allocation_fails_once(void **state)
 {
 	int status = DXP_ENOMEM;
@@ -511,6 +567,7 @@ int main(void)
 		CASE(bridge_later__comes_again),
 		CASE(bridge_expire__fails_and_waits),
 		CASE(bridge_stuck__tells_of_the_network_only),
+		CASE(bridge_expire__waits_for_a_silent_peer),
 		CASE(bridge__each_allocation_fails_once),
 	};
 

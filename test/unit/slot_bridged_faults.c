@@ -64,7 +64,8 @@ static void board_open(const char *setting, uint64_t stall_ns)
 					    .engine = name,
 					    .buffers = BUFFERS,
 					    .buffer_bytes = BUFFER,
-					    .stall_ns = stall_ns};
+					    .stall_ns = stall_ns,
+					    .keep_hosts_ns = FABRIC_HOST_KEEP_NS};
 
 	snprintf(xpu_name, sizeof(xpu_name), "bad%u", boards++);
 	snprintf(text, sizeof(text), "preset = fast\ncompute = none\n%s\n", setting);
@@ -312,6 +313,73 @@ static void host__dies_while_it_puts_and_gets(void **state)
 	board_close();
 }
 
+#define GET_CONTEXT 1000 /* of a GET; that of a command is lower */
+
+/* Takes what has ended; returns how many of them are GETs, which must have ended well. */
+static uint32_t rude_gets_ended(struct rude *r)
+{
+	struct dxp_nic_event event;
+	uint32_t count = 0;
+
+	while (dxp_sent_take(node_window(r->node), &event)) {
+		if (event.context != GET_CONTEXT)
+			continue;
+		ok(event.status);
+		count++;
+	}
+	return count;
+}
+
+/* A host that stands still for longer than a step of the network may take goes on where it was,
+ * while no other needs the buffers; so do its GETs and what the xPU writes to it. */
+static void host__stands_still_and_resumes(void **state)
+{
+	enum { GETS = 2, HAULS = 2 };
+	const uint64_t stall_ns = RLTP_DEAD_NS * 3 / 4; /* twice that, and it is silent */
+	uint32_t ended = 0;
+	struct rude r;
+
+	board_open("from_device = 16", stall_ns); /* MB/s */
+	rude_open(&r, &w, (uint16_t)reg(CFG_NODE));
+	for (uint32_t i = 0; i < GETS; i++) {
+		const struct dxp_entry local = {.bytes = RUDE_BYTES, .key = r.key};
+		const struct dxp_entry remote = {
+			.offset = r.address, .bytes = RUDE_BYTES, .key = r.memory_key};
+		const struct nic_lists lists = {&local, &remote, 1, 1};
+		ok(nic_user_get(node_window(r.node), 1, &r.to, &lists, GET_CONTEXT));
+	}
+	for (uint32_t i = 0; i < HAULS; i++) {
+		const struct command c = {
+			.op = COMMAND_BRIDGE,
+			.event = EVENT_NAME(node_id(r.node), reg(CFG_NODE), i + 1),
+			.path = COMMAND_BRIDGE_OUT,
+			.to_node = node_id(r.node),
+			.to_key = r.key,
+			.address = r.address,
+			.bytes = RUDE_BYTES,
+		};
+		rude_post(&r, &c);
+	}
+	for (int i = 0; i < 20; i++)
+		rude_turn(&r);
+	ended = rude_gets_ended(&r);
+	assert_true(ended < GETS);
+	for (uint64_t until_ns = link_now_ns() + 2 * stall_ns + S_NS; link_now_ns() < until_ns;) {
+		assert_int_equal(reg(CFG_HOSTS), 2);
+		usleep(10000);
+	}
+	for (uint64_t end_ns = link_now_ns() + WAIT_NS; ended < GETS;
+	     ended += rude_gets_ended(&r)) {
+		assert_true(link_now_ns() < end_ns);
+		rude_turn(&r);
+	}
+	assert_int_equal(reg(CFG_HOSTS), 2);
+	assert_int_equal(reg(CFG_DMA_STALLS), 0);
+	rude_close(&r);
+	tenants_wait(1);
+	board_close();
+}
+
 /* CLOSE ends transfers that would take seconds: the device has moved a part of them only. */
 static void close__cancels_what_is_under_way(void **state)
 {
@@ -432,6 +500,7 @@ int main(void)
 		cmocka_unit_test(send__to_a_board_that_fails),
 		cmocka_unit_test(host__dies_while_the_xpu_pulls),
 		cmocka_unit_test(host__dies_while_it_puts_and_gets),
+		cmocka_unit_test(host__stands_still_and_resumes),
 		cmocka_unit_test(close__cancels_what_is_under_way),
 		cmocka_unit_test(box__closes_in_the_middle),
 	};
