@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The node table becomes the NIC's list of peers: those that live and that we may talk to. The
- * manager's word that a node is silent does not end a session that hears it; nor, on an xPU, what a
+ * manager's word that a node is silent does not end a session that hears it, and one at rest asks
+ * first; nor, on an xPU, what a
  * host has there, before keep_hosts_ns are over. */
 #include <stdlib.h>
 
@@ -133,6 +134,19 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 	return max_u64(until_ns, heard_ns + keep);
 }
 
+/* An open session with a silent peer asks it, also at rest: what it hears outranks the table. */
+static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
+{
+	struct rltp_endpoint *endpoint = nic_endpoint(n->nic);
+	struct rltp_session *s = rltp_endpoint_session(endpoint, id);
+	const struct node_entry *e = node_table_find(member_table(n->member), id);
+	/* what is kept counts from when the manager heard it, a lease ago */
+	uint64_t ago_ns = e && keep_ns(n, e) ? min_u64(now_ns, FABRIC_LEASE_NS) : 0;
+
+	if (s && s->watched != on)
+		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
+}
+
 /* Gives up those whose time is over; their loss is the table's next news. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
@@ -142,7 +156,9 @@ static void silent_look(struct node *n, uint64_t now_ns)
 	n->silent_ns = UINT64_MAX;
 	for (uint32_t i = 0; i < n->silent_count; i++) {
 		struct silent_peer p = n->silent[i];
-		if (!node_table_silent(t, p.node))
+		bool silent = node_table_silent(t, p.node);
+		silent_watch(n, p.node, silent, now_ns);
+		if (!silent)
 			continue;
 		uint64_t until_ns = silent_until(n, &p);
 		if (now_ns >= until_ns) {
@@ -189,6 +205,8 @@ static void change_apply(struct node *n, const struct table_change *change, uint
 	}
 	if (change->what & TABLE_SILENT)
 		silent_add(n, e->id, now_ns);
+	if (change->what & TABLE_BACK)
+		silent_watch(n, e->id, false, now_ns);
 	if (n->options.changed)
 		n->options.changed(n->options.changed_context, change);
 }

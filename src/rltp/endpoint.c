@@ -251,6 +251,16 @@ void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_
 	schedule_ready(&e->schedule, s);
 }
 
+bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool on,
+			 uint64_t since_ns, uint64_t now_ns)
+{
+	bool watched = rltp_session_watch(s, on, since_ns, now_ns);
+
+	if (s->io)
+		schedule_ready(&e->schedule, s);
+	return watched;
+}
+
 /* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will
  * do) and a generation. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)

@@ -131,6 +131,10 @@ void rltp_endpoint_call(struct rltp_endpoint *e, struct rltp_session *s,
 void rltp_endpoint_grant(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 void rltp_endpoint_want(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns);
 
+/* What rltp_session_watch does, likewise. */
+bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool on,
+			 uint64_t since_ns, uint64_t now_ns);
+
 /* The share of a channel, 1 .. 64, of what this endpoint sends, whomever to. */
 void rltp_endpoint_weight(struct rltp_endpoint *e, uint32_t channel, uint32_t weight);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of life while an answer is awaited, or a rate limit holds something back, and nothing of
- * ours is under way that the peer would acknowledge: a peer that computes for long answers PINGs
- * and lives, one that is gone does not. Nothing is sent while nobody waits. */
+/* Signs of life while an answer is awaited, a rate limit holds something back, or the session is
+ * watched, and nothing of ours is under way that the peer would acknowledge: a peer that computes
+ * for long answers PINGs and lives, one that is gone does not. Nothing is sent while nobody waits.
+ */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -117,7 +117,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 
 bool rltp_session_busy(const struct rltp_session *s)
 {
-	return s->awaited > 0 || (s->io && s->io->flows_active > 0);
+	return s->awaited > 0 || s->watched || (s->io && s->io->flows_active > 0);
 }
 
 uint64_t rltp_session_dead_ns(const struct rltp_session *s)
@@ -127,6 +127,18 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 	/* Whoever left half a message is given time to give it up himself first. */
 	return s->partial > 0 ? s->heard_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
+}
+
+bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint64_t now_ns)
+{
+	if (s->watched == on)
+		return on;
+	if (on && (s->state != RLTP_OPEN || rltp_session_wake(s, now_ns) != DXP_OK))
+		return false;
+	if (on && !rltp_session_busy(s))
+		s->heard_ns = max_u64(s->heard_ns, since_ns);
+	s->watched = on;
+	return on;
 }
 
 void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns)
@@ -243,7 +255,7 @@ void rltp_session_fail(struct rltp_session *s, int status)
 	while (s->io && (m = message_take(s)) != NULL)
 		s->shared->ops->done(s->shared->user, s, m, status);
 	s->peer_id = 0;
-	s->hello_ack_due = false;
+	s->hello_ack_due = s->watched = false;
 	io_free(s);
 	s->shared->ops->reset(s->shared->user, s, status);
 }

@@ -246,6 +246,7 @@ struct rltp_session {
 	uint16_t dup_count, peer_dup_count;
 	uint16_t ce_count, peer_ce_count; /* marked packets received, and those the peer told of */
 	uint32_t peer_features;           /* enum wire_feature */
+	bool watched;                     /* rltp_session_watch */
 	uint64_t heard_ns;    /* last good frame from the peer, or when waiting for it began */
 	uint64_t patience_ns; /* silence survived; less than RLTP_DEAD_NS: that */
 	uint16_t away;        /* times since then that this process did not run */
@@ -362,7 +363,12 @@ void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns
 /* Ends every message with `status` and forgets the peer; the next post greets it again. */
 void rltp_session_fail(struct rltp_session *s, int status);
 
-/* Anything queued, in flight or awaited? */
+/* Whether an open session pings its peer also while nothing is under way, so that silence ends it.
+ * Ends with the session. Silence counts from `since_ns`, or from what was heard later, where
+ * nothing was under way. Returns whether the session is watched now. */
+bool rltp_session_watch(struct rltp_session *s, bool on, uint64_t since_ns, uint64_t now_ns);
+
+/* Anything queued, in flight or awaited, or is it watched? */
 bool rltp_session_busy(const struct rltp_session *s);
 
 void rltp_session_view(const struct rltp_session *s, struct rltp_view *out);

@@ -102,6 +102,45 @@ static void silence__counts_from_the_last_sign_of_life(void **state)
 	}
 }
 
+static bool session_watch(struct rig *r, struct rltp_session *s, bool on)
+{
+	uint64_t now_ns = net_now(r->net);
+	bool watched = rltp_endpoint_watch(r->nodes[0].endpoint, s, on, now_ns, now_ns);
+
+	net_touch(r->net, r->nodes[0].place);
+	return watched;
+}
+
+/* A session at rest that is watched pings its peer: it stays open while that answers, and ends soon
+ * after that does not. Watched no more, it rests again. */
+static void silence__is_noticed_by_a_watched_session(void **state)
+{
+	struct rig *r = rig_make(2, 1408);
+	struct rltp_session *s;
+
+	rig_open(r, 0, 1);
+	s = rig_session(r, 0, 1);
+	rig_run(r, 30 * S_NS);
+	assert_null(s->io);
+	assert_true(session_watch(r, s, true));
+	rig_run(r, 20 * S_NS);
+	assert_int_equal(s->state, RLTP_OPEN);
+	assert_true(net_now(r->net) - s->heard_ns < RLTP_DEAD_NS);
+	assert_false(session_watch(r, s, false));
+	rig_run(r, 20 * S_NS);
+	assert_null(s->io);
+	rig_cut(r, BOTH, true);
+	rig_run(r, 20 * S_NS);
+	assert_int_equal(s->state, RLTP_OPEN);
+	assert_true(session_watch(r, s, true));
+	rig_run(r, RLTP_DEAD_NS - 10 * MS_NS);
+	assert_int_equal(s->state, RLTP_OPEN);
+	rig_run(r, 20 * MS_NS);
+	assert_int_equal(s->state, RLTP_IDLE);
+	assert_false(session_watch(r, s, true));
+	rig_destroy(r);
+}
+
 /* ---- NICs: PUT, GET, and registers ---- */
 
 #define NIC_BYTES (1u << 20)
@@ -451,6 +490,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silence__of_2900_ms_ends_no_session),
 		cmocka_unit_test(silence__counts_from_the_last_sign_of_life),
+		cmocka_unit_test(silence__is_noticed_by_a_watched_session),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_transfer),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_lease),
 		cmocka_unit_test(silence__of_2900_ms_ends_no_question),

@@ -221,6 +221,36 @@ static void node__a_session_that_hears_its_peer_outranks_the_table(void **state)
 	assert_int_equal(r->lost, 0);
 }
 
+/* Nothing is under way, and nothing was for longer than a session at rest remembers: it asks. */
+static void node__a_session_at_rest_asks_before_the_table_counts(void **state)
+{
+	struct rig *r = *state;
+	uint64_t end_ns;
+	struct rltp_session *s;
+
+	both_join(r);
+	assert_int_equal(transfer(r, false), DXP_OK);
+	s = rltp_endpoint_session(nic_endpoint(node_nic(r->host)), node_id(r->xpu));
+	assert_non_null(s);
+	end_ns = link_now_ns() + LIMIT_NS;
+	while (s->io) {
+		turn_both(r);
+		assert_true(link_now_ns() < end_ns);
+	}
+	s->heard_ns -= min_u64(s->heard_ns, RLTP_DEAD_NS); /* long ago */
+	r->lost = r->silent = r->back = 0;
+	table_forge(r);
+	while (r->back == 0) {
+		turn_both(r);
+		assert_int_equal(r->lost, 0);
+		assert_true(link_now_ns() < end_ns);
+	}
+	assert_int_equal(r->silent, 1);
+	assert_true(s->counters.pings_sent > 0);
+	assert_false(s->watched);
+	assert_int_equal(transfer(r, false), DXP_OK);
+}
+
 /* With no session that hears it, the manager's word counts at once. */
 static void node__the_table_counts_where_no_session_hears(void **state)
 {
@@ -364,6 +394,7 @@ int main(void)
 		CASE(node__a_peer_that_leaves_ends_work),
 		CASE(node__says_goodbye),
 		CASE(node__a_session_that_hears_its_peer_outranks_the_table),
+		CASE(node__a_session_at_rest_asks_before_the_table_counts),
 		CASE(node__the_table_counts_where_no_session_hears),
 		cmocka_unit_test(node__congestion_control_by_name),
 		CASE(node__wrong_key),
