@@ -412,6 +412,9 @@
 #define XPU_OUTBOX_MAX                                                                       \
 	(2u * (XPU_COMMANDS_BYTES / 512)) /* messages that wait for one host, twice what its \
 					     commands need: it never reads */
+#define XPU_OUTBOX_BYTES                                                                           \
+	(64u << 20) /* memory of these messages: XPU_OUTBOX_MAX events need less, but one reply of \
+		       FETCH is 1.5 KiB, and a host may ask for any number */
 #define XPU_MESSAGES_TURN 64         /* messages taken in one turn before the rest is looked at */
 #define XPU_PUT_BYTES     (1u << 30) /* of one PUT; a longer SEND is several */
 /* DMA by a device's driver */

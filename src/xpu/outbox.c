@@ -30,6 +30,7 @@ struct queue {
 	struct message *waiting, **waiting_tail;
 	struct message *flight; /* posted, in no order */
 	uint32_t flight_count;
+	uint64_t bytes; /* of memory, of both lists */
 };
 
 struct outbox {
@@ -113,6 +114,11 @@ static struct queue *queue_ensure(struct outbox *o, enum outbox_kind kind, uint1
 	return q;
 }
 
+static uint64_t message_bytes(const struct message *m)
+{
+	return sizeof(*m) + m->bytes;
+}
+
 static int message_put(struct outbox *o, const struct message *head, const void *data)
 {
 	struct queue *q = queue_ensure(o, head->kind, head->to.node);
@@ -128,6 +134,7 @@ static int message_put(struct outbox *o, const struct message *head, const void 
 	*q->waiting_tail = m;
 	q->waiting_tail = &m->next;
 	q->waiting_count++;
+	q->bytes += message_bytes(m);
 	return DXP_OK;
 }
 
@@ -168,6 +175,15 @@ uint32_t outbox_count(const struct outbox *o, uint16_t node)
 	return count;
 }
 
+uint64_t outbox_bytes(const struct outbox *o, uint16_t node)
+{
+	uint64_t bytes = 0;
+
+	for (const struct queue *q = o->queues; q; q = q->next)
+		bytes += q->node == node ? q->bytes : 0;
+	return bytes;
+}
+
 uint32_t outbox_flight(const struct outbox *o, uint16_t node)
 {
 	uint32_t count = 0;
@@ -187,6 +203,7 @@ static struct message *waiting_pop(struct queue *q)
 	if (!q->waiting)
 		q->waiting_tail = &q->waiting;
 	q->waiting_count--;
+	q->bytes -= message_bytes(m);
 	return m;
 }
 
@@ -273,6 +290,7 @@ static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 		m->next = q->flight;
 		q->flight = m;
 		q->flight_count++;
+		q->bytes += message_bytes(m);
 	}
 	return true;
 }
@@ -287,6 +305,7 @@ static void completion_take(const struct dxp_nic_event *e)
 		at = &(*at)->next;
 	*at = m->next;
 	q->flight_count--;
+	q->bytes -= message_bytes(m);
 	message_end(m, e->status);
 }
 

@@ -55,6 +55,9 @@ int outbox_get(struct outbox *o, const struct dxp_target *to, const struct outbo
 /* How many wait or are under way to a node. */
 uint32_t outbox_count(const struct outbox *o, uint16_t node);
 
+/* Bytes of memory that those take. */
+uint64_t outbox_bytes(const struct outbox *o, uint16_t node);
+
 /* Ends what waits for this node with `status`; what is under way is the NIC's. */
 void outbox_drop(struct outbox *o, uint16_t node, int status);
 

@@ -24,6 +24,15 @@ static void sent(void *context, int status)
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
+/* Whether a host reads its answers: what waits for it is within its bounds. */
+static bool host_reads(const struct tenant *t)
+{
+	const struct outbox *o = t->slot->outbox;
+
+	return outbox_count(o, t->host) < XPU_OUTBOX_MAX &&
+	       outbox_bytes(o, t->host) < XPU_OUTBOX_BYTES;
+}
+
 static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 {
 	struct outbox *o = t->slot->outbox;
@@ -31,7 +40,7 @@ static void message_send(struct tenant *t, const uint8_t *data, int bytes)
 	assert(bytes > 0 && bytes <= NIC_NAP_BYTES_MAX);
 	if (t->gone)
 		return;
-	bool reads = outbox_count(o, t->host) < XPU_OUTBOX_MAX;
+	bool reads = host_reads(t);
 	if (!reads ||
 	    outbox_nap(o, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, sent, t) != DXP_OK) {
 		log_warn("host node %u %s: its commands are cancelled, its memory is freed",

@@ -113,6 +113,37 @@ static void outbox_service__order_and_bound(void **state)
 	assert_int_equal(outbox_count(outbox, HOST), 0);
 }
 
+/* Long messages take more of it; whatever ends a message gives its memory back. */
+static void outbox_bytes__what_waits_and_is_under_way(void **state)
+{
+	static const uint8_t data[1536];
+	const struct dxp_target target = to(HOST);
+
+	nap(HOST, 0);
+	const uint64_t one = outbox_bytes(outbox, HOST);
+	assert_true(one > sizeof(uint32_t) && one < 512);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(
+			outbox_nap(outbox, OUTBOX_HOST, &target, data, sizeof(data), done, NULL),
+			DXP_OK);
+	const uint64_t all = one + 40 * (one - sizeof(uint32_t) + sizeof(data));
+	assert_int_equal(outbox_bytes(outbox, HOST), all);
+	assert_int_equal(outbox_bytes(outbox, PEER), 0);
+	outbox_service(outbox);
+	assert_int_equal(outbox_bytes(outbox, HOST), all);
+	assert_non_null(take());
+	complete(DXP_OK);
+	outbox_service(outbox);
+	assert_int_equal(outbox_bytes(outbox, HOST), all - one);
+	outbox_drop(outbox, HOST, DXP_EPEERLOST);
+	assert_true(outbox_bytes(outbox, HOST) <=
+		    XPU_OUTBOX_FLIGHT * (one - sizeof(uint32_t) + sizeof(data)));
+	while (take())
+		complete(DXP_OK);
+	outbox_service(outbox);
+	assert_int_equal(outbox_bytes(outbox, HOST), 0);
+}
+
 /* A silent node holds up its own messages only; the data of a transfer and its event share a queue
  * pair that hosts do not use. */
 static void outbox_service__silent_node(void **state)
@@ -223,6 +254,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(outbox_service__order_and_bound, setup, teardown),
+		cmocka_unit_test_setup_teardown(outbox_bytes__what_waits_and_is_under_way, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__silent_node, setup, teardown),
 		cmocka_unit_test_setup_teardown(outbox_service__bridge_beside_replies, setup,
 						teardown),
