@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each of our programs does before anything else, and what is checked when it ends. Libraries
+/* Start and end of each of our programs: secures descriptors 0 to 2, checks the output. Libraries
  * never call this: descriptors, signals and exit belong to the program. */
 #ifndef BASE_PROGRAM_H
 #define BASE_PROGRAM_H

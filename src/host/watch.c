@@ -51,8 +51,8 @@ void watch_end(struct dxp_xpu *x)
 }
 
 /* The session was void at one end, also where nothing was under way: what the xPU had for us is
- * gone, and must not be missed later by a command that waits for ever. Of one that said goodbye the
- * table tells. */
+ * gone, and a later command must not wait for it for ever. The table reports a peer that said
+ * goodbye. */
 void watch_session_ended(void *fabric, uint16_t peer, int status)
 {
 	struct dxp_xpu *x = xpu_find(fabric, peer);

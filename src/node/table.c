@@ -25,7 +25,7 @@ struct table_row {
 	struct node_entry entry;
 	struct told told;
 	bool present;
-	bool silent;  /* shown as alive though the manager does not say so */
+	bool silent;  /* kept as alive although its lease at the manager is over */
 	bool orphan;  /* silent, and in no table of the manager */
 	bool changed; /* entry and told differ in what the owner cares about */
 };

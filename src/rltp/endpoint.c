@@ -358,7 +358,7 @@ static uint32_t turn_share(const struct rltp_session *s, uint32_t mask)
 	return (uint32_t)clamp_u64(RLTP_TURN_BYTES / (s->unit + WIRE_DATA_BYTES), 1, RLTP_SHARE);
 }
 
-/* This process did not run when it should have: its sessions are told for how long. */
+/* Excludes the time in which this process did not run from the silence of its sessions. */
 static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 {
 	if (now_ns <= e->due_ns || now_ns - e->due_ns < RLTP_AWAY_NS)

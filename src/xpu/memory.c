@@ -79,7 +79,8 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* What is on its way may do; or all that silent hosts have would not. */
+		/* Stops if memory that is being freed will suffice, or if all that silent hosts
+		 * have would not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_room(s, NEED_MEMORY))
 			return status;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A host's programs by id, and in the order in which they were built. Holds no memory but its
- * index, and has no bound of its own: what programs take is counted by whoever adds them. One
- * thread. */
+ * index, and has no bound of its own: the caller counts what programs take. One thread. */
 #ifndef XPU_PROGRAMS_H
 #define XPU_PROGRAMS_H
 

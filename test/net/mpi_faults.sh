@@ -13,7 +13,7 @@ said 'MPI_COMM_WORLD, .*taken'
 lab loss "$lab" 0
 lab dup "$lab" 0
 
-# until_says PATTERN FILE: waits until the file says so; ends 1 after 60 s.
+# until_says PATTERN FILE: waits until a line of the file matches; returns 1 after 60 s.
 until_says() {
 	local end=$((SECONDS + 60))
 	until grep -Eqs "$1" "$2"; do

@@ -313,7 +313,7 @@ static void arguments__tell(void)
 	OK(clReleaseProgram(p));
 }
 
-/* ---- what clGetKernelArgInfo may tell ---- */
+/* ---- when clGetKernelArgInfo answers ---- */
 
 static const char pair[] = "kernel void f(global int *out, int n) { *out = n; }\n";
 

@@ -27,12 +27,14 @@
 #include "link/udp.h"
 #include "manager/server.h"
 
-#define PROGRAM        "bin/dxpd"
-#define WAIT_NS        (20 * S_NS)
-#define DIES_WITHIN_NS (10 * S_NS) /* 3 to 4 s, where the machine is not busy */
-#define ARGUMENTS      24
-#define STOPPED_BYTES  (1u << 20) /* that a host has which is stopped */
-#define OUT_BYTES      8192
+#define PROGRAM "bin/dxpd"
+#define WAIT_NS (20 * S_NS)
+#define DIES_WITHIN_NS                                                             \
+	(16 * S_NS) /* lease and pings: 8 s at rest, on a machine that is not busy \
+		     */
+#define ARGUMENTS     24
+#define STOPPED_BYTES (1u << 20) /* that a host has which is stopped */
+#define OUT_BYTES     8192
 
 struct process {
 	pid_t pid;

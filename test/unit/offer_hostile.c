@@ -329,7 +329,7 @@ static void hostile__only_memory_that_stays_is_mapped(void **state)
 	assert_true(all_back(maps_before, open_before));
 }
 
-/* What this machine needs to free MUCH memory; 0: it does not have it. */
+/* Measures how long this machine takes to free MUCH memory; 0: it does not have so much. */
 static uint64_t freeing_ns(void)
 {
 	int fd = memfd_sealed(MUCH, 0, F_SEAL_SHRINK);

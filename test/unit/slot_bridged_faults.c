@@ -429,7 +429,7 @@ static void entries_fall_to(const char *folder, uint32_t wanted)
 }
 
 /* Closing the box while transfers of every kind are under way, which would take seconds: it keeps
- * no thread and no file, a host that has it open is told, and the next box works. */
+ * no thread and no file, its host gets an error, and the next box works. */
 static void box__closes_in_the_middle(void **state)
 {
 	const uint32_t threads = entries("/proc/self/task"), files = entries("/proc/self/fd");

@@ -137,7 +137,7 @@ static void store_save__comes_back(void **state)
 	registry_destroy(after);
 }
 
-/* What is on disk, as another manager would load it. */
+/* Counts the nodes on disk, loaded as another manager would load them. */
 static size_t nodes_on_disk(void)
 {
 	struct registry *r = registry_make();
