@@ -13,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-optimise=-O1 # a search that ends at the first error is shorter than its compilation
+optimise=-Og # -O1 takes 5 s longer to compile, and no search here gains as much
 
 # build OPTIONS: the verifier of $model in $work/pan.
 build() {
@@ -24,7 +24,7 @@ build() {
 		cd "$work"
 		rm -f pan* ./*.trail
 		spin -a $1 "$here/$model.pml" &&
-			"${CC:-cc}" "$optimise" -w $kind -DCOLLAPSE -DMEMLIM=3000 -o pan pan.c
+			"${CC:-cc}" "$optimise" -w $kind -DMEMLIM=3000 -o pan pan.c
 	) >"$work/log" 2>&1; then
 		cat "$work/log"
 		echo "$model: $1: does not build"
@@ -70,10 +70,12 @@ fails() {
 }
 
 data() {
-	holds '-DMESSAGES=3 -DSESSIONS=3 -DFAULTS=1'
+	holds '-DMESSAGES=2 -DSESSIONS=3 -DFAULTS=1'
+	[ -z "$long" ] || holds '-DMESSAGES=3 -DSESSIONS=3 -DFAULTS=1'
 	[ -z "$long" ] || holds '-DMESSAGES=2 -DSESSIONS=3 -DFAULTS=2'
 	holds '-DLIVE -DMESSAGES=3 -DFAULTS=0 -DTROUBLES=2' all_good
-	holds '-DLIVE -DMESSAGES=2 -DFAULTS=1 -DTROUBLES=1 -DSESSIONS=4' all_end
+	holds '-DLIVE -DMESSAGES=2 -DFAULTS=1 -DTROUBLES=1 -DSESSIONS=3' all_end
+	[ -z "$long" ] || holds '-DLIVE -DMESSAGES=2 -DFAULTS=1 -DTROUBLES=1 -DSESSIONS=4' all_end
 	optimise=-O0
 	local rule
 	for rule in 1 2 3 4 5; do
