@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thousand worlds (test/support/world.h), each with its own hosts, path, faults and mishaps drawn
- * from its seed: whatever the simulator can do wrong, alone and together. Once the network is well
- * again, everything ends within 20 timeouts.
+/* Hundreds of worlds (test/support/world.h), each with its own hosts, path, faults and mishaps
+ * drawn from its seed: whatever the simulator can do wrong, alone and together. Once the network is
+ * well again, everything ends within 20 timeouts.
  *
  *   DXP_SEED=n         that seed only
- *   DXP_SEEDS=n        so many (1000; with a sanitizer, which is slow, 300)
+ *   DXP_SEEDS=n        so many (400; with a sanitizer, which is slow, 150)
  *   DXP_SEED_FIRST=n   from this one on (1) */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,14 +24,14 @@
 #include "test/support/world.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SEEDS 300
+#define SEEDS 150
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SEEDS 300
+#define SEEDS 150
 #endif
 #endif
 #ifndef SEEDS
-#define SEEDS 1000
+#define SEEDS 400
 #endif
 
 #define SLICES       40
