@@ -25,13 +25,13 @@ demo: ## from a bare machine to a photo named by two xPUs; installs packages as 
 	@tools/model
 	@tools/demo
 
-check: ## from a bare machine to tests with gcc, clang, ASan+UBSan; installs packages as root
+check: ## from a bare machine to tests (gcc; clang, ASan, UBSan); installs packages as root
 	@tools/setup check
 	@tools/check
 
 check-all: ## as check, and what takes longer: long tests, ThreadSanitizer, a short fuzz run
 	@tools/setup check
-	@tools/check tidy release release-long clang clang-all asan-all tsan fuzz
+	@tools/check tidy release release-long clang asan-all tsan fuzz
 
 clang asan tsan fuzz: ## build one configuration and run its tests (fuzz: 30 s over all targets)
 	@tools/setup --list check

@@ -29,7 +29,6 @@ function(dxp_test source)
 	add_test(NAME ${folder}/${name} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
 	set_tests_properties(${folder}/${name} PROPERTIES
 		TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS ${folder} PROCESSORS 2)
-	set_property(GLOBAL APPEND PROPERTY DXP_PROCESS_TESTS ${target})
 endfunction()
 
 # dxp_absent_test(folder/name reason): stands in for a test that this build does not have; skipped,
@@ -80,7 +79,6 @@ function(dxp_fuzz source)
 	endforeach()
 	add_test(NAME fuzz/${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
 		COMMAND test-fuzz-${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
-	set_property(GLOBAL APPEND PROPERTY DXP_PROCESS_TESTS ${targets})
 	set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS fuzz
 		PROCESSORS 2)
 endfunction()
