@@ -15,7 +15,8 @@ _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
 _Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= XPU_TAIL_BYTES,
 	       "windows and a page of counters fit behind device memory");
 
-/* The highest index that nobody has: lower ones are what people give to processes by hand. */
+/* The highest index that nobody has, and of which nothing is under way: lower ones are what people
+ * give to processes by hand. */
 static int function_open(struct slot *s, struct port *p)
 {
 	struct nic *n = node_nic(s->node);
@@ -23,12 +24,10 @@ static int function_open(struct slot *s, struct port *p)
 
 	for (p->function = NIC_FUNCTIONS - 1; p->function > 0; p->function--) {
 		status = nic_function_open(n, p->function, p->window);
-		if (status != DXP_EEXIST)
+		if (status != DXP_EEXIST && status != DXP_EBUSY)
 			break;
 	}
-	if (status == DXP_EEXIST)
-		return DXP_EBUSY;
-	return status;
+	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
 /* Behind device memory, where a cell can map it. False: all places are taken. */
@@ -104,6 +103,50 @@ static int port_error(const struct port *p)
 	return dxp_error(p->window);
 }
 
+static uint32_t closed_free(struct slot *s)
+{
+	struct port **at = &s->ports, *p;
+	uint32_t freed = 0;
+
+	while ((p = *at)) {
+		if (!p->closed || p->launches > 0 || p->mappings > 0 ||
+		    !nic_function_idle(node_nic(s->node), p->function)) {
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		port_free(s, p);
+		freed++;
+	}
+	return freed;
+}
+
+/* Whether a function is free soon: that of a host which was put out, once what it has under way has
+ * ended. A kernel on the slot's own thread may take any time. */
+static bool port_comes(const struct slot *s)
+{
+	const struct port *p = s->ports;
+
+	while (p && (!p->closed || !p->tenant->given_up || (p->launches > 0 && !p->tenant->cell)))
+		p = p->next;
+	return p != NULL;
+}
+
+/* Puts out one silent host at a time. DXP_EAGAIN: a function comes. */
+static int port_make(struct tenant *t)
+{
+	struct slot *s = t->slot;
+	int status = port_create(t, &t->port);
+
+	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_room(s, NEED_FUNCTION))
+		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
+	/* at once, where no process has it mapped and no kernel runs with it */
+	closed_free(s);
+	status = port_create(t, &t->port);
+	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
+}
+
+/* DXP_EAGAIN as port_make. */
 static int port_get(struct tenant *t)
 {
 	if (!t->slot->about.reaches_host)
@@ -113,25 +156,33 @@ static int port_get(struct tenant *t)
 	/* Kernels that still have the old one as an argument read its error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
-	int status = port_create(t, &t->port);
-	if (status != DXP_EBUSY || !tenants_make_room(t->slot, NEED_FUNCTION))
-		return status;
-	/* at once, where no process has it mapped and no kernel runs with it */
-	ports_reap(t->slot);
-	return port_create(t, &t->port);
+	return port_make(t);
 }
 
-void port_open(struct tenant *t, const struct command *c)
+/* Replies now, or once a function has come. */
+static void port_answer(struct tenant *t, uint32_t sequence)
 {
-	struct command_reply r = {.op = COMMAND_NIC, .sequence = c->sequence};
+	struct command_reply r = {.op = COMMAND_NIC, .sequence = sequence};
 
 	r.status = port_get(t);
+	t->port_waits = r.status == DXP_EAGAIN;
+	t->port_sequence = sequence;
+	if (t->port_waits)
+		return;
 	if (r.status == DXP_OK) {
 		r.function = (uint8_t)t->port->function;
 		r.memory_key = t->port->key;
 		memcpy(r.qp_magic, t->port->qp_magic, sizeof(r.qp_magic));
 	}
 	reply_send(t, &r);
+}
+
+void port_open(struct tenant *t, const struct command *c)
+{
+	if (t->port_waits)
+		reply_status(t, COMMAND_NIC, c->sequence, DXP_EBUSY);
+	else
+		port_answer(t, c->sequence);
 }
 
 void port_hold(struct slot *s, struct port *p)
@@ -157,19 +208,11 @@ void port_complain(struct tenant *t, const struct port *p, const char *kernel)
 
 uint32_t ports_reap(struct slot *s)
 {
-	struct port **at = &s->ports, *p;
-	uint32_t freed = 0;
+	uint32_t freed = closed_free(s);
 
-	while ((p = *at)) {
-		if (!p->closed || p->launches > 0 || p->mappings > 0 ||
-		    !nic_function_idle(node_nic(s->node), p->function)) {
-			at = &p->next;
-			continue;
-		}
-		*at = p->next;
-		port_free(s, p);
-		freed++;
-	}
+	for (struct tenant *t = s->tenants; freed > 0 && t; t = t->next)
+		if (t->port_waits && !t->leaving)
+			port_answer(t, t->port_sequence);
 	return freed;
 }
 

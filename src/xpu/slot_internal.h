@@ -89,8 +89,10 @@ struct tenant {
 	bool hurried;   /* events up to count `hurry` do not come late */
 	uint32_t hurry;
 	uint32_t close_sequence;
-	uint32_t complaints; /* logged so far */
-	struct port *port;   /* NULL: it has not asked for one */
+	uint32_t complaints;    /* logged so far */
+	struct port *port;      /* NULL: it has not asked for one */
+	bool port_waits;        /* for the function of a silent host that was put out */
+	uint32_t port_sequence; /* of the reply that is then owed */
 	struct cfg_task task;
 	struct fetched fetched;
 	/* Events that may come late, as they will go out; since when the first waits. */

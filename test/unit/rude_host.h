@@ -4,6 +4,7 @@
 #ifndef TEST_RUDE_HOST_H
 #define TEST_RUDE_HOST_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -52,10 +53,13 @@ static inline void rude_reply(struct rude *r, struct command_reply *reply)
 /* Joins, opens the xPU with this number and allocates there. */
 static inline void rude_open(struct rude *r, const struct boxes *w, uint16_t xpu)
 {
+	static uint32_t number;
+	char name[16];
 	struct node_options options = {
-		.name = "rude", .manager = w->address, .fabric_key = w->key, .bind = w->address};
+		.name = name, .manager = w->address, .fabric_key = w->key, .bind = w->address};
 	static struct command_reply reply;
 
+	snprintf(name, sizeof(name), "rude%u", number++);
 	*r = (struct rude){.memory = calloc(1, RUDE_BYTES)};
 	options.bind.port = 0;
 	assert_int_equal(node_open(&options, &r->node), DXP_OK);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Silent hosts that have every NIC function of an xPU, each mapped in a process of its own: a host
+ * that asks for one gets it, and costs one of them what it has. Skipped where there is no OpenCL.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <dxp/device.h>
+
+#include "test/unit/rude_host.h"
+#include "xpu/cfg.h"
+
+#define SILENT (NIC_FUNCTIONS - 1)
+
+static struct boxes w;
+static struct boxed box;
+
+static void ok(int status)
+{
+	if (status != DXP_OK)
+		fail_msg("%s: %s", dxp_status_name(status), dxp_fabric_error(NULL));
+}
+
+/* Has a process on the xPU, and a NIC function mapped there. */
+static void silent_open(struct rude *r, uint16_t xpu)
+{
+	static struct command_reply reply;
+
+	rude_open(r, &w, xpu);
+	/* all of them have not room for that at once */
+	rude_post(r, &(struct command){.op = COMMAND_FREE, .sequence = 2, .address = r->address});
+	rude_reply(r, &reply);
+	assert_int_equal(reply.status, DXP_OK);
+	rude_post(r, &(struct command){.op = COMMAND_FETCH,
+				       .sequence = 3,
+				       .what = FETCH_DEVICE,
+				       .address = COMMAND_NO_ADDRESS});
+	rude_reply(r, &reply);
+	assert_int_equal(reply.status, DXP_OK);
+	rude_post(r, &(struct command){.op = COMMAND_NIC, .sequence = 4});
+	rude_reply(r, &reply);
+	assert_int_equal(reply.status, DXP_OK);
+	assert_int_not_equal(reply.function, 0);
+}
+
+static uint32_t reg(struct dxp_xpu *x, uint32_t index)
+{
+	uint32_t value = 0;
+
+	ok(dxp_reg_read(x, index, &value, 1));
+	return value;
+}
+
+static void silent__one_gives_its_function(void **state)
+{
+	struct rude hosts[SILENT];
+	struct dxp_xpu_nic nic;
+	struct dxp_fabric *f;
+	uint64_t end_ns;
+	int status;
+
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "asker"},
+			   &f));
+	struct dxp_xpu *x = boxes_xpu(f, "xpu1");
+	for (int i = 0; i < SILENT; i++)
+		silent_open(&hosts[i], (uint16_t)reg(x, CFG_NODE));
+	end_ns = link_now_ns() + BOXES_WAIT_NS;
+	while ((status = dxp_xpu_nic(x, &nic)) == DXP_EBUSY) {
+		assert_int_equal(reg(x, CFG_HOSTS), SILENT + 1); /* none is silent yet */
+		assert_true(link_now_ns() < end_ns);
+		usleep(10000);
+	}
+	ok(status);
+	assert_int_equal(reg(x, CFG_HOSTS), SILENT);
+	for (int i = 0; i < SILENT; i++)
+		rude_close(&hosts[i]);
+	dxp_xpu_close(x);
+	dxp_fabric_close(f);
+}
+
+static int world_open(void **state)
+{
+	boxes_begin(&w);
+	return boxed_open(&w, &box,
+			  &(struct box_options){.slots = 1,
+						.first = 1,
+						.engine = "ocl",
+						.cell_program = "bin/dxpd",
+						.keep_hosts_ns = FABRIC_HOST_KEEP_NS});
+}
+
+static int world_close(void **state)
+{
+	boxed_close(&box);
+	return boxes_end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(silent__one_gives_its_function),
+	};
+
+	if (!boxes_opencl()) {
+		printf("skipped: no OpenCL device that works in host memory\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, world_open, world_close);
+}
