@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Silent hosts that have every NIC function of an xPU, each mapped in a process of its own: a host
- * that asks for one gets it, and costs one of them what it has. Skipped where there is no OpenCL.
+ * that asks for one gets it, and costs one of them what it has. And one that reads nothing. Skipped
+ * where there is no OpenCL.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,6 +86,44 @@ static void silent__one_gives_its_function(void **state)
 	dxp_fabric_close(f);
 }
 
+/* It asks again and again for what takes a long reply, and reads none: what waits for it is bounded
+ * in bytes, so it is put out long before it has asked XPU_OUTBOX_MAX times. */
+static void deaf__is_put_out(void **state)
+{
+	static struct command_reply reply;
+	struct dxp_fabric *f;
+	uint32_t asked = 0;
+	struct dxp_nic_event event;
+	struct rude r;
+
+	ok(dxp_fabric_open(&(struct dxp_fabric_options){.directory = w.folder, .name = "looker"},
+			   &f));
+	struct dxp_xpu *x = boxes_xpu(f, "xpu1");
+	rude_open(&r, &w, (uint16_t)reg(x, CFG_NODE));
+	struct command c = {.op = COMMAND_FETCH,
+			    .what = FETCH_DEVICE,
+			    .bytes = COMMAND_LOG_PART,
+			    .address = COMMAND_NO_ADDRESS};
+	rude_post(&r, &c);
+	rude_reply(&r, &reply);
+	assert_int_equal(reply.status, DXP_OK);
+	c.skip = 1; /* a later part is answered at once */
+	const uint64_t long_enough = sizeof(reply.part) / 2;
+	if (reply.total < long_enough)
+		skip();
+	while (reg(x, CFG_HOSTS) == 2) {
+		assert_true(asked < XPU_OUTBOX_MAX / 2);
+		for (int i = 0; i < 1000; i++, asked++) {
+			rude_post(&r, &c);
+			while (dxp_sent_take(node_window(r.node), &event)) {
+			}
+		}
+	}
+	rude_close(&r);
+	dxp_xpu_close(x);
+	dxp_fabric_close(f);
+}
+
 static int world_open(void **state)
 {
 	boxes_begin(&w);
@@ -106,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(silent__one_gives_its_function),
+		cmocka_unit_test(deaf__is_put_out),
 	};
 
 	if (!boxes_opencl()) {
