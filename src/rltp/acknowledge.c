@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the receiver tells the sender: one acknowledgement per batch of arrivals, with everything
- * that it holds; and refusals, one frame each. Neither is reliable: both are made again from the
- * state when they are lost. */
+/* Builds the receiver's control packets: one acknowledgement per batch of arrivals, with the whole
+ * map, and one NACK per rejection. Neither is reliable: a lost one is built again from the
+ * state. */
 #include <string.h>
 
 #include "base/util.h"
@@ -23,7 +23,7 @@ bool ack_due(const struct rltp_session *s, uint64_t now_ns)
 	return s->io->ack_now || now_ns >= s->io->ack_deadline_ns;
 }
 
-/* A limit that the peer has not been told rides along; more of them go in a CREDIT. */
+/* Adds one credit limit that the peer has not received; further limits go in a CREDIT. */
 static void grant_add(struct rltp_session *s, struct wire_header *h, struct wire_ack *ack)
 {
 	struct wire_credit_entry entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lanes are doubly linked through the sessions, and a bit says which are not empty: a choice looks
- * at eight words at most, however many sessions wait. */
+/* Selection among run queues. They are doubly linked through the sessions, and a bit mask marks
+ * those not empty. A selection reads at most eight words for any number of sessions. */
 #include "rltp/arbiter.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "rltp/session.h"
 
-#define COST_ONE 65536u /* of a byte at weight 1; a weight of 64 is exact to a thousandth */
+#define COST_ONE 65536u /* cost of a byte at weight 1; accurate to 1/1000 at weight 64 */
 
 static int64_t ahead(uint64_t a, uint64_t b)
 {
@@ -45,7 +45,7 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
 	if (a->lanes[channel].sessions++ > 0)
 		return;
-	/* What was sent while nobody else wanted to is nobody's loss. */
+	/* Bytes sent without competition are not charged. */
 	if (a->busy != 0 && !a->contended)
 		a->reached = a->lanes[__builtin_ctz(a->busy)].served;
 	a->busy |= 1u << channel;
@@ -75,7 +75,8 @@ static void lane_append(struct arbiter *a, uint32_t channel, struct rltp_session
 	if (a->lined >> channel & 1)
 		return;
 	a->lined |= 1u << channel;
-	/* Whoever comes back may owe for what left lately (repeats, too), and not for the past. */
+	/* A returning channel owes for recent bytes (retransmissions too), but for a limited
+	 * number. */
 	if (ahead(l->served, a->reached) > (int64_t)RLTP_LEAD_BYTES * COST_ONE)
 		l->served = a->reached + (uint64_t)RLTP_LEAD_BYTES * COST_ONE;
 }
@@ -128,7 +129,7 @@ struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *
 		return NULL;
 	uint32_t c = arbiter_least(a, mask);
 	struct lane *l = &a->lanes[c];
-	/* Who had nothing to send, or was not allowed to, saves up no more than a turn. */
+	/* A channel that had nothing to send, or was blocked, catches up at most one quantum. */
 	int64_t behind = ahead(a->reached, l->served);
 	if (behind > (int64_t)RLTP_LAG_BYTES * COST_ONE)
 		l->served = a->reached - (uint64_t)RLTP_LAG_BYTES * COST_ONE;

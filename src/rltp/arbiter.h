@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which channel may send next, over all sessions of an endpoint: fair in bytes by weight, whomever
- * they send to (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): what a channel sent,
- * over its weight, is its virtual time, and the least one is next. Sessions that could send for a
- * channel now wait in its lane, first come, first served, a turn each; who cannot send is in no
- * lane and holds back nobody (C-38).
+/* Selects the channel that sends next, over all sessions of an endpoint: fair in bytes by weight,
+ * for any set of peers (C-37). Start-time fair queueing (Goyal, Vin and Cheng 1996): the bytes that
+ * a channel sent, over its weight, are its virtual time. The channel with the least is next.
+ * Sessions that could send for a channel now wait in its run queue, first come, first served, a
+ * quantum each. A session that cannot send is in no run queue and delays no other (C-38).
  *
- * While only one channel has anything to send, and that has no limit, nothing is in a lane:
- * sessions send at once. docs/design.md "Sharing a NIC". */
+ * While only one channel without a limit has messages, the run queues stay empty and sessions send
+ * at once. docs/design.md "Sharing a NIC". */
 #ifndef RLTP_ARBITER_H
 #define RLTP_ARBITER_H
 
@@ -20,23 +20,23 @@
 struct rltp_session;
 
 struct lane {
-	uint64_t served;      /* virtual time: bytes that left, 2^-16, over weight; wraps */
-	uint32_t cost;        /* of a byte */
-	uint32_t sessions;    /* that have messages of this channel */
-	struct bucket *limit; /* NULL: none */
-	struct rltp_session *first, *last; /* those whose turn comes */
+	uint64_t served;                   /* virtual time: bytes sent over weight, 2^-16; wraps */
+	uint32_t cost;                     /* of a byte, 2^-16 over weight */
+	uint32_t sessions;                 /* sessions with messages of this channel */
+	struct bucket *limit;              /* NULL: none */
+	struct rltp_session *first, *last; /* run queue */
 };
 
 struct arbiter {
-	uint32_t busy;    /* bit c: channel c has messages somewhere */
+	uint32_t busy;    /* bit c: some session has messages of channel c */
 	uint32_t limited; /* bit c: channel c has a limit */
-	uint32_t lined;   /* bit c: sessions wait in lane c */
-	bool contended;   /* turns are by lane now */
-	uint64_t reached; /* virtual time of the channel chosen last */
+	uint32_t lined;   /* bit c: run queue c is not empty */
+	bool contended;   /* the run queues decide now */
+	uint64_t reached; /* virtual time of the channel selected last */
 	struct lane lanes[RLTP_CHANNELS];
 };
 
-/* A session's place in the lane of one channel. */
+/* Links of a session in the run queue of one channel. */
 struct lane_place {
 	struct rltp_session *previous, *next;
 };
@@ -44,26 +44,27 @@ struct lane_place {
 void arbiter_init(struct arbiter *a);
 void arbiter_weight(struct arbiter *a, uint32_t channel, uint32_t weight);
 
-/* NULL: none. The bucket stays the caller's, who may change its rate at any time. */
+/* Sets the limit of a channel; NULL: none. The caller owns the bucket and may change its rate at
+ * any time. */
 void arbiter_limit(struct arbiter *a, uint32_t channel, struct bucket *limit);
 
-/* A session has messages of this channel now, or has none any more. */
+/* Notes that a session got its first message of this channel (busy) or has none left (idle). */
 void arbiter_busy(struct arbiter *a, uint32_t channel);
 void arbiter_idle(struct arbiter *a, uint32_t channel);
 
-/* The session may send for the channels of `mask` now. */
+/* Appends the session to the run queues of the channels in `mask`, unless it is in them. */
 void arbiter_join(struct arbiter *a, struct rltp_session *s, uint32_t mask);
 
-/* It is in no lane any more. */
+/* Removes the session from all run queues. */
 void arbiter_leave(struct arbiter *a, struct rltp_session *s);
 
-/* Takes the session whose turn it is out of the lane whose turn it is; NULL: nobody may send. */
+/* Selects a channel and dequeues the first session of its run queue; NULL: none may send. */
 struct rltp_session *arbiter_next(struct arbiter *a, uint64_t now_ns, uint32_t *channel);
 
-/* The channel that a session takes of those in `mask`, not 0, when nobody else decides. */
+/* Returns the channel of `mask` (not 0) with the least virtual time. */
 uint32_t arbiter_least(const struct arbiter *a, uint32_t mask);
 
-/* Bit c: the limit of channel c lets nothing leave now. */
+/* Returns the channels whose limit blocks now; bit c: channel c. */
 static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 {
 	uint32_t mask = 0;
@@ -74,7 +75,7 @@ static inline uint32_t arbiter_blocked(const struct arbiter *a, uint64_t now_ns)
 	return mask;
 }
 
-/* So much of it did: payload and header, for the first time or again. */
+/* Charges `bytes` sent to the channel: headers and payload, retransmissions too. */
 static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t bytes,
 				  uint64_t now_ns)
 {
@@ -85,7 +86,7 @@ static inline void arbiter_charge(struct arbiter *a, uint32_t channel, uint32_t 
 		bucket_charge(l->limit, bytes, now_ns);
 }
 
-/* When arbiter_next will name somebody; 0: now, UINT64_MAX: nobody waits. */
+/* Returns when arbiter_next will find a session; 0: now, UINT64_MAX: none waits. */
 uint64_t arbiter_deadline(const struct arbiter *a);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all modules of congestion control share: bounds, delays, round trips, pauses and the
- * receiver's buffer. What they make of it is theirs, see cc_internal.h. */
+/* Common part of all congestion control modules: bounds, delays, round trips, pauses and the
+ * receiver's buffer. cc_internal.h describes the part of each module. */
 #include <assert.h>
 #include <string.h>
 
@@ -86,11 +86,11 @@ static void delay_take(struct cc *c, uint32_t delay_ns)
 	c->round_delay_ns = lower(c->round_delay_ns, delay_ns);
 	if (c->delay_ns == 0)
 		c->delay_ns = delay_ns;
-	else /* a quarter: a round trip holds few samples, one for each batch of arrivals */
+	else /* 1/4: few samples per round trip, one per batch of arrivals */
 		c->delay_ns = (uint32_t)((3 * (uint64_t)c->delay_ns + delay_ns + 2) / 4);
 }
 
-/* A round trip of a window lasts as long as hosts make it: shorter ones would judge it twice. */
+/* Smooths the round trip with time in hosts: a shorter one would count one round trip twice. */
 static void rtt_take(struct cc *c, uint32_t rtt_ns)
 {
 	if (c->rtt_ns == 0)
@@ -99,7 +99,8 @@ static void rtt_take(struct cc *c, uint32_t rtt_ns)
 		c->rtt_ns = (uint32_t)((7 * (uint64_t)c->rtt_ns + rtt_ns) / 8);
 }
 
-/* The receiver's buffer, apart from the path: as Falcon's ncwnd, once in a round trip. */
+/* Adapts the window to the receiver's buffer once per round trip, apart from the path, as Falcon's
+ * ncwnd. */
 static void host_round(struct cc *c, uint8_t level)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE, w = c->host_window;
@@ -113,7 +114,7 @@ static void host_round(struct cc *c, uint8_t level)
 	c->host_window = (uint32_t)clamp_u64(w, CC_ONE, most);
 }
 
-/* Counts are of what can be under way in a round trip; a stranger's nonsense saturates. */
+/* Adds with saturation: invalid input from an unknown peer must not overflow. */
 static uint32_t count_add(uint32_t count, uint32_t more)
 {
 	return (uint32_t)min_u64((uint64_t)count + more, INT32_MAX);

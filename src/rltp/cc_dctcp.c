@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DCTCP (RFC 8257): the share of marked packets says how far to back off. Needs switches that mark
- * above a short queue; without marks it is Reno, and so are its answers to loss. */
+/* DCTCP (RFC 8257): the cut is proportional to the share of marked packets. Needs switches that
+ * mark above a short queue. Without marks, and for losses, it acts as Reno. */
 #include "rltp/cc_internal.h"
 
 #define ALPHA_ONE  (1u << 20)
@@ -14,7 +14,7 @@ static void dctcp_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Section 3.3: once per round trip, the average share of marks; the window gives half of it. */
+/* Section 3.3: averages the share of marks once per round trip; cuts the window by half of it. */
 static void dctcp_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t marked = min_u64(c->marked, c->acked);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a module of congestion control is: a row of functions behind cc.h. cc.c keeps what all
- * share: delays, counts, round trips, the receiver's buffer. */
+/* Interface of a congestion control module. cc.c holds the common part: delays, counts, round
+ * trips, the receiver's buffer. */
 #ifndef RLTP_CC_INTERNAL_H
 #define RLTP_CC_INTERNAL_H
 
@@ -11,23 +11,23 @@
 
 struct cc_ops {
 	const char *name;
-	bool ecn;    /* wants packets marked instead of dropped */
-	bool steady; /* the window is always `most`, unpaced */
-	void (*acked)(struct cc *c, const struct cc_ack *ack); /* each one */
-	void (*round)(struct cc *c, const struct cc_ack *ack); /* then, if it ends a round trip;
-								   empties the counts */
-	void (*lost)(struct cc *c, uint32_t inflight, uint64_t now_ns); /* c->lost has them */
+	bool ecn;    /* needs ECN marks */
+	bool steady; /* window is always `most`, unpaced */
+	void (*acked)(struct cc *c, const struct cc_ack *ack); /* each acknowledgement */
+	/* After `acked`, at the end of a round trip; clears the counts. */
+	void (*round)(struct cc *c, const struct cc_ack *ack);
+	void (*lost)(struct cc *c, uint32_t inflight,
+		     uint64_t now_ns); /* c->lost already includes them */
 	void (*timeout)(struct cc *c, uint64_t now_ns);
 };
 
 extern const struct cc_ops cc_swift, cc_none, cc_dctcp, cc_reno;
 
-/* cc_reno.c; DCTCP answers losses as it does. */
+/* cc_reno.c; DCTCP uses the same reaction to losses. */
 void reno_lost(struct cc *c, uint32_t inflight, uint64_t now_ns);
 void reno_timeout(struct cc *c, uint64_t now_ns);
 
-/* Clocks of the same source never run backwards; equal times, and a start in the future of a
- * hostile caller, are no time. */
+/* Returns the time since `since_ns`; 0 if that is not in the past. */
 static inline uint64_t elapsed(uint64_t now_ns, uint64_t since_ns)
 {
 	return now_ns > since_ns ? now_ns - since_ns : 0;
@@ -38,13 +38,14 @@ static inline uint32_t round_length(const struct cc *c)
 	return c->rtt_ns ? c->rtt_ns : (uint32_t)RLTP_RTT_INITIAL_NS;
 }
 
-/* One cut per round trip: what follows within it was sent before the cut. */
+/* Returns true once per round trip: a signal within one was caused by packets sent before the
+ * cut. */
 static inline bool cut_allowed(const struct cc *c, uint64_t now_ns)
 {
 	return c->reduced_ns == 0 || elapsed(now_ns, c->reduced_ns) >= round_length(c);
 }
 
-/* Within the bounds, `least` in 1/256 packets; a session's bound may be less than a module's. */
+/* Sets the window within [least, most]; `least` in 1/256 packets. If most is smaller, it wins. */
 static inline void window_set(struct cc *c, uint64_t window, uint32_t least)
 {
 	uint64_t most = (uint64_t)c->most * CC_ONE;
@@ -60,11 +61,11 @@ static inline void window_cut(struct cc *c, uint64_t window, uint32_t least, uin
 	c->reduced_ns = now_ns;
 }
 
-/* Slow start: a packet more for each one that arrived, while the window is what holds back. */
+/* Slow start: adds one packet for each that arrived, while the window is the limit. */
 void cc_double(struct cc *c, const struct cc_ack *ack);
 
-/* After a timeout nothing is known: half of what was, at most a fresh session's window, and from
- * there by doubling up to that half. */
+/* Restarts after a timeout from half of the window, at most the initial one; doubles up to that
+ * half. */
 void cc_restart(struct cc *c, uint32_t least, uint64_t now_ns);
 
 /* A round trip's counts start afresh. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No congestion control: the session's bound and nothing else, which IRN calls BDP-FC when the
- * bound is the path's product of bandwidth and delay. For paths of one's own, and to compare. */
+/* No congestion control: the window is the session's bound. IRN's BDP-FC if the bound is bandwidth
+ * times delay. For dedicated paths and comparisons. */
 #include "rltp/cc_internal.h"
 
 static void ignore_ack(struct cc *c, const struct cc_ack *ack)

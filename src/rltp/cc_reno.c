@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reno (RFC 5681): doubling, then a packet more in each round trip; half at a loss, once per round
- * trip. For comparison: every loss is congestion to it. */
+/* Reno (RFC 5681): doubles, then adds one packet per round trip; halves at a loss, once per round
+ * trip. For comparison: it treats every loss as congestion. */
 #include "rltp/cc_internal.h"
 
 static void reno_acked(struct cc *c, const struct cc_ack *ack)

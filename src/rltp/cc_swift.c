@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Swift (SIGCOMM 2020), changed so that losses which are not congestion cost nothing and that the
- * noise of a host is not taken for a queue. docs/design.md "Congestion" says why in each case.
+/* Swift (SIGCOMM 2020), changed so that losses without congestion cost nothing and host noise does
+ * not count as a queue. docs/design.md "Congestion" gives the reasons.
  * - The signal is the lowest fabric delay of a round trip: a queue delays every packet, a late
- *   wake-up only some.
- * - The target allows the sender's own bursts: its batches queue behind themselves.
- * - A loss cuts the window only when delay, marks or a heavy share of losses say that it was
- *   congestion, and not further than to where the queue is gone.
- * - Far below the target it grows by a share, near it by a packet per round trip. */
+ *   wakeup only some.
+ * - The target includes the sender's own bursts, which queue behind themselves.
+ * - A loss cuts the window only if delay, marks or a high share of losses indicate congestion, and
+ *   only until the queue is empty.
+ * - Far below the target the window grows by a share, near it by a packet per round trip. */
 #include "rltp/cc_internal.h"
 
 static uint32_t square_root(uint64_t v)
@@ -19,10 +19,11 @@ static uint32_t square_root(uint64_t v)
 	return (uint32_t)root;
 }
 
-/* Small windows mean many flows, whose bursts meet: Swift, section 3.5. */
+/* Returns the addition to the target for small windows: they mean many flows, whose bursts collide.
+ * Swift, section 3.5. */
 static uint32_t flows_allowance(uint32_t window)
 {
-	/* 1/sqrt(packets) with packets = window / 256: 16 * 256 over 256 * sqrt(window) */
+	/* 1/sqrt(packets), packets = window / 256: 16 * 256 over 256 * sqrt(window) */
 	uint64_t slope =
 		(uint64_t)RLTP_CC_FLOWS_SLOPE_NS * 16 * 256 / square_root((uint64_t)window << 16);
 
@@ -31,8 +32,9 @@ static uint32_t flows_allowance(uint32_t window)
 	return (uint32_t)min_u64(slope - RLTP_CC_FLOWS_OFFSET_NS, RLTP_CC_FLOWS_NS);
 }
 
-/* The last packet of a batch waits in its host for all before it: a batch at the rate of the flow.
- * Where hosts take no time (the smoothed round trip is all fabric) there is nothing to allow. */
+/* Returns the addition for bursts: the last packet of a batch waits in its host for all before it.
+ * A batch takes its share of the round trip, at the rate of the flow. Zero if hosts take no time
+ * (the smoothed round trip is all fabric). */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * LINK_BATCH / max_u64(inflight, 1);
@@ -41,9 +43,9 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 	return (uint32_t)min_u64(batch_ns, hosts_ns / 4);
 }
 
-/* Fabric delay that the flow aims at. Short paths have one target: the lowest delay that a flow has
- * seen holds part of a queue that was there before it, and who believes in a longer path starves
- * the others. */
+/* Returns the fabric delay that the flow aims at. Short paths share one target. The lowest delay
+ * that a flow has seen includes part of an older queue; a flow that took it for a longer path would
+ * starve others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {
 	uint64_t path = min_u64(c->min_delay_ns, max_u64(c->path_ns, RLTP_CC_PATH_NS));
@@ -53,7 +55,7 @@ static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 	       burst_allowance(c, inflight);
 }
 
-/* Delay above which a loss is taken for congestion. */
+/* Returns the delay above which a loss counts as congestion. */
 static uint64_t loss_gate(const struct cc *c, uint32_t inflight)
 {
 	return (uint64_t)c->min_delay_ns + RLTP_CC_QUEUE_NS + burst_allowance(c, inflight);
@@ -69,7 +71,7 @@ static void swift_acked(struct cc *c, const struct cc_ack *ack)
 		cc_double(c, ack);
 }
 
-/* Half a packet, and up to an eighth of the window where the delay is below `easy`. */
+/* Adds half a packet, and up to an eighth of the window if the delay is below `easy`. */
 static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 {
 	uint64_t w = c->window, step = min_u64(w, CC_ONE) / 2;
@@ -79,14 +81,14 @@ static void swift_grow(struct cc *c, uint64_t delay, uint64_t easy)
 	window_set(c, w + max_u64(step, 1), RLTP_CC_WINDOW_MIN);
 }
 
-/* Millionths of a time: enough for what happens at most each few of them. */
+/* Returns the time in 2^20 ns, about 1 ms: precise enough for rare events. */
 static uint32_t coarse(uint64_t now_ns)
 {
 	return (uint32_t)(now_ns >> 20);
 }
 
-/* Target and delay of a window that has long been as small as it gets: others make the queue, or
- * the path has become longer. */
+/* Replaces the lowest delay if the delay exceeds the target although the window was at its minimum
+ * for long. Then other flows cause the queue, or the path became longer. */
 static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 {
 	if (!above || c->window > RLTP_CC_WINDOW_MIN) {
@@ -97,9 +99,9 @@ static void floor_watch(struct cc *c, bool above, uint64_t now_ns)
 	}
 }
 
-/* Many who start at once see nothing but their own queue, and would keep it for the path. So a long
- * path is believed a quarter more in each round trip, while the window gives way; when all of it
- * is, doubling may begin again. */
+/* Accepts a longer path delay by a quarter per round trip, while the window shrinks. Flows that
+ * start together see only their own queue and would keep it as path delay. Doubling restarts when
+ * all is accepted. */
 static void path_believe(struct cc *c)
 {
 	uint64_t believed = max_u64(c->path_ns, RLTP_CC_PATH_NS);
@@ -111,8 +113,8 @@ static void path_believe(struct cc *c)
 		c->starting = true;
 }
 
-/* By 0.8 of the share by which the delay is too long, at most by half; now and then by half, so
- * that the queue empties and everybody on it learns what the path takes without it. */
+/* Cuts the window by 0.8 of the excess share of the delay, at most by half. Every RLTP_CC_DRAIN it
+ * cuts to empty the queue, so that all its flows measure the path without it. */
 static void swift_cut(struct cc *c, uint64_t delay, uint64_t target, uint64_t now_ns)
 {
 	uint64_t w = c->window, give = min_u64(w * (delay - target) * 4 / delay / 5, w / 2);
@@ -128,7 +130,7 @@ static void swift_round(struct cc *c, const struct cc_ack *ack)
 {
 	uint64_t target = target_delay(c, ack->inflight), delay = c->round_delay_ns;
 
-	c->acked /= 2; /* the share of losses is that of two round trips, fading */
+	c->acked /= 2; /* the loss share decays over two round trips */
 	c->lost /= 2;
 	c->marked = 0;
 	if (delay == 0)
@@ -152,7 +154,8 @@ static bool losses_heavy(const struct cc *c)
 	return all >= RLTP_CC_LOSS_SAMPLE && (uint64_t)c->lost * RLTP_CC_LOSS_HEAVY > all;
 }
 
-/* A round trip that began before the last cut tells of the window before it. */
+/* Returns true if this round trip began at least 3/4 of one after the last cut; otherwise its delay
+ * belongs to the old window. */
 static bool round_fresh(const struct cc *c)
 {
 	return c->reduced_ns == 0 ||

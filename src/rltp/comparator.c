@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways of finding losses that RLTP is compared with, as their papers have them; for benchmarks
- * and tests. IRN (SIGCOMM 2018): what the bitmap misses below its highest packet is lost, once; a
- * repeat that is lost too waits for the timeout. Go-back-N (InfiniBand): everything from the gap on
- * is sent again. */
+/* Loss detection methods for comparison, as in their papers; for benchmarks and tests. IRN (SIGCOMM
+ * 2018): a packet missing in the bitmap below its highest one is lost, once. A lost retransmission
+ * waits for the timeout. Go-back-N (InfiniBand): retransmits everything from the gap. */
 #include "rltp/internal.h"
 
 void irn_losses(struct rltp_session *s, uint32_t highest)
@@ -19,7 +18,7 @@ void irn_losses(struct rltp_session *s, uint32_t highest)
 	}
 }
 
-/* The ring, not the list: repeats are sent in the order of their numbers. */
+/* Walks the ring, not the list: retransmissions leave in order of packet numbers. */
 void gbn_rewind(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits on their way: limits are absolute and only grow, so a CREDIT may be lost, repeated or
- * late without harm. Whoever waits for credit asks, ever more slowly, until it has some; that alone
- * repairs a lost grant. What the limits are is the layer above's business. */
+/* NAP credits. Limits are absolute and only grow, so a CREDIT may be lost, duplicated or late. A
+ * sender that waits for credit requests it at growing intervals, which alone repairs a lost grant.
+ * The layer above chooses the limits. */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sessions and the way of each datagram to one of them. Greetings are in greeting.c,
- * the ends of sessions in reset.c, whose turn it is in schedule.c. */
+/* The table of sessions, and the dispatch of each datagram to one of them. Handshakes are in
+ * greeting.c, RESET and BYE in reset.c, scheduling in schedule.c. */
 #include "rltp/endpoint.h"
 
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "rltp/endpoint_internal.h"
 #include "wire/ids.h"
 
-/* Only sessions that are awake have deadlines. */
+/* Only active sessions have deadlines. */
 static int deadlines_reserve(struct rltp_shared *shared, uint32_t awake)
 {
 	struct rltp_endpoint *e = CONTAINER_OF(shared, struct rltp_endpoint, shared);
 
-	/* those that ended since may still stand there */
+	/* Entries of closed sessions may remain. */
 	return schedule_reserve(&e->schedule, awake + e->schedule.count);
 }
 
@@ -66,7 +66,7 @@ void rltp_endpoint_node(struct rltp_endpoint *e, uint16_t node)
 	e->shared.node = node;
 }
 
-/* Where `node` stands in the table, which is ordered by node id, or where it would. */
+/* Returns the index of `node` in the table, which is ordered by node id, or where to insert it. */
 static uint32_t peer_position(const struct rltp_endpoint *e, uint16_t node)
 {
 	uint32_t low = 0, high = e->peer_count;
@@ -121,8 +121,9 @@ static int peer_add(struct rltp_endpoint *e, const struct rltp_peer_info *peer)
 	return DXP_OK;
 }
 
-/* The network may be another one, then nothing is known of its congestion or of what it carries; a
- * port alone says nothing about the path. What is in flight is soon sent again. */
+/* Moves the session to the peer's new address. Another IP address may mean another network with
+ * unknown congestion and MTU; another port alone does not. Packets in flight are soon
+ * retransmitted. */
 static void peer_move(struct rltp_endpoint *e, struct rltp_session *s,
 		      const struct rltp_peer_info *peer, uint64_t now_ns)
 {
@@ -149,8 +150,8 @@ int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *pee
 	if (!s)
 		return peer_add(e, peer);
 	if (peer->incarnation > s->peer_incarnation) {
-		/* a greeting is as good for the new process; of what waits behind it nothing left
-		 */
+		/* A HELLO under way is valid for the new process too, and no message behind it has
+		 * been sent. */
 		if (s->state == RLTP_OPEN && s->peer_incarnation != 0)
 			rltp_session_fail(s, DXP_EPEERRESET);
 		s->peer_incarnation = peer->incarnation;
@@ -261,8 +262,8 @@ bool rltp_endpoint_watch(struct rltp_endpoint *e, struct rltp_session *s, bool o
 	return watched;
 }
 
-/* Session ids hold the peer's node id in the low bits (ids are handed out by us, so any form will
- * do) and a generation. */
+/* Session ids: the peer's node id in the low 16 bits, a random generation above. This side assigns
+ * them, so it may choose the format. */
 static struct rltp_session *session_by_id(struct rltp_endpoint *e, uint32_t id)
 {
 	struct rltp_session *s = rltp_endpoint_session(e, (uint16_t)id);
@@ -333,8 +334,8 @@ static uint64_t session_deadline(const struct rltp_session *s)
 	return min_u64(deadline, dead_ns == UINT64_MAX ? dead_ns : dead_ns + 1);
 }
 
-/* Whose turn it is, and for what: first those with something that must not wait, and while nobody
- * contends new packets as well; then the channels by their lanes, a turn each. */
+/* Selects the next session and the channels of which it may send new packets. The ready queue is
+ * first (new packets only without contention); then the run queues, a quantum each. */
 static struct rltp_session *turn_take(struct rltp_endpoint *e, uint64_t now_ns, uint32_t *mask)
 {
 	struct rltp_session *s = schedule_take(&e->schedule);
@@ -350,7 +351,7 @@ static struct rltp_session *turn_take(struct rltp_endpoint *e, uint64_t now_ns, 
 	return s;
 }
 
-/* Datagrams of one turn: in a lane about as many bytes, however long they are. */
+/* Returns the datagrams of one poll: for a run queue about RLTP_TURN_BYTES at any packet length. */
 static uint32_t turn_share(const struct rltp_session *s, uint32_t mask)
 {
 	if (mask == 0 || mask == UINT32_MAX)
@@ -372,8 +373,8 @@ static void absence_note(struct rltp_endpoint *e, uint64_t now_ns)
 	}
 }
 
-/* Whoever used up its share may have more to send, and is behind all others then; one busy session
- * must not keep back even the acknowledgements of the others. */
+/* A session that used up its share may have more to send and goes to the end of the queue: one busy
+ * session must not delay even the acknowledgements of others. */
 size_t rltp_endpoint_send(struct rltp_endpoint *e, struct link_datagram *out, size_t count,
 			  uint64_t now_ns)
 {

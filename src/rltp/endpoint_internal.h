@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What endpoint.c, greeting.c, reset.c and schedule.c share. */
+/* Shared by endpoint.c, greeting.c, reset.c and schedule.c. */
 #ifndef RLTP_ENDPOINT_INTERNAL_H
 #define RLTP_ENDPOINT_INTERNAL_H
 
@@ -19,8 +19,8 @@ struct schedule_entry {
 };
 
 struct schedule {
-	struct rltp_session *first, *last; /* ready now */
-	struct schedule_entry *heap;       /* by due_ns */
+	struct rltp_session *first, *last; /* ready queue */
+	struct schedule_entry *heap;       /* min-heap by due_ns */
 	uint32_t count, room;
 };
 
@@ -30,19 +30,20 @@ struct rltp_endpoint {
 	struct rltp_session **peers; /* ordered by node id */
 	uint32_t peer_count, peer_room;
 	struct schedule schedule;
-	uint32_t epoch;  /* of the session opened last */
-	uint64_t due_ns; /* when rltp_endpoint_send is called again at the latest, as it was told
-			    last */
+	uint32_t epoch; /* of the session opened last */
+	/* Latest time of the next rltp_endpoint_send, as last reported to the caller. */
+	uint64_t due_ns;
 	struct pending_reset resets[RESETS_PENDING];
 	uint32_t reset_count;
-	uint64_t reset_window_ns; /* start of the second in which reset_spent were sent */
+	uint64_t reset_window_ns; /* start of the second in which reset_spent RESETs were sent */
 	uint32_t reset_spent;
-	uint32_t hello_second, hello_spent; /* as a session's */
+	uint32_t hello_second, hello_spent; /* as in rltp_session */
 	struct rltp_endpoint_counters counters;
 };
 
-/* schedule.c. _reserve: room for so many sessions, DXP_ENOMEM. _at: UINT64_MAX forgets the
- * deadline. _due: moves those that are due to the queue. _take: the first of the queue, or NULL. */
+/* schedule.c. schedule_reserve: space for `sessions` heap entries, or DXP_ENOMEM. schedule_at: sets
+ * the deadline; UINT64_MAX removes it. schedule_due: moves sessions that are due to the ready
+ * queue. schedule_take: removes the first of the ready queue; NULL: none. */
 int schedule_reserve(struct schedule *q, uint32_t sessions);
 void schedule_free(struct schedule *q);
 void schedule_ready(struct schedule *q, struct rltp_session *s);
@@ -60,7 +61,7 @@ size_t greeting_send(struct rltp_endpoint *e, struct rltp_session *s, struct lin
 		     size_t count, uint64_t now_ns);
 uint64_t greeting_deadline(const struct rltp_session *s);
 
-/* reset.c: how sessions are told of their end */
+/* reset.c: RESET and BYE */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct wire_address *from);
 void reset_receive(struct rltp_endpoint *e, const struct wire_header *h,

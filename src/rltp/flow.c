@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose packet is next in a session: control first; then that of the channel that the arbiter says,
- * and inside a channel deficit round robin over its flows (Shreedhar and Varghese 1995). A flow
- * with too much under way already has to wait, so that one whose packets are lost or refused cannot
- * own the window. */
+/* Selection of the next packet in a session: control first; then the channel with the least virtual
+ * time, and within it deficit round robin over its flows (Shreedhar and Varghese 1995). A flow with
+ * too many packets in flight waits, so that a flow with lost or rejected packets cannot fill the
+ * window. */
 #include <assert.h>
 
 #include "rltp/internal.h"
@@ -57,7 +57,7 @@ void flow_remove_head(struct rltp_session *s, uint8_t index)
 	if (index == RLTP_FLOW_CONTROL)
 		return;
 	struct rltp_channel *c = &io->channels[channel_of(index)];
-	f->deficit = 0; /* who has nothing to send saves nothing up */
+	f->deficit = 0; /* an empty flow saves no deficit */
 	c->ready &= (uint8_t) ~(1u << queue_of(index));
 	if (c->ready == 0) {
 		io->channels_ready &= ~(1u << channel_of(index));
@@ -80,8 +80,8 @@ void flow_settled(struct rltp_io *io, const struct tx_slot *slot)
 	io->flows_active -= flow_idle(f);
 }
 
-/* Alone, a flow may have everything; beside others twice its share, so that a share which is not
- * used is not lost. */
+/* Returns the most packets that a flow may have in flight: all if it is alone, otherwise twice its
+ * share, so that unused shares are not lost. */
 static uint32_t flow_most(const struct rltp_session *s)
 {
 	uint32_t others = s->io->flows_active;
@@ -92,8 +92,8 @@ static uint32_t flow_most(const struct rltp_session *s)
 	return share > RLTP_FLOW_PACKETS_MIN ? share : RLTP_FLOW_PACKETS_MIN;
 }
 
-/* May the flow send? Nothing new while a packet of it is refused; but what the receiver has called
- * it waits for. */
+/* Returns true if the flow may send a new packet. None is sent while a packet is rejected; granted
+ * packets are always sent, since the receiver waits for them. */
 static bool may_cut(const struct rltp_flow *f, uint32_t most)
 {
 	const struct rltp_message *m = f->head;
@@ -103,7 +103,7 @@ static bool may_cut(const struct rltp_flow *f, uint32_t most)
 	return m->waits || (f->unacked < most && f->refused == 0);
 }
 
-/* Bit q: flow q of the channel may send. */
+/* Returns the flows of the channel that may send; bit q: flow q. */
 static uint32_t eligible(const struct rltp_io *io, uint32_t c, uint32_t most)
 {
 	uint32_t mask = 0;
@@ -141,14 +141,14 @@ uint32_t flow_channels(const struct rltp_session *s)
 	return mask;
 }
 
-/* Who has a turn may send for it, less what the last one took too much. What that one left, because
- * too much was under way already, is not saved. */
+/* Begins a quantum: adds `bytes` to the debt of the last one. Unused bytes of the last quantum are
+ * lost. */
 static void turn_begin(int32_t *deficit, int32_t bytes)
 {
 	*deficit = (*deficit < 0 ? *deficit : 0) + bytes;
 }
 
-/* The flow of this channel whose turn it is, among those in `mask`. */
+/* Returns the next flow of this channel among those in `mask`. */
 static uint8_t queue_next(const struct rltp_session *s, uint32_t c, uint32_t mask)
 {
 	struct rltp_channel *channel = &s->io->channels[c];
@@ -187,7 +187,7 @@ struct rltp_flow *flow_next(struct rltp_session *s, uint32_t mask, uint8_t *inde
 	return &io->flows[*index];
 }
 
-/* An empty packet costs too: its header. */
+/* An empty packet is charged for its header. */
 void flow_charge(struct rltp_session *s, uint8_t index, uint32_t bytes)
 {
 	s->io->flows[index].deficit -= (int32_t)(bytes + WIRE_DATA_BYTES);

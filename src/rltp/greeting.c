@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How sessions begin and how their remains are cleared away.
+/* Handshakes: how sessions open and how remains of older ones are removed.
  *
- * Each side draws a session id, an epoch and a first packet number, and says them in HELLO; the
- * other answers with HELLO_ACK, which says its own and echoes what it answers. Whoever has heard
- * the other's numbers may send. Both may begin at once: each then takes the other's HELLO for the
- * answer. (incarnation, epoch) only ever grow, so a late copy of an old greeting is known. A tag
- * proves that a greeting is from a node with the fabric key; computing it is the dearest check, so
- * it comes last and so many times per second. */
+ * Each side draws a session id, an epoch and a first packet number and sends them in HELLO. The
+ * peer answers with HELLO_ACK, which holds its own numbers and echoes those of the HELLO. A side
+ * that has the peer's numbers may send. If both start at once, each accepts the peer's HELLO as the
+ * answer. (incarnation, epoch) only grow, so a late copy of an old handshake is detected. A tag
+ * proves that the sender has the fabric key. Computing it is the most expensive check, so it comes
+ * last and its rate is limited. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -15,7 +15,8 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* New numbers for our side; needed whenever the peer may hold state of an earlier session. */
+/* Draws new numbers for our side; required whenever the peer may hold state of an earlier
+ * session. */
 static void numbers_draw(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	uint32_t random[2];
@@ -35,8 +36,8 @@ void greeting_begin(struct rltp_endpoint *e, struct rltp_session *s, uint64_t no
 	s->heard_ns = now_ns;
 }
 
-/* The tag covers the frame up to itself, but for what changes on the way or with each transmission.
- */
+/* Computes the tag over the frame before it, except fields that change in transit or per
+ * transmission. */
 static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 			uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -54,7 +55,7 @@ static void tag_compute(const struct rltp_endpoint *e, const uint8_t *frame,
 	e->options.authenticate(e->options.authenticate_context, copy, sizeof(copy), tag);
 }
 
-/* Takes the same time wherever the first difference is. */
+/* Compares in constant time. */
 static bool tag_good(const struct rltp_endpoint *e, const uint8_t *frame)
 {
 	const uint8_t *said = frame + WIRE_HELLO_TAG_OFFSET;
@@ -130,14 +131,15 @@ uint64_t greeting_deadline(const struct rltp_session *s)
 	return s->state == RLTP_GREETING ? s->io->hello_deadline_ns : UINT64_MAX;
 }
 
-/* Does the greeting speak of the session that is open already? Then it is a repeat. */
+/* Returns true if the handshake belongs to the open session, so it is a retransmission. */
 static bool greeting_repeated(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return s->state == RLTP_OPEN && s->peer_id == hello->session &&
 	       s->peer_incarnation == hello->incarnation && s->peer_epoch == hello->epoch;
 }
 
-/* Is this greeting older than what we know of the peer, or of a session with it that has ended? */
+/* Returns true if the handshake is older than the known state of the peer, or of a session that has
+ * closed. */
 static bool greeting_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	if (hello->incarnation != s->peer_incarnation)
@@ -148,13 +150,13 @@ static bool greeting_stale(const struct rltp_session *s, const struct wire_hello
 	return newer < 0 || (newer == 0 && !greeting_repeated(s, hello));
 }
 
-/* An answer to anything but our latest greeting. */
+/* Returns true if the answer is not to our latest HELLO. */
 static bool answer_stale(const struct rltp_session *s, const struct wire_hello *hello)
 {
 	return hello->echo_session != s->local_id || hello->echo_psn != s->initial_psn;
 }
 
-/* The peer began anew: what we had with it is void, and our side needs new numbers too. */
+/* Closes the session after the peer opened a new one, and draws new numbers for our side too. */
 static void session_renew(struct rltp_endpoint *e, struct rltp_session *s)
 {
 	rltp_session_fail(s, DXP_EPEERRESET);
@@ -171,7 +173,7 @@ static void hello_take(struct rltp_endpoint *e, struct rltp_session *s,
 	else if (!repeated && s->state == RLTP_IDLE)
 		numbers_draw(e, s);
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
-		return; /* the peer greets again */
+		return; /* the peer retransmits its HELLO */
 	if (!repeated)
 		rltp_session_open(s, hello, now_ns);
 	s->io->hello_echo_session = hello->session;
@@ -185,7 +187,8 @@ static void hello_ack_take(struct rltp_session *s, const struct wire_hello *hell
 		rltp_session_open(s, hello, now_ns);
 }
 
-/* Who sends one peer's greetings by the thousand keeps that peer out, and no other. */
+/* Limits handshakes per second, per peer and in total: a flood in the name of one peer blocks only
+ * that peer. */
 static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, uint64_t now_ns)
 {
 	uint32_t second = (uint32_t)(now_ns / S_NS);
@@ -203,7 +206,7 @@ static bool greeting_allowed(struct rltp_endpoint *e, struct rltp_session *s, ui
 	return true;
 }
 
-/* Cheap checks first: each keeps a flood from the next. */
+/* Cheap checks come first: each keeps a flood from the next one. */
 void greeting_receive(struct rltp_endpoint *e, const struct wire_header *h,
 		      const struct link_arrival *a, uint64_t now_ns)
 {

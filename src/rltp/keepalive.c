@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of life while an answer is awaited, a rate limit holds something back, or the session is
- * watched, and nothing of ours is under way that the peer would acknowledge: a peer that computes
- * for long answers PINGs and lives, one that is gone does not. Nothing is sent while nobody waits.
- */
+/* Keepalive. A session sends PINGs while it awaits an answer, a rate limit blocks it, or it is
+ * watched, and none of its packets is in flight that the peer would acknowledge. So a peer that
+ * computes for long stays connected and a dead one is detected. An idle session that awaits nothing
+ * sends nothing. */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-/* No packet of ours is out whose acknowledgement would be a sign. */
+/* Returns true if an awaited peer has no packet of ours to acknowledge. */
 static bool sign_missing(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;
@@ -72,7 +72,7 @@ void ping_receive(struct rltp_session *s, const struct wire_header *h, const uin
 		return;
 	}
 	if (h->type == WIRE_PONG)
-		return; /* that it came is all we wanted to know */
+		return; /* its arrival is all that counts */
 	if (k->answer_due || (k->answered_ns && now_ns < k->answered_ns + RLTP_PONG_NS))
 		return;
 	k->opaque = opaque;

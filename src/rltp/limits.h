@@ -1,134 +1,143 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bounds of the transport, each with its reason; what its packets bound is in base/limits.h. */
+/* Bounds of the transport, each with its reason. base/limits.h holds the bounds of packets. */
 #ifndef RLTP_LIMITS_H
 #define RLTP_LIMITS_H
 
 #define RLTP_SESSIONS_MAX   (1u << 20) /* 20 index bits of a session id */
-#define RLTP_CHANNELS       8 /* that share an endpoint by weight: the functions of a NIC */
-#define RLTP_CHANNEL_QUEUES 8 /* four queue pairs; requests and answers beside each */
+#define RLTP_CHANNELS       8          /* functions of a NIC, which share an endpoint by weight */
+#define RLTP_CHANNEL_QUEUES 8 /* flows per channel: requests and answers of 4 queue pairs */
 #define RLTP_FLOWS          (1 + RLTP_CHANNELS * RLTP_CHANNEL_QUEUES)
-#define RLTP_QUANTUM_PACKETS \
-	16 /* of one flow before the next has its turn: shorter turns make shorter GSO trains */
-#define RLTP_WEIGHT_MAX 64
-#define RLTP_TURN_BYTES (64u << 10)  /* of a channel before the next has its turn: one GSO train */
-#define RLTP_LAG_BYTES  (64u << 10)  /* over weight, that a channel may catch up: one turn */
-#define RLTP_LEAD_BYTES (128u << 10) /* that it has to let others catch up, when it comes back */
-#define RLTP_FLOW_PACKETS_MIN \
-	16                /* that each flow may have under way however many there are: one turn */
-#define RLTP_SLOTS_MIN 64 /* of a waking session: 2 KiB, enough for requests and answers */
-#define RLTP_WINDOW_DEFAULT \
-	1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured here */
-#define RLTP_REST_NS \
-	(1000ull * 1000 * 1000) /* a session at rest gives its memory back: a pause is no rest */
-#define RLTP_ASK_NS     (100u * 1000u)         /* first question for credit; doubles */
-#define RLTP_ASK_MAX_NS (100ull * 1000 * 1000) /* a receiver that takes nothing is not flooded */
-#define RLTP_ACK_EVERY \
-	64 /* packets that force an acknowledgement: every second train, 5 % more of a stream */
-#define RLTP_ACK_MESSAGES 16 /* messages that do: their ends free places of queue pairs, of 32 */
-#define RLTP_ACK_DELAY_NS (20u * 1000u) /* more costs goodput under loss, less saves no packets */
-#define RLTP_PTO_MIN_NS \
-	(40u * 1000u) /* floor of the tail probe: a peer that polls answers well within */
-#define RLTP_WAKING_NS \
-	(100u * 1000u) /* that a peer which sleeps needs to wake: not a reason for a probe */
-#define RLTP_RTO_MIN_NS                                                                           \
-	(4ull * 1000 * 1000) /* floor of the timeout: one time slice of a busy peer is not a loss \
-			      */
-#define RLTP_RTO_MAX_NS \
-	(200ull * 1000 * 1000) /* of what RLTP_DEAD_NS allows beyond 2.9 s of silence a third */
-#define RLTP_RTO_SLOW_NS       (1000ull * 1000 * 1000) /* to a peer silent beyond RLTP_DEAD_NS */
-#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000)    /* before the first sample */
-#define RLTP_IRN_RTO_NS        (320u * 1000u)          /* of that design's RTO_high */
+/* packets per quantum of a flow: fewer make shorter GSO batches */
+#define RLTP_QUANTUM_PACKETS 16
+#define RLTP_WEIGHT_MAX      64
+/* bytes per quantum of a channel: one GSO batch */
+#define RLTP_TURN_BYTES (64u << 10)
+/* bytes over weight that a channel may catch up: one quantum */
+#define RLTP_LAG_BYTES (64u << 10)
+/* bytes over weight that a returning channel may be ahead of the others */
+#define RLTP_LEAD_BYTES (128u << 10)
+/* packets that each flow may have in flight beside any number of others: one quantum */
+#define RLTP_FLOW_PACKETS_MIN 16
+#define RLTP_SLOTS_MIN \
+	64 /* ring entries of a new active session: 2 KiB, enough for requests and answers */
+#define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured */
+/* ns without work until a session frees its `io`: short pauses do not count */
+#define RLTP_REST_NS (1000ull * 1000 * 1000)
+#define RLTP_ASK_NS  (100u * 1000u) /* ns to the first credit request; doubles */
+#define RLTP_ASK_MAX_NS \
+	(100ull * 1000 * 1000) /* ns: a receiver that grants nothing is not flooded */
+/* packets that force an acknowledgement: every second batch; gains 5 % for a stream */
+#define RLTP_ACK_EVERY 64
+/* messages that force an acknowledgement: their completions free queue pair entries, of 32 */
+#define RLTP_ACK_MESSAGES 16
+/* ns: a longer delay costs goodput under loss, a shorter one saves no packets */
+#define RLTP_ACK_DELAY_NS (20u * 1000u)
+/* ns, lower bound of the tail probe: a peer that polls answers well within it */
+#define RLTP_PTO_MIN_NS (40u * 1000u)
+/* ns that a sleeping peer needs to wake: no reason for a probe */
+#define RLTP_WAKING_NS (100u * 1000u)
+/* ns, lower bound of the timeout: one time slice of a busy peer is not a loss */
+#define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
+/* ns, upper bound of the timeout: a third of what RLTP_DEAD_NS leaves beyond 2.9 s of silence */
+#define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
+#define RLTP_RTO_SLOW_NS \
+	(1000ull * 1000 * 1000) /* ns, for a peer silent longer than RLTP_DEAD_NS */
+#define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* ns, before the first sample */
+#define RLTP_IRN_RTO_NS        (320u * 1000u)       /* ns, IRN's RTO_high */
 #define RLTP_REORDER_STEPS_MAX 16
-#define RLTP_CLEAN_REPEATS     16           /* without a needless one: the reorder window halves */
-#define RLTP_REORDER_MIN_NS    (8u * 1000u) /* floor of the reorder window: two trains at 10 Gb/s */
-#define RLTP_PROBES_MAX                                                                         \
-	4 /* tail probes before a timeout, each twice as long as the last: at 10 % loss two are \
-	     lost in 4 % of all cases */
-#define RLTP_DEAD_NS                                                                             \
-	(3500ull * 1000 * 1000) /* silence with work outstanding that ends a session: a network  \
-				 * that carries nothing for 2.9 s ends none, because 0.2 s pass  \
-				 * at most since the last sign of life, and 0.2 s until the next \
-				 * repeat */
-#define RLTP_PING_NS     \
-	(200ull * 1000 * \
-	 1000) /* silence of an awaited peer before it is asked for a sign of life */
-#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* sixteen chances before RLTP_DEAD_NS */
-#define RLTP_AWAY_NS                                                                            \
-	(500ull * 1000 * 1000) /* by which a look at the sessions is late: this process did not \
-				* run meanwhile, and the peers are not called silent */
-#define RLTP_AWAKE_NS                                                                             \
-	(1000ull * 1000 * 1000) /* at least this is left to a peer then: five repeats, unanswered \
-				 */
-#define RLTP_AWAY_MAX                                                                            \
-	30 /* such absences between two signs of life; a process that hardly ever runs must give \
-	    * up too                                                                             \
-	    */
-#define RLTP_PONG_NS           (100ull * 1000 * 1000) /* between two answers to one peer */
-#define RLTP_PMTU_BASE         1408 /* payload in an MTU of 1500, which every network here has */
-#define RLTP_PMTU_FLOOR        1152 /* in one of 1280, which IPv6 promises and tunnels leave */
-#define RLTP_PMTU_STEP         128  /* a search ends when it is this close */
-#define RLTP_PMTU_TRIES        3    /* of each size: at 10 % loss one size in 1000 is misjudged */
-#define RLTP_PMTU_VERIFY_TRIES 60   /* pairs of probes; then it is no path at all */
-#define RLTP_PMTU_VERIFY_GOOD \
-	10 /* answers of the floor before one of the other: 2^-10 where both are lost alike */
-#define RLTP_PMTU_SUSPECT  8 /* long packets lost, and none arrived; then probes go out */
-#define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000) /* first wait for an answer, at least; doubles */
-#define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* RFC 8899, PMTU_RAISE_TIMER */
-#define RLTP_SHARE                                                                               \
-	44 /* datagrams of one session before the next has its turn: one GSO train, half a batch \
-	    */
-#define RLTP_RWND_MIN 16 /* packets that each peer may send however many share the buffer */
-#define RLTP_RWND_SHORT                                                           \
-	4 /* packets of RLTP_PMTU_BASE take the room of one of 8896: skb and page \
-	   */
-#define RLTP_GREETINGS_PER_S                                                                     \
-	20000 /* whose tag is computed, 1 us each: 2 % of a core, and 10,000 peers return in 1 s \
-	       */
-#define RLTP_GREETINGS_PEER_PER_S 32 /* of one peer: honest ones send ten at most */
-#define RLTP_HELLO_FIRST_NS       (20ull * 1000 * 1000)  /* first repeat of a HELLO; doubles */
-#define RLTP_HELLO_MAX_NS         (160ull * 1000 * 1000) /* twenty chances before RLTP_DEAD_NS */
-#define RLTP_RESETS_PER_S         100 /* answers to unknown sessions: more would be a weapon */
-#define RLTP_RNR_RETRY_US         100 /* a receiver out of buffers asks for this pause */
-#define RLTP_NACKS_PENDING                                                                        \
-	64 /* refusals waiting to be sent per session, a batch of arrivals; more are dropped, the \
-	      sender repeats */
+#define RLTP_CLEAN_REPEATS \
+	16 /* retransmissions without a spurious one that halve the reorder window */
+#define RLTP_REORDER_MIN_NS \
+	(8u * 1000u) /* ns, lower bound of the reorder window: two batches at 10 Gb/s */
+/* tail probes before a timeout, each after twice the wait: at 10 % loss two are lost in 4 % of
+ * cases */
+#define RLTP_PROBES_MAX 4
+/* ns of silence with work outstanding that close a session. A network outage of 2.9 s closes none:
+ * at most 0.2 s lie between the last frame and the outage, and 0.2 s between its end and the next
+ * retransmission. */
+#define RLTP_DEAD_NS (3500ull * 1000 * 1000)
+/* ns of silence of an awaited peer before a PING */
+#define RLTP_PING_NS       (200ull * 1000 * 1000)
+#define RLTP_PING_AGAIN_NS (200ull * 1000 * 1000) /* ns: sixteen PINGs before RLTP_DEAD_NS */
+/* ns by which rltp_endpoint_send() is late when this process did not run: the peers do not count as
+ * silent */
+#define RLTP_AWAY_NS (500ull * 1000 * 1000)
+/* ns left to a peer after such an absence: five retransmissions without answer */
+#define RLTP_AWAKE_NS (1000ull * 1000 * 1000)
+/* absences between two frames of a peer: a process that hardly ever runs must time out too */
+#define RLTP_AWAY_MAX  30
+#define RLTP_PONG_NS   (100ull * 1000 * 1000) /* ns between two PONGs to one peer */
+#define RLTP_PMTU_BASE 1408 /* bytes: payload in an MTU of 1500, which every network here has */
+#define RLTP_PMTU_FLOOR \
+	1152 /* bytes: payload in an MTU of 1280, guaranteed by IPv6 and left by tunnels */
+#define RLTP_PMTU_STEP         128 /* bytes: a search ends at this resolution */
+#define RLTP_PMTU_TRIES        3   /* probes per size: at 10 % loss one size in 1000 is misjudged */
+#define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; without answer the path carries nothing */
+/* answers of the floor before one of `unit`: 2^-10 if both are lost with equal probability */
+#define RLTP_PMTU_VERIFY_GOOD 10
+/* long packets lost, none arrived: then probes start */
+#define RLTP_PMTU_SUSPECT 8
+#define RLTP_PMTU_WAIT_NS \
+	(5ull * 1000 * 1000) /* ns, lower bound of the first wait for an answer; doubles */
+#define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* ns; RFC 8899, PMTU_RAISE_TIMER */
+/* datagrams per poll of one session: one GSO batch, half of LINK_BATCH */
+#define RLTP_SHARE 44
+/* packets that each peer may send however many peers share the buffer */
+#define RLTP_RWND_MIN 16
+/* packets of RLTP_PMTU_BASE take the buffer space of one of 8896: skb and page */
+#define RLTP_RWND_SHORT 4
+/* handshake tags computed per second, 1 us each: 2 % of a core; 10,000 peers reconnect in 1 s */
+#define RLTP_GREETINGS_PER_S 20000
+#define RLTP_GREETINGS_PEER_PER_S \
+	32 /* handshake tags per second and peer: a correct peer sends at most ten */
+#define RLTP_HELLO_FIRST_NS \
+	(20ull * 1000 * 1000)                    /* ns to the first HELLO retransmission; doubles */
+#define RLTP_HELLO_MAX_NS (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
+#define RLTP_RESETS_PER_S \
+	100 /* RESETs per second for unknown sessions: bounds reflection attacks */
+#define RLTP_RNR_RETRY_US 100 /* us: pause that a receiver without buffers requests */
+/* rejections queued per session: one batch of arrivals. More are dropped: the sender
+ * retransmits. */
+#define RLTP_NACKS_PENDING 64
 
 /* congestion control and pacing: docs/design.md "Congestion" */
-#define RLTP_CC_INITIAL \
-	32 /* packets of a fresh or rested session: half of what a stock socket buffer holds */
-#define RLTP_CC_WINDOW_MIN                                                                       \
-	13 /* 1/256 packets, 0.05: 20 round trips between packets, for a thousand senders to one \
-	    */
-#define RLTP_CC_TARGET_NS                                                                         \
-	(75u * 1000u) /* fabric delay aimed at: the round trip of a fabric, 5 .. 25 us, and 50 us \
-			 of queue, of which a newcomer takes up to 40 for the path */
-#define RLTP_CC_QUEUE_NS                                                                          \
-	(15u * 1000u) /* queue allowed on longer paths; with more than this a loss is congestion: \
-			 one clump of 16 packets at 10 Gb/s does not count */
-#define RLTP_CC_FLOWS_NS \
-	(60u * 1000u) /* what small windows, hence many flows, are allowed on top, at most */
-#define RLTP_CC_FLOWS_SLOPE_NS \
-	19600u /* of that allowance over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
-#define RLTP_CC_FLOWS_OFFSET_NS 1960u /* it ends at 100 packets */
-#define RLTP_CC_LOSS_HEAVY \
-	4 /* one packet of four lost within two round trips is congestion, whatever the delay */
-#define RLTP_CC_LOSS_SAMPLE 8 /* packets below which a share of losses means nothing */
-#define RLTP_CC_IDLE_NS                                                              \
-	(10ull * 1000 *                                                              \
-	 1000) /* after a pause of this the window halves, for each: a queue changes \
-		  in less, but a burst each 10 ms should not start from scratch */
-#define RLTP_CC_PATH_NS \
-	(60u * 1000u) /* round trip that is believed at once: the target holds it in any case */
-#define RLTP_CC_REBASE     100 /* 2^20 ns at the smallest window: it did not make the delay */
-#define RLTP_CC_DRAIN      40  /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-#define RLTP_CC_HOST_LEVEL 16  /* of 31: a fuller receive buffer is about to lose packets */
-#define RLTP_PACE_TRAIN_NS (20u * 1000u) /* of the rate in one train: the timer's grain */
-#define RLTP_PACE_TRAIN_BYTES \
-	(64u << 10) /* one GSO message; longer ones save nothing, and overrun shallow queues */
-#define RLTP_PACE_FINEST_NS \
-	(4u * 1000u) /* trains closer than one turn of the loop are not told apart: not paced */
-#define RLTP_PACE_GAP_MAX_NS                                                                    \
-	(2u * 1000u * 1000u) /* longest wait for a packet's turn: 1600 senders fill 10 Gb/s so, \
-				and a host's hiccup is over soon */
+/* packets, window of a new or idle session: half of a default socket buffer */
+#define RLTP_CC_INITIAL 32
+/* 1/256 packets, 0.05 packets: one packet per 20 round trips, for a thousand senders to one
+ * receiver */
+#define RLTP_CC_WINDOW_MIN 13
+/* ns, target fabric delay: 5 .. 25 us round trip of a fabric and 50 us of queue, of which a new
+ * flow takes up to 40 us for the path */
+#define RLTP_CC_TARGET_NS (75u * 1000u)
+/* ns of queue allowed on longer paths; above it a loss counts as congestion. A burst of 16 packets
+ * at 10 Gb/s stays below. */
+#define RLTP_CC_QUEUE_NS (15u * 1000u)
+/* ns, largest addition to the target for small windows, which mean many flows */
+#define RLTP_CC_FLOWS_NS (60u * 1000u)
+/* ns, slope of that addition over 1/sqrt(window): spreads it over 0.1 .. 100 packets */
+#define RLTP_CC_FLOWS_SLOPE_NS  19600u
+#define RLTP_CC_FLOWS_OFFSET_NS 1960u /* ns, offset: the addition is 0 above 100 packets */
+/* one packet lost of four within two round trips is congestion at any delay */
+#define RLTP_CC_LOSS_HEAVY  4
+#define RLTP_CC_LOSS_SAMPLE 8 /* packets; a loss share of fewer is not significant */
+/* ns without transmission that halve the window once: queues change faster, but a burst each 10 ms
+ * should not start from the initial window */
+#define RLTP_CC_IDLE_NS (10ull * 1000 * 1000)
+/* ns of round trip accepted as path delay at once: the target includes them anyway */
+#define RLTP_CC_PATH_NS (60u * 1000u)
+/* 2^20 ns at the smallest window, then min_delay_ns is replaced: this flow does not cause the
+ * delay */
+#define RLTP_CC_REBASE 100
+#define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
+#define RLTP_CC_HOST_LEVEL \
+	16 /* of 31: a receive buffer filled above this is about to lose packets */
+/* ns of the rate per batch: the resolution of the timer */
+#define RLTP_PACE_TRAIN_NS (20u * 1000u)
+/* bytes per batch: one GSO message; longer batches save nothing and overrun shallow queues */
+#define RLTP_PACE_TRAIN_BYTES (64u << 10)
+/* ns; closer batches fall into one poll: no pacing */
+#define RLTP_PACE_FINEST_NS (4u * 1000u)
+/* ns, longest gap between packets: 1600 senders then fill 10 Gb/s, and a host stall ends soon */
+#define RLTP_PACE_GAP_MAX_NS (2u * 1000u * 1000u)
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pacing in user space: bytes leave at 1.25 times the rate that window and round trip allow, in
- * trains of one GSO message, by a token bucket that may owe. The kernel paces no UDP without the fq
- * discipline. docs/design.md "Pacing".
+/* Pacing in user space: sends at 1.25 times the rate of window over round trip, in batches of one
+ * GSO message. A token bucket allows debt. The kernel paces UDP only with the fq discipline.
+ * docs/design.md "Pacing".
  *
- * The bucket is kept as the time at which all that left is paid for (GCRA), so that nothing runs
- * while nobody sends. Once a train has left, nothing leaves until it is paid for: else packets
- * would trickle out one by one. A caller that comes late gets what it missed, up to a quarter of
- * the window; one that was idle gets one train. */
+ * The bucket is the time at which all bytes sent are paid for (GCRA), so an idle sender needs no
+ * timer. After a batch nothing leaves until it is paid for; otherwise packets would leave one by
+ * one. A late caller may catch up a quarter of the window; an idle one may send one batch. */
 #ifndef RLTP_PACE_H
 #define RLTP_PACE_H
 
@@ -15,40 +14,40 @@
 
 /* All zero: not paced. */
 struct pace {
-	uint64_t rate_bps;    /* bytes per second allowed; UINT64_MAX: not paced */
-	uint64_t next_ns;     /* when the next train may start; 0: now */
-	uint64_t paid_ns;     /* when all that left is paid for */
+	uint64_t rate_bps;    /* bytes per second; UINT64_MAX: not paced */
+	uint64_t next_ns;     /* earliest start of the next batch; 0: now */
+	uint64_t paid_ns;     /* when all bytes sent are paid for */
 	uint64_t cost;        /* of one byte, 2^-24 ns; 0: not paced */
-	uint32_t train_ns;    /* cost of a train */
-	uint32_t late_ns;     /* lateness that is forgiven */
-	uint32_t train_bytes; /* how much may leave at once */
-	uint32_t least_bytes; /* what a shorter packet costs */
-	uint32_t fraction;    /* of a nanosecond owed, 2^-24 */
+	uint32_t train_ns;    /* cost of a batch */
+	uint32_t late_ns;     /* lateness that may be caught up */
+	uint32_t train_bytes; /* batch size */
+	uint32_t least_bytes; /* minimum charge of a packet */
+	uint32_t fraction;    /* of a nanosecond of debt, 2^-24 */
 };
 
 void pace_init(struct pace *p);
 
-/* The window in 1/256 packets of `packet_bytes` per `rtt_ns` (0: unknown yet, no pace).
- * `window_fine` may be CC_UNPACED. */
+/* Sets the rate: `window_fine` (1/256 packets of `packet_bytes`) per `rtt_ns`. CC_UNPACED, or
+ * rtt_ns 0 (unknown): no pacing. */
 void pace_set(struct pace *p, uint32_t window_fine, uint32_t packet_bytes, uint32_t rtt_ns);
 
-/* May another packet leave now? */
+/* Returns true if a packet may leave now. */
 static inline int pace_ready(const struct pace *p, uint64_t now_ns)
 {
 	return now_ns >= p->next_ns;
 }
 
-/* The bucket's arithmetic; call pace_spend. */
+/* Charges the bucket; called by pace_spend. */
 void pace_charge(struct pace *p, uint32_t bytes, uint64_t now_ns);
 
-/* One packet of `bytes` left. */
+/* Charges one packet of `bytes`. */
 static inline void pace_spend(struct pace *p, uint32_t bytes, uint64_t now_ns)
 {
 	if (p->cost != 0)
 		pace_charge(p, bytes, now_ns);
 }
 
-/* When pace_ready will be true again; 0: it is. */
+/* Returns when pace_ready becomes true; 0: it is. */
 static inline uint64_t pace_deadline(const struct pace *p)
 {
 	return p->next_ns;

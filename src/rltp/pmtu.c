@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the path carries (RFC 8899). Both ends say in the greeting what their interfaces take;
- * between them may be less. A session starts with what every path of today carries and probes for
- * all that both ends take; it searches between the two where that is lost. When long packets are
- * lost and none arrives, it probes for the floor and for what it sends: where only the floor
- * answers, there is a black hole, and the session falls back.
+/* Path MTU discovery (RFC 8899). Both ends state in the handshake what their interfaces carry; the
+ * path between may carry less. A session starts with a size that every common path carries and
+ * probes for the size that both ends accept. If that is lost, it searches between the two. When
+ * long packets are lost and none arrives, it probes for the floor and for the current size. If only
+ * the floor is answered, there is a black hole, and the session falls back.
  *
- * A probe is lost like any datagram, so each size is tried a few times; its loss says nothing of
+ * A probe may be lost like any datagram, so each size is tried a few times. Its loss is no sign of
  * congestion. docs/design.md "Path MTU". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define IDS_REMEMBERED 16 /* answers to older probes are not believed */
+#define IDS_REMEMBERED 16 /* probe ids; answers to older ones are ignored */
 
 static const uint8_t padding[WIRE_DATA_BYTES + WIRE_PAYLOAD_MAX]; /* of the largest probe */
 
@@ -49,7 +49,7 @@ static void search(struct rltp_session *s, uint16_t size, uint64_t now_ns)
 	p->deadline_ns = now_ns;
 }
 
-/* All or nothing first: paths of 1500 and of 9000 are the common ones. */
+/* Tries the largest size first: most paths carry 1500 or 9000 bytes. */
 static void search_all(struct rltp_session *s, uint64_t now_ns)
 {
 	s->io->pmtu.high = (uint16_t)(s->agreed + 64);
@@ -84,15 +84,16 @@ static uint32_t slot_bytes(const struct tx_slot *slot)
 	return (uint32_t)min_u64(left, m->unit);
 }
 
-/* Is this message's cut too coarse for packets of `unit`? */
+/* Returns true if the message was split into packets longer than `unit`. */
 static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 {
 	return m->status == DXP_OK && m->packet_count > 0 && m->unit > unit && m->bytes > unit;
 }
 
-/* Messages whose packets are longer than the path carries cannot be finished: a packet's number and
- * place are fixed when it is cut. What is under way goes out as RESYNC, as after a refusal, and of
- * a message that was cut in part one more packet, so that the receiver hears of it in any case. */
+/* Ends messages whose packets are longer than the path carries: number and offset of a packet are
+ * fixed when it is built. Their packets in flight are sent as RESYNC, as after a rejection. A
+ * message built only in part gets one more packet, so that the receiver learns of it in any
+ * case. */
 static void cut_messages_end(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -108,13 +109,13 @@ static void cut_messages_end(struct rltp_session *s)
 		struct tx_slot *slot = tx_slot_at(io, psn);
 		if (slot->state == TX_ACKED)
 			continue;
-		/* a short last packet may still arrive when all before it have */
+		/* A short last packet may still arrive if all before it have. */
 		if (cut_too_long(slot->message, s->unit) && slot_bytes(slot) > s->unit)
 			slot->message->status = DXP_EPATH;
 		if (slot->message->status == DXP_EPATH && slot->state != TX_LOST)
 			slot_lost(s, slot);
 	}
-	/* what is left is short and new to this path */
+	/* The rest is short and new on this path. */
 	io->probes = io->backoff = 0;
 }
 
@@ -180,7 +181,7 @@ void pmtu_acked(struct rltp_session *s, const struct tx_slot *slot, uint64_t now
 		rest(s, now_ns);
 }
 
-/* What time alone brings about. */
+/* Handles expired deadlines. */
 static void advance(struct rltp_session *s, uint64_t now_ns)
 {
 	struct pmtu *p = &s->io->pmtu;
@@ -193,7 +194,7 @@ static void advance(struct rltp_session *s, uint64_t now_ns)
 		p->high = p->size;
 		search_next(s, now_ns);
 	} else if (p->state == PMTU_VERIFY && p->tries == RLTP_PMTU_VERIFY_TRIES) {
-		rest(s, now_ns); /* next to nothing passes: silence will tell */
+		rest(s, now_ns); /* almost nothing passes: the session will time out */
 		p->lost_large = 0;
 	}
 }
@@ -294,14 +295,14 @@ static void probe_carried(struct rltp_session *s, uint16_t size, uint64_t now_ns
 		}
 	} else if (size > s->unit) {
 		s->unit = size;
-		/* the answer to a probe that was given up says that more may pass */
+		/* An answer to an abandoned probe shows that larger sizes may pass. */
 		if (p->high <= size)
 			p->high = (uint16_t)(s->agreed + 64);
 		search_next(s, now_ns);
 	}
 }
 
-/* Of two probes that came together, the larger: that the smaller one passes is in it. */
+/* Keeps the larger of two probes with one id: its answer covers the smaller one. */
 static void answer_note(struct pmtu *p, const struct wire_pmtu *probe)
 {
 	if (p->answer_due && p->answer.id == probe->id && p->answer.bytes > probe->bytes)
@@ -331,6 +332,6 @@ void pmtu_receive(struct rltp_session *s, const struct wire_header *h, const uin
 	uint32_t size = said.bytes - WIRE_DATA_BYTES;
 	if (p->id - said.id >= (p->state == PMTU_VERIFY ? 1 : IDS_REMEMBERED) || size > s->agreed ||
 	    size % 64 != 0)
-		return; /* not, or no longer, asked */
+		return; /* answer to no current probe */
 	probe_carried(s, (uint16_t)size, now_ns);
 }

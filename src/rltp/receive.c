@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving half: each reliable packet is offered to the layer above once, in whatever order it
- * comes. */
+/* Receiving: offers each reliable packet to the layer above once, in order of arrival. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -11,12 +10,11 @@
 static void nack_queue(struct rltp_session *s, const struct wire_nack_body *nack)
 {
 	if (s->io->nack_count == RLTP_NACKS_PENDING)
-		return; /* the sender repeats the packet, and we the refusal */
+		return; /* the peer retransmits the packet, then it is rejected again */
 	s->io->nacks[s->io->nack_count++] = *nack;
 }
 
-/* Whoever does not know what holding is, or waiting to be called, waits as for a receiver out of
- * room. */
+/* Replaces HELD and WAIT by RNR for peers that do not support these codes. */
 static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rltp_verdict v)
 {
 	if (v.code == WIRE_NACK_HELD && !(s->peer_features & WIRE_FEATURE_HELD))
@@ -26,7 +24,8 @@ static struct rltp_verdict verdict_known(const struct rltp_session *s, struct rl
 	return v;
 }
 
-/* One word is enough for all packets of a message that came at once. */
+/* Returns true if a queued NACK already covers this message: one suffices for packets that came
+ * together. */
 static bool wait_merged(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 0; i < io->nack_count; i++) {
@@ -60,7 +59,7 @@ static void packet_refused(struct rltp_session *s, const struct wire_header *h,
 	nack_queue(s, &nack);
 }
 
-/* The newest transmission that arrived since the last acknowledgement is what that one echoes. */
+/* Notes the newest transmission since the last acknowledgement; the next one echoes it. */
 static void echo_note(struct rltp_io *io, const struct wire_header *h, uint64_t arrived_ns)
 {
 	if (io->echo_valid && seq_before(h->tx_ts, io->echo_ts))
@@ -78,7 +77,7 @@ static void duplicate_note(struct rltp_session *s)
 	s->io->ack_now = true; /* our acknowledgement was lost or late */
 }
 
-/* The packet counts as arrived from here on. */
+/* Counts the packet as arrived. */
 static void arrival_count(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes)
 {
 	struct rltp_io *io = s->io;
@@ -104,10 +103,10 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 	arrival_count(s, h->psn, h->payload_bytes);
 	echo_note(io, h, arrived_ns);
 	io->unacked_arrivals += h->flags & WIRE_FLAG_LAST ? RLTP_ACK_EVERY / RLTP_ACK_MESSAGES : 1;
-	/* Whoever PUTs waits for our word; after a NAP or a request an answer is likely, and will
-	 * carry it. */
+	/* The sender of a PUT waits for the acknowledgement; after a NAP or a request an answer is
+	 * likely and carries it. */
 	bool awaited = h->type == WIRE_PUT && h->flags & WIRE_FLAG_LAST;
-	/* A repeat is what somebody waits for, too. */
+	/* The sender of a retransmission waits too. */
 	if (awaited || h->flags & (WIRE_FLAG_AR | WIRE_FLAG_PROBE | WIRE_FLAG_RTX) ||
 	    io->unacked_arrivals >= RLTP_ACK_EVERY)
 		io->ack_now = true;
@@ -115,8 +114,8 @@ static void arrival_note(struct rltp_session *s, const struct wire_header *h, ui
 		io->ack_deadline_ns = now_ns + RLTP_ACK_DELAY_NS;
 }
 
-/* A go-back-N receiver keeps only what is next. With NAKs it says once what it waits for, and again
- * when that has moved. */
+/* Returns true unless the peer uses go-back-N and the packet is out of order. With NACKs, reports
+ * the gap once, and again after cum has moved. */
 static bool order_good(struct rltp_session *s, const struct wire_header *h)
 {
 	struct rltp_io *io = s->io;
@@ -169,7 +168,7 @@ static bool settles(const struct rltp_session *s, uint32_t psn)
 	return s->state == RLTP_OPEN && s->io && rx_map_test(&s->io->rx, psn) == RX_NEW;
 }
 
-/* Its time stamp is not echoed: how long a device took is no round trip. */
+/* Does not echo the time stamp: device time is no part of the round trip. */
 void rltp_session_accept(struct rltp_session *s, uint32_t psn, uint32_t payload_bytes,
 			 uint64_t now_ns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Acknowledgements taken, and losses found (RFC 8985 adapted; docs/design.md "Loss recovery"):
- * - by time order: a packet sent before one that has arrived, and not itself arrived within the
- *   reorder window, is lost; exact also for repeats, because the receiver echoes the send time of
- *   what it got;
- * - at the tail: when nothing is heard, the newest packet is repeated as a probe, a few times;
- * - by timeout, last: everything unacknowledged is lost. */
+/* Processes acknowledgements and detects losses (RFC 8985 adapted; docs/design.md "Loss recovery"):
+ * - by send time: a packet sent before one that has arrived, and not arrived within the reorder
+ *   window, is lost. This is exact for retransmissions too, since the receiver echoes the send
+ *   time;
+ * - at the tail: after silence, the newest packet is retransmitted as a probe, a few times;
+ * - by timeout, last: all packets in flight are lost. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "rltp/internal.h"
 
-#define REPEATS_REMEMBERED 64 /* repeats that a late duplicate may be blamed on */
+#define REPEATS_REMEMBERED 64 /* retransmissions that a late duplicate may be matched with */
 
 uint32_t session_window(const struct rltp_session *s)
 {
@@ -36,8 +36,8 @@ static void slot_acked(struct rltp_session *s, struct tx_slot *slot, uint64_t no
 	if (io->pmtu.lost_large > 0)
 		pmtu_acked(s, slot, now_ns);
 	slot_leave(io, slot);
-	/* Sent once and not given up: it is this transmission that arrived. In TX_WAIT sent_ns lies
-	 * in the future. */
+	/* Sent once and not declared lost: this transmission arrived. In TX_WAIT sent_ns lies in
+	 * the future. */
 	if (slot->state == TX_SENT && slot->tries == 1)
 		io->rack_ns = max_u64(io->rack_ns, slot->sent_ns);
 	flow_settled(io, slot);
@@ -65,8 +65,8 @@ static void rtt_sample(struct rltp_session *s, uint64_t sample_ns)
 	s->io->rack_rtt_ns = rtt;
 }
 
-/* The transmission that the peer echoes: exact where it is still the slot's last one. Returns the
- * time that the round trip spent outside the peer, 0 when the echo says nothing. */
+/* Applies the echo of a transmission: exact if it is the last one of its packet. Returns the round
+ * trip without the peer's hold time; 0: no valid echo. */
 static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, uint64_t arrived_ns)
 {
 	uint64_t age_ns = (uint64_t)(timestamp_of(arrived_ns) - ack->echo_ts) * WIRE_TS_NS;
@@ -75,7 +75,7 @@ static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, ui
 
 	if (ack->hold == WIRE_HOLD_NONE || seq_before(s->tx_next, ack->echo_psn + 1))
 		return 0;
-	/* A round trip longer than the session would live is a time stamp of the future, or none of
+	/* A round trip longer than a session survives: the time stamp lies in the future or is not
 	 * ours. */
 	if (hold_ns > age_ns || age_ns - hold_ns > RLTP_DEAD_NS || age_ns > arrived_ns)
 		return 0;
@@ -88,8 +88,8 @@ static uint32_t echo_take(struct rltp_session *s, const struct wire_ack *ack, ui
 	return (uint32_t)max_u64(age_ns - hold_ns, 1);
 }
 
-/* Without an echo (an acknowledgement that rode on data), the newest packet that was sent once
- * gives the round trip: never too short, and too long by at most the receiver's delay. */
+/* Samples the round trip without an echo (acknowledgement carried by data) from packet cum - 1 if
+ * it was sent once. The sample is never too short, and too long by at most the receiver's delay. */
 static void rtt_from_slot(struct rltp_session *s, uint32_t cum, uint64_t arrived_ns)
 {
 	const struct tx_slot *slot = tx_slot_at(s->io, cum - 1);
@@ -125,7 +125,7 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 		for (; word != 0; word &= word - 1) {
 			uint32_t psn = base + (uint32_t)__builtin_ctzll(word);
 			if (seq_before(psn, io->tx_una) || !seq_before(psn, s->tx_next))
-				continue; /* old news, or a bit for something never sent */
+				continue; /* already acknowledged, or never sent */
 			struct tx_slot *slot = tx_slot_at(io, psn);
 			if (slot->state != TX_ACKED) {
 				slot_acked(s, slot, now_ns);
@@ -136,8 +136,8 @@ static uint32_t bitmap_take(struct rltp_session *s, uint32_t cum, const struct w
 	return fresh;
 }
 
-/* A bitmap that starts with arrivals says as much as a higher cum: without this, a peer that never
- * raises cum would leave a window full of packets that nobody waits for. */
+/* Advances tx_una over packets that the bitmap acknowledged. Otherwise a peer that never raises cum
+ * would leave a window full of completed packets. */
 static void settled_skip(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -153,8 +153,9 @@ uint64_t reorder_window(const struct rltp_session *s)
 	return max_u64(min_u64(step * (1 + s->io->reorder_steps), s->srtt_ns), RLTP_REORDER_MIN_NS);
 }
 
-/* Declares lost what was sent before the newest arrival and is overdue; arms the timer for what is
- * not overdue yet. The list is in order of transmission, so the rest needs no look. */
+/* Declares lost the overdue packets sent before the newest arrival; returns their number. Arms the
+ * timer for the first that is not overdue. The list is in order of transmission, so the search ends
+ * there. */
 static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -178,23 +179,24 @@ static uint32_t rack_losses(struct rltp_session *s, uint64_t now_ns)
 	return found;
 }
 
-/* The receiver saw packets twice after we repeated some: our window for reordering was too small.
- * It narrows again when repeats prove needed. */
+/* Widens the reorder window if the receiver got duplicates of our retransmissions: these were
+ * spurious. clean_note narrows it when retransmissions are needed. */
 static void spurious_note(struct rltp_session *s, uint16_t dup_count)
 {
 	uint16_t fresh = (uint16_t)(dup_count - s->peer_dup_count);
 	struct rltp_io *io = s->io;
 
 	if (fresh == 0 || fresh >= 0x8000)
-		return; /* nothing new, or an old acknowledgement */
+		return; /* no duplicate, or an old acknowledgement */
 	s->peer_dup_count = dup_count;
-	/* A held packet's repeat that crossed its acknowledgement says nothing of the network. */
+	/* A held packet's retransmission that crossed its acknowledgement is no sign of
+	 * reordering. */
 	uint32_t excused = (uint32_t)min_u64(fresh, io->held_repeats);
 	io->held_repeats -= excused;
 	fresh = (uint16_t)(fresh - excused);
 	uint32_t blamed = (uint32_t)min_u64(fresh, min_u64(io->repeats_sent, REPEATS_REMEMBERED));
 	if (blamed == 0)
-		return; /* the network made the copies */
+		return; /* duplicated by the network */
 	io->repeats_sent -= blamed;
 	io->clean_repeats = 0;
 	s->counters.spurious += blamed;
@@ -211,7 +213,7 @@ static void clean_note(struct rltp_io *io, uint32_t repeats)
 	io->reorder_steps /= 2;
 }
 
-/* The highest packet in the bitmap, plus one; `cum` without one. */
+/* Returns the highest packet in the bitmap, plus one; `cum` if there is none. */
 static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 {
 	if (!ack || ack->sack_words == 0)
@@ -221,7 +223,7 @@ static uint32_t bitmap_end(uint32_t cum, const struct wire_ack *ack)
 	return last ? base + 64 - (uint32_t)__builtin_clzll(last) : base;
 }
 
-/* `found` of `inflight` packets were lost. */
+/* Notes that `found` of `inflight` packets were declared lost. */
 static void losses_note(struct rltp_session *s, uint32_t found, uint32_t inflight, uint64_t now_ns)
 {
 	if (found == 0)
@@ -247,7 +249,7 @@ static void losses_find(struct rltp_session *s, const struct wire_header *h,
 	losses_note(s, s->io->lost.count - before, inflight, now_ns);
 }
 
-/* What the acknowledgement means for window and pace. */
+/* Passes the acknowledgement to congestion control and updates the pace. */
 static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 			    struct cc_ack *note)
 {
@@ -262,7 +264,7 @@ static void congestion_note(struct rltp_session *s, const struct wire_header *h,
 		pace_set(&s->io->pace, cc_window_fine(&s->io->cc), s->unit, s->srtt_ns);
 }
 
-/* A round trip as the window sees it: also the peer's hold and our own lateness are in it. */
+/* Returns the round trip including the peer's hold time and our own delay in processing. */
 static uint32_t with_hosts(uint32_t delay_ns, const struct wire_ack *ack, uint64_t arrived_ns,
 			   uint64_t now_ns)
 {
@@ -313,8 +315,8 @@ void recovery_acknowledge(struct rltp_session *s, const struct wire_header *h,
 		io->reorder_deadline_ns = UINT64_MAX;
 }
 
-/* RFC 8985 waits two round trips. One and a half are enough where the peer was told to answer at
- * once; else it may hold its word back. */
+/* Returns the wait before a tail probe. RFC 8985 waits two round trips. One and a half suffice if
+ * the peer answers at once; otherwise its acknowledgement delay is added. */
 static uint64_t probe_interval(const struct rltp_session *s)
 {
 	uint64_t srtt = s->srtt_ns ? s->srtt_ns : RLTP_RTT_INITIAL_NS;
@@ -327,7 +329,8 @@ static uint64_t probe_interval(const struct rltp_session *s)
 	return max_u64(interval, RLTP_PTO_MIN_NS) << s->io->probes;
 }
 
-/* IRN has two, of which the short one is for few packets in flight; go-back-N's does not adapt. */
+/* Returns the lower bound of the timeout. IRN has two, the shorter for at most 3 packets in
+ * flight. */
 static uint64_t timeout_floor(const struct rltp_session *s)
 {
 	if (s->shared->tuning.rto_min_ns)
@@ -344,7 +347,7 @@ static uint64_t timeout_interval(const struct rltp_session *s)
 	bool silent = s->io->last_sent_ns > s->heard_ns + RLTP_DEAD_NS;
 	uint64_t most = silent ? RLTP_RTO_SLOW_NS : RLTP_RTO_MAX_NS;
 
-	/* A path longer than the bound waits as long as it is. */
+	/* A round trip longer than the bound is waited for in full. */
 	return min_u64(interval << min_u64(s->io->backoff, 16), max_u64(interval, most));
 }
 
@@ -353,8 +356,8 @@ static bool probes_left(const struct rltp_session *s)
 	return s->shared->tuning.recovery == RLTP_RACK && s->io->probes < RLTP_PROBES_MAX;
 }
 
-/* When silence after the last transmission calls for a probe or, after the probes, for a timeout.
- * Not while a probe waits for a place in a batch: nobody was asked yet. */
+/* Returns when silence after the last transmission causes a probe or, after the probes, a timeout.
+ * UINT64_MAX while a probe still waits for space in a batch. */
 static uint64_t silence_deadline(const struct rltp_session *s)
 {
 	if (s->io->sent.count == 0 || (s->io->probe_due && s->io->lost.count > 0))
@@ -362,7 +365,7 @@ static uint64_t silence_deadline(const struct rltp_session *s)
 	return s->io->last_sent_ns + (probes_left(s) ? probe_interval(s) : timeout_interval(s));
 }
 
-/* The last of the list is what was sent last: whatever else is missing is older. */
+/* Marks the packet sent last as a probe: all other missing packets are older. */
 static void probe_mark(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -372,7 +375,7 @@ static void probe_mark(struct rltp_session *s)
 	slot_enter(io, newest, TX_LOST);
 	newest->cause = DATAGRAM_CAUSE_PROBE;
 	io->probes++;
-	/* First of the lost ones: a probe goes out whatever the window says. */
+	/* Moves it to the front of `lost`: a probe leaves regardless of the window. */
 	while (slot_first(io, &io->lost) != newest) {
 		struct tx_slot *other = slot_first(io, &io->lost);
 		slot_leave(io, other);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of packets that the receiver does not take: those it has no room for now wait and
- * come again; so do those it holds for a device, if it says nothing more of them; a message it will
- * never take is given up, and its packet numbers are filled with RESYNC. A message that its poster
- * takes back ends the same way. */
+/* Packets that the receiver rejects. Packets rejected for lack of space wait and are retransmitted;
+ * so are packets held for a device, if no answer follows. A message rejected for good is abandoned,
+ * and its packet numbers are filled with RESYNC. A cancelled message ends the same way. */
 #include <assert.h>
 
 #include <dxp/status.h>
 
 #include "rltp/internal.h"
 
-#define BACKOFF_MAX 6 /* doublings of the wait that the receiver names */
-#define CALLED_US \
-	1000 /* a packet was refused that is called: it crossed a word, or came too late */
+#define BACKOFF_MAX 6 /* doublings of the wait that the receiver requests */
+/* us: a granted packet was rejected, because it crossed the grant or came too late */
+#define CALLED_US 1000
 
 int rltp_status_of_nack(uint32_t code)
 {
@@ -32,7 +31,7 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	struct rltp_io *io = s->io;
 
 	m->status = status;
-	/* The uncut rest is never cut. Only the head of a flow is ever cut in part. */
+	/* Packets not built yet are dropped. Only the head of a flow is ever built in part. */
 	if (m->next_sub != m->packet_count) {
 		assert(io->flows[m->flow].head == m);
 		m->packet_count = m->next_sub;
@@ -41,14 +40,14 @@ static void message_refused(struct rltp_session *s, struct rltp_message *m, int 
 	for (uint32_t psn = io->tx_una; psn != s->tx_next; psn++) {
 		struct tx_slot *slot = tx_slot_at(io, psn);
 		if (slot->message == m && (slot->state == TX_SENT || slot->state == TX_WAIT)) {
-			slot_lost(s, slot); /* goes out again, as RESYNC */
+			slot_lost(s, slot); /* retransmitted as RESYNC */
 			slot->cause = DATAGRAM_CAUSE_NONE;
 		}
 	}
 }
 
-/* What is on its way may arrive yet, and is not repeated for that; one packet at least goes out as
- * RESYNC unless all of the message is under way: the receiver counts the messages. */
+/* Packets in flight may still arrive and are not retransmitted because of this. Unless all of the
+ * message is in flight, at least one packet is sent as RESYNC: the receiver counts messages. */
 void rltp_session_cancel(struct rltp_session *s, struct rltp_message *m, int status)
 {
 	struct rltp_io *io = s->io;
@@ -86,9 +85,10 @@ void rltp_session_messages(struct rltp_session *s,
 			visit(context, m);
 }
 
-/* What is refused has arrived: what was sent before it and is not heard of is late, as with an
- * acknowledgement. Else refusals, which come without end while a receiver waits for a lost packet,
- * would hide that loss for ever. RFC 8985, 6.2: of repeats only what is no older than the path. */
+/* Counts a rejected packet as arrived for loss detection: earlier packets without answer are late,
+ * as after an acknowledgement. Otherwise rejections, endless while a receiver waits for a lost
+ * packet, would hide that loss forever. RFC 8985, 6.2: ignores retransmissions answered faster than
+ * the shortest round trip. */
 static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -100,8 +100,7 @@ static void arrival_note(struct rltp_session *s, const struct tx_slot *slot, uin
 	io->reorder_deadline_ns = min_u64(io->reorder_deadline_ns, now_ns);
 }
 
-/* The slot comes again when `wait_ns` have passed; silence would not be waited for any longer than
- * the bound. */
+/* Retransmits the packet after `wait_ns`, but at most after the bound of the timeout. */
 static void slot_wait(struct rltp_io *io, struct tx_slot *slot, uint64_t wait_ns, uint64_t now_ns)
 {
 	slot_leave(io, slot);
@@ -127,8 +126,8 @@ static void slot_busy(struct rltp_session *s, struct tx_slot *slot, uint32_t ret
 	slot_refused(s, slot, (uint64_t)retry_us * US_NS << doublings, now_ns);
 }
 
-/* It is there: the flow goes on, if it was stopped for this packet, and nothing is repeated for
- * want of a word about it. */
+/* Marks a packet as held by the receiver. It has arrived: a flow stopped for it continues, and no
+ * loss is declared for lack of an answer. */
 static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t retry_us,
 		      uint64_t now_ns)
 {
@@ -137,15 +136,15 @@ static void slot_held(struct rltp_session *s, struct tx_slot *slot, uint32_t ret
 	io->flows[slot->message->flow].refused -= slot->refusals > 0;
 	slot->refusals = 0;
 	if (slot->cause == DATAGRAM_CAUSE_HELD && slot->state == TX_SENT && io->held_repeats > 0)
-		io->held_repeats--; /* this answers it, and it was no duplicate */
+		io->held_repeats--; /* answered, and no duplicate */
 	slot->cause = DATAGRAM_CAUSE_HELD;
 	slot_wait(io, slot, (uint64_t)retry_us * US_NS, now_ns);
 	s->counters.held++;
 }
 
-/* ---- waiting to be called ---- */
+/* ---- messages that wait for a grant ---- */
 
-/* What was sent of it beyond that finds no room either; the receiver need not say it of each. */
+/* Marks the sent packets beyond the grant as rejected too: one NACK stands for all. */
 static void message_waits(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -174,8 +173,8 @@ static bool is_named(const struct rltp_message *m, const struct wire_nack_body *
 	return m->waits && m->msg_id == nack->msg_id && m->place == nack->qp;
 }
 
-/* One of which packets wait, or of which not all is cut; NULL: it is over, or was never told to
- * wait. */
+/* Returns the named message if it has packets that wait or are not built yet; NULL: it is complete
+ * or never had to wait. */
 static struct rltp_message *message_named(struct rltp_io *io, const struct wire_nack_body *nack)
 {
 	for (uint32_t i = 1; i < RLTP_FLOWS; i++)
@@ -187,8 +186,7 @@ static struct rltp_message *message_named(struct rltp_io *io, const struct wire_
 	return NULL;
 }
 
-/* The word of a receiver that keeps account of who waits. It may be older than another one: what
- * was called once is called. */
+/* Applies a grant. It may have been overtaken by a later one, so limits only grow. */
 static void wait_take(struct rltp_session *s, const struct wire_nack_body *nack, uint64_t now_ns)
 {
 	struct rltp_message *m = message_named(s->io, nack);
@@ -199,7 +197,7 @@ static void wait_take(struct rltp_session *s, const struct wire_nack_body *nack,
 	message_called(s->io, m, nack->called, now_ns);
 }
 
-/* A packet that the receiver has no room for, of a message that it will call. */
+/* Handles a rejected packet of a message that the receiver will grant. */
 static void slot_waits(struct rltp_session *s, struct tx_slot *slot, uint32_t called,
 		       uint64_t now_ns)
 {
@@ -223,7 +221,7 @@ void refusal_settled(struct rltp_session *s, const struct tx_slot *slot)
 
 	if (m->waits || m->called == UINT32_MAX)
 		return;
-	m->called = UINT32_MAX; /* there was room for the first */
+	m->called = UINT32_MAX; /* the first packet found space */
 	f->waited = false;
 }
 
@@ -242,14 +240,14 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 		wait_take(s, nack, now_ns);
 
 	if (seq_before(nack->psn, io->tx_una) || !seq_before(nack->psn, s->tx_next))
-		return; /* about a packet that is settled */
+		return; /* packet already acknowledged */
 	struct tx_slot *slot = tx_slot_at(io, nack->psn);
 	if (slot->state == TX_ACKED || slot->message->status != DXP_OK)
 		return;
 	if (waits && slot->sub < nack->called)
-		return; /* it was a call */
-	/* One that is lost comes again anyway, unless it is not lost at all. One that waits may be
-	 * refused for good: what it waits for has failed. */
+		return; /* a grant, not a rejection */
+	/* A lost packet is retransmitted anyway, unless HELD shows that it arrived. A waiting
+	 * packet may be rejected for good if its device failed. */
 	if (slot->state != TX_SENT && !lasting && !(held && slot->state == TX_LOST))
 		return;
 	io->probes = 0;
@@ -268,7 +266,7 @@ void refusal_take(struct rltp_session *s, const struct wire_nack_body *nack, uin
 		slot_busy(s, slot, nack->retry_us, now_ns);
 }
 
-/* Once for all that were due, however many: each look is at every one that waits. */
+/* Runs once for all that were due: each search reads the whole list. */
 static void wait_deadline_find(struct rltp_io *io)
 {
 	io->wait_deadline_ns = UINT64_MAX;
@@ -283,6 +281,6 @@ struct tx_slot *refused_due(struct rltp_io *io, uint64_t now_ns)
 	for (struct tx_slot *slot = slot_first(io, &io->waiting); slot; slot = slot_next(io, slot))
 		if (slot->sent_ns <= now_ns)
 			return slot;
-	wait_deadline_find(io); /* what was due has left, or arrived after all */
+	wait_deadline_find(io); /* those due were sent, or arrived after all */
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How sessions end for the other side: a RESET for a session that is gone, a BYE for one that ends
- * in order. Both carry a token that only its owner and the one it was told can know; one with a
- * wrong token changes nothing. */
+/* Notifies peers of closed sessions: RESET for an unknown session, BYE for an orderly close. Both
+ * carry a token known only to its creator and to the peer that got it in the handshake. A wrong
+ * token has no effect. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -10,8 +10,8 @@
 #include "rltp/endpoint_internal.h"
 #include "rltp/internal.h"
 
-/* Never answers a frame shorter than the answer, nor a RESET, nor anybody but a peer at its
- * address, nor more often than RLTP_RESETS_PER_S. */
+/* Queues a RESET for a frame of an unknown session. None for a frame shorter than the answer, for a
+ * RESET, or for a sender that is not a peer at its address. RLTP_RESETS_PER_S limits the rate. */
 void reset_queue(struct rltp_endpoint *e, const struct wire_header *h,
 		 const struct wire_address *from)
 {
@@ -119,7 +119,7 @@ void bye_receive(struct rltp_endpoint *e, struct rltp_session *s, const struct w
 		e->counters.malformed++;
 		return;
 	}
-	/* The token is ours: the one told in the greeting of this session. */
+	/* The token is ours, sent in the handshake of this session. */
 	if (s->state != RLTP_OPEN ||
 	    (bye.token ^ e->options.token(e->options.token_context, s->local_id)) != 0) {
 		e->counters.byes_refused++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver's bitmap. */
+/* Bitmap operations; rx_map.h has the contract. */
 #include "rltp/rx_map.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn)
 bool rx_map_set(struct rx_map *m, uint32_t psn)
 {
 	if (psn == m->cum && m->cum == m->end) {
-		m->cum = m->end = psn + 1; /* nothing is missing, nothing was */
+		m->cum = m->end = psn + 1; /* no hole before or after */
 		return false;
 	}
 	bool gap = seq_before(m->end, psn);
@@ -56,8 +56,8 @@ bool rx_map_set(struct rx_map *m, uint32_t psn)
 	return gap;
 }
 
-/* 64 packets from cum + distance on. Bits beyond `end` and before `cum` are clear, so that what the
- * two words of the ring hold besides is zero. */
+/* Returns the bits of 64 packets from cum + distance. Bits beyond `end` and before `cum` are clear,
+ * so other bits of the two ring words are zero. */
 static uint64_t word_from(const struct rx_map *m, uint32_t distance)
 {
 	uint32_t slot = slot_of(m->cum + distance), shift = slot % 64;
@@ -81,7 +81,7 @@ uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn)
 	return missing;
 }
 
-/* Words to leave out before a report of `words_max` of `words`. */
+/* Returns the words to skip when a report holds only `words_max` of `words`. */
 static uint32_t part_choose(struct rx_map *m, uint32_t words, uint32_t words_max)
 {
 	uint32_t turn = m->reports++, newest = words - words_max;

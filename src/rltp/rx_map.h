@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets have arrived: everything before `cum`, and those whose bit is set in the window of
- * RLTP_WINDOW_MAX packets from there. This alone decides what is a duplicate (X-06). Invariant: bit
- * of cum is clear; no bit at or beyond `end` is set; cum <= end <= cum + RLTP_WINDOW_MAX. */
+/* Map of received packets: all before `cum`, and those whose bit is set in the window of
+ * RLTP_WINDOW_MAX packets from `cum`. It alone detects duplicates (X-06). Invariant: the bit of
+ * `cum` is clear; no bit at or beyond `end` is set; cum <= end <= cum + RLTP_WINDOW_MAX. */
 #ifndef RLTP_RX_MAP_H
 #define RLTP_RX_MAP_H
 
@@ -16,7 +16,7 @@
 struct rx_map {
 	uint32_t cum;                 /* next packet number expected */
 	uint32_t end;                 /* one past the highest received */
-	uint32_t reports;             /* made while more was held than one report holds */
+	uint32_t reports;             /* reports made while one could not hold all */
 	uint64_t words[RX_MAP_WORDS]; /* bit psn % RLTP_WINDOW_MAX */
 };
 
@@ -24,13 +24,14 @@ enum rx_verdict { RX_NEW, RX_DUPLICATE, RX_BEYOND };
 
 void rx_map_init(struct rx_map *m, uint32_t first_psn);
 
-/* What this packet would be; changes nothing. */
+/* Classifies a packet; changes nothing. */
 enum rx_verdict rx_map_test(const struct rx_map *m, uint32_t psn);
 
-/* Takes a packet that rx_map_test called RX_NEW. Returns true when it opened a new gap. */
+/* Adds a packet for which rx_map_test returned RX_NEW. Returns true if it opens a new gap. */
 bool rx_map_set(struct rx_map *m, uint32_t psn);
 
-/* How many before this one, which must not lie beyond the window, have not arrived. */
+/* Returns the number of packets before `psn` that have not arrived. `psn` must not lie beyond the
+ * window. */
 uint32_t rx_map_missing(const struct rx_map *m, uint32_t psn);
 
 static inline bool rx_map_has_holes(const struct rx_map *m)
@@ -38,9 +39,9 @@ static inline bool rx_map_has_holes(const struct rx_map *m)
 	return m->end != m->cum;
 }
 
-/* Writes the bitmap of an acknowledgement, bit i of word w = packet cum + *offset + 64 w + i, words
- * big-endian, at most `words_max`. When what is held is wider than that, reports alternate between
- * the newest part and each of the others in turn. Returns the number of words. */
+/* Writes the bitmap of an acknowledgement: bit i of word w = packet cum + *offset + 64 w + i; words
+ * big-endian, at most `words_max`. If the map is wider, reports alternate between the newest part
+ * and each other part in order. Returns the number of words. */
 uint32_t rx_map_report(struct rx_map *m, uint8_t *out, uint32_t words_max, uint16_t *offset);
 
 #endif

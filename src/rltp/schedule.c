@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is. Sessions with something to do now stand in a queue, first come, first served;
- * the others wait in a binary heap, earliest deadline first. A session at rest is in neither, so
- * ten thousand of them cost nothing. A session in the queue may still have its old place in the
- * heap: it gets a new one after its turn.
+/* Order in which sessions are polled. Sessions with work now are in a queue, first come, first
+ * served; the others are in a binary heap by deadline. An idle session is in neither, so ten
+ * thousand cost nothing. A session in the queue may keep its old heap entry until it was polled.
  *
- * The heap has room for every session that is awake, so that nothing else here can fail: a session
- * at rest has no deadline. */
+ * The heap has space for every active session, so only schedule_reserve can fail. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -15,7 +13,7 @@
 
 #define SCHEDULE_MIN 8
 
-/* Gives back what ten thousand needed when hundred are left. */
+/* Also shrinks the heap: ten thousand sessions may have become a hundred. */
 int schedule_reserve(struct schedule *q, uint32_t sessions)
 {
 	uint32_t room = q->room ? q->room : SCHEDULE_MIN;
@@ -82,7 +80,7 @@ static void entry_sink(struct schedule *q, uint32_t at, struct schedule_entry en
 	place(q, at, entry);
 }
 
-/* The entry belongs at `at` or above or below it. */
+/* Moves the entry from index `at` up or down to its position. */
 static void entry_settle(struct schedule *q, uint32_t at, struct schedule_entry entry)
 {
 	if (at > 0 && entry.due_ns < q->heap[(at - 1) / 2].due_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session's life: created, woken, opened by a greeting, put to rest, failed, destroyed. Its
+/* Lifetime of a session: create, activate, open by a handshake, make idle, fail, destroy. Its
  * queues are in flow.c, sending in transmit.c, receiving in receive.c and acknowledge.c, loss
  * detection in recovery.c. */
 #include "rltp/session.h"
@@ -25,8 +25,8 @@ int rltp_session_create(struct rltp_shared *shared, uint16_t node, struct rltp_s
 	return DXP_OK;
 }
 
-/* The link's buffer is shared by all that may receive now, with a fifth kept for acknowledgements
- * and bursts. The peers learn it by the next acknowledgement. */
+/* Counts active sessions and updates the receive window. They share the link's buffer, less a fifth
+ * for acknowledgements and bursts. Peers get it with the next acknowledgement. */
 static void awake_count(struct rltp_shared *shared, int change)
 {
 	shared->awake += (uint32_t)change;
@@ -68,7 +68,7 @@ int rltp_session_wake(struct rltp_session *s, uint64_t now_ns)
 	if (s->shared->reserve && s->shared->reserve(s->shared, s->shared->awake + 1) != DXP_OK)
 		goto free_slots;
 	cc_init(&io->cc, s->shared->tuning.cc, s->shared->window_packets, now_ns);
-	/* The path is what it was; the rest is forgotten. */
+	/* Idle sessions keep the path delay; other congestion state starts anew. */
 	if (s->path_ns)
 		cc_greeted(&io->cc, s->path_ns);
 	pace_init(&io->pace);
@@ -105,7 +105,7 @@ bool rltp_session_rest(struct rltp_session *s, uint64_t now_ns)
 	if (now_ns < s->io->active_ns + RLTP_REST_NS)
 		return false;
 	if (!session_resting(s)) {
-		s->io->active_ns = now_ns; /* looked at again when as much time has passed */
+		s->io->active_ns = now_ns; /* checked again after the same time */
 		return false;
 	}
 	s->rx_cum = s->io->rx.cum;
@@ -124,7 +124,7 @@ uint64_t rltp_session_dead_ns(const struct rltp_session *s)
 {
 	if (rltp_session_busy(s))
 		return s->heard_ns + max_u64(s->patience_ns, RLTP_DEAD_NS);
-	/* Whoever left half a message is given time to give it up himself first. */
+	/* A peer that left half a message gets time to cancel it first. */
 	return s->partial > 0 ? s->heard_ns + max_u64(s->patience_ns, 2 * RLTP_DEAD_NS)
 			      : UINT64_MAX;
 }
@@ -150,7 +150,7 @@ void rltp_session_away(struct rltp_session *s, uint64_t away_ns, uint64_t now_ns
 	s->away++;
 	s->heard_ns =
 		max_u64(s->heard_ns, min_u64(max_u64(s->heard_ns + away_ns, least_ns), now_ns));
-	s->io->probes = s->io->backoff = 0; /* the next repeat goes out soon */
+	s->io->probes = s->io->backoff = 0; /* the next retransmission leaves soon */
 }
 
 int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t now_ns)
@@ -159,7 +159,7 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	if (rltp_session_wake(s, now_ns) != DXP_OK)
 		return DXP_ENOMEM;
 	if (!rltp_session_busy(s))
-		s->heard_ns = now_ns; /* silence counts from when an answer is owed */
+		s->heard_ns = now_ns; /* silence counts from the first awaited answer */
 	m->packet_count = 0;
 	m->next_sub = 0;
 	m->unacked = 0;
@@ -170,7 +170,8 @@ int rltp_session_post(struct rltp_session *s, struct rltp_message *m, uint64_t n
 	return DXP_OK;
 }
 
-/* How long the answer to our only HELLO took; 0 when it is not known which one was answered. */
+/* Returns the round trip of our HELLO; 0 if more than one was sent, so that the answer is
+ * ambiguous. */
 static uint64_t greeting_rtt(const struct rltp_session *s, const struct wire_hello *peer,
 			     uint64_t now_ns)
 {
@@ -219,7 +220,7 @@ void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, ui
 	io->active_ns = s->heard_ns = now_ns;
 }
 
-/* The next message that must be reported done, wherever it stands; NULL when none is left. */
+/* Removes the next message to report as done, from ring or flows; NULL: none is left. */
 static struct rltp_message *message_take(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -232,8 +233,8 @@ static struct rltp_message *message_take(struct rltp_session *s)
 		slot_leave(io, slot);
 		slot->state = TX_FREE;
 		flow_settled(io, slot);
-		/* A message still in its flow, or with packets further on, is reported when the
-		 * last of it is met. */
+		/* A message still in its flow, or with later packets, is reported with the last of
+		 * them. */
 		if (--m->unacked == 0 && m->next_sub == m->packet_count)
 			return m;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sending half: which packet goes next, and how it becomes a datagram. Order: refusals,
- * acknowledgements, credits, signs of life, probes of the path, repeats, new packets; the last two
- * while window and pace allow. */
+/* Sending: selects the next packet and builds its datagram. Order: NACKs, acknowledgements,
+ * credits, keepalive, path MTU probes, retransmissions, new packets. The last two obey window and
+ * pace. */
 #include <assert.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ void header_begin(const struct rltp_session *s, uint8_t type, uint64_t now_ns,
 	};
 }
 
-#define UNIT_STEP 64 /* what payloads of packets are multiples of */
-#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* with the last packet */
+#define UNIT_STEP 64 /* bytes; packet payloads are multiples of it */
+#define RIDERS    (WIRE_FLAG_IMM | WIRE_FLAG_TRAILER) /* only in the last packet */
 
 static uint8_t riders_bytes(uint16_t flags)
 {
@@ -38,8 +38,8 @@ static uint8_t riders_bytes(uint16_t flags)
 			 (flags & WIRE_FLAG_TRAILER ? WIRE_TRAILER_BYTES : 0));
 }
 
-/* Packets of a message. Immediate data and trailer need 8 bytes each in the last packet; where the
- * tail leaves no room for them an empty packet is added. */
+/* Returns the number of packets. Immediate data and trailer take 8 bytes each in the last packet;
+ * if they do not fit behind the tail, an empty packet is added. */
 static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 {
 	uint32_t count = m->bytes == 0 ? 1 : (m->bytes - 1) / unit + 1;
@@ -48,9 +48,9 @@ static uint32_t packet_count(const struct rltp_message *m, uint32_t unit)
 	return m->flags & RIDERS && tail > unit - riders_bytes(m->flags) ? count + 1 : count;
 }
 
-/* Packets but the last are of equal size: that is how a receiver knows where they belong. A tail
- * that needs a packet of its own besides the one with the riders must be as long as the others, so
- * a message that has a shorter one there is cut a little smaller. */
+/* Returns the payload bytes per packet. All but the last are equal, so that the receiver can
+ * compute offsets. If the riders need a packet of their own, the tail before it must be full too; a
+ * message with a shorter tail is split slightly smaller. */
 static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 {
 	for (uint16_t u = unit; m->flags & RIDERS && u > UNIT_STEP && m->bytes > u;
@@ -62,8 +62,8 @@ static uint16_t unit_choose(const struct rltp_message *m, uint16_t unit)
 	return unit;
 }
 
-/* How the message is cut. One that the peer's version would not understand goes out as RESYNC at
- * once, which takes its place in the stream. */
+/* Fixes how the message is split. A message that the peer's version does not support becomes a
+ * RESYNC at once, which takes its position in the stream. */
 static void message_cut(const struct rltp_session *s, struct rltp_message *m)
 {
 	uint32_t needs = (m->type == WIRE_ATOMIC ? WIRE_FEATURE_ATOMIC : 0u) |
@@ -108,7 +108,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 	out->ecn = cc_wants_ecn((enum cc_kind)s->io->cc.kind) ? ECN_CAPABLE : 0;
 	out->header_bytes = p->header.header_bytes;
 	out->slice_count = p->slice_count;
-	/* Mostly there is one, and copying a few by a string instruction costs more than all else
+	/* Mostly there is one slice; memcpy of few bytes by a string instruction would dominate
 	 * here. */
 	if (p->slice_count == 1)
 		out->slices[0] = p->slices[0];
@@ -116,7 +116,7 @@ static void datagram_finish(struct rltp_session *s, struct rltp_packet *p,
 		memcpy(out->slices, p->slices, p->slice_count * sizeof(p->slices[0]));
 }
 
-/* Builds the packet of a slot and accounts for it. Returns its payload's bytes. */
+/* Builds the packet of an entry and accounts for it. Returns its payload bytes. */
 static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 			     uint16_t extra_flags, uint64_t now_ns, struct link_datagram *out)
 {
@@ -143,7 +143,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	datagram_finish(s, &p, out);
 	s->io->answer_prompt = p.header.flags & (WIRE_FLAG_AR | WIRE_FLAG_RTX) ||
 			       (m->type == WIRE_PUT && p.header.flags & WIRE_FLAG_LAST);
-	/* Without holes, cum_ack says all that a delayed acknowledgement would. */
+	/* Without holes, cum_ack replaces a delayed acknowledgement. */
 	if (!rx_map_has_holes(&s->io->rx)) {
 		s->io->ack_deadline_ns = UINT64_MAX;
 		s->io->unacked_arrivals = 0;
@@ -153,8 +153,7 @@ static uint32_t packet_build(struct rltp_session *s, const struct tx_slot *slot,
 	return p.header.payload_bytes;
 }
 
-/* Marks the packet as sent now. Two packets never share a send time, so that "sent before" is
- * total. */
+/* Marks the packet as sent now. Send times are unique, so that they order all transmissions. */
 static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
 {
 	if (io->sent.count == 0)
@@ -166,7 +165,7 @@ static void slot_sent(struct rltp_io *io, struct tx_slot *slot, uint64_t now_ns)
 	slot_enter(io, slot, TX_SENT);
 }
 
-/* Do window or pace forbid another packet? Congestion control wants to know that they did. */
+/* Returns true if window or pace blocks another packet, and notes it for congestion control. */
 static bool held_back(struct rltp_session *s, uint64_t now_ns)
 {
 	struct rltp_io *io = s->io;
@@ -177,9 +176,9 @@ static bool held_back(struct rltp_session *s, uint64_t now_ns)
 	return true;
 }
 
-/* Go-back-N's receiver takes only what is next. Losses found on both sides of a packet that it held
- * or had no room for are not in that order; when nothing gets through for that, what it waits for
- * goes first. */
+/* Returns the next lost packet. A go-back-N receiver accepts only the next number, but held or
+ * rejected packets disturb the order of `lost`. After two timeouts the oldest lost packet goes
+ * first. */
 static struct tx_slot *repeat_first(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;
@@ -215,8 +214,7 @@ static bool repeat_next(struct rltp_session *s, uint64_t now_ns, struct link_dat
 	return true;
 }
 
-/* What the receiver had no room for, or holds without a word, when the time that it named has
- * passed. */
+/* Retransmits a packet rejected for lack of space, or held without an answer, after its wait. */
 static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_datagram *out)
 {
 	struct rltp_io *io = s->io;
@@ -234,7 +232,7 @@ static bool refused_next(struct rltp_session *s, uint64_t now_ns, struct link_da
 	return true;
 }
 
-/* Is there a packet that was never sent, and may it be sent? The pace is not asked. */
+/* Returns true if a new packet may be sent; ignores the pace. */
 static bool new_ready(const struct rltp_session *s)
 {
 	return !s->io->ring_short && s->tx_next - s->io->tx_una < RLTP_WINDOW_MAX && flow_ready(s);
@@ -264,8 +262,8 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 	if (m->next_sub == m->packet_count)
 		flow_remove_head(s, index);
 	slot_sent(io, slot, now_ns);
-	/* A full window waits for the acknowledgement that a patient receiver would delay. */
-	bool asks = slot->sub + 1 == m->called; /* or the receiver waits for more */
+	/* A full window waits for an acknowledgement, so it requests one without delay. */
+	bool asks = slot->sub + 1 == m->called; /* or the grant ends here */
 	uint16_t flags =
 		asks || (io->sent.count == window && window <= RLTP_ACK_EVERY) ? WIRE_FLAG_AR : 0;
 	uint32_t bytes = packet_build(s, slot, flags, now_ns, out);
@@ -276,14 +274,14 @@ static bool new_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 	return true;
 }
 
-/* Has it new packets that will have their turn in a lane, before what was refused? */
+/* Returns true if new packets are next but wait for their run queue. */
 static bool new_first(const struct rltp_session *s, uint32_t mask, uint64_t now_ns)
 {
 	return mask == 0 && (flow_channels(s) & ~arbiter_blocked(&s->shared->arbiter, now_ns)) != 0;
 }
 
-/* What was refused and what is new take turns, however often either looks in vain: with a window of
- * one packet, it would else keep the other back for ever. */
+/* Alternates between rejected and new packets, even after failed attempts. Otherwise, with a window
+ * of one packet, either could block the other forever. */
 static bool turn_next(struct rltp_session *s, uint32_t mask, uint64_t now_ns,
 		      struct link_datagram *out)
 {
@@ -332,8 +330,8 @@ uint32_t rltp_session_sendable(struct rltp_session *s, uint64_t now_ns)
 	return mask == 0 || held_back(s, now_ns) ? 0 : mask;
 }
 
-/* When rltp_session_send could produce a packet: 0, when the pace allows, or never as things are.
- */
+/* Returns when rltp_session_send could produce a packet: 0, when the pace allows, or UINT64_MAX
+ * without a further event. */
 static uint64_t packet_deadline(const struct rltp_session *s)
 {
 	const struct rltp_io *io = s->io;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a layer above answers that has nothing to say: no order of messages, no memory to give back,
- * no credits. For users of bare sessions, who have only `fill`, `done` and `deliver` of their own.
- */
+/* Default callbacks for a layer above that needs no message order, frees no memory and uses no
+ * credits. Users of single sessions add only their own `fill`, `done` and `deliver`. */
 #ifndef RLTP_USER_H
 #define RLTP_USER_H
 

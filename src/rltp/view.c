@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session seen from outside, and its options by name. */
+/* Snapshot of a session for display, and names of its options. */
 #include <string.h>
 
 #include "rltp/internal.h"
