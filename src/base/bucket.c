@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One division for each charge: only those who have a limit pay it, and no rate is rounded. */
+/* Token bucket; one division per charge avoids rounding of rates. */
 #include "base/bucket.h"
 
 #include "base/limits.h"
@@ -37,7 +37,7 @@ void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns)
 
 	uint64_t start_ns = max_u64(b->paid_ns, saved_ns);
 
-	/* A wait that is over is forgotten, one that grows longer stays the same. */
+	/* Ends a wait that is over; a wait that is extended stays counted. */
 	b->told = b->told && now_ns < b->next_ns;
 	b->remainder = owed % b->bytes_per_s;
 	b->paid_ns = start_ns + min_u64(owed / b->bytes_per_s, UINT64_MAX - start_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A token bucket: so many bytes per second, exactly, in the long run; what is saved up while nobody
- * asks is bounded. Kept as the time at which all that left is paid for (GCRA), so that nothing runs
- * meanwhile. Once it is used up nothing leaves until all is paid for: else packets would trickle
- * out one by one. All zero: no limit, and no cost. */
+/* Token bucket: an exact long-term rate in bytes per second, with bounded saving while idle. The
+ * state is the time at which all bytes sent are paid for (GCRA), so no timer runs. After the bucket
+ * is used up, nothing leaves until all is paid for; otherwise packets would leave one by one. All
+ * zero: no limit and no cost. */
 #ifndef BASE_BUCKET_H
 #define BASE_BUCKET_H
 
@@ -11,20 +11,20 @@
 
 struct bucket {
 	uint64_t bytes_per_s; /* 0: no limit */
-	uint64_t paid_ns;     /* when all that left is paid for */
-	uint64_t next_ns;     /* nothing may leave before; 0: now */
-	uint64_t remainder;   /* of a nanosecond owed, in bytes_per_s-ths */
-	uint64_t burst_ns;    /* what may be saved up, as time */
-	uint64_t train_ns;    /* and what may be owed */
-	uint64_t waits;       /* times that somebody was told to wait; wraps */
-	bool told;            /* of this wait somebody was told already */
+	uint64_t paid_ns;     /* when all bytes sent are paid for */
+	uint64_t next_ns;     /* nothing leaves before; 0: now */
+	uint64_t remainder;   /* of a nanosecond of debt, in 1/bytes_per_s */
+	uint64_t burst_ns;    /* longest time that may be saved up */
+	uint64_t train_ns;    /* debt below which bytes still leave */
+	uint64_t waits;       /* waits for the bucket; wraps */
+	bool told;            /* the current wait is counted */
 };
 
-/* From now on this rate, 0 .. BUCKET_RATE_MAX, 0: none. Whoever waits waits no more; a burst may
- * leave at once. The same rate again changes nothing. */
+/* Sets the rate, 0 .. BUCKET_RATE_MAX; 0: no limit. Drops debt and waits; a burst may leave at
+ * once. The same rate again changes nothing. */
 void bucket_rate(struct bucket *b, uint64_t bytes_per_s);
 
-/* May anything leave now? Counts the first refusal of each wait. */
+/* Returns true if anything may leave now. Counts each wait once. */
 static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 {
 	if (now_ns >= b->next_ns)
@@ -34,10 +34,11 @@ static inline bool bucket_allows(struct bucket *b, uint64_t now_ns)
 	return false;
 }
 
-/* How long so many bytes take at its rate; there is one. */
+/* Returns the time in ns that `bytes` take at the rate, which must not be 0. */
 uint64_t bucket_time(const struct bucket *b, uint64_t bytes);
 
-/* This left. It may be more than was there: all of it is paid for before anything else leaves. */
+/* Charges bytes that left. They may exceed the saved ones; then all are paid for before more
+ * leaves. */
 void bucket_charge(struct bucket *b, uint64_t bytes, uint64_t now_ns);
 
 #endif

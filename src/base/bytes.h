@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers on the wire are big-endian; these are the only places that know it. Any alignment. */
+/* Access to big-endian numbers, the byte order on the wire, at any alignment. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 

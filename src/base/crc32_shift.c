@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zeros behind a message multiply its remainder by a power of x; sums are linear, so that is a
- * table for each byte. Bits are reflected: bit 31 is x^0. */
+/* Zeros behind a message multiply its remainder by a power of x. CRCs are linear, so one table per
+ * byte computes this. Bits are reflected: bit 31 is x^0. */
 #include "base/crc32.h"
 
 #define POLYNOMIAL 0xedb88320u
 #define X_0        (1u << 31)
 #define X_8        (1u << 23)
 
-/* a b modulo the polynomial. */
+/* Returns a * b modulo the polynomial. */
 static uint32_t multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;

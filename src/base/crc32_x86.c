@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32 by folding with carry-less products; crc_fold.h has the paper and the arithmetic. What
- * was read so far is held as 16 bytes with the same remainder (a lane), over all pieces, and is
- * reduced once, at the end. Long pieces shrink 64 bytes at a time. 1408 bytes behind the headers
- * take 37 ns so, 115 by libdeflate, which begins and ends anew for each piece (AMD EPYC, gcc 12).
- */
+/* CRC-32 by folding with carry-less products; crc_fold.h has the paper and the arithmetic. A lane
+ * is 16 bytes with the remainder of all input so far, across pieces; it is reduced once, at the
+ * end. Long pieces are folded 64 bytes at a time. 1408 bytes after the headers take 37 ns;
+ * libdeflate takes 115, because it starts and ends anew for each piece (AMD EPYC, gcc 12). */
 #include "base/crc32.h"
 
 #ifdef __x86_64__
@@ -15,7 +14,7 @@
 
 #define POLYNOMIAL 0xedb88320u /* bit 31 is x^0 */
 #define LANE       16
-#define WIDE_MIN   128 /* below this lanes are as fast */
+#define WIDE_MIN   128 /* bytes; below this lanes are as fast */
 
 static struct fold_keys keys;
 static bool can;
@@ -38,7 +37,7 @@ FOLD_TARGET static inline __m128i lane_at(const void *p)
 	return _mm_loadu_si128((const __m128i *)p);
 }
 
-/* Moves a lane to where `onto` begins. */
+/* Moves a lane to the position of `onto` and adds it. */
 FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 {
 	__m128i by = lane_at(&keys.by_16);
@@ -48,11 +47,11 @@ FOLD_TARGET static inline __m128i lane_fold(__m128i lane, __m128i onto)
 	return _mm_xor_si128(moved, onto);
 }
 
-/* 1 .. 15 bytes more, the last ones of `tail`: of the lane's bytes the first ones fold onto the
- * others with these behind them. */
+/* Appends 1 .. 15 bytes, the last ones of `tail`. The first bytes of the lane fold onto its other
+ * bytes followed by these. */
 FOLD_TARGET static inline __m128i lane_tail(__m128i lane, __m128i tail, size_t bytes)
 {
-	/* bytes of a shuffle that moves up, then down; -1: a zero */
+	/* Byte indices of a shuffle upwards, then downwards; -1: zero. */
 	static const int8_t shuffles[48] = {
 		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -81,8 +80,8 @@ FOLD_TARGET static __m128i lane_piece(__m128i lane, const uint8_t *p, size_t byt
 	return lane_tail(lane, lane_at(tail), bytes);
 }
 
-/* The remainder of a lane and 32 zero bits behind it: to 64 bits, to 32, then Barrett's reduction,
- * as in the paper, with its constants for this polynomial. */
+/* Returns the remainder of a lane followed by 32 zero bits: reduces to 64 bits, to 32, then by
+ * Barrett's method, with the paper's constants for this polynomial. */
 FOLD_TARGET static inline uint32_t lane_reduce(__m128i lane)
 {
 	const __m128i words = _mm_setr_epi32(-1, 0, -1, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Picks the fastest way that this processor has, at the first call, and holds the one that every
- * processor has: tables for eight bytes at a time. */
+/* Selects the fastest implementation at the first call. Holds the portable one: tables for eight
+ * bytes at a time. */
 #include "base/crc32c.h"
 
 #include <stdatomic.h>
@@ -66,14 +66,15 @@ static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes);
 
 static _Atomic run_function chosen = choose_and_run;
 
-/* Threads that come here together choose the same. */
+/* Concurrent threads select the same implementation. */
 static uint32_t choose_and_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	const struct crc32c_way *way = crc32c_ways;
 
 	while (!way->prepare())
 		way++;
-	/* Pairs with the acquire in crc32c: who sees the choice sees its tables. */
+	/* Pairs with the acquire in crc32c: a thread that reads the selection also reads its
+	 * tables. */
 	atomic_store_explicit(&chosen, way->run, memory_order_release);
 	return way->run(crc, p, bytes);
 }

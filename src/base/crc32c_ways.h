@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ways to compute a CRC-32C, for crc32c.c, which picks one, and for the tests, which compare
- * them all. They work on the raw remainder: crc32c() inverts before and after. */
+/* Implementations of CRC-32C: crc32c.c selects one, tests compare all. They work on the raw
+ * remainder; crc32c() inverts before and after. */
 #ifndef BASE_CRC32C_WAYS_H
 #define BASE_CRC32C_WAYS_H
 
@@ -12,15 +12,15 @@
 
 struct crc32c_way {
 	const char *name;
-	bool (*prepare)(void); /* makes its tables; false when this processor cannot run it */
+	bool (*prepare)(void); /* creates tables; false: this processor cannot run it */
 	uint32_t (*run)(uint32_t crc, const uint8_t *p, size_t bytes); /* after prepare */
 };
 
-/* Fastest first; the last can run everywhere. */
+/* Fastest first; the last runs everywhere. */
 extern const struct crc32c_way crc32c_ways[];
 extern const size_t crc32c_way_count;
 
-/* crc32c_x86.c; there are none elsewhere. */
+/* In crc32c_x86.c; absent on other processors. */
 bool crc32c_fold_prepare(void);
 uint32_t crc32c_fold_run(uint32_t crc, const uint8_t *p, size_t bytes);
 bool crc32c_lanes_prepare(void);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC-32C with x86's instructions, in two ways.
+/* CRC-32C by x86 instructions, in two implementations.
  *
- * Lanes: crc32 takes 8 bytes but answers after three cycles, so three independent lanes run side by
- * side and are joined by carry-less products with powers of x. 8 bytes a cycle.
+ * Lanes: crc32 processes 8 bytes with a latency of three cycles, so three independent lanes run in
+ * parallel. Carry-less products with powers of x join them. 8 bytes a cycle.
  *
- * Folding: crc_fold.h; crc32 does the last 16 bytes. With registers of 128 bits folding is slower
- * than the lanes (17 against 27 GB/s on Zen 5).
+ * Folding: crc_fold.h; crc32 reduces the last 16 bytes. With 128-bit registers folding is slower
+ * than lanes (17 against 27 GB/s on Zen 5).
  *
- * Bits are reflected: see there for the "- 1" in the exponents below. */
+ * Bits are reflected: crc_fold.h explains the "- 1" in the exponents below. */
 #ifdef __x86_64__
 
 #include <immintrin.h>
@@ -17,14 +17,14 @@
 #include "base/crc32c_ways.h"
 #include "base/crc_fold.h"
 
-#define LONG_LANE  448 /* three of them are a payload of 1408 bytes but for 64 */
+#define LONG_LANE  448 /* bytes; three are a payload of 1408 bytes less 64 */
 #define SHORT_LANE 64
-#define FOLD_MIN   128 /* below this crc32 alone is as fast */
+#define FOLD_MIN   128 /* bytes; below this crc32 alone is as fast */
 
 #define LANES_TARGET __attribute__((target("sse4.2,pclmul")))
 
 static struct fold_keys fold_keys;
-/* What moves a lane's remainder over one lane, and over two. */
+/* Factors that move a lane's remainder over one lane, and over two. */
 static uint32_t over_long[2], over_short[2];
 static pthread_once_t keys_once = PTHREAD_ONCE_INIT;
 
@@ -32,7 +32,7 @@ static void keys_make(void)
 {
 	fold_keys_make(CRC32C_POLYNOMIAL, &fold_keys);
 	for (unsigned i = 0; i < 2; i++) {
-		/* 32 less, because the crc32 that reduces the product multiplies by x^32. */
+		/* 32 less: the crc32 that reduces the product multiplies by x^32. */
 		over_long[i] = fold_power(CRC32C_POLYNOMIAL, 8 * LONG_LANE * (i + 1) - 32 - 1);
 		over_short[i] = fold_power(CRC32C_POLYNOMIAL, 8 * SHORT_LANE * (i + 1) - 32 - 1);
 	}
@@ -46,7 +46,7 @@ static inline uint64_t word_at(const uint8_t *p)
 	return word;
 }
 
-/* Short pieces, and what is left of long ones. */
+/* Processes short pieces and the rest of long ones. */
 LANES_TARGET static inline uint32_t words_run(uint32_t crc, const uint8_t *p, size_t bytes)
 {
 	uint64_t wide = crc;
@@ -75,7 +75,7 @@ LANES_TARGET static inline uint64_t product(uint32_t a, uint32_t b)
 		_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0x00));
 }
 
-/* Three lanes of `lane` bytes. */
+/* Processes three lanes of `lane` bytes. */
 LANES_TARGET static inline uint32_t lanes_step(uint32_t crc, const uint8_t *p, size_t lane,
 					       const uint32_t over[2])
 {

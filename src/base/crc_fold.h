@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any reflected CRC of 32 bits by folding with AVX-512 (Gopal et al., "Fast CRC Computation for
- * Generic Polynomials Using PCLMULQDQ Instruction", Intel, 2009): 16 bytes are a polynomial of
- * degree 127; multiplied by x^(8 d) modulo P they may be added to the 16 bytes that stand d bytes
- * later, and the remainder of the whole stays what it was. So a block of any length shrinks to 16
- * bytes, and whoever calls this does those. 64 bytes are folded at once.
+/* Any reflected 32-bit CRC by folding with AVX-512 (Gopal et al., "Fast CRC Computation for Generic
+ * Polynomials Using PCLMULQDQ Instruction", Intel, 2009). 16 bytes are a polynomial of degree 127.
+ * Multiplied by x^(8 d) modulo P, they may be added to the 16 bytes that are d bytes later without
+ * changing the remainder. So a block of any length shrinks to 16 bytes, which the caller reduces.
+ * 64 bytes are folded at once.
  *
- * Bits are reflected: bit i of a factor of n bits is the coefficient of x^(n - 1 - i). A carry-less
- * product then comes out as x times itself, hence the "- 1" in the exponents below. */
+ * Bits are reflected: bit i of an n-bit factor is the coefficient of x^(n - 1 - i). A carry-less
+ * product is then x times too large, hence the "- 1" in the exponents below. */
 #ifndef BASE_CRC_FOLD_H
 #define BASE_CRC_FOLD_H
 
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define FOLD_WIDE  256 /* bytes folded in one step: four accumulators hide the latency */
-#define FOLD_BLOCK 64  /* the least that can be folded */
+#define FOLD_BLOCK 64  /* bytes; the shortest foldable block */
 
 #define FOLD_TARGET __attribute__((target("sse4.2,pclmul,avx512f,avx512vl,vpclmulqdq")))
 
@@ -26,14 +26,14 @@ struct fold_key {
 	uint64_t high;
 };
 
-/* Of one polynomial. */
+/* Factors of one polynomial. */
 struct fold_keys {
 	struct fold_key by_256, by_192, by_128, by_64, by_16;
-	/* for the four quarters of 64 bytes, each to the place of the last one, which stays */
+	/* Move each quarter of 64 bytes to the last one; that one stays. */
 	_Alignas(64) struct fold_key to_last[4];
 };
 
-/* x^exponent modulo the polynomial, whose bit 31 is x^0. */
+/* Returns x^exponent modulo the polynomial, whose bit 31 is x^0. */
 static inline uint32_t fold_power(uint32_t polynomial, unsigned exponent)
 {
 	uint32_t power = 1u << 31;
@@ -79,13 +79,13 @@ FOLD_TARGET static inline __m512i wide_key(const struct fold_key *key)
 	return _mm512_broadcast_i32x4(_mm_load_si128((const __m128i *)(const void *)key));
 }
 
-/* Moves each 16 bytes of `wide` as the keys say and adds them to those of `onto`. */
+/* Moves each 16 bytes of `wide` by its key and adds it to those of `onto`. */
 FOLD_TARGET static inline __m512i wide_fold(__m512i wide, __m512i keys, __m512i onto)
 {
 	__m512i low = _mm512_clmulepi64_epi128(wide, keys, 0x00);
 	__m512i high = _mm512_clmulepi64_epi128(wide, keys, 0x11);
 
-	return _mm512_ternarylogic_epi64(onto, low, high, 0x96); /* exclusive or of three */
+	return _mm512_ternarylogic_epi64(onto, low, high, 0x96); /* three-way exclusive or */
 }
 
 FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m512i wide)
@@ -98,9 +98,8 @@ FOLD_TARGET static inline __m128i wide_finish(const struct fold_keys *keys, __m5
 	return _mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
 }
 
-/* The 16 bytes whose remainder is that of the first `bytes` & ~63 bytes, of which there are at
- * least FOLD_BLOCK, with `start` added to the first 16: a remainder so far, or 16 bytes that were
- * moved there. */
+/* Returns 16 bytes with the same remainder as the first `bytes` & ~63 bytes, at least FOLD_BLOCK.
+ * `start`, a previous remainder or 16 moved bytes, is added to the first 16. */
 FOLD_TARGET static inline __m128i fold_run(const struct fold_keys *keys, __m128i start,
 					   const uint8_t *p, size_t bytes)
 {

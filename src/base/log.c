@@ -85,5 +85,5 @@ void log_write(enum log_level level, const char *format, ...)
 		used = (int)sizeof(line) - 2;
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, (size_t)used) < 0)
-		return; /* nowhere left to complain */
+		return; /* no other place to report */
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages for people, on standard error: "dxpd: error: ...". The function that decides an error
- * logs it, once, and names the next step. Level from DXP_LOG=error|warn|info|debug (default warn).
- */
+/* Messages for users on standard error: "dxpd: error: ...". The function that detects an error logs
+ * it, once, with the next step. Level from DXP_LOG=error|warn|info|debug (default warn). */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -12,15 +11,15 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* The word before each message; `name` must live as long as the process. */
+/* Sets the program name in messages; `name` must live as long as the process. */
 void log_program_set(const char *name);
 void log_level_set(enum log_level level);
 int log_enabled(enum log_level level);
-/* From `true` to `false` this thread's errors and warnings are told as `info` only: for a try whose
- * failure is no error, since its caller does without and says so. */
+/* While `soft`, logs this thread's errors and warnings as `info`: for an attempt whose failure is
+ * no error, because its caller has an alternative and reports that. */
 void log_soften(bool soft);
-/* From here on this thread's errors are written to `out`, the last one without a line end, and
- * shown as `info` only: for a caller that reports them itself, once. NULL ends it. */
+/* Writes this thread's errors to `out` without line end, the last one wins, and logs them as `info`
+ * only: for a caller that reports them itself. NULL turns it off. */
 void log_divert(char *out, size_t bytes);
 void log_write(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
 

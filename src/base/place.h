@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copying a message that arrives in pieces into memory that has left the cache. A store to a line
- * that is not there waits for it; so while a piece is copied the place of the next one is asked
- * for. 1408 bytes into memory: 44 instead of 80 ns, into the cache: 27 instead of 23 (Zen 5).
- * Stores past the cache take 35, but then whoever reads the data waits for memory. */
+/* Copies a message that arrives in pieces into memory that is not in the cache. A store to an
+ * absent cache line waits for it, so the destination of the next piece is prefetched during each
+ * copy. 1408 bytes into memory: 44 instead of 80 ns; into the cache: 27 instead of 23 (Zen 5).
+ * Non-temporal stores take 35 ns, but a later reader then waits for memory. */
 #ifndef BASE_PLACE_H
 #define BASE_PLACE_H
 
@@ -13,10 +13,10 @@
 #include "base/util.h"
 
 #define PLACE_LINE_BYTES 64
-#define PLACE_AHEAD_MIN  512 /* shorter pieces are soon done anyway */
+#define PLACE_AHEAD_MIN  512 /* bytes; shorter pieces gain nothing */
 
-/* `room` bytes behind the piece belong to the same message: the next piece goes there, most likely.
- */
+/* Copies a piece to `to`. `room` bytes behind it belong to the same message: the next piece most
+ * likely goes there. */
 static inline void place(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t room)
 {
 	size_t ahead = bytes >= PLACE_AHEAD_MIN ? min_u64(bytes, room) : 0;

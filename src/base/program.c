@@ -13,10 +13,10 @@
 
 static struct {
 	bool closed[STDERR_FILENO + 1];
-	bool reported; /* that output is lost */
+	bool reported; /* loss of output */
 } program;
 
-/* In rising order, so that each takes the number that is missing. */
+/* Rising order, so that open() returns the missing number. */
 static void descriptors_fill(const char *name)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -26,7 +26,7 @@ static void descriptors_fill(const char *name)
 		int got = open("/dev/null", O_RDWR);
 		if (got >= 0 && got != fd)
 			close(got);
-		if (got != fd) { /* a file would take its place */
+		if (got != fd) { /* otherwise a file would get this number */
 			dprintf(STDERR_FILENO,
 				"%s: error: descriptor %d is closed and /dev/null cannot be opened "
 				"in its place: %m\n",
@@ -44,7 +44,7 @@ static void limit_report(void)
 {
 	struct sigaction action = {.sa_handler = on_file_limit, .sa_flags = SA_RESTART}, old;
 
-	/* A handler, for the programs that we start begin with the default again. */
+	/* A handler, not SIG_IGN: programs started by us get the default again. */
 	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &action, NULL);
 }
@@ -54,7 +54,7 @@ bool program_was_closed(int fd)
 	return fd >= STDIN_FILENO && fd <= STDERR_FILENO && program.closed[fd];
 }
 
-/* Some file systems report at close that what was written found no space. */
+/* Closes a copy: some file systems report only at close that space ran out. */
 static bool output_close(void)
 {
 	int copy = dup(STDOUT_FILENO);
@@ -64,7 +64,7 @@ static bool output_close(void)
 
 bool program_output_check(void)
 {
-	bool lost = ferror(stdout) != 0; /* in an earlier call, whose errno is gone */
+	bool lost = ferror(stdout) != 0; /* by an earlier call; its errno is lost */
 	int error = 0;
 
 	if (fflush(stdout) != 0 || (!lost && !output_close())) {
@@ -88,7 +88,7 @@ static void on_exit_check(void)
 void program_begin(const char *name)
 {
 	descriptors_fill(name);
-	signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
+	signal(SIGCHLD, SIG_DFL); /* if ignored, exit statuses of children would be lost */
 	log_program_set(name);
 	limit_report();
 	atexit(on_exit_check);

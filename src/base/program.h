@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of each of our programs: secures descriptors 0 to 2, checks the output. Libraries
- * never call this: descriptors, signals and exit belong to the program. */
+/* Start and exit of our own programs: secures descriptors 0 to 2, checks the output. Libraries must
+ * not use this: descriptors, signals and exit belong to the program. */
 #ifndef BASE_PROGRAM_H
 #define BASE_PROGRAM_H
 
 #include <stdbool.h>
 
-/* The first call of main. Names the program in messages (`name` lives as long as the process).
- * Opens /dev/null on each of the descriptors 0, 1 and 2 that is closed. Lets a write beyond the
- * limit on file sizes fail with EFBIG, where the default is to end the process without a word. At
- * exit, standard output is checked by program_output_check; a failure makes the exit status 1. */
+/* Must be the first call of main. Sets the program name in messages (`name` lives as long as the
+ * process). Opens /dev/null on each closed descriptor of 0, 1 and 2. Makes a write beyond the file
+ * size limit fail with EFBIG instead of killing the process. At exit, runs program_output_check;
+ * its failure makes the exit status 1. */
 void program_begin(const char *name);
 
-/* Descriptor 0, 1 or 2 was closed when the program began: what is written there is dropped, and
- * nothing can be read. */
+/* Returns true if descriptor 0, 1 or 2 was closed at program start. Output to it is dropped, input
+ * is empty. */
 bool program_was_closed(int fd);
 
-/* Writes out what standard output still holds. False, after one message on standard error: some of
- * its text is lost. */
+/* Flushes standard output. Returns false after one message on standard error if text is lost. */
 bool program_output_check(void);
 
 #endif

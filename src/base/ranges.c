@@ -25,7 +25,7 @@ bool ranges_reserve(struct ranges *r, uint32_t more)
 	return true;
 }
 
-/* Index of the first range that ends at `start` or behind it. */
+/* Returns the index of the first range that ends at or after `start`. */
 static uint32_t find(const struct ranges *r, uint64_t start)
 {
 	uint32_t low = 0, high = r->count;
@@ -40,7 +40,7 @@ static uint32_t find(const struct ranges *r, uint64_t start)
 	return low;
 }
 
-/* Ranges [first, last) become the `count` ones in `with`. */
+/* Replaces ranges [first, last) by the `count` ranges in `with`. */
 static bool replace(struct ranges *r, uint32_t first, uint32_t last, const struct range *with,
 		    uint32_t count)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of bytes as ranges [start, end) in order that neither overlap nor touch, so that it is as
- * short as it can be. Pure. */
+/* A set of bytes as sorted ranges [start, end) that neither overlap nor touch. Pure. */
 #ifndef BASE_RANGES_H
 #define BASE_RANGES_H
 
@@ -18,15 +17,15 @@ struct ranges {
 };
 
 void ranges_free(struct ranges *r);
-/* Room for `more` ranges than there are: a change needs one at most. False: no memory. */
+/* Reserves space for `more` ranges; one change needs one at most. False: no memory. */
 bool ranges_reserve(struct ranges *r, uint32_t more);
-/* Empty ranges are allowed. False: no memory, and nothing has changed; never where there was room.
- */
+/* Add or remove a range, which may be empty. False: no memory and no change; never after
+ * ranges_reserve. */
 bool ranges_add(struct ranges *r, uint64_t start, uint64_t end);
 bool ranges_remove(struct ranges *r, uint64_t start, uint64_t end);
-/* The first part of [start, end) that is in the set. */
+/* Finds the first part of [start, end) that is in the set. */
 bool ranges_next(const struct ranges *r, uint64_t start, uint64_t end, struct range *out);
-/* All of [start, end). */
+/* Returns true if all of [start, end) is in the set. */
 bool ranges_has(const struct ranges *r, uint64_t start, uint64_t end);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two sources behind entropy_fn. */
+/* Both implementations of entropy_fn. */
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void entropy_kernel(void *context, void *out, uint64_t bytes)
 	while (bytes > 0) {
 		ssize_t got = getrandom(p, bytes, 0);
 		if (got <= 0)
-			abort(); /* no kernel that we run on can refuse this */
+			abort(); /* cannot fail on a supported kernel */
 		p += got;
 		bytes -= (uint64_t)got;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A seeded generator (SplitMix64): for the simulator, tests and jitter. Secrets never come from
- * here: keys and magics are drawn by a function that the owner passes in (the kernel's random
- * source in a real node, this one in the simulator). */
+/* Seeded generator (SplitMix64) for simulator, tests and jitter. It must not produce secrets: the
+ * owner passes an entropy_fn for keys and magics, the kernel's random source in a real node, this
+ * one in the simulator. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
@@ -19,27 +19,26 @@ static inline uint64_t rng_next(struct rng *r)
 	return z ^ (z >> 31);
 }
 
-/* Uniform in 0 .. bound - 1; bound 0 gives 0. The bias of the modulo is far below what any test can
- * see. */
+/* Returns a uniform number in 0 .. bound - 1; 0 for bound 0. The modulo bias is too small for any
+ * test. */
 static inline uint64_t rng_below(struct rng *r, uint64_t bound)
 {
 	return bound ? rng_next(r) % bound : 0;
 }
 
-/* True with probability ppm / 1,000,000. */
+/* Returns true with probability ppm / 1,000,000. */
 static inline int rng_chance_ppm(struct rng *r, uint32_t ppm)
 {
 	return rng_below(r, 1000000) < ppm;
 }
 
-/* Where secrets come from: fills `out`; cannot fail (a node without a random source does not
- * start). */
+/* Source of secrets: fills `out`. It cannot fail; a node without a random source does not start. */
 typedef void (*entropy_fn)(void *context, void *out, uint64_t bytes);
 
 /* The kernel's random source; context unused. */
 void entropy_kernel(void *context, void *out, uint64_t bytes);
 
-/* A struct rng as source, for the simulator: context is the struct rng. */
+/* A struct rng as source, for the simulator; context is the struct rng. */
 void entropy_rng(void *context, void *out, uint64_t bytes);
 
 #endif

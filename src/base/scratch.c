@@ -19,12 +19,12 @@
 #include "base/log.h"
 
 #define PREFIX      "dxp-work-"
-#define YOUNG_S     60 /* made, and perhaps not locked yet */
+#define YOUNG_S     60 /* s; a younger folder may not be locked yet */
 #define FOLDER_OPEN (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct scratch {
 	char *path;
-	int lock; /* the folder itself: locked as long as its owner lives */
+	int lock; /* the folder itself; locked while its owner lives */
 };
 
 /* ---- removing ---- */
@@ -58,7 +58,7 @@ void folder_remove(const char *path)
 	rmdir(path);
 }
 
-/* ---- what others left ---- */
+/* ---- folders of dead processes ---- */
 
 static bool is_left(int folder)
 {
@@ -90,7 +90,7 @@ static void left_remove(const char *where)
 		closedir(d);
 }
 
-/* ---- one's own ---- */
+/* ---- own folder ---- */
 
 static int failed(const char *where)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a wait should spin before it sleeps. Spinning pays when what is awaited comes within
- * about the time that a wake-up takes; where it keeps coming later, the spinner only takes a core
- * from whoever is at work. So each wait that lasted longer halves the next spin, down to 1/32, and
- * each shorter one makes it four times as long, up to twice the full time. */
+/* Adapts how long a wait spins before it sleeps. Spinning pays if the event comes within about the
+ * time of a wakeup; otherwise it only takes a core from working threads. Each longer wait halves
+ * the next spin, down to 1/32. Each shorter one quadruples it, up to twice the full time. */
 #ifndef BASE_SPIN_H
 #define BASE_SPIN_H
 
@@ -10,7 +9,7 @@
 
 struct spin {
 	uint32_t full_ns;   /* 0: never spin */
-	uint32_t budget_ns; /* of the next wait */
+	uint32_t budget_ns; /* for the next wait */
 };
 
 static inline void spin_init(struct spin *s, uint32_t full_ns)
@@ -19,7 +18,7 @@ static inline void spin_init(struct spin *s, uint32_t full_ns)
 	s->budget_ns = full_ns;
 }
 
-/* A wait has ended after `waited_ns`, with something to do. */
+/* Adapts the budget after a wait of `waited_ns` that ended with work to do. */
 static inline void spin_note(struct spin *s, uint64_t waited_ns)
 {
 	uint64_t most = 2ull * s->full_ns, least = s->full_ns / 32;

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is n before (key, minor)? */
+/* Returns true if n is before (key, minor). */
 static bool before(const struct tree_node *n, uint64_t key, uint64_t minor)
 {
 	return n->key < key || (n->key == key && n->minor < minor);
 }
 
-/* SplitMix64 of the seed: with a random one, no user of the tree chooses its shape. */
+/* Returns the next SplitMix64 value. With a random seed no user determines the tree's shape. */
 static uint32_t weight_next(struct tree *t)
 {
 	uint64_t z = t->random += 0x9e3779b97f4a7c15u;
@@ -28,7 +28,7 @@ void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t min
 	*n = (struct tree_node){.key = key, .minor = minor, .weight = weight_next(t)};
 	while (*at && (*at)->weight >= n->weight)
 		at = before(*at, key, minor) ? &(*at)->right : &(*at)->left;
-	/* What was here is split between the two sides of n. */
+	/* Split the subtree here between both sides of n. */
 	for (rest = *at; rest;) {
 		if (before(rest, key, minor)) {
 			*less = rest;

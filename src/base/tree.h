@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A set of nodes in order of two numbers: a treap, whose shape is random and whose depth therefore
- * grows with the logarithm of its size. Nodes are embedded in what they belong to. Pure; not
- * thread-safe. */
+/* Ordered set of nodes with two-part keys: a treap. Random weights keep its depth logarithmic.
+ * Nodes are embedded in their owners. Pure; not thread-safe. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 
@@ -9,23 +8,23 @@
 
 struct tree_node {
 	struct tree_node *left, *right;
-	uint64_t key, minor; /* the order; no two nodes of a tree have both alike */
-	uint32_t weight;     /* random; no child has more than its parent */
+	uint64_t key, minor; /* order; (key, minor) is unique in a tree */
+	uint32_t weight;     /* random; no child's is larger than its parent's */
 };
 
-/* Zeroed: the empty tree. A user who chooses the keys must not know `random`. */
+/* Zeroed: the empty tree. A user that chooses keys must not know `random`. */
 struct tree {
 	struct tree_node *root;
 	uint64_t random; /* seed of the weights */
 };
 
-/* Sets all of *n. */
+/* Inserts n and sets all its fields. */
 void tree_insert(struct tree *t, struct tree_node *n, uint64_t key, uint64_t minor);
-/* n is in the tree. */
+/* Removes n, which must be in the tree. */
 void tree_remove(struct tree *t, const struct tree_node *n);
-/* The last node that is not behind (key, minor); NULL: there is none. */
+/* Returns the last node at or before (key, minor); NULL: none. */
 struct tree_node *tree_floor(const struct tree *t, uint64_t key, uint64_t minor);
-/* The first node that is not before (key, minor); NULL: there is none. */
+/* Returns the first node at or after (key, minor); NULL: none. */
 struct tree_node *tree_ceiling(const struct tree *t, uint64_t key, uint64_t minor);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The few words that C17 lacks. */
+/* Macros and functions that C17 lacks. */
 #ifndef BASE_UTIL_H
 #define BASE_UTIL_H
 
@@ -36,7 +36,8 @@ static inline uint64_t clamp_u64(uint64_t v, uint64_t low, uint64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* Serial numbers that wrap (RFC 1982): is a before b? Meaningful within half the number space. */
+/* Returns true if a is before b in wrapping serial numbers (RFC 1982); valid within half the number
+ * space. */
 static inline int seq_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;

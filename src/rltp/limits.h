@@ -18,14 +18,14 @@
 #define RLTP_LEAD_BYTES (128u << 10)
 /* packets that each flow may have in flight beside any number of others: one quantum */
 #define RLTP_FLOW_PACKETS_MIN 16
-#define RLTP_SLOTS_MIN \
-	64 /* ring entries of a new active session: 2 KiB, enough for requests and answers */
+/* ring entries of a new active session: 2 KiB, enough for requests and answers */
+#define RLTP_SLOTS_MIN      64
 #define RLTP_WINDOW_DEFAULT 1024 /* packets; 4 x (4.5 GB/s x 80 us), the fastest path measured */
 /* ns without work until a session frees its `io`: short pauses do not count */
 #define RLTP_REST_NS (1000ull * 1000 * 1000)
 #define RLTP_ASK_NS  (100u * 1000u) /* ns to the first credit request; doubles */
-#define RLTP_ASK_MAX_NS \
-	(100ull * 1000 * 1000) /* ns: a receiver that grants nothing is not flooded */
+/* ns: a receiver that grants nothing is not flooded */
+#define RLTP_ASK_MAX_NS (100ull * 1000 * 1000)
 /* packets that force an acknowledgement: every second batch; gains 5 % for a stream */
 #define RLTP_ACK_EVERY 64
 /* messages that force an acknowledgement: their completions free queue pair entries, of 32 */
@@ -40,15 +40,15 @@
 #define RLTP_RTO_MIN_NS (4ull * 1000 * 1000)
 /* ns, upper bound of the timeout: a third of what RLTP_DEAD_NS leaves beyond 2.9 s of silence */
 #define RLTP_RTO_MAX_NS (200ull * 1000 * 1000)
-#define RLTP_RTO_SLOW_NS \
-	(1000ull * 1000 * 1000) /* ns, for a peer silent longer than RLTP_DEAD_NS */
+/* ns, for a peer silent longer than RLTP_DEAD_NS */
+#define RLTP_RTO_SLOW_NS       (1000ull * 1000 * 1000)
 #define RLTP_RTT_INITIAL_NS    (2ull * 1000 * 1000) /* ns, before the first sample */
 #define RLTP_IRN_RTO_NS        (320u * 1000u)       /* ns, IRN's RTO_high */
 #define RLTP_REORDER_STEPS_MAX 16
-#define RLTP_CLEAN_REPEATS \
-	16 /* retransmissions without a spurious one that halve the reorder window */
-#define RLTP_REORDER_MIN_NS \
-	(8u * 1000u) /* ns, lower bound of the reorder window: two batches at 10 Gb/s */
+/* retransmissions without a spurious one that halve the reorder window */
+#define RLTP_CLEAN_REPEATS 16
+/* ns, lower bound of the reorder window: two batches at 10 Gb/s */
+#define RLTP_REORDER_MIN_NS (8u * 1000u)
 /* tail probes before a timeout, each after twice the wait: at 10 % loss two are lost in 4 % of
  * cases */
 #define RLTP_PROBES_MAX 4
@@ -68,8 +68,8 @@
 #define RLTP_AWAY_MAX  30
 #define RLTP_PONG_NS   (100ull * 1000 * 1000) /* ns between two PONGs to one peer */
 #define RLTP_PMTU_BASE 1408 /* bytes: payload in an MTU of 1500, which every network here has */
-#define RLTP_PMTU_FLOOR \
-	1152 /* bytes: payload in an MTU of 1280, guaranteed by IPv6 and left by tunnels */
+/* bytes: payload in an MTU of 1280, guaranteed by IPv6 and left by tunnels */
+#define RLTP_PMTU_FLOOR        1152
 #define RLTP_PMTU_STEP         128 /* bytes: a search ends at this resolution */
 #define RLTP_PMTU_TRIES        3   /* probes per size: at 10 % loss one size in 1000 is misjudged */
 #define RLTP_PMTU_VERIFY_TRIES 60  /* pairs of probes; without answer the path carries nothing */
@@ -77,8 +77,8 @@
 #define RLTP_PMTU_VERIFY_GOOD 10
 /* long packets lost, none arrived: then probes start */
 #define RLTP_PMTU_SUSPECT 8
-#define RLTP_PMTU_WAIT_NS \
-	(5ull * 1000 * 1000) /* ns, lower bound of the first wait for an answer; doubles */
+/* ns, lower bound of the first wait for an answer; doubles */
+#define RLTP_PMTU_WAIT_NS  (5ull * 1000 * 1000)
 #define RLTP_PMTU_AGAIN_NS (600ull * 1000 * 1000 * 1000) /* ns; RFC 8899, PMTU_RAISE_TIMER */
 /* datagrams per poll of one session: one GSO batch, half of LINK_BATCH */
 #define RLTP_SHARE 44
@@ -88,13 +88,13 @@
 #define RLTP_RWND_SHORT 4
 /* handshake tags computed per second, 1 us each: 2 % of a core; 10,000 peers reconnect in 1 s */
 #define RLTP_GREETINGS_PER_S 20000
-#define RLTP_GREETINGS_PEER_PER_S \
-	32 /* handshake tags per second and peer: a correct peer sends at most ten */
-#define RLTP_HELLO_FIRST_NS \
-	(20ull * 1000 * 1000)                    /* ns to the first HELLO retransmission; doubles */
-#define RLTP_HELLO_MAX_NS (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
-#define RLTP_RESETS_PER_S \
-	100 /* RESETs per second for unknown sessions: bounds reflection attacks */
+/* handshake tags per second and peer: a correct peer sends at most ten */
+#define RLTP_GREETINGS_PEER_PER_S 32
+/* ns to the first HELLO retransmission; doubles */
+#define RLTP_HELLO_FIRST_NS (20ull * 1000 * 1000)
+#define RLTP_HELLO_MAX_NS   (160ull * 1000 * 1000) /* ns: twenty attempts before RLTP_DEAD_NS */
+/* RESETs per second for unknown sessions: bounds reflection attacks */
+#define RLTP_RESETS_PER_S 100
 #define RLTP_RNR_RETRY_US 100 /* us: pause that a receiver without buffers requests */
 /* rejections queued per session: one batch of arrivals. More are dropped: the sender
  * retransmits. */
@@ -129,8 +129,8 @@
  * delay */
 #define RLTP_CC_REBASE 100
 #define RLTP_CC_DRAIN  40 /* 2^20 ns between two cuts that empty the queue: 1 % of the time */
-#define RLTP_CC_HOST_LEVEL \
-	16 /* of 31: a receive buffer filled above this is about to lose packets */
+/* of 31: a receive buffer filled above this is about to lose packets */
+#define RLTP_CC_HOST_LEVEL 16
 /* ns of the rate per batch: the resolution of the timer */
 #define RLTP_PACE_TRAIN_NS (20u * 1000u)
 /* bytes per batch: one GSO message; longer batches save nothing and overrun shallow queues */
