@@ -48,7 +48,8 @@
 #define LINK_ALONE_MAX 1024
 /* consecutive polls with arrivals that count as a stream, even of single datagrams */
 #define LINK_STREAK_MAX 4
-/* polls after which a quiet socket requests all time stamps again: 30 ms at ping-pong rate */
+/* polls after which a quiet socket requests GRO, time stamps and ECN bits again: 30 ms at the rate
+ * of a ping-pong */
 #define LINK_QUIET_LOOKS 4096
 #define LINK_SHORT_BYTES 512 /* bytes; longer single datagrams may be a stream on a slow path */
 /* consecutive messages with other ECN bits than their socket's before these are changed */

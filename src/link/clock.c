@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clocks of the project that are not simulated. */
+/* The real clocks; the simulator has its own. */
 #include "link/clock.h"
 
 #include <time.h>
@@ -23,9 +23,9 @@ uint64_t link_now_ns(void)
 
 struct clock_pair clock_read(void)
 {
-	/* In this order an interruption between the two makes arrivals look later than they were,
-	 * never earlier: a delay measured too long is filtered out by a minimum, one too short
-	 * would become the minimum. */
+	/* With this order, an interruption in between makes arrivals look later, never earlier. A
+	 * delay measured too long is removed by a minimum filter; one too short would become the
+	 * minimum. */
 	uint64_t wall_ns = clock_ns(CLOCK_REALTIME);
 
 	return (struct clock_pair){.monotonic_ns = clock_ns(CLOCK_MONOTONIC), .wall_ns = wall_ns};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The injector's state: a list of copies held back, in the order in which they leave, and a list of
- * copies that are out on loan. An allocation that fails loses the datagram, which is what an
- * injector does anyway. */
+/* State of the injector: a list of delayed copies, in the order in which they leave, and a list of
+ * copies handed out. A failed allocation drops the datagram, which is a valid fault. */
 #include "link/fault.h"
 
 #include <stdlib.h>
@@ -13,21 +12,21 @@
 #include "base/util.h"
 #include "link/train.h"
 
-#define LEAVES_FIRST 0 /* the `leaves_at` of what the kernel had no room for: before all others */
+#define LEAVES_FIRST 0 /* leaves_at of datagrams without space in the kernel: before all others */
 
 struct copy {
-	struct link_datagram datagram; /* its one slice is `bytes` */
+	struct link_datagram datagram; /* its only slice is `bytes` */
 	struct copy *next;
-	uint64_t leaves_at; /* when this many datagrams have passed, ... */
-	uint64_t until_ns;  /* ... or at this time, whatever comes first */
+	uint64_t leaves_at; /* leaves after this many datagrams have passed, ... */
+	uint64_t until_ns;  /* ... or at this time, whichever is first */
 	uint8_t bytes[];
 };
 
 struct fault {
 	struct fault_options options;
 	struct rng rng;
-	uint64_t passed; /* datagrams that went in */
-	uint64_t count;  /* of them, those that met a fault */
+	uint64_t passed; /* datagrams accepted */
+	uint64_t count;  /* those of them with a fault */
 	unsigned fate;   /* of the last one */
 	size_t held_count;
 	struct copy *held;   /* by leaves_at, then by age */
@@ -64,7 +63,7 @@ void fault_close(struct fault *f)
 	free(f);
 }
 
-/* A copy that owns all its bytes, header included. NULL without memory. */
+/* Returns a copy that owns all its bytes, header included; NULL: no memory. */
 static struct copy *copy_make(const struct link_datagram *d)
 {
 	size_t slices_bytes = train_datagram_bytes(d) - d->header_bytes, offset = 0;
@@ -95,7 +94,7 @@ static void bit_flip(struct copy *c, struct rng *rng)
 		c->bytes[byte - c->datagram.header_bytes] ^= (uint8_t)(1u << bit % 8);
 }
 
-/* Keeps a copy of `d`. False when there are too many already, or no memory. */
+/* Keeps a copy of `d`. False: too many already, or no memory. */
 static bool hold(struct fault *f, const struct link_datagram *d, uint64_t leaves_at,
 		 uint64_t until_ns)
 {
@@ -129,8 +128,8 @@ size_t fault_release(struct fault *f, uint64_t now_ns, const struct link_datagra
 	return count;
 }
 
-/* The datagram that goes on in place of `in`: itself, a copy with one bit flipped, or NULL without
- * memory for that. */
+/* Returns the datagram that replaces `in`: itself, a copy with one bit flipped, or NULL without
+ * memory. */
 static const struct link_datagram *corrupt_maybe(struct fault *f, const struct link_datagram *in,
 						 bool corrupt)
 {
@@ -148,7 +147,7 @@ static const struct link_datagram *corrupt_maybe(struct fault *f, const struct l
 size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_ns,
 		  const struct link_datagram **out)
 {
-	/* Always four draws, so that raising one rate does not reshuffle the others. */
+	/* Always four draws, so that a changed rate does not change the other faults. */
 	bool lost = rng_chance_ppm(&f->rng, f->options.loss_ppm);
 	bool twice = rng_chance_ppm(&f->rng, f->options.dup_ppm);
 	bool corrupt = rng_chance_ppm(&f->rng, f->options.corrupt_ppm);
@@ -166,7 +165,7 @@ size_t fault_pass(struct fault *f, const struct link_datagram *in, uint64_t now_
 		out[count++] = d;
 	if (d && !late && twice)
 		out[count++] = d;
-	/* After the new one: whoever is held for one datagram leaves behind the next. */
+	/* After the new one: a datagram held for one other leaves behind the next. */
 	count += fault_release(f, now_ns, out + count);
 	if (d && late)
 		hold(f, d, f->passed + 1 + rng_below(&f->rng, LINK_FAULT_DISTANCE),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of DXP_FAULT. Digits are read by hand: strtod would ask the locale what a decimal point
- * looks like. */
+/* Parser of DXP_FAULT. It reads digits itself: strtod depends on the locale's decimal point. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* "1%", "0.01%", "100%": a decimal number with at most four places and a percent sign. */
+/* Parses "1%", "0.01%", "100%": a decimal number with at most four decimals and a percent sign. */
 static bool rate_parse(const char *text, uint32_t *ppm)
 {
 	uint32_t value = 0, unit = PPM_PER_PERCENT;
@@ -50,7 +49,7 @@ static bool seed_parse(const char *text, uint64_t *seed)
 	return *end == '\0' && errno == 0;
 }
 
-/* One "name=value". */
+/* Parses one "name=value". */
 static int item_parse(char *item, struct fault_options *o)
 {
 	const struct {

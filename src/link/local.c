@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UNIX sockets of packets. A path longer than an address holds is reached through its folder:
- * /proc/self/fd/N/name, so nobody changes directory. */
+/* UNIX packet sockets. A path longer than an address allows is reached through its open folder, as
+ * /proc/self/fd/N/name, without a change of directory. */
 #include "link/local.h"
 
 #include <assert.h>
@@ -23,8 +23,8 @@
 #include "base/log.h"
 #include "base/util.h"
 
-#define NAME_MAX_BYTES 80  /* what "/proc/self/fd/N/" leaves of an address */
-#define LOCK_TRIES     200 /* of 1 ms: whoever holds the lock binds a socket meanwhile */
+#define NAME_MAX_BYTES 80  /* bytes; what "/proc/self/fd/N/" leaves of an address */
+#define LOCK_TRIES     200 /* of 1 ms: the lock's owner binds a socket meanwhile */
 
 static int status_of_errno(void)
 {
@@ -40,7 +40,7 @@ static int status_of_errno(void)
 	}
 }
 
-/* A path as an address: its folder, open, and the name in it. */
+/* A path as address: its open folder, and the name in it. */
 struct place {
 	int folder;
 	const char *name; /* in the caller's path */
@@ -84,7 +84,7 @@ static int address_connect(int fd, const struct place *p)
 	return connect(fd, (const struct sockaddr *)&p->address, sizeof(p->address));
 }
 
-/* A socket that nobody listens to any more; anything else in the way stays. */
+/* Returns true for a socket without a listener, false for anything else. */
 static bool stale(const struct place *p)
 {
 	struct stat st;
@@ -99,7 +99,8 @@ static bool stale(const struct place *p)
 	return refused;
 }
 
-/* Of two programs that find the same stale socket the second must not take the first one's. */
+/* Locks the folder: if two programs find the same stale socket, the second must not remove the
+ * first one's new socket. */
 static bool folder_lock(int folder)
 {
 	const struct timespec pause = {.tv_nsec = MS_NS};
@@ -123,7 +124,7 @@ static int place_bind(int fd, const struct place *p)
 {
 	bool locked = folder_lock(p->folder);
 
-	/* Given to the socket before it has a path: it is never open to more than its owner. */
+	/* Sets the mode before the path exists: the socket is never accessible to others. */
 	int status = fchmod(fd, 0600) == 0 ? bind_once(fd, p) : -1;
 	if (status != 0 && errno == EADDRINUSE && locked && stale(p) &&
 	    unlinkat(p->folder, p->name, 0) == 0)
@@ -185,7 +186,7 @@ bool local_clear(const char *path)
 
 	if (place_open(path, &p) != DXP_OK)
 		return false;
-	/* One that is bound and does not listen yet is bound under this lock. */
+	/* A socket that is bound but does not listen yet is protected by this lock. */
 	if (folder_lock(p.folder)) {
 		cleared = stale(&p) && unlinkat(p.folder, p.name, 0) == 0;
 		flock(p.folder, LOCK_UN);
@@ -269,11 +270,10 @@ int local_send(int fd, const void *data, size_t bytes, const int *fds, unsigned 
 	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? DXP_EAGAIN : DXP_ECLOSED;
 }
 
-/* Takes the descriptors that came, each above 2. False when they do not fit: then all are closed.
- */
+/* Returns the received descriptors, each above 2. False: too many; then all are closed. */
 static bool fds_take(struct msghdr *m, int *fds, unsigned room, unsigned *fd_count)
 {
-	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves room for one more in `control` */
+	int got[LOCAL_FDS_ALL + 1]; /* alignment leaves space for one more in `control` */
 	unsigned count = 0;
 	bool raised = true;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Closing and unmapping what a stranger passed: one thread for each lot, so that one that hangs
- * holds up no other, and no more lots at once than somebody is allowed. */
+/* Closes and unmaps what untrusted processes passed: one thread per group, so that a hanging close
+ * blocks no other. LOCAL_DROPS_MAX bounds the number per party. */
 #include "link/local.h"
 
 #include <pthread.h>
@@ -13,11 +13,11 @@
 #include <dxp/status.h>
 
 #define STACK_BYTES   (256u << 10)
-#define AT_ONCE_BYTES (1u << 20) /* unmapping these takes half a millisecond at most */
+#define AT_ONCE_BYTES (1u << 20) /* unmapping these takes at most half a millisecond */
 
 struct local_drops {
-	_Atomic uint32_t holders; /* the owner, and each lot; the last one frees */
-	_Atomic uint32_t waiting; /* descriptors */
+	_Atomic uint32_t holders; /* the owner and each group; the last one frees */
+	_Atomic uint32_t waiting; /* descriptors not closed yet */
 };
 
 struct lot {
@@ -69,7 +69,7 @@ static void *lot_close(void *context)
 	return NULL;
 }
 
-/* Signals are for the program's own threads. */
+/* Blocks all signals: they are for the program's own threads. */
 static bool thread_start(void *(*run)(void *), void *lot)
 {
 	pthread_attr_t how;

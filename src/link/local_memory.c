@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that two processes map: a memfd whose size cannot change. Reading beyond the end of a file
- * is SIGBUS, so what somebody else could cut short is never mapped. */
+/* Memory shared by two processes: a memfd of fixed size. Access beyond the end of a file raises
+ * SIGBUS, so a file that its owner could shrink is never mapped. */
 #include "base/descriptor.h"
 #include "link/local.h"
 
@@ -13,7 +13,7 @@
 
 #include <dxp/status.h>
 
-#define TMPFS_MAGIC 0x01021994 /* linux/magic.h; memfds of huge pages say another */
+#define TMPFS_MAGIC 0x01021994 /* linux/magic.h; memfds of huge pages have another */
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -27,7 +27,7 @@ static int memfd_make(const char *name)
 	int fd = descriptor_raise(
 		memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL));
 
-	/* Linux before 6.3 does not know the last flag. */
+	/* Linux before 6.3 rejects the last flag. */
 	return fd >= 0 || errno != EINVAL
 		       ? fd
 		       : descriptor_raise(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -61,7 +61,7 @@ int local_memory_create(const char *name, uint64_t bytes, struct local_memory *o
 	return DXP_OK;
 }
 
-/* The seals first: what they promise holds for the size that is read after them. */
+/* Reads the seals first: they guarantee the size read after them. */
 static bool trustworthy(int fd, uint64_t offset, uint64_t bytes)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

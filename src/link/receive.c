@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recvmmsg into the inbox, control messages, and the cut of GRO buffers into datagrams. */
+/* Receives into the inbox, reads control messages, and splits GRO buffers into datagrams. */
 #include "link/receive.h"
 
 #include <netinet/udp.h>
@@ -15,7 +15,7 @@
 #define ECN_BITS   3 /* of the TOS and traffic class bytes */
 #define ECN_MARKED 3 /* congestion experienced */
 
-/* Gives the first `used` headers back their rooms, which the kernel has replaced by lengths. */
+/* Restores the buffer lengths of the first `used` headers, which the kernel overwrote. */
 static void headers_reset(struct inbox *in, unsigned used)
 {
 	for (unsigned i = 0; i < used; i++) {
@@ -28,7 +28,7 @@ static void headers_reset(struct inbox *in, unsigned used)
 
 int inbox_open(struct inbox *in, unsigned count)
 {
-	/* Mapped, so that pages no datagram ever reached cost nothing. */
+	/* Mapped, so that unused pages take no memory. */
 	void *buffers = mmap(NULL, (size_t)count * LINK_RECEIVE_BYTES, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -89,7 +89,7 @@ static void control_take(struct inbox *in, const struct cmsghdr *c, struct link_
 	}
 }
 
-/* Reads what the datagrams of message `cursor` share. */
+/* Reads the properties common to the datagrams of message `cursor`. */
 static void message_start(struct inbox *in, struct link_counters *counters)
 {
 	struct mmsghdr *message = &in->messages[in->cursor];
@@ -111,7 +111,7 @@ static void message_start(struct inbox *in, struct link_counters *counters)
 		in->segment_bytes = message->msg_len;
 }
 
-/* The one datagram that comes to a quiet socket. */
+/* Receives the single datagram of a quiet socket. */
 static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	socklen_t name_bytes = sizeof(in->names[0]);
@@ -121,7 +121,7 @@ static ssize_t datagram_receive(struct inbox *in, const struct link_socket *s, i
 			in->named ? &in->names[0].any : NULL, in->named ? &name_bytes : NULL);
 }
 
-/* One message, for which recvmmsg takes longer. */
+/* Receives one message; faster than recvmmsg. */
 static ssize_t message_receive(struct inbox *in, const struct link_socket *s, int flags)
 {
 	struct msghdr *m = &in->messages[0].msg_hdr;
@@ -135,7 +135,7 @@ static ssize_t message_receive(struct inbox *in, const struct link_socket *s, in
 	return bytes;
 }
 
-/* Returns how many messages came. */
+/* Returns the number of messages received. */
 static unsigned messages_receive(struct inbox *in, const struct link_socket *s, bool wait)
 {
 	int flags = wait ? 0 : MSG_DONTWAIT;
@@ -155,9 +155,9 @@ bool inbox_poll(struct inbox *in, struct link_socket *s, bool wait, struct link_
 	in->named = s->named > 0;
 	in->filled = messages_receive(in, s, wait);
 	in->cursor = 0;
-	/* Any error is treated as silence: EAGAIN is, and an ICMP error that the socket reports is
-	 * cleared by the report. A second recvmsg that finds nothing is a tenth of a round trip, so
-	 * after silence ask for one only. */
+	/* Treats any error as silence: EAGAIN is, and reporting an ICMP error clears it. A second
+	 * recvmsg without result costs a tenth of a round trip, so after silence request one
+	 * message only. */
 	if (in->filled == 0) {
 		s->wanted = 1;
 		s->streak = 0;
@@ -240,8 +240,8 @@ static bool socket_look(struct link *l, unsigned index, bool wait)
 	return true;
 }
 
-/* The busiest first, but now and then another: each is looked at within a bounded number of looks,
- * whatever comes. */
+/* Polls the last active socket, and every LINK_OTHERS_EVERY polls first another: each socket is
+ * polled within a bounded number of polls. */
 bool inbox_look(struct link *l)
 {
 	unsigned hot = l->sockets[l->hot].fd >= 0 ? l->hot : 0;
@@ -272,7 +272,7 @@ size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count)
 {
 	if (l->fault)
 		send_held(l);
-	/* Few calls to the kernel, and none while buffers still hold datagrams: the arrivals point
+	/* Avoids system calls, and makes none while buffers still hold datagrams: arrivals point
 	 * into them. */
 	if (!inbox_pending(&l->inbox) && !inbox_look(l))
 		return 0;

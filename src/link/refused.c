@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the network says of datagrams that it does not deliver. */
+/* Reads ICMP errors for datagrams that the network did not deliver. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>

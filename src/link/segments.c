@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many datagrams one GSO train may carry here: 64 in the first kernels that have it, 128 in
- * later ones. Asked of the kernel itself, since no option tells. */
+/* Longest GSO batch, in datagrams: 64 in the first kernels with GSO, 128 in later ones. It is found
+ * by trial, since no socket option reports it. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -11,10 +11,11 @@
 #include "base/descriptor.h"
 #include "link/endpoint.h"
 
-/* What every kernel with GSO takes, for where the question cannot be put (no loopback). */
+/* datagrams; every kernel with GSO accepts them, so used if the trial is impossible (no
+ * loopback) */
 #define SEGMENTS_SAFE 64
 
-/* One train of `segments` one-byte datagrams. */
+/* Sends one GSO batch of `segments` one-byte datagrams; returns true if the kernel accepts it. */
 static bool segments_taken(int fd, unsigned segments)
 {
 	uint8_t bytes[LINK_SEGMENTS_PROBE] = {0};
@@ -22,7 +23,7 @@ static bool segments_taken(int fd, unsigned segments)
 	return send(fd, bytes, segments, MSG_DONTWAIT) == (ssize_t)segments;
 }
 
-/* A socket connected to itself, set to cut what is sent into single bytes. */
+/* Returns a socket connected to itself, or -1. */
 static int self_connected(void)
 {
 	struct sockaddr_in self = {.sin_family = AF_INET,
@@ -52,7 +53,7 @@ unsigned segments_probe(void)
 		close(fd);
 		return 1;
 	}
-	/* The kernel takes `low`, and not more than `high`. */
+	/* Invariant: the kernel accepts `low`, and not more than `high`. */
 	while (low < high) {
 		unsigned middle = (low + high + 1) / 2;
 		if (segments_taken(fd, middle))

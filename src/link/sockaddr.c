@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conversion in both directions; no lookup, no scope ids (link-local IPv6 has no place in a
- * wire_address). */
+/* Conversion in both directions; no lookup, no scope ids (a wire_address cannot hold link-local
+ * IPv6). */
 #include "link/sockaddr.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The project's addresses as the kernel's. An AF_INET6 socket names IPv4 peers by their mapped
- * address; an AF_INET socket cannot name IPv6 peers at all. */
+/* Converts between wire addresses and the kernel's. An AF_INET6 socket addresses IPv4 peers by
+ * mapped addresses; an AF_INET socket cannot address IPv6 peers. */
 #ifndef LINK_SOCKADDR_H
 #define LINK_SOCKADDR_H
 
@@ -18,10 +18,11 @@ union link_sockaddr {
 
 bool sockaddr_is_v4(const struct wire_address *a);
 
-/* For a socket of `family`. Returns the length, 0 when such a socket cannot name `a`. */
+/* Converts for a socket of `family`. Returns the length, or 0 if such a socket cannot address
+ * `a`. */
 socklen_t sockaddr_from_wire(const struct wire_address *a, int family, union link_sockaddr *out);
 
-/* `from` is what the kernel filled in: AF_INET or AF_INET6. */
+/* Converts an address from the kernel: AF_INET or AF_INET6. */
 void sockaddr_to_wire(const union link_sockaddr *from, struct wire_address *out);
 
 #endif

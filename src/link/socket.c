@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making the socket: family by the address, buffers, what the kernel shall report with each
- * arrival, bind. */
+/* Creates sockets: family by address, buffers, per-datagram reports, bind. */
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -33,7 +32,7 @@ void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn)
 {
 	s->ecn = ecn;
 	s->ecn_other = 0;
-	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* of an AF_INET6 socket: to IPv4 peers */
+	option_set(s->fd, IPPROTO_IP, IP_TOS, ecn); /* for IPv4 peers, also of an AF_INET6 socket */
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_TCLASS, ecn);
 }
@@ -47,8 +46,8 @@ uint32_t socket_waiting_bytes(const struct link_socket *s)
 	return memory[SK_MEMINFO_RMEM_ALLOC];
 }
 
-/* The FORCE variants need CAP_NET_ADMIN and go beyond the system's limit. The kernel doubles what
- * it is asked for, to pay for its own bookkeeping. */
+/* The FORCE variants need CAP_NET_ADMIN and exceed the system's limit. The kernel doubles the value
+ * for its own overhead. */
 static void buffers_set(int fd, uint32_t bytes)
 {
 	if (option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, (int)bytes) < 0)
@@ -66,11 +65,11 @@ static void buffer_report(struct link *l)
 			 l->receive_buffer_bytes / 2, l->buffer_bytes, l->buffer_bytes);
 }
 
-/* None of these is needed to work; each that fails leaves a zero in what is reported. */
+/* Turns reports per datagram on or off. None is required; one that fails leaves zeros. */
 static void reports_set(const struct link *l, const struct link_socket *s, bool on)
 {
 	option_set(s->fd, SOL_SOCKET, SO_TIMESTAMPNS, on);
-	/* On AF_INET6 sockets too, where it reports for IPv4 peers. */
+	/* On AF_INET6 sockets too, for IPv4 peers. */
 	option_set(s->fd, IPPROTO_IP, IP_RECVTOS, on);
 	if (l->limits.family == AF_INET6)
 		option_set(s->fd, IPPROTO_IPV6, IPV6_RECVTCLASS, on);
@@ -80,8 +79,9 @@ static void reports_set(const struct link *l, const struct link_socket *s, bool 
 
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet)
 {
-	/* A train that waits already was merged, and without GRO nobody would say so. One that the
-	 * kernel is just putting there on another processor is read as one long datagram: lost. */
+	/* A waiting GSO batch was merged, and without GRO its parts are not reported; so quiet only
+	 * if nothing waits. One that the kernel adds at this moment on another processor is read as
+	 * one long datagram: lost. */
 	reports_set(l, s, !quiet);
 	if (quiet && socket_waiting_bytes(s) > 0) {
 		quiet = false;
@@ -123,7 +123,7 @@ static int bind_refused(const struct wire_address *address, int error)
 	return DXP_EIO;
 }
 
-/* A socket that is not bound yet; fd is -1 when there is none, with the reason in errno. */
+/* Returns an unbound socket; fd -1 with errno if there is none. */
 static struct link_socket socket_make(const struct link *l)
 {
 	struct link_socket s = {.named = UINT32_MAX, .wanted = 1};
@@ -134,7 +134,7 @@ static struct link_socket socket_make(const struct link *l)
 		return s;
 	if (l->limits.family == AF_INET6)
 		option_set(s.fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-	/* RLTP finds out what the path carries, and believes no stranger who says so (ICMP). */
+	/* RLTP discovers the path MTU itself and does not trust ICMP of unknown hosts. */
 	if (l->whole)
 		option_set(s.fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	if (l->whole && l->limits.family == AF_INET6)
@@ -174,8 +174,8 @@ static void wait_limit(int fd, uint32_t us)
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
 }
 
-/* A socket bound to a multicast group hears it whoever joined: so without IP_MULTICAST_ALL, or the
- * groups of other interfaces come too. */
+/* A socket bound to a multicast group receives it for any member of the host. IP_MULTICAST_ALL 0
+ * excludes the groups of other interfaces. */
 static int group_join(int fd, const struct wire_address *group, uint32_t own_ip)
 {
 	struct ip_mreq join = {.imr_interface.s_addr = htonl(own_ip)};
@@ -189,7 +189,8 @@ static int group_join(int fd, const struct wire_address *group, uint32_t own_ip)
 	return DXP_EIO;
 }
 
-/* What comes from others between bind and this stays in the socket; the reader sees whose it is. */
+/* Connects the bound socket. Datagrams of others from before stay in it; the reader checks their
+ * source. */
 static int peer_name(struct link *l, const struct wire_address *peer)
 {
 	char text[WIRE_ADDRESS_TEXT_BYTES];
@@ -263,7 +264,7 @@ int link_move(struct link *l, const struct wire_address *address)
 		socket_close(&new);
 		return DXP_EIO;
 	}
-	/* those of busy peers are bound to the old address too */
+	/* Sockets of busy peers are bound to the old address too. */
 	for (unsigned i = 0; i < ARRAY_COUNT(l->sockets); i++)
 		socket_close(&l->sockets[i]);
 	l->sockets[0] = new;
@@ -282,8 +283,8 @@ static void sharing_set(const struct link *l, int value)
 			option_set(l->sockets[i].fd, SOL_SOCKET, SO_REUSEADDR, value);
 }
 
-/* Our sockets allow the sharing of the port only while this one is bound, so that a program that
- * wants the port is still told that it is in use. */
+/* Our sockets share the port only during this bind, so that another program that binds the port
+ * still gets EADDRINUSE. */
 static bool port_share(const struct link *l, int fd)
 {
 	union link_sockaddr name;
@@ -313,7 +314,7 @@ bool socket_connect(struct link *l, struct link_socket *s, const struct wire_add
 	return true;
 }
 
-/* The MTU of the route to `to`, from a socket of its own; 0 when it cannot be told. */
+/* Returns the MTU of the route to `to`, from a temporary socket; 0 if unknown. */
 static size_t route_mtu(const struct wire_address *to, int family)
 {
 	union link_sockaddr name;

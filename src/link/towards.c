@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The own address on the way to somebody, as the kernel's routes have it. Nothing is sent. */
+/* Own address on the route to a peer, from the kernel's routing table. Nothing is sent. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forms trains: pieces become iovecs, each train one msghdr with its control messages. */
+/* Forms GSO batches: pieces become iovecs, each GSO batch one msghdr with its control messages. */
 #include "link/train.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ size_t train_datagram_bytes(const struct link_datagram *d)
 static void pieces_add(struct train_batch *b, const struct link_datagram *d)
 {
 	assert(d->header_bytes <= LINK_HEADER_BYTES_MAX && d->slice_count <= LINK_SLICES_MAX);
-	/* The kernel only reads; the casts drop a const that struct iovec cannot carry. */
+	/* The kernel only reads; the casts drop a const that struct iovec cannot hold. */
 	if (d->header_bytes)
 		b->iovecs[b->iovec_count++] = (struct iovec){(void *)d->header, d->header_bytes};
 	for (unsigned i = 0; i < d->slice_count; i++)
@@ -35,7 +35,7 @@ static void pieces_add(struct train_batch *b, const struct link_datagram *d)
 				(struct iovec){(void *)d->slices[i].base, d->slices[i].bytes};
 }
 
-/* Replaces the pieces of the train from `first_iovec` on by one, a copy, where that pays. */
+/* Replaces the pieces from `first_iovec` by one copy if that is faster. */
 static void pieces_gather(struct train_batch *b, size_t first_iovec, size_t train_bytes)
 {
 	size_t pieces = b->iovec_count - first_iovec;
@@ -65,7 +65,7 @@ static void control_add(struct msghdr *m, int level, int type, const void *value
 	m->msg_controllen += CMSG_SPACE(bytes);
 }
 
-/* IPv4 peers of an AF_INET6 socket take the IPv4 control message too. */
+/* IPv4 peers of an AF_INET6 socket need the IPv4 control message. */
 static void control_add_ecn(struct msghdr *m, const struct link_datagram *d)
 {
 	int tos = d->ecn;
@@ -83,8 +83,8 @@ static void message_write(struct train_batch *b, size_t first_iovec, const struc
 	union link_sockaddr *name = &b->names[b->message_count];
 
 	*m = (struct msghdr){
-		/* 0 where this socket cannot reach such an address: the kernel says EDESTADDRREQ
-		   then */
+		/* 0 if this socket cannot reach such an address; the kernel then returns
+		 * EDESTADDRREQ */
 		.msg_namelen = sockaddr_from_wire(&d->to, family, name),
 		.msg_iov = b->iovecs + first_iovec,
 		.msg_iovlen = b->iovec_count - first_iovec,
@@ -102,7 +102,7 @@ static bool goes_alone(const struct train_limits *limits, const struct link_data
 	return limits->alone && limits->alone(d);
 }
 
-/* How long a train that starts with `d` may get. */
+/* Returns the most datagrams of a GSO batch that starts with `d`. */
 static unsigned segments_max(const struct train_limits *limits, const struct link_datagram *d,
 			     size_t bytes)
 {
@@ -112,8 +112,7 @@ static unsigned segments_max(const struct train_limits *limits, const struct lin
 	return bytes == 0 || refused || goes_alone(limits, d) ? 1 : limits->segments;
 }
 
-/* Adds one train from the front of the list. Returns its length, 0 when the batch has no iovecs
- * left. */
+/* Adds one GSO batch from the front of the list. Returns its datagrams; 0: no iovecs are left. */
 static size_t train_form(struct train_batch *b, const struct train_limits *limits,
 			 const struct link_datagram *const *datagrams, size_t count)
 {
@@ -134,7 +133,7 @@ static size_t train_form(struct train_batch *b, const struct train_limits *limit
 		train_bytes += bytes;
 		length++;
 		if (bytes < segment_bytes)
-			break; /* a shorter one ends the train */
+			break; /* a shorter one is the last */
 	}
 	if (length == 0)
 		return 0;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grouping datagrams into GSO trains. A train is one sendmsg whose payload the kernel cuts into
- * datagrams of one size: same destination, same ECN bits, same total bytes, only the last may be
- * shorter. A datagram that fits no train, or wants to be `alone`, is a train of one, sent the
- * ordinary way. No system call is made here.
+/* Groups datagrams into GSO batches. A GSO batch is one sendmsg whose payload the kernel splits
+ * into datagrams: same destination, ECN bits and length; only the last may be shorter. A datagram
+ * that fits no other, or is `alone`, is sent as an ordinary message. No system calls here.
  *
- * Where the pieces of a message (headers, slices) are short, they are copied together here before
- * the kernel copies them again: its copy is slow to start and starts anew with each piece. Measured
- * on Zen 4, 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168 instead of 201 ns per
- * KB.
+ * Short pieces of a message (headers, slices) are first copied into one buffer: the kernel's copy
+ * has a start cost per piece. 44 datagrams of 64 + 1408 bytes, payload outside the cache: 168
+ * instead of 201 ns per KB (Zen 4).
  *
- * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, and messages
- * follow the order of the datagrams, so that what the kernel took is always a prefix. */
+ * Invariant of a filled batch: message i carries lengths[i] consecutive datagrams, and messages are
+ * in the order of the datagrams, so that the kernel always accepts a prefix. */
 #ifndef LINK_TRAIN_H
 #define LINK_TRAIN_H
 
@@ -22,12 +20,14 @@
 #include "link/udp.h"
 
 struct train_limits {
-	int family;                     /* of the socket: how destinations are written */
-	unsigned segments;              /* longest train in datagrams; 1 = no GSO */
-	struct wire_address refused_to; /* the kernel refused trains of datagrams of refused_bytes
-					   to this peer: ... */
-	size_t refused_bytes; /* ... such ones, and larger, go alone; 0 = nothing was refused */
-	bool (*alone)(const struct link_datagram *d); /* may not be in a train; NULL: all may */
+	int family;        /* of the socket: format of destinations */
+	unsigned segments; /* longest GSO batch in datagrams; 1: no GSO */
+	/* Peer for which the kernel rejected GSO batches of datagrams of refused_bytes; datagrams
+	 * of this length or longer are sent singly to it. */
+	struct wire_address refused_to;
+	size_t refused_bytes; /* 0: none rejected */
+	/* Returns true for a datagram that must not be in a GSO batch; NULL: all may. */
+	bool (*alone)(const struct link_datagram *d);
 };
 
 #define TRAIN_CONTROL_BYTES (CMSG_SPACE(sizeof(uint16_t)) + CMSG_SPACE(sizeof(int)))
@@ -35,11 +35,11 @@ struct train_limits {
 struct train_batch {
 	size_t message_count;
 	size_t iovec_count;
-	size_t gathered_bytes; /* of `gather` in use */
+	size_t gathered_bytes; /* used bytes of `gather` */
 	struct mmsghdr messages[LINK_MESSAGES];
-	uint16_t lengths[LINK_MESSAGES]; /* datagrams in each message */
-	uint32_t bytes[LINK_MESSAGES];   /* payload of each message */
-	uint8_t sockets[LINK_MESSAGES];  /* which to send each with; filled in by send.c */
+	uint16_t lengths[LINK_MESSAGES]; /* datagrams per message */
+	uint32_t bytes[LINK_MESSAGES];   /* payload per message */
+	uint8_t sockets[LINK_MESSAGES];  /* socket index per message; filled in by send.c */
 	union link_sockaddr names[LINK_MESSAGES];
 	struct iovec iovecs[LINK_IOVECS];
 	union {
@@ -49,8 +49,8 @@ struct train_batch {
 	uint8_t gather[LINK_GATHER_BYTES];
 };
 
-/* Fills `b` anew from the front of the list; points into the datagrams and at the memory that they
- * name. Returns how many found room: at least one if count > 0. */
+/* Fills `b` anew from the front of the list; it points into the datagrams and their memory. Returns
+ * how many fit: at least one if count > 0. */
 size_t train_fill(struct train_batch *b, const struct train_limits *limits,
 		  const struct link_datagram *const *datagrams, size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing an endpoint, and what can be read off it. Sending is in send.c and train.c,
- * receiving in receive.c, waiting in wait.c. */
+/* Opens and closes an endpoint, and reads its state. Sending is in send.c and train.c, receiving in
+ * receive.c, waiting in wait.c. */
 #include "link/udp.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define LEVEL_MAX 31
 
-/* The fault injector that the environment asks for, or none. */
+/* Creates the fault injector if the environment requests one. */
 static int fault_from_environment(uint16_t port, struct fault **out)
 {
 	const char *text = getenv("DXP_FAULT");
@@ -23,7 +23,7 @@ static int fault_from_environment(uint16_t port, struct fault **out)
 	int status = fault_parse(text, &options);
 	if (status != DXP_OK)
 		return status;
-	/* Two ends with one seed and fixed ports must not lose their packets in step. */
+	/* Two endpoints with one seed and fixed ports must not drop packets in step. */
 	options.seed += (uint64_t)port << 32;
 	return fault_open(&options, out);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A UDP endpoint that moves datagrams in batches: GSO and GRO where the kernel has them, one
- * sendmsg per datagram where it has not, kernel receive time stamps, and a wait that spins before
- * it sleeps. Nothing here knows what a datagram means.
+/* UDP endpoint that moves datagrams in batches: GSO and GRO if the kernel has them, otherwise one
+ * sendmsg per datagram; kernel receive time stamps; a wait that spins before it sleeps. It does not
+ * interpret datagrams.
  *
- * Not thread-safe: one thread at a time per endpoint (link_wake may be called from any thread, and
- * from a signal handler). */
+ * Not thread-safe: one thread at a time per endpoint. link_wake may be called from any thread and
+ * from a signal handler. */
 #ifndef LINK_UDP_H
 #define LINK_UDP_H
 
@@ -16,158 +16,162 @@
 #include "wire/datagram.h"
 
 struct link_options {
-	struct wire_address bind; /* address to bind; port 0 lets the kernel choose */
-	uint32_t buffer_bytes; /* wanted size of each socket buffer; 0 = LINK_SOCKET_BUFFER_BYTES */
-	uint32_t spin_ns; /* about how long link_wait spins before it sleeps: 1/32 to twice this, as
-			   * it has paid lately (base/spin.h); 0 = never spin */
-	bool whole;       /* a datagram too long for the path is lost, not cut into IP fragments */
-	bool unconnected; /* busy peers get no socket of their own: all that it sends unfragmented
-			   * has IP identification 0, which an ICRC counts on */
-	bool choosy; /* a port in use is no error to be logged: the caller tries the next one */
-	bool shared; /* other endpoints may bind the port too: one each for one peer */
-	struct wire_address peer; /* takes datagrams from there alone; port 0: from anybody */
-	uint32_t group_on; /* `bind` is an IPv4 multicast group: joined on the interface that has
-			    * this address (host order); 0: it is none */
-	bool refusals;     /* what the network refuses (ICMP) is kept for link_refused */
-	uint32_t block_us; /* longest wait of link_receive_wait, at least: the kernel counts it in
-			    * ticks; 0: that does not wait */
-	bool (*alone)(const struct link_datagram *d); /* it may not be in a train; NULL: all may */
-	bool no_gso; /* pretend the kernel has no GSO (tests, and a user's way out) */
-	bool no_gro; /* the same for GRO */
+	struct wire_address bind; /* port 0: the kernel chooses one */
+	uint32_t buffer_bytes;    /* size of each socket buffer; 0: LINK_SOCKET_BUFFER_BYTES */
+	/* Spin time of link_wait before it sleeps; adapts between 1/32 and twice this
+	 * (base/spin.h). 0: never spin. */
+	uint32_t spin_ns;
+	/* Drop datagrams too long for the path instead of IP fragmentation. */
+	bool whole;
+	/* No connected sockets for busy peers. Then unfragmented datagrams have IP identification
+	 * 0, as an ICRC requires. */
+	bool unconnected;
+	/* A port in use is not logged as error: the caller tries the next one. */
+	bool choosy;
+	bool shared;              /* other endpoints may bind the port too, one per peer */
+	struct wire_address peer; /* receive from this peer only; port 0: from any */
+	/* `bind` is an IPv4 multicast group: joins it on the interface with this address (host
+	 * order). 0: no group. */
+	uint32_t group_on;
+	bool refusals; /* keep ICMP errors for link_refused */
+	/* Wait of link_receive_wait, rounded up to kernel ticks; 0: no wait. */
+	uint32_t block_us;
+	/* Returns true for a datagram that must not be in a GSO batch; NULL: all may. */
+	bool (*alone)(const struct link_datagram *d);
+	bool no_gso; /* act as without GSO: for tests and as workaround */
+	bool no_gro; /* act as without GRO */
 };
 
-/* What happened since the endpoint was opened. All counts wrap. */
+/* Counts since the endpoint was opened; all wrap. */
 struct link_counters {
 	uint64_t sent_datagrams, sent_bytes, send_calls;
 	uint64_t received_datagrams, received_bytes;
-	uint64_t receive_calls; /* calls that brought something; looks in vain are not counted */
-	uint64_t send_again;    /* kernel had no room; the caller retries */
-	uint64_t send_errors; /* datagrams given up for any other reason; the transport repeats them
-			       */
-	uint64_t too_big;     /* times the kernel found datagrams longer than their path */
-	uint64_t gso_fallbacks; /* times GSO was found missing or broken, then avoided */
-	/* what the kernel dropped because the socket buffer was full (SO_RXQ_OVFL): datagrams, but
-	 * a train that came in one piece counts once */
+	uint64_t receive_calls; /* calls with arrivals; empty polls are not counted */
+	uint64_t send_again;    /* kernel had no space; the caller retries */
+	/* Datagrams dropped for any other reason; the transport retransmits them. */
+	uint64_t send_errors;
+	uint64_t too_big;       /* times the kernel reported a datagram longer than its path */
+	uint64_t gso_fallbacks; /* times GSO was found missing or broken and then avoided */
+	/* Drops by a full socket buffer (SO_RXQ_OVFL): datagrams, but one count per merged GSO
+	 * batch. */
 	uint64_t receive_drops;
-	uint64_t faults; /* datagrams the fault injector dropped, repeated, delayed or changed */
+	uint64_t faults; /* datagrams the fault injector dropped, duplicated, delayed or changed */
 };
 
 struct link;
 
-/* What the fault injector did to a datagram: bits. */
+/* Effects of the fault injector on a datagram, as bits. */
 enum link_fate {
 	LINK_FATE_LOST = 1 << 0,
 	LINK_FATE_TWICE = 1 << 1,
-	LINK_FATE_CORRUPT = 1 << 2, /* one bit was flipped, after `sent` saw it */
+	LINK_FATE_CORRUPT = 1 << 2, /* one bit flipped, after `sent` was called */
 	LINK_FATE_LATE = 1 << 3,
 };
 
-/* Somebody who sees every datagram. Calls must not use the endpoint. */
+/* Observer of every datagram. Its functions must not use the endpoint. */
 struct link_tap {
-	/* `at_ns`: when it was handed to the kernel, or to the fault injector. */
+	/* `at_ns`: time of the hand-over to the kernel, or to the fault injector. */
 	void (*sent)(void *context, const struct link_datagram *d, unsigned fate, uint64_t at_ns);
 	void (*received)(void *context, const struct link_arrival *a);
 	void *context;
 };
 
-/* From now on, or with NULL no more. `tap` stays the caller's and outlives its use. */
+/* Sets the observer; NULL: none. The caller owns `tap` and keeps it alive while set. */
 void link_tap_set(struct link *l, const struct link_tap *tap);
 
-/* Opens and binds. On success *out must be closed with link_close. DXP_EBUSY: the port is in use;
- * DXP_EIO: anything else the kernel refused (logged with its reason and the next step); DXP_ENOMEM.
- * DXP_FAULT in the environment ("loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7") puts a fault
- * injector between the protocol and the socket, so that trains are cut per datagram; a text that
- * does not parse is DXP_EINVAL, logged. */
+/* Opens and binds an endpoint; the caller closes it with link_close. DXP_EBUSY: the port is in use;
+ * DXP_EIO: any other kernel error (logged with reason and next step); DXP_ENOMEM. DXP_FAULT in the
+ * environment ("loss=1%,dup=0.1%,corrupt=0.01%,reorder=1%,seed=7") inserts a fault injector between
+ * protocol and socket, which acts per datagram, not per GSO batch. DXP_EINVAL, logged: its text
+ * does not parse. */
 int link_open(const struct link_options *options, struct link **out);
 void link_close(struct link *l);
 
-/* The address that peers on the same network use: the bound one, its port filled in. */
+/* Returns the address for peers on the same network: the bound one, with its port. */
 void link_address(const struct link *l, struct wire_address *out);
 
-/* The own address, without a port, that the kernel would use towards `to`. DXP_EIO: there is no way
- * (logged). */
+/* Returns the own address, without port, that the kernel's routes use towards `to`. DXP_EIO: no
+ * route (logged). */
 int link_address_towards(const struct wire_address *to, struct wire_address *out);
 
-/* The same for who looks now and then: false, and nothing logged, when there is no way at present.
- */
+/* The same for repeated checks: returns false without a log entry if there is no route now. */
 bool link_address_now(const struct wire_address *to, struct wire_address *out);
 
-/* Binds the endpoint to another address, at the same port where it is free, at any otherwise. What
- * the kernel still holds for the old one is lost; link_fd stays the same. DXP_EIO: the kernel
- * refuses, nothing changed. */
+/* Binds the endpoint to another address, with the same port if free, otherwise any. Datagrams that
+ * the kernel still holds for the old address are lost; link_fd stays the same. DXP_EIO: the kernel
+ * rejects it, nothing changed. */
 int link_move(struct link *l, const struct wire_address *address);
 
-/* Largest UDP payload that fits one packet on the way to `to` (interface MTU less IP and UDP
- * headers, at most 65507); 1472 when it cannot be told. */
+/* Returns the largest UDP payload that fits one packet to `to`: interface MTU less IP and UDP
+ * headers, at most 65507. 1472 if unknown. */
 size_t link_path_payload(const struct link *l, const struct wire_address *to);
 
-/* Has the kernel refused datagrams as longer than their path (EMSGSIZE) since this was last asked?
- * Then *to and *bytes are whose and how long: of several the last, so lower what goes to him and
- * let the next send tell of others. link_path_payload may know the length that fits. A datagram too
- * long for the path beyond the first link is not noticed here. */
+/* Returns true if the kernel rejected datagrams as longer than their path (EMSGSIZE) since the last
+ * call. *to and *bytes are destination and length of the last one: lower the size for it, and the
+ * next send reports others. link_path_payload may return a length that fits. Datagrams too long
+ * beyond the first link are not detected here. */
 bool link_too_big(struct link *l, struct wire_address *to, size_t *bytes);
 
-/* The receive buffer the kernel really gave, in bytes of skb truesize. */
+/* Returns the size of the receive buffer that the kernel granted, in bytes of skb truesize. */
 size_t link_receive_buffer(const struct link *l);
 
-/* How full the fullest receive buffer is now: 0 (less than 1/31) .. 31. Costs a system call for
- * each socket: ask every millisecond, or when link_receive fills the whole batch, not every turn.
- */
+/* Returns the fill level of the fullest receive buffer: 0 (less than 1/31) .. 31. Costs one system
+ * call per socket: call it every millisecond or after a full link_receive, not every poll. */
 unsigned link_receive_level(const struct link *l);
 
-/* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO train.
- * Returns how many were taken (fewer than count: the kernel has no room now). A datagram the kernel
- * refuses for another reason counts as taken, and in send_errors. */
+/* Sends up to `count` datagrams in order; runs of equal size to one address leave as one GSO batch.
+ * Returns how many were accepted; fewer than `count`: the kernel has no space now. A datagram
+ * rejected for another reason counts as accepted and in send_errors. */
 size_t link_send(struct link *l, const struct link_datagram *datagrams, size_t count);
 
-/* The same of datagrams that do not lie in one row. */
+/* The same for datagrams named by a list of pointers. */
 size_t link_send_list(struct link *l, const struct link_datagram *const *list, size_t count);
 
-/* Takes what has arrived, up to `count` datagrams, without waiting. Returns how many; fewer than
- * `count` does not mean that the kernel has no more: one call asks each of
- * its sockets once at most. */
+/* Receives up to `count` datagrams without waiting; returns their number. Fewer than `count` may be
+ * returned although the kernel has more: one call polls each socket at most once. */
 size_t link_receive(struct link *l, struct link_arrival *arrivals, size_t count);
 
-/* The same, but waits for the first of them, for block_us of the options: one system call where
- * waiting and receiving are two. Another thread must not use the endpoint meanwhile. */
+/* The same, but waits up to block_us of the options for the first datagram: one system call instead
+ * of two. No other thread may use the endpoint meanwhile. */
 size_t link_receive_wait(struct link *l, struct link_arrival *arrivals, size_t count);
 
-/* Datagrams that were received and not taken yet, of which a poll of the socket does not tell. */
+/* Returns true if datagrams are received but not handed out yet; a poll of the socket does not show
+ * these. */
 bool link_pending(const struct link *l);
 
-/* With `refusals` of the options: the errno of the oldest refusal by the network that was not told
- * yet (ECONNREFUSED: nothing listens there; EHOSTUNREACH, ENETUNREACH ...); 0: none. */
+/* With `refusals` of the options: returns the errno of the oldest ICMP error not returned yet
+ * (ECONNREFUSED: no listener; EHOSTUNREACH, ENETUNREACH ...); 0: none. */
 int link_refused(struct link *l);
 
-/* The bound socket, for polls of several endpoints by somebody who calls link_receive until it
- * returns 0 before, and neither link_wait nor link_wake. */
+/* Returns the bound socket, to poll several endpoints at once. The caller must call link_receive
+ * until it returns 0 before each poll, and use neither link_wait nor link_wake. */
 int link_socket_fd(const struct link *l);
 
-/* Waits until something arrives, link_wake is called or `deadline_ns` has come: spins for spin_ns,
- * then sleeps. Returns true when there may be something to receive. May return early. */
+/* Waits for an arrival, link_wake or `deadline_ns`: spins for spin_ns, then sleeps. Returns true if
+ * there may be something to receive. May return early. */
 bool link_wait(struct link *l, uint64_t deadline_ns);
 
-/* Makes the link_wait that is running, or the next one, return. */
+/* Makes the current link_wait, or the next one, return. */
 void link_wake(struct link *l);
 
-/* From now on link_wait ends, and link_fd is readable, when `fd` is; link_watched tells of it.
- * `edge`: once for each change, so that nobody has to read it: for an eventfd that somebody else
- * holds too. DXP_EIO: no memory for it. Unwatch before closing it. */
+/* Adds a descriptor: while `fd` is readable, link_wait returns, link_fd is readable and
+ * link_watched returns true. `edge`: reports each change once and not by link_watched, for an
+ * eventfd of which this endpoint is not the reader. DXP_EIO: no memory. Call link_unwatch before
+ * closing `fd`. */
 int link_watch(struct link *l, int fd, bool edge);
 void link_unwatch(struct link *l, int fd);
 
-/* Has a wait seen a watched descriptor that is not `edge` readable? Forgets what it told. */
+/* Returns true if a wait found a watched descriptor (not `edge`) readable since the last call. */
 bool link_watched(struct link *l);
 
-/* For an event loop over several endpoints: readable when the kernel has datagrams or link_wake was
- * called. Datagrams that the endpoint took from the kernel but has not handed out yet do not show
- * here, so before sleeping on it call link_receive until it returns 0. link_wait with deadline 0
- * consumes a wake. */
+/* Returns a descriptor for an event loop over several endpoints: readable while the kernel has
+ * datagrams or after link_wake. It does not show datagrams received but not handed out, so call
+ * link_receive until it returns 0 before sleeping. link_wait with deadline 0 consumes a wakeup. */
 int link_fd(struct link *l);
 
 void link_counters(const struct link *l, struct link_counters *out);
 
-/* CLOCK_MONOTONIC in ns: the clock of everything in the project that is not simulated. */
+/* CLOCK_MONOTONIC in ns: the time base of all code outside the simulator. */
 uint64_t link_now_ns(void);
 
 #endif

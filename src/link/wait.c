@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spin, then sleep. Spinning receives for real and keeps what came for the next link_receive, so
- * the moment a datagram is noticed it is already here. Sleeping is an epoll over the sockets and an
- * eventfd. While we spin epoll does not watch the sockets, since each arrival would tell it.
+/* Spins, then sleeps. Spinning receives datagrams and keeps them for the next link_receive.
+ * Sleeping is an epoll over the sockets and an eventfd. During spinning the sockets are not in
+ * epoll, since each arrival would cost a notification.
  *
  * link_wake: the waker sets `woken`, and writes the eventfd if it was the first to set it. The
- * waiter drains the eventfd and then clears `woken`. A waker in between sees `woken` still set,
- * writes nothing, and is covered by the wait that is about to return; a waker whose write comes
- * after the drain leaves the eventfd readable, which ends the next wait early. So `woken` is never
- * left set with the eventfd empty, and no wake is lost. */
+ * waiter drains the eventfd, then clears `woken`. A waker in between finds `woken` set and writes
+ * nothing; the wait about to return covers it. If a waker writes after the drain, the eventfd stays
+ * readable, which ends the next wait early. So `woken` is never left set with the eventfd empty,
+ * and no wakeup is lost. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -21,10 +21,10 @@
 #include "base/util.h"
 #include "link/endpoint.h"
 
-/* Others than sockets among their numbers: */
+/* Values of epoll data besides socket indices. */
 #define WAKE    UINT32_MAX       /* the eventfd */
 #define WATCHED (UINT32_MAX - 1) /* link_watch */
-#define EDGE    (UINT32_MAX - 2) /* link_watch: nothing but the end of the sleep */
+#define EDGE    (UINT32_MAX - 2) /* link_watch with `edge`: only ends the sleep */
 
 static int watch(int epoll_fd, int fd, uint32_t number)
 {
@@ -45,8 +45,7 @@ int wait_open(struct link *l)
 	return DXP_EIO;
 }
 
-/* Cannot fail for want of anything but memory; then the socket is looked at when something else
- * ends the sleep. */
+/* Fails only without memory; then the socket is polled when something else ends the sleep. */
 void watch_add(struct link *l, unsigned index)
 {
 	watch(l->epoll_fd, l->sockets[index].fd, index);
@@ -105,16 +104,16 @@ int link_fd(struct link *l)
 void link_wake(struct link *l)
 {
 	const uint64_t one = 1;
-	int saved = errno; /* a signal handler may be calling */
+	int saved = errno; /* the caller may be a signal handler */
 
-	/* Pairs with the exchange in wake_take: what the waker wrote before is seen after the wait.
-	 */
+	/* Pairs with the exchange in wake_take: the waiter sees the waker's earlier writes after
+	 * the wait. */
 	if (atomic_exchange(&l->woken, 1) == 0 && write(l->wake_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* the counter is full, so the eventfd is readable already */
+		errno = saved; /* counter full: the eventfd is readable already */
 	errno = saved;
 }
 
-/* Consumes a wake. `readable`: the eventfd is known to be. */
+/* Consumes a wakeup. `readable`: the eventfd is known to be readable. */
 static bool wake_take(struct link *l, bool readable)
 {
 	uint64_t count;
@@ -127,7 +126,7 @@ static bool wake_take(struct link *l, bool readable)
 	return true;
 }
 
-/* epoll_pwait2 since Linux 5.11; before that the timeout is rounded up to milliseconds. */
+/* Uses epoll_pwait2 (Linux 5.11); before, the timeout is rounded up to milliseconds. */
 static int sleep_until(int epoll_fd, struct epoll_event *events, int count, uint64_t deadline_ns)
 {
 	uint64_t now = link_now_ns();
@@ -177,7 +176,7 @@ static bool spin_or_sleep(struct link *l, uint64_t begin_ns, uint64_t deadline_n
 		if (wake_take(l, false))
 			return false;
 	} while (link_now_ns() < spin_end);
-	/* Also when the deadline has come: a look without sleep, which drains the eventfd of a late
+	/* Also after the deadline: a poll without sleep, which drains the eventfd of a late
 	 * waker. */
 	return sleep_in_kernel(l, deadline_ns);
 }
