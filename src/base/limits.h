@@ -77,15 +77,17 @@
 
 /* in-network computing */
 #define SERVE_BATCH           512 /* packets built at once: a window for each of 8 children */
-#define SERVE_SENDERS_MAX     128 /* source ports in use at once: endpoints of one host */
-#define SERVE_SENDERS_REFUSED 16  /* ports in use above which none is opened for a rejection */
-#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* until an unused port is closed */
-#define SERVE_SEND_TRIES      16 /* if the kernel has no space; then hosts retransmit */
-/* until a warning about a port is repeated */
-#define SERVE_TELL_NS         (60ull * 1000 * 1000 * 1000)
-#define SERVE_EXPIRE_NS       (50ull * 1000 * 1000) /* between two checks of leases */
-#define SWITCH_GROUPS_DEFAULT 256   /* one per communicator; SHARP switches offer 63 to 511 */
-#define SWITCH_GROUPS_MAX     65536 /* an idle one takes some KiB */
+#define SERVE_SENDERS_MAX     128 /* source ports open at once: endpoints of one host */
+#define SERVE_SENDERS_REFUSED 16  /* open ports above which none is opened for a rejection */
+#define SERVE_SENDER_IDLE_NS  (60ull * 1000 * 1000 * 1000) /* idle time until a port is closed */
+/* send attempts if the kernel has no space; then hosts retransmit */
+#define SERVE_SEND_TRIES 16
+/* between two warnings about one port */
+#define SERVE_TELL_NS   (60ull * 1000 * 1000 * 1000)
+#define SERVE_EXPIRE_NS (50ull * 1000 * 1000) /* between two checks of leases */
+/* groups: one per communicator; SHARP switches offer 63 to 511 */
+#define SWITCH_GROUPS_DEFAULT 256
+#define SWITCH_GROUPS_MAX     65536 /* groups; an idle one takes some KiB */
 /* bytes of aggregators of all groups, each of 16 children; unused ones take no memory */
 #define SWITCH_MEMORY_DEFAULT (1u << 30)
 #define SWITCH_CHILDREN_MAX   256 /* per group and switch: ports of a large one */
@@ -96,14 +98,15 @@
 #define SWITCH_SEGMENT_MAX     8912 /* bytes: the same for an MTU of 9000 */
 #define SWITCH_LEASE_MS        30000
 #define SWITCH_UNREADY_NS      (10ull * 1000 * 1000 * 1000) /* lease of an incomplete group */
-#define SWITCH_AGAIN_NS        (200u * 1000u) /* between two retransmissions of a partial result */
+#define SWITCH_AGAIN_NS        (200u * 1000u) /* between two sends of a partial result */
 /* ns; no network keeps a packet longer: an aggregator unused for this long accepts any sequence
  * number */
-#define SWITCH_STALE_NS      (10ull * 1000 * 1000 * 1000)
-#define SWITCH_MESSAGES_MIN  64   /* control packets and answers queued, at first */
-#define SWITCH_MESSAGES_MAX  4096 /* 1 MiB: a few per packet of the largest batch */
-#define SWITCH_ANSWERS       16   /* answer headers queued for sw_send: 1400 bytes each */
-#define SWITCH_TURN          128  /* packets per poll of one group: two GSO batches */
+#define SWITCH_STALE_NS     (10ull * 1000 * 1000 * 1000)
+#define SWITCH_MESSAGES_MIN 64 /* control packets and answers queued, at first; grows */
+/* upper bound of SWITCH_MESSAGES_MIN: 1 MiB, a few per packet of the largest batch */
+#define SWITCH_MESSAGES_MAX  4096
+#define SWITCH_ANSWERS       16  /* answers with data queued for sw_send: 1400 bytes each */
+#define SWITCH_TURN          128 /* packets per poll of one group: two GSO batches */
 #define SWITCH_REFUSED_PER_S 1000
 #define SWITCH_SOURCE_SHARE  8     /* one address gets at most 1/8 of all answers */
 #define SWITCH_SOURCES       256   /* hash buckets for addresses */
@@ -113,17 +116,19 @@
 #define INC_GROUPS_MAX       1024 /* per endpoint: communicators of one process */
 
 /* in-network computing: hosts */
-#define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* before the first sample */
-#define INC_RTO_MIN_NS   (1000ull * 1000)     /* lower bound: results wait for the slowest member */
-/* a longer round trip means a late member, not the network */
+#define INC_RTO_FIRST_NS (5ull * 1000 * 1000) /* timeout before the first sample */
+/* lower bound of the timeout: results wait for the slowest member */
+#define INC_RTO_MIN_NS (1000ull * 1000)
+/* a longer round trip means a late member, not a slow network */
 #define INC_RTO_BASE_NS (5ull * 1000 * 1000)
-/* upper bound: a late member costs ten small packets/s */
+/* upper bound of the timeout: a late member costs ten small packets/s */
 #define INC_RTO_MAX_NS (100ull * 1000 * 1000)
-#define INC_GAP        8 /* later results that show a loss: more than reordering */
+#define INC_GAP        8 /* later results that show a loss: more than reordering causes */
 /* retransmissions after silence: most losses of a short batch; doubles */
 #define INC_BURST_FIRST 4
-#define INC_BURST_MAX   32                    /* upper bound of it: one GSO batch */
-#define INC_REFUSED_NS  (50ull * 1000 * 1000) /* a switch may not know a new group yet */
+#define INC_BURST_MAX   32 /* upper bound of INC_BURST_FIRST: one GSO batch */
+/* pause after a rejection: a switch may not know a new group yet */
+#define INC_REFUSED_NS (50ull * 1000 * 1000)
 /* ns that an entry for a group in XDP stays unused before the next group uses it: every run of the
  * program has ended by then */
 #define PLANE_REST_NS     (1000ull * 1000 * 1000)
@@ -135,30 +140,33 @@
 #define INC_WAYS_MAX         8 /* paths per member that are remembered: two levels of spines */
 /* first retransmission of QUERY and NOTIFY; doubles */
 #define INC_QUERY_NS (20ull * 1000 * 1000)
-/* upper bound: a dozen attempts/s, for bad networks */
+/* upper bound of INC_QUERY_NS: a dozen attempts/s, for bad networks */
 #define INC_QUERY_MAX_NS (80ull * 1000 * 1000)
 #define INC_DEADLINE_NS  (2000ull * 1000 * 1000) /* default deadline of an operation */
-/* of a group's creation; a starved switch takes 1 s */
+/* deadline of a group's creation; a starved switch takes 1 s */
 #define INC_CREATE_NS (5000ull * 1000 * 1000)
-/* without a packet of a switch; busy ones take 1 s */
-#define INC_SILENCE_NS      (2000ull * 1000 * 1000)
-#define INC_RESTART_NS      (300ull * 1000 * 1000) /* rejected for this long: not only a restart */
-#define INC_HEARD_NS        (100ull * 1000 * 1000) /* a switch heard this recently is not probed */
+/* silence after which a switch counts as dead; busy ones take 1 s */
+#define INC_SILENCE_NS (2000ull * 1000 * 1000)
+/* rejections for longer than this have another cause than a restart */
+#define INC_RESTART_NS      (300ull * 1000 * 1000)
+#define INC_HEARD_NS        (100ull * 1000 * 1000) /* a switch that sent this recently is not probed */
 #define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* shortest deadline: a few ticks of the kernel */
 #define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* longest deadline: one day */
 #define INC_HEARING         3 /* barriers that test whether multicast arrives: not all get lost */
-#define INC_CHOICE_NS       (2ull * 1000 * 1000) /* queries over other paths may arrive later */
-#define INC_KERNEL_CHILDREN 64 /* per group at a switch that runs in XDP: one bit each */
+#define INC_CHOICE_NS       (2ull * 1000 * 1000) /* wait for queries over other paths */
+#define INC_KERNEL_CHILDREN 64 /* children per group at a switch that runs in XDP: one bit each */
 #define INC_NEIGHBOURS      64 /* members searched for one below the same switch */
-#define INC_CHOICE_MAX_NS   (50ull * 1000 * 1000) /* then there is no common path */
-#define INC_SEGMENT_MAX     8912                  /* payload of a packet at an MTU of 9000 */
-#define INC_BLOCK_US        1000 /* longest wait in a socket: one tick of the kernel */
-#define INC_WAIT_BATCH      64   /* datagrams per receive of a waiting caller, on its stack */
-#define INC_TURN            1024 /* datagrams received before other work */
-#define INC_IDLE_NS         (100u * 1000u)        /* between two calls of `idle`, as documented */
-#define INC_TICK_NS         (10ull * 1000 * 1000) /* of the thread while operations run */
-#define INC_STALL_NS        (50ull * 1000 * 1000) /* later by more: the process did not run */
-/* after the last operation: a slower member may lack its result */
+/* longest wait for queries over other paths; then there is no common path */
+#define INC_CHOICE_MAX_NS (50ull * 1000 * 1000)
+#define INC_SEGMENT_MAX   8912 /* payload of a packet at an MTU of 9000 */
+#define INC_BLOCK_US      1000 /* longest wait in a socket: one tick of the kernel */
+#define INC_WAIT_BATCH    64   /* datagrams per receive of a waiting caller, on its stack */
+#define INC_TURN          1024 /* datagrams received before other work */
+#define INC_IDLE_NS       (100u * 1000u) /* between two calls of `idle`, as documented */
+/* poll interval of the progress thread while operations run */
+#define INC_TICK_NS  (10ull * 1000 * 1000)
+#define INC_STALL_NS (50ull * 1000 * 1000) /* a poll later than this: the process did not run */
+/* wait after the last operation: a slower member may lack its result */
 #define INC_LINGER_NS (100ull * 1000 * 1000)
 #define INC_KILL_NS   (2ull * 1000 * 1000) /* between the two KILLs of a group */
 #define INC_ID_TRIES  3                    /* attempts with a new group id: one in 2^32 is in use */
@@ -290,8 +298,8 @@
 #define STATS_COST         100  /* a publication takes at most 1/100 of the interval */
 #define STATS_SESSIONS_MAX 1024 /* rows of one node: 400 KiB; totals count all sessions */
 #define STATS_SESSIONS_MIN 16   /* rows allocated at first; grows on demand */
-#define STATS_NODES_MAX    1024 /* read by one reader */
-#define STATS_FOLDERS_MAX  256  /* root reads those of other users too */
+#define STATS_NODES_MAX    1024 /* nodes shown by one reader */
+#define STATS_FOLDERS_MAX  256  /* folders read: root reads those of other users too */
 #define STATS_PATH_BYTES   256
 #define TAP_RING_BYTES_MIN (256u << 10) /* holds any datagram at any ring position */
 #define TAP_RING_BYTES_MAX (1u << 30)
@@ -302,25 +310,29 @@
 #define TAP_LOOK_NS (1000ull * 1000 * 1000)
 
 /* bridges */
-#define BRIDGE_BUFFERS       8           /* per ring, as in the source (S-02) */
-#define BRIDGE_BUFFERS_MAX   64          /* more hide no more latency than 8 */
-#define BRIDGE_BUFFER_MIN    4096        /* bytes; the source fails at 32 KiB and below (S-09) */
+#define BRIDGE_BUFFERS       8    /* buffers per ring, as in the source project (S-02) */
+#define BRIDGE_BUFFERS_MAX   64   /* more buffers hide no more latency than 8 */
+#define BRIDGE_BUFFER_MIN    4096 /* bytes; the source project fails at 32 KiB and below (S-09) */
 #define BRIDGE_BUFFER_MAX    (16u << 20) /* bytes; no gain beyond 8 MiB (S-08) */
-#define BRIDGE_TRANSFERS_MAX 4096        /* per bridge at once */
+#define BRIDGE_TRANSFERS_MAX 4096        /* transfers of one bridge at once */
 /* ns of one step: no DMA of 16 MiB and no live peer takes as long */
-#define BRIDGE_STALL_NS      (5ull * 1000 * 1000 * 1000)
-#define BRIDGE_DMAS          4 /* per direction: hides 25 us between two of 64 KiB at 8 GB/s */
-#define BRIDGE_PIECE_MIN     (16u << 10)   /* of automatic sizes: shorter ones are mostly latency */
-#define BRIDGE_RAMP_BYTES    (32u << 10)   /* pieces near sqrt(this x transfer): see cut.h */
-#define BRIDGE_DIRECT_BYTES  (4u << 20)    /* no pipeline to fill: long, but still alternating */
-#define BRIDGE_DIRECT_PIECES 64            /* of transfers without buffers, at once */
-#define BRIDGE_FED_STEPS     8             /* a block may take at most this many stalls: 40 s */
-#define BRIDGE_FED_BLOCKS    1024          /* beyond the first incomplete one: 16 MiB at least */
-#define BRIDGE_AGAIN_NS      (20u * 1000u) /* until a rejected step is retried */
-#define BRIDGE_KEPT_PART     4 /* 1/n of the ring from the device, for readers without a buffer */
-#define BRIDGE_HUNGER_NS     (200ull * 1000 * 1000) /* two credit requests, 100 ms each */
-#define BRIDGE_CALL_NS       (2ull * 1000 * 1000)   /* ns that a granted buffer waits */
-/* doublings of it, for slower paths and processes: 256 ms, as long as any timeout */
+#define BRIDGE_STALL_NS (5ull * 1000 * 1000 * 1000)
+#define BRIDGE_DMAS     4 /* DMAs per direction: hide 25 us between two of 64 KiB at 8 GB/s */
+/* bytes, least automatic size: shorter pieces are mostly latency */
+#define BRIDGE_PIECE_MIN (16u << 10)
+/* bytes; pieces have about sqrt(this x transfer): see cut.h */
+#define BRIDGE_RAMP_BYTES (32u << 10)
+/* bytes per direct piece: no pipeline to fill, but transfers alternate */
+#define BRIDGE_DIRECT_BYTES  (4u << 20)
+#define BRIDGE_DIRECT_PIECES 64 /* direct pieces under way at once */
+#define BRIDGE_FED_STEPS     8  /* BRIDGE_STALL_NS per block at most: 40 s */
+/* blocks accepted from the first incomplete one: at least 16 MiB */
+#define BRIDGE_FED_BLOCKS 1024
+#define BRIDGE_AGAIN_NS   (20u * 1000u) /* until a rejected step is retried */
+#define BRIDGE_KEPT_PART  4 /* 1/n of the ring from the device, for readers without a buffer */
+#define BRIDGE_HUNGER_NS  (200ull * 1000 * 1000) /* two credit requests, 100 ms each */
+#define BRIDGE_CALL_NS    (2ull * 1000 * 1000) /* first time that granted buffers wait for bytes */
+/* doublings of BRIDGE_CALL_NS, for slower paths and processes: 256 ms, as long as any timeout */
 #define BRIDGE_CALL_DOUBLINGS 7
 #define PUMP_TURN             64 /* actions per poll: the owner has other work */
 #define PUMP_ENDS             32 /* DMA completions read at once: more than are under way */
@@ -335,10 +347,11 @@
 #define PUMP_MEASURE_NS (500ull * 1000 * 1000)
 
 /* local DMA */
-#define DMA_RATES_MAX  16                     /* buffer sizes measured */
-#define DMA_MEASURE_NS (200ull * 1000 * 1000) /* at dxp_dma_open: short enough for users */
-#define DMA_SPIN_NS    20000                  /* until its thread sleeps: about one wakeup */
-/* under way at once; a further start fails with DXP_EAGAIN until one completes */
+#define DMA_RATES_MAX 16 /* buffer sizes measured */
+/* duration at dxp_dma_open: short enough for users */
+#define DMA_MEASURE_NS (200ull * 1000 * 1000)
+#define DMA_SPIN_NS    20000 /* spin before its thread sleeps: about one wakeup */
+/* transfers under way at once; a further start fails with DXP_EAGAIN until one completes */
 #define DMA_TRANSFERS_MAX 1024
 #define DMA_PINS_MAX      64          /* ranges of user memory: both ends of 32 transfers */
 #define DMA_COPY_SHORT    (64u << 10) /* bytes; a copy faster than waking a thread for it */
@@ -350,11 +363,12 @@
 #define BOARD_PINS_MAX       (DMA_PINS_MAX + 4)
 #define BOARD_RATE_MAX       1000000 /* MB/s: a hundred times current hardware */
 #define BOARD_DELAY_MAX_NS   (1ull * 1000 * 1000 * 1000) /* a DMA that starts later is broken */
-#define BOARD_FILE_BYTES_MAX (64u << 10)  /* a board's description: twelve lines and comments */
-#define BOARD_SLICE_BYTES    (64u << 10)  /* moved at once: fits a cache, 8 us of PCIe */
-#define BOARD_SHORT_BYTES    (16u << 10)  /* moved by the starting thread: a wakeup takes longer */
-#define BOARD_CHUNK_BYTES    (256u << 10) /* one launch of a stream kernel: hides its start */
-#define BOARD_KERNEL_MAX     (1u << 20)   /* bytes of the stream kernel's source */
+#define BOARD_FILE_BYTES_MAX (64u << 10) /* a board's description: twelve lines and comments */
+#define BOARD_SLICE_BYTES    (64u << 10) /* bytes moved at once: fit a cache, 8 us of PCIe */
+/* bytes moved by the starting thread: a wakeup takes longer */
+#define BOARD_SHORT_BYTES (16u << 10)
+#define BOARD_CHUNK_BYTES (256u << 10) /* bytes per launch of a stream kernel: hides its start */
+#define BOARD_KERNEL_MAX  (1u << 20)   /* bytes of the stream kernel's source */
 
 /* xPU */
 /* hosts that may have one xPU open: one rank per core of a large node */
@@ -388,11 +402,11 @@
 /* ns between two attempts to start the zygote */
 #define XPU_CELL_AGAIN_NS    (1000ull * 1000 * 1000)
 #define XPU_WORK_MAX         64           /* jobs queued at the engine: hides the hand-over */
-#define XPU_SOURCE_BYTES_MAX (16u << 20)  /* per program, as in the host library */
-#define XPU_LOG_BYTES_MAX    (1u << 20)   /* per build log; the rest is cut */
+#define XPU_SOURCE_BYTES_MAX (16u << 20)  /* bytes per program, as in the host library */
+#define XPU_LOG_BYTES_MAX    (1u << 20)   /* bytes per build log; the rest is cut */
 #define XPU_CACHE_PROGRAMS   256          /* built programs kept without a host */
-#define XPU_CACHE_BYTES      (1ull << 30) /* built programs on a node's disk */
-#define XPU_ZERO_BYTES       (256u << 10) /* memory cleared per poll: about 50 us */
+#define XPU_CACHE_BYTES      (1ull << 30) /* bytes of built programs on a node's disk */
+#define XPU_ZERO_BYTES       (256u << 10) /* bytes of memory cleared per poll: about 50 us */
 #define XPU_ITEMS_MAX        (1ull << 40) /* work items per launch: hours on any CPU */
 /* messages in flight to one node: a silent one leaves space for others */
 #define XPU_OUTBOX_FLIGHT 8
@@ -401,8 +415,9 @@
 /* bulk transfers of all hosts under way on one xPU; more are queued */
 #define XPU_HAULS_SLOT_MAX 1024
 /* bulk transfers of one host under way on one xPU: more fill no pipeline better */
-#define XPU_HAULS_MAX  8
-#define XPU_HAUL_BYTES (4u << 20) /* one GET or PUT of a bulk transfer if no buffer bounds it */
+#define XPU_HAULS_MAX 8
+/* bytes per GET or PUT of a bulk transfer if no buffer bounds it */
+#define XPU_HAUL_BYTES (4u << 20)
 /* PUTs of peers that one bridge carries at once: above NIC_STAGED_LATER only those that wait for no
  * other */
 #define XPU_STAGED_WRITES 316
@@ -424,7 +439,7 @@
 #define XPU_MESSAGES_TURN 64         /* messages received per poll before other work */
 #define XPU_PUT_BYTES     (1u << 30) /* bytes per PUT; a longer SEND takes several */
 /* DMA by a device's driver */
-#define FLIGHTS_MAX BRIDGE_BUFFERS_MAX /* under way per direction: more are never free */
+#define FLIGHTS_MAX BRIDGE_BUFFERS_MAX /* DMAs under way per direction: more are never free */
 /* longest delay until a driver's callback is noticed */
 #define FLIGHT_LOOK_NS (10ull * 1000 * 1000)
 /* ns after a reset: drivers' own watchdogs take 2 to 5 s */

@@ -16,7 +16,7 @@
 struct busy {
 	struct wire_address candidate;
 	unsigned votes;
-	uint64_t since; /* in polls */
+	uint64_t since; /* poll number of its first vote */
 };
 
 struct link {
@@ -88,7 +88,7 @@ unsigned segments_probe(void);
 int wait_open(struct link *l);
 void wait_close(struct link *l);
 
-/* send.c: sends datagrams that the fault injector delayed and that are due. */
+/* send.c: sends delayed datagrams of the fault injector that are due. */
 void send_held(struct link *l);
 
 #endif

@@ -49,10 +49,10 @@ int local_wait(int fd, uint64_t timeout_ns);
 
 /* ---- descriptors from untrusted processes ---- */
 
-/* Closes descriptors in a thread, since their sender controls how long close() takes: a file of its
- * own file system, a lingering TCP socket, gigabytes to free, or a socket with such descriptors in
- * its queue, which applies even to the connection itself. `drops` counts the descriptors of one
- * party not closed yet: while it is full, accept no more from that party. */
+/* Closes descriptors in a thread, since their sender controls how long close() takes. Slow cases: a
+ * file of its own file system, a lingering TCP socket, gigabytes to free, or a socket with such
+ * descriptors in its queue. The connection itself may be such a socket. `drops` counts the
+ * descriptors of one party not closed yet: while it is full, accept no more from that party. */
 struct local_drops;
 #define LOCAL_DROPS_MAX 64
 int local_drops_create(struct local_drops **out); /* DXP_ENOMEM */
@@ -80,6 +80,6 @@ void local_memory_free(struct local_memory *m);
 /* Frees several memories, in a thread if large: the last unmap of a file frees its pages, half a
  * second per GiB. */
 void local_memory_drop(struct local_memory *memories, unsigned count);
-bool local_memory_drops_full(void); /* too many threads: retry later */
+bool local_memory_drops_full(void); /* too many threads now: retry local_memory_drop later */
 
 #endif

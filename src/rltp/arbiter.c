@@ -45,7 +45,7 @@ void arbiter_busy(struct arbiter *a, uint32_t channel)
 {
 	if (a->lanes[channel].sessions++ > 0)
 		return;
-	/* Bytes sent without competition are not charged. */
+	/* Bytes sent without competition give others no claim to catch up. */
 	if (a->busy != 0 && !a->contended)
 		a->reached = a->lanes[__builtin_ctz(a->busy)].served;
 	a->busy |= 1u << channel;

@@ -33,8 +33,8 @@ static uint32_t flows_allowance(uint32_t window)
 }
 
 /* Returns the addition for bursts: the last packet of a batch waits in its host for all before it.
- * A batch takes its share of the round trip, at the rate of the flow. Zero if hosts take no time
- * (the smoothed round trip is all fabric). */
+ * That time is a batch at the rate of the flow. Zero if hosts add no time (the smoothed round trip
+ * is all fabric). */
 static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 {
 	uint64_t batch_ns = (uint64_t)round_length(c) * LINK_BATCH / max_u64(inflight, 1);

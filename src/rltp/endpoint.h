@@ -79,7 +79,7 @@ struct rltp_peer_info {
 int rltp_endpoint_peer(struct rltp_endpoint *e, const struct rltp_peer_info *peer, uint64_t now_ns);
 
 /* Fails the session with a peer and keeps the peer: the next message, or its handshake, opens a new
- * session. The peer learns it from the RESET that answers its next packet. */
+ * session. A RESET that answers the peer's next packet notifies it. */
 void rltp_endpoint_fail(struct rltp_endpoint *e, uint16_t node, int status);
 
 /* Returns in *node and *status the next peer whose open session has closed since the last call;

@@ -16,7 +16,7 @@ static inline uint32_t timestamp_of(uint64_t now_ns)
 	return (uint32_t)(now_ns / WIRE_TS_NS);
 }
 
-/* session.c: returns true if the session may become idle without losing state. The session is
+/* session.c: returns true if the session may become idle without losing state. It must be
  * active. */
 bool session_resting(const struct rltp_session *s);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keepalive. A session sends PINGs while it awaits an answer, a rate limit blocks it, or it is
- * watched, and none of its packets is in flight that the peer would acknowledge. So a peer that
- * computes for long stays connected and a dead one is detected. An idle session that awaits nothing
- * sends nothing. */
+/* Keepalive. A session sends PINGs while an answer is awaited, a rate limit blocks it, or it is
+ * watched, unless a packet in flight will be acknowledged anyway. So a peer that computes for long
+ * stays connected and a dead one is detected. Without these reasons nothing is sent. */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -84,7 +84,7 @@
 #define RLTP_SHARE 44
 /* packets that each peer may send however many peers share the buffer */
 #define RLTP_RWND_MIN 16
-/* packets of RLTP_PMTU_BASE take the buffer space of one of 8896: skb and page */
+/* short packets (RLTP_PMTU_BASE) that take the buffer space of one of 8896 bytes: skb and page */
 #define RLTP_RWND_SHORT 4
 /* handshake tags computed per second, 1 us each: 2 % of a core; 10,000 peers reconnect in 1 s */
 #define RLTP_GREETINGS_PER_S 20000
@@ -106,8 +106,8 @@
 /* 1/256 packets, 0.05 packets: one packet per 20 round trips, for a thousand senders to one
  * receiver */
 #define RLTP_CC_WINDOW_MIN 13
-/* ns, target fabric delay: 5 .. 25 us round trip of a fabric and 50 us of queue, of which a new
- * flow takes up to 40 us for the path */
+/* ns, target fabric delay: 5 .. 25 us of round trip and 50 us of queue. A new flow takes up to 40
+ * us of that queue for the path. */
 #define RLTP_CC_TARGET_NS (75u * 1000u)
 /* ns of queue allowed on longer paths; above it a loss counts as congestion. A burst of 16 packets
  * at 10 Gb/s stays below. */

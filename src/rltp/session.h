@@ -248,8 +248,8 @@ struct rltp_session {
 	/* Answers that the layer above waits for; written by it. While > 0, silence closes the
 	 * session. */
 	uint32_t awaited;
-	/* Messages that the layer above holds incomplete; written by it. They are lost when the
-	 * session closes. */
+	/* Messages that the layer above holds incomplete; written by it. While > 0, silence closes
+	 * the session, later. */
 	uint32_t partial;
 	uint32_t srtt_ns, rttvar_ns, min_rtt_ns; /* 0: no sample yet */
 	uint32_t rx_count;
@@ -258,7 +258,7 @@ struct rltp_session {
 	uint32_t peer_features;           /* enum wire_feature */
 	bool watched;                     /* rltp_session_watch */
 	uint64_t heard_ns;                /* last good frame, or begin of the wait for one */
-	uint64_t patience_ns;             /* tolerated silence; at least RLTP_DEAD_NS */
+	uint64_t patience_ns;             /* tolerated silence; RLTP_DEAD_NS if less */
 	uint16_t away;                    /* times since heard_ns that this process did not run */
 	int32_t end;      /* status of the last close not yet reported; DXP_OK: none */
 	uint32_t path_ns; /* lowest fabric delay known when it became idle; 0: none */
@@ -344,7 +344,7 @@ void rltp_session_grant(struct rltp_session *s, uint64_t now_ns);
 void rltp_session_want(struct rltp_session *s, uint64_t now_ns);
 
 /* Opens the session: restarts the packet numbers of both sides with the values of the handshake.
- * The session is active. */
+ * The session must be active. */
 void rltp_session_open(struct rltp_session *s, const struct wire_hello *peer, uint64_t now_ns);
 
 /* Sets the payload that the local interface carries; `another`: the network changed and its path
