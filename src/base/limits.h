@@ -69,10 +69,10 @@
 #define BUCKET_RATE_MAX    1000000000000000ull /* bytes/s: above any link */
 #define BUCKET_BYTES_MAX   (1ull << 33)    /* bytes of one charge; the longest operation has 2^31 */
 #define BUCKET_BURST_NS    (1000u * 1000u) /* ns of rate that may be saved up: one slow poll */
-#define BUCKET_BURST_BYTES (64u << 10)     /* bytes, if more than that: one GSO batch */
+#define BUCKET_BURST_BYTES (64u << 10)     /* bytes, if these are more: one GSO batch */
 /* ns of rate that may be owed: as for pacing of sessions */
 #define BUCKET_TRAIN_NS (20u * 1000u)
-/* bytes, if more than that: one poll sends them together */
+/* bytes, if these are more: one poll sends them together */
 #define BUCKET_TRAIN_BYTES (16u << 10)
 
 /* in-network computing */
@@ -148,8 +148,9 @@
 /* silence after which a switch counts as dead; busy ones take 1 s */
 #define INC_SILENCE_NS (2000ull * 1000 * 1000)
 /* rejections for longer than this have another cause than a restart */
-#define INC_RESTART_NS      (300ull * 1000 * 1000)
-#define INC_HEARD_NS        (100ull * 1000 * 1000) /* a switch that sent this recently is not probed */
+#define INC_RESTART_NS (300ull * 1000 * 1000)
+/* a switch that sent this recently is not probed */
+#define INC_HEARD_NS        (100ull * 1000 * 1000)
 #define INC_TIME_MIN_NS     (10ull * 1000 * 1000) /* shortest deadline: a few ticks of the kernel */
 #define INC_TIME_MAX_NS     (86400ull * 1000 * 1000 * 1000) /* longest deadline: one day */
 #define INC_HEARING         3 /* barriers that test whether multicast arrives: not all get lost */
@@ -271,7 +272,7 @@
 #define FABRIC_WINDOW 8
 /* ns that a dead host stays in the table, for display */
 #define FABRIC_KEEP_NS (600ull * 1000 * 1000 * 1000)
-/* ns, default bound of a join: longer than the lease of a crashed predecessor */
+/* ns, default bound of a join: longer than the lease of a crashed node */
 #define FABRIC_JOIN_NS (5000ull * 1000 * 1000)
 /* ns; a loop this late did not run: no node was silent meanwhile */
 #define FABRIC_LATE_NS (1000ull * 1000 * 1000)

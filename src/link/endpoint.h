@@ -60,10 +60,10 @@ int socket_open(struct link *l, const struct link_options *options);
 bool socket_connect(struct link *l, struct link_socket *s, const struct wire_address *peer);
 void socket_close(struct link_socket *s);
 
-/* socket.c: see link_socket. No change while datagrams are waiting. */
+/* socket.c: makes `s` quiet or not, see link_socket. Not made quiet while datagrams are waiting. */
 void socket_quiet(const struct link *l, struct link_socket *s, bool quiet);
 
-/* socket.c: see link_socket. */
+/* socket.c: sets the ECN bits of messages that carry none, see link_socket. */
 void socket_ecn(const struct link *l, struct link_socket *s, uint8_t ecn);
 
 /* socket.c: returns the bytes of skb truesize in the receive buffer; 0 if unknown. */

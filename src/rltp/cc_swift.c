@@ -44,7 +44,7 @@ static uint32_t burst_allowance(const struct cc *c, uint32_t inflight)
 }
 
 /* Returns the fabric delay that the flow aims at. Short paths share one target. The lowest delay
- * that a flow has seen includes part of an older queue; a flow that took it for a longer path would
+ * that a flow measured includes part of an older queue; a flow that took it for a longer path would
  * starve others. */
 static uint64_t target_delay(const struct cc *c, uint32_t inflight)
 {

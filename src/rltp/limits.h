@@ -103,8 +103,7 @@
 /* congestion control and pacing: docs/design.md "Congestion" */
 /* packets, window of a new or idle session: half of a default socket buffer */
 #define RLTP_CC_INITIAL 32
-/* 1/256 packets, 0.05 packets: one packet per 20 round trips, for a thousand senders to one
- * receiver */
+/* 1/256 packets: 0.05 packets, or one per 20 round trips, for a thousand senders to one receiver */
 #define RLTP_CC_WINDOW_MIN 13
 /* ns, target fabric delay: 5 .. 25 us of round trip and 50 us of queue. A new flow takes up to 40
  * us of that queue for the path. */
@@ -120,8 +119,8 @@
 /* one packet lost of four within two round trips is congestion at any delay */
 #define RLTP_CC_LOSS_HEAVY  4
 #define RLTP_CC_LOSS_SAMPLE 8 /* packets; a loss share of fewer is not significant */
-/* ns without transmission that halve the window once: queues change faster, but a burst each 10 ms
- * should not start from the initial window */
+/* ns; each such pause halves the window: queues change faster, but a burst each 10 ms should not
+ * start from the initial window */
 #define RLTP_CC_IDLE_NS (10ull * 1000 * 1000)
 /* ns of round trip accepted as path delay at once: the target includes them anyway */
 #define RLTP_CC_PATH_NS (60u * 1000u)

@@ -92,8 +92,7 @@ static bool cut_too_long(const struct rltp_message *m, uint16_t unit)
 
 /* Ends messages whose packets are longer than the path carries: number and offset of a packet are
  * fixed when it is built. Their packets in flight are sent as RESYNC, as after a rejection. A
- * message built only in part gets one more packet, so that the receiver learns of it in any
- * case. */
+ * message built only in part gets one more packet, so that the receiver is notified in any case. */
 static void cut_messages_end(struct rltp_session *s)
 {
 	struct rltp_io *io = s->io;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receiving: offers each reliable packet to the layer above once, in order of arrival. */
+/* Receiving: passes each reliable packet to the layer above once, in order of arrival. */
 #include <dxp/status.h>
 
 #include "base/util.h"

@@ -182,7 +182,7 @@ struct rltp_io {
 	uint64_t rack_rtt_ns;
 	uint64_t wait_deadline_ns; /* earliest of `waiting`; UINT64_MAX: none */
 	uint64_t reorder_deadline_ns;
-	uint32_t reorder_steps; /* spurious retransmissions seen: each widens the reorder window */
+	uint32_t reorder_steps; /* spurious retransmissions: each widens the reorder window */
 	uint32_t clean_repeats; /* retransmissions since the last spurious one */
 	uint32_t repeats_sent;  /* retransmissions not yet matched with the receiver's dup_count */
 	uint32_t held_repeats;  /* likewise, of held packets: not counted as spurious */
