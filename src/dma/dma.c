@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Local DMA: a device opened, described, reset and closed. */
+/* Local DMA: opens, describes, resets and closes a device. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "dma/internal.h"
 
-#define MEMORY_BYTES (256ull << 20) /* where nothing is said */
+#define MEMORY_BYTES (256ull << 20) /* default */
 
 _Static_assert((int)DXP_CORE_KERNEL == (int)ENGINE_CORE_KERNEL, "the same numbers");
 
@@ -62,7 +62,7 @@ static int device_open(struct dxp_dma *d, const char *name)
 					 .interrupt = interrupt,
 					 .interrupt_context = d};
 
-	/* For engines that try whether they could work in ours; costs nothing untouched. */
+	/* For engines that test whether they can use host memory; untouched, it costs nothing. */
 	void *memory = mmap(NULL, d->memory_bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
@@ -86,7 +86,7 @@ static int thread_start(struct dxp_dma *d)
 {
 	sigset_t all, old;
 
-	/* Signals are the program's. */
+	/* Signals go to the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	d->started = pthread_create(&d->thread, NULL, dma_thread_main, d) == 0;
@@ -95,7 +95,8 @@ static int thread_start(struct dxp_dma *d)
 			  : error_set(DXP_ENOMEM, "dma: cannot start a thread; see \"ulimit -u\"");
 }
 
-/* 0: nothing could be measured; pump_create tries once more, for longer, and says so. */
+/* Returns 0 if nothing could be measured: then pump_create measures again for longer and logs
+ * it. */
 static uint32_t buffer_bytes_measured(struct dxp_dma *d)
 {
 	struct bridge_rate rows[DMA_RATES_MAX];
@@ -151,7 +152,8 @@ int dxp_dma_open(const struct dxp_dma_options *options, struct dxp_dma **out)
 	return DXP_OK;
 }
 
-/* Ends what is under way, as closed; whoever waits for it leaves. Caller holds the lock. */
+/* Completes all transfers with DXP_ECLOSED and waits until no thread waits for them. Caller holds
+ * the lock. */
 static void transfers_close(struct dxp_dma *d)
 {
 	while (list_used(&d->fresh)) {
@@ -209,7 +211,7 @@ void dxp_dma_caps(const struct dxp_dma *dma, struct dxp_dma_caps *out)
 	snprintf(out->device, sizeof(out->device), "%s", dma->description.device);
 }
 
-/* ---- done by the device's thread ---- */
+/* ---- run by the device's thread ---- */
 
 static int reset(struct dxp_dma *d, void *context)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program orders, checked, and said in the pump's words. */
+/* Checks a program's order and translates it for the pump. */
 #include "base/error.h"
 #include "dma/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranges of user memory that an engine has pinned: those that the user keeps pinned, and those that
- * are pinned while a transfer uses them. No two overlap, since no engine pins a page twice. */
+/* Ranges of user memory that an engine has pinned, by the user's request or while a transfer uses
+ * them. No two overlap, because engines do not pin a page twice. */
 #ifndef DMA_PINS_H
 #define DMA_PINS_H
 
@@ -8,9 +8,9 @@
 
 struct pin {
 	uint8_t *base;
-	uint64_t bytes; /* 0: the place is free */
-	uint32_t users; /* transfers under way */
-	bool kept;      /* until pins_release; else until users is 0 */
+	uint64_t bytes; /* 0: free entry */
+	uint32_t users; /* transfers in progress */
+	bool kept;      /* pinned until pins_release; else until users is 0 */
 };
 
 struct pins {
@@ -18,19 +18,19 @@ struct pins {
 	struct pin all[DMA_PINS_MAX];
 };
 
-/* DXP_EEXIST: overlaps with one that is kept or in use; DXP_EBUSY: DMA_PINS_MAX are; else as
- * engine_pin. */
+/* Pins a range until pins_release. DXP_EEXIST: overlaps a pinned range; DXP_EBUSY: DMA_PINS_MAX
+ * ranges are pinned; else as engine_pin. */
 int pins_keep(struct pins *p, void *base, uint64_t bytes);
-/* DXP_ENOENT: not what pins_keep was given; DXP_EBUSY: a transfer uses it. */
+/* Unpins a range. DXP_ENOENT: pins_keep did not pin `base`; DXP_EBUSY: a transfer uses it. */
 int pins_release(struct pins *p, const void *base);
 
-/* The pin that holds the range, made where there is none. NULL: it stays unpinned, which works too.
- */
+/* Returns the pin that holds the range; pins it if necessary. NULL: the range stays unpinned, and
+ * the transfer works without. */
 struct pin *pins_use(struct pins *p, const void *base, uint64_t bytes);
-/* NULL is allowed. */
+/* Ends one use of `pin`, which may be NULL. */
 void pins_drop(struct pins *p, struct pin *pin);
 
-/* Unpins all; nobody may use them. */
+/* Unpins all ranges. None may be in use. */
 void pins_clear(struct pins *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that has the device: it turns the pump when an order, an interrupt or a deadline says
- * so, and sleeps otherwise. */
+/* The device's thread: advances the pump after an order, an interrupt or a deadline, and sleeps
+ * otherwise. */
 #include <sched.h>
 #include <time.h>
 
@@ -33,8 +33,8 @@ void doze_destroy(struct doze *z)
 	pthread_mutex_destroy(&z->lock);
 }
 
-/* Ringer and sleeper each write their flag and then read the other's, in one order for all: one of
- * them sees the other. */
+/* Waker and sleeper each write their own flag, then read the other's. All four accesses are
+ * sequentially consistent, so at least one of them sees the other's flag. */
 void doze_ring(struct doze *z)
 {
 	atomic_store(&z->rung, true);
@@ -80,7 +80,8 @@ static void fresh_begin(struct dxp_dma *d)
 	}
 }
 
-/* While transfers are under way the next interrupt is often nearer than a wake-up takes. */
+/* While transfers are under way, the next interrupt often arrives sooner than a sleeping thread
+ * wakes. */
 static void spin_some(struct dxp_dma *d)
 {
 	uint64_t begin = link_now_ns(), until = begin + d->spin.budget_ns;
@@ -97,7 +98,7 @@ static void sleep_some(struct dxp_dma *d)
 	pthread_mutex_unlock(&d->lock);
 	if (busy)
 		spin_some(d);
-	/* No deadline is a long one: the clock's seconds are signed. */
+	/* Without a deadline it sleeps an hour: the clock's seconds are signed. */
 	doze_until(&d->doze, min_u64(deadline, link_now_ns() + 3600 * S_NS));
 	if (busy)
 		spin_note(&d->spin, link_now_ns() - begin);

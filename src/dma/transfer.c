@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers of local DMA: ordered, begun, waited for. */
+/* Transfers of local DMA: start, completion and wait. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -26,7 +26,8 @@ static void pumped_end(struct pump_transfer *pumped, const struct bridge_end *en
 {
 	struct dxp_dma_transfer *t = CONTAINER_OF(pumped, struct dxp_dma_transfer, pump);
 
-	/* A step stalled, after which the device was reset; from wait it would mean "not yet". */
+	/* A step stalled and the device was reset. As a result of wait, DXP_ETIMEDOUT would mean
+	 * "not yet". */
 	dma_transfer_end(t, end->status == DXP_ETIMEDOUT ? DXP_EDEVICE : end->status);
 }
 
@@ -113,7 +114,7 @@ int dxp_dma_start(struct dxp_dma *dma, const struct dxp_dma_order *order,
 	return DXP_OK;
 }
 
-/* Until it is woken: its transfer has ended, or there is something to copy. */
+/* Sleeps until its transfer completes, there is something to copy, or the deadline passes. */
 static int wait_idle(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t deadline_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(deadline_ns / S_NS),
@@ -148,7 +149,7 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 		else if (link_now_ns() >= deadline_ns)
 			status = DXP_ETIMEDOUT;
 	}
-	/* Who was called and does not come leaves it to the device's thread. */
+	/* This waiter was woken to copy but leaves: the device's thread copies instead. */
 	if (t->called) {
 		t->called = false;
 		d->called--;
@@ -157,8 +158,8 @@ static int wait_locked(struct dxp_dma *d, struct dxp_dma_transfer *t, uint64_t d
 	return t->ended ? t->status : DXP_ETIMEDOUT;
 }
 
-/* Between a transfer that is waited for and its device that is closed: guards the way from one to
- * the other, which neither one's own lock can. Held for a moment only. */
+/* Guards `dma` of a transfer between a waiter and a closing device. Neither one's own lock can: it
+ * guards the path to the device's lock. Held only briefly. */
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 
 void dma_transfer_part(struct dxp_dma_transfer *t)
@@ -168,7 +169,8 @@ void dma_transfer_part(struct dxp_dma_transfer *t)
 	pthread_mutex_unlock(&door);
 }
 
-/* Its device, which stays until `waiting` is counted down; or NULL. */
+/* Returns the transfer's device, which lives until `waiting` is decremented; NULL if it was
+ * closed. */
 static struct dxp_dma *device_enter(struct dxp_dma_transfer *t)
 {
 	pthread_mutex_lock(&door);
