@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs in a cell. */
+/* Programs of a worker: build, release, fetch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ int cell_build_part(struct cell_server *s, const void *bytes, uint32_t count)
 	return DXP_OK;
 }
 
-/* An engine's source, whose texts lie in the package. */
+/* An engine's source; its texts point into the package. */
 struct opened {
 	struct package package;
 	struct engine_source source;
@@ -73,7 +73,7 @@ static int package_open(const struct cell_server *s, uint64_t bytes, struct open
 	const uint8_t *at = NULL;
 	struct dxp_file file;
 
-	/* The slot has looked through it: what is missing was lost for want of memory. */
+	/* The xPU has checked the package: missing bytes mean that a PART found no memory. */
 	if (bytes == 0 || bytes != s->package_bytes)
 		return DXP_ENOMEM;
 	if (package_decode(s->package, bytes, p) != DXP_OK)
@@ -104,7 +104,7 @@ static void opened_close(struct cell_server *s, struct opened *o)
 	s->package_bytes = 0;
 }
 
-/* What the engine tells about the kernels; none is no failure. */
+/* Sends the engine's records about the kernels; having none is no failure. */
 static void about_tell(struct cell_server *s, struct engine_program *program)
 {
 	uint8_t *about;

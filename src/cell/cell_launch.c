@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN in a cell: arguments become the engine's. */
+/* RUN in a worker: translates the command's arguments for the engine. */
 #include <string.h>
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "cell/cell_server_internal.h"
 
-/* The slot has checked that the memory is its host's. */
+/* The xPU has checked that the memory belongs to the host. */
 static void argument_set(struct cell_server *s, const struct cell_run *run, uint32_t i)
 {
 	const struct command_argument *from = &s->command.arguments[i];

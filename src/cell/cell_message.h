@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a slot and a cell say to each other through their rings. Both are the same build of the same
- * code on one machine, so these are structs and no codec; behind each is what its comment says.
+/* Messages between an xPU and its worker. Both run the same build on one machine, so messages are
+ * structs without a codec. Each enumerator's comment names the message's contents.
  *
- * Every order is answered by one DONE, in order, whatever becomes of it; DATA and PRINT belong to
+ * Each order is answered by exactly one DONE, in order, also on failure. DATA and PRINT belong to
  * the order whose DONE comes next. */
 #ifndef CELL_MESSAGE_H
 #define CELL_MESSAGE_H
@@ -12,13 +12,13 @@
 #include "engine/engine.h"
 
 enum cell_order_kind {
-	CELL_RUN,     /* struct cell_run, the command as it came */
-	CELL_EDIT,    /* struct cell_needs, the command as it came: WRITE, COPY, FILL, MARK */
-	CELL_PART,    /* bytes of the package of the BUILD that comes next */
-	CELL_BUILD,   /* struct cell_build; then DATA: log, records about kernels */
+	CELL_RUN,     /* struct cell_run, encoded command */
+	CELL_EDIT,    /* struct cell_needs, encoded command: WRITE, COPY, FILL, MARK */
+	CELL_PART,    /* a part of the package for the next BUILD */
+	CELL_BUILD,   /* struct cell_build; sends DATA: log, records about kernels */
 	CELL_RELEASE, /* struct cell_program */
-	CELL_FETCH,   /* struct cell_fetch; then DATA */
-	CELL_MAP,     /* struct cell_range: from now on the cell may touch it */
+	CELL_FETCH,   /* struct cell_fetch; sends DATA */
+	CELL_MAP,     /* struct cell_range: the worker may access it from now on */
 	CELL_UNMAP,   /* struct cell_range */
 	CELL_STOP,
 	CELL_ORDERS,
@@ -27,25 +27,26 @@ enum cell_order_kind {
 enum cell_answer_kind {
 	CELL_DONE = 64, /* struct cell_done, text */
 	CELL_LOG,       /* a part of a build log */
-	CELL_DATA,  /* a part of what was fetched, or of the records about a program's kernels */
-	CELL_PRINT, /* what a kernel printed */
+	/* a part of fetched data, or of the records about a program's kernels */
+	CELL_DATA,
+	CELL_PRINT, /* output of a kernel */
 };
 
-/* Of commands of the engine's lane. */
+/* Head of commands that the engine's queue executes in order. */
 struct cell_needs {
-	uint64_t event;                    /* its own, or 0 */
-	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier orders that must have gone well */
+	uint64_t event;                    /* its own event, or 0 */
+	uint64_t needs[COMMAND_WAITS_MAX]; /* events of earlier orders that must have succeeded */
 	uint32_t need_count;
 	uint32_t command_bytes;
 };
 
 struct cell_run {
 	struct cell_needs needs;
-	uint64_t window; /* of the NIC, from the begin of device memory; or CELL_NO_WINDOW */
+	uint64_t window; /* offset of a NIC window in device memory, or CELL_NO_WINDOW */
 	uint32_t argument_count;
 	uint32_t reserved;
-	/* How much its host has from the address of each argument on; 0 where it has none. As many
-	 * as there are arguments. */
+	/* Per argument: bytes that the host owns from the argument's address on; 0: no memory.
+	 * `argument_count` entries. */
 	uint64_t rests[COMMAND_ARGS_MAX];
 };
 #define CELL_NO_WINDOW UINT64_MAX
@@ -73,18 +74,19 @@ struct cell_range {
 
 struct cell_done {
 	int32_t status;
-	int32_t native; /* as struct engine's */
+	int32_t native; /* as engine.native */
 	uint32_t reserved;
 	uint32_t text_bytes;
 	uint64_t started_ns, ended_ns;
 };
 
-/* A part of DATA, LOG or PART. */
+/* bytes in one DATA, LOG or PART, at most */
 #define CELL_PART_BYTES (8u << 10)
 
-/* What both sides share. */
+/* Memory that both sides share. */
 struct cell_rings {
-	_Atomic uint32_t stop; /* the slot closes: a thread ends after the present order */
+	/* the xPU closes: a worker thread stops after the current order */
+	_Atomic uint32_t stop;
 	struct cell_ring orders, answers;
 };
 

@@ -26,13 +26,13 @@ struct text {
 };
 
 struct cell_print {
-	int fd; /* never blocks */
+	int fd; /* non-blocking */
 	pthread_t thread;
-	pthread_mutex_t lock; /* guards what follows, and reading the pipe */
-	struct text kept;     /* read and not taken */
-	uint64_t lost;        /* bytes behind what is kept */
-	_Atomic bool read;    /* set before anything is read, cleared when all is taken */
-	struct text given;    /* the taker's */
+	pthread_mutex_t lock; /* guards the fields below, and reads of the pipe */
+	struct text kept;     /* read, not returned yet */
+	uint64_t lost;        /* bytes dropped behind `kept` */
+	_Atomic bool read;    /* set before each read, cleared when all text was returned */
+	struct text given;    /* returned last, until the next call */
 	char loss[128];
 };
 
@@ -107,7 +107,7 @@ int cell_print_open(struct cell_print **out)
 	return DXP_OK;
 }
 
-/* In this order: what the thread has read is no longer in the pipe, but then it said so before. */
+/* Checks the pipe first: text that the thread has read left the pipe only after `read` was set. */
 static bool print_any(struct cell_print *p)
 {
 	int waiting = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Catches what a process writes to its standard output: OpenCL devices on a CPU print there, before
- * clFinish returns. A thread reads the pipe all the time, so that whoever prints never waits.
+/* Captures standard output of a process: OpenCL devices on a CPU print there before clFinish
+ * returns. A thread drains the pipe continuously, so that printing never blocks.
  *
- * One process has one; text from one order to the next is kept up to XPU_PRINT_BYTES. */
+ * One per process. Keeps up to XPU_PRINT_BYTES of text between orders. */
 #ifndef CELL_PRINT_H
 #define CELL_PRINT_H
 
@@ -10,11 +10,12 @@
 
 struct cell_print;
 
-/* Standard output leads here from now on, for good. DXP_EIO, DXP_ENOMEM. */
+/* Redirects standard output to the capture, permanently. DXP_EIO, DXP_ENOMEM. */
 int cell_print_open(struct cell_print **out);
 
-/* All that was written before this call and not taken yet, in order; when more was written than is
- * kept, a line that says how much follows. NULL: nothing. Valid until the next call. */
+/* Returns the text written before this call and not returned yet, in order; NULL if there is none.
+ * If text was dropped, a line with the number of dropped bytes follows. Valid until the next
+ * call. */
 const char *cell_print_take(struct cell_print *p, size_t *bytes);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 
-#define SPINS_PER_LOOK 64 /* at the clock */
+#define SPINS_PER_LOOK 64 /* between two reads of the clock */
 
 static uint32_t round_up(uint32_t bytes)
 {
@@ -46,8 +46,8 @@ bool cell_put(struct cell_side *e, uint32_t kind, const struct cell_parts *p)
 	return true;
 }
 
-/* Whoever sleeps is told as in nic/wake.c: publish, full fence, look; and announce, full fence,
- * look, sleep. */
+/* Wakeup protocol of nic/wake.c. Producer: publish, full fence, read `sleeps`. Consumer: set
+ * `sleeps`, full fence, check the ring, sleep. */
 bool cell_sleeps(struct cell_side *e)
 {
 	atomic_thread_fence(memory_order_seq_cst);
@@ -63,7 +63,7 @@ bool cell_ready(const struct cell_side *e)
 int cell_take(struct cell_side *e, void *out)
 {
 	struct cell_ring *r = e->ring;
-	/* Pairs with the release in cell_put: the message is there. */
+	/* Pairs with the release in cell_put: the message is complete. */
 	uint64_t there = atomic_load_explicit(&r->tail, memory_order_acquire) - e->at;
 	struct cell_head head;
 
@@ -74,7 +74,7 @@ int cell_take(struct cell_side *e, void *out)
 	    head.bytes > CELL_MESSAGE_BYTES || round_up(head.bytes) > there)
 		return -1;
 	memcpy(out, place(e), head.bytes);
-	memcpy(out, &head, sizeof(head)); /* what was checked */
+	memcpy(out, &head, sizeof(head)); /* the head that was checked */
 	e->at += round_up(head.bytes);
 	atomic_store_explicit(&r->head, e->at, memory_order_release);
 	return (int)head.bytes;
@@ -113,7 +113,7 @@ static void spin(const struct cell_side *e, uint32_t spin_ns)
 			relax();
 }
 
-/* In shared memory, so not the private kind. */
+/* Not FUTEX_PRIVATE: the memory is shared between processes. */
 static void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op, value, NULL, NULL, 0);

@@ -14,9 +14,9 @@
 #include "cell/cell_print.h"
 #include "cell/cell_server_internal.h"
 
-#define FULL_WAIT_NS 50000 /* until the slot, which is one turn away, has taken answers */
+#define FULL_WAIT_NS 50000 /* about one poll of the xPU, in which it reads answers */
 
-/* Waits while there is no room: the slot takes answers at each of its turns. */
+/* Waits while the ring is full: the xPU reads answers at each of its polls. */
 void answer(struct cell_server *s, uint32_t kind, const struct cell_parts *parts)
 {
 	const struct timespec pause = {.tv_nsec = FULL_WAIT_NS};
@@ -45,7 +45,7 @@ static void done(struct cell_server *s, struct cell_done *d)
 	s->options.wake(s->options.wake_context);
 }
 
-/* Has something that this one needs failed just before? */
+/* Returns true if an event that this order needs has failed recently. */
 static bool needs_failed(const struct cell_server *s, const struct cell_needs *n)
 {
 	for (uint32_t i = 0; i < n->need_count && i < COMMAND_WAITS_MAX; i++)
@@ -82,7 +82,7 @@ static int edit(struct cell_server *s, const struct cell_needs *n)
 	return engine_edit(s->options.engine, &e);
 }
 
-/* A command of the engine's lane. */
+/* Executes a command of the engine's queue. */
 static int command_do(struct cell_server *s, uint32_t kind, const struct cell_needs *n)
 {
 	int status = needs_failed(s, n) ? DXP_ECANCELED
@@ -94,7 +94,7 @@ static int command_do(struct cell_server *s, uint32_t kind, const struct cell_ne
 	return status;
 }
 
-/* In the place of this range of the reserved addresses. */
+/* Replaces this range of the reserved addresses. */
 static int range_map(struct cell_server *s, const struct cell_range *r)
 {
 	void *at = mmap(s->options.memory + r->address, r->bytes, PROT_READ | PROT_WRITE,
@@ -126,7 +126,7 @@ static int order_do(struct cell_server *s, uint32_t kind, const void *body, uint
 	}
 }
 
-/* What kernels print comes before their end. */
+/* Sends a kernel's output before its DONE. */
 static void print_tell(struct cell_server *s)
 {
 	size_t bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a cell: takes orders from one ring and has an engine do them, one after another;
- * tells their ends through the other. The same in a thread of the slot and in a process of a
- * tenant: it knows nothing but its rings, its engine and where device memory is. */
+/* Server loop of a worker: reads orders from one ring, executes them one after another on an
+ * engine, and writes answers to the other ring. It runs alike in a thread of the daemon and in a
+ * tenant's process, and depends only on its rings, its engine and the position of device memory. */
 #ifndef CELL_SERVER_H
 #define CELL_SERVER_H
 
@@ -13,15 +13,16 @@ struct cell_server_options {
 	struct cell_rings *rings;
 	struct engine *engine;
 	uint8_t *memory;       /* address 0, or NULL: BRIDGED */
-	uint64_t memory_bytes; /* without what lies behind it */
-	int memory_fd; /* to map ranges from; -1: all of it is mapped, and there are no MAPs */
+	uint64_t memory_bytes; /* without the XPU_TAIL_BYTES behind it */
+	/* CELL_MAP maps ranges of it; -1: all of it is mapped, and no CELL_MAP comes */
+	int memory_fd;
 	uint32_t spin_ns;
-	struct cell_print *print;    /* NULL: what kernels print is not caught */
+	struct cell_print *print;    /* NULL: kernels' output is not captured */
 	void (*wake)(void *context); /* there is an answer */
 	void *wake_context;
 };
 
-/* Serves until STOP, or until the other side writes nonsense. Then every program is released. */
+/* Serves until STOP, or until an invalid message; then releases every program. */
 void cell_serve(const struct cell_server_options *options);
 
 #endif

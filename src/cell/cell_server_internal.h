@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by cell_server.c and its parts cell_launch.c, cell_build.c. */
+/* Shared by cell_server.c, cell_launch.c and cell_build.c. */
 #ifndef CELL_SERVER_INTERNAL_H
 #define CELL_SERVER_INTERNAL_H
 
@@ -11,18 +11,18 @@ struct cell_built {
 	struct engine_program *handle;
 };
 
-#define CELL_BUCKETS 4096 /* of programs: thousands are found as fast as one; 32 KiB */
+#define CELL_BUCKETS 4096 /* hash chains, 32 KiB: short also for thousands of programs */
 
 struct cell_server {
 	struct cell_server_options options;
 	struct cell_side orders, answers;
 	struct cell_built *programs[CELL_BUCKETS]; /* by the low bits of their ids */
-	uint8_t *package;                          /* of the BUILD that comes next, or NULL */
+	uint8_t *package;                          /* of the next BUILD, or NULL */
 	size_t package_bytes;
-	/* Events of the last orders that failed: no fewer than may be here at once. */
+	/* Ring of events of failed orders: holds as many as can be under way at once. */
 	uint64_t failed[XPU_WORK_MAX];
 	uint32_t failed_next;
-	char text[ENGINE_TEXT_BYTES]; /* why the present order failed, or "" */
+	char text[ENGINE_TEXT_BYTES]; /* why the current order failed, or "" */
 	struct command command;
 	struct engine_launch launch;
 	_Alignas(8) uint8_t message[CELL_MESSAGE_BYTES];

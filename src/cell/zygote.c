@@ -23,17 +23,17 @@
 
 extern char **environ;
 
-#define LOOK_NS        (50 * MS_NS) /* between two looks whether it lives */
+#define LOOK_NS        (50 * MS_NS) /* between two checks that it lives */
 #define START_AGAIN_NS (1 * MS_NS)  /* while its socket is full */
 
 struct zygote {
 	struct zygote_options options;
 	char *program, *engine, *cache;
-	struct scratch *scratch; /* what its cells compiled, and compile */
+	struct scratch *scratch; /* holds what its workers compile */
 	char name[32];           /* the engine's */
 	pid_t pid;               /* 0: none */
 	int socket;
-	bool greeted; /* HELLO has been taken */
+	bool greeted; /* its first message was received */
 	uint32_t news_taken;
 	uint64_t look_ns, started_ns;
 };
@@ -50,7 +50,7 @@ static void gone(struct zygote *z)
 	z->pid = 0;
 }
 
-/* What the zygote gets, in the order of its numbers. */
+/* Descriptors that the zygote inherits, in the order of enum zygote_fd. */
 struct given {
 	int fds[ZYGOTE_FDS - ZYGOTE_SOCKET];
 };
@@ -62,7 +62,7 @@ static void given_close(struct given *g)
 			close(g->fds[i]);
 }
 
-/* Copies above its numbers, so that none takes the place of another before that is copied. */
+/* Copies them above the final numbers, so that no dup2 overwrites one that is not copied yet. */
 static bool given_make(const struct zygote *z, int socket, struct given *out)
 {
 	const int from[] = {socket, z->options.memory_fd, z->options.bell_fd};
@@ -77,7 +77,7 @@ static bool given_make(const struct zygote *z, int socket, struct given *out)
 	return good;
 }
 
-/* Nothing else of ours is open over there. */
+/* Redirects standard input and output; closes all other descriptors of this process. */
 static int actions_make(const struct given *g, posix_spawn_file_actions_t *out)
 {
 	int error = posix_spawn_file_actions_init(out);
@@ -171,7 +171,7 @@ static int hello_take(struct zygote *z, struct engine_description *about)
 	}
 	z->greeted = true;
 	if (hello.status != DXP_OK)
-		return hello.status; /* logged over there */
+		return hello.status; /* logged by the zygote */
 	snprintf(z->name, sizeof(z->name), "%s", hello.name);
 	*about = (struct engine_description){
 		.kind = hello.kind,
@@ -231,7 +231,7 @@ void zygote_close(struct zygote *z)
 	free(z);
 }
 
-/* A new one in place of one that is lost, not more often than once in a while. */
+/* Replaces a lost zygote, at most once per XPU_CELL_AGAIN_NS. */
 static int respawn(struct zygote *z)
 {
 	if (z->pid)
@@ -274,7 +274,7 @@ int zygote_start(struct zygote *z, uint32_t id, int rings_fd)
 		return status;
 	if (request_send(z, &(struct zygote_request){ZYGOTE_START, id}, rings_fd) == DXP_OK)
 		return DXP_OK;
-	/* Its socket is full, or it is lost: zygote_next finds that out. */
+	/* Its socket is full, or the zygote is lost: then zygote_next detects it. */
 	z->look_ns = 0;
 	return DXP_EAGAIN;
 }
@@ -284,7 +284,7 @@ int zygote_kill(struct zygote *z, uint32_t id)
 	return z->pid ? request_send(z, &(struct zygote_request){ZYGOTE_KILL, id}, -1) : DXP_OK;
 }
 
-/* DXP_EAGAIN: nothing there; DXP_ECLOSED: it is lost. */
+/* DXP_EAGAIN: no message; DXP_ECLOSED: the zygote is lost. */
 static int message_take(struct zygote *z, struct zygote_news *out)
 {
 	union {
@@ -309,7 +309,8 @@ static int message_take(struct zygote *z, struct zygote_news *out)
 	}
 }
 
-/* Asking costs a system call: only when it said that there is something, or lest it is dead. */
+/* Polling costs a system call: only after a change of `news`, or every LOOK_NS to check that it
+ * lives. */
 static bool look_due(struct zygote *z)
 {
 	uint32_t news = atomic_load_explicit(z->options.news, memory_order_acquire);

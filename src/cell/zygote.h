@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process with the engine open and its compiler loaded, which forks a cell whenever the slot asks
- * for one: that takes milliseconds, where a fresh process takes half a second. Cells are its
- * children, so nobody else has to wait for them; it dies with the slot, and they with it.
+/* A process with the engine open and its compiler loaded, which forks workers on request: a fork
+ * takes milliseconds, a fresh process half a second. Workers are its children, and it reaps them.
+ * It exits with the daemon, and the workers with it.
  *
- * The slot's side is below; the other is zygote_main, which the program of `program` must call when
- * its first argument is ZYGOTE_ARGUMENT. One thread. */
+ * The daemon's side is below. The process itself is zygote_main, which `program` must call when its
+ * first argument is ZYGOTE_ARGUMENT. Single-threaded. */
 #ifndef CELL_ZYGOTE_H
 #define CELL_ZYGOTE_H
 
@@ -20,45 +20,48 @@ struct zygote_options {
 	const char *cache_folder; /* as engine_options.cache_folder; NULL: none */
 	int memory_fd;            /* device memory, and XPU_TAIL_BYTES behind it */
 	uint64_t memory_bytes;
-	int bell_fd; /* an eventfd: written when there is something for the slot, if it sleeps */
-	_Atomic uint32_t *news; /* in the last page of that memory: counts what happened to cells */
-	uint32_t spin_ns;       /* as cell_server_options */
+	/* an eventfd that wakes the daemon: for news, or an answer while it sleeps */
+	int bell_fd;
+	/* in the last page of that memory: counts the zygote's messages */
+	_Atomic uint32_t *news;
+	uint32_t spin_ns; /* as cell_server_options */
 };
 
-/* What news says is in the memory's last page. */
+/* Offset of `news` in XPU_TAIL_BYTES: the last page. */
 #define ZYGOTE_NEWS_OFFSET (XPU_TAIL_BYTES - 4096)
 
-/* Starts it and waits until its engine is open; the options are copied. DXP_EIO: it cannot be
- * started; otherwise statuses of engine_open. Logged. */
+/* Starts the zygote and waits until its engine is open; copies the options. DXP_EIO: it cannot be
+ * started; else as engine_open. Logs failures. */
 int zygote_open(const struct zygote_options *options, struct zygote **out,
 		struct engine_description *about);
-/* Kills all its cells. NULL is allowed. */
+/* Kills all its workers. NULL is allowed. */
 void zygote_close(struct zygote *z);
 
-/* A cell with this id is to serve the rings of `rings_fd`, which may be closed then. DXP_EAGAIN:
- * try again at zygote_deadline: too many are asked for, or the zygote is lost and the next one is
- * not started so soon; DXP_EIO: there is no zygote, and none could be started (logged). */
+/* Requests a worker `id` that serves the rings of `rings_fd`; the caller may close that afterwards.
+ * DXP_EAGAIN: too many requests, or the zygote is lost and may not be restarted yet: retry at
+ * zygote_deadline. DXP_EIO: no zygote could be started (logged). */
 int zygote_start(struct zygote *z, uint32_t id, int rings_fd);
-/* When zygote_start is worth another try. */
+/* Returns when to retry zygote_start. */
 uint64_t zygote_deadline(const struct zygote *z);
-/* Soon it has ended, if it has not. DXP_EAGAIN: ask again. */
+/* Kills a worker soon, if it has not exited. DXP_EAGAIN: retry. */
 int zygote_kill(struct zygote *z, uint32_t id);
 
 enum zygote_end {
-	ZYGOTE_EXITED, /* `number`: with this status */
-	ZYGOTE_KILLED, /* `number`: by this signal */
-	ZYGOTE_FAILED, /* `number`: the errno with which it could not be started */
+	ZYGOTE_EXITED, /* `number`: its exit status */
+	ZYGOTE_KILLED, /* `number`: the signal */
+	ZYGOTE_FAILED, /* `number`: the errno of the failed start */
 };
 struct zygote_news {
 	uint32_t id;
 	uint32_t end; /* enum zygote_end */
 	int32_t number;
 };
-/* What happened to a cell: nothing of it runs any more. False: nothing new. When the zygote itself
- * is lost, all cells have ended without a word: *lost is set then, once. */
+/* Fetches the next exit of a worker, of which nothing runs any more. Returns false if there is
+ * none. If the zygote itself is lost, all its workers have exited without a report: sets *lost,
+ * once. */
 bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost);
 
-/* The other side; `argv` begins behind ZYGOTE_ARGUMENT. Returns when the slot has gone. */
+/* Runs the zygote; `argv` starts behind ZYGOTE_ARGUMENT. Exits when the daemon has exited. */
 int zygote_main(int argc, char **argv);
 
 #endif

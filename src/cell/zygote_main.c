@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The zygote's own side, and the beginning of each cell. It has one thread, so that what it forks
- * is whole. */
+/* The zygote process, and the start of each worker. It has one thread, so that fork copies a
+ * complete process. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,12 +25,12 @@
 #include "cell/zygote_internal.h"
 
 #define PAGE_BYTES    4096u
-#define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the process of the slot ends */
+#define ORPHAN_SIGNAL SIGUSR2 /* the kernel sends it when the parent process exits */
 #define CHILDREN_MAX \
 	(XPU_HOSTS_MAX + XPU_HOSTS_MAX / 2) /* a worker per host, and those of hosts that leave */
 
 struct child {
-	pid_t pid; /* 0: a free place */
+	pid_t pid; /* 0: free entry */
 	uint32_t id;
 };
 
@@ -38,7 +38,7 @@ struct here {
 	const char *engine_name, *work, *cache;
 	uint64_t memory_bytes;
 	uint32_t spin_ns;
-	uint8_t *memory; /* reserved addresses; only cells map something there */
+	uint8_t *memory; /* reserved addresses; only workers map ranges there */
 	_Atomic uint32_t *news;
 	struct engine *engine;
 	int signals;
@@ -49,7 +49,7 @@ static void interrupt_none(void *context)
 {
 }
 
-/* The engine tries out its memory at the start: it gets a page of nobody's. */
+/* The engine tests its memory at the start: gives it one private page. */
 static int engine_start(struct here *h)
 {
 	const struct engine_options options = {
@@ -104,14 +104,14 @@ static void hello_send(const struct here *h, int status)
 	send(ZYGOTE_SOCKET, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* ---- a cell ---- */
+/* ---- a worker ---- */
 
 static void bell_ring(void)
 {
 	const uint64_t one = 1;
 
 	if (write(ZYGOTE_BELL, &one, sizeof(one)) < 0)
-		return; /* the counter is full: the slot is awake */
+		return; /* the counter is full: the daemon is awake */
 }
 
 static void slot_wake(void *context)
@@ -122,7 +122,7 @@ static void slot_wake(void *context)
 		bell_ring();
 }
 
-/* When memory is short it is the cell that goes, and not the box. */
+/* Makes the kernel kill the worker, not the daemon, when memory is short. */
 static void cell_limit(void)
 {
 	const struct rlimit none = {0, 0};
@@ -141,13 +141,13 @@ static void signals_default(void)
 	sigset_t none;
 
 	signal(ORPHAN_SIGNAL, SIG_DFL);
-	signal(SIGINT, SIG_IGN); /* a terminal sends it to all */
+	signal(SIGINT, SIG_IGN); /* a terminal sends it to all processes of the group */
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Never returns. */
+/* Runs a worker in the forked process; never returns. */
 static void cell_run(const struct here *h, pid_t parent, int rings_fd)
 {
 	struct cell_print *print = NULL;
@@ -242,7 +242,7 @@ static void children_reap(struct here *h)
 	}
 }
 
-/* False: the slot has gone. */
+/* Returns false if the daemon has exited. */
 static bool request_take(struct here *h)
 {
 	char control[CMSG_SPACE(sizeof(int))];
@@ -273,15 +273,15 @@ static bool request_take(struct here *h)
 static pid_t slot_process;
 
 /* Handles PR_SET_PDEATHSIG, which also comes when only the thread ends that started this process.
- * Exits if the whole parent process has ended. */
+ * Exits if the whole parent process has exited. */
 static void on_orphan(int number)
 {
 	if (getppid() != slot_process)
 		_exit(1);
 }
 
-/* Makes this process end with the slot's, whatever it is doing: while it opens an engine or
- * compiles, for seconds, nothing reads the socket. */
+/* Makes this process exit with the daemon at any time: while it opens an engine or compiles, which
+ * takes seconds, it does not read the socket. */
 static void orphan_watch(pid_t parent)
 {
 	struct sigaction action = {.sa_handler = on_orphan, .sa_flags = SA_RESTART};
@@ -289,12 +289,12 @@ static void orphan_watch(pid_t parent)
 	slot_process = parent;
 	sigaction(ORPHAN_SIGNAL, &action, NULL);
 	prctl(PR_SET_PDEATHSIG, ORPHAN_SIGNAL);
-	/* It may have ended before. */
+	/* The parent may have exited before. */
 	on_orphan(ORPHAN_SIGNAL);
 }
 
-/* Loads the compiler. Not many processes of a machine at a time, lest they take the CPUs from xPUs
- * that are starting; a host that has something to compile does not wait for the others. */
+/* Loads the compiler. Permits limit how many processes of a machine do so at once, to leave CPUs to
+ * xPUs that are starting. A host with something to compile does not wait for a permit. */
 static void warm(struct here *h)
 {
 	int permit = zygote_warm_wait(h->cache, ZYGOTE_SOCKET);
@@ -309,7 +309,7 @@ static int signals_open(struct here *h)
 	sigset_t set;
 
 	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, SIG_IGN); /* the slot ends us, by ending */
+	signal(SIGTERM, SIG_IGN); /* the daemon stops this process by exiting */
 	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
@@ -336,7 +336,7 @@ int zygote_main(int argc, char **argv)
 	static struct here h;
 
 	if (argc != 6)
-		return 2; /* nobody but a slot calls this */
+		return 2; /* only the daemon calls this */
 	h.engine_name = argv[0];
 	h.memory_bytes = strtoull(argv[1], NULL, 10);
 	h.spin_ns = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -355,6 +355,6 @@ int zygote_main(int argc, char **argv)
 		warm(&h);
 		serve(&h);
 	}
-	/* The cells die with us. */
+	/* The workers are killed with this process. */
 	_exit(status == DXP_OK ? 0 : 1);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Permits to warm an engine: bytes of one file in the user's cache, each locked by its holder. The
- * kernel takes the lock back when the holder ends, however that happens. */
+ * kernel releases the lock when the holder exits for any reason. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 #include "base/descriptor.h"
 #include "cell/zygote_internal.h"
 
-#define LOOK_MS 100 /* between two looks for a permit; an engine takes a second to warm */
+#define LOOK_MS 100 /* between two attempts to get a permit; warming an engine takes a second */
 
 static bool permit_take(int file, long count)
 {
