@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who gets the next buffer of those that are fed and found none. They stand in a line and are
- * called: a buffer is promised for their next block, and whoever sends them is told so. Without,
- * every sender would have to ask again and again, most of them in vain, and the longer they have
- * waited the less often: the device would stand still in the middle of a crowd.
+/* Grants of buffers to fed transfers that found none. Such transfers queue; a buffer is reserved
+ * for the next block of one, and its sender is notified. Without grants, every sender would retry
+ * again and again, mostly in vain, and less often the longer it waits: the device would be idle
+ * although many senders wait.
  *
- * While anybody stands in the line, blocks that nobody promised begin only there, so nobody is
- * overtaken. Sources take turns, whatever number of transfers each has in the line. A promise that
- * nobody makes use of is taken back after a while: the word of it may be lost, or its sender gone.
- * When bytes of it come after all it stands at the end of the line, and is given more time when it
- * is called again.
+ * While the queue is not empty, blocks without a grant begin only for queued transfers, so none is
+ * overtaken. Sources are served fairly, however many transfers each has in the queue. A grant that
+ * is not used is withdrawn after a time: its notification may be lost, or its sender gone. If bytes
+ * arrive later, the transfer joins the end of the queue and its next grant lasts longer.
  *
  * Invariants: free buffers towards the device >= promised; blocks of a transfer before `called`
- * have begun, or are promised. Buffers of the reserve (feed.c) are promised only to whoever gets
- * the token, or while no block is incomplete or promised: either waits for itself alone. */
+ * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
+ * gets the token, or while no block is incomplete or granted: either waits for no other
+ * transfer. */
 #include "bridge/internal.h"
 
 #include <assert.h>
@@ -32,8 +32,8 @@ uint32_t bridge_block_bytes(const struct bridge_transfer *t)
 	return call_may(t) ? t->cut.piece : 0;
 }
 
-/* Turns are counted in bytes (start-time fair queueing, Goyal and others 1996): whoever joins the
- * line stands where others of its source do, or where the line is. */
+/* Returns the virtual start time of a joining transfer, in bytes (start-time fair queueing, Goyal
+ * and others 1996): that of its source's queued transfers, or the queue's virtual time. */
 static uint64_t line_start(const struct bridge *b, const struct bridge_transfer *t)
 {
 	for (const struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -44,8 +44,8 @@ static uint64_t line_start(const struct bridge *b, const struct bridge_transfer 
 	return max_u64(t->turn, b->turn);
 }
 
-/* Puts it where it belongs: into the line while it lacks blocks, unless it is in doubt; among those
- * of whom bytes are expected from its first refusal on. */
+/* Updates the lists of a transfer: in the queue while it lacks blocks, unless in doubt; in
+ * bridge.expected from its first refusal on. */
 static void call_settle(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -70,7 +70,8 @@ void call_wait(struct bridge_transfer *t)
 	call_fed(t);
 }
 
-/* What is short costs as much as what is longer: the device's latency, and a buffer. */
+/* A short block costs as much as a longer one: the device's latency and a buffer. So it counts
+ * BRIDGE_PIECE_MIN bytes at least. */
 static void turn_take(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -97,7 +98,7 @@ static struct bridge_transfer *next_by_turns(const struct bridge *b)
 	return next;
 }
 
-/* One that waits for itself alone. */
+/* Returns the first queued transfer that waits for no other bytes, or NULL. */
 static struct bridge_transfer *next_first(const struct bridge *b)
 {
 	for (struct list *l = b->waiting.next; l != &b->waiting; l = l->next) {
@@ -108,7 +109,7 @@ static struct bridge_transfer *next_first(const struct bridge *b)
 	return NULL;
 }
 
-/* Its promises are kept, or taken back. */
+/* `count` grants are used, or withdrawn. */
 static void promises_end(struct bridge_transfer *t, uint32_t count)
 {
 	t->promised -= count;
@@ -164,7 +165,7 @@ static uint64_t patience_next(const struct bridge *b)
 	return next_ns;
 }
 
-/* Who is to be told something, though nobody's turn has come. */
+/* Returns a transfer whose sender must be notified although it has no new grant. */
 static struct bridge_transfer *expected_next(const struct bridge *b)
 {
 	for (struct list *l = b->expected.next; l != &b->expected; l = l->next) {
@@ -175,8 +176,8 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* One that is called in vain is in doubt: nothing is promised to it and it stands in no line, but
- * it is told again what may come, or asked for one packet, less and less often. */
+/* Withdraws the grants of a transfer that did not use them. It leaves the queue and is in doubt;
+ * its sender is notified again of what may come, or asked for one packet, at growing intervals. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;
@@ -200,8 +201,8 @@ static uint64_t tell(struct bridge_transfer *t)
 	return t->called * t->cut.piece;
 }
 
-/* May anybody be called? Else only one that waits for itself alone, in whose hands the reserve then
- * is. */
+/* Returns true if any queued transfer may get a grant. Otherwise only one that waits for no other
+ * bytes may; it then owns the reserve. */
 static bool by_turns(const struct bridge *b)
 {
 	return unpromised(b) > feed_reserve(b) || (b->promised == 0 && b->open == 0);
@@ -237,7 +238,7 @@ static uint64_t call(struct bridge_transfer *t)
 	b->promised++;
 	b->pulled_last = false;
 	t->called_ns = b->now_ns;
-	/* Some after it may have begun before it had to wait. */
+	/* Blocks after it may have begun before it had to wait. */
 	t->called = feed_unbegun(t, t->called + 1);
 	call_settle(t);
 	return t->called * t->cut.piece;

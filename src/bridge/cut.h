@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a transfer is cut into pieces. Pure.
+/* Cuts a transfer into pieces. Pure functions.
  *
- * A pipeline costs what its slowest stage costs, and beside that one piece in each other stage
- * (while it fills and empties) and something for each piece (the latency that is not hidden). So of
- * N bytes in pieces of p the first cost grows with p and the second with N / p; both are least
- * where they are equal, and that is at p = sqrt(N x k). k, the bytes that a stage carries while a
- * piece costs it, is BRIDGE_RAMP_BYTES: a few microseconds at 10 GB/s.
+ * A pipeline costs the time of its slowest stage, plus one piece in each other stage (to fill and
+ * to empty it), plus a latency for each piece that is not hidden. For N bytes in pieces of p, the
+ * second cost grows with p and the third with N / p. Their sum is least where they are equal, at p
+ * = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a piece:
+ * BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
  *
- * Then the first pieces are shorter and grow by a quarter, and the last ones shrink by one: the
- * stages start one short piece apart, and a stage that is only a little faster than the next still
- * has each piece there in time. */
+ * The first pieces are shorter and grow by a quarter each; the last ones shrink by a quarter. So
+ * stages start one short piece apart, and a stage slightly faster than the next delivers each piece
+ * in time. */
 #ifndef BRIDGE_CUT_H
 #define BRIDGE_CUT_H
 
@@ -18,19 +18,20 @@
 
 struct cut {
 	uint64_t bytes;     /* of the transfer */
-	uint32_t piece;     /* longest, and all but the last one where there is no ramp */
+	uint32_t piece;     /* longest; without a ramp, all but the last */
 	uint32_t ramp_from; /* first and last piece of a ramp; 0: none */
 };
 
-/* `most`: longest piece that is possible, a multiple of 64. */
+/* Chooses pieces for one transfer. `most`: longest possible piece, a multiple of 64. */
 void cut_chosen(struct cut *c, uint64_t bytes, uint32_t most);
-/* One of several at once, `whole` bytes together: they fill the pipeline as one long transfer does,
- * so its pieces are those of the middle of that, without ramps. */
+/* Chooses pieces for one of several concurrent transfers of `whole` bytes together. Together they
+ * fill the pipeline as one long transfer does, so all pieces have the length of its middle, without
+ * ramps. */
 void cut_joined(struct cut *c, uint64_t bytes, uint64_t whole, uint32_t most);
-/* All of one length; `piece` 0: chosen. */
+/* Cuts pieces of equal length; `piece` 0: chosen. */
 void cut_even(struct cut *c, uint64_t bytes, uint32_t piece, uint32_t most);
 
-/* Bytes of the piece that begins at `at`, which is less than c->bytes. */
+/* Returns the length of the piece at `at`, which is less than c->bytes. */
 uint32_t cut_next(const struct cut *c, uint64_t at);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers whose bytes come by themselves, as a network brings them. Whoever feeds cannot be told
- * to wait in the middle of a packet, and packets overtake each other; so buffers can be half full
- * and all wait for bytes that find none.
+/* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait in the middle
+ * of a packet, and packets overtake each other. So buffers can be partly full, and all wait for
+ * bytes that find no buffer.
  *
- * The reserve: as many buffers as one sender needs at most to go on (feed_reserve) are kept for
- * bytes before which nothing of their stream is missing, and of one transfer at a time, which holds
- * the token. All blocks before such bytes are complete, so of the reserve it fills only the last to
- * its middle, and the rest comes back from the device by itself: the holder can always go on. The
- * token is free again when the reserve is whole or its holder has no incomplete block.
+ * The reserve: as many buffers as one sender needs at most to continue (feed_reserve). They are
+ * kept for bytes with nothing missing before them, of one transfer at a time, which holds the
+ * token. All blocks before such bytes are complete, so it fills only the last buffer of the reserve
+ * partly. The others return from the device by themselves: the holder always continues. The token
+ * is free again when the reserve is whole or its holder has no incomplete block.
  *
- * Hunger: buffers go in turns to fed and to pulled transfers, else those that pull, which take a
- * buffer the moment it is free, would leave none to a sender that asks now and then. */
+ * Hunger: buffers alternate between fed and pulled transfers. Pulled transfers take a buffer the
+ * moment it is free and would leave none to a sender that retries now and then. */
 #include <assert.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ uint32_t feed_reserve(const struct bridge *b)
 {
 	uint32_t block = feed_block_min(b);
 
-	/* Blocks that the longest payload touches, when it begins at the last byte of one. */
+	/* blocks that the longest payload touches when it begins at the last byte of one */
 	return 1 + (WIRE_PAYLOAD_MAX - 1 + block - 1) / block;
 }
 
@@ -93,10 +93,10 @@ void feed_forget(struct bridge *b, struct bridge_transfer *t)
 		b->token = NULL;
 }
 
-/* The piece that this block has become; NULL: no byte of it has come, or all are in place. */
+/* Returns the piece of this block; NULL: no byte of it has arrived, or all are in place. */
 static struct piece *block_piece(struct bridge_transfer *t, uint64_t block)
 {
-	/* The latest first: bytes mostly come in order. */
+	/* Latest first: bytes mostly arrive in order. */
 	for (struct list *l = t->pieces.prev; l != &t->pieces; l = l->prev) {
 		struct piece *p = CONTAINER_OF(l, struct piece, sibling);
 		if (p->at == block * t->cut.piece)
@@ -112,7 +112,7 @@ uint64_t feed_unbegun(struct bridge_transfer *t, uint64_t block)
 	return block;
 }
 
-/* The part of [at, at + bytes) that lies in `block`. */
+/* Returns how many bytes of [at, at + bytes) lie in `block`. */
 static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_t at,
 			uint32_t bytes)
 {
@@ -122,8 +122,8 @@ static uint32_t part_of(const struct bridge_transfer *t, uint64_t block, uint64_
 	return (uint32_t)(min_u64(to, at + bytes) - max_u64(from, at));
 }
 
-/* Counts the blocks that these bytes begin, but those that are promised. DXP_EMALFORMED: bytes come
- * a second time; DXP_EAGAIN: too far ahead. */
+/* Counts the blocks that these bytes begin, except granted ones. DXP_EMALFORMED: bytes arrive a
+ * second time; DXP_EAGAIN: too far ahead. */
 static int survey(struct bridge_transfer *t, uint64_t at, uint32_t bytes, uint32_t *begins)
 {
 	uint64_t last = (at + bytes - 1) / t->cut.piece;
@@ -150,7 +150,7 @@ bool feed_token_free(const struct bridge *b)
 	       b->rings[RING_TO_DEVICE].free - b->promised >= feed_reserve(b);
 }
 
-/* May `begins` blocks of it begin? Takes the token where it is needed. */
+/* Returns true if `begins` blocks may begin. Takes the token if necessary. */
 static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 {
 	struct bridge *b = t->bridge;
@@ -162,7 +162,7 @@ static bool admit(struct bridge_transfer *t, uint32_t begins, bool first)
 		b->token = NULL;
 	if (begins == 0 || (!line && free >= begins + reserve))
 		return true;
-	/* Whoever comes to a line joins it. */
+	/* While there is a queue, a transfer that can join it does. */
 	bool joins = line && call_may(t) && !list_used(&t->wait);
 	bool in_reserve = first && !joins && (!b->token || b->token == t);
 	if (in_reserve && free >= begins) {
@@ -198,7 +198,8 @@ static void block_fill(struct bridge_transfer *t, struct piece *p, uint32_t offs
 	memcpy(ring_at(to, p->in) + offset, data, bytes);
 	p->filled += bytes;
 	if (p->filled < p->bytes) {
-		/* A byte now and then would keep a buffer from all others for ever. */
+		/* Restarts the time limit only after a share of the block: else single bytes could
+		 * hold a buffer forever. */
 		if (!list_used(&p->clock) ||
 		    p->filled - p->watched >= p->bytes / BRIDGE_FED_STEPS) {
 			piece_watch(b, p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is to be done next. Whatever frees buffers comes first; transfers take turns in lines, and
- * those with a piece for the stream core take turns with the others at the controllers: the core
- * needs both at once, so while its piece waits only one DMA of each direction may pass it. */
+/* Chooses the next step. Steps that free buffers come first. Transfers are served round-robin in
+ * queues. The stream core needs both controllers at once, so while its piece waits, only one DMA of
+ * each direction may overtake it. */
 #include "bridge/internal.h"
 
 #include <dxp/status.h>
@@ -21,7 +21,7 @@ static struct piece *ready(const struct bridge *b, enum bridge_step step)
 	return NULL;
 }
 
-/* The first in line; NULL: nobody. */
+/* Returns the first transfer of the queue, or NULL. */
 static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 {
 	if (!list_used(&b->lines[line]))
@@ -29,7 +29,7 @@ static struct bridge_transfer *in_line(const struct bridge *b, enum line line)
 	return CONTAINER_OF(b->lines[line].next, struct bridge_transfer, line);
 }
 
-/* The piece that the core gets next, if it is there; it may yet wait for controllers. */
+/* Returns the core's next piece if it is filled; it may still wait for controllers. */
 static struct piece *core_piece(const struct bridge *b)
 {
 	if (!list_used(&b->core))
@@ -43,7 +43,7 @@ static bool controller_free(const struct bridge *b, enum ring_way way)
 	return b->dmas[way] < b->o.dmas;
 }
 
-/* Another DMA may pass the core's. */
+/* Returns true if another DMA may overtake the core's. */
 static bool may_pass(const struct bridge *b, enum ring_way way)
 {
 	return !core_piece(b) || b->passed[way] == 0;
@@ -54,7 +54,7 @@ static struct piece *next_drain(struct bridge *b)
 	return ready(b, BRIDGE_DRAIN);
 }
 
-/* A stream from and to user memory has no pieces waiting but this one. */
+/* A stream from and to user memory has at most this one piece in the core's queue. */
 static void core_cut(struct bridge *b)
 {
 	struct bridge_transfer *t = in_line(b, LINE_CORE);
@@ -94,9 +94,9 @@ static struct piece *next_in(struct bridge *b)
 	return p;
 }
 
-/* Who gets the next buffer from the device. While there are several transfers the last ones go to
- * such as have none: readers behind a slow network, or dead ones, would hold all of them. Whoever
- * is passed over here has a buffer, so few are. */
+/* Returns the transfer that gets the next buffer from the device. With several transfers, the last
+ * buffers go to those that have none: otherwise readers on a slow or dead network would hold all
+ * buffers. Each transfer passed over here has a buffer, so few are. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];
@@ -120,7 +120,7 @@ static struct piece *next_out(struct bridge *b)
 
 	if (!controller_free(b, RING_FROM_DEVICE))
 		return NULL;
-	/* One that was given back has a buffer, which the core may be waiting for. */
+	/* A returned piece holds a buffer that the core may wait for. */
 	if (p)
 		return p;
 	struct bridge_transfer *t = out_in_line(b);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces: where one is, and what it counts for. */
+/* Pieces: state, counters and limits. */
 #include <assert.h>
 
 #include <dxp/status.h>
 
 #include "bridge/internal.h"
 
-/* An id is the piece's place and a count of what was begun there. */
+/* An id is the piece's index and the low bits of its count of steps. */
 #define ID_PLACE_BITS 8
 _Static_assert(PIECES_MAX <= 1 << ID_PLACE_BITS, "an id has room for every place");
 
@@ -74,8 +74,8 @@ void piece_watch(struct bridge *b, struct piece *p)
 	list_last(&b->clock, &p->clock);
 }
 
-/* DMAs of one direction: how many are under way, and for how long any was. The time is added at
- * every change, for they may follow each other without a gap. */
+/* Counts DMAs of one direction under way, and the time with any. The time is added at every change,
+ * since DMAs may follow each other without a gap. */
 static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 {
 	struct bridge_counters *c = &b->counters;
@@ -87,7 +87,7 @@ static void count_dma(struct bridge *b, enum ring_way way, uint32_t by)
 	b->dmas[way] += by;
 }
 
-/* A step under way counts against these limits. */
+/* Adds a step under way to the limits it counts against, or removes it. */
 static void count(struct bridge *b, const struct piece *p, int by)
 {
 	uint32_t n = (uint32_t)by;
@@ -104,7 +104,7 @@ static void count(struct bridge *b, const struct piece *p, int by)
 		b->direct += n;
 }
 
-/* Buffers get the state of the step. */
+/* Moves the piece's buffers to the state of its step. */
 static void buffers_move(struct bridge *b, const struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -156,7 +156,7 @@ struct piece *piece_of(struct bridge *b, uint32_t id)
 	return p->under_way && stamp == id >> ID_PLACE_BITS ? p : NULL;
 }
 
-/* It is under way no more. */
+/* Ends the piece's step. */
 static void piece_end(struct bridge *b, struct piece *p)
 {
 	count(b, p, -1);
@@ -184,7 +184,7 @@ void bridge_later(struct bridge *b, uint32_t id)
 	transfer_settle(t);
 }
 
-/* Its step has ended well: the next one, or the end. */
+/* Moves a piece whose step succeeded to its next step, or frees it. */
 static void piece_advance(struct bridge *b, struct piece *p)
 {
 	struct ring *in = &b->rings[RING_TO_DEVICE], *out = &b->rings[RING_FROM_DEVICE];
@@ -193,7 +193,7 @@ static void piece_advance(struct bridge *b, struct piece *p)
 	case BRIDGE_FILL:
 		ring_move(in, p->in, BUFFER_FULL);
 		if (p->transfer->order.path == BRIDGE_THROUGH)
-			p->step = BRIDGE_DMA_THROUGH; /* has its turn since it was cut */
+			p->step = BRIDGE_DMA_THROUGH; /* queued for the core since its cut */
 		else
 			piece_wait(b, p, BRIDGE_DMA_IN);
 		break;

@@ -6,7 +6,7 @@
 
 #define TO(state) (1u << BUFFER_##state)
 
-/* From which state to which; EMPTY from any, when the transfer has failed. */
+/* Legal changes of state; EMPTY from any other when the transfer has failed. */
 static const uint8_t legal[RING_WAYS][BUFFER_STATES] = {
 	[RING_TO_DEVICE] =
 		{

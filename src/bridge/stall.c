@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps that take too long. They stay under way, and their buffers taken, until their owner says
- * that they have ended; only the transfer has failed. */
+/* Steps that take too long. They stay under way, and their buffers in use, until their owner
+ * completes them; only the transfer has failed. */
 #include <dxp/status.h>
 
 #include "bridge/internal.h"
@@ -26,8 +26,8 @@ static bool is_dma(const struct piece *p)
 	return p->step != BRIDGE_FILL && p->step != BRIDGE_DRAIN;
 }
 
-/* A step of the network is given twice the time: at the other end there may be a device of the same
- * kind, whose stall is its own to find, and to tell. True: not yet. */
+/* Doubles the time of a network step: the peer may have a device of the same kind, which must
+ * detect and report its own stall first. Returns true if the step may go on. */
 static bool network_waits(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p) || p->overdue > 0)
@@ -38,7 +38,7 @@ static bool network_waits(struct bridge *b, struct piece *p)
 }
 
 /* Restarts the time of a step whose peer is silent and kept, and once more after the peer is back.
- * Returns whether it did. */
+ * Returns true if it did. */
 static bool peer_waits(struct bridge *b, struct piece *p)
 {
 	bool patient = !is_dma(p) && b->o.patient && b->o.patient(p->transfer->order.context);
@@ -51,8 +51,8 @@ static bool peer_waits(struct bridge *b, struct piece *p)
 	return true;
 }
 
-/* A DMA that has stalled ends with the reset of its device. Of a network nothing is sure: it is
- * looked at again. */
+/* Watches a network step further: a stalled DMA completes with the reset of its device, but a
+ * network step may never complete. */
 static void network_watch(struct bridge *b, struct piece *p)
 {
 	if (!p->under_way || is_dma(p))

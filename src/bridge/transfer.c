@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers: from bridge_begin to bridge_ended. */
+/* Transfers, from bridge_begin to bridge_ended. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -7,10 +7,10 @@
 
 #include "bridge/internal.h"
 
-/* Words of the stream core do not span pieces. */
+/* bytes; words of the stream core do not span pieces */
 #define PIECE_MULTIPLE 64
 
-/* Longest piece of this order. */
+/* Returns the longest piece of this order. */
 static uint32_t piece_most(const struct bridge *b, const struct bridge_order *o)
 {
 	return o->path == BRIDGE_DIRECT ? BRIDGE_BUFFER_MAX : b->o.buffer_bytes;
@@ -141,13 +141,13 @@ struct piece *transfer_cut(struct bridge_transfer *t)
 	struct piece *p = piece_take(t, t->next_at, cut_next(&t->cut, t->next_at));
 
 	t->next_at += p->bytes;
-	/* To the end of the line, if it stays in it. */
+	/* Moves it to the end of its queue, if it stays queued. */
 	list_remove(&t->line);
 	transfer_settle(t);
 	return p;
 }
 
-/* What is not under way goes back at once. */
+/* Frees the pieces that are not under way. */
 static void drop_waiting(struct bridge_transfer *t)
 {
 	struct list *next;
