@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may do what to a function: the same answers for packets and for the functions beside it, and
- * each refusal is counted at its target (C-10, C-33). */
+/* Access checks of a function: the same for packets and for other functions of this NIC. Each
+ * rejection is counted at its target (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -36,7 +36,7 @@ struct nic_function *access_function(struct nic *n, uint32_t function, uint32_t 
 		access_refused(n, NULL, WIRE_NACK_MAGIC);
 		return NULL;
 	}
-	/* One comparison of whole words: its time is the same whatever differs. */
+	/* One comparison of whole words takes the same time for all wrong magics. */
 	if (f->qp_magic[qp] != magic) {
 		f->counters[qp].refused++;
 		access_refused(n, f, WIRE_NACK_MAGIC);

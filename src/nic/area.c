@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode's lookup table (P-01): which addresses of a function's device are which bytes of
- * its regions. An entry lives as long as its key: one whose region is gone or revoked finds nothing
- * any more, and its place in the table is free. */
+/* Register mode's lookup table (P-01): maps addresses of a function's device to bytes of its
+ * regions. An entry is valid as long as its key; once the region is deregistered or revoked,
+ * lookups skip the entry and its space is reused. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -23,7 +23,7 @@ static void dead_remove(const struct nic_function *f, struct nic_registers *g)
 	g->area_count = kept;
 }
 
-/* Neither wraps: the last byte counts, which may be the last one that 64 bits can name. */
+/* Compares last bytes, since the end of an area may be 2^64. Neither area wraps. */
 static bool overlap(const struct nic_area *a, const struct nic_area *b)
 {
 	return a->vaddr <= b->vaddr + (b->bytes - 1) && b->vaddr <= a->vaddr + (a->bytes - 1);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetch-and-op on 8 bytes of a region. Whoever maps the region may store to it meanwhile, so the
- * loop has a bound. */
+/* Fetch-and-op on 8 bytes of a region. Programs that map the region may store to it meanwhile, so
+ * the loop has a bound. */
 #include "nic/atomic.h"
 
 #include <dxp/status.h>
 
 #include "nic/window.h"
 
-#define TRIES_MAX 1000 /* one is enough unless somebody does nothing else with these 8 bytes */
+#define TRIES_MAX 1000 /* compare-exchanges; 1 unless other threads write these 8 bytes */
 
 bool atomic_known(uint8_t op)
 {
@@ -35,8 +35,8 @@ int atomic_execute(uint8_t op, uint8_t *at, uint64_t operand, uint64_t swap, uin
 	uint64_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	for (int i = 0; i < TRIES_MAX; i++) {
 		uint64_t after = value_after(op, value, operand, swap);
-		/* Acquire and release: what its asker placed before is seen by who finds the new
-		 * value; a failure has loaded the value anew. */
+		/* Acquire and release: a thread that sees the new value also sees what the
+		 * initiator placed before. A failure has loaded the new value. */
 		if (__atomic_compare_exchange_n(word, &value, after, false, __ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE)) {
 			*old = value;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP buffers of a function (C-29, C-30). Their user gives them back through a ring in the window,
- * in any order; the engine fetches some ahead into memory of its own, so that an arriving NAP finds
- * one without a look at the window. Whoever gives back what he does not have has broken the ring
- * and is stopped. */
+/* NAP buffers of a function (C-29, C-30). The user returns them through a ring in the window, in
+ * any order. The engine fetches some of them into its own memory, so that an arriving NAP finds one
+ * without reading the window. A user that returns a buffer it does not hold has broken the ring;
+ * its function is stopped. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"
@@ -21,11 +21,11 @@ void buffers_open(struct nic_function *f)
 	dxp_store_release(&w->buffers_returned, NIC_EVENTS);
 }
 
-/* Given back and not fetched yet. More than there are is nonsense, and reads as none until they are
- * fetched. */
+/* Returns the number of buffers returned and not fetched. An impossible number counts as 0 until
+ * buffers_fetch stops the function. */
 static uint32_t returned(const struct nic_function *f)
 {
-	/* Pairs with the user's release: the entries are there. */
+	/* Pairs with the user's release: the entries are written. */
 	uint32_t count = dxp_load_acquire(&f->window->buffers_returned) - f->buffers_fetched;
 
 	return count > NIC_EVENTS ? 0 : count;
@@ -47,7 +47,7 @@ void buffers_fetch(struct nic_function *f)
 		return;
 	}
 	for (; count > 0 && f->buffer_count < NIC_BUFFERS_AHEAD; count--) {
-		/* Once: its user may change it. */
+		/* Read once: the user may change it. */
 		uint16_t buffer = *(volatile uint16_t *)&f->window
 					   ->buffers[f->buffers_fetched++ % NIC_EVENTS];
 		if (buffer >= NIC_EVENTS || !(f->buffer_held[buffer / 64] & HELD_BIT(buffer))) {

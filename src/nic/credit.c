@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits. Counted is each message that raises an event at its target, NAP or PUT, from one
- * node to one queue pair of another, since their session opened. The receiver says how many may
- * come in all; the sender keeps descriptors beyond that in their queue pair.
+/* NAP credits. They count each message that raises an event at its target, NAP or PUT, from one
+ * node to one queue pair of another, since their session opened. The receiver grants a total; the
+ * sender keeps descriptors beyond it in their queue pair.
  *
  * Invariant of the receiver, per function: `promised` is the sum of limit - taken - first_left over
- * the streams listed as active, and slots are promised only while they are free: promised + used <=
- * slots at each grant. First credits, and credits that were not used for long, are promised
- * without: they may find no slot, and RNR repairs that. docs/design.md "Credits". */
+ * the active streams. Entries are granted only while they are free: promised + used <= entries at
+ * each grant. First credits, and credits unused for long, are not in the sum: their messages may
+ * find no entry, and RNR repairs that. docs/design.md "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
 #include "nic/internal.h"
 
-#define SWEEP 8 /* streams looked at for idleness in one grant */
+#define SWEEP 8 /* streams checked for idleness per grant */
 
 static struct nic_function *function_of(const struct rx_stream *s)
 {
@@ -29,7 +29,7 @@ bool credit_left(const struct rx_stream *s)
 	return s->limit != s->taken;
 }
 
-/* ---- the streams that share the slots ---- */
+/* ---- streams that share the receive entries ---- */
 
 static void active_add(struct nic_function *f, struct rx_stream *s)
 {
@@ -52,7 +52,8 @@ static void active_remove(struct nic_function *f, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* What the stream still may send counts as a first credit from now on: promised to others too. */
+/* Removes a stream from the active ones: its unused credit counts like a first credit, and may be
+ * granted to others too. */
 static void stream_retire(struct nic_function *f, struct rx_stream *s)
 {
 	active_remove(f, s);
@@ -98,7 +99,7 @@ static void wait_remove(struct nic_function *f, struct rx_stream *s)
 	s->waits = false;
 }
 
-/* ---- granting ---- */
+/* ---- grants ---- */
 
 static void tell(struct rx_stream *s)
 {
@@ -108,8 +109,8 @@ static void tell(struct rx_stream *s)
 	rltp_endpoint_grant(peer_nic(p)->endpoint, p->session, peer_nic(p)->now_ns);
 }
 
-/* What each active stream may have open: all have the same, and no one more than a quarter. A
- * quarter of the slots is for those that have nothing left. */
+/* Returns the credit that each active stream may hold: equal shares, at most a quarter of the
+ * entries each. A quarter of the entries is reserved for streams with no credit. */
 static uint32_t share(const struct nic_function *f)
 {
 	uint32_t slots = received_slots(f), quarter = slots / 4;
@@ -120,8 +121,8 @@ static uint32_t share(const struct nic_function *f)
 	return each ? each : 1;
 }
 
-/* Raises the limit towards the share. A small step is not worth a frame, unless the stream would
- * stand still without: `least` is the smallest. */
+/* Raises the stream's limit towards its share by at least `least`: a small grant is not worth a
+ * frame, unless the stream is blocked. Returns true if it did. */
 static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(f), slots = received_slots(f);
@@ -134,13 +135,14 @@ static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 		return false;
 	s->limit += give;
 	f->promised += give;
-	s->low = unspent(s) - unspent(s) / 3; /* the next grant is under way before it is missed */
+	s->low = unspent(s) -
+		 unspent(s) / 3; /* so that the next grant arrives before it is needed */
 	wait_remove(f, s);
 	tell(s);
 	return true;
 }
 
-/* A quarter of what is missing, at least one. */
+/* Returns the smallest useful grant: a quarter of what is missing, at least 1. */
 static uint32_t worthwhile(const struct nic_function *f, const struct rx_stream *s)
 {
 	uint32_t target = share(f), has = unspent(s);
@@ -152,7 +154,7 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
 {
 	if (!s->listed)
 		active_add(f, s);
-	s->used_ns = peer_nic(s->peer)->now_ns; /* whoever asks is not idle */
+	s->used_ns = peer_nic(s->peer)->now_ns; /* a stream with a new request is not idle */
 	idle_sweep(f, peer_nic(s->peer)->now_ns);
 	if (offer(f, s, asked ? 1 : worthwhile(f, s)))
 		return;
@@ -161,8 +163,9 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
 		wait_add(f, s);
 }
 
-/* The function serves nobody: whoever waits for its credit would wait for ever, and hears so when
- * what he sends is refused. Credit that is left when it is opened again is like the first. */
+/* Grants credit for a function that does not serve: otherwise its senders would wait forever. Their
+ * messages are rejected, which reports the state. Unused credit counts like a first credit after a
+ * reopening. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -176,7 +179,7 @@ void credit_use(struct rx_stream *s)
 	struct nic_function *f = function_of(s);
 
 	if (!credit_left(s))
-		return; /* given up beyond its limit: of a sender that does not count */
+		return; /* given up beyond its limit: that sender does not count */
 	s->taken++;
 	if (s->first_left > 0)
 		s->first_left--;
@@ -201,8 +204,8 @@ void credits_turn(struct nic_function *f)
 {
 	struct rx_stream *next;
 
-	/* Whoever freed a few slots is likely to free more soon; whoever freed all may wait for
-	 * just those that stand still here. */
+	/* A user that freed a few entries probably frees more soon, so small grants wait. A user
+	 * that freed all may be waiting for the streams blocked here. */
 	bool all = received_unread(f) == 0;
 	for (struct rx_stream *s = f->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -241,15 +244,15 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 	struct nic *n = user;
 	uint32_t index = entry_index(e);
 
-	/* Of a stream that has brought nothing yet all is still under way. */
+	/* If the stream has received nothing yet, all credit is still under way. */
 	if (!stream_known(p, index, true))
 		return;
 	struct rx_stream *s = rx_stream_get(p, index);
 	struct nic_function *f = stream_function(n, index);
 	if (!s)
-		return; /* it asks again */
-	/* At its limit by its own account, and by ours: more, if there is more. The answer comes in
-	 * any case: it says that we live. */
+		return; /* the sender retries */
+	/* Grants more if the stream is at its limit by both accounts. The answer is sent in any
+	 * case: it shows that this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (function_serves(f))
 			grant_more(f, s, true);
@@ -259,9 +262,10 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 	tell(s);
 }
 
-/* ---- the sender ---- */
+/* ---- sender ---- */
 
-/* Until the greeting has told the first credit one is certain: each receiver takes that much. */
+/* Returns the total that may be sent. Before the handshake reports the first credit it is 1, which
+ * each receiver accepts. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = p->session->peer_credit;
@@ -283,7 +287,7 @@ static void wait_begin(struct nic_request *r, struct nic_peer *p, uint32_t index
 	r->waits = p;
 	w->waiters[index]++;
 	if (w->blocked == 0) {
-		/* Somebody waits for the peer's word, so its silence counts. */
+		/* The request waits for an answer of the peer, so the peer's silence counts. */
 		if (!rltp_session_busy(p->session))
 			p->session->heard_ns = peer_nic(p)->now_ns;
 		p->session->awaited++;
@@ -316,7 +320,7 @@ bool credit_take(struct nic_request *r, struct nic_peer *p, struct tx_stream *t)
 		return true;
 	}
 	if (p->session->state != RLTP_OPEN)
-		return false; /* the greeting is under way with the one that was sent */
+		return false; /* the handshake is under way, with the first message */
 	wait_begin(r, p, stream_index(r->head.dst_function, r->head.dst_qp));
 	rltp_endpoint_want(n->endpoint, p->session, n->now_ns);
 	return false;
@@ -332,7 +336,7 @@ void credit_granted(void *user, struct rltp_session *session, const struct wire_
 		return;
 	struct tx_stream *t = tx_stream_get(p, index);
 	if (!t)
-		return; /* whoever needs it asks */
+		return; /* the sender requests it again */
 	uint32_t limit = limit_known(p, t);
 	if (!seq_before(limit, e->limit) || e->limit - t->naps > NIC_CREDIT_AHEAD_MAX)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doorbells become requests: the descriptor is copied out of the window first, and only the copy is
- * checked and used. A descriptor that is wrong ends in a completion with the reason; one too short
- * to have a completion sets the sticky error. */
+/* Turns doorbells into requests. Each descriptor is first copied out of the window, and only the
+ * copy is checked and used. A wrong descriptor ends in a completion with the reason; one without a
+ * valid queue pair stops the function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "nic/atomic.h"
 #include "nic/internal.h"
 
-#define DOORBELLS_AHEAD 4 /* of descriptors in a row, how far ahead lines are fetched */
-#define CONSUMER_STEP   8 /* descriptors taken between two times that their user is told */
+#define DOORBELLS_AHEAD 4 /* descriptors ahead whose lines are fetched during a burst */
+#define CONSUMER_STEP   8 /* descriptors read between two updates of the consumer index */
 
 static bool op_is_read(uint8_t op)
 {
 	return op == DXP_OP_GET || op == DXP_OP_CFG_READ;
 }
 
-/* Do the entries and the data that the head promises fit a descriptor? */
+/* Returns true if the entries and data that the head states fit a descriptor. */
 static bool head_good(const struct dxp_descriptor *d)
 {
 	uint32_t entries = (uint32_t)d->src_count + d->dst_count;
@@ -78,8 +78,8 @@ static int lists_resolve(struct nic_request *r, const struct dxp_entry *local, u
 										      : DXP_OK;
 }
 
-/* Is the shape right for the operation? Immediate data stands in for the local list of what is
- * sent. */
+/* Returns true if the lists fit the operation. Inline data replaces the local list of data to
+ * send. */
 static bool shape_good(const struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -104,8 +104,8 @@ static bool shape_good(const struct nic_request *r)
 	}
 }
 
-/* The rest of the descriptor is copied out of the window too before it is looked at; what it
- * carries inside goes straight to where the message takes it from. */
+/* Copies the rest of the descriptor out of the window before checking it. Inline data goes straight
+ * to where messages read it. */
 static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 {
 	struct dxp_entry entries[NIC_LIST_ENTRIES_MAX];
@@ -134,7 +134,7 @@ static int request_parse(struct nic_request *r, const struct dxp_slot *slot)
 	return shape_good(r) ? DXP_OK : DXP_EINVAL;
 }
 
-/* The slot is the user's again as soon as the request is made. False: out of memory. */
+/* Makes a request; its descriptor entry may then be reused. Returns false if out of memory. */
 static bool request_make(struct nic_function *f, const struct dxp_descriptor *head,
 			 const struct dxp_slot *slot)
 {
@@ -157,8 +157,8 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 	return true;
 }
 
-/* Takes one published descriptor. False when it must stay where it is: no room for its request, or
- * no queue pair that could be told of its end. */
+/* Accepts one published descriptor. Returns false if it must stay: there is no space for its
+ * request, or no queue pair for its completion. */
 static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -179,12 +179,12 @@ static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 	return q->outstanding < NIC_OUTSTANDING_MAX && request_make(f, &head, slot);
 }
 
-/* The oldest descriptor that is not taken yet, or NULL when nobody has rung. */
+/* Returns the oldest descriptor not read yet, or NULL. */
 static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 {
 	const struct dxp_slot *slot = &f->window->slots[f->consumer % NIC_DOORBELLS];
 
-	/* Pairs with the user's release: the descriptor is there. */
+	/* Pairs with the user's release: the descriptor is complete. */
 	if (dxp_load_acquire(&slot->head.lap) != dxp_lap(f->consumer, NIC_DOORBELLS))
 		return NULL;
 	return slot;
@@ -193,7 +193,7 @@ static const struct dxp_slot *doorbell_next(const struct nic_function *f)
 bool nic_doorbell_ready(const struct nic *n)
 {
 	if (n->retry_ns != UINT64_MAX)
-		return false; /* nothing can be taken for want of memory: the deadline is set */
+		return false; /* memory is short: nothing can be read, and the deadline is set */
 	for (int i = 0; i < NIC_FUNCTIONS; i++) {
 		const struct nic_function *f = &n->functions[i];
 		if (!function_serves(f))
@@ -203,7 +203,7 @@ bool nic_doorbell_ready(const struct nic *n)
 		const struct dxp_slot *slot = doorbell_next(f);
 		if (!slot || f->full_ns != 0)
 			continue;
-		/* Once: its user may change it. */
+		/* Read once: the user may change it. */
 		uint8_t qp = *(const volatile uint8_t *)&slot->head.qp;
 		if (qp >= NIC_QPS_PER_FUNCTION || f->queues[qp].outstanding < NIC_OUTSTANDING_MAX)
 			return true;
@@ -211,8 +211,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Nobody tells when the user has taken completions. Whoever never does must not keep the loop
- * awake. */
+/* Sets the next check of a full event ring at growing intervals: no signal comes when the user
+ * reads completions, and one that never does must not keep the loop busy. */
 static void full_note(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -227,8 +227,8 @@ static void full_note(struct nic_function *f)
 	n->look_ns = min_u64(n->look_ns, f->full_ns);
 }
 
-/* Of descriptors in a row the lines of those to come are on their way while one is worked on. Of
- * one alone they would be taken away from whoever is about to write them. */
+/* Prefetches the lines of later descriptors of a burst. For single descriptors this would take
+ * lines away from the user that is about to write them. */
 static void ahead(const struct nic_function *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -245,8 +245,8 @@ void doorbells_ahead(const struct nic_function *f)
 	events_ahead(f, f);
 }
 
-/* How many completions are not taken yet. In a row that is asked only when what was seen last does
- * not suffice: whoever takes them is writing that word. */
+/* Returns the number of unread completions. During a burst, rereads the consumer index only if the
+ * cached value does not suffice: the user is writing that line. */
 static uint32_t completions_unread(struct nic_function *f)
 {
 	uint32_t seen = f->sent_index - f->sent_consumed;
@@ -266,7 +266,7 @@ uint32_t doorbells_take(struct nic_function *f)
 		f->full_ns = 0;
 		return 0;
 	}
-	/* Each request needs a slot for its completion. */
+	/* Each request needs an entry for its completion. */
 	uint32_t spent = f->outstanding + completions_unread(f);
 	if (spent >= NIC_EVENTS)
 		full_note(f);
@@ -281,7 +281,7 @@ uint32_t doorbells_take(struct nic_function *f)
 		if (taken > 0)
 			ahead(f, DOORBELLS_AHEAD, DOORBELLS_AHEAD);
 		f->consumer++;
-		/* The slots were copied out: the user may claim them again. */
+		/* The descriptors were copied out: the user may reuse their entries. */
 		if (++taken % CONSUMER_STEP == 0)
 			dxp_store_release(&w->consumer, f->consumer);
 	}

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. The consumer index is the user's word, and the
- * only one that is asked for: it may grow up to what was written. Whoever says anything else has
- * broken his ring and is stopped. */
+/* The two event rings of a window, engine's side. The consumer index is the only field read from
+ * the user. It may grow up to the number of events written; with any other value the user has
+ * broken the ring, and the function is stopped. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "nic/internal.h"
 
-#define EVENTS_AHEAD 2 /* of those in a row, how far ahead their lines are fetched */
+#define EVENTS_AHEAD 2 /* events ahead whose lines are fetched during a burst */
 
 static uint32_t unread(struct nic_function *f, const uint32_t *consumer, uint32_t written,
 		       uint32_t *consumed)
 {
-	/* Pairs with the user's release: the slots before it were read out. */
+	/* Pairs with the user's release: the entries before it were read out. */
 	uint32_t count = written - dxp_load_acquire(consumer);
 
 	if (count > written - *consumed) {
@@ -56,7 +56,7 @@ uint32_t received_slots(const struct nic_function *f)
 	return f->nic->options.receive_slots;
 }
 
-/* A NAP that was read may have left its buffer with the user: then that is what is used. */
+/* The user may still hold the buffer of a NAP whose event was read: so the larger count applies. */
 uint32_t received_unread(struct nic_function *f)
 {
 	uint32_t count =
@@ -71,7 +71,7 @@ uint32_t received_used(struct nic_function *f)
 	return received_unread(f) + f->received_reserved;
 }
 
-/* The user's indices are looked at only when what was seen of them last does not suffice. */
+/* Reads the user's indices only if the cached ones do not suffice. */
 bool received_room_beside(struct nic_function *f, uint32_t kept)
 {
 	uint32_t slots = received_slots(f);
@@ -83,9 +83,9 @@ bool received_room_beside(struct nic_function *f, uint32_t kept)
 	return received_used(f) + kept < slots && !f->stopped;
 }
 
-/* C-28: a slot is kept before anything is accepted that will need it. Those that must wait for
- * others of their stream get at most half of the ring: if they held it all, none of those that they
- * wait for could be accepted. */
+/* C-28: an entry is reserved before a message that needs it is accepted. Messages that wait for
+ * earlier ones of their stream get at most half of the ring: if they held all entries, the earlier
+ * ones could not be accepted. */
 bool received_room(struct nic_function *f, bool next)
 {
 	if (!next && f->received_reserved >= received_slots(f) / 2)
@@ -124,7 +124,7 @@ void received_write(struct nic_function *f, struct dxp_nic_event *event, const u
 	uint8_t *to = received_place(f, event);
 
 	if (!to)
-		return; /* its user broke the ring of buffers, and has been stopped */
+		return; /* the user broke the ring of buffers; the function was stopped */
 	if (event->type == DXP_EVENT_NAP && event->bytes > 0)
 		memcpy(to, payload, event->bytes);
 	received_publish(f, event);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a function: opened on a window; stopped when its user breaks the rules; closed, with
- * whatever is under way, when its user is gone.
+/* The lifetime of a function: opened on a window; stopped when its user breaks the rules; closed,
+ * with all operations under way, when its user is gone.
  *
- * What is under way ends at once and on this side alone, so that memory can go without waiting for
- * anybody: requests are dropped, messages are taken back from RLTP, which needs their memory no
- * more, answers to reads are awaited no more. Peers stay in step: each message that was begun, of
- * either side, still ends, as one that was given up. */
+ * Operations end at once and locally, so that memory can be freed without waiting for peers:
+ * requests are dropped, messages are withdrawn from RLTP, which needs their memory no more, and
+ * reads are forgotten. Peers stay in step: each message that was begun, in either direction, still
+ * ends as a given-up one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	n->options.entropy(n->options.entropy_context, f->qp_magic, sizeof(f->qp_magic));
 	for (int q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		if (f->qp_magic[q] == 0)
-			f->qp_magic[q] = 1; /* 0 stands in answers */
+			f->qp_magic[q] = 1; /* 0 marks answers */
 	for (uint8_t q = 0; q < NIC_QPS_PER_FUNCTION; q++)
 		f->order.at[q] = q;
 	buffers_open(f);
@@ -43,14 +43,15 @@ int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w)
 	return DXP_OK;
 }
 
-/* The reason first: whoever sees the state finds it. */
+/* Stores the reason first: a user that sees the state finds it. */
 static void window_end(struct dxp_window *w, int status, enum dxp_function_state state)
 {
 	dxp_store_release(&w->error, (uint32_t)-status);
 	dxp_store_release(&w->state, state);
 }
 
-/* A message in RLTP's hands: of a request of this function, or an answer out of its memory. */
+/* Withdraws a message in RLTP if it belongs to a request of this function or answers out of its
+ * memory. */
 static void message_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -61,8 +62,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Messages to the function: what came of them is forgotten, whoever asked for something is told,
- * and their places in the stream count as given up by their senders. */
+/* Ends messages to the function: drops what has arrived and rejects requests for data. Their ids
+ * count as given up by their senders. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {
@@ -101,7 +102,7 @@ static void peer_forget(struct nic_peer *p, struct nic_function *f)
 	}
 }
 
-/* Everything that it has under way, in both directions. */
+/* Ends all operations of the function in both directions. */
 static void function_end(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -139,7 +140,7 @@ struct reclaimed {
 	uint64_t bytes;
 };
 
-/* An answer out of that memory. */
+/* Withdraws an answer out of the reclaimed memory. */
 static void reclaim_visit(void *context, struct rltp_message *rltp)
 {
 	struct nic_message *m = CONTAINER_OF(rltp, struct nic_message, rltp);
@@ -171,7 +172,7 @@ int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t no
 	function_end(f);
 	regions_revoke(n, function);
 	free(f->registers);
-	/* Its share and its limit are not its user's, and stay. */
+	/* Weight and limit are not set by the user, and stay. */
 	f->limit.waits = 0;
 	*f = (struct nic_function){
 		.nic = n, .index = function, .weight = f->weight, .limit = f->limit};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of regions: 12 bits of index, 20 bits that nobody guesses. The latter are the count of
- * registrations at that index, sent through a permutation of 20 bits that is different for each
- * index and known to this NIC alone: so none comes twice before all have come, which random numbers
- * would not promise, and a holder of earlier ones knows no more of the next than that it is
- * another. The permutation is a Feistel network of eight rounds whose round function is
- * SipHash-2-4, keyed once from the random source; an affine one would give its multiplier away with
- * two keys. */
+/* Keys of regions: 12 bits of index and 20 unpredictable bits. The latter are the count of
+ * registrations at that index, encrypted by a permutation of 20 bits. The permutation differs for
+ * each index and is secret to this NIC. So no key repeats before all have been used, which random
+ * numbers would not guarantee. Earlier keys reveal of the next one only that it differs. The
+ * permutation is a Feistel network of eight rounds with SipHash-2-4 as the round function, keyed
+ * once from the random source; two keys would reveal the multiplier of an affine one. */
 #include "nic/internal.h"
 
 #define HALF_BITS 10
@@ -33,7 +32,7 @@ static void sip_rounds(uint64_t v[4], int count)
 	}
 }
 
-/* Aumasson and Bernstein, "SipHash", 2012; of one word, and of the one that says so. */
+/* Aumasson and Bernstein, "SipHash", 2012: hashes `word` and the final word with its length. */
 static uint64_t siphash(const uint64_t seed[2], uint64_t word)
 {
 	const uint64_t words[2] = {word, 8ull << 56};
@@ -69,6 +68,6 @@ uint32_t key_next(const struct nic *n, uint32_t index, uint32_t *generation)
 
 	do {
 		key = secret(n, index, (*generation)++) * NIC_REGIONS_MAX | index;
-	} while (key == 0); /* that means none */
+	} while (key == 0); /* 0 means no key */
 	return key;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a function may move in a second; the arithmetic is the bucket's. */
+/* Rate limits of functions; bucket.h has the arithmetic. */
 #include "nic/limit.h"
 
 #include <dxp/status.h>
@@ -13,7 +13,7 @@ int nic_function_limit(struct nic *n, uint32_t function, uint64_t bytes_per_s)
 		return DXP_EINVAL;
 	bucket_rate(&n->functions[function].limit, bytes_per_s);
 	limit_apply(&n->functions[function]);
-	n->room = true; /* who waits for the old one is looked at */
+	n->room = true; /* requests that waited for the old limit are checked again */
 	return DXP_OK;
 }
 
@@ -29,9 +29,9 @@ bool limit_allows(struct nic_function *f, uint64_t now_ns)
 	return bucket_allows(&f->limit, now_ns);
 }
 
-/* A message begins while no more than half a train is owed, and is shorter than the other half, so
- * that it leaves whole. Who has to wait does so until all is paid for: else messages would leave
- * one by one. */
+/* Half of the time of a batch: a message begins while at most this much is unpaid. It is shorter
+ * than the other half, so that it leaves whole. A function that must wait does so until all is
+ * paid: else its messages would leave one by one. */
 static uint64_t half_ns(const struct bucket *b)
 {
 	return b->train_ns / 2;
@@ -55,7 +55,7 @@ bool limit_begins(struct nic_function *f)
 		f->counted = true;
 	}
 	f->gathers = true;
-	/* What was begun may be held up by its peer. */
+	/* A peer may delay what was begun. */
 	n->look_ns =
 		min_u64(n->look_ns, f->unsent ? max_u64(paid_ns, n->now_ns + half_ns(b)) : paid_ns);
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC, the crossbar (C-02): no packet, one copy, from the
- * memory where the bytes lie to where they belong. What is asked is checked as it is for peers,
- * the whole of it before a byte moves, and a refusal ends as theirs do. */
+/* Operations between functions of one NIC, the crossbar (C-02): no packets, one copy from source to
+ * destination memory. Access is checked as for peers, for the whole request before a byte moves,
+ * and rejections complete with the same statuses. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -11,14 +11,15 @@
 #include "wire/frame.h"
 #include "wire/ids.h"
 
-#define COPY_LONG_BYTES 8192 /* takes longer than a line does from another core */
+#define COPY_LONG_BYTES \
+	8192 /* bytes whose copy takes longer than fetching a line from another core */
 
 bool local_node(const struct nic *n, uint16_t node)
 {
 	return node == 0 || (node == n->options.node && node != WIRE_NODE_NONE);
 }
 
-/* As a peer: where an answer reaches it, also while the node's id is not known. */
+/* Returns the node id of events: 0, which also reaches this NIC, while its id is unknown. */
 static uint16_t own_node(const struct nic *n)
 {
 	return n->options.node == WIRE_NODE_NONE ? 0 : n->options.node;
@@ -38,7 +39,7 @@ static void received_count(struct nic_function *t, uint32_t qp, uint32_t bytes)
 	t->counted = true;
 }
 
-/* ---- what is asked for ---- */
+/* ---- access ---- */
 
 static uint32_t right_of(uint8_t op)
 {
@@ -65,7 +66,7 @@ static uint8_t piece_admit(struct nic_function *t, uint8_t op, struct nic_piece 
 									      : 0;
 }
 
-/* Pieces of the target become pointers, and its regions stay until the request has ended. */
+/* Resolves the target's pieces to pointers and holds its regions until the request completes. */
 static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 {
 	uint8_t code = 0;
@@ -76,7 +77,7 @@ static uint8_t pieces_admit(struct nic_request *r, struct nic_function *t)
 	return code;
 }
 
-/* They could be when they were admitted. */
+/* Checks the remaining pieces again: access may have changed since they were admitted. */
 static uint8_t pieces_reach(const struct nic_request *r)
 {
 	uint8_t code = 0;
@@ -111,8 +112,8 @@ static bool op_is_cfg(uint8_t op)
 	return op == DXP_OP_CFG_READ || op == DXP_OP_CFG_WRITE;
 }
 
-/* The function that is addressed, or NULL: the request has failed. It is asked for each time: it
- * may have been stopped or closed between two slices. */
+/* Returns the target function; NULL: the request has failed. Called for each slice, since the
+ * target may have been stopped or closed meanwhile. */
 static struct nic_function *target_admit(struct nic_request *r)
 {
 	const struct dxp_descriptor *d = &r->head;
@@ -180,13 +181,13 @@ static void nap_deliver(struct nic_request *r, struct nic_function *t)
 
 /* ---- copies ---- */
 
-/* Where a piece of the target lies; NULL: its device has taken the area back. */
+/* Returns the address of a piece of the target; NULL: its device withdrew the receive area. */
 static uint8_t *piece_base(struct nic_function *t, const struct nic_piece *p)
 {
 	return p->base ? p->base : registers_place(t, &p->place);
 }
 
-/* Bytes of one piece of the target; the source may be in several. */
+/* Consumes bytes of one piece of the target; they may span several source pieces. */
 static void request_consume(struct nic_request *r, uint32_t bytes)
 {
 	r->cut += bytes;
@@ -206,7 +207,8 @@ static void request_consume(struct nic_request *r, uint32_t bytes)
 	}
 }
 
-/* Some bytes towards a piece of staged memory, or all that is asked of one. False: no more now. */
+/* Hands over some bytes of a PUT to a staged piece, or starts the GET of a whole one. Returns false
+ * if it cannot go on now. */
 static bool staged_piece(struct nic_request *r, struct nic_function *t, const struct nic_piece *m,
 			 uint32_t end, int64_t *left)
 {
@@ -229,9 +231,8 @@ static bool staged_piece(struct nic_request *r, struct nic_function *t, const st
 	return status == DXP_OK;
 }
 
-/* As far as *left reaches, from where the request stands; a short rest is not left for another
- * turn, which would cost more than it. Where source and target overlap any of the bytes may be what
- * is there afterwards; nothing else is touched. */
+/* Copies up to *left bytes; a short rest is included, since another poll would cost more. If source
+ * and target overlap, their contents are undefined afterwards; no other bytes change. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
@@ -340,7 +341,7 @@ static void cfg_run(struct nic_request *r, struct nic_function *t)
 	r->cut_done = true;
 }
 
-/* ---- what the rest of the engine calls ---- */
+/* ---- interface to the rest of the engine ---- */
 
 void local_advance(struct nic_request *r, int64_t *left)
 {
@@ -381,8 +382,8 @@ void local_forget(struct nic *n, const struct nic_function *t)
 	}
 }
 
-/* The receiver of what can be done at once, without a request; NULL: whoever makes one finds out
- * why not. */
+/* Returns the target of an operation that can be done at once, without a request. NULL: the path
+ * with a request decides. */
 static struct nic_function *target_now(struct nic_function *f, const struct dxp_descriptor *d)
 {
 	struct nic *n = f->nic;
@@ -414,7 +415,7 @@ static void sent_now(struct nic_function *f, const struct dxp_descriptor *d, uin
 	sent_write(f, &sent);
 }
 
-/* Short messages of those who wait for nothing: no request is made, and nothing is copied twice. */
+/* Sends a short message that waits for nothing: no request is made, and nothing is copied twice. */
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = f->nic;
@@ -451,7 +452,7 @@ static uint8_t *own_place(const struct nic_function *f, const struct dxp_entry *
 		       : NULL;
 }
 
-/* What is left of the share must suffice: longer ones are cut, and shared among queue pairs. */
+/* The share must cover all bytes: longer PUTs are cut and share with other queue pairs. */
 bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot)
 {
 	struct nic *n = f->nic;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC as a whole: created, its peers known, and the way between windows, engines and RLTP. */
+/* The NIC as a whole: creation, peers, and the calls between windows, engines and RLTP. */
 #include "nic/nic.h"
 
 #include <assert.h>
@@ -83,7 +83,7 @@ int nic_create(const struct nic_options *options, struct nic **out)
 	if (n->options.reads_max == 0)
 		n->options.reads_max = NIC_READS_MAX;
 	n->retry_ns = n->look_ns = n->registers_ns = UINT64_MAX;
-	n->turn = 1; /* nobody has copied in the last one */
+	n->turn = 1; /* so that no function counts as active in the last poll */
 	n->options.entropy(n->options.entropy_context, n->key_seed, sizeof(n->key_seed));
 	n->options.entropy(n->options.entropy_context, &n->mark_seed, sizeof(n->mark_seed));
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {
@@ -112,7 +112,7 @@ static void requests_free(struct nic_function *f)
 	}
 }
 
-/* Messages that RLTP still holds come back through message_done, to nobody. */
+/* RLTP returns its messages through message_done; the completions are not read any more. */
 static void peers_free(struct nic *n)
 {
 	while (n->peers)
@@ -204,8 +204,8 @@ void nic_peer_lost(struct nic *n, uint16_t node, int status)
 
 	if (!p)
 		return;
-	rltp_endpoint_peer_lost(n->endpoint, node,
-				status); /* resets the session, which frees the streams */
+	/* Resets the session, which frees the streams. */
+	rltp_endpoint_peer_lost(n->endpoint, node, status);
 	while (*link != p)
 		link = &(*link)->next;
 	*link = p->next;
@@ -270,8 +270,8 @@ size_t nic_send(struct nic *n, struct link_datagram *out, size_t count, uint64_t
 
 uint64_t nic_deadline(const struct nic *n)
 {
-	/* nic_send may have ended a session, and what waited for room behind its requests is not in
-	 * RLTP's hands yet. */
+	/* nic_send may have closed a session; requests that waited behind its requests are not in
+	 * RLTP yet. */
 	if (n->room)
 		return 0;
 	uint64_t own_ns = min_u64(min_u64(n->retry_ns, n->look_ns), n->registers_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the engine uses again and again: requests, messages, and buffers for NAPs that came out of
- * order. Freed at the end, not in between; the buffers beyond a few at once. */
+/* Reused memory of the engine: requests, messages, and buffers for NAPs that arrive out of order.
+ * Requests and messages are freed with the NIC, buffers beyond NIC_BUFFERS_KEPT at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ struct nic_message *message_get(struct nic *n)
 	if (!m)
 		return calloc(1, sizeof(*m));
 	n->free_messages = m->next_free;
-	/* One by one: a memset of this length is a string instruction, which costs more. What is
-	 * missing is set by RLTP, or valid only when something here says so. */
+	/* Field by field: a memset of this length compiles to a string instruction, which is
+	 * slower. RLTP sets the other fields, or fields here define their validity. */
 	m->rltp.flags = 0;
 	m->rltp.bytes = 0;
 	m->request = NULL;
@@ -54,7 +54,7 @@ struct nic_request *request_get(struct nic *n)
 		r = malloc(sizeof(*r));
 	if (!r)
 		return NULL;
-	/* One by one, as above; `head` is about to be copied. */
+	/* Field by field, as above; the caller copies `head`. */
 	r->total = r->cut = r->pending = 0;
 	r->cut_done = r->registers = false;
 	r->status = 0;
@@ -86,7 +86,7 @@ uint8_t *buffer_get(struct nic *n, uint32_t bytes)
 	} else {
 		b = malloc(NIC_NAP_BYTES_MAX);
 	}
-	/* What the sender leaves out must not be what lay here. */
+	/* Bytes that the sender omits must not show earlier contents. */
 	if (b)
 		memset(b, 0, bytes);
 	return (uint8_t *)b;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET, ATOMIC and CFG, both sides. The asking side keeps one entry per request until its answer is
- * complete; the answering side turns a request into a message of its own (C-19, C-21, C-32). The
- * number of requests outstanding is bounded by the asking side, so the answering side always has
- * room and nothing can lock (C-22). */
+/* GET, ATOMIC and CFG, both sides. The requester keeps one entry per request until its answer is
+ * complete; the responder turns a request into a message of its own (C-19, C-21, C-32). The
+ * requester bounds the number of outstanding requests, so the responder always has space for
+ * answers and no deadlock is possible (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ struct nic_read *read_begin(struct nic_peer *p)
 		struct nic_read *r = &w->reads[slot];
 		if (r->request)
 			continue;
-		/* The slot in the low bits, and never 0: that is "no read". */
+		/* The index in the low bits, and never 0, which means no read. */
 		w->read_id += NIC_READS_MAX;
 		*r = (struct nic_read){.id = (w->read_id - w->read_id % NIC_READS_MAX) | slot};
 		if (r->id == 0)
@@ -98,7 +98,7 @@ static void registers_store(uint8_t *to, const uint8_t *payload, uint32_t bytes)
 	}
 }
 
-/* How an answer to CFG ends its request; values are stored only when all is right. */
+/* Returns the status of a CFG answer; stores values only if all is valid. */
 static int registers_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -110,7 +110,8 @@ static int registers_take(struct nic_read *r, const struct wire_header *h, const
 	return DXP_OK;
 }
 
-/* The value before, in the completion and where the user wants it besides. */
+/* Stores the previous value in the completion, and in the user's memory if given. Returns the
+ * status. */
 static int old_take(struct nic_read *r, const struct wire_header *h, const uint8_t *payload)
 {
 	if (h->key != 0)
@@ -123,7 +124,7 @@ static int old_take(struct nic_read *r, const struct wire_header *h, const uint8
 	return DXP_OK;
 }
 
-/* Of a place in an answer, a number that its sender cannot know. */
+/* Returns a number for an offset in an answer that its sender cannot predict. */
 static uint64_t mark(const struct nic *n, uint64_t at)
 {
 	uint64_t x = at + n->mark_seed;
@@ -133,23 +134,23 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 	return x ^ x >> 31;
 }
 
-/* The bytes have come that were asked for. Each of them once? Counting bytes does not say so, and
- * where none came there would stand what was there before, which may be another's: the buffers of a
- * bridge are everybody's. Each part adds the mark of its end and takes away that of its beginning;
- * only parts that follow each other from 0 to the end leave nothing but those two. */
+/* Checks that each requested byte arrived exactly once. A count of bytes does not show that, and a
+ * gap would expose earlier contents, perhaps of another tenant: the buffers of a bridge are shared.
+ * Each part adds the mark of its end and subtracts that of its start. Only parts that follow each
+ * other from 0 to the end leave just those two marks. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
 }
 
-/* An answer that is not one to what was asked ends the request: nobody would send another. */
+/* Accepts an answer. An invalid one fails the request: no other answer would follow. */
 void answer_receive(struct nic_peer *p, const struct wire_header *h, const uint8_t *payload)
 {
 	struct nic_read *r = read_find(p, h->msg_id);
 	const struct nic *n = peer_nic(p);
 
 	if (!r || r->type != h->type)
-		return; /* the request was given up in the meantime */
+		return; /* the request was given up meanwhile */
 	if (h->type != WIRE_GET_RSP) {
 		read_finish(p, r,
 			    h->type == WIRE_ATOMIC_RSP ? old_take(r, h, payload)
@@ -180,15 +181,16 @@ static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *rec
 	return m;
 }
 
-/* Requests, and answers that carry data, share the channel of the function that has made or serves
- * them, each beside its queue pair: a class of their own, and no way past weights and limits. */
+/* Requests, and answers with data, use the channel of the function that makes or serves them, in
+ * flows beside its queue pairs. So they are a class of their own, but do not bypass weights and
+ * limits. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,
 			 NIC_QPS_PER_FUNCTION + stream % NIC_QPS_PER_FUNCTION);
 }
 
-/* It was when the request came, which has waited for its turn since. */
+/* Checks access again at execution: it may have changed since the request arrived. */
 static bool still_reached(struct nic_peer *p, uint32_t index, struct rx_record *record,
 			  uint64_t bytes)
 {
@@ -212,7 +214,7 @@ void get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	struct nic_message *m = answer_take(p, record, WIRE_GET_RSP, read_flow(index));
 
 	m->region = record->region;
-	m->region->uses++; /* the record gives its own hold back */
+	m->region->uses++; /* the record releases its own use */
 	m->data = record->region->base + record->addr;
 	m->rltp.bytes = (uint32_t)record->get.bytes;
 	m->fields.addr = record->get.reply_addr;
@@ -242,7 +244,7 @@ void atomic_answer(struct nic_peer *p, uint32_t index, struct rx_record *record)
 	const struct wire_atomic *a = &record->atomic;
 	struct nic_message *m = answer_take(p, record, WIRE_ATOMIC_RSP, RLTP_FLOW_CONTROL);
 	uint64_t old = 0;
-	/* Operation and alignment were checked before; it fails only if others hardly let go of the
+	/* Operation and alignment were checked before. It fails only if others keep changing the
 	 * bytes. */
 	int status = atomic_execute(a->op, record->region->base + record->addr, a->operand, a->swap,
 				    &old);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that RLTP accepts: queue pair and magic are checked, then key and bounds of the whole
- * message; only then does a byte move, to its final place. A refusal leaves no trace but a counter
- * (C-10, C-27, C-33). */
+/* Packets that RLTP accepts: checks queue pair and magic, then key and bounds of the whole message;
+ * only then does a byte move, to its final destination. A rejection changes only counters (C-10,
+ * C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Where in its message the payload of this packet starts: packets but the last are of equal size.
- * False when it would not lie inside the message. */
+/* Returns the payload's offset in its message: all packets but the last have equal size. Returns
+ * false if the payload would not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -36,8 +36,8 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Where the payload of a PUT goes. Every packet is checked for the whole message, so that of one
- * that does not fit nothing is ever written. */
+/* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so that
+ * no byte of a message out of bounds is ever written. */
 static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, uint8_t **to, struct nic_region **staged)
@@ -86,9 +86,9 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* The answer's message, and its body for registers: whoever accepts a request can answer it. The
- * last one is for a request whose turn it is in its stream: those that wait for others could else
- * hold all that these need. */
+/* Reserves the answer's message, and its body for registers, so that every accepted request can be
+ * answered. The last one is reserved for the next request in its stream: otherwise requests that
+ * wait for earlier ones could hold all. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -127,15 +127,15 @@ static struct rltp_verdict get_check(struct nic_peer *p, struct rx_record *r,
 	if (region->staged) {
 		r->read = staged_read_create();
 		if (!r->read)
-			return NOT_READY; /* record_clear frees what was had */
+			return NOT_READY; /* record_clear frees what was reserved */
 	}
 	region->uses++;
 	r->region = region;
 	return ACCEPTED;
 }
 
-/* What is executed is what was checked here: the operation is known, its 8 bytes are aligned and in
- * a region that stays until then. */
+/* Checks all that the execution relies on: the operation is known, and its 8 bytes are aligned and
+ * in a region that stays until then. */
 static struct rltp_verdict atomic_check(struct nic_peer *p, struct rx_record *r,
 					const struct wire_header *h, const uint8_t *payload,
 					bool next)
@@ -183,7 +183,7 @@ static struct rltp_verdict cfg_check(struct nic_peer *p, struct rx_record *r,
 		return REFUSED(WIRE_NACK_BOUNDS);
 	r->held = buffer_get(n, 0);
 	if (!r->held || !answer_reserve(p, r, next, true))
-		return NOT_READY; /* record_clear frees what was had */
+		return NOT_READY; /* record_clear frees what was reserved */
 	memcpy(r->held, payload, h->payload_bytes);
 	return ACCEPTED;
 }
@@ -193,7 +193,8 @@ static bool raises_event(const struct wire_header *h)
 	return h->type == WIRE_NAP || (h->type == WIRE_PUT && h->flags & WIRE_FLAG_SOL);
 }
 
-/* Messages get their places in a receive area in the order in which their sender posted them. */
+/* Returns true if all earlier messages have begun: messages get their offsets in a receive area in
+ * the order of posting. */
 static bool all_begun(const struct rx_stream *stream, uint32_t id)
 {
 	for (uint32_t i = stream->next; i != id; i++)
@@ -211,8 +212,8 @@ static struct rltp_verdict registers_begin(struct nic *n, struct nic_function *f
 	return REFUSED(access_registers(f, h->msg_bytes, out));
 }
 
-/* What a message needs before its first packet is taken. A sender that goes beyond its credit waits
- * like one for whom there is no room. */
+/* Reserves what a message needs before its first packet is accepted. A sender beyond its credit
+ * waits like one without space. */
 static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 					struct rx_stream *stream, struct rx_record *r,
 					const struct wire_header *h)
@@ -242,7 +243,7 @@ static struct rltp_verdict record_begin(struct nic *n, struct nic_function *f,
 	return ACCEPTED;
 }
 
-/* Requests are one packet: what they reserve is reserved once. */
+/* Requests are one packet, so they reserve only once. */
 static bool position_good(const struct wire_header *h)
 {
 	const uint16_t whole = WIRE_FLAG_FIRST | WIRE_FLAG_LAST;
@@ -277,7 +278,7 @@ static struct rltp_verdict payload_take(struct rx_stream *stream, struct rx_reco
 	}
 }
 
-/* Counts the packet; true when it was the message's last missing one. */
+/* Counts the packet; returns true if the message is complete. */
 static bool record_count(struct rx_record *r, const struct wire_header *h)
 {
 	r->packets++;
@@ -307,7 +308,7 @@ static void message_count(struct nic *n, uint32_t stream, uint8_t type, uint32_t
 	}
 }
 
-/* The usual NAP, one packet and in order, goes straight to its buffer in the window. */
+/* Delivers the usual NAP, one packet in order, straight to its buffer in the window. */
 static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_stream *stream,
 		       const struct wire_header *h, const uint8_t *payload)
 {
@@ -334,8 +335,7 @@ static bool nap_direct(struct nic_peer *p, struct nic_function *f, struct rx_str
 	return true;
 }
 
-/* A message for the receive registers that was refused is over: what comes of it later could find
- * room. */
+/* Ends a rejected message for the receive registers: its later packets could find space. */
 static void refusal_settle(struct rx_stream *stream, struct rx_record *r,
 			   const struct wire_header *h, uint8_t code, bool fresh)
 {
@@ -352,7 +352,7 @@ void record_whole(struct rx_stream *stream, struct rx_record *r)
 	rx_stream_run(stream);
 }
 
-/* The record of a message of which something may be here already. */
+/* Processes a packet of a message with a record, of which parts may have arrived. */
 static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
 				       struct rx_stream *stream, struct rx_record *r,
 				       const struct wire_header *h, const uint8_t *payload)
@@ -372,7 +372,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	if (verdict.code == 0)
 		verdict = payload_take(stream, r, h, payload);
 	bool held = verdict.code == WIRE_NACK_HELD;
-	bool waits = verdict.code == WIRE_NACK_WAIT; /* for its turn, which its record keeps */
+	bool waits = verdict.code == WIRE_NACK_WAIT; /* for a grant; the record keeps its entry */
 	if (verdict.code != 0 && !held && !waits) {
 		refusal_settle(stream, r, h, verdict.code, fresh);
 		return verdict;
@@ -391,7 +391,7 @@ static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *
 	return verdict;
 }
 
-/* The packet may address this queue pair; is there room for it? */
+/* Accepts a packet for a queue pair that it may address, if there is space. */
 static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_function *f,
 					   const struct wire_header *h, const uint8_t *payload)
 {
@@ -403,7 +403,7 @@ static struct rltp_verdict message_receive(struct nic_peer *p, struct nic_functi
 		return REFUSED(WIRE_NACK_RESOURCE);
 	if (!position_good(h))
 		return REFUSED(WIRE_NACK_BOUNDS);
-	/* The next of a stream that holds nothing has no record. */
+	/* The next message of a stream without records has no record. */
 	if (stream->held == 0 && nap_direct(p, f, stream, h, payload))
 		return ACCEPTED;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];

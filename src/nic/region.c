@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory regions, found by their keys. A region whose key was revoked opens to nobody, and its
- * place is free when nothing points into it any more. */
+/* Memory regions, found by their keys. A revoked region cannot be reached; its entry is free when
+ * no operation uses it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -17,7 +17,7 @@ static bool region_free(const struct nic_region *r)
 	return r->key == 0 || (r->revoked && r->uses == 0);
 }
 
-/* Registers what `fresh` says, with a key. */
+/* Registers the region `fresh` under a new key. */
 static int region_add(struct nic *n, const struct nic_region *fresh, uint32_t *key)
 {
 	if (fresh->function >= NIC_FUNCTIONS || fresh->bytes == 0 ||
@@ -61,8 +61,8 @@ int nic_region_register_staged(struct nic *n, uint32_t function, const struct ni
 	return ops ? region_add(n, &region, key) : DXP_EINVAL;
 }
 
-/* The region of this key, or NULL. How long that takes says nothing about the key: all bits are
- * compared whatever differs, and what is looked up by is the index, which is no secret. */
+/* Returns the region of a key, or NULL. Its time reveals nothing about the key: it always compares
+ * all bits, and the index used for the lookup is not secret. */
 static struct nic_region *region_of(const struct nic *n, uint32_t key)
 {
 	struct nic_region *r = &n->regions[key & INDEX_MASK];
@@ -92,7 +92,7 @@ uint8_t region_ask(struct nic_region *r, uint64_t offset, uint64_t bytes)
 	uint8_t code = r->guard.reach(r->guard.context, offset, bytes, &fresh);
 	if (code == 0) {
 		r->reach = fresh;
-		r->reach_epoch = *r->guard.epoch; /* asking may have changed it */
+		r->reach_epoch = *r->guard.epoch; /* the guard may have changed it */
 	}
 	return code;
 }

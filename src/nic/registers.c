@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode (P-02 .. P-06): a device stores words and gets operations. A GO becomes a PUT with
- * WIRE_KEY_REGISTERS, one at a time; such a PUT from others goes into the receive area that the
- * device named, one message behind the other. Every word is copied once before it is believed.
+/* Register mode (P-02 .. P-06): a device stores words and thereby starts operations. A GO becomes a
+ * PUT with WIRE_KEY_REGISTERS, one at a time. Such PUTs from others go into the receive area that
+ * the device named, one message behind the other. Every word is copied once before it is used.
  *
- * A receiver without room refuses at once, since what waits on the wire would hold up others; the
- * sender's engine asks again until NIC_REGISTERS_BUSY_NS have passed. */
+ * A receiver without space rejects at once, since a waiting message would delay others; the
+ * sender's engine retries until NIC_REGISTERS_BUSY_NS have passed. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -47,7 +47,7 @@ static void send_put_off(struct nic_function *f)
 	f->nic->registers_ns = min_u64(f->nic->registers_ns, g->again_ns);
 }
 
-/* Who has this IPv4 address and port, or WIRE_NODE_NONE. */
+/* Returns the node with this IPv4 address and port, or WIRE_NODE_NONE. */
 static uint16_t node_at(struct nic_function *f, uint32_t ip, uint32_t port)
 {
 	struct nic_registers *g = f->registers;
@@ -84,7 +84,7 @@ static int send_target(struct nic_function *f, struct dxp_descriptor *head)
 	return o->node == 0 && head->dst_node == WIRE_NODE_NONE ? DXP_EPEERLOST : DXP_OK;
 }
 
-/* The range must lie in one area and its region, and both must live: looked at anew each time. */
+/* The range must lie in one area with a valid region; both are looked up for each attempt. */
 static int send_source(struct nic_function *f, struct nic_piece *piece)
 {
 	const struct dxp_registers *o = &f->registers->order;
@@ -104,7 +104,7 @@ static int send_source(struct nic_function *f, struct nic_piece *piece)
 	return DXP_OK;
 }
 
-/* DXP_EAGAIN: no room for a request now. */
+/* DXP_EAGAIN: no space for a request now. */
 static int send_request(struct nic_function *f)
 {
 	struct dxp_descriptor head = {.op = DXP_OP_PUT, .src_count = 1, .dst_count = 1};
@@ -154,7 +154,7 @@ void registers_sent(struct nic_function *f, int status)
 		return;
 	if (status == DXP_EBUSY && !f->stopped && f->nic->now_ns < g->give_up_ns)
 		send_put_off(f);
-	else /* DXP_ENOENT means a miss, and here it was the peer that was not found */
+	else /* DXP_ENOENT means a lookup miss; here it was the peer that was not found */
 		send_end(f, status == DXP_ENOENT ? DXP_EPEERLOST : status);
 }
 
@@ -182,12 +182,12 @@ static void send_turn(struct nic_function *f, uint32_t go)
 
 /* ---- receive ---- */
 
-/* Is there a new area? Asked before each byte that goes into the old one. */
+/* Adopts a new receive area, if there is one. Called before each write into the old one. */
 static void receive_look(struct nic_function *f)
 {
 	struct nic_registers *g = f->registers;
 	struct dxp_registers *r = words(f);
-	/* Pairs with the device's release: address and length are there. */
+	/* Pairs with the device's release: address and length are valid. */
 	uint32_t go = dxp_load_acquire(&r->recv_go);
 	int status = DXP_OK;
 
@@ -198,7 +198,7 @@ static void receive_look(struct nic_function *f)
 	g->recv_bytes = *(const volatile uint32_t *)&r->recv_bytes;
 	g->recv_used = 0;
 	if (++g->arming == 0)
-		g->arming = 1; /* 0: no place in any */
+		g->arming = 1; /* 0 means no area */
 	if (g->recv_bytes > 0)
 		status = area_find(f, vaddr, g->recv_bytes, &g->recv_key, &g->recv_offset);
 	if (status != DXP_OK) {
@@ -207,7 +207,8 @@ static void receive_look(struct nic_function *f)
 	}
 	dxp_store_release(&r->recv_used, 0);
 	dxp_store_release(&r->recv_error, (uint32_t)-status);
-	/* Publishes both, and that the old area is left alone; pairs with the device's acquire. */
+	/* Publishes both fields, and that the old area is not written any more; pairs with the
+	 * device's acquire. */
 	dxp_store_release(&r->recv_done, go);
 }
 
@@ -255,8 +256,9 @@ uint8_t *registers_place(struct nic_function *f, const struct nic_place *p)
 
 void registers_turn(struct nic_function *f)
 {
-	/* `send_go` first: whoever names a new area and then sends must not get the answer into the
-	 * old one. Pairs with the device's release: the order is there. */
+	/* Reads `send_go` before the receive area: the answer to a send must not go into an area
+	 * that the device replaced before it. Pairs with the device's release: the order is
+	 * complete. */
 	uint32_t go = dxp_load_acquire(&words(f)->send_go);
 	receive_look(f);
 	send_turn(f, go);

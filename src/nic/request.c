@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A request becomes messages and, when they have ended, a completion. Messages are cut so that each
- * is contiguous in the peer's memory and gathers few local pieces; cutting pauses where a stream or
+/* Turns a request into messages and, when they have completed, into a completion. Each message is
+ * contiguous in the peer's memory and gathers few local pieces. Cutting pauses while a stream or
  * the table of reads is full. */
 #include <assert.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void completion_count(struct nic_qp_counters *c, const struct nic_request
 	c->sent_bytes += r->total;
 }
 
-/* It is out of its queue. */
+/* Writes the completion of a request that left its queue. */
 static void request_complete(struct nic_function *f, struct nic_queue *q, struct nic_request *r)
 {
 	const struct dxp_nic_event event = {
@@ -57,8 +57,7 @@ static void request_complete(struct nic_function *f, struct nic_queue *q, struct
 	request_free(f->nic, r);
 }
 
-/* Completions leave in the order of posting (per queue pair), unless their user wants each as soon
- * as it can be had. */
+/* Completes requests in the order of posting per queue pair, unless the function is unordered. */
 static void queue_complete(struct nic_function *f, struct nic_queue *q)
 {
 	struct nic_request *previous = NULL, *next;
@@ -118,8 +117,8 @@ void request_finished(struct nic_request *r, int status)
 		queue_complete(r->function, &r->function->queues[r->head.qp]);
 }
 
-/* A message of this request to the stream it addresses; NULL when there is no room now. One that
- * raises an event needs credit: taken last, it is not lost for want of something else. */
+/* Prepares a message of a request to its stream; NULL: no space now. One that raises an event needs
+ * credit: acquired last, so it is not lost if anything else fails. */
 static struct nic_message *message_begin(struct nic_request *r, struct nic_peer *p, uint8_t type,
 					 bool event)
 {
@@ -198,8 +197,8 @@ static bool nap_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* How far the next message reaches: to the end of the remote piece, over at most LINK_SLICES_MAX
- * local ones. */
+/* Returns the length of the next message: up to the end of the remote piece, over at most
+ * `local_pieces` local ones. */
 static uint32_t piece_span(const struct nic_request *r, uint32_t local_pieces)
 {
 	uint32_t remote_left = r->remote[r->remote_index].bytes - r->remote_used;
@@ -256,7 +255,7 @@ static bool put_cut(struct nic_request *r, struct nic_peer *p)
 	return true;
 }
 
-/* The part that GET, ATOMIC and CFG requests share: an entry in the table of reads that waits for
+/* Prepares a GET, ATOMIC or CFG request: reserves the entry in the table of reads that waits for
  * the answer. */
 static struct nic_message *read_message_begin(struct nic_request *r, struct nic_peer *p,
 					      uint8_t type, struct nic_read **read)
@@ -278,7 +277,7 @@ static void read_message_commit(struct nic_message *m, struct nic_read *read)
 		read_flow(stream_index((uint8_t)m->request->function->index, m->request->head.qp));
 	message_commit(m);
 	p->work->read_count++;
-	p->session->awaited++; /* after the post: silence counts from there */
+	p->session->awaited++; /* after the post, from which silence counts */
 }
 
 static bool get_cut(struct nic_request *r, struct nic_peer *p)
@@ -384,7 +383,7 @@ static void request_advance(struct nic_request *r, int64_t *left)
 			return;
 		}
 		if (r->head.dst_magic == 0) {
-			request_give_up(r, DXP_EACCESS); /* none is 0: it marks answers */
+			request_give_up(r, DXP_EACCESS); /* no magic is 0: that marks answers */
 			return;
 		}
 		switch (r->head.op) {
@@ -398,7 +397,8 @@ static void request_advance(struct nic_request *r, int64_t *left)
 	}
 }
 
-/* A request that cannot be cut whole holds back those behind it: their order is promised. */
+/* Advances a queue pair in order: a request that cannot be cut completely blocks those behind
+ * it. */
 void queue_advance(struct nic_function *f, struct nic_queue *q, int64_t *left)
 {
 	while (q->uncut) {
@@ -441,7 +441,7 @@ void requests_drop(struct nic_function *f)
 			credit_unwait(r);
 			room_unwait(r);
 			f->counters[q].failed++;
-			r->pending = 0; /* whoever counts on it all the same trips over that */
+			r->pending = 0; /* a wrong later completion trips an assertion */
 			request_free(f->nic, r);
 		}
 		f->queues[q] = (struct nic_queue){0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive slots of one function for the others of its NIC. Who finds none waits at the head of his
- * own queue pair; nobody tells when the user has read something, so the engine looks again, less
- * and less often. Those who wait for one function take turns: else the first in the order of
- * looking would have every slot. What is promised to peers (credit.c) is theirs, up to half of the
- * ring. */
+/* Receive entries of one function for other functions of its NIC. A request that finds none waits
+ * at the head of its queue pair. No signal comes when the user reads events, so the engine checks
+ * again at growing intervals. Waiting queue pairs are served round-robin: otherwise the first one
+ * in the order of polling would get every entry. Entries granted to peers (credit.c) are kept for
+ * them, up to half of the ring. */
 #include "nic/internal.h"
 #include "wire/frame.h"
 
@@ -15,7 +15,8 @@ static bool room_free(struct nic_function *t)
 {
 	uint32_t slots = received_slots(t), kept = t->promised;
 
-	/* Peers that were promised none and wait are offered a quarter at once, or nothing. */
+	/* Keeps a quarter free for peers that wait without a grant: they are offered a quarter at
+	 * once, or nothing. */
 	if (t->waiting && kept < slots / 4)
 		kept = slots / 4;
 	return received_room_beside(t, kept < slots / 2 ? kept : slots / 2);
@@ -31,7 +32,8 @@ static uint32_t queue_id(const struct nic_request *r)
 	return r->function->index * NIC_QPS_PER_FUNCTION + r->head.qp;
 }
 
-/* Is it this queue pair's turn? Its run goes on; then it is that of the next one who waits. */
+/* Returns true if this queue pair is next: it may take NIC_ROOM_RUN entries in a row, then the next
+ * waiting one does. */
 static bool turn_mine(const struct nic_function *t, uint32_t id)
 {
 	if ((t->waiters & ~(1u << id)) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What RLTP asks about our messages: the bytes of a packet, again at each transmission, and where
- * to report its end. */
+/* Callbacks of RLTP about messages: the bytes of a packet, at each transmission, and the completion
+ * of a message. */
 #include <assert.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 void message_post(struct nic_message *m)
 {
-	/* Cannot fail: whoever makes a message has woken the session before. */
+	/* Cannot fail: the session was made active before the message. */
 	int status = rltp_endpoint_post(peer_nic(m->peer)->endpoint, m->peer->session, &m->rltp,
 					peer_nic(m->peer)->now_ns);
 	assert(status == DXP_OK);
@@ -42,7 +42,7 @@ static void pieces_slice(const struct nic_message *m, uint32_t offset, uint32_t 
 	}
 }
 
-/* What the RESYNC of an answer says. */
+/* Returns the key in the RESYNC of a withdrawn answer. */
 static uint32_t answer_key(int status)
 {
 	switch (status) {
@@ -100,8 +100,8 @@ void message_done(void *user, struct rltp_session *s, struct rltp_message *rltp,
 	struct nic *n = user;
 	bool ordered = m->rltp.flags & WIRE_FLAG_SOL && status == DXP_OK;
 
-	/* Of a session that ended no more is delivered; what had arrived is told so by
-	 * session_reset. */
+	/* Nothing more is delivered in a closed session; session_reset completes requests whose
+	 * messages had arrived. */
 	if (m->stream && s->state == RLTP_OPEN)
 		tx_stream_done(m->stream, m->fields.msg_id, ordered ? r : NULL);
 	if (m->unsent)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of peers into staged memory. Payload is handed to the memory's owner as it comes; what the
- * owner has no room for comes again. The packet that completes a message is held: placed, and not
- * accepted before the owner says that all of it is in the device (docs/wire.md "Refusals"). */
+/* PUTs of peers into staged memory. Payload is handed to the memory's owner as it arrives; packets
+ * that find no space are sent again. The packet that completes a message is held: it is placed, but
+ * not accepted before the owner reports that the device has all of the message (docs/wire.md
+ * "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -15,7 +16,7 @@
 
 /* ---- senders that wait ---- */
 
-/* What ends first began first, most likely. */
+/* Finds the put of a write. Oldest first: most likely it settles first. */
 static struct staged_put *put_of(const struct nic *n, const struct nic_staged_write *w)
 {
 	struct staged_put *put = n->puts;
@@ -25,7 +26,7 @@ static struct staged_put *put_of(const struct nic *n, const struct nic_staged_wr
 	return put;
 }
 
-/* What the peer calls the message. */
+/* Fills in how the peer identifies the message. */
 static void message_name(const struct staged_put *put, struct wire_nack_body *out)
 {
 	const struct rx_stream *stream = put->stream;
@@ -36,7 +37,7 @@ static void message_name(const struct staged_put *put, struct wire_nack_body *ou
 	out->msg_id = stream->next + (place - stream->next) % NIC_STREAM_WINDOW;
 }
 
-/* Packets that have room already, besides those that are here. */
+/* Returns the packets that have space besides those that arrived: up to the end of a block. */
 static uint32_t begun(const struct staged_put *put)
 {
 	uint32_t end = put->subs.end;
@@ -44,7 +45,7 @@ static uint32_t begun(const struct staged_put *put)
 	return put->block ? (end + put->block - 1) / put->block * put->block : end;
 }
 
-/* Packets of it up to this one may come. It is said again when nothing comes, so it may be lost. */
+/* Grants the packets before `called`. A lost grant is repeated later. */
 static void put_call(struct nic *n, struct staged_put *put, uint32_t called)
 {
 	struct wire_nack_body nack = {
@@ -64,7 +65,7 @@ void nic_staged_called(struct nic *n, struct nic_staged_write *w, uint64_t bytes
 		put_call(n, put, bytes == put->bytes ? UINT32_MAX : (uint32_t)(bytes / put->unit));
 }
 
-/* ---- writes, of whomever ---- */
+/* ---- writes, of peers and local functions ---- */
 
 struct staged_put *staged_put_begin(struct nic *n, struct nic_region *region,
 				    struct nic_staged_span *span)
@@ -96,9 +97,9 @@ void staged_put_end(struct nic *n, struct staged_put *put)
 	*(put->next ? &put->next->previous : &n->puts_last) = put->previous;
 	n->put_count--;
 	put->region->uses--;
+	/* Makes the sender send its next packet, which gets the answer. */
 	if (put->waits && !put->held)
-		put_call(n, put,
-			 UINT32_MAX); /* what is to be said of it is said to its next packet */
+		put_call(n, put, UINT32_MAX);
 	if (put->record)
 		put->record->put = NULL;
 	put->region->staged->write_end(put->region->staged_context, put->write);
@@ -112,7 +113,8 @@ int staged_put_settled(const struct staged_put *put)
 
 /* ---- PUTs of peers ---- */
 
-/* Is this the oldest packet of its session that is not here? Those held for a device are. */
+/* Returns true if no older packet of the session is missing. Packets held for a device are not
+ * missing. */
 static bool oldest(const struct nic_peer *p, uint32_t psn)
 {
 	uint32_t missing = rltp_session_missing(p->session, psn);
@@ -124,11 +126,11 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* May the packet take what is kept for those that wait for nobody (bridge_feed)? Not if its sender
- * could be waiting for room for something else before it sends what completes this: it begins
- * nothing on a queue pair while a packet of that is refused. A message of which one packet was the
- * oldest missing has nothing before it that could be refused, now or later; what it then needs is
- * its own packets alone, one after the other. */
+/* Returns true if the packet may use the reserve for writes that wait for nothing else
+ * (bridge_feed). Not if its sender could be waiting for space for another message before it sends
+ * the rest of this one: a sender begins nothing on a queue pair while a packet of that is rejected.
+ * A message of which one packet was once the oldest missing packet has no predecessor that could be
+ * rejected, now or later. From then on it needs only its own packets, in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -136,8 +138,8 @@ static bool first(struct staged_put *put, const struct wire_header *h)
 	return put->alone && h->sub == put->subs.cum;
 }
 
-/* Payload of each packet of this message but the last, as this packet has it. False: it cannot be
- * one of a message cut into equal packets. */
+/* Computes the payload of each packet but the last from this packet. Returns false if it cannot
+ * belong to a message cut into equal packets. */
 static bool unit_of(const struct wire_header *h, uint32_t *unit)
 {
 	uint32_t before = h->msg_bytes - h->payload_bytes;
@@ -151,7 +153,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Writes of whoever waits for others could else be all that the owner can have at once. */
+/* Begins a write. Beyond NIC_STAGED_LATER only the oldest message may: otherwise writes that wait
+ * for others could be all that the owner can hold. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, struct nic_region *region,
 				     uint64_t offset)
@@ -175,8 +178,8 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* The owner is promised each byte once, and takes what a buffer holds for a message when so many
- * bytes have come: packets that overlap would show what lay there before. */
+/* Checks that the packet overlaps no other. The owner gets each byte once and takes a buffer as
+ * complete by its count of bytes: overlapping packets would expose earlier contents. */
 static bool packet_good(struct staged_put *put, const struct rx_record *r,
 			const struct wire_header *h)
 {
@@ -204,7 +207,7 @@ static int payload_give(struct staged_put *put, const struct wire_header *h, uin
 	return status;
 }
 
-/* The message ends with an error, when its sender has given it up. */
+/* Fails the message; its record stays until the sender gives it up. */
 static struct rltp_verdict put_failed(struct nic *n, struct rx_record *r)
 {
 	staged_put_end(n, r->put);
@@ -220,7 +223,7 @@ static void put_arrived(struct rx_stream *stream, struct rx_record *r)
 	placed_count(stream_function(n, stream->index), r->bytes);
 }
 
-/* Everything has come. */
+/* Completes a message of which all packets arrived, or holds it for the device. */
 static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h)
 {
@@ -239,10 +242,10 @@ static struct rltp_verdict put_whole(struct rx_stream *stream, struct rx_record 
 	return (struct rltp_verdict){WIRE_NACK_HELD, put->retry_us};
 }
 
-/* Its sender sends nothing of it until it is called, but what is on its way. */
+/* Makes the sender wait: it sends only granted packets, besides those on their way. */
 static struct rltp_verdict put_waits(struct staged_put *put, const struct wire_header *h)
 {
-	/* What it was called for is not promised any more. */
+	/* A packet within the grant was refused, so the grant is withdrawn. */
 	if (!put->waits || h->sub < put->called)
 		put->called = begun(put);
 	put->waits = true;
@@ -278,7 +281,8 @@ struct rltp_verdict staged_place(struct rx_stream *stream, struct rx_record *r,
 	return r->packets + 1 == count ? put_whole(stream, r, h) : ACCEPTED;
 }
 
-/* Less and less often: the longer it has taken, the less a word that was lost delays it. */
+/* Doubles the interval each time: the longer a message has taken, the less a lost notification
+ * delays it. */
 struct rltp_verdict staged_held_again(struct rx_record *r)
 {
 	struct staged_put *put = r->put;

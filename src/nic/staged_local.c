@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies what is PUT
- * out of the memory of whoever asks; pieces of a GET are copied there in the turns of his function.
- * A PUT that has handed over all its bytes lets later PUTs of its queue pair go on; whatever else
- * comes behind it waits until the device has them. */
+/* PUTs into and GETs of staged memory between functions of one NIC. For a PUT, the owner copies the
+ * bytes out of the initiator's memory. Pieces of a GET are copied into it in the polls of the
+ * initiator's function. A PUT that has handed over all its bytes lets later PUTs of its queue pair
+ * go on; other operations behind it wait until the device has them. */
 #include "nic/staged.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static int put_begin(struct nic_request *r, const struct nic_piece *to)
 	return DXP_OK;
 }
 
-/* Whatever the device says, as a peer would be told it. */
+/* Returns the status that a peer would get for the same failure. */
 static int device_status(int status)
 {
 	return status == DXP_OK || status == DXP_EACCESS ? status : DXP_EDEVICE;
@@ -54,8 +54,8 @@ static void put_over(struct nic *n, struct staged_put *put, int status)
 	put_leave(n, put);
 }
 
-/* All of the piece is handed over: it ends now, or when its owner says so. The request is being
- * worked on, and does not end here. */
+/* Handles a piece that was handed over completely: completes it now, or when its owner settles it.
+ * The request is being advanced and does not complete here. */
 static int put_handed(struct nic_request *r)
 {
 	struct staged_put *put = r->put;
@@ -79,7 +79,7 @@ int staged_local_put(struct nic_request *r, const struct nic_piece *to, const ui
 	if (status == DXP_OK) {
 		uint32_t most = NIC_STAGED_COPY_BYTES - at % NIC_STAGED_COPY_BYTES;
 		*bytes = *bytes < most ? *bytes : most;
-		/* It waits for nobody: what a buffer lacks is what it hands over next. */
+		/* `first`: it waits for no other bytes; what a buffer lacks is handed over next. */
 		status = ops->write_place(to->region->staged_context, r->put->write, at, from,
 					  *bytes, true);
 	}
@@ -152,7 +152,7 @@ int staged_local_get(struct nic_request *r, const struct nic_piece *from)
 	return DXP_EAGAIN;
 }
 
-/* Bytes [at, ...) of what the request fetches. */
+/* Copies bytes from offset `at` on of what the request fetches to its local pieces. */
 static void scatter(const struct nic_request *r, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	const struct nic_piece *piece = r->local;
@@ -198,7 +198,7 @@ static void answered_leave(struct nic *n, struct nic_staged_read *r, int status)
 	message_put(n, m);
 }
 
-/* Its request ends too, or what is left of it; where there is one, it is told by the caller. */
+/* Drops a read with its unread pieces; the caller completes its request. */
 static void read_drop(struct nic *n, struct nic_staged_read *r)
 {
 	while (r->answered)
@@ -215,7 +215,7 @@ void staged_local_refuse(struct nic *n, struct nic_staged_read *r, int status)
 	request_finished(request, device_status(status));
 }
 
-/* As much of the oldest piece as is left of the function's share. */
+/* Copies a slice of the oldest piece. */
 static void answered_copy(struct nic_function *f, struct nic_staged_read *r)
 {
 	struct nic_message *m = r->answered;
@@ -262,9 +262,9 @@ void staged_local_turn(struct nic_function *f)
 	}
 }
 
-/* ---- a function ends ---- */
+/* ---- a function closes ---- */
 
-/* The next of those that are of a request of `f`, or into its memory; NULL: there is none. */
+/* Returns the next put of a request of `f`, or into its memory; NULL: none. */
 static struct staged_put *put_next(const struct nic *n, const struct nic_function *f)
 {
 	struct staged_put *put = n->puts;
@@ -284,7 +284,7 @@ static struct nic_staged_read *read_next(const struct nic *n, const struct nic_f
 	return r;
 }
 
-/* Its own requests are about to be dropped; those of others end. */
+/* Its own requests are dropped by the caller; those of others complete with an error. */
 void staged_local_end(struct nic *n, const struct nic_function *f)
 {
 	struct staged_put *put;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory: its owner is asked in the order of the stream, as soon as it has room, and
- * hands pieces over as they come out of the device; each is a message of its own. A GET takes one
- * of its peer's answers until the last piece has arrived. */
+/* GETs of staged memory. They go to its owner in the order of the stream, as soon as it has space;
+ * the owner hands over pieces as they come out of the device, and each piece is a message. A GET
+ * counts as one of its peer's answers until the last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 
 #include "wire/ids.h"
 
-/* ---- reads, of whomever ---- */
+/* ---- reads, of peers and local functions ---- */
 
 struct nic_staged_read *staged_read_create(void)
 {
@@ -48,7 +48,7 @@ void staged_read_cancel(struct nic_staged_read *r)
 
 int staged_read_ask(struct nic_staged_read *r)
 {
-	/* It may have waited for long. */
+	/* Access may have changed while it waited. */
 	if (region_reach(r->region, r->offset, r->bytes) != 0)
 		return DXP_EACCESS;
 	int status =
@@ -91,8 +91,7 @@ static void answer_fill(struct nic_staged_read *r, struct nic_message *m, uint8_
 	r->out++;
 }
 
-/* Whoever asked is told that the device failed, or that the function is closed; pieces under way
- * still come back to their owner. */
+/* Rejects a GET at its initiator; pieces under way still return to their owner. */
 static void peer_read_refuse(struct nic_staged_read *r, int status)
 {
 	struct nic_message *m = r->spare;
@@ -114,8 +113,8 @@ static void peer_read_ask(struct nic *n, struct nic_staged_read *r)
 		peer_read_refuse(r, status);
 }
 
-/* The record's answer and its place among them are the read's from here on. Its session holds
- * something in part: it must not rest before the device has answered. */
+/* Moves the record's answer to the read. `partial` keeps the session active until the device has
+ * answered. */
 void staged_get_execute(struct nic_peer *p, uint32_t index, struct rx_record *record)
 {
 	struct nic_staged_read *r = record->read;
@@ -161,7 +160,7 @@ void staged_answer_done(struct nic *n, struct nic_message *m, int status)
 	peer_read_over(n, r);
 }
 
-/* Of a session that ended: RLTP has given back every message. */
+/* RLTP has returned all messages of the lost session. */
 void staged_reads_fail(struct nic_peer *p)
 {
 	struct nic *n = peer_nic(p);
@@ -190,9 +189,10 @@ void staged_reads_end(struct nic *n, const struct nic_function *f)
 	}
 }
 
-/* ---- what the owner calls, and time ---- */
+/* ---- interface to the owner, and time ---- */
 
-/* Oldest first. Who found no room is not asked again for another one at once. */
+/* Retries waiting reads, oldest first. An owner without space for one is not called for another one
+ * at once. */
 void staged_turn(struct nic *n)
 {
 	const void *full = NULL;

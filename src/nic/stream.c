@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Streams: messages from one node to one queue pair are executed in the order of their ids,
- * whatever order their packets come in. Data of PUT is placed at once; only what has an effect
- * beyond memory waits for its turn. */
+ * independent of the order of their packets. Data of a PUT is placed at once; only effects beyond
+ * memory wait for their order. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -28,7 +28,7 @@ bool stream_known(const struct nic_peer *p, uint32_t index, bool receives)
 	return mark_find(p, index, receives) != NULL;
 }
 
-/* Room to remember the stream at rest is taken before the stream: to rest needs no memory. */
+/* Allocates the stream's mark before the stream, so that becoming idle needs no memory. */
 static struct stream_mark *mark_get(struct nic_peer *p, uint32_t index, bool receives)
 {
 	struct stream_mark *mark = mark_find(p, index, receives);
@@ -216,8 +216,8 @@ void peer_streams_fail(struct nic_peer *p, int status)
 		w->rx[i] = NULL;
 		w->tx[i] = NULL;
 	}
-	/* They may wait for credit of a stream that is gone, and their descriptors are of the past.
-	 */
+	/* Unsent requests may wait for credit of a lost stream, and their descriptors belong to the
+	 * lost session. */
 	requests_fail(peer_nic(p), p->session->node, status);
 	if (w)
 		work_free(p);
@@ -282,11 +282,11 @@ bool packet_aborted(void *user, struct rltp_session *s, const struct wire_header
 	}
 	struct rx_stream *stream = rx_stream_get(p, index);
 	if (!stream)
-		return false; /* those behind it would wait for it for ever */
+		return false; /* messages behind it would wait for it forever */
 	if (h->msg_id - stream->next >= NIC_STREAM_WINDOW)
 		return true;
 	struct rx_record *r = &stream->records[h->msg_id % NIC_STREAM_WINDOW];
-	/* Its sender has counted it, even if nothing of it was taken here. */
+	/* Its sender has counted it, even if no packet of it was accepted here. */
 	record_abort(stream, r, r->state == RECORD_EMPTY && h->flags & WIRE_FLAG_SOL);
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns among those whose bytes are copied inside this NIC (C-37): what one turn of the engine
- * copies is bounded, so that the network does not wait, and shared by weight among the functions
- * that have something to copy, then among their queue pairs. Large copies are cut where a share
- * ends; what is taken beyond a share, a message that is not cut, is missing in the next one. */
+/* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
+ * the network does not wait. They are shared by weight among the functions with copies, then among
+ * their queue pairs. Long copies are cut where a share ends; an excess, from a message that is not
+ * cut, reduces the next share. */
 #include "nic/internal.h"
 
 void order_next(struct nic_order *o, uint32_t count)
@@ -18,7 +18,7 @@ void order_next(struct nic_order *o, uint32_t count)
 		else
 			o->at[kept++] = o->at[i];
 	}
-	/* The first had the most. */
+	/* The first one was served most. */
 	for (uint32_t i = 1; i < moved; i++)
 		o->at[kept++] = served[i];
 	o->at[kept] = served[0];
@@ -40,8 +40,9 @@ void turn_weights(struct nic *n)
 			n->weights_open += n->functions[i].weight;
 }
 
-/* Nothing is done for a function that copies nothing: its share is made when it is asked for. Those
- * that copied in the last turn share this one; whoever did not may be one of many newcomers. */
+/* Computes the function's share on first use in a poll, so functions without copies cost nothing.
+ * Functions that copied in the last poll share this one; any other may be one of many newcomers, so
+ * it shares with all open functions. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -75,7 +76,8 @@ static uint32_t busy_next(const struct nic_function *f)
 	return (uint32_t)__builtin_ctz(later ? later : f->busy);
 }
 
-/* Nobody else waits for whoever has used up his limit. */
+/* Others do not wait for a function that used up its limit: its requests leave the queues for
+ * receive entries. */
 static void limit_wait(struct nic_function *f)
 {
 	f->nic->look_ns = min_u64(f->nic->look_ns, limit_deadline(f));
@@ -96,7 +98,7 @@ void function_turn(struct nic_function *f)
 		queue_advance(f, q, &left);
 		share_spend(f, (uint32_t)(before - left));
 		q->left -= (int32_t)(before - left);
-		/* It has had its slice, or has nothing that it could copy now. */
+		/* It has used its slice, or can copy nothing now. */
 		bool more = f->busy >> index & 1;
 		if (!more && q->left > 0)
 			q->left = 0;

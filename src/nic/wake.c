@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sleeps is told. Both sides follow the same rule: say that you are about to sleep, full fence,
- * look again, sleep; and whoever brings something: publish it, full fence, look whether the other
- * sleeps. Of two such fences one comes first, and whoever comes second sees what the other stored
- * before his: so either the sleeper finds the work or the other one wakes him.
+/* Wakeups without lost events. The sleeper announces its sleep, executes a full fence, checks for
+ * work again, then sleeps. The other side publishes work, executes a full fence, then checks for a
+ * sleeper. One of the two fences comes first, and the side with the later fence sees the other's
+ * store. So either the sleeper finds the work, or the other side wakes it.
  *
  *   engine sleeps   nic_sleep_announce: need_wakeup, fence, doorbells
  *                   dxp_function_kick, node_wake: doorbell, fence, need_wakeup
  *   user sleeps     dxp_function_wait: user_waits, fence, events
  *                   nic_wakes: events, fence, user_waits
  *
- * A fence for each event would cost the engine a tenth of its speed. So while it is busy it looks
- * without one, which nearly always suffices, and keeps in mind whom it wrote events for; the first
- * turn that writes none pays for the fence, and then the matter is closed. */
+ * A fence for each event would cost the engine a tenth of its speed. So a busy engine checks
+ * without a fence, which nearly always suffices, and remembers the functions that got events. The
+ * first poll without new events executes the fence and checks those once more. */
 #include "nic/internal.h"
 
-/* Of these functions: whose user sleeps and was not told of it yet. `tell`: they are now. */
+/* Returns those of `functions` whose user sleeps and was not woken yet. `tell`: counts them as
+ * woken. */
 static uint32_t sleepers(struct nic *n, uint32_t functions, bool tell)
 {
 	uint32_t found = 0;

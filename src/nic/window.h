@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window as the engine sees it: the very same memory that dxp/device.h describes to its user,
- * and the promise that nobody's compiler lays it out differently. docs/window.md says the same
- * byte by byte. */
+/* The window, as the engine sees it: the memory that dxp/device.h describes to its user. Checks its
+ * layout for every compiler; docs/window.md lists it byte by byte. */
 #ifndef NIC_WINDOW_H
 #define NIC_WINDOW_H
 
@@ -13,20 +12,20 @@
 
 #include "base/limits.h"
 
-/* Copies what a user may be changing meanwhile: what is checked is what is used. Without the fence
- * a compiler may look there again for what it has a copy of; clang makes a copy of a copy one of
- * the original. */
+/* Copies memory that a user may change meanwhile, so that the checked value is the used one. The
+ * fence stops compilers from reading the window again: clang turns a copy of a copy into one of the
+ * original. */
 static inline void window_copy(void *to, const void *from, size_t bytes)
 {
 	memcpy(to, from, bytes);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* The line of p will be written soon: it is fetched, to write, meanwhile. */
+/* Prefetches the line of `p` for a write. */
 static inline void window_ahead(const void *p)
 {
 #if defined(__x86_64__)
-	/* What compilers make of the builtin unless told of the CPU fetches it to read. */
+	/* without an option for the CPU, compilers turn the builtin into a prefetch for reading */
 	__asm__ volatile("prefetchw %0" : : "m"(*(const uint8_t *)p));
 #else
 	__builtin_prefetch(p, 1);
