@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Private state of local DMA (dxp/dma.h): a device, its thread and its transfers.
  *
- * Threads: only the device's thread calls the engine and the pump. Copies between user memory and
- * ring buffers run in threads that wait for a transfer, or in the device's thread if no such thread
- * is idle. The device's thread runs short copies at once, because a handover takes longer.
+ * Threads: only the device's thread calls the engine and the pump. Threads that wait for a transfer
+ * copy between user memory and ring buffers; the device's thread does so if none is idle. It runs
+ * short copies at once, because a handover takes longer.
  *
  * Lock: `lock` guards everything here except `doze`. Calls of pump and engine hold it; copies of
  * bytes do not. An engine's interrupt takes no lock here, it only sets a wakeup. Before it sleeps,
@@ -86,8 +86,8 @@ struct dxp_dma_transfer {
 	struct pump_transfer pump;
 	struct dxp_dma *dma; /* NULL: the device was closed and must not be used */
 	struct list link, fresh, idle;
-	pthread_cond_t wake; /* wakes its waiter */
-	bool called;         /* its waiter was woken to copy */
+	pthread_cond_t wake;
+	bool called; /* its waiter was woken to copy */
 	struct dxp_dma_order order;
 	bool pumped, ended;
 	int status;
