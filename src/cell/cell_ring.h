@@ -16,7 +16,6 @@
 #define CELL_RING_BYTES    (256u << 10)
 #define CELL_MESSAGE_BYTES (16u << 10) /* maximum, head included */
 
-/* Head of each message. */
 struct cell_head {
 	uint32_t bytes; /* of the whole message; the next starts at a multiple of 8 */
 	uint32_t kind;

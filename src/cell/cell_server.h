@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Server loop of a worker: reads orders from one ring, executes them one after another on an
  * engine, and writes answers to the other ring. It runs alike in a thread of the daemon and in a
- * tenant's process, and depends only on its rings, its engine and the position of device memory. */
+ * tenant's process. It depends only on its rings, its engine and the address of device memory. */
 #ifndef CELL_SERVER_H
 #define CELL_SERVER_H
 

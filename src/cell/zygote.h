@@ -61,7 +61,8 @@ struct zygote_news {
  * once. */
 bool zygote_next(struct zygote *z, struct zygote_news *out, bool *lost);
 
-/* Runs the zygote; `argv` starts behind ZYGOTE_ARGUMENT. Exits when the daemon has exited. */
+/* Runs the zygote; `argv` starts behind ZYGOTE_ARGUMENT. Does not return: the process exits when
+ * the daemon closes its socket. */
 int zygote_main(int argc, char **argv);
 
 #endif

@@ -242,7 +242,7 @@ static void children_reap(struct here *h)
 	}
 }
 
-/* Returns false if the daemon has exited. */
+/* Returns false if the daemon has closed the socket. */
 static bool request_take(struct here *h)
 {
 	char control[CMSG_SPACE(sizeof(int))];
