@@ -8,8 +8,8 @@
  *   through it       a buffer of each ring: EMPTY -> FILL -> FULL -> DEVICE (both) -> DONE -> DRAIN
  *
  * No I/O: bridge_next() returns the next step (a read from the network, a DMA, a write to the
- * network); the owner executes it and reports its status with bridge_done(). The owner decides what
- * fills and drains buffers: a network, a copy from user memory, or zeros. Nothing is copied between
+ * network); the owner executes it and reports its status with bridge_done(). The owner fills and
+ * drains buffers by any means: a network, a copy of user memory, zeros. Nothing is copied between
  * network and DMA. Single-threaded; time is an argument.
  *
  * Invariant: a buffer belongs to one transfer from its first step until its last step has
@@ -105,7 +105,6 @@ struct bridge_action {
 	uint8_t *out; /* buffer from the device: DMA_OUT, DMA_THROUGH, DRAIN; else NULL */
 };
 
-/* How a transfer ended. */
 struct bridge_end {
 	struct bridge_transfer *transfer; /* freed: only for comparison */
 	void *context;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants of buffers to fed transfers that found none. Such transfers queue; a buffer is reserved
- * for the next block of one, and its sender is notified. Without grants, every sender would retry
- * again and again, mostly in vain, and less often the longer it waits: the device would be idle
- * although many senders wait.
+/* Grants of buffers to fed transfers that found none. They queue; a buffer is reserved for the next
+ * block of one, and its sender is notified. Otherwise every sender would retry mostly in vain, and
+ * less often the longer it waits: the device would be idle in spite of many senders.
  *
- * While the queue is not empty, blocks without a grant begin only for queued transfers, so none is
- * overtaken. Sources are served fairly, however many transfers each has in the queue. A grant that
- * is not used is withdrawn after a time: its notification may be lost, or its sender gone. If bytes
- * arrive later, the transfer joins the end of the queue and its next grant lasts longer.
+ * While transfers are queued, blocks without a grant begin only for them, so none is overtaken.
+ * Sources are served fairly, however many transfers each has. An unused grant is withdrawn after a
+ * time: its notification may be lost, or its sender gone. If bytes arrive later, the transfer joins
+ * the end of the queue and its next grant lasts longer.
  *
  * Invariants: free buffers towards the device >= promised; blocks of a transfer before `called`
  * have begun or are granted. Buffers of the reserve (feed.c) are granted only to the transfer that
@@ -176,8 +175,9 @@ static struct bridge_transfer *expected_next(const struct bridge *b)
 	return NULL;
 }
 
-/* Withdraws the grants of a transfer that did not use them. It leaves the queue and is in doubt;
- * its sender is notified again of what may come, or asked for one packet, at growing intervals. */
+/* Withdraws the grants of a transfer that did not use them. It leaves the queue and is in doubt. At
+ * growing intervals its sender is notified again of the open blocks, or granted one packet as a
+ * test. */
 static uint64_t doubt(struct bridge_transfer *t)
 {
 	struct bridge *b = t->bridge;

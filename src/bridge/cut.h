@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts a transfer into pieces. Pure functions.
  *
- * A pipeline costs the time of its slowest stage, plus one piece in each other stage (to fill and
- * to empty it), plus a latency for each piece that is not hidden. For N bytes in pieces of p, the
- * second cost grows with p and the third with N / p. Their sum is least where they are equal, at p
- * = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a piece:
- * BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
+ * A pipeline costs the time of its slowest stage, plus two overheads. One piece in each other stage
+ * fills and empties it, and each piece has a latency that is not hidden. For N bytes in pieces of
+ * p, the first overhead grows with p and the second with N / p. Their sum is least where they are
+ * equal, at p = sqrt(N x k). k is the number of bytes that a stage carries in the latency of a
+ * piece: BRIDGE_RAMP_BYTES, a few microseconds at 10 GB/s.
  *
  * The first pieces are shorter and grow by a quarter each; the last ones shrink by a quarter. So
  * stages start one short piece apart, and a stage slightly faster than the next delivers each piece

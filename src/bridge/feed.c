@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait in the middle
- * of a packet, and packets overtake each other. So buffers can be partly full, and all wait for
- * bytes that find no buffer.
+/* Transfers whose bytes arrive unrequested, as from a network. The feeder cannot wait inside a
+ * packet, and packets overtake each other. So buffers can be partly full, and all wait for bytes
+ * that find no buffer.
  *
- * The reserve: as many buffers as one sender needs at most to continue (feed_reserve). They are
- * kept for bytes with nothing missing before them, of one transfer at a time, which holds the
- * token. All blocks before such bytes are complete, so it fills only the last buffer of the reserve
- * partly. The others return from the device by themselves: the holder always continues. The token
- * is free again when the reserve is whole or its holder has no incomplete block.
+ * The reserve: the buffers that one sender needs at most to continue (feed_reserve). They are kept
+ * for bytes with nothing missing before them, of one transfer at a time, which holds the token. All
+ * blocks before such bytes are complete, so only the last buffer of the reserve stays partly full.
+ * The others return from the device by themselves. So the holder always continues. The token is
+ * free again when the reserve is whole or its holder has no incomplete block.
  *
- * Hunger: buffers alternate between fed and pulled transfers. Pulled transfers take a buffer the
- * moment it is free and would leave none to a sender that retries now and then. */
+ * Hunger: buffers alternate between fed and pulled transfers. Pulled ones take a buffer the moment
+ * it is free and would leave none to a sender that retries now and then. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Private state of the bridge. A transfer is cut into pieces. A piece holds at most one buffer of
- * each ring and is either under way (its owner executes a step), being fed, or queued for its next
- * step.
+ * each ring. It is under way (its owner executes a step), being fed, or queued for its next step.
  *
  * Invariant: pieces are cut in order, so each byte before `next_at` that no piece holds is in
  * place, or was dropped (`missing_at`). Therefore no state grows with the length of a transfer. */
@@ -131,7 +130,6 @@ void piece_watch(struct bridge *b, struct piece *p);
 /* Updates the lists of a transfer after any change: its queue, the streams, the ended transfers. */
 void transfer_settle(struct bridge_transfer *t);
 void transfer_fail(struct bridge_transfer *t, int status, uint8_t step, uint64_t at);
-/* Cuts off the next piece. */
 struct piece *transfer_cut(struct bridge_transfer *t);
 
 /* ---- feed.c ---- */

@@ -95,8 +95,8 @@ static struct piece *next_in(struct bridge *b)
 }
 
 /* Returns the transfer that gets the next buffer from the device. With several transfers, the last
- * buffers go to those that have none: otherwise readers on a slow or dead network would hold all
- * buffers. Each transfer passed over here has a buffer, so few are. */
+ * buffers go to those without one; otherwise readers on a slow or dead network would hold all. Few
+ * are skipped, since each skipped transfer has a buffer. */
 static struct bridge_transfer *out_in_line(const struct bridge *b)
 {
 	const struct ring *from = &b->rings[RING_FROM_DEVICE];

@@ -156,7 +156,6 @@ struct piece *piece_of(struct bridge *b, uint32_t id)
 	return p->under_way && stamp == id >> ID_PLACE_BITS ? p : NULL;
 }
 
-/* Ends the piece's step. */
 static void piece_end(struct bridge *b, struct piece *p)
 {
 	count(b, p, -1);
