@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access checks of a function: the same for packets and for other functions of this NIC. Each
- * rejection is counted at its target (C-10, C-33). */
+/* Access checks for packets and for other functions of this NIC. Each rejection is counted at its
+ * target (C-10, C-33). */
 #include <dxp/status.h>
 
 #include "nic/internal.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Register mode's lookup table (P-01): maps addresses of a function's device to bytes of its
- * regions. An entry is valid as long as its key; once the region is deregistered or revoked,
- * lookups skip the entry and its space is reused. */
+ * regions. An entry is valid as long as its key; an invalid one is skipped and its space reused. */
 #include <stdlib.h>
 
 #include <dxp/status.h>

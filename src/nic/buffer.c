@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* NAP buffers of a function (C-29, C-30). The user returns them through a ring in the window, in
- * any order. The engine fetches some of them into its own memory, so that an arriving NAP finds one
- * without reading the window. A user that returns a buffer it does not hold has broken the ring;
- * its function is stopped. */
+ * any order. The engine fetches some in advance, so that an arriving NAP finds one without reading
+ * the window. A function whose user returns a buffer that it does not hold is stopped. */
 #include <dxp/status.h>
 
 #include "nic/internal.h"

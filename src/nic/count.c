@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of a function: the sums of its queue pairs' counters, and counters of its own. The
- * window shows a copy, which is never read back. */
+/* Counters of a function: sums of its queue pairs', and its own. The window shows a copy that is
+ * never read back. */
 #include <assert.h>
 
 #include "nic/internal.h"

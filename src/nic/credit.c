@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NAP credits. They count each message that raises an event at its target, NAP or PUT, from one
- * node to one queue pair of another, since their session opened. The receiver grants a total; the
- * sender keeps descriptors beyond it in their queue pair.
+/* NAP credits. They count each message that raises an event at its target (NAP or PUT), per sending
+ * node and target queue pair, since the session opened. The receiver grants a total; the sender's
+ * queue pair holds descriptors beyond it.
  *
  * Invariant of the receiver, per function: `promised` is the sum of limit - taken - first_left over
- * the active streams. Entries are granted only while they are free: promised + used <= entries at
- * each grant. First credits, and credits unused for long, are not in the sum: their messages may
- * find no entry, and RNR repairs that. docs/design.md "Credits". */
+ * the active streams. At each grant promised + used <= entries. First credits and long unused ones
+ * are not in the sum: their messages may find no entry, and RNR repairs that. docs/design.md
+ * "Credits". */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -52,8 +52,8 @@ static void active_remove(struct nic_function *f, struct rx_stream *s)
 	s->listed = false;
 }
 
-/* Removes a stream from the active ones: its unused credit counts like a first credit, and may be
- * granted to others too. */
+/* Removes a stream from the active ones. Its unused credit may be granted to others too, like a
+ * first credit. */
 static void stream_retire(struct nic_function *f, struct rx_stream *s)
 {
 	active_remove(f, s);
@@ -110,7 +110,7 @@ static void tell(struct rx_stream *s)
 }
 
 /* Returns the credit that each active stream may hold: equal shares, at most a quarter of the
- * entries each. A quarter of the entries is reserved for streams with no credit. */
+ * entries. Another quarter is reserved for streams without credit. */
 static uint32_t share(const struct nic_function *f)
 {
 	uint32_t slots = received_slots(f), quarter = slots / 4;
@@ -121,8 +121,8 @@ static uint32_t share(const struct nic_function *f)
 	return each ? each : 1;
 }
 
-/* Raises the stream's limit towards its share by at least `least`: a small grant is not worth a
- * frame, unless the stream is blocked. Returns true if it did. */
+/* Raises the limit towards the share by at least `least`: smaller grants are not worth a frame.
+ * Returns true if it did. */
 static bool offer(struct nic_function *f, struct rx_stream *s, uint32_t least)
 {
 	uint32_t has = unspent(s), target = share(f), slots = received_slots(f);
@@ -163,9 +163,8 @@ static void grant_more(struct nic_function *f, struct rx_stream *s, bool asked)
 		wait_add(f, s);
 }
 
-/* Grants credit for a function that does not serve: otherwise its senders would wait forever. Their
- * messages are rejected, which reports the state. Unused credit counts like a first credit after a
- * reopening. */
+/* Grants credit for a function that does not serve, so that senders do not wait forever: their
+ * messages are rejected. The credit counts like a first one after a reopening. */
 static void grant_nothing(struct rx_stream *s)
 {
 	uint16_t more = peer_nic(s->peer)->options.nap_credit;
@@ -204,8 +203,8 @@ void credits_turn(struct nic_function *f)
 {
 	struct rx_stream *next;
 
-	/* A user that freed a few entries probably frees more soon, so small grants wait. A user
-	 * that freed all may be waiting for the streams blocked here. */
+	/* After a few freed entries more will probably follow, so small grants wait. A user that
+	 * freed all may be waiting for the streams blocked here. */
 	bool all = received_unread(f) == 0;
 	for (struct rx_stream *s = f->waiting; s; s = next) {
 		next = s->next_waiting;
@@ -251,8 +250,8 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 	struct nic_function *f = stream_function(n, index);
 	if (!s)
 		return; /* the sender retries */
-	/* Grants more if the stream is at its limit by both accounts. The answer is sent in any
-	 * case: it shows that this node is alive. */
+	/* Grants more if the stream is at its limit by both accounts. Always answers, to show that
+	 * this node is alive. */
 	if (s->limit == e->limit && !credit_left(s)) {
 		if (function_serves(f))
 			grant_more(f, s, true);
@@ -264,8 +263,8 @@ void credit_asked(void *user, struct rltp_session *session, const struct wire_cr
 
 /* ---- sender ---- */
 
-/* Returns the total that may be sent. Before the handshake reports the first credit it is 1, which
- * each receiver accepts. */
+/* Returns the total that may be sent. It is 1, which each receiver accepts, until the handshake
+ * reports the first credit. */
 static uint32_t limit_known(struct nic_peer *p, struct tx_stream *t)
 {
 	uint32_t first = p->session->peer_credit;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns doorbells into requests. Each descriptor is first copied out of the window, and only the
- * copy is checked and used. A wrong descriptor ends in a completion with the reason; one without a
- * valid queue pair stops the function. */
+/* Turns doorbells into requests. Only a copy of each descriptor is checked and used. A wrong
+ * descriptor completes with the reason; one without a valid queue pair stops the function. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,8 +156,8 @@ static bool request_make(struct nic_function *f, const struct dxp_descriptor *he
 	return true;
 }
 
-/* Accepts one published descriptor. Returns false if it must stay: there is no space for its
- * request, or no queue pair for its completion. */
+/* Accepts one published descriptor. Returns false if it must stay: no space for its request, or no
+ * queue pair for its completion. */
 static bool doorbell_take(struct nic_function *f, const struct dxp_slot *slot)
 {
 	struct dxp_descriptor head;
@@ -211,8 +210,8 @@ bool nic_doorbell_ready(const struct nic *n)
 	return false;
 }
 
-/* Sets the next check of a full event ring at growing intervals: no signal comes when the user
- * reads completions, and one that never does must not keep the loop busy. */
+/* Checks a full event ring again at growing intervals. No signal reports that the user read
+ * completions, and a user that never does must not keep the loop busy. */
 static void full_note(struct nic_function *f)
 {
 	struct nic *n = f->nic;
@@ -227,8 +226,8 @@ static void full_note(struct nic_function *f)
 	n->look_ns = min_u64(n->look_ns, f->full_ns);
 }
 
-/* Prefetches the lines of later descriptors of a burst. For single descriptors this would take
- * lines away from the user that is about to write them. */
+/* Prefetches lines of later descriptors of a burst. Without a burst this would take lines from the
+ * user that is about to write them. */
 static void ahead(const struct nic_function *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i <= to; i++) {
@@ -246,7 +245,7 @@ void doorbells_ahead(const struct nic_function *f)
 }
 
 /* Returns the number of unread completions. During a burst, rereads the consumer index only if the
- * cached value does not suffice: the user is writing that line. */
+ * cached one does not suffice: the user is writing that line. */
 static uint32_t completions_unread(struct nic_function *f)
 {
 	uint32_t seen = f->sent_index - f->sent_consumed;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two event rings of a window, engine's side. The consumer index is the only field read from
- * the user. It may grow up to the number of events written; with any other value the user has
- * broken the ring, and the function is stopped. */
+/* The two event rings of a window, engine's side. Only the consumer index is read from the user. It
+ * may grow up to the number of events written; any other value stops the function. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -83,9 +82,9 @@ bool received_room_beside(struct nic_function *f, uint32_t kept)
 	return received_used(f) + kept < slots && !f->stopped;
 }
 
-/* C-28: an entry is reserved before a message that needs it is accepted. Messages that wait for
- * earlier ones of their stream get at most half of the ring: if they held all entries, the earlier
- * ones could not be accepted. */
+/* Returns true if a message may reserve an entry, which it must before it is accepted (C-28).
+ * Messages that wait for earlier ones of their stream get at most half of the ring; otherwise they
+ * could block these. */
 bool received_room(struct nic_function *f, bool next)
 {
 	if (!next && f->received_reserved >= received_slots(f) / 2)

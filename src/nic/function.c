@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lifetime of a function: opened on a window; stopped when its user breaks the rules; closed,
- * with all operations under way, when its user is gone.
+/* The lifetime of a function: opened on a window; stopped when its user breaks the rules; closed
+ * when its user is gone.
  *
  * Operations end at once and locally, so that memory can be freed without waiting for peers:
- * requests are dropped, messages are withdrawn from RLTP, which needs their memory no more, and
- * reads are forgotten. Peers stay in step: each message that was begun, in either direction, still
- * ends as a given-up one. */
+ * requests are dropped, messages are withdrawn from RLTP, reads are forgotten. Peers stay in step:
+ * each begun message, in either direction, ends as a given-up one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +61,8 @@ static void message_visit(void *context, struct rltp_message *rltp)
 		message_withdraw(m, DXP_ECLOSED);
 }
 
-/* Ends messages to the function: drops what has arrived and rejects requests for data. Their ids
- * count as given up by their senders. */
+/* Ends messages to the function: drops arrived parts and rejects requests for data. Their ids count
+ * as given up. */
 static void rx_stream_end(struct rx_stream *s)
 {
 	for (uint32_t k = 0; k < NIC_STREAM_WINDOW && s->held > 0; k++) {

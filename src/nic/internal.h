@@ -48,9 +48,8 @@ static inline bool function_serves(const struct nic_function *f)
 {
 	return f->window && !f->stopped;
 }
-/* Stops a function whose user broke the rules: it serves no more, and its window shows `status`.
- * functions_settle later drops what is under way, since this is called in the middle of such
- * work. */
+/* Stops a function whose user broke the rules; its window shows `status`. Called in the middle of
+ * operations, which functions_settle drops later. */
 void function_stop(struct nic_function *f, int status);
 void functions_settle(struct nic *n);
 
@@ -137,8 +136,8 @@ bool local_node(const struct nic *n, uint16_t node);
 bool local_nap(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
 /* Likewise a PUT of one piece into one piece. */
 bool local_put(struct nic_function *f, const struct dxp_descriptor *d, const struct dxp_slot *slot);
-/* Advances a request while *left bytes are positive, and subtracts what it copies. It is complete
- * when `cut_done` is set; else it needs more bytes, or waits. */
+/* Advances a request and subtracts copied bytes from *left while that is positive. Complete when
+ * `cut_done` is set; else it needs more, or waits. */
 void local_advance(struct nic_request *r, int64_t *left);
 void local_release(struct nic_request *r); /* its uses of target memory */
 /* Ends all requests to a closing function. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of regions: 12 bits of index and 20 unpredictable bits. The latter are the count of
- * registrations at that index, encrypted by a permutation of 20 bits. The permutation differs for
- * each index and is secret to this NIC. So no key repeats before all have been used, which random
- * numbers would not guarantee. Earlier keys reveal of the next one only that it differs. The
- * permutation is a Feistel network of eight rounds with SipHash-2-4 as the round function, keyed
- * once from the random source; two keys would reveal the multiplier of an affine one. */
+/* Keys of regions: 12 bits of index and 20 unpredictable bits, a permutation of the count of
+ * registrations at that index. The permutation is secret and differs for each index. So no key
+ * repeats before all were used, which random numbers would not guarantee, and earlier keys reveal
+ * of the next only that it differs. The permutation is a Feistel network of eight rounds of
+ * SipHash-2-4, keyed once from the random source. Two keys would reveal the multiplier of an affine
+ * one. */
 #include "nic/internal.h"
 
 #define HALF_BITS 10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rate limit of a function: one token bucket for all that it moves, through RLTP (which uses
- * the bucket itself) and inside this NIC (which calls these functions). It charges payload plus
- * WIRE_DATA_BYTES for each packet, retransmissions included. */
+ * the bucket itself) and inside this NIC. It charges payload plus WIRE_DATA_BYTES per packet,
+ * retransmissions included. */
 #ifndef NIC_LIMIT_H
 #define NIC_LIMIT_H
 
@@ -21,9 +21,8 @@ void limit_charge(struct nic_function *f, uint64_t bytes);
 /* Returns when limit_allows becomes true; 0: it is; UINT64_MAX: there is no limit. */
 uint64_t limit_deadline(const struct nic_function *f);
 
-/* Returns true if a message to a peer may begin now: only if it can leave at once. An unpaid
- * message in a stream would delay those behind it. Otherwise sets the deadline of the next
- * check. */
+/* Returns true if a message to a peer may begin now: only if it can leave at once, since an unpaid
+ * one would delay others in its stream. Otherwise sets the deadline of the next check. */
 bool limit_begins(struct nic_function *f);
 /* Returns the longest message that limit_begins permits. */
 uint32_t limit_message_bytes(const struct nic_function *f);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations between functions of one NIC, the crossbar (C-02): no packets, one copy from source to
- * destination memory. Access is checked as for peers, for the whole request before a byte moves,
- * and rejections complete with the same statuses. */
+/* Operations between functions of one NIC, the crossbar (C-02): no packets, one copy. Access is
+ * checked as for peers, for the whole request before a byte moves; rejections have the same
+ * statuses. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -231,8 +231,8 @@ static bool staged_piece(struct nic_request *r, struct nic_function *t, const st
 	return status == DXP_OK;
 }
 
-/* Copies up to *left bytes; a short rest is included, since another poll would cost more. If source
- * and target overlap, their contents are undefined afterwards; no other bytes change. */
+/* Copies up to *left bytes, plus a short rest that would cost more in another poll. If source and
+ * target overlap, their contents are undefined afterwards; no other bytes change. */
 static uint32_t pieces_copy(struct nic_request *r, struct nic_function *t, int64_t *left)
 {
 	bool reading = r->head.op == DXP_OP_GET;
@@ -382,8 +382,7 @@ void local_forget(struct nic *n, const struct nic_function *t)
 	}
 }
 
-/* Returns the target of an operation that can be done at once, without a request. NULL: the path
- * with a request decides. */
+/* Returns the target if the operation can be done at once, without a request; else NULL. */
 static struct nic_function *target_now(struct nic_function *f, const struct dxp_descriptor *d)
 {
 	struct nic *n = f->nic;

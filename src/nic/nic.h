@@ -84,11 +84,11 @@ void nic_node_set(struct nic *n, uint16_t node);
  * yet; DXP_EINVAL. */
 int nic_function_open(struct nic *n, uint32_t function, struct dxp_window *w);
 
-/* Closes a function: the window gets `status` as its error and is not accessed any more. Unsent
- * requests are dropped, messages in RLTP are cancelled. Peers that still address the function are
- * rejected like peers with a wrong magic. Its keys are invalid and its lookup table is empty.
- * Window and regions may be freed when nic_function_idle returns true (at once), and the datagrams
- * of earlier nic_send calls have left. Then it can be opened again. DXP_ENOENT: not open. */
+/* Closes a function: stores `status` as the window's error and does not access the window again.
+ * Drops unsent requests, cancels messages in RLTP, invalidates its keys, empties its lookup table.
+ * Peers that still address it are rejected as for a wrong magic. Window and regions may be freed
+ * once nic_function_idle returns true (at once) and the datagrams of earlier nic_send calls have
+ * left. Then it can be opened again. DXP_ENOENT: not open. */
 int nic_function_close(struct nic *n, uint32_t function, int status, uint64_t now_ns);
 /* Returns true if the function is closed and no operation uses its regions. */
 bool nic_function_idle(const struct nic *n, uint32_t function);
@@ -115,8 +115,8 @@ uint32_t nic_qp_magic(const struct nic *n, uint32_t function, uint32_t qp);
  * to the other functions; initially 1. DXP_EINVAL. */
 int nic_function_weight(struct nic *n, uint32_t function, uint32_t weight);
 
-/* Writes completions of this open function as requests complete, not in the order of posting. For
- * users with many peers: one silent peer does not delay the completions of others. */
+/* Writes completions of this function as requests complete, not in the order of posting: with many
+ * peers, a silent one does not delay the others. */
 void nic_function_unordered(struct nic *n, uint32_t function);
 
 /* Limits the function to `bytes_per_s`, sent or copied; 0: no limit, the initial value.
@@ -148,10 +148,10 @@ enum nic_rights {
 int nic_region_register(struct nic *n, uint32_t function, void *base, uint64_t bytes,
 			uint32_t rights, uint32_t *key);
 
-/* Memory that this process cannot address (S-01). Its owner, which reaches it by DMA, implements
- * these functions. The NIC calls all of them on its own thread, from its own functions; they must
- * not call the NIC. `offset` is within the region, `at` within the message. Any status not listed
- * fails the operation with DXP_EDEVICE at its initiator. */
+/* Memory that this process cannot address (S-01); its owner reaches it by DMA and implements these
+ * functions. The NIC calls them on its thread; they must not call the NIC. `offset` is within the
+ * region, `at` within the message. Unlisted statuses fail the operation with DXP_EDEVICE at its
+ * initiator. */
 struct nic_staged_write;
 struct nic_staged_span {
 	uint64_t offset, bytes;
@@ -160,7 +160,7 @@ struct nic_staged_span {
 	uint32_t unit;
 	/* sender, for fairness: a node's id, 0: a function of this NIC */
 	uint32_t source;
-	/* Set by write_begin if it grants credit (DXP_EBUSY): multiples of this many bytes get
+	/* Set by write_begin if write_place may return DXP_EBUSY: multiples of this many bytes get
 	 * space together. A multiple of `unit`. */
 	uint32_t block;
 };
@@ -194,11 +194,11 @@ struct nic_staged_ops {
 	void (*read_sent)(void *context, void *piece, int status);
 };
 
-/* Registers memory behind `ops`, otherwise as nic_region_register. Peers and functions of this NIC
- * use its key like any other. Atomics, register mode, and own descriptors with it as local memory
- * are rejected as unsupported. A PUT completes when its bytes are in the device's memory; a later
- * message on the same queue pair is delivered after that. `ops` and `context` must outlive the
- * region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY. docs/bridge.md */
+/* Registers memory behind `ops`, otherwise as nic_region_register. Atomics, register mode, and own
+ * descriptors with it as local memory are rejected as unsupported. A PUT completes when its bytes
+ * are in the device's memory; later messages of its queue pair are delivered after that. `ops` and
+ * `context` must outlive the region and its uses (nic_region_busy). DXP_EINVAL, DXP_EBUSY.
+ * docs/bridge.md */
 int nic_region_register_staged(struct nic *n, uint32_t function, const struct nic_staged_ops *ops,
 			       void *context, uint64_t bytes, uint32_t rights, uint32_t *key);
 
@@ -221,9 +221,9 @@ int nic_staged_answer(struct nic *n, struct nic_staged_read *r, uint64_t at, con
 /* Fails a GET at its initiator; pieces under way are still returned. `r` is invalid afterwards. */
 void nic_staged_refuse(struct nic *n, struct nic_staged_read *r, int status, uint64_t now_ns);
 
-/* Controls access to parts of a region, when the accessible parts change but the key stays. The
- * memory's owner implements it. The NIC calls all functions on its own thread, from its own
- * functions; they must not call the NIC. Not called once the key was revoked, except `drop`. */
+/* Controls access to parts of a region while these change and the key stays. The memory's owner
+ * implements it. The NIC calls it on its thread; it must not call the NIC. Not called once the key
+ * was revoked, except `drop`. */
 struct nic_reach {
 	uint64_t first, end; /* offsets in the region */
 };

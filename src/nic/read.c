@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GET, ATOMIC and CFG, both sides. The requester keeps one entry per request until its answer is
- * complete; the responder turns a request into a message of its own (C-19, C-21, C-32). The
- * requester bounds the number of outstanding requests, so the responder always has space for
- * answers and no deadlock is possible (C-22). */
+/* GET, ATOMIC and CFG, both sides. The requester keeps an entry per request until its answer is
+ * complete; the responder answers with a message of its own (C-19, C-21, C-32). The requester
+ * bounds outstanding requests, so the responder always has space and no deadlock is possible
+ * (C-22). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,10 +134,10 @@ static uint64_t mark(const struct nic *n, uint64_t at)
 	return x ^ x >> 31;
 }
 
-/* Checks that each requested byte arrived exactly once. A count of bytes does not show that, and a
- * gap would expose earlier contents, perhaps of another tenant: the buffers of a bridge are shared.
- * Each part adds the mark of its end and subtracts that of its start. Only parts that follow each
- * other from 0 to the end leave just those two marks. */
+/* Checks that each requested byte arrived exactly once. A gap would expose earlier contents,
+ * perhaps of another tenant, since the buffers of a bridge are shared. A count of bytes does not
+ * show that. Each part adds the mark of its end and subtracts that of its start. Only parts that
+ * follow each other from 0 to the end leave just those two. */
 static int whole(const struct nic *n, const struct nic_read *r)
 {
 	return r->seam == mark(n, r->bytes) - mark(n, 0) ? DXP_OK : DXP_EMALFORMED;
@@ -181,9 +181,8 @@ static struct nic_message *answer_take(struct nic_peer *p, struct rx_record *rec
 	return m;
 }
 
-/* Requests, and answers with data, use the channel of the function that makes or serves them, in
- * flows beside its queue pairs. So they are a class of their own, but do not bypass weights and
- * limits. */
+/* Requests, and answers with data, use flows beside the queue pairs, in the channel of their
+ * function. They are a class of their own that does not bypass weights and limits. */
 uint8_t read_flow(uint32_t stream)
 {
 	return RLTP_FLOW(stream / NIC_QPS_PER_FUNCTION,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that RLTP accepts: checks queue pair and magic, then key and bounds of the whole message;
- * only then does a byte move, to its final destination. A rejection changes only counters (C-10,
+/* Packets that RLTP accepts: checks queue pair and magic, then key and bounds of the whole message.
+ * Only then does a byte move, to its final destination. A rejection changes only counters (C-10,
  * C-27, C-33). */
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #define REFUSED(code) ((struct rltp_verdict){code, 0})
 #define NOT_READY     ((struct rltp_verdict){WIRE_NACK_RNR, RLTP_RNR_RETRY_US})
 
-/* Returns the payload's offset in its message: all packets but the last have equal size. Returns
- * false if the payload would not lie inside the message. */
+/* Computes the payload's offset in its message: all packets but the last have equal size. Returns
+ * false if the payload does not lie inside the message. */
 static bool payload_offset(const struct wire_header *h, uint64_t *offset)
 {
 	if (h->payload_bytes > h->msg_bytes)
@@ -36,8 +36,8 @@ static struct rltp_verdict region_check(struct nic *n, uint32_t function, uint32
 	return code == WIRE_NACK_RNR ? NOT_READY : REFUSED(code);
 }
 
-/* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so that
- * no byte of a message out of bounds is ever written. */
+/* Finds the destination of a PUT's payload. Every packet is checked for the whole message, so a
+ * message out of bounds writes no byte. */
 static struct rltp_verdict put_find(struct nic *n, struct nic_function *f,
 				    const struct rx_record *r, const struct wire_header *h,
 				    uint64_t offset, uint8_t **to, struct nic_region **staged)
@@ -86,9 +86,9 @@ static struct rltp_verdict put_place(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Reserves the answer's message, and its body for registers, so that every accepted request can be
- * answered. The last one is reserved for the next request in its stream: otherwise requests that
- * wait for earlier ones could hold all. */
+/* Reserves the answer's message, and its body for registers: every accepted request can be
+ * answered. The last one is for the next request of its stream; otherwise requests that wait for it
+ * could hold all. */
 static bool answer_reserve(struct nic_peer *p, struct rx_record *r, bool next, bool body)
 {
 	struct nic *n = peer_nic(p);
@@ -352,7 +352,7 @@ void record_whole(struct rx_stream *stream, struct rx_record *r)
 	rx_stream_run(stream);
 }
 
-/* Processes a packet of a message with a record, of which parts may have arrived. */
+/* Processes a packet of a message that has a record. */
 static struct rltp_verdict record_take(struct nic_peer *p, struct nic_function *f,
 				       struct rx_stream *stream, struct rx_record *r,
 				       const struct wire_header *h, const uint8_t *payload)

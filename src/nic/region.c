@@ -17,7 +17,6 @@ static bool region_free(const struct nic_region *r)
 	return r->key == 0 || (r->revoked && r->uses == 0);
 }
 
-/* Registers the region `fresh` under a new key. */
 static int region_add(struct nic *n, const struct nic_region *fresh, uint32_t *key)
 {
 	if (fresh->function >= NIC_FUNCTIONS || fresh->bytes == 0 ||

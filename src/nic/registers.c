@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode (P-02 .. P-06): a device stores words and thereby starts operations. A GO becomes a
- * PUT with WIRE_KEY_REGISTERS, one at a time. Such PUTs from others go into the receive area that
- * the device named, one message behind the other. Every word is copied once before it is used.
+/* Register mode (P-02 .. P-06): a device starts operations by storing words. A GO becomes a PUT
+ * with WIRE_KEY_REGISTERS, one at a time. Such PUTs from others fill the receive area that the
+ * device named, one behind the other. Every word is copied once before use.
  *
- * A receiver without space rejects at once, since a waiting message would delay others; the
- * sender's engine retries until NIC_REGISTERS_BUSY_NS have passed. */
+ * A receiver without space rejects at once, since waiting would delay others; the sender's engine
+ * retries until NIC_REGISTERS_BUSY_NS have passed. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive entries of one function for other functions of its NIC. A request that finds none waits
- * at the head of its queue pair. No signal comes when the user reads events, so the engine checks
- * again at growing intervals. Waiting queue pairs are served round-robin: otherwise the first one
- * in the order of polling would get every entry. Entries granted to peers (credit.c) are kept for
- * them, up to half of the ring. */
+ * at the head of its queue pair. No signal reports that the user read events, so the engine checks
+ * again at growing intervals. Waiting queue pairs are served round-robin; otherwise the first one
+ * polled would get every entry. Up to half of the ring is kept for credits of peers (credit.c). */
 #include "nic/internal.h"
 #include "wire/frame.h"
 

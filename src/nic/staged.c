@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of peers into staged memory. Payload is handed to the memory's owner as it arrives; packets
- * that find no space are sent again. The packet that completes a message is held: it is placed, but
- * not accepted before the owner reports that the device has all of the message (docs/wire.md
- * "Refusals"). */
+/* PUTs of peers into staged memory. The owner gets payload as it arrives; packets without space are
+ * sent again. The packet that completes a message is held: placed, but not accepted before the
+ * device has all of the message (docs/wire.md "Refusals"). */
 #include "nic/staged.h"
 
 #include <assert.h>
@@ -126,11 +125,11 @@ static bool oldest(const struct nic_peer *p, uint32_t psn)
 	return missing == 0;
 }
 
-/* Returns true if the packet may use the reserve for writes that wait for nothing else
- * (bridge_feed). Not if its sender could be waiting for space for another message before it sends
- * the rest of this one: a sender begins nothing on a queue pair while a packet of that is rejected.
- * A message of which one packet was once the oldest missing packet has no predecessor that could be
- * rejected, now or later. From then on it needs only its own packets, in order. */
+/* Returns true if the packet may use the reserve (bridge_feed): its sender must not wait for space
+ * for another message before it sends the rest of this one. A sender begins nothing on a queue pair
+ * while a packet of that is rejected. If a packet of a message was ever the oldest missing one, no
+ * predecessor can be rejected, now or later. From then on the message needs only its own packets,
+ * in order. */
 static bool first(struct staged_put *put, const struct wire_header *h)
 {
 	if (!put->alone)
@@ -153,8 +152,8 @@ static bool unit_of(const struct wire_header *h, uint32_t *unit)
 	return before % h->sub == 0 && *unit > 0 && *unit >= h->payload_bytes;
 }
 
-/* Begins a write. Beyond NIC_STAGED_LATER only the oldest message may: otherwise writes that wait
- * for others could be all that the owner can hold. */
+/* Begins a write. Beyond NIC_STAGED_LATER writes, only the oldest missing packet of a session may:
+ * otherwise writes that wait for others could be all that the owner can hold. */
 static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record *r,
 				     const struct wire_header *h, struct nic_region *region,
 				     uint64_t offset)
@@ -178,8 +177,8 @@ static struct rltp_verdict put_begin(struct rx_stream *stream, struct rx_record 
 	return ACCEPTED;
 }
 
-/* Checks that the packet overlaps no other. The owner gets each byte once and takes a buffer as
- * complete by its count of bytes: overlapping packets would expose earlier contents. */
+/* Checks that the packet overlaps no other. The owner completes a buffer by its count of bytes, so
+ * overlapping packets would expose earlier contents. */
 static bool packet_good(struct staged_put *put, const struct rx_record *r,
 			const struct wire_header *h)
 {

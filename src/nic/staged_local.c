@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs into and GETs of staged memory between functions of one NIC. For a PUT, the owner copies the
- * bytes out of the initiator's memory. Pieces of a GET are copied into it in the polls of the
- * initiator's function. A PUT that has handed over all its bytes lets later PUTs of its queue pair
- * go on; other operations behind it wait until the device has them. */
+/* PUTs into and GETs of staged memory between functions of one NIC. The owner copies a PUT out of
+ * the initiator's memory; pieces of a GET are copied there in the polls of the initiator's
+ * function. Once a PUT has handed over all bytes, later PUTs of its queue pair continue; other
+ * operations wait until the device has them. */
 #include "nic/staged.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of staged memory. They go to its owner in the order of the stream, as soon as it has space;
- * the owner hands over pieces as they come out of the device, and each piece is a message. A GET
- * counts as one of its peer's answers until the last piece has arrived. */
+/* GETs of staged memory. The owner gets them in the order of the stream, when it has space, and
+ * hands over pieces as they leave the device. Each piece is a message. A GET counts as one of its
+ * peer's answers until the last piece has arrived. */
 #include "nic/staged.h"
 
 #include <assert.h>

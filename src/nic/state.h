@@ -22,8 +22,8 @@ struct nic_region {
 	bool revoked;        /* key invalid; the entry is free when it has no uses */
 	bool guarded;        /* only then the fields below are valid */
 	struct nic_guard guard;
-	struct nic_reach reach; /* the guard's last answer, */
-	uint64_t reach_epoch;   /* valid in this epoch */
+	struct nic_reach reach; /* the guard's last answer */
+	uint64_t reach_epoch;   /* epoch in which `reach` is valid */
 };
 
 /* ---- register mode (area.c, registers.c) ---- */
@@ -120,15 +120,15 @@ struct nic_message {
 	struct nic_region *region;    /* of `data`, for answers to GET */
 	uint8_t *body;                /* owned: NIC_CFG_WORDS_MAX registers, or NULL */
 	struct tx_stream *stream;     /* owner of its msg_id; NULL for answers */
-	struct nic_staged_read *read; /* staged read that it answers, or NULL, */
-	void *piece;                  /* with this piece of the owner, */
-	bool handed;                  /* which must be returned to it */
+	struct nic_staged_read *read; /* staged read that it answers, or NULL */
+	void *piece;                  /* the piece of that read's owner */
+	bool handed;                  /* `piece` must be returned to its owner */
 	uint8_t small[WIRE_GET_BYTES];
 };
 
 /* Order of service among queue pairs or functions that compete for ids of a stream or entries of a
- * table of reads. Those served move behind all others. With a fixed rotation, resources that become
- * free in step with it would always go to the same one. */
+ * table of reads. Those served move to the end. A fixed rotation could always favour the same one,
+ * in step with resources that become free. */
 struct nic_order {
 	uint8_t at[NIC_FUNCTIONS];
 	uint8_t served; /* bit i: number i was served */
@@ -165,8 +165,8 @@ struct nic_function {
 	uint32_t turn_at; /* poll of the NIC that `share` belongs to */
 	int64_t share;    /* bytes it may copy in this poll; negative: copied in advance */
 	uint32_t waiters; /* queue pairs of this NIC that wait for a receive entry here */
-	uint32_t runner;  /* the one that got the last entry while others waited, */
-	uint32_t run;     /* and its entries in a row */
+	uint32_t runner;  /* queue pair that got the last entry while others waited */
+	uint32_t run;     /* entries in a row of `runner` */
 
 	uint32_t sent_index; /* events written */
 	uint32_t received_index;
@@ -194,7 +194,7 @@ struct nic_function {
 	/* credits (credit.c) */
 	uint32_t promised;     /* receive entries granted and not used, except first credits */
 	uint32_t active_count; /* streams in the list below */
-	struct rx_stream *active, *active_last;   /* they get grants, and sent lately */
+	struct rx_stream *active, *active_last;   /* they sent lately, and get grants */
 	struct rx_stream *waiting, *waiting_last; /* used all credit, found no free entries */
 };
 
@@ -341,7 +341,7 @@ struct nic {
 	bool room;     /* something completed since the last poll: waiting requests may advance */
 	struct nic_counters counters;
 	uint32_t events_new; /* bit i: function i got an event since nic_wakes */
-	/* wake.c: it got one before that, and its user was not checked after a fence yet */
+	/* wake.c: bit i: it got an event earlier, and its user was not checked after a fence yet */
 	uint32_t events_told;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fair sharing of copies inside this NIC (C-37). The bytes copied in one poll are bounded, so that
- * the network does not wait. They are shared by weight among the functions with copies, then among
- * their queue pairs. Long copies are cut where a share ends; an excess, from a message that is not
- * cut, reduces the next share. */
+ * the network does not wait. They are shared by weight among functions, then among queue pairs.
+ * Long copies are cut at the end of a share; an excess, of a message that is not cut, reduces the
+ * next share. */
 #include "nic/internal.h"
 
 void order_next(struct nic_order *o, uint32_t count)
@@ -40,9 +40,9 @@ void turn_weights(struct nic *n)
 			n->weights_open += n->functions[i].weight;
 }
 
-/* Computes the function's share on first use in a poll, so functions without copies cost nothing.
- * Functions that copied in the last poll share this one; any other may be one of many newcomers, so
- * it shares with all open functions. */
+/* Computes the share on first use in a poll: functions without copies cost nothing. Those that
+ * copied in the last poll share this one; a newcomer, possibly one of many, shares with all open
+ * functions. */
 static void share_make(struct nic_function *f)
 {
 	struct nic *n = f->nic;
