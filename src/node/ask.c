@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a manager. A change of grants names the version it changes, so it takes two rounds:
- * the first is refused and tells the version. A table comes page by page, each asked for by the id
- * it begins with. */
+/* Requests to a manager. A change of grants names the version that it changes, so it takes two
+ * rounds: the first is refused, and the refusal contains the version. A table arrives page by page;
+ * each request names the first id of its page. */
 #include "node/ask.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct ask {
 	size_t count, room;
 	bool done;
 	int status;
-	uint16_t first; /* NODES: next id wanted */
+	uint16_t first; /* NODES: first id of the next page */
 	uint64_t nonce, request;
 	uint64_t send_ns, retry_ns, until_ns;
 	uint64_t refused_key_ns;
@@ -84,7 +84,7 @@ static void finish(struct ask *a, int status, const char *text)
 	snprintf(a->text, sizeof(a->text), "%s", text);
 }
 
-/* The next round at once, with patience restored. */
+/* Sends the next round at once, with the first retry time. */
 static void again(struct ask *a, uint64_t now_ns)
 {
 	a->send_ns = now_ns;

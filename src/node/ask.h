@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One question to a manager from somebody who has the fabric key but need not be a node: grant,
- * revoke, or read the whole table whatever the grants (`dxp grant`, `dxp revoke`, `dxp nodes
- * --all`). Pure, like member.h. */
+/* One request to a manager by a holder of the fabric key, node or not: grant, revoke, or read the
+ * whole table without regard to grants (`dxp grant`, `dxp revoke`, `dxp nodes --all`). Pure, like
+ * member.h. */
 #ifndef NODE_ASK_H
 #define NODE_ASK_H
 
@@ -23,24 +23,24 @@ struct ask_options {
 
 struct ask;
 
-/* On success *out must be destroyed. DXP_EINVAL: a name that cannot be; DXP_ENOMEM; DXP_EIO. */
+/* Creates *out; the caller destroys it. DXP_EINVAL: invalid name; DXP_ENOMEM; DXP_EIO. */
 int ask_create(const struct ask_options *options, uint64_t now_ns, struct ask **out);
 void ask_destroy(struct ask *a);
 
 void ask_receive(struct ask *a, const struct wire_address *from, const uint8_t *data, size_t bytes,
 		 uint64_t now_ns);
-/* 1 and *out when a datagram is due, whose memory is valid until the next call; else 0. Also lets
- * time pass. */
+/* Returns 1 and sets *out when a datagram is due, else 0; its memory is valid until the next call.
+ * Also advances the state by time. */
 size_t ask_send(struct ask *a, struct link_datagram *out, uint64_t now_ns);
 uint64_t ask_deadline(const struct ask *a); /* UINT64_MAX when done */
 
 bool ask_done(const struct ask *a);
-/* When done: DXP_OK; DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... with a sentence for the
- * user, which may also say something after success; never NULL. */
+/* When done: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... ask_text returns a
+ * sentence for the user, never NULL; it may be a note after success too. */
 int ask_status(const struct ask *a);
 const char *ask_text(const struct ask *a);
 
-/* NODES: all rows by id, magic hidden; valid as long as the ask. */
+/* NODES: all rows by id, magic hidden; valid until ask_destroy. */
 size_t ask_nodes(const struct ask *a, const struct node_entry **rows);
 
 #endif

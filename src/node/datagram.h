@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A finished control frame as something the link can send. */
+/* Converts a finished control frame into a datagram of the link. */
 #ifndef NODE_DATAGRAM_H
 #define NODE_DATAGRAM_H
 
@@ -8,7 +8,7 @@
 #include "link/udp.h"
 #include "wire/frame.h"
 
-/* `frame` must stay as it is until the datagram is sent. */
+/* `frame` must stay unchanged until the datagram is sent. */
 static inline void datagram_place(struct link_datagram *out, const struct wire_address *to,
 				  const uint8_t *frame, size_t frame_bytes)
 {

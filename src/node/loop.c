@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread for several nodes: turns all of them, spins while there was something lately, then
- * sleeps on all endpoints. */
+/* One thread for several nodes: polls all of them, spins while there was work recently, then sleeps
+ * on all sockets. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #include "link/udp.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before we sleep */
+#define SLEEP_MAX_NS \
+	(100 * MS_NS) /* bounds the sleep: a signal may set `stop` just before it begins */
 
 static int poller_create(const struct node_loop *loop, int *out)
 {
@@ -72,8 +73,8 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
-	/* Asked after announcing: what another thread has for `service` is either seen now or its
-	 * node_wake rings. */
+	/* Read after the announcement: new work of another thread for `service` is either seen here
+	 * or its node_wake wakes this thread. */
 	uint64_t now_ns = link_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
@@ -104,14 +105,14 @@ int node_loop_run(struct node_loop *loop)
 	uint64_t busy_ns = link_now_ns();
 	struct spin spin;
 	bool waited = false;
-	uint32_t empty = 0; /* rounds since there was something, or since others had their turn */
+	uint32_t empty = 0; /* rounds since the last work or yield */
 	uint32_t patience = NODE_YIELD_TURNS;
 	int poller;
 	int status = poller_create(loop, &poller);
 
 	if (status != DXP_OK)
 		return status;
-	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
+	/* The default slack of 50 us exceeds the delay of an acknowledgement, 20 us. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	spin_init(&spin, spin_ns);
 	while (!*loop->stop) {
@@ -125,11 +126,11 @@ int node_loop_run(struct node_loop *loop)
 			busy_ns = now_ns;
 		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop)) {
 			loop_sleep(loop, poller);
-			empty = 0; /* others had theirs; what ended the sleep is waiting */
+			empty = 0; /* other threads ran during the sleep; its cause waits */
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;
-		/* Who is waited for may need this core. */
+		/* Another thread may need this core before it can answer. */
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;

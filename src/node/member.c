@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership as a state machine. Invariants: at most one kind of request (JOIN, RENEW or LEAVE) is
- * under way at a time; every transmission has its own, larger number; an answer counts only for a
- * number sent and once. */
+/* Membership as a state machine. Invariants: one kind of request (JOIN, RENEW or LEAVE) is under
+ * way at a time; each transmission has a new, larger number; an answer counts once, and only for a
+ * number that was sent. */
 #include "node/member.h"
 
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS    (200 * MS_NS) /* while a lease runs out: small beside what is left of it */
+#define RISK_MAX_NS    (200 * MS_NS) /* near the end of a lease: small beside the remaining time */
 #define ALONE_MAX_NS   (2 * S_NS)
-#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer beats a forged refusal */
-#define BUSY_SLACK_NS  (200 * MS_NS) /* delays, told apart from a lease that was renewed */
+#define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer overrides a forged refusal */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* delays below this do not count as a renewal of the lease */
 #define LEAVE_TRIES    3
-#define FLIGHTS        8 /* requests whose answers may still come */
+#define FLIGHTS        8 /* requests that can still be answered */
 #define TEXT_BYTES     320
 
 struct flight {
@@ -37,22 +37,22 @@ struct member {
 	enum member_state state;
 	int status;
 	enum log_level notice_level;
-	bool notice;    /* `text` has not been told yet */
-	bool need_join; /* the manager does not know us: JOIN, not RENEW */
+	bool notice;    /* member_notice has not returned `text` yet */
+	bool need_join; /* the manager has no entry for this node: JOIN, not RENEW */
 	bool ack_due;
 	bool key_doubt_told;
 	uint16_t id;
-	uint64_t nonce, request, answered; /* answered: the newest number that had its answer */
+	uint64_t nonce, request, answered; /* answered: the newest number with an answer */
 	struct flight flights[FLIGHTS];
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
-	uint64_t send_ns, retry_ns; /* when the next request is due, and the wait after it */
-	uint64_t refused_key_ns;    /* when somebody said "wrong key"; 0: nobody, or disproved */
-	uint64_t busy_until_ns;     /* end of the lease that the holder of our identity had when we
-				       first heard; 0: none */
-	uint64_t busy_epoch;        /* of the manager that said so */
+	uint64_t send_ns, retry_ns; /* time of the next request, and the wait after it */
+	uint64_t refused_key_ns;    /* arrival of a "wrong key"; 0: none, or disproved */
+	/* End of the other lease on our identity, from the first refusal; 0: none. */
+	uint64_t busy_until_ns;
+	uint64_t busy_epoch; /* epoch of the manager that refused */
 	unsigned leave_tries;
 	char text[TEXT_BYTES];
-	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may pass */
+	char refusal[MANAGE_TEXT_BYTES]; /* the last authentic refusal that may be temporary */
 	int refusal_status;
 	uint8_t request_frame[MANAGE_FRAME_BYTES], ack_frame[MANAGE_FRAME_BYTES];
 };
@@ -130,7 +130,7 @@ void member_destroy(struct member *m)
 	free(m);
 }
 
-/* A number for a new transmission; the ones that want an answer are remembered with their time. */
+/* Returns the number for a new transmission and records it with its time for the answer. */
 static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 {
 	uint64_t request = ++m->request;
@@ -139,7 +139,7 @@ static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 	return request;
 }
 
-/* Takes the answer to `request` once; *sent_ns is when it was asked. */
+/* Accepts the answer to `request` once; *sent_ns is the time of the request. */
 static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 {
 	struct flight *f = &m->flights[request % FLIGHTS];
@@ -154,8 +154,8 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* A wait, longer or shorter by up to a quarter, so that nodes that lost their manager together do
- * not come back together. */
+/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together do not
+ * return together. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
 	uint16_t drawn;
@@ -207,9 +207,9 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
 }
 
-/* Somebody holds our name or uuid. If it is our own last run, its lease ends by itself: wait for
- * that. If the lease was renewed since we first heard of it, there really are two. A manager that
- * started anew extends all leases, once. */
+/* Another node holds our name or uuid. A lease of our own previous run expires: wait for that. If
+ * the lease was renewed since the first refusal, there really are two nodes, and joining fails. A
+ * restarted manager extends all leases once, so its new epoch starts the comparison again. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
@@ -236,12 +236,12 @@ static void refusal_act(struct member *m, const struct manage_answer *answer, ui
 	memcpy(m->refusal, answer->text, sizeof(m->refusal));
 	m->refusal_status = answer->status;
 	switch (answer->status) {
-	case DXP_ENOENT: /* a manager that lost its memory, or declared us gone */
+	case DXP_ENOENT: /* the manager restarted without its table, or removed this node */
 		if (!m->need_join)
 			request_soon(m, now_ns);
 		m->need_join = true;
 		break;
-	case DXP_EAGAIN: break; /* no room now: keep asking */
+	case DXP_EAGAIN: break; /* no capacity now: retry */
 	case DXP_EBUSY: busy_receive(m, answer, now_ns); break;
 	default:
 		fail(m, answer->status);
@@ -263,8 +263,8 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
-		m->state = MEMBER_LEFT; /* also when refused: the manager does not know us, which is
-					   what we want */
+		m->state =
+			MEMBER_LEFT; /* also when refused: the manager has no entry, as intended */
 	else if (type == WIRE_REFUSE)
 		refusal_act(m, &answer, now_ns);
 }
@@ -284,11 +284,11 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	}
 	if (node_table_take(m->table, type, &rows, reader) != DXP_OK)
 		m->counters.stale++;
-	m->ack_due = true; /* also when out of order: tells the manager where to go on */
+	m->ack_due = true; /* also when out of order: the ack holds the next position */
 }
 
-/* "Wrong key" cannot be authenticated. It is noted when it quotes a request of ours, which nobody
- * off the path can. */
+/* A "wrong key" cannot be authenticated. It counts only if it quotes our current nonce and a
+ * request under way, which only a host on the path can know. */
 static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type,
 				struct manage_body body, uint64_t now_ns)
 {
@@ -370,7 +370,7 @@ static void join_too_late(struct member *m)
 	     manager_text(m, address));
 }
 
-/* What time alone brings about. */
+/* Advances the state by time alone. */
 static void advance(struct member *m, uint64_t now_ns)
 {
 	char address[WIRE_ADDRESS_TEXT_BYTES];
@@ -417,7 +417,7 @@ static size_t request_encode(struct member *m, uint64_t now_ns)
 	return manage_renew_encode(WIRE_RENEW, m->id, &renew, m->mac, m->request_frame);
 }
 
-/* The longest wait between two tries. */
+/* Returns the longest wait between two tries. */
 static uint64_t retry_max(const struct member *m)
 {
 	switch (m->state) {
@@ -436,7 +436,7 @@ static void request_schedule(struct member *m, uint64_t now_ns)
 	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
 }
 
-/* This process did not run. The manager is asked before it is called silent. */
+/* This process was suspended: sends a RENEW before it considers the manager silent. */
 static void absence_note(struct member *m, uint64_t now_ns)
 {
 	uint64_t deadline_ns = member_deadline(m);
@@ -460,7 +460,7 @@ size_t member_send(struct member *m, struct link_datagram *out, size_t count, ui
 		size_t bytes = request_encode(m, now_ns);
 		datagram_place(&out[sent++], &m->options.manager, m->request_frame, bytes);
 		request_schedule(m, now_ns);
-		m->ack_due = m->ack_due && m->need_join; /* a RENEW tells the progress too */
+		m->ack_due = m->ack_due && m->need_join; /* a RENEW contains the progress */
 	}
 	if (m->ack_due && sent < count) {
 		struct manage_renew ack = renew_make(m, ++m->request);
@@ -500,7 +500,7 @@ void member_leave(struct member *m, uint64_t now_ns)
 	if (m->state >= MEMBER_LEAVING)
 		return;
 	if (m->id == WIRE_NODE_NONE) {
-		m->state = MEMBER_LEFT; /* if a lease is on its way to us, it will run out */
+		m->state = MEMBER_LEFT; /* a lease on the way to this node expires by itself */
 		return;
 	}
 	m->state = MEMBER_LEAVING;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's membership in a fabric (X-09, X-10): joins, renews its lease, keeps its copy of the node
- * table fresh, goes on alone while the manager is away and joins again by itself. Pure: bytes and
- * the time go in, datagrams and a deadline come out. docs/manager.md tells the protocol.
+/* A node's membership in a fabric (X-09, X-10): joins, renews the lease, updates the node table,
+ * keeps working without the manager and rejoins by itself. Pure: bytes and time go in, datagrams
+ * and a deadline come out. Protocol: docs/manager.md.
  *
- *   JOINING --lease--> JOINED --lease runs out--> ALONE --lease--> JOINED
+ *   JOINING --lease--> JOINED --lease expires--> ALONE --lease--> JOINED
  *      |                  |                         |
  *      +--refused, or too late--> FAILED <--another node took our identity
  *   any but FAILED --member_leave--> LEAVING --answer or three tries--> LEFT
  *
- * Timers: a request goes out 100 ms after the one before it was not answered, then 1.5 times later
- * each time, to 1 s (0.2 s while a lease runs out, 2 s when alone), each moved by up to a quarter
- * at random; a lease is renewed after a sixth of it. An unauthenticated "wrong key" is believed
- * when nothing authentic has come for 300 ms. */
+ * Timers: the first retry follows after 100 ms, each later one after 1.5 times the wait before. The
+ * wait is at most 1 s (0.2 s near the end of a lease, 2 s when alone), with random jitter of up to
+ * a quarter. A lease is renewed after a sixth of it. An unauthenticated "wrong key" counts when no
+ * authentic answer arrives within 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
 
@@ -32,57 +32,54 @@ enum member_state {
 struct member_options {
 	struct wire_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
-	/* Who we are: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
-	 * magic. id: the one held before, or 0; the manager gives it again where it can. address:
-	 * not used, the manager sees it. */
+	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
+	 * magic. id: the previous one, or 0; the manager assigns it again if it can. address:
+	 * unused, the manager reads it from the packet. */
 	struct node_entry self;
-	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: try for ever while nobody
-				     answers */
+	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
 	entropy_fn entropy;       /* for the nonce and for jitter */
 	void *entropy_context;
 };
 
-/* What arrived and was not used, by reason. */
+/* Discarded arrivals, by reason. */
 struct member_counters {
 	uint64_t malformed, damaged, unauthentic, stale, unexpected;
 };
 
 struct member;
 
-/* On success *out must be destroyed. DXP_EINVAL: a name or kind that no manager would take;
- * DXP_ENOMEM; DXP_EIO. */
+/* Creates *out; the caller destroys it. DXP_EINVAL: invalid name or kind; DXP_ENOMEM; DXP_EIO. */
 int member_create(const struct member_options *options, uint64_t now_ns, struct member **out);
 void member_destroy(struct member *m);
 
-/* Takes one management frame; `data` is only read during the call. */
+/* Handles one management frame; `data` is only read during the call. */
 void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns);
 
-/* Fills `out` with the datagrams due now, up to `count`; also moves the state where only time has
- * passed. Their memory is the member's: valid until the next call of member_send. Returns how many.
- */
+/* Fills `out` with at most `count` datagrams due now, and advances the state by time. Returns how
+ * many. The member owns their memory; it is valid until the next call of member_send. */
 size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns);
 
-/* When member_send must be called again; UINT64_MAX after LEFT and FAILED. */
+/* Returns when member_send must be called again; UINT64_MAX after LEFT and FAILED. */
 uint64_t member_deadline(const struct member *m);
 
-/* The own address has changed: the manager is told at once. */
+/* Reports a new address of this node to the manager at once. */
 void member_moved(struct member *m, uint64_t now_ns);
 
-/* Begins to leave; the state is LEFT when the manager knows or was told three times. */
+/* Starts to leave. The state becomes LEFT after the manager's answer or three tries. */
 void member_leave(struct member *m, uint64_t now_ns);
 
 enum member_state member_state(const struct member *m);
 uint16_t member_id(const struct member *m); /* WIRE_NODE_NONE before the first lease */
 struct node_table *member_table(struct member *m);
 
-/* After FAILED: why. DXP_EAUTH, DXP_ETIMEDOUT, DXP_EBUSY, DXP_EINVAL ...; otherwise DXP_OK. */
+/* Returns the reason of FAILED: DXP_EAUTH, DXP_ETIMEDOUT, DXP_EBUSY, DXP_EINVAL ...; else
+ * DXP_OK. */
 int member_status(const struct member *m);
-/* The last sentence told, after FAILED the one to the status, with the next step; "" at first. */
+/* Returns the last message; after FAILED the reason, with the next step; "" at first. */
 const char *member_text(const struct member *m);
 
-/* What the owner should log, once per event (joined, alone, back, failed); NULL when there is
- * nothing new. */
+/* Returns the message to log, once per event (joined, alone, back, failed); NULL: none is new. */
 const char *member_notice(struct member *m, enum log_level *level);
 
 const struct member_counters *member_counters(const struct member *m);

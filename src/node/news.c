@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the link knows and RLTP cannot see, asked for now and then.
+/* Polls the link from time to time for facts that RLTP cannot see.
  *
- * A machine gets another address (DHCP, a cable in another port): the node binds to that one and
- * tells the manager by a RENEW, which is authenticated; the manager tells the others, whose
- * sessions go on at the new address. Nothing that is under way ends. */
+ * When this machine gets a new address (DHCP, another cable), the node binds to it and sends the
+ * manager an authenticated RENEW. The manager informs the other nodes, and their sessions continue
+ * at the new address. No request is lost. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node: opened and closed, and one turn of its loop. */
+/* The node: open, close, and one poll of its loop. */
 #include "node/node.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "node/internal.h"
 #include "wire/ids.h"
 
-#define SEND_ROUNDS 4 /* batches sent in one turn before it looks at arrivals again */
+#define SEND_ROUNDS 4 /* batches sent in one poll before the next receive */
 #define SEND_RETRIES \
-	1000 /* tries while the kernel has no room; then the rest is left to the transport */
+	1000 /* tries while the kernel's buffer is full; then RLTP retransmits the rest */
 #define BUFFER_PER_PACKET \
-	16384 /* what a packet costs a socket buffer, at worst: skb, 9000-byte MTU */
+	16384 /* bytes of socket buffer per packet, worst case: skb, 9000-byte MTU */
 
-/* A RESET of session `id` proves that this node sent it by a keyed hash of who we are and the id.
- */
+/* Token of a RESET of session `id`: a keyed hash of this node's uuid and the id proves its
+ * origin. */
 static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
@@ -57,7 +57,7 @@ static int link_start(struct node *n)
 	return link_open(&options, &n->link);
 }
 
-/* The tag of a greeting: made with the fabric key, which every node of the fabric has. */
+/* Computes the tag of a handshake packet with the fabric key. */
 static void authenticate(void *context, const uint8_t *frame, size_t bytes,
 			 uint8_t tag[WIRE_TAG_BYTES])
 {
@@ -136,7 +136,7 @@ static bool uuid_empty(const uint8_t uuid[WIRE_UUID_BYTES])
 	return memcmp(uuid, zero, sizeof(zero)) == 0;
 }
 
-/* DXP_CC in the environment, where the options do not choose. */
+/* Applies DXP_CC from the environment if the options leave the default. */
 static int tuning_choose(struct rltp_tuning *tuning)
 {
 	const char *text = getenv("DXP_CC");
@@ -164,7 +164,7 @@ int node_open(const struct node_options *options, struct node **out)
 	if (uuid_empty(n->uuid))
 		entropy_kernel(NULL, n->uuid, sizeof(n->uuid));
 	uint8_t key[FABRIC_KEY_BYTES];
-	entropy_kernel(NULL, key, sizeof(key)); /* alone, nobody shares it */
+	entropy_kernel(NULL, key, sizeof(key)); /* random: this node has no fabric key */
 	int status = mac_create(options->fabric_key ? options->fabric_key : key, &n->mac);
 	if (status == DXP_OK)
 		status = tuning_choose(&n->options.tuning);
@@ -176,7 +176,7 @@ int node_open(const struct node_options *options, struct node **out)
 		status = member_start(n, link_now_ns());
 	if (status == DXP_OK)
 		status = observe_open(n);
-	/* Copied where they are needed; the caller's may go. */
+	/* All have been copied; the caller may free its strings and key. */
 	n->options.fabric_key = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
@@ -204,7 +204,7 @@ static size_t management_send(struct node *n, uint64_t now_ns)
 	return datagrams_send(n, count);
 }
 
-/* Whoever waits for us learns now that we go, and not after silence: one datagram each. */
+/* Closes all sessions with one datagram each, so that peers need not wait for a timeout. */
 static void peers_leave(struct node *n)
 {
 	size_t count;
@@ -220,7 +220,7 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
-	/* Peers first: the manager's news that this node left would end their sessions too. */
+	/* First the peers: the manager's report of this leave would close their sessions too. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = link_now_ns();
@@ -240,12 +240,12 @@ void node_close(struct node *n)
 
 static void arrival_take(struct node *n, const struct link_arrival *a, uint64_t now_ns)
 {
-	/* The NIC hands back what is not RLTP's. */
+	/* The NIC returns frames of other protocols with DXP_EUNSUPPORTED. */
 	if (nic_receive(n->nic, a, now_ns) == DXP_EUNSUPPORTED && n->member)
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 
-/* Logs and takes over what membership has to say; returns how much that was. */
+/* Logs a new message of the membership and applies a new id; returns the number of messages. */
 static uint32_t membership_note(struct node *n)
 {
 	enum log_level level;
@@ -272,12 +272,13 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 	uint32_t work = 0;
 	size_t count = LINK_BATCH;
 
-	/* A batch that is not full was all. */
+	/* A partial batch was the last one. */
 	for (int round = 0; round < SEND_ROUNDS && count == LINK_BATCH; round++) {
 		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
-	/* Sessions that timed out are reported in the same turn as the completions they failed. */
+	/* Reports sessions that timed out in the same poll as the completions that failed with
+	 * them. */
 	return work + peers_ended(n);
 }
 
@@ -289,7 +290,7 @@ static uint32_t doorbells_turn(struct node *n)
 	return work + due_send(n, now_ns);
 }
 
-/* One that is full, or whose user is gone, has no use for more. */
+/* A failed write is harmless: the descriptor is full, or its user has exited. */
 static void users_wake(struct node *n, uint32_t functions)
 {
 	const uint64_t one = 1;
@@ -300,8 +301,8 @@ static void users_wake(struct node *n, uint32_t functions)
 			log_debug("%s: function %u was not woken: %m", n->name, i);
 }
 
-/* Nothing has come for long and a look was had just now: whoever turns the node again and again for
- * functions of this machine need not ask the kernel each time. */
+/* True if no arrival came for NODE_QUIET_NS and the socket was read a moment ago: frequent polls
+ * for functions of this machine then save the system call. */
 static bool network_waits(const struct node *n)
 {
 	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&
@@ -320,7 +321,7 @@ uint32_t node_turn(struct node *n)
 {
 	uint32_t work = 0;
 
-	/* Who has rung is waiting; a look at the socket would cost him a quarter of a us. */
+	/* Doorbells first: their users wait, and a receive call takes 0.25 us. */
 	if (nic_doorbell_ready(n->nic))
 		work += doorbells_turn(n);
 	if (network_waits(n)) {
@@ -328,7 +329,7 @@ uint32_t node_turn(struct node *n)
 		return work;
 	}
 	size_t count = link_receive(n->link, n->arrivals, LINK_BATCH);
-	uint64_t now_ns = link_now_ns(); /* no arrival is later */
+	uint64_t now_ns = link_now_ns(); /* after the receive: no arrival is later */
 	n->received_ns = now_ns;
 	if (count > 0)
 		n->arrived_ns = now_ns;
@@ -386,7 +387,7 @@ const char *node_error(const struct node *n)
 
 bool node_sleep_announce(struct node *n)
 {
-	atomic_store(&n->asleep, true); /* before the fence there */
+	atomic_store(&n->asleep, true); /* before the fence in nic_sleep_announce */
 	if (nic_sleep_announce(n->nic) && !node_armed(n))
 		return true;
 	node_sleep_end(n);
@@ -399,7 +400,7 @@ void node_sleep_end(struct node *n)
 	nic_sleep_end(n->nic);
 }
 
-/* Sequentially consistent, so that it counts as a fence after need_wakeup: see nic/wake.c. */
+/* Sequentially consistent, so that it is a fence after need_wakeup: see nic/wake.c. */
 bool node_armed(const struct node *n)
 {
 	return atomic_load(&n->armed) > 0;

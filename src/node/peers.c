@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node table becomes the NIC's list of peers: those that live and that we may talk to. The
- * manager's word that a node is silent does not end a session that hears it, and one at rest asks
- * first; nor, on an xPU, what a
- * host has there, before keep_hosts_ns are over. */
+/* Applies the node table to the NIC's list of peers: nodes that are alive and granted. A silence
+ * report of the manager does not close a session that still receives packets; an idle session
+ * probes first. An xPU keeps the resources of a silent host for keep_hosts_ns. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -10,8 +9,8 @@
 #include "base/util.h"
 #include "node/internal.h"
 
-/* Largest payload of a data packet on this path: what the path carries less our header, in whole
- * cache lines. */
+/* Returns the largest payload of a data packet on this path: its MTU less our headers, rounded down
+ * to cache lines of 64 bytes. */
 static uint16_t payload_on_path(const struct node *n, const struct wire_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
@@ -58,7 +57,8 @@ static void narrow_one(void *context, struct rltp_session *s)
 	if (!wire_address_equal(&s->address, w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
-	/* what the interface still takes may be lost further on: RLTP's own probes find that */
+	/* Lower only: a router may drop what the local interface accepts; RLTP's probes detect
+	 * that. */
 	if (payload >= WIRE_PAYLOAD_MIN && payload < s->payload_bytes)
 		peer_set(w->node, s->node, w->at, s->peer_incarnation, s->patience_ns);
 }
@@ -70,8 +70,7 @@ void peers_narrow(struct node *n, const struct wire_address *at)
 	rltp_endpoint_sessions(nic_endpoint(n->nic), narrow_one, &w);
 }
 
-/* How long what this peer has here is kept though it is silent; 0: no longer than its session hears
- * it. */
+/* Returns how long resources of this peer outlive its silence; 0: only as long as its session. */
 static uint64_t keep_ns(const struct node *n, const struct node_entry *e)
 {
 	return n->options.xpu && e->kind == MANAGE_HOST ? n->options.keep_hosts_ns : 0;
@@ -99,7 +98,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 {
 	struct silent_peer *known = silent_find(n, id);
 
-	if (known) { /* it came back in between, and is silent anew */
+	if (known) { /* it was back in between, and is silent again */
 		known->since_ns = now_ns;
 		n->silent_ns = 0;
 		return;
@@ -115,10 +114,10 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 		n->silent_room = room;
 	}
 	n->silent[n->silent_count++] = (struct silent_peer){id, now_ns};
-	n->silent_ns = 0; /* looked at soon */
+	n->silent_ns = 0; /* at the next poll */
 }
 
-/* When this one is given up if nothing more is heard of it. */
+/* Returns when this peer is lost without a new sign of life. */
 static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
@@ -129,25 +128,26 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 
 	if (keep == 0)
 		return until_ns;
-	/* the manager heard it a lease ago */
+	/* its last sign of life at the manager was a lease before */
 	heard_ns = max_u64(heard_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
 	return max_u64(until_ns, heard_ns + keep);
 }
 
-/* An open session with a silent peer asks it, also at rest: what it hears outranks the table. */
+/* Turns probes of a silent peer on or off, also in an idle session: an answer outranks the
+ * table. */
 static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 {
 	struct rltp_endpoint *endpoint = nic_endpoint(n->nic);
 	struct rltp_session *s = rltp_endpoint_session(endpoint, id);
 	const struct node_entry *e = node_table_find(member_table(n->member), id);
-	/* what is kept counts from when the manager heard it, a lease ago */
+	/* keep_hosts_ns counts from the last sign of life at the manager, one lease ago */
 	uint64_t ago_ns = e && keep_ns(n, e) ? min_u64(now_ns, FABRIC_LEASE_NS) : 0;
 
 	if (s && s->watched != on)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
-/* Gives up those whose time is over; their loss is the table's next news. */
+/* Marks peers as lost when their time is over; the loss is the next change of the table. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
 	struct node_table *t = member_table(n->member);

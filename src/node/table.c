@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node table's copy. Rows are separate allocations in an array ordered by id. A row that left
- * stays, not present, until its loss has been told; then it is freed. Invariant: ids strictly grow;
- * changes_waiting counts rows with `changed`. */
+/* The copy of the node table. Rows are separate allocations in an array ordered by id. A row that
+ * left stays, not present, until its loss is reported; then it is freed. Invariants: ids strictly
+ * grow; changes_waiting counts rows with `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 
 #include <dxp/status.h>
 
-/* Rows that left and are not told yet sit beside the present ones. */
+/* Rows: rows that left and are not yet reported need space beside the present ones. */
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 
-/* The state of a row that the owner was last told. */
+/* State of a row in its last report to the owner. */
 struct told {
 	bool alive, granted, silent;
 	uint8_t uuid[WIRE_UUID_BYTES];
@@ -25,17 +25,17 @@ struct table_row {
 	struct node_entry entry;
 	struct told told;
 	bool present;
-	bool silent;  /* kept as alive although its lease at the manager is over */
+	bool silent;  /* shown as alive although its lease at the manager expired */
 	bool orphan;  /* silent, and in no table of the manager */
-	bool changed; /* entry and told differ in what the owner cares about */
+	bool changed; /* `entry` and `told` differ in a way that must be reported */
 };
 
-/* A full table on its way. */
+/* A full table of which pages are still missing. */
 struct assembly {
 	struct node_entry *entries; /* ordered by id */
 	size_t count, room;
 	uint64_t sequence;
-	uint16_t cursor; /* next id wanted; 0: nothing under way */
+	uint16_t cursor; /* id of the next page; 0: no table under way */
 };
 
 struct node_table {
@@ -43,8 +43,8 @@ struct node_table {
 	size_t count, room;
 	size_t present;
 	size_t changes_waiting;
-	size_t scan;         /* where the search for changes goes on */
-	uint64_t epoch;      /* of the manager now */
+	size_t scan;         /* where the search for changes continues */
+	uint64_t epoch;      /* of the present manager */
 	uint64_t rows_epoch; /* of `rows`; 0 before the first table */
 	uint64_t sequence;   /* of `rows` */
 	uint16_t own;
@@ -96,7 +96,7 @@ struct manage_progress node_table_progress(const struct node_table *t)
 	return (struct manage_progress){0};
 }
 
-/* Index of the first row with an id not below `id`. */
+/* Returns the index of the first row with an id not below `id`. */
 static size_t row_position(const struct node_table *t, uint16_t id)
 {
 	size_t low = 0, high = t->count;
@@ -143,7 +143,7 @@ static struct table_row *row_create(uint16_t id)
 	return row;
 }
 
-/* The row with this id; a new one is not present yet. NULL: no memory, or too many. */
+/* Returns the row with this id; a new one is not present yet. NULL: no memory, or too many rows. */
 static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 {
 	size_t at = row_position(t, id);
@@ -159,7 +159,7 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* What the owner has not been told about a row. The own row is no peer: it counts as dead. */
+/* Returns the changes of a row since its last report. The own row is no peer and counts as dead. */
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
@@ -171,7 +171,8 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return alive ? TABLE_JOINED : TABLE_LOST;
 	if (!alive)
 		return 0;
-	/* Another node has this id now: first the one before is lost, then this one has joined. */
+	/* Another node has this id now: reports the loss of the old one, then the join of the new
+	 * one. */
 	if (memcmp(entry->uuid, told->uuid, sizeof(told->uuid)) != 0)
 		return TABLE_LOST;
 	if (entry->incarnation != told->incarnation)
@@ -205,7 +206,7 @@ void node_table_own(struct node_table *t, uint16_t id)
 		row_mark(t, t->rows[i]);
 }
 
-/* Is this row of a node that the owner takes for alive, in the life that it knows? */
+/* Returns whether this row was last reported as alive, in the same incarnation. */
 static bool row_kept(const struct node_table *t, const struct table_row *row,
 		     const struct node_entry *entry)
 {
@@ -232,7 +233,7 @@ static void row_leave(struct node_table *t, struct table_row *row)
 	row_mark(t, row);
 }
 
-/* A manager that began anew has no such row: it may not have heard of that node yet. */
+/* Handles a row that a restarted manager does not list: the node may not have renewed yet. */
 static void row_orphan(struct node_table *t, struct table_row *row)
 {
 	if (!row->present || !row_kept(t, row, &row->entry)) {
@@ -269,7 +270,7 @@ void node_table_lose(struct node_table *t, uint16_t id)
 	row_mark(t, row);
 }
 
-/* Frees rows that left and have nothing to tell. */
+/* Frees rows that left and have no change to report. */
 static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
@@ -284,7 +285,7 @@ static void rows_sweep(struct node_table *t)
 	t->count = kept;
 }
 
-/* First makes room for all rows, then changes them: a delta is taken whole or not at all. */
+/* Creates all rows first, then changes them: a delta is applied completely or not at all. */
 static int delta_take(struct node_table *t, const struct manage_rows *rows,
 		      struct manage_reader reader)
 {
@@ -311,8 +312,8 @@ static int delta_take(struct node_table *t, const struct manage_rows *rows,
 	return DXP_OK;
 }
 
-/* Is this page the start of a full table that is worth more than what is here and what is under
- * way? */
+/* Returns whether this page starts a full table newer than the present one and than the one under
+ * way. */
 static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
 {
 	if (rows->first != WIRE_NODE_FIRST)
@@ -338,7 +339,7 @@ static bool assembly_add(struct assembly *a, const struct node_entry *entry)
 	return true;
 }
 
-/* Makes rows for all entries of the assembly, then makes them the table. */
+/* Creates rows for all entries of the assembly, then replaces the table by it. */
 static int assembly_commit(struct node_table *t)
 {
 	struct assembly *a = &t->assembly;
@@ -435,7 +436,7 @@ const struct node_entry *node_table_find_name(const struct node_table *t, const 
 	return found;
 }
 
-/* Copies the change out and forgets the row when it only stayed for this. */
+/* Copies the change out; frees the row if it stayed only for this report. */
 static void change_tell(struct node_table *t, size_t index, struct table_change *out)
 {
 	struct table_row *row = t->rows[index];

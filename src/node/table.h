@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's copy of the node table (X-10): who is in the fabric, as the manager lets this node see
- * it. Rows are ordered by id. A full table comes in pages and is put together beside the old one:
- * readers see the old one until the last page, then the new one, never half of it. What changed is
- * remembered per row until the owner has asked for it, so a slow owner costs no memory and never
- * misses the last state.
+/* A node's copy of the node table (X-10), as far as the manager's grants show it. Rows are ordered
+ * by id. A full table arrives in pages and is assembled beside the old one: readers see the old one
+ * until the last page, then the new one. Each row records its change until the owner fetches it, so
+ * a slow owner costs no memory and always gets the latest state.
  *
  * No system call, no clock. Not thread-safe. */
 #ifndef NODE_TABLE_H
@@ -17,20 +16,20 @@
 
 struct node_table;
 
-/* What the owner must do about a peer. Several bits may come together, except with JOINED and LOST.
- */
+/* Change of one peer. Several bits may be set together, except with JOINED and LOST. */
 enum table_what {
-	TABLE_JOINED = 1 << 0, /* usable from now on: new, or back after death (compare the
-				  incarnation yourself) */
-	TABLE_LOST =
-		1 << 1, /* dead, gone, or no more to be seen by us; entry is the last known one */
-	TABLE_RESTARTED = 1 << 2, /* same node, new incarnation: what was under way is lost */
-	TABLE_MOVED = 1 << 3,     /* new address */
-	TABLE_GRANT = 1 << 4,     /* `granted` or `magic` changed */
+	TABLE_JOINED =
+		1 << 0,      /* usable from now on: new, or alive again (compare the incarnation) */
+	TABLE_LOST = 1 << 1, /* dead, left, or no longer visible; `entry` is the last known one */
+	TABLE_RESTARTED =
+		1 << 2,       /* new incarnation of the same node: requests under way are lost */
+	TABLE_MOVED = 1 << 3, /* new address */
+	TABLE_GRANT = 1 << 4, /* `granted` or `magic` changed */
 	/* Only after node_table_keep: */
-	TABLE_SILENT = 1 << 5, /* the manager has not heard it for a lease, or is a new one that
-				  does not know it; shown as alive until node_table_lose */
-	TABLE_BACK = 1 << 6,   /* it was silent, and the manager has heard it again */
+	/* No sign of life at the manager for a lease, or unknown to a new manager. Shown as alive
+	 * until node_table_lose. */
+	TABLE_SILENT = 1 << 5,
+	TABLE_BACK = 1 << 6, /* no longer silent: the manager received a sign of life */
 };
 
 struct table_change {
@@ -38,42 +37,41 @@ struct table_change {
 	struct node_entry entry;
 };
 
-/* On success *out must be destroyed. DXP_ENOMEM. */
+/* Creates an empty table; the caller destroys it. DXP_ENOMEM. */
 int node_table_create(struct node_table **out);
 void node_table_destroy(struct node_table *t);
 
-/* Whose copy this is: the row with this id is shown but is no peer. If it was one until now (a
- * manager that lost its memory gave out the ids anew), its loss is told. */
+/* Sets the id of this node: its row is shown but is no peer. If the row was a peer until now (a
+ * restarted manager assigned the ids again), its loss is reported. */
 void node_table_own(struct node_table *t, uint16_t id);
 
-/* The manager's epoch, from a lease. Rows of another epoch are refused; rows shown stay until the
- * new table is complete. */
+/* Sets the manager's epoch, from a lease. Rows of another epoch are rejected. The present rows stay
+ * until the new table is complete. */
 void node_table_epoch(struct node_table *t, uint64_t epoch);
 
-/* What to tell the manager: how far this copy is. */
+/* Returns how far this copy is, for the manager. */
 struct manage_progress node_table_progress(const struct node_table *t);
 
-/* Takes a decoded NODE_TABLE or NODE_DELTA. DXP_OK: taken, the progress moved. DXP_EAGAIN: not the
- * next in order (an old one, or one before it was lost), nothing changed. DXP_ENOMEM: nothing
- * changed, or a full table begins again. */
+/* Applies a decoded NODE_TABLE or NODE_DELTA. DXP_OK: applied, the progress advanced. DXP_EAGAIN:
+ * not the next in order (old, or an earlier one was lost); nothing changed. DXP_ENOMEM: nothing
+ * changed, or a full table starts again. */
 int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows *rows,
 		    struct manage_reader reader);
 
 /* Rows in order of id; pointers are valid until the next node_table_take. */
 size_t node_table_count(const struct node_table *t);
 const struct node_entry *node_table_at(const struct node_table *t, size_t index);
-/* NULL: not there. By name an alive row wins. */
+/* Finds a row; NULL: none. Of several rows with one name an alive one is returned. */
 const struct node_entry *node_table_find(const struct node_table *t, uint16_t id);
 const struct node_entry *node_table_find_name(const struct node_table *t, const char *name);
 
-/* From now on a live node that falls silent stays, shown as alive, until node_table_lose. One that
- * leaves, or starts anew, is told of at once, as before. */
+/* From now on a silent node is shown as alive until node_table_lose. A node that leaves or restarts
+ * is still reported at once. */
 void node_table_keep(struct node_table *t);
-bool node_table_silent(const struct node_table *t, uint16_t id); /* it stays for that reason */
-void node_table_lose(struct node_table *t, uint16_t id); /* long enough; TABLE_LOST comes next */
+bool node_table_silent(const struct node_table *t, uint16_t id); /* kept only by node_table_keep */
+void node_table_lose(struct node_table *t, uint16_t id);         /* TABLE_LOST follows */
 
-/* The next change since the last one told; false when there is none. Changes of one row that
- * happened in between are told as one. */
+/* Removes the next change; false when there is none. Several changes of one row are merged. */
 bool node_table_next_change(struct node_table *t, struct table_change *out);
 
 #endif
