@@ -114,7 +114,8 @@ int node_fd(struct node *n);
 int node_watch(struct node *n, int fd);
 
 /* Announces a sleep: from now users of the windows must wake the node after posting (nic/wake.c).
- * False if a doorbell is pending or a device is armed; node_sleep_end must not follow then. */
+ * False, and the announcement is withdrawn, if a doorbell is pending, a user must be woken, or a
+ * device is armed. */
 bool node_sleep_announce(struct node *n);
 void node_sleep_end(struct node *n);
 

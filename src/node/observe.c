@@ -12,7 +12,7 @@
 #include "node/tap.h"
 
 static _Atomic uint32_t nodes_opened;
-static _Atomic uint32_t never_wanted; /* what nodes without a file look at */
+static _Atomic uint32_t never_wanted; /* tap_wanted of nodes without a file */
 
 _Static_assert(sizeof(struct stats_qp) == sizeof(struct nic_qp_counters), "the same counters");
 
@@ -73,7 +73,7 @@ static bool summable(enum stats_session_field f)
 struct publication {
 	struct node *node;
 	struct stats_node *out;
-	bool awake; /* the sessions that are written in this pass; the others in the next */
+	bool awake; /* this pass writes active sessions, the next one idle ones */
 };
 
 static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTES])
@@ -84,7 +84,7 @@ static void name_of(const struct node *n, uint16_t id, char out[FABRIC_NAME_BYTE
 	snprintf(out, FABRIC_NAME_BYTES, "%s", e ? e->name : "");
 }
 
-/* Of a peer that was never spoken to there is nothing to tell. */
+/* Returns whether no packet was exchanged with the peer. */
 static bool never_used(const struct rltp_view *v)
 {
 	return v->state == RLTP_IDLE && v->counters.sent_packets == 0 &&
@@ -166,7 +166,8 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.awake = false;
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
 	stats_commit(o->stats);
-	/* With thousands of sessions less often, so that the share of time stays the same. */
+	/* With thousands of sessions the interval grows, so that the share of time stays
+	 * constant. */
 	uint64_t end_ns = link_now_ns();
 	o->interval_ns = max_u64(STATS_INTERVAL_NS, STATS_COST * (end_ns - now_ns));
 	o->due_ns = UINT64_MAX;
@@ -199,7 +200,7 @@ void observe_tap(struct node *n)
 		return;
 	tap_look(o->tap, stats_folder(o->stats), stats_tap_name(o->stats));
 	link_tap_set(n->link, tap_link(o->tap));
-	/* The tracer waits for this, then reads what the ring says. */
+	/* Release: pairs with the tracer's acquire; the ring's `taken` is set. */
 	atomic_store_explicit(&stats_map(o->stats)->tap_seen, o->tap_seen, memory_order_release);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a node lets others see what it does: it publishes its counters (node/stats.h) and has a tap
- * (node/tap.h). Neither can make a node fail. While nobody looks, a turn pays one compare and one
- * relaxed load for both. */
+/* Publishes the node's counters (node/stats.h) and its traffic (node/tap.h). Neither can make a
+ * node fail. Without readers a poll costs one compare and one relaxed load. */
 #ifndef NODE_OBSERVE_H
 #define NODE_OBSERVE_H
 
@@ -15,26 +14,26 @@ struct node;
 struct tap;
 
 struct observe {
-	struct stats *stats;  /* NULL: nothing is published */
-	struct tap *tap;      /* NULL: no memory for it */
-	uint64_t due_ns;      /* next publication; UINT64_MAX: nothing happened since the last */
+	struct stats *stats;  /* NULL: not published */
+	struct tap *tap;      /* NULL: no memory */
+	uint64_t due_ns;      /* next publication; UINT64_MAX: no change since the last */
 	uint64_t interval_ns; /* from the first change to its publication; UINT64_MAX: never */
-	_Atomic uint32_t *tap_wanted; /* a tracer came or went */
+	_Atomic uint32_t *tap_wanted; /* changes when a tracer attaches or stops */
 	uint32_t tap_seen;
 	uint64_t gone[STATS_SESSION_FIELDS]; /* counts of sessions whose peers were lost */
 };
 
-/* Always DXP_OK but for DXP_ENOMEM. */
+/* Returns DXP_OK or DXP_ENOMEM. */
 int observe_open(struct node *n);
 void observe_close(struct node *n);
 
 void observe_publish(struct node *n, uint64_t now_ns);
 void observe_tap(struct node *n);
 
-/* Before the session goes: totals must not shrink. */
+/* Adds a session's counts to `gone` before it is removed: totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-/* Once a turn, which did `work`. */
+/* Called once per poll; `work`: what the poll did. */
 static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
 	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)

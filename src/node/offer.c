@@ -13,7 +13,7 @@
 #include "base/descriptor.h"
 #include "node/offer_internal.h"
 
-/* ---- functions: opened, closed, freed ---- */
+/* ---- functions: open, close, free ---- */
 
 static void fds_close(struct offer_function *f)
 {
@@ -33,7 +33,7 @@ static int fds_make(struct offer_function *f)
 	    descriptor_raise_pair(
 		    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, f->user_fds),
 		    f->user_fds) == 0) {
-		shutdown(f->user_fds[1], SHUT_RD); /* nothing is heard from there */
+		shutdown(f->user_fds[1], SHUT_RD); /* this side only sends */
 		return DXP_OK;
 	}
 	fds_close(f);
@@ -57,13 +57,13 @@ static void function_free(struct offer_function *f)
 				     .user_fds = {-1, -1}};
 }
 
-/* Who sleeps is told, whatever he waits for. */
+/* Wakes a sleeping user so that it sees the close. */
 static void user_wake(const struct offer_function *f)
 {
 	const uint64_t one = 1;
 
 	if (write(f->user_fds[1], &one, sizeof(one)) < 0)
-		return; /* it is full: he is told already */
+		return; /* full: a wakeup is already pending */
 }
 
 static void function_arm(struct offer *o, struct offer_function *f, bool on)
@@ -112,7 +112,7 @@ static int function_start(struct offer *o, uint32_t function)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* The function to open: the one asked for, or the first that is free. 0: none. */
+/* Returns the function to open: the requested one, or the first free one. 0: none. */
 static uint32_t function_choose(const struct offer *o, uint32_t wanted)
 {
 	uint32_t first = wanted ? wanted : 1, last = wanted ? wanted : o->options.functions;
@@ -124,13 +124,13 @@ static uint32_t function_choose(const struct offer *o, uint32_t wanted)
 	return 0;
 }
 
-/* Function 0 is called as the node is. NIC_FUNCTIONS: none is called so. */
+/* Returns the function with this label; function 0 has the node's name. NIC_FUNCTIONS: none. */
 static uint32_t label_find(const struct offer *o, const char *label)
 {
 	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
 }
 
-/* Nor may a function be called as a node is: it would be taken for it. */
+/* Returns whether a function or node has this label: names must be unique among both. */
 static bool label_taken(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
@@ -213,7 +213,7 @@ static int answer_register(struct offer *o, struct offer_function *f, uint32_t f
 	return DXP_OK;
 }
 
-/* Only his own: a key that he guessed is unknown here, even if somebody has it. */
+/* Finds a region of this function only: a guessed key of another function does not match. */
 static struct offer_region *region_of(struct offer_function *f, uint32_t key)
 {
 	for (uint32_t i = 0; i < f->region_count; i++)
@@ -246,14 +246,14 @@ static int answer_lookup(struct offer *o, struct offer_function *f, uint32_t fun
 	return nic_area_add(o->options.nic, function, &area);
 }
 
-/* ---- whom to send to ---- */
+/* ---- targets ---- */
 
 static int answer_find(const struct offer *o, const struct attach_request *r,
 		       struct attach_answer *a)
 {
 	uint32_t function = label_find(o, r->label);
 
-	/* Nodes before functions: so none can pass for a node that came after it. */
+	/* Nodes before functions: a function cannot pose as a node that joined later. */
 	if (function != 0) {
 		int status = o->options.ops.find(o->options.ops.context, r->label, &a->target);
 		if (status != DXP_ENOENT || function == NIC_FUNCTIONS)
@@ -269,7 +269,7 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 
 /* ---- requests ---- */
 
-/* What a user does with the function that it has. */
+/* Answers a request that concerns the client's own function. */
 static int answer_user(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       int fd, struct attach_answer *a)
 {
@@ -302,7 +302,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Whoever has it can have descriptors queued in it, which closing the last one would close. */
+/* Our copy of the user's socket is closed now: descriptors that the user queues in it would
+ * otherwise be closed by this process, with the last copy. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_function *f = &o->functions[client->function];
@@ -327,7 +328,7 @@ int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 	return DXP_OK;
 }
 
-/* ---- what nothing points into any more ---- */
+/* ---- release of unused memory ---- */
 
 /* True while some must wait. */
 static bool regions_reclaim(struct offer *o, struct offer_function *f)

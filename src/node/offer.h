@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program that runs a NIC grants to other processes: who has which virtual function, its
- * label, its memory, and what each request (wire/attach.h) is answered. Knows connections as
- * clients, not as sockets (those are offer_server.c's).
+/* The virtual functions that a NIC offers to other processes: which client has which function, its
+ * label and memory, and the answer to each request (wire/attach.h). A client is a connection here;
+ * its socket belongs to offer_server.c.
  *
- * Everything that a client has ends with it: its function is closed, and its memory is unmapped as
- * soon as nothing in the NIC points into it. What comes from a client is not believed: descriptors
- * are checked (link/local.h), keys must be his own, numbers are bounded.
+ * When a client leaves, its function is closed, and its memory is unmapped once the NIC holds no
+ * pointer into it. Client input is untrusted: descriptors are checked (link/local.h), keys must be
+ * the client's own, counts are bounded.
  *
- * A client has at most one function, and a function that one was closed under him (by RESET) is
- * answered DXP_ECLOSED from then on. */
+ * A client has at most one function. After a RESET closed it, each request is answered with
+ * DXP_ECLOSED. */
 #ifndef NODE_OFFER_H
 #define NODE_OFFER_H
 
@@ -20,14 +20,14 @@
 
 struct offer; /* of one NIC */
 
-/* How the state machine reaches its node. */
+/* Access of the state machine to its node. */
 struct offer_ops {
-	/* Queue pair of a node of the fabric that is called so. Statuses as node_target. */
+	/* Finds a queue pair of the node with this name. Statuses as node_target. */
 	int (*find)(void *context, const char *name, struct dxp_target *out);
 	/* As node_arm. */
 	void (*arm)(void *context, int delta);
-	/* A function has a user: kicks come by engine_fd, wakes go to user_fd. -1, -1: none any
-	 * more. DXP_EIO: it cannot be watched. */
+	/* Sets the descriptors of a function's user: engine_fd wakes the node, user_fd wakes the
+	 * user. -1, -1: the user has gone. DXP_EIO: engine_fd cannot be watched. */
 	int (*users)(void *context, uint32_t function, int engine_fd, int user_fd);
 	void *context;
 };
@@ -35,48 +35,48 @@ struct offer_ops {
 struct offer_options {
 	struct nic *nic;
 	const char *name;   /* of the node: the label of function 0; copied */
-	uint32_t functions; /* 1 .. functions are offered, at most 7 */
+	uint32_t functions; /* functions 1 .. this are offered, at most 7 */
 	struct offer_ops ops;
-	const uint64_t *malformed; /* requests that did not parse, counted by who decodes them;
-				      NULL: nobody does */
+	const uint64_t
+		*malformed; /* counter of requests that the server could not decode; NULL: none */
 };
 
-/* DXP_ENOMEM; DXP_EINVAL. */
+/* Creates *out. DXP_ENOMEM; DXP_EINVAL. */
 int offer_create(const struct offer_options *options, struct offer **out);
 
-/* Closes all functions that it gave, and frees their memory whatever points there: the NIC is used
- * no more, or is about to be destroyed. */
+/* Closes all offered functions and frees their memory even if the NIC points into it: the NIC must
+ * be out of use. */
 void offer_destroy(struct offer *o, uint64_t now_ns);
 
 struct offer_client {
-	uint32_t only;     /* may open this function and nothing else; 0: any */
+	uint32_t only;     /* the one function that it may open; 0: any */
 	bool manages;      /* may manage the NIC: same user, or root */
-	uint32_t pid;      /* for people */
-	uint32_t function; /* it has; 0: none. The state machine's, as what follows: 0 at first */
-	bool closed;       /* it had one */
+	uint32_t pid;      /* for display */
+	uint32_t function; /* its function; 0: none. This field and the next belong to the state
+			      machine; 0 at first */
+	bool closed;       /* it had a function */
 };
 
-/* What goes beside an answer. The descriptors stay the offer's, until the function is closed. */
+/* Descriptors sent with an answer. The offer owns them until the function is closed. */
 struct offer_fds {
 	int fds[ATTACH_FDS_MAX];
 	unsigned count;
 };
 
-/* Answers one request. `fd`: the descriptor that came with it, or -1; stays the caller's. */
+/* Answers one request. `fd`: the descriptor that came with it, or -1; the caller keeps it. */
 void offer_request(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		   int fd, uint64_t now_ns, struct attach_answer *answer, struct offer_fds *beside);
 
-/* What went beside the answer has been sent: what only the user needs is not kept here. */
+/* Reports that the descriptors of an answer were sent: closes those that only the user needs. */
 void offer_handed_over(struct offer *o, const struct offer_client *client);
 
-/* The client is gone. */
+/* Reports a disconnect: closes the client's function. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 
-/* Frees memory that nothing points into any more. True while there is some that waits: then again,
- * before long. */
+/* Frees memory without pointers into it. True while some must wait: call again soon. */
 bool offer_reclaim(struct offer *o);
 
-/* Memory of users that is mapped here: windows and regions. */
+/* Memory of users mapped in this process: windows and regions. */
 struct offer_mapped {
 	uint32_t count;
 	uint64_t bytes;

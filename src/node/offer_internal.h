@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of what is offered, shared by offer.c and offer_manage.c. */
+/* State of the offered functions, shared by offer.c and offer_manage.c. */
 #ifndef NODE_OFFER_INTERNAL_H
 #define NODE_OFFER_INTERNAL_H
 
@@ -12,11 +12,11 @@
 struct offer_region {
 	struct local_memory memory;
 	uint32_t key;
-	bool revoked; /* unmapped as soon as nothing points there */
+	bool revoked; /* unmapped once the NIC holds no pointer into it */
 };
 
 enum offer_state {
-	OFFER_FREE,    /* or somebody else's: the NIC knows */
+	OFFER_FREE,    /* free, or opened by the NIC's own program */
 	OFFER_OPEN,    /* a client has it */
 	OFFER_CLOSING, /* the NIC may still point into its memory */
 };
@@ -26,13 +26,13 @@ struct offer_function {
 	struct offer_client *client; /* OPEN */
 	uint32_t pid;
 	struct local_memory window;
-	int engine_fd;   /* an eventfd: the user kicks, nobody reads */
-	int user_fds[2]; /* sockets of datagrams, the user's [0] and ours: see attach.h */
+	int engine_fd;   /* eventfd written by the user, never read */
+	int user_fds[2]; /* datagram sockets: [0] the user's, [1] ours; see attach.h */
 	bool armed;
 	struct offer_region *regions;
 	uint32_t region_count, region_room;
 	uint64_t mapped_bytes; /* of the regions */
-	/* Of whoever has the function: these stay when its user goes. */
+	/* Settings of the function, kept when its user leaves. */
 	uint32_t weight;
 	uint64_t limit_bytes_per_s;
 };
@@ -40,16 +40,16 @@ struct offer_function {
 struct offer {
 	struct offer_options options;
 	char name[FABRIC_NAME_BYTES];
-	struct offer_function functions[NIC_FUNCTIONS]; /* [0]: only what is managed */
-	bool reclaim;                                   /* something waits to be freed */
+	struct offer_function functions[NIC_FUNCTIONS]; /* [0]: settings only */
+	bool reclaim;                                   /* memory waits to be freed */
 };
 
-/* offer_manage.c: for who manages the NIC. */
+/* offer_manage.c: answers a management request. */
 int offer_manage(struct offer *o, const struct offer_client *client, const struct attach_request *r,
 		 uint64_t now_ns, struct attach_answer *answer);
 
-/* offer.c: closes a function under its user. DXP_ENOENT: nobody has it; DXP_EUNSUPPORTED: it is the
- * NIC's own program's. */
+/* offer.c: closes a function of a client. DXP_ENOENT: not open; DXP_EUNSUPPORTED: opened by the
+ * NIC's own program. */
 int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns);
 
 #endif

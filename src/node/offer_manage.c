@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What who manages a NIC may ask: how its functions are, their shares and limits, an end to one. */
+/* Management requests: list functions, set weights and limits, reset a function, list areas. */
 #include <string.h>
 
 #include <dxp/status.h>
 
 #include "node/offer_internal.h"
 
-#define ERROR_MAX 127 /* what a row may say: the window is its user's to scribble on */
+#define ERROR_MAX 127 /* bounds a value that the user can write into its window */
 
 static struct attach_row row_of(const struct offer *o, uint32_t function)
 {
@@ -84,7 +84,7 @@ int offer_manage(struct offer *o, const struct offer_client *client, const struc
 	if (!client->manages)
 		return DXP_EACCESS;
 	if (client->function || client->closed)
-		return DXP_EINVAL; /* users do not manage */
+		return DXP_EINVAL; /* a user must not manage */
 	switch (r->type) {
 	case ATTACH_LIST: return answer_list(o, r->function, answer);
 	case ATTACH_WEIGHT: return weigh(o, r->function, r->value);

@@ -21,16 +21,17 @@
 #include "node/stats_place.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES 200  /* of 1 ms: others look at some folders and make one meanwhile */
-#define YOUNG_S    60   /* a folder whose sockets may not be there yet */
-#define PLACES_MAX 1024 /* looked at in one go: the next start finds the others */
+#define LOCK_TRIES \
+	200           /* of 1 ms: longer than another process lists the directories and makes one */
+#define YOUNG_S    60 /* seconds: a younger directory may have no sockets yet */
+#define PLACES_MAX 1024 /* per start; the next start handles the others */
 
 struct listing {
 	struct offer_place *out;
 	uint32_t count, room;
 };
 
-/* "NAME.nic" gives NAME. */
+/* Extracts NAME from "NAME.nic". */
 static bool name_of(const char *entry, char name[FABRIC_NAME_BYTES])
 {
 	size_t bytes = strlen(entry), suffix = strlen(OFFER_SUFFIX);
@@ -93,7 +94,7 @@ bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PAT
 	return bytes > 0 && bytes < OFFER_PATH_BYTES;
 }
 
-/* What was made by somebody else is not used: he could replace the sockets. */
+/* Rejects a directory of another user, which could replace the sockets. */
 static const char *folder_wrong(const char *path)
 {
 	struct stat st;
@@ -105,7 +106,7 @@ static const char *folder_wrong(const char *path)
 	return NULL;
 }
 
-/* The program is gone, or there would be somebody at its first socket. */
+/* Removes a directory whose first socket has no listener: its program has terminated. */
 static void folder_clean(const char *folder)
 {
 	char path[OFFER_PATH_BYTES];
@@ -118,10 +119,10 @@ static void folder_clean(const char *folder)
 	for (uint32_t i = 1; i < NIC_FUNCTIONS; i++)
 		if (offer_socket_path(folder, i, path))
 			local_clear(path);
-	rmdir(folder); /* unless somebody listens there all the same */
+	rmdir(folder); /* fails if a process listens there */
 }
 
-/* Caller holds the run folder's lock. */
+/* Caller holds the lock of the run directory. */
 static void places_clean(void)
 {
 	struct offer_place *places = calloc(PLACES_MAX, sizeof(*places));
@@ -169,7 +170,7 @@ int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock)
 				  name);
 		return status == DXP_EIO ? DXP_EACCESS : status;
 	}
-	/* Not for long: without the lock, nothing is removed. */
+	/* Bounded wait; without the lock nothing is removed. */
 	if (run_lock(*lock))
 		places_clean();
 	return folder_make(place, name, folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One epoll set of its own, watched by the node's link: so that a busy node looks at all sockets at
- * once, and seldom, and a sleeping one is woken. */
+/* A separate epoll set, watched by the node's link: a busy node checks all sockets at once, and
+ * seldom; a sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>
@@ -19,12 +19,12 @@
 #include "node/offer.h"
 #include "node/offer_place.h"
 
-#define EVENTS     16            /* taken in one turn, one request each */
-#define AGAIN_NS   (100 * MS_NS) /* until it is tried again to accept without descriptors left */
-#define RECLAIM_NS (1 * MS_NS)   /* between two looks whether memory can be freed */
-#define SAY_NS     (60 * S_NS)   /* between two complaints of the same kind */
+#define EVENTS     16            /* handled in one poll, one request each */
+#define AGAIN_NS   (100 * MS_NS) /* retry of accept after the process ran out of descriptors */
+#define RECLAIM_NS (1 * MS_NS)   /* interval between two tries to free memory */
+#define SAY_NS     (60 * S_NS)   /* interval between two warnings of the same kind */
 
-/* What epoll tells of: the first member of both. */
+/* Source of an epoll event: first member of struct listener and struct connection. */
 struct source {
 	bool listens;
 	int fd;
@@ -34,7 +34,7 @@ struct listener {
 	struct source source;
 	uint32_t only; /* 0: any function */
 	uint32_t connections;
-	struct local_drops *drops; /* what came by it and is being closed */
+	struct local_drops *drops; /* descriptors received here that are being closed */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -51,16 +51,16 @@ struct offers {
 	int epoll_fd;
 	struct listener *listeners; /* NIC_FUNCTIONS */
 	uint32_t listener_count;
-	char folder[OFFER_PATH_BYTES]; /* made here; "": none */
+	char folder[OFFER_PATH_BYTES]; /* created by this object; "": none */
 	struct connection *connections;
 	int engine_fds[NIC_FUNCTIONS]; /* watched by the link; -1: none */
 	uint64_t malformed;
-	uint64_t again_ns;   /* all are watched again then; UINT64_MAX: they are */
-	uint64_t said_ns;    /* the last complaint that somebody must wait; 0: none */
-	uint64_t reclaim_ns; /* UINT64_MAX: nothing waits */
+	uint64_t again_ns;   /* when paused sockets are watched again; UINT64_MAX: none is paused */
+	uint64_t said_ns;    /* last warning about a pause; 0: none */
+	uint64_t reclaim_ns; /* UINT64_MAX: no memory waits */
 };
 
-/* ---- the state machine's way to the node ---- */
+/* ---- access of the state machine to the node ---- */
 
 static int node_find(void *context, const char *name, struct dxp_target *out)
 {
@@ -84,7 +84,7 @@ static int node_users(void *context, uint32_t function, int engine_fd, int user_
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
-	/* By hand: the user holds the same eventfd, so closing ours does not end the watch. */
+	/* Explicit unwatch: the user holds the same eventfd, so close() does not end the watch. */
 	if (s->engine_fds[function] >= 0)
 		link_unwatch(l, s->engine_fds[function]);
 	s->engine_fds[function] = -1;
@@ -108,7 +108,8 @@ static int source_watch(struct offers *s, struct source *source)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }
 
-/* The other side learns it now; what is still in the queue may take its time. */
+/* Disconnects now; a thread closes the socket, because descriptors in its queue can make that
+ * slow. */
 static void socket_drop(struct listener *l, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
@@ -126,14 +127,14 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	if (c->next)
 		c->next->previous = c->previous;
 	c->listener->connections--;
-	/* By hand: a child that our program has forked may hold the same socket, and closing ours
-	 * then does not end the watch. */
+	/* Explicit: a forked child may hold the same socket; then close() does not end the
+	 * watch. */
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->source.fd, NULL);
 	socket_drop(c->listener, c->source.fd);
 	free(c);
 }
 
-/* Somebody who does not take his answers is not worth waiting for. */
+/* Sends without blocking. False: the client does not read its answers, and is disconnected. */
 static bool answer_send(int fd, const struct attach_answer *a, const struct offer_fds *beside)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -186,7 +187,7 @@ static void pause_say(struct offers *s, uint64_t now_ns, const char *text)
 	log_warn("%s: %s", s->node->name, text);
 }
 
-/* Nobody new. */
+/* Stops accepting for AGAIN_NS. */
 static void listener_pause(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, l->source.fd, NULL);
@@ -200,7 +201,8 @@ static void listeners_pause(struct offers *s, uint64_t now_ns)
 		listener_pause(s, &s->listeners[i], now_ns);
 }
 
-/* Nothing more from those who came by it, while closing what they passed takes its time. */
+/* Pauses a listener and its clients while too many descriptors that they passed are being
+ * closed. */
 static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	if (!local_drops_full(l->drops))
@@ -215,7 +217,7 @@ static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 	return true;
 }
 
-/* Whatever is watched already stays so. */
+/* Watches all sources again; those still watched fail with EEXIST, which is harmless. */
 static void listeners_resume(struct offers *s)
 {
 	s->again_ns = UINT64_MAX;
@@ -248,7 +250,8 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
-/* Memory that is mapped now is not freed with its descriptor. */
+/* Closes descriptors of a request. Closing a mapped one is fast, because the mapping keeps its
+ * pages. */
 static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
 {
 	if (first_mapped)
@@ -313,7 +316,7 @@ uint64_t offers_deadline(const struct offers *s)
 	return min_u64(s->again_ns, s->reclaim_ns);
 }
 
-/* ---- opened and closed ---- */
+/* ---- open and close ---- */
 
 static int listener_add(struct offers *s, const char *path, uint32_t only)
 {
@@ -406,7 +409,7 @@ void offers_close(struct offers *s)
 	for (uint32_t i = 0; i < s->listener_count; i++)
 		local_unlisten(s->listeners[i].path, s->listeners[i].source.fd);
 	if (s->folder[0])
-		rmdir(s->folder); /* unless somebody else listens there */
+		rmdir(s->folder); /* fails if another process listens there */
 	while (s->connections)
 		connection_close(s, s->connections, now_ns);
 	for (uint32_t i = 0; i < s->listener_count; i++)

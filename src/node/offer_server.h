@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sockets behind node/offer.h: who connects, what arrives, what is sent back. Belongs to a node
- * and is turned by its thread. */
+/* The sockets of node/offer.h: accepts, receives requests, sends answers. Belongs to a node and
+ * runs in its polling thread. */
 #ifndef NODE_OFFER_SERVER_H
 #define NODE_OFFER_SERVER_H
 
@@ -13,10 +13,10 @@ struct offers;
 int offers_open(struct node *n, uint32_t functions, const char *path, struct offers **out);
 void offers_close(struct offers *s);
 
-/* Takes what has arrived; returns how much there was. */
+/* Handles arrivals; returns how many. */
 uint32_t offers_turn(struct offers *s, uint64_t now_ns);
 
-/* When it must be turned though nothing arrives. */
+/* Returns when offers_turn must be called even if nothing arrives. */
 uint64_t offers_deadline(const struct offers *s);
 
 #endif

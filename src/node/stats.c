@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writer. The file is made under another name and renamed when it is complete and locked, so a
- * reader never meets half of one. Its blocks are reserved before they are touched: a full file
- * system gives fewer rows, and no SIGBUS. */
+/* The writer. The file gets its final name when it is complete and locked, so a reader never finds
+ * a partial one. Blocks are reserved before use: a full file system gives fewer rows, not
+ * SIGBUS. */
 #include "node/stats.h"
 
 #include <errno.h>
@@ -24,10 +24,10 @@
 #define NAME_BYTES 48
 
 struct stats {
-	struct stats_file *file; /* all that the file may become is mapped */
+	struct stats_file *file; /* mapped up to its maximum size */
 	int fd, folder;
-	uint32_t room; /* rows that the file holds */
-	bool full;     /* it could not grow */
+	uint32_t room; /* rows reserved in the file */
+	bool full;     /* the file could not grow */
 	char name[NAME_BYTES], tap_name[NAME_BYTES];
 };
 
@@ -63,7 +63,7 @@ const char *stats_node_name(enum stats_node_field field)
 	return node_fields[field];
 }
 
-/* "PID-N": several nodes live in one process. */
+/* Makes the names "PID-N": a process can hold several nodes. */
 static void names_draw(struct stats *s)
 {
 	static _Atomic uint32_t last;
@@ -97,7 +97,7 @@ static void header_fill(struct stats *s, const struct stats_options *options)
 
 static int reserve(struct stats *s, uint32_t rows)
 {
-	/* Returns the error and leaves errno alone. */
+	/* posix_fallocate returns the error and does not set errno. */
 	int error = posix_fallocate(s->fd, 0, (off_t)stats_file_bytes(rows));
 
 	if (error == 0)
@@ -110,7 +110,7 @@ static int file_make(struct stats *s, const struct stats_options *options)
 	char draft[NAME_BYTES + 8];
 
 	snprintf(draft, sizeof(draft), ".%s.new", s->name);
-	unlinkat(s->folder, draft, 0); /* of a crashed process with our id */
+	unlinkat(s->folder, draft, 0); /* left by a crashed process with the same id */
 	s->fd = descriptor_raise(
 		openat(s->folder, draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	if (s->fd < 0)
@@ -178,7 +178,8 @@ struct stats_node *stats_begin(struct stats *s)
 	uint32_t sequence = atomic_load_explicit(&f->sequence, memory_order_relaxed);
 
 	atomic_store_explicit(&f->sequence, sequence | 1, memory_order_relaxed);
-	/* Whoever sees any of what follows also sees that it is odd. */
+	/* Pairs with the reader's acquire fence: a reader of any later store also sees the odd
+	 * number. */
 	atomic_thread_fence(memory_order_release);
 	f->node.session_rows = 0;
 	return &f->node;
@@ -204,7 +205,7 @@ void stats_commit(struct stats *s)
 {
 	uint32_t sequence = atomic_load_explicit(&s->file->sequence, memory_order_relaxed);
 
-	/* Pairs with the reader's acquire: what was written is there when it is even. */
+	/* Pairs with the reader's acquire fence: an even number means a complete snapshot. */
 	atomic_store_explicit(&s->file->sequence, sequence + 1, memory_order_release);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node publishes about itself: a small file in shared memory, written by the node now and
- * then, read by `dxp top`. docs/observe.md describes it for other readers.
+/* Counters that a node publishes: a small file in shared memory, written by the node at intervals
+ * and read by `dxp top`. docs/observe.md describes it for other readers.
  *
- * The file is a header page, then rows of sessions. Everything between the two sequence numbers is
- * one snapshot: the writer makes `sequence` odd, writes, makes it even; a reader that saw it odd,
- * or changed, reads again (a seqlock: the writer never waits). The writer holds a lock on the file
- * (F_OFD_SETLK) as long as it lives, so a file without it is stale, whatever runs under the process
- * id by then. */
+ * The file is a header page, then rows of sessions. `sequence` makes each snapshot consistent (a
+ * seqlock; the writer never waits): it is odd while the writer writes. A reader that sees it odd or
+ * changed reads again. The writer holds a lock on the file (F_OFD_SETLK) until it exits, so a file
+ * without the lock is stale even if its process id is in use again. */
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 
@@ -23,8 +22,8 @@
 #define STATS_QPS          (NIC_FUNCTIONS * NIC_QPS_PER_FUNCTION)
 #define STATS_ADDRESS      64
 
-/* A session's numbers, each 64 bits. COUNT only grows while the node lives; LEVEL may do anything.
- * Times in ns; sizes in packets unless the name says bytes. */
+/* Values of a session, 64 bits each. COUNT only grows while the node runs; LEVEL may change either
+ * way. Times in ns; sizes in packets unless the name has bytes. */
 #define STATS_SESSION_LIST(COUNT, LEVEL) \
 	LEVEL(open)                      \
 	LEVEL(payload_bytes)             \
@@ -66,7 +65,7 @@
 	LEVEL(reorder_window_ns)         \
 	LEVEL(pace_bytes_per_s)
 
-/* A node's own numbers, all COUNT: of its link, its sessions' greetings, its NIC. */
+/* Values of a node, all COUNT: of its link, its RLTP endpoint, its NIC. */
 #define STATS_LINK_LIST(X)    \
 	X(sent_datagrams)     \
 	X(sent_bytes)         \
@@ -123,35 +122,35 @@ enum stats_node_field {
 };
 
 struct stats_session {
-	char peer[FABRIC_NAME_BYTES]; /* its name; "" while the node table does not say */
+	char peer[FABRIC_NAME_BYTES]; /* name; "" if not in the node table */
 	uint16_t node;
-	uint16_t awake; /* 0: it rests */
+	uint16_t awake; /* 0: idle session */
 	uint32_t reserved;
 	uint64_t values[STATS_SESSION_FIELDS];
 };
 
-/* Of one queue pair; all COUNT. */
+/* One queue pair; all COUNT. */
 struct stats_qp {
 	uint64_t sent_messages, sent_bytes, failed;
 	uint64_t received_messages, received_bytes, refused;
 	uint64_t waits_for_credit;
 };
 
-/* Who it is, and all that there is one of. */
+/* Identity of the node, and its single values. */
 struct stats_node {
 	char name[FABRIC_NAME_BYTES];
-	char program[FABRIC_NAME_BYTES]; /* that the node runs in */
+	char program[FABRIC_NAME_BYTES]; /* the node's process */
 	char address[STATS_ADDRESS];
 	uint16_t id; /* WIRE_NODE_NONE before the lease */
 	uint8_t xpu; /* else a host */
 	uint8_t reserved[5];
-	uint64_t started_ns;   /* monotonic, as the next */
+	uint64_t started_ns;   /* monotonic, as published_ns */
 	uint64_t published_ns; /* of this snapshot */
-	uint32_t session_rows; /* that follow */
+	uint32_t session_rows; /* rows that follow */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	uint64_t totals[STATS_SESSION_FIELDS]; /* COUNT: of all sessions, gone ones too; LEVEL:
-						  their sum, but 0 for times */
+	/* COUNT: of all sessions, closed ones included. LEVEL: the sum, but 0 for times. */
+	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
 
@@ -162,8 +161,8 @@ struct stats_file {
 	uint32_t header_bytes, session_bytes, session_fields, node_fields, qps;
 	uint32_t pid;
 	uint32_t reserved;
-	/* A tracer changes `tap_wanted` when it comes and when it goes; the node then looks whether
-	 * there is a ring beside the file, and sets tap_seen to what it acted upon. */
+	/* A tracer increments `tap_wanted` when it attaches and when it stops. The node then checks
+	 * for a ring beside the file and copies the number that it handled to tap_seen. */
 	alignas(64) _Atomic uint32_t tap_wanted;
 	alignas(64) _Atomic uint32_t tap_seen;
 	alignas(64) _Atomic uint32_t sequence;
@@ -179,7 +178,7 @@ static inline uint64_t stats_file_bytes(uint32_t rows)
 	return STATS_HEADER_BYTES + (uint64_t)rows * sizeof(struct stats_session);
 }
 
-/* Does a session's field only grow? */
+/* Returns whether a session's field only grows. */
 bool stats_session_counts(enum stats_session_field field);
 const char *stats_session_name(enum stats_session_field field);
 const char *stats_node_name(enum stats_node_field field);
@@ -192,20 +191,20 @@ struct stats_options {
 	bool xpu;
 };
 
-/* Makes the file and takes its lock. DXP_EUNSUPPORTED: the user wants none (DXP_STATS is empty);
- * DXP_EIO, DXP_ENOMEM: not possible here, logged at level info, since a node runs well without. */
+/* Creates and locks the file. DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, DXP_ENOMEM: not
+ * possible; logged at level info, since a node works without it. */
 int stats_open(const struct stats_options *options, struct stats **out);
 
 /* Removes the file. NULL is allowed. */
 void stats_close(struct stats *s);
 
-/* A snapshot is written between these two. begin returns the node's part, all of the last time;
- * stats_row the next row, or NULL when there is no room for more. */
+/* stats_begin and stats_commit enclose one snapshot. stats_begin returns the node's part with its
+ * previous values. stats_row returns the next row, or NULL when there is no space. */
 struct stats_node *stats_begin(struct stats *s);
 struct stats_session *stats_row(struct stats *s);
 void stats_commit(struct stats *s);
 
-/* For the tap: the mapped header, and where the ring would be. */
+/* For the tap: the mapped header, and the location of the ring. */
 struct stats_file *stats_map(struct stats *s);
 int stats_folder(const struct stats *s);
 const char *stats_tap_name(const struct stats *s);

@@ -14,7 +14,7 @@
 #include "node/stats.h"
 #include "node/tap.h"
 
-#define YOUNG_S 60 /* a draft that may not be locked yet */
+#define YOUNG_S 60 /* seconds: a younger draft may not be locked yet */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -65,7 +65,8 @@ static void entry_clean(int folder, const char *name)
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	/* Another process that cleans may be as far, and a new one may have the name by now. */
+	/* Another process may clean too, and a new one may already use the name: compares
+	 * inodes. */
 	if ((draft ? draft_leftover(fd) : stats_leftover(fd)) && fstat(fd, &had) == 0 &&
 	    fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == had.st_ino)
 		unlinkat(folder, name, 0);
@@ -74,7 +75,7 @@ static void entry_clean(int folder, const char *name)
 
 void stats_clean(int folder)
 {
-	/* A descriptor of its own: its place in the folder is its own, too. */
+	/* A separate descriptor has its own read position. */
 	int copy = descriptor_raise(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	DIR *entries = copy < 0 ? NULL : fdopendir(copy);
 	const struct dirent *entry;

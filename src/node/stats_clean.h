@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What killed processes left in a folder of counters: files of counters, rings of traces, and
- * drafts of both. A live process holds the lock of its file (stats_place.h). */
+/* Removes what killed processes left in a directory of counters: counter files, trace rings, and
+ * drafts of both. A running process holds the lock of its file (stats_place.h). */
 #ifndef NODE_STATS_CLEAN_H
 #define NODE_STATS_CLEAN_H
 
 #include <stdbool.h>
 
-/* Is it a file of counters, or a ring, whose owner is gone? Not just any file. */
+/* Returns whether the file is a counter file or a ring without an owner. */
 bool stats_leftover(int fd);
 
-/* Removes all of them from a folder of this user. */
+/* Removes all of them from a directory of this user. */
 void stats_clean(int folder);
 
 #endif

@@ -35,7 +35,8 @@ static void PRINTF_LIKE(2, 3) candidate_add(struct candidates *c, const char *fo
 	c->count += bytes > 0 && bytes < STATS_PATH_BYTES;
 }
 
-/* After `sudo` the variable may still name another user's folder. */
+/* Returns whether the directory belongs to this user: after `sudo` the variable may name another
+ * user's. */
 static bool owned(const char *path)
 {
 	struct stat st;
@@ -43,7 +44,7 @@ static bool owned(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* What the user has chosen: NULL, or the folder, "" for none. */
+/* Returns the user's choice: NULL: none made; "": do not publish. */
 static const char *given_stats(void)
 {
 	return getenv("DXP_STATS");
@@ -77,7 +78,7 @@ static void candidates_find(struct candidates *c, const char *given)
 	candidate_add(c, "/tmp/dxp-%u", uid);
 }
 
-/* NULL, or what is wrong with it as a folder of `owner`. */
+/* Returns NULL, or why it cannot be a directory of `owner`. */
 static const char *folder_wrong(int fd, uid_t owner)
 {
 	struct stat st;
@@ -96,7 +97,7 @@ static int folder_open(const char *path)
 	return descriptor_raise(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/* `what` is not possible without it. */
+/* Opens the first possible directory; `what` names the purpose in messages. */
 static int place_open(const char *given, const char *what, int *folder, char *path)
 {
 	const char *wrong;
@@ -136,7 +137,7 @@ int run_place_open(int *folder, char path[STATS_PATH_BYTES])
 {
 	const char *given = given_run();
 
-	/* Those who look for it have other working folders. */
+	/* Absolute only: other processes have other working directories. */
 	if (given && *given != '\0' && *given != '/') {
 		log_warn("cannot offer functions in %s: it must begin with '/'", given);
 		return DXP_EIO;
@@ -174,7 +175,7 @@ static void complain(struct walk *w, const char *path, const char *wrong)
 	w->complain(w->context, text);
 }
 
-/* `any`: root looks into a folder of whoever owns it. */
+/* `any`: accepts every owner (root). */
 static void place_visit(struct walk *w, const char *path, bool any)
 {
 	struct stat st;

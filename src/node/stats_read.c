@@ -19,7 +19,7 @@
 #include "node/stats_place.h"
 #include "node/tap.h"
 
-#define READ_TRIES 100 /* a writer takes microseconds, and is done long before */
+#define READ_TRIES 100 /* a writer needs microseconds */
 
 struct reading {
 	struct stats_list *list;
@@ -50,7 +50,7 @@ static bool read_all(int fd, void *out, size_t bytes, size_t offset)
 	return pread(fd, out, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or the reason for the rejection. */
 static const char *header_wrong(const struct stats_file *f)
 {
 	if (f->magic != STATS_MAGIC)
@@ -89,7 +89,7 @@ static uint32_t sequence_of(struct stats_file *f)
 	return atomic_load_explicit(&f->sequence, memory_order_relaxed);
 }
 
-/* A file may have grown since its size was asked. */
+/* The file may have grown: reads its size again. */
 static uint64_t size_of(int fd)
 {
 	struct stat st;
@@ -97,7 +97,8 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* One consistent snapshot, or what is wrong. The rows are the caller's to free. */
+/* Reads one consistent snapshot; returns NULL or the reason for the rejection. The caller frees the
+ * rows. */
 static const char *snapshot_read(int fd, struct stats_file *f, struct stats_session **rows)
 {
 	for (int tries = 0; tries < READ_TRIES; tries++) {
@@ -127,7 +128,7 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 	return "its writer stopped in the middle of writing";
 }
 
-/* Terminal escapes of somebody else end here. */
+/* Removes terminal escapes, since the file may belong to another user. */
 static void text_clean(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';

@@ -25,12 +25,12 @@
 struct tap {
 	struct link_tap link;
 	struct wire_address own;
-	uint64_t wall_ns; /* added to a monotonic time; fixed while somebody watches */
+	uint64_t wall_ns; /* added to a monotonic time; fixed while tracing */
 	uint32_t snap_bytes;
 
 	/* a tracer's ring */
 	struct tap_ring *ring; /* NULL: none */
-	int fd;                /* of the ring's file: its lock says whether the tracer lives */
+	int fd;                /* the ring's file: its lock shows whether the tracer runs */
 	uint32_t ring_bytes;
 	uint64_t tail, dropped;
 	uint64_t look_ns;
@@ -56,15 +56,15 @@ static uint8_t *ring_at(const struct tap *t, uint64_t position)
 	return (uint8_t *)t->ring + TAP_DATA_BYTES + (position & (t->ring_bytes - 1));
 }
 
-/* Room for a record of `bytes`, or NULL: counted. */
+/* Returns space for a record of `bytes`; NULL: no space, counted. */
 static struct tap_record *ring_reserve(struct tap *t, uint32_t bytes)
 {
-	/* Pairs with the tracer's release: it has read what was there. */
+	/* Pairs with the tracer's release: it has copied the data before `head`. */
 	uint64_t head = atomic_load_explicit(&t->ring->head, memory_order_acquire);
 	uint32_t left = t->ring_bytes - (uint32_t)(t->tail & (t->ring_bytes - 1));
 	uint32_t filler = left < bytes ? left : 0;
 
-	/* A head that makes no sense is a full ring. */
+	/* An invalid `head` counts as a full ring. */
 	if (t->tail - head > t->ring_bytes || t->ring_bytes - (t->tail - head) < filler + bytes) {
 		t->dropped++;
 		atomic_store_explicit(&t->ring->dropped, t->dropped, memory_order_relaxed);
@@ -208,10 +208,10 @@ static bool ring_right(const struct tap_ring *r, uint64_t file_bytes)
 	       file_bytes >= ring_map_bytes(r->ring_bytes);
 }
 
-/* Maps a ring that is right and whose tracer lives. */
+/* Maps a valid ring whose tracer runs. */
 static bool ring_take(struct tap *t, int fd)
 {
-	/* Only this much is read before the sizes are known to be right. */
+	/* Only the header is read before its sizes are checked. */
 	struct tap_ring front;
 	struct stat st;
 
@@ -237,7 +237,7 @@ static bool ring_take(struct tap *t, int fd)
 void tap_look(struct tap *t, int folder, const char *name)
 {
 	if (t->file)
-		return; /* the environment asked first */
+		return; /* DXP_TRACE has priority */
 	if (t->ring && !stats_orphaned(t->fd)) {
 		struct stat now, had;
 		t->look_ns = link_now_ns() + TAP_LOOK_NS;
@@ -254,7 +254,7 @@ void tap_look(struct tap *t, int folder, const char *name)
 	if (ring_take(t, fd))
 		return;
 	if (lost || stats_orphaned(fd))
-		unlinkat(folder, name, 0); /* a tracer died */
+		unlinkat(folder, name, 0); /* its tracer died */
 	close(fd);
 }
 

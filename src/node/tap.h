@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a node sends and receives, for somebody who watches: either a tracer in another process,
- * through a ring in shared memory that the tracer made, or a file that the node itself writes
- * (DXP_TRACE). The node never waits: what finds no room is counted.
+/* Traces the datagrams of a node, for a tracer in another process through a ring in shared memory
+ * that the tracer made, or into a file that the node writes (DXP_TRACE). The node never waits:
+ * datagrams without space are counted.
  *
- * Ring: records of multiples of 8 bytes, contiguous; a filler ends a lap early. Invariant:
- * 0 <= tail - head <= ring_bytes. The node writes `tail` and believes of the rest only what it
- * checked when it attached; the tracer writes `head`. */
+ * Ring: contiguous records, multiples of 8 bytes; a filler closes a lap early. Invariant: 0 <= tail
+ * - head <= ring_bytes. The node writes `tail`. It trusts nothing in the ring but the sizes that it
+ * checked and copied when it attached. The tracer writes `head`. */
 #ifndef NODE_TAP_H
 #define NODE_TAP_H
 
@@ -20,7 +20,7 @@
 
 #define TAP_MAGIC      0x3150415454505844ull /* "DXPTTAP1" in memory */
 #define TAP_VERSION    1
-#define TAP_DATA_BYTES 4096 /* where the records begin */
+#define TAP_DATA_BYTES 4096 /* offset of the records */
 
 struct tap_ring {
 	/* written once, by the tracer */
@@ -28,25 +28,25 @@ struct tap_ring {
 	uint32_t version;
 	uint32_t ring_bytes; /* a power of two, TAP_RING_BYTES_MIN .. TAP_RING_BYTES_MAX */
 	uint32_t snap_bytes; /* 1 .. LINK_DATAGRAM_BYTES_MAX */
-	uint32_t pid;        /* of the tracer, for people */
-	/* by the node */
+	uint32_t pid;        /* of the tracer, for display */
+	/* written by the node */
 	alignas(64) _Atomic uint64_t tail;
-	_Atomic uint64_t dropped; /* datagrams that found no room, all together */
+	_Atomic uint64_t dropped; /* datagrams without space, in total */
 	_Atomic uint32_t taken;   /* not 0: the node writes here */
-	/* by the tracer */
+	/* written by the tracer */
 	alignas(64) _Atomic uint64_t head;
 };
 
-/* One datagram; `captured_bytes` of it follow. */
+/* One datagram; its first `captured_bytes` bytes follow. */
 struct tap_record {
-	uint32_t bytes;          /* of the record with all that follows it, a multiple of 8 */
-	uint32_t captured_bytes; /* TAP_FILLER: nothing here, the next record opens the next lap */
+	uint32_t bytes;          /* of record and data, a multiple of 8 */
+	uint32_t captured_bytes; /* TAP_FILLER: no data; the next record starts the next lap */
 	uint32_t datagram_bytes;
 	uint8_t outbound, ecn;
 	uint8_t cause;    /* enum datagram_cause */
 	uint8_t fate;     /* bits of enum link_fate */
 	uint64_t time_ns; /* since 1970 */
-	uint64_t dropped; /* of the whole trace, before this one */
+	uint64_t dropped; /* datagrams dropped from the trace before this one */
 	struct wire_address from, to;
 	uint32_t reserved;
 };
@@ -55,12 +55,11 @@ struct tap_record {
 
 _Static_assert(sizeof(struct tap_record) % 8 == 0, "records stay aligned");
 
-/* The node's side: nothing, a ring, or a file. */
+/* The node's side: off, a ring, or a file. */
 struct tap;
 
-/* `own` is the address that the node is reached at. `program` and `name` say who it is. DXP_TRACE
- * opens its file here; one that cannot be written is logged, and the node goes on without.
- * DXP_ENOMEM. */
+/* Opens the tap; opens DXP_TRACE's file too. `own` is the node's address, `name` its name. A file
+ * that cannot be written is logged, and the node continues without it. DXP_ENOMEM. */
 struct tap_options {
 	struct wire_address own;
 	const char *name;
@@ -69,24 +68,25 @@ struct tap_options {
 int tap_open(const struct tap_options *options, struct tap **out);
 void tap_close(struct tap *t);
 
-/* The node is reached at another address from now on. */
+/* Sets a new address of the node. */
 void tap_moved(struct tap *t, const struct wire_address *own);
 
-/* Looks whether the file `name` in `folder` is a ring of a living tracer, and takes it or leaves
- * it. */
+/* Attaches the ring `name` in `folder` if its tracer runs, or detaches a ring whose tracer
+ * stopped. */
 void tap_look(struct tap *t, int folder, const char *name);
 
-/* What the link should call; NULL: nobody watches. */
+/* Returns the hooks for the link; NULL: tracing is off. */
 const struct link_tap *tap_link(const struct tap *t);
 
-/* What the node's own file still holds in memory leaves. */
+/* Writes the buffered part of the node's own file. */
 void tap_flush(struct tap *t);
 
-/* When tap_look should be called though nobody asks: has the tracer died? UINT64_MAX: there is
- * none. */
+/* Returns when to call tap_look without a request, to detect a dead tracer; UINT64_MAX: no
+ * tracer. */
 uint64_t tap_deadline(const struct tap *t);
 
-/* Also the tracer's: a record as a packet of a pcapng file; `comment` holds its text. */
+/* Converts a record to a packet of a pcapng file; `comment` is the buffer for its text. The tracer
+ * uses it too. */
 void tap_packet(const struct tap_record *r, struct pcapng_packet *out,
 		char comment[PCAPNG_TEXT_BYTES]);
 

@@ -13,7 +13,7 @@
 #include "node/stats_place.h"
 
 #define PATH_BYTES   4096
-#define BUFFER_BYTES (1u << 20) /* one write per few thousand datagrams */
+#define BUFFER_BYTES (1u << 20) /* bytes: one write() for a few thousand datagrams */
 
 struct tap_file {
 	FILE *out;
@@ -26,7 +26,7 @@ struct tap_file {
 	uint8_t block[PCAPNG_BLOCK_MAX];
 };
 
-/* False: too long. */
+/* Expands "%p" and the node's number; false: too long. */
 static bool path_make(const char *pattern, uint32_t number, char out[PATH_BYTES])
 {
 	size_t at = 0;
@@ -67,7 +67,7 @@ static bool snap_read(uint32_t *out)
 	return true;
 }
 
-/* The file, locked and empty, or -1: logged. */
+/* Returns the file, locked and empty; -1: failed, logged. */
 static int file_create(const char *path)
 {
 	int fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600));

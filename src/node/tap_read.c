@@ -23,12 +23,12 @@ struct tap_reader {
 	uint64_t head;
 	uint32_t ring_bytes, wanted;
 	int folder, stats_fd, fd;
-	bool placed; /* the ring is where the node looks */
+	bool placed; /* the ring has its final name */
 	char name[STATS_PATH_BYTES];
 	union {
 		struct tap_record record;
 		uint8_t bytes[sizeof(struct tap_record) + LINK_DATAGRAM_BYTES_MAX + 8];
-	} copy; /* checked here, where nobody else can change it */
+	} copy; /* a private copy: the node cannot change it after the checks */
 };
 
 static size_t map_bytes(const struct tap_reader *t)
@@ -36,7 +36,7 @@ static size_t map_bytes(const struct tap_reader *t)
 	return TAP_DATA_BYTES + (size_t)t->ring_bytes;
 }
 
-/* Who holds the ring that is there already? 0: nobody. */
+/* Returns the process that holds an existing ring; 0: none; UINT32_MAX: unknown. */
 static uint32_t other_tracer(const struct tap_reader *t)
 {
 	struct tap_ring front;
@@ -54,7 +54,7 @@ static uint32_t other_tracer(const struct tap_reader *t)
 	return pid;
 }
 
-/* The ring, in an unnamed place first: nobody may find it before it is complete and locked. */
+/* Makes the ring under a temporary name until it is complete and locked. */
 static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 {
 	char draft[STATS_PATH_BYTES + 32];
@@ -65,7 +65,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 	if (t->fd < 0)
 		return DXP_EIO;
 	struct stat folder;
-	/* Root traces a user's node: the user must be able to open it. */
+	/* Root traces a user's node: that user must be able to open the ring. */
 	if (fstat(t->folder, &folder) == 0 && folder.st_uid != geteuid() &&
 	    fchown(t->fd, folder.st_uid, folder.st_gid) != 0) {
 		unlinkat(t->folder, draft, 0);
@@ -92,7 +92,7 @@ static int ring_make(struct tap_reader *t, uint32_t snap_bytes)
 
 static void node_tell(struct tap_reader *t)
 {
-	/* Release: the node finds the ring as it is now. */
+	/* Release: the ring is complete for the node. */
 	t->wanted = atomic_fetch_add_explicit(&t->stats->tap_wanted, 1, memory_order_acq_rel) + 1;
 }
 
@@ -114,7 +114,7 @@ static int attach(struct tap_reader *t, const struct stats_view *node, uint32_t 
 	*other = other_tracer(t);
 	if (*other)
 		return DXP_EBUSY;
-	unlinkat(t->folder, t->name, 0); /* of a tracer that died */
+	unlinkat(t->folder, t->name, 0); /* left by a dead tracer */
 	status = ring_make(t, snap_bytes);
 	if (status == DXP_EBUSY)
 		*other = other_tracer(t);
@@ -173,7 +173,7 @@ enum tap_answer tap_answered(const struct tap_reader *t)
 {
 	if (stats_orphaned(t->stats_fd))
 		return TAP_GONE;
-	/* Pairs with the node's release: what it did with the ring is seen. */
+	/* Pairs with the node's release: `taken` shows its decision. */
 	if (atomic_load_explicit(&t->stats->tap_seen, memory_order_acquire) != t->wanted)
 		return TAP_ASKED;
 	return atomic_load_explicit(&t->ring->taken, memory_order_relaxed) ? TAP_TAKEN
@@ -188,11 +188,12 @@ static const uint8_t *ring_at(const struct tap_reader *t, uint64_t position)
 static void head_set(struct tap_reader *t, uint64_t head)
 {
 	t->head = head;
-	/* Pairs with the node's acquire: what was read may be overwritten. */
+	/* Pairs with the node's acquire: the space may be overwritten. */
 	atomic_store_explicit(&t->ring->head, head, memory_order_release);
 }
 
-/* A whole record within `available` bytes that does not cross the end of the ring? */
+/* Returns whether the record lies within `available` bytes and does not cross the end of the
+ * ring. */
 static bool record_right(const struct tap_reader *t, const struct tap_record *r, uint64_t available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));
@@ -204,7 +205,7 @@ static bool record_right(const struct tap_reader *t, const struct tap_record *r,
 	       r->datagram_bytes <= LINK_DATAGRAM_BYTES_MAX;
 }
 
-/* Goes on to the next lap where a filler says so. False: it makes no sense. */
+/* Skips a filler. False: it is invalid. */
 static bool filler_skip(struct tap_reader *t, uint64_t *available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));

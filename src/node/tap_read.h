@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tracer's side of node/tap.h: makes the ring beside a node's file of counters, has the node
- * take it, and reads it. When the tracer dies, its lock on the ring is gone, and the node leaves
- * it. */
+/* The tracer's side of node/tap.h: makes the ring beside a node's counter file, attaches the node
+ * to it, and reads it. When the tracer dies, its lock on the ring is released, and the node
+ * detaches. */
 #ifndef NODE_TAP_READ_H
 #define NODE_TAP_READ_H
 
@@ -10,33 +10,33 @@
 
 struct tap_reader;
 
-/* Begins to trace a node that stats_read found. `ring_bytes` is a power of two. DXP_EBUSY: another
- * tracer, *other is its process; DXP_ENOENT: the node is gone; DXP_EACCESS: it is another user's;
- * DXP_EIO: no room for the ring. */
+/* Starts to trace a node found by stats_read. `ring_bytes` is a power of two. DXP_EBUSY: another
+ * tracer, process *other; DXP_ENOENT: the node has exited; DXP_EACCESS: it belongs to another user;
+ * DXP_EIO: no space for the ring. */
 int tap_attach(const struct stats_view *node, uint32_t ring_bytes, uint32_t snap_bytes,
 	       struct tap_reader **out, uint32_t *other);
 
-/* The node shall write no more: it stops as soon as it looks, which is when tap_answered no longer
- * says TAP_ASKED. What it wrote can still be read. */
+/* Requests the node to stop. It has stopped when tap_answered no longer returns TAP_ASKED. Records
+ * already written can still be read. */
 void tap_stop(struct tap_reader *t);
 
-/* Stops it, and frees everything. NULL is allowed. */
+/* Stops, and frees everything. NULL is allowed. */
 void tap_detach(struct tap_reader *t);
 
 enum tap_answer {
-	TAP_ASKED,   /* it has not looked yet: it sleeps, or its program was stopped */
-	TAP_TAKEN,   /* it writes */
-	TAP_REFUSED, /* it writes a trace of its own (DXP_TRACE) */
-	TAP_GONE,    /* it has ended */
+	TAP_ASKED,   /* not handled yet: the node sleeps, or its program is stopped */
+	TAP_TAKEN,   /* the node writes */
+	TAP_REFUSED, /* the node writes its own trace (DXP_TRACE) */
+	TAP_GONE,    /* the node has exited */
 };
 enum tap_answer tap_answered(const struct tap_reader *t);
 
-/* The next record, or NULL when there is none now. It stays until tap_release. *broken becomes true
- * when the node wrote nonsense, and stays as it was otherwise. */
+/* Returns the next record, valid until tap_release; NULL: none now. Sets *broken if the ring holds
+ * invalid data; else leaves it unchanged. */
 const struct tap_record *tap_next(struct tap_reader *t, bool *broken);
 void tap_release(struct tap_reader *t);
 
-/* Datagrams that found no room so far. */
+/* Returns the number of datagrams without space so far. */
 uint64_t tap_dropped(const struct tap_reader *t);
 
 #endif
