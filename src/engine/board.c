@@ -36,7 +36,7 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* From an address on the board to where the engine inside finds it. */
+/* Converts an address on the board to an address for the inner engine. */
 static int argument_place(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			  struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
@@ -166,7 +166,7 @@ static void board_close(struct engine *e)
 {
 	struct engine_board *b = engine_board_of(e);
 
-	board_dma_destroy(b->dma); /* first: its threads use all the rest */
+	board_dma_destroy(b->dma); /* first: its threads use all other parts */
 	board_core_destroy(b->core);
 	engine_close(b->compute);
 	board_pins_clear(&b->pins);
@@ -192,8 +192,8 @@ static const struct engine_ops board_ops = {
 	.core_get = core_get,
 };
 
-/* The engine inside works in the board's memory in place. A board that did not ask for one does
- * without where there is none. */
+/* Opens the inner engine, which works in place in the board's memory. Without a configured engine,
+ * a missing OpenCL CPU device only disables kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder)
 {
 	bool chosen = b->config.compute[0] != '\0';
@@ -220,7 +220,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 	return DXP_OK;
 }
 
-/* "7877 MB/s", or both ways when they differ. */
+/* "7877 MB/s", or both directions if they differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

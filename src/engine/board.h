@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `board` put together: memory, controllers, stream core, and an engine inside that runs
+/* The parts of engine `board`: memory, controllers, stream core, and an inner engine that runs
  * kernels in the memory. */
 #ifndef ENGINE_BOARD_H
 #define ENGINE_BOARD_H
@@ -22,7 +22,7 @@ struct engine_board {
 	char device[FABRIC_DEVICE_BYTES];
 };
 
-/* The board behind an engine that engine_board_open() has opened. */
+/* Returns the board of an engine opened by engine_board_open(). */
 struct engine_board *engine_board_of(const struct engine *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of the numbers, and one function for each setting that is words. */
+/* A table for numeric settings, and one function for each other setting. */
 #include "engine/board_config.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static const struct board_setting settings[] = {
 };
 #define SETTINGS ARRAY_COUNT(settings)
 
-/* Those that are numbers; a setting that is not here is words. */
+/* Numeric settings; a setting that is missing here is text. */
 static const struct number {
 	const char *name;
 	size_t offset;
@@ -51,8 +51,8 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* The source's board (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit; its delays are not told:
- * a round trip of PCIe, and an interrupt as user space hears it), and one without limits. */
+/* The source's board (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and one without limits.
+ * S-07 has no delays: they are a PCIe round trip, and an interrupt up to user space. */
 static const struct board_config presets[] = {
 	{.preset = BOARD_PRESET,
 	 .to_device = 7877,
@@ -64,11 +64,11 @@ static const struct board_config presets[] = {
 	{.preset = "fast", .queue = BOARD_QUEUE_MAX},
 };
 
-/* Where the parser is: what every message begins with. */
+/* Position of the parser, for messages. */
 struct place {
 	const char *file;
 	unsigned line;
-	unsigned given[SETTINGS]; /* the line that gave it; 0: none yet */
+	unsigned given[SETTINGS]; /* line of each setting; 0: not set */
 };
 
 const struct board_setting *board_config_settings(size_t *count)
@@ -100,7 +100,7 @@ static int wrong(const struct place *at, const char *name, const char *value)
 	return DXP_EINVAL;
 }
 
-/* Decimal digits and nothing else. */
+/* Reads decimal digits only. */
 static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	char *end;
@@ -108,7 +108,7 @@ static bool number_read(const char *text, uint64_t low, uint64_t high, uint64_t 
 	if (*text < '0' || *text > '9')
 		return false;
 	unsigned long long value = strtoull(text, &end, 10);
-	if (*end || value < low || value > high) /* one too long becomes the highest of all */
+	if (*end || value < low || value > high) /* on overflow strtoull returns the maximum */
 		return false;
 	*out = value;
 	return true;
@@ -142,8 +142,8 @@ static int preset_set(const struct place *at, const char *value, struct board_co
 	return DXP_OK;
 }
 
-/* "FILE NAME": a file's name may hold spaces, a kernel's cannot. A file without a leading slash is
- * looked for beside the one that names it. */
+/* Parses "FILE NAME": a file name may contain spaces, a kernel name cannot. A relative path starts
+ * at the directory of the board's file. */
 static int kernel_set(const struct place *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');
@@ -226,7 +226,7 @@ static int setting_set(struct place *at, const char *name, const char *value,
 	return compute_set(at, value, c);
 }
 
-/* Without the blanks around it, in place. */
+/* Removes surrounding blanks, in place. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a controller's thread does, one step after another: tell the ends that are due, move a slice
- * of the DMA under way, or wait for what comes first.
+/* The thread of a controller. Each step reports completions that are due, moves a slice of the DMA
+ * under way, or waits for the earlier of both.
  *
- * Two times run here. The clock of a controller is the board's: it says when the last byte moved
- * has passed there. The thread moves bytes somewhat ahead of it and then sleeps, so that it wakes
- * seldom; and a thread that woke late, as threads do, catches up by at most CREDIT_NS, so that the
- * mean bandwidth is the board's and not less by each late wake-up. */
+ * clock_ns is modelled time: when the last byte moved has passed on the board. The thread moves
+ * bytes somewhat ahead of it and then sleeps, so that it wakes seldom. A thread that wakes late
+ * catches up by at most CREDIT_NS, so that the mean bandwidth stays the board's. */
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -17,17 +16,17 @@
 #include "engine/board_copy.h"
 #include "engine/board_internal.h"
 
-#define AHEAD_NS     (250 * US_NS) /* bytes are moved so long before they would have passed */
-#define CREDIT_NS    (200 * US_NS) /* a late wake-up; more would be a burst no board has */
-#define HELP_LOOK_NS (50 * US_NS)  /* a slice that somebody else moves is over by then */
-#define SPIN_NS      (15 * US_NS)  /* a sleep ends about so late: the rest is waited out awake */
+#define AHEAD_NS     (250 * US_NS) /* lead of copied bytes over modelled time */
+#define CREDIT_NS    (200 * US_NS) /* covers late wakeups; no board has larger bursts */
+#define HELP_LOOK_NS (50 * US_NS)  /* a slice moved by another thread takes less */
+#define SPIN_NS      (15 * US_NS)  /* a sleep ends late by about this: the rest is spent spinning */
 
 enum step_kind { STEP_WAIT, STEP_END, STEP_DROP, STEP_MOVE };
 
 struct step {
 	enum step_kind kind;
-	uint64_t until_ns; /* WAIT; UINT64_MAX: until somebody kicks */
-	bool exact;        /* WAIT: for an end */
+	uint64_t until_ns; /* WAIT; UINT64_MAX: until kicked */
+	bool exact;        /* WAIT: for a completion */
 };
 
 static bool is_tx(const struct board_controller *c)
@@ -45,7 +44,7 @@ static bool through(const struct board_job *job)
 	return job->dma.kind == ENGINE_DMA_THROUGH;
 }
 
-/* ---- ends ---- */
+/* ---- completions ---- */
 
 static uint64_t job_due(const struct board_controller *c, const struct board_job *job)
 {
@@ -56,18 +55,18 @@ static bool end_add(struct board_controller *c, const struct board_job *job)
 {
 	struct board_dma *d = c->board;
 
-	/* Of THROUGH, Rx tells the end: all data has passed it (S-02). */
+	/* Rx completes a THROUGH: all data has passed it (S-02). */
 	if (is_tx(c) && through(job))
 		return false;
 	uint32_t count = atomic_load_explicit(&d->end_count, memory_order_relaxed);
 	d->ends[(d->end_head + count) % BOARD_ENDS_MAX] = (struct engine_dma_end){
 		.id = job->dma.id, .status = stale(c, job) ? DXP_EDEVICE : job->status};
-	/* Pairs with the acquire of who looks without the lock. */
+	/* Pairs with the acquire of readers without the lock. */
 	atomic_store_explicit(&d->end_count, count + 1, memory_order_release);
 	return true;
 }
 
-/* Those that are due. False: there were none. */
+/* Adds completions that are due. False: there were none. */
 static bool ends_add(struct board_controller *c, uint64_t now_ns)
 {
 	bool added = false;
@@ -90,7 +89,7 @@ static void ends_tell(struct board_controller *c, uint64_t now_ns)
 
 /* ---- from one DMA to the next ---- */
 
-/* Steps over what Tx has moved for Rx, and lets Tx begin what Rx has come to. */
+/* Skips DMAs that Tx has moved for Rx, and wakes Tx if Rx has reached a THROUGH. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;
@@ -101,7 +100,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Nothing moves for the DMA under way any more. */
+/* Ends the movement of the DMA under way. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -116,7 +115,7 @@ static void job_passed(struct board_controller *c, int status)
 		twin->passed = true;
 		twin->status = status;
 		twin->due_ns = job->due_ns;
-		job->due_ns = 0; /* its place is free at once */
+		job->due_ns = 0; /* completes at once: Rx reports it */
 		board_controller_kick(&d->rx);
 	}
 	rx_advance(d);
@@ -137,7 +136,7 @@ static uint64_t slice_bytes(const struct board_controller *c, const struct board
 			    : min_u64(left, BOARD_SLICE_BYTES);
 }
 
-/* A move up in memory onto itself begins at the end. */
+/* An overlapping copy to a higher address begins at the end. */
 static uint64_t slice_at(const struct board_job *job, uint64_t bytes)
 {
 	bool backwards = job->dma.kind == ENGINE_DMA_COPY && job->dma.to > job->dma.from;
@@ -155,7 +154,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Without the lock: whoever has set `moving` has the job. */
+/* Called without the lock; the thread that has set `moving` owns the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;
@@ -174,7 +173,7 @@ static int slice_move(const struct board_dma *d, const struct board_job *job, ui
 	return DXP_OK;
 }
 
-/* A controller's clock may not fall far behind: nobody gets time back that was not used. */
+/* Keeps the clock near real time: unused bandwidth is not accumulated. */
 static void clock_hold(struct board_controller *c, const struct board_job *job, uint64_t now_ns)
 {
 	if (job->moved == 0)
@@ -190,7 +189,7 @@ static void clocks_advance(struct board_controller *c, const struct board_job *j
 
 	if (job->dma.kind != ENGINE_DMA_COPY)
 		c->clock_ns += passing_ns(bytes, c->rate);
-	if (through(job)) { /* both at once; the slower one holds the other up */
+	if (through(job)) { /* uses both controllers; the slower one limits */
 		begin_ns = max_u64(begin_ns, d->rx.clock_ns);
 		c->clock_ns = max_u64(c->clock_ns, begin_ns + passing_ns(bytes, d->rx.rate));
 		d->rx.clock_ns = c->clock_ns;
@@ -225,7 +224,7 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 
 /* ---- the thread ---- */
 
-/* May the DMA under way go on? If not, *until_ns is when to look again. */
+/* Returns whether the DMA under way may continue; if not, *until_ns is when to check again. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)
 {
@@ -255,13 +254,13 @@ static struct step step_next(struct board_controller *c, uint64_t now_ns)
 	}
 	if (c->next == c->tail)
 		return s;
-	if (c->moving) { /* whoever helps tells nobody when he stops */
+	if (c->moving) { /* a helping thread sends no signal when it stops */
 		s.until_ns = min_u64(s.until_ns, now_ns + HELP_LOOK_NS);
 		s.exact = false;
 		return s;
 	}
 	const struct board_job *job = board_job_at(c, c->next);
-	/* Of a THROUGH, Tx decides; until it has, it may still be moving. */
+	/* Tx drops a stale THROUGH; until then it may still be moving bytes. */
 	if (stale(c, job) && (is_tx(c) || !through(job)))
 		return (struct step){.kind = STEP_DROP};
 	uint64_t until_ns;
@@ -300,7 +299,7 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
-/* Some microseconds of work, and not a user's kernel, which may never end. */
+/* Returns whether a slice takes only microseconds: a user's kernel may run forever. */
 static bool moves_soon(struct board_controller *c)
 {
 	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);
@@ -342,7 +341,7 @@ void *board_controller_main(void *argument)
 	struct board_controller *c = argument;
 	struct board_dma *d = c->board;
 
-	prctl(PR_SET_TIMERSLACK, 1); /* ns; 50 us is the default */
+	prctl(PR_SET_TIMERSLACK, 1); /* ns; the default is 50 us */
 	pthread_mutex_lock(&d->lock);
 	while (!d->stop) {
 		uint64_t now_ns = link_now_ns();

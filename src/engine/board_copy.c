@@ -7,8 +7,8 @@
 #include <emmintrin.h>
 
 #define LINE_BYTES   64
-#define STREAM_BYTES 4096 /* for less, the caches serve better */
-#define AHEAD_BYTES  2048 /* asked for so early: memory takes about as long as copying that */
+#define STREAM_BYTES 4096 /* bytes; below this caches are faster */
+#define AHEAD_BYTES  2048 /* prefetch distance: copying this much takes about one memory latency */
 
 static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
@@ -22,7 +22,7 @@ static void lines_stream(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		_mm_stream_si128((__m128i *)(void *)(to + i + 32), c);
 		_mm_stream_si128((__m128i *)(void *)(to + i + 48), d);
 	}
-	_mm_sfence(); /* streamed stores are not in the order of others until here */
+	_mm_sfence(); /* orders the streaming stores before later stores */
 }
 
 void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes)
@@ -30,7 +30,7 @@ void board_copy_out(uint8_t *to, const uint8_t *from, uint64_t bytes)
 	uint64_t lines = bytes / LINE_BYTES * LINE_BYTES;
 
 	for (uint64_t i = 0; i < lines; i += LINE_BYTES) {
-		/* Past the end too, which reads nothing. */
+		/* A prefetch past the end has no effect. */
 		_mm_prefetch((const char *)((uintptr_t)from + i + AHEAD_BYTES), _MM_HINT_T0);
 		memcpy(to + i, from + i, LINE_BYTES);
 	}

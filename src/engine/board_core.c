@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cores that are arithmetic; the one that is a kernel is in board_kernel.c. The sum over words
- * and the addition go byte by byte until a word begins and after the last whole one, so that a
- * stream cut anywhere comes out the same: an addition needs nothing but the carry of the bytes
- * before. */
+/* The arithmetic cores; board_kernel.c has the kernel core. ADD and CHECKSUM work byte by byte up
+ * to the first word boundary and after the last, so that cuts do not change the result: an addition
+ * needs only the carry of the preceding bytes. */
 #include "engine/board_core.h"
 
 #include <pthread.h>
@@ -18,14 +17,14 @@
 #define WORD_BYTES 4
 
 struct board_core {
-	struct board_kernel *kernel; /* NULL: none was set up */
+	struct board_kernel *kernel; /* NULL: not configured */
 	struct board_core_task running;
 	uint64_t at;    /* bytes of the stream so far */
-	uint32_t carry; /* ADD: into the next byte of its word; not into a word's first */
+	uint32_t carry; /* ADD: into the next byte of the same word */
 	uint64_t sum;   /* CHECKSUM */
 
-	pthread_mutex_t lock;       /* guards what follows */
-	struct board_core_task set; /* of the next stream */
+	pthread_mutex_t lock;       /* guards the fields below */
+	struct board_core_task set; /* for the next stream */
 	uint64_t result;
 };
 
@@ -140,7 +139,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* How many of `bytes` belong to the word that has begun before. */
+/* Returns how many of `bytes` complete a word begun earlier. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

@@ -111,7 +111,8 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 	return DXP_OK;
 }
 
-/* Is there room with this controller, and for one more end than all that are coming? */
+/* Returns whether the controller has space, and the completion ring has space for all DMAs under
+ * way plus one. */
 static bool has_room(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);
@@ -144,7 +145,7 @@ static void job_add(struct board_controller *c, const struct board_job *job)
 	*board_job_at(c, c->tail++) = *job;
 }
 
-/* A short DMA that waits for no other is over sooner than its thread would be awake. */
+/* A short DMA without predecessors runs here: faster than waking the thread. */
 static void job_begin(struct board_controller *c, uint64_t bytes)
 {
 	if (bytes <= BOARD_SHORT_BYTES && c->tail - c->next <= 1)
@@ -188,7 +189,7 @@ uint32_t board_dma_take(struct board_dma *d, struct engine_dma_end *out, uint32_
 {
 	uint32_t taken = 0;
 
-	/* Asked often, mostly in vain. Pairs with the release where an end is added. */
+	/* Polled often, mostly empty. Pairs with the release in end_add. */
 	if (atomic_load_explicit(&d->end_count, memory_order_acquire) == 0)
 		return 0;
 	pthread_mutex_lock(&d->lock);
@@ -213,7 +214,7 @@ void board_dma_reset(struct board_dma *d)
 {
 	pthread_mutex_lock(&d->lock);
 	d->resets++;
-	/* What was given up takes no time from what comes. */
+	/* Aborted DMAs must not delay later ones. */
 	d->tx.clock_ns = d->rx.clock_ns = d->memory_clock_ns = 0;
 	board_controller_kick(&d->tx);
 	board_controller_kick(&d->rx);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two DMA controllers of a board, one thread each: Tx reads host memory, Rx writes it. Each
- * does its DMAs in order. IN and COPY are Tx's, OUT is Rx's, THROUGH takes both: the bytes pass the
- * stream core on their way from one to the other.
+ * works in order. IN and COPY use Tx, OUT uses Rx, THROUGH uses both, with the stream core between
+ * them.
  *
- * Bytes are really moved, and no DMA is told to have ended before the board that is played could
- * have: start + latency + bytes / bandwidth + interrupt, where those of one controller queue for
- * its bandwidth, and those that use device memory for the memory's. The latency of a DMA and the
- * interrupt of the one before hide behind transfers. Any thread. */
+ * Bytes are really copied. A completion is reported no earlier than the modelled board could: start
+ * + latency + bytes / bandwidth + interrupt. DMAs of a controller share its bandwidth; those that
+ * use device memory share the memory's. The latency of a DMA and the interrupt of the previous one
+ * overlap with transfers. Any thread. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 
@@ -19,20 +19,20 @@
 struct board_dma;
 
 struct board_dma_options {
-	const struct board_config *config; /* only read by board_dma_create */
-	struct board_core *core;           /* these two outlive it */
+	const struct board_config *config; /* read by board_dma_create only */
+	struct board_core *core;           /* core and memory outlive this object */
 	uint8_t *memory;
 	uint64_t memory_bytes;
-	void (*interrupt)(void *context); /* as engine_options; NULL: nobody asks */
+	void (*interrupt)(void *context); /* as engine_options; NULL: none */
 	void *interrupt_context;
 };
 
 /* DXP_EIO: no thread (logged); DXP_ENOMEM. */
 int board_dma_create(const struct board_dma_options *options, struct board_dma **out);
-/* What is under way is given up; host memory is not touched any more. */
+/* Aborts DMAs under way; afterwards host memory is not accessed. */
 void board_dma_destroy(struct board_dma *d);
 
-/* As the calls of struct engine_ops. */
+/* As the functions of struct engine_ops. */
 int board_dma_start(struct board_dma *d, const struct engine_dma *dma);
 uint32_t board_dma_take(struct board_dma *d, struct engine_dma_end *out, uint32_t count);
 bool board_dma_help(struct board_dma *d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by board_dma.c (what the user of the controllers calls) and board_controller.c (what their
- * threads do). All is guarded by board_dma.lock unless it says otherwise; it is free while bytes
- * are moved and while the user's interrupt is called. */
+/* Shared by board_dma.c (calls of the user) and board_controller.c (the threads). board_dma.lock
+ * guards everything unless stated otherwise; it is released while bytes are copied and during the
+ * user's interrupt. */
 #ifndef ENGINE_BOARD_INTERNAL_H
 #define ENGINE_BOARD_INTERNAL_H
 
@@ -13,29 +13,29 @@
 
 struct board_job {
 	struct engine_dma dma;
-	uint64_t begins_ns; /* its first byte passes not before */
-	uint64_t due_ns;    /* once `passed`: its end is told not before */
+	uint64_t begins_ns; /* earliest time of its first byte */
+	uint64_t due_ns;    /* once `passed`: earliest time of its completion */
 	uint64_t moved;     /* bytes */
-	uint64_t last;      /* move so many; fewer than all when it is to fail or stall */
-	uint32_t reset;     /* board_dma.resets when it was started; else it is stale */
-	uint32_t twin;      /* THROUGH, in Tx's ring: its place in Rx's */
+	uint64_t last;      /* bytes to move; fewer than all if it is to fail or stall */
+	uint32_t reset;     /* board_dma.resets at its start; else it is stale */
+	uint32_t twin;      /* THROUGH, in Tx's ring: its position in Rx's */
 	bool stalls, fails;
-	bool passed; /* THROUGH, in Rx's ring: Tx moves nothing for it any more */
+	bool passed; /* THROUGH, in Rx's ring: Tx has moved all its bytes */
 	int status;
-	struct board_core_task task; /* THROUGH that is `first` */
+	struct board_core_task task; /* THROUGH with `first` */
 };
 
-/* Invariant: head <= next <= tail, tail - head <= queue, counting DMAs ever taken: those before
- * `next` have passed and wait for their interrupt, `next` is under way, the rest waits for it. */
+/* Invariant: head <= next <= tail, tail - head <= queue, as counts of DMAs. DMAs below `next` have
+ * moved their bytes and wait for their interrupt; `next` is under way; later ones wait for it. */
 struct board_controller {
 	struct board_dma *board;
 	pthread_t thread;
 	pthread_cond_t wake;
-	_Atomic uint32_t kicks; /* how often it was woken; read without the lock too */
-	uint64_t rate;          /* MB/s, 0: unlimited; never written after the start */
-	uint64_t clock_ns; /* when the last byte moved has passed, on the board that is played */
-	bool asleep;       /* its thread: others may move bytes for it */
-	bool moving;       /* somebody does, without the lock; the DMA under way is theirs */
+	_Atomic uint32_t kicks; /* counts wakeups; also read without the lock */
+	uint64_t rate;          /* MB/s, 0: unlimited; constant */
+	uint64_t clock_ns;      /* modelled time at which the last byte moved has passed */
+	bool asleep;            /* the thread sleeps: other threads may move bytes for it */
+	bool moving; /* a thread moves bytes without the lock and owns the DMA under way */
 	uint32_t head, next, tail;
 	struct board_job jobs[BOARD_QUEUE_MAX];
 };
@@ -47,23 +47,22 @@ struct board_dma {
 	pthread_mutex_t lock;
 	bool stop;
 	uint32_t resets;
-	uint64_t started;         /* DMAs ever, which numbers them from 1 */
-	uint64_t memory_clock_ns; /* as clock_ns, of the memory that all share */
+	uint64_t started;         /* number of DMAs so far; the first is 1 */
+	uint64_t memory_clock_ns; /* like clock_ns, for the shared memory */
 	struct board_controller tx, rx;
 	struct engine_dma_end ends[BOARD_ENDS_MAX]; /* a ring */
 	uint32_t end_head;
-	_Atomic uint32_t end_count; /* read without the lock too */
+	_Atomic uint32_t end_count; /* also read without the lock */
 };
 
-/* The threads' function; `argument` is a struct board_controller. */
+/* Thread function; `argument` is a struct board_controller. */
 void *board_controller_main(void *argument);
 
-/* Caller holds the lock. Does what its thread would, at most one slice of a DMA, while that sleeps
- * or has not come to run yet; ends are told without an interrupt. False: there was nothing to do.
- */
+/* Caller holds the lock. Does at most one slice of the thread's work while the thread sleeps or is
+ * not yet scheduled; raises no interrupt. False: there was no work. */
 bool board_controller_help(struct board_controller *c);
 
-/* Caller holds the lock: there is something new for it. */
+/* Caller holds the lock. Signals new work. */
 static inline void board_controller_kick(struct board_controller *c)
 {
 	atomic_fetch_add_explicit(&c->kicks, 1, memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes of a stream go through two buffers that the kernel's engine can use: whoever owns the
- * stream's memory has not registered it there, and it may begin anywhere. */
+/* Copies stream bytes through two buffers known to the kernel's engine: the stream's own memory is
+ * not registered there and may have any alignment. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 struct board_kernel {
 	struct engine *engine;
 	struct engine_program *program;
-	uint8_t *in, *out; /* BOARD_CHUNK_BYTES each, one behind the other */
+	uint8_t *in, *out; /* BOARD_CHUNK_BYTES each, contiguous */
 	char name[COMMAND_NAME_BYTES];
 };
 
@@ -52,7 +52,7 @@ static int source_unread(const char *path, const char *why)
 	return DXP_EINVAL;
 }
 
-/* On success *out is for the caller to free. */
+/* Reads a file; on success the caller frees *out. */
 static int source_read(const char *path, FILE *file, char **out, size_t *bytes)
 {
 	char *text = malloc(BOARD_KERNEL_MAX + 1);
@@ -121,7 +121,7 @@ static int kernel_launch(struct board_kernel *k, uint64_t bytes, uint64_t at,
 	return engine_run(k->engine, &l, text);
 }
 
-/* A wrong name or wrong parameters are heard of at once, not with the first stream. */
+/* Detects a wrong name or signature at start, not at the first stream. */
 static int kernel_try(struct board_kernel *k, const char *path)
 {
 	char text[ENGINE_TEXT_BYTES] = "";

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream core that is an OpenCL kernel. Its engine is its own, so that kernels which a host runs
- * in board memory and those of streams do not wait for each other. The kernel is
+/* A stream core that is an OpenCL kernel. It has a separate engine, so that streams and the kernels
+ * that a host runs in board memory do not wait for each other. The kernel is
  *
- *	kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
+ * 	kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
  *
- * called for up to BOARD_CHUNK_BYTES of a stream at once, `at` bytes behind its beginning, with one
- * work item for each 64 bytes (the 512 bits that a board's memory hands over in one clock) or part
- * of them; item g makes out[64 g] up to out[64 g + 63], as far as they are below `bytes`, and may
- * read all of `in`. Both are aligned to 4096. */
+ * It processes up to BOARD_CHUNK_BYTES of a stream per launch, starting `at` bytes into the stream,
+ * with one work item per started 64 bytes (a board's memory delivers 512 bits per clock). Item g
+ * writes out[64 g] .. out[64 g + 63], as far as they are below `bytes`, and may read all of `in`.
+ * Both buffers are aligned to 4096. */
 #ifndef ENGINE_BOARD_KERNEL_H
 #define ENGINE_BOARD_KERNEL_H
 
@@ -20,16 +20,16 @@
 
 struct board_kernel;
 
-/* An engine that is to work in memory of a board, options->memory, in place. As engine_open();
- * DXP_EUNSUPPORTED too when it can only work in its own. */
+/* Opens an engine that works in place in a board's memory, options->memory. As engine_open();
+ * DXP_EUNSUPPORTED also if it needs memory of its own. */
 int board_engine_open(const struct engine_options *options, struct engine **out);
 
-/* Builds config->core_kernel of config->core_file and tries it once. As board_core_create. */
+/* Builds config->core_kernel from config->core_file and runs it once. As board_core_create. */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
 			struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);
 
-/* 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */
+/* Runs it on 1 .. BOARD_CHUNK_BYTES. DXP_EDEVICE: it failed; logged. */
 int board_kernel_run(struct board_kernel *k, uint8_t *out, const uint8_t *in, uint64_t bytes,
 		     uint64_t at);
 

@@ -20,7 +20,7 @@ int board_memory_get(uint64_t bytes, uint8_t **out)
 			  (unsigned long long)(bytes >> 20), strerror(errno));
 		return DXP_ENOMEM;
 	}
-	/* Both only help: a child is no part of the board, and first use is cheaper by 2 MiB. */
+	/* Hints: no copy in child processes, huge pages for cheaper first use. */
 	madvise(memory, bytes, MADV_DONTFORK);
 	madvise(memory, bytes, MADV_HUGEPAGE);
 	*out = memory;

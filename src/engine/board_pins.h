@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host memory that was pinned for a board: only known, so that it can be told whether a bridge
- * registers its rings once. Its pages are not locked: threads copy, and locking costs 80 us for
- * each MiB (128 MiB in place at 2000 MB/s: a sixth of the time, for nothing). One thread. */
+/* List of host memory pinned for a board, to verify that a bridge registers its rings once. Pages
+ * are not locked: threads copy, and locking costs 80 us per MiB (128 MiB in place at 2000 MB/s: a
+ * sixth of the time). One thread. */
 #ifndef ENGINE_BOARD_PINS_H
 #define ENGINE_BOARD_PINS_H
 
@@ -15,12 +15,12 @@ struct board_pins {
 		uint64_t bytes;
 	} list[BOARD_PINS_MAX];
 	uint32_t count;
-	uint64_t ever; /* how often something was pinned */
+	uint64_t ever; /* number of pins so far */
 };
 
-/* DXP_EINVAL: nothing, or pinned already; DXP_ENOMEM: BOARD_PINS_MAX are. */
+/* Adds a range. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM: the list is full. */
 int board_pins_add(struct board_pins *p, void *base, uint64_t bytes);
-/* One that was not pinned is our own mistake. */
+/* Removes a range; it must be pinned (assert). */
 void board_pins_remove(struct board_pins *p, void *base);
 void board_pins_clear(struct board_pins *p);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `cuda`: an NVIDIA device by its driver library, without CUDA's headers or toolkit.
- * Memory is the device's, BRIDGED; kernels are PTX, or CUDA C where NVRTC is installed.
+/* The engine `cuda`: an NVIDIA device through its driver library, without CUDA headers or toolkit.
+ * Memory is BRIDGED; kernels are PTX, or CUDA C if NVRTC is installed.
  *
- * A NIC's window in host memory could be made an argument (cuMemHostRegister with DEVICEMAP); it is
- * not yet, so reaches_host is false. */
+ * A NIC's window in host memory could be an argument (cuMemHostRegister with DEVICEMAP). This is
+ * not implemented, so reaches_host is false. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,7 @@ static const struct engine_ops cuda_ops = {
 	.dma_reset = cuda_dma_reset,
 };
 
-/* Printable, as the node table takes it. */
+/* Reads the name; makes it printable, as the node table requires. */
 static int name_read(struct engine_cuda *c, int device)
 {
 	char name[256] = "";
@@ -128,7 +128,7 @@ static int name_read(struct engine_cuda *c, int device)
 	return error;
 }
 
-/* The first whose name has `part` in it; NULL: the first. */
+/* Selects the first device whose name contains `part`; NULL: the first device. */
 static int device_choose(struct engine_cuda *c, const char *part)
 {
 	int count = 0, error = c->cu->cuDeviceGetCount(&count);
@@ -203,7 +203,7 @@ static int memory_allocate(struct engine_cuda *c)
 	return error == CUDA_OUT_OF_MEMORY ? DXP_ENOMEM : DXP_EIO;
 }
 
-/* With the device chosen; on failure nothing of the device is held. */
+/* Opens the selected device; on failure nothing of it is held. */
 static int device_open(struct engine_cuda *c, const struct engine_options *options)
 {
 	int status = context_open(c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of CUDA devices: a stream for each direction besides the kernels', asynchronous copies, an
- * event behind each DMA.
+/* DMA of CUDA devices: one stream for each direction, apart from the kernels' stream; asynchronous
+ * copies; an event after each DMA.
  *
- * A thread for each stream waits for the events. cuLaunchHostFunc would call us without one, but
- * holds up the stream until the call is over, a gap between any two copies, and is not called at
- * all when the context has failed, just when somebody must hear of it. */
+ * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but stalls the
+ * stream during each call, a gap between copies. After a context failure it is not called at
+ * all. */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -16,8 +16,8 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* As memmove: from the end on that is not written before it is read; the copies of a stream are one
- * after the other. *copies: how many the driver took. */
+/* Copies like memmove through the bounce buffer, from the end that is read before it is
+ * overwritten; a stream works in order. *copies: number of copies that the driver accepted. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {
@@ -53,8 +53,8 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* The event behind what the stream has; without one, waits for the stream. What the driver took
- * must have ended before anybody hears of an error. */
+/* Records an event after the stream's commands; on failure waits for the stream, because accepted
+ * copies must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);
@@ -107,15 +107,15 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 	return status;
 }
 
-/* ---- ends ---- */
+/* ---- completions ---- */
 
-/* An error that kills the device ends all that it had to do. After another one nothing is known of
- * the copy. */
+/* After a sticky error all commands have ended. After another error the state of the copy is
+ * unknown. */
 static int event_wait(void *driver, void *command)
 {
 	struct engine_cuda *c = driver;
 
-	c->cu->cuCtxSetCurrent(c->context); /* this thread's from the first time on */
+	c->cu->cuCtxSetCurrent(c->context); /* per thread; only the first call has an effect */
 	int error = c->cu->cuEventSynchronize(command);
 	cuda_check(c, error);
 	return error == CUDA_OK ? DXP_OK : cuda_error_sticky(error) ? DXP_EDEVICE : DXP_EAGAIN;
@@ -131,7 +131,7 @@ static void event_drop(void *driver, void *command)
 
 /* ---- host memory ---- */
 
-/* PORTABLE: page-locked for all contexts, of other slots' devices too. */
+/* PORTABLE: page-locked for all contexts, also those of other slots' devices. */
 int cuda_pin(struct engine *e, void *base, uint64_t bytes)
 {
 	struct engine_cuda *c = cuda_of(e);
@@ -156,7 +156,7 @@ void cuda_unpin(struct engine *e, void *base)
 		cuda_check(c, c->cu->cuMemHostUnregister(base));
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 static void streams_destroy(struct engine_cuda *c)
 {

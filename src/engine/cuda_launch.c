@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A launch on a CUDA device: everything is checked against what the driver says of the kernel
- * before it sees the arguments, which it reads without looking. */
+/* A launch on a CUDA device. Arguments are checked against the driver's description of the kernel,
+ * because the driver reads them unchecked. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -8,10 +8,10 @@
 #include "base/util.h"
 #include "engine/cuda_engine.h"
 
-#define BLOCK_THREADS 256u        /* where the caller does not choose: enough to hide memory */
+#define BLOCK_THREADS 256u        /* threads; default: enough to hide memory latency */
 #define GRID_X_MAX    0x7fffffffu /* CUDA C++ Programming Guide, "Technical Specifications" */
 #define GRID_YZ_MAX   65535u
-#define SHARED_FREE   (48u << 10) /* more has to be asked for */
+#define SHARED_FREE   (48u << 10) /* bytes; more must be enabled per kernel */
 
 struct shape {
 	unsigned grid[3], block[3];
@@ -19,7 +19,7 @@ struct shape {
 
 struct parameters {
 	void *at[COMMAND_ARGS_MAX];
-	uint64_t pointers[COMMAND_ARGS_MAX]; /* those of buffers */
+	uint64_t pointers[COMMAND_ARGS_MAX]; /* values of buffer arguments */
 	uint32_t count;
 	uint32_t shared_bytes;
 	bool shared;
@@ -30,7 +30,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* The largest divisor of `size` that is at most `most`. */
+/* Returns the largest divisor of `size` that is at most `most`. */
 static unsigned divisor(uint64_t size, unsigned most)
 {
 	unsigned d = most;
@@ -87,7 +87,7 @@ static int shape_make(const struct cuda_kernel *k, const struct engine_launch *l
 	return DXP_OK;
 }
 
-/* Local memory is the launch's in CUDA, no parameter of the kernel. */
+/* In CUDA local memory belongs to the launch; it is not a kernel parameter. */
 static int shared_take(struct parameters *p, const struct engine_argument *a, uint32_t i,
 		       char text[ENGINE_TEXT_BYTES])
 {

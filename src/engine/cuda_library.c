@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 #define LIBRARY "libcuda.so.1"
-/* cuFuncGetParamInfo came last, with CUDA 12.4. Without it a launch with too few arguments reads
- * beyond them, in this process. */
+/* cuFuncGetParamInfo is the newest function, from CUDA 12.4. Without it a launch with too few
+ * arguments would read out of bounds in this process. */
 #define DRIVER "the NVIDIA driver 550 or newer"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -43,7 +43,7 @@ int cuda_library_get(const struct cuda_library **out)
 	pthread_once(&once, library_open);
 	if (library_status != DXP_OK)
 		return library_status;
-	int error = library.cuInit(0); /* any number of times */
+	int error = library.cuInit(0); /* may be repeated */
 	if (error != CUDA_OK) {
 		log_error("CUDA does not start: %s (%d); does nvidia-smi work, and may this user "
 			  "open /dev/nvidia*?",
@@ -63,18 +63,18 @@ const char *cuda_error_text(const struct cuda_library *cu, int error)
 	return text;
 }
 
-/* As the Driver API says of each: "leaves the process in an inconsistent state and any further CUDA
+/* The Driver API states for each: "leaves the process in an inconsistent state and any further CUDA
  * work will return the same error". */
 bool cuda_error_sticky(int error)
 {
 	switch (error) {
 	case 4:   /* deinitialised */
 	case 201: /* invalid context */
-	case 214: /* memory error that could not be corrected */
+	case 214: /* uncorrectable memory error */
 	case 220: /* link to another device */
 	case 226: /* contained error */
 	case 700: /* illegal address */
-	case 702: /* time-out of a launch */
+	case 702: /* launch timeout */
 	case 709: /* context destroyed */
 	case 710: /* assert */
 	case 714: /* hardware stack */
@@ -83,7 +83,7 @@ bool cuda_error_sticky(int error)
 	case 717: /* invalid address space */
 	case 718: /* invalid program counter */
 	case 719: /* launch failed */
-	case 721: /* leak of tensor memory */
+	case 721: /* tensor memory leak */
 	case 911: /* external device */ return true;
 	default: return false;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CUDA driver, opened at run time: what is built without CUDA here runs with it there. Types
- * and functions are declared as the public documentation of the CUDA Driver API has them; no header
- * of it is needed. */
+/* The CUDA driver, opened at run time: a build without CUDA works where CUDA is installed.
+ * Declarations follow the public documentation of the CUDA Driver API; no CUDA header is needed. */
 #ifndef ENGINE_CUDA_LIBRARY_H
 #define ENGINE_CUDA_LIBRARY_H
 
@@ -15,7 +14,7 @@ struct cuda_function;
 struct cuda_module;
 struct cuda_stream;
 
-/* CUresult, of which these are told apart. */
+/* The values of CUresult that this code distinguishes. */
 enum cuda_error {
 	CUDA_OK = 0,
 	CUDA_INVALID_VALUE = 1,
@@ -83,21 +82,21 @@ enum cuda_error {
 	   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,         \
 	   struct cuda_stream *stream, void **parameters, void **extra))
 
-/* Members are named as the functions, so that calls read as usual. */
+/* Members have the names of the functions. */
 struct cuda_library {
 #define CUDA_MEMBER(name, parameters) int(*name) parameters;
 	CUDA_FUNCTIONS(CUDA_MEMBER)
 #undef CUDA_MEMBER
 };
 
-/* The library, opened and initialised once and kept; any thread. DXP_EUNSUPPORTED: it is not there
- * or finds no device (logged, with the next step). */
+/* Opens and initialises the library once; it stays open. Any thread. DXP_EUNSUPPORTED: missing, or
+ * no device (logged, with the next step). */
 int cuda_library_get(const struct cuda_library **out);
 
-/* "an illegal memory access was encountered"; never NULL. */
+/* Returns for example "an illegal memory access was encountered"; never NULL. */
 const char *cuda_error_text(const struct cuda_library *cu, int error);
 
-/* Is this context of no more use after it? */
+/* Returns whether the error makes the context unusable. */
 bool cuda_error_sticky(int error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CUDA C to PTX by NVRTC, the run-time compiler of CUDA's toolkit, opened when the first program
- * wants it. Declared as its public documentation has it. */
+/* Compiles CUDA C to PTX by NVRTC, the run-time compiler of the CUDA toolkit, opened for the first
+ * program. Declarations follow its public documentation. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void library_open(void)
 	library_there = true;
 }
 
-/* The compiler's messages; NULL: none, or no memory for them. */
+/* Returns the compiler's messages; NULL: none, or no memory. */
 static char *log_read(struct nvrtc_program *p)
 {
 	size_t bytes = 0;
@@ -85,7 +85,7 @@ static int ptx_read(struct nvrtc_program *p, char **ptx)
 	return DXP_EBUILD;
 }
 
-/* Cuts `text` into words; returns how many, at most OPTIONS_MAX. */
+/* Splits `text` into words; returns how many, at most OPTIONS_MAX. */
 static int words_cut(char *text, const char *out[OPTIONS_MAX])
 {
 	int count = 0;
@@ -98,7 +98,7 @@ static int words_cut(char *text, const char *out[OPTIONS_MAX])
 	return count;
 }
 
-/* The user's options, and the architecture, which a program may choose itself. */
+/* Adds the architecture to the user's options, unless they contain one. */
 static int program_compile(struct nvrtc_program *p, const char *options, uint32_t capability)
 {
 	char architecture[48], *text = strdup(options);
@@ -115,8 +115,7 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
-/* NVRTC wants texts that are terminated, and looks headers up by the names that programs include.
- */
+/* NVRTC needs terminated strings, and finds headers by the names that programs include. */
 static int program_create(const struct engine_source *s, struct nvrtc_program **out)
 {
 	char **texts = calloc(s->file_count, sizeof(*texts));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of CUDA devices: PTX as it is, CUDA C by way of NVRTC, and their kernels. */
+/* Programs of CUDA devices: PTX, or CUDA C compiled by NVRTC, and their kernels. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Where neither space nor comment is, from `at` on. */
+/* Returns the next position from `at` on that is neither space nor comment. */
 static size_t skip_comments(const char *text, size_t bytes, size_t at)
 {
 	while (at < bytes) {
@@ -51,7 +51,7 @@ static int refuse(const char *why, char **log)
 	return DXP_EBUILD;
 }
 
-/* PTX of the program, terminated; for the caller to free. */
+/* Returns the program's PTX, terminated; the caller frees it. */
 static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, char **ptx,
 		   char **log)
 {
@@ -75,7 +75,7 @@ static int ptx_get(const struct engine_cuda *c, const struct engine_source *s, c
 	return cuda_compile(s, c->capability, ptx, log);
 }
 
-/* Adds what the driver says to what the compiler did. */
+/* Appends a driver message to the compiler's log. */
 static void log_append(char **log, const char *more)
 {
 	char *both = NULL;
@@ -160,7 +160,7 @@ static int kernel_check(struct engine_cuda *c, const struct cuda_kernel *k, int 
 	return DXP_EDEVICE;
 }
 
-/* How large each parameter is; the driver refuses the index behind the last. */
+/* Reads the parameter sizes; the driver rejects the index after the last. */
 static int parameters_read(struct engine_cuda *c, struct cuda_kernel *k,
 			   char text[ENGINE_TEXT_BYTES])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL: boxes become as few runs of bytes as they are, and each run is moved in the
- * engine's own way, or, in memory that we address, by us. */
+/* WRITE, COPY and FILL: splits a rectangle into the fewest contiguous runs of bytes. A mover of the
+ * engine, or of host memory, moves each run. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,9 +8,9 @@
 #include "base/util.h"
 #include "engine/engine.h"
 
-#define BLOCK_BYTES 8192u /* of a pattern repeated: stays in the nearest cache */
+#define BLOCK_BYTES 8192u /* bytes of repeated pattern: fits the L1 cache */
 
-/* A box with all pitches; runs that touch each other are one. */
+/* A rectangle with all pitches; adjacent runs are merged. */
 struct runs {
 	uint64_t bytes, rows, slices;
 	uint64_t from_row, from_slice, to_row, to_slice;
@@ -41,7 +41,7 @@ static int edit_check(const struct engine_edit *e)
 	return within(e->memory_bytes, e->from, bytes) ? DXP_OK : DXP_ERANGE;
 }
 
-/* FILL has one side: the other is made the same. */
+/* FILL has no source: its pitches are set to the destination's. */
 static struct runs runs_make(const struct engine_edit *e)
 {
 	struct runs r = {e->box.row_bytes, e->box.rows, e->box.slices, 0, 0, 0, 0};
@@ -62,7 +62,7 @@ static struct runs runs_make(const struct engine_edit *e)
 	return r;
 }
 
-/* `block`: the pattern, repeated. */
+/* `block`: the repeated pattern. */
 static int run_fill(const struct engine_mover *m, uint64_t to, uint64_t bytes, const uint8_t *block,
 		    uint64_t block_bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Engines by name, and the engine that is none: an xPU of memory and registers only. */
+/* Opens engines by name; holds the engine "none": an xPU with memory and registers only. */
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -45,7 +45,8 @@ static const struct engine_ops none_ops = {
 };
 static struct engine none = {&none_ops};
 
-/* Is `name` that engine, or "ENGINE:PART"? *part: what is behind the colon, or NULL. */
+/* Returns whether `name` is `engine` or "ENGINE:PART". *part: the text behind the colon, or
+ * NULL. */
 static bool named(const char *name, const char *engine, const char **part)
 {
 	size_t bytes = strlen(engine);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lock guards all. No call of the driver is made under it: a driver may hold a lock of its own
- * while it calls back. A flight's references are the lists' (until its end is taken), the
- * callback's and those of threads that look at it. */
+/* One lock guards all. It is never held during a driver call, because a driver may hold a lock of
+ * its own in a callback. References to a flight: the lists' (until its completion is dequeued), the
+ * callback's, and those of threads that check it. */
 #include "engine/flight.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@
 #include "link/udp.h"
 
 struct flight {
-	struct flight *next; /* of its queue, or of those that ended */
+	struct flight *next; /* in its queue, or among completed flights */
 	struct flights *all;
 	uint64_t id;
 	void *command; /* NULL: not launched yet */
@@ -25,7 +25,7 @@ struct flight {
 	uint32_t queue, references;
 	int status;
 	bool reset;
-	bool failed; /* the driver did not take all of it */
+	bool failed; /* the driver did not accept all of it */
 	bool ended;
 };
 
@@ -44,12 +44,12 @@ struct waiter {
 struct flights {
 	struct flights_options options;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* launched, ended, reset, closing */
+	pthread_cond_t changed; /* signals: launched, completed, reset, closing */
 	struct line queues[FLIGHT_QUEUES], ended;
-	uint32_t alive;      /* flights that exist */
-	uint32_t telling;    /* threads that call the interrupt now */
-	uint32_t resets;     /* under way, and marked by a reset */
-	uint64_t lost_at_ns; /* until then those must have ended; UINT64_MAX: there are none */
+	uint32_t alive;      /* existing flights */
+	uint32_t telling;    /* threads inside the interrupt */
+	uint32_t resets;     /* marked by a reset and not yet complete */
+	uint64_t lost_at_ns; /* their deadline; UINT64_MAX: there are none */
 	bool lost, closing;
 	struct waiter waiters[FLIGHT_QUEUES + 1]; /* the last one is the guard */
 };
@@ -79,7 +79,7 @@ static void line_remove(struct line *l, struct flight *f)
 	l->count--;
 }
 
-/* Caller holds the lock, which is let go of meanwhile. */
+/* Caller holds the lock; it is released during the driver call. */
 static void flight_release(struct flight *f)
 {
 	struct flights *all = f->all;
@@ -95,7 +95,7 @@ static void flight_release(struct flight *f)
 	pthread_cond_broadcast(&all->changed);
 }
 
-/* Caller holds the lock and calls interrupt() if this says so. */
+/* Caller holds the lock, and calls interrupt() if true. */
 static bool flight_end(struct flight *f, int status)
 {
 	struct flights *all = f->all;
@@ -113,8 +113,8 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
-/* Caller holds the lock, which is let go of meanwhile. Whom it calls is there until `telling` is 0
- * again: a callback of the driver is no thread of ours, for which flights_destroy could wait. */
+/* Caller holds the lock; it is released during the call. `telling` counts calls under way, because
+ * flights_destroy cannot join the driver's threads. */
 static void interrupt(struct flights *all, bool wanted)
 {
 	if (!wanted || !all->options.interrupt)
@@ -145,7 +145,7 @@ static struct flight *first_launched(struct flights *all, uint32_t queue)
 	return f && f->command ? f : NULL;
 }
 
-/* A queue's thread, where the driver has calls that wait. */
+/* Thread of a queue if the driver can wait. */
 static void *waiter_run(void *argument)
 {
 	struct waiter *w = argument;
@@ -172,7 +172,7 @@ static void *waiter_run(void *argument)
 	return NULL;
 }
 
-/* Caller holds the lock. A device that does not end what a reset has marked is given up. */
+/* Caller holds the lock. Gives up a device that does not complete flights after a reset. */
 static bool lose(struct flights *all)
 {
 	bool told = false;
@@ -185,8 +185,8 @@ static bool lose(struct flights *all)
 	return told;
 }
 
-/* Caller holds the lock. Looks at the first of a queue if its time has come; a callback is given
- * its chance before. */
+/* Caller holds the lock. Checks the first flight of a queue when its time has come, which leaves
+ * the callback time to arrive. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
 	struct flight *f = first_launched(all, queue);
@@ -204,13 +204,12 @@ static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t 
 	f->look_ns = now_ns + FLIGHT_LOOK_NS;
 	bool told = status != DXP_EAGAIN && flight_end(f, status);
 	flight_release(f);
-	/* The list may be another one now: come again at once. */
+	/* The queue has a new first flight: check it at once. */
 	*next_ns = min_u64(*next_ns, told ? now_ns : now_ns + FLIGHT_LOOK_NS);
 	return told;
 }
 
-/* Notices what nobody tells: callbacks that are late, and a device that is lost. Sleeps while
- * nothing is under way. */
+/* Detects late callbacks and a lost device. Sleeps while no flight is under way. */
 static void *guard_run(void *argument)
 {
 	struct flights *all = ((struct waiter *)argument)->all;
@@ -284,7 +283,7 @@ int flights_create(const struct flights_options *options, struct flights **out)
 	line_clear(&all->ended);
 	pthread_mutex_init(&all->lock, NULL);
 	pthread_condattr_init(&clock);
-	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* link_now_ns() */
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* the clock of link_now_ns() */
 	pthread_cond_init(&all->changed, &clock);
 	pthread_condattr_destroy(&clock);
 	int status = threads_start(all);
@@ -319,7 +318,7 @@ bool flights_destroy(struct flights *all)
 		ended_drop(all);
 	}
 	if (all->alive > 0)
-		lose(all); /* what ends from now on tells nobody */
+		lose(all); /* later completions raise no interrupt */
 	while (all->telling > 0)
 		wait_until(all, UINT64_MAX);
 	bool clean = all->alive == 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMAs that a device's driver has under way: which, how each ended, and what a reset means for a
- * driver that cannot abort any. For engines whose DMA is a driver's asynchronous copy.
+/* Flights: DMAs that a device driver has under way, for engines whose DMA is an asynchronous copy
+ * of a driver that cannot abort. Tracks each flight to its completion or a reset.
  *
- * A flight begins in a queue, which works in order; it is launched with the driver's command that
- * ends last; it ends once, told by whoever learns of it first: the driver's callback, a waiting
- * thread, or a look at the command every FLIGHT_LOOK_NS, because callbacks may come late. Its end
- * is then taken. It lives until all who may still name it have let go of it.
+ * flight_begin adds a flight to a queue, which works in order. flight_launch attaches the driver's
+ * last command. The first to see that command complete ends the flight: the driver's callback, a
+ * waiting thread, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take
+ * dequeues the completion. The object is freed with its last reference.
  *
- * A reset marks what is under way: it ends, when the driver has really done with it, as
- * DXP_EDEVICE. Host memory is never given back while the device may still write there, but for one
- * case: a device that does not come back within FLIGHT_LOST_NS is lost. Then all ends, nothing
- * begins any more, and what the driver holds is left to the end of the process. Thread-safe. */
+ * A reset marks all flights under way: they complete with DXP_EDEVICE once the driver has finished
+ * them. Host memory is not returned while the device may write to it, with one exception: a device
+ * that does not respond within FLIGHT_LOST_NS is lost. Then all flights complete, none can begin,
+ * and the driver's resources stay until the process exits. Thread-safe. */
 #ifndef ENGINE_FLIGHT_H
 #define ENGINE_FLIGHT_H
 
@@ -22,42 +22,44 @@
 struct flights;
 struct flight;
 
-#define FLIGHT_QUEUES 2 /* towards the device, and from it */
+#define FLIGHT_QUEUES 2 /* to the device, and from it */
 
 struct flights_options {
-	void (*interrupt)(void *context); /* something can be taken; may be NULL */
+	void (*interrupt)(void *context); /* a completion can be dequeued; may be NULL */
 	void *interrupt_context;
-	void *driver; /* for the calls below */
-	/* Has it ended? DXP_OK, DXP_EDEVICE, or DXP_EAGAIN: not yet. */
+	void *driver; /* argument of the functions below */
+	/* Checks a command: DXP_OK or DXP_EDEVICE: completed; DXP_EAGAIN: not yet. */
 	int (*look)(void *driver, void *command);
-	/* Waits until it has ended, on a thread of its own for each queue; DXP_EAGAIN: that cannot
-	 * be told now. NULL: callbacks and looks do. */
+	/* Waits for a command, in one thread per queue; DXP_EAGAIN: its state is unknown. NULL:
+	 * callbacks and checks suffice. */
 	int (*wait)(void *driver, void *command);
-	/* The command is of no more use. */
+	/* Frees a command. */
 	void (*drop)(void *driver, void *command);
-	uint32_t queue_flights; /* of each queue at once; 0: FLIGHTS_MAX */
+	uint32_t queue_flights; /* limit for each queue; 0: FLIGHTS_MAX */
 	uint64_t lost_ns;       /* 0: FLIGHT_LOST_NS */
 };
 
-/* DXP_ENOMEM. */
+/* Creates *out. DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
-/* Waits for what is under way; the interrupt is called no more. False: the device is lost and may
- * still use what its commands name, which must stay; so does the object. */
+/* Waits for flights under way; then calls no more interrupt. False: the device is lost and may
+ * still access memory named by its commands, so that memory must stay; this object stays too. */
 bool flights_destroy(struct flights *all);
 
-/* *out must be launched, or flown no further with flight_abandon. DXP_EAGAIN: the queue is full, or
- * there is no memory; DXP_EDEVICE: lost. */
+/* Adds a flight; the caller must then launch or abandon it. DXP_EAGAIN: the queue is full, or no
+ * memory; DXP_EDEVICE: lost. */
 int flight_begin(struct flights *all, uint32_t queue, uint64_t id, struct flight **out);
-/* `command` ends last and is dropped with the flight. `failed`: not all of it could be given to the
- * driver: it ends with DXP_EDEVICE when `command` has. `callback`: one will call flight_land. */
+/* Attaches the last command; it is freed with the flight. `failed`: the driver accepted only part
+ * of the commands, so the flight completes with DXP_EDEVICE after `command`. `callback`: a callback
+ * will call flight_land. */
 void flight_launch(struct flight *f, void *command, bool failed, bool callback);
-/* Nothing of it was given to the driver: it ends now, with DXP_EDEVICE. */
+/* Completes with DXP_EDEVICE a flight without commands in the driver. */
 void flight_abandon(struct flight *f);
-/* By the callback, once: it has ended so. The flight is not to be named after. */
+/* Called once, by the callback, with the result. Releases the callback's reference to the
+ * flight. */
 void flight_land(struct flight *f, int status);
-/* As in the options. */
+/* Returns flights_options.driver. */
 void *flight_driver(const struct flight *f);
-/* The callback that was announced cannot be had. */
+/* Releases the callback's reference when no callback could be registered. */
 void flight_no_callback(struct flight *f);
 
 uint32_t flights_take(struct flights *all, struct engine_dma_end *out, uint32_t count);

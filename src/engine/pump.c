@@ -15,14 +15,15 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* Ids of DMAs under way, in no order: those that a broken device never ends. */
+	/* Ids of DMAs under way, unordered: to release those that a broken device never
+	 * completes. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };
 
-/* ---- made and taken apart ---- */
+/* ---- create and destroy ---- */
 
-/* The size that measuring shows to be the best. */
+/* Returns the size that measures best. */
 static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 {
 	struct bridge_rate rows[16];
@@ -168,8 +169,8 @@ static bool tell_called(struct pump *p, uint64_t now_ns)
 
 /* ---- DMA ---- */
 
-/* Where in device memory a piece of a copy lies. A copy to a higher address that overlaps begins at
- * its end, else it would read what it has written; one controller does its own in order. */
+/* Returns the device offset of a piece of a copy. An overlapping copy to a higher address begins at
+ * its end, so that it does not read its own output; a controller works in order. */
 static uint64_t copy_at(const struct pump_transfer *t, const struct bridge_action *a)
 {
 	bool backwards = t->device_to > t->device_from && t->device_to - t->device_from < t->bytes;
@@ -244,7 +245,7 @@ static uint32_t dma_take(struct pump *p, uint64_t now_ns)
 	return count;
 }
 
-/* ---- turns ---- */
+/* ---- polling ---- */
 
 static bool act(struct pump *p, uint64_t now_ns)
 {
@@ -302,7 +303,7 @@ uint64_t pump_deadline(const struct pump *p)
 	return bridge_deadline(p->bridge);
 }
 
-/* Ends all DMAs. False: the device does not let go of the memory. */
+/* Completes all DMAs. False: the device keeps the memory. */
 static bool dma_end_all(struct pump *p)
 {
 	uint64_t now_ns = link_now_ns(), until_ns = now_ns + PUMP_RESET_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast an engine's DMA is with buffers of each size: as many buffers as a ring has, as many
- * DMAs under way as a pump keeps there, one direction after the other. */
+/* Measures an engine's DMA bandwidth with buffers of each size: with as many buffers as a ring and
+ * as many concurrent DMAs as a pump, one direction after the other. */
 #include <sched.h>
 
 #include <dxp/status.h>
@@ -15,9 +15,9 @@
 struct measurement {
 	struct engine *engine;
 	struct pump_memory buffers; /* BRIDGE_BUFFERS of the longest size, used from 0 on */
-	struct pump_memory saved;   /* what was in device memory */
+	struct pump_memory saved;   /* previous content of device memory */
 	uint64_t saved_bytes;       /* of it, from 0 on */
-	uint64_t slice_ns;          /* for one direction of one size, once */
+	uint64_t slice_ns;          /* for one measurement of one size and direction */
 };
 
 static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, uint8_t *host,
@@ -36,7 +36,7 @@ static int start(struct measurement *m, enum engine_dma_kind kind, uint64_t at, 
 	return engine_dma_start(m->engine, &dma);
 }
 
-/* Ends that have come; *status becomes that of a DMA which failed. */
+/* Dequeues completions; *status becomes that of a failed DMA. */
 static uint32_t take(struct measurement *m, int *status)
 {
 	struct engine_dma_end ends[BRIDGE_DMAS];
@@ -51,7 +51,7 @@ static uint32_t take(struct measurement *m, int *status)
 	return count;
 }
 
-/* Waits for what is under way; a reset ends whatever does not by itself. */
+/* Waits for DMAs under way; a reset aborts those that do not complete. */
 static int finish(struct measurement *m, uint32_t under_way, int status)
 {
 	uint64_t until_ns = link_now_ns() + BRIDGE_STALL_NS;
@@ -74,7 +74,7 @@ static int move(struct measurement *m, enum engine_dma_kind kind, uint64_t at, u
 	return status == DXP_OK ? finish(m, 1, DXP_OK) : status;
 }
 
-/* So much of device memory will be written. */
+/* Saves device memory up to `bytes` before it is overwritten. */
 static int save(struct measurement *m, uint64_t bytes)
 {
 	if (bytes <= m->saved_bytes)
@@ -85,7 +85,7 @@ static int save(struct measurement *m, uint64_t bytes)
 	return status;
 }
 
-/* Bytes per second; 0: a DMA failed, whose status is in *status. */
+/* Returns bytes per second; 0: a DMA failed, *status states how. */
 static uint64_t rate(struct measurement *m, enum engine_dma_kind kind, uint32_t bytes, int *status)
 {
 	uint64_t begin_ns = link_now_ns(), now_ns = begin_ns, started = 0;
@@ -122,9 +122,9 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 	keep_best(&row->out_bytes_per_s, rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
 }
 
-/* Others use this machine too: each size is measured several times, apart, and the best counts. A
- * device so slow that it would take the user's patience is measured once, and not with sizes that
- * take longer than PUMP_SLOW_NS. Returns how many rows there are. */
+/* Measures each size ROUNDS times, apart, and keeps the best, because other processes use the
+ * machine. A slow device is measured once, and only with sizes up to PUMP_SLOW_NS. Returns the
+ * number of rows. */
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)
 {
@@ -135,7 +135,7 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	for (size_t i = 0; i < count && *status == DXP_OK; i++) {
 		measure_row(m, &rows[i], status);
 		if (link_now_ns() - row_ns > PUMP_SLOW_NS)
-			count = i + (i > 0); /* the first one alone tells nothing */
+			count = i + (i > 0); /* the first size alone allows no comparison */
 		row_ns = link_now_ns();
 	}
 	for (size_t k = count; k < ROUNDS * count && *status == DXP_OK; k++)
@@ -144,7 +144,7 @@ static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t 
 	return count;
 }
 
-/* True unless a DMA is still under way, which may write into memory. */
+/* True unless a DMA that may write to memory is still under way. */
 static bool memory_free(int status)
 {
 	return status != DXP_ETIMEDOUT;
@@ -167,7 +167,7 @@ static size_t measure(struct measurement *m, const uint32_t *sizes, size_t count
 		status = move(m, ENGINE_DMA_IN, 0, m->saved_bytes);
 		well &= status == DXP_OK;
 	}
-	/* A device that does not even end its DMAs keeps what it may write to. */
+	/* A device that does not complete its DMAs keeps the memory. */
 	if (!memory_free(status))
 		return 0;
 	pump_memory_unmap(m->engine, &m->saved);

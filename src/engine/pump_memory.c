@@ -11,7 +11,7 @@
 
 #define HUGE_BYTES (2ull << 20)
 
-/* Of what is mapped only `bytes` stay, from the first huge page on. */
+/* Keeps `bytes` from the first huge page on; unmaps the rest. */
 static uint8_t *trim(uint8_t *base, uint64_t mapped, uint64_t bytes)
 {
 	uint64_t before = -(uint64_t)(uintptr_t)base % HUGE_BYTES;
@@ -38,9 +38,9 @@ int pump_memory_map(struct engine *engine, uint64_t bytes, struct pump_memory *o
 	}
 	if (mapped > bytes) {
 		base = trim(base, mapped, bytes);
-		madvise(base, bytes, MADV_HUGEPAGE); /* advice: small pages work too */
+		madvise(base, bytes, MADV_HUGEPAGE); /* a hint: small pages work too */
 	}
-	/* Pages come now, not under the first transfer. */
+	/* Populates pages now, not in the first transfer. */
 	madvise(base, bytes, MADV_POPULATE_WRITE);
 	int status = engine_pin(engine, base, bytes);
 	if (status != DXP_OK && status != DXP_EUNSUPPORTED) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing records of dxp/about.h. */
+/* Writes records of dxp/about.h. */
 #ifndef ENGINE_RECORDS_H
 #define ENGINE_RECORDS_H
 
@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 struct records {
-	uint8_t *data; /* for whoever takes them to free */
+	uint8_t *data; /* the caller frees it */
 	size_t bytes, room;
-	bool failed; /* no memory: nothing more is added */
+	bool failed; /* out of memory: nothing more is added */
 };
 
-/* A record of `bytes`, to be filled in before the next one; NULL: no memory. */
+/* Adds a record of `bytes` and returns its payload to fill in before the next call; NULL: no
+ * memory. */
 uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes);
 void records_put(struct records *r, uint32_t tag, const void *data, size_t bytes);
 void records_put_le(uint8_t *out, uint64_t value, int bytes);

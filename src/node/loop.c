@@ -18,8 +18,7 @@
 #include "link/udp.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS \
-	(100 * MS_NS) /* bounds the sleep: a signal may set `stop` just before it begins */
+#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before the sleep */
 
 static int poller_create(const struct node_loop *loop, int *out)
 {

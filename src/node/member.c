@@ -263,8 +263,8 @@ static void answer_receive(struct member *m, uint8_t type, struct manage_body bo
 	if (m->state > MEMBER_LEAVING || !flight_end(m, answer.request, &sent_ns))
 		return;
 	if (m->state == MEMBER_LEAVING)
-		m->state =
-			MEMBER_LEFT; /* also when refused: the manager has no entry, as intended */
+		/* Also when refused: the manager has no entry, as intended. */
+		m->state = MEMBER_LEFT;
 	else if (type == WIRE_REFUSE)
 		refusal_act(m, &answer, now_ns);
 }

@@ -37,8 +37,8 @@ struct offer_options {
 	const char *name;   /* of the node: the label of function 0; copied */
 	uint32_t functions; /* functions 1 .. this are offered, at most 7 */
 	struct offer_ops ops;
-	const uint64_t
-		*malformed; /* counter of requests that the server could not decode; NULL: none */
+	/* Counter of requests that the server could not decode; NULL: none. */
+	const uint64_t *malformed;
 };
 
 /* Creates *out. DXP_ENOMEM; DXP_EINVAL. */

@@ -21,9 +21,8 @@
 #include "node/stats_place.h"
 #include "wire/manage.h"
 
-#define LOCK_TRIES \
-	200           /* of 1 ms: longer than another process lists the directories and makes one */
-#define YOUNG_S    60 /* seconds: a younger directory may have no sockets yet */
+#define LOCK_TRIES 200  /* of 1 ms: enough for another process to list and make directories */
+#define YOUNG_S    60   /* seconds: a younger directory may have no sockets yet */
 #define PLACES_MAX 1024 /* per start; the next start handles the others */
 
 struct listing {

@@ -18,11 +18,12 @@ struct node_table;
 
 /* Change of one peer. Several bits may be set together, except with JOINED and LOST. */
 enum table_what {
-	TABLE_JOINED =
-		1 << 0,      /* usable from now on: new, or alive again (compare the incarnation) */
-	TABLE_LOST = 1 << 1, /* dead, left, or no longer visible; `entry` is the last known one */
-	TABLE_RESTARTED =
-		1 << 2,       /* new incarnation of the same node: requests under way are lost */
+	/* Usable from now on: new, or alive again (compare the incarnation). */
+	TABLE_JOINED = 1 << 0,
+	/* Dead, left, or no longer visible; `entry` is the last known one. */
+	TABLE_LOST = 1 << 1,
+	/* New incarnation of the same node: requests under way are lost. */
+	TABLE_RESTARTED = 1 << 2,
 	TABLE_MOVED = 1 << 3, /* new address */
 	TABLE_GRANT = 1 << 4, /* `granted` or `magic` changed */
 	/* Only after node_table_keep: */
