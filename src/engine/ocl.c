@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device. One that works in our memory in place does so:
- * device memory is wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us a buffer on PoCL); whether
- * the device really works there is tried out at the start. Another one has memory of its own,
- * BRIDGED, and kernels get sub-buffers of it; ocl_dma.c carries bytes in and out. */
+/* The engine `ocl`: kernels on an OpenCL device. If the device works in place in host memory,
+ * memory is DIRECT: it is wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us per buffer on PoCL).
+ * A probe at start verifies this. Otherwise memory is BRIDGED: kernels get sub-buffers, and
+ * ocl_dma.c moves the bytes. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 struct engine_program {
 	struct ocl_build *build;
-	struct ocl_kernel *kernels; /* those used so far */
+	struct ocl_kernel *kernels; /* kernels used so far */
 };
 
 static struct engine_ocl *ocl_of(const struct engine *e)
@@ -174,7 +174,7 @@ static void ocl_describe(const struct engine *e, struct engine_description *out)
 		.name = "ocl",
 		.compute_units = ocl_device_units(o->device),
 		.memory_kind = o->bridge ? DXP_MEMORY_BRIDGED : DXP_MEMORY_DIRECT,
-		.reaches_host = !o->bridge, /* what passes the probe does */
+		.reaches_host = !o->bridge, /* verified by the probe */
 	};
 	snprintf(out->device, sizeof(out->device), "%s", ocl_device_name(o->device));
 }
@@ -255,7 +255,7 @@ static int queue_create(struct engine_ocl *o)
 	return DXP_EIO;
 }
 
-/* Of which kind memory is, and what that kind needs. */
+/* Selects the kind of memory and creates what it needs. */
 static int memory_open(struct engine_ocl *o, const struct engine_options *options, bool bridged)
 {
 	int status = bridged || !options->memory ? DXP_EUNSUPPORTED : ocl_probe(o, options);
@@ -270,7 +270,7 @@ static int memory_open(struct engine_ocl *o, const struct engine_options *option
 	return status;
 }
 
-/* Over our memory only: a device with memory of its own would have to copy them. */
+/* Images need DIRECT memory: with BRIDGED memory they would have to be copied. */
 static void images_ask(struct engine_ocl *o)
 {
 	cl_bool there = CL_FALSE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: each kernel, each argument. */
+/* Properties of programs: each kernel, each argument. */
 #include "engine/ocl_about.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "engine/ocl_kernel.h"
 
-#define TEXT_BYTES 4096 /* type names, names, attributes: longer ones are cut */
+#define TEXT_BYTES 4096 /* limit for type names, names and attributes: longer ones are cut */
 
 struct teller {
 	const struct ocl_library *cl;
@@ -19,7 +19,7 @@ struct teller {
 	struct records *out;
 };
 
-/* A text of clGetKernelArgInfo; its bytes with the zero. */
+/* Reads a string of clGetKernelArgInfo; returns its bytes with the zero. */
 static size_t text_get(const struct ocl_library *cl, cl_kernel k, cl_uint i,
 		       cl_kernel_arg_info what, char text[TEXT_BYTES])
 {
@@ -66,7 +66,7 @@ static void info_put(const struct teller *t, uint32_t what, const void *data, si
 	memcpy(at + 4, data, bytes);
 }
 
-/* Behind the next "__attribute__((", however it is spaced; NULL: there is none. */
+/* Returns the text behind the next "__attribute__((", with any spacing; NULL: none. */
 static char *attribute_find(char *at)
 {
 	static const char word[] = "__attribute__";
@@ -80,7 +80,7 @@ static char *attribute_find(char *at)
 	return NULL;
 }
 
-/* As the standard has it, "name(a,b,c) name": PoCL gives the source's words, blanks included. */
+/* Converts to the standard's form, "name(a,b,c) name": PoCL returns source text with blanks. */
 static void attributes_clean(char *text)
 {
 	char *out = text, *at = attribute_find(text);
@@ -100,7 +100,7 @@ static void attributes_clean(char *text)
 		*out = '\0';
 }
 
-/* PoCL forgets the attributes of some; what is known of them is said all the same. */
+/* PoCL loses some attributes; the required group size is restored. */
 static void attributes_tell(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";
@@ -138,7 +138,7 @@ static void kernel_tell(const struct teller *t, cl_kernel k, const char *name)
 		argument_tell(t, k, i);
 }
 
-/* For the caller to free; NULL: there are none. */
+/* Returns the kernel names, which the caller frees; NULL: none. */
 static char *names_get(const struct teller *t, cl_program program)
 {
 	size_t bytes = 0;

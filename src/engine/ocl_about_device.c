@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device. What needs calls that the fabric has not got (command buffers, SVM, queues on the
- * device, pipes, IL) is told as absent. */
+/* Properties of the device. Features without support in the fabric (command buffers, SVM, device
+ * queues, pipes, IL) are reported as absent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "engine/ocl_about.h"
 
-/* As the device says. */
+/* Reported unchanged. */
 static const cl_device_info as_it_is[] = {
 	CL_DEVICE_TYPE,
 	CL_DEVICE_VENDOR_ID,
@@ -97,7 +97,7 @@ static const cl_device_info of_images[] = {
 	CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
 };
 
-/* 0 in 4 or 8 bytes: not there, whatever the device itself could do. */
+/* Reported as 0 in 4 or 8 bytes: not supported through the fabric. */
 static const struct {
 	cl_device_info what;
 	int bytes;
@@ -117,7 +117,7 @@ static const struct {
 	{CL_DEVICE_PARTITION_MAX_SUB_DEVICES, 4},
 };
 
-/* Those that are the language's alone; others want calls. */
+/* Extensions of the language only; others would need API support. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -160,7 +160,7 @@ static bool extension_works(const char *name, size_t bytes, bool images)
 	return false;
 }
 
-/* For the caller to free; NULL: the device does not know it. */
+/* Returns the value, which the caller frees; NULL: unknown to the device. */
 static void *info_get(const struct ocl_library *cl, cl_device_id device, cl_device_info what,
 		      size_t *bytes)
 {

@@ -11,8 +11,8 @@ int ocl_judge(struct engine_ocl *o, cl_int error)
 	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
-/* The buffer made for the same range of device memory, so that two arguments that are one buffer
- * stay one; or NULL. */
+/* Returns the buffer made for the same range of device memory by an earlier argument, or NULL:
+ * equal arguments must share one buffer. */
 static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)
 {
 	const struct engine_argument *a = &l->arguments[i];
@@ -39,7 +39,7 @@ static cl_mem buffer_wrap(struct engine_ocl *o, const struct engine_argument *a,
 	return NULL;
 }
 
-/* The buffer of argument `i`, which is one, or the NIC's window. */
+/* Makes the buffer of argument `i`: BUFFER, or NIC for its window. */
 static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_uint i,
 		      struct ocl_arguments *w, char text[ENGINE_TEXT_BYTES])
 {
@@ -68,7 +68,7 @@ static int buffer_get(struct engine_ocl *o, const struct engine_launch *l, cl_ui
 	return DXP_OK;
 }
 
-/* What clSetKernelArg gets. */
+/* Arguments of clSetKernelArg. */
 struct setting {
 	const void *value;
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of one device, built once: the list has the latest used first, and forgets from its end
- * what nobody uses; what it forgot, and what other processes built, is on disk. */
+/* Programs of one device, each built once. The list has the most recently used first; unused ones
+ * are removed from its end. Programs removed here or built by other processes are on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,9 +26,9 @@ struct ocl_build {
 	uint32_t users;
 	uint8_t key[OCL_KEY_BYTES];
 	struct ocl_made made;
-	struct records about; /* of what was built */
-	bool from_host;       /* as a binary: its host has it */
-	bool grown;           /* its binary holds more than what is on disk */
+	struct records about; /* properties of the program */
+	bool from_host;       /* from a binary that the host has */
+	bool grown;           /* its binary has more than the one on disk */
 };
 
 static void build_free(struct ocl_device *d, struct ocl_build *b)
@@ -50,7 +50,7 @@ void ocl_builds_free(struct ocl_device *d)
 	}
 }
 
-/* The build of this key, moved to the front; or NULL. */
+/* Returns the build with this key, moved to the front; or NULL. */
 static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_KEY_BYTES])
 {
 	for (struct ocl_build **at = &d->builds, *b; (b = *at); at = &b->next) {
@@ -64,8 +64,8 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* Those that somebody uses are bounded by the memory there is; of the others so many stay, the
- * latest used. The list has the one unused longest last. */
+/* Frees the least recently used of the unused builds if there are too many. Builds in use are
+ * bounded by memory only. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
@@ -118,7 +118,7 @@ static void build_keep(struct ocl_device *d, struct ocl_build *b)
 	free(pack);
 }
 
-/* NULL: it is built; else why not, a sentence. */
+/* Returns NULL when built, else a sentence with the reason. */
 static const char *pack_load(struct ocl_device *d, const void *data, size_t bytes,
 			     struct ocl_build *b)
 {
@@ -171,8 +171,8 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Two processes that build in one folder of PoCL 3.1 at once get each other's half-made files, and
- * kernels that are not theirs. -1: there is no lock, and they may. */
+/* Takes a file lock: with PoCL 3.1, two processes that build in one directory at once read each
+ * other's partial files and get wrong kernels. -1: no lock available; continues without. */
 static int turn_take(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

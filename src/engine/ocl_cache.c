@@ -17,7 +17,7 @@
 #include "base/log.h"
 
 #define SUFFIX  ".program"
-#define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* what nobody renamed in an hour was left behind */
+#define OLD_NS  (3600ll * 1000 * 1000 * 1000) /* an older unfinished file is abandoned */
 #define PENDING ".part"
 
 static bool path_make(const char *folder, const uint8_t key[OCL_KEY_BYTES], char out[PATH_MAX])
@@ -155,7 +155,7 @@ static void entry_add(struct entries *all, const char *name, const struct stat *
 	all->bytes += e->bytes;
 }
 
-/* Notes what is there, and removes what a process that died left unfinished. */
+/* Lists the programs, and removes unfinished files of dead processes. */
 static void entries_read(DIR *folder, struct entries *all)
 {
 	struct timespec now;

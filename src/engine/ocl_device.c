@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing a device and sharing it. */
+/* Selects a device and shares it. */
 #include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -21,28 +21,26 @@
 #define DEVICES_MAX     64 /* of all platforms */
 #define LIST_BYTES      512
 #define OUR_PLATFORM    "Direct xPU"
-#define POCL_NAME_BYTES (NAME_MAX - 35) /* of a kernel; PoCL adds endings and random letters */
+#define POCL_NAME_BYTES (NAME_MAX - 35) /* of a kernel; PoCL adds suffixes and random letters */
 
-/* One device found, and how much it is wanted: the highest wins, the first of equals. */
+/* A device with its rank: the highest wins, the first of equals. */
 struct candidate {
 	cl_device_id id;
 	char name[FABRIC_DEVICE_BYTES];
-	int wanted; /* 0: not at all */
+	int wanted; /* 0: no match */
 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ocl_device *list;
 
-/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default takes 20 to 50 us
- *. Where a device is asked for by name, both are offered. Whatever the user
- * has set stays. */
+/* PoCL's basic device runs a kernel in 0.3 us in the calling thread; its default takes 20 to 50 us.
+ * A selection by name gets both. The user's setting has priority. */
 static void environment_prepare(const char *part)
 {
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* The driver keeps the name that it finds when it is loaded, so the folder stays until the process
- * ends. */
+/* Exists until the process exits: the driver reads its path only once, when it is loaded. */
 static struct scratch *work;
 
 static void work_close(void)
@@ -53,7 +51,7 @@ static void work_close(void)
 static int work_make(void)
 {
 	if (getenv("POCL_CACHE_DIR"))
-		return DXP_OK; /* the user's choice, or made before */
+		return DXP_OK; /* set by the user, or by an earlier call */
 	int status = scratch_open(NULL, &work);
 	if (status != DXP_OK)
 		return status;
@@ -62,7 +60,8 @@ static int work_make(void)
 	return DXP_OK;
 }
 
-/* One folder of PoCL's for each slot; those that share it take turns in ocl_build.c. */
+/* Sets PoCL's directory: one for each slot; processes that share one are serialized in
+ * ocl_build.c. */
 static int work_prepare(const struct engine_options *options)
 {
 	if (!options->work_folder)
@@ -71,7 +70,7 @@ static int work_prepare(const struct engine_options *options)
 	return DXP_OK;
 }
 
-/* Printable, as the node table takes it. */
+/* Reads the name; makes it printable, as the node table requires. */
 static void name_read(const struct ocl_library *cl, cl_device_id id, char out[FABRIC_DEVICE_BYTES])
 {
 	char name[256] = "";
@@ -100,7 +99,7 @@ static int wanted(const struct ocl_library *cl, const struct candidate *c, const
 	return strncmp(c->name, "basic", 5) == 0 ? 3 : (type & CL_DEVICE_TYPE_CPU) != 0 ? 2 : 1;
 }
 
-/* Our own, where the door is installed on a node: its devices are other nodes. */
+/* Detects our own OpenCL plugin on a node: its devices are other nodes. */
 static bool platform_is_ours(const struct ocl_library *cl, cl_platform_id platform)
 {
 	char name[64] = "";
@@ -168,7 +167,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Over all that a driver says of itself and its device. */
+/* Hashes all identification of driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of OpenCL devices: a queue for each direction besides the kernels', commands that do not
- * block, ends by event callback.
+/* DMA of OpenCL devices: one queue for each direction, apart from the kernels'; non-blocking
+ * commands; completion by event callback.
  *
- * A DMA is one command, or several where it crosses chunks of memory or overlaps itself; each waits
- * for the one before by its event, so that the last one's end and status are the whole's.
+ * A DMA is one command, or several if it crosses chunks or overlaps itself. Each waits for the
+ * event of the previous one, so the last event has the status of all.
  *
- * Pinning: OpenCL has no call that locks memory which is there. A buffer over it (USE_HOST_PTR),
- * mapped for as long as it is pinned, is the hint that it has: a driver may lock the pages and know
- * them again when their address is read from or written to, or copy through memory of its own,
- * which is correct and slower. Which driver does what was not measured here. Rings that the driver
- * allocates would leave no doubt, but they belong to their owner, who registers them with the NIC
- * as well.
- */
+ * Pinning: OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: a
+ * driver may lock the pages and recognise their addresses later. Otherwise it copies through its
+ * own memory: correct but slower. The behaviour of drivers was not measured. Rings allocated by the
+ * driver would be certain, but the rings' owner also registers them with the NIC. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +24,7 @@ struct ocl_pin {
 	cl_mem buffer;
 };
 
-/* Commands of one DMA, each after the one before. */
+/* The commands of one DMA, in order. */
 struct chain {
 	const struct ocl_library *cl;
 	cl_command_queue queue;
@@ -61,7 +58,7 @@ static void host_copy(struct chain *c, const struct ocl_place *place, uint8_t *h
 	chain_add(c, error, event);
 }
 
-/* Between host memory and device memory. */
+/* Copies between host and device memory. */
 static void host_copies(struct chain *c, const struct ocl_memory *m, uint64_t address,
 			uint8_t *host, uint64_t bytes, bool in)
 {
@@ -85,7 +82,7 @@ static void device_copy(struct chain *c, cl_mem from, uint64_t from_offset, cl_m
 	chain_add(c, error, event);
 }
 
-/* Device memory to device memory that does not overlap it. */
+/* Copies between device ranges that do not overlap. */
 static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			 uint64_t bytes)
 {
@@ -99,7 +96,7 @@ static void apart_copies(struct chain *c, const struct ocl_memory *m, uint64_t f
 	}
 }
 
-/* One part of at most DMA_BOUNCE_BYTES, by way of the bounce buffer. */
+/* Copies a part of at most DMA_BOUNCE_BYTES through the bounce buffer. */
 static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			uint64_t bytes)
 {
@@ -115,7 +112,7 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 	}
 }
 
-/* As memmove: from the end on that is not written before it is read. */
+/* Copies like memmove: from the end that is read before it is overwritten. */
 static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			   uint64_t bytes)
 {
@@ -140,9 +137,9 @@ static void commands_enqueue(struct chain *c, const struct ocl_memory *m,
 		overlap_copies(c, m, dma->from, dma->to, dma->bytes);
 }
 
-/* ---- ends ---- */
+/* ---- completions ---- */
 
-/* Any thread. Said once: what the device does next is likely the same. */
+/* Any thread. Logs once: the next errors are likely the same. */
 static void error_tell(struct engine_ocl *o, const char *does, cl_int error)
 {
 	if (!atomic_exchange(&o->bridge->told, true))
@@ -151,7 +148,7 @@ static void error_tell(struct engine_ocl *o, const char *does, cl_int error)
 			  ocl_device_name(o->device), does, ocl_error_name(error), error);
 }
 
-/* How a command that has ended did so. */
+/* Returns the status of a completed command. */
 static int end_status(struct engine_ocl *o, cl_int state)
 {
 	if (state == CL_COMPLETE)
@@ -165,7 +162,7 @@ static int event_look(void *driver, void *command)
 	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
-	/* Not to be told is not to know: the device may be writing. */
+	/* On an error the state is unknown: the device may still be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;
@@ -184,10 +181,10 @@ static void CL_CALLBACK event_ended(cl_event event, cl_int state, void *flight)
 	flight_land(flight, end_status(flight_driver(flight), state));
 }
 
-/* The driver took some of it, or all; what it took must end before anybody hears of an error. */
+/* Launches what the driver accepted; that must complete before an error is reported. */
 static void launch(struct engine_ocl *o, struct flight *f, struct chain *c)
 {
-	/* Devices that work in the calling thread have ended by now: then nobody need call. */
+	/* Devices that work in the calling thread are done: no callback needed. */
 	int status = event_look(o, c->last);
 	cl_event event = c->last;
 
@@ -282,7 +279,7 @@ void ocl_unpin(struct engine_ocl *o, void *base)
 		}
 }
 
-/* ---- life ---- */
+/* ---- create and destroy ---- */
 
 static void queues_release(struct engine_ocl *o)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL in an OpenCL device's own memory, on the queue of its kernels. */
+/* WRITE, COPY and FILL in BRIDGED memory of an OpenCL device, on the queue of its kernels. */
 #include <dxp/status.h>
 
 #include "base/util.h"
@@ -48,7 +48,7 @@ int ocl_edit(struct engine *e, const struct engine_edit *edit)
 	if (flights_lost(o->bridge->flights))
 		return DXP_EDEVICE;
 	int status = engine_edit_by(&inside, &m);
-	/* What was given by pointer is read until here. */
+	/* Until here the driver may read the caller's data. */
 	cl_int end = o->cl->clFinish(o->queue);
 	if (status != DXP_OK || end == CL_SUCCESS)
 		return status;

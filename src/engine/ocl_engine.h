@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by ocl.c and its parts ocl_dma.c, ocl_probe.c. */
+/* Shared by ocl.c, ocl_dma.c, ocl_edit.c, ocl_arguments.c, ocl_image.c and ocl_probe.c. */
 #ifndef ENGINE_OCL_ENGINE_H
 #define ENGINE_OCL_ENGINE_H
 
@@ -10,17 +10,17 @@
 #include "engine/ocl_device.h"
 #include "engine/ocl_memory.h"
 
-#define OCL_SAMPLERS 32 /* more than there are */
+#define OCL_SAMPLERS 32 /* more than the valid combinations */
 
 struct ocl_pin;
 
-/* The bridged half: the thread of DMA works on it, kernels only read `memory`. */
+/* The state for BRIDGED memory: used by the DMA thread; kernels only read `memory`. */
 struct ocl_bridge {
 	struct ocl_memory memory;
 	cl_command_queue queues[FLIGHT_QUEUES];
 	struct flights *flights;
 	struct ocl_pin *pins;
-	atomic_bool told; /* an error of the device, which comes again and again, was logged */
+	atomic_bool told; /* a recurring device error was logged */
 };
 
 struct engine_ocl {
@@ -29,7 +29,7 @@ struct engine_ocl {
 	struct ocl_device *device;
 	cl_command_queue queue;    /* of kernels */
 	struct ocl_bridge *bridge; /* NULL: DIRECT memory */
-	bool images;               /* kernels may have them */
+	bool images;               /* images work */
 	struct {
 		struct dxp_sampler what;
 		cl_sampler id;
@@ -37,20 +37,20 @@ struct engine_ocl {
 	uint32_t sampler_count;
 };
 
-/* Does the device work in the memory that the options give? DXP_OK: it does; DXP_EUNSUPPORTED: it
- * compiles and runs, but elsewhere; DXP_EDEVICE: it does not even that (logged). */
+/* Tests whether the device works in place in the given memory. DXP_OK: yes; DXP_EUNSUPPORTED: it
+ * compiles and runs, but in other memory; DXP_EDEVICE: it does not run (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);
 
-/* engine_ops.warm: compiles and runs a program that is not kept, which loads the compiler and its
+/* engine_ops.warm: compiles and runs a temporary program, which loads the compiler and its
  * library. */
 void ocl_engine_warm(struct engine *e);
 
-/* Device memory of options->memory_bytes, and what moves bytes in and out; `o` has its queue.
- * Logged. DXP_ENOMEM, DXP_EIO. */
+/* Creates device memory of options->memory_bytes and its DMA; `o` has its queue. Logged.
+ * DXP_ENOMEM, DXP_EIO. */
 int ocl_bridge_create(struct engine_ocl *o, const struct engine_options *options);
-/* False: the device is lost, and what it may still use stays. */
+/* False: the device is lost, and resources that it may access stay. */
 bool ocl_bridge_destroy(struct engine_ocl *o);
-/* As the calls of engine_ops. */
+/* As the functions of engine_ops. */
 int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes);
 void ocl_unpin(struct engine_ocl *o, void *base);
 int ocl_edit(struct engine *e, const struct engine_edit *edit); /* BRIDGED */

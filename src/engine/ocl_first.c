@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file in the cache holds the sum of the device that was tried out last, and is locked while one
- * is tried out for the first time. */
+/* A file in the cache directory holds the hash of the device tested last. It is locked during a
+ * device's first test. */
 #include "engine/ocl_first.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES], str
 			break;
 		nanosleep(&look, NULL);
 	}
-	/* Again: it may have become known just before the lock was free. */
+	/* Checks again: another process may have finished just before. */
 	if (file >= 0 && !known(file, device) && flock(file, LOCK_EX | LOCK_NB) == 0) {
 		out->file = file;
 		return;
@@ -55,7 +55,7 @@ void ocl_first_end(struct ocl_first *f, const uint8_t device[OCL_KEY_BYTES], boo
 	if (f->file < 0)
 		return;
 	if (good && pwrite(f->file, device, OCL_KEY_BYTES, 0) < 0)
-		good = false; /* the next one tries again */
+		good = false; /* the next process tests again */
 	close(f->file);
 	f->file = -1;
 }

@@ -17,9 +17,9 @@
 #include "engine/ocl_include.h"
 
 #define DEVICE_HEADER "dxp/device.h"
-#define ALIAS         "dxp-i" /* of folders whose names have blanks, which options cannot */
+#define ALIAS         "dxp-i" /* links to folders with blanks, which options cannot contain */
 
-/* Relative, and it stays below: no part is empty, "." or "..". */
+/* Returns whether the name is relative and stays below: no part is empty, "." or "..". */
 static bool name_good(const char *name)
 {
 	if (!name || name[0] == '\0')
@@ -41,7 +41,7 @@ static int refuse(char **log, const char *what, const char *name)
 									   : DXP_EBUILD;
 }
 
-/* The folders on the way to a file. */
+/* Makes the parent directories of a file. */
 static void folders_make(int root, const char *name)
 {
 	char part[PATH_MAX];
@@ -99,7 +99,7 @@ int ocl_folder_create(const char *where, const struct engine_source *source, str
 {
 	struct ocl_folder f;
 
-	/* The path becomes an option, which blanks would end. */
+	/* The path becomes an option, which ends at a blank. */
 	if (strpbrk(where, " \t\n\"\\"))
 		where = "/tmp";
 	if (snprintf(f.path, sizeof(f.path), "%s/dxp-build-XXXXXX", where) >= (int)sizeof(f.path) ||
@@ -128,7 +128,7 @@ void ocl_folder_destroy(const struct ocl_folder *f)
 
 /* ---- options ---- */
 
-/* The next option, without its quotes if all of it is in quotes. False: there is none. */
+/* Returns the next option; quoted blanks do not end it. False: none. */
 static bool word_next(const char **at, const char **word, size_t *bytes)
 {
 	const char *p = *at + strspn(*at, " \t\n\r");
@@ -143,7 +143,7 @@ static bool word_next(const char **at, const char **word, size_t *bytes)
 	return true;
 }
 
-/* `folder` is told to the compiler by a path without blanks. */
+/* Writes -I for `folder` as a path without blanks. */
 static int include_put(const struct ocl_folder *f, unsigned *aliases, const char *word,
 		       size_t bytes, FILE *out, char **log)
 {

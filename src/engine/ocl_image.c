@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over device memory that we address: nothing is copied, a kernel's writes lie there as
- * pixels at the pitches that the host gave (CL_MEM_USE_HOST_PTR; 0.3 us an image on PoCL). */
+/* Images over DIRECT memory: nothing is copied, and pixels are stored at the pitches that the host
+ * gave (CL_MEM_USE_HOST_PTR; 0.3 us per image on PoCL). */
 #include <stdio.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static uint32_t pixel_bytes(uint32_t order, uint32_t type)
 	}
 }
 
-/* Rows and slices of each kind; an array's layers are slices. False: it is no kind. */
+/* Returns rows and slices; an array's layers are slices. False: unknown kind. */
 static bool sides(const struct dxp_image *m, uint64_t *rows, uint64_t *slices)
 {
 	*rows = *slices = 1;
@@ -90,7 +90,7 @@ uint64_t ocl_image_span(struct dxp_image *m)
 		m->row_pitch = row;
 	if (m->row_pitch < row)
 		return 0;
-	/* Less than 2^96 each. */
+	/* Each product is below 2^96. */
 	const unsigned __int128 slice = (unsigned __int128)m->row_pitch * rows;
 	if (m->slice_pitch == 0 && slice <= UINT64_MAX)
 		m->slice_pitch = (uint64_t)slice;
@@ -108,7 +108,7 @@ static cl_mem made_take(struct ocl_arguments *w, cl_mem made)
 	return made;
 }
 
-/* The widest one-dimensional image of the device. */
+/* Returns the maximum width of a one-dimensional image. */
 static size_t line_widest(struct engine_ocl *o)
 {
 	size_t widest = 0;
@@ -118,7 +118,7 @@ static size_t line_widest(struct engine_ocl *o)
 	return widest;
 }
 
-/* Is argument `i` all the memory that the kernel gets? */
+/* Returns whether argument `i` is the kernel's only memory. */
 static bool alone(const struct engine_launch *l, uint32_t i)
 {
 	uint32_t others = 0;
@@ -128,8 +128,8 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 	return others == 0;
 }
 
-/* The device has this kind only over a buffer. PoCL 3.1 dies where it is the only memory of a
- * kernel, but takes a one-dimensional image for it, up to that one's width. */
+/* Creates an image1d_buffer_t, which the device has only over a buffer. PoCL 3.1 crashes if it is a
+ * kernel's only memory, but accepts a one-dimensional image instead, up to the width limit. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)
@@ -175,7 +175,7 @@ static cl_mem image_create(struct engine_ocl *o, const struct engine_argument *a
 				    error);
 }
 
-/* Many a driver does not look whether the image is of the kernel's kind. */
+/* Names the image's type for a check: many drivers do not check it. */
 static const char *type_of(uint32_t object)
 {
 	return object == CL_MEM_OBJECT_IMAGE1D          ? "image1d_t"
@@ -208,7 +208,7 @@ int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struc
 			 (unsigned long long)a->memory_bytes);
 		return DXP_EINVAL;
 	}
-	/* Depth images are passed as their own types. */
+	/* Depth images have types of their own. */
 	if (m.order != CL_DEPTH &&
 	    strncmp(k->parameters[i].type, type_of(m.object), strlen(type_of(m.object))) != 0) {
 		snprintf(text, ENGINE_TEXT_BYTES,
@@ -244,7 +244,7 @@ cl_sampler ocl_sampler_get(struct engine_ocl *o, const struct dxp_sampler *s, ui
 		if (memcmp(&o->samplers[k].what, s, sizeof(*s)) == 0)
 			return o->samplers[k].id;
 	cl_sampler made = NULL;
-	/* There are 20 in all: more are no samplers. */
+	/* Only 20 combinations are valid. */
 	if (o->images && s->normalized <= 1 && o->sampler_count < ARRAY_COUNT(o->samplers))
 		made = o->cl->clCreateSampler(ocl_device_context(o->device), s->normalized,
 					      s->addressing, s->filter, &error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaced as text and not given to clCompileProgram as a header: PoCL 3.1 then forgets what the
- * arguments of kernels are. */
+/* Expands text instead of giving clCompileProgram a header: PoCL 3.1 would lose the kernels'
+ * argument information. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -9,14 +9,14 @@
 #include <string.h>
 
 #define HEADER_NAME  "dxp/device.h"
-#define INCLUDES_MAX 64 /* 30 KB each: a program made of nothing else must not fill the memory */
+#define INCLUDES_MAX 64 /* of 30 KB each: bounds the memory that a malicious program can use */
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
 
 struct scan {
 	const char *at, *end;
 	enum inside inside;
-	bool line_begins; /* nothing but blanks since the last line */
+	bool line_begins; /* only blanks since the start of the line */
 	unsigned line;
 };
 
@@ -27,7 +27,7 @@ static const char *blanks_skip(const char *at, const char *end)
 	return at;
 }
 
-/* Behind `word`, or NULL when it is not there. */
+/* Returns the text behind `word`, or NULL if it is not there. */
 static const char *word_skip(const char *at, const char *end, const char *word)
 {
 	size_t bytes = strlen(word);
@@ -35,7 +35,7 @@ static const char *word_skip(const char *at, const char *end, const char *word)
 	return (size_t)(end - at) >= bytes && memcmp(at, word, bytes) == 0 ? at + bytes : NULL;
 }
 
-/* Behind the directive that begins here, or NULL when it is not ours. */
+/* Returns the text behind a matching directive that begins here, or NULL. */
 static const char *directive_skip(const char *at, const char *end)
 {
 	const char *quoted, *include;
@@ -50,7 +50,7 @@ static const char *directive_skip(const char *at, const char *end)
 	return quoted ? quoted : word_skip(include, end, "\"" HEADER_NAME "\"");
 }
 
-/* One character, or two that mean something together. */
+/* Consumes one character, or a pair with a joint meaning. */
 static void character_take(struct scan *s)
 {
 	char c = *s->at++, next = '\0';
@@ -79,12 +79,12 @@ static void character_take(struct scan *s)
 		}
 	} else if (c == '\n' || (s->inside == INSIDE_STRING && c == '"') ||
 		   (s->inside == INSIDE_LETTER && c == '\'')) {
-		s->inside = INSIDE_NOTHING; /* none of these goes over the end of a line */
+		s->inside = INSIDE_NOTHING; /* none of these spans lines */
 	}
 	s->line_begins = c == '\n' || (s->line_begins && (c == ' ' || c == '\t'));
 }
 
-/* The next directive: where it begins; NULL: there is none. */
+/* Returns the start of the next directive, or NULL. */
 static const char *directive_find(struct scan *s)
 {
 	while (s->at < s->end) {

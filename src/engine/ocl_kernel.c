@@ -21,7 +21,7 @@ uint32_t ocl_type_bytes(const char *type)
 	unsigned long lanes = type[letters] ? strtoul(type + letters, NULL, 10) : 1;
 
 	if (lanes == 3)
-		lanes = 4; /* OpenCL C 6.1.5: a vector of three takes the place of four */
+		lanes = 4; /* OpenCL C 6.1.5: a vector of three has the size of four */
 	for (size_t i = 0; i < ARRAY_COUNT(scalars); i++)
 		if (strlen(scalars[i].name) == letters &&
 		    strncmp(scalars[i].name, type, letters) == 0 && lanes <= 16)
@@ -29,7 +29,7 @@ uint32_t ocl_type_bytes(const char *type)
 	return 0;
 }
 
-/* By what the device takes, where it looks at all: it then takes one size only. */
+/* Tries all sizes: a device that checks accepts only one. 0: it does not check. */
 static uint32_t value_bytes_try(const struct ocl_library *cl, cl_kernel kernel, cl_uint index)
 {
 	static const uint8_t zeros[COMMAND_VALUE_BYTES];
@@ -58,7 +58,7 @@ uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, 
 	return bytes ? bytes : value_bytes_try(cl, kernel, index);
 }
 
-/* An image's access qualifier is not NONE, whatever address space the device says that it is in. */
+/* Images first: they have an access qualifier, and devices differ in the address space. */
 static uint8_t kind_of(cl_kernel_arg_address_qualifier where, cl_kernel_arg_access_qualifier access,
 		       const char *type)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL loader, opened at run time: what is built without OpenCL here runs with it there.
- * Types come from the Khronos headers, functions by name. */
+/* The OpenCL loader, opened at run time: a build without OpenCL works where OpenCL is installed.
+ * Types come from the Khronos headers, functions are resolved by name. */
 #ifndef ENGINE_OCL_LIBRARY_H
 #define ENGINE_OCL_LIBRARY_H
 
-#define CL_TARGET_OPENCL_VERSION 300 /* what is told of devices; the calls are those of 1.2 */
+#define CL_TARGET_OPENCL_VERSION 300 /* for device properties; functions are those of 1.2 */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
@@ -51,18 +51,18 @@
 	X(clFlush)                    \
 	X(clFinish)
 
-/* Members are named as the functions, so that calls read as usual. */
+/* Members have the names of the functions. */
 struct ocl_library {
 #define OCL_MEMBER(name) __typeof__(&name) name;
 	OCL_FUNCTIONS(OCL_MEMBER)
 #undef OCL_MEMBER
 };
 
-/* The library, opened once and kept; any thread. DXP_EUNSUPPORTED: it is not there (logged, with
- * what to install). */
+/* Opens the library once; it stays open. Any thread. DXP_EUNSUPPORTED: missing (logged, with what
+ * to install). */
 int ocl_library_get(const struct ocl_library **out);
 
-/* "CL_OUT_OF_RESOURCES"; never NULL. */
+/* Returns for example "CL_OUT_OF_RESOURCES"; never NULL. */
 const char *ocl_error_name(cl_int error);
 
 #endif

@@ -13,10 +13,10 @@
 #include "engine/ocl_folder.h"
 #include "engine/ocl_include.h"
 
-/* Arguments of kernels are checked before a launch; this makes the compiler, the linker and
- * whatever loads a binary (PoCL 3.1) keep what is needed for that. */
+/* Keeps argument information for the check before a launch: needed by compiler, linker and binary
+ * loader (PoCL 3.1). */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
-#define FORMAT         1u /* counts what is kept on disk: a change of it makes all of it strange */
+#define FORMAT         1u /* version of the key and of files on disk */
 
 /* ---- keys ---- */
 
@@ -58,7 +58,7 @@ bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 
 /* ---- building ---- */
 
-/* What the compiler has to say, cut to XPU_LOG_BYTES_MAX; NULL: nothing, or no memory for it. */
+/* Returns the compiler's messages, cut to XPU_LOG_BYTES_MAX; NULL: none, or no memory. */
 static char *log_read(struct ocl_device *d, cl_program program)
 {
 	size_t bytes = 0;
@@ -76,7 +76,7 @@ static char *log_read(struct ocl_device *d, cl_program program)
 	return log;
 }
 
-/* After the compiler or the linker. */
+/* Reads log and type after the compiler or linker ran. */
 static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
@@ -98,7 +98,8 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 	m->program = NULL;
 }
 
-/* The text, with dxp/device.h in it where there is no folder to find it in. */
+/* Compiles the source; `expand`: includes dxp/device.h as text, because there is no header
+ * directory. */
 static int text_compile(struct ocl_device *d, const struct engine_source *s, bool expand,
 			const char *options, struct ocl_made *m)
 {
@@ -166,7 +167,7 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 
 /* ---- linking ---- */
 
-/* Options that a linker may use, or not. */
+/* Returns whether the option only permits optimizations, so that a linker may ignore it. */
 static bool is_licence(const char *word)
 {
 	static const char *const words[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeroes",
@@ -180,7 +181,7 @@ static bool is_licence(const char *word)
 	return false;
 }
 
-/* For the caller to free. */
+/* Returns the options, which the caller frees. */
 static char *link_options(const char *options, bool with_licences)
 {
 	char *copy = strdup(options), *rest;
@@ -242,7 +243,7 @@ static int link_inputs(struct ocl_device *d, const struct engine_source *s, stru
 	int status = inputs_take(s, inputs, &m->log);
 	if (status == DXP_OK)
 		status = programs_link(d, s, inputs, true, &error, m);
-	/* PoCL 3.1 takes licences with -create-library only. */
+	/* PoCL 3.1 accepts such options with -create-library only. */
 	if (status == DXP_OK && error == CL_INVALID_LINKER_OPTIONS) {
 		if (m->program)
 			d->cl->clReleaseProgram(m->program);

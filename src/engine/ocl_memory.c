@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES 4096u
 
-/* Its last byte is written: many drivers give memory only then, or fail. */
+/* Creates a buffer and writes its last byte: many drivers allocate, or fail, only then. */
 static cl_mem buffer_create(struct ocl_device *d, cl_command_queue queue, uint64_t bytes,
 			    cl_int *error)
 {
@@ -61,7 +61,7 @@ static uint64_t chunk_limit(struct ocl_device *d, const struct ocl_library *cl)
 	return bytes - bytes % PAGE_BYTES;
 }
 
-/* Whole first, whatever the device says that it gives at most: some give more. */
+/* Tries one allocation first: some devices allow more than their stated maximum. */
 static cl_int memory_allocate(struct ocl_device *d, cl_command_queue queue, struct ocl_memory *m)
 {
 	uint64_t limit = chunk_limit(d, m->cl);
@@ -137,7 +137,7 @@ struct ocl_place ocl_memory_place(const struct ocl_memory *m, uint64_t address, 
 	};
 }
 
-/* The caller's mistakes, said before the device says something less clear. */
+/* Reports errors of the caller more clearly than the device would. */
 static bool buffer_possible(const struct ocl_memory *m, const struct engine_argument *a,
 			    uint32_t index, char text[ENGINE_TEXT_BYTES])
 {

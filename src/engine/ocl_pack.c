@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Magic, sum, device, type, three lengths, three parts; numbers little-endian. The sum is SHA-256
- * of all behind it. */
+/* Format: magic, hash, device, type, three lengths, three parts; numbers are little-endian. The
+ * hash is SHA-256 of everything behind it. */
 #include "engine/ocl_pack.h"
 
 #include <stdlib.h>

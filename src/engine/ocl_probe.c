@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where an OpenCL device works: tried out, because no property says it. */
+/* Tests where an OpenCL device works, because no property states it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 #include "engine/ocl_first.h"
 #include "engine/ocl_make.h"
 
-#define PROBE_BYTES 4096u /* a device of less memory than ours can take these */
+#define PROBE_BYTES 4096u /* small, for devices with less memory than the host */
 
-/* A kernel writes its pointer and a number; both must be found in our memory without asking the
- * device for it. */
+/* Runs a kernel that writes its pointer and a number. In DIRECT memory both are visible without a
+ * read from the device. */
 static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 		     struct engine_program *program)
 {
@@ -28,7 +28,7 @@ static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 				  .dimensions = 1,
 				  .global = {1, 1, 1},
 				  .argument_count = 2};
-	char text[ENGINE_TEXT_BYTES] = ""; /* no memory leaves none */
+	char text[ENGINE_TEXT_BYTES] = ""; /* DXP_ENOMEM sets no text */
 
 	l.arguments[0] = (struct engine_argument){
 		.kind = COMMAND_ARG_BUFFER, .memory = memory, .memory_bytes = PROBE_BYTES};
@@ -97,7 +97,7 @@ void ocl_engine_warm(struct engine *e)
 {
 	char text[160];
 
-	/* Never the same: what PoCL has compiled before does not load the compiler. */
+	/* Always different: for a program in PoCL's cache the compiler is not loaded. */
 	int bytes = snprintf(text, sizeof(text),
 			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
 			     "printf(\"%%f\", x); }\n",
