@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests to a manager. A change of grants names the version that it changes, so it takes two
- * rounds: the first is refused, and the refusal contains the version. A table arrives page by page;
- * each request names the first id of its page. */
+ * rounds: the first is refused with the version. A table arrives page by page; each request names
+ * its page's first id. */
 #include "node/ask.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request to a manager by a holder of the fabric key, node or not: grant, revoke, or read the
- * whole table without regard to grants (`dxp grant`, `dxp revoke`, `dxp nodes --all`). Pure, like
- * member.h. */
+/* One request to a manager by a holder of the fabric key, node or not: `dxp grant`, `dxp revoke`,
+ * or `dxp nodes --all`, which reads the table without regard to grants. Pure, like member.h. */
 #ifndef NODE_ASK_H
 #define NODE_ASK_H
 
@@ -36,7 +35,7 @@ uint64_t ask_deadline(const struct ask *a); /* UINT64_MAX when done */
 
 bool ask_done(const struct ask *a);
 /* When done: DXP_OK, DXP_EAUTH, DXP_ETIMEDOUT, DXP_EINVAL, DXP_ENOMEM ... ask_text returns a
- * sentence for the user, never NULL; it may be a note after success too. */
+ * sentence for the user, also after success; never NULL. */
 int ask_status(const struct ask *a);
 const char *ask_text(const struct ask *a);
 

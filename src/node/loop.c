@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread for several nodes: polls all of them, spins while there was work recently, then sleeps
- * on all sockets. */
+/* One thread for several nodes: polls all, spins after recent work, then sleeps on all sockets. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -72,8 +71,8 @@ static void loop_sleep(const struct node_loop *loop, int poller)
 
 	while (announced < loop->count && node_sleep_announce(loop->nodes[announced]))
 		announced++;
-	/* Read after the announcement: new work of another thread for `service` is either seen here
-	 * or its node_wake wakes this thread. */
+	/* Read after the announcement: another thread's new work for `service` is seen here, or its
+	 * node_wake wakes this thread. */
 	uint64_t now_ns = link_now_ns();
 	uint64_t deadline_ns = loop_deadline(loop, now_ns);
 	if (announced == loop->count && deadline_ns > now_ns) {
@@ -129,7 +128,7 @@ int node_loop_run(struct node_loop *loop)
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;
-		/* Another thread may need this core before it can answer. */
+		/* Yields: the thread that must answer may need this core. */
 		if (empty >= patience) {
 			sched_yield();
 			empty = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Membership as a state machine. Invariants: one kind of request (JOIN, RENEW or LEAVE) is under
  * way at a time; each transmission has a new, larger number; an answer counts once, and only for a
- * number that was sent. */
+ * number sent. */
 #include "node/member.h"
 
 #include <stdarg.h>
@@ -47,7 +47,7 @@ struct member {
 	uint64_t join_until_ns, lease_until_ns, renew_ns;
 	uint64_t send_ns, retry_ns; /* time of the next request, and the wait after it */
 	uint64_t refused_key_ns;    /* arrival of a "wrong key"; 0: none, or disproved */
-	/* End of the other lease on our identity, from the first refusal; 0: none. */
+	/* End of the other lease on our identity, at the first refusal; 0: none. */
 	uint64_t busy_until_ns;
 	uint64_t busy_epoch; /* epoch of the manager that refused */
 	unsigned leave_tries;
@@ -130,7 +130,7 @@ void member_destroy(struct member *m)
 	free(m);
 }
 
-/* Returns the number for a new transmission and records it with its time for the answer. */
+/* Returns the number for a new transmission and records its time. */
 static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 {
 	uint64_t request = ++m->request;
@@ -139,7 +139,7 @@ static uint64_t flight_begin(struct member *m, uint64_t now_ns)
 	return request;
 }
 
-/* Accepts the answer to `request` once; *sent_ns is the time of the request. */
+/* Accepts the answer to `request` once; *sent_ns: when that was sent. */
 static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 {
 	struct flight *f = &m->flights[request % FLIGHTS];
@@ -154,8 +154,8 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together do not
- * return together. */
+/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together return
+ * apart. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
 	uint16_t drawn;
@@ -207,9 +207,10 @@ static void lease_receive(struct member *m, struct manage_body body, uint64_t no
 	request_soon(m, now_ns + min_u64(m->renew_ns, UINT64_MAX - now_ns));
 }
 
-/* Another node holds our name or uuid. A lease of our own previous run expires: wait for that. If
- * the lease was renewed since the first refusal, there really are two nodes, and joining fails. A
- * restarted manager extends all leases once, so its new epoch starts the comparison again. */
+/* Handles a refusal because another node holds our name or uuid. If it was our previous run, its
+ * lease expires: waits for that. If the lease was renewed since the first refusal, there are two
+ * nodes: fails. A restarted manager extends all leases once, so a new epoch restarts the
+ * comparison. */
 static void busy_receive(struct member *m, const struct manage_answer *answer, uint64_t now_ns)
 {
 	uint64_t until_ns = now_ns + min_u64(answer->retry_ns, UINT64_MAX - now_ns);
@@ -287,8 +288,8 @@ static void rows_receive(struct member *m, uint8_t type, struct manage_body body
 	m->ack_due = true; /* also when out of order: the ack holds the next position */
 }
 
-/* A "wrong key" cannot be authenticated. It counts only if it quotes our current nonce and a
- * request under way, which only a host on the path can know. */
+/* A "wrong key" cannot be authenticated. It counts only if it quotes our nonce and a request under
+ * way, known only on the path. */
 static void unauthentic_receive(struct member *m, const struct wire_address *from, uint8_t type,
 				struct manage_body body, uint64_t now_ns)
 {
@@ -436,7 +437,7 @@ static void request_schedule(struct member *m, uint64_t now_ns)
 	m->retry_ns = min_u64(m->retry_ns + m->retry_ns / 2, max_ns);
 }
 
-/* This process was suspended: sends a RENEW before it considers the manager silent. */
+/* Detects that this process was suspended: sends a RENEW before it considers the manager silent. */
 static void absence_note(struct member *m, uint64_t now_ns)
 {
 	uint64_t deadline_ns = member_deadline(m);
@@ -500,7 +501,7 @@ void member_leave(struct member *m, uint64_t now_ns)
 	if (m->state >= MEMBER_LEAVING)
 		return;
 	if (m->id == WIRE_NODE_NONE) {
-		m->state = MEMBER_LEFT; /* a lease on the way to this node expires by itself */
+		m->state = MEMBER_LEFT; /* a lease on its way expires by itself */
 		return;
 	}
 	m->state = MEMBER_LEAVING;

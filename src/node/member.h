@@ -33,8 +33,8 @@ struct member_options {
 	struct wire_address manager;
 	uint8_t key[FABRIC_KEY_BYTES];
 	/* This node: uuid, kind, name, incarnation (larger at each start), engine, device, memory,
-	 * magic. id: the previous one, or 0; the manager assigns it again if it can. address:
-	 * unused, the manager reads it from the packet. */
+	 * magic. id: the previous one, or 0; assigned again if possible. address: unused, the
+	 * manager reads it from the packet. */
 	struct node_entry self;
 	uint64_t join_timeout_ns; /* 0: FABRIC_JOIN_NS; UINT64_MAX: no limit */
 	entropy_fn entropy;       /* for the nonce and for jitter */
@@ -52,12 +52,12 @@ struct member;
 int member_create(const struct member_options *options, uint64_t now_ns, struct member **out);
 void member_destroy(struct member *m);
 
-/* Handles one management frame; `data` is only read during the call. */
+/* Handles one management frame; reads `data` only during the call. */
 void member_receive(struct member *m, const struct wire_address *from, const uint8_t *data,
 		    size_t bytes, uint64_t now_ns);
 
 /* Fills `out` with at most `count` datagrams due now, and advances the state by time. Returns how
- * many. The member owns their memory; it is valid until the next call of member_send. */
+ * many. Their memory is the member's, valid until the next call. */
 size_t member_send(struct member *m, struct link_datagram *out, size_t count, uint64_t now_ns);
 
 /* Returns when member_send must be called again; UINT64_MAX after LEFT and FAILED. */

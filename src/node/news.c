@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polls the link from time to time for facts that RLTP cannot see.
+/* Polls the link at intervals for facts that RLTP cannot see.
  *
- * When this machine gets a new address (DHCP, another cable), the node binds to it and sends the
- * manager an authenticated RENEW. The manager informs the other nodes, and their sessions continue
- * at the new address. No request is lost. */
+ * If this machine gets a new address (DHCP, another cable), the node binds to it and sends the
+ * manager an authenticated RENEW. The manager informs the other nodes, whose sessions continue at
+ * the new address. No request is lost. */
 #include <string.h>
 
 #include <dxp/status.h>

@@ -20,8 +20,8 @@
 #define BUFFER_PER_PACKET \
 	16384 /* bytes of socket buffer per packet, worst case: skb, 9000-byte MTU */
 
-/* Token of a RESET of session `id`: a keyed hash of this node's uuid and the id proves its
- * origin. */
+/* Computes the token of session `id`, a keyed hash of this node's uuid and the id: it proves the
+ * origin of a RESET. */
 static uint64_t token_of(void *context, uint32_t id)
 {
 	struct node *n = context;
@@ -32,7 +32,7 @@ static uint64_t token_of(void *context, uint32_t id)
 	return get_be64(digest);
 }
 
-/* Larger at each start of the process: milliseconds of real time, then 16 random bits. */
+/* Returns a larger number at each start: milliseconds of real time, then 16 random bits. */
 static uint64_t incarnation_draw(void)
 {
 	struct timespec t;
@@ -176,7 +176,7 @@ int node_open(const struct node_options *options, struct node **out)
 		status = member_start(n, link_now_ns());
 	if (status == DXP_OK)
 		status = observe_open(n);
-	/* All have been copied; the caller may free its strings and key. */
+	/* all copied; the caller may free them */
 	n->options.fabric_key = NULL;
 	n->options.name = n->options.engine = n->options.device = NULL;
 	if (status != DXP_OK) {
@@ -220,7 +220,7 @@ void node_close(struct node *n)
 {
 	if (!n)
 		return;
-	/* First the peers: the manager's report of this leave would close their sessions too. */
+	/* First: the manager's report of this leave would close their sessions too. */
 	peers_leave(n);
 	if (n->member && n->link && member_id(n->member) != WIRE_NODE_NONE) {
 		uint64_t now_ns = link_now_ns();
@@ -245,7 +245,7 @@ static void arrival_take(struct node *n, const struct link_arrival *a, uint64_t 
 		member_receive(n->member, &a->from, a->data, a->bytes, now_ns);
 }
 
-/* Logs a new message of the membership and applies a new id; returns the number of messages. */
+/* Logs a new message of the membership and applies a new id; returns 1 for a message. */
 static uint32_t membership_note(struct node *n)
 {
 	enum log_level level;
@@ -277,8 +277,7 @@ static uint32_t due_send(struct node *n, uint64_t now_ns)
 		count = nic_send(n->nic, n->batch, LINK_BATCH, now_ns);
 		work += (uint32_t)datagrams_send(n, count);
 	}
-	/* Reports sessions that timed out in the same poll as the completions that failed with
-	 * them. */
+	/* Sessions that timed out are reported in the same poll as their failed completions. */
 	return work + peers_ended(n);
 }
 
@@ -290,7 +289,7 @@ static uint32_t doorbells_turn(struct node *n)
 	return work + due_send(n, now_ns);
 }
 
-/* A failed write is harmless: the descriptor is full, or its user has exited. */
+/* Wakes users. A failed write is harmless: the descriptor is full, or the user has exited. */
 static void users_wake(struct node *n, uint32_t functions)
 {
 	const uint64_t one = 1;
@@ -301,8 +300,8 @@ static void users_wake(struct node *n, uint32_t functions)
 			log_debug("%s: function %u was not woken: %m", n->name, i);
 }
 
-/* True if no arrival came for NODE_QUIET_NS and the socket was read a moment ago: frequent polls
- * for functions of this machine then save the system call. */
+/* True without arrivals for NODE_QUIET_NS if the socket was read within NODE_QUIET_LOOK_NS:
+ * frequent polls for local functions save the system call. */
 static bool network_waits(const struct node *n)
 {
 	return n->received_ns - n->arrived_ns >= NODE_QUIET_NS &&

@@ -28,98 +28,96 @@ struct node_options {
 	uint32_t capabilities;       /* MANAGE_CAPABILITY_..., shown in the node table */
 	struct wire_address manager;
 	const uint8_t *fabric_key; /* FABRIC_KEY_BYTES, copied */
-	/* Not 0: this node has this id and no manager; all its peers come from node_peer. */
+	/* Not 0: use this id, without a manager; peers come from node_peer only. */
 	uint16_t static_id;
-	/* Id to request; the manager assigns another one if it is in use. 0: any. */
+	/* Id to request; the manager assigns another one if it is taken. 0: any. */
 	uint16_t wanted_id;
 	struct wire_address bind; /* port 0: any */
-	/* `bind` comes from this machine's routes, not from the user: the node binds again when
-	 * they change. */
+	/* `bind` comes from this machine's routes, not from the user: follow their changes. */
 	bool follow_address;
 	uint32_t spin_ns; /* spin time of node_wait; 0: LINK_SPIN_NS; UINT32_MAX: no spin */
-	/* xPU: keeps the resources of a silent host for this long after its last sign of life.
-	 * Values up to RLTP_DEAD_NS, 0 included, keep them no longer than those of other peers. */
+	/* xPU: time to keep resources of a silent host after its last packet or renewal. Up to
+	 * RLTP_DEAD_NS, 0 included: as for other peers. */
 	uint64_t keep_hosts_ns;
 	uint32_t window_packets; /* 0: from the size of the socket's receive buffer */
 	bool no_payload_crc;
-	/* All zero: the recommended values, with the congestion control that DXP_CC in the
-	 * environment names. */
+	/* All zero: recommended values, with the congestion control named by DXP_CC in the
+	 * environment. */
 	struct rltp_tuning tuning;
 	const struct nic_cfg_ops *cfg; /* xPU: its registers */
 	void *cfg_context;
-	/* Called from node_turn for each change of the node table, after the NIC has applied it.
-	 * TABLE_LOST for a TABLE_SILENT peer comes only when its session is silent too, and for a
-	 * host of an xPU only after keep_hosts_ns. May be NULL. */
+	/* Called from node_turn for each change of the node table, after the NIC has applied it. A
+	 * TABLE_SILENT peer is reported lost only when its session is silent too; a host of an xPU,
+	 * only after keep_hosts_ns. May be NULL. */
 	void (*changed)(void *context, const struct table_change *change);
-	/* Called when a session has closed for another reason: requests under way, and state that
-	 * either side kept for the other, may be lost. May be NULL. */
+	/* Called when a session closes for another reason: requests under way and state of either
+	 * side may be lost. May be NULL. */
 	void (*session_ended)(void *context, uint16_t peer, int status);
-	void *changed_context; /* of both callbacks */
+	void *changed_context; /* of both */
 };
 
 /* Opens socket, NIC and window and starts to join. DXP_EBUSY: the port is in use; DXP_EIO,
- * DXP_ENOMEM, DXP_EINVAL: the log states the reason. */
+ * DXP_ENOMEM, DXP_EINVAL: as logged. */
 int node_open(const struct node_options *options, struct node **out);
 
-/* Leaves the fabric with one datagram, not acknowledged, and frees everything. NULL is allowed. */
+/* Leaves the fabric with one unacknowledged datagram and frees everything. NULL is allowed. */
 void node_close(struct node *n);
 
-/* Adds a peer to a node with a static id. Errors: those of nic_peer_set; DXP_EUNSUPPORTED, logged:
- * the MTU of the path is too small. */
+/* Adds a peer to a node with a static id. Statuses as nic_peer_set; DXP_EUNSUPPORTED, logged: the
+ * path's MTU is too small. */
 int node_peer(struct node *n, uint16_t id, const struct wire_address *address,
 	      uint64_t incarnation);
 uint64_t node_incarnation(const struct node *n);
 
-/* Polls until the node holds a lease or `deadline_ns` passes. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY;
- * node_error returns the matching sentence. */
+/* Polls until the node holds a lease or `deadline_ns` passes. DXP_ETIMEDOUT, DXP_EAUTH, DXP_EBUSY:
+ * node_error explains. */
 int node_join(struct node *n, uint64_t deadline_ns);
 const char *node_error(const struct node *n);
 
-/* Polls once: handles arrivals, doorbells and timers, then sends what is due. Returns the amount of
- * work done; 0 for none. */
+/* Polls once: handles arrivals, doorbells and timers, then sends. Returns the amount of work; 0:
+ * none. */
 uint32_t node_turn(struct node *n);
 
-/* Handles doorbells but sends nothing; returns how many. For a caller that polls the node itself
- * and posts more than the doorbell FIFO holds: the next node_turn sends all in one batch. */
+/* Handles doorbells without sending; returns how many. For a polling caller that posts more than
+ * the doorbell FIFO holds: the next node_turn sends all in one batch. */
 uint32_t node_take(struct node *n);
 
 /* Returns when node_turn must be called even if nothing arrives. */
 uint64_t node_deadline(const struct node *n);
 
-/* Blocks, after spinning, until node_turn has work, `deadline_ns` passes or node_wake is called. */
+/* Spins, then blocks until node_turn has work, `deadline_ns` passes or node_wake is called. */
 void node_wait(struct node *n, uint64_t deadline_ns);
 void node_wake(struct node *n);
 
-/* Adds `delta` to the number of devices that post to this node's windows and cannot wake it. The
- * node does not sleep while there is one. Any thread. */
+/* Adds `delta` to the number of devices that post to this node's windows and cannot wake it. While
+ * it is not 0 the node does not sleep. Any thread. */
 void node_arm(struct node *n, int delta);
 bool node_armed(const struct node *n);
 
-/* Sets the descriptor that wakes the user of `function`: 8 bytes with the number 1 are written when
- * an event arrives while the user sleeps. It is an eventfd or a socket, and must never block. -1,
- * the default: none. The caller keeps ownership. */
+/* Sets the eventfd or socket that wakes the user of `function`: the number 1 in 8 bytes is written
+ * when an event arrives while the user sleeps. It must never block; the caller keeps it. -1, the
+ * default: none. */
 void node_user_fd(struct node *n, uint32_t function, int fd);
 
-/* Offers functions 1 .. `functions`, as far as they are free, to other processes, at the socket
- * `path`; NULL: at the sockets of this node's name (node/offer_place.h). node_turn serves them
- * until node_close. DXP_EEXIST: already offered; DXP_EUNSUPPORTED: DXP_RUN names no directory;
- * DXP_EBUSY, DXP_EACCESS, DXP_EINVAL, DXP_ENOENT, DXP_EIO, all logged; DXP_ENOMEM. */
+/* Offers functions 1 .. `functions`, if free, to other processes at the socket `path`; NULL: at the
+ * sockets of this node's name (node/offer_place.h). node_turn serves them until node_close.
+ * DXP_EEXIST: already offered; DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EBUSY, DXP_EACCESS,
+ * DXP_EINVAL, DXP_ENOENT, DXP_EIO, logged; DXP_ENOMEM. */
 int node_offer(struct node *n, uint32_t functions, const char *path);
 
 /* Returns a descriptor, readable when node_turn has work; for a loop over several nodes. */
 int node_fd(struct node *n);
 
-/* From now until node_close a write to this eventfd wakes node_wait and a sleep on node_fd; no read
- * is needed. DXP_EIO: no memory. */
+/* Until node_close, a write to this eventfd wakes node_wait and a sleep on node_fd; no read is
+ * needed. DXP_EIO: no memory. */
 int node_watch(struct node *n, int fd);
 
 /* Announces a sleep: from now users of the windows must wake the node after posting (nic/wake.c).
- * False, and the announcement is withdrawn, if a doorbell is pending, a user must be woken, or a
- * device is armed. */
+ * False, and withdrawn, if a doorbell is pending, a user must be woken, or a device is armed. */
 bool node_sleep_announce(struct node *n);
 void node_sleep_end(struct node *n);
 
-/* After a sleep on node_fd: clears the wakeup. */
+/* Clears the wakeup after a sleep on node_fd. */
 void node_wait_clear(struct node *n);
 
 uint16_t node_id(const struct node *n); /* WIRE_NODE_NONE before the lease */
@@ -128,19 +126,19 @@ struct dxp_window *node_window(struct node *n);
 const struct node_table *node_table(const struct node *n);
 void node_address(const struct node *n, struct wire_address *out);
 
-/* Returns the service queue pair of another node, from the table. DXP_ENOENT: no such node;
- * DXP_EACCESS: not granted; DXP_EPEERLOST: dead. */
+/* Returns the service queue pair of another node. DXP_ENOENT: no such node; DXP_EACCESS: not
+ * granted; DXP_EPEERLOST: dead. */
 int node_target(const struct node *n, uint16_t id, struct dxp_target *out);
 
-/* Returns since when a peer is silent; 0: it is not. Silent: no sign of life at the manager, or an
- * answer to our session overdue by more than RLTP_DEAD_NS. */
+/* Returns since when a peer is silent; 0: it is not. Silent: its lease expired, or an answer to our
+ * session is overdue by more than RLTP_DEAD_NS. */
 uint64_t node_silent_since(const struct node *n, uint16_t peer);
 
-/* Closes the session with a peer and fails its requests with `status`. The peer detects it at its
- * next packet and may then start a new handshake. */
+/* Closes the session with a peer and fails its requests with `status`. The peer notices at its next
+ * packet and may then start a new handshake. */
 void node_peer_reset(struct node *n, uint16_t peer, int status);
 
-/* Returns the payload bytes exchanged with one peer, without retransmissions and duplicates; 0 for
+/* Returns payload bytes exchanged with one peer, without retransmissions and duplicates; 0 for
  * unknown peers. */
 void node_traffic(struct node *n, uint16_t peer, uint64_t *sent_bytes, uint64_t *received_bytes);
 
@@ -149,14 +147,14 @@ struct node_loop {
 	struct node **nodes;
 	uint32_t count;
 	uint32_t spin_ns;
-	/* Called once per round to poll events from the windows; returns the amount of work. */
+	/* Polls events from the windows, once per round; returns the amount of work. */
 	uint32_t (*service)(void *context);
-	/* Called after a round without work; returns the amount of work done. May be NULL. */
+	/* Called after a round without work; returns the amount of work. May be NULL. */
 	uint32_t (*idle)(void *context);
-	/* Returns whether `service` woke a thread since the last call: that thread may need this
-	 * core. May be NULL. */
+	/* Returns whether `service` woke a thread since the last call; it may need this core. May
+	 * be NULL. */
 	bool (*woke)(void *context);
-	void *service_context; /* of all four callbacks */
+	void *service_context; /* of all four */
 	/* Returns when `service` must be called again; may be NULL. */
 	uint64_t (*service_deadline)(void *context);
 	const _Atomic int *stop; /* set by another thread or a signal handler */

@@ -166,8 +166,8 @@ void observe_publish(struct node *n, uint64_t now_ns)
 	p.awake = false;
 	rltp_endpoint_sessions(nic_endpoint(n->nic), session_publish, &p);
 	stats_commit(o->stats);
-	/* With thousands of sessions the interval grows, so that the share of time stays
-	 * constant. */
+	/* Long publications (thousands of sessions) come less often, so that their share of time
+	 * stays constant. */
 	uint64_t end_ns = link_now_ns();
 	o->interval_ns = max_u64(STATS_INTERVAL_NS, STATS_COST * (end_ns - now_ns));
 	o->due_ns = UINT64_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Publishes the node's counters (node/stats.h) and its traffic (node/tap.h). Neither can make a
- * node fail. Without readers a poll costs one compare and one relaxed load. */
+/* Publishes a node's counters (node/stats.h) and traffic (node/tap.h). Neither can make a node
+ * fail. Without readers a poll costs one compare and one relaxed load. */
 #ifndef NODE_OBSERVE_H
 #define NODE_OBSERVE_H
 
@@ -30,10 +30,10 @@ void observe_close(struct node *n);
 void observe_publish(struct node *n, uint64_t now_ns);
 void observe_tap(struct node *n);
 
-/* Adds a session's counts to `gone` before it is removed: totals never shrink. */
+/* Saves a session's counts before it is removed: totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-/* Called once per poll; `work`: what the poll did. */
+/* Called once per poll, which did `work`. */
 static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
 	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)

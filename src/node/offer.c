@@ -130,7 +130,7 @@ static uint32_t label_find(const struct offer *o, const char *label)
 	return strcmp(label, o->name) == 0 ? 0 : nic_function_labelled(o->options.nic, label);
 }
 
-/* Returns whether a function or node has this label: names must be unique among both. */
+/* Returns whether a function or node has this name: names must be unique among both. */
 static bool label_taken(const struct offer *o, const char *label)
 {
 	struct dxp_target node;
@@ -213,7 +213,7 @@ static int answer_register(struct offer *o, struct offer_function *f, uint32_t f
 	return DXP_OK;
 }
 
-/* Finds a region of this function only: a guessed key of another function does not match. */
+/* Finds a region of this function: another function's key, even if guessed, does not match. */
 static struct offer_region *region_of(struct offer_function *f, uint32_t key)
 {
 	for (uint32_t i = 0; i < f->region_count; i++)
@@ -269,7 +269,7 @@ static int answer_find(const struct offer *o, const struct attach_request *r,
 
 /* ---- requests ---- */
 
-/* Answers a request that concerns the client's own function. */
+/* Answers a request about the client's own function. */
 static int answer_user(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		       int fd, struct attach_answer *a)
 {
@@ -302,8 +302,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Our copy of the user's socket is closed now: descriptors that the user queues in it would
- * otherwise be closed by this process, with the last copy. */
+/* Closes our copy of the user's socket: the last close would have to close descriptors that the
+ * user queued in it. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_function *f = &o->functions[client->function];
@@ -330,7 +330,7 @@ int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 
 /* ---- release of unused memory ---- */
 
-/* True while some must wait. */
+/* Frees revoked regions that the NIC no longer uses. True while some must wait. */
 static bool regions_reclaim(struct offer *o, struct offer_function *f)
 {
 	bool waits = false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The virtual functions that a NIC offers to other processes: which client has which function, its
- * label and memory, and the answer to each request (wire/attach.h). A client is a connection here;
- * its socket belongs to offer_server.c.
+/* The virtual functions that a NIC offers to other processes: their clients, labels and memory, and
+ * the answer to each request (wire/attach.h). A client is a connection; its socket belongs to
+ * offer_server.c.
  *
  * When a client leaves, its function is closed, and its memory is unmapped once the NIC holds no
- * pointer into it. Client input is untrusted: descriptors are checked (link/local.h), keys must be
- * the client's own, counts are bounded.
+ * pointer into it. Clients are untrusted: descriptors are checked (link/local.h), keys must be the
+ * client's own, counts are bounded.
  *
  * A client has at most one function. After a RESET closed it, each request is answered with
  * DXP_ECLOSED. */
@@ -26,8 +26,8 @@ struct offer_ops {
 	int (*find)(void *context, const char *name, struct dxp_target *out);
 	/* As node_arm. */
 	void (*arm)(void *context, int delta);
-	/* Sets the descriptors of a function's user: engine_fd wakes the node, user_fd wakes the
-	 * user. -1, -1: the user has gone. DXP_EIO: engine_fd cannot be watched. */
+	/* Sets the descriptors of a function's user: engine_fd wakes the node, user_fd the user.
+	 * -1, -1: no user. DXP_EIO: engine_fd cannot be watched. */
 	int (*users)(void *context, uint32_t function, int engine_fd, int user_fd);
 	void *context;
 };
@@ -35,48 +35,46 @@ struct offer_ops {
 struct offer_options {
 	struct nic *nic;
 	const char *name;   /* of the node: the label of function 0; copied */
-	uint32_t functions; /* functions 1 .. this are offered, at most 7 */
+	uint32_t functions; /* offers 1 .. functions, at most 7 */
 	struct offer_ops ops;
-	/* Counter of requests that the server could not decode; NULL: none. */
+	/* Counts requests that the server could not decode; NULL: none. */
 	const uint64_t *malformed;
 };
 
 /* Creates *out. DXP_ENOMEM; DXP_EINVAL. */
 int offer_create(const struct offer_options *options, struct offer **out);
 
-/* Closes all offered functions and frees their memory even if the NIC points into it: the NIC must
- * be out of use. */
+/* Closes all offered functions and frees their memory. The NIC must be out of use. */
 void offer_destroy(struct offer *o, uint64_t now_ns);
 
 struct offer_client {
-	uint32_t only;     /* the one function that it may open; 0: any */
+	uint32_t only;     /* may open this function only; 0: any */
 	bool manages;      /* may manage the NIC: same user, or root */
 	uint32_t pid;      /* for display */
-	uint32_t function; /* its function; 0: none. This field and the next belong to the state
-			      machine; 0 at first */
+	uint32_t function; /* its function; 0: none; the state machine's, like `closed` */
 	bool closed;       /* it had a function */
 };
 
-/* Descriptors sent with an answer. The offer owns them until the function is closed. */
+/* Descriptors sent with an answer; the offer's until the function is closed. */
 struct offer_fds {
 	int fds[ATTACH_FDS_MAX];
 	unsigned count;
 };
 
-/* Answers one request. `fd`: the descriptor that came with it, or -1; the caller keeps it. */
+/* Answers one request. `fd`: its descriptor, or -1; the caller keeps it. */
 void offer_request(struct offer *o, struct offer_client *client, const struct attach_request *r,
 		   int fd, uint64_t now_ns, struct attach_answer *answer, struct offer_fds *beside);
 
-/* Reports that the descriptors of an answer were sent: closes those that only the user needs. */
+/* Closes descriptors that only the user needs, after they were sent. */
 void offer_handed_over(struct offer *o, const struct offer_client *client);
 
-/* Reports a disconnect: closes the client's function. */
+/* Closes the function of a disconnected client. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 
-/* Frees memory without pointers into it. True while some must wait: call again soon. */
+/* Frees memory that the NIC no longer points into. True while some must wait: call again soon. */
 bool offer_reclaim(struct offer *o);
 
-/* Memory of users mapped in this process: windows and regions. */
+/* Users' windows and regions mapped in this process. */
 struct offer_mapped {
 	uint32_t count;
 	uint64_t bytes;

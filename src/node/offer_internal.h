@@ -32,7 +32,7 @@ struct offer_function {
 	struct offer_region *regions;
 	uint32_t region_count, region_room;
 	uint64_t mapped_bytes; /* of the regions */
-	/* Settings of the function, kept when its user leaves. */
+	/* Settings of the function; they outlive its user. */
 	uint32_t weight;
 	uint64_t limit_bytes_per_s;
 };

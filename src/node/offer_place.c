@@ -93,7 +93,7 @@ bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PAT
 	return bytes > 0 && bytes < OFFER_PATH_BYTES;
 }
 
-/* Rejects a directory of another user, which could replace the sockets. */
+/* Returns why the directory cannot be used: another user could replace the sockets in it. */
 static const char *folder_wrong(const char *path)
 {
 	struct stat st;
@@ -105,7 +105,7 @@ static const char *folder_wrong(const char *path)
 	return NULL;
 }
 
-/* Removes a directory whose first socket has no listener: its program has terminated. */
+/* Removes a directory whose first socket has no listener: its program is gone. */
 static void folder_clean(const char *folder)
 {
 	char path[OFFER_PATH_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a NIC offers its functions: directory NAME.nic in the run directory (node/stats_place.h),
- * with the name of its node. Socket `nic` opens any function and manages the NIC. Sockets `vf1` ..
- * `vf7` open one function each, so that a sandbox can get exactly one path. */
+/* Where a NIC offers its functions: directory NAME.nic in the run directory (node/stats_place.h);
+ * NAME is its node's. Socket `nic` opens any function and manages the NIC; `vf1` .. `vf7` open one
+ * each, so that a sandbox can get exactly one path. */
 #ifndef NODE_OFFER_PLACE_H
 #define NODE_OFFER_PLACE_H
 
@@ -19,16 +19,16 @@ struct offer_place {
 	char folder[OFFER_PATH_BYTES];
 };
 
-/* Lists the directories, sorted by name; at most `room`. Returns how many. Only a connect shows
+/* Lists the directories, sorted by name, at most `room`; returns how many. Only a connect shows
  * whether a process listens. */
 uint32_t offer_places(struct offer_place *out, uint32_t room);
 
 /* Makes "folder/nic", or "folder/vf3" for function 3. False: longer than OFFER_PATH_BYTES. */
 bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PATH_BYTES]);
 
-/* Makes the directory for a node of this name, and removes those left by terminated programs of
- * this user. The caller closes *lock (may be -1) after it listens there: until then other processes
- * do not remove the directory. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EACCESS, logged. */
+/* Makes the directory for a node of this name; removes those of this user's terminated programs.
+ * *lock, which may be -1, keeps other processes from removing the directory: close it after
+ * listening there. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EACCESS, logged. */
 int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A separate epoll set, watched by the node's link: a busy node checks all sockets at once, and
- * seldom; a sleeping node is woken. */
+/* The sockets have their own epoll set, which the node's link watches: a busy node checks them
+ * together, and seldom; a sleeping node is woken. */
 #include "node/offer_server.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #define EVENTS     16            /* handled in one poll, one request each */
 #define AGAIN_NS   (100 * MS_NS) /* retry of accept after the process ran out of descriptors */
 #define RECLAIM_NS (1 * MS_NS)   /* interval between two tries to free memory */
-#define SAY_NS     (60 * S_NS)   /* interval between two warnings of the same kind */
+#define SAY_NS     (60 * S_NS)   /* between two warnings about paused sockets */
 
 /* Source of an epoll event: first member of struct listener and struct connection. */
 struct source {
@@ -84,7 +84,7 @@ static int node_users(void *context, uint32_t function, int engine_fd, int user_
 	struct offers *s = context;
 	struct link *l = s->node->link;
 
-	/* Explicit unwatch: the user holds the same eventfd, so close() does not end the watch. */
+	/* Explicit: the user holds the same eventfd, so close() does not end the watch. */
 	if (s->engine_fds[function] >= 0)
 		link_unwatch(l, s->engine_fds[function]);
 	s->engine_fds[function] = -1;
@@ -108,8 +108,7 @@ static int source_watch(struct offers *s, struct source *source)
 	return epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, source->fd, &e);
 }
 
-/* Disconnects now; a thread closes the socket, because descriptors in its queue can make that
- * slow. */
+/* Disconnects now. A thread closes the socket: descriptors in its queue can make that slow. */
 static void socket_drop(struct listener *l, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
@@ -134,7 +133,7 @@ static void connection_close(struct offers *s, struct connection *c, uint64_t no
 	free(c);
 }
 
-/* Sends without blocking. False: the client does not read its answers, and is disconnected. */
+/* Sends an answer. False: the client does not read its answers and must be disconnected. */
 static bool answer_send(int fd, const struct attach_answer *a, const struct offer_fds *beside)
 {
 	uint8_t bytes[ATTACH_BYTES_MAX];
@@ -201,8 +200,7 @@ static void listeners_pause(struct offers *s, uint64_t now_ns)
 		listener_pause(s, &s->listeners[i], now_ns);
 }
 
-/* Pauses a listener and its clients while too many descriptors that they passed are being
- * closed. */
+/* Pauses a listener and its clients while too many of their descriptors are being closed. */
 static bool listener_full(struct offers *s, struct listener *l, uint64_t now_ns)
 {
 	if (!local_drops_full(l->drops))
@@ -250,8 +248,7 @@ static void malformed_note(struct offers *s, const struct connection *c, int sta
 			 s->node->name, c->client.pid, dxp_status_text(status));
 }
 
-/* Closes descriptors of a request. Closing a mapped one is fast, because the mapping keeps its
- * pages. */
+/* Closes a request's descriptors. Closing a mapped one is fast: the mapping keeps its pages. */
 static void descriptors_drop(struct listener *l, const int *fds, unsigned count, bool first_mapped)
 {
 	if (first_mapped)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Applies the node table to the NIC's list of peers: nodes that are alive and granted. A silence
- * report of the manager does not close a session that still receives packets; an idle session
- * probes first. An xPU keeps the resources of a silent host for keep_hosts_ns. */
+/* Applies the node table to the NIC's list of peers: nodes that are alive and granted. A peer
+ * reported silent keeps its session while packets arrive; an idle session is probed. An xPU keeps
+ * the resources of a silent host for keep_hosts_ns. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -9,8 +9,8 @@
 #include "base/util.h"
 #include "node/internal.h"
 
-/* Returns the largest payload of a data packet on this path: its MTU less our headers, rounded down
- * to cache lines of 64 bytes. */
+/* Returns the largest data payload on this path: its MTU less headers, in cache lines of 64
+ * bytes. */
 static uint16_t payload_on_path(const struct node *n, const struct wire_address *to)
 {
 	size_t path = link_path_payload(n->link, to);
@@ -57,8 +57,7 @@ static void narrow_one(void *context, struct rltp_session *s)
 	if (!wire_address_equal(&s->address, w->at))
 		return;
 	uint16_t payload = payload_on_path(w->node, w->at);
-	/* Lower only: a router may drop what the local interface accepts; RLTP's probes detect
-	 * that. */
+	/* Lower only: packets may be lost beyond the local interface; RLTP's probes detect that. */
 	if (payload >= WIRE_PAYLOAD_MIN && payload < s->payload_bytes)
 		peer_set(w->node, s->node, w->at, s->peer_incarnation, s->patience_ns);
 }
@@ -117,7 +116,7 @@ static void silent_add(struct node *n, uint16_t id, uint64_t now_ns)
 	n->silent_ns = 0; /* at the next poll */
 }
 
-/* Returns when this peer is lost without a new sign of life. */
+/* Returns when this peer is lost if nothing more arrives. */
 static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 {
 	const struct rltp_session *s = rltp_endpoint_session(nic_endpoint(n->nic), p->node);
@@ -128,7 +127,7 @@ static uint64_t silent_until(const struct node *n, const struct silent_peer *p)
 
 	if (keep == 0)
 		return until_ns;
-	/* its last sign of life at the manager was a lease before */
+	/* the last renewal was one lease ago */
 	heard_ns = max_u64(heard_ns, p->since_ns - min_u64(p->since_ns, FABRIC_LEASE_NS));
 	return max_u64(until_ns, heard_ns + keep);
 }
@@ -140,14 +139,14 @@ static void silent_watch(struct node *n, uint16_t id, bool on, uint64_t now_ns)
 	struct rltp_endpoint *endpoint = nic_endpoint(n->nic);
 	struct rltp_session *s = rltp_endpoint_session(endpoint, id);
 	const struct node_entry *e = node_table_find(member_table(n->member), id);
-	/* keep_hosts_ns counts from the last sign of life at the manager, one lease ago */
+	/* keep_hosts_ns counts from the last renewal, one lease ago */
 	uint64_t ago_ns = e && keep_ns(n, e) ? min_u64(now_ns, FABRIC_LEASE_NS) : 0;
 
 	if (s && s->watched != on)
 		rltp_endpoint_watch(endpoint, s, on, now_ns - ago_ns, now_ns);
 }
 
-/* Marks peers as lost when their time is over; the loss is the next change of the table. */
+/* Marks peers as lost when their time is over; the loss is the table's next change. */
 static void silent_look(struct node *n, uint64_t now_ns)
 {
 	struct node_table *t = member_table(n->member);

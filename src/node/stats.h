@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that a node publishes: a small file in shared memory, written by the node at intervals
- * and read by `dxp top`. docs/observe.md describes it for other readers.
+/* Counters that a node publishes in a small file in shared memory; `dxp top` reads it.
+ * docs/observe.md describes it for other readers.
  *
- * The file is a header page, then rows of sessions. `sequence` makes each snapshot consistent (a
- * seqlock; the writer never waits): it is odd while the writer writes. A reader that sees it odd or
- * changed reads again. The writer holds a lock on the file (F_OFD_SETLK) until it exits, so a file
- * without the lock is stale even if its process id is in use again. */
+ * The file is a header page, then rows of sessions. `sequence` makes snapshots consistent (a
+ * seqlock; the writer never waits): it is odd during a write, and a reader that sees it odd or
+ * changed reads again. The writer locks the file (F_OFD_SETLK) until it exits. A file without the
+ * lock is stale, even if its process id is in use again. */
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 
@@ -149,7 +149,7 @@ struct stats_node {
 	uint32_t session_rows; /* rows that follow */
 	uint32_t session_count;
 	uint64_t values[STATS_NODE_FIELDS];
-	/* COUNT: of all sessions, closed ones included. LEVEL: the sum, but 0 for times. */
+	/* COUNT: of all sessions, past ones included. LEVEL: the sum, but 0 for times. */
 	uint64_t totals[STATS_SESSION_FIELDS];
 	struct stats_qp qps[STATS_QPS];
 };
@@ -161,8 +161,8 @@ struct stats_file {
 	uint32_t header_bytes, session_bytes, session_fields, node_fields, qps;
 	uint32_t pid;
 	uint32_t reserved;
-	/* A tracer increments `tap_wanted` when it attaches and when it stops. The node then checks
-	 * for a ring beside the file and copies the number that it handled to tap_seen. */
+	/* A tracer increments `tap_wanted` when it attaches or stops. The node then checks for a
+	 * ring beside the file and copies the number to tap_seen. */
 	alignas(64) _Atomic uint32_t tap_wanted;
 	alignas(64) _Atomic uint32_t tap_seen;
 	alignas(64) _Atomic uint32_t sequence;
@@ -191,20 +191,20 @@ struct stats_options {
 	bool xpu;
 };
 
-/* Creates and locks the file. DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, DXP_ENOMEM: not
- * possible; logged at level info, since a node works without it. */
+/* Creates and locks the file. DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, DXP_ENOMEM: logged at
+ * level info, since a node works without it. */
 int stats_open(const struct stats_options *options, struct stats **out);
 
 /* Removes the file. NULL is allowed. */
 void stats_close(struct stats *s);
 
-/* stats_begin and stats_commit enclose one snapshot. stats_begin returns the node's part with its
- * previous values. stats_row returns the next row, or NULL when there is no space. */
+/* Enclose one snapshot. stats_begin returns the node's part with its previous values; stats_row
+ * returns the next row, or NULL without space. */
 struct stats_node *stats_begin(struct stats *s);
 struct stats_session *stats_row(struct stats *s);
 void stats_commit(struct stats *s);
 
-/* For the tap: the mapped header, and the location of the ring. */
+/* For the tap: the mapped header, and the ring's location. */
 struct stats_file *stats_map(struct stats *s);
 int stats_folder(const struct stats *s);
 const char *stats_tap_name(const struct stats *s);

@@ -65,8 +65,8 @@ static void entry_clean(int folder, const char *name)
 		openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 	if (fd < 0)
 		return;
-	/* Another process may clean too, and a new one may already use the name: compares
-	 * inodes. */
+	/* Compares inodes: another cleaner may have been faster, and a new process may use the
+	 * name. */
 	if ((draft ? draft_leftover(fd) : stats_leftover(fd)) && fstat(fd, &had) == 0 &&
 	    fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) == 0 && now.st_ino == had.st_ino)
 		unlinkat(folder, name, 0);

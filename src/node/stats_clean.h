@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removes what killed processes left in a directory of counters: counter files, trace rings, and
- * drafts of both. A running process holds the lock of its file (stats_place.h). */
+/* Removes files of killed processes from a directory of counters: counter files, trace rings,
+ * drafts of both. A running process holds its file's lock (stats_place.h). */
 #ifndef NODE_STATS_CLEAN_H
 #define NODE_STATS_CLEAN_H
 

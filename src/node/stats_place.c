@@ -35,7 +35,7 @@ static void PRINTF_LIKE(2, 3) candidate_add(struct candidates *c, const char *fo
 	c->count += bytes > 0 && bytes < STATS_PATH_BYTES;
 }
 
-/* Returns whether the directory belongs to this user: after `sudo` the variable may name another
+/* Returns whether the directory is this user's: after `sudo` the variable may name another
  * user's. */
 static bool owned(const char *path)
 {
@@ -44,7 +44,7 @@ static bool owned(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Returns the user's choice: NULL: none made; "": do not publish. */
+/* Returns the user's choice; NULL: none; "": publish nowhere. */
 static const char *given_stats(void)
 {
 	return getenv("DXP_STATS");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The directory where a user's nodes publish: $DXP_STATS, or the first possible one of
- * $XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp and /tmp/dxp-UID. It must belong to its
- * user with mode 700, so a directory prepared by another user is rejected. */
+ * $XDG_RUNTIME_DIR/dxp, /run/dxp (root), /run/user/UID/dxp and /tmp/dxp-UID. It must belong to the
+ * user, mode 700: another user could have prepared it. */
 #ifndef NODE_STATS_PLACE_H
 #define NODE_STATS_PLACE_H
 
@@ -16,17 +16,16 @@ struct stats_place {
 	const char *path;
 };
 
-/* Opens the directory for writing; makes it if necessary. The caller owns the descriptor.
+/* Opens the directory for writing; makes it if necessary. The caller owns *folder.
  * DXP_EUNSUPPORTED: DXP_STATS is empty; DXP_EIO, logged at level info. */
 int stats_place_open(int *folder);
 
-/* Calls `visit` for each directory with files that this user may read: its own; for root those of
- * all users. Calls `complain` for each rejected directory. Returns the number of directories
- * examined. */
+/* Calls `visit` for each directory that this user may read (root: those of all users), and
+ * `complain` for each rejected one. Returns the number of both. */
 uint32_t stats_places(void (*visit)(void *context, const struct stats_place *place),
 		      void (*complain)(void *context, const char *text), void *context);
 
-/* The same for the sockets of offered functions (node/offer_place.h): $DXP_RUN, else the directory
+/* The same for sockets of offered functions (node/offer_place.h): $DXP_RUN, else the directory
  * above. */
 int run_place_open(int *folder, char path[STATS_PATH_BYTES]);
 uint32_t run_places(void (*visit)(void *context, const struct stats_place *place),

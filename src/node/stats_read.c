@@ -128,7 +128,7 @@ static const char *snapshot_read(int fd, struct stats_file *f, struct stats_sess
 	return "its writer stopped in the middle of writing";
 }
 
-/* Removes terminal escapes, since the file may belong to another user. */
+/* Replaces terminal escapes: the file may be another user's. */
 static void text_clean(char *text, size_t bytes)
 {
 	text[bytes - 1] = '\0';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reader's side of node/stats.h: all nodes whose files this user may read. Files are read, not
- * mapped, and every field is checked: a file may belong to another user. */
+ * mapped, and all fields are checked: a file may be another user's. */
 #ifndef NODE_STATS_READ_H
 #define NODE_STATS_READ_H
 
@@ -19,14 +19,14 @@ struct stats_list {
 	uint32_t refused; /* files in another format, and directories that cannot be read */
 };
 
-/* Reads all files. Calls `complain`, which may be NULL, with the reason for each rejected file.
- * Removes this user's files without an owner. DXP_ENOMEM. */
+/* Reads all files. Calls `complain`, which may be NULL, for each rejected file. Removes this user's
+ * files without an owner. DXP_ENOMEM. */
 int stats_read(struct stats_list *out, void (*complain)(void *context, const char *text),
 	       void *context);
 void stats_list_free(struct stats_list *list);
 
 /* Opens a node's file for a tracer; repeats the checks of stats_read. The caller owns *folder and
- * *fd. DXP_ENOENT: the node has exited; DXP_EACCESS: not allowed. */
+ * *fd. DXP_ENOENT: the node has exited; DXP_EACCESS. */
 int stats_file_open(const char *path, int *folder, int *fd);
 
 /* Converts "PID-N.stats" to "PID-N.tap". */

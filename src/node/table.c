@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The copy of the node table. Rows are separate allocations in an array ordered by id. A row that
- * left stays, not present, until its loss is reported; then it is freed. Invariants: ids strictly
- * grow; changes_waiting counts rows with `changed`. */
+ * left stays, not present, until its loss is reported. Invariants: ids strictly grow;
+ * changes_waiting counts rows with `changed`. */
 #include "node/table.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include <dxp/status.h>
 
-/* Rows: rows that left and are not yet reported need space beside the present ones. */
+/* present rows, and rows that left and are not yet reported */
 #define ROWS_MAX (2 * FABRIC_NODES_MAX)
 
 /* State of a row in its last report to the owner. */
@@ -159,7 +159,7 @@ static struct table_row *row_ensure(struct node_table *t, uint16_t id)
 	return row;
 }
 
-/* Returns the changes of a row since its last report. The own row is no peer and counts as dead. */
+/* Returns the unreported changes of a row. The own row is no peer and counts as dead. */
 static uint32_t row_news(const struct node_table *t, const struct table_row *row)
 {
 	const struct node_entry *entry = &row->entry;
@@ -171,8 +171,7 @@ static uint32_t row_news(const struct node_table *t, const struct table_row *row
 		return alive ? TABLE_JOINED : TABLE_LOST;
 	if (!alive)
 		return 0;
-	/* Another node has this id now: reports the loss of the old one, then the join of the new
-	 * one. */
+	/* Another node has this id now: reports the loss, then the join. */
 	if (memcmp(entry->uuid, told->uuid, sizeof(told->uuid)) != 0)
 		return TABLE_LOST;
 	if (entry->incarnation != told->incarnation)
@@ -233,7 +232,7 @@ static void row_leave(struct node_table *t, struct table_row *row)
 	row_mark(t, row);
 }
 
-/* Handles a row that a restarted manager does not list: the node may not have renewed yet. */
+/* Handles a row missing in a restarted manager's table: the node may not have renewed yet. */
 static void row_orphan(struct node_table *t, struct table_row *row)
 {
 	if (!row->present || !row_kept(t, row, &row->entry)) {
@@ -270,7 +269,7 @@ void node_table_lose(struct node_table *t, uint16_t id)
 	row_mark(t, row);
 }
 
-/* Frees rows that left and have no change to report. */
+/* Frees rows that left and are reported. */
 static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
@@ -285,7 +284,7 @@ static void rows_sweep(struct node_table *t)
 	t->count = kept;
 }
 
-/* Creates all rows first, then changes them: a delta is applied completely or not at all. */
+/* Applies a delta completely or not at all: creates all rows first. */
 static int delta_take(struct node_table *t, const struct manage_rows *rows,
 		      struct manage_reader reader)
 {
@@ -312,8 +311,7 @@ static int delta_take(struct node_table *t, const struct manage_rows *rows,
 	return DXP_OK;
 }
 
-/* Returns whether this page starts a full table newer than the present one and than the one under
- * way. */
+/* Returns whether this page starts a table newer than the present one and the one under way. */
 static bool page_begins(const struct node_table *t, const struct manage_rows *rows)
 {
 	if (rows->first != WIRE_NODE_FIRST)
@@ -339,7 +337,7 @@ static bool assembly_add(struct assembly *a, const struct node_entry *entry)
 	return true;
 }
 
-/* Creates rows for all entries of the assembly, then replaces the table by it. */
+/* Replaces the table by the assembly; creates missing rows first. */
 static int assembly_commit(struct node_table *t)
 {
 	struct assembly *a = &t->assembly;

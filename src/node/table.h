@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's copy of the node table (X-10), as far as the manager's grants show it. Rows are ordered
- * by id. A full table arrives in pages and is assembled beside the old one: readers see the old one
- * until the last page, then the new one. Each row records its change until the owner fetches it, so
- * a slow owner costs no memory and always gets the latest state.
+/* A node's copy of the node table (X-10), filtered by the manager's grants. Rows are ordered by id.
+ * A full table arrives in pages and replaces the old one with the last page. Each row records its
+ * change until the owner fetches it, so a slow owner costs no memory and gets the latest state.
  *
  * No system call, no clock. Not thread-safe. */
 #ifndef NODE_TABLE_H
@@ -27,10 +26,10 @@ enum table_what {
 	TABLE_MOVED = 1 << 3, /* new address */
 	TABLE_GRANT = 1 << 4, /* `granted` or `magic` changed */
 	/* Only after node_table_keep: */
-	/* No sign of life at the manager for a lease, or unknown to a new manager. Shown as alive
-	 * until node_table_lose. */
+	/* Its lease expired, or a new manager does not know it. Shown as alive until
+	 * node_table_lose. */
 	TABLE_SILENT = 1 << 5,
-	TABLE_BACK = 1 << 6, /* no longer silent: the manager received a sign of life */
+	TABLE_BACK = 1 << 6, /* its lease was renewed after TABLE_SILENT */
 };
 
 struct table_change {
@@ -42,11 +41,11 @@ struct table_change {
 int node_table_create(struct node_table **out);
 void node_table_destroy(struct node_table *t);
 
-/* Sets the id of this node: its row is shown but is no peer. If the row was a peer until now (a
- * restarted manager assigned the ids again), its loss is reported. */
+/* Sets the id of this node: its row is shown but is no peer. If it was one until now (a restarted
+ * manager assigned the ids again), its loss is reported. */
 void node_table_own(struct node_table *t, uint16_t id);
 
-/* Sets the manager's epoch, from a lease. Rows of another epoch are rejected. The present rows stay
+/* Sets the manager's epoch, from a lease. Rows of other epochs are rejected; present rows stay
  * until the new table is complete. */
 void node_table_epoch(struct node_table *t, uint64_t epoch);
 
@@ -62,17 +61,17 @@ int node_table_take(struct node_table *t, uint8_t type, const struct manage_rows
 /* Rows in order of id; pointers are valid until the next node_table_take. */
 size_t node_table_count(const struct node_table *t);
 const struct node_entry *node_table_at(const struct node_table *t, size_t index);
-/* Finds a row; NULL: none. Of several rows with one name an alive one is returned. */
+/* Finds a row; NULL: none. Of several with one name, prefers an alive one. */
 const struct node_entry *node_table_find(const struct node_table *t, uint16_t id);
 const struct node_entry *node_table_find_name(const struct node_table *t, const char *name);
 
-/* From now on a silent node is shown as alive until node_table_lose. A node that leaves or restarts
- * is still reported at once. */
+/* From now on shows a silent node as alive until node_table_lose. Nodes that leave or restart are
+ * still reported at once. */
 void node_table_keep(struct node_table *t);
 bool node_table_silent(const struct node_table *t, uint16_t id); /* kept only by node_table_keep */
 void node_table_lose(struct node_table *t, uint16_t id);         /* TABLE_LOST follows */
 
-/* Removes the next change; false when there is none. Several changes of one row are merged. */
+/* Dequeues the next change; false: none. Several changes of one row are merged. */
 bool node_table_next_change(struct node_table *t, struct table_change *out);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces the datagrams of a node, for a tracer in another process through a ring in shared memory
- * that the tracer made, or into a file that the node writes (DXP_TRACE). The node never waits:
- * datagrams without space are counted.
+/* Traces a node's datagrams, for a tracer in another process through a ring in shared memory made
+ * by the tracer, or into a file (DXP_TRACE). The node never waits: datagrams without space are
+ * counted.
  *
  * Ring: contiguous records, multiples of 8 bytes; a filler closes a lap early. Invariant: 0 <= tail
- * - head <= ring_bytes. The node writes `tail`. It trusts nothing in the ring but the sizes that it
- * checked and copied when it attached. The tracer writes `head`. */
+ * - head <= ring_bytes. The node writes `tail`, and trusts only the sizes that it checked and
+ * copied when it attached. The tracer writes `head`. */
 #ifndef NODE_TAP_H
 #define NODE_TAP_H
 
@@ -58,8 +58,8 @@ _Static_assert(sizeof(struct tap_record) % 8 == 0, "records stay aligned");
 /* The node's side: off, a ring, or a file. */
 struct tap;
 
-/* Opens the tap; opens DXP_TRACE's file too. `own` is the node's address, `name` its name. A file
- * that cannot be written is logged, and the node continues without it. DXP_ENOMEM. */
+/* Opens the tap, and DXP_TRACE's file: if that fails, it is logged, and the node continues without.
+ * `own`: the node's address; `name`: its name. DXP_ENOMEM. */
 struct tap_options {
 	struct wire_address own;
 	const char *name;
@@ -71,8 +71,7 @@ void tap_close(struct tap *t);
 /* Sets a new address of the node. */
 void tap_moved(struct tap *t, const struct wire_address *own);
 
-/* Attaches the ring `name` in `folder` if its tracer runs, or detaches a ring whose tracer
- * stopped. */
+/* Attaches the ring `name` in `folder` if its tracer runs; detaches it if not. */
 void tap_look(struct tap *t, int folder, const char *name);
 
 /* Returns the hooks for the link; NULL: tracing is off. */
@@ -81,12 +80,10 @@ const struct link_tap *tap_link(const struct tap *t);
 /* Writes the buffered part of the node's own file. */
 void tap_flush(struct tap *t);
 
-/* Returns when to call tap_look without a request, to detect a dead tracer; UINT64_MAX: no
- * tracer. */
+/* Returns when to call tap_look to detect a dead tracer; UINT64_MAX: no tracer. */
 uint64_t tap_deadline(const struct tap *t);
 
-/* Converts a record to a packet of a pcapng file; `comment` is the buffer for its text. The tracer
- * uses it too. */
+/* Converts a record to a pcapng packet; `comment`: buffer for its text. The tracer uses it too. */
 void tap_packet(const struct tap_record *r, struct pcapng_packet *out,
 		char comment[PCAPNG_TEXT_BYTES]);
 

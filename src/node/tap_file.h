@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DXP_TRACE=FILE: a node writes all its datagrams to a file. "%p" in FILE becomes the process id;
- * further nodes of a process write FILE.2, FILE.3 ... DXP_TRACE_SNAP=BYTES limits the bytes kept of
- * each datagram (default TAP_SNAP_BYTES). */
+ * further nodes of a process write FILE.2, FILE.3 ... DXP_TRACE_SNAP=BYTES bounds the bytes kept of
+ * each (default TAP_SNAP_BYTES). */
 #ifndef NODE_TAP_FILE_H
 #define NODE_TAP_FILE_H
 
@@ -9,8 +9,8 @@
 
 struct tap_file;
 
-/* Opens the file if the environment requests one; sets *snap_bytes too. *out is NULL if not
- * requested or on failure, which is logged. */
+/* Opens the file if the environment requests one, and sets *snap_bytes. Else, or on failure
+ * (logged), *out is NULL. */
 void tap_file_open(const char *name, uint32_t number, uint32_t *snap_bytes, struct tap_file **out);
 void tap_file_close(struct tap_file *f);
 

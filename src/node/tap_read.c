@@ -36,7 +36,7 @@ static size_t map_bytes(const struct tap_reader *t)
 	return TAP_DATA_BYTES + (size_t)t->ring_bytes;
 }
 
-/* Returns the process that holds an existing ring; 0: none; UINT32_MAX: unknown. */
+/* Returns the process that holds the present ring; 0: none; UINT32_MAX: unknown. */
 static uint32_t other_tracer(const struct tap_reader *t)
 {
 	struct tap_ring front;
@@ -192,8 +192,7 @@ static void head_set(struct tap_reader *t, uint64_t head)
 	atomic_store_explicit(&t->ring->head, head, memory_order_release);
 }
 
-/* Returns whether the record lies within `available` bytes and does not cross the end of the
- * ring. */
+/* Returns whether the record lies within `available` bytes and before the end of the ring. */
 static bool record_right(const struct tap_reader *t, const struct tap_record *r, uint64_t available)
 {
 	uint64_t lap = t->ring_bytes - (t->head & (t->ring_bytes - 1));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tracer's side of node/tap.h: makes the ring beside a node's counter file, attaches the node
- * to it, and reads it. When the tracer dies, its lock on the ring is released, and the node
+ * to it, and reads it. If the tracer dies, its lock on the ring is released, and the node
  * detaches. */
 #ifndef NODE_TAP_READ_H
 #define NODE_TAP_READ_H
@@ -16,7 +16,7 @@ struct tap_reader;
 int tap_attach(const struct stats_view *node, uint32_t ring_bytes, uint32_t snap_bytes,
 	       struct tap_reader **out, uint32_t *other);
 
-/* Requests the node to stop. It has stopped when tap_answered no longer returns TAP_ASKED. Records
+/* Requests the node to stop; it has stopped when tap_answered no longer returns TAP_ASKED. Records
  * already written can still be read. */
 void tap_stop(struct tap_reader *t);
 
@@ -32,7 +32,7 @@ enum tap_answer {
 enum tap_answer tap_answered(const struct tap_reader *t);
 
 /* Returns the next record, valid until tap_release; NULL: none now. Sets *broken if the ring holds
- * invalid data; else leaves it unchanged. */
+ * invalid data. */
 const struct tap_record *tap_next(struct tap_reader *t, bool *broken);
 void tap_release(struct tap_reader *t);
 
