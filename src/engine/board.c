@@ -36,7 +36,7 @@ static void board_release(struct engine *e, struct engine_program *program)
 	engine_release(engine_board_of(e)->compute, program);
 }
 
-/* Converts an address on the board to an address for the inner engine. */
+/* Converts a board address to one of the inner engine. */
 static int argument_place(const struct engine_board *b, const struct engine_launch *l, uint32_t i,
 			  struct engine_argument *a, char text[ENGINE_TEXT_BYTES])
 {
@@ -192,8 +192,8 @@ static const struct engine_ops board_ops = {
 	.core_get = core_get,
 };
 
-/* Opens the inner engine, which works in place in the board's memory. Without a configured engine,
- * a missing OpenCL CPU device only disables kernels. */
+/* Opens the inner engine, which works in place in the board's memory. If none is configured and no
+ * OpenCL CPU device exists, the board runs no kernels. */
 static int compute_open(struct engine_board *b, const char *cache_folder)
 {
 	bool chosen = b->config.compute[0] != '\0';
@@ -220,7 +220,7 @@ static int compute_open(struct engine_board *b, const char *cache_folder)
 	return DXP_OK;
 }
 
-/* "7877 MB/s", or both directions if they differ. */
+/* Writes "7877 MB/s", or both directions if they differ. */
 static void rates_write(const struct board_config *c, char *out, size_t bytes)
 {
 	if (c->to_device == 0 && c->from_device == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of engine `board`: memory, controllers, stream core, and an inner engine that runs
- * kernels in the memory. */
+/* The parts of engine `board`: memory, controllers, stream core, and an inner engine for kernels in
+ * the memory. */
 #ifndef ENGINE_BOARD_H
 #define ENGINE_BOARD_H
 

@@ -35,7 +35,7 @@ static const struct board_setting settings[] = {
 };
 #define SETTINGS ARRAY_COUNT(settings)
 
-/* Numeric settings; a setting that is missing here is text. */
+/* Numeric settings; all others are text. */
 static const struct number {
 	const char *name;
 	size_t offset;
@@ -51,8 +51,8 @@ static const struct number {
 	{"stall", offsetof(struct board_config, stall), 0, COUNT_MAX},
 };
 
-/* The source's board (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and one without limits.
- * S-07 has no delays: they are a PCIe round trip, and an interrupt up to user space. */
+/* The source's board (S-07: PCIe Gen3 x8, memory of 200 MHz x 512 bit), and one without limits. The
+ * delays, not in S-07, are a PCIe round trip and an interrupt up to user space. */
 static const struct board_config presets[] = {
 	{.preset = BOARD_PRESET,
 	 .to_device = 7877,
@@ -142,8 +142,8 @@ static int preset_set(const struct place *at, const char *value, struct board_co
 	return DXP_OK;
 }
 
-/* Parses "FILE NAME": a file name may contain spaces, a kernel name cannot. A relative path starts
- * at the directory of the board's file. */
+/* Parses "FILE NAME": only the file name may contain spaces. Relative files are in the directory of
+ * the board's file. */
 static int kernel_set(const struct place *at, const char *value, struct board_config *c)
 {
 	const char *file = value + strlen("kernel "), *space = strrchr(file, ' ');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parameters of a board: a preset, or a file that changes a preset (docs/bridge.md, "The engine
- * `board`"). Parses text to numbers; uses no threads. */
+/* Parameters of a board: a preset, or a file that changes one (docs/bridge.md, "The engine
+ * `board`"). */
 #ifndef ENGINE_BOARD_CONFIG_H
 #define ENGINE_BOARD_CONFIG_H
 
@@ -38,15 +38,15 @@ struct board_setting {
 	const char *values; /* "1 .. 64", "0 .. 1000000 MB/s" */
 };
 
-/* Loads a preset, else a file, by name; NULL: BOARD_PRESET. DXP_EINVAL: neither exists, or the file
- * has an error; DXP_EIO: it cannot be read. Logged with file, line and next step. */
+/* Loads a preset or a file by name; NULL: BOARD_PRESET. DXP_EINVAL: neither exists, or the file has
+ * an error; DXP_EIO: unreadable. Logged with file, line and next step. */
 int board_config_load(const char *name, struct board_config *out);
 
-/* Parses the content of file `name`; a relative core file is searched in its directory. *out is
- * written only on success. DXP_EINVAL: logged as above. */
+/* Parses the content of file `name`; relative core files are in its directory. *out is written only
+ * on success. DXP_EINVAL: logged as above. */
 int board_config_parse(const char *name, const char *text, size_t bytes, struct board_config *out);
 
-/* Returns all settings in the order of the documentation. */
+/* Returns all settings, in the documentation's order. */
 const struct board_setting *board_config_settings(size_t *count);
 
 #endif

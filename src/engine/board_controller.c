@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The thread of a controller. Each step reports completions that are due, moves a slice of the DMA
- * under way, or waits for the earlier of both.
+ * under way, or waits.
  *
  * clock_ns is modelled time: when the last byte moved has passed on the board. The thread moves
- * bytes somewhat ahead of it and then sleeps, so that it wakes seldom. A thread that wakes late
+ * bytes somewhat ahead of it and then sleeps, so that it wakes seldom. After a late wakeup it
  * catches up by at most CREDIT_NS, so that the mean bandwidth stays the board's. */
 #include <string.h>
 #include <sys/prctl.h>
@@ -89,7 +89,7 @@ static void ends_tell(struct board_controller *c, uint64_t now_ns)
 
 /* ---- from one DMA to the next ---- */
 
-/* Skips DMAs that Tx has moved for Rx, and wakes Tx if Rx has reached a THROUGH. */
+/* Skips DMAs that Tx has moved for Rx; wakes Tx if Rx has reached a THROUGH. */
 static void rx_advance(struct board_dma *d)
 {
 	struct board_controller *rx = &d->rx;
@@ -100,7 +100,7 @@ static void rx_advance(struct board_dma *d)
 		board_controller_kick(&d->tx);
 }
 
-/* Ends the movement of the DMA under way. */
+/* Finishes the movement of the DMA under way. */
 static void job_passed(struct board_controller *c, int status)
 {
 	struct board_dma *d = c->board;
@@ -154,7 +154,7 @@ static void memory_copy(uint8_t *to, const uint8_t *from, uint64_t bytes)
 		memmove(to, from, bytes);
 }
 
-/* Called without the lock; the thread that has set `moving` owns the job. */
+/* Called without the lock: the thread that set `moving` owns the job. */
 static int slice_move(const struct board_dma *d, const struct board_job *job, uint64_t bytes)
 {
 	const struct engine_dma *dma = &job->dma;
@@ -224,7 +224,8 @@ static void job_move(struct board_controller *c, uint64_t now_ns)
 
 /* ---- the thread ---- */
 
-/* Returns whether the DMA under way may continue; if not, *until_ns is when to check again. */
+/* Returns whether the DMA under way may continue; else sets *until_ns to the time of the next
+ * check. */
 static bool movable(const struct board_controller *c, const struct board_job *job, uint64_t now_ns,
 		    uint64_t *until_ns)
 {
@@ -299,7 +300,7 @@ static void sleep_until(struct board_controller *c, uint64_t until_ns)
 	pthread_cond_timedwait(&c->wake, &c->board->lock, &until);
 }
 
-/* Returns whether a slice takes only microseconds: a user's kernel may run forever. */
+/* Returns whether a slice takes only microseconds; a user's kernel may run forever. */
 static bool moves_soon(struct board_controller *c)
 {
 	return !through(board_job_at(c, c->next)) || !board_core_has_kernel(c->board->options.core);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic cores; board_kernel.c has the kernel core. ADD and CHECKSUM work byte by byte up
- * to the first word boundary and after the last, so that cuts do not change the result: an addition
- * needs only the carry of the preceding bytes. */
+/* The arithmetic cores; board_kernel.c has the kernel core. ADD and CHECKSUM go byte by byte before
+ * the first word boundary and after the last, so that cuts do not change the result: an addition
+ * needs only the preceding bytes' carry. */
 #include "engine/board_core.h"
 
 #include <pthread.h>
@@ -139,7 +139,7 @@ static uint64_t sum_words(const uint8_t *in, uint64_t bytes)
 	return sum;
 }
 
-/* Returns how many of `bytes` complete a word begun earlier. */
+/* Returns how many of `bytes` complete the word begun earlier. */
 static uint64_t head_bytes(const struct board_core *c, uint64_t bytes)
 {
 	return min_u64(bytes, (WORD_BYTES - c->at % WORD_BYTES) % WORD_BYTES);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stream core of a board, between its two controllers: it processes each byte of a stream once,
- * in order. A stream may be cut at any byte; the result does not depend on the cuts.
+ * in order. Cuts between calls do not change the result.
  *
- * A word is 4 bytes, counted from the start of the stream, lowest byte first; the last one may be
- * short. One thread makes all calls; any thread may call board_core_set() and board_core_get(). */
+ * A word is 4 bytes from the stream's start, lowest byte first; the last one may be short. One
+ * thread makes all calls; any thread may call board_core_set() and board_core_get(). */
 #ifndef ENGINE_BOARD_CORE_H
 #define ENGINE_BOARD_CORE_H
 
@@ -16,31 +16,31 @@
 
 struct board_core;
 
-/* Settings of a stream at its start. */
+/* Settings at a stream's start. */
 struct board_core_task {
 	uint32_t core; /* enum engine_core */
 	uint32_t operand;
 };
 
-/* Creates the core; builds the configured kernel. DXP_EINVAL, DXP_EBUILD, DXP_EUNSUPPORTED: logged,
- * with the build log; DXP_ENOMEM. */
+/* Creates the core and builds its kernel. DXP_EINVAL, DXP_EBUILD, DXP_EUNSUPPORTED: logged, with
+ * the build log; DXP_ENOMEM. */
 int board_core_create(const struct board_config *config, const char *cache_folder,
 		      struct board_core **out);
 void board_core_destroy(struct board_core *c);
 
 /* Sets the core of later streams. DXP_EINVAL: no such core, or an unexpected operand;
- * DXP_EUNSUPPORTED: the board was configured without a kernel. */
+ * DXP_EUNSUPPORTED: no kernel is configured. */
 int board_core_set(struct board_core *c, uint32_t core, uint32_t operand);
 void board_core_get(struct board_core *c, struct board_core_task *set, uint64_t *result);
 
 /* Starts a stream: resets position and sum. */
 void board_core_begin(struct board_core *c, const struct board_core_task *task);
-/* Returns whether a kernel is configured, so that a step can take any time. Never changes. */
+/* Returns whether a kernel is configured: then a step can take any time. Never changes. */
 bool board_core_has_kernel(const struct board_core *c);
 /* Returns how many of `bytes` one step processes. */
 uint64_t board_core_step_bytes(const struct board_core *c, uint64_t bytes);
-/* Processes the next bytes of the stream; `out` and `in` are equal or do not overlap. DXP_EDEVICE:
- * the kernel failed; logged. */
+/* Processes the stream's next bytes; `out` and `in` are equal or do not overlap. DXP_EDEVICE: the
+ * kernel failed; logged. */
 int board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
 
 #endif

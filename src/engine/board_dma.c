@@ -111,8 +111,7 @@ static int dma_check(const struct board_dma *d, const struct engine_dma *dma)
 	return DXP_OK;
 }
 
-/* Returns whether the controller has space, and the completion ring has space for all DMAs under
- * way plus one. */
+/* Returns whether the controller has space, and the completion ring space for one more DMA. */
 static bool has_room(struct board_dma *d, const struct board_controller *c)
 {
 	uint32_t coming = (d->tx.tail - d->tx.head) + (d->rx.tail - d->rx.head);

@@ -3,10 +3,10 @@
  * works in order. IN and COPY use Tx, OUT uses Rx, THROUGH uses both, with the stream core between
  * them.
  *
- * Bytes are really copied. A completion is reported no earlier than the modelled board could: start
- * + latency + bytes / bandwidth + interrupt. DMAs of a controller share its bandwidth; those that
- * use device memory share the memory's. The latency of a DMA and the interrupt of the previous one
- * overlap with transfers. Any thread. */
+ * Bytes are really copied. A completion is not reported before the modelled board could: start +
+ * latency + bytes / bandwidth + interrupt. DMAs share their controller's bandwidth and, if they use
+ * it, the memory's. A DMA's latency and its predecessor's interrupt overlap with transfers. Any
+ * thread. */
 #ifndef ENGINE_BOARD_DMA_H
 #define ENGINE_BOARD_DMA_H
 
@@ -20,16 +20,16 @@ struct board_dma;
 
 struct board_dma_options {
 	const struct board_config *config; /* read by board_dma_create only */
-	struct board_core *core;           /* core and memory outlive this object */
+	struct board_core *core;           /* core and memory outlive this */
 	uint8_t *memory;
 	uint64_t memory_bytes;
 	void (*interrupt)(void *context); /* as engine_options; NULL: none */
 	void *interrupt_context;
 };
 
-/* DXP_EIO: no thread (logged); DXP_ENOMEM. */
+/* Starts the controllers. DXP_EIO: no thread (logged); DXP_ENOMEM. */
 int board_dma_create(const struct board_dma_options *options, struct board_dma **out);
-/* Aborts DMAs under way; afterwards host memory is not accessed. */
+/* Aborts all DMAs; afterwards host memory is not accessed. */
 void board_dma_destroy(struct board_dma *d);
 
 /* As the functions of struct engine_ops. */

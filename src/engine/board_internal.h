@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared by board_dma.c (calls of the user) and board_controller.c (the threads). board_dma.lock
- * guards everything unless stated otherwise; it is released while bytes are copied and during the
- * user's interrupt. */
+ * guards everything unless stated otherwise; it is released for copies and for the user's
+ * interrupt. */
 #ifndef ENGINE_BOARD_INTERNAL_H
 #define ENGINE_BOARD_INTERNAL_H
 
@@ -25,8 +25,8 @@ struct board_job {
 	struct board_core_task task; /* THROUGH with `first` */
 };
 
-/* Invariant: head <= next <= tail, tail - head <= queue, as counts of DMAs. DMAs below `next` have
- * moved their bytes and wait for their interrupt; `next` is under way; later ones wait for it. */
+/* Invariant: head <= next <= tail, tail - head <= queue, as counts of DMAs. Those below `next` wait
+ * for their interrupt, `next` is under way, later ones wait for it. */
 struct board_controller {
 	struct board_dma *board;
 	pthread_t thread;
@@ -58,8 +58,8 @@ struct board_dma {
 /* Thread function; `argument` is a struct board_controller. */
 void *board_controller_main(void *argument);
 
-/* Caller holds the lock. Does at most one slice of the thread's work while the thread sleeps or is
- * not yet scheduled; raises no interrupt. False: there was no work. */
+/* Caller holds the lock. Does at most one slice of the thread's work while that sleeps or is not
+ * yet scheduled, without interrupt. False: no work. */
 bool board_controller_help(struct board_controller *c);
 
 /* Caller holds the lock. Signals new work. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies stream bytes through two buffers known to the kernel's engine: the stream's own memory is
- * not registered there and may have any alignment. */
+/* Copies stream bytes through two buffers known to the kernel's engine: the stream's own memory may
+ * have any alignment and is not registered there. */
 #include "engine/board_kernel.h"
 
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stream core that is an OpenCL kernel. It has a separate engine, so that streams and the kernels
- * that a host runs in board memory do not wait for each other. The kernel is
+/* A stream core that is an OpenCL kernel. It has its own engine, so that streams and a host's
+ * kernels in board memory do not wait for each other. The kernel is
  *
  * 	kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
  *
- * It processes up to BOARD_CHUNK_BYTES of a stream per launch, starting `at` bytes into the stream,
- * with one work item per started 64 bytes (a board's memory delivers 512 bits per clock). Item g
- * writes out[64 g] .. out[64 g + 63], as far as they are below `bytes`, and may read all of `in`.
- * Both buffers are aligned to 4096. */
+ * A launch processes up to BOARD_CHUNK_BYTES, `at` bytes into the stream, with one work item for
+ * each 64 bytes or part of them (a board's memory delivers 512 bits per clock). Item g writes
+ * out[64 g] .. out[64 g + 63], below `bytes`, and may read all of `in`. Both buffers are aligned to
+ * 4096. */
 #ifndef ENGINE_BOARD_KERNEL_H
 #define ENGINE_BOARD_KERNEL_H
 
@@ -21,10 +21,10 @@
 struct board_kernel;
 
 /* Opens an engine that works in place in a board's memory, options->memory. As engine_open();
- * DXP_EUNSUPPORTED also if it needs memory of its own. */
+ * DXP_EUNSUPPORTED also if it has its own memory. */
 int board_engine_open(const struct engine_options *options, struct engine **out);
 
-/* Builds config->core_kernel from config->core_file and runs it once. As board_core_create. */
+/* Builds config->core_kernel from config->core_file; runs it once. As board_core_create. */
 int board_kernel_create(const struct board_config *config, const char *cache_folder,
 			struct board_kernel **out);
 void board_kernel_destroy(struct board_kernel *k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* List of host memory pinned for a board, to verify that a bridge registers its rings once. Pages
+/* Host memory pinned for a board, listed to verify that a bridge registers its rings once. Pages
  * are not locked: threads copy, and locking costs 80 us per MiB (128 MiB in place at 2000 MB/s: a
  * sixth of the time). One thread. */
 #ifndef ENGINE_BOARD_PINS_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of CUDA devices: one stream for each direction, apart from the kernels' stream; asynchronous
+/* DMA of CUDA devices: a stream for each direction, apart from the kernels' stream; asynchronous
  * copies; an event after each DMA.
  *
- * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but stalls the
- * stream during each call, a gap between copies. After a context failure it is not called at
- * all. */
+ * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but leaves a gap
+ * between copies, and is not called after a context failure. */
 #include <dxp/status.h>
 
 #include "base/log.h"
@@ -16,8 +15,8 @@ static struct engine_cuda *cuda_of(const struct engine *e)
 	return CONTAINER_OF(e, struct engine_cuda, engine);
 }
 
-/* Copies like memmove through the bounce buffer, from the end that is read before it is
- * overwritten; a stream works in order. *copies: number of copies that the driver accepted. */
+/* Copies like memmove through the bounce buffer, starting at the end that is read before it is
+ * overwritten; a stream works in order. *copies: copies accepted by the driver. */
 static int overlap_copies(struct engine_cuda *c, uint64_t from, uint64_t to, uint64_t bytes,
 			  unsigned *copies)
 {
@@ -53,8 +52,8 @@ static int copies_enqueue(struct engine_cuda *c, const struct engine_dma *dma, u
 	return error;
 }
 
-/* Records an event after the stream's commands; on failure waits for the stream, because accepted
- * copies must complete before an error is reported. */
+/* Records an event after the stream's commands. On failure waits for the stream: accepted copies
+ * must complete before an error is reported. */
 static int event_record(struct engine_cuda *c, struct cuda_event *event, struct cuda_stream *stream)
 {
 	int error = c->cu->cuEventRecord(event, stream);
@@ -109,13 +108,13 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma)
 
 /* ---- completions ---- */
 
-/* After a sticky error all commands have ended. After another error the state of the copy is
- * unknown. */
+/* Waits for the event. After a sticky error all commands have ended; after another one the copy's
+ * state is unknown. */
 static int event_wait(void *driver, void *command)
 {
 	struct engine_cuda *c = driver;
 
-	c->cu->cuCtxSetCurrent(c->context); /* per thread; only the first call has an effect */
+	c->cu->cuCtxSetCurrent(c->context); /* per thread; later calls have no effect */
 	int error = c->cu->cuEventSynchronize(command);
 	cuda_check(c, error);
 	return error == CUDA_OK ? DXP_OK : cuda_error_sticky(error) ? DXP_EDEVICE : DXP_EAGAIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by cuda.c, cuda_dma.c, cuda_program.c, cuda_nvrtc.c, cuda_launch.c and cuda_edit.c.
+/* Shared by the files of engine `cuda`.
  *
  * All slots of this process on one device share its primary context. After an unrecoverable CUDA
  * error the device is dead for all of them. */
@@ -47,17 +47,16 @@ static inline bool cuda_range_fits(const struct engine_cuda *c, uint64_t address
 	return bytes > 0 && bytes <= c->memory_bytes && address <= c->memory_bytes - bytes;
 }
 
-/* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE. Records and logs once an error
- * that kills the device. Any thread. */
+/* Converts `error` to DXP_OK, DXP_EINVAL, DXP_ENOMEM or DXP_EDEVICE. Records and logs, once, an
+ * error that kills the device. Any thread. */
 int cuda_check(struct engine_cuda *c, int error);
 /* Makes the context current in this thread. DXP_EDEVICE: the device is dead or lost; `text`, unless
- * NULL, states why. */
+ * NULL, explains. */
 int cuda_enter(struct engine_cuda *c, char text[ENGINE_TEXT_BYTES]);
 
-/* cuda_dma.c; as the functions of engine_ops. Creates streams and flights; errors are logged. The
- * context must be current. */
+/* cuda_dma.c: creates streams and flights; logs errors. The context must be current. */
 int cuda_dma_create(struct engine_cuda *c, const struct engine_options *options);
-/* False: the device may still access its resources. */
+/* Destroys them. False: the device may still use its resources. */
 bool cuda_dma_destroy(struct engine_cuda *c);
 int cuda_pin(struct engine *e, void *base, uint64_t bytes);
 void cuda_unpin(struct engine *e, void *base);
@@ -67,14 +66,14 @@ int cuda_dma_start(struct engine *e, const struct engine_dma *dma);
 int cuda_build(struct engine *e, const struct engine_source *source,
 	       struct engine_program **program, char **log);
 void cuda_release(struct engine *e, struct engine_program *program);
-/* Finds a kernel, or loads it. DXP_ENOENT, DXP_EINVAL, DXP_EDEVICE: with `text`; DXP_ENOMEM. */
+/* Finds or loads a kernel. DXP_ENOENT, DXP_EINVAL, DXP_EDEVICE: with `text`; DXP_ENOMEM. */
 int cuda_kernel_find(struct engine_cuda *c, struct engine_program *p, const char *name,
 		     struct cuda_kernel **out, char text[ENGINE_TEXT_BYTES]);
 /* Returns whether the source is PTX. */
 bool cuda_source_is_ptx(const char *text, size_t bytes);
 
 /* cuda_nvrtc.c: compiles CUDA C to PTX for compute capability `capability`. The caller frees *ptx,
- * set on DXP_OK, and *log, which may be NULL. DXP_EBUILD, DXP_ENOMEM. */
+ * set on DXP_OK, and *log, maybe NULL. DXP_EBUILD, DXP_ENOMEM. */
 int cuda_compile(const struct engine_source *source, uint32_t capability, char **ptx, char **log);
 
 /* cuda_edit.c and cuda_launch.c; as engine_edit and engine_run. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A launch on a CUDA device. Arguments are checked against the driver's description of the kernel,
- * because the driver reads them unchecked. */
+/* A launch on a CUDA device. Arguments are checked against the driver's description of the kernel:
+ * the driver itself reads them unchecked. */
 #include <stdio.h>
 
 #include <dxp/status.h>

@@ -10,7 +10,7 @@
 
 #define LIBRARY "libcuda.so.1"
 /* cuFuncGetParamInfo is the newest function, from CUDA 12.4. Without it a launch with too few
- * arguments would read out of bounds in this process. */
+ * arguments would read out of bounds. */
 #define DRIVER "the NVIDIA driver 550 or newer"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

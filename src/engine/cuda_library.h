@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CUDA driver, opened at run time: a build without CUDA works where CUDA is installed.
- * Declarations follow the public documentation of the CUDA Driver API; no CUDA header is needed. */
+/* The CUDA driver, opened at run time: a build needs no CUDA. Declarations follow the public
+ * documentation of the CUDA Driver API. */
 #ifndef ENGINE_CUDA_LIBRARY_H
 #define ENGINE_CUDA_LIBRARY_H
 
@@ -14,7 +14,7 @@ struct cuda_function;
 struct cuda_module;
 struct cuda_stream;
 
-/* The values of CUresult that this code distinguishes. */
+/* Values of CUresult with special handling. */
 enum cuda_error {
 	CUDA_OK = 0,
 	CUDA_INVALID_VALUE = 1,
@@ -89,11 +89,11 @@ struct cuda_library {
 #undef CUDA_MEMBER
 };
 
-/* Opens and initialises the library once; it stays open. Any thread. DXP_EUNSUPPORTED: missing, or
- * no device (logged, with the next step). */
+/* Opens the library once and initialises it; it stays open. Any thread. DXP_EUNSUPPORTED: missing,
+ * or no device (logged, with the next step). */
 int cuda_library_get(const struct cuda_library **out);
 
-/* Returns for example "an illegal memory access was encountered"; never NULL. */
+/* Returns, for example, "an illegal memory access was encountered"; never NULL. */
 const char *cuda_error_text(const struct cuda_library *cu, int error);
 
 /* Returns whether the error makes the context unusable. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiles CUDA C to PTX by NVRTC, the run-time compiler of the CUDA toolkit, opened for the first
+/* Compiles CUDA C to PTX with NVRTC, the CUDA toolkit's run-time compiler, opened for the first
  * program. Declarations follow its public documentation. */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -115,7 +115,8 @@ static int program_compile(struct nvrtc_program *p, const char *options, uint32_
 	return error == 0 ? DXP_OK : DXP_EBUILD;
 }
 
-/* NVRTC needs terminated strings, and finds headers by the names that programs include. */
+/* Creates the program. NVRTC needs terminated strings, and finds headers by the names in #include
+ * lines. */
 static int program_create(const struct engine_source *s, struct nvrtc_program **out)
 {
 	char **texts = calloc(s->file_count, sizeof(*texts));

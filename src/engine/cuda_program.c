@@ -149,7 +149,7 @@ void cuda_release(struct engine *e, struct engine_program *p)
 	free(p);
 }
 
-/* DXP_OK, or DXP_EDEVICE with `text`. */
+/* Converts `error` to DXP_OK, or DXP_EDEVICE with `text`. */
 static int kernel_check(struct engine_cuda *c, const struct cuda_kernel *k, int error,
 			char text[ENGINE_TEXT_BYTES])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY and FILL: splits a rectangle into the fewest contiguous runs of bytes. A mover of the
- * engine, or of host memory, moves each run. */
+/* WRITE, COPY and FILL: splits a rectangle into the fewest contiguous runs; a mover handles each
+ * run. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -41,7 +41,7 @@ static int edit_check(const struct engine_edit *e)
 	return within(e->memory_bytes, e->from, bytes) ? DXP_OK : DXP_ERANGE;
 }
 
-/* FILL has no source: its pitches are set to the destination's. */
+/* Returns the runs of a rectangle. FILL has no source: its pitches are the destination's. */
 static struct runs runs_make(const struct engine_edit *e)
 {
 	struct runs r = {e->box.row_bytes, e->box.rows, e->box.slices, 0, 0, 0, 0};
@@ -62,7 +62,7 @@ static struct runs runs_make(const struct engine_edit *e)
 	return r;
 }
 
-/* `block`: the repeated pattern. */
+/* Fills a run from `block`, the repeated pattern. */
 static int run_fill(const struct engine_mover *m, uint64_t to, uint64_t bytes, const uint8_t *block,
 		    uint64_t block_bytes)
 {

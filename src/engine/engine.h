@@ -3,10 +3,10 @@
  * except engine_open, engine_describe and the DMA calls. engine_run returns when the kernel has
  * completed.
  *
- * Memory is of one of two kinds. DIRECT: owned by the caller, in this process's address space;
+ * Memory has one of two kinds. DIRECT: owned by the caller, in this process's address space;
  * arguments are pointers, kernels work in place. BRIDGED: on the device; bytes move by DMA only
- * (S-01), arguments are device addresses. DMA calls are for engines with BRIDGED memory. One thread
- * makes them; it need not be the owner. */
+ * (S-01), arguments are device addresses. DMA calls need BRIDGED memory; one thread makes them, not
+ * necessarily the owner. */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -33,13 +33,13 @@ struct engine_options {
 	 * work. */
 	const char *name;
 	const char *cache_folder; /* for compiled kernels; NULL: not cached */
-	/* For compiler files of this process and its children; NULL: the engine makes one. */
+	/* For compiler files of this process and its children; NULL: a new one. */
 	const char *work_folder;
 	/* DIRECT: device memory, owned by the caller, outlives the engine. BRIDGED: not
 	 * accessed. */
 	void *memory;
 	uint64_t memory_bytes;
-	/* Interrupt: a DMA has completed; engine_dma_take may return it. Called from any thread. */
+	/* Interrupt: engine_dma_take may return a completion. Called from any thread. */
 	void (*interrupt)(void *context);
 	void *interrupt_context;
 };
@@ -51,7 +51,7 @@ struct engine_description {
 	uint32_t compute_units;
 	uint8_t memory_kind; /* enum dxp_memory_kind: DIRECT or BRIDGED */
 	bool streams;        /* has a stream core: DMA_THROUGH works */
-	/* Running kernels can access this process's memory: a NIC's window can be an argument. */
+	/* Running kernels can access this process's memory, such as a NIC's window. */
 	bool reaches_host;
 };
 
@@ -100,7 +100,7 @@ struct engine_source {
 	uint32_t input_count;
 };
 
-/* WRITE, COPY or FILL: writes a rectangle of bytes from data, another rectangle or a pattern. */
+/* WRITE, COPY, FILL: writes a rectangle of bytes from data, a rectangle or a pattern. */
 struct engine_edit {
 	uint8_t op;      /* COMMAND_WRITE, COMMAND_COPY or COMMAND_FILL */
 	uint8_t *memory; /* DIRECT memory: location of address 0 */
@@ -127,15 +127,15 @@ struct engine_dma {
 	const void *source; /* host memory: IN, THROUGH */
 	void *sink;         /* host memory: OUT, THROUGH */
 	uint64_t bytes;     /* 1 or more; any alignment */
-	bool first;         /* THROUGH: starts a stream and resets the core's result */
+	bool first;         /* THROUGH: starts a stream; resets the core's result */
 };
 
 struct engine_dma_end {
 	uint64_t id;
-	int status; /* DXP_OK: all bytes were moved; DXP_EDEVICE: it failed or was reset */
+	int status; /* DXP_OK: all bytes moved; DXP_EDEVICE: failed or reset */
 };
 
-/* What the stream core does with a stream of 4-byte words in host order. */
+/* Operation of the stream core on a stream of 4-byte words in host order. */
 enum engine_core { ENGINE_CORE_PASS, ENGINE_CORE_ADD, ENGINE_CORE_CHECKSUM, ENGINE_CORE_KERNEL };
 
 /* On DXP_OK the caller releases *program. The caller frees *log; NULL: no messages. */
@@ -168,14 +168,13 @@ struct engine_ops {
 
 struct engine {
 	const struct engine_ops *ops;
-	/* Driver error of the last build, run or edit, in the driver's numbers (OpenCL: negative,
-	 * CUDA: positive); 0: none. Owner thread. */
+	/* Driver's error number of the last build, run or edit (OpenCL: negative, CUDA: positive);
+	 * 0: none. Owner thread. */
 	int32_t native;
 };
 
-/* Opens the engine `options->name`; the caller closes *out. DXP_EINVAL: no such engine;
- * DXP_EUNSUPPORTED: no such device, or it cannot use the given memory; DXP_EIO, DXP_ENOMEM. All
- * logged with the next step. */
+/* Opens an engine; the caller closes *out. DXP_EINVAL: no such engine; DXP_EUNSUPPORTED: no such
+ * device, or it cannot use the given memory; DXP_EIO, DXP_ENOMEM. Logged with the next step. */
 int engine_open(const struct engine_options *options, struct engine **out);
 
 static inline void engine_close(struct engine *e)
@@ -189,8 +188,7 @@ static inline void engine_describe(const struct engine *e, struct engine_descrip
 	e->ops->describe(e, out);
 }
 
-/* Builds a program. DXP_EBUILD: the log states the reason; DXP_EUNSUPPORTED, DXP_ENOMEM,
- * DXP_EDEVICE. */
+/* Builds a program. DXP_EBUILD: with *log; DXP_EUNSUPPORTED, DXP_ENOMEM, DXP_EDEVICE. */
 static inline int engine_build(struct engine *e, const struct engine_source *source,
 			       struct engine_program **program, char **log)
 {
@@ -203,8 +201,8 @@ static inline void engine_release(struct engine *e, struct engine_program *progr
 	e->ops->release(e, program);
 }
 
-/* Runs a kernel to completion. DXP_EINVAL: arguments or sizes do not fit the kernel; DXP_EDEVICE:
- * it failed while running; DXP_ENOENT: no such kernel. `text` then states the reason. */
+/* Runs a kernel to completion. With `text`: DXP_EINVAL: arguments or sizes do not fit the kernel;
+ * DXP_EDEVICE: it failed; DXP_ENOENT: no such kernel. */
 static inline int engine_run(struct engine *e, const struct engine_launch *launch,
 			     char text[ENGINE_TEXT_BYTES])
 {
@@ -212,17 +210,17 @@ static inline int engine_run(struct engine *e, const struct engine_launch *launc
 	return e->ops->run(e, launch, text);
 }
 
-/* Does slow one-time work before worker processes are forked. */
+/* Does slow one-time work before worker processes fork. */
 static inline void engine_warm(struct engine *e)
 {
 	if (e->ops->warm)
 		e->ops->warm(e);
 }
 
-/* Returns records of dxp/about.h: FETCH_ABOUT of a program, FETCH_DEVICE without one; or
- * FETCH_BINARY, the binary of a program for DXP_PROGRAM_BINARY. The caller frees *out, of *bytes.
- * The binary may change after a run with a new local size. DXP_EUNSUPPORTED: not available from
- * this engine; DXP_ENOMEM, DXP_EDEVICE. */
+/* Returns records of dxp/about.h, FETCH_ABOUT of a program or FETCH_DEVICE without one; or
+ * FETCH_BINARY, a program's binary for DXP_PROGRAM_BINARY. The caller frees *out, of *bytes. A run
+ * with a new local size may extend the binary. DXP_EUNSUPPORTED: not available; DXP_ENOMEM,
+ * DXP_EDEVICE. */
 static inline int engine_fetch(struct engine *e, struct engine_program *program, uint8_t what,
 			       uint8_t **out, size_t *bytes)
 {
@@ -231,12 +229,11 @@ static inline int engine_fetch(struct engine *e, struct engine_program *program,
 
 /* edit.c: performs an edit to completion. DXP_EINVAL: an empty rectangle or pattern, pitches
  * smaller than their content, or a row that is no multiple of the pattern; DXP_ERANGE: outside
- * device memory; DXP_EUNSUPPORTED; DXP_EDEVICE: memory may have changed, unlike with all other
- * errors. */
+ * device memory; DXP_EUNSUPPORTED; DXP_EDEVICE. Only after DXP_EDEVICE may memory have changed. */
 int engine_edit(struct engine *e, const struct engine_edit *edit);
 
 /* Pins host memory for DMA, once at start: page-locks it or registers it with the device. DMA with
- * other memory works too, slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
+ * other memory is slower. DXP_EINVAL: no bytes, or pinned already; DXP_ENOMEM, DXP_EIO,
  * DXP_EUNSUPPORTED. */
 static inline int engine_pin(struct engine *e, void *base, uint64_t bytes)
 {
@@ -249,9 +246,9 @@ static inline void engine_unpin(struct engine *e, void *base)
 }
 
 /* Starts a DMA; each direction has a controller that works in order. Host memory must stay until
- * the completion is dequeued. A completion before return raises no interrupt. DXP_EAGAIN: the queue
- * is full, dequeue completions first; DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH
- * without a core. */
+ * the completion is dequeued. A DMA may complete at once, without interrupt. DXP_EAGAIN: the queue
+ * is full, dequeue first; DXP_ERANGE: outside device memory; DXP_EUNSUPPORTED: THROUGH without a
+ * core. */
 static inline int engine_dma_start(struct engine *e, const struct engine_dma *dma)
 {
 	return e->ops->dma_start(e, dma);
@@ -263,29 +260,29 @@ static inline uint32_t engine_dma_take(struct engine *e, struct engine_dma_end *
 	return e->ops->dma_take(e, out, count);
 }
 
-/* Lends the idle caller's time, some microseconds, to a device that is software. True: it did work,
- * and there may be completions without an interrupt. */
+/* Lends some microseconds of an idle thread to a device that is software. True: it worked;
+ * completions may have come without interrupt. */
 static inline bool engine_dma_help(struct engine *e)
 {
 	return e->ops->dma_help && e->ops->dma_help(e);
 }
 
-/* Aborts all DMAs: each completes soon, with DXP_EDEVICE unless it was successful before, and then
- * no longer accesses host memory. Device memory keeps its bytes. */
+/* Aborts all DMAs: each completes soon, with DXP_EDEVICE unless it was done, and then no longer
+ * accesses host memory. Device memory keeps its bytes. */
 static inline void engine_dma_reset(struct engine *e)
 {
 	e->ops->dma_reset(e);
 }
 
-/* Sets the stream core for streams that begin later. ADD adds `operand` to each word; KERNEL is the
- * board's configured kernel. DXP_EINVAL, DXP_EUNSUPPORTED. */
+/* Sets the stream core of later streams. ADD adds `operand` to each word; KERNEL runs the board's
+ * kernel. DXP_EINVAL, DXP_EUNSUPPORTED. */
 int engine_core_set(struct engine *e, uint32_t core, uint32_t operand);
 /* Returns the core's settings. `result`: CHECKSUM's sum of all words of the last stream, modulo
  * 2^64. All 0 without a core. */
 void engine_core_get(struct engine *e, uint32_t *core, uint32_t *operand, uint64_t *result);
 
-/* For engines: checks that there are work items, not too many, and that the local size divides the
- * global size. DXP_EINVAL: `text` states the reason. */
+/* For engines: checks the number of work items, and that the local size divides the global size.
+ * DXP_EINVAL: with `text`. */
 int engine_sizes_check(const struct engine_launch *launch, char text[ENGINE_TEXT_BYTES]);
 
 /* For engines: writes and copies in device memory. */
@@ -294,7 +291,7 @@ struct engine_mover {
 	int (*move)(void *context, uint64_t to, uint64_t from, uint64_t bytes);
 	void *context;
 };
-/* Checks an edit and performs it with a mover. Statuses: those of engine_edit and of the mover. */
+/* Checks an edit and performs it with a mover. Statuses: engine_edit's and the mover's. */
 int engine_edit_by(const struct engine_edit *edit, const struct engine_mover *mover);
 /* The same at edit->memory. */
 int engine_edit_in_place(const struct engine_edit *edit);

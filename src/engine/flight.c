@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One lock guards all. It is never held during a driver call, because a driver may hold a lock of
- * its own in a callback. References to a flight: the lists' (until its completion is dequeued), the
- * callback's, and those of threads that check it. */
+/* One lock guards all. Driver calls are made without it, because a driver may hold its own lock in
+ * a callback. References to a flight: the lists' (until its completion is dequeued), the
+ * callback's, and those of checking threads. */
 #include "engine/flight.h"
 
 #include <assert.h>
@@ -113,7 +113,7 @@ static bool flight_end(struct flight *f, int status)
 	return true;
 }
 
-/* Caller holds the lock; it is released during the call. `telling` counts calls under way, because
+/* Caller holds the lock; it is released during the call. `telling` counts these calls, because
  * flights_destroy cannot join the driver's threads. */
 static void interrupt(struct flights *all, bool wanted)
 {
@@ -185,8 +185,8 @@ static bool lose(struct flights *all)
 	return told;
 }
 
-/* Caller holds the lock. Checks the first flight of a queue when its time has come, which leaves
- * the callback time to arrive. */
+/* Caller holds the lock. Checks a queue's first flight once its time has come; before, the callback
+ * may arrive. */
 static bool look(struct flights *all, uint32_t queue, uint64_t now_ns, uint64_t *next_ns)
 {
 	struct flight *f = first_launched(all, queue);

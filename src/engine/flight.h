@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flights: DMAs that a device driver has under way, for engines whose DMA is an asynchronous copy
- * of a driver that cannot abort. Tracks each flight to its completion or a reset.
+/* Flights: DMAs that a device driver has under way, for engines whose DMA is a driver's
+ * asynchronous copy without an abort.
  *
- * flight_begin adds a flight to a queue, which works in order. flight_launch attaches the driver's
- * last command. The first to see that command complete ends the flight: the driver's callback, a
- * waiting thread, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take
- * dequeues the completion. The object is freed with its last reference.
+ * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
+ * last command. The first to see that complete ends the flight: the driver's callback, a waiting
+ * thread, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take dequeues the
+ * completion. The last reference frees the flight.
  *
  * A reset marks all flights under way: they complete with DXP_EDEVICE once the driver has finished
  * them. Host memory is not returned while the device may write to it, with one exception: a device
- * that does not respond within FLIGHT_LOST_NS is lost. Then all flights complete, none can begin,
+ * that does not finish within FLIGHT_LOST_NS is lost. Then all flights complete, none can begin,
  * and the driver's resources stay until the process exits. Thread-safe. */
 #ifndef ENGINE_FLIGHT_H
 #define ENGINE_FLIGHT_H
@@ -30,8 +30,8 @@ struct flights_options {
 	void *driver; /* argument of the functions below */
 	/* Checks a command: DXP_OK or DXP_EDEVICE: completed; DXP_EAGAIN: not yet. */
 	int (*look)(void *driver, void *command);
-	/* Waits for a command, in one thread per queue; DXP_EAGAIN: its state is unknown. NULL:
-	 * callbacks and checks suffice. */
+	/* Waits for a command, in one thread per queue; DXP_EAGAIN: state unknown. NULL: callbacks
+	 * and checks suffice. */
 	int (*wait)(void *driver, void *command);
 	/* Frees a command. */
 	void (*drop)(void *driver, void *command);
@@ -41,25 +41,24 @@ struct flights_options {
 
 /* Creates *out. DXP_ENOMEM. */
 int flights_create(const struct flights_options *options, struct flights **out);
-/* Waits for flights under way; then calls no more interrupt. False: the device is lost and may
- * still access memory named by its commands, so that memory must stay; this object stays too. */
+/* Waits for flights under way; calls no interrupt afterwards. False: the device is lost and may
+ * still access the memory of its commands; that and this object must stay. */
 bool flights_destroy(struct flights *all);
 
-/* Adds a flight; the caller must then launch or abandon it. DXP_EAGAIN: the queue is full, or no
- * memory; DXP_EDEVICE: lost. */
+/* Adds a flight, to be launched or abandoned. DXP_EAGAIN: the queue is full, or no memory;
+ * DXP_EDEVICE: lost. */
 int flight_begin(struct flights *all, uint32_t queue, uint64_t id, struct flight **out);
-/* Attaches the last command; it is freed with the flight. `failed`: the driver accepted only part
- * of the commands, so the flight completes with DXP_EDEVICE after `command`. `callback`: a callback
- * will call flight_land. */
+/* Attaches the last command, freed with the flight. `failed`: the driver accepted only a part, so
+ * the flight completes with DXP_EDEVICE after `command`. `callback`: a callback will call
+ * flight_land. */
 void flight_launch(struct flight *f, void *command, bool failed, bool callback);
-/* Completes with DXP_EDEVICE a flight without commands in the driver. */
+/* Completes, with DXP_EDEVICE, a flight without commands in the driver. */
 void flight_abandon(struct flight *f);
-/* Called once, by the callback, with the result. Releases the callback's reference to the
- * flight. */
+/* Ends the flight and releases the callback's reference. Called once, by the callback. */
 void flight_land(struct flight *f, int status);
 /* Returns flights_options.driver. */
 void *flight_driver(const struct flight *f);
-/* Releases the callback's reference when no callback could be registered. */
+/* Releases the callback's reference if no callback could be registered. */
 void flight_no_callback(struct flight *f);
 
 uint32_t flights_take(struct flights *all, struct engine_dma_end *out, uint32_t count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine `ocl`: kernels on an OpenCL device. If the device works in place in host memory,
- * memory is DIRECT: it is wrapped for each launch (CL_MEM_USE_HOST_PTR, 0.1 us per buffer on PoCL).
- * A probe at start verifies this. Otherwise memory is BRIDGED: kernels get sub-buffers, and
- * ocl_dma.c moves the bytes. */
+ * tested by a probe at start, memory is DIRECT and wrapped for each launch (CL_MEM_USE_HOST_PTR,
+ * 0.1 us per buffer on PoCL). Otherwise it is BRIDGED: kernels get sub-buffers, and ocl_dma.c moves
+ * the bytes. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,7 +270,7 @@ static int memory_open(struct engine_ocl *o, const struct engine_options *option
 	return status;
 }
 
-/* Images need DIRECT memory: with BRIDGED memory they would have to be copied. */
+/* Images need DIRECT memory: BRIDGED memory would need copies. */
 static void images_ask(struct engine_ocl *o)
 {
 	cl_bool there = CL_FALSE;

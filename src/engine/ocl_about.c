@@ -80,7 +80,7 @@ static char *attribute_find(char *at)
 	return NULL;
 }
 
-/* Converts to the standard's form, "name(a,b,c) name": PoCL returns source text with blanks. */
+/* Converts to the standard's form, "name(a,b,c) name": PoCL returns source text. */
 static void attributes_clean(char *text)
 {
 	char *out = text, *at = attribute_find(text);
@@ -100,7 +100,7 @@ static void attributes_clean(char *text)
 		*out = '\0';
 }
 
-/* PoCL loses some attributes; the required group size is restored. */
+/* Adds a kernel's attributes. PoCL loses some; restores the required group size. */
 static void attributes_tell(const struct teller *t, cl_kernel k)
 {
 	char text[TEXT_BYTES] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of an OpenCL device and of programs, as records (dxp/about.h): only features that work
+/* Properties of an OpenCL device and of programs, as records (dxp/about.h): only those that work
  * through the fabric. */
 #ifndef ENGINE_OCL_ABOUT_H
 #define ENGINE_OCL_ABOUT_H
@@ -7,11 +7,11 @@
 #include "engine/ocl_device.h"
 #include "engine/records.h"
 
-/* ocl_about.c: writes the kernels of a built program, and its type. False: no memory. */
+/* ocl_about.c: adds a program's type and kernels. False: no memory. */
 bool ocl_about_program(const struct ocl_library *cl, cl_device_id device, cl_program program,
 		       struct records *out);
 
-/* ocl_about_device.c; `images`: images work. False: no memory. */
+/* ocl_about_device.c: adds the device; `images`: images work. False: no memory. */
 bool ocl_about_device(const struct ocl_library *cl, cl_device_id device, cl_context context,
 		      bool images, struct records *out);
 

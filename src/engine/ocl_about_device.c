@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of the device. Features without support in the fabric (command buffers, SVM, device
- * queues, pipes, IL) are reported as absent. */
+/* Properties of the device. Features that the fabric lacks (command buffers, SVM, device queues,
+ * pipes, IL) are reported as absent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ static const cl_device_info of_images[] = {
 	CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
 };
 
-/* Reported as 0 in 4 or 8 bytes: not supported through the fabric. */
+/* Reported as 0 in 4 or 8 bytes: the fabric lacks them. */
 static const struct {
 	cl_device_info what;
 	int bytes;

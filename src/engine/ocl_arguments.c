@@ -11,8 +11,8 @@ int ocl_judge(struct engine_ocl *o, cl_int error)
 	return error == CL_SUCCESS ? DXP_OK : error <= CL_INVALID_VALUE ? DXP_EINVAL : DXP_EDEVICE;
 }
 
-/* Returns the buffer made for the same range of device memory by an earlier argument, or NULL:
- * equal arguments must share one buffer. */
+/* Returns an earlier argument's buffer over the same device memory, or NULL: equal arguments must
+ * share one buffer. */
 static cl_mem made_before(const struct engine_launch *l, cl_uint i, const cl_mem *of_argument)
 {
 	const struct engine_argument *a = &l->arguments[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arguments of one launch in OpenCL's form: buffers and images over device memory that exist
- * while the kernel runs. */
+/* The arguments of one launch for OpenCL: buffers and images over device memory, while the kernel
+ * runs. */
 #ifndef ENGINE_OCL_ARGUMENTS_H
 #define ENGINE_OCL_ARGUMENTS_H
 
@@ -13,12 +13,11 @@ struct ocl_arguments {
 	cl_mem of_argument[COMMAND_ARGS_MAX]; /* NULL: not a memory object */
 };
 
-/* Converts an error to DXP_EINVAL (the caller's) or DXP_EDEVICE, and records it in
- * engine.native. */
+/* Converts an error to DXP_EINVAL or DXP_EDEVICE, and stores it in engine.native. */
 int ocl_judge(struct engine_ocl *o, cl_int error);
 
-/* Sets all arguments of `k`, which ocl_kernel_check has accepted. DXP_EINVAL, DXP_EUNSUPPORTED,
- * DXP_EDEVICE: with `text`. ocl_arguments_drop must follow, also after an error. */
+/* Sets all arguments of `k`, checked by ocl_kernel_check. DXP_EINVAL, DXP_EUNSUPPORTED,
+ * DXP_EDEVICE: with `text`. Always call ocl_arguments_drop afterwards. */
 int ocl_arguments_set(struct engine_ocl *o, const struct ocl_kernel *k,
 		      const struct engine_launch *l, struct ocl_arguments *a,
 		      char text[ENGINE_TEXT_BYTES]);
@@ -28,8 +27,8 @@ void ocl_arguments_drop(struct engine_ocl *o, struct ocl_arguments *a);
 int ocl_image_make(struct engine_ocl *o, const struct ocl_kernel *k, const struct engine_launch *l,
 		   uint32_t i, struct ocl_arguments *a, char text[ENGINE_TEXT_BYTES]);
 
-/* Returns the bytes from the first to the last pixel, and fills in pitches that are 0. 0: invalid:
- * a side of 0, a pitch too small, an unknown format. */
+/* Returns the bytes from the first to the last pixel, and sets pitches that are 0. 0: invalid: a
+ * side of 0, a pitch too small, an unknown format. */
 uint64_t ocl_image_span(struct dxp_image *image);
 
 /* Returns the sampler; creates it on first use and keeps it. NULL: with `text`. */

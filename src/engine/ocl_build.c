@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of one device, each built once. The list has the most recently used first; unused ones
- * are removed from its end. Programs removed here or built by other processes are on disk. */
+ * are dropped from its end. Dropped programs and those of other processes are on disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -64,8 +64,8 @@ static struct ocl_build *build_find(struct ocl_device *d, const uint8_t key[OCL_
 	return NULL;
 }
 
-/* Frees the least recently used of the unused builds if there are too many. Builds in use are
- * bounded by memory only. */
+/* Frees the least recently used unused build if there are too many. Builds in use are bounded by
+ * memory only. */
 static void builds_trim(struct ocl_device *d)
 {
 	struct ocl_build **last = NULL;
@@ -171,8 +171,8 @@ static void host_load(struct ocl_device *d, const struct engine_source *s, struc
 		b->made.log = NULL;
 }
 
-/* Takes a file lock: with PoCL 3.1, two processes that build in one directory at once read each
- * other's partial files and get wrong kernels. -1: no lock available; continues without. */
+/* Takes a file lock: with PoCL 3.1, two processes that build in one directory read each other's
+ * partial files and get wrong kernels. -1: continues without a lock. */
 static int turn_take(const struct ocl_device *d)
 {
 	char path[PATH_MAX];

@@ -40,7 +40,7 @@ static void environment_prepare(const char *part)
 	setenv("POCL_DEVICES", part ? "basic pthread" : "basic", 0);
 }
 
-/* Exists until the process exits: the driver reads its path only once, when it is loaded. */
+/* Stays until the process exits: the driver reads its path only once. */
 static struct scratch *work;
 
 static void work_close(void)
@@ -60,8 +60,7 @@ static int work_make(void)
 	return DXP_OK;
 }
 
-/* Sets PoCL's directory: one for each slot; processes that share one are serialized in
- * ocl_build.c. */
+/* Sets PoCL's directory, one for each slot; ocl_build.c serializes processes that share one. */
 static int work_prepare(const struct engine_options *options)
 {
 	if (!options->work_folder)
@@ -167,7 +166,7 @@ static int choose(const struct ocl_library *cl, const char *part, struct candida
 	return DXP_OK;
 }
 
-/* Hashes all identification of driver and device. */
+/* Hashes the identification of driver and device. */
 static void device_sum(struct ocl_device *d)
 {
 	static const cl_device_info what[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,

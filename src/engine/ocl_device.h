@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An OpenCL device, shared by all slots of this process: one context and the programs built in it,
- * so that each source is built once. Any thread. */
+/* An OpenCL device, shared by all slots of this process: one context, and its programs, each built
+ * once. Any thread. */
 #ifndef ENGINE_OCL_DEVICE_H
 #define ENGINE_OCL_DEVICE_H
 
@@ -11,9 +11,9 @@
 struct ocl_device;
 
 /* Selects a device by a part of its name, case-insensitive; NULL: PoCL's `basic` device, else the
- * first CPU, else any. Pair each success with ocl_device_put. DXP_EUNSUPPORTED: none found (logged,
- * with a list); DXP_EIO, DXP_ENOMEM. Only the folders of the options are used; the first ones given
- * for a device stay in effect. */
+ * first CPU, else any. Undo with ocl_device_put. DXP_EUNSUPPORTED: none found (logged, with a
+ * list); DXP_EIO, DXP_ENOMEM. Uses only the folders of the options; the first ones given for a
+ * device stay. */
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
 void ocl_device_put(struct ocl_device *d);
 
@@ -22,20 +22,19 @@ cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
 /* for workarounds */
 bool ocl_device_is_pocl(const struct ocl_device *d);
-/* Returns the longest usable kernel name: PoCL makes files of that name, and crashes if it
- * cannot. */
+/* Returns the longest usable kernel name: PoCL makes files of that name, or crashes. */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);
 uint32_t ocl_device_units(const struct ocl_device *d);
 
 /* A program of this device, just built or cached. */
 struct ocl_build;
 
-/* Builds or finds a program; pair with ocl_build_put. *log as engine_build, *native as struct
- * engine's. */
+/* Finds or builds a program; undo with ocl_build_put. *log as engine_build, *native as in struct
+ * engine. */
 int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
 		  char **log, int32_t *native);
 void ocl_build_put(struct ocl_device *d, struct ocl_build *b);
-/* Notes that the device compiled more code for it: its binary is stored again once it is unused. */
+/* Notes that the device compiled more code for it: its binary is stored again when unused. */
 void ocl_build_grown(struct ocl_device *d, struct ocl_build *b);
 /* As engine_fetch. */
 int ocl_build_about(const struct ocl_build *b, uint8_t **out, size_t *bytes);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMA of OpenCL devices: one queue for each direction, apart from the kernels'; non-blocking
+/* DMA of OpenCL devices: a queue for each direction, apart from the kernels'; non-blocking
  * commands; completion by event callback.
  *
  * A DMA is one command, or several if it crosses chunks or overlaps itself. Each waits for the
- * event of the previous one, so the last event has the status of all.
+ * previous one's event, so the last event has the status of all.
  *
  * Pinning: OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: a
- * driver may lock the pages and recognise their addresses later. Otherwise it copies through its
- * own memory: correct but slower. The behaviour of drivers was not measured. Rings allocated by the
- * driver would be certain, but the rings' owner also registers them with the NIC. */
+ * driver may lock the pages and recognise their addresses, or copy through its own memory, correct
+ * but slower. Drivers were not measured. Rings allocated by the driver would be certain, but their
+ * owner also registers them with the NIC. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -112,7 +112,7 @@ static void bounce_copy(struct chain *c, const struct ocl_memory *m, uint64_t fr
 	}
 }
 
-/* Copies like memmove: from the end that is read before it is overwritten. */
+/* Copies like memmove, starting at the end that is read before it is overwritten. */
 static void overlap_copies(struct chain *c, const struct ocl_memory *m, uint64_t from, uint64_t to,
 			   uint64_t bytes)
 {
@@ -162,7 +162,7 @@ static int event_look(void *driver, void *command)
 	struct engine_ocl *o = driver;
 	cl_int state = CL_QUEUED;
 
-	/* On an error the state is unknown: the device may still be writing. */
+	/* An error leaves the state unknown: the device may still be writing. */
 	if (o->cl->clGetEventInfo(command, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state), &state,
 				  NULL) != CL_SUCCESS)
 		return DXP_EAGAIN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by ocl.c, ocl_dma.c, ocl_edit.c, ocl_arguments.c, ocl_image.c and ocl_probe.c. */
+/* Shared by the files of engine `ocl` that know its struct. */
 #ifndef ENGINE_OCL_ENGINE_H
 #define ENGINE_OCL_ENGINE_H
 
@@ -14,13 +14,13 @@
 
 struct ocl_pin;
 
-/* The state for BRIDGED memory: used by the DMA thread; kernels only read `memory`. */
+/* State for BRIDGED memory, used by the DMA thread; kernels only read `memory`. */
 struct ocl_bridge {
 	struct ocl_memory memory;
 	cl_command_queue queues[FLIGHT_QUEUES];
 	struct flights *flights;
 	struct ocl_pin *pins;
-	atomic_bool told; /* a recurring device error was logged */
+	atomic_bool told; /* the first of recurring device errors was logged */
 };
 
 struct engine_ocl {
@@ -37,18 +37,17 @@ struct engine_ocl {
 	uint32_t sampler_count;
 };
 
-/* Tests whether the device works in place in the given memory. DXP_OK: yes; DXP_EUNSUPPORTED: it
- * compiles and runs, but in other memory; DXP_EDEVICE: it does not run (logged). */
+/* Tests whether the device works in place in the given memory. DXP_OK; DXP_EUNSUPPORTED: only in
+ * other memory; DXP_EDEVICE: not at all (logged). */
 int ocl_probe(struct engine_ocl *o, const struct engine_options *options);
 
-/* engine_ops.warm: compiles and runs a temporary program, which loads the compiler and its
- * library. */
+/* engine_ops.warm: compiles and runs a temporary program, to load the compiler and its library. */
 void ocl_engine_warm(struct engine *e);
 
-/* Creates device memory of options->memory_bytes and its DMA; `o` has its queue. Logged.
- * DXP_ENOMEM, DXP_EIO. */
+/* Creates device memory of options->memory_bytes and its DMA; needs o->queue. Logged. DXP_ENOMEM,
+ * DXP_EIO. */
 int ocl_bridge_create(struct engine_ocl *o, const struct engine_options *options);
-/* False: the device is lost, and resources that it may access stay. */
+/* False: the device is lost, and resources in its use stay. */
 bool ocl_bridge_destroy(struct engine_ocl *o);
 /* As the functions of engine_ops. */
 int ocl_pin(struct engine_ocl *o, void *base, uint64_t bytes);

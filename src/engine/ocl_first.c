@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file in the cache directory holds the hash of the device tested last. It is locked during a
- * device's first test. */
+/* A file in the cache directory holds the hash of the last device tested. It is locked during a
+ * first test. */
 #include "engine/ocl_first.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ void ocl_first_begin(const char *cache, const uint8_t device[OCL_KEY_BYTES], str
 			break;
 		nanosleep(&look, NULL);
 	}
-	/* Checks again: another process may have finished just before. */
+	/* Checks again: another process may just have finished. */
 	if (file >= 0 && !known(file, device) && flock(file, LOCK_EX | LOCK_NB) == 0) {
 		out->file = file;
 		return;

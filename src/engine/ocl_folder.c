@@ -19,7 +19,7 @@
 #define DEVICE_HEADER "dxp/device.h"
 #define ALIAS         "dxp-i" /* links to folders with blanks, which options cannot contain */
 
-/* Returns whether the name is relative and stays below: no part is empty, "." or "..". */
+/* Returns whether the name is relative and has no part that is empty, "." or "..". */
 static bool name_good(const char *name)
 {
 	if (!name || name[0] == '\0')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images over DIRECT memory: nothing is copied, and pixels are stored at the pitches that the host
- * gave (CL_MEM_USE_HOST_PTR; 0.3 us per image on PoCL). */
+/* Images over DIRECT memory, without copies: pixels have the pitches that the host gave
+ * (CL_MEM_USE_HOST_PTR; 0.3 us per image on PoCL). */
 #include <stdio.h>
 #include <string.h>
 
@@ -128,8 +128,8 @@ static bool alone(const struct engine_launch *l, uint32_t i)
 	return others == 0;
 }
 
-/* Creates an image1d_buffer_t, which the device has only over a buffer. PoCL 3.1 crashes if it is a
- * kernel's only memory, but accepts a one-dimensional image instead, up to the width limit. */
+/* Creates an image1d_buffer_t, which the device has only over a buffer. PoCL 3.1 crashes if that is
+ * a kernel's only memory, but accepts a one-dimensional image instead, up to the width limit. */
 static cl_mem line_create(struct engine_ocl *o, const struct engine_argument *a,
 			  const struct dxp_image *m, uint64_t span, struct ocl_arguments *w,
 			  cl_int *error)

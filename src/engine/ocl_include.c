@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands text instead of giving clCompileProgram a header: PoCL 3.1 would lose the kernels'
- * argument information. */
+/* Expands text: with headers given to clCompileProgram, PoCL 3.1 loses the kernels' argument
+ * information. */
 #include "engine/ocl_include.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define HEADER_NAME  "dxp/device.h"
-#define INCLUDES_MAX 64 /* of 30 KB each: bounds the memory that a malicious program can use */
+#define INCLUDES_MAX 64 /* of 30 KB each: bounds a malicious program's memory */
 
 enum inside { INSIDE_NOTHING, INSIDE_LINE_COMMENT, INSIDE_COMMENT, INSIDE_STRING, INSIDE_LETTER };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel as one engine uses it, with its parameters. They are checked before each launch, so that
- * a host gets the index of the wrong argument. One thread. */
+/* A kernel of one engine, with its parameters. They are checked before each launch, so that errors
+ * name the wrong argument. One thread. */
 #ifndef ENGINE_OCL_KERNEL_H
 #define ENGINE_OCL_KERNEL_H
 
@@ -23,7 +23,7 @@ struct ocl_kernel {
 	struct ocl_parameter parameters[COMMAND_ARGS_MAX];
 };
 
-/* DXP_ENOENT, DXP_EINVAL: with `text`; DXP_ENOMEM. */
+/* Creates kernel `name`. DXP_ENOENT, DXP_EINVAL: with `text`; DXP_ENOMEM. */
 int ocl_kernel_create(const struct ocl_library *cl, cl_program program, const char *name,
 		      struct ocl_kernel **out, char text[ENGINE_TEXT_BYTES]);
 void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k);
@@ -32,17 +32,15 @@ void ocl_kernel_destroy(const struct ocl_library *cl, struct ocl_kernel *k);
 int ocl_kernel_check(const struct ocl_kernel *k, const struct engine_launch *launch,
 		     char text[ENGINE_TEXT_BYTES]);
 
-/* Returns whether these sizes are new, and records them: devices compile a kernel for each. */
+/* Returns whether these sizes are new, and records them: devices compile for each. */
 bool ocl_kernel_shape_is_new(struct ocl_kernel *k, const struct engine_launch *launch);
 
-/* Returns the size that clSetKernelArg needs for an argument, from its type or by trials; 0:
- * unknown. */
+/* Returns the size that clSetKernelArg needs, from the type or by trials; 0: unknown. */
 uint32_t ocl_kernel_value_bytes(const struct ocl_library *cl, cl_kernel kernel, cl_uint index,
 				cl_kernel_arg_address_qualifier where,
 				cl_kernel_arg_access_qualifier access, const char *type);
 
-/* Returns the size of an OpenCL C type by its name ("uint", "float4"); 0: not a scalar or
- * vector. */
+/* Returns the size of an OpenCL C type ("uint", "float4"); 0: not a scalar or vector. */
 uint32_t ocl_type_bytes(const char *type);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL loader, opened at run time: a build without OpenCL works where OpenCL is installed.
- * Types come from the Khronos headers, functions are resolved by name. */
+/* The OpenCL loader, opened at run time: a build needs no OpenCL library. Types come from the
+ * Khronos headers. */
 #ifndef ENGINE_OCL_LIBRARY_H
 #define ENGINE_OCL_LIBRARY_H
 
@@ -62,7 +62,7 @@ struct ocl_library {
  * to install). */
 int ocl_library_get(const struct ocl_library **out);
 
-/* Returns for example "CL_OUT_OF_RESOURCES"; never NULL. */
+/* Returns, for example, "CL_OUT_OF_RESOURCES"; never NULL. */
 const char *ocl_error_name(cl_int error);
 
 #endif

@@ -13,8 +13,8 @@
 #include "engine/ocl_folder.h"
 #include "engine/ocl_include.h"
 
-/* Keeps argument information for the check before a launch: needed by compiler, linker and binary
- * loader (PoCL 3.1). */
+/* Keeps argument information for the check before a launch; compiler, linker and binary loader
+ * (PoCL 3.1) all need it. */
 #define OPTIONS_ALWAYS "-cl-kernel-arg-info"
 #define FORMAT         1u /* version of the key and of files on disk */
 
@@ -98,7 +98,7 @@ static void made_finish(struct ocl_device *d, cl_int error, struct ocl_made *m)
 	m->program = NULL;
 }
 
-/* Compiles the source; `expand`: includes dxp/device.h as text, because there is no header
+/* Compiles the source; `expand`: with dxp/device.h as text, because there is no header
  * directory. */
 static int text_compile(struct ocl_device *d, const struct engine_source *s, bool expand,
 			const char *options, struct ocl_made *m)
@@ -167,7 +167,7 @@ static int compile(struct ocl_device *d, const struct engine_source *s, struct o
 
 /* ---- linking ---- */
 
-/* Returns whether the option only permits optimizations, so that a linker may ignore it. */
+/* Returns whether a linker may ignore the option: it only permits optimizations. */
 static bool is_licence(const char *word)
 {
 	static const char *const words[] = {"-cl-denorms-are-zero", "-cl-no-signed-zeroes",

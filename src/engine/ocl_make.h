@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the device's compiler and linker: makes a program from sources, inputs or a binary. Caller
+/* Makes programs with the device's compiler and linker, from sources, inputs or a binary. Caller
  * holds the device's lock. */
 #ifndef ENGINE_OCL_MAKE_H
 #define ENGINE_OCL_MAKE_H
@@ -13,20 +13,20 @@ struct ocl_made {
 	char *log;          /* may be NULL */
 };
 
-/* Computes the key of a program, from everything that affects its build. False: no memory. */
+/* Computes a program's key from everything that affects its build. False: no memory. */
 bool ocl_make_key(const struct ocl_device *d, const struct engine_source *s,
 		  uint8_t key[OCL_KEY_BYTES]);
 
-/* SOURCE, COMPILE, LINK. DXP_OK even if the build fails; DXP_ENOMEM, DXP_EIO. */
+/* Builds SOURCE, COMPILE or LINK. DXP_OK even if the build fails; DXP_ENOMEM, DXP_EIO. */
 int ocl_make(struct ocl_device *d, const struct engine_source *s, struct ocl_made *out);
 
-/* Loads a binary that the device produced before; false: the device rejects it. */
+/* Loads a binary that the device produced; false: rejected. */
 bool ocl_made_load(struct ocl_device *d, const struct ocl_pack *pack, struct ocl_made *out);
 
-/* Returns the binary, which the caller frees; NULL: none available. */
+/* Returns the binary, which the caller frees; NULL: none. */
 uint8_t *ocl_made_binary(struct ocl_device *d, const struct ocl_made *m, size_t *bytes);
 
-/* ocl.c: returns the build of a program, for the inputs of LINK. */
+/* ocl.c: returns a program's build, for LINK's inputs. */
 const struct ocl_build *ocl_program_build(const struct engine_program *p);
 
 #endif

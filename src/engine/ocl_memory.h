@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BRIDGED memory of an OpenCL device: one allocation, or several of one size, end to end, if the
- * device allows none so large. Addresses start at 0. DMA may cross chunk boundaries; a kernel's
- * buffer cannot.
+/* BRIDGED memory of an OpenCL device: one allocation, or several of one size, end to end, if none
+ * may be so large. Addresses start at 0. DMA may cross chunk boundaries; a kernel's buffer cannot.
  *
- * Immutable between create and destroy, so any thread. */
+ * Immutable after create, so any thread. */
 #ifndef ENGINE_OCL_MEMORY_H
 #define ENGINE_OCL_MEMORY_H
 
@@ -26,16 +25,16 @@ struct ocl_place {
 	uint64_t offset, bytes;
 };
 
-/* Errors are logged. DXP_ENOMEM: the device has less memory; DXP_EIO. */
+/* Allocates device memory; logs errors. DXP_ENOMEM: the device has less; DXP_EIO. */
 int ocl_memory_create(struct ocl_device *d, cl_command_queue queue, uint64_t bytes,
 		      struct ocl_memory *out);
 void ocl_memory_destroy(struct ocl_memory *m);
 
-/* Returns the location of [address, address + bytes), cut at the end of the chunk. */
+/* Returns the location of [address, address + bytes), cut at the chunk's end. */
 struct ocl_place ocl_memory_place(const struct ocl_memory *m, uint64_t address, uint64_t bytes);
 
-/* Returns a buffer for a kernel; the caller releases it. NULL: `text` states the reason, *status is
- * DXP_EINVAL or DXP_EDEVICE. */
+/* Returns a buffer for a kernel; the caller releases it. NULL: with `text`; *status is DXP_EINVAL
+ * or DXP_EDEVICE. */
 cl_mem ocl_memory_buffer(const struct ocl_memory *m, const struct engine_argument *a,
 			 uint32_t index, int *status, char text[ENGINE_TEXT_BYTES]);
 

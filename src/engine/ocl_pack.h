@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A device's binary of a program with its log and properties, in a format with a checksum, because
- * drivers crash on damaged binaries. Used for cache files and for binaries sent to hosts. Valid for
- * one kind of device, on any node. Pure. */
+/* A device's binary of a program with log and properties, protected by a checksum: drivers crash on
+ * damaged binaries. For cache files and for hosts. Valid for one kind of device, on any node.
+ * Pure. */
 #ifndef ENGINE_OCL_PACK_H
 #define ENGINE_OCL_PACK_H
 
@@ -21,7 +21,7 @@ struct ocl_pack {
 /* Returns the bytes, which the caller frees; NULL: no memory. */
 uint8_t *ocl_pack_make(const struct ocl_pack *p, size_t *bytes);
 
-/* Returns NULL and sets `out`; else a sentence that states the error. */
+/* Returns NULL and sets `out`, or a sentence that states the error. */
 const char *ocl_pack_read(const void *data, size_t bytes, struct ocl_pack *out);
 
 #endif

@@ -16,8 +16,8 @@
 
 #define PROBE_BYTES 4096u /* small, for devices with less memory than the host */
 
-/* Runs a kernel that writes its pointer and a number. In DIRECT memory both are visible without a
- * read from the device. */
+/* Runs a kernel that writes its pointer and a number, and checks that both are visible in host
+ * memory. */
 static int probe_run(struct engine_ocl *o, const struct engine_options *options,
 		     struct engine_program *program)
 {
@@ -97,7 +97,7 @@ void ocl_engine_warm(struct engine *e)
 {
 	char text[160];
 
-	/* Always different: for a program in PoCL's cache the compiler is not loaded. */
+	/* Always different: PoCL does not load the compiler for a cached program. */
 	int bytes = snprintf(text, sizeof(text),
 			     "/* %d %llu */ kernel void dxp_warm(float x) { if (sin(x) > 2) "
 			     "printf(\"%%f\", x); }\n",

@@ -15,8 +15,7 @@ struct pump {
 	struct engine *engine;
 	struct bridge *bridge;
 	struct pump_memory to_device, from_device;
-	/* Ids of DMAs under way, unordered: to release those that a broken device never
-	 * completes. */
+	/* DMAs under way, unordered: to release those that a broken device never completes. */
 	uint32_t dmas[3 * BRIDGE_DMAS];
 	uint32_t dma_count;
 };
@@ -170,7 +169,7 @@ static bool tell_called(struct pump *p, uint64_t now_ns)
 /* ---- DMA ---- */
 
 /* Returns the device offset of a piece of a copy. An overlapping copy to a higher address begins at
- * its end, so that it does not read its own output; a controller works in order. */
+ * its end, so as not to read its own output; a controller works in order. */
 static uint64_t copy_at(const struct pump_transfer *t, const struct bridge_action *a)
 {
 	bool backwards = t->device_to > t->device_from && t->device_to - t->device_from < t->bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A running bridge: its rings in pinned memory, an engine for its DMA, and an owner that fills and
- * drains the buffers: an xPU's slot (from the network) or local DMA (from user memory). One thread
- * polls it; the engine's interrupt wakes that thread. */
+/* A running bridge: rings in pinned memory, an engine for DMA, and an owner that fills and drains
+ * the buffers: an xPU's slot (network) or local DMA (user memory). One thread polls it; the
+ * engine's interrupt wakes that thread. */
 #ifndef ENGINE_PUMP_H
 #define ENGINE_PUMP_H
 
@@ -19,22 +19,22 @@ struct pump_options {
 	uint64_t stall_ns;     /* as bridge_options */
 };
 
-/* One transfer, embedded in its owner's struct; set before pump_begin, kept until `ended`. */
+/* One transfer, in its owner's struct; set before pump_begin, kept until `ended`. */
 struct pump_transfer {
 	uint64_t device_from, device_to; /* device address of the first byte, as the path needs */
 	/* BRIDGE_DIRECT: host memory, pinned or not; NULL: device memory on that side. Both set:
 	 * through the stream core. */
 	const uint8_t *source;
 	uint8_t *sink;
-	/* Starts a FILL or DRAIN step; pump_done() reports its completion, possibly from inside the
-	 * call. DXP_EAGAIN: not now, retried later; another error fails the transfer. */
+	/* Starts a FILL or DRAIN step; pump_done() reports its completion, maybe inside the call.
+	 * DXP_EAGAIN: retried later; other errors fail the transfer. */
 	int (*step)(struct pump_transfer *t, const struct bridge_action *a);
-	/* The transfer has completed, with no step under way; the last callback. end->bytes counts
-	 * from the end for an overlapping copy within the device to a higher address. */
+	/* Reports the completed transfer; the last callback. For an overlapping copy to a higher
+	 * device address, end->bytes counts from the end. */
 	void (*ended)(struct pump_transfer *t, const struct bridge_end *end);
-	/* A FILL or DRAIN step has stalled and holds its buffer (bridge_stuck); the owner must
-	 * complete it now. Called from pump_turn only; may call pump_done() and pump_cancel().
-	 * NULL: there are no such steps. */
+	/* Requests completion of a stalled FILL or DRAIN step, which holds its buffer
+	 * (bridge_stuck). Called from pump_turn only; may call pump_done() and pump_cancel(). NULL:
+	 * no such steps. */
 	void (*stuck)(struct pump_transfer *t);
 	/* As bridge_options.patient; NULL: never. */
 	bool (*patient)(const struct pump_transfer *t);
@@ -45,13 +45,13 @@ struct pump_transfer {
 	uint64_t bytes; /* set by the pump */
 };
 
-/* Allocates and pins the rings; they stay until pump_destroy. Rings that the engine cannot pin
- * (DXP_EUNSUPPORTED) are used unpinned. DXP_ENOMEM, DXP_EIO, DXP_EINVAL; logged. */
+/* Allocates and pins the rings, until pump_destroy. Rings that the engine cannot pin
+ * (DXP_EUNSUPPORTED) stay unpinned. DXP_ENOMEM, DXP_EIO, DXP_EINVAL; logged. */
 int pump_create(const struct pump_options *options, struct pump **out);
 /* Cancels all transfers with `status`, resets the device if a DMA is under way, and waits for the
- * DMAs. FILLs and DRAINs must have completed before. `ended` is called for each transfer and must
- * begin none. If DMAs do not complete within PUMP_RESET_NS, the rings are not freed; logged. NULL
- * is allowed. */
+ * DMAs. FILLs and DRAINs must be complete. `ended` is called for each transfer and must begin none.
+ * If DMAs do not complete within PUMP_RESET_NS, the rings stay allocated; logged. NULL is
+ * allowed. */
 void pump_destroy(struct pump *p, int status);
 
 /* Begins a transfer; sets `order.context` and `order.core`. As bridge_begin. */
@@ -61,9 +61,9 @@ void pump_cancel(struct pump *p, struct pump_transfer *t, int status);
 void pump_done(struct pump *p, uint32_t id, int status, uint64_t now_ns);
 
 /* Dequeues completed DMAs and starts steps, at most PUMP_TURN actions. A stalled DMA resets the
- * device. Returns the amount of work; if not 0, poll again before sleeping. */
+ * device. Returns the amount of work; not 0: poll again before sleeping. */
 uint32_t pump_turn(struct pump *p, uint64_t now_ns);
-/* Lends the idle thread's time to a device that is software. True: poll again. */
+/* Lends an idle thread's time to a device that is software. True: poll again. */
 bool pump_help(struct pump *p);
 /* Returns when pump_turn must be called without an event; UINT64_MAX: never. */
 uint64_t pump_deadline(const struct pump *p);
@@ -73,14 +73,14 @@ struct bridge *pump_bridge(struct pump *p);
 void pump_rings(const struct pump *p, uint8_t **to_device, uint8_t **from_device, uint64_t *bytes);
 
 /* Measures the DMA bandwidth for each size of bridge_sizes() that fits into device memory; uses
- * memory from 0 and restores it. Takes at most `limit_ns`, 0: PUMP_MEASURE_NS, plus the time to
- * save, pin and finish the last DMAs; a slow device gets fewer rows. Blocks; the engine must have
- * no other user. Returns the number of rows; 0: no memory, a DMA failed, or the smallest size takes
+ * memory from 0 and restores it. Takes `limit_ns`, 0: PUMP_MEASURE_NS, plus the time to save, pin
+ * and finish the last DMAs; a slow device gets fewer rows. Blocks; the engine must have no other
+ * user. Returns the number of rows; 0: no memory, a DMA failed, or the smallest size takes
  * seconds. */
 size_t pump_measure(struct engine *engine, uint64_t memory_bytes, uint64_t limit_ns,
 		    struct bridge_rate *rows, size_t count);
-/* Returns the row for rings: that of bridge_choose(), or the first one of PUMP_BUFFER_BYTES or more
- * if that is longer. `count`: none. */
+/* Returns the row for rings: bridge_choose()'s, but at least PUMP_BUFFER_BYTES long if such a row
+ * exists. `count`: none. */
 size_t pump_choose(const struct bridge_rate *rows, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures an engine's DMA bandwidth with buffers of each size: with as many buffers as a ring and
- * as many concurrent DMAs as a pump, one direction after the other. */
+/* Measures an engine's DMA bandwidth for each buffer size, with a ring's number of buffers and a
+ * pump's number of concurrent DMAs, one direction after the other. */
 #include <sched.h>
 
 #include <dxp/status.h>
@@ -74,7 +74,7 @@ static int move(struct measurement *m, enum engine_dma_kind kind, uint64_t at, u
 	return status == DXP_OK ? finish(m, 1, DXP_OK) : status;
 }
 
-/* Saves device memory up to `bytes` before it is overwritten. */
+/* Saves device memory below `bytes` before it is overwritten. */
 static int save(struct measurement *m, uint64_t bytes)
 {
 	if (bytes <= m->saved_bytes)
@@ -122,8 +122,8 @@ static void measure_row(struct measurement *m, struct bridge_rate *row, int *sta
 	keep_best(&row->out_bytes_per_s, rate(m, ENGINE_DMA_OUT, row->buffer_bytes, status));
 }
 
-/* Measures each size ROUNDS times, apart, and keeps the best, because other processes use the
- * machine. A slow device is measured once, and only with sizes up to PUMP_SLOW_NS. Returns the
+/* Measures each size ROUNDS times, apart, and keeps the best: other processes use the machine. A
+ * slow device is measured once, and not beyond the first size that takes PUMP_SLOW_NS. Returns the
  * number of rows. */
 static size_t measure_rows(struct measurement *m, const uint32_t *sizes, size_t count,
 			   struct bridge_rate *rows, int *status)

@@ -13,7 +13,7 @@ struct records {
 	bool failed; /* out of memory: nothing more is added */
 };
 
-/* Adds a record of `bytes` and returns its payload to fill in before the next call; NULL: no
+/* Adds a record of `bytes`; returns its payload, to be filled before the next call. NULL: no
  * memory. */
 uint8_t *records_add(struct records *r, uint32_t tag, size_t bytes);
 void records_put(struct records *r, uint32_t tag, const void *data, size_t bytes);
