@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies for a board's memory. IN bypasses the caches, because the memory is read much later, and
- * its lines would be fetched only to be overwritten: 1.5 to 2 times as fast on the development
+/* Copies for a board's memory. IN bypasses the caches: the memory is read much later, and its lines
+ * would be fetched only to be overwritten. This is 1.5 to 2 times as fast on the development
  * machine. OUT prefetches its source: 1.3 times as fast. */
 #ifndef ENGINE_BOARD_COPY_H
 #define ENGINE_BOARD_COPY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The arithmetic cores; board_kernel.c has the kernel core. ADD and CHECKSUM go byte by byte before
- * the first word boundary and after the last, so that cuts do not change the result: an addition
- * needs only the preceding bytes' carry. */
+ * the first word boundary and after the last, so that cuts do not change the result. Between bytes,
+ * an addition needs only the carry. */
 #include "engine/board_core.h"
 
 #include <pthread.h>

@@ -4,8 +4,8 @@
  *
  * 	kernel void NAME(global const uchar *in, global uchar *out, uint bytes, ulong at)
  *
- * A launch processes up to BOARD_CHUNK_BYTES, `at` bytes into the stream, with one work item for
- * each 64 bytes or part of them (a board's memory delivers 512 bits per clock). Item g writes
+ * A launch processes up to BOARD_CHUNK_BYTES, `at` bytes into the stream. Each work item handles 64
+ * bytes, the last one maybe fewer (a board's memory delivers 512 bits per clock). Item g writes
  * out[64 g] .. out[64 g + 63], below `bytes`, and may read all of `in`. Both buffers are aligned to
  * 4096. */
 #ifndef ENGINE_BOARD_KERNEL_H

@@ -3,7 +3,7 @@
  * copies; an event after each DMA.
  *
  * A thread for each stream waits for the events. cuLaunchHostFunc needs no thread, but leaves a gap
- * between copies, and is not called after a context failure. */
+ * between copies, and its function is not called after a context failure. */
 #include <dxp/status.h>
 
 #include "base/log.h"

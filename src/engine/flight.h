@@ -3,9 +3,9 @@
  * asynchronous copy without an abort.
  *
  * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
- * last command. The first to see that complete ends the flight: the driver's callback, a waiting
- * thread, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take dequeues the
- * completion. The last reference frees the flight.
+ * last command. When that command completes, so does the flight. The driver's callback or a waiting
+ * thread reports this, or a check every FLIGHT_LOOK_NS, because callbacks may be late. flights_take
+ * dequeues the completion. The last reference frees the flight.
  *
  * A reset marks all flights under way: they complete with DXP_EDEVICE once the driver has finished
  * them. Host memory is not returned while the device may write to it, with one exception: a device
@@ -54,7 +54,7 @@ int flight_begin(struct flights *all, uint32_t queue, uint64_t id, struct flight
 void flight_launch(struct flight *f, void *command, bool failed, bool callback);
 /* Completes, with DXP_EDEVICE, a flight without commands in the driver. */
 void flight_abandon(struct flight *f);
-/* Ends the flight and releases the callback's reference. Called once, by the callback. */
+/* Completes the flight and releases the callback's reference. Called once, by the callback. */
 void flight_land(struct flight *f, int status);
 /* Returns flights_options.driver. */
 void *flight_driver(const struct flight *f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `ocl`: kernels on an OpenCL device. If the device works in place in host memory,
- * tested by a probe at start, memory is DIRECT and wrapped for each launch (CL_MEM_USE_HOST_PTR,
+/* The engine `ocl`: kernels on an OpenCL device. A probe at start tests whether the device works in
+ * place in host memory. If so, memory is DIRECT and wrapped for each launch (CL_MEM_USE_HOST_PTR,
  * 0.1 us per buffer on PoCL). Otherwise it is BRIDGED: kernels get sub-buffers, and ocl_dma.c moves
  * the bytes. */
 #include <stdbool.h>

@@ -6,9 +6,9 @@
  * previous one's event, so the last event has the status of all.
  *
  * Pinning: OpenCL cannot lock existing memory. A mapped buffer over it (USE_HOST_PTR) is a hint: a
- * driver may lock the pages and recognise their addresses, or copy through its own memory, correct
- * but slower. Drivers were not measured. Rings allocated by the driver would be certain, but their
- * owner also registers them with the NIC. */
+ * driver may lock the pages and recognise their addresses. Or it copies through its own memory,
+ * correct but slower. Drivers were not measured. Rings allocated by the driver would be certain,
+ * but their owner also registers them with the NIC. */
 #include <stdio.h>
 #include <stdlib.h>
 

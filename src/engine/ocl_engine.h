@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of engine `ocl` that know its struct. */
+/* Shared by the files of engine `ocl` that use its struct. */
 #ifndef ENGINE_OCL_ENGINE_H
 #define ENGINE_OCL_ENGINE_H
 

@@ -24,7 +24,7 @@ void ocl_folder_destroy(const struct ocl_folder *f);
  * program's. */
 int ocl_folder_options(const struct ocl_folder *f, const char *options, char **out, char **log);
 
-/* Removes the directory's path from a log: hosts must not see it. */
+/* Removes the directory's path from a log: it is private to the node. */
 void ocl_folder_hide(const struct ocl_folder *f, char *log);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A running bridge: rings in pinned memory, an engine for DMA, and an owner that fills and drains
- * the buffers: an xPU's slot (network) or local DMA (user memory). One thread polls it; the
- * engine's interrupt wakes that thread. */
+ * the buffers. The owner is an xPU's slot (network) or local DMA (user memory). One thread polls
+ * it; the engine's interrupt wakes that thread. */
 #ifndef ENGINE_PUMP_H
 #define ENGINE_PUMP_H
 

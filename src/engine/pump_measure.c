@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures an engine's DMA bandwidth for each buffer size, with a ring's number of buffers and a
- * pump's number of concurrent DMAs, one direction after the other. */
+/* Measures an engine's DMA bandwidth for each buffer size, one direction after the other. Uses as
+ * many buffers as a ring, and as many concurrent DMAs as a pump. */
 #include <sched.h>
 
 #include <dxp/status.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request to a manager by a holder of the fabric key, node or not: `dxp grant`, `dxp revoke`,
- * or `dxp nodes --all`, which reads the table without regard to grants. Pure, like member.h. */
+/* One request to a manager: `dxp grant`, `dxp revoke`, or `dxp nodes --all`, which reads the table
+ * without regard to grants. Needs the fabric key only; the sender need not be a node. Pure, like
+ * member.h. */
 #ifndef NODE_ASK_H
 #define NODE_ASK_H
 

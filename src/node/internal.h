@@ -47,8 +47,8 @@ struct node {
 	struct link_arrival arrivals[LINK_BATCH];
 };
 
-/* news.c: polls the link for facts that RLTP cannot see: receive buffer level, smaller MTUs, a new
- * own address. Costs a few system calls. */
+/* news.c: polls the link for facts that RLTP cannot observe: receive buffer level, smaller MTUs, a
+ * new own address. Costs a few system calls. */
 void link_news(struct node *n, uint64_t now_ns);
 
 /* peers.c: applies the node table to the NIC, then notifies the owner. Returns the number of

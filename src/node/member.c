@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Membership as a state machine. Invariants: one kind of request (JOIN, RENEW or LEAVE) is under
- * way at a time; each transmission has a new, larger number; an answer counts once, and only for a
+ * way at a time. Each transmission has a new, larger number. An answer counts once, and only for a
  * number sent. */
 #include "node/member.h"
 

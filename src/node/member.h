@@ -9,9 +9,9 @@
  *   any but FAILED --member_leave--> LEAVING --answer or three tries--> LEFT
  *
  * Timers: the first retry follows after 100 ms, each later one after 1.5 times the wait before. The
- * wait is at most 1 s (0.2 s near the end of a lease, 2 s when alone), with random jitter of up to
- * a quarter. A lease is renewed after a sixth of it. An unauthenticated "wrong key" counts when no
- * authentic answer arrives within 300 ms. */
+ * wait is at most 1 s (0.2 s near the end of a lease, 2 s when alone). Random jitter changes it by
+ * up to a quarter. A lease is renewed after a sixth of it. An unauthenticated "wrong key" counts
+ * when no authentic answer arrives within 300 ms. */
 #ifndef NODE_MEMBER_H
 #define NODE_MEMBER_H
 

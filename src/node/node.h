@@ -94,7 +94,7 @@ void node_wake(struct node *n);
 void node_arm(struct node *n, int delta);
 bool node_armed(const struct node *n);
 
-/* Sets the eventfd or socket that wakes the user of `function`: the number 1 in 8 bytes is written
+/* Sets the eventfd or socket that wakes the user of `function`. The number 1, 8 bytes, is written
  * when an event arrives while the user sleeps. It must never block; the caller keeps it. -1, the
  * default: none. */
 void node_user_fd(struct node *n, uint32_t function, int fd);

@@ -33,7 +33,7 @@ void observe_tap(struct node *n);
 /* Saves a session's counts before it is removed: totals never shrink. */
 void observe_peer_lost(struct node *n, uint16_t peer);
 
-/* Called once per poll, which did `work`. */
+/* Called after each poll; `work`: the amount that it did. */
 static inline void observe_look(struct node *n, struct observe *o, uint32_t work, uint64_t now_ns)
 {
 	if (atomic_load_explicit(o->tap_wanted, memory_order_relaxed) != o->tap_seen)

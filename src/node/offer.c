@@ -57,7 +57,7 @@ static void function_free(struct offer_function *f)
 				     .user_fds = {-1, -1}};
 }
 
-/* Wakes a sleeping user so that it sees the close. */
+/* Wakes a sleeping user so that it detects the close. */
 static void user_wake(const struct offer_function *f)
 {
 	const uint64_t one = 1;

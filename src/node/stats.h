@@ -3,9 +3,9 @@
  * docs/observe.md describes it for other readers.
  *
  * The file is a header page, then rows of sessions. `sequence` makes snapshots consistent (a
- * seqlock; the writer never waits): it is odd during a write, and a reader that sees it odd or
- * changed reads again. The writer locks the file (F_OFD_SETLK) until it exits. A file without the
- * lock is stale, even if its process id is in use again. */
+ * seqlock; the writer never waits). It is odd during a write; a reader that finds it odd or changed
+ * reads again. The writer locks the file (F_OFD_SETLK) until it exits. A file without the lock is
+ * stale, even if its process id is in use again. */
 #ifndef NODE_STATS_H
 #define NODE_STATS_H
 

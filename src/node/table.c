@@ -30,7 +30,7 @@ struct table_row {
 	bool changed; /* `entry` and `told` differ in a way that must be reported */
 };
 
-/* A full table of which pages are still missing. */
+/* A full table under way. */
 struct assembly {
 	struct node_entry *entries; /* ordered by id */
 	size_t count, room;
