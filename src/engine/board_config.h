@@ -17,7 +17,7 @@
 #define BOARD_COMPUTE_CHOOSE "" /* `ocl` if available */
 
 struct board_config {
-	char preset[BOARD_WORD_BYTES];    /* base of the other values */
+	char preset[BOARD_WORD_BYTES];    /* provides the values that are not set */
 	uint64_t to_device, from_device;  /* MB/s (10^6 bytes); 0: the copy speed of this machine */
 	uint64_t memory;                  /* MB/s, shared by all readers and writers; 0: as above */
 	uint64_t latency_ns;              /* from the start of a DMA to its first byte */

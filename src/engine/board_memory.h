@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Maps *out; undo with board_memory_put. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
+/* Maps *out; release with board_memory_put. DXP_EINVAL: 0 bytes; DXP_ENOMEM: logged. */
 int board_memory_get(uint64_t bytes, uint8_t **out);
 void board_memory_put(uint8_t *memory, uint64_t bytes);
 

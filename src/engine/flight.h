@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flights: DMAs that a device driver has under way, for engines whose DMA is a driver's
- * asynchronous copy without an abort.
+ * asynchronous copy that cannot be aborted.
  *
  * flight_begin adds a flight to a queue, which works in order; flight_launch attaches the driver's
  * last command. When that command completes, so does the flight. The driver's callback or a waiting

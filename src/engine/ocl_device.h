@@ -11,7 +11,7 @@
 struct ocl_device;
 
 /* Selects a device by a part of its name, case-insensitive; NULL: PoCL's `basic` device, else the
- * first CPU, else any. Undo with ocl_device_put. DXP_EUNSUPPORTED: none found (logged, with a
+ * first CPU, else any. Release with ocl_device_put. DXP_EUNSUPPORTED: none found (logged, with a
  * list); DXP_EIO, DXP_ENOMEM. Uses only the folders of the options; the first ones given for a
  * device stay. */
 int ocl_device_get(const char *part, const struct engine_options *options, struct ocl_device **out);
@@ -22,14 +22,15 @@ cl_context ocl_device_context(const struct ocl_device *d);
 const char *ocl_device_name(const struct ocl_device *d);
 /* for workarounds */
 bool ocl_device_is_pocl(const struct ocl_device *d);
-/* Returns the longest usable kernel name: PoCL makes files of that name, or crashes. */
+/* Returns the longest usable kernel name: PoCL makes files of that name, and crashes if it cannot.
+ */
 uint32_t ocl_device_name_bytes(const struct ocl_device *d);
 uint32_t ocl_device_units(const struct ocl_device *d);
 
 /* A program of this device, just built or cached. */
 struct ocl_build;
 
-/* Finds or builds a program; undo with ocl_build_put. *log as engine_build, *native as in struct
+/* Finds or builds a program; release with ocl_build_put. *log as engine_build, *native as in struct
  * engine. */
 int ocl_build_get(struct ocl_device *d, const struct engine_source *source, struct ocl_build **out,
 		  char **log, int32_t *native);

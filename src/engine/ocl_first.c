@@ -15,7 +15,7 @@
 #include "base/util.h"
 #include "link/udp.h"
 
-#define WAIT_NS (20 * S_NS) /* for a compilation of about 1 s on a busy machine */
+#define WAIT_NS (20 * S_NS) /* a compilation takes about 1 s on a busy machine */
 #define LOOK_NS (5 * MS_NS)
 
 static bool known(int file, const uint8_t device[OCL_KEY_BYTES])

@@ -84,7 +84,7 @@ static void finish(struct ask *a, int status, const char *text)
 	snprintf(a->text, sizeof(a->text), "%s", text);
 }
 
-/* Sends the next round at once, with the first retry time. */
+/* Schedules the next round for now and resets the retry time. */
 static void again(struct ask *a, uint64_t now_ns)
 {
 	a->send_ns = now_ns;

@@ -15,7 +15,7 @@
 /* A peer whose lease at the manager has expired. */
 struct silent_peer {
 	uint16_t node;
-	uint64_t since_ns; /* arrival of that report */
+	uint64_t since_ns; /* when the manager reported it */
 };
 
 struct node {
@@ -32,7 +32,7 @@ struct node {
 	uint64_t look_ns; /* next check of the own address */
 	struct silent_peer *silent;
 	uint32_t silent_count, silent_room;
-	uint64_t silent_ns; /* when the first of them is lost; UINT64_MAX: none */
+	uint64_t silent_ns; /* time at which the first of them is lost; UINT64_MAX: none */
 	/* Sleeping or about to (nic/wake.c). Not in function 0's window, because that may be
 	 * closed. */
 	_Atomic bool asleep;

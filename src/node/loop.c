@@ -17,7 +17,7 @@
 #include "link/udp.h"
 #include "node/node.h"
 
-#define SLEEP_MAX_NS (100 * MS_NS) /* a signal may set `stop` just before the sleep */
+#define SLEEP_MAX_NS (100 * MS_NS) /* longest sleep: a signal may set `stop` before it begins */
 
 static int poller_create(const struct node_loop *loop, int *out)
 {
@@ -124,7 +124,7 @@ int node_loop_run(struct node_loop *loop)
 			busy_ns = now_ns;
 		else if (now_ns - busy_ns >= spin.budget_ns && !loop_armed(loop)) {
 			loop_sleep(loop, poller);
-			empty = 0; /* other threads ran during the sleep; its cause waits */
+			empty = 0; /* other threads ran during the sleep */
 		}
 		if (loop->woke && loop->woke(loop->service_context))
 			patience = 1;

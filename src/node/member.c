@@ -16,10 +16,10 @@
 
 #define RETRY_FIRST_NS (100 * MS_NS)
 #define RETRY_MAX_NS   (1 * S_NS)
-#define RISK_MAX_NS    (200 * MS_NS) /* near the end of a lease: small beside the remaining time */
+#define RISK_MAX_NS    (200 * MS_NS) /* longest retry wait with a lease: small beside it */
 #define ALONE_MAX_NS   (2 * S_NS)
 #define AUTH_WAIT_NS   (300 * MS_NS) /* an authentic answer overrides a forged refusal */
-#define BUSY_SLACK_NS  (200 * MS_NS) /* delays below this do not count as a renewal of the lease */
+#define BUSY_SLACK_NS  (200 * MS_NS) /* tolerated delay: more means that the lease was renewed */
 #define LEAVE_TRIES    3
 #define FLIGHTS        8 /* requests that can still be answered */
 #define TEXT_BYTES     320
@@ -154,8 +154,8 @@ static bool flight_end(struct member *m, uint64_t request, uint64_t *sent_ns)
 	return true;
 }
 
-/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together return
- * apart. */
+/* Changes a wait by up to a quarter at random, so that nodes that lost the manager together do not
+ * return together. */
 static uint64_t jitter(struct member *m, uint64_t wait_ns)
 {
 	uint16_t drawn;
@@ -228,7 +228,7 @@ static void busy_receive(struct member *m, const struct manage_answer *answer, u
 	}
 	if (!m->busy_until_ns)
 		m->busy_until_ns = until_ns;
-	/* no later than the end of that lease */
+	/* retries no later than the end of that lease */
 	m->send_ns = min_u64(m->send_ns, max_u64(until_ns, now_ns + RETRY_FIRST_NS));
 }
 
@@ -501,7 +501,7 @@ void member_leave(struct member *m, uint64_t now_ns)
 	if (m->state >= MEMBER_LEAVING)
 		return;
 	if (m->id == WIRE_NODE_NONE) {
-		m->state = MEMBER_LEFT; /* a lease on its way expires by itself */
+		m->state = MEMBER_LEFT; /* a lease not yet received expires by itself */
 		return;
 	}
 	m->state = MEMBER_LEAVING;

@@ -302,8 +302,8 @@ void offer_request(struct offer *o, struct offer_client *client, const struct at
 	}
 }
 
-/* Closes our copy of the user's socket: the last close would have to close descriptors that the
- * user queued in it. */
+/* Closes our copy of the user's socket. The user can queue descriptors in it, and the process with
+ * the last copy has to close them. */
 void offer_handed_over(struct offer *o, const struct offer_client *client)
 {
 	struct offer_function *f = &o->functions[client->function];
@@ -330,7 +330,7 @@ int offer_function_reset(struct offer *o, uint32_t function, uint64_t now_ns)
 
 /* ---- release of unused memory ---- */
 
-/* Frees revoked regions that the NIC no longer uses. True while some must wait. */
+/* Frees revoked regions that the NIC no longer uses. True if some remain. */
 static bool regions_reclaim(struct offer *o, struct offer_function *f)
 {
 	bool waits = false;

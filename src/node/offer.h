@@ -71,7 +71,8 @@ void offer_handed_over(struct offer *o, const struct offer_client *client);
 /* Closes the function of a disconnected client. */
 void offer_client_gone(struct offer *o, struct offer_client *client, uint64_t now_ns);
 
-/* Frees memory that the NIC no longer points into. True while some must wait: call again soon. */
+/* Frees memory that the NIC no longer points into. True if some is still in use: call again soon.
+ */
 bool offer_reclaim(struct offer *o);
 
 /* Users' windows and regions mapped in this process. */

@@ -27,8 +27,8 @@ uint32_t offer_places(struct offer_place *out, uint32_t room);
 bool offer_socket_path(const char *folder, uint32_t function, char out[OFFER_PATH_BYTES]);
 
 /* Makes the directory for a node of this name; removes those of this user's terminated programs.
- * *lock, which may be -1, keeps other processes from removing the directory: close it after
- * listening there. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EACCESS, logged. */
+ * *lock (may be -1) keeps other processes from removing the directory; close it after listening
+ * there. DXP_EUNSUPPORTED: DXP_RUN is empty; DXP_EACCESS, logged. */
 int offer_place_make(const char *name, char folder[OFFER_PATH_BYTES], int *lock);
 
 #endif

@@ -269,7 +269,7 @@ void node_table_lose(struct node_table *t, uint16_t id)
 	row_mark(t, row);
 }
 
-/* Frees rows that left and are reported. */
+/* Frees rows that left and whose loss is reported. */
 static void rows_sweep(struct node_table *t)
 {
 	size_t kept = 0;
