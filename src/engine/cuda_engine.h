@@ -69,7 +69,6 @@ void cuda_release(struct engine *e, struct engine_program *program);
 /* Finds or loads a kernel. DXP_ENOENT, DXP_EINVAL, DXP_EDEVICE: with `text`; DXP_ENOMEM. */
 int cuda_kernel_find(struct engine_cuda *c, struct engine_program *p, const char *name,
 		     struct cuda_kernel **out, char text[ENGINE_TEXT_BYTES]);
-/* Returns whether the source is PTX. */
 bool cuda_source_is_ptx(const char *text, size_t bytes);
 
 /* cuda_nvrtc.c: compiles CUDA C to PTX for compute capability `capability`. The caller frees *ptx,

@@ -82,7 +82,6 @@ enum cuda_error {
 	   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,         \
 	   struct cuda_stream *stream, void **parameters, void **extra))
 
-/* Members have the names of the functions. */
 struct cuda_library {
 #define CUDA_MEMBER(name, parameters) int(*name) parameters;
 	CUDA_FUNCTIONS(CUDA_MEMBER)

@@ -57,7 +57,6 @@ struct engine_description {
 
 #define ENGINE_NO_ADDRESS UINT64_MAX /* in a BUFFER: the kernel gets a null pointer */
 
-/* One kernel argument. */
 struct engine_argument {
 	uint8_t kind;      /* enum command_argument_kind */
 	uint32_t bytes;    /* BYTES, LOCAL */

@@ -56,7 +56,6 @@ void flight_launch(struct flight *f, void *command, bool failed, bool callback);
 void flight_abandon(struct flight *f);
 /* Completes the flight and releases the callback's reference. Called once, by the callback. */
 void flight_land(struct flight *f, int status);
-/* Returns flights_options.driver. */
 void *flight_driver(const struct flight *f);
 /* Releases the callback's reference if no callback could be registered. */
 void flight_no_callback(struct flight *f);

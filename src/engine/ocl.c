@@ -255,7 +255,6 @@ static int queue_create(struct engine_ocl *o)
 	return DXP_EIO;
 }
 
-/* Selects the kind of memory and creates what it needs. */
 static int memory_open(struct engine_ocl *o, const struct engine_options *options, bool bridged)
 {
 	int status = bridged || !options->memory ? DXP_EUNSUPPORTED : ocl_probe(o, options);

@@ -58,7 +58,6 @@ static void host_copy(struct chain *c, const struct ocl_place *place, uint8_t *h
 	chain_add(c, error, event);
 }
 
-/* Copies between host and device memory. */
 static void host_copies(struct chain *c, const struct ocl_memory *m, uint64_t address,
 			uint8_t *host, uint64_t bytes, bool in)
 {

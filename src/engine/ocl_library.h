@@ -51,7 +51,6 @@
 	X(clFlush)                    \
 	X(clFinish)
 
-/* Members have the names of the functions. */
 struct ocl_library {
 #define OCL_MEMBER(name) __typeof__(&name) name;
 	OCL_FUNCTIONS(OCL_MEMBER)

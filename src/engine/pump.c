@@ -22,7 +22,6 @@ struct pump {
 
 /* ---- create and destroy ---- */
 
-/* Returns the size that measures best. */
 static uint32_t buffer_bytes_chosen(const struct pump_options *o)
 {
 	struct bridge_rate rows[16];

@@ -69,7 +69,6 @@ static bool summable(enum stats_session_field f)
 	       f == STATS_SESSION_lost || f == STATS_SESSION_waiting;
 }
 
-/* One publication under way. */
 struct publication {
 	struct node *node;
 	struct stats_node *out;
