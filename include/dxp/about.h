@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records that tell about a device or a program: a tag, a length, bytes; one behind the other, no
- * alignment, numbers little-endian. An unknown tag is skipped. Header of its own because both ends
- * of the wire and users read them. */
+/* Records that describe a device or a program: tag, length, data, without alignment or padding
+ * between records. Numbers are little-endian. Readers skip unknown tags. Both sides of the wire and
+ * users of the library read these records. */
 #ifndef DXP_ABOUT_H
 #define DXP_ABOUT_H
 
@@ -10,24 +10,22 @@
 #include <stdint.h>
 #include <string.h>
 
-/* About a device: the tag is a cl_device_info, the bytes are what clGetDeviceInfo gives on the
- * node, without handles. These besides: */
-#define DXP_ABOUT_IMAGE_FORMATS                                            \
-	0x10000001u /* u32 object type, then u32 order, u32 type, each; by \
-		       access in the record's first u32 (cl_mem_flags) */
+/* Device records: the tag is a cl_device_info. The data is the value that clGetDeviceInfo() returns
+ * on the node; handles are omitted. Additional tags: */
+/* Image formats: u32 access (cl_mem_flags), u32 object type, then for each format u32 channel
+ * order, u32 channel type. */
+#define DXP_ABOUT_IMAGE_FORMATS 0x10000001u
 
-/* About a program. ABOUT_KERNEL begins a kernel and ABOUT_ARGUMENT one of its arguments, in order;
- * what follows belongs to it. */
-#define DXP_ABOUT_BINARY_TYPE  0x20000001u /* u32 cl_program_binary_type */
-#define DXP_ABOUT_GLOBAL_BYTES 0x20000002u /* u64: program-scope variables */
-#define DXP_ABOUT_KERNEL       0x20000010u /* its name, without a zero */
-#define DXP_ABOUT_KERNEL_INFO                                           \
-	0x20000011u /* u32 cl_kernel_work_group_info or cl_kernel_info, \
-		       then what the node's device says */
-#define DXP_ABOUT_ARGUMENT                                                   \
-	0x20000020u /* u32 address qualifier, u32 access qualifier, u64 type \
-		       qualifier, u32 bytes of a value (0: not known), type  \
-		       name, zero, name, zero. Qualifiers are OpenCL's. */
+/* Program records. DXP_ABOUT_KERNEL starts a kernel, DXP_ABOUT_ARGUMENT one of its arguments, in
+ * order; the records that follow belong to it. */
+#define DXP_ABOUT_BINARY_TYPE  0x20000001u /* u32: cl_program_binary_type */
+#define DXP_ABOUT_GLOBAL_BYTES 0x20000002u /* u64: bytes of program-scope variables */
+#define DXP_ABOUT_KERNEL       0x20000010u /* kernel name, no terminating zero */
+/* u32 cl_kernel_work_group_info or cl_kernel_info, then the value on the node's device. */
+#define DXP_ABOUT_KERNEL_INFO 0x20000011u
+/* u32 address qualifier, u32 access qualifier, u64 type qualifier (all OpenCL's), u32 bytes of a
+ * value (0: unknown), type name, zero, argument name, zero. */
+#define DXP_ABOUT_ARGUMENT 0x20000020u
 
 struct dxp_about {
 	const uint8_t *at, *end;
@@ -54,7 +52,8 @@ static inline uint64_t dxp_about_u64(const uint8_t *p)
 	return dxp_about_u32(p) | (uint64_t)dxp_about_u32(p + 4) << 32;
 }
 
-/* The next record; false at the end, or where what is left is no record. */
+/* Reads the next record into *out. Returns false at the end of the records or at a truncated
+ * record. */
 static inline bool dxp_about_next(struct dxp_about *a, struct dxp_about_record *out)
 {
 	if (a->end - a->at < 8)

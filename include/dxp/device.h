@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What whoever has the function window of a NIC (dxp/window.h) does with it: post descriptors, take
- * events, wait with a bound. Whoever can store to this memory can send: a process, another process,
- * a kernel on a device. One source for C17, C++, CUDA C, OpenCL C and C for RISC-V; nothing here
- * makes a system call, allocates or includes more than fixed-width integers.
+/* Operations on the function window of a NIC (dxp/window.h): post descriptors, dequeue events, wait
+ * with a bound. Any code that can store to the window can send: this process, another process, a
+ * kernel on a device. One source for C17, C++, CUDA C, OpenCL C and C for RISC-V. Nothing here
+ * makes a system call, allocates, or includes more than fixed-width integers.
  *
- * Posting, from any number of threads and processes: dxp_post_*() or, for lists, dxp_claim(), fill
- * dxp_slot(), dxp_ring(). Each event ring has one taker at a time. Every wait ends: with what was
- * waited for, after a bound on looks, or with the function's error (dxp_error()).
+ * Posting works from any number of threads and processes: dxp_post_*(), or, for lists, dxp_claim(),
+ * fill dxp_slot(), dxp_ring(). Each event ring has one consumer at a time. Every wait returns: with
+ * the event, after a bounded number of polls, or with the function's error (dxp_error()).
  *
- * A process whose NIC may sleep calls dxp_function_kick() (dxp/function.h) after posting; a device
- * cannot, so its runtime arms the function (dxp_function_arm()) while its kernels run. */
+ * After posting, a process whose NIC may sleep calls dxp_function_kick() (dxp/function.h). A device
+ * cannot, so its runtime keeps the function armed (dxp_function_arm()) while its kernels run.
+ * Sources: C-12, C-13, C-15, C-16, P-02 .. P-04. */
 #ifndef DXP_DEVICE_H
 #define DXP_DEVICE_H
 
-/* Where a program's text is all that a compiler is given, these come before this. */
+/* A compiler that receives only a program's text receives these two headers first. */
 #ifndef DXP_WINDOW_H
 #include <dxp/window.h>
 #endif
@@ -23,30 +24,32 @@
 
 /* ---- posting ---- */
 
-/* The lap word of free-running index i in a ring of `size` entries: never 0, which is what fresh
- * memory holds, and the same again only after 2^32 entries. */
+/* Returns the lap number of free-running index i in a ring of `size` entries. Never 0, the content
+ * of fresh memory. It repeats only after 2^32 entries. */
 DXP_FN dxp_u32 dxp_lap(dxp_u32 i, dxp_u32 size)
 {
 	return i / size + 1;
 }
 
-/* Why the engine stopped serving this function, as a negative status; DXP_OK while it does. */
+/* Returns why the engine stopped serving this function, as a negative status, or DXP_OK while it
+ * serves it. */
 DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 {
 	return (int)(0u - dxp_load_acquire(&w->error));
 }
 
-/* Takes the next free descriptor, to be filled and rung by whoever took it. DXP_EAGAIN: all
- * DXP_DOORBELLS are taken, nothing has changed; else as dxp_error(). */
+/* Claims the next free descriptor: *index. The caller must fill it and call dxp_ring().
+ * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use, nothing has changed; else as
+ *         dxp_error(). */
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
 	dxp_u32 next, consumer;
 	int error;
 
 	do {
-		/* `consumer` first: read last it may be ahead of an older `producer`, and the
-		 * difference would read as full. Pairs with the engine's release of it: the slot
-		 * was copied out. */
+		/* Load `consumer` before `producer`. In the other order `consumer` may be ahead of
+		 * an older `producer`, and the difference would read as full. Acquire pairs with
+		 * the engine's release: the descriptor was copied out. */
 		consumer = dxp_load_acquire(&w->consumer);
 		next = dxp_load_acquire(&w->producer);
 		error = dxp_error(w);
@@ -64,13 +67,13 @@ DXP_FN DXP_SHARED struct dxp_slot *dxp_slot(DXP_SHARED struct dxp_window *w, dxp
 	return &w->slots[index % DXP_DOORBELLS];
 }
 
-/* Publishes the descriptor; pairs with the engine's acquire. */
+/* Publishes the descriptor; pairs with the engine's acquire of `lap`. */
 DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 {
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
 }
 
-/* Everything of the head but inline data, which dxp_head() does not set, and the doorbell. */
+/* Stores the head except inline data, which dxp_head() does not set, and `lap`. */
 DXP_FN void dxp_head_store(DXP_SHARED struct dxp_slot *slot, const struct dxp_descriptor *head)
 {
 	dxp_store_bytes((DXP_SHARED dxp_u8 *)&slot->head, head,
@@ -96,9 +99,9 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 	return d;
 }
 
-/* Posts `head` (dxp_head(), then its flags, imm, trailer, counts and inline_bytes) with its source
- * and destination list and its inline data; copies all of them. DXP_EINVAL when that does not fit a
- * descriptor; else as dxp_claim(). */
+/* Posts `head` with its source list, destination list and inline data, and copies all of them.
+ * `head` is from dxp_head(); the caller has set flags, imm, trailer, counts and inline_bytes.
+ * Errors: DXP_EINVAL: lists and data do not fit a descriptor; else as dxp_claim(). */
 DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 			  const struct dxp_entry *src, const struct dxp_entry *dst,
 			  const void *data)
@@ -128,14 +131,16 @@ DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_desc
 	return DXP_OK;
 }
 
-/* The same, with both lists in one array, the source list first. */
+/* As dxp_post_lists(), with both lists in one array, the source list first. */
 DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 		    const struct dxp_entry *entries, const void *data)
 {
 	return dxp_post_lists(w, head, entries, entries ? entries + head->src_count : 0, data);
 }
 
-/* NAP of up to DXP_NAP_BYTES, which travel inside the descriptor: `data` may be reused at once. */
+/* Posts a NAP of up to DXP_NAP_BYTES bytes, which travel inside the descriptor: `data` may be
+ * reused at once.
+ * Errors: DXP_EINVAL: longer; else as dxp_claim(). */
 DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *to,
 			const void *data, dxp_u32 bytes, dxp_u64 imm, dxp_u64 context)
 {
@@ -149,8 +154,10 @@ DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, 0, data);
 }
 
-/* One piece to one piece; `from` and `to` may differ in offset and key, not in bytes. The memory is
- * the NIC's until the completion. `flags`: 0 or DXP_FLAG_NOTIFY. */
+/* Posts a PUT of one range to one range. `from` and `to` may differ in offset and key, not in
+ * bytes. `flags`: 0 or DXP_FLAG_NOTIFY. dxp_post_get() is the same as a GET.
+ * Owner:  the local memory belongs to the NIC until the completion with `context`.
+ * Errors: as dxp_claim(). */
 DXP_FN int dxp_post_put(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *peer,
 			const struct dxp_entry *from, const struct dxp_entry *to, dxp_u8 flags,
 			dxp_u64 imm, dxp_u64 context)
@@ -174,7 +181,8 @@ DXP_FN int dxp_post_get(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 	return dxp_post(w, &d, entries, 0);
 }
 
-/* `op` is one of DXP_OP_FETCH_* or COMPARE_SWAP; `at` names 8 aligned bytes of the peer. */
+/* Posts an atomic. `op` is one of DXP_OP_FETCH_* or DXP_OP_COMPARE_SWAP; `at` names 8 aligned bytes
+ * of the peer. `swap` counts for COMPARE_SWAP only. Errors: as dxp_claim(). */
 DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			   const struct dxp_target *peer, dxp_u8 op, const struct dxp_entry *at,
 			   dxp_u64 operand, dxp_u64 swap, dxp_u64 context)
@@ -187,24 +195,25 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 	return dxp_post(w, &d, at, 0);
 }
 
-/* ---- taking events ---- */
+/* ---- dequeuing events ---- */
 
-/* The oldest completion. 1: *event is it; 0: there is none. */
+/* Dequeues the oldest completion into *event. Returns 1, or 0 if there is none. */
 DXP_FN int dxp_sent_take(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
 {
 	dxp_u32 index = w->sent_consumer;
 	DXP_SHARED struct dxp_nic_event *slot = &w->sent[index % DXP_EVENTS];
 
-	/* Pairs with the engine's release: the event is there. */
+	/* Pairs with the engine's release: the event is complete. */
 	if (dxp_load_acquire(&slot->lap) != dxp_lap(index, DXP_EVENTS))
 		return 0;
 	*event = *slot;
-	/* It was read out; pairs with the engine's acquire before it writes there again. */
+	/* The entry was read; pairs with the engine's acquire before it reuses the entry. */
 	dxp_store_release(&w->sent_consumer, index + 1);
 	return 1;
 }
 
-/* The oldest receive event, or NULL. It stays until dxp_received_release(). */
+/* Returns the oldest receive event, or NULL. It is valid until dxp_received_release() or
+ * dxp_received_keep(). */
 DXP_FN const DXP_SHARED struct dxp_nic_event *
 dxp_received_peek(const DXP_SHARED struct dxp_window *w)
 {
@@ -214,30 +223,31 @@ dxp_received_peek(const DXP_SHARED struct dxp_window *w)
 	return dxp_load_acquire(&slot->lap) == dxp_lap(index, DXP_EVENTS) ? slot : 0;
 }
 
-/* Where the data of a NAP lies: in the event or in its buffer. */
+/* Returns the data of a NAP, in the event or in its buffer. */
 DXP_FN const DXP_SHARED dxp_u8 *dxp_received_data(const DXP_SHARED struct dxp_window *w,
 						  const DXP_SHARED struct dxp_nic_event *event)
 {
 	return event->buffer < DXP_EVENTS ? w->nap[event->buffer] : event->data;
 }
 
-/* Gives a NAP buffer back, in any order and any time after its event. One caller at a time. */
+/* Returns a NAP buffer to the engine, in any order and at any time after its event. One caller at a
+ * time. */
 DXP_FN void dxp_buffer_return(DXP_SHARED struct dxp_window *w, dxp_u16 buffer)
 {
 	dxp_u32 index = w->buffers_returned;
 
 	w->buffers[index % DXP_EVENTS] = buffer;
-	/* Publishes the entry; pairs with the engine's acquire when it fetches. */
+	/* Publishes the entry; pairs with the engine's acquire when it reads the entry. */
 	dxp_store_release(&w->buffers_returned, index + 1);
 }
 
-/* The event has been read; its buffer stays with the user, who returns it later. */
+/* Releases the oldest receive event but keeps its buffer, for a later dxp_buffer_return(). */
 DXP_FN void dxp_received_keep(DXP_SHARED struct dxp_window *w)
 {
 	dxp_store_release(&w->received_consumer, w->received_consumer + 1);
 }
 
-/* The event has been read, and the data too. */
+/* Releases the oldest receive event and its buffer. */
 DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 {
 	dxp_u16 buffer = w->received[w->received_consumer % DXP_EVENTS].buffer;
@@ -247,9 +257,9 @@ DXP_FN void dxp_received_release(DXP_SHARED struct dxp_window *w)
 	dxp_received_keep(w);
 }
 
-/* ---- waiting: at most `looks` times, 0 means one; DXP_ETIMEDOUT, or as dxp_error() ---- */
+/* ---- waiting: polls at most `looks` times (0: once); DXP_ETIMEDOUT, or as dxp_error() ---- */
 
-/* After a look in vain: DXP_OK, look again. */
+/* Returns DXP_OK if the caller should poll again, after a poll without result. */
 DXP_FN int dxp_look_again(const DXP_SHARED struct dxp_window *w, dxp_u64 *looks)
 {
 	int status = dxp_error(w);
@@ -285,7 +295,7 @@ DXP_FN int dxp_received_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* Until `total` bytes were placed here by PUTs of others since the function was opened. */
+/* Waits until PUTs of peers have placed `total` bytes here since the function was opened. */
 DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, dxp_u64 looks)
 {
 	int status;
@@ -298,11 +308,12 @@ DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, 
 	return status;
 }
 
-/* ---- register mode: for devices that store words and look at words (P-03, P-04) ---- */
+/* ---- register mode: for devices that load and store single words (P-03, P-04) ---- */
 
-/* Starts to send `bytes` at `vaddr`, the device's address, which the lookup table must hold, to the
- * receive area of `to`. The bytes are the NIC's until dxp_register_wait() has said how it ended.
- * DXP_EBUSY: the last one has not ended; else as dxp_error(). */
+/* Starts to send `bytes` bytes at `vaddr`, an address of the device in the lookup table, to the
+ * receive area of `to`.
+ * Owner:  the bytes belong to the NIC until dxp_register_wait() returns the result.
+ * Errors: DXP_EBUSY: the last send is not complete; else as dxp_error(). */
 DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			     const struct dxp_target *to, dxp_u64 vaddr, dxp_u32 bytes)
 {
@@ -320,21 +331,23 @@ DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 	r->queue = (dxp_u32)to->function << 8 | to->qp;
 	r->magic = to->magic;
 	r->qp = qp;
-	/* Publishes the order; pairs with the engine's acquire. */
+	/* Publishes the registers; pairs with the engine's acquire. */
 	dxp_store_release(&r->send_go, go + 1);
 	return DXP_OK;
 }
 
-/* How the last dxp_register_send() ended. DXP_ENOENT: no area holds these bytes; DXP_EBUSY: the
- * receiver had no room for a second; DXP_ERANGE: more than its whole area; DXP_EACCESS: wrong
- * magic, or no register mode there; DXP_EPEERLOST and others: the peer. */
+/* Waits for the last dxp_register_send() and returns its status.
+ * Errors: DXP_ENOENT: no area holds these bytes; DXP_EBUSY: the receiver had no space for one
+ *         second; DXP_ERANGE: longer than its whole area; DXP_EACCESS: wrong magic, or no register
+ *         mode there; DXP_EINVAL: a register is out of range; DXP_EPEERLOST and others: the
+ * peer. */
 DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 {
 	DXP_SHARED struct dxp_registers *r = &w->registers;
 	int status;
 
 	do {
-		/* Pairs with the engine's release: the error is there. */
+		/* Pairs with the engine's release: send_error is valid. */
 		if (dxp_load_acquire(&r->send_done) == r->send_go)
 			return (int)(0u - dxp_load_acquire(&r->send_error));
 		status = dxp_look_again(w, &looks);
@@ -342,9 +355,10 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 	return status;
 }
 
-/* What is sent to this function's registers goes to these bytes from now on, one message behind the
- * other; 0 bytes: nowhere. dxp_total_wait() sees it come. DXP_ENOENT: no area holds them;
- * DXP_ETIMEDOUT: not in force yet, so the old area may still be written to. */
+/* Sets the receive area: messages to this function's registers go to these bytes from now on, one
+ * after the other; 0 bytes: to none. dxp_total_wait() shows their arrival.
+ * Errors: DXP_ENOENT: no area of the lookup table holds the bytes; DXP_ETIMEDOUT: not in force yet,
+ *         so the NIC may still write to the old area. */
 DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, dxp_u32 bytes,
 				dxp_u64 looks)
 {
@@ -357,7 +371,7 @@ DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, 
 	/* Publishes both; pairs with the engine's acquire. */
 	dxp_store_release(&r->recv_go, go);
 	do {
-		/* Pairs with the engine's release: the error is there. */
+		/* Pairs with the engine's release: recv_error is valid. */
 		if (dxp_load_acquire(&r->recv_done) == go)
 			return (int)(0u - dxp_load_acquire(&r->recv_error));
 		status = dxp_look_again(w, &looks);

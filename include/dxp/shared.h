@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads and stores of a function window that the other side sees, in their order: what acquire,
- * release and a fence are in C and C++, CUDA C, OpenCL C and C for RISC-V. */
+/* Ordered loads and stores of a function window: acquire, release and fence in C and C++, CUDA C,
+ * OpenCL C and C for RISC-V. */
 #ifndef DXP_SHARED_H
 #define DXP_SHARED_H
 
@@ -8,7 +8,8 @@
 #include <dxp/window.h>
 #endif
 
-/* OpenCL C 2.0 has atomics with order and scope, but not in PoCL; 3.0 says what it has. */
+/* OpenCL C 2.0 has atomics with order and scope, but PoCL lacks them; 3.0 reports what a device has
+ * by macros. */
 #if defined(DXP_DEVICE_OPENCL) && __OPENCL_C_VERSION__ >= 300
 #if defined(__opencl_c_atomic_order_seq_cst)
 #define DXP_DEVICE_ATOMICS 1
@@ -24,7 +25,7 @@
 #define DXP_SCOPE          memory_scope_all_svm_devices
 #endif
 
-/* A word of memory, whatever type lies there. */
+/* A 32-bit word of memory that may alias any type. */
 typedef dxp_u32 __attribute__((may_alias)) dxp_word;
 
 #if defined(__CUDA_ARCH__)
@@ -87,7 +88,8 @@ DXP_FN void dxp_relax(void)
 {
 }
 #elif defined(DXP_DEVICE_OPENCL)
-/* No atomics of this kind: a volatile access and a fence, as these compilers understand them. */
+/* Without such atomics: volatile accesses and fences, with the meaning that these compilers give
+ * them. */
 DXP_FN dxp_u32 dxp_load_acquire(const DXP_SHARED dxp_u32 *p)
 {
 	dxp_u32 v = *(const volatile __global uint *)p;
@@ -130,7 +132,7 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 #if __SIZEOF_POINTER__ >= 8
 	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
 #else
-	/* It only grows: equal upper halves around the lower one belong to it. */
+	/* The value only grows: equal upper halves before and after the lower half belong to it. */
 	const dxp_word *half = (const dxp_word *)(const void *)p;
 	dxp_u32 high, low, again;
 
@@ -143,7 +145,7 @@ DXP_FN dxp_u64 dxp_load_acquire64(const dxp_u64 *p)
 #endif
 }
 #if __SIZEOF_POINTER__ >= 8
-/* The engine's: devices have no need of it. */
+/* Used by the engine only. */
 DXP_FN void dxp_store_release64(dxp_u64 *p, dxp_u64 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELEASE);
@@ -157,7 +159,7 @@ DXP_FN int dxp_exchange_if(dxp_u32 *p, dxp_u32 expected, dxp_u32 desired)
 DXP_FN void dxp_fence(void)
 {
 #if defined(__SANITIZE_THREAD__)
-	static dxp_u32 word; /* the sanitizer knows no fences, but this is one on every CPU */
+	static dxp_u32 word; /* TSan ignores fences; this is one on every CPU */
 	__atomic_fetch_add(&word, 0, __ATOMIC_SEQ_CST);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -171,8 +173,8 @@ DXP_FN void dxp_relax(void)
 }
 #endif
 
-/* Private memory into shared memory; `to` is aligned to 4. Devices store words: one byte costs them
- * as much as four. Those alone may have no library to copy for them. */
+/* Copies private memory to shared memory; `to` is aligned to 4. Devices store words, since one byte
+ * costs as much as four. Freestanding devices may have no memcpy. */
 DXP_FN void dxp_store_bytes(DXP_SHARED dxp_u8 *to, const void *from, dxp_u32 bytes)
 {
 #if defined(DXP_DEVICE_OPENCL) || defined(__CUDA_ARCH__) || defined(DXP_DEVICE_ALONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one error convention: every fallible dxp_ function returns one of these, or a count >= 0
- * where its comment says so. No errno, no NULL-means-error, no second channel. Each is listed once;
- * the enum and the strings both come from here. */
+ * where its comment says so. No errno, no NULL as an error, no second channel. The enum and the
+ * strings both come from this list. */
 #ifndef DXP_STATUS_H
 #define DXP_STATUS_H
 
@@ -11,8 +11,7 @@ extern "C" {
 
 #define DXP_API __attribute__((visibility("default")))
 
-/* X(name, value, what a user should read). The values are part of the wire: append, never renumber.
- */
+/* X(name, value, text for the user). Append only: values are part of the wire format. */
 #define DXP_STATUS_LIST(X)                                                                \
 	X(DXP_OK, 0, "success")                                                           \
 	X(DXP_EAGAIN, -1, "no room now; retry after progress")                            \
@@ -40,10 +39,10 @@ extern "C" {
 enum dxp_status { DXP_STATUS_LIST(DXP_STATUS_ENUM) };
 #undef DXP_STATUS_ENUM
 
-/* The text of a status; never NULL, also for values that are not in the list. Static storage. */
+/* Returns the text of a status, in static storage; never NULL, also for unknown values. */
 DXP_API const char *dxp_status_text(int status);
 
-/* The name of a status, such as "DXP_EACCESS"; never NULL. Static storage. */
+/* Returns the name of a status, such as "DXP_EACCESS", in static storage; never NULL. */
 DXP_API const char *dxp_status_name(int status);
 
 #ifdef __cplusplus
