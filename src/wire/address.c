@@ -47,7 +47,7 @@ const char *wire_address_format(const struct wire_address *a, char out[WIRE_ADDR
 	return out;
 }
 
-/* The port after the colon; `text` points at the colon or at the end. */
+/* Parses the port; `text` points to its colon or to the end of the text. */
 static int port_parse(const char *text, uint16_t fallback, uint16_t *port)
 {
 	char *end;

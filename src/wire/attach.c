@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attach codec. Which fields a message carries is said once, per type, for both directions. The
- * head (magic, version, type, status) is the same in every version, so that both sides can say
- * that theirs differ. */
+/* Encodes and decodes attach messages. One table lists the fields of each type, for both
+ * directions. The head (magic, version, type, status) is the same in every version, so that each
+ * side can report a version mismatch. */
 #include "wire/attach.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "wire/manage.h"
 
 #define RIGHTS_ALL 7
-#define STATUS_MIN (-127) /* of a row's error and an answer: the statuses fit an event's byte */
+#define STATUS_MIN (-127) /* of a row's error and an answer: statuses fit an event's byte */
 
 enum field {
 	FUNCTION = 1 << 0,
@@ -66,7 +66,7 @@ static int head_take(struct take_cursor *c, uint8_t *type)
 	return version == ATTACH_VERSION ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* At most `high`, else the message is bad. */
+/* Reads a byte; sets `bad` if it exceeds `high`. */
 static uint8_t take_small(struct take_cursor *c, uint8_t high)
 {
 	uint8_t v = take_8(c);
@@ -184,7 +184,7 @@ static void row_take(struct take_cursor *c, struct attach_row *r)
 	c->bad |= r->error > -STATUS_MIN;
 }
 
-/* What a device stores and reads, in the order of the block. */
+/* Words that a device stores and loads, in the order of the block. */
 #define REGISTER_LIST(X)  \
 	X(64, send_vaddr) \
 	X(32, send_bytes) \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process says to the program that runs a NIC, over a UNIX socket of packets
- * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors ride beside the bytes.
- * Big-endian, like all else that is encoded here; lengths are checked once. docs/window.md
- * "Attaching". */
+/* Messages between a process and the program that runs a NIC, over a UNIX socket of packets
+ * (SOCK_SEQPACKET): one request, one answer, in order. File descriptors travel beside the bytes.
+ * Big-endian; lengths are checked once. docs/window.md "Attaching". */
 #ifndef WIRE_ATTACH_H
 #define WIRE_ATTACH_H
 
@@ -15,30 +14,29 @@
 
 #define ATTACH_MAGIC     0x44585041u /* "DXPA" */
 #define ATTACH_VERSION   1
-#define ATTACH_BYTES_MAX 1024 /* of one message, either way */
+#define ATTACH_BYTES_MAX 1024 /* bytes of one message, in either direction */
 #define ATTACH_FDS_MAX   3
-#define ATTACH_ROWS      4  /* of one answer: all functions take two */
-#define ATTACH_AREAS_MAX 16 /* of one answer: a whole lookup table */
+#define ATTACH_ROWS      4  /* rows per answer; two answers list all functions */
+#define ATTACH_AREAS_MAX 16 /* areas per answer: a whole lookup table */
 
 enum attach_type {
-	/* Function (0: any), label. Answer: function, node; beside it the window's memfd, the
-	 * engine's eventfd (the user writes 1 to it: kick; nobody reads it), and what becomes
-	 * readable when the user sleeps and is told: one of two sockets of datagrams, not blocking,
-	 * from which the user reads and drops what is there. No eventfd and no pipe: its other
-	 * owner could make the engine's write block, by a flag that both share or by a read into
-	 * memory that is not there, which holds the pipe's lock. */
+	/* Function (0: any), label. Answer: function, node. Descriptors: memfd of the window;
+	 * eventfd of the engine (the user writes 1 to kick; the engine never reads it); wakeup
+	 * descriptor of the user. The wakeup descriptor is one of two nonblocking datagram sockets;
+	 * the user reads and drops its content. It is no eventfd or pipe, since the user could make
+	 * the engine's write block: by a flag that both share, or by a read into missing memory,
+	 * which holds the pipe's lock. */
 	ATTACH_OPEN = 1,
-	ATTACH_REGISTER, /* memfd beside; offset, bytes, rights; answer: key */
+	ATTACH_REGISTER, /* memfd; offset, bytes, rights; answer: key */
 	ATTACH_REVOKE,   /* key */
 	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
 	ATTACH_FIND,     /* label, qp; answer: target */
 	ATTACH_ARM,      /* on */
-	/* For who may manage the NIC (same user or root), on a connection that has opened nothing.
-	 */
+	/* For managers of the NIC (same user or root), on a connection without a function. */
 	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
 	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */
-	ATTACH_RESET,  /* function: closed, its user reads DXP_ECLOSED, free again */
+	ATTACH_RESET,  /* function: closes it; its user reads DXP_ECLOSED */
 	ATTACH_AREAS,  /* function; answer: its lookup table and registers */
 };
 
@@ -52,14 +50,14 @@ struct attach_request {
 	char label[FABRIC_NAME_BYTES]; /* [A-Za-z0-9._-]; OPEN: may be empty */
 };
 
-/* A function, for `dxp vf`. */
+/* One function, for `dxp vf`. */
 struct attach_row {
 	uint8_t function, state; /* enum dxp_function_state, 0: free */
 	uint8_t weight, armed;
 	uint32_t error; /* as in the window */
-	uint32_t pid;   /* 0: the NIC's own program, or nobody */
+	uint32_t pid;   /* 0: the NIC's own program, or none */
 	uint32_t regions;
-	uint64_t mapped_bytes; /* of them, in the NIC's program */
+	uint64_t mapped_bytes; /* of its regions, in the NIC's program */
 	uint64_t limit_bytes_per_s;
 	char label[FABRIC_NAME_BYTES];
 	struct dxp_function_counters counters;
@@ -71,28 +69,28 @@ struct attach_area {
 };
 
 struct attach_answer {
-	uint8_t type;   /* of the request; 0: of one that does not parse */
+	uint8_t type;   /* type of the request; 0: the request did not parse */
 	int32_t status; /* enum dxp_status; the fields below are sent with DXP_OK only */
 	uint8_t function;
 	uint16_t node;
 	uint32_t key;
 	struct dxp_target target;
-	uint64_t malformed; /* LIST: requests that did not parse, of all processes */
+	uint64_t malformed; /* LIST: requests of all processes that did not parse */
 	uint8_t row_count;
 	struct attach_row rows[ATTACH_ROWS];
 	uint8_t area_count;
 	struct attach_area areas[ATTACH_AREAS_MAX];
-	uint64_t total_bytes;           /* AREAS: placed here by PUTs of others */
-	struct dxp_registers registers; /* AREAS: as the device left them, but for the magic and
-					   what is reserved: 0 */
+	uint64_t total_bytes; /* AREAS: bytes placed here by PUTs of peers */
+	/* AREAS: as the device stored them; magic and reserved words 0 */
+	struct dxp_registers registers;
 };
 
-/* Both return the bytes written to `out`, which has ATTACH_BYTES_MAX. */
+/* Encode to `out`, of ATTACH_BYTES_MAX bytes. Return the bytes written. */
 size_t attach_request_encode(const struct attach_request *r, uint8_t *out);
 size_t attach_answer_encode(const struct attach_answer *a, uint8_t *out);
 
-/* DXP_OK, DXP_EMALFORMED, or DXP_EUNSUPPORTED: of another version; *out is written only on success,
- * and holds 0 where the type has no such field. */
+/* Return DXP_OK, DXP_EMALFORMED, or DXP_EUNSUPPORTED for another version. *out is written only on
+ * success; fields that the type lacks are 0. */
 int attach_request_decode(const uint8_t *data, size_t bytes, struct attach_request *out);
 int attach_answer_decode(const uint8_t *data, size_t bytes, struct attach_answer *out);
 

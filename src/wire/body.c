@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bodies of the control frames. Offsets in frame.h count from the frame's start; bodies start
- * behind the header. */
+/* Encodes and decodes the bodies of control frames. Offsets in frame.h count from the start of the
+ * frame; bodies start after the header. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ _Static_assert(WIRE_COMMON_BYTES + WIRE_HELLO_BYTES <= LINK_HEADER_BYTES_MAX, "a
 _Static_assert(WIRE_HELLO_TAG_OFFSET + WIRE_TAG_BYTES == WIRE_COMMON_BYTES + WIRE_HELLO_BYTES,
 	       "the tag covers all that is before it");
 
-/* Could there be such a queue pair? Whoever gets it may use it as an index. */
+/* Returns true if the queue pair can exist. Receivers use it as an index. */
 static bool queue_pair_good(uint16_t qp)
 {
 	return qp >> 8 < NIC_FUNCTIONS && (qp & 0xff) < NIC_QPS_PER_FUNCTION;
@@ -118,7 +118,7 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 		.nap_credit = get_be16(AT(HELLO_NAP_CREDIT)),
 		.recovery = *AT(HELLO_RECOVERY),
 	};
-	/* A peer that can take nothing cannot be talked to. */
+	/* Without a session, a window or a payload size the peer cannot receive. */
 	if (h.session == 0 || h.rwnd == 0 || h.rwnd > RLTP_WINDOW_MAX ||
 	    h.payload_bytes < WIRE_PAYLOAD_MIN || h.payload_bytes > WIRE_PAYLOAD_MAX ||
 	    h.payload_bytes % 64 != 0 || h.recovery > WIRE_RECOVERY_LAST)
@@ -182,7 +182,7 @@ void wire_ping_encode(uint64_t opaque, uint8_t *body)
 	put_be64(AT(PING_OPAQUE), opaque);
 }
 
-/* The length it names is its own: what a network cut or merged is no measurement. */
+/* Accepts only a probe that has the length it states: a network may have cut or merged others. */
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu)
 {
 	if (bytes < WIRE_PMTU_BYTES || WIRE_COMMON_BYTES + bytes != get_be16(AT(PMTU_BYTES)))
@@ -284,7 +284,7 @@ int wire_atomic_decode(const uint8_t *body, size_t bytes, struct wire_atomic *at
 
 void wire_atomic_encode(const struct wire_atomic *atomic, uint8_t *body)
 {
-	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* and zeros behind it */
+	put_be32(AT_DATA(ATOMIC_OP), (uint32_t)atomic->op << 24); /* followed by three zero bytes */
 	put_be32(AT_DATA(ATOMIC_REPLY_MSG_ID), atomic->reply_msg_id);
 	put_be64(AT_DATA(ATOMIC_OPERAND), atomic->operand);
 	put_be64(AT_DATA(ATOMIC_SWAP), atomic->swap);

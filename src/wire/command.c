@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: docs/wire.md "Commands" holds the tables. What a field may hold is said once,
- * in command_valid, for both directions: so a message that we would refuse is never sent. */
+/* Encodes and decodes commands; docs/wire.md "Commands" has the tables. command_valid() checks in
+ * both directions, so a message that a receiver would reject is never sent. */
 #include "wire/command.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "wire/command_codec.h"
 
-#define LAZY_BIT 0x80 /* in the byte that counts the waits */
+#define LAZY_BIT 0x80 /* in the byte with the number of waits */
 
 static bool op_asynchronous(uint8_t op)
 {
@@ -16,7 +16,7 @@ static bool op_asynchronous(uint8_t op)
 	       (op >= COMMAND_BRIDGE && op <= COMMAND_MARK);
 }
 
-/* Ranges are the xPU's to check, which has the memory. */
+/* Does not check address ranges: only the xPU has the memory. */
 static bool bridge_valid(const struct command *c)
 {
 	return c->path <= COMMAND_BRIDGE_THROUGH && c->mode <= COMMAND_BRIDGE_SEQUENTIAL &&
@@ -40,7 +40,7 @@ static bool data_valid(const struct command *c, uint32_t most)
 	return c->data && c->data_bytes >= 1 && c->data_bytes <= most;
 }
 
-/* Either the package rides along, or `bytes` of it lie at `address`. */
+/* The package is inline, or `bytes` bytes of it are at `address`. */
 static bool build_valid(const struct command *c)
 {
 	return c->data_bytes ? c->data_bytes <= COMMAND_PACKAGE_BYTES && c->data &&
@@ -83,7 +83,7 @@ static bool command_valid(const struct command *c)
 	}
 }
 
-/* Two bytes of length, then the data. */
+/* Writes two bytes of length, then the data. */
 static void put_data(struct put_cursor *p, const struct command *c)
 {
 	put_16(p, (uint16_t)c->data_bytes);
@@ -298,7 +298,7 @@ int command_decode(const uint8_t *data, size_t bytes, struct command *c)
 {
 	struct take_cursor t = {.at = data, .end = data + bytes};
 
-	/* What lies behind is 3.5 KiB and is only read as far as it was filled. */
+	/* The fields from `text` on (3.5 KiB) are read only as far as they were filled. */
 	memset(c, 0, offsetof(struct command, text));
 	c->text[0] = '\0';
 	take_head(&t, c);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hosts and xPUs say to each other in NAPs on an xPU's service queue pair: commands, replies
- * and events, as bytes. Big-endian, no alignment. docs/wire.md "Commands"; sources X-02, X-09,
- * X-12.
+/* NAPs between hosts and xPUs on an xPU's service queue pair: commands, replies and events, as
+ * bytes. Big-endian, no alignment. docs/wire.md "Commands"; sources X-02, X-09, X-12.
  *
- * A command names the event that its end will be (0: nobody will ask), and the events it waits for.
- * Events carry in their name who asked and who runs: host << 48 | xPU << 32 | count. Count grows
- * with each command of a host to an xPU and never repeats while the host lives, over CLOSE and OPEN
- * too: other xPUs may still remember. Every command with an event ends in exactly one EVENT to the
- * host; SEND and SIGNAL tell the node they are addressed to as well, after the data. Replies answer
- * the synchronous commands by `sequence`. */
+ * A command names its completion event (0: no EVENT is sent) and the events it waits for. An event
+ * name holds the requesting host and the executing xPU: host << 48 | xPU << 32 | count. Count grows
+ * with each command of a host to an xPU. It never repeats while the host runs, also over CLOSE and
+ * OPEN, since other xPUs may still hold it. Every command with an event sends exactly one EVENT to
+ * the host. SEND and SIGNAL also send one to their target node, after the data. Replies answer the
+ * synchronous commands by `sequence`. */
 #ifndef WIRE_COMMAND_H
 #define WIRE_COMMAND_H
 
@@ -21,65 +20,64 @@
 #define COMMAND_BYTES_MAX 2048 /* one NAP */
 #define COMMAND_WAITS_MAX 8
 #define COMMAND_KEPT_BYTES(message_bytes) \
-	(512u + (message_bytes)) /* counted for a command until it has ended, by hosts and xPUs */
+	(512u + (message_bytes)) /* bytes that hosts and xPUs count per pending command */
 #define COMMAND_ARGS_MAX      DXP_ARGUMENTS_MAX
-#define COMMAND_VALUE_BYTES   1024 /* of one argument's value */
-#define COMMAND_NAME_BYTES    512  /* a kernel's name and its zero */
-#define COMMAND_PACKAGE_BYTES 2000 /* a package that rides along in BUILD */
-#define COMMAND_LOG_PART      1536 /* bytes of what FETCH fetches in one reply */
-#define COMMAND_PRINT_BYTES   1900 /* of what a kernel printed in one PRINT */
-#define COMMAND_IMAGE_BYTES   48   /* a struct dxp_image as bytes */
-#define COMMAND_SAMPLER_BYTES 12   /* a struct dxp_sampler as bytes */
-#define COMMAND_PACKED_BYTES  (COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* all of a RUN, unpacked */
-#define COMMAND_EVENT_BYTES                                                                     \
-	41                    /* one EVENT; to a host, several may follow each other in one NAP \
-			       */
-#define COMMAND_TEXT_BYTES 96 /* device name in the reply to OPEN and its zero */
-#define COMMAND_QPS        4  /* queue pairs of a function */
+#define COMMAND_VALUE_BYTES   1024 /* bytes of one argument's value */
+#define COMMAND_NAME_BYTES    512  /* bytes of a kernel's name and its zero */
+#define COMMAND_PACKAGE_BYTES 2000 /* bytes of a package inside BUILD */
+#define COMMAND_LOG_PART      1536 /* bytes of data in one reply to FETCH */
+#define COMMAND_PRINT_BYTES   1900 /* bytes of kernel output in one PRINT */
+#define COMMAND_IMAGE_BYTES   48   /* encoded struct dxp_image */
+#define COMMAND_SAMPLER_BYTES 12   /* encoded struct dxp_sampler */
+#define COMMAND_PACKED_BYTES \
+	(COMMAND_ARGS_MAX * COMMAND_IMAGE_BYTES) /* image data of a RUN, unpacked */
+/* Bytes of one EVENT; a NAP to a host may hold several. */
+#define COMMAND_EVENT_BYTES 41
+#define COMMAND_TEXT_BYTES  96 /* bytes of the device name in the reply to OPEN, with its zero */
+#define COMMAND_QPS         4  /* queue pairs per function */
 
 enum command_op {
 	/* synchronous: answered by COMMAND_REPLY, no event, no waits */
-	COMMAND_OPEN = 1, /* take the xPU: everything below needs it; repeats are allowed and change
-			     nothing */
-	COMMAND_CLOSE,    /* free memory and programs, cancel what has not run */
+	COMMAND_OPEN = 1, /* opens the xPU; required before all others; idempotent */
+	COMMAND_CLOSE,    /* frees memory and programs, cancels commands not started */
 	COMMAND_ALLOC,
 	COMMAND_FREE,
-	COMMAND_BUILD,   /* a package (wire/package.h), in device memory or riding along */
-	COMMAND_FETCH,   /* a part of what the node knows of a program or its device */
+	COMMAND_BUILD,   /* a package (wire/package.h), in device memory or inside */
+	COMMAND_FETCH,   /* part of the data about a program or its device */
 	COMMAND_RELEASE, /* a program */
-	/* asynchronous: end in COMMAND_EVENT */
+	/* asynchronous: complete with COMMAND_EVENT */
 	COMMAND_RUN,
 	COMMAND_SEND,   /* PUT to a peer, then EVENT to it */
-	COMMAND_SIGNAL, /* nothing but EVENT to a peer, when the waits are done */
-	/* the other way */
+	COMMAND_SIGNAL, /* only EVENT to a peer, when the waits are complete */
+	/* other messages */
 	COMMAND_REPLY,
-	COMMAND_EVENT, /* also host to xPU, of what the host does itself; on any queue pair */
-	/* synchronous, as those above */
-	COMMAND_NIC, /* a NIC function for this host's kernels: the one it has, or a fresh one where
-			it has none or the NIC has stopped it */
-	/* asynchronous, as RUN: the xPU moves data between memory of the node that asks, or of
-	 * another xPU, and its own, by reading and writing over there (S-03, S-05) */
+	COMMAND_EVENT, /* also host to xPU, for events of the host; on any queue pair */
+	/* synchronous, as above */
+	COMMAND_NIC, /* NIC function for this host's kernels; a new one if it has none or the NIC
+			stopped it */
+	/* asynchronous, as RUN: the xPU moves data between its memory and memory of the requesting
+	 * node or of another xPU, by GET and PUT (S-03, S-05) */
 	COMMAND_BRIDGE,
-	/* asynchronous, in order with RUN on the engine's lane */
-	COMMAND_WRITE, /* bytes that ride along, to device memory */
-	COMMAND_COPY,  /* a box within device memory */
+	/* asynchronous, in order with RUN on the engine's queue */
+	COMMAND_WRITE, /* inline bytes to device memory */
+	COMMAND_COPY,  /* a rectangle within device memory */
 	COMMAND_FILL,
-	COMMAND_MARK,  /* nothing but its event */
-	COMMAND_CLOCK, /* synchronous: what time it is there */
-	COMMAND_PRINT, /* xPU to host: what a kernel printed; before the kernel's EVENT */
-	COMMAND_HURRY, /* host to xPU, no answer: events up to this one are waited for, so their
-			  ends come at once though they were marked as lazy */
-	COMMAND_BEGUN, /* xPU to host: a command is running, and has been for a while */
+	COMMAND_MARK,  /* only its event */
+	COMMAND_CLOCK, /* synchronous: the node's clock */
+	COMMAND_PRINT, /* xPU to host: kernel output, before the kernel's EVENT */
+	COMMAND_HURRY, /* host to xPU, no answer: stop delaying the EVENTs of lazy commands up to
+			  this one */
+	COMMAND_BEGUN, /* xPU to host: a command has been running for a while */
 };
 
 enum command_fetch {
-	FETCH_LOG,    /* of a program's build */
+	FETCH_LOG,    /* log of a program's build */
 	FETCH_ABOUT,  /* records about its kernels (dxp/about.h) */
-	FETCH_BINARY, /* the device's */
+	FETCH_BINARY, /* the device's binary */
 	FETCH_DEVICE, /* records about the device; program 0 */
 };
 
-/* The numbers are those of enum bridge_path and enum bridge_mode. */
+/* The values are those of enum bridge_path and enum bridge_mode. */
 enum command_bridge_path { COMMAND_BRIDGE_IN, COMMAND_BRIDGE_OUT, COMMAND_BRIDGE_THROUGH };
 enum command_bridge_mode { COMMAND_BRIDGE_PIPELINED, COMMAND_BRIDGE_SEQUENTIAL };
 
@@ -93,58 +91,56 @@ enum command_argument_kind {
 	COMMAND_ARG_BYTES,
 	COMMAND_ARG_BUFFER,
 	COMMAND_ARG_LOCAL,
-	COMMAND_ARG_NIC, /* the window of the function that COMMAND_NIC gave */
+	COMMAND_ARG_NIC, /* window of the function from COMMAND_NIC */
 	COMMAND_ARG_IMAGE,
 	COMMAND_ARG_SAMPLER,
 };
 
 #define COMMAND_NO_ADDRESS UINT64_MAX /* BUFFER: a null pointer; FETCH: into the reply */
 
-/* `value` of a decoded argument lies in the message that was decoded. */
+/* `value` of a decoded argument points into the decoded message. */
 struct command_argument {
-	uint8_t kind;         /* enum command_argument_kind */
-	uint32_t bytes;       /* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of
-				 value */
+	uint8_t kind;   /* enum command_argument_kind */
+	uint32_t bytes; /* BYTES: 1 .. COMMAND_VALUE_BYTES; LOCAL: size; IMAGE, SAMPLER: of value */
 	uint64_t address;     /* BUFFER, IMAGE: device address */
-	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: see command_image_put and .._sampler_put */
+	const uint8_t *value; /* BYTES; IMAGE, SAMPLER: from command_.._put() */
 };
 
-/* One command; which fields count is told by `op`. command_decode clears all but `text` and
- * `arguments`, which are long: of these only what counts is set. */
+/* One command; `op` selects the valid fields. command_decode() clears all fields except the long
+ * ones, `text` and `arguments`, and sets only the used part of these. */
 struct command {
 	uint8_t op;
 	uint8_t wait_count;
-	uint8_t lazy; /* asynchronous ones: 1: their EVENT may come late, together with others */
-	uint32_t sequence; /* synchronous ones: repeated in the reply */
-	uint64_t event;    /* asynchronous ones; 0: no EVENT wanted */
-	uint32_t oldest;   /* count of the oldest event of this host on this xPU that anybody may
-			      still wait for */
+	uint8_t lazy;      /* asynchronous: 1: EVENT may come late, with others */
+	uint32_t sequence; /* synchronous: repeated in the reply */
+	uint64_t event;    /* asynchronous; 0: send no EVENT */
+	uint32_t oldest;   /* count of the oldest event of this host on this xPU that may still be
+			      waited for */
 	uint64_t waits[COMMAND_WAITS_MAX];
 
-	uint16_t reply_qp;     /* OPEN: the host's queue pair for replies and events */
-	uint32_t reply_magic;  /* OPEN */
-	uint64_t address;      /* FREE, BUILD (package), SEND and COPY (from), WRITE and FILL (to),
-				  FETCH (to, or COMMAND_NO_ADDRESS: into the reply) */
-	uint64_t bytes;        /* ALLOC, BUILD, SEND, FETCH (at most so many) */
-	uint32_t program;      /* FETCH, RELEASE, RUN */
-	uint8_t what;          /* FETCH: enum command_fetch */
-	uint64_t skip;         /* FETCH: the part begins behind so many bytes */
-	uint32_t upto;         /* HURRY: count of an event */
-	const uint8_t *data;   /* WRITE: bytes, 1 .. DXP_INLINE_BYTES; FILL: pattern, 1 ..
-				  DXP_PATTERN_MAX; BUILD: the package itself, or none where it lies
-				  in device memory. Of a decoded command: in the message. */
-	uint32_t data_bytes;   /* of them */
-	struct dxp_box box;    /* COPY; FILL: its to_ side */
-	uint16_t to_node;      /* SEND, SIGNAL; BRIDGE: where the other memory is: an xPU, or the
-				  host that asks */
-	uint32_t to_key;       /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
-				  memory that is written over there */
-	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: offset under to_key; COPY: device
-				  address */
-	uint32_t from_key;     /* BRIDGE IN, THROUGH: of the memory that is read over there */
-	uint64_t from_address; /* BRIDGE IN, THROUGH: offset under from_key */
-	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`
-				  is the device's (IN, OUT; THROUGH: 0), `bytes` how many */
+	uint16_t reply_qp;    /* OPEN: the host's queue pair for replies and events */
+	uint32_t reply_magic; /* OPEN */
+	uint64_t address;     /* FREE, BUILD (package), SEND and COPY (source), WRITE and FILL
+				 (destination), FETCH (destination, or COMMAND_NO_ADDRESS) */
+	uint64_t bytes;       /* ALLOC, BUILD, SEND, FETCH (maximum) */
+	uint32_t program;     /* FETCH, RELEASE, RUN */
+	uint8_t what;         /* FETCH: enum command_fetch */
+	uint64_t skip;        /* FETCH: offset of the part, in bytes */
+	uint32_t upto;        /* HURRY: count of an event */
+	/* WRITE: 1 .. DXP_INLINE_BYTES bytes; FILL: pattern, 1 .. DXP_PATTERN_MAX; BUILD: inline
+	 * package, or none. Decoded: points into the message. */
+	const uint8_t *data;
+	uint32_t data_bytes;
+	struct dxp_box box; /* COPY; FILL: its to_ side */
+	uint16_t to_node;   /* SEND, SIGNAL: target; BRIDGE: node of the other memory, an xPU or the
+			       requesting host */
+	uint32_t to_key;    /* SEND: key of the peer's device memory; BRIDGE OUT, THROUGH: of the
+			       memory written there */
+	uint64_t to_address;   /* SEND; BRIDGE OUT, THROUGH: under to_key; COPY: device address */
+	uint32_t from_key;     /* BRIDGE IN, THROUGH: key of the memory read there */
+	uint64_t from_address; /* BRIDGE IN, THROUGH: under from_key */
+	uint8_t path, mode;    /* BRIDGE: enum command_bridge_path, command_bridge_mode; `address`:
+				  device address (THROUGH: 0), `bytes`: length */
 	uint32_t piece_bytes;  /* BRIDGE: as bridge_order; 0: the xPU chooses */
 	uint8_t dimensions;    /* RUN: 1 .. 3 */
 	uint64_t global[3], local[3], offset[3];
@@ -154,78 +150,78 @@ struct command {
 };
 
 struct command_reply {
-	uint8_t op; /* the command's */
+	uint8_t op; /* op of the command */
 	uint32_t sequence;
-	int32_t status;                 /* enum dxp_status */
-	uint32_t memory_key;            /* OPEN: the host's key to device memory, for PUT and GET;
-					   NIC: its key for who addresses that function */
+	int32_t status;      /* enum dxp_status */
+	uint32_t memory_key; /* OPEN: the host's key to device memory, for PUT and GET; NIC: key for
+				peers of that function */
 	uint64_t memory_bytes;          /* OPEN */
 	uint64_t free_bytes;            /* OPEN, ALLOC, FREE */
 	uint32_t compute_units;         /* OPEN */
 	uint8_t memory_kind;            /* OPEN: enum dxp_memory_kind */
 	uint8_t streams;                /* OPEN: 1: BRIDGE THROUGH works */
-	uint32_t buffers, buffer_bytes; /* OPEN: of each ring of its bridge; 0 without one */
-	char text[COMMAND_TEXT_BYTES];  /* OPEN: the engine's device */
+	uint32_t buffers, buffer_bytes; /* OPEN: of each ring of its bridge; 0: no bridge */
+	char text[COMMAND_TEXT_BYTES];  /* OPEN: name of the engine's device */
 	uint64_t address;               /* ALLOC */
-	uint32_t program;               /* BUILD: id, also when status is DXP_EBUILD (for FETCH) */
-	int32_t native;                 /* BUILD: as struct command_event's */
+	uint32_t program;               /* BUILD: id, for FETCH also with DXP_EBUILD */
+	int32_t native;                 /* BUILD: as in struct command_event */
 	uint32_t log_bytes;             /* BUILD: whole log */
 	uint32_t about_bytes;           /* BUILD: records about its kernels; 0: none */
-	uint64_t binary_bytes;          /* BUILD; 0: none, or not known yet */
+	uint64_t binary_bytes;          /* BUILD; 0: none, or unknown yet */
 	uint8_t function;               /* NIC */
-	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of the node's function 0, for data */
-	uint64_t clock_ns;              /* CLOCK: link_now_ns() there */
+	uint32_t qp_magic[COMMAND_QPS]; /* NIC; OPEN: of function 0 of the node, for data */
+	uint64_t clock_ns;              /* CLOCK: link_now_ns() of the node */
 	uint64_t total;                 /* FETCH: bytes of the whole */
-	uint32_t part_bytes;            /* FETCH: in `part`; BUILD: log and records, one behind
-					   the other, where both fit into `part`; else 0 */
+	uint32_t part_bytes; /* FETCH: bytes in `part`; BUILD: log and records together if they fit
+				`part`, else 0 */
 	uint8_t part[COMMAND_LOG_PART]; /* FETCH, BUILD */
 };
 
 struct command_event {
 	uint64_t event;
 	int32_t status;
-	int32_t native; /* what the device's driver said, in its numbers; 0: nothing */
-	uint64_t queued_ns, started_ns, ended_ns; /* the xPU's clock */
+	int32_t native;                           /* error number of the device's driver; 0: none */
+	uint64_t queued_ns, started_ns, ended_ns; /* clock of the xPU */
 };
 
-/* Encoders return the bytes written, at most COMMAND_BYTES_MAX, or a negative status: DXP_EINVAL
- * when a field is out of its bounds or it does not all fit. `out` has room for COMMAND_BYTES_MAX.
- */
+/* Encode into `out`, of COMMAND_BYTES_MAX bytes. Return the bytes written. DXP_EINVAL: a field is
+ * out of bounds, or the message is too long. */
 int command_encode(const struct command *c, uint8_t *out);
 int command_reply_encode(const struct command_reply *r, uint8_t *out);
 int command_event_encode(const struct command_event *e, uint8_t *out);
 
-/* The op of a message, or 0 when it is empty. */
+/* Returns the op of a message, or 0 if it is empty. */
 uint8_t command_op(const uint8_t *data, size_t bytes);
 
-/* DXP_EMALFORMED unless every length and every bound above holds and nothing is left over; texts
- * are then terminated. Where it fails, what is in *c means nothing: a large struct is filled in
- * place. Pointers of *c lead into `data`. */
+/* Decode; pointers of *c point into `data`, texts are terminated. DXP_EMALFORMED unless all lengths
+ * and bounds above hold and no bytes are left over; *c is undefined then, since this large struct
+ * is filled in place. */
 int command_decode(const uint8_t *data, size_t bytes, struct command *c);
 int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply *r);
 int command_event_decode(const uint8_t *data, size_t bytes, struct command_event *e);
 
-/* BEGUN: the name of the event that will be its end; not 0. */
+/* BEGUN: name of the command's event; not 0. */
 int command_begun_encode(uint64_t event, uint8_t *out);
 int command_begun_decode(const uint8_t *data, size_t bytes, uint64_t *event);
 
-/* PRINT: any bytes, 1 .. COMMAND_PRINT_BYTES; decoded, *text lies in `data`. */
+/* PRINT: 1 .. COMMAND_PRINT_BYTES of any bytes; decoded *text points into `data`. */
 int command_print_encode(const void *text, size_t text_bytes, uint8_t *out);
 int command_print_decode(const uint8_t *data, size_t bytes, const uint8_t **text,
 			 size_t *text_bytes);
 
-/* The `value` of an argument of these kinds. */
+/* Encode and decode the `value` of IMAGE and SAMPLER arguments. */
 void command_image_put(const struct dxp_image *image, uint8_t out[COMMAND_IMAGE_BYTES]);
 void command_image_take(const uint8_t value[COMMAND_IMAGE_BYTES], struct dxp_image *out);
 void command_sampler_put(const struct dxp_sampler *sampler, uint8_t out[COMMAND_SAMPLER_BYTES]);
 void command_sampler_take(const uint8_t value[COMMAND_SAMPLER_BYTES], struct dxp_sampler *out);
 
 enum command_box_side { BOX_FROM, BOX_TO };
-/* The pitches of one side, where 0 stands for "next to each other". */
+/* Returns the pitches of one side in bytes, with 0 replaced by the contiguous pitch. */
 void command_box_pitches(const struct dxp_box *b, enum command_box_side side, uint64_t *row_pitch,
 			 uint64_t *slice_pitch);
-/* Bytes from the first to behind the last of one side. False: a length is 0, a pitch is smaller
- * than what it holds, or the number does not fit 64 bits. COPY and FILL that decode have a span. */
+/* Computes the bytes from the first to past the last byte of one side. Returns false if a length is
+ * 0, a pitch is smaller than its row or slice, or the result exceeds 64 bits. Decoded COPY and FILL
+ * have a span. */
 bool command_box_span(const struct dxp_box *b, enum command_box_side side, uint64_t *bytes);
 
 #endif

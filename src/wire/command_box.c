@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boxes of bytes: where their sides begin and end. */
+/* Rectangles of bytes: pitches and spans of their sides. */
 #include "wire/command.h"
 
 void command_box_pitches(const struct dxp_box *b, enum command_box_side side, uint64_t *row_pitch,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the command codec share. */
+/* Shared by the files of the command codec. */
 #ifndef WIRE_COMMAND_CODEC_H
 #define WIRE_COMMAND_CODEC_H
 
@@ -10,7 +10,7 @@
 #include "wire/command.h"
 #include "wire/cursor.h"
 
-/* Is it answered by a REPLY? */
+/* Returns true if a REPLY answers the command. */
 bool command_op_synchronous(uint8_t op);
 
 /* command_run.c */
@@ -18,7 +18,7 @@ bool command_run_valid(const struct command *c);
 void command_run_put(struct put_cursor *p, const struct command *c);
 void command_run_take(struct take_cursor *t, struct command *c);
 
-/* Printable, and its zero lies within `room`. */
+/* Returns true for printable text with its zero within `room` bytes. */
 static inline bool command_text_valid(const char *text, size_t room)
 {
 	size_t bytes = strnlen(text, room);
@@ -29,7 +29,7 @@ static inline bool command_text_valid(const char *text, size_t room)
 	return bytes < room;
 }
 
-/* What an encoder returns. */
+/* Returns an encoder's result. */
 static inline int command_put_end(const struct put_cursor *p, const uint8_t *out)
 {
 	return p->bad ? DXP_EINVAL : (int)(p->at - out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes back to hosts: replies, events, and what kernels print. */
+/* Encodes and decodes messages to hosts: replies, events, kernel output. */
 #include <string.h>
 
 #include <dxp/mmd.h>
@@ -167,7 +167,7 @@ int command_reply_decode(const uint8_t *data, size_t bytes, struct command_reply
 	return DXP_OK;
 }
 
-/* Not inlined: gcc 12 would warn of an overflow that the cursor makes impossible. */
+/* Not inlined: gcc 12 would warn of an overflow that the cursor prevents. */
 static __attribute__((noinline)) void put_event(struct put_cursor *p, const struct command_event *e)
 {
 	put_8(p, COMMAND_EVENT);

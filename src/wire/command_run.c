@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: a kernel's name, its grid and its arguments. */
+/* RUN: kernel name, index space and arguments. */
 #include "wire/command_codec.h"
 
-/* On the wire only: an image that is described as argument `n`, which came before. A kernel may
- * have 128 images, and descriptions of all would not fit one message. */
+/* On the wire only: an image with the description of an earlier argument, given by its index. A
+ * kernel may have 128 images, and all descriptions would not fit one message. */
 #define ARG_IMAGE_LIKE 6
 
 static bool argument_valid(const struct command_argument *a)
@@ -47,7 +47,7 @@ static void take_name(struct take_cursor *t, char *to)
 	to[bytes] = '\0';
 }
 
-/* The first image that is described as argument `i`. */
+/* Returns the index of the first image with the description of argument `i`. */
 static uint8_t image_like(const struct command *c, uint8_t i)
 {
 	const struct command_argument *a = c->arguments;

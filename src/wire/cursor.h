@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing fields one after another within bounds, for bodies that hold texts and so
- * have no fixed offsets. After a field that does not fit, or does not hold what it may, `bad` stays
- * set and nothing moves; look once, at the end. */
+/* Bounded cursors that write and read fields in sequence, for bodies with texts and thus without
+ * fixed offsets. A field that does not fit, or has an invalid value, sets `bad`; the cursor then
+ * stays put. Callers check `bad` once, at the end. */
 #ifndef WIRE_CURSOR_H
 #define WIRE_CURSOR_H
 
@@ -66,7 +66,7 @@ static inline void put_64(struct put_cursor *c, uint64_t v)
 		put_be64(at, v);
 }
 
-/* One byte of length, then the characters; at most 255. */
+/* Writes one byte of length, then the characters; at most 255. */
 static inline void put_text(struct put_cursor *c, const char *text)
 {
 	size_t bytes = strlen(text);
@@ -128,8 +128,8 @@ static inline uint64_t take_64(struct take_cursor *c)
 	return at ? get_be64(at) : 0;
 }
 
-/* A text of put_text into to[to_bytes]: it must fit with its zero and hold no control characters.
- */
+/* Reads a text of put_text() into to[to_bytes]. Sets `bad` if it does not fit with its zero or has
+ * control characters. */
 static inline void take_text(struct take_cursor *c, char *to, size_t to_bytes)
 {
 	size_t bytes = take_8(c);
@@ -149,7 +149,7 @@ static inline void take_text(struct take_cursor *c, char *to, size_t to_bytes)
 	to[bytes] = '\0';
 }
 
-/* True when every field was good and nothing is left. */
+/* Returns true if all fields were valid and no bytes are left. */
 static inline bool take_done(const struct take_cursor *c)
 {
 	return !c->bad && c->at == c->end;

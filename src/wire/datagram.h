@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A datagram on its way out and on its way in, as the protocol hands it to whatever carries it: a
- * real link or a simulated one. */
+/* Outgoing and incoming datagrams, between the protocols and a real or simulated link. */
 #ifndef WIRE_DATAGRAM_H
 #define WIRE_DATAGRAM_H
 
@@ -11,44 +10,44 @@
 #include "base/limits.h"
 #include "wire/address.h"
 
-/* One piece of memory to be sent; only read. */
+/* A range of memory to send; only read. */
 struct link_slice {
 	const void *base;
 	size_t bytes;
 };
 
-/* Why a packet is sent again. */
+/* Reason of a retransmission. */
 enum datagram_cause {
-	DATAGRAM_CAUSE_NONE,    /* the receiver refused its message; or not a repeat */
+	DATAGRAM_CAUSE_NONE,    /* no retransmission, or its message was rejected */
 	DATAGRAM_CAUSE_GAP,     /* a later packet was acknowledged */
-	DATAGRAM_CAUSE_PROBE,   /* nothing was heard of the newest one */
-	DATAGRAM_CAUSE_TIMEOUT, /* nothing was heard of any */
+	DATAGRAM_CAUSE_PROBE,   /* no acknowledgement of the newest packet */
+	DATAGRAM_CAUSE_TIMEOUT, /* no acknowledgement of any packet */
 	DATAGRAM_CAUSE_BUSY,    /* the receiver had no buffer */
-	DATAGRAM_CAUSE_HELD,    /* the receiver holds it, and has said no more for a while */
+	DATAGRAM_CAUSE_HELD,    /* the receiver holds it and has not answered for a while */
 	DATAGRAM_CAUSES
 };
 
-/* One datagram to send: `header` then the slices, in order. The slices' memory must stay unchanged
- * until link_send returns; header bytes are copied by the kernel too. */
+/* A datagram to send: `header`, then the slices in order. The slices' memory must not change until
+ * link_send() returns; the kernel also copies the header. */
 struct link_datagram {
 	struct wire_address to;
 	uint16_t header_bytes;
 	uint8_t slice_count;
-	uint8_t ecn; /* the two ECN bits to send with; 0 = not capable */
+	uint8_t ecn; /* ECN bits to send; 0: not capable */
 	uint8_t header[LINK_HEADER_BYTES_MAX];
-	uint8_t cause; /* enum datagram_cause; for observers, and only where the header says RTX */
+	uint8_t cause; /* enum datagram_cause, for observers; valid only for packets with RTX */
 	struct link_slice slices[LINK_SLICES_MAX];
 };
 
-/* One datagram that arrived. `data` is valid until the next link_receive or link_wait on this
- * endpoint: a wait that spins receives into the same buffers. */
+/* A received datagram. `data` is valid until the next link_receive() or link_wait() on this
+ * endpoint, since a spinning wait receives into the same buffers. */
 struct link_arrival {
 	struct wire_address from;
 	const uint8_t *data;
 	size_t bytes;
-	uint64_t arrived_ns; /* when the kernel had it, on the clock of link_now_ns; or, if not
-			      * `stamped`, when it was read, which is later */
-	uint8_t ecn;         /* the two ECN bits it came with */
+	uint64_t arrived_ns; /* kernel's receive time, on the clock of link_now_ns(); if not
+				`stamped`: time of the read, which is later */
+	uint8_t ecn;         /* ECN bits received */
 	bool stamped;
 };
 

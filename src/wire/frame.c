@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The common header and the data extension: bytes to struct and back. The bodies of control frames
- * are in body.c. */
+/* Encodes and decodes the common header and the data extension. body.c has the bodies of control
+ * frames. */
 #include "wire/frame.h"
 
 #include <string.h>
@@ -168,7 +168,8 @@ static void extension_decode(const uint8_t *p, struct wire_header *h)
 		h->trailer = get_be64(p);
 }
 
-/* A trailer comes with what raises an event, and with its end. */
+/* Returns true for packets that may have a trailer: the last one of a NAP, or of a PUT with an
+ * event. */
 static bool trailer_allowed(uint8_t type, uint16_t flags)
 {
 	const uint16_t end = WIRE_FLAG_LAST | WIRE_FLAG_SOL;
@@ -177,8 +178,8 @@ static bool trailer_allowed(uint8_t type, uint16_t flags)
 	       (type == WIRE_PUT && (flags & end) == end);
 }
 
-/* The header length that a frame of this type and these flags must have; 0 when flags and type do
- * not go together. */
+/* Returns the header length for this type and these flags; 0 for a combination that is not
+ * allowed. */
 static size_t header_bytes_expected(uint8_t type, uint16_t flags)
 {
 	size_t bytes = WIRE_DATA_BYTES;

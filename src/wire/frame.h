@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames of RLTP as bytes: the common header, the data extension and the bodies of the control
- * frames. This file knows offsets and lengths, and nothing about connections. docs/wire.md is the
- * same as text; test/unit/frame.c holds the two against each other. Network byte order. Sources:
- * X-05, X-06, C-08, docs/wire.md.
+/* RLTP frames as bytes: the common header, the data extension and the bodies of control frames.
+ * Holds offsets and lengths, no connection state. docs/wire.md has the same tables;
+ * test/unit/frame.c compares the two. Network byte order. Sources: X-05, X-06, C-08.
  *
- * A datagram is one frame: the common header (32 bytes), for reliable data its extension (32 more),
- * with WIRE_FLAG_IMM 8 bytes of immediate data and with WIRE_FLAG_TRAILER 8 of a trailer; then
- * `payload_bytes` of body or payload; nothing after it. */
+ * A datagram is one frame: the common header (32 bytes); for reliable data its extension (32
+ * bytes); with WIRE_FLAG_IMM 8 bytes of immediate data; with WIRE_FLAG_TRAILER 8 bytes of trailer;
+ * then `payload_bytes` of body or payload, and nothing more. */
 #ifndef WIRE_FRAME_H
 #define WIRE_FRAME_H
 
@@ -23,7 +22,7 @@
 #define WIRE_TRAILER_BYTES    8
 #define WIRE_HEADER_BYTES_MAX (WIRE_DATA_BYTES + WIRE_IMM_BYTES + WIRE_TRAILER_BYTES)
 
-/* X(name, value, kind): kind C is a control frame of a session, R a reliable one, M management. */
+/* X(name, value, kind). Kinds: C control frame of a session, R reliable, M management. */
 #define WIRE_TYPE_LIST(X)      \
 	X(HELLO, 0x01, C)      \
 	X(HELLO_ACK, 0x02, C)  \
@@ -63,29 +62,29 @@
 enum wire_type { WIRE_TYPE_LIST(WIRE_TYPE_ENUM) };
 #undef WIRE_TYPE_ENUM
 
-/* Flags of the common header. Unknown bits make a frame malformed in version 1. */
+/* Flags of the common header. In version 1 unknown bits make a frame malformed. */
 enum wire_flag {
-	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: asks for credits */
+	WIRE_FLAG_AR = 1 << 0,      /* acknowledge at once; CREDIT: requests credits */
 	WIRE_FLAG_ACKV = 1 << 1,    /* cum_ack is valid */
 	WIRE_FLAG_RTX = 1 << 2,     /* retransmission */
 	WIRE_FLAG_FIRST = 1 << 3,   /* first packet of its message */
 	WIRE_FLAG_LAST = 1 << 4,    /* last packet of its message */
-	WIRE_FLAG_SOL = 1 << 5,     /* raise an event at the target when the message is complete */
+	WIRE_FLAG_SOL = 1 << 5,     /* event at the target when the message is complete */
 	WIRE_FLAG_FENCE = 1 << 6,   /* reserved for ordered placement */
 	WIRE_FLAG_IMM = 1 << 7,     /* 8 bytes of immediate data follow the header */
-	WIRE_FLAG_NACK = 1 << 8,    /* ACK: a gap was newly seen (X-05's NACK field) */
+	WIRE_FLAG_NACK = 1 << 8,    /* ACK: a new hole was detected (X-05's NACK field) */
 	WIRE_FLAG_BMP = 1 << 9,     /* ACK: a bitmap follows */
 	WIRE_FLAG_PROBE = 1 << 10,  /* tail loss probe */
-	WIRE_FLAG_CRCP = 1 << 11,   /* crc covers what follows the header too */
+	WIRE_FLAG_CRCP = 1 << 11,   /* crc also covers the bytes after the header */
 	WIRE_FLAG_CREDIT = 1 << 12, /* ACK: its credit fields are valid */
 	/* Last packet of a NAP, or of a PUT with SOL: 8 bytes for software above follow the
-	 * immediate data, or the extension where there is none. */
+	 * immediate data, or the extension if there is none. */
 	WIRE_FLAG_TRAILER = 1 << 13,
 };
 #define WIRE_FLAGS_KNOWN 0x3fffu
 
-/* What the sender of a greeting understands beyond the first nodes of version 1. Bits that are not
- * known mean nothing. */
+/* Features of a HELLO's sender beyond the first nodes of version 1. Receivers ignore unknown bits.
+ */
 enum wire_feature {
 	WIRE_FEATURE_ATOMIC = 1 << 0,  /* ATOMIC and its answer */
 	WIRE_FEATURE_TRAILER = 1 << 1, /* WIRE_FLAG_TRAILER */
@@ -123,7 +122,7 @@ enum wire_feature {
 	X(KEY, 56, 4)          \
 	X(MSG_LEN, 60, 4)
 
-/* The body of an ACK, counted from the frame's start. */
+/* Body of an ACK; offsets from the start of the frame. */
 #define WIRE_ACK_FIELDS(X)            \
 	X(ACK_ECHO_TS, 32, 4)         \
 	X(ACK_ECHO_PSN, 36, 4)        \
@@ -173,7 +172,7 @@ enum wire_feature {
 
 #define WIRE_PING_FIELDS(X) X(PING_OPAQUE, 32, 8)
 
-/* PMTU_ACK ends here; behind a PMTU_PROBE follow zeros. */
+/* A PMTU_ACK ends here; a PMTU_PROBE is padded with zeros. */
 #define WIRE_PMTU_FIELDS(X)  \
 	X(PMTU_ID, 32, 4)    \
 	X(PMTU_BYTES, 36, 2) \
@@ -184,20 +183,20 @@ enum wire_feature {
 	X(BYE_CODE, 40, 4)  \
 	X(BYE_RESERVED, 44, 4)
 
-/* One entry of a CREDIT; the others follow it. */
+/* One entry of a CREDIT; more may follow. */
 #define WIRE_CREDIT_FIELDS(X)     \
 	X(CREDIT_QP, 32, 2)       \
 	X(CREDIT_RESERVED, 34, 2) \
 	X(CREDIT_LIMIT, 36, 4)
 
-/* The body of a GET request, after the data extension. */
+/* Body of a GET request, after the data extension. */
 #define WIRE_GET_FIELDS(X)         \
 	X(GET_REPLY_ADDR, 64, 8)   \
 	X(GET_REPLY_KEY, 72, 4)    \
 	X(GET_REPLY_MSG_ID, 76, 4) \
 	X(GET_LENGTH, 80, 8)
 
-/* The body of an ATOMIC, after the data extension. */
+/* Body of an ATOMIC, after the data extension. */
 #define WIRE_ATOMIC_FIELDS(X)         \
 	X(ATOMIC_OP, 64, 1)           \
 	X(ATOMIC_RESERVED, 65, 3)     \
@@ -221,17 +220,17 @@ enum wire_offset {
 #define WIRE_ACK_BODY_BYTES  32
 #define WIRE_NACK_BODY_BYTES 16
 #define WIRE_HELLO_BYTES     88 /* body of HELLO and HELLO_ACK */
-#define WIRE_TAG_BYTES       16 /* of authentication, at the end of it */
+#define WIRE_TAG_BYTES       16 /* authentication tag at the end of HELLO */
 #define WIRE_RESET_BYTES     16
 #define WIRE_PING_BYTES      8
-#define WIRE_PMTU_BYTES      8 /* a PMTU_ACK; a PMTU_PROBE before its padding */
+#define WIRE_PMTU_BYTES      8 /* PMTU_ACK, or PMTU_PROBE without its padding */
 #define WIRE_BYE_BYTES       16
-#define WIRE_CREDIT_BYTES    8 /* of one entry */
+#define WIRE_CREDIT_BYTES    8 /* per entry */
 #define WIRE_GET_BYTES       24
 #define WIRE_ATOMIC_BYTES    24
-#define WIRE_ATOMIC_OLD      8 /* body of an answer: the value before; none where it was refused */
+#define WIRE_ATOMIC_OLD      8 /* body of an answer: previous value; absent after a rejection */
 
-/* Where the tag lies in a HELLO and a HELLO_ACK, counted from the frame's start. */
+/* Offset of the tag in HELLO and HELLO_ACK, from the start of the frame. */
 #define WIRE_HELLO_TAG_OFFSET WIRE_OFF_HELLO_TAG
 
 /* The common header and, for reliable data, its extension. */
@@ -260,13 +259,13 @@ struct wire_header {
 	uint64_t trailer; /* with WIRE_FLAG_TRAILER */
 };
 
-/* `key` of a PUT whose place the receive registers of the addressed function decide. */
+/* `key` of a PUT into the receive area of the addressed function's registers. */
 #define WIRE_KEY_REGISTERS 0
 
-/* Reasons of a NACK; the numbers are the wire's. */
+/* Reasons of a NACK; the values are part of the wire format. */
 enum wire_nack {
-	WIRE_NACK_RNR = 1,      /* receiver has no buffer now: try again after retry_us */
-	WIRE_NACK_WINDOW = 2,   /* beyond the receiver's window */
+	WIRE_NACK_RNR = 1,      /* no receive buffer now: retry after retry_us */
+	WIRE_NACK_WINDOW = 2,   /* outside the receiver's window */
 	WIRE_NACK_SESSION = 3,  /* no such session */
 	WIRE_NACK_KEY = 4,      /* unknown memory key */
 	WIRE_NACK_MAGIC = 5,    /* queue pair's magic does not match */
@@ -276,20 +275,19 @@ enum wire_nack {
 	WIRE_NACK_CLOSING = 9,
 	WIRE_NACK_VERSION = 10,
 	WIRE_NACK_UNSUPPORTED = 11,
-	WIRE_NACK_HELD = 12,   /* here, and not in place yet: repeat after retry_us unless
-				  acknowledged before */
+	WIRE_NACK_HELD = 12,   /* not placed yet: retransmit after retry_us if not acknowledged */
 	WIRE_NACK_DEVICE = 13, /* the device behind the memory failed */
-	WIRE_NACK_WAIT = 14,   /* no buffer now: of the message only so many packets may come */
+	WIRE_NACK_WAIT = 14, /* no buffer now; limits the packets of the message that may be sent */
 };
 
 struct wire_ack {
-	uint32_t echo_ts, echo_psn, hold; /* time units of WIRE_TS_NS */
+	uint32_t echo_ts, echo_psn, hold; /* in units of WIRE_TS_NS */
 	uint16_t sack_off;
 	uint8_t sack_words;
 	uint8_t rx_level; /* fill of the receive buffer, 0 .. WIRE_RX_LEVEL_MAX */
 	uint16_t rwnd, dup_count;
 	uint32_t rx_count;
-	bool credit;        /* the header has WIRE_FLAG_CREDIT, and the two below mean something */
+	bool credit;        /* WIRE_FLAG_CREDIT is set; the next two fields are valid */
 	uint16_t credit_qp; /* as struct wire_credit_entry */
 	uint32_t credit_limit;
 	const uint8_t *bitmap; /* sack_words big-endian words inside the datagram */
@@ -297,71 +295,72 @@ struct wire_ack {
 
 struct wire_nack_body {
 	uint8_t code;
-	uint16_t qp; /* WIRE_NACK_WAIT: wire_nack_place() */
+	uint16_t qp; /* WIRE_NACK_WAIT: from wire_nack_place() */
 	uint32_t msg_id, psn;
 	union {
 		uint32_t retry_us;
-		uint32_t called; /* WIRE_NACK_WAIT: packets of the message that may come */
+		uint32_t called; /* WIRE_NACK_WAIT: packets of the message that may be sent */
 	};
 };
 
-/* The queue pair that the message of a WIRE_NACK_WAIT is for, with its function. */
+/* Returns the `qp` of a WIRE_NACK_WAIT: function and queue pair of its message. */
 static inline uint16_t wire_nack_place(uint32_t function, uint32_t qp)
 {
 	return (uint16_t)(function << 8 | qp);
 }
 
-/* How a side repairs what it sends; the receiver acts accordingly. The numbers are the wire's. */
+/* Loss recovery of a sender; its receiver acts accordingly. The values are part of the wire
+ * format. */
 enum wire_recovery {
-	WIRE_RECOVERY_RACK = 0,    /* by time, over bitmap acknowledgements */
-	WIRE_RECOVERY_IRN = 1,     /* by gap, over bitmap acknowledgements */
-	WIRE_RECOVERY_GBN_NAK = 2, /* go back N at the receiver's word */
+	WIRE_RECOVERY_RACK = 0,    /* by time, with bitmap acknowledgements */
+	WIRE_RECOVERY_IRN = 1,     /* by gap, with bitmap acknowledgements */
+	WIRE_RECOVERY_GBN_NAK = 2, /* go back N on the receiver's NAK */
 	WIRE_RECOVERY_GBN_RTO = 3, /* go back N after a timeout */
 };
 #define WIRE_RECOVERY_LAST WIRE_RECOVERY_GBN_RTO
 
 struct wire_hello {
-	uint64_t incarnation;   /* of the sender's process: later starts have larger ones */
-	uint32_t epoch;         /* grows with each session that this incarnation opens */
-	uint32_t session;       /* id that the receiver must put into dst_session */
-	uint32_t psn;           /* first packet number the sender will use */
-	uint16_t rwnd;          /* packets the sender can take in flight */
-	uint16_t payload_bytes; /* largest data payload the sender can take on this path */
+	uint64_t incarnation;   /* of the sender's process; larger after each restart */
+	uint32_t epoch;         /* grows with each session of this incarnation */
+	uint32_t session;       /* session id for dst_session of packets to the sender */
+	uint32_t psn;           /* the sender's first packet number */
+	uint16_t rwnd;          /* packets that the sender accepts in flight */
+	uint16_t payload_bytes; /* largest data payload that the sender accepts on this path */
 	uint32_t features;      /* enum wire_feature */
 	uint8_t uuid[16];
-	uint64_t token;        /* a RESET of `session` must carry it */
-	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO it answers; 0 in HELLO */
+	uint64_t token;        /* required in a RESET of `session` */
+	uint32_t echo_session; /* HELLO_ACK: session and psn of the HELLO; 0 in HELLO */
 	uint32_t echo_psn;
-	uint16_t nap_credit; /* NAPs that each queue pair of the sender takes at first */
-	uint8_t recovery;    /* enum wire_recovery: of what the sender of this greeting sends */
-	uint8_t tag[WIRE_TAG_BYTES]; /* zero where the fabric has no key */
+	uint16_t nap_credit;         /* initial NAP credit for each queue pair of the sender */
+	uint8_t recovery;            /* enum wire_recovery of the sender's own packets */
+	uint8_t tag[WIRE_TAG_BYTES]; /* 0 in a fabric without a key */
 };
 
 struct wire_reset {
-	uint32_t session; /* the id that is not known (any more) */
+	uint32_t session; /* the unknown session id */
 	uint32_t code;    /* enum wire_nack */
 	uint64_t token;
 };
 
-/* A probe of the path and its answer: struct for both. */
+/* A path MTU probe, or its answer. */
 struct wire_pmtu {
 	uint32_t id;
-	uint16_t bytes; /* of the probe's UDP payload: header, body and padding */
+	uint16_t bytes; /* UDP payload of the probe: header, body, padding */
 };
 
 struct wire_bye {
-	uint64_t token; /* the one that its receiver told in the greeting */
-	uint32_t code;  /* why: 0, or enum wire_nack */
+	uint64_t token; /* token of the receiver's HELLO */
+	uint32_t code;  /* reason: 0, or enum wire_nack */
 };
 
-/* NAP number n of the stream to this queue pair may be sent while n is before `limit` in serial
+/* Permits NAP number n of the stream to this queue pair while n is before `limit` in serial
  * arithmetic. Limits only grow. */
 struct wire_credit_entry {
-	uint16_t qp; /* function << 8 | queue pair; decoders refuse those that cannot be */
+	uint16_t qp; /* function << 8 | queue pair; decoders reject invalid ones */
 	uint32_t limit;
 };
 
-/* With WIRE_FLAG_AR it asks: the sender waits for more than each `limit`. Without, it grants. */
+/* With WIRE_FLAG_AR a request: the sender waits for more than each `limit`. Without it a grant. */
 struct wire_credit {
 	uint32_t count; /* 1 .. WIRE_CREDIT_ENTRIES_MAX */
 	struct wire_credit_entry entries[WIRE_CREDIT_ENTRIES_MAX];
@@ -374,50 +373,47 @@ struct wire_get {
 };
 
 struct wire_atomic {
-	uint8_t op; /* enum dxp_op: FETCH_ADD .. FETCH_XOR; others are the receiver's to refuse */
+	uint8_t op; /* enum dxp_op: FETCH_ADD .. FETCH_XOR; the receiver rejects others */
 	uint32_t reply_msg_id;
 	uint64_t operand, swap; /* swap: COMPARE_SWAP only */
 };
 
 #define WIRE_RX_LEVEL_MAX 31
 
-#define WIRE_TS_NS 64 /* one unit of tx_ts, echo_ts and hold; wraps after 274 s */
-#define WIRE_HOLD_NONE \
-	UINT32_MAX /* nothing arrived since the last ACK: echo_ts and echo_psn mean nothing */
+#define WIRE_TS_NS     64         /* ns per unit of tx_ts, echo_ts and hold; wraps after 274 s */
+#define WIRE_HOLD_NONE UINT32_MAX /* no packet since the last ACK: echo_ts, echo_psn invalid */
 
 bool wire_type_known(uint8_t type);
 bool wire_type_reliable(uint8_t type);
-bool wire_type_data(uint8_t type); /* carries the data extension: the reliable ones do */
+bool wire_type_data(uint8_t type); /* carries the data extension: all reliable types */
 bool wire_type_management(uint8_t type);
-const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown ones */
-const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown ones */
+const char *wire_type_name(uint8_t type); /* "PUT"; "?" for unknown types */
+const char *wire_nack_name(uint8_t code); /* "bad key"; "?" for unknown codes */
 
-/* Writes header->header_bytes bytes, with the crc left zero: wire_crc_set makes it valid. */
+/* Writes header->header_bytes bytes with crc 0; wire_crc_set() completes them. */
 void wire_header_encode(const struct wire_header *header, uint8_t *out);
 
-/* Computes and stores the crc of an encoded header; `after` is the crc32c state function's next
- * pieces: use wire_crc_begin, crc32c() over each piece of payload when CRCP is set, then
- * wire_crc_set. */
+/* Compute and store the crc of an encoded header: wire_crc_begin(), then crc32c() over each part of
+ * the payload if CRCP is set, then wire_crc_set(). */
 uint32_t wire_crc_begin(const uint8_t *header, size_t header_bytes);
 void wire_crc_set(uint8_t *header, uint32_t crc);
 
-/* Completes a control frame whose body lies directly behind its header: sets CRCP, the length and
- * the crc. _tail: the body goes on with `tail` (the padding of a PMTU_PROBE). */
+/* Complete a control frame whose body follows its header: set CRCP, length and crc. _tail: `tail`
+ * continues the body (padding of a PMTU_PROBE). */
 void wire_control_seal(uint8_t *frame, size_t frame_bytes);
 void wire_control_seal_tail(uint8_t *frame, size_t frame_bytes, const void *tail,
 			    size_t tail_bytes);
 
-/* Checks every length and the crc before any field is believed; *header is written only on success.
- * DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, flags or header length
- * that do not fit the type. DXP_EIO: the crc does not match. Payload starts at data +
- * header->header_bytes. */
+/* Decodes a header. Checks all lengths and the crc first; *header is written only on success. The
+ * payload starts at data + header->header_bytes.
+ * Errors: DXP_EMALFORMED: too short, trailing bytes, unknown version, type or flags, or flags or
+ *         header length that do not match the type; DXP_EIO: wrong crc. */
 int wire_header_decode(const uint8_t *data, size_t bytes, struct wire_header *header);
 
-/* Bodies. `body` is what follows the header; DXP_EMALFORMED when the length is not exactly right or
- * a field cannot be; the output is written only on success. Encoders write the constants above
- * (ack: WIRE_ACK_BODY_BYTES and the bitmap's words; with ack->credit the caller sets
- * WIRE_FLAG_CREDIT in the header; credit: WIRE_CREDIT_BYTES for each entry). `flags` are those of
- * the header. */
+/* Bodies: `body` is the data after the header, `flags` are the header's. Decoders return
+ * DXP_EMALFORMED for a wrong length or an invalid field, and write the output only on success.
+ * Encoders write the sizes above: ack WIRE_ACK_BODY_BYTES and the bitmap's words; credit
+ * WIRE_CREDIT_BYTES per entry. With ack->credit the caller sets WIRE_FLAG_CREDIT in the header. */
 int wire_ack_decode(const uint8_t *body, size_t bytes, uint16_t flags, struct wire_ack *ack);
 void wire_ack_encode(const struct wire_ack *ack, uint8_t *body);
 int wire_nack_decode(const uint8_t *body, size_t bytes, struct wire_nack_body *nack);
@@ -426,11 +422,11 @@ int wire_hello_decode(const uint8_t *body, size_t bytes, struct wire_hello *hell
 void wire_hello_encode(const struct wire_hello *hello, uint8_t *body);
 int wire_reset_decode(const uint8_t *body, size_t bytes, struct wire_reset *reset);
 void wire_reset_encode(const struct wire_reset *reset, uint8_t *body);
-int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* PONG too */
+int wire_ping_decode(const uint8_t *body, size_t bytes, uint64_t *opaque); /* also PONG */
 void wire_ping_encode(uint64_t opaque, uint8_t *body);
 int wire_pmtu_probe_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
 int wire_pmtu_ack_decode(const uint8_t *body, size_t bytes, struct wire_pmtu *pmtu);
-void wire_pmtu_encode(const struct wire_pmtu *pmtu, uint8_t *body); /* both; without padding */
+void wire_pmtu_encode(const struct wire_pmtu *pmtu, uint8_t *body); /* both; no padding */
 int wire_bye_decode(const uint8_t *body, size_t bytes, struct wire_bye *bye);
 void wire_bye_encode(const struct wire_bye *bye, uint8_t *body);
 int wire_credit_decode(const uint8_t *body, size_t bytes, struct wire_credit *credit);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The packets of in-network computing, behind the RoCEv2 headers: the MPI header of N-03 and the
- * control payload of N-04, both widened; and the rows with which a switch describes itself. Big
- * endian, but for the elements of data, which are little-endian. A decoder checks every length
- * before any field is believed. Tables: docs/wire.md "In-network computing"; what the packets do:
- * docs/inc.md. */
+/* Packets of in-network computing behind the RoCEv2 headers: the MPI header of N-03, the control
+ * payload of N-04, both widened, and the rows that describe a switch. Big-endian; data elements are
+ * little-endian. Decoders check every length first. Tables: docs/wire.md "In-network computing";
+ * protocol: docs/inc.md. */
 #ifndef WIRE_INC_H
 #define WIRE_INC_H
 
@@ -17,16 +16,17 @@
 #include "wire/datagram.h"
 #include "wire/roce.h"
 
-#define INC_TAG          0x44585049u /* "DXPI": what marks the packet */
+#define INC_TAG          0x44585049u /* "DXPI": identifies the packet */
 #define INC_COMM_CONTROL 0xffffffffu /* comm_id of control packets */
-#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's own */
-#define INC_QP           0x445850u   /* our queue pair, at switches and hosts */
+#define INC_CONTROL_QKEY 0x80445850u /* Q_Key of control packets; data has the group's */
+#define INC_QP           0x445850u   /* queue pair of all switches and hosts */
 
-/* Where results for all children of a switch go: 239.192/14 and the low bits of the group's id. */
+/* Destination of results for all children of a switch: 239.192/14 and the low bits of the group
+ * id. */
 #define INC_MULTICAST_IP   0xefc00000u
 #define INC_MULTICAST_MASK 0x0003ffffu
 
-/* Offsets from the start of the MPI header: X(field, offset, bytes). */
+/* X(field, offset, bytes). Offsets from the start of the MPI header. */
 #define INC_FIELDS(X)           \
 	X(TAG, 0, 4)            \
 	X(SRC_RANK, 4, 4)       \
@@ -49,55 +49,55 @@ enum inc_offset { INC_FIELDS(INC_OFFSET_ENUM) };
 #undef INC_OFFSET_ENUM
 
 /* X(name, value, text) */
-#define INC_KIND_LIST(X)                                                                \
-	X(DATA, 1, "data")         /* a contribution (up) or a result (down) */         \
-	X(REFUSED, 2, "refused")   /* answer to DATA that is not taken: status */       \
-	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                 \
-	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */       \
-	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */  \
-	X(KILL, 6, "kill")         /* as NOTIFY */                                      \
-	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */            \
-	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */            \
-	X(FROZEN, 9, "frozen")     /* its answer: what the other has */                 \
-	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */            \
-	X(FETCHED, 11, "fetched")  /* its answer: one result */                         \
-	X(INQUIRE, 12, "inquire")  /* anybody -> switch */                              \
-	X(ANSWER, 13, "answer")                                                         \
-	X(AWAIT, 14, "await")     /* member -> member: I wait for a result; and you? */ \
-	X(AWAITED, 15, "awaited") /* its answer: the first segment it has not sent */
+#define INC_KIND_LIST(X)                                                               \
+	X(DATA, 1, "data")         /* contribution (up) or result (down) */            \
+	X(REFUSED, 2, "refused")   /* answer to rejected DATA: status */               \
+	X(QUERY, 3, "query")       /* member -> switches -> member 0 */                \
+	X(NOTIFY, 4, "notify")     /* member 0 -> root -> .. -> leaf -> member */      \
+	X(NOTIFIED, 5, "notified") /* member or refusing switch -> member 0: status */ \
+	X(KILL, 6, "kill")         /* as NOTIFY */                                     \
+	X(RENEW, 7, "renew")       /* member -> leaf -> .. -> root: lease */           \
+	X(FREEZE, 8, "freeze")     /* member -> member: the group is lost */           \
+	X(FROZEN, 9, "frozen")     /* answer to FREEZE: results the member has */      \
+	X(FETCH, 10, "fetch")      /* member -> member: results req_id .. */           \
+	X(FETCHED, 11, "fetched")  /* answer to FETCH: one result */                   \
+	X(INQUIRE, 12, "inquire")  /* any node -> switch */                            \
+	X(ANSWER, 13, "answer")                                                        \
+	X(AWAIT, 14, "await")     /* member -> member: I wait; state your position */  \
+	X(AWAITED, 15, "awaited") /* answer to AWAIT: first segment not sent */
 
 #define INC_KIND_ENUM(name, value, text) INC_##name = (value),
 enum inc_kind { INC_KIND_LIST(INC_KIND_ENUM) };
 #undef INC_KIND_ENUM
 
 enum inc_flag {
-	INC_FLAG_RESULT = 1 << 0, /* down; without it: up */
+	INC_FLAG_RESULT = 1 << 0, /* down; else up */
 	INC_FLAG_SWITCH = 1 << 1, /* up: from a switch, not from a member */
-	INC_FLAG_REPEAT = 1 << 2, /* sent again */
-	INC_FLAG_SHORT = 1 << 3,  /* the whole call is this one segment of at most 256 bytes */
+	INC_FLAG_REPEAT = 1 << 2, /* retransmission */
+	INC_FLAG_SHORT = 1 << 3,  /* the operation is this one segment of at most 256 bytes */
 	INC_FLAG_TRAIN = 1 << 4,  /* see roce.h */
-	INC_FLAG_LAST = 1 << 5,   /* last segment of its call */
+	INC_FLAG_LAST = 1 << 5,   /* last segment of its operation */
 };
 #define INC_FLAGS_KNOWN 0x3fu
 
 enum inc_collective { INC_ALLREDUCE = 1, INC_REDUCE = 2, INC_BROADCAST = 3, INC_BARRIER = 4 };
 
 struct inc_header {
-	uint32_t
-		src_rank; /* up: the member, or the switch's first; down: the tree's root's first */
+	/* Up: the member, or the switch's first member. Down: first member of the tree's root. */
+	uint32_t src_rank;
 	uint32_t comm_id; /* the group */
 	uint16_t epoch;
 	uint8_t op, type;       /* enum dxp_inc_op, dxp_inc_type */
-	uint32_t req_id;        /* number of the segment in its group, wraps; its low bits: PSN */
-	uint32_t call_elements; /* of the whole call */
+	uint32_t req_id;        /* segment number in its group, wraps; low bits: PSN */
+	uint32_t call_elements; /* of the whole operation */
 	uint16_t elements;      /* pkt_para_num: elements in this payload */
-	uint16_t root;          /* member, of REDUCE and BROADCAST */
+	uint16_t root;          /* member; REDUCE and BROADCAST */
 	uint8_t kind, flags;
-	uint8_t status; /* of a result or answer: 0, or a dxp_status negated */
+	uint8_t status; /* of a result or answer: 0, or a negated dxp_status */
 	uint8_t collective;
 };
 
-/* One whole packet as it came: `payload` points into the datagram. */
+/* A received packet; `payload` points into the datagram. */
 struct inc_packet {
 	struct roce_header roce;
 	struct inc_header header;
@@ -105,44 +105,46 @@ struct inc_packet {
 	size_t payload_bytes; /* DATA: elements times their size, or 0; checked */
 };
 
-/* Checks lengths, tag, kind, flags, op, type, that an operation which computes is defined on the
- * type, that DATA and FETCHED have as many bytes as elements (none, if they like, where there is a
- * status, and in a broadcast's contributions), that SHORT ones are short, that comm_id is
- * INC_COMM_CONTROL in QUERY .. RENEW and is not in DATA and what members say; not the ICRC.
- * DXP_ENOENT: a packet on the port that is not ours (no tag): pass it by, count it.
- * DXP_EMALFORMED: ours, and wrong. RC_ACKs to INC_QP come back as DXP_OK with kind 0. */
+/* Decodes a packet. Checks lengths, tag, kind, flags, op, type, and that a computing operation is
+ * defined on the type. Checks that DATA and FETCHED have as many bytes as elements; they may have
+ * none with a status, and in a broadcast's contributions. Checks that SHORT packets are short, and
+ * that comm_id is INC_COMM_CONTROL in QUERY .. RENEW but not in DATA and packets between members.
+ * Does not check the ICRC. An RC_ACK to INC_QP returns DXP_OK with kind 0.
+ * Errors: DXP_ENOENT: a foreign packet on the port (no tag); count and ignore it. DXP_EMALFORMED:
+ *         has the tag, but is invalid. */
 int inc_packet_decode(const uint8_t *data, size_t bytes, struct inc_packet *out);
 
-#define INC_TRAILER_BYTES 8 /* room for pad and ICRC */
+#define INC_TRAILER_BYTES 8 /* bytes for pad and ICRC */
 #define INC_UD_BYTES      (ROCE_BTH_BYTES + ROCE_DETH_BYTES + INC_HEADER_BYTES)
 
-/* Makes `d` the datagram of this packet: headers in d->header, then the payload slice (not copied),
- * then `trailer` with pad and ICRC as the last slice; both must stay until it is sent. h->req_id
- * gives the PSN. `path` says what the ICRC is made for; d->to is set from it. ROCE_RC_SEND_ONLY
- * asks for an acknowledgement; in ROCE_RC_ACK h->req_id is all that is used of *h. */
+/* Builds the datagram of a packet in `d`: headers in d->header, then the payload slice (not
+ * copied), then `trailer` with pad and ICRC as the last slice. Payload and trailer must stay until
+ * it is sent. h->req_id sets the PSN. `path` is for the ICRC and sets d->to. ROCE_RC_SEND_ONLY
+ * requests an acknowledgement; ROCE_RC_ACK uses h->req_id only. */
 void inc_packet_encode(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 		       uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 		       const void *payload, size_t payload_bytes, struct link_datagram *d,
 		       uint8_t trailer[INC_TRAILER_BYTES]);
 
-/* A payload that goes to many: its CRC-32, and what joins that to each head. */
+/* CRC-32 of a payload that is sent to many, and its shift for joining it to each head. */
 struct inc_sum {
-	const struct crc32_shift *shift; /* for all its bytes, a multiple of 4 */
+	const struct crc32_shift *shift; /* for all payload bytes, a multiple of 4 */
 	uint32_t crc;
 };
 
-/* May an encoded packet be in no GSO train? Only what has the flag TRAIN may: the kernel counts IP
- * identification up in trains, and who looks at packets below sockets sees a train as one. */
+/* Returns true if an encoded packet must not be in a GSO batch. Only packets with INC_FLAG_TRAIN
+ * may: the kernel counts IP Identification up in a batch, and observers below sockets see a batch
+ * as one packet. */
 bool inc_packet_alone(const struct link_datagram *d);
 
-/* As inc_packet_encode, without reading the payload. */
+/* As inc_packet_encode(), with the payload's CRC from `sum`, so the payload is not read. */
 void inc_packet_encode_summed(const struct inc_header *h, uint8_t roce_opcode, uint32_t qkey,
 			      uint32_t dest_qp, uint32_t source_qp, const struct roce_path *path,
 			      const void *payload, const struct inc_sum *sum,
 			      struct link_datagram *d, uint8_t trailer[INC_TRAILER_BYTES]);
 
-/* What a core gives out: datagrams with the ports they must leave from. A core fills from `count`
- * on, up to `room`. */
+/* Output of a core: datagrams and the ports they leave from. A core appends from `count` on, up to
+ * `room`. */
 struct inc_batch {
 	struct link_datagram *datagrams;
 	uint8_t (*trailers)[INC_TRAILER_BYTES];
@@ -155,42 +157,42 @@ struct inc_batch {
 #define INC_PATH_MAX 8 /* switches above a member */
 
 struct inc_hop {
-	uint32_t ip;       /* of the switch; host order */
-	uint16_t children; /* NOTIFY: of the group at this switch. QUERY: free groups there */
-	uint16_t index;    /* NOTIFY: of the child that this member is below */
+	uint32_t ip;       /* host order */
+	uint16_t children; /* NOTIFY: of the group at this switch; QUERY: its free groups */
+	uint16_t index;    /* NOTIFY: of the child above this member */
 };
 
 enum inc_plane { INC_PLANE_USER = 1 << 0, INC_PLANE_KERNEL = 1 << 1 };
 
-/* The payload of QUERY, NOTIFY, NOTIFIED, KILL, RENEW (N-04): src_rank of the header is the member,
- * comm_id is INC_COMM_CONTROL. Masks and sizes start as all that a host can and are lessened by
- * each switch that a QUERY passes; a NOTIFY brings what is common to all. */
+/* Payload of QUERY, NOTIFY, NOTIFIED, KILL and RENEW (N-04); the header has src_rank = member and
+ * comm_id = INC_COMM_CONTROL. Masks and sizes start with the host's abilities; each switch that a
+ * QUERY passes reduces them. A NOTIFY carries what all have in common. */
 struct inc_control {
 	uint8_t master_num;     /* enum dxp_inc_mode */
 	uint8_t hop;            /* query_notify_hop: switches crossed so far */
 	uint8_t sup_comm_type;  /* bits 1 << enum inc_collective */
-	uint8_t fail_cause;     /* enum inc_cause, by the switch that refused first */
+	uint8_t fail_cause;     /* enum inc_cause, from the first refusing switch */
 	uint32_t sup_op;        /* sup_allreduce_op: bits 1 << enum dxp_inc_op */
 	uint32_t sup_type;      /* sup_data_type: bits 1 << enum dxp_inc_type */
-	uint16_t segment_bytes; /* sup_max_data_size: payload of one packet, a multiple of 16 */
-	uint16_t window;        /* segments in flight */
-	uint8_t planes;         /* enum inc_plane, of all */
+	uint16_t segment_bytes; /* sup_max_data_size: payload bytes per packet, multiple of 16 */
+	uint16_t window;        /* segments under way */
+	uint8_t planes;         /* enum inc_plane, common to all */
 	uint8_t path_count;
 	uint32_t members;      /* global_group_size */
 	uint32_t true_comm_id; /* the group */
-	uint32_t qkey;         /* of its data */
-	uint32_t free_groups;  /* ava_grp_num: the least along the way */
-	uint32_t lease_ms;     /* the least along the way */
+	uint32_t qkey;         /* Q_Key of its data */
+	uint32_t free_groups;  /* ava_grp_num: minimum along the path */
+	uint32_t lease_ms;     /* minimum along the path */
 	uint64_t job_id;
 	uint32_t c_id, world_rank;
-	uint32_t member_ip, first_ip;      /* where the member is (QUERY: it and), member 0 */
+	uint32_t member_ip, first_ip;      /* member (QUERY: the sender), member 0 */
 	uint16_t member_port, first_port;  /* their source ports, ROCE_SOURCE_PORT and up */
-	uint32_t cause_ip;                 /* the switch that refused */
+	uint32_t cause_ip;                 /* the refusing switch */
 	struct inc_hop path[INC_PATH_MAX]; /* [0] is next to the member: tor1_ip, spine_ip .. */
 };
 #define INC_CONTROL_BYTES_MAX (72 + INC_PATH_MAX * 8)
 
-/* X(name, value, what a user should read) */
+/* X(name, value, text for the user) */
 #define INC_CAUSE_LIST(X)                                           \
 	X(INC_CAUSE_NONE, 0, "nothing")                             \
 	X(INC_CAUSE_GROUPS, 1, "no free group")                     \
@@ -211,25 +213,25 @@ const char *inc_kind_text(unsigned kind);   /* never NULL */
 size_t inc_control_encode(const struct inc_control *c, uint8_t out[INC_CONTROL_BYTES_MAX]);
 int inc_control_decode(const uint8_t *data, size_t bytes, struct inc_control *out);
 
-/* ---- members among themselves ---- */
+/* ---- between members ---- */
 
-/* The payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id of the header is the group.
- * FETCHED is a DATA result of another kind. Behind it, in FREEZE and FROZEN of who has given up
- * members: a bit for each member of the group, from the lowest bit of the first byte on. */
+/* Payload of FREEZE, FROZEN, FETCH, AWAIT and AWAITED; comm_id is the group. FETCHED has the
+ * payload of a DATA result. FREEZE and FROZEN of a member that gave up others are followed by one
+ * bit per member of the group, lowest bit of the first byte first. */
 struct inc_peer {
-	uint32_t member; /* who says it */
-	uint32_t next;   /* first segment of which he has no result; AWAITED: has sent nothing */
+	uint32_t member; /* the sender */
+	uint32_t next;   /* first segment without a result; AWAITED: first segment not sent */
 };
 #define INC_PEER_BYTES     8
 #define INC_PEER_BYTES_MAX (INC_PEER_BYTES + DXP_INC_MEMBERS_MAX / 8)
 size_t inc_peer_encode(const struct inc_peer *p, uint8_t out[INC_PEER_BYTES]);
 int inc_peer_decode(const uint8_t *data, size_t bytes, struct inc_peer *out);
 
-/* ---- what a switch says of itself: `dxp inc` ---- */
+/* ---- state of a switch: `dxp inc` ---- */
 
 enum inc_section { INC_SECTION_SWITCH = 1, INC_SECTION_GROUPS = 2, INC_SECTION_REFUSALS = 3 };
 
-/* INQUIRE: section and first row wanted. */
+/* INQUIRE: section and first row requested. */
 struct inc_inquiry {
 	uint8_t section;
 	uint32_t first;
@@ -238,7 +240,7 @@ struct inc_inquiry {
 
 #define INC_NAME_BYTES       32
 #define INC_PARENTS_MAX      4
-#define INC_ROWS_MAX         13 /* of the longest kind, of a group, in the bytes below */
+#define INC_ROWS_MAX         13 /* rows of the longest kind (groups) that fit the bytes below */
 #define INC_ANSWER_BYTES_MAX 1400
 
 struct inc_switch_row {
@@ -248,7 +250,7 @@ struct inc_switch_row {
 	uint32_t parents[INC_PARENTS_MAX];
 	uint32_t groups, groups_max;
 	uint64_t uptime_ms, memory_bytes, memory_max;
-	/* packets; see struct sw_counters for what each means */
+	/* packets; struct sw_counters defines each */
 	uint64_t received, sent, contributions, results, repeats, duplicates, stale, foreign,
 		malformed, icrc_wrong, refused, kernel_contributions, kernel_results, kernel_passed,
 		limited, expired;
@@ -259,19 +261,19 @@ struct inc_group_row {
 	uint8_t planes, master_num;
 	uint64_t job_id, age_ms, idle_ms, lease_ms;
 	uint32_t world_rank;
-	uint32_t slots, slots_busy; /* of the user-space plane */
+	uint32_t slots, slots_busy; /* aggregators of the user-space plane */
 	uint64_t contributions, results, repeats, mismatches;
 };
 struct inc_refusal_row {
-	uint8_t cause; /* enum inc_cause; or, for data, 128 + a dxp_status negated */
+	uint8_t cause; /* enum inc_cause; for data: 128 + a negated dxp_status */
 	uint64_t count, last_ms_ago;
 	uint32_t last_ip, last_group;
 };
 struct inc_answer {
 	uint8_t section;
-	uint32_t total; /* rows there are */
-	uint32_t first; /* number of the first row here */
-	uint8_t count;  /* 0 .. INC_ROWS_MAX; of SWITCH: 1 */
+	uint32_t total; /* number of existing rows */
+	uint32_t first; /* number of the first row in this answer */
+	uint8_t count;  /* 0 .. INC_ROWS_MAX; SWITCH: 1 */
 	union {
 		struct inc_switch_row self;
 		struct inc_group_row groups[INC_ROWS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control payload, and what members say to each other when a group is lost. */
+/* Encodes and decodes the control payload and the payloads between members of a lost group. */
 #include <assert.h>
 
 #include <dxp/status.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of control payload and rows in the order of the wire, once for encoder, decoder and
- * the test that compares them with docs/wire.md. X(bits, field): what is not there is in the code.
- */
+/* Fields of the control payload and of rows, in wire order, for encoder, decoder and the test that
+ * compares them with docs/wire.md. X(bits, field); fields not listed here are in the code. */
 #ifndef WIRE_INC_FIELDS_H
 #define WIRE_INC_FIELDS_H
 
-/* Then two bytes of zero, then path_count hops. */
+/* Followed by two zero bytes and path_count hops. */
 #define INC_CONTROL_FIELDS(X) \
 	X(8, master_num)      \
 	X(8, hop)             \
@@ -36,7 +35,7 @@
 	X(16, children)   \
 	X(16, index)
 
-/* Behind INC_NAME_BYTES of name, filled up with zeros. */
+/* Preceded by INC_NAME_BYTES of name, padded with zeros. */
 #define INC_SWITCH_ROW_FIELDS(X)    \
 	X(32, ip)                   \
 	X(32, parents[0])           \

@@ -54,8 +54,8 @@ static struct inc_header header_get(const uint8_t *in)
 	};
 }
 
-/* A contribution or result. One that has a status may leave out its data, and so do broadcast's
- * contributions of all but the root. */
+/* Checks a contribution or result. A packet with a status may omit its data; so may contributions
+ * to a broadcast. */
 static bool data_sound(const struct inc_header *h, size_t payload_bytes)
 {
 	bool computes = h->collective == INC_ALLREDUCE || h->collective == INC_REDUCE;
@@ -136,7 +136,7 @@ static void trailer_put(struct link_datagram *d, unsigned pad_bytes, uint32_t ic
 		(struct link_slice){trailer, pad_bytes + (size_t)ROCE_ICRC_BYTES};
 }
 
-/* Pad and ICRC behind the header and payload of `d`. */
+/* Appends pad and ICRC to header and payload of `d`. */
 static void seal(struct link_datagram *d, const struct roce_path *path, unsigned pad_bytes,
 		 uint8_t trailer[INC_TRAILER_BYTES])
 {
@@ -150,7 +150,7 @@ static void seal(struct link_datagram *d, const struct roce_path *path, unsigned
 	trailer_put(d, pad_bytes, roce_icrc(path, pieces, count), trailer);
 }
 
-/* All but the trailer. Returns the bytes of pad. */
+/* Builds all but the trailer. Returns the bytes of pad. */
 static unsigned packet_begin(const struct inc_header *h, const struct roce_header *roce,
 			     const struct roce_path *path, const void *payload,
 			     size_t payload_bytes, struct link_datagram *d)

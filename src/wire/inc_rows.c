@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a switch says of itself, as rows. */
+/* Encodes and decodes the rows that describe a switch. */
 #include <assert.h>
 
 #include <dxp/status.h>
@@ -33,7 +33,7 @@ int inc_inquiry_decode(const uint8_t *data, size_t bytes, struct inc_inquiry *ou
 
 /* ---- rows ---- */
 
-/* Characters, then zeros to the end. */
+/* Writes the characters, padded with zeros. */
 static void name_put(struct put_cursor *c, const char name[INC_NAME_BYTES])
 {
 	char field[INC_NAME_BYTES] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests and answers of the management protocol, and the seal around every one of its frames. */
+/* Requests and answers of the management protocol, and the seal of all its frames. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -9,9 +9,9 @@
 
 #include "wire/manage_entry.h"
 
-#define STATUS_PADDING 46 /* so that no refusal is longer than the request it answers */
+#define STATUS_PADDING 46 /* bytes: no refusal is longer than its STATUS request */
 
-/* The header as the mac sees it: what a sender or a NIC on the way may set late is zero. */
+/* Computes the mac. Header fields that a sender or a NIC may set late count as zero. */
 static void mac_of_frame(struct mac *mac, const uint8_t *frame, size_t body_bytes,
 			 uint8_t out[MAC_BYTES])
 {
@@ -183,8 +183,8 @@ int manage_renew_decode(struct manage_body body, struct manage_renew *out)
 	return DXP_OK;
 }
 
-/* Names of an ASSIGN have fixed room: then the request is as long as the longest unauthenticated
- * refusal. */
+/* Writes a name of an ASSIGN, padded to a fixed length: so the request is as long as the longest
+ * unauthenticated refusal. */
 static void fixed_name_put(struct put_cursor *c, const char *name)
 {
 	char padded[FABRIC_NAME_BYTES] = {0};

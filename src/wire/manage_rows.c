@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of the node table as bytes. A row begins with its id and kind; kind 0 says that the row is
- * gone and ends it. */
+/* Rows of the node table as bytes. A row begins with id and kind; kind 0 removes the row and has no
+ * more fields. */
 #include "wire/manage.h"
 
 #include <assert.h>
@@ -44,7 +44,7 @@ void manage_entry_put(struct put_cursor *c, const struct node_entry *entry)
 	put_text(c, entry->device);
 }
 
-/* What follows id and kind. */
+/* Reads the fields after id and kind. */
 static void entry_rest_take(struct take_cursor *c, struct node_entry *entry)
 {
 	uint8_t flags = take_8(c), address[WIRE_ADDRESS_BYTES] = {0};
@@ -74,7 +74,7 @@ void manage_entry_take(struct take_cursor *c, struct node_entry *entry)
 	entry_rest_take(c, entry);
 }
 
-/* One row of either form. */
+/* Reads one row, present or removed. */
 static void row_take(struct take_cursor *c, struct node_entry *entry, bool *removed)
 {
 	memset(entry, 0, sizeof(*entry));
@@ -141,7 +141,7 @@ size_t manage_rows_finish(struct manage_writer *w, uint8_t type, uint16_t target
 			   w->frame);
 }
 
-/* Walks all rows once: shape of each, and in a NODE_TABLE their order. */
+/* Checks all rows, and in a NODE_TABLE their order. */
 static bool rows_sound(uint8_t type, const struct manage_rows *rows, struct take_cursor c)
 {
 	uint32_t at_least = rows->first;

@@ -7,7 +7,7 @@
 
 #include "wire/cursor.h"
 
-/* Relative, without "..", and printable: it becomes the path of a file. */
+/* Returns true for a relative, printable name without "..": it becomes a file's path. */
 static bool name_valid(const char *name)
 {
 	if (name[0] == '\0' || name[0] == '/')
@@ -23,7 +23,7 @@ static bool name_valid(const char *name)
 	return true;
 }
 
-/* What files and inputs a kind has. */
+/* Checks the number of files and inputs of a kind. */
 static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 {
 	switch (kind) {
@@ -38,7 +38,7 @@ static const char *kind_fault(uint8_t kind, uint32_t files, uint32_t inputs)
 	}
 }
 
-/* The first file's name is nobody's concern. */
+/* The first file's name is not used. */
 static const char *file_fault(const struct dxp_file *f, uint32_t index)
 {
 	if (f->bytes && !f->data)
@@ -115,7 +115,7 @@ void package_encode(const struct package_source *s, uint8_t *out)
 		put_file(&p, &s->files[i]);
 }
 
-/* `bytes` characters and a zero, with no zero between. */
+/* Reads `bytes` characters without a zero, and a zero. */
 static const char *take_string(struct take_cursor *t, size_t bytes, size_t room)
 {
 	const uint8_t *at = bytes < room ? take_room(t, bytes + 1) : NULL;

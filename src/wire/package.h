@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What BUILD builds, as bytes: a kind, options, files, and other programs. docs/wire.md "Packages".
- * Texts are followed by a zero, so that pointers into a package can be used as they are.
+/* The input of BUILD as bytes: kind, options, files and other programs. docs/wire.md "Packages".
+ * Each text ends with a zero, so pointers into a package are usable directly. Pure; allocates
+ * nothing.
  *
- * A package in device memory can be changed by its host at any time: copy it before it is decoded.
- * Pure; allocates nothing. */
+ * The host can change a package in device memory at any time: copy it before decoding. */
 #ifndef WIRE_PACKAGE_H
 #define WIRE_PACKAGE_H
 
@@ -12,12 +12,12 @@
 
 #include <dxp/async.h>
 
-#define PACKAGE_OPTIONS_BYTES 65536 /* with their zero */
-#define PACKAGE_NAME_BYTES    1024  /* of a file, with its zero */
+#define PACKAGE_OPTIONS_BYTES 65536 /* with the zero */
+#define PACKAGE_NAME_BYTES    1024  /* of a file, with the zero */
 #define PACKAGE_FILES_MAX     4096
 #define PACKAGE_INPUTS_MAX    4096
 
-/* As struct dxp_program_source, with ids of programs. */
+/* As struct dxp_program_source, with program ids as inputs. */
 struct package_source {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
@@ -27,25 +27,25 @@ struct package_source {
 	uint32_t input_count;
 };
 
-/* NULL when it can be encoded, else what is wrong with it: a half sentence. */
+/* Returns NULL for a valid source, else the fault as a half sentence. */
 const char *package_fault(const struct package_source *s);
-/* Of a source without fault. */
+/* Returns the encoded bytes of a valid source. */
 uint64_t package_bytes(const struct package_source *s);
 void package_encode(const struct package_source *s, uint8_t *out);
 
-/* A package that has been looked through; points into its bytes. */
+/* A decoded and checked package; points into its bytes. */
 struct package {
 	uint8_t kind; /* enum dxp_program_kind */
 	const char *options;
 	uint32_t file_count, input_count;
-	const uint8_t *files, *inputs, *end; /* read them by the calls below */
+	const uint8_t *files, *inputs, *end; /* read by the functions below */
 };
 
-/* DXP_EMALFORMED: a length is wrong, something is left over, a name is not of the kind that
- * dxp/async.h says, or files and inputs do not fit the kind. */
+/* Decodes and checks a package. DXP_EMALFORMED: wrong length, bytes left over, a name that violates
+ * dxp/async.h, or files and inputs that do not match the kind. */
 int package_decode(const uint8_t *data, size_t bytes, struct package *out);
 
-/* One file after another: *at is NULL at first. False behind the last. */
+/* Reads the file after *at (NULL: the first) and advances *at. Returns false after the last. */
 bool package_file(const struct package *p, const uint8_t **at, struct dxp_file *out);
 uint32_t package_input(const struct package *p, uint32_t index);
 

@@ -39,9 +39,9 @@ enum option_code {
 #define PROTOCOL_UDP   17
 #define TIME_TO_LIVE   64
 #define DONT_FRAGMENT  0x4000
-#define OPTION_ROOM    4 /* code and length before each value */
+#define OPTION_ROOM    4 /* bytes: code and length before each value */
 
-/* A block being written. Little-endian as the machine is: base/bytes.h says so. */
+/* A block under construction. Little-endian like the machine (base/bytes.h). */
 struct block {
 	uint8_t *start, *at;
 };
@@ -79,7 +79,7 @@ static struct block block_begin(uint8_t *out, enum block_type type)
 	struct block b = {out, out};
 
 	put_u32(&b, type);
-	put_u32(&b, 0); /* the length, known at the end */
+	put_u32(&b, 0); /* length, set by block_end() */
 	return b;
 }
 
@@ -117,7 +117,7 @@ static void options_end(struct block *b)
 	put_u16(b, 0);
 }
 
-/* Times are two words, the high one first, whatever the byte order. */
+/* A time is two words, high word first in either byte order. */
 static void put_time(struct block *b, uint64_t time_ns)
 {
 	put_u32(b, (uint32_t)(time_ns >> 32));
@@ -166,7 +166,7 @@ size_t pcapng_statistics(uint8_t *out, uint32_t interface, uint64_t time_ns, uin
 	return block_end(&b);
 }
 
-/* The Internet checksum (RFC 1071), before it is folded. */
+/* Adds to an Internet checksum (RFC 1071) that is not folded yet. */
 static uint64_t sum_add(uint64_t sum, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i + 1 < count; i += 2)
@@ -188,7 +188,7 @@ static bool address_v4(const struct wire_address *a)
 	return memcmp(a->ip, mapped, sizeof(mapped)) == 0;
 }
 
-/* Locally administered, and readable: 02:00 and the end of the IP address. */
+/* Writes a locally administered, readable address: 02:00 and the end of the IP address. */
 static void put_mac(uint8_t *out, const struct wire_address *a)
 {
 	out[0] = 2;
@@ -228,17 +228,17 @@ static void udp_write(uint8_t *udp, const struct pcapng_packet *p, uint32_t udp_
 	put_be16(udp + 6, 0);
 	if (p->captured_bytes < p->bytes)
 		return;
-	/* The pseudo header: protocol, length and both addresses. */
+	/* pseudo header: protocol, length, both addresses */
 	uint64_t sum = PROTOCOL_UDP + udp_bytes;
 	size_t skip = address_v4(&p->from) && address_v4(&p->to) ? 12 : 0;
 	sum = sum_add(sum, p->from.ip + skip, 16 - skip);
 	sum = sum_add(sum, p->to.ip + skip, 16 - skip);
 	sum = sum_add(sum, udp, UDP_BYTES);
 	uint16_t checksum = sum_fold(sum_add(sum, p->data, p->captured_bytes));
-	put_be16(udp + 6, checksum ? checksum : 0xffff); /* 0 would mean none */
+	put_be16(udp + 6, checksum ? checksum : 0xffff); /* 0 would mean no checksum */
 }
 
-/* Returns the length of the headers. */
+/* Writes the headers of a packet. Returns their length. */
 static uint32_t headers_write(uint8_t out[PCAPNG_HEADERS], const struct pcapng_packet *p)
 {
 	bool v4 = address_v4(&p->from) && address_v4(&p->to);

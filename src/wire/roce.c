@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 headers and the invariant CRC. The CRC is Ethernet's CRC-32 over eight bytes of ones
- * (where InfiniBand has its local header), the IP and UDP headers and all behind them, with what
- * routers may change taken as ones: TOS, TTL, both checksums, and BTH byte 4. */
+/* RoCEv2 headers and the invariant CRC: Ethernet's CRC-32 over eight bytes of ones (InfiniBand's
+ * local header), the IP and UDP headers and the rest of the packet. Fields that routers may change
+ * are taken as ones: TOS, TTL, both checksums, and BTH byte 4. */
 #include "wire/roce.h"
 
 #include <assert.h>
@@ -16,12 +16,12 @@
 enum field_offset { ROCE_FIELDS(FIELD_ENUM) };
 #undef FIELD_ENUM
 
-#define VERSION_MASK  0x0fu /* TVer, of BTH_FLAGS */
+#define VERSION_MASK  0x0fu /* TVer, in BTH_FLAGS */
 #define PAD_SHIFT     4
 #define PAD_MASK      3u
 #define PKEY_DEFAULT  0xffffu
 #define ACK_REQUEST   0x80u
-#define AETH_ACK      0x1fu /* acknowledged; no end-to-end credits */
+#define AETH_ACK      0x1fu /* acknowledged, no end-to-end credits */
 #define AETH_NAK_MASK 0xe0u /* 0: acknowledged */
 #define QP_MASK       0xffffffu
 
@@ -105,8 +105,8 @@ int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 
 /* ---- ICRC ---- */
 
-/* Eight bytes of ones, IP, UDP and BTH, as words with the first byte lowest. A field that is
- * swapped already comes as it lies in the packet. */
+/* Eight bytes of ones, IP, UDP and BTH as words, first byte lowest. Fields already byte-swapped are
+ * stored as in the packet. */
 struct icrc_head {
 	uint64_t words[CRC32_HEAD_WORDS];
 };
@@ -133,14 +133,14 @@ static uint32_t half_at(const uint8_t *p)
 	return v;
 }
 
-/* Of a packet of `bytes`, ICRC included. */
+/* Makes the head of a packet of `bytes` bytes of UDP payload, ICRC included. */
 static void head_make(struct icrc_head *head, const struct roce_path *path, size_t bytes,
 		      const uint8_t *bth)
 {
-	/* version and length, TOS; total length; Identification 0; Don't Fragment */
+	/* version and header length, TOS; total length; Identification 0; Don't Fragment */
 	head->words[0] = UINT64_MAX;
 	head->words[1] = 0xff45 | swap_16(IP_BYTES + UDP_BYTES + bytes) << 16 | 0x40ull << 48;
-	/* TTL, protocol, checksum; from */
+	/* TTL, protocol, checksum; source address */
 	head->words[2] = 0xffff11ff | (uint64_t)__builtin_bswap32(path->from_ip) << 32;
 	head->words[3] = __builtin_bswap32(path->to_ip) | swap_16(path->from_port) << 32 |
 			 swap_16(path->to_port) << 48;
@@ -150,7 +150,7 @@ static void head_make(struct icrc_head *head, const struct roce_path *path, size
 	head->words[5] = word_at(bth + OFF_BTH_RESERVED) | 0xff;
 }
 
-/* As it lies in a packet, of which all but the ICRC itself is looked at. */
+/* Makes the head from a packet's own headers. */
 static void head_read(struct icrc_head *head, const uint8_t *ip)
 {
 	const uint8_t *bth = ip + IP_BYTES + UDP_BYTES;
@@ -193,7 +193,6 @@ uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece 
 	return crc32_join(shift, crc32_of(head.words, &behind, 1), crc);
 }
 
-/* The ICRC behind a packet. */
 static uint32_t icrc_get(const uint8_t *data, size_t bytes)
 {
 	return half_at(data + bytes - ROCE_ICRC_BYTES);

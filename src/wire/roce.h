@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RoCEv2 around a payload: BTH, for UD also DETH, and the invariant CRC behind it. IPv4 only.
+/* RoCEv2 framing of a payload: BTH, for UD also DETH, and the invariant CRC (ICRC) at the end. IPv4
+ * only.
  *
- * The ICRC covers the IP and UDP headers (with what routers change taken as ones), so whoever seals
- * or checks a packet must know its addresses and ports. Identification is 0 and Don't Fragment is
- * set in all that we send; a packet of which a plain socket cannot tell is checked as if so. In a
- * train (GSO) the kernel or the NIC numbers the packets it cuts: their ICRC still counts the field
- * as 0, and INC_FLAG_TRAIN says so. Source: N-03, IBTA annex A17; docs/wire.md. */
+ * The ICRC covers the IP and UDP headers, with the fields that routers change taken as ones.
+ * Sealing and checking thus need the packet's addresses and ports. Sent packets have Identification
+ * 0 and Don't Fragment. A check without the IP header, behind a plain socket, assumes the same. In
+ * a GSO batch the kernel or the NIC numbers the packets: their ICRC still takes Identification as
+ * 0, and INC_FLAG_TRAIN marks them. Source: N-03, IBTA annex A17; docs/wire.md. */
 #ifndef WIRE_ROCE_H
 #define WIRE_ROCE_H
 
@@ -21,12 +22,12 @@
 #define ROCE_AETH_BYTES   4
 #define ROCE_ICRC_BYTES   4
 #define ROCE_QP_MULTICAST 0xffffffu
-#define ROCE_SOURCE_PORT  0xc000u /* of a host's first endpoint; the next has the next one */
+#define ROCE_SOURCE_PORT  0xc000u /* of a host's first endpoint; later ones count up */
 #define ROCE_SOURCE_PORTS 0x4000u
 
 enum roce_opcode { ROCE_RC_SEND_ONLY = 0x04, ROCE_RC_ACK = 0x11, ROCE_UD_SEND_ONLY = 0x64 };
 
-/* Offsets from the start of the UDP payload: X(field, offset, bytes). */
+/* X(field, offset, bytes). Offsets from the start of the UDP payload. */
 #define ROCE_FIELDS(X)           \
 	X(BTH_OPCODE, 0, 1)      \
 	X(BTH_FLAGS, 1, 1)       \
@@ -46,29 +47,29 @@ struct roce_header {
 	uint8_t pad_bytes; /* 0 .. 3, between payload and ICRC */
 	bool ack_request;
 	uint32_t dest_qp, psn;    /* 24 bits */
-	uint32_t qkey, source_qp; /* UD; 0 in RC */
+	uint32_t qkey, source_qp; /* UD; RC: 0 */
 	uint32_t msn;             /* RC_ACK */
 };
 
-/* Where a packet goes and comes from: host order. */
+/* Source and destination of a packet; host order. */
 struct roce_path {
 	uint32_t from_ip, to_ip;
 	uint16_t from_port, to_port;
 };
 
-/* Bytes of the headers of an opcode; 0: one that we do not speak. */
+/* Returns the header bytes of an opcode; 0: unsupported. */
 size_t roce_header_bytes(uint8_t opcode);
 
-/* P_Key 0xffff, version 0, MigReq 0. Returns the header's bytes. */
+/* Encodes with P_Key 0xffff, version 0, MigReq 0. Returns the bytes of the header. */
 size_t roce_header_encode(const struct roce_header *h, uint8_t *out);
 
-/* DXP_EMALFORMED: too short, another opcode, version or pad than there can be. Does not look at the
- * ICRC. *payload_bytes: without pad and ICRC. */
+/* Decodes a header without checking the ICRC. *payload_bytes excludes pad and ICRC. DXP_EMALFORMED:
+ * too short, or an invalid opcode, version or pad. */
 int roce_header_decode(const uint8_t *data, size_t bytes, struct roce_header *h,
 		       size_t *payload_bytes);
 
-/* The ICRC of the packet that the `pieces` make in order, pad included, the ICRC itself not; the
- * first piece holds at least the BTH. Stored least significant byte first. */
+/* Returns the ICRC of a packet made of `pieces`, pad included, ICRC excluded. The first piece holds
+ * at least the BTH. Stored least significant byte first. */
 #define ROCE_PIECES_MAX 8
 struct roce_piece {
 	const uint8_t *data;
@@ -76,15 +77,16 @@ struct roce_piece {
 };
 uint32_t roce_icrc(const struct roce_path *path, const struct roce_piece *pieces, size_t count);
 
-/* The same of `front` and, behind it, shift->bytes (payload and pad) whose CRC-32 is known. */
+/* Returns the ICRC of `front` followed by shift->bytes of payload and pad with known CRC-32
+ * `crc`. */
 uint32_t roce_icrc_joined(const struct roce_path *path, const struct roce_piece *front,
 			  const struct crc32_shift *shift, uint32_t crc);
 
-/* Of a whole UDP payload with its ICRC at the end. */
+/* Checks a whole UDP payload that ends with its ICRC. */
 bool roce_icrc_right(const struct roce_path *path, const uint8_t *data, size_t bytes);
 
-/* Of a whole IPv4 packet without options, for those who see its header: whatever its Identification
- * and fragment bits say counts. */
+/* Checks a whole IPv4 packet without options. Takes Identification and fragment bits as they
+ * are. */
 bool roce_icrc_right_ip(const uint8_t *ip, size_t bytes);
 
 #endif
