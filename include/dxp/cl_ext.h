@@ -88,9 +88,9 @@ typedef cl_int(CL_API_CALL *clSetKernelArgNetworkDXP_fn)(cl_kernel kernel, cl_ui
 /* Returns the buffer's address in the memory of the queue's device: the offset for a struct
  * dxp_entry with the device's memory_key. Enqueues a command that moves the buffer there.
  * Owner:  the address is valid until the buffer is released or the device is lost.
- * Order:  the memory there is the buffer's content from the completion of `event` (may be NULL)
- *         until a command uses the buffer on another device or the host writes it. It includes PUTs
- *         of kernels of other devices.
+ * Order:  the content there is valid, with PUTs of other devices, from the completion of `event`
+ *         (may be NULL). It stays valid until a command uses the buffer on another device or the
+ *         host writes it.
  * Errors: CL_INVALID_COMMAND_QUEUE; CL_INVALID_CONTEXT; CL_INVALID_MEM_OBJECT;
  *         CL_MISALIGNED_SUB_BUFFER_OFFSET; CL_INVALID_EVENT_WAIT_LIST; CL_INVALID_VALUE: `address`
  *         is NULL; CL_DEVICE_NOT_AVAILABLE; CL_MEM_OBJECT_ALLOCATION_FAILURE;

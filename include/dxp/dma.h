@@ -3,7 +3,7 @@
  * two DMA controllers, an OpenCL device or a GPU. Data passes through rings of pinned buffers, or
  * directly from and to pinned user memory. No network and no fabric is involved.
  *
- * Threads:any thread may call; calls on one device are serialized. */
+ * Threads: any thread may call; calls on one device are serialized. */
 #ifndef DXP_DMA_H
 #define DXP_DMA_H
 

@@ -9,8 +9,8 @@
  *   dxp_function_find()    address of a peer's queue pair
  *   dxp_function_kick() dxp_function_wait()   wake the NIC, sleep until it wakes the caller
  *
- * Threads:any thread may post; one at a time dequeues events. The calls here: one at a time on the
- *         same function, or on functions of the same dxp_nic; dxp_function_kick() is exempt.
+ * Threads: any thread may post; one at a time dequeues events. The caller serializes the calls here
+ *         on one function and on functions of one dxp_nic, except dxp_function_kick().
  *
  * Errors: enum dxp_status; dxp_function_error() has the text. Each call may also return DXP_EINVAL
  *         for an invalid argument. A failing call changes nothing. Exception: after DXP_ETIMEDOUT

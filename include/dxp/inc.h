@@ -14,8 +14,8 @@
  * accepts no more operations; the caller continues by other means (the MPI plugins: with ordinary
  * MPI).
  *
- * Threads:operations on different groups may run in different threads; the caller serializes those
- *         on one group.
+ * Threads: different groups may be used by different threads; the caller serializes calls on one
+ *         group.
  *
  * Source: N-01 .. N-12; docs/inc.md; bytes: docs/wire.md "In-network computing". */
 #ifndef DXP_INC_H

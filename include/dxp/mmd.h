@@ -8,7 +8,7 @@
  *   dxp_program_build() OpenCL C on the xPU      dxp_run()        one kernel, asynchronous
  *   dxp_send()         xPU to xPU directly       dxp_event_wait() wait for any of them
  *
- * Threads:any thread may call; calls on one fabric are serialized.
+ * Threads: any thread may call; calls on one fabric are serialized.
  *
  * Time:   every wait has a bound. When a node dies, all that waits for it fails with DXP_EPEERLOST
  *         within the fabric's lease time (4.5 s), mostly within 3.5 s; dxp_fabric_error() names the
@@ -230,9 +230,9 @@ struct dxp_launch {
  * Order:  commands without mutual dependencies run in the order posted. If an event of the wait
  *         list failed, this one completes as DXP_ECANCELED.
  * Time:   while pending commands fill 48 MiB on the xPU (about 70,000 short ones), the call waits
- *         until some complete. Completed events take none of it. The first launch of a kernel in a
- *         local size may compile it on the xPU (PoCL: 0.1 to 0.2 s per kernel and size). To avoid
- *         that pause later, launch one work-group of each kernel during the data transfer;
+ *         until some complete. Completed events occupy none of it. The first launch of a kernel in
+ * a local size may compile it on the xPU (PoCL: 0.1 to 0.2 s per kernel and size). To avoid that
+ * pause later, launch one work-group of each kernel during the data transfer;
  *         examples/classify/run.c does.
  * Errors: DXP_ENOENT: an event was waited for already; DXP_EINVAL: dxp_fabric_error() names the
  *         field; DXP_EAGAIN: no command completed in 1 s while the space was full and this program
@@ -242,7 +242,7 @@ DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_ev
 /* Lets `from` PUT `bytes` bytes of its memory into the memory of `to` when the wait list is
  * complete. The data does not pass through this host. `event` may be NULL.
  * Shape:  `from` and `to` are different xPUs.
- * Order:  both xPUs and this host know the event: commands on `to` may wait for it.
+ * Order:  both xPUs and this host receive the completion: commands on `to` may wait for it.
  * Source: X-02, X-12. */
 struct dxp_transfer {
 	uint64_t from_address;

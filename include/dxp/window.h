@@ -209,7 +209,7 @@ struct dxp_window {
 	dxp_u32 magic, version, bytes;
 	dxp_u32 function; /* 0: physical, 1 .. 7: virtual */
 	dxp_u32 qp_magic[DXP_QPS];
-	dxp_u32 node; /* id of its node; 0xffff: not known yet */
+	dxp_u32 node; /* id of its node; 0xffff: none yet */
 	dxp_u32 pad0[7];
 	struct dxp_function_counters counters;
 	dxp_u8 pad1[4096 - 64 - 16 * 8];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls that start something, and those that look. */
+/* Public functions that start operations or query a group. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -17,7 +17,8 @@ static struct dxp_inc_call *call_take(struct dxp_inc_group *g)
 	return c;
 }
 
-/* `stays`: the caller goes on to wait for it; else the thread may have to see to it. */
+/* Starts an operation. `stays`: the caller waits for it next; else the progress thread may have to
+ * handle it. */
 static int begin(struct dxp_inc_group *g, const struct inc_call *what, bool stays,
 		 struct dxp_inc_call **out)
 {
@@ -52,7 +53,7 @@ static int begin(struct dxp_inc_group *g, const struct inc_call *what, bool stay
 	return status;
 }
 
-/* Data that is none. `receives`: this member does. */
+/* Returns true if a buffer is missing. `receives`: this member gets the result. */
 static bool data_wrong(const struct inc_call *c, bool receives)
 {
 	return c->elements > 0 && ((!c->send && !c->receive) || (receives && !c->receive));

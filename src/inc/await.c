@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* No result for long: is a member late, or is something dead? Whoever is late says so, through its
- * endpoint's thread; whoever is dead does not; and if all have contributed it is the switches.
- * Asking begins at a quarter of the deadline and is judged a quarter later, so that half is left
- * for the agreement (lose.c). */
+/* No result for long: is a member late, or dead? A late member answers through its progress thread,
+ * a dead one does not. If all have contributed, the switches failed. The query begins after a
+ * quarter of the deadline and is judged a quarter later, which leaves half for the agreement
+ * (lose.c). */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -21,7 +21,7 @@ uint64_t await_deadline(const struct inc_group *g)
 	return min_u64(g->asked_ns + g->o.deadline_ns / 4, g->ask_ns);
 }
 
-/* All others were heard, and one of them has not sent what is awaited. */
+/* Returns true if all others have answered and one of them has not sent the awaited segment. */
 static bool somebody_is_late(const struct inc_group *g)
 {
 	bool late = false;

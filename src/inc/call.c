@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls: how many segments they are, results handed over in order, and their end. */
+/* Operations: number of segments, delivery of results in order, completion. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -125,7 +125,7 @@ static void result_copy(const struct inc_group *g, const struct inc_call *c, uin
 		       (after - before) * type_bytes);
 }
 
-/* Of a lost group nothing beyond what is common counts, also if it is here. */
+/* A lost group delivers only results before `common`, even if later ones have arrived. */
 static bool may_deliver(const struct inc_group *g)
 {
 	return g->calls && result_here(g, g->next) &&

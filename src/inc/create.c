@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A creation: begun, told what came, asked what came out. */
+/* State machine of a creation: begin, receive, outcome. */
 #include "inc/create.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool memory_take(struct inc_create *c, const struct inc_create_options *o
 	memcpy(switches, o->switches, o->count * sizeof(*switches));
 	if (o->member != 0)
 		return true;
-	/* at most one leaf a member, and as many above all of them */
+	/* At most one leaf per member, and as many switches above. */
 	for (c->node_places = 64; c->node_places < 4 * o->count;)
 		c->node_places *= 2;
 	c->ways = calloc(o->count, sizeof(*c->ways));
@@ -75,7 +75,8 @@ static void round_begin(struct inc_create *c, uint64_t now_ns)
 void create_fail(struct inc_create *c, int status, uint64_t now_ns)
 {
 	c->state = CREATE_FAILED;
-	c->status = status == DXP_EAGAIN ? DXP_EIO : status; /* AGAIN would mean: not over yet */
+	c->status =
+		status == DXP_EAGAIN ? DXP_EIO : status; /* DXP_EAGAIN would mean: not finished */
 	round_begin(c, now_ns);
 }
 
@@ -109,17 +110,17 @@ static void query_receive(struct inc_create *c, uint32_t member, const struct in
 		return;
 	while (at < w->count && !path_same(&w->way[at], q))
 		at++;
-	if (at == w->count &&
-	    q->fail_cause == 0) /* one that is open takes the place of a refused */
+	/* An open path replaces a refused one. */
+	if (at == w->count && q->fail_cause == 0)
 		for (uint8_t i = 0; at == INC_WAYS_MAX && i < w->count; i++)
 			at = w->way[i].fail_cause != 0 ? i : at;
 	if (at == INC_WAYS_MAX ||
 	    (at < w->count && w->way[at].fail_cause == 0 && q->fail_cause == INC_CAUSE_ADDRESS))
-		return; /* the latter: somebody replays it */
+		return; /* a replay from a wrong address */
 	c->changed |= at < w->count && w->way[at].fail_cause != q->fail_cause;
 	w->way[at] = *q;
 	if (at < w->count)
-		return; /* again: its load is news, but none to choose anew for */
+		return; /* seen before: its new load does not justify a new choice */
 	w->count++;
 	c->changed = true;
 	if (member == 0 && q->path_count > c->above)
@@ -221,8 +222,8 @@ void inc_create_receive(struct inc_create *c, const struct inc_packet *p,
 		notified_receive(c, h, &n, path, now_ns);
 }
 
-/* How long more ways are waited for: as they may have been lost on many ways at once, much longer
- * when those that came have no switch in common and nobody said why. */
+/* Time to wait for more paths. Much longer if the known ones have no common switch and no refusal
+ * explains it: QUERYs may have been lost on several paths at once. */
 static uint64_t choice_max_ns(const struct inc_create *c)
 {
 	uint64_t half_ns = c->limit_ns > c->heard_ns ? (c->limit_ns - c->heard_ns) / 2 : 0;
@@ -230,8 +231,8 @@ static uint64_t choice_max_ns(const struct inc_create *c)
 	return c->no_common ? max_u64(half_ns, INC_CHOICE_MAX_NS) : INC_CHOICE_MAX_NS;
 }
 
-/* Members below one switch have as many ways: else a QUERY of one of them was lost. Such members
- * are mostly neighbours; it is not worth while to look far. */
+/* Members below one switch must have equally many paths, else a QUERY of one was lost. Such members
+ * are mostly neighbours, so only INC_NEIGHBOURS are compared. */
 static bool ways_complete(const struct inc_create *c)
 {
 	for (uint32_t m = 1; m < c->o.count; m++)
@@ -245,7 +246,7 @@ static bool ways_complete(const struct inc_create *c)
 	return true;
 }
 
-/* What was lost on the way shall not decide which tree it is: it is repeated meanwhile. */
+/* Waits longer after a lost QUERY, so that its retransmission decides the tree and not the loss. */
 static uint64_t choice_ns(const struct inc_create *c)
 {
 	return ways_complete(c) ? INC_CHOICE_NS : INC_CHOICE_MAX_NS;

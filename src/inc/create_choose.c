@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which tree: the lowest switch above all members; of several the one with the most free groups,
- * then the lowest address. Below it every switch has one parent, also where a network offers
- * several ways: the first member below a switch chooses its way, the others follow. */
+/* Choice of the tree: the lowest switch above all members; among several the one with the most free
+ * groups, then the lowest address. Each switch below it has one parent, even if the network offers
+ * several paths: the first member below a switch chooses, the others follow. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -20,8 +20,8 @@ struct node *node_place(const struct inc_create *c, uint32_t ip)
 	return NULL;
 }
 
-/* Switches of the way up to `root`, itself included; 0: it does not lead there, or one of them
- * refuses. */
+/* Returns the number of switches on the path up to and including `root`; 0 if the path does not
+ * lead there or a switch on it refuses. */
 static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 {
 	bool refused = false;
@@ -34,7 +34,7 @@ static uint8_t way_hops(const struct inc_control *way, uint32_t root)
 	return 0;
 }
 
-/* Does the way go up where others do that share its switches? */
+/* Returns true if the path has the same parents as the tree, for the switches that both contain. */
 static bool way_agrees(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	for (uint8_t i = 0; i + 1 < hops; i++) {
@@ -57,7 +57,7 @@ static bool way_take(struct inc_create *c, const struct inc_control *way, uint8_
 	return true;
 }
 
-/* Free groups at the fullest of the switches that a way has for itself: the leaf is everybody's. */
+/* Returns the lowest number of free groups on a path, without the leaf, which all paths share. */
 static unsigned way_free(const struct inc_control *way, uint8_t hops)
 {
 	unsigned least = UINT16_MAX;
@@ -67,7 +67,7 @@ static unsigned way_free(const struct inc_control *way, uint8_t hops)
 	return least;
 }
 
-/* Switches of the way that the tree has already. */
+/* Returns how many switches of the path are in the tree already. */
 static unsigned way_shared(const struct inc_create *c, const struct inc_control *way, uint8_t hops)
 {
 	unsigned shared = 0;
@@ -79,7 +79,8 @@ static unsigned way_shared(const struct inc_create *c, const struct inc_control 
 	return shared;
 }
 
-/* What adds fewer switches to the tree, then what is emptier. */
+/* Prefers the path that adds fewer switches to the tree, then the one with more free groups, then
+ * the lower addresses. */
 static bool way_better(const struct inc_create *c, const struct inc_control *a,
 		       const struct inc_control *b, uint8_t hops)
 {
@@ -96,7 +97,7 @@ static bool way_better(const struct inc_create *c, const struct inc_control *a,
 	return a->path_count < b->path_count;
 }
 
-/* The member's best way to `root` that agrees with those before. */
+/* Selects the member's best path to `root` that agrees with the tree, and adds it. */
 static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 {
 	const struct inc_control *best = NULL;
@@ -116,11 +117,12 @@ static bool member_join(struct inc_create *c, struct ways *w, uint32_t root)
 
 struct tree {
 	uint32_t root_ip;
-	uint8_t height; /* switches on the longest way */
+	uint8_t height; /* switches on the longest path */
 	uint32_t free_groups;
 };
 
-/* Builds the tree below `root` in c->nodes and the members' ways. */
+/* Builds the tree below `root` in c->nodes and the members' paths. Returns false if a member has no
+ * path. */
 static bool tree_build(struct inc_create *c, uint32_t root, struct tree *out)
 {
 	*out = (struct tree){.root_ip = root, .free_groups = UINT32_MAX};
@@ -145,7 +147,7 @@ static bool tree_better(const struct tree *a, const struct tree *b)
 	return a->root_ip < b->root_ip;
 }
 
-/* What all ways of the tree can. */
+/* Reduces the notice to the abilities that all paths of the tree share. */
 static void abilities_join(struct inc_create *c)
 {
 	struct inc_control *n = &c->notice;
@@ -164,12 +166,13 @@ static void abilities_join(struct inc_create *c)
 		n->lease_ms = (uint32_t)min_u64(n->lease_ms, w->lease_ms);
 	}
 	n->segment_bytes &= 0xfff0;
-	/* slots are numbered by segment % (2 * window), also where segments wrap */
+	/* Aggregators are indexed by segment % (2 * window), which must hold where segments wrap: a
+	 * power of two. */
 	while (n->window & (n->window - 1))
 		n->window &= (uint16_t)(n->window - 1);
 }
 
-/* Children of each switch, in the order of the first member below. */
+/* Counts the children of each switch, in the order of the first member below. */
 static void children_count(struct inc_create *c)
 {
 	for (uint32_t m = 0; m < c->o.count; m++) {
@@ -186,7 +189,8 @@ static void children_count(struct inc_create *c)
 	}
 }
 
-/* XDP at one switch and user space at another do not hear each other. */
+/* Disables XDP for the whole tree if one switch has too many children: XDP and user-space switches
+ * cannot work together. */
 static void planes_settle(struct inc_create *c)
 {
 	for (uint32_t i = 0; i < c->node_places; i++)

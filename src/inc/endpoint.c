@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An endpoint: opened, closed. */
+/* Opens and closes endpoints. */
 #include "inc/endpoint.h"
 #include "link/udp.h"
 
@@ -53,7 +53,7 @@ static void options_take(struct dxp_inc *inc, const struct dxp_inc_options *opti
 	inc->o.patience_ns = min_u64(inc->o.patience_ns, INC_TIME_MAX_NS);
 	inc->o.create_ns = time_of(inc->o.create_ns, INC_CREATE_NS);
 	inc->o.spin_ns = min_u64(inc->o.spin_ns, INC_TIME_MAX_NS);
-	inc->o.switches = NULL; /* was the caller's */
+	inc->o.switches = NULL; /* owned by the caller */
 }
 
 static int endpoint_start(struct dxp_inc *inc, const char *switches)
@@ -104,8 +104,8 @@ int dxp_inc_open(const struct dxp_inc_options *options, struct dxp_inc **out)
 	return DXP_OK;
 }
 
-/* Are there KILLs to be sent? A switch keeps results as long as the group, and slower members may
- * need the last one. */
+/* Returns true while KILLs are to be sent. A switch keeps results until the KILL, and slower
+ * members may need the last one. */
 static bool kills_pending(struct dxp_inc *inc)
 {
 	bool pending = false;

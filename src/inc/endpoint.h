@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cores behind sockets: an endpoint, its groups, and a thread for what must happen while nobody
- * calls. include/dxp/inc.h is what others see.
+/* Endpoint: the state machines with sockets, their groups, and a progress thread for work that is
+ * due outside of calls. include/dxp/inc.h is the public interface.
  *
- * Locking: `lock` guards everything here, but for `reading`, which is also guarded by it and means:
- * a thread waits inside link_receive_wait of this port, without the lock; nobody else may touch the
- * port's link until it has come back. Sending needs the lock only. A caller waits for its result
- * where it is expected (its group's multicast socket, or `in`); the thread stays away from the
- * sockets while callers are about, so that a packet wakes one thread. */
+ * Locking: `lock` guards everything here, also `reading`. While `reading` is set, a thread waits in
+ * link_receive_wait() on this port without the lock; no other thread may use the port's link then.
+ * Sending needs the lock only. A caller waits on the socket where its result is expected (the
+ * group's multicast socket, or `in`). The progress thread does not use the sockets while callers
+ * are active, so a packet wakes one thread. */
 #ifndef INC_ENDPOINT_H
 #define INC_ENDPOINT_H
 
@@ -20,7 +20,7 @@
 #define ENDPOINT_BATCH 128
 
 struct port {
-	struct link *link; /* NULL: there is none */
+	struct link *link; /* NULL: not open */
 	uint32_t ip;       /* own, or the multicast group's */
 	uint16_t number;
 	bool reading;
@@ -29,25 +29,25 @@ struct port {
 struct dxp_inc_call {
 	struct inc_call core;
 	struct dxp_inc_group *group;
-	struct dxp_inc_call *next; /* of the free ones */
+	struct dxp_inc_call *next; /* list of free ones */
 };
 
 struct dxp_inc_group {
 	struct dxp_inc *inc;
 	struct dxp_inc_group *next;
 	uint32_t id, member;
-	struct inc_create *create; /* at work; later kept by member 0, for the KILL */
-	struct inc_group *group;   /* NULL while it is made */
+	struct inc_create *create; /* in progress; later kept by member 0, for KILL */
+	struct inc_group *group;   /* NULL during the creation */
 	struct port multicast;
 	bool alone;  /* it has one member */
-	bool kernel; /* short results come by multicast */
+	bool kernel; /* short results arrive by multicast */
 	uint32_t depth, above;
-	bool heard;     /* something came by multicast */
-	unsigned lossy; /* calls for which packets are thought to get lost */
+	bool heard;     /* a packet arrived by multicast */
+	unsigned lossy; /* operations left during which packet loss is expected */
 	unsigned open_calls;
-	bool dirty; /* something came, and what it lets go has not left */
+	bool dirty; /* received packets may have made packets due */
 	struct dxp_inc_call *free_calls;
-	uint64_t used_ns;     /* end of the last call */
+	uint64_t used_ns;     /* when the last operation completed */
 	uint64_t departed_ns; /* 0: in use */
 	uint64_t kill_ns;     /* next KILL; UINT64_MAX: none */
 	unsigned kills;
@@ -59,32 +59,31 @@ struct inc_counters {
 
 struct dxp_inc {
 	pthread_mutex_t lock;
-	pthread_cond_t read; /* a thread that was `reading` has come back */
+	pthread_cond_t read; /* signalled when a `reading` thread returns */
 	struct dxp_inc_options o;
 	uint32_t switch_ip;
 	struct inc_member own;
-	struct port out; /* sends everything, hears other members and far switches */
-	struct port in;  /* hears the switch */
+	struct port out; /* sends all packets; receives from members and distant switches */
+	struct port in;  /* receives from the switch */
 	struct dxp_inc_group *groups;
 	unsigned group_count;
 	struct inc_counters counters;
 	uint16_t segment_bytes;
 
-	uint64_t heard_ns;         /* when something right came from the switch, by the real
-				    * clock; 0: never */
-	bool deaf;                 /* what its XDP plane sends by multicast does not arrive */
+	uint64_t heard_ns;         /* real time of the switch's last valid packet; 0: none */
+	bool deaf;                 /* multicast of its XDP plane does not arrive */
 	unsigned waiting;          /* threads that wait in a call */
-	uint64_t active_ns;        /* when one was last about */
-	uint64_t planned_ns;       /* when the thread wants to look next; of the real clock */
-	uint64_t stalled_ns;       /* endpoint_now */
-	uint64_t listens_until_ns; /* it sleeps on the sockets till then; 0: it does not */
+	uint64_t active_ns;        /* time of the last public call */
+	uint64_t planned_ns;       /* real time of the progress thread's next planned poll */
+	uint64_t stalled_ns;       /* sum for endpoint_now() */
+	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: not asleep there */
 	pthread_t thread;
 	int wake_fd;
-	unsigned forks; /* endpoint_ours */
+	unsigned forks; /* for endpoint_ours() */
 	bool stop;
 
-	void *reserve; /* of making_reserve_bytes, for a creation without memory, ... */
-	bool reserved; /* ... which has it */
+	void *reserve; /* making_reserve_bytes() for a creation without memory */
+	bool reserved; /* a creation uses it */
 
 	struct link_datagram datagrams[ENDPOINT_BATCH];
 	uint8_t trailers[ENDPOINT_BATCH][INC_TRAILER_BYTES];
@@ -94,22 +93,22 @@ struct dxp_inc {
 
 /* ---- endpoint.c ---- */
 
-/* With the lock: the time, less that in which this process was kept from looking although it wanted
- * to (starved, stopped, its machine paused): what came meanwhile lies unread, so that time says
- * nothing about others. */
+/* Returns the time without stalls: periods in which this process could not run (starved, stopped,
+ * machine paused). Packets of such a period are still unread, so it is no evidence about others.
+ * Caller holds the lock. */
 uint64_t endpoint_now(struct dxp_inc *inc);
 
-/* False in a child of the process that opened it: there is no thread, the lock may be held for
- * ever, and the sockets are the parent's. */
+/* Returns false in a child of the process that opened the endpoint: the thread does not exist
+ * there, the lock may be held for ever, and the sockets are the parent's. */
 bool endpoint_ours(const struct dxp_inc *inc);
 
-/* ---- traffic.c; all with the lock ---- */
+/* ---- traffic.c; caller holds the lock ---- */
 
-/* Takes what came to a port, asking the kernel once. Returns how many datagrams. */
+/* Receives the datagrams of a port, without waiting, and handles them. Returns how many. */
 size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns);
-/* The same, and waits for it as long as the port does, without the lock. */
+/* As port_take(), but waits up to the port's time limit, without the lock. */
 size_t port_wait(struct dxp_inc *inc, struct port *p);
-/* Sends what a group, or its creation, has to send now. */
+/* Sends the due packets of a group and of its creation. */
 void endpoint_flush(struct dxp_inc_group *g, uint64_t now_ns);
 void endpoint_flush_due(struct dxp_inc_group *g, uint64_t now_ns);
 uint64_t endpoint_deadline(const struct dxp_inc_group *g);
@@ -118,9 +117,10 @@ struct inc_batch batch_begin(struct dxp_inc *inc);
 
 /* ---- sockets.c ---- */
 
-/* Opens the ports `out` and `in`; finds the first free number. DXP_EIO, DXP_EBUSY; logged. */
+/* Opens the ports `out` and `in`, with the first free source port. DXP_EIO, DXP_EBUSY; logged. */
 int sockets_open(struct dxp_inc *inc);
-/* Listens to a group's multicast address; false: it cannot, and results must come otherwise. */
+/* Joins a group's multicast address. Returns false on failure: results must then arrive
+ * otherwise. */
 bool multicast_open(struct dxp_inc *inc, struct port *p, uint32_t group_id);
 void inc_port_close(struct port *p);
 
@@ -128,9 +128,9 @@ void inc_port_close(struct port *p);
 
 int endpoint_keeper_start(struct dxp_inc *inc);
 void endpoint_keeper_stop(struct dxp_inc *inc);
-/* Something is due earlier than the thread may think. */
+/* Wakes the progress thread for work that is due before its planned time. */
 void keeper_wake(struct dxp_inc *inc);
-/* KILLs that are due, and the end of groups that departed long ago. */
+/* Sends due KILLs and frees groups that departed long ago. */
 void departed_tend(struct dxp_inc *inc, uint64_t now_ns);
 void endpoint_group_free(struct dxp_inc_group *g);
 
@@ -148,12 +148,13 @@ void endpoint_group_free(struct dxp_inc_group *g);
 enum inc_reach { INC_REACH_LIST(INC_REACH_ENUM) INC_REACHES };
 #undef INC_REACH_ENUM
 
-/* Does the next switch answer? Takes INC_SILENCE_NS at most; without the lock. */
+/* Tests whether the switch answers. Takes at most INC_SILENCE_NS. Caller does not hold the lock. */
 enum inc_reach switch_reach(struct dxp_inc *inc);
 
 /* ---- wait.c ---- */
 
-/* Sleeps until something comes to one of the ports or `until_ns`; without the lock meanwhile. */
+/* Sleeps until a packet arrives on one of the ports or until `until_ns`. Releases the lock
+ * meanwhile. */
 void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count, uint64_t until_ns);
 
 /* ---- make.c ---- */
@@ -162,14 +163,14 @@ size_t making_reserve_bytes(void);
 
 /* ---- why.c ---- */
 
-/* What each member tells the others of how its creation went. */
+/* A member's result of a creation, exchanged by all members. */
 struct outcome {
 	int32_t status;
 	uint32_t cause, cause_ip, silent;
-	uint32_t deaf; /* it is */
+	uint32_t deaf; /* the member is deaf */
 };
 
-/* The sentence for the first member that failed. `switches`: of each member. */
+/* Write the user's text for the first failure. `switches`: one per member. */
 void why_unreached(enum inc_reach reach, uint32_t host_ip, uint32_t switch_ip,
 		   char why[DXP_INC_WHY_BYTES]);
 void why_text(const struct outcome *o, uint32_t member, const struct inc_member *members,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group as a whole: made and freed, which packet is whose, in what order things are sent, and
- * when something is due. */
+/* A group as a whole: create, destroy, dispatch of packets, order of sending, deadlines. */
 #include "inc/group.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static bool memory_take(struct inc_group *g, const struct inc_group_options *opt
 	g->flights = calloc(window, sizeof(*g->flights));
 	g->peers = calloc(count, sizeof(*g->peers));
 	g->said = calloc(1, INC_PEER_BYTES + (count + 7) / 8);
-	/* from the system, untouched: a group of short calls never needs most of it */
+	/* calloc maps untouched pages: a group of short operations never needs most of them. */
 	g->bytes = calloc(2 * window, options->segment_bytes);
 	if (!members || !g->results || !g->flights || !g->peers || !g->said || !g->bytes)
 		return false;
@@ -74,8 +73,8 @@ bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc
 	       (g->o.sup_type >> type & 1) && elements <= UINT32_MAX;
 }
 
-/* A switch that does not know a group may only be one that was not told yet; but not one whose
- * results we had. */
+/* Loses the group at a refusal. A switch without results so far may not have the group yet, so it
+ * has INC_REFUSED_NS. */
 static void refusal_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns)
 {
 	if (g->state != GROUP_LIVE || p->header.status == -DXP_EAGAIN)
@@ -157,7 +156,7 @@ void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 	}
 }
 
-/* The switch's lease goes on while the group lives, with data or without. */
+/* Renews the lease at the switch while the group exists, with or without data. */
 static void renew_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	const struct inc_member *own = &g->o.members[g->o.member], *first = &g->o.members[0];

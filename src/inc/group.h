@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A member's side of a group, without I/O: calls become segments, segments become packets to the
- * switch; results come back, in any order, and are handed to the caller in order; what is late is
- * asked for again. Also the member's part in losing a group: freeze, gather, fetch. The same code
- * runs behind sockets (endpoint.h) and in the simulator. docs/inc.md has the rules and why they
- * suffice.
+/* A member's side of a group, without I/O. Operations become segments, segments become packets to
+ * the switch. Results arrive in any order and are delivered in order; late segments are
+ * retransmitted. Also the member's part in losing a group: freeze, gather, fetch. The same code
+ * runs behind sockets (endpoint.h) and in the simulator. docs/inc.md has the rules and their proof.
  *
- * Creation is a machine of its own (create.h), as it ends before the group begins.
+ * Creation is a separate state machine (create.h), since it ends before the group begins.
  *
- * One thread at a time. */
+ * Caller serializes all calls on a group. */
 #ifndef INC_GROUP_H
 #define INC_GROUP_H
 
@@ -19,7 +18,7 @@
 
 struct inc_member {
 	uint32_t ip;   /* host order */
-	uint16_t port; /* its endpoint's source port */
+	uint16_t port; /* source port of its endpoint */
 };
 
 struct inc_group_options {
@@ -27,71 +26,73 @@ struct inc_group_options {
 	uint16_t epoch;
 	uint32_t member, count;
 	const struct inc_member *members; /* `count` of them; copied */
-	uint32_t switch_ip;               /* the next one */
+	uint32_t switch_ip;               /* switch of this member */
 	uint16_t segment_bytes, window;
 	uint32_t sup_op, sup_type;
-	uint8_t planes; /* INC_PLANE_KERNEL: short results come by multicast */
+	uint8_t planes; /* INC_PLANE_KERNEL: short results arrive by multicast */
 	uint32_t lease_ms;
 	uint64_t deadline_ns;
-	uint64_t patience_ns; /* of losing: as in struct dxp_inc_options */
+	uint64_t patience_ns; /* as in struct dxp_inc_options */
 	enum dxp_inc_framing framing;
 	bool no_icrc_check;
-	bool trains; /* long calls may leave in GSO trains */
+	bool trains; /* long operations may leave in GSO batches */
 };
 
 struct inc_group;
 
-/* DXP_ENOMEM. */
+/* Creates a group. *out must be destroyed. DXP_ENOMEM. */
 int inc_group_create(const struct inc_group_options *options, uint64_t now_ns,
 		     struct inc_group **out);
 void inc_group_destroy(struct inc_group *g);
 
-/* For tests and the simulator: the number of the first segment, before any call. */
+/* Sets the number of the first segment, before any operation. For tests and the simulator. */
 void inc_group_number(struct inc_group *g, uint32_t first);
 
-/* One of the caller's. `done` is true when status and done_elements count; until then it is the
- * group's. */
+/* An operation, in memory of the caller. It belongs to the group until `done` is true; then status
+ * and done_elements are valid. */
 struct inc_call {
 	uint8_t collective;
 	enum dxp_inc_op op;
 	enum dxp_inc_type type;
 	uint32_t root;
 	const void *send; /* equal to receive: in place */
-	void *receive;    /* NULL: the result is not wanted */
+	void *receive;    /* NULL: the result is discarded */
 	size_t elements;
 
 	bool done;
 	int status;
 	size_t done_elements;
-	/* the group's own */
+	/* private to the group */
 	struct inc_call *next;
 	uint32_t first_segment, segments, sent, received;
 };
 
-/* Queues a call behind those that are there. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED;
+/* Queues an operation after the present ones. DXP_EPEERLOST: the group is lost; DXP_EUNSUPPORTED;
  * DXP_EINVAL. */
 int inc_group_start(struct inc_group *g, struct inc_call *call, uint64_t now_ns);
-/* Does the XDP plane compute it, if there is one (docs/inc.md "Two planes")? */
+/* Returns true if an XDP plane computes the operation (docs/inc.md "Two planes"). */
 bool inc_call_fast(const struct inc_call *c);
 bool inc_group_takes(const struct inc_group *g, enum dxp_inc_op op, enum dxp_inc_type type,
 		     size_t elements);
 
-/* A packet for this group (header.comm_id is its id), from the switch or from a member. ICRC is
- * checked by the caller. */
+/* Handles a packet for this group (header.comm_id is its id), from the switch or a member. The
+ * caller has checked the ICRC. */
 void inc_group_receive(struct inc_group *g, const struct inc_packet *p,
 		       const struct roce_path *path, uint64_t now_ns);
 
-/* As sw_send. Slices point into the caller's buffers and the group's. */
+/* Appends due packets, as sw_send(). Returns how many. Slices point into the caller's buffers and
+ * the group's. */
 size_t inc_group_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 uint64_t inc_group_deadline(const struct inc_group *g);
-/* Does inc_group_send have segments that may leave? (Deadlines tell of all else.) */
+/* Returns true if inc_group_send() has segments to send now. (inc_group_deadline() covers all
+ * else.) */
 bool inc_group_ready(const struct inc_group *g);
 
-/* The switch forgot it, a member froze it, or nothing came for the deadline: the member asks the
- * others. While that goes on calls wait; then they end. */
+/* Returns true once the group is lost: the switch forgot it, a member froze it, or no result came
+ * within the deadline. Operations wait while the members agree, then complete. */
 bool inc_group_lost(const struct inc_group *g);
 
-uint64_t inc_group_repeated(const struct inc_group *g); /* segments */
+uint64_t inc_group_repeated(const struct inc_group *g); /* segments retransmitted */
 void inc_group_view(const struct inc_group *g, struct dxp_inc_group_view *out);
 
 #endif

@@ -1,119 +1,119 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a group, shared by its files: call.c cuts calls into segments and ends them,
- * segment.c makes packets and takes results, repeat.c asks again, await.c asks the others whether
- * they are only late, lose.c is the agreement about a lost group.
+/* State of a group, shared by its files: call.c cuts operations into segments and completes them;
+ * segment.c sends contributions and receives results; repeat.c retransmits; await.c queries whether
+ * members are late; lose.c agrees about a lost group.
  *
- * Segments are numbered through all calls and wrap. Invariant, in that arithmetic:
- * next <= to_send <= end, to_send <= next + window. Results next - window .. next - 1 have been
- * handed to the caller and are kept for members that fetch them; of next .. next + window - 1 those
- * that came early wait. Both live in a ring of 2 * window results. */
+ * Segments are numbered through all operations and wrap. Invariant, in that arithmetic: next <=
+ * to_send <= end, to_send <= next + window. Results next - window .. next - 1 are delivered and
+ * kept for members that fetch them. Results from next .. next + window - 1 that arrived early wait.
+ * Both are in a ring of 2 * window results. */
 #ifndef INC_INTERNAL_H
 #define INC_INTERNAL_H
 
 #include "base/util.h"
 #include "inc/group.h"
 
-/* A result, or the place for one. */
+/* A ring entry for a result. */
 struct result {
 	uint32_t segment;
-	bool here; /* the result of `segment` is */
+	bool here; /* holds the result of `segment` */
 	struct inc_header header;
 };
 
-/* A segment under way: at index segment % window. */
+/* A segment under way, at index segment % window. */
 struct flight {
-	uint64_t sent_ns; /* last */
-	uint8_t tries;    /* repeats so far, at most 255 */
-	bool late;        /* to be repeated now */
+	uint64_t sent_ns; /* of the last transmission */
+	uint8_t tries;    /* retransmissions, at most 255 */
+	bool late;        /* retransmission is due */
 };
 
-/* What is known of another member; used when results stay away. */
+/* State of another member; used when results do not arrive. */
 struct peer {
-	uint32_t next;       /* FREEZE, FROZEN */
-	uint32_t to_send;    /* AWAITED */
-	bool known;          /* `next` is, by one who has given up the same members as we */
-	bool gone;           /* given up: as if it were dead */
-	bool awaited;        /* `to_send` is, in this round */
-	bool owes_frozen;    /* we owe it the answer */
-	bool owes_awaited;   /* the same */
-	uint16_t fetched;    /* results that we owe it, ... */
-	uint32_t fetch_from; /* ... from this one on */
+	uint32_t next;       /* from FREEZE, FROZEN */
+	uint32_t to_send;    /* from AWAITED */
+	bool known;          /* `next` is valid: the peer has given up the same members */
+	bool gone;           /* given up: treated as dead */
+	bool awaited;        /* `to_send` is valid, in this round */
+	bool owes_frozen;    /* FROZEN to it is due */
+	bool owes_awaited;   /* AWAITED to it is due */
+	uint16_t fetched;    /* results due to it, ... */
+	uint32_t fetch_from; /* ... from this segment on */
 };
 
 enum group_state {
 	GROUP_LIVE,
-	GROUP_FREEZING, /* all are asked what they have */
-	GROUP_FETCHING, /* what others have is fetched */
+	GROUP_FREEZING, /* querying what all members have */
+	GROUP_FETCHING, /* fetching results of others */
 	GROUP_LOST,
 };
 
-/* What has a round trip of its own. */
+/* Classes of operations with separate round trip times. */
 enum pace {
-	PACE_FAST,  /* the XDP plane computes it: microseconds */
+	PACE_FAST,  /* computed by the XDP plane: microseconds */
 	PACE_SHORT, /* user space, one packet */
 	PACE_LONG,
 	PACES
 };
 
 struct rtt {
-	uint64_t smoothed_ns, deviation_ns; /* 0: no sample yet */
+	uint64_t smoothed_ns, deviation_ns; /* 0: no sample */
 };
 
 struct inc_group {
-	struct inc_group_options o; /* o.members is ours */
+	struct inc_group_options o; /* o.members is an owned copy */
 	enum group_state state;
 	uint8_t opcode;
 
 	struct inc_call *calls, **calls_tail; /* oldest first */
-	struct inc_call *sending;             /* the call of to_send; NULL: none */
+	struct inc_call *sending;             /* operation of to_send; NULL: none */
 	uint32_t next, to_send, end;
-	uint32_t fence; /* nothing from here on is sent before all before it is here */
+	uint32_t fence; /* segments from here on wait for all results before */
 	struct result *results;
-	uint8_t *bytes; /* of results, o.segment_bytes each */
+	uint8_t *bytes; /* payloads of results, o.segment_bytes each */
 	struct flight *flights;
 
 	struct rtt rtts[PACES];
-	uint64_t repeat_ns; /* when the oldest is asked for, if no result comes before */
-	unsigned backoff;   /* times that this came, since a result did */
-	unsigned burst;     /* how many it asks for */
-	uint32_t highest;   /* behind the last segment of which a result came */
-	uint32_t gap;       /* all before here were looked at for losses */
-	bool late;          /* some flight is */
+	uint64_t repeat_ns; /* retransmission timeout of the oldest segment */
+	unsigned backoff;   /* timeouts since the last result */
+	unsigned burst;     /* segments to retransmit at the next timeout */
+	uint32_t highest;   /* one past the highest segment with a result */
+	uint32_t gap;       /* segments before this one were checked for losses */
+	bool late;          /* some flight is late */
 
-	uint64_t progress_ns; /* when a result came last, or a wait began */
-	bool served;          /* a result came ever */
-	uint64_t refused_ns;  /* first refusal without one; 0: none */
+	uint64_t progress_ns; /* time of the last result, or of the start of a wait */
+	bool served;          /* at least one result arrived */
+	uint64_t refused_ns;  /* first refusal since the last result; 0: none */
 	uint64_t renew_ns;
 
 	struct peer *peers;
-	bool asking;       /* whether the others are only late */
-	uint64_t asked_ns; /* when that began */
-	uint64_t ask_ns;   /* of the next round of questions, of any kind; doubles: */
+	bool asking;       /* an AWAIT query is under way */
+	uint64_t asked_ns; /* start of that query */
+	uint64_t ask_ns;   /* next round of requests, of any kind; its gap doubles: */
 	uint64_t ask_gap_ns;
-	uint32_t ask_member; /* where the present round is; count: it is over */
-	bool answers_due;    /* some peer is owed something */
+	uint32_t ask_member; /* next member of the round; count: complete */
+	bool answers_due;    /* some peer is owed an answer */
 	uint32_t answer_member;
 	uint64_t frozen_ns;
-	uint64_t lost_ns; /* when the present round of questions, or fetch, began or went on */
+	uint64_t lost_ns; /* start of the present round, or time of the last fetched result */
 	int lost_status;
 	uint32_t common; /* P of docs/inc.md */
-	uint32_t source; /* whom to fetch from; count: nobody */
+	uint32_t source; /* member to fetch from; count: none */
 	uint32_t gone_count;
-	uint8_t *said; /* payload of FREEZE and FROZEN: a peer and who is gone */
+	uint8_t *said; /* payload of FREEZE and FROZEN: a peer, then the bits of given-up members */
 	uint64_t calls_done, segments_sent, segments_repeated, results_taken, duplicates, refused;
 };
 
 /* ---- call.c ---- */
 
-/* The call that a segment is part of; NULL: none that is not ended. */
+/* Returns the operation of a segment; NULL if it is complete or not started. */
 struct inc_call *call_of(const struct inc_group *g, uint32_t segment);
-/* Elements of a call before its segment `index`, at most all. */
+/* Returns the elements of an operation before its segment `index`, at most all. */
 size_t call_elements_before(const struct inc_group *g, const struct inc_call *c, uint32_t index);
 bool call_short(const struct inc_call *c);
 enum pace call_pace(const struct inc_group *g, const struct inc_call *c);
-/* Gives the results from `next` on that are here to their calls. */
+/* Delivers the results from `next` on to their operations, as far as they have arrived. */
 void calls_deliver(struct inc_group *g, uint64_t now_ns);
-/* Ends all calls: nothing more will come. */
+/* Completes all operations of a lost group. */
 void calls_end(struct inc_group *g);
 
 /* ---- segment.c ---- */
@@ -145,33 +145,33 @@ static inline bool batch_full(const struct inc_batch *b)
 	return b->count == b->room;
 }
 
-/* Adds the packet to the batch, which has room. */
+/* Adds a packet to the batch, which must have space. The payload must stay until it is sent. */
 void packet_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 		uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
-/* The same with a payload that need not stay: it travels in the header's room. */
+/* As packet_add(), but copies the payload into the datagram's header. */
 void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 		       uint32_t to_ip, uint16_t to_port, const void *payload, size_t payload_bytes);
-/* Takes the payload of the newest datagram, at most INC_CONTROL_BYTES_MAX, into its header's room.
- */
+/* Copies the payload of the newest datagram, at most INC_CONTROL_BYTES_MAX bytes, into its
+ * header. */
 void batch_inline(struct inc_batch *out);
-/* The contribution to a segment of a call. */
+/* Adds the contribution to a segment of an operation. */
 void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_call *c,
 		 uint32_t segment, bool repeat, uint64_t now_ns);
 void segments_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* Keeps a result for next .. next + window - 1 that is not here yet. */
+/* Stores a result of next .. next + window - 1 that is not there yet. */
 void result_keep(struct inc_group *g, const struct inc_packet *p);
-/* Is it what the call of its segment asked for? */
+/* Returns true if the result matches the operation of its segment. */
 bool result_fits(const struct inc_group *g, const struct inc_header *h);
 void result_receive(struct inc_group *g, const struct inc_packet *p, uint64_t now_ns);
 
 /* ---- repeat.c ---- */
 void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
-/* A result of a segment under way came. */
+/* Handles the arrival of a result for a segment under way. */
 void repeat_result(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t now_ns);
 void repeat_send(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
 
 /* ---- await.c ---- */
-/* Waiting too long? Asks, and declares the group lost. */
+/* Starts a query when a wait is long, and declares the group lost. */
 void await_check(struct inc_group *g, uint64_t now_ns);
 uint64_t await_deadline(const struct inc_group *g);
 void await_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
@@ -185,9 +185,9 @@ void lose_fetched(struct inc_group *g, const struct inc_packet *p, uint64_t now_
 void lose_check(struct inc_group *g, uint64_t now_ns);
 uint64_t lose_deadline(const struct inc_group *g);
 void lose_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns);
-/* What is owed to others: AWAITED, FROZEN, FETCHED. In any state. */
+/* Sends due answers (AWAITED, FROZEN, FETCHED), in any state. */
 void answers_send(struct inc_group *g, struct inc_batch *out);
-/* A packet between members: header and payload. */
+/* Adds a packet between members: header and payload. */
 void peer_add(struct inc_group *g, struct inc_batch *out, enum inc_kind kind, uint32_t member,
 	      uint32_t next);
 

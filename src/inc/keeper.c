@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint's thread: renews leases, answers other members while nobody calls, lets nonblocking
- * calls go on, and clears up after groups that were destroyed. While callers are about it only
- * looks at the time, each INC_TICK_NS; else it sleeps on the sockets. */
+/* The endpoint's progress thread: renews leases, answers other members outside of calls, advances
+ * nonblocking operations, and frees destroyed groups. While callers are active it only polls the
+ * time, every INC_TICK_NS; otherwise it sleeps on the sockets. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ void departed_tend(struct dxp_inc *inc, uint64_t now_ns)
 	}
 }
 
-/* The earliest of all groups. */
+/* Returns the earliest deadline of all groups. */
 static uint64_t groups_deadline(const struct dxp_inc *inc)
 {
 	uint64_t at_ns = UINT64_MAX;
@@ -92,7 +92,7 @@ static void sleep_quietly(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Results of nonblocking calls may come by multicast. */
+/* Includes multicast sockets: results of nonblocking operations may arrive there. */
 static unsigned fds_collect(struct dxp_inc *inc, struct pollfd *fds, unsigned room)
 {
 	unsigned count = 3;
@@ -151,7 +151,7 @@ static void *keeper(void *context)
 		else
 			sleep_listening(inc, now_ns);
 		if (read(inc->wake_fd, &woken, sizeof(woken)) < 0)
-			continue; /* not woken: time or packets */
+			continue; /* not woken by keeper_wake() */
 	}
 	pthread_mutex_unlock(&inc->lock);
 	return NULL;
@@ -174,7 +174,7 @@ int endpoint_keeper_start(struct dxp_inc *inc)
 		log_error("cannot make an eventfd: %m; if files have run out, raise \"ulimit -n\"");
 		return DXP_EIO;
 	}
-	sigfillset(&all); /* signals are the program's */
+	sigfillset(&all); /* the program handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&inc->thread, NULL, keeper, inc);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Losing a group: all freeze, say what they have, and fetch what any of them has, so that the same
- * results are everywhere. docs/inc.md "Losing a group". */
+/* Losing a group: all members freeze, exchange what they have, and fetch what any of them has, so
+ * that all end with the same results. docs/inc.md "Losing a group". */
 #include <dxp/status.h>
 
 #include "inc/internal.h"
@@ -10,7 +10,8 @@ static uint64_t patience_ns(const struct inc_group *g)
 	return g->o.patience_ns ? g->o.patience_ns : g->o.deadline_ns / 2;
 }
 
-/* FREEZE and FROZEN: what all are told alike. */
+/* Adds a FREEZE or FROZEN with the list of given-up members, which is the same for all
+ * receivers. */
 static void said_add(struct inc_group *g, struct inc_batch *out, const struct inc_header *h,
 		     uint32_t member)
 {
@@ -66,7 +67,7 @@ static bool all_known(const struct inc_group *g)
 	return true;
 }
 
-/* The largest `next` of all that are heard, and the lowest of those who have it. */
+/* Finds the largest `next` of all members that answered, and the lowest member that has it. */
 static void common_find(struct inc_group *g, uint64_t now_ns)
 {
 	g->state = GROUP_FETCHING;
@@ -83,7 +84,7 @@ static void common_find(struct inc_group *g, uint64_t now_ns)
 	ask_again(g, now_ns);
 }
 
-/* ---- who is given up ---- */
+/* ---- given-up members ---- */
 
 static void gone_mark(struct inc_group *g, uint32_t member)
 {
@@ -94,8 +95,8 @@ static void gone_mark(struct inc_group *g, uint32_t member)
 	g->gone_count++;
 }
 
-/* Some are given up that were not: all others are asked anew, as they may have heard from those
- * meanwhile what we have not. What counts is what they say when they have given them up, too. */
+/* Restarts the round after members were given up: the others may have received from those what this
+ * member lacks. Their answers count only once they have given up the same members. */
 static void round_anew(struct inc_group *g, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < g->o.count; i++)
@@ -113,8 +114,8 @@ static void silent_give_up(struct inc_group *g, uint64_t now_ns)
 	round_anew(g, now_ns);
 }
 
-/* The byte of `member`'s list that has member 8 * at .., as far as it concerns neither him nor us:
- * each of us may have given up the other. */
+/* Returns byte `at` of the list of `member`, without the bits of `member` and of this member: each
+ * may have given up the other. */
 static uint8_t gone_byte(const struct inc_group *g, const uint8_t *list, uint32_t member,
 			 uint32_t at)
 {
@@ -143,8 +144,8 @@ static void list_join(struct inc_group *g, const uint8_t *list, uint32_t but, ui
 		round_anew(g, now_ns);
 }
 
-/* Gives up whom `member` has given up; but not if we are among them: it may be he who does not
- * hear. False: he and we do not agree yet. */
+/* Gives up the members that `member` has given up, unless its list contains this member: then
+ * `member` may be the deaf one. Returns false while the two lists differ. */
 static bool gone_join(struct inc_group *g, uint32_t member, const struct inc_packet *p,
 		      uint64_t now_ns)
 {
@@ -169,8 +170,8 @@ static void lost(struct inc_group *g)
 	calls_end(g);
 }
 
-/* Whatever goes wrong, the calls end: members die one after the other, or hardly hear each other.
- */
+/* Latest time at which operations complete, even if members die one after the other or hardly
+ * receive each other. */
 static uint64_t limit_ns(const struct inc_group *g)
 {
 	return g->frozen_ns + INC_FREEZE_PATIENCES * patience_ns(g);
@@ -229,7 +230,7 @@ void lose_ask(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 		round_over(g, now_ns);
 }
 
-/* Nobody can be further from us than the window. */
+/* No member can be further away than the window. */
 static bool plausible(const struct inc_group *g, uint32_t next)
 {
 	return next - g->next <= g->o.window || g->next - next <= g->o.window;
@@ -264,7 +265,7 @@ void lose_receive(struct inc_group *g, const struct inc_packet *p, const struct 
 		peer->owes_frozen = true;
 		g->answers_due = true;
 	}
-	if (g->state == GROUP_LIVE) /* an answer to nothing */
+	if (g->state == GROUP_LIVE) /* not requested */
 		return;
 	if (!peer->gone && gone_join(g, from->member, p, now_ns) && g->state == GROUP_FREEZING) {
 		if (!peer->known || seq_before(peer->next, from->next))
@@ -306,7 +307,7 @@ static void fetched_add(struct inc_group *g, struct inc_batch *out, uint32_t mem
 		   bytes ? result_bytes(g, s) : NULL, bytes);
 }
 
-/* False: the batch was full before all was said. */
+/* Sends the answers due to a member. Returns false if the batch was full before. */
 static bool peer_answer(struct inc_group *g, struct inc_batch *out, uint32_t member)
 {
 	struct peer *p = &g->peers[member];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups with sockets: the members tell each other where they are, create (create.h), and tell each
- * other how it went, so that all have the group or none has. */
+/* Creates and destroys groups with sockets. The members exchange their addresses, create
+ * (create.h), and exchange the outcome, so that all have the group or none has. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,14 @@
 #include "base/rng.h"
 #include "inc/endpoint.h"
 
-/* What each member says first. */
+/* First message of each member to all. */
 struct hello {
 	uint32_t ip, switch_ip;
 	uint16_t port, segment_bytes;
-	uint8_t framing, able; /* able: it has memory for this */
-	uint8_t reach;         /* enum inc_reach, of its switch */
-	uint16_t epoch;        /* member 0's counts, as do these: */
+	uint8_t framing, able; /* able: has memory for the group */
+	uint8_t reach;         /* enum inc_reach of its switch */
+	/* Of these, member 0's values count. */
+	uint16_t epoch;
 	uint32_t id, qkey;
 };
 
@@ -50,7 +51,7 @@ static void making_free(struct making *m)
 	free(m->switches);
 }
 
-/* Whoever lacks memory must be able to tell the others, who wait for it. */
+/* Returns the reserve: a member without memory must still notify the others, which wait for it. */
 static struct hello *hellos_reserved(struct dxp_inc *inc)
 {
 	pthread_mutex_lock(&inc->lock);
@@ -60,7 +61,8 @@ static struct hello *hellos_reserved(struct dxp_inc *inc)
 	return hellos;
 }
 
-/* Is there memory for all? If m->hellos is NULL not even for the others' words. */
+/* Allocates. Returns false without memory for all; m->hellos NULL: not even for the others'
+ * messages. */
 static bool making_take(struct making *m)
 {
 	m->hellos = calloc(m->count, sizeof(*m->hellos));
@@ -96,7 +98,7 @@ static struct hello hello_own(struct dxp_inc *inc, bool able)
 	return h;
 }
 
-/* The same outcome at all members: all have the same hellos. */
+/* Checks the hellos. Same outcome at all members, as all have the same hellos. */
 static int hellos_take(struct making *m, char why[DXP_INC_WHY_BYTES])
 {
 	for (uint32_t i = 0; i < m->count; i++) {
@@ -174,7 +176,7 @@ static int group_begin(struct making *m)
 	g->member = m->member;
 	g->kill_ns = UINT64_MAX;
 	g->alone = m->count == 1;
-	g->next = inc->groups; /* with the others also if it fails: group_unmake frees it there */
+	g->next = inc->groups; /* listed even if creation fails: group_unmake() frees it there */
 	inc->groups = g;
 	inc->group_count++;
 	return inc_create_begin(&o, endpoint_now(inc), &g->create);
@@ -211,8 +213,8 @@ static int core_create(struct making *m, uint64_t now_ns)
 	return inc_group_create(&o, now_ns, &m->g->group);
 }
 
-/* Until the creation has an outcome; then the group's core is there, since others may begin at
- * once. */
+/* Runs the creation until its outcome. On success the group's core exists at return, since others
+ * may start at once. */
 static struct outcome creation_run(struct making *m)
 {
 	struct dxp_inc *inc = m->inc;
@@ -246,7 +248,7 @@ static struct outcome creation_run(struct making *m)
 	return o;
 }
 
-/* Member 0 knows most; of the others the first. */
+/* Returns the first failure in member order: member 0 has the most information. */
 static int outcomes_judge(const struct making *m, uint32_t *who)
 {
 	for (*who = 0; *who < m->count; ++*who)
@@ -268,8 +270,8 @@ static void group_unmake(struct dxp_inc_group *g)
 	keeper_wake(inc);
 }
 
-/* Is what switches send by multicast let through to us? Some calls show it: were it not, each
- * result would come as the answer to a repeat, some ms late. */
+/* Tests by some barriers whether multicast of switches arrives here. Otherwise each result would
+ * come as the answer to a retransmission, some ms late. */
 static void hearing_try(struct making *m, struct outcome *own)
 {
 	struct dxp_inc_group *g = m->g;
@@ -286,11 +288,11 @@ static void hearing_try(struct making *m, struct outcome *own)
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
 	g->inc->deaf |= own->deaf;
-	g->used_ns = 0; /* all say that they are done with these */
+	g->used_ns = 0; /* no KILL delay: the members exchange that they are finished with these */
 	pthread_mutex_unlock(&g->inc->lock);
 }
 
-/* All tell all. DXP_EAGAIN: somebody is deaf, and there must be another group. */
+/* Exchanges the outcomes. DXP_EAGAIN: a member is deaf, so all must create another group. */
 static int outcome_share(struct making *m, const struct outcome *own, char why[DXP_INC_WHY_BYTES])
 {
 	uint32_t who;
@@ -388,7 +390,7 @@ int dxp_inc_group_create(struct dxp_inc *inc, const struct dxp_inc_bootstrap *bo
 	return status == DXP_EEXIST || status == DXP_EAGAIN ? DXP_EBUSY : status;
 }
 
-/* Slower members may still need the last result from the switch. */
+/* Returns when to send the KILL: slower members may still need the last result from the switch. */
 static uint64_t kill_time(const struct dxp_inc_group *g)
 {
 	if (g->alone || g->used_ns == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is there a switch? A question before each creation, so that where nothing listens is known at
- * once, and a creation may take its time on a busy machine. */
+/* Tests for a switch before each creation: a closed port is detected at once, and a creation may
+ * then take its time on a busy machine. */
 #include <errno.h>
 
 #include <dxp/status.h>
@@ -14,7 +14,7 @@ struct probe {
 	uint32_t own_ip, switch_ip;
 	uint16_t own_port;
 	uint32_t number;
-	bool icrc_wrong; /* what came was; so it was no answer */
+	bool icrc_wrong; /* answers arrived with a wrong ICRC */
 };
 
 static void question_send(struct probe *p)

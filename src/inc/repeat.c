@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is late is asked for again: what results of later segments overtook, at once; and when no
- * result came for the timeout, the oldest. A result also waits for the slowest member, so lateness
- * says little of loss: the floor is well above a round trip, and it doubles. */
+/* Retransmission. A segment is retransmitted once when results of later segments have arrived, and
+ * the oldest ones when no result came within the timeout. A result also waits for the slowest
+ * member, so lateness is little evidence of loss: the minimum is well above a round trip, and the
+ * timeout doubles. */
 #include "inc/internal.h"
 
 static uint64_t timeout_ns(const struct rtt *r, unsigned tries)
@@ -42,7 +43,7 @@ void repeat_arm(struct inc_group *g, uint32_t segment, enum pace pace, uint64_t 
 	timer_start(g, pace, now_ns);
 }
 
-/* Results come in order but where one was lost: that is asked for before its time, once. */
+/* Marks missing segments, once each: results arrive in order except after a loss. */
 static void gaps_find(struct inc_group *g)
 {
 	uint32_t s = seq_before(g->gap, g->next) ? g->next : g->gap;
@@ -89,8 +90,8 @@ static void gaps_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now
 	g->late = batch_full(out);
 }
 
-/* Nothing came for the timeout: the oldest is asked for, each time twice as many. Where a member is
- * late, or a switch gone, that is little; after a loss results come again and tell of the rest. */
+/* Handles a timeout: retransmits the oldest segments, twice as many each time. That is little if a
+ * member is late or a switch is gone. After a loss, new results reveal the other losses. */
 static void oldest_repeat(struct inc_group *g, struct inc_batch *out, uint64_t now_ns)
 {
 	unsigned left = g->burst;

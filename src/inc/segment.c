@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions on their way to the switch, and results as they come from it. */
+/* Sends contributions to the switch and receives its results. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -39,7 +39,7 @@ void packet_add_inline(struct inc_group *g, struct inc_batch *out, const struct 
 	batch_inline(out);
 }
 
-/* Of a broadcast only the root has something to say. */
+/* Returns the elements to send: in a broadcast only the root sends data. */
 static size_t elements_said(const struct inc_group *g, const struct inc_call *c, size_t elements)
 {
 	return c->collective == INC_BROADCAST && c->root != g->o.member ? 0 : elements;
@@ -81,7 +81,7 @@ void segment_add(struct inc_group *g, struct inc_batch *out, const struct inc_ca
 		g->segments_sent++;
 }
 
-/* docs/inc.md "Segments and slots": a window of results, and of one where calls are short. */
+/* docs/inc.md "Segments and slots": a window of results; for short operations a window of one. */
 static bool may_send(const struct inc_group *g, const struct inc_call *c)
 {
 	uint32_t s = g->to_send;

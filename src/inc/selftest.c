@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does offload work from this host? A group of one, and some calls on it. */
+/* Self-test of offload from this host: operations on a group of one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int order(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The median of some calls. */
+/* Measures the median time of CALLS operations. */
 static int calls_time(struct dxp_inc_group *g, uint64_t *median_ns)
 {
 	uint64_t times[CALLS];

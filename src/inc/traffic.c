@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets between the sockets and the cores. */
+/* Passes packets between sockets and state machines. */
 #include <dxp/status.h>
 
 #include "inc/endpoint.h"
@@ -68,7 +68,8 @@ static void arrival_take(struct dxp_inc *inc, const struct port *to, const struc
 	g->dirty = true;
 }
 
-/* What they let go leaves when all are in: answers of several members may decide together. */
+/* Packets leave only after the whole batch is read: answers of several members may decide
+ * together. */
 static void arrivals_take(struct dxp_inc *inc, const struct port *to, size_t count, uint64_t now_ns)
 {
 	for (size_t i = 0; i < count; i++)
@@ -85,7 +86,7 @@ size_t port_take(struct dxp_inc *inc, struct port *p, uint64_t now_ns)
 {
 	size_t total = 0, count = LINK_BATCH;
 
-	/* a batch that is full may be the middle of a train that is here already */
+	/* A full batch may be the middle of a GSO batch that has arrived. */
 	while (p->link && !p->reading && count == LINK_BATCH && total < INC_TURN) {
 		count = link_receive(p->link, inc->arrivals, LINK_BATCH);
 		arrivals_take(inc, p, count, now_ns);
@@ -118,7 +119,7 @@ struct inc_batch batch_begin(struct dxp_inc *inc)
 				  ENDPOINT_BATCH};
 }
 
-/* What the kernel has no room for is lost, and asked for again in time. */
+/* Datagrams for which the kernel has no space are lost, and retransmitted later. */
 void batch_send(struct dxp_inc *inc, const struct inc_batch *b)
 {
 	if (b->count > 0)

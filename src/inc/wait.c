@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for a call: look where the result is expected, spin if that was asked for, then sleep in
- * the socket; between, what time brings and the caller's own `idle`. */
+/* Waiting for an operation: polls where the result is expected, spins if configured, then sleeps in
+ * the socket. In between it handles timers and calls the caller's `idle`. */
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void ports_sleep(struct dxp_inc *inc, struct port *const *ports, unsigned count,
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Where the result of the oldest call comes. */
+/* Returns the port where the result of the oldest operation arrives. */
 static struct port *port_hot(struct dxp_inc_group *g, const struct inc_call *c)
 {
 	return g->multicast.link && g->kernel && inc_call_fast(c) ? &g->multicast : &g->inc->in;
@@ -43,7 +43,7 @@ static void others_look(struct dxp_inc *inc, struct dxp_inc_group *g, const stru
 			port_take(inc, ports[i], now_ns);
 }
 
-/* Another thread waits in the socket that we would wait in: it will take ours along. */
+/* Waits for the thread that reads the same socket: it also handles packets for this one. */
 static void reader_await(struct dxp_inc *inc)
 {
 	struct timespec until;
@@ -66,7 +66,8 @@ static void idle_call(struct dxp_inc *inc)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* Sleeps in poll, which keeps time better than a socket does and costs another system call. */
+/* Sleeps in ppoll(), which keeps time better than a socket timeout but costs another system
+ * call. */
 static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot)
 {
 	struct pollfd fd = {.fd = link_socket_fd(hot->link), .events = POLLIN};
@@ -75,7 +76,7 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	struct timespec t = {
 		.tv_nsec = (long)min_u64(left_ns, inc->o.idle ? INC_IDLE_NS : INC_TICK_NS)};
 
-	if (link_pending(hot->link)) /* of which poll knows nothing */
+	if (link_pending(hot->link)) /* received already, so invisible to ppoll() */
 		return port_take(inc, hot, now_ns) > 0;
 	hot->reading = true;
 	pthread_mutex_unlock(&inc->lock);
@@ -89,8 +90,8 @@ static bool hot_poll(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *
 	return came;
 }
 
-/* One sleep where the result is expected. Returns whether something came. Calls are short: first
- * in the socket, for a tick; then, and while packets get lost, in poll. */
+/* Sleeps once where the result is expected. Returns true if packets arrived. Operations are short:
+ * it sleeps first in the socket, for a tick; later, and during packet loss, in ppoll(). */
 static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port *hot, bool first)
 {
 	if (hot->reading) {
@@ -102,8 +103,8 @@ static bool hot_sleep(struct dxp_inc *inc, struct dxp_inc_group *g, struct port 
 	return hot_poll(inc, g, hot);
 }
 
-/* Looks once; then whoever else wants this processor has it, as it may be one that the result waits
- * for: another rank, or a switch. */
+/* Polls once, then yields the CPU: another rank or a switch that the result waits for may need
+ * it. */
 static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 {
 	if (port_take(inc, hot, now_ns) > 0)
@@ -113,7 +114,7 @@ static void spin_look(struct dxp_inc *inc, struct port *hot, uint64_t now_ns)
 	pthread_mutex_lock(&inc->lock);
 }
 
-/* What time brings. */
+/* Handles timers and the other ports. */
 static void clock_look(struct dxp_inc *inc, struct dxp_inc_group *g, const struct port *hot)
 {
 	uint64_t now_ns = endpoint_now(inc), repeated = inc_group_repeated(g->group);

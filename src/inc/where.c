@@ -35,7 +35,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 	return true;
 }
 
-/* The value of the last line "switch = TEXT"; false: there is none. */
+/* Reads the value of the last line "switch = TEXT". Returns false if there is none. */
 static bool file_read(char text[INC_WHERE_BYTES])
 {
 	FILE *f = descriptor_fopen(INC_WHERE_FILE, "re");
@@ -59,7 +59,7 @@ static bool file_read(char text[INC_WHERE_BYTES])
 	return found;
 }
 
-/* Has this host an address in the network? */
+/* Returns true if this host has an address in the network. */
 static bool inside(uint32_t network, unsigned bits)
 {
 	uint32_t mask = bits ? UINT32_MAX << (32 - bits) : 0;
@@ -79,7 +79,8 @@ static bool inside(uint32_t network, unsigned bits)
 	return found;
 }
 
-/* "10.0.0.0/24=10.0.0.1": DXP_OK when this host is in the network; DXP_ENOENT; DXP_EINVAL. */
+/* Parses "10.0.0.0/24=10.0.0.1". DXP_OK: this host is in the network; DXP_ENOENT: not;
+ * DXP_EINVAL. */
 static int entry_take(char *entry, uint32_t *switch_ip)
 {
 	char *slash = strchr(entry, '/'), *equals = strchr(entry, '='), *end;

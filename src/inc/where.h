@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which switch a host belongs to: as the program, the environment or a file says. */
+/* Finds the switch of this host: from the program's options, the environment or a file. */
 #ifndef INC_WHERE_H
 #define INC_WHERE_H
 
@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 #define INC_WHERE_FILE  "/etc/dxp/inc.conf"
-#define INC_WHERE_BYTES 4096 /* of the text that names switches, and of the file */
+#define INC_WHERE_BYTES 4096 /* bytes of the text that names switches, and of the file */
 
-/* `switches` as in struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then INC_WHERE_FILE. Host
- * order; *own_ip is the address of this host that leads to the switch. DXP_ENOENT: none is named
- * for this host, or there is no way to it. DXP_EINVAL: the text does not parse. Both logged when
- * `loud`. */
+/* Finds the switch. `switches` as in struct dxp_inc_options; NULL or empty: DXP_INC_SWITCH, then
+ * INC_WHERE_FILE. Addresses in host order; *own_ip is this host's address on the route to the
+ * switch.
+ * Errors: DXP_ENOENT: no switch is configured for this host, or no route; DXP_EINVAL: the text does
+ *         not parse. Logged if `loud`. */
 int inc_switch_find(const char *switches, bool loud, uint32_t *switch_ip, uint32_t *own_ip);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why there is no group: sentences for the user. */
+/* Texts for the user that explain why a group was not created. */
 #include <stdio.h>
 
 #include <dxp/status.h>
