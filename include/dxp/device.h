@@ -40,7 +40,8 @@ DXP_FN int dxp_error(const DXP_SHARED struct dxp_window *w)
 
 /* Claims the next free descriptor: *index. The caller must fill it and call dxp_ring().
  * Errors: DXP_EAGAIN: all DXP_DOORBELLS descriptors are in use, nothing has changed; else as
- *         dxp_error(). */
+ *         dxp_error().
+ * Source: C-15, C-16. */
 DXP_FN int dxp_claim(DXP_SHARED struct dxp_window *w, dxp_u32 *index)
 {
 	dxp_u32 next, consumer;
@@ -67,7 +68,7 @@ DXP_FN DXP_SHARED struct dxp_slot *dxp_slot(DXP_SHARED struct dxp_window *w, dxp
 	return &w->slots[index % DXP_DOORBELLS];
 }
 
-/* Publishes the descriptor; pairs with the engine's acquire of `lap`. */
+/* Publishes the descriptor (C-13); pairs with the engine's acquire of `lap`. */
 DXP_FN void dxp_ring(DXP_SHARED struct dxp_window *w, dxp_u32 index)
 {
 	dxp_store_release(&dxp_slot(w, index)->head.lap, dxp_lap(index, DXP_DOORBELLS));
@@ -101,7 +102,8 @@ DXP_FN struct dxp_descriptor dxp_head(dxp_u8 op, dxp_u8 qp, const struct dxp_tar
 
 /* Posts `head` with its source list, destination list and inline data, and copies all of them.
  * `head` is from dxp_head(); the caller has set flags, imm, trailer, counts and inline_bytes.
- * Errors: DXP_EINVAL: lists and data do not fit a descriptor; else as dxp_claim(). */
+ * Errors: DXP_EINVAL: lists and data do not fit a descriptor; else as dxp_claim().
+ * Source: C-14, C-23, C-24. */
 DXP_FN int dxp_post_lists(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor *head,
 			  const struct dxp_entry *src, const struct dxp_entry *dst,
 			  const void *data)
@@ -140,7 +142,8 @@ DXP_FN int dxp_post(DXP_SHARED struct dxp_window *w, const struct dxp_descriptor
 
 /* Posts a NAP of up to DXP_NAP_BYTES bytes, which travel inside the descriptor: `data` may be
  * reused at once.
- * Errors: DXP_EINVAL: longer; else as dxp_claim(). */
+ * Errors: DXP_EINVAL: longer; else as dxp_claim().
+ * Source: C-17. */
 DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *to,
 			const void *data, dxp_u32 bytes, dxp_u64 imm, dxp_u64 context)
 {
@@ -157,7 +160,8 @@ DXP_FN int dxp_post_nap(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct
 /* Posts a PUT of one range to one range. `from` and `to` may differ in offset and key, not in
  * bytes. `flags`: 0 or DXP_FLAG_NOTIFY. dxp_post_get() is the same as a GET.
  * Owner:  the local memory belongs to the NIC until the completion with `context`.
- * Errors: as dxp_claim(). */
+ * Errors: as dxp_claim().
+ * Source: C-18, C-19. */
 DXP_FN int dxp_post_put(DXP_SHARED struct dxp_window *w, dxp_u8 qp, const struct dxp_target *peer,
 			const struct dxp_entry *from, const struct dxp_entry *to, dxp_u8 flags,
 			dxp_u64 imm, dxp_u64 context)
@@ -197,7 +201,7 @@ DXP_FN int dxp_post_atomic(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 
 /* ---- dequeuing events ---- */
 
-/* Dequeues the oldest completion into *event. Returns 1, or 0 if there is none. */
+/* Dequeues the oldest completion into *event. Returns 1, or 0 if there is none. Source: C-26. */
 DXP_FN int dxp_sent_take(DXP_SHARED struct dxp_window *w, struct dxp_nic_event *event)
 {
 	dxp_u32 index = w->sent_consumer;
@@ -231,7 +235,7 @@ DXP_FN const DXP_SHARED dxp_u8 *dxp_received_data(const DXP_SHARED struct dxp_wi
 }
 
 /* Returns a NAP buffer to the engine, in any order and at any time after its event. One caller at a
- * time. */
+ * time. Source: C-30. */
 DXP_FN void dxp_buffer_return(DXP_SHARED struct dxp_window *w, dxp_u16 buffer)
 {
 	dxp_u32 index = w->buffers_returned;
@@ -313,7 +317,8 @@ DXP_FN int dxp_total_wait(const DXP_SHARED struct dxp_window *w, dxp_u64 total, 
 /* Starts to send `bytes` bytes at `vaddr`, an address of the device in the lookup table, to the
  * receive area of `to`.
  * Owner:  the bytes belong to the NIC until dxp_register_wait() returns the result.
- * Errors: DXP_EBUSY: the last send is not complete; else as dxp_error(). */
+ * Errors: DXP_EBUSY: the last send is not complete; else as dxp_error().
+ * Source: P-03, P-06. */
 DXP_FN int dxp_register_send(DXP_SHARED struct dxp_window *w, dxp_u8 qp,
 			     const struct dxp_target *to, dxp_u64 vaddr, dxp_u32 bytes)
 {
@@ -358,7 +363,8 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 /* Sets the receive area: messages to this function's registers go to these bytes from now on, one
  * after the other; 0 bytes: to none. dxp_total_wait() shows their arrival.
  * Errors: DXP_ENOENT: no area of the lookup table holds the bytes; DXP_ETIMEDOUT: not in force yet,
- *         so the NIC may still write to the old area. */
+ *         so the NIC may still write to the old area.
+ * Source: P-04, P-06. */
 DXP_FN int dxp_register_receive(DXP_SHARED struct dxp_window *w, dxp_u64 vaddr, dxp_u32 bytes,
 				dxp_u64 looks)
 {

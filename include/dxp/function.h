@@ -109,7 +109,7 @@ DXP_API int dxp_memory_register_at(struct dxp_function *f, void *base, uint64_t 
 DXP_API int dxp_memory_revoke(struct dxp_function *f, uint32_t key);
 
 /* Register mode: maps bytes [vaddr, vaddr + bytes) of the device to bytes from `offset` of region
- * `key` (lookup table of P-01).
+ * `key`, in the lookup table (P-01, P-05).
  * Errors: DXP_EEXIST: overlaps another area; DXP_EBUSY: the table is full; DXP_ENOENT, DXP_EACCESS,
  *         DXP_ERANGE: this function has no such region, or it is shorter. */
 DXP_API int dxp_lookup_add(struct dxp_function *f, uint64_t vaddr, uint64_t bytes, uint32_t key,

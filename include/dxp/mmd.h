@@ -54,7 +54,8 @@ struct dxp_fabric_options {
 /* Joins the fabric as a host. *out must be closed with dxp_fabric_close().
  * Errors: DXP_ENOENT: no fabric there (start one with `dxp up`); DXP_ETIMEDOUT: no answer from the
  *         manager; DXP_EAUTH: wrong key; DXP_EBUSY: a live node uses the name or identity;
- *         DXP_EINVAL; DXP_EIO. dxp_fabric_error(NULL) has the text. */
+ *         DXP_EINVAL; DXP_EIO. dxp_fabric_error(NULL) has the text.
+ * Source: X-09, X-10. */
 DXP_API int dxp_fabric_open(const struct dxp_fabric_options *options, struct dxp_fabric **out);
 
 /* Leaves the fabric. xPUs and programs must be closed before. NULL is allowed. */
@@ -103,7 +104,8 @@ DXP_API int dxp_fabric_traffic(struct dxp_fabric *fabric, uint16_t node,
  * Errors: DXP_ENOENT: no such node; DXP_EACCESS: not granted to this host; DXP_EPEERLOST: it is
  *         dead; DXP_EBUSY: open in as many programs as it admits; DXP_EINVAL: a host. After
  *         DXP_EPEERLOST or DXP_EPEERRESET from any call the object can only be closed; open the xPU
- *         again when it is back. */
+ *         again when it is back.
+ * Source: X-09, X-11. */
 DXP_API int dxp_xpu_open(struct dxp_fabric *fabric, const char *name, struct dxp_xpu **out);
 
 /* Closes an xPU. The last close frees everything of this program on it; its programs must be
@@ -139,12 +141,13 @@ DXP_API int dxp_mem_free(struct dxp_xpu *xpu, uint64_t address);
  * Owner:  memory that no program has allocated is shared by all: it reads as zero until written,
  *         and belongs to a program once allocated.
  * Errors: DXP_ERANGE: outside device memory; DXP_EACCESS: another program's memory, nothing was
- *         written; DXP_EPEERLOST; DXP_ETIMEDOUT. */
+ *         written; DXP_EPEERLOST; DXP_ETIMEDOUT.
+ * Source: C-18, C-19. */
 DXP_API int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes);
 DXP_API int dxp_mem_read(struct dxp_xpu *xpu, void *to, uint64_t address, uint64_t bytes);
 
 /* Reads or writes `count` consecutive CFG registers of 4 bytes from index `first`
- * (docs/registers.md). Writes each once, in order. */
+ * (docs/registers.md). Writes each once, in order. Source: X-07. */
 DXP_API int dxp_reg_read(struct dxp_xpu *xpu, uint32_t first, uint32_t *values, uint32_t count);
 DXP_API int dxp_reg_write(struct dxp_xpu *xpu, uint32_t first, const uint32_t *values,
 			  uint32_t count);
@@ -168,7 +171,8 @@ struct dxp_xpu_nic {
  * Order:  an xPU runs one kernel at a time; kernels that wait for each other belong on different
  *         xPUs. One work item dequeues events. Events left in the rings remain for the next kernel.
  * Errors: DXP_EBUSY: all virtual functions of that NIC are in use; DXP_EUNSUPPORTED: kernels of its
- *         engine cannot reach the NIC. */
+ *         engine cannot reach the NIC.
+ * Source: C-03, C-36. */
 DXP_API int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out);
 
 /* Builds OpenCL C on the xPU. The source may include <dxp/device.h> only. `options` (for the
@@ -176,7 +180,8 @@ DXP_API int dxp_xpu_nic(struct dxp_xpu *xpu, struct dxp_xpu_nic *out);
  * Owner:  on DXP_OK and DXP_EBUILD *out is set and must be released; its log has the reason of a
  *         failure.
  * Errors: DXP_EBUILD: does not compile; DXP_EINVAL: empty or too long; DXP_EUNSUPPORTED and others:
- *         *out is not set. */
+ *         *out is not set.
+ * Source: X-13. */
 DXP_API int dxp_program_build(struct dxp_xpu *xpu, const char *source, const char *options,
 			      struct dxp_program **out);
 DXP_API const char *dxp_program_log(const struct dxp_program *program);
@@ -230,13 +235,13 @@ struct dxp_launch {
  * Order:  commands without mutual dependencies run in the order posted. If an event of the wait
  *         list failed, this one completes as DXP_ECANCELED.
  * Time:   while pending commands fill 48 MiB on the xPU (about 70,000 short ones), the call waits
- *         until some complete. Completed events occupy none of it. The first launch of a kernel in
- * a local size may compile it on the xPU (PoCL: 0.1 to 0.2 s per kernel and size). To avoid that
- * pause later, launch one work-group of each kernel during the data transfer;
- *         examples/classify/run.c does.
+ *         until some complete. The first launch of a kernel in a local size may compile it there
+ *         (PoCL: 0.1 to 0.2 s). To avoid that pause later, launch one work-group of each kernel
+ *         during the data transfer, as examples/classify/run.c does.
  * Errors: DXP_ENOENT: an event was waited for already; DXP_EINVAL: dxp_fabric_error() names the
- *         field; DXP_EAGAIN: no command completed in 1 s while the space was full and this program
- *         has pending events of its own, on which they may depend. */
+ *         field; DXP_EAGAIN: no command completed in 1 s of such a wait, and this program has
+ *         pending events of its own, on which the commands may depend.
+ * Source: X-12, X-13. */
 DXP_API int dxp_run(struct dxp_xpu *xpu, const struct dxp_launch *launch, dxp_event *event);
 
 /* Lets `from` PUT `bytes` bytes of its memory into the memory of `to` when the wait list is

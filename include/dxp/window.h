@@ -99,7 +99,8 @@ struct dxp_entry {
 };
 
 /* Head of a chain descriptor (C-23). The body holds src_count + dst_count entries, then
- * inline_bytes of data unless these fit `data`. Only the totals of both lists must agree (C-24). */
+ * inline_bytes of data unless these fit `data`. Only the totals of both lists must agree (C-24).
+ * The engine checks all of it against the limits of the operation. */
 struct dxp_descriptor {
 	dxp_u8 op;    /* enum dxp_op */
 	dxp_u8 flags; /* enum dxp_flag */
