@@ -85,8 +85,8 @@ struct dxp_waits {
 /* Bytes of the longest write that dxp_write() copies into its command. */
 #define DXP_INLINE_BYTES 1792
 
-/* Copies host memory to device memory. Sent without an intermediate copy: the xPU GETs the bytes
- * when its wait list completes if that holds pending events of xPUs; otherwise the host PUTs them.
+/* Copies host memory to device memory, without an intermediate copy. If the wait list has pending
+ * events of xPUs, the xPU GETs the bytes when it completes; otherwise the host PUTs them.
  * Shape:  any alignment; 0 bytes is allowed.
  * Owner:  `from` must stay unchanged until the event completes. Exception: at most DXP_INLINE_BYTES
  *         without waits->late are copied by the call.

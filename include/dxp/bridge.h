@@ -42,7 +42,7 @@ struct dxp_bridge_transfer {
 	uint64_t device_from, device_to;
 	struct dxp_xpu *peer;  /* DEVICE_TO_DEVICE: the other xPU, same fabric; else NULL */
 	uint64_t bytes;        /* 0 is allowed */
-	uint32_t piece_bytes;  /* bytes per GET or PUT, 4096 .. caps.buffer_bytes; 0: chosen */
+	uint32_t piece_bytes;  /* bytes per GET or PUT, 4096 .. caps.buffer_bytes; 0: default */
 	const dxp_event *wait; /* starts when all of these are complete; as dxp_launch.wait */
 	uint32_t wait_count;
 };

@@ -361,7 +361,7 @@ DXP_FN int dxp_register_wait(DXP_SHARED struct dxp_window *w, dxp_u64 looks)
 }
 
 /* Sets the receive area: messages to this function's registers go to these bytes from now on, one
- * after the other; 0 bytes: to none. dxp_total_wait() shows their arrival.
+ * after the other; 0 bytes: no area. dxp_total_wait() shows their arrival.
  * Errors: DXP_ENOENT: no area of the lookup table holds the bytes; DXP_ETIMEDOUT: not in force yet,
  *         so the NIC may still write to the old area.
  * Source: P-04, P-06. */

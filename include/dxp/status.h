@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one error convention: every fallible dxp_ function returns one of these, or a count >= 0
- * where its comment says so. No errno, no NULL as an error, no second channel. The enum and the
+ * where its comment states it. No errno, no NULL as an error, no second channel. The enum and the
  * strings both come from this list. */
 #ifndef DXP_STATUS_H
 #define DXP_STATUS_H

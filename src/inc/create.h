@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Creation of a group, without I/O (N-06). Every member sends a QUERY towards member 0 through the
- * switches above it. Member 0 chooses the least loaded tree and the common abilities. It sends each
- * member a NOTIFY down from the root through the switches of that tree, which installs the group
- * there. Members confirm to member 0. A member with a NOTIFY has a group. Member 0 knows when all
- * have one, or which member failed and why. */
+/* Creation of a group, without I/O (N-06). Each member sends a QUERY through the switches above it
+ * to member 0. Member 0 chooses the least loaded tree and the common abilities. It sends each
+ * member a NOTIFY down through the tree, which installs the group in its switches. Members confirm
+ * to member 0, which thus knows when all have the group, or which failed and why. */
 #ifndef INC_CREATE_H
 #define INC_CREATE_H
 

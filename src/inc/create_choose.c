@@ -166,8 +166,8 @@ static void abilities_join(struct inc_create *c)
 		n->lease_ms = (uint32_t)min_u64(n->lease_ms, w->lease_ms);
 	}
 	n->segment_bytes &= 0xfff0;
-	/* Aggregators are indexed by segment % (2 * window), which must hold where segments wrap: a
-	 * power of two. */
+	/* Rounds down to a power of two: aggregators are indexed by segment % (2 * window), also
+	 * where segments wrap. */
 	while (n->window & (n->window - 1))
 		n->window &= (uint16_t)(n->window - 1);
 }

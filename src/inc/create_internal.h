@@ -10,8 +10,8 @@
 /* Paths up from one member's switch, from its QUERYs. Member 0 only. */
 struct ways {
 	uint8_t count;
-	uint8_t chosen; /* index of the path in the tree, ... */
-	uint8_t hops;   /* ... of which this many switches count */
+	uint8_t chosen; /* index in `way` of the path used */
+	uint8_t hops;   /* switches on it, up to the root */
 	uint16_t index; /* among the children of its leaf */
 	bool notified;  /* the member confirmed its NOTIFY */
 	struct inc_control way[INC_WAYS_MAX];
@@ -49,7 +49,7 @@ struct inc_create {
 	bool has_notice;
 	bool owes_notified; /* NOTIFIED to member 0 is due */
 	int status;
-	struct inc_control notice; /* received; member 0: common abilities of the tree */
+	struct inc_control notice; /* from the NOTIFY; member 0: common abilities of the tree */
 	uint32_t silent;
 	uint8_t above; /* longest own path, in switches */
 	/* member 0 */

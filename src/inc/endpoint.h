@@ -75,7 +75,7 @@ struct dxp_inc {
 	unsigned waiting;          /* threads that wait in a call */
 	uint64_t active_ns;        /* time of the last public call */
 	uint64_t planned_ns;       /* real time of the progress thread's next planned poll */
-	uint64_t stalled_ns;       /* sum for endpoint_now() */
+	uint64_t stalled_ns;       /* sum of stalls, for endpoint_now() */
 	uint64_t listens_until_ns; /* end of its sleep on the sockets; 0: not asleep there */
 	pthread_t thread;
 	int wake_fd;
@@ -130,7 +130,7 @@ int endpoint_keeper_start(struct dxp_inc *inc);
 void endpoint_keeper_stop(struct dxp_inc *inc);
 /* Wakes the progress thread for work that is due before its planned time. */
 void keeper_wake(struct dxp_inc *inc);
-/* Sends due KILLs and frees groups that departed long ago. */
+/* Sends due KILLs and frees groups that were destroyed long ago. */
 void departed_tend(struct dxp_inc *inc, uint64_t now_ns);
 void endpoint_group_free(struct dxp_inc_group *g);
 

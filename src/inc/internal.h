@@ -67,7 +67,7 @@ struct inc_group {
 	struct inc_call *calls, **calls_tail; /* oldest first */
 	struct inc_call *sending;             /* operation of to_send; NULL: none */
 	uint32_t next, to_send, end;
-	uint32_t fence; /* segments from here on wait for all results before */
+	uint32_t fence; /* segments from here on need all earlier results first */
 	struct result *results;
 	uint8_t *bytes; /* payloads of results, o.segment_bytes each */
 	struct flight *flights;

@@ -288,7 +288,7 @@ static void hearing_try(struct making *m, struct outcome *own)
 			 g->inc->switch_ip >> 24, g->inc->switch_ip >> 16 & 255,
 			 g->inc->switch_ip >> 8 & 255, g->inc->switch_ip & 255);
 	g->inc->deaf |= own->deaf;
-	g->used_ns = 0; /* no KILL delay: the members exchange that they are finished with these */
+	g->used_ns = 0; /* all members are finished with these barriers: no KILL delay */
 	pthread_mutex_unlock(&g->inc->lock);
 }
 

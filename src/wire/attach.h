@@ -32,7 +32,7 @@ enum attach_type {
 	ATTACH_LOOKUP,   /* vaddr, bytes, key, offset */
 	ATTACH_FIND,     /* label, qp; answer: target */
 	ATTACH_ARM,      /* on */
-	/* For managers of the NIC (same user or root), on a connection without a function. */
+	/* For users that may manage the NIC (its own, root), on a connection without a function. */
 	ATTACH_LIST,   /* function: the first of ATTACH_ROWS; answer: rows */
 	ATTACH_WEIGHT, /* function, value: 1 .. 64 */
 	ATTACH_LIMIT,  /* function, value: bytes per second, 0: none */

@@ -75,7 +75,7 @@ enum inc_flag {
 	INC_FLAG_SWITCH = 1 << 1, /* up: from a switch, not from a member */
 	INC_FLAG_REPEAT = 1 << 2, /* retransmission */
 	INC_FLAG_SHORT = 1 << 3,  /* the operation is this one segment of at most 256 bytes */
-	INC_FLAG_TRAIN = 1 << 4,  /* see roce.h */
+	INC_FLAG_TRAIN = 1 << 4,  /* sent in a GSO batch; see roce.h */
 	INC_FLAG_LAST = 1 << 5,   /* last segment of its operation */
 };
 #define INC_FLAGS_KNOWN 0x3fu

@@ -33,7 +33,7 @@ struct pcapng_packet {
 
 size_t pcapng_section(uint8_t *out, const char *program);
 
-/* `snap_bytes`: maximum UDP payload per packet; 0: unlimited. */
+/* Writes an interface. `snap_bytes`: longest UDP payload captured; 0: unlimited. */
 size_t pcapng_interface(uint8_t *out, const char *name, const char *description,
 			uint32_t snap_bytes);
 
