@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How groups come, stay and go: QUERY, NOTIFY, KILL, RENEW, and a parent that knows a group no
- * more. docs/inc.md "A group". */
+/* Control plane: QUERY, NOTIFY, KILL, RENEW, and a parent's refusal of a group that it has lost.
+ * docs/inc.md "A group". */
 #include "switch/core.h"
 
 #include <dxp/status.h>
@@ -9,7 +9,7 @@
 
 _Static_assert(INC_KERNEL_CHILDREN == SWITCH_KERNEL_CHILDREN, "hosts know it");
 
-/* What came, decoded, with where it came from. */
+/* A decoded control message with its arrival. */
 struct request {
 	const struct arrival *a;
 	struct inc_control control;
@@ -29,7 +29,7 @@ static bool request_decode(struct sw *s, const struct arrival *a, struct request
 	return false;
 }
 
-/* The request, of this kind now, to where `path` goes. */
+/* Forwards the request as `kind` with `status`. */
 static void request_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status,
 			 uint32_t to_ip, uint16_t from_port, uint16_t to_port)
 {
@@ -46,7 +46,7 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_control_encode(&r->control, m->payload);
 }
 
-/* Member 0 hears it on the port that it sends from: the other is for its own switch. */
+/* Sends to member 0's sending port: its other socket is connected to its own switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
 	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
@@ -74,7 +74,8 @@ static void lessen(struct sw *s, struct inc_control *c)
 	c->planes &= planes;
 	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
 	c->window = (uint16_t)min_u64(c->window, s->options.window);
-	while (c->window & (c->window - 1)) /* slots go on over the wrap of numbers */
+	while (c->window & (c->window - 1)) /* power of two, so that aggregators continue over the
+					       wrap of segment numbers */
 		c->window &= c->window - 1;
 	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
 	if (c->lease_ms == 0 || c->lease_ms > s->options.lease_ms)
@@ -93,7 +94,7 @@ static unsigned query_cause(const struct sw *s, const struct request *r)
 	return s->group_count == s->options.groups_max ? INC_CAUSE_GROUPS : INC_CAUSE_NONE;
 }
 
-/* No room for one more switch, or this one for the second time. */
+/* Returns true if the path has no space for one more switch, or has this one already. */
 static bool query_lost(const struct sw *s, const struct inc_control *c)
 {
 	for (unsigned i = 0; i < c->path_count; i++)
@@ -150,7 +151,7 @@ void query_receive(struct sw *s, const struct arrival *a)
 
 /* ---- notify and kill ---- */
 
-/* This switch's place in the path that a NOTIFY comes down; -1: it is not there. */
+/* Returns this switch's index in the path of a NOTIFY going down; -1: not on the path. */
 static int place_of(const struct sw *s, const struct inc_control *c)
 {
 	int place = (int)c->path_count - 1 - c->hop;
@@ -158,7 +159,7 @@ static int place_of(const struct sw *s, const struct inc_control *c)
 	return place >= 0 && c->path[place].ip == s->options.ip ? place : -1;
 }
 
-/* It comes from member 0, or from the switch above as the path has it. */
+/* Returns true if it comes from member 0 (at the root) or from the path's switch above. */
 static bool sender_right(const struct request *r, int place)
 {
 	const struct inc_control *c = &r->control;
@@ -228,7 +229,7 @@ static bool notice_sound(const struct sw *s, const struct request *r, int place)
 	       !(below.is_switch && below.ip == s->options.ip);
 }
 
-/* The group is as the notice says, and has this child. */
+/* Installs the group of the NOTIFY if it is new, and records its child. Returns a cause. */
 static unsigned notice_install(struct sw *s, const struct request *r, int place)
 {
 	const struct inc_control *c = &r->control;
@@ -240,7 +241,7 @@ static unsigned notice_install(struct sw *s, const struct request *r, int place)
 	bool changed;
 
 	if (g && same_owner(g, c) && (int16_t)(h->epoch - g->epoch) > 0) {
-		group_free(s, g); /* what its owner gave up */
+		group_free(s, g); /* the owner has replaced it */
 		g = NULL;
 	}
 	if (g && !same_group(g, r, place, parent_ip))
@@ -288,7 +289,7 @@ static void notify(struct sw *s, struct request *r, int place)
 		notice_refuse(s, r, cause);
 }
 
-/* It goes on though the group is gone here: the first of them freed it. */
+/* Forwards the KILL also if the group is gone here: an earlier member's KILL freed it. */
 static void end_group(struct sw *s, struct request *r, int place)
 {
 	const struct inc_control *c = &r->control;
@@ -351,9 +352,10 @@ void renew_receive(struct sw *s, const struct arrival *a)
 	request_pass(s, &r, INC_RENEW, 0, g->parent_ip, ROCE_SOURCE_PORT, ROCE_PORT);
 }
 
-/* ---- a parent that refuses ---- */
+/* ---- refusal by the parent ---- */
 
-/* It forgot the group, which cannot go on then: its members learn it now instead of by silence. */
+/* The parent has lost the group, so it is freed here. Its members get REFUSED at once, without
+ * waiting for a timeout. */
 void refused_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

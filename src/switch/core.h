@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the core know of each other: the switch, its groups, their slots and the
- * messages that wait to be sent. switch.h is what others see.
+/* Internal structures shared by the files of the core: the switch, its groups, their aggregators
+ * (struct slot) and messages waiting to be sent. The interface is switch.h.
  *
- * Invariants: a group is in `groups` and in its bucket as long as it lives, and in the ring of
- * turns while it has something to send. A slot is in its group's queue once or not at all. Nothing
- * is taken from a slot or from `messages` by sw_receive that sw_send gave out before: the caller
- * has sent it by then. */
+ * Invariants: a live group is in `groups` and in its hash bucket, and in the list of groups with
+ * output (turn_first) while it has packets to send. An aggregator is in its group's queue at most
+ * once. sw_receive may overwrite aggregators and messages that sw_send has returned slices of: the
+ * caller has sent them by then. */
 #ifndef SWITCH_CORE_H
 #define SWITCH_CORE_H
 
@@ -16,7 +16,6 @@
 
 #define CHILD_WORDS (SWITCH_CHILDREN_MAX / 64)
 
-/* One bit for each child. */
 struct child_set {
 	uint64_t words[CHILD_WORDS];
 };
@@ -38,17 +37,18 @@ static inline void child_set_drop(struct child_set *set, unsigned child)
 
 enum slot_state {
 	SLOT_EMPTY,      /* never used */
-	SLOT_COLLECTING, /* some children's contributions are missing */
-	SLOT_WAITING,    /* the partial result went up */
-	SLOT_DONE        /* the result is here */
+	SLOT_COLLECTING, /* contributions are missing */
+	SLOT_WAITING,    /* the partial result was sent to the parent */
+	SLOT_DONE        /* the result is present */
 };
 
-/* One segment. Its data are `child_count` places of `stride` bytes: place 0 has the fold of the
- * first `folded` contributions (later the result), place i that of child i if it came early. */
+/* Aggregator of one segment. `data` has `child_count` positions of `stride` bytes. Position 0 holds
+ * the fold of the first `folded` contributions, later the result. Position i holds that of child i
+ * if it arrived before earlier children's. */
 struct slot {
 	uint32_t seq;
 	uint8_t state;  /* enum slot_state */
-	uint8_t status; /* 0, or why there are no data: a dxp_status negated */
+	uint8_t status; /* 0, or a negated dxp_status: there are no data */
 	uint8_t op, type, collective, flags;
 	uint16_t root, elements;
 	uint32_t call_elements;
@@ -56,12 +56,12 @@ struct slot {
 	uint16_t bytes, stride;   /* of the data; 0: none yet */
 	uint16_t due_count;       /* children in `due` */
 	bool queued;
-	bool up_due, up_again; /* the partial result is to be sent; it is a repeat */
-	bool told;             /* the result went to all once: whatever goes now is a repeat */
-	bool summed;           /* `sum` is that of the data in place 0 */
+	bool up_due, up_again; /* partial result is due; as a retransmission */
+	bool told;             /* result was sent to all once: the next is a retransmission */
+	bool summed;           /* `sum` is the CRC of the data at position 0 */
 	uint32_t sum;
-	uint64_t touched_ns; /* last contribution that counted */
-	uint64_t up_ns;      /* when the partial result was sent up last */
+	uint64_t touched_ns; /* last accepted contribution */
+	uint64_t up_ns;      /* last partial result sent to the parent */
 	struct child_set there, due;
 	reduce_fn reduce;
 	uint8_t *data;
@@ -69,44 +69,44 @@ struct slot {
 
 struct sw_group {
 	struct sw_group *bucket_next, *turn_next;
-	uint32_t place; /* in sw.groups */
-	bool turning;   /* in the ring of turns */
-	bool rc;        /* framing of its packets: what its NOTIFY came in */
+	uint32_t place; /* index in sw.groups */
+	bool turning;   /* in the list of groups with output */
+	bool rc;        /* RC framing, as its NOTIFY had */
 	bool in_kernel;
 
 	uint32_t id, qkey, members, parent_ip, first;
 	uint16_t epoch, segment_bytes, window;
 	uint8_t planes, mode;
-	uint16_t child_count, known; /* children there are, and whose address is known */
+	uint16_t child_count, known; /* all children; those with a known address */
 	uint32_t first_ip;
 	uint16_t first_port;
 	uint64_t job_id;
 	uint32_t world_rank;
 
 	uint64_t created_ns, used_ns, lease_ns;
-	uint64_t renewed_ns; /* when RENEW went to the parent last */
+	uint64_t renewed_ns; /* last RENEW sent to the parent */
 	uint64_t contributions, results, repeats, mismatches;
 
 	struct sw_child *children;
-	uint16_t *places; /* hash of address and port -> 1 + index; 0: none */
+	uint16_t *places; /* hash of address and port -> 1 + child index; 0: none */
 	uint32_t place_mask;
 	struct slot *slots;
 	uint32_t slot_mask;
 	uint8_t *data;
 	uint64_t memory_bytes;
 
-	uint16_t *queue; /* slots with something due, oldest first */
+	uint16_t *queue; /* aggregators with due packets, oldest first */
 	uint32_t queue_count;
-	uint32_t cursor; /* whose turn it is: 0 the parent, 1 + i child i */
+	uint32_t cursor; /* next destination: 0 the parent, 1 + i child i */
 };
 
-/* A packet that waits: everything that does not come from a slot. */
+/* A waiting packet that does not come from an aggregator. */
 struct message {
 	struct inc_header header;
 	struct roce_path path;
 	uint32_t qkey;
 	uint8_t opcode; /* enum roce_opcode */
-	uint8_t answer; /* 0, or 1 + index of the rows that are its payload */
+	uint8_t answer; /* 0, or 1 + index of its payload in `answers` */
 	uint16_t bytes;
 	uint8_t payload[INC_CONTROL_BYTES_MAX];
 };
@@ -115,15 +115,15 @@ struct refusal {
 	uint64_t count, last_ns;
 	uint32_t last_ip, last_group;
 };
-#define DATA_REFUSALS 32 /* by dxp_status negated */
+#define DATA_REFUSALS 32 /* indexed by negated dxp_status */
 
-/* When the next is free, less what may be saved up (GCRA). */
+/* Rate limiter (GCRA): earliest time of the next permission. */
 struct limiter {
 	uint64_t next_ns;
 };
 
 struct sw {
-	struct sw_options options; /* defaults filled in */
+	struct sw_options options; /* with defaults filled in */
 	uint64_t started_ns;
 	bool drained;
 	struct sw_counters counters;
@@ -132,10 +132,10 @@ struct sw {
 
 	struct sw_group **groups, **buckets;
 	uint32_t group_count, bucket_mask;
-	uint32_t kernel_count;    /* groups that the XDP plane took */
-	struct crc32_shift shift; /* of full segments, as most groups have them */
+	uint32_t kernel_count;    /* groups installed in the XDP plane */
+	struct crc32_shift shift; /* for full segments of the default size */
 	struct sw_group *turn_first, *turn_last;
-	uint64_t expire_ns; /* no lease ends before */
+	uint64_t expire_ns; /* no lease expires before */
 
 	struct message *messages;
 	uint32_t message_first, message_end, message_room;
@@ -146,7 +146,7 @@ struct sw {
 	struct limiter answered, answered_of[SWITCH_SOURCES], asked_of[SWITCH_SOURCES];
 };
 
-/* What came, with where from and when. */
+/* A received packet with its path and time. */
 struct arrival {
 	const struct inc_packet *packet;
 	const struct roce_path *path;
@@ -157,17 +157,17 @@ struct arrival {
 
 struct sw_group *group_find(const struct sw *s, uint32_t id);
 
-/* A group as a NOTIFY describes it, whose entry of its path is `hop`; no child yet. Returns a cause
- * (enum inc_cause) or INC_CAUSE_NONE and *out. */
+/* Creates the group that a NOTIFY describes at path entry `hop`, without children. Writes *out and
+ * returns INC_CAUSE_NONE, or returns the cause of failure (enum inc_cause). */
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
 
-/* -1: no such child. */
+/* Returns the index of this child, or -1. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
-/* Child `index` is this one. A cause if it is another already. `changed`: the group knows more than
- * before. */
+/* Records `child` at `index`. Returns INC_CAUSE_ID if that contradicts a known child, else
+ * INC_CAUSE_NONE. *changed: it is new, or its lowest member is lower now. */
 unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_child *child,
 			 bool *changed);
 
@@ -176,10 +176,10 @@ static inline bool group_ready(const struct sw_group *g)
 	return g->known == g->child_count;
 }
 
-/* From now on short segments may pass elsewhere, if they can. */
+/* Installs the group in the XDP plane if it is ready and the plane accepts it. */
 void group_offer(struct sw *s, struct sw_group *g);
 
-/* It has something to send: give it a turn. */
+/* Appends the group to the list of groups with output, if it is not there. */
 void group_turn(struct sw *s, struct sw_group *g);
 
 /* ---- slot.c ---- */
@@ -195,13 +195,13 @@ void refused_receive(struct sw *s, const struct arrival *a);
 
 /* ---- message.c ---- */
 
-/* Room for one more, or NULL: it is counted as limited. */
+/* Returns a new message to fill, or NULL if there is no space (counted as limited). */
 struct message *message_new(struct sw *s);
 
-/* The same for rows; *rows is where they go. */
+/* As message_new, for an answer: *rows is its payload buffer of INC_ANSWER_BYTES_MAX bytes. */
 struct message *message_answer_new(struct sw *s, uint8_t **rows);
 
-/* What came in RC is answered in RC. */
+/* Returns the opcode of an answer to `p`: RC to RC, else UD. */
 static inline uint8_t opcode_for(const struct inc_packet *p)
 {
 	return p->roce.opcode == ROCE_RC_SEND_ONLY ? ROCE_RC_SEND_ONLY : ROCE_UD_SEND_ONLY;
@@ -211,26 +211,26 @@ void acknowledge(struct sw *s, const struct arrival *a);
 
 /* ---- refuse.c ---- */
 
-/* Counts it; may the sender at `ip` be told? */
+/* Counts a refused control message. Returns true if an answer to `ip` is within the limits. */
 bool refusal_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
-/* May an answer go to this address? */
+/* Returns true if one more answer to this address is within the limits; counts it against them. */
 bool answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 
-/* What is not taken of a group, with its key for who is told. */
+/* A refusal: group and its key, for the REFUSED packet. */
 struct refusing {
 	uint32_t group, qkey;
 	int status; /* a dxp_status */
 };
 
-/* Counts it, and tells its sender if `tell`, within limits. */
+/* Counts a refusal. If `tell`, also sends REFUSED to the sender, within the limits. */
 void refuse(struct sw *s, const struct arrival *a, const struct refusing *what, bool tell);
 
-/* The same of a packet that says itself which group it is for. */
+/* As refuse, with group and key of the packet itself. */
 void data_refuse(struct sw *s, const struct arrival *a, int status, bool tell);
 
-/* A REFUSED for group `id` to an address, from the port that it sends to. */
+/* Queues a REFUSED about `about` to `ip`, from port `port`. */
 void refused_send(struct sw *s, const struct inc_header *about, uint32_t qkey, uint8_t opcode,
 		  uint32_t ip, uint16_t port, int status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups: the table by id, their memory, and who their children are. */
+/* Groups: the table by id, their memory, and their children's addresses. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static uint32_t place_first(const struct sw_group *g, uint32_t ip, uint16_t port
 
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port)
 {
-	/* At most half of the places are taken, so there is an empty one. */
+	/* At most half of the entries are in use, so the search ends at an empty one. */
 	for (uint32_t at = place_first(g, ip, port); g->places[at]; at = (at + 1) & g->place_mask) {
 		unsigned index = g->places[at] - 1u;
 
@@ -74,7 +74,7 @@ unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_chi
 	return INC_CAUSE_NONE;
 }
 
-/* ---- life ---- */
+/* ---- creation and removal ---- */
 
 static uint64_t slot_bytes(const struct sw_group *g)
 {
@@ -93,7 +93,8 @@ static bool group_allocate(struct sw_group *g)
 	g->places = calloc(places, sizeof(*g->places));
 	g->slots = calloc(slots, sizeof(*g->slots));
 	g->queue = calloc(slots, sizeof(*g->queue));
-	/* Written before it is read; pages that nobody touches are not there. */
+	/* Each aggregator's data are written before they are read; untouched pages cost no
+	 * memory. */
 	g->data = malloc(slots * slot_bytes(g));
 	if (!g->children || !g->places || !g->slots || !g->queue || !g->data)
 		return false;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the XDP program (xdp/allreduce.bpf.c) and its keeper in user space share: the maps' keys and
- * values. Compiled for BPF too, so it includes nothing but the kernel's types. All numbers are in
- * the order of the host unless a name ends in _be.
+/* The maps' keys and values, shared by the XDP program (xdp/allreduce.bpf.c) and the user-space
+ * control plane (plane.h). Compiled for BPF too, so it includes kernel types only. Numbers are in
+ * host order unless a name ends in _be.
  *
- * The program takes short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of SUM, MIN, MAX
- * on int32, int64, float and double, and barriers, of groups in the map `groups`; it learns
- * neighbours from control packets; it passes everything else on untouched. Which plane a segment
- * belongs to follows from its header alone, so all switches of a tree and all members agree; where
- * members disagree on the call, docs/inc.md "Two planes" says how all learn of it. */
+ * The program handles short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of groups in the
+ * map `groups`: SUM, MIN, MAX on int32, int64, float and double, and barriers. It learns neighbours
+ * from control packets and passes every other packet on unchanged. The header alone decides the
+ * plane of a segment, so all switches of a tree and all members agree. docs/inc.md "Two planes"
+ * covers members that disagree on the operation. */
 #ifndef SWITCH_KERNEL_H
 #define SWITCH_KERNEL_H
 
 #include <linux/types.h>
 
-#define SWITCH_KERNEL_BYTES    256 /* payload of a short segment */
+#define SWITCH_KERNEL_BYTES    256 /* bytes: payload of a short segment */
 #define SWITCH_KERNEL_WORDS    (SWITCH_KERNEL_BYTES / 8)
-#define SWITCH_KERNEL_GROUPS   256 /* 32 KiB of contributions each */
-#define SWITCH_KERNEL_CHILDREN 64  /* one bit each in a 64-bit word */
+#define SWITCH_KERNEL_GROUPS   256 /* groups: contributions take 32 KiB for each */
+#define SWITCH_KERNEL_CHILDREN 64  /* children: one bit each in a 64-bit word */
 #define SWITCH_KERNEL_PORTS    64
-#define SWITCH_KERNEL_SLOTS    2           /* by the low bit of the segment's number */
-#define SWITCH_KERNEL_HEARD    4096        /* neighbours kept; the longest unheard goes first */
-#define SWITCH_MULTICAST_IP    0xefc00000u /* 239.192/14 and the low 18 bits of the group's id */
+#define SWITCH_KERNEL_SLOTS    2           /* aggregators: low bit of the segment number */
+#define SWITCH_KERNEL_HEARD    4096        /* neighbours: the least recently used go first */
+#define SWITCH_MULTICAST_IP    0xefc00000u /* 239.192/14 and low 18 bits of the group id */
 #define SWITCH_MULTICAST_MASK  0x0003ffffu
-#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* of the program, by which it is found */
+#define SWITCH_KERNEL_NAME     "dxp_allreduce" /* program name, used to find it */
 
-/* Map `config`, one entry. */
+/* Value of map `config` (one entry). */
 struct kernel_config {
-	__u32 own_ip_be; /* of the switch; 0: nothing is ours yet */
+	__u32 own_ip_be; /* address of the switch; 0: no packet is accepted yet */
 	__u32 check_icrc;
 };
 
-/* Map `neighbours`: IPv4 address (be) -> where it was last heard, from control packets. */
+/* Map `neighbours`: IPv4 address (be) -> link of its last control packet. */
 struct kernel_neighbour {
-	__u8 mac[6], own_mac[6]; /* its, and that of ours it wrote to */
+	__u8 mac[6], own_mac[6]; /* the neighbour's MAC, and the switch's that it addressed */
 	__u32 ifindex;
 };
 
@@ -46,29 +46,29 @@ struct kernel_child {
 /* Map `groups`: group id -> this. */
 struct kernel_group {
 	__u32 id, qkey, members, child_count, first;
-	__u32 index; /* of its slots: index * SWITCH_KERNEL_SLOTS + low bit; of its ports */
+	__u32 index; /* its aggregators: index * SWITCH_KERNEL_SLOTS + low bit; its ports */
 	__u32 own_ip_be;
-	__u32 parent_ip_be; /* 0: root */
+	__u32 parent_ip_be; /* 0: this switch is the root */
 	__u32 parent_ifindex;
-	__u32 multicast_ip_be; /* where results go */
-	__u32 only_ifindex;    /* all children are behind this port; 0: several, see map `ports` */
+	__u32 multicast_ip_be; /* destination of results */
+	__u32 only_ifindex;    /* the port of all children; 0: several, in map `ports` */
 	__u32 check_icrc;
 	__u16 epoch, unused;
 	__u8 parent_mac[6], parent_own_mac[6];
-	__u8 own_mac[6]; /* towards the children */
+	__u8 own_mac[6]; /* source MAC towards the children */
 	__u8 unused_too[2];
 	struct kernel_child children[SWITCH_KERNEL_CHILDREN];
 };
 
-/* What a call is: two contributions that differ in it disagree. */
+/* Identifies an operation: contributions that differ in it disagree. */
 struct kernel_call {
-	__u64 kind; /* op, type, collective, short or not, elements, root */
+	__u64 kind; /* operator, type, collective, short flag, elements, root */
 	__u32 elements;
 	__u32 unused;
 };
 
-/* Map `slots`. Everything is read and written under the lock but `seen_ns`, by which user space
- * knows that the group lives. */
+/* Map `slots`: the aggregators. Every field is accessed under `lock`, except that user space reads
+ * `seen_ns` without it to see that the group is in use. */
 struct kernel_slot {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;
@@ -77,22 +77,22 @@ struct kernel_slot {
 #endif
 	__u32 req_id;
 	__u64 seen_ns;
-	__u64 arrived; /* a bit for each child */
-	__u64 sent_ns; /* when the partial result was last sent up */
+	__u64 arrived; /* one bit for each child */
+	__u64 sent_ns; /* time of the last partial result sent to the parent */
 	struct kernel_call call;
 	__u32 src_rank; /* of the result */
 	__u8 used, folded, has_result, status;
-	__u16 elements; /* in data */
+	__u16 elements; /* count in `data` */
 	__u8 flags, unused[5];
-	__u64 data[SWITCH_KERNEL_WORDS]; /* folded: the partial result; has_result: the result */
+	__u64 data[SWITCH_KERNEL_WORDS]; /* folded: partial result; has_result: result */
 };
 
-/* Map `contributions`, one for each slot: written under its lock, read when all are there. */
+/* Map `contributions`, one for each aggregator: written under its lock, read when complete. */
 struct kernel_contributions {
 	__u64 words[SWITCH_KERNEL_CHILDREN][SWITCH_KERNEL_WORDS];
 };
 
-/* Map `counters`, one struct for each CPU: an array of these. */
+/* Map `counters`: one array for each CPU, indexed by this. */
 enum kernel_counter {
 	KERNEL_CONTRIBUTIONS,
 	KERNEL_RESULTS,
@@ -100,10 +100,10 @@ enum kernel_counter {
 	KERNEL_REPEATS,
 	KERNEL_DUPLICATES,
 	KERNEL_STALE,
-	KERNEL_PASSED, /* ours, left to user space */
+	KERNEL_PASSED, /* INC packets left to user space */
 	KERNEL_MALFORMED,
 	KERNEL_ICRC_WRONG,
-	KERNEL_REFUSED, /* wrong key, stranger, unknown child */
+	KERNEL_REFUSED, /* wrong key, unknown peer, unknown child */
 	KERNEL_MISMATCHES,
 	KERNEL_COUNTERS
 };

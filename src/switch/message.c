@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What leaves: the messages first, then results and partial results, group by group, and of each
- * group child by child and segment by segment, so that long runs to one child can leave as trains.
- */
+/* Output of the core: messages first, then results and partial results group by group. Within a
+ * group packets leave child by child and segment by segment, so that long runs to one child form
+ * GSO batches. */
 #include "switch/core.h"
 
 #include <assert.h>
@@ -10,7 +10,8 @@
 
 /* ---- messages ---- */
 
-/* Room at the end: what was sent is forgotten, then the array grows, up to its bound. */
+/* Makes space for one message: drops sent ones, then doubles the array up to SWITCH_MESSAGES_MAX.
+ * Returns false at the bound or without memory. */
 static bool message_room(struct sw *s)
 {
 	uint32_t waiting = s->message_end - s->message_first, room = 2 * s->message_room;
@@ -125,7 +126,8 @@ static struct inc_header segment_header(const struct sw_group *g, const struct s
 	};
 }
 
-/* A full segment goes to many with the same payload: that is summed once. */
+/* Appends one packet. A full segment's result goes to many children with the same payload, so its
+ * CRC is computed once. */
 static void segment_give(const struct sw *s, const struct sw_group *g, struct slot *slot,
 			 const struct inc_header *h, const struct roce_path *path,
 			 struct inc_batch *out)
@@ -168,14 +170,14 @@ static void result_give(const struct sw *s, const struct sw_group *g, struct slo
 	struct roce_path path = {s->options.ip, to->ip, to->port, ROCE_PORT};
 	struct inc_header h = segment_header(g, slot);
 
-	/* The lowest member of a tree's root is member 0. */
+	/* src_rank stays 0: the lowest member below the tree's root is member 0. */
 	h.flags |= INC_FLAG_RESULT | (slot->told ? INC_FLAG_REPEAT : 0);
 	segment_give(s, g, slot, &h, &path, out);
 	child_set_drop(&slot->due, child);
 	slot->due_count--;
 }
 
-/* All that is due to the one whose turn it is. False: no more room. */
+/* Appends all packets due to the destination at g->cursor. Returns false if space runs out. */
 static bool turn_give(const struct sw *s, struct sw_group *g, struct inc_batch *out, size_t room)
 {
 	for (uint32_t i = 0; i < g->queue_count; i++) {
@@ -193,7 +195,7 @@ static bool turn_give(const struct sw *s, struct sw_group *g, struct inc_batch *
 	return true;
 }
 
-/* Slots with nothing due leave the queue. */
+/* Removes aggregators without due packets from the queue. */
 static void queue_clean(struct sw_group *g)
 {
 	uint32_t kept = 0;
@@ -209,7 +211,7 @@ static void queue_clean(struct sw_group *g)
 	g->queue_count = kept;
 }
 
-/* True: it has more. */
+/* Sends one quantum of the group. Returns true if it has more. */
 static bool group_give(const struct sw *s, struct sw_group *g, struct inc_batch *out)
 {
 	size_t room = min_u64(out->room, out->count + SWITCH_TURN);
@@ -229,7 +231,7 @@ size_t sw_send(struct sw *s, struct inc_batch *out, uint64_t now_ns)
 
 	(void)now_ns;
 	assert(out->count <= out->room);
-	/* Whoever makes many messages does not keep results back. */
+	/* While results wait, messages get half of the space, so that they cannot block results. */
 	messages_give(s, out, s->turn_first ? before + (room - before + 1) / 2 : room);
 	while (s->turn_first && out->count < room) {
 		struct sw_group *g = s->turn_first;

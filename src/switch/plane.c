@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program on its ports. A BPF link holds each attachment, so all end with the process. */
+/* Attaches the program to ports. A BPF link holds each attachment, so all end with the process. */
 #include "switch/plane_group.h"
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plane as the core sees it. */
+/* The plane's callbacks for the core. */
 #include "switch/plane_group.h"
 
 static bool install(void *context, const struct sw_group *group)

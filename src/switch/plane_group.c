@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups in and out of the program's maps. A group goes in last, when its slots are clean and its
- * ports known, and out first. */
+/* Installs groups in the program's maps and removes them. A group's map entry is added last, after
+ * its aggregators are cleared and its ports set, and removed first. */
 #include "switch/plane_group.h"
 
 #include <errno.h>
@@ -20,15 +20,15 @@ static int index_of(const struct plane_groups *g, uint32_t id)
 	return -1;
 }
 
-/* No run of the program lasts as long; what it had of the group before is gone. */
+/* No run of the program lasts this long, so none can still use the entry's former group. */
 static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 {
 	return now_ns - g->at[at].freed_ns >= PLANE_REST_NS;
 }
 
-/* To put a map into a map waits until no program runs that knows the old one, some 10 ms in which
- * this switch does nothing else. So a place that has its map and has rested comes before one that
- * has none; one that has not rested is the last, and waits. */
+/* Returns a free entry, or -1. Storing a map in a map blocks until no running program uses the old
+ * one: some 10 ms in which this switch does nothing else. So a rested entry that has its map comes
+ * first, then one without a map. An entry that has not rested comes last: it needs a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;
@@ -48,7 +48,8 @@ static int index_free(const struct plane_groups *g, uint64_t now_ns)
 	return fresh >= 0 ? fresh : tired;
 }
 
-/* Where an address was heard, if that is one of our ports. */
+/* Finds the port behind which an address sends. Returns false if unknown or not one of our
+ * ports. */
 static bool neighbour_of(const struct plane *p, uint32_t ip, struct kernel_neighbour *out)
 {
 	uint32_t ip_be = __builtin_bswap32(ip);

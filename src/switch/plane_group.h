@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The groups that are in the program's maps. */
+/* Groups installed in the program's maps. */
 #ifndef SWITCH_PLANE_GROUP_H
 #define SWITCH_PLANE_GROUP_H
 
@@ -9,10 +9,10 @@ struct plane_groups {
 	struct {
 		bool used;
 		uint32_t id;
-		int ports;         /* its map of ports; 0: none was made yet */
+		int ports;         /* file descriptor of its port map; 0: not yet created */
 		uint64_t freed_ns; /* 0: never used */
 	} at[SWITCH_KERNEL_GROUPS];
-	uint32_t next; /* where the next is looked for: a freed place rests as long as it can */
+	uint32_t next; /* start of the search, so a freed entry is reused late */
 };
 
 struct plane {
@@ -27,7 +27,7 @@ struct plane {
 	} ports[SWITCH_KERNEL_PORTS];
 };
 
-/* As sw_kernel.install, .remove and .last_ns. */
+/* Implement sw_kernel.install, .remove and .last_ns. */
 bool plane_install(struct plane *p, const struct sw_group_view *view);
 void plane_remove_group(struct plane *p, uint32_t group_id);
 uint64_t plane_last_ns(const struct plane *p, uint32_t group_id);

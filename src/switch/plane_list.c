@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of ours is attached, whoever attached it: known by the program's name. */
+/* Lists and detaches our programs, recognised by name, also those that other processes attached. */
 #include "switch/plane.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool is_ours(uint32_t program_id)
 	return ours;
 }
 
-/* Our program on an interface; 0: none. */
+/* Returns the id of our program on an interface; 0: none. */
 static uint32_t program_on(unsigned ifindex, bool *native)
 {
 	LIBBPF_OPTS(bpf_xdp_query_opts, q);
@@ -63,7 +63,7 @@ int plane_list(void (*row)(void *context, const char *interface, uint32_t progra
 	return DXP_OK;
 }
 
-/* The link that holds this program on this interface, opened; below 0: none. */
+/* Returns a descriptor of the link that attaches this program to this interface; -1: none. */
 static int link_of(uint32_t program_id, unsigned ifindex)
 {
 	uint32_t id = 0;

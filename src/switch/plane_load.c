@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading, with libbpf. Its messages, and the verifier's with them, go to the log at level debug;
- * the last that says something is what the user reads. */
+/* Loads the program with libbpf. Messages of libbpf and the verifier go to the log at level debug;
+ * the last informative line becomes part of the error for the user. */
 #include "switch/plane_load.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define ICRC_MAP        ".rodata.icrc"
 #define ICRC_WAYS       8
 
-static _Thread_local char said[PLANE_WHY_BYTES]; /* the last line that libbpf printed */
+static _Thread_local char said[PLANE_WHY_BYTES]; /* last informative line of libbpf */
 
 static int on_message(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -40,7 +40,7 @@ static int on_message(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-/* Byte n of eight in front: what it does to the register after the bytes behind it. */
+/* Fills the slicing-by-8 tables: table[n][b] is the CRC of byte b followed by n zero bytes. */
 static void icrc_fill(uint32_t table[ICRC_WAYS][256])
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {

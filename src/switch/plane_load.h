@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP program, loaded: its maps and what is written to them. Attaches nothing. */
+/* Loads the XDP program and its maps. Does not attach it. */
 #ifndef SWITCH_PLANE_LOAD_H
 #define SWITCH_PLANE_LOAD_H
 
@@ -11,19 +11,20 @@ struct bpf_object;
 
 struct plane_program {
 	struct bpf_object *object;
-	int program; /* file descriptors; the object's */
+	int program; /* file descriptors, owned by `object` */
 	int neighbours, groups, slots, ports, counters;
 };
 
-/* DXP_EUNSUPPORTED: it may not be loaded here; `why` says the reason and what to do. */
+/* Loads the program; plane_unload frees it. DXP_EUNSUPPORTED: not possible here; `why` has the
+ * reason and the next step. */
 int plane_load(uint32_t own_ip, bool check_icrc, struct plane_program *out,
 	       char why[PLANE_WHY_BYTES]);
 void plane_unload(struct plane_program *p);
 
-/* Sum over CPUs. */
+/* Writes each counter's sum over CPUs. */
 void plane_counts(const struct plane_program *p, uint64_t counts[KERNEL_COUNTERS]);
 
-/* The compiled program, as the build made it. */
+/* The compiled program, embedded by the build. */
 extern const unsigned char plane_object[];
 extern const size_t plane_object_bytes;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic for every processor, and the choice of the faster way. */
+/* The portable loops, and the selection of the faster build. */
 #include "switch/reduce_loops.h"
 #include "switch/reduce_ways.h"
 

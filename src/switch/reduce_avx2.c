@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same loops for processors with AVX2: this file is compiled for them. fp16 has instructions of
- * its own there: 26 to 38 GB/s instead of 3. */
+/* The same loops, compiled for AVX2. fp16 uses its conversion instructions (F16C): 26 to 38 GB/s
+ * instead of 3. */
 #include "switch/reduce_ways.h"
 
 #ifdef __AVX2__
@@ -16,7 +16,7 @@
 #define ROUND_EVEN (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define FP16_OF(v) _mm256_cvtps_ph(v, ROUND_EVEN)
 
-/* In each of eight, all ones where the comparison holds. */
+/* Returns eight 16-bit masks: all ones where the comparison is true. */
 static inline __m128i halves_of(__m256 mask)
 {
 	__m256i wide = _mm256_castps_si256(mask);
@@ -24,7 +24,7 @@ static inline __m128i halves_of(__m256 mask)
 	return _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 
-/* `result` of the floats a and b, which are the halves p and q. */
+/* Computes `result` from the floats a and b, converted from the halves p and q. */
 #define FP16_EIGHT(name, result)                                                                  \
 	static void name##_eight(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                         \
@@ -53,7 +53,7 @@ static const reduce_fn fp16_loops[DXP_INC_OPS] = {
 	[DXP_INC_MAX] = max_fp16_eight,
 };
 
-/* Asked once, since a hypervisor may take microseconds to answer; clang 14 has no name for it. */
+/* Cached: under a hypervisor CPUID can take microseconds. clang 14 has no name for this feature. */
 static bool f16c_here(void)
 {
 	static _Atomic int known = -1;

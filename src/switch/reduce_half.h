@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sixteen-bit floating point to float and back, rounded to nearest even, with subnormal numbers,
- * infinities and NaNs (which become quiet and keep the payload that fits). Without branches, so
- * that loops of them become vectors; gcc 12 has _Float16 on every x86, clang 14 has not. */
+/* Converts 16-bit floating point to float and back, rounding to nearest even. Handles subnormal
+ * numbers, infinities and NaNs (made quiet, with the payload bits that fit). Branch-free, so that
+ * the compiler vectorizes loops of them. Integer code: gcc 12 has _Float16 on every x86, clang 14
+ * has not. */
 #ifndef SWITCH_REDUCE_HALF_H
 #define SWITCH_REDUCE_HALF_H
 
@@ -24,21 +25,21 @@ static inline uint32_t bits_of_float(float f)
 	return bits;
 }
 
-/* choice ? a : b, but by masks: of a choice with arithmetic in it gcc makes a branch. */
+/* Returns choice ? a : b, by masks: gcc compiles ?: on arithmetic to a branch. choice is 0 or 1. */
 static inline uint32_t pick(uint32_t choice, uint32_t a, uint32_t b)
 {
 	return b ^ ((a ^ b) & -choice);
 }
 
-/* Where exponent and fraction of fp16 lie once shifted to a float's place; 112 is the difference of
- * the two biases. */
+/* fp16's exponent and fraction, shifted to a float's position; 112 is the difference of the
+ * biases. */
 #define FP16_SHIFT     13
 #define FP16_EXPONENT  (0x7c00u << FP16_SHIFT)
 #define FP16_REBIAS    (112u << 23)
-#define FP16_TINY      (113u << 23) /* 2^-14, the least normal number */
+#define FP16_TINY      (113u << 23) /* 2^-14, the smallest normal number */
 #define FP16_OVER      (143u << 23) /* 2^16 */
 #define FLOAT_INFINITY (255u << 23)
-/* Added to a float below 2^-14, this leaves the subnormal fp16 in its low bits, rounded. */
+/* Added to a float below 2^-14, it leaves the rounded subnormal fp16 in the low bits. */
 #define FP16_ALIGN (126u << 23) /* 2^-1: its last bit is 2^-24 */
 
 static inline float fp16_to_float(uint16_t h)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops, one for each operation and type, and the table of them. Compiled once for every x86
- * and once for AVX2: reduce.c and reduce_avx2.c include this and nothing else does.
+/* The loops, one for each operator and type, and their table. Compiled for every x86 and again for
+ * AVX2: only reduce.c and reduce_avx2.c include this.
  *
- * MIN and MAX of floating point: into < from ? into : from, as Open MPI's. A comparison with a NaN
- * is false, so the later operand stays: a NaN is lost when a number follows it and kept when it is
- * the last; and of two zeros the later one stays. MPI leaves both open; since contributions are
- * folded in a fixed order, ours are the same on every run. A sum or product with a NaN is one;
- * which payload it has when both are NaNs is the compiler's choice. */
+ * Floating-point MIN and MAX are into < from ? into : from (with > for MAX), as in Open MPI. A
+ * comparison with a NaN is false, so the later operand is the result. So a number replaces an
+ * earlier NaN, a NaN replaces an earlier number, and of two zeros the later is kept. MPI leaves
+ * both undefined; contributions are folded in a fixed order, so every run gives the same result. A
+ * sum or product with a NaN is a NaN; if both are, the compiler decides the payload. */
 #ifndef SWITCH_REDUCE_LOOPS_H
 #define SWITCH_REDUCE_LOOPS_H
 
 #include "switch/reduce.h"
 #include "switch/reduce_half.h"
 
-/* Elements at any address. */
+/* Element types without alignment. */
 #define ANYWHERE __attribute__((aligned(1)))
 typedef int8_t any_int8;
 typedef uint8_t any_uint8;
@@ -26,7 +26,7 @@ typedef uint64_t any_uint64 ANYWHERE;
 typedef float any_float ANYWHERE;
 typedef double any_double ANYWHERE;
 
-/* `result` says what becomes of the elements a and b. */
+/* Defines a loop; `result` is computed from the elements a and b. */
 #define LOOP(name, type, result)                                                          \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -39,7 +39,7 @@ typedef double any_double ANYWHERE;
 		}                                                                         \
 	}
 
-/* Integers wrap, so they are computed unsigned; and 16-bit factors would become int. */
+/* Integers wrap, so sums are computed unsigned; 1u prevents 16-bit factors from becoming int. */
 #define INTEGER_ORDER(type)                   \
 	LOOP(min_##type, type, a < b ? a : b) \
 	LOOP(max_##type, type, a > b ? a : b)
@@ -84,7 +84,8 @@ FLOATING(double)
 HALF(fp16)
 HALF(bf16)
 
-/* A value, its index right behind it, and zeros up to `bytes`. Of equal values the lower index. */
+/* A value, its index directly after it, and zeros up to `bytes`. Of equal values the lower index is
+ * kept. */
 #define PAIR(name, type, bytes, before)                                                   \
 	static void name(void *restrict into, const void *restrict from, size_t elements) \
 	{                                                                                 \
@@ -111,7 +112,7 @@ PAIRS(int64, 16)
 PAIRS(float, 8)
 PAIRS(double, 16)
 
-/* ---- the table ---- */
+/* ---- table ---- */
 
 #define ORDER_ROW(op)                                                                             \
 	{                                                                                         \
@@ -123,7 +124,7 @@ PAIRS(double, 16)
 #define FLOATING_PART(op)                                                                     \
 	[DXP_INC_FP16] = op##_fp16, [DXP_INC_BF16] = op##_bf16, [DXP_INC_FLOAT] = op##_float, \
 	[DXP_INC_DOUBLE] = op##_double
-/* Signed and unsigned alike. */
+/* Signed and unsigned types share these loops. */
 #define INTEGER_PART(op)                                                                           \
 	[DXP_INC_INT8] = op##_uint8, [DXP_INC_INT16] = op##_uint16, [DXP_INC_INT32] = op##_uint32, \
 	[DXP_INC_INT64] = op##_uint64, [DXP_INC_UINT8] = op##_uint8,                               \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is not taken: counted by reason, and answered within limits, so that nobody can make a
- * switch flood others, nor use up the answers that others wait for. */
+/* Refusals: counted by reason and answered within rate limits, so that no peer can make a switch
+ * flood others or exhaust the answers that others need. */
 #include "switch/core.h"
 
 #include <dxp/status.h>
 
-/* Is one more due at this rate? Up to `burst_ns` are saved up. */
+/* Returns true if one more event is within the rate. limiter_charge counts it, and saves up to
+ * SWITCH_BURST_NS of unused rate. */
 static bool limiter_allows(const struct limiter *l, uint64_t now_ns)
 {
 	return l->next_ns <= now_ns;

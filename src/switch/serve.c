@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop: what arrived goes into the core, what it gives out is sent, leases are looked at, then
- * it spins and sleeps. */
+/* The event loop: passes received packets to the core, sends its output, expires leases, then spins
+ * and sleeps. */
 #include "switch/serve.h"
 
 #include <sched.h>
@@ -24,14 +24,14 @@
 
 struct server {
 	const struct serve_options *options;
-	struct sw_options core; /* with what was found out */
+	struct sw_options core; /* options, completed by addresses_find */
 	struct serve_ports ports;
 	struct plane *plane; /* NULL: user space only */
 	struct link *link;   /* port 4791 */
 	struct senders *senders;
 	struct sw *sw;
 	struct spin spin;
-	uint64_t expire_ns; /* when leases are looked at next */
+	uint64_t expire_ns; /* next check of leases */
 	bool draining;
 	struct link_arrival arrivals[LINK_BATCH];
 	struct link_datagram datagrams[SERVE_BATCH];
@@ -39,9 +39,9 @@ struct server {
 	uint16_t from_ports[SERVE_BATCH];
 };
 
-/* ---- the XDP plane ---- */
+/* ---- XDP plane ---- */
 
-/* Attaches the program to the ports that were named or found. */
+/* Attaches the program to the given ports, or to those found. */
 static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 {
 	const struct serve_options *o = v->options;
@@ -71,7 +71,7 @@ static int plane_try(struct server *v, char why[PLANE_WHY_BYTES])
 	return plane_open(&p, &v->plane, why);
 }
 
-/* With AUTO whatever prevents it is told and done without. */
+/* Opens the XDP plane if wanted. With AUTO a failure is logged and user space computes all. */
 static int kernel_open(struct server *v)
 {
 	char why[PLANE_WHY_BYTES] = "";
@@ -92,9 +92,9 @@ static int kernel_open(struct server *v)
 	return DXP_OK;
 }
 
-/* ---- opening ---- */
+/* ---- start and close ---- */
 
-/* What one packet carries on the network of this address. */
+/* Returns the segment bytes that a packet carries on a network with this MTU. */
 static uint16_t segment_of(unsigned mtu)
 {
 	unsigned taken = IP_UDP_BYTES + INC_UD_BYTES + INC_TRAILER_BYTES;
@@ -147,7 +147,7 @@ static void server_close(struct server *v)
 	free(v);
 }
 
-/* On failure what there is is closed by the caller. */
+/* On failure the caller closes what was opened. */
 static int server_start(struct server *v)
 {
 	int status = addresses_find(v);
@@ -184,11 +184,11 @@ static void ready_tell(const struct server *v)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
-	if (v->options->ready_fd > STDERR_FILENO) /* or the next socket would get text */
+	if (v->options->ready_fd > STDERR_FILENO) /* else the next socket would reuse it */
 		close(v->options->ready_fd);
 }
 
-/* ---- the loop ---- */
+/* ---- loop ---- */
 
 static uint32_t ip_of(const struct wire_address *a)
 {
@@ -212,7 +212,6 @@ static size_t receive(struct server *v)
 	return count;
 }
 
-/* Everything that is due. */
 static void send_due(struct server *v, uint64_t now_ns)
 {
 	struct inc_batch batch = {.datagrams = v->datagrams,
@@ -244,7 +243,7 @@ static bool has_groups(const struct server *v, uint64_t now_ns)
 	return a.self.groups > 0;
 }
 
-/* Is there more to do? */
+/* Returns true until the server must stop. Starts draining when requested. */
 static bool goes_on(struct server *v, uint64_t now_ns)
 {
 	if (*v->options->stop)
@@ -259,9 +258,9 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
-/* Looks again and again until something is there, the deadline or the end of its patience; between
- * two looks whoever else wants this processor has it, as it may be one whose packets it waits for.
- * Returns how many packets came. */
+/* Polls until packets arrive, the deadline passes or the spin budget ends. Yields the processor
+ * between polls, since a sender of the awaited packets may need it. Returns how many packets
+ * arrived. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);
@@ -274,12 +273,13 @@ static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 	return count;
 }
 
-/* Waits for packets. Spins only behind other packets, so that a switch without work sleeps. */
+/* Waits for packets and returns how many arrived. Spins only after packets (`busy`), so that an
+ * idle switch sleeps. */
 static size_t await(struct server *v, bool busy, uint64_t now_ns)
 {
 	uint64_t deadline_ns = sw_deadline(v->sw);
 
-	/* a drained switch looks whether it is done */
+	/* a draining switch checks whether it is done */
 	if (v->draining)
 		deadline_ns = min_u64(deadline_ns, now_ns + SERVE_EXPIRE_NS);
 	if (deadline_ns <= now_ns)

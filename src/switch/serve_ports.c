@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel's list of addresses, and of a bridge's ports (/sys/class/net/BRIDGE/brif). */
+/* Reads interface addresses (getifaddrs) and a bridge's ports (/sys/class/net/BRIDGE/brif). */
 #include "switch/serve_ports.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static uint32_t host_order(const struct sockaddr *any)
 	return ntohl(v4.sin_addr.s_addr);
 }
 
-/* All of loopback's network is ours. */
+/* Any address of loopback's network belongs to this host. */
 static bool address_is(const struct ifaddrs *a, uint32_t ip)
 {
 	if (!a->ifa_addr || a->ifa_addr->sa_family != AF_INET)
@@ -78,7 +78,8 @@ static int name_order(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Returns whether the interface is a bridge. `*more`: it has more ports than there is room for. */
+/* Fills in the ports; returns false if the interface is no bridge. `*more`: it has more than
+ * SWITCH_KERNEL_PORTS. */
 static bool bridge_ports(struct serve_ports *out, bool *more)
 {
 	char path[64 + SERVE_NAME_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order by child: each packet's (port, destination) has a number, given in order of appearance;
- * packets are dealt out by number, each number's in their order. */
+/* Order by child: each (source port, destination) of a batch is a `way`, numbered by first use.
+ * Packets are sorted by way and keep their order within it. */
 #include "switch/serve_send.h"
 
 #include <sched.h>
@@ -13,19 +13,20 @@
 #include "base/util.h"
 #include "link/udp.h"
 
-#define TAKEN      UINT8_MAX         /* the number of a port that somebody else has */
-#define WAYS_SLOTS (2 * SERVE_BATCH) /* of the hash table; a power of two, half full at most */
+#define TAKEN UINT8_MAX /* number of a port that another process uses */
+#define WAYS_SLOTS \
+	(2 * SERVE_BATCH) /* entries of the hash table: a power of two, at most half full */
 
 _Static_assert((WAYS_SLOTS & (WAYS_SLOTS - 1)) == 0, "a power of two");
 _Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");
 
 struct sender {
-	struct link *link; /* NULL: free */
+	struct link *link; /* NULL: unused entry */
 	uint16_t port;
 	uint64_t used_ns;
 };
 
-/* Packets of one batch that go the same way. */
+/* Packets of one batch with the same source port and destination. */
 struct way {
 	struct wire_address to;
 	uint16_t from_port;
@@ -36,11 +37,11 @@ struct senders {
 	uint32_t ip;
 	struct link *main;
 	uint64_t lost;
-	uint64_t forgive_ns; /* when ports that were found taken are tried again; 0: none was */
-	uint8_t numbers[ROCE_SOURCE_PORTS]; /* of a port: 1 + its place in `table`; 0: none */
+	uint64_t forgive_ns;                /* when to retry ports found in use; 0: none was */
+	uint8_t numbers[ROCE_SOURCE_PORTS]; /* of a port: 1 + its index in `table`; 0: none */
 	struct sender table[SERVE_SENDERS_MAX];
 
-	/* of the batch under way */
+	/* state of the current batch */
 	uint32_t way_count;
 	struct way ways[SERVE_BATCH];
 	uint16_t slots[WAYS_SLOTS]; /* 1 + number of a way; 0: free */
@@ -84,7 +85,7 @@ void senders_counters(const struct senders *s, struct senders_counters *out)
 		out->open += s->table[i].link != NULL;
 }
 
-/* A free place, or that of the endpoint nobody wanted for longest, which is closed. */
+/* Returns the index of a free entry, closing the least recently used socket if there is none. */
 static unsigned place_make(struct senders *s)
 {
 	unsigned oldest = 0;
@@ -99,7 +100,7 @@ static unsigned place_make(struct senders *s)
 	return oldest;
 }
 
-/* Told once, by link_open and here, until it is tried again. */
+/* Marks the port as used by another process. Logs that once until ports are tried again. */
 static void taken_note(struct senders *s, uint8_t *number, uint64_t now_ns)
 {
 	*number = TAKEN;
@@ -148,8 +149,8 @@ static void sender_open(struct senders *s, uint16_t port, uint8_t *number, uint6
 	*number = (uint8_t)(place + 1);
 }
 
-/* Who is refused may be a stranger who goes through all ports. No endpoint is closed for that, and
- * few are opened. */
+/* Returns true if the packet may open a socket. REFUSED may answer an unknown peer that scans all
+ * ports, so it never evicts a socket and opens at most SERVE_SENDERS_REFUSED. */
 static bool worth_opening(const struct senders *s, const struct link_datagram *d)
 {
 	unsigned open = 0;
@@ -162,7 +163,7 @@ static bool worth_opening(const struct senders *s, const struct link_datagram *d
 	return open < SERVE_SENDERS_REFUSED;
 }
 
-/* The endpoint that sends from `port`; NULL: there can be none. */
+/* Returns the socket that sends from `port`; NULL: none is possible. */
 static struct link *sender_of(struct senders *s, uint16_t port, const struct link_datagram *first,
 			      uint64_t now_ns)
 {
@@ -204,7 +205,7 @@ static uint16_t way_number(struct senders *s, const struct wire_address *to, uin
 	return (uint16_t)(s->way_count - 1);
 }
 
-/* Fills `list`, and each way's `next` with the end of its part. */
+/* Sorts the batch by way into `list`; each way's `next` becomes the end of its part. */
 static void batch_order(struct senders *s, const struct inc_batch *batch)
 {
 	uint16_t begin = 0;
@@ -253,7 +254,7 @@ void senders_send(struct senders *s, const struct inc_batch *batch, uint64_t now
 	batch_order(s, batch);
 	for (uint32_t w = 0; w < s->way_count; w++) {
 		size_t end = s->ways[w].next;
-		/* ways of one port that lie side by side share a system call */
+		/* adjacent ways of one port share a system call */
 		if (w + 1 < s->way_count && s->ways[w + 1].from_port == s->ways[w].from_port)
 			continue;
 		list_send(s, s->ways[w].from_port, s->list + begin, end - begin, now_ns);

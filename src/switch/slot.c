@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments: contributions that come in, in any order, their fold in the order of children, partial
- * results for the parent and results for the children. docs/inc.md "Segments and slots". */
+/* Aggregators: collect contributions in any order, fold them in the order of children, and schedule
+ * partial results for the parent and results for the children. docs/inc.md "Segments and slots". */
 #include "switch/core.h"
 
 #include <string.h>
 
 #include <dxp/status.h>
 
-/* ---- what is due ---- */
+/* ---- due packets ---- */
 
 static void slot_queue(struct sw *s, struct sw_group *g, struct slot *slot)
 {
@@ -78,7 +78,7 @@ static void slot_open(struct slot *slot, const struct inc_header *h)
 	*slot = fresh;
 }
 
-/* A broadcast's contributions are empty but for the root's. */
+/* Elements are not compared for a broadcast: all contributions but the root's are empty. */
 static bool slot_agrees(const struct slot *slot, const struct inc_header *h)
 {
 	return slot->op == h->op && slot->type == h->type && slot->collective == h->collective &&
@@ -125,7 +125,8 @@ static void fold(const struct sw_group *g, struct slot *slot, unsigned child,
 	fold_waiting(g, slot);
 }
 
-/* Only one child may have data: the root, or who is above it. */
+/* Stores a broadcast's data. Returns false for a second copy, or data from a member that is not the
+ * root. A child switch may send it for the root below it. */
 static bool broadcast_take(const struct sw_group *g, struct slot *slot, unsigned child,
 			   const struct inc_packet *p)
 {
@@ -166,7 +167,7 @@ static void slot_complete(struct sw *s, struct sw_group *g, struct slot *slot, u
 		return;
 	}
 	if (slot->collective == INC_BROADCAST && slot->bytes == 0)
-		slot_fail(s, g, slot, DXP_EINVAL); /* the root sent none */
+		slot_fail(s, g, slot, DXP_EINVAL); /* the root sent no data */
 	result_due_all(s, g, slot);
 }
 
@@ -183,14 +184,15 @@ static void duplicate(struct sw *s, struct sw_group *g, struct slot *slot, unsig
 	}
 }
 
-/* The slot of a segment, opened if that is its turn; NULL: the segment is too old. */
+/* Returns the aggregator of a segment, reset if it held an older one; NULL: the segment is
+ * stale. */
 static struct slot *slot_for(struct sw_group *g, const struct inc_header *h, uint64_t now_ns)
 {
 	struct slot *slot = &g->slots[h->req_id & g->slot_mask];
 
 	if (slot->state != SLOT_EMPTY && slot->seq == h->req_id)
 		return slot;
-	/* The other plane shares the numbers, so a slot may sleep while half of them go by. */
+	/* Both planes share the numbers: an aggregator may be idle while half of them pass. */
 	if (slot->state != SLOT_EMPTY && seq_before(h->req_id, slot->seq) &&
 	    now_ns - slot->touched_ns < SWITCH_STALE_NS)
 		return NULL;
@@ -223,7 +225,7 @@ static void contribution_receive(struct sw *s, struct sw_group *g, unsigned chil
 		slot_complete(s, g, slot, a->now_ns);
 }
 
-/* ---- the parent's results ---- */
+/* ---- results from the parent ---- */
 
 static bool result_fits(const struct slot *slot, const struct inc_packet *p)
 {
@@ -260,14 +262,14 @@ static void result_receive(struct sw *s, struct sw_group *g, const struct arriva
 	}
 }
 
-/* ---- who may ---- */
+/* ---- access checks ---- */
 
 static bool key_right(const struct sw_group *g, const struct inc_packet *p)
 {
 	return p->roce.opcode == ROCE_RC_SEND_ONLY ? g->rc : p->roce.qkey == g->qkey;
 }
 
-/* From the child that it names, or -1. */
+/* Returns the index of the child that sent it, or -1 if the header does not match that child. */
 static int contributor(const struct sw_group *g, const struct arrival *a)
 {
 	const struct inc_header *h = &a->packet->header;
@@ -280,7 +282,7 @@ static int contributor(const struct sw_group *g, const struct arrival *a)
 	return child;
 }
 
-/* What no member sends, and what does not fit into a slot. */
+/* Returns false for data that does not fit an aggregator or that no member may send. */
 static bool data_sound(const struct sw_group *g, const struct inc_packet *p)
 {
 	const struct inc_header *h = &p->header;
@@ -300,7 +302,7 @@ void data_receive(struct sw *s, const struct arrival *a)
 	if (!g) {
 		data_refuse(s, a, DXP_ENOENT, true);
 	} else if (!key_right(g, a->packet)) {
-		data_refuse(s, a, DXP_EACCESS, false); /* maybe not who it says: tell nobody */
+		data_refuse(s, a, DXP_EACCESS, false); /* the sender may be forged: no answer */
 	} else if (h->epoch != g->epoch) {
 		data_refuse(s, a, DXP_ENOENT, true);
 	} else if (!data_sound(g, a->packet)) {
@@ -313,7 +315,7 @@ void data_receive(struct sw *s, const struct arrival *a)
 	} else if ((child = contributor(g, a)) < 0) {
 		data_refuse(s, a, DXP_EACCESS, true);
 	} else if (!group_ready(g)) {
-		data_refuse(s, a, DXP_EAGAIN, false); /* its sender repeats it */
+		data_refuse(s, a, DXP_EAGAIN, false); /* its sender retransmits */
 	} else {
 		contribution_receive(s, g, (unsigned)child, a);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch as a whole: its options, its life, what comes in, and leases. */
+/* The switch as a whole: options, lifetime, dispatch of received packets, leases. */
 #include "switch/core.h"
 
 #include <stdlib.h>
@@ -144,7 +144,8 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	/* What a switch sends to a host's other port never comes back as if sent to a switch. */
+	/* Packets that switches send to other ports of a host can never be looped back to a
+	 * switch. */
 	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;
@@ -157,7 +158,7 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 		return;
 	}
 	if (p.roce.opcode == ROCE_RC_ACK)
-		return; /* hosts repeat what is lost; nobody waits for these */
+		return; /* acknowledgements are unused: hosts retransmit lost packets */
 	if (p.roce.ack_request && p.roce.opcode == ROCE_RC_SEND_ONLY)
 		acknowledge(s, &a);
 	if (p.header.kind == INC_DATA)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch in the kernel: short calls of groups that user space installed. kernel.h says what
- * belongs here, docs/inc.md why it suffices. Whatever is not ours goes on untouched. */
+/* The switch's XDP data plane: short operations of the groups that user space installed. Scope:
+ * kernel.h; reasons: docs/inc.md "Two planes". All other packets pass unchanged. */
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/packet.bpf.h"
 #include "switch/xdp/slot.bpf.h"
 
-/* Which child sends that; -1: none. Apart, for the verifier looks at its loop once. */
+/* Returns the index of the child that sent the packet; -1: none. Not inlined, so that the verifier
+ * checks its loop once. */
 __attribute__((noinline)) int child_find(const struct kernel_group *g, const struct work *w)
 {
 	const struct frame *f;
@@ -25,7 +26,7 @@ __attribute__((noinline)) int child_find(const struct kernel_group *g, const str
 	return -1;
 }
 
-/* The answer to whoever sent what is in `w`. */
+/* Returns the outcome in `w` to the sender. */
 INLINE int send_back(struct xdp_md *ctx, struct work *w, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -58,7 +59,7 @@ INLINE int send_up(struct xdp_md *ctx, struct work *w, const struct kernel_group
 	return bpf_redirect(g->parent_ifindex, 0);
 }
 
-/* Once for each port that leads to a child, the one it came from included. */
+/* Sends once to each port with a child, including the ingress port. */
 INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_group *g, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -85,13 +86,13 @@ INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_gro
 	return children ? bpf_redirect_map(children, 0, BPF_F_BROADCAST) : XDP_DROP;
 }
 
-/* Payload bytes of what is in w->out. */
+/* Returns the payload bytes of w->out. */
 INLINE __u32 out_bytes(const struct work *w)
 {
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
 }
 
-/* All are there: computes, and sends the outcome on. */
+/* All contributions are present: folds them, and sends the result down or the partial result up. */
 INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		    struct kernel_slot *s, struct kernel_contributions *c, const struct arrival *a)
 {
@@ -117,7 +118,7 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* Not sound: what becomes of it. User space says what was wrong with a malformed one. */
+/* Counts an unsound packet and returns its verdict. User space reports what is malformed. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
@@ -126,7 +127,6 @@ INLINE int unsound(enum soundness what)
 	return what == PACKET_ICRC_WRONG ? XDP_DROP : XDP_PASS;
 }
 
-/* What the packet in `w` says of itself. */
 INLINE struct arrival arrival_of(const struct frame *f)
 {
 	return (struct arrival){
@@ -145,7 +145,8 @@ INLINE int refuse(void)
 	return XDP_PASS;
 }
 
-/* A contribution of a child. What is slow counts only where its segment is fast already. */
+/* Handles a child's contribution. One that this plane does not compute is accepted only if its
+ * segment is in an aggregator here already; it then counts as a mismatch. */
 INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			     struct kernel_slot *s, struct kernel_contributions *c)
 {
@@ -186,8 +187,8 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 	}
 }
 
-/* A result of the parent: of a segment that was sent up from here, or user space's. By multicast
- * nobody but this program hears it. */
+/* Handles a result from the parent, for a segment sent up from here or for user space. An
+ * unexpected multicast copy is dropped, since user space does not receive multicast. */
 INLINE int result_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		       struct kernel_slot *s)
 {
@@ -239,8 +240,8 @@ INLINE int data_take(struct xdp_md *ctx, struct work *w)
 	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
 }
 
-/* Only from what was sent to this switch, since what passes a bridge has another's address on it,
- * and only from sound packets with the key of control packets. */
+/* Records the sender of a sound control packet with the right key. The packet must be addressed to
+ * this switch, since one that crosses a bridge carries another's MAC address. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;
@@ -273,5 +274,5 @@ SEC("xdp") int dxp_allreduce(struct xdp_md *ctx)
 	return XDP_PASS;
 }
 
-/* The kernel asks; none of the helpers here needs it. */
+/* The kernel requires a licence; no helper used here is GPL-only. */
 char program_license[] SEC("license") = "Dual BSD/GPL";

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic: all contributions of a slot into one, in the order of children. */
+/* The arithmetic: folds all contributions of an aggregator in the order of children. */
 #ifndef SWITCH_XDP_REDUCE_H
 #define SWITCH_XDP_REDUCE_H
 
 #include "switch/xdp/maps.bpf.h"
 #include "switch/xdp/softfloat.h"
 
-/* Operation and type in one number, to choose by. */
+/* Operator and type in one number, for switch. */
 #define REDUCE_KIND(op, type) ((__u32)(op) | (__u32)(type) << 8)
 
-/* Element bytes of what this plane computes; 0: it does not. */
+/* Returns the element bytes of what this plane computes; 0: not computed. */
 INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 {
 	if (op != DXP_INC_SUM && op != DXP_INC_MIN && op != DXP_INC_MAX)
@@ -19,7 +19,7 @@ INLINE __u32 reduce_bytes(__u8 op, __u8 type)
 	return type == DXP_INC_FLOAT || type == DXP_INC_INT32 ? 4 : 0;
 }
 
-/* The costly ones are functions that the verifier looks at once. */
+/* Costly operators are not inlined, so that the verifier checks each once. */
 __attribute__((noinline)) __u64 add_doubles(__u64 a, __u64 b)
 {
 	return sf_add_double(a, b);
@@ -40,8 +40,8 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 	return sf_less_float(a, b);
 }
 
-/* Over the children in order: a is what there is, b the next one's. As C and the FPU have it: a
- * minimum is a < b ? a : b. */
+/* Folds in the order of children: a is the fold so far, b the next word. A minimum is a < b ? a :
+ * b, as in C and the FPU. */
 #define FOLD(expression)                                                       \
 	do {                                                                   \
 		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \
@@ -51,7 +51,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return a;                                                      \
 	} while (0)
 
-/* The same for two elements of 4 bytes, of which the second may be nothing. */
+/* The same for words of two 4-byte elements; the second may be unused. */
 #define FOLD_TWO(expression)                                                   \
 	do {                                                                   \
 		low = (__u32)a;                                                \
@@ -67,7 +67,7 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 		return (__u64)high << 32 | low;                                \
 	} while (0)
 
-/* One word of the payload. */
+/* Returns the fold of payload word `at` over all children. */
 __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u32 at,
 					    __u32 children, __u32 kind)
 {
@@ -94,7 +94,7 @@ __attribute__((noinline)) __u64 reduce_word(struct kernel_contributions *c, __u3
 	}
 }
 
-/* `words` words, of so many children; the result is in the payload of `into`. */
+/* Folds `words` payload words of `children` contributions into the payload of `into`. */
 __attribute__((noinline)) int reduce_all(struct kernel_contributions *from, struct work *into,
 					 __u32 words, __u32 children, __u32 kind)
 {

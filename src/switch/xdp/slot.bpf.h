@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a slot goes through: contributions come in (slot_add), the last one's bearer computes and
- * puts the result back (slot_fold), or the parent's result arrives (slot_finish). Each happens
- * under the slot's lock, in which nothing may be called; what is to be sent is copied out of it. */
+/* Transitions of an aggregator: slot_add adds a contribution; after the last one slot_fold stores
+ * the fold; slot_finish stores the parent's result. Each runs under the aggregator's spin lock,
+ * where BPF allows no calls, so output is copied out of it under the lock. */
 #ifndef SWITCH_XDP_SLOT_H
 #define SWITCH_XDP_SLOT_H
 
 #include "switch/xdp/maps.bpf.h"
 
-#define SLOT_REPEAT_NS (200ull * 1000) /* at least so long between two partial results */
-#define SLOT_STALE_NS  (10ull * 1000 * 1000 * 1000) /* a slot so old says nothing of what is new */
-#define SLOT_MISMATCH  (-DXP_EINVAL)                /* status on which members disagree */
+#define SLOT_REPEAT_NS (200ull * 1000)              /* minimum between two partial results */
+#define SLOT_STALE_NS  (10ull * 1000 * 1000 * 1000) /* an older slot makes no segment stale */
+#define SLOT_MISMATCH  (-DXP_EINVAL)                /* status when members disagree */
 
 enum verdict {
-	SLOT_LEFT,      /* of no slot here: user space's */
-	SLOT_STALE,     /* older than what is here */
-	SLOT_DUPLICATE, /* known, and nothing is due */
+	SLOT_LEFT,      /* in no aggregator here: for user space */
+	SLOT_STALE,     /* older than the aggregator's segment */
+	SLOT_DUPLICATE, /* known, nothing due */
 	SLOT_KEPT,      /* counted, not the last */
 	SLOT_COMPLETE,  /* counted, the last */
-	SLOT_ANSWER,    /* known: the result is in `w`, for whoever asked */
-	SLOT_UP_AGAIN,  /* known: the partial result is in `w`, for the parent */
-	SLOT_DOWN       /* the parent's result is in `w`, for the children */
+	SLOT_ANSWER,    /* known: result in `w`, for the sender */
+	SLOT_UP_AGAIN,  /* known: partial result in `w`, for the parent */
+	SLOT_DOWN       /* parent's result in `w`, for the children */
 };
 
-/* One contribution on its way in. */
+/* A received contribution. */
 struct arrival {
-	__u64 now_ns, bit, all; /* bit of its child; those of all children */
+	__u64 now_ns, bit, all; /* bit of its child; bits of all children */
 	__u64 kind;             /* as kernel_call.kind */
 	__u32 req_id, child;
 	__u32 call_elements, words;
@@ -54,7 +54,7 @@ INLINE void slot_copy_out(const struct kernel_slot *s, struct work *w)
 	words_copy(w->frame.payload, s->data, SWITCH_KERNEL_WORDS);
 }
 
-/* Caller holds s->lock; the contribution is there already. */
+/* Answers a contribution that is already present. Caller holds s->lock. */
 INLINE enum verdict slot_repeat(struct kernel_slot *s, struct work *w, __u64 now_ns)
 {
 	if (s->has_result) {
@@ -68,7 +68,7 @@ INLINE enum verdict slot_repeat(struct kernel_slot *s, struct work *w, __u64 now
 	return SLOT_UP_AGAIN;
 }
 
-/* Caller holds s->lock. The payload is in `w`. */
+/* Counts a new contribution, whose payload is in `w`. Caller holds s->lock. */
 INLINE enum verdict slot_count(struct kernel_slot *s, struct kernel_contributions *c,
 			       struct work *w, const struct arrival *a)
 {
@@ -111,7 +111,7 @@ INLINE enum verdict slot_add(struct kernel_slot *s, struct kernel_contributions 
 	return verdict;
 }
 
-/* The last one's bearer has computed what is in `w`. False: the slot is another segment's now. */
+/* Stores the fold in `w`. Returns false if the aggregator has moved on to another segment. */
 INLINE int slot_fold(struct kernel_slot *s, struct work *w, const struct arrival *a, int root,
 		     __u32 words)
 {
@@ -131,7 +131,7 @@ INLINE int slot_fold(struct kernel_slot *s, struct work *w, const struct arrival
 	return same;
 }
 
-/* A result of the parent, whose payload is in `w`. Only of the call that was sent up. */
+/* Stores the parent's result, whose payload is in `w`, if it matches the operation sent up. */
 INLINE enum verdict slot_finish(struct kernel_slot *s, struct work *w, const struct arrival *a,
 				__u32 src_rank, __u32 elements)
 {

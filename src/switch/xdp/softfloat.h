@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IEEE 754 addition and comparison in integers, since BPF has no floating point. Bit for bit what
- * an x86 FPU (SSE) gives with default settings: nearest even, subnormals, infinities; of NaNs the
- * first operand's, made quiet, and the negative default NaN for infinity minus infinity. Compiled
- * for BPF and, by its test, for the host.
+/* IEEE 754 addition and comparison in integers, as BPF has no floating point. Bit for bit equal to
+ * an x86 FPU (SSE) with default settings: round to nearest even, subnormals, infinities. Of two
+ * NaNs the first operand's is the result, made quiet; infinity minus infinity is the negative
+ * default NaN. Compiled for BPF and, by its test, for the host.
  *
- * A number is held in the low `exponent + fraction + 1` bits of 64. Both formats come from one text
- * that is inlined with the widths as constants. */
+ * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share one source,
+ * inlined with constant widths. */
 #ifndef SWITCH_XDP_SOFTFLOAT_H
 #define SWITCH_XDP_SOFTFLOAT_H
 
@@ -15,7 +15,7 @@
 
 #define SF_GUARD 3 /* bits below the last: guard, round, sticky */
 
-/* Right by `count`; what falls out leaves its trace in the lowest bit. */
+/* Shifts right by `count`; nonzero bits shifted out set the lowest bit. */
 SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 {
 	if (count == 0)
@@ -25,7 +25,7 @@ SF_INLINE __u64 sf_shift_sticky(__u64 v, __u32 count)
 	return v >> count | ((v << (64 - count)) != 0);
 }
 
-/* Leading zeros of a number that is not 0. */
+/* Counts leading zeros; v is not 0. */
 SF_INLINE __u32 sf_leading_zeros(__u64 v)
 {
 	__u32 count = 0;
@@ -53,7 +53,8 @@ SF_INLINE __u32 sf_leading_zeros(__u64 v)
 	return count + !(v >> 63);
 }
 
-/* `v` has the leading bit at fraction_bits + SF_GUARD, or lower when exponent is 1 (subnormal). */
+/* Rounds to nearest even and packs. The leading bit of `v` is at fraction_bits + SF_GUARD, or lower
+ * if exponent is 1 (subnormal). */
 SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bits,
 			 __u32 exponent_max)
 {
@@ -64,7 +65,7 @@ SF_INLINE __u64 sf_round(__u64 sign, __u32 exponent, __u64 v, __u32 fraction_bit
 		v++;
 	if (exponent >= exponent_max)
 		return sign | (__u64)exponent_max << fraction_bits;
-	/* The leading bit of v adds one to the exponent, as does the carry of rounding. */
+	/* The leading bit of v adds one to the exponent, as does a carry of rounding. */
 	return sign | (((__u64)(exponent - 1) << fraction_bits) + v);
 }
 
@@ -137,7 +138,7 @@ SF_INLINE __u64 sf_add(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max
 	return sf_add_finite(a, b, fraction_bits, exponent_max);
 }
 
-/* a < b: false if one is a NaN; both zeros are equal. */
+/* Returns a < b: false if one is a NaN; both zeros are equal. */
 SF_INLINE int sf_less(__u64 a, __u64 b, __u32 fraction_bits, __u32 exponent_max)
 {
 	const __u64 sign_bit = ((__u64)exponent_max + 1) << fraction_bits;
