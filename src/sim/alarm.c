@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heap of hosts: binary, with places. */
+/* A binary heap of hosts with positions. */
 #include "sim/alarm.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When each host wants its turn: a heap of hosts that knows where each stands, so that a deadline
- * moves without a search. Its size is fixed when it is made; setting an alarm cannot fail. */
+/* The next poll of each host: a heap of hosts with each host's position, so that a deadline changes
+ * without a search. The size is fixed at creation; setting an alarm cannot fail. */
 #ifndef SIM_ALARM_H
 #define SIM_ALARM_H
 
@@ -9,12 +9,12 @@
 
 struct sim_alarms {
 	uint64_t *time_ns; /* of each host; UINT64_MAX: none */
-	uint32_t *heap;    /* hosts, the earliest first; at one instant the lowest number first */
+	uint32_t *heap;    /* hosts, earliest first; at equal times lowest number first */
 	uint32_t *place;   /* of each host in the heap */
 	uint32_t count;
 };
 
-/* DXP_ENOMEM. All hosts start without an alarm. */
+/* Creates alarms for `count` hosts, all unset. DXP_ENOMEM. */
 int sim_alarms_create(struct sim_alarms *a, uint32_t count);
 void sim_alarms_free(struct sim_alarms *a);
 void sim_alarm_set(struct sim_alarms *a, uint32_t host, uint64_t time_ns);

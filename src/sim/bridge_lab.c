@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The owner of a bridge, as small as one can be: it hands actions to the stages and their ends to
- * the bridge. */
+/* A minimal owner of a bridge: passes actions to the simulated hardware and completions to the
+ * bridge. */
 #include "sim/bridge_lab.h"
 
 #include <assert.h>
@@ -11,9 +11,9 @@
 
 #include "base/util.h"
 
-#define SCRIBBLE 0xee /* what a buffer holds until it is filled */
+#define SCRIBBLE 0xee /* content of a buffer before it is filled */
 
-/* An action under way; its index is the stages' tag. */
+/* An action in progress; its index is the tag of its step. */
 struct deed {
 	struct bridge_action action;
 	bool taken;
@@ -27,7 +27,7 @@ struct bridge_lab {
 	uint8_t *device;
 	struct deed deeds[STAGES_STEPS_MAX];
 	struct bridge_lab_peaks peaks;
-	uint32_t open; /* transfers that have not ended */
+	uint32_t open; /* transfers not completed */
 };
 
 static uint64_t now_ns(const struct bridge_lab *l)
@@ -94,7 +94,7 @@ void bridge_lab_destroy(struct bridge_lab *l)
 	free(l);
 }
 
-/* Where an action's bytes come from and go to. */
+/* Finds source and destination of an action's bytes. */
 static void ways(const struct bridge_lab *l, const struct bridge_action *a, const uint8_t **from,
 		 uint8_t **to)
 {
@@ -237,7 +237,7 @@ void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int 
 	transfers_take(l);
 }
 
-/* What an owner does about a step that takes too long. */
+/* Handles a step that takes too long, as an owner does. */
 static void stalls_end(struct bridge_lab *l)
 {
 	uint64_t before = bridge_counters(l->bridge)->stalls;
@@ -253,7 +253,7 @@ static void stalls_end(struct bridge_lab *l)
 	ends_take(l);
 }
 
-/* The bridge's deadline in the stages' time. */
+/* Returns the bridge's deadline on the simulated hardware's clock. */
 static uint64_t deadline_ps(const struct bridge_lab *l)
 {
 	uint64_t ns = bridge_deadline(l->bridge);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shipped bridge between stages of any speed, in virtual time: it says what is to be done, the
- * stages do it. With memory the bytes are carried too, half of them when a step starts and half
- * when it ends, so that a buffer used by two steps at once shows as wrong bytes. */
+/* Runs the shipped bridge with simulated hardware of any speed (bridge_stages.h), in virtual time.
+ * With device memory, bytes are carried: half when a step starts and half when it completes. So a
+ * buffer used by two steps at once gives wrong bytes. */
 #ifndef SIM_BRIDGE_LAB_H
 #define SIM_BRIDGE_LAB_H
 
@@ -13,19 +13,19 @@
 
 struct bridge_lab_options {
 	struct stages_options stages;
-	uint32_t buffers, buffer_bytes; /* these four as bridge_options */
+	uint32_t buffers, buffer_bytes; /* these four as in bridge_options */
 	uint32_t fills, dmas;
 	uint64_t stall_ns;
-	uint64_t device_bytes; /* of the device's memory; 0: bytes are counted and not carried */
+	uint64_t device_bytes; /* of device memory; 0: bytes are counted, not carried */
 };
 
-/* One transfer, the caller's; the first part is filled in before bridge_lab_begin. */
+/* A transfer, owned by the caller; its first part is input of bridge_lab_begin. */
 struct bridge_lab_transfer {
-	struct bridge_order order; /* `context` is the lab's; `fed` is not for here */
+	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
 	enum stages_step direct;   /* BRIDGE_DIRECT: IN, OUT, THROUGH (in place) or COPY */
-	const uint8_t *source;     /* where bytes are carried: host memory, as the path needs */
+	const uint8_t *source;     /* if bytes are carried: host memory, as the path needs */
 	uint8_t *sink;
-	uint64_t device_from, device_to; /* in the device's memory */
+	uint64_t device_from, device_to; /* offsets in device memory */
 
 	struct bridge_transfer *bridge; /* NULL before and after */
 	bool ended;
@@ -37,16 +37,15 @@ struct bridge_lab;
 
 /* DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
-/* What is under way ends first, with an error. */
+/* Completes transfers in flight with an error first. */
 void bridge_lab_destroy(struct bridge_lab *l);
 
 /* As bridge_begin. */
 int bridge_lab_begin(struct bridge_lab *l, struct bridge_lab_transfer *t);
 void bridge_lab_cancel(struct bridge_lab *l, struct bridge_lab_transfer *t, int status);
 
-/* Runs until all transfers have ended (true), `limit_ns` have passed, or nothing is left to happen
- * though they have not. What stalls is ended as its owner would: a device is reset, a peer given
- * up. */
+/* Runs until all transfers have completed (returns true), `limit_ns` have passed or no event is
+ * left (false). Handles stalls as an owner would: resets the device, or declares the peer lost. */
 bool bridge_lab_run(struct bridge_lab *l, uint64_t limit_ns);
 
 uint8_t *bridge_lab_device(struct bridge_lab *l);
@@ -54,9 +53,9 @@ struct bridge *bridge_lab_core(struct bridge_lab *l);
 struct stages *bridge_lab_stages(struct bridge_lab *l);
 
 struct bridge_lab_peaks {
-	uint32_t to_device, from_device; /* buffers of each ring taken at once, at most */
-	uint64_t ring_bytes;             /* memory of both rings: all that a bridge holds of data */
-	uint32_t resets;                 /* of the device, for a DMA that stalled */
+	uint32_t to_device, from_device; /* maximum of buffers of each ring in use at once */
+	uint64_t ring_bytes;             /* memory of both rings: all data that a bridge holds */
+	uint32_t resets;                 /* of the device, after a stalled DMA */
 };
 struct bridge_lab_peaks bridge_lab_peaks(const struct bridge_lab *l);
 

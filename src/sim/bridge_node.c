@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC's staged operations on a bridge whose DMA are stages. The NIC calls us from its own
- * calls, where we only note things; what we have to tell it is told in our turn. */
+/* The NIC's staged operations on a bridge with simulated DMA. Callbacks run inside of calls of the
+ * NIC, so they only record; reports to the NIC wait for the poll. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -11,21 +11,21 @@
 
 #include "base/util.h"
 
-/* A PUT or a GET. It goes when both the bridge and the NIC have forgotten it. */
+/* A PUT or a GET; freed when bridge and NIC have both dropped it. */
 struct nic_staged_write {
 	struct bridge_node *node;
-	struct bridge_transfer *bridge; /* NULL: has ended, `status` says how */
-	struct nic_staged_read *read;   /* NULL: a PUT, or the asker needs nothing more */
-	uint64_t left;                  /* GET: bytes that the NIC has not been given */
-	uint64_t device;                /* where in its memory */
+	struct bridge_transfer *bridge; /* NULL: completed with `status` */
+	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
+	uint64_t left;                  /* GET: bytes not yet passed to the NIC */
+	uint64_t device;                /* offset in its memory */
 	bool put;
-	bool asked;   /* PUT: the NIC waits to hear that it has settled */
+	bool asked;   /* PUT: the NIC waits for nic_staged_settled */
 	bool dropped; /* by the NIC */
 	int status;
 	struct nic_staged_write *next;
 };
 
-/* An action under way: a DMA, whose index is the stages' tag, or an answer, which is the NIC's
+/* An action in progress. A DMA's index is the tag of its step; an answer's entry is the NIC's
  * piece. */
 #define DEEDS_MAX STAGES_STEPS_MAX
 struct deed {
@@ -40,13 +40,13 @@ struct bridge_node {
 	struct bridge *bridge;
 	struct stages *stages;
 	uint8_t *rings[2], *memory;
-	struct nic_staged_write *works; /* all that are not gone */
+	struct nic_staged_write *works; /* all that are not freed */
 	struct deed deeds[DEEDS_MAX];
 	struct bridge_node_counters counters;
-	uint64_t last_ns; /* the clock as it was asked last */
+	uint64_t last_ns; /* last value of the clock */
 };
 
-/* Stands still once the simulation has ended. */
+/* Returns the simulator's clock; it stops when destruction begins. */
 static uint64_t now_ns(struct bridge_node *n)
 {
 	if (n->sim)
@@ -113,7 +113,7 @@ static void work_free(struct nic_staged_write *w)
 	free(w);
 }
 
-/* ---- what the NIC asks ---- */
+/* ---- operations of the NIC ---- */
 
 static struct nic_staged_write *write_begin(void *context, struct nic_staged_span *span)
 {
@@ -199,7 +199,7 @@ static const struct nic_staged_ops staged_ops = {
 	write_begin, write_place, write_settled, write_end, read_begin, read_cancel, read_sent,
 };
 
-/* ---- our turn ---- */
+/* ---- poll ---- */
 
 static struct deed *deed_take(struct bridge_node *n, const struct bridge_action *a)
 {
@@ -212,7 +212,7 @@ static struct deed *deed_take(struct bridge_node *n, const struct bridge_action 
 	return NULL;
 }
 
-/* A piece out of the device goes to whoever asked for it. */
+/* Sends bytes read from the device to the requester. */
 static bool drain_start(struct bridge_node *n, const struct bridge_action *a, struct deed *d)
 {
 	struct nic_staged_write *w = a->context;
@@ -225,7 +225,7 @@ static bool drain_start(struct bridge_node *n, const struct bridge_action *a, st
 			      now_ns(n)) != DXP_OK)
 		return false;
 	w->left -= a->bytes;
-	if (w->left == 0) { /* the NIC has forgotten it */
+	if (w->left == 0) { /* complete: the NIC has dropped it */
 		w->read = NULL;
 		w->dropped = true;
 	}
@@ -254,7 +254,7 @@ static void actions_take(struct bridge_node *n)
 	}
 }
 
-/* The device's memory changes when a DMA ends, not before. */
+/* Moves the bytes: device memory changes when a DMA completes, not before. */
 static void dma_end(struct bridge_node *n, struct deed *d, int status)
 {
 	const struct nic_staged_write *w = d->action.context;
@@ -289,7 +289,7 @@ static void transfers_end(struct bridge_node *n)
 		if (w->put && !w->dropped && (w->asked || w->status != DXP_OK)) {
 			w->asked = false;
 			nic_staged_settled(nic, w, now_ns(n));
-			continue; /* it may be gone */
+			continue; /* w may be freed */
 		}
 		if (!w->put && !w->dropped) {
 			w->dropped = true;
@@ -344,7 +344,7 @@ static uint64_t deadline(void *context)
 
 static const struct sim_beside beside = {turn, deadline};
 
-/* ---- life ---- */
+/* ---- creation and destruction ---- */
 
 static int node_fill(struct bridge_node *n)
 {
@@ -394,7 +394,7 @@ int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_op
 	return DXP_OK;
 }
 
-/* Nothing can end by itself any more. */
+/* Cancels everything: no event will complete it any more. */
 static void works_end(struct bridge_node *n)
 {
 	struct bridge_end end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host of sim.h whose memory only DMA reaches: a staged region of its NIC, the shipped bridge
- * behind it, and DMA controllers in virtual time. PUT and GET of the other hosts reach it as they
- * reach any memory. */
+/* A host of sim.h with memory that only DMA reaches: a staged region of its NIC, the shipped bridge
+ * behind it, and DMA controllers in virtual time. PUT and GET of other hosts work as for any
+ * memory. */
 #ifndef SIM_BRIDGE_NODE_H
 #define SIM_BRIDGE_NODE_H
 
@@ -12,19 +12,19 @@
 #include "sim/sim.h"
 
 struct bridge_node_options {
-	uint64_t memory_bytes;        /* of the device */
-	struct stages_options stages; /* the network's are not used: that is the simulator's */
-	uint32_t buffers, buffer_bytes, dmas; /* these as bridge_options */
+	uint64_t memory_bytes;                /* of the device */
+	struct stages_options stages;         /* without the network: that is the simulator's */
+	uint32_t buffers, buffer_bytes, dmas; /* as in bridge_options */
 	uint64_t stall_ns;
 };
 
 struct bridge_node;
 
-/* Registers the memory with function 0 of the host's NIC, for reading and writing. DXP_ENOMEM,
- * DXP_EINVAL. */
+/* Creates it and registers its memory with function 0 of the host's NIC, for reading and writing.
+ * DXP_ENOMEM, DXP_EINVAL. */
 int bridge_node_create(struct sim *s, uint32_t host, const struct bridge_node_options *options,
 		       struct bridge_node **out);
-/* After the host's NIC has ended (sim_restart, sim_destroy). */
+/* Call after the host's NIC was destroyed (sim_restart, sim_destroy). */
 void bridge_node_destroy(struct bridge_node *n);
 
 uint32_t bridge_node_key(const struct bridge_node *n);
@@ -33,11 +33,11 @@ struct bridge *bridge_node_core(struct bridge_node *n);
 struct stages *bridge_node_stages(struct bridge_node *n);
 
 struct bridge_node_counters {
-	uint64_t writes, reads; /* begun */
-	uint32_t peak[2];       /* buffers taken at once, to the device and from it */
-	uint32_t open;          /* transfers that the NIC or the bridge still knows */
+	uint64_t writes, reads; /* started */
+	uint32_t peak[2];       /* maximum in use at once: to the device, from it */
+	uint32_t open;          /* transfers that the NIC or the bridge still holds */
 	uint32_t resets;        /* of the device */
-	uint64_t calls;         /* of PUTs that had found no buffer */
+	uint64_t calls;         /* grants to PUTs that had found no buffer */
 };
 struct bridge_node_counters bridge_node_counters(const struct bridge_node *n);
 

@@ -12,7 +12,7 @@
 #define DMA_NS       2000
 #define INTERRUPT_NS 10000
 
-/* The last digit of a rate in tenths. */
+/* Converts a rate given in tenths of `unit`. */
 #define TENTHS(n, unit) ((n) * (unit) / 10)
 
 const struct stages_options bridge_source_stages = {
@@ -31,7 +31,7 @@ const struct stages_options bridge_source_naive_stages = {
 	.memory_bytes_per_s = 12800 * MB,
 };
 
-/* The steps of each path over the network, in their order. */
+/* Steps of each path over the network, in order. */
 static const struct {
 	uint8_t steps[3], count;
 } paths[] = {
@@ -59,7 +59,7 @@ uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_n
 	return ns;
 }
 
-/* `rate` 0 is no limit. */
+/* Lowers *slowest to `rate`; a rate of 0 is unlimited. */
 static void limit(uint64_t *slowest, uint64_t rate)
 {
 	if (rate != 0 && (*slowest == 0 || rate < *slowest))

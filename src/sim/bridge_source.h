@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine of the source (S-01, S-07) as stages, its two ways to use it (S-04, S-05), and what
- * it reports of them (S-08, S-09). Rates of the naive way are its MiB/s in bytes; all others are in
- * units of 10^6. */
+/* The source's machine (S-01, S-07) as simulated hardware, its two methods (S-04, S-05), and its
+ * reported results (S-08, S-09). Rates of the naive method are converted from MiB/s; all others are
+ * in units of 10^6. */
 #ifndef SIM_BRIDGE_SOURCE_H
 #define SIM_BRIDGE_SOURCE_H
 
@@ -10,18 +10,19 @@
 #include "bridge/bridge.h"
 #include "sim/bridge_stages.h"
 
-/* PCIe, memory and InfiniBand at their limits (S-07). Latencies are not the source's, which names
- * none: of a ConnectX-5 and of a DMA controller behind PCIe with its interrupt, roughly. */
+/* PCIe, memory and InfiniBand at their limits (S-07). The source has no latencies: these
+ * approximate a ConnectX-5 and a DMA controller behind PCIe with its interrupt. */
 extern const struct stages_options bridge_source_stages;
 
-/* What the naive way's stages gave: the DMA goes through the API and its copies (S-04). */
+/* Measured rates of the naive method: DMA through the API and its copies (S-04). */
 extern const struct stages_options bridge_source_naive_stages;
 
 #define BRIDGE_SOURCE_NAIVE_BYTES 320000000ull
-/* Telling sizes and queue numbers, allocating and registering, notifying: 0.121, 0.023, 0.014 s. */
+/* ns: exchange of sizes and queue numbers, allocation and registration, notification: 0.121, 0.023,
+ * 0.014 s. */
 #define BRIDGE_SOURCE_CONTROL_NS 158000000ull
 
-/* Reported, in bytes/s: local DMA (S-08), over the network (S-09), both ways (S-04). */
+/* Reported, in bytes/s: local DMA (S-08), over the network (S-09), both methods (S-04). */
 #define BRIDGE_SOURCE_LOCAL_IN      6745200000ull
 #define BRIDGE_SOURCE_LOCAL_OUT     5872600000ull
 #define BRIDGE_SOURCE_LOCAL_THROUGH 4521300000ull
@@ -32,12 +33,13 @@ extern const struct stages_options bridge_source_naive_stages;
 #define BRIDGE_SOURCE_NAIVE         839998874ull /* 801.1 MiB/s */
 #define BRIDGE_SOURCE_GAIN          5.9          /* 4732.0 / 801.1, units mixed */
 
-/* The naive way: after `control_ns`, each step with the whole transfer, in buffers of its size, one
- * after another. 0: a rate is out of its range, or no memory. */
+/* Returns the time of the naive method: `control_ns`, then each step with the whole transfer, one
+ * after another, in buffers of its size. 0: a rate is out of range, or no memory. */
 uint64_t bridge_naive_ns(const struct stages_options *stages, uint64_t control_ns,
 			 enum bridge_path path, uint64_t bytes);
 
-/* The slowest stage of a path, in bytes/s; 0: all are unlimited. `direct` for BRIDGE_DIRECT. */
+/* Returns the lowest rate of a path, in bytes/s; 0: all are unlimited. `direct` is for
+ * BRIDGE_DIRECT. */
 uint64_t bridge_bottleneck(const struct stages_options *stages, enum bridge_path path,
 			   enum stages_step direct);
 

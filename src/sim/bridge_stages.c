@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps in the order of their start. A step streams when it is the oldest at each of its lines and
- * its latency is over; whenever that changes, the rates are shared out anew and the ends of those
- * that stream are worked out from what is left of them. */
+/* Steps are kept in the order of their start. A step streams when it is the oldest on each of its
+ * lines and its latency has passed. Whenever that changes, rates are shared again and the
+ * completion times of streaming steps are recomputed from their remaining bytes. */
 #include "sim/bridge_stages.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 #define PS_PER_S 1e12
 
-/* Lines, each passed by one step at a time. */
+/* Serial resources: one step at a time streams through each. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {
@@ -32,9 +32,9 @@ enum phase { WAITS, STREAMS, ENDS, ENDED };
 struct step {
 	uint64_t tag;
 	uint8_t kind, phase;
-	bool stalls; /* keeps its lines from its first byte on */
+	bool stalls; /* holds its lines from its first byte on */
 	int status;
-	uint64_t at_ps; /* WAITS: its latency is over; STREAMS: its last byte; ENDS: it is known */
+	uint64_t at_ps; /* WAITS: end of latency; STREAMS: last byte; ENDS: completion */
 	double left;    /* bytes */
 	double rate;    /* bytes/s while it streams */
 };
@@ -44,7 +44,7 @@ struct stages {
 	struct rng rng;
 	uint64_t now_ps;
 	uint64_t started[STAGES_KINDS];
-	struct step steps[STAGES_STEPS_MAX]; /* the oldest first */
+	struct step steps[STAGES_STEPS_MAX]; /* oldest first */
 	uint32_t count;
 };
 
@@ -83,7 +83,8 @@ static double rate_of(uint64_t bytes_per_s)
 	return bytes_per_s ? (double)bytes_per_s : INFINITY;
 }
 
-/* The stage whose latency a step has; THROUGH enters at one controller and leaves at the other. */
+/* Returns the resource whose latency a step has. THROUGH enters at one controller and leaves at the
+ * other. */
 static const struct stages_rate *entrance(const struct stages *s, uint8_t kind)
 {
 	switch (kind) {
@@ -99,7 +100,7 @@ static const struct stages_rate *leaving(const struct stages *s, uint8_t kind)
 	return kind == STAGES_THROUGH ? &s->options.from_device : entrance(s, kind);
 }
 
-/* Of its lines alone. */
+/* Returns the rate of a step's lines, without memory. */
 static double line_rate(const struct stages *s, uint8_t kind)
 {
 	if (kind == STAGES_COPY)
@@ -117,8 +118,8 @@ static bool heads_its_lines(const struct stages *s, uint32_t i)
 	return true;
 }
 
-/* Memory goes to those that stream in equal parts, and what one cannot use to the others: at most
- * three do, one at each controller and a copy. */
+/* Divides the memory rate equally among streaming steps and passes unused parts to the others. At
+ * most three stream: one at each controller and a copy. */
 static void memory_share(struct stages *s)
 {
 	double left = rate_of(s->options.memory_bytes_per_s);
@@ -129,7 +130,7 @@ static void memory_share(struct stages *s)
 		if (s->steps[i].phase == STREAMS && kinds[s->steps[i].kind].memory)
 			users[count++] = &s->steps[i];
 	while (count > 0) {
-		/* the slowest first: it may leave something */
+		/* slowest first: it may leave a part */
 		uint32_t slowest = 0;
 		for (uint32_t i = 1; i < count; i++)
 			if (users[i]->rate < users[slowest]->rate)
@@ -140,7 +141,7 @@ static void memory_share(struct stages *s)
 	}
 }
 
-/* Who streams now, how fast, and until when. */
+/* Starts streaming steps, and computes their rates and completion times. */
 static void rates_share(struct stages *s)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
@@ -200,7 +201,7 @@ uint64_t stages_next_ps(const struct stages *s)
 		const struct step *p = &s->steps[i];
 		if (p->phase == ENDED)
 			return s->now_ps;
-		/* one behind another begins when that one ends, which is told by it */
+		/* a waiting step behind another starts at that one's event */
 		if (p->phase != WAITS || p->at_ps > s->now_ps)
 			next = min_u64(next, p->at_ps);
 	}

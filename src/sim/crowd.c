@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flow is one direction between two hosts; it posts a message whenever fewer than it may are
- * under way. What arrives is counted by the sessions themselves. */
+/* A flow is one direction between two hosts; it posts a message when fewer than `outstanding` are
+ * in flight. The receiving sessions count arrivals. */
 #include "sim/crowd.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ struct crowd {
 	struct crowd_flow *flows;
 	struct crowd_message *messages;
 	uint32_t host_count, flow_count;
-	uint64_t left; /* messages not ended, where their number is set */
+	uint64_t left; /* messages not yet completed, if their number is set */
 	struct histogram latency;
 	struct crowd_result result;
 };
@@ -70,7 +70,7 @@ const char *crowd_pattern_name(enum crowd_pattern pattern)
 	return pattern_names[pattern];
 }
 
-/* ---- the layer above RLTP ---- */
+/* ---- user of RLTP ---- */
 
 static uint32_t size_draw(struct crowd *c)
 {
@@ -221,7 +221,7 @@ static void flow_ends(const struct crowd *c, const uint32_t *shuffled, uint32_t 
 	switch (c->options.pattern) {
 	case CROWD_PAIR: f->to = 1; break;
 	case CROWD_INCAST: f->from = i + 1; break;
-	case CROWD_PERMUTATION: /* one cycle through all of them */
+	case CROWD_PERMUTATION: /* one cycle through all hosts */
 		f->from = shuffled[i];
 		f->to = shuffled[(i + 1) % hosts];
 		break;
@@ -291,7 +291,7 @@ static void crowd_destroy(struct crowd *c)
 	free(c->messages);
 }
 
-/* ---- what it came to ---- */
+/* ---- results ---- */
 
 static void flow_account(struct crowd *c, const struct crowd_flow *f, double *sum, double *squares)
 {
@@ -308,8 +308,8 @@ static void flow_account(struct crowd *c, const struct crowd_flow *f, double *su
 			     sent->retransmitted_timeout + sent->retransmitted_busy;
 }
 
-/* What the flows compete for: between leaves and spines their ports, at a star those towards hosts,
- * on a wire, which has no other, the sender's own. */
+/* Sums over the ports that flows compete for: leaf-spine: between leaves and spines; star: towards
+ * hosts; wire: the sender's own. */
 static void queues_account(struct crowd *c)
 {
 	const struct net_paths *paths = net_paths(c->net);
@@ -331,7 +331,7 @@ static void queues_account(struct crowd *c)
 	r->queue_mean_bytes = packets > 0 ? sum / packets : 0;
 }
 
-/* What arrived, of what the wires to the hosts that receive could carry. */
+/* Computes received payload as a share of the capacity of the wires to receivers. */
 static void share_account(struct crowd *c)
 {
 	struct crowd_result *r = &c->result;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams leave: copied, struck by faults, and onto the first port of their path. */
+/* Sending: copies a datagram, applies faults, and puts it on the first port of its path. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -8,8 +8,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FULL_DATAGRAM 1538 /* with all headers, at an MTU of 1500 */
-#define SPARE         64   /* bytes behind a datagram that may grow */
+#define FULL_DATAGRAM 1538 /* bytes with all headers, at an MTU of 1500 */
+#define SPARE         64   /* bytes after a datagram that may grow */
 
 static uint32_t host_of(const struct wire_address *a)
 {
@@ -19,7 +19,7 @@ static uint32_t host_of(const struct wire_address *a)
 static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct link_datagram *d)
 {
 	uint32_t held = d->header_bytes, bytes = d->header_bytes;
-	/* The padding of a probe is read: its checksum covers it. */
+	/* Only data packets are shortened: a probe's checksum covers its padding. */
 	bool whole = !n->options.headers_only || !wire_type_data(d->header[WIRE_OFF_TYPE]);
 
 	for (int i = 0; i < d->slice_count; i++)
@@ -44,7 +44,7 @@ static struct sim_packet *packet_make(struct net *n, uint32_t from, const struct
 	return p;
 }
 
-/* A network may lose anything, for want of memory too. */
+/* Counts a packet as lost; a network may lose any packet, also for lack of memory. */
 static void packet_lose(struct net *n, struct sim_packet *p)
 {
 	n->counters.lost++;
@@ -52,8 +52,8 @@ static void packet_lose(struct net *n, struct sim_packet *p)
 		sim_packet_put(&n->pool, p);
 }
 
-/* To the next port on its way, or to the host. Zero-length wires between a host and its own port.
- */
+/* Passes the packet to the next port on its path, or to the host. The wire from a host to its own
+ * port has length 0. */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns)
 {
 	uint32_t port = p->port == NET_NO_PORT ? p->from : p->port;
@@ -110,7 +110,7 @@ static void packet_send(struct net *n, struct sim_packet *p)
 		fate.lost = true;
 	}
 	if (fate.lost) {
-		bool mark; /* what is lost on the way has passed its host's port */
+		bool mark; /* a packet lost later has used its host's port */
 		net_port_pass(&n->paths.ports[p->from], n->now_ns - n->start_ns,
 			      p->bytes + WIRE_OVERHEAD, &mark);
 		sim_packet_put(&n->pool, p);
@@ -138,7 +138,7 @@ void net_datagram_send(struct net *n, uint32_t from, const struct link_datagram 
 	packet_send(n, p);
 }
 
-/* How many datagrams the host's own port takes now; 0: none before *at_ns. */
+/* Returns how many datagrams the host's own port accepts now; 0: none before *at_ns. */
 size_t net_port_room(const struct net *n, uint32_t host, uint64_t *at_ns)
 {
 	const struct net_port *port = &n->paths.ports[host];

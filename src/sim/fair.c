@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets carry the function that they are for, which is the sender's. */
+/* Each packet names its destination function, which has the same number as the sender's. */
 #include "sim/fair.h"
 
 #include <stdlib.h>
@@ -22,15 +22,16 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* ours, of functions 1 .. */
+	struct dxp_window
+		*windows[HOSTS_MAX][NIC_FUNCTIONS]; /* allocated here, for functions 1 .. */
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	uint64_t bytes, until; /* of all functions: so far, and when the run is over */
+	uint64_t bytes, until; /* sum over functions: so far, and the end of the run */
 };
 
-/* ---- the senders ---- */
+/* ---- senders ---- */
 
 static struct dxp_window *window_of(struct fair *f, uint32_t host, uint32_t function)
 {
@@ -81,7 +82,7 @@ static bool step(void *context)
 	return f->bytes >= f->until || (f->stopped && fair_ended(f));
 }
 
-/* ---- what leaves ---- */
+/* ---- sent packets ---- */
 
 static void packet_sent(void *context, const struct sim_packet *packet, uint64_t now_ns)
 {
@@ -95,7 +96,7 @@ static void packet_sent(void *context, const struct sim_packet *packet, uint64_t
 	f->bytes += packet->bytes;
 }
 
-/* ---- setting up ---- */
+/* ---- set-up ---- */
 
 static bool options_good(const struct fair_options *o)
 {
@@ -113,7 +114,7 @@ static bool options_good(const struct fair_options *o)
 	return true;
 }
 
-/* Function 0 is open already. */
+/* Opens the function, unless it is function 0 (already open), and registers its memory. */
 static int function_create(struct fair *f, uint32_t host, uint32_t function)
 {
 	struct nic *n = sim_nic(f->sim, host);
@@ -199,7 +200,7 @@ void fair_close(struct fair *f)
 	free(f);
 }
 
-/* ---- what it came to ---- */
+/* ---- results ---- */
 
 void fair_run(struct fair *f, uint64_t bytes, uint64_t limit_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The dice. */
+/* Random decisions about faults. */
 #include "sim/fault.h"
 
 #include "base/bytes.h"
@@ -7,7 +7,7 @@
 #include "wire/frame.h"
 
 #define NOBODY        UINT32_MAX
-#define LATE_NS       (61 * S_NS) /* datagrams are said to live 60 s at most */
+#define LATE_NS       (61 * S_NS) /* after the assumed maximum lifetime of a datagram, 60 s */
 #define LATE_SPAN_NS  (30 * S_NS)
 #define EXTENSION_MAX 64
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One cell of the table at a time. */
+/* Measures one entry of the table. */
 #include "sim/goodput.h"
 
 #include <dxp/status.h>
@@ -8,7 +8,7 @@
 
 #define LIMIT_NS (3 * S_NS)
 
-/* The comparators have no congestion control, as in the papers that they stand for. */
+/* Comparison protocols have no congestion control, as in the papers that they represent. */
 const struct goodput_row goodput_rows[GOODPUT_ROWS] = {
 	{RLTP_RACK, CC_SWIFT, 1},   {RLTP_RACK, CC_SWIFT, 8},   {RLTP_RACK, CC_NONE, 1},
 	{RLTP_RACK, CC_NONE, 8},    {RLTP_IRN, CC_NONE, 1},     {RLTP_IRN, CC_NONE, 8},
@@ -26,7 +26,8 @@ int goodput_run(const struct goodput_options *options, struct crowd_result *resu
 			.topology = NET_WIRE,
 			.delay_ns = 10 * US_NS,
 			.rate_bps = 10000000000ull,
-			/* a NIC's ring, so that repeats do not queue behind the window */
+			/* bytes: a NIC's ring, so that retransmissions do not queue behind the
+			 * window */
 			.backlog_bytes = 16384,
 			.faults = {.loss_ppm = options->loss_ppm}},
 		.pattern = CROWD_PAIR,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Step 0 folds what is beyond a power of two into neighbours, steps 1 .. L double, step L + 1 gives
- * those neighbours the result. A host is never more than one call ahead of one that it waits for,
- * so messages of two calls are kept. */
+/* Step 0 folds the ranks beyond a power of two into neighbours; steps 1 .. L double; step L + 1
+ * returns the result to the folded ranks. A host is at most one operation ahead of a host that it
+ * waits for, so messages of two operations are kept. */
 #include "sim/inc_doubling.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/util.h"
 
 #define STEPS_MAX     24
-#define MESSAGE_BYTES 16 /* call, step, sum */
+#define MESSAGE_BYTES 16 /* operation, step, sum */
 #define PADDING_MAX   4096
 #define PORT          9000
 
@@ -22,11 +22,11 @@ struct doubling;
 struct host {
 	struct doubling *all;
 	uint32_t rank, call, step;
-	bool sent; /* what this step sends */
+	bool sent; /* message of this step */
 	uint64_t sum;
 	uint64_t here[2][STEPS_MAX];
 	bool came[2][STEPS_MAX];
-	uint32_t out_to, out_step, out_call; /* out_to: nobody, or whom to send to */
+	uint32_t out_to, out_step, out_call; /* out_to: destination, or INC_TREE_NOBODY */
 	uint64_t out_sum;
 };
 
@@ -67,7 +67,7 @@ static void message_out(struct host *h, uint32_t to, uint32_t step)
 	h->sent = true;
 }
 
-/* True: the message of this step was there. */
+/* Returns true if this step's message had arrived, and removes it. */
 static bool message_take(struct host *h, uint32_t step, uint64_t *sum)
 {
 	bool *came = &h->came[h->call & 1][step];
@@ -108,7 +108,7 @@ static bool step_doubling(struct host *h)
 	return true;
 }
 
-/* One move; false: it waits. */
+/* Makes one step; returns false if it must wait. */
 static bool host_move(struct host *h, uint64_t now_ns)
 {
 	struct doubling *d = h->all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contributions of members are folded leaf by leaf, then switch by switch, on the ways that their
- * notices name. */
+/* Folds contributions leaf by leaf, then switch by switch, along the paths in the members'
+ * NOTIFYs. */
 #include "sim/inc_expect.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *typ
 	return true;
 }
 
-/* Numbers of many magnitudes, so that another order of a sum has other bits. */
+/* Returns numbers of many magnitudes, so that a sum in another order differs in its bits. */
 static double number(struct rng *r)
 {
 	double mantissa = (double)(int64_t)rng_next(r) / 9.2e18;
@@ -117,15 +117,14 @@ void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out)
 	}
 }
 
-/* One that was folded: its first member's way says where in the tree it is. */
+/* A partial fold; its first member's path gives its position in the tree. */
 struct partial {
 	const struct inc_control *way;
 	uint32_t ip; /* of the switch that folded it */
 	uint8_t *data;
 };
 
-/* Folds what goes through one switch of the level into the first of it. Returns how many are left.
- */
+/* Folds all partials of one switch of the level into its first. Returns how many are left. */
 static uint32_t level_fold(uint8_t level, struct partial *p, uint32_t count,
 			   const struct kind *kind, uint32_t elements)
 {

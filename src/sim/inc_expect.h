@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call must give, computed apart from switches: naive arithmetic, folded in the order that
- * docs/inc.md "Order" promises for a tree. */
+/* Expected results, computed without the switch code: naive arithmetic, folded in the order that
+ * docs/inc.md "Order" defines for a tree. */
 #ifndef SIM_INC_EXPECT_H
 #define SIM_INC_EXPECT_H
 
@@ -15,13 +15,13 @@ struct inc_spec {
 	uint64_t seed; /* of its data */
 };
 
-/* The operations and types that can be computed here: entry `index`; false: there is none. */
+/* Writes entry `index` of the supported operators and types; returns false past the end. */
 bool inc_expect_kind(uint32_t index, enum dxp_inc_op *op, enum dxp_inc_type *type);
 
-/* What a member contributes. */
+/* Writes a member's contribution. */
 void inc_expect_fill(const struct inc_spec *spec, uint32_t member, void *out);
 
-/* The result, for all who get one. `out` has room for spec->elements. DXP_ENOMEM. */
+/* Writes the result to `out`, which has space for spec->elements. DXP_ENOMEM, DXP_EUNSUPPORTED. */
 int inc_expect_result(const struct inc_job *job, const struct inc_spec *spec, void *out);
 
 #endif

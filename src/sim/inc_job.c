@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs on simulated hosts: their creation, the agreement that MPI would make, and their end. */
+/* Jobs on simulated hosts: creation, the agreement that MPI would make, and close. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -10,7 +10,7 @@
 #define SEGMENT_BYTES 1408
 #define KILL_ROUNDS   2
 
-/* ---- jobs come to be ---- */
+/* ---- creation ---- */
 
 static bool job_settled(const struct inc_job *job, int *status)
 {
@@ -88,11 +88,11 @@ static void creations_end(struct inc_job *job)
 		if (seat->create && (i > 0 || job->state != INC_JOB_READY))
 			inc_create_end(seat->create);
 		if (i > 0 || job->state != INC_JOB_READY)
-			seat->create = NULL; /* member 0 keeps its own, for the kill */
+			seat->create = NULL; /* member 0 keeps its own, for the KILL */
 	}
 }
 
-/* The agreement that MPI would make: all have the group, or none has. */
+/* Makes MPI's agreement once all outcomes are known: all members get the group, or none does. */
 static void job_settle(struct inc_job *job, uint64_t now_ns)
 {
 	int status;
@@ -183,7 +183,7 @@ void inc_seat_step(struct inc_seat *seat, uint64_t now_ns)
 	}
 }
 
-/* Member 0 of a closed job still has to tell the switches. */
+/* Sends the KILLs of member 0 of a closed job. */
 static size_t kill_send(struct inc_job *job, struct inc_batch *out)
 {
 	struct inc_seat *first = &job->seats[0];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members at work, each with a ring of calls; the expected result of a call is computed when the
- * first member has it and dropped when the last one has. */
+/* Each member has a ring of operations. The expected result of an operation is computed at its
+ * first completion and kept until its ring entry is reused. */
 #include "sim/inc_load.h"
 
 #include <stdarg.h>
@@ -17,13 +17,13 @@
 #define RING      (2 * INC_LOAD_OUTSTANDING_MAX)
 #define UNTOUCHED 0xa5
 
-/* What members said of a call, and the judge's copy of its result. */
+/* Reports of members about an operation, and its expected result. */
 struct verdict {
-	uint32_t number; /* of the call; its place is number % RING */
-	bool heard;      /* status and done_elements are what the first member said */
+	uint32_t number; /* of the operation; its entry is number % RING */
+	bool heard;      /* status and done_elements are set */
 	int status;
 	size_t done_elements;
-	uint32_t said;   /* members that did */
+	uint32_t said;   /* members that have reported */
 	uint8_t *result; /* NULL: not computed */
 };
 
@@ -38,7 +38,7 @@ struct task {
 struct worker {
 	struct task tasks[INC_LOAD_OUTSTANDING_MAX];
 	uint32_t started, ended;
-	uint32_t said; /* calls that it told the judge of */
+	uint32_t said; /* operations that it has reported */
 	uint64_t think_until_ns;
 	bool over;
 	struct rng rng;
@@ -68,7 +68,7 @@ static void wrong(struct inc_load *l, const char *format, ...)
 	va_end(arguments);
 }
 
-/* ---- what is called ---- */
+/* ---- operations ---- */
 
 static struct inc_spec spec_draw(const struct inc_load *l, uint32_t number)
 {
@@ -111,7 +111,7 @@ static size_t spec_bytes(const struct inc_spec *s)
 	return s->elements * dxp_inc_type_bytes(s->type);
 }
 
-/* What lies where the result will be. */
+/* Fills the receive buffer as it is before the operation. */
 static void receive_fill(const struct inc_spec *s, uint32_t member, uint8_t *out)
 {
 	if (s->in_place && (s->collective != INC_BROADCAST || member == s->root))
@@ -150,7 +150,7 @@ static void task_free(struct task *t)
 	t->send = t->receive = NULL;
 }
 
-/* ---- the judge ---- */
+/* ---- checks ---- */
 
 static struct verdict *verdict_of(struct inc_load *l, uint32_t number)
 {
@@ -178,7 +178,7 @@ static const uint8_t *verdict_result(struct inc_load *l, struct verdict *v,
 	return v->result;
 }
 
-/* `done` elements are the result, the rest is what was there. */
+/* Checks that `done` elements equal the result and the rest is unchanged. */
 static void data_judge(struct inc_load *l, const struct inc_seat *seat, const struct task *t,
 		       struct verdict *v, size_t done)
 {
@@ -207,7 +207,8 @@ static void data_judge(struct inc_load *l, const struct inc_seat *seat, const st
 	free(was);
 }
 
-/* Has a member that lives told of the call? What the dead alone knew is lost with them. */
+/* Returns true if a living member has reported the operation. Results that only dead members had do
+ * not count. */
 static bool living_said(const struct inc_load *l, uint32_t number)
 {
 	for (uint32_t i = 0; i < l->job->options.count; i++)
@@ -231,7 +232,7 @@ static void status_judge(struct inc_load *l, const struct inc_seat *seat, uint32
 		v->status = status;
 		v->done_elements = done;
 	}
-	/* A call that is done everywhere may have found out so before the group was lost. */
+	/* A member may see that an operation is done everywhere before the group is lost. */
 	bool same = v->status == status || (all && elements > 0);
 	if (!same || v->done_elements != done)
 		wrong(l, "call %u: member %u says \"%s\", %zu elements; another \"%s\", %zu",
@@ -329,13 +330,13 @@ static void task_start(struct inc_load *l, struct inc_seat *seat, struct worker 
 		wrong(l, "call %u: member %u may start it after a lost one", t->number,
 		      seat->member);
 	w->started++;
-	seat->wake_ns = now_ns; /* its packets leave in the next turn */
+	seat->wake_ns = now_ns; /* its packets leave in the next poll */
 	l->progress_ns = max_u64(l->progress_ns, now_ns);
 	if (l->view.first_ns == 0)
 		l->view.first_ns = now_ns;
 }
 
-/* Results of a long call come one by one. */
+/* Notes progress inside of a long operation, whose results arrive one by one. */
 static void progress_note(struct inc_load *l, const struct worker *w, uint64_t now_ns)
 {
 	uint32_t sum = 0;
@@ -367,7 +368,7 @@ static void seat_turned(void *context, struct inc_seat *seat, uint64_t now_ns)
 		seat->wake_ns = min_u64(seat->wake_ns, w->think_until_ns);
 }
 
-/* ---- the whole ---- */
+/* ---- creation and state ---- */
 
 int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out)

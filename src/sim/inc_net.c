@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events are packets: each lies in the queue with the time and the node where it is next. Where it
- * came from, and between which addresses it goes, lies behind its bytes, beyond the room that
- * damage may make them longer by. */
+/* Events are packets: each is queued with its time and next node. Its sender and addresses are
+ * stored after its bytes, beyond the space by which damage may extend them. */
 #include "sim/inc_net.h"
 
 #include <assert.h>
@@ -19,7 +18,7 @@
 #define SPINS_MAX     64
 #define START_NS      S_NS
 #define HASH_PRIME    0x100000001b3ull
-#define LEAVES        0x80000000u /* in packet->port: it leaves the node then; else it arrives */
+#define LEAVES        0x80000000u /* in packet->port: it leaves that node; else it arrives there */
 
 struct node {
 	const struct inc_node_ops *ops;
@@ -31,7 +30,7 @@ struct node {
 
 struct inc_net {
 	struct inc_net_options options;
-	struct sim_faults further; /* on wires after the first: nothing grows twice */
+	struct sim_faults further; /* faults on wires after the first: no second extension */
 	struct inc_tree tree;
 	struct net_port *ports;
 	bool *cut; /* by port */
@@ -187,7 +186,7 @@ static struct sim_packet *packet_make(struct inc_net *n, uint32_t bytes)
 	return p;
 }
 
-/* No memory: it is lost, as on a real machine. */
+/* Without memory the packet is lost, as on a real machine. */
 static void packet_push(struct inc_net *n, struct sim_packet *p, uint64_t time_ns)
 {
 	p->time_ns = time_ns;
@@ -209,7 +208,7 @@ static void packet_repeat(struct inc_net *n, struct sim_packet *p, uint64_t time
 	packet_push(n, copy, time_ns);
 }
 
-/* Out of `node`, over the next wire. */
+/* Sends the packet from `node` over the next wire. */
 static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 {
 	const struct roce_path path = packet_path(p);
@@ -238,7 +237,7 @@ static void packet_cross(struct inc_net *n, struct sim_packet *p, uint32_t node)
 		packet_push(n, p, at_ns);
 		return;
 	}
-	p->from = node; /* whose bursts it suffers */
+	p->from = node; /* selects the burst state of this node */
 	struct sim_fate fate = sim_fault_decide(first ? &n->options.faults : &n->further,
 						&n->fault_state, p, &n->counters.packets);
 	for (uint32_t i = 0; i < fate.again_count; i++)
@@ -276,14 +275,14 @@ static void packet_arrive(struct inc_net *n, struct sim_packet *p)
 	inc_net_wake(n, p->to, p->stamp_ns);
 }
 
-/* ---- turns ---- */
+/* ---- polls ---- */
 
 static uint32_t address_ip(const struct wire_address *a)
 {
 	return get_be32(a->ip + 12);
 }
 
-/* Copies a datagram out of its node, to leave it at `at_ns`. */
+/* Copies a datagram from its node; it leaves the node at `at_ns`. */
 static void datagram_leave(struct inc_net *n, uint32_t node, const struct link_datagram *d,
 			   uint16_t from_port, uint64_t at_ns)
 {
@@ -385,7 +384,7 @@ static void node_turn(struct inc_net *n, uint32_t node)
 	if (n->tap.turned)
 		n->tap.turned(n->tap.context, node, n->now_ns);
 	if (!h->ops)
-		return; /* it ended in its turn */
+		return; /* removed during its poll */
 	uint64_t deadline_ns = max_u64(h->ops->deadline(h->context), n->now_ns);
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
@@ -411,7 +410,7 @@ static void turns_run(struct inc_net *n)
 	}
 }
 
-/* ---- the clock ---- */
+/* ---- clock ---- */
 
 static void instant_run(struct inc_net *n)
 {
@@ -433,7 +432,7 @@ bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *contex
 
 	for (;;) {
 		bool finished = done && done(context);
-		turns_run(n); /* what `done` began */
+		turns_run(n); /* requests started by `done` */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

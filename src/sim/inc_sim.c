@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts with their seats, switches with their cores, and jobs from creation to kill. */
+/* Hosts with their seats, and switches with their cores. */
 #include "sim/inc_sim_internal.h"
 
 #include <stdio.h>
@@ -144,7 +144,7 @@ int inc_sim_switch_start(struct inc_sim *s, uint32_t index)
 	return status;
 }
 
-/* ---- the whole ---- */
+/* ---- simulation ---- */
 
 static void seats_turned(struct inc_sim *s, uint32_t node, uint64_t now_ns)
 {

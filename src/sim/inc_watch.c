@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For each member a ring of what it contributed and was given, by the low bits of the segment. */
+/* For each member a ring of contributions and received results, indexed by low bits of the
+ * segment. */
 #include "sim/inc_watch.h"
 
 #include <stdarg.h>
@@ -20,9 +21,9 @@ struct mark {
 };
 
 struct side {
-	uint32_t next; /* all results before it were given */
+	uint32_t next; /* all results before it were delivered */
 	bool early[SWITCH_WINDOW_MAX * 2];
-	uint32_t fence; /* a short segment that has no result yet */
+	uint32_t fence; /* short segment without a result yet */
 	bool fenced;
 	struct mark *sent;
 };
@@ -32,7 +33,7 @@ struct inc_watch {
 	struct inc_sim_tap tap;
 	uint32_t window, ring;
 	struct side *sides;
-	bool *ours; /* nodes: switches, and the hosts of the job */
+	bool *ours; /* nodes: switches, and hosts of the job */
 	struct mark *results;
 	struct inc_watch_view view;
 	char wrong[200];
@@ -62,7 +63,7 @@ static uint64_t hash(const struct inc_packet *p)
 	return h;
 }
 
-/* True: it is there already, and the same. */
+/* Records a packet; returns true if it was recorded before. A difference is a violation. */
 static bool mark_set(struct inc_watch *w, struct mark *ring, const struct inc_packet *p,
 		     const char *what, uint32_t member)
 {
@@ -99,7 +100,7 @@ static void contribution_watch(struct inc_watch *w, uint32_t member, const struc
 		return;
 	w->view.contributions++;
 	if (seq_before(s, side->next))
-		return; /* it may not have looked at the result yet */
+		return; /* it may not have processed that result yet */
 	if (s - side->next >= w->window)
 		wrong(w, "member %u contributes to segment %u and was given those before %u",
 		      member, s, side->next);
@@ -123,7 +124,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 		return;
 	w->view.results++;
 	if (seq_before(s, side->next) || s - side->next >= w->window)
-		return; /* it does not take those */
+		return; /* the member ignores these */
 	mark_set(w, w->results, p, "is given another result", member);
 	side->early[s % (2 * w->window)] = true;
 	while (side->early[side->next % (2 * w->window)]) {
@@ -134,7 +135,7 @@ static void result_watch(struct inc_watch *w, uint32_t member, const struct inc_
 	}
 }
 
-/* The member of the job on a host, of the endpoint that the ports say; count: none. */
+/* Returns the job's member with this host and port; the count of members: none. */
 static uint32_t member_at(const struct inc_watch *w, uint32_t node, uint16_t port)
 {
 	for (uint32_t i = 0; i < w->job->options.count; i++)

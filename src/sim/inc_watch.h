@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Watches the wire of a simulated in-network job, for what docs/inc.md "Segments and slots" allows:
+/* Checks the packets of a simulated in-network job against docs/inc.md "Segments and slots":
  *
- * - a member contributes to a segment only when it was given all results up to a window before;
- *   to a short one only when it was given all before, and to none after it before its own result;
- * - a repeated contribution is the first one again;
- * - all members are given the same result for a segment;
+ * - a member contributes to a segment only after it got all results up to a window before;
+ *   to a short one only after all results before it, and to none after it before its own result;
+ * - a retransmitted contribution equals the first one;
+ * - all members get the same result for a segment;
  * - every packet that leaves has a right ICRC. */
 #ifndef SIM_INC_WATCH_H
 #define SIM_INC_WATCH_H
@@ -13,11 +13,11 @@
 
 struct inc_watch;
 
-/* Watches the whole network, for this job; of more jobs each has its own. DXP_ENOMEM. */
+/* Creates a watch of the whole network for this job; each job needs its own. DXP_ENOMEM. */
 int inc_watch_create(struct inc_job *job, struct inc_watch **out);
 void inc_watch_destroy(struct inc_watch *w);
 
-/* What was wrong first; NULL: nothing so far. */
+/* Returns the first violation as text; NULL: none. */
 const char *inc_watch_wrong(const struct inc_watch *w);
 
 struct inc_watch_view {

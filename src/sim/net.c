@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts and the run loop. How datagrams leave is in departure.c. */
+/* Hosts and the run loop. Sending of datagrams is in departure.c. */
 #include "sim/net.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "sim/net_internal.h"
 #include "wire/frame.h"
 
-#define FIRST_NS   S_NS /* the clock's start: 0 means "never" in places */
-#define SPINS_MAX  64   /* turns at one instant in which nothing happens */
+#define FIRST_NS   S_NS /* start of the clock: 0 means "never" in places */
+#define SPINS_MAX  64   /* polls at one instant that do nothing */
 #define TRACE_HEAD 56   /* bytes of each datagram in the trace's hash */
 
 int net_create(const struct net_options *options, struct net **out)
@@ -105,7 +105,7 @@ void net_tap_set(struct net *n, const struct net_tap *tap)
 	n->tap = *tap;
 }
 
-/* The next turn is not before `time_ns` and not before the host is free. */
+/* Sets the next poll at `time_ns`, but not before the host is free. */
 static void turn_at(struct net *n, uint32_t host, uint64_t time_ns)
 {
 	if (time_ns != UINT64_MAX)
@@ -140,7 +140,7 @@ void net_wall_clock(struct net *n, uint32_t host, int64_t step_ns, int32_t drift
 	h->wall_drift_ppm = drift_ppm;
 }
 
-/* ---- a host's turn ---- */
+/* ---- poll of a host ---- */
 
 static void hash_mix(struct net *n, const struct sim_packet *p)
 {
@@ -156,7 +156,8 @@ static void hash_mix(struct net *n, const struct sim_packet *p)
 	n->hash = hash ^ p->bytes;
 }
 
-/* As link/clock.c computes it: the age of a wall clock stamp, within bounds, before now. */
+/* Returns the arrival time as link/clock.c computes it: now minus the age of the wall-clock stamp,
+ * which is bounded. */
 static uint64_t arrived_ns(const struct net *n, const struct net_host *h,
 			   const struct sim_packet *p)
 {
@@ -191,7 +192,7 @@ static void socket_drain(struct net *n, struct net_host *h)
 	}
 }
 
-/* Whether it sent anything. */
+/* Returns true if it sent anything. */
 static bool host_send(struct net *n, uint32_t i, uint64_t *blocked_ns)
 {
 	struct net_host *h = &n->hosts[i];
@@ -220,7 +221,7 @@ static void host_turn(struct net *n, uint32_t i)
 	h->busy_ns = busy ? n->now_ns + n->options.turn_ns : h->busy_ns;
 	h->spins = busy || deadline_ns > n->now_ns ? 0 : h->spins + 1;
 	if (h->spins > SPINS_MAX) {
-		/* It would never get any further. */
+		/* the host would never make progress */
 		n->counters.spins++;
 		deadline_ns = n->now_ns + US_NS;
 	}
@@ -238,7 +239,7 @@ static void turns_run(struct net *n)
 	}
 }
 
-/* ---- the clock ---- */
+/* ---- clock ---- */
 
 static void packet_arrive(struct net *n, struct sim_packet *p)
 {
@@ -279,7 +280,7 @@ bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void
 
 	for (;;) {
 		bool finished = done && done(context);
-		turns_run(n); /* what `done` posted */
+		turns_run(n); /* requests posted by `done` */
 		if (finished)
 			return true;
 		uint64_t next = min_u64(sim_queue_next(&n->queue), sim_alarm_next(&n->alarms));

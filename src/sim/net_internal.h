@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the network share: net.c has hosts and the clock, departure.c the way of a
- * datagram from its sender onto the paths. */
+/* Internals shared by net.c (hosts and clock) and departure.c (from the sender onto the paths). */
 #ifndef SIM_NET_INTERNAL_H
 #define SIM_NET_INTERNAL_H
 
@@ -11,11 +10,11 @@
 #define PAIRS 64 /* hosts with settings for each pair */
 
 struct net_host {
-	const struct net_host_ops *ops; /* NULL: nobody is there */
+	const struct net_host_ops *ops; /* NULL: no host */
 	void *context;
 	struct sim_packet *head, *tail; /* its socket buffer */
 	uint64_t socket_bytes;
-	uint64_t busy_ns; /* no turn before */
+	uint64_t busy_ns; /* no poll before this */
 	uint64_t wall_since_ns;
 	int64_t wall_offset_ns;
 	int32_t wall_drift_ppm;
@@ -35,7 +34,7 @@ struct net {
 	struct sim_queue queue;
 	struct sim_pool pool;
 	struct sim_fault_state fault_state;
-	bool faulty; /* any fault is set */
+	bool faulty; /* at least one fault is set */
 	struct net_pair pairs[PAIRS][PAIRS];
 	struct net_tap tap;
 	uint64_t now_ns, start_ns, hash;
@@ -43,7 +42,7 @@ struct net {
 	struct link_datagram batch[BATCH];
 };
 
-/* departure.c */
+/* ---- departure.c ---- */
 void net_packet_forward(struct net *n, struct sim_packet *p, uint64_t now_ns, uint64_t extra_ns);
 void net_datagram_send(struct net *n, uint32_t from, const struct link_datagram *d);
 size_t net_port_room(const struct net *n, uint32_t host, uint64_t *at_ns);

@@ -7,7 +7,8 @@
 
 #include <dxp/status.h>
 
-/* A pool hides reads past a datagram's end from the sanitizer unless it is told. */
+/* Poisons bytes past a datagram's end: pooled memory hides such reads from the address
+ * sanitizer. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #define POISON 1
@@ -136,7 +137,7 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 	}
 	q->heap[i] = last;
 	if (q->count > 0)
-		__builtin_prefetch(q->heap[0].packet); /* it lies anywhere, and is next */
+		__builtin_prefetch(q->heap[0].packet); /* anywhere in memory, and needed next */
 	return top;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datagrams of the simulated network: buffers from a pool, and the queue of those under way,
- * ordered by time and, at one instant, by when they were put there. Nothing is allocated for a
- * datagram once the pool has grown to what a run needs. */
+/* Datagrams of the simulated network: buffers from a pool, and the queue of those in flight,
+ * ordered by time, then by insertion. The pool grows to the size that a run needs; after that no
+ * datagram needs an allocation. */
 #ifndef SIM_PACKET_H
 #define SIM_PACKET_H
 
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_PACKET_CLASSES 3 /* room of 192, 1600 and 9216 bytes */
+#define SIM_PACKET_CLASSES 3 /* capacities of 192, 1600 and 9216 bytes */
 
 struct sim_packet {
 	struct sim_packet *next; /* in the pool or in a host's socket buffer */
-	uint64_t time_ns;        /* when it reaches where it goes next */
-	uint64_t stamp_ns;       /* the receiver's wall clock when its kernel had it */
+	uint64_t time_ns;        /* arrival at the next port or host */
+	uint64_t stamp_ns;       /* the receiver's wall clock at arrival in its kernel */
 	uint32_t from, to;       /* hosts */
 	uint32_t bytes;          /* of the datagram */
-	uint32_t held;           /* of these, in `data`: all, or the header alone */
-	uint32_t port;           /* where it goes next: an output port, or NET_NO_PORT the host */
+	uint32_t held;           /* bytes present in `data`: all, or the header only */
+	uint32_t port;           /* next output port; NET_NO_PORT: the host */
 	uint8_t ecn;
-	uint8_t class; /* of its room */
+	uint8_t class; /* of its capacity */
 	uint8_t data[];
 };
 
@@ -31,11 +31,11 @@ struct sim_pool {
 	uint64_t bytes; /* in all slabs */
 };
 
-/* With room for `held` bytes, at most 9216; NULL when out of memory. Only what lies behind `data`
- * is not set to zero. */
+/* Returns a packet with capacity for `held` bytes, at most 9216; NULL: out of memory. `data` is not
+ * cleared, all other fields are. */
 struct sim_packet *sim_packet_get(struct sim_pool *p, uint32_t held);
 
-/* Nothing behind its `bytes` will be read any more; the sanitizer watches that. */
+/* Makes reads beyond the datagram's `bytes` an error under the address sanitizer. */
 void sim_packet_trim(struct sim_packet *packet);
 void sim_packet_put(struct sim_pool *p, struct sim_packet *packet);
 void sim_pool_free(struct sim_pool *p);
@@ -46,18 +46,17 @@ struct sim_entry {
 };
 
 struct sim_queue {
-	struct sim_entry
-		*heap; /* 4-ary: half as deep as a binary one, children in a cache line or two */
+	struct sim_entry *heap; /* 4-ary: half as deep as binary, children in 1 or 2 cache lines */
 	size_t count, room;
 	uint64_t order;
 };
 
-/* At packet->time_ns. DXP_ENOMEM: the packet is still the caller's. */
+/* Queues a packet for packet->time_ns. DXP_ENOMEM: the caller keeps the packet. */
 int sim_queue_push(struct sim_queue *q, struct sim_packet *packet);
 struct sim_packet *sim_queue_pop(struct sim_queue *q); /* q->count > 0 */
-void sim_queue_free(struct sim_queue *q);              /* not the packets: they are the pool's */
+void sim_queue_free(struct sim_queue *q);              /* the packets stay the pool's */
 
-static inline uint64_t sim_queue_next(const struct sim_queue *q) /* UINT64_MAX when empty */
+static inline uint64_t sim_queue_next(const struct sim_queue *q) /* UINT64_MAX if empty */
 {
 	return q->count ? q->heap[0].time_ns : UINT64_MAX;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports in one array: the hosts' own, those towards hosts, leaf to spine, spine to leaf. Time is
- * kept in picoseconds here, because a byte at 100 Gb/s takes 80. */
+/* Ports in one array: the hosts' own, those towards hosts, leaf to spine, spine to leaf. Time is in
+ * picoseconds here, because a byte at 100 Gb/s takes 80. */
 #include "sim/path.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int net_paths_create(struct net_paths *p, const struct net_path_options *o)
 				 : spine && o->spine_rate_bps ? o->spine_rate_bps
 							      : o->rate_bps;
 		if (own && o->topology != NET_WIRE)
-			continue; /* a host waits for its own port */
+			continue; /* unbounded: a host waits for its own port */
 		port->queue_bytes = o->queue_bytes;
 		port->mark_bytes = o->mark_bytes;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output ports and the way through them. A port is a queue in front of a wire: what it is given
- * leaves one after the other at its rate; it drops what no longer fits (tail drop) and marks what
- * finds a long queue. Output-queued switches: only ports delay and drop.
+/* Output ports and the paths through them. A port is a queue before a wire: packets leave in order
+ * at its rate. It drops a packet that does not fit (tail drop) and marks one that finds a long
+ * queue. Switches are output-queued: only ports delay and drop.
  *
  * wire        host -> host; each host's port is the only queue
  * star        host -> one switch -> host
- * leaf-spine  host -> leaf (-> spine -> leaf) -> host; the spine by a hash of the two hosts (ECMP)
- */
+ * leaf-spine  host -> leaf (-> spine -> leaf) -> host; a hash of both hosts selects the spine
+ * (ECMP) */
 #ifndef SIM_PATH_H
 #define SIM_PATH_H
 
@@ -14,17 +14,17 @@
 #include <stdint.h>
 
 #define NET_NO_PORT   UINT32_MAX
-#define WIRE_OVERHEAD 66 /* Ethernet with preamble and gap, IPv4, UDP */
+#define WIRE_OVERHEAD 66 /* bytes: Ethernet with preamble and gap, IPv4, UDP */
 
 enum net_topology { NET_WIRE, NET_STAR, NET_LEAF_SPINE };
 
 struct net_port {
 	uint64_t rate_bps;                /* 0: unlimited */
-	uint32_t queue_bytes, mark_bytes; /* 0: no bound; never */
-	uint64_t free_ps;                 /* when all that it was given has left */
-	/* counted since the start; bytes with all headers */
+	uint32_t queue_bytes, mark_bytes; /* 0: unbounded; never */
+	uint64_t free_ps;                 /* when all queued bytes have left */
+	/* since the start; bytes include all headers */
 	uint64_t packets, bytes, dropped, marked;
-	uint64_t queue_max, queue_sum; /* bytes waiting, as each packet found it */
+	uint64_t queue_max, queue_sum; /* waiting bytes, as found by each packet */
 };
 
 struct net_paths {
@@ -39,26 +39,25 @@ struct net_path_options {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, spines; /* leaf_hosts and spines: leaf-spine only, 1 or more */
 	uint64_t seed;
-	uint64_t rate_bps;      /* of ports towards hosts, and with `wire` of hosts; 0: unlimited */
-	uint64_t host_rate_bps; /* of the hosts' own ports; 0: as rate_bps */
+	uint64_t rate_bps;       /* of ports towards hosts, with `wire` of hosts; 0: unlimited */
+	uint64_t host_rate_bps;  /* of the hosts' own ports; 0: as rate_bps */
 	uint64_t spine_rate_bps; /* between leaf and spine; 0: as rate_bps */
-	uint32_t queue_bytes,
-		mark_bytes; /* of the switches' ports, and with `wire` of the hosts' */
+	uint32_t queue_bytes, mark_bytes; /* of switch ports, with `wire` of hosts */
 };
 
 /* DXP_ENOMEM, DXP_EINVAL. */
 int net_paths_create(struct net_paths *p, const struct net_path_options *o);
 void net_paths_free(struct net_paths *p);
 
-/* The port after `port` (NET_NO_PORT: the first) on the way between two hosts; NET_NO_PORT: the
- * host itself. */
+/* Returns the port after `port` (NET_NO_PORT: the first port) on the path between two hosts;
+ * NET_NO_PORT: the host itself. */
 uint32_t net_path_next(const struct net_paths *p, uint32_t from, uint32_t to, uint32_t port);
 
-/* Gives a port a packet at now_ns, counted from the start. When it has left; UINT64_MAX: dropped.
- * *mark is set when it is to be marked. */
+/* Passes a packet to a port at now_ns, counted from the start. Returns when it has left, or
+ * UINT64_MAX if dropped. Sets *mark if it must be marked. */
 uint64_t net_port_pass(struct net_port *port, uint64_t now_ns, uint32_t bytes, bool *mark);
 
-/* Bytes that wait in it, and when less than `bytes` will. */
+/* Return the waiting bytes, and the time from which fewer than `bytes` wait. */
 uint64_t net_port_backlog(const struct net_port *port, uint64_t now_ns);
 uint64_t net_port_below(const struct net_port *port, uint64_t bytes);
 

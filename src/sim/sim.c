@@ -21,10 +21,10 @@ struct sim_host {
 
 struct sim {
 	struct sim_options options;
-	struct rng secrets; /* of the NICs */
+	struct rng secrets; /* the NICs' random numbers */
 	struct sim_host hosts[HOSTS_MAX];
 	struct net *net;
-	bool (*done)(void *context); /* of the run in progress */
+	bool (*done)(void *context); /* of the current run */
 	void *context;
 };
 
@@ -46,7 +46,7 @@ static size_t host_send(void *host, struct link_datagram *out, size_t count, uin
 
 	if (h->beside)
 		h->beside->turn(h->beside_context, now_ns);
-	/* As a node's loop: until there is nothing more. */
+	/* As a node's loop: repeat until nothing more is due. */
 	do {
 		nic_doorbells(n, now_ns);
 		more = nic_send(n, out + total, count - total, now_ns);
@@ -199,7 +199,7 @@ struct dxp_target sim_target(struct sim *s, uint32_t host, uint16_t qp)
 				   s->hosts[host].window->qp_magic[qp]};
 }
 
-/* A user rings by a store that nobody sees: every host looks at its doorbells. */
+/* A doorbell is a store that raises no event, so every host polls its doorbells after each step. */
 static bool step_done(void *context)
 {
 	struct sim *s = context;

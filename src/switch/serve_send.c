@@ -13,9 +13,8 @@
 #include "base/util.h"
 #include "link/udp.h"
 
-#define TAKEN UINT8_MAX /* number of a port that another process uses */
-#define WAYS_SLOTS \
-	(2 * SERVE_BATCH) /* entries of the hash table: a power of two, at most half full */
+#define TAKEN      UINT8_MAX         /* number of a port that another process uses */
+#define WAYS_SLOTS (2 * SERVE_BATCH) /* hash entries: a power of two, at most half full */
 
 _Static_assert((WAYS_SLOTS & (WAYS_SLOTS - 1)) == 0, "a power of two");
 _Static_assert(SERVE_SENDERS_MAX < UINT8_MAX, "a sender's number and none fit a byte");

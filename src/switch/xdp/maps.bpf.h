@@ -17,8 +17,7 @@
 
 /* A packet from the Ethernet header on, copied from and to the frame by BPF helpers. Two bytes in
  * front align every field, so that the layout equals the wire's (asserted below). */
-#define FRAME_ROOM \
-	1424 /* bytes: payload, pad and ICRC of the longest packet in an Ethernet frame */
+#define FRAME_ROOM 1424 /* bytes: payload, pad and ICRC of an Ethernet frame's longest packet */
 
 struct frame {
 	__u8 unused[2];
