@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A call from end to end: what a node's ranks contribute goes to its leader, leaders combine it,
- * the result goes down with the outcome. A node of one goes to the switch straight from the user's
- * buffers. When a node's own part fails, its leader takes part in the leaders' call all the same,
- * by a barrier: that is a call that differs, so all ranks learn of the failure and none waits. */
+/* An operation from start to completion: contributions of a node's ranks are reduced to its leader,
+ * leaders combine them, and the result returns with the status. A node of one rank uses the user's
+ * buffers directly. If a step within the node fails, its leader joins the leaders' operation with a
+ * barrier. This mismatch reports the failure to all ranks, and no rank waits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* Has the communicator joined? Joins, or tries again, when it is time. */
+/* Returns true if the communicator has joined. Joins, or retries when that is due. */
 static bool joined(struct dxp_mpi_comm *c)
 {
 	if (c->state == MPI_UNTRIED)
@@ -54,7 +54,7 @@ static int leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m
 	return mpi_leaders_allreduce(c, m, NULL, work, (size_t)count * m->parts);
 }
 
-/* A node of one. */
+/* For a node of one rank. */
 static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -78,7 +78,7 @@ static int allreduce_alone(struct dxp_mpi_comm *c, const struct mpi_mapping *m, 
 	return error;
 }
 
-/* The outcome and the result travel in one message. */
+/* For short messages: status and result go down in one message. */
 static int allreduce_short(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			   void *receive, int count)
 {
@@ -139,7 +139,7 @@ int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, i
 	return allreduce_long(c, m, own, receive, count);
 }
 
-/* The leader of the root's node hands the result over, if the root is somebody else. */
+/* Passes the result from the leader of the root's node to the root, rank `to` of the node. */
 static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int error, void *work,
 		     void *receive, int count, int to)
 {
@@ -157,7 +157,7 @@ static int hand_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, int er
 	return rc ? rc : error;
 }
 
-/* `own` and `receive`: NULL where they are not. */
+/* `own` and `receive` may be NULL where the rank has none. */
 static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const void *own,
 			 void *receive, int count, const struct mpi_place *root)
 {
@@ -182,7 +182,7 @@ static int reduce_leader(struct dxp_mpi_comm *c, const struct mpi_mapping *m, co
 	return error;
 }
 
-/* Takes what hand_over() gives: pairs that are packed come as wide ones. */
+/* Receives what hand_over() sends. Elements with padding arrive as wire elements. */
 static int take_over(struct dxp_mpi_comm *c, const struct mpi_mapping *m, void *receive, int count)
 {
 	size_t bytes = mpi_wire_bytes(m, (size_t)count);
@@ -251,7 +251,7 @@ int dxp_mpi_barrier(struct dxp_mpi_comm *c)
 
 /* ---- broadcast: ranks may describe the same bytes by different types ---- */
 
-/* Asked once for each type that comes often. */
+/* Caches the last contiguous type. */
 static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 {
 	if (type == c->flat_type)
@@ -262,8 +262,8 @@ static bool flat(struct dxp_mpi_comm *c, MPI_Datatype type)
 	return true;
 }
 
-/* A leader's part: `data` is the user's buffer, or its bytes one behind the other; NULL: there was
- * no memory for them. */
+/* Does a leader's part. `data` is the user's buffer or its packed bytes; NULL: no memory for
+ * them. */
 static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, int failed,
 			void *data, size_t bytes)
 {
@@ -276,7 +276,8 @@ static int bcast_leader(struct dxp_mpi_comm *c, const struct mpi_place *root, in
 	return mpi_leaders_bcast(c, data, bytes, root->leader);
 }
 
-/* In the root's node the root is heard first; its bytes then go to the others' leaders. */
+/* In the root's node: the root broadcasts to its node first, then its leader to the other
+ * leaders. */
 static int bcast_from_here(struct dxp_mpi_comm *c, const struct mpi_place *root, void *buffer,
 			   int count, MPI_Datatype type, uint8_t *packed, size_t bytes)
 {

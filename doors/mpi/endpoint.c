@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint that all groups of this process share, and the group of a communicator's leaders.
- * The library ends a lost group's calls alike at all members, so all leaders notice a loss in the
- * same call, count the same calls afterwards and make the next group together. */
+ * The library completes the operations of a lost group alike at all members. So all leaders notice
+ * a loss in the same operation, count the same operations afterwards, and create the next group
+ * together. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_inc *endpoint; /* guarded by lock */
 
-/* A rank that is dead ends the job; one that is stopped or starved must be waited for, as ordinary
- * MPI does: if it were given up, it might go on from another call than the others. */
+/* ns: a stopped or starved rank must be waited for, as in ordinary MPI; if given up, it could
+ * continue from another operation than the others. A dead rank ends the job anyway. */
 #define PATIENCE_NS (600ull * 1000 * 1000 * 1000)
 
 static void idle(void *nothing)
@@ -54,7 +55,7 @@ void mpi_endpoint_close(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* For those who look at a switch: which job a group belongs to, as its launcher calls it. */
+/* Returns the launcher's job number, so that a switch can show the job of a group. */
 static uint64_t job_id(void)
 {
 	static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
@@ -73,7 +74,7 @@ static int gather(void *context, const void *mine, void *all, size_t bytes)
 	return PMPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->leaders);
 }
 
-/* All leaders have an endpoint, or none goes on. */
+/* Opens an endpoint at all leaders; returns false at all if one fails. */
 static bool endpoints_open(struct dxp_mpi_comm *c, struct dxp_inc **inc,
 			   char why[DXP_INC_WHY_BYTES])
 {
@@ -162,7 +163,7 @@ static void make_again(struct dxp_mpi_comm *c)
 {
 	char why[DXP_INC_WHY_BYTES] = "";
 
-	/* All have left the lost group when it goes: nobody asks the others for results. */
+	/* After this all have left the lost group, so no member requests results from another. */
 	PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);
 	c->lost_waited = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings, and the life of communicators. MPI tells by attributes when a communicator is deleted,
- * and by one of MPI_COMM_SELF when MPI_Finalize begins: then all that is left goes, while MPI can
- * still be used. */
+/* Settings, and lifetime of communicators. MPI reports a communicator's deletion through an
+ * attribute, and the begin of MPI_Finalize through one of MPI_COMM_SELF: then all that remain are
+ * ended, while MPI can still be used. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 struct dxp_mpi_settings dxp_mpi_settings;
 
-/* The lock guards all of these. Listed in the order in which they joined, which is the same
- * wherever two ranks share two communicators: joining waits for everybody. */
+/* Guards all of these. Communicators are listed in the order of joining. Joining is collective, so
+ * that order is the same on all ranks that share two communicators. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dxp_mpi_comm *first, **last = &first;
 static int comm_key = MPI_KEYVAL_INVALID, self_key = MPI_KEYVAL_INVALID;
@@ -202,7 +202,7 @@ bool mpi_enlist(struct dxp_mpi_comm *c)
 	return true;
 }
 
-/* Only an intracommunicator of several ranks is of interest. */
+/* Returns true for an intracommunicator of several ranks. */
 static bool worthwhile(MPI_Comm comm)
 {
 	int inter, ranks;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both MPI doors (the Open MPI component and the PMPI library) share: collectives of a
- * communicator that go up to the switches and down again, built on include/dxp/inc.h and on PMPI_
- * calls. Compiled once for each MPI, because their mpi.h differ.
+/* The core that both MPI plugins (Open MPI component, PMPI library) share: offloads collectives of
+ * a communicator to switches, by include/dxp/inc.h and PMPI_ calls. Compiled for each MPI, because
+ * their mpi.h differ.
  *
- * A communicator is *joined* at its first blocking call that could be taken, on all its ranks at
- * once: roles are dealt out (N-05), leaders make a group. Each host (or CPU socket, or rank, by
- * mode) has one leader; what others contribute is reduced to the leader by the ordinary collectives
- * of a private communicator, leaders reduce among each other through the switches, and the result
- * goes back the same way.
+ * A communicator *joins* at its first blocking call that could be offloaded, on all its ranks
+ * together: roles are assigned (N-05) and leaders create a group. Each host (or CPU socket, or
+ * rank, by mode) has one leader. Contributions of other ranks are reduced to the leader by ordinary
+ * collectives of a private communicator. Leaders reduce among each other through the switches, and
+ * the result returns the same way.
  *
- * Whether a call is taken is decided from what MPI wants equal on all ranks and from what the ranks
- * agreed upon when they joined. DXP_MPI_ORDINARY means that the call is not taken, on any rank, and
- * nothing was done: the door makes the ordinary call. A group lost in the middle of a call is no
- * reason for that: leaders finish by ordinary collectives among each other. */
+ * The decision to offload depends only on arguments that MPI requires to be equal on all ranks, and
+ * on what the ranks agreed when they joined. DXP_MPI_ORDINARY means: not offloaded, on any rank,
+ * and nothing was done; the plugin makes the ordinary call. A group lost during an operation does
+ * not cause that: leaders finish by ordinary collectives among each other. */
 #ifndef MPI_ENGINE_H
 #define MPI_ENGINE_H
 
@@ -25,7 +25,7 @@
 
 #include <dxp/inc.h>
 
-/* No error code of an MPI is negative. */
+/* No MPI has negative error codes. */
 #define DXP_MPI_ORDINARY (-1)
 
 /* Bits of dxp_mpi_settings.collectives. */
@@ -38,56 +38,57 @@ enum dxp_mpi_collective {
 };
 #define DXP_MPI_COLLECTIVES_DEFAULT "allreduce,iallreduce,barrier,bcast,reduce"
 
-/* Longer than a short call of 16 hosts takes, all on two processors: one that falls asleep
- * meanwhile wakes later than the result comes. */
+/* us: longer than a short operation of 16 hosts on two processors. A rank that sleeps earlier wakes
+ * after the result arrives. */
 #define DXP_MPI_SPIN_US 200
 
-/* Longest message taken where nobody says: among few leaders an ordinary allreduce has few steps,
- * and each byte passes user space less often than on its way through switches; among many leaders
- * it passes the hosts more often. Measured: docs/performance.md. */
+/* bytes: longest offloaded message by default. Among few leaders an ordinary allreduce has few
+ * steps, and each byte passes user space less often than on its way through switches. Among many
+ * leaders it passes the hosts more often. Measured: docs/performance.md. */
 #define DXP_MPI_LEADERS_MANY 8
 #define DXP_MPI_FEW_BYTES    65536
 
-/* One for the process; set by the door before anything else. */
+/* Settings of the process; the plugin sets them before any other call. */
 struct dxp_mpi_settings {
-	const char *door;     /* begins each message */
+	const char *door;     /* prefix of each message */
 	const char *switches; /* as in dxp_inc_options; NULL or empty: its defaults */
-	int verbose;          /* 0: only what went wrong, once; 1: also why something is not
-				 taken; 2: also each communicator that joins or leaves */
+	/* 0: only failures, once; 1: also reasons for ordinary operations; 2: also each
+	 * communicator that joins or leaves. */
+	int verbose;
 	enum dxp_inc_mode mode;
-	unsigned collectives; /* that are taken */
-	long max_bytes;       /* longest message taken; 0: as DXP_MPI_FEW_BYTES says */
-	int min_hosts;        /* a communicator on fewer is left alone */
-	int retry_calls;      /* after a loss or refusal, until the next try; 0: never */
+	unsigned collectives; /* that are offloaded */
+	long max_bytes;       /* longest offloaded message; 0: see DXP_MPI_FEW_BYTES */
+	int min_hosts;        /* communicators on fewer hosts stay ordinary */
+	int retry_calls;      /* calls after a loss or refusal until a retry; 0: never */
 	int deadline_ms, create_ms, spin_us;      /* as in dxp_inc_options; 0: its defaults */
 	bool user_plane, reliable, no_icrc_check; /* as in dxp_inc_options; reliable: RC framing */
-	/* Makes the MPI's own progress; NULL: by probing for a message. */
+	/* Makes MPI progress; NULL: probes for a message. */
 	void (*progress)(void *nothing);
-	/* Are calls under way that make progress only inside `progress`? NULL: never. */
+	/* Returns true if operations in flight progress only inside `progress`; NULL: never. */
 	bool (*under_way)(void);
-	/* Told of each private communicator, so that the door leaves it alone; NULL: nobody. */
+	/* Notifies the plugin of a private communicator, which must stay ordinary; may be NULL. */
 	void (*made_private)(MPI_Comm comm);
 };
 extern struct dxp_mpi_settings dxp_mpi_settings;
 
-/* Reads names and numbers; on failure says why and leaves *out alone. */
+/* Parse names; on failure print the reason and leave *out unchanged. */
 bool dxp_mpi_mode_read(const char *text, enum dxp_inc_mode *out);
 bool dxp_mpi_collectives_read(const char *text, unsigned *out);
 
-/* What the engine knows of a communicator. */
+/* State of a communicator. */
 struct dxp_mpi_comm;
 
-/* No communication. *owner is set, and becomes NULL when MPI deletes the communicator. NULL: out of
- * memory. For doors that keep something of their own for each communicator. */
+/* Creates the state of a communicator, without communication, for plugins that keep their own data
+ * for each. Sets *owner; sets it to NULL when MPI deletes the communicator. NULL: no memory. */
 struct dxp_mpi_comm *dxp_mpi_comm_create(MPI_Comm comm, struct dxp_mpi_comm **owner);
-/* For a communicator that never joined, or whose deletion MPI has announced. */
+/* Frees the state of a communicator that never joined, or that MPI is deleting. */
 void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c);
 
-/* For others: what was created for this communicator, or else now. MPI must be initialized. NULL:
- * out of memory, or no communicator. */
+/* Returns the communicator's state, created at the first call; for other plugins. MPI must be
+ * initialized. NULL: no memory, or no communicator. */
 struct dxp_mpi_comm *dxp_mpi_comm_of(MPI_Comm comm);
 
-/* The blocking collectives: an MPI error code, or DXP_MPI_ORDINARY. Arguments as MPI has them. */
+/* Blocking collectives, with MPI's arguments. Return an MPI error code or DXP_MPI_ORDINARY. */
 int dxp_mpi_allreduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,
 		      MPI_Datatype type, MPI_Op op);
 int dxp_mpi_reduce(struct dxp_mpi_comm *c, const void *send, void *receive, int count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the ranks of a communicator agree to use switches, and who leads whom (N-05). The first thing
- * is one ordinary allreduce of a few numbers, because a rank alone cannot know what the others were
- * told; where no switch is named that is all. */
+/* Agreement of a communicator's ranks to use switches, and their roles (N-05). It begins with one
+ * ordinary allreduce of a few numbers, because a rank cannot know the others' settings. If no
+ * switch is named, it ends there. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ enum agreement {
 	AGREEMENTS
 };
 
-/* Could dxp_inc_open find a switch for this host? */
+/* Returns true if dxp_inc_open could find a switch for this host. */
 static bool switch_named(void)
 {
 	const char *set = dxp_mpi_settings.switches, *environment = getenv("DXP_INC_SWITCH");
@@ -31,7 +31,7 @@ static bool switch_named(void)
 	       access("/etc/dxp/inc.conf", R_OK) == 0;
 }
 
-/* Nobody names a number: by how many leaders there are. */
+/* no max_bytes is set: the number of leaders decides */
 #define AUTOMATIC INT64_MAX
 
 static int64_t max_bytes_wanted(void)
@@ -41,7 +41,7 @@ static int64_t max_bytes_wanted(void)
 	return bytes == 0 ? AUTOMATIC : bytes < AUTOMATIC ? bytes : AUTOMATIC - 1;
 }
 
-/* One rank's mistake must be told from no switches at all, which is nothing to talk about. */
+/* Reports a switch missing at some ranks (a mistake) once; missing at all ranks only if verbose. */
 static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 {
 	static atomic_bool said;
@@ -57,7 +57,8 @@ static void nameless_say(const struct dxp_mpi_comm *c, const int64_t all[AGREEME
 			all[NAMELESS], where);
 }
 
-/* Settings that differ between ranks: the smallest counts for all. */
+/* Agrees on settings: if they differ between ranks, the smallest applies. Returns false if MPI
+ * failed or a rank has no switch. */
 static bool agree(struct dxp_mpi_comm *c, int socket, int64_t all[AGREEMENTS])
 {
 	bool named = switch_named();
@@ -87,7 +88,8 @@ static int split(MPI_Comm from, int color, int key, MPI_Comm *out)
 	return rc ? rc : mpi_adopt(*out);
 }
 
-/* The ranks of this host; false: fewer hosts than `least`, or MPI failed. */
+/* Finds the ranks of this host. Returns false if there are fewer hosts than `least`, or MPI
+ * failed. */
 static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 {
 	int host_rank, first, hosts;
@@ -105,7 +107,7 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	return false;
 }
 
-/* Who shares a leader with me, by the mode. Takes `host`. */
+/* Finds the ranks that share a leader with this one, by mode. May take over *host. */
 static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 {
 	if (c->mode == DXP_INC_NODE) {
@@ -117,7 +119,7 @@ static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 	return !PMPI_Comm_rank(c->node, &c->node_rank) && !PMPI_Comm_size(c->node, &c->node_ranks);
 }
 
-/* The leaders, by rank, and where everybody is. */
+/* Finds the leaders, in rank order, and each rank's position. */
 static bool find_leaders(struct dxp_mpi_comm *c)
 {
 	int leader[2] = {0};
@@ -139,8 +141,8 @@ static bool find_leaders(struct dxp_mpi_comm *c)
 	return !PMPI_Allgather(&mine, 2, MPI_INT, c->places, 2, MPI_INT, c->comm);
 }
 
-/* A node of one needs no communicator; others need a second one for results that come while later
- * contributions are on their way. */
+/* A node of one rank needs no communicator. Others need a second one, for results that pass later
+ * contributions. */
 static bool settle_node(struct dxp_mpi_comm *c)
 {
 	if (c->node_ranks == 1)
@@ -167,7 +169,7 @@ static void deal_mode(struct dxp_mpi_comm *c, const int64_t all[AGREEMENTS])
 	}
 }
 
-/* What a group's leader tells its node. */
+/* Message of a leader to its node after creation of the group. */
 struct outcome {
 	int32_t made;
 	uint32_t takes[DXP_INC_OPS];
@@ -181,7 +183,7 @@ static void ask_takes(struct dxp_mpi_comm *c, struct outcome *o)
 				o->takes[op] |= 1u << type;
 }
 
-/* The leaders make a group and tell the others. */
+/* Creates the group at the leaders and distributes the outcome to their nodes. */
 static bool make_group(struct dxp_mpi_comm *c)
 {
 	static atomic_bool said;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What leaders do among each other: through the switches while there is a group, by ordinary
- * collectives for what a lost group left undone. All in elements of the wire. */
+/* Operations among leaders: through the switches while there is a group, else by ordinary
+ * collectives, also for the rest of an operation of a lost group. Elements are those on the
+ * wire. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 
-/* Ordinary collectives count in int. */
+/* elements: ordinary collectives count in int */
 #define PIECE (INT_MAX / 2)
 
-/* Waits for a call. While others are under way that only MPI's progress moves, it is that which
- * waits: the library must not be entered from inside its own wait. */
+/* Waits for an operation. While others need MPI progress, only that polls: the library must not be
+ * entered from inside its own wait. */
 static int finish(struct dxp_inc_call *call, size_t *done)
 {
 	int rc;
@@ -23,7 +24,8 @@ static int finish(struct dxp_inc_call *call, size_t *done)
 	return rc;
 }
 
-/* What a call's end means: DXP_OK and DXP_EPEERLOST: go on from *done; else MPI's error. */
+/* Returns true if the operation is over, with MPI's *error; false if ordinary collectives must
+ * continue where it stopped. */
 static bool over(struct dxp_mpi_comm *c, int rc, int *error)
 {
 	*error = MPI_SUCCESS;
@@ -66,7 +68,7 @@ int mpi_leaders_allreduce(struct dxp_mpi_comm *c, const struct mpi_mapping *m, c
 	return error;
 }
 
-/* MPICH 4.0 crashes on long reductions in place to any root but 0, so the root has a copy. */
+/* MPICH 4.0 crashes on long in-place reductions to a root other than 0, so the root uses a copy. */
 static int reduce_rest(struct dxp_mpi_comm *c, const struct mpi_mapping *m, const uint8_t *from,
 		       uint8_t *to, size_t elements, int root)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CPU socket that this process is bound to: hwloc's index of it, counted from 0; negative: the
- * process may run on several, or nobody knows. */
+/* Returns hwloc's index, from 0, of the CPU socket that this process is bound to. Negative: bound
+ * to none or several, or unknown. */
 #ifndef MPI_SOCKET_H
 #define MPI_SOCKET_H
 

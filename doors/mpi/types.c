@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of MPI's predefined operations and types. MPI defines which operation goes with which type
- * (MPI-3.1, 5.9.2); a pair that it does not define is left to the ordinary call, which complains.
- * Long doubles and wide characters are of no size that others share. */
+/* Tables of MPI's predefined operators and types. MPI defines their pairs (MPI-3.1, 5.9.2); an
+ * undefined pair goes to the ordinary call, which returns the error. Long doubles and wide
+ * characters have no portable size. */
 #include <string.h>
 
 #include "types.h"
@@ -25,7 +25,7 @@
 
 struct type_row {
 	MPI_Datatype mpi;
-	uint8_t bytes; /* in memory; a type that MPI gives another size is left alone */
+	uint8_t bytes; /* in memory; a type with another size in MPI is not mapped */
 	uint8_t dxp, parts, layout;
 	uint16_t ops;
 };
@@ -45,7 +45,7 @@ struct type_row {
 		mpi, bytes, dxp, 1, lay, LOC \
 	}
 
-/* The frequent ones first. */
+/* Frequent types first. */
 static const struct type_row rows[] = {
 	ROW(MPI_DOUBLE, 8, DXP_INC_DOUBLE, ARITH),
 	SIGNED(MPI_INT, int, ARITH | LOGIC | BITS),
@@ -104,7 +104,8 @@ static const struct {
 	{MPI_BXOR, DXP_INC_BXOR}, {MPI_MINLOC, DXP_INC_MINLOC}, {MPI_MAXLOC, DXP_INC_MAXLOC},
 };
 
-/* Values that leaders exchange by ordinary collectives after a loss lie as on the wire. */
+/* Returns MPI's type for wire elements, which leaders exchange by ordinary collectives after a
+ * loss. */
 static MPI_Datatype wire_type(enum dxp_inc_type type)
 {
 	switch (type) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Open MPI component coll/dxp: a module for each intracommunicator of two ranks or more, which
- * keeps the functions of the module below it and calls them for whatever the engine does not take.
+/* The Open MPI component coll/dxp: a module for each intracommunicator of at least two ranks. It
+ * keeps the functions of the module below it and calls them for operations that are not offloaded.
  * Built outside of Open MPI's tree, for 4.1 and 5.0; ompi_config.h must come first. */
 #ifndef COLL_DXP_H
 #define COLL_DXP_H
@@ -26,7 +26,7 @@
 #error "coll/dxp knows Open MPI 4 and 5"
 #endif
 
-/* A function of the module below, and that module, which we hold. */
+/* A function of the module below, and that module, with a reference. */
 #define COLL_DXP_SAVED(X) \
 	X(allreduce)      \
 	X(iallreduce)     \
@@ -36,7 +36,7 @@
 
 struct coll_dxp_module {
 	mca_coll_base_module_t super;
-	struct dxp_mpi_comm *engine; /* NULL: ordinary for ever */
+	struct dxp_mpi_comm *engine; /* NULL: always ordinary */
 	ompi_communicator_t *comm;   /* NULL: not enabled */
 #define COLL_DXP_SAVED_FIELD(name)               \
 	mca_coll_base_module_##name##_fn_t name; \
@@ -44,20 +44,21 @@ struct coll_dxp_module {
 	COLL_DXP_SAVED(COLL_DXP_SAVED_FIELD)
 #undef COLL_DXP_SAVED_FIELD
 
-	/* Nonblocking calls have numbers. Whose turn it is to begin among the leaders, to end there
-	 * and to send down: the order on the wire is that of the calls. Guarded by request.c. */
+	/* Nonblocking operations are numbered. Next number to start among the leaders, to complete
+	 * there, and to send down: the order on the wire is that of the calls. Guarded by
+	 * request.c. */
 	uint64_t tickets, group_turn, end_turn, down_turn;
 
-	struct coll_dxp_module *next, **link; /* of all modules; guarded by module.c */
+	struct coll_dxp_module *next, **link; /* list of modules; guarded by module.c */
 };
 typedef struct coll_dxp_module coll_dxp_module_t;
 OBJ_CLASS_DECLARATION(coll_dxp_module_t);
 
-/* module.c */
+/* ---- module.c ---- */
 mca_coll_base_module_t *coll_dxp_comm_query(ompi_communicator_t *comm, int *priority);
 void coll_dxp_made_private(MPI_Comm comm);
 
-/* request.c */
+/* ---- request.c ---- */
 int coll_dxp_iallreduce(const void *send, void *receive, int count, ompi_datatype_t *type,
 			ompi_op_t *op, ompi_communicator_t *comm, ompi_request_t **request,
 			mca_coll_base_module_t *module);

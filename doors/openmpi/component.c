@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI sees when it opens mca_coll_dxp.so, and the parameters. */
+/* The component's description for Open MPI, and its parameters. */
 #include "coll_dxp.h"
 
 int coll_dxp_priority = 95;
@@ -11,7 +11,7 @@ static struct {
 	bool user_plane, reliable, no_icrc_check;
 } values;
 
-/* Open MPI replaces the pointers, and does not write what they point to. */
+/* Open MPI replaces these pointers and does not write to their targets. */
 static char mode_default[] = "node", collectives_default[] = DXP_MPI_COLLECTIVES_DEFAULT;
 
 static int register_params(void);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A communicator's module: the engine first, the module below for whatever it does not take. */
+/* A communicator's module: offloads through the MPI core; other operations go to the module
+ * below. */
 #include <pthread.h>
 
 #include "coll_dxp.h"
@@ -37,7 +38,7 @@ static void destruct(coll_dxp_module_t *m)
 
 OBJ_CLASS_INSTANCE(coll_dxp_module_t, mca_coll_base_module_t, construct, destruct);
 
-/* The engine's own communicators are ordinary. */
+/* Makes a private communicator of the core ordinary. */
 void coll_dxp_made_private(MPI_Comm comm)
 {
 	coll_dxp_module_t *m;
@@ -93,7 +94,8 @@ static int reduce(const void *send, void *receive, int count, ompi_datatype_t *t
 	return m->reduce(send, receive, count, type, op, root, comm, m->reduce_module);
 }
 
-/* Modules are enabled from the lowest priority up, so what is there now is below us. */
+/* Modules are enabled in order of rising priority, so the present functions belong to the module
+ * below. */
 static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_dxp_module_t *m = (coll_dxp_module_t *)module;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Iallreduce as a state machine, moved on by opal_progress:
+/* MPI_Iallreduce as a state machine that opal_progress advances:
  *
- *   UP     the node's contributions are reduced to its leader (a node of one: at once)
- *   GROUP  the leaders' call at the switches
- *   REST   what a lost group left undone, by an ordinary nonblocking call among the leaders
- *   DOWN   outcome and result go from the leader to its node
+ *   UP     the node's contributions are reduced to its leader (a node of one rank: at once)
+ *   GROUP  the leaders' operation at the switches
+ *   REST   the rest of it after a loss, by an ordinary nonblocking operation among the leaders
+ *   DOWN   status and result go from the leader to its node
  *
- * Calls of one communicator enter GROUP, leave it, and enter DOWN in the order in which they were
- * made, so all ranks make the calls of each kind in one order. The callback never waits: it looks
- * at requests without making progress of its own, and a second one that comes while it runs, from
- * another thread or from inside, goes away at once.
+ * Operations of one communicator enter GROUP, leave it, and enter DOWN in the order of their
+ * calls, so all ranks make the calls of each kind in one order. The callback never blocks: it tests
+ * requests without making progress. A nested or concurrent callback returns at once.
  *
- * A nonblocking call must not wait for other ranks, so it never joins: until a blocking call has
- * done so nonblocking ones are ordinary. */
+ * A nonblocking call must not wait for other ranks, so it never joins: before a blocking call has
+ * joined, nonblocking operations are ordinary. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 
 enum stage { UP, GROUP, REST, DOWN, DONE };
 
-/* Ends below the wire's bytes. */
+/* A message: status, then the wire elements. */
 struct work {
 	int32_t error, reserved;
 	alignas(16) uint8_t data[];
@@ -35,19 +34,19 @@ struct coll_dxp_request {
 	uint64_t ticket;
 	struct mpi_mapping mapping;
 	void *receive;
-	const void *own; /* straight to the switch, for a node of one with plain elements */
+	const void *own; /* direct to the switch: a node of one rank with plain elements */
 	int count;
 	struct work *work; /* NULL: not needed */
 	int error;
-	MPI_Request under;         /* ordinary call of ours that is awaited */
-	struct dxp_inc_call *call; /* NULL in GROUP: the group took nothing */
+	MPI_Request under;         /* ordinary operation in flight */
+	struct dxp_inc_call *call; /* NULL in GROUP: the group did not accept it */
 	bool down_begun;
 };
 typedef struct coll_dxp_request coll_dxp_request_t;
 OBJ_CLASS_INSTANCE(coll_dxp_request_t, ompi_request_t, NULL, NULL);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Under way, in the order of calls; guarded by lock. */
+/* In flight, in the order of calls; guarded by lock. */
 static coll_dxp_request_t *first, **last = &first;
 static bool registered; /* guarded by lock */
 static atomic_int under_way;
@@ -72,13 +71,13 @@ static size_t wire_bytes(const coll_dxp_request_t *r)
 	return mpi_wire_bytes(&r->mapping, (size_t)r->count);
 }
 
-/* Where the leader's wire elements are. */
+/* Returns the leader's wire elements. */
 static uint8_t *wire(const coll_dxp_request_t *r)
 {
 	return r->work ? r->work->data : r->receive;
 }
 
-/* Is the ordinary call over? Takes its error. */
+/* Returns true if the ordinary operation has completed; stores its error. */
 static bool under_done(coll_dxp_request_t *r)
 {
 	if (r->under == MPI_REQUEST_NULL)
@@ -92,7 +91,8 @@ static bool under_done(coll_dxp_request_t *r)
 	return true;
 }
 
-/* A leader's failure inside its node goes to the others as a call that differs. */
+/* Starts the leaders' operation. After a failure inside its node the leader starts a barrier: the
+ * mismatch reports the failure to all. */
 static void group_begin(coll_dxp_request_t *r)
 {
 	struct dxp_mpi_comm *c = r->module->engine;
@@ -136,7 +136,7 @@ static void rest_begin(coll_dxp_request_t *r, size_t done)
 		r->under = MPI_REQUEST_NULL;
 }
 
-/* False: not yet. */
+/* Returns true if it advanced. */
 static bool group_move(coll_dxp_request_t *r)
 {
 	size_t done = 0;
@@ -189,7 +189,7 @@ static bool down_move(coll_dxp_request_t *r)
 	return true;
 }
 
-/* One step, if it is time; false: not yet. */
+/* Makes one step; returns false if it must wait. */
 static bool move(coll_dxp_request_t *r)
 {
 	switch (r->stage) {
@@ -226,7 +226,7 @@ static void complete(coll_dxp_request_t *r)
 	ompi_request_complete(&r->super, true);
 }
 
-/* Completion may run others' code, so it comes when nothing is locked. */
+/* Completion may run foreign code, so it follows the unlock. */
 static int progress(void)
 {
 	coll_dxp_request_t *done = NULL, **done_last = &done, **at = &first;
@@ -329,8 +329,9 @@ static void enlist(coll_dxp_request_t *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Open MPI itself makes such calls to agree on the number of a new communicator, some of them from
- * inside opal_progress, where ranks need not agree on their place among the user's calls. */
+/* Returns true for calls of Open MPI itself, which agrees on the id of a new communicator this way.
+ * Some come from inside opal_progress, where ranks may order them differently among the user's
+ * calls. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to put before any MPI program (LD_PRELOAD): it stands in for four collectives and asks
- * the engine first. Parameters come from the environment, DXP_INC_*, on every rank. Built once for
- * each MPI. */
+/* A library to preload before any MPI program (LD_PRELOAD): it replaces four collectives and
+ * offloads them through the MPI core. Parameters come from the environment, DXP_INC_*, on every
+ * rank. Built for each MPI. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static struct dxp_mpi_comm *engine_of(MPI_Comm comm)
 	return dxp_mpi_comm_of(comm);
 }
 
-/* As MPI's own functions end. */
+/* Calls the communicator's error handler on an error, as MPI functions do. */
 static int end(MPI_Comm comm, int rc)
 {
 	if (rc != MPI_SUCCESS)
