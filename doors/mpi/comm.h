@@ -49,8 +49,8 @@ struct dxp_mpi_comm {
 	uint32_t takes[DXP_INC_OPS]; /* bit t: the switches support the operator on type t */
 	int64_t waited, patience;    /* REFUSED: calls since; calls until the next try */
 
-	/* Roles. A "node" is the ranks of one leader, including the leader. */
-	/* MPI_COMM_NULL: a node of one rank. node_down is for results of nonblocking operations. */
+	/* Roles. A "node" is the ranks of one leader, including the leader. MPI_COMM_NULL: a node
+	 * of one rank. node_down is for results of nonblocking operations. */
 	MPI_Comm node, node_down;
 	MPI_Comm leaders; /* MPI_COMM_NULL: not a leader */
 	int node_rank, node_ranks, leader, leader_count;
@@ -82,7 +82,7 @@ struct dxp_mpi_comm {
 __attribute__((format(printf, 3, 4))) void mpi_say(int level, const struct dxp_mpi_comm *c,
 						   const char *format, ...);
 void mpi_progress(void);
-/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize ends it. False: MPI
+/* Lists the communicator: MPI then reports its deletion, and MPI_Finalize drops it. False: MPI
  * failed. */
 bool mpi_enlist(struct dxp_mpi_comm *c);
 /* Prepares a private communicator: errors are returned, and the plugin is notified. */

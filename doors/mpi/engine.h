@@ -9,10 +9,10 @@
  * collectives of a private communicator. Leaders reduce among each other through the switches, and
  * the result returns the same way.
  *
- * The decision to offload depends only on arguments that MPI requires to be equal on all ranks, and
- * on what the ranks agreed when they joined. DXP_MPI_ORDINARY means: not offloaded, on any rank,
- * and nothing was done; the plugin makes the ordinary call. A group lost during an operation does
- * not cause that: leaders finish by ordinary collectives among each other. */
+ * The decision to offload uses only arguments that MPI requires to be equal on all ranks, and
+ * settings agreed at the join. DXP_MPI_ORDINARY means: not offloaded, on any rank, and nothing was
+ * done; the plugin makes the ordinary call. A group lost during an operation does not cause that:
+ * leaders finish by ordinary collectives among each other. */
 #ifndef MPI_ENGINE_H
 #define MPI_ENGINE_H
 
@@ -84,8 +84,8 @@ struct dxp_mpi_comm *dxp_mpi_comm_create(MPI_Comm comm, struct dxp_mpi_comm **ow
 /* Frees the state of a communicator that never joined, or that MPI is deleting. */
 void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c);
 
-/* Returns the communicator's state, created at the first call; for other plugins. MPI must be
- * initialized. NULL: no memory, or no communicator. */
+/* Returns the communicator's state; the first call creates it. For plugins that do not use
+ * dxp_mpi_comm_create. MPI must be initialized. NULL: no memory, or no communicator. */
 struct dxp_mpi_comm *dxp_mpi_comm_of(MPI_Comm comm);
 
 /* Blocking collectives, with MPI's arguments. Return an MPI error code or DXP_MPI_ORDINARY. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Agreement of a communicator's ranks to use switches, and their roles (N-05). It begins with one
- * ordinary allreduce of a few numbers, because a rank cannot know the others' settings. If no
- * switch is named, it ends there. */
+/* Agreement of a communicator's ranks to use switches, and their roles (N-05). Settings may differ
+ * between ranks, so it begins with one ordinary allreduce of a few numbers. If no switch is named,
+ * it stops there. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,8 @@ static bool find_host(struct dxp_mpi_comm *c, int least, MPI_Comm *host)
 	return false;
 }
 
-/* Finds the ranks that share a leader with this one, by mode. May take over *host. */
+/* Finds the ranks that share a leader with this one, by mode. Takes *host over if it is their
+ * communicator. */
 static bool find_node(struct dxp_mpi_comm *c, MPI_Comm *host, int socket)
 {
 	if (c->mode == DXP_INC_NODE) {
@@ -257,7 +258,7 @@ void mpi_join_undo(struct dxp_mpi_comm *c)
 	if (c->taken && c->rank == 0)
 		mpi_say(1, c, "taken %" PRIu64 " of %" PRIu64 " calls, %" PRIu64 " lost groups",
 			c->taken, c->calls, c->losses);
-	/* Nobody goes before everybody has the results of the last call. */
+	/* No leader leaves before all have the results of the last operation. */
 	if (c->leaders != MPI_COMM_NULL && c->group)
 		PMPI_Barrier(c->leaders);
 	mpi_group_drop(c);

@@ -11,8 +11,8 @@
 /* elements: ordinary collectives count in int */
 #define PIECE (INT_MAX / 2)
 
-/* Waits for an operation. While others need MPI progress, only that polls: the library must not be
- * entered from inside its own wait. */
+/* Waits for an operation. While nonblocking operations need MPI progress, it makes that and tests:
+ * the library must not be entered from inside its own wait. */
 static int finish(struct dxp_inc_call *call, size_t *done)
 {
 	int rc;

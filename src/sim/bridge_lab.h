@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs the shipped bridge with simulated hardware of any speed (bridge_stages.h), in virtual time.
- * With device memory, bytes are carried: half when a step starts and half when it completes. So a
- * buffer used by two steps at once gives wrong bytes. */
+ * With device memory, bytes are carried: half when a step starts and half when it completes. A
+ * buffer used by two steps at once then shows wrong bytes. */
 #ifndef SIM_BRIDGE_LAB_H
 #define SIM_BRIDGE_LAB_H
 
@@ -19,7 +19,7 @@ struct bridge_lab_options {
 	uint64_t device_bytes; /* of device memory; 0: bytes are counted, not carried */
 };
 
-/* A transfer, owned by the caller; its first part is input of bridge_lab_begin. */
+/* A transfer, owned by the caller. Set the first part before bridge_lab_begin. */
 struct bridge_lab_transfer {
 	struct bridge_order order; /* the lab sets `context`; `fed` stays false */
 	enum stages_step direct;   /* BRIDGE_DIRECT: IN, OUT, THROUGH (in place) or COPY */

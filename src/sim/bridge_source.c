@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The source's figures, and its naive method step by step on the simulated hardware. */
 #include "sim/bridge_source.h"
 
 #include <dxp/status.h>

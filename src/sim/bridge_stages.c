@@ -15,7 +15,7 @@
 
 #define PS_PER_S 1e12
 
-/* Serial resources: one step at a time streams through each. */
+/* Lines: serial resources; one step at a time streams through each. */
 enum { NET_IN = 1, NET_OUT = 2, TO_DEVICE = 4, FROM_DEVICE = 8, COPY = 16 };
 
 static const struct {

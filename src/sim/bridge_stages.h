@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STAGES_NS          1000ull                 /* in picoseconds */
+#define STAGES_NS          1000ull                 /* ps */
 #define STAGES_NEVER       UINT64_MAX              /* no event */
 #define STAGES_RATE_MAX    (1000ull * 1000000000u) /* bytes/s: 1 TB/s */
 #define STAGES_STEPS_MAX   512                     /* in flight: more than any bridge starts */
@@ -65,7 +65,7 @@ void stages_advance(struct stages *s, uint64_t ps);
 /* Returns each completed step once; false: no more. */
 bool stages_take(struct stages *s, uint64_t *tag, int *status);
 
-/* Cancels future failures and stalls; a stalled step stays stalled. */
+/* Cancels failures, also of steps in flight, and future stalls; a stalled step stays stalled. */
 void stages_heal(struct stages *s);
 /* Completes every DMA in flight with DXP_EDEVICE. */
 void stages_device_reset(struct stages *s);

@@ -22,7 +22,8 @@ struct crowd_options {
 	struct rltp_tuning tuning;
 	uint32_t window_packets; /* 0: the default */
 	uint32_t message_bytes;  /* 1 or more */
-	/* Half of the messages have a hundredth of message_bytes, a tenth ten times as many. */
+	/* Half of the messages have a hundredth of message_bytes, a tenth of them ten times as
+	 * many. */
 	bool mixed;
 	uint32_t outstanding; /* messages of each flow in flight, 1 .. CROWD_OUTSTANDING_MAX */
 	uint32_t messages;    /* of each flow; 0: as many as the time allows */

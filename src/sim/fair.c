@@ -22,8 +22,7 @@ struct fair {
 	struct rng rng;
 	uint8_t *memory;
 	uint32_t memory_bytes;
-	struct dxp_window
-		*windows[HOSTS_MAX][NIC_FUNCTIONS]; /* allocated here, for functions 1 .. */
+	struct dxp_window *windows[HOSTS_MAX][NIC_FUNCTIONS]; /* own, of functions 1 .. */
 	uint32_t keys[HOSTS_MAX][NIC_FUNCTIONS];
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;

@@ -74,7 +74,7 @@ struct sim_fault_state {
 /* Starts a new send call. */
 void sim_fault_train(struct sim_fault_state *state);
 
-/* Decides about one datagram and damages it; it has space for 64 bytes after its end. */
+/* Decides about one datagram and damages it. `packet` must have space for 64 bytes more. */
 struct sim_fate sim_fault_decide(const struct sim_faults *f, struct sim_fault_state *state,
 				 struct sim_packet *packet, struct sim_counters *counters);
 

@@ -8,7 +8,7 @@
 
 struct inc_doubling_options {
 	struct inc_net_options net; /* all its hosts take part */
-	uint32_t bytes;             /* of a message, without UDP headers */
+	uint32_t bytes;             /* of a message, with headers beyond those of UDP */
 	uint32_t calls;
 };
 

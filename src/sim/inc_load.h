@@ -33,7 +33,7 @@ struct inc_load_options {
 
 struct inc_load;
 
-/* Creates the load and takes job->turned. inc_load_destroy frees it. DXP_ENOMEM. */
+/* Creates the load and sets job->turned and job->context. inc_load_destroy frees it. DXP_ENOMEM. */
 int inc_load_create(struct inc_job *job, const struct inc_load_options *options,
 		    struct inc_load **out);
 void inc_load_destroy(struct inc_load *l);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A tree of hosts and switches with a virtual clock in nanoseconds, for in-network computing. It
- * knows no protocol: a node is any object that can receive, send and name a deadline. Datagrams go
- * from wire to wire (inc_tree.h). Each wire has a rate, a delay, a tail-drop queue and the faults
- * of fault.h. One seed decides everything, so every run can be replayed.
+/* A tree of hosts and switches with a virtual clock in nanoseconds, for in-network computing.
+ * Independent of protocols: a node is any object that can receive, send and name a deadline.
+ * Datagrams pass from wire to wire (inc_tree.h). Each wire has a rate, a delay, a tail-drop queue
+ * and the faults of fault.h. One seed decides everything, so every run can be replayed.
  *
- * A node is one CPU. It receives a packet, which costs `receive_ns`, then sends what is due,
- * `send_ns` each; only then it receives the next. `latency_ns` is added without CPU time. A packet
+ * A node is one CPU. It receives a packet, which costs `receive_ns`, then sends due packets for
+ * `send_ns` each, and only then receives the next. `latency_ns` is added without CPU time. A packet
  * that a switch forwards costs `forward_ns` of time and no CPU. */
 #ifndef SIM_INC_NET_H
 #define SIM_INC_NET_H

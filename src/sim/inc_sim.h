@@ -71,7 +71,7 @@ struct inc_job {
 	struct inc_job *next;
 };
 
-/* Creates the simulation. DXP_ENOMEM; DXP_EINVAL. */
+/* Creates the simulation; inc_sim_destroy frees it. DXP_ENOMEM; DXP_EINVAL. */
 int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out);
 void inc_sim_destroy(struct inc_sim *s); /* and its jobs */
 
@@ -87,7 +87,7 @@ int inc_job_open(struct inc_sim *s, const struct inc_job_options *options, struc
  * be in flight at living members. */
 void inc_job_close(struct inc_job *job);
 
-/* Ends a member's process without any notification. */
+/* Kills a member's process; no peer is notified. */
 void inc_seat_kill(struct inc_seat *seat);
 
 /* Returns the options of the member's group, except the list of members; valid when the job is

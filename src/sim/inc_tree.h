@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shape of a simulated network for in-network computing, and the paths through it. Hosts are below
- * leaves, leaves below spines, and so on for any number of levels. Switches beside each other above
- * the same part of the tree form its pod. Each connects to all switches of the next level below and
+ * leaves, leaves below spines, and so on for any number of levels. Switches side by side above the
+ * same part of the tree form its pod. Each connects to all switches of the next level below and
  * above it. A packet for another node is forwarded: down if the destination is below this switch,
- * else up, where a hash of both ends selects the way (ECMP).
+ * else up, where a hash of both ends selects among equal paths (ECMP).
  *
  * Nodes are numbered: hosts, then leaves, then each level above. */
 #ifndef SIM_INC_TREE_H
@@ -22,7 +22,7 @@ struct inc_tree_options {
 	 * as at the top */
 	uint32_t below[INC_TREE_LEVELS_MAX];
 	uint32_t beside[INC_TREE_LEVELS_MAX]; /* switches of a pod; 0: 1; [0] is always 1 */
-	uint64_t seed;                        /* of the hash */
+	uint64_t seed;                        /* seed of the ECMP hash */
 };
 
 struct inc_tree_node {
@@ -51,7 +51,7 @@ uint32_t inc_tree_parent(const struct inc_tree *t, uint32_t node, uint32_t k);
 uint32_t inc_tree_pod(const struct inc_tree *t, uint32_t node, uint32_t level);
 
 /* Returns the next node on the path from `node` to `to`, and the port of `node` to it;
- * INC_TREE_NOBODY: no path. `flow` selects among ways. */
+ * INC_TREE_NOBODY: no path. `flow` selects among equal paths. */
 uint32_t inc_tree_next(const struct inc_tree *t, uint32_t node, uint32_t to, uint64_t flow,
 		       uint32_t *port);
 

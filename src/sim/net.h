@@ -81,7 +81,7 @@ void net_blackhole(struct net *n, uint32_t from, uint32_t to, bool on);
 /* Drops datagrams of more than `bytes` from `from` to `to`; 0: none. Hosts below 64 only. */
 void net_mtu(struct net *n, uint32_t from, uint32_t to, uint32_t bytes);
 
-/* Suspends the host for this long; its socket buffer fills meanwhile. 0: resumes it. */
+/* Suspends the host for this long, while its socket buffer fills. 0: resumes it. */
 void net_stall(struct net *n, uint32_t host, uint64_t duration_ns);
 
 /* Empties its socket buffer, as when the process exits. */

@@ -5,8 +5,7 @@
  *
  * wire        host -> host; each host's port is the only queue
  * star        host -> one switch -> host
- * leaf-spine  host -> leaf (-> spine -> leaf) -> host; a hash of both hosts selects the spine
- * (ECMP) */
+ * leaf-spine  host -> leaf (-> spine -> leaf) -> host; a hash of both selects the spine (ECMP) */
 #ifndef SIM_PATH_H
 #define SIM_PATH_H
 
@@ -30,7 +29,7 @@ struct net_port {
 struct net_paths {
 	enum net_topology topology;
 	uint32_t hosts, leaf_hosts, leaves, spines;
-	uint64_t seed; /* of the hash */
+	uint64_t seed; /* seed of the ECMP hash */
 	struct net_port *ports;
 	uint32_t port_count;
 };

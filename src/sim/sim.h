@@ -33,7 +33,8 @@ struct sim_options {
 
 struct sim;
 
-/* Creates hosts that all know each other; sim_destroy frees them. DXP_ENOMEM, DXP_EINVAL. */
+/* Creates the hosts and introduces each to all others; sim_destroy frees them. DXP_ENOMEM,
+ * DXP_EINVAL. */
 int sim_create(const struct sim_options *options, struct sim **out);
 void sim_destroy(struct sim *s);
 

@@ -46,7 +46,8 @@ static void request_pass(struct sw *s, const struct request *r, uint8_t kind, ui
 	m->bytes = (uint16_t)inc_control_encode(&r->control, m->payload);
 }
 
-/* Sends to member 0's sending port: its other socket is connected to its own switch. */
+/* Sends to member 0 on the port that it sends from: its other socket is connected to its own
+ * switch. */
 static void first_pass(struct sw *s, const struct request *r, uint8_t kind, uint8_t status)
 {
 	request_pass(s, r, kind, status, r->control.first_ip, ROCE_PORT, r->control.first_port);
@@ -74,8 +75,8 @@ static void lessen(struct sw *s, struct inc_control *c)
 	c->planes &= planes;
 	c->segment_bytes = (uint16_t)min_u64(c->segment_bytes, s->options.segment_bytes);
 	c->window = (uint16_t)min_u64(c->window, s->options.window);
-	while (c->window & (c->window - 1)) /* power of two, so that aggregators continue over the
-					       wrap of segment numbers */
+	/* A power of two: aggregators must continue over the wrap of segment numbers. */
+	while (c->window & (c->window - 1))
 		c->window &= c->window - 1;
 	c->free_groups = (uint32_t)min_u64(c->free_groups, s->drained ? 0 : free_groups);
 	if (c->lease_ms == 0 || c->lease_ms > s->options.lease_ms)

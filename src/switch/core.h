@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Internal structures shared by the files of the core: the switch, its groups, their aggregators
- * (struct slot) and messages waiting to be sent. The interface is switch.h.
+/* Internal structures of the core: the switch, its groups, their aggregators (struct slot) and
+ * messages waiting to be sent. The interface is switch.h.
  *
- * Invariants: a live group is in `groups` and in its hash bucket, and in the list of groups with
- * output (turn_first) while it has packets to send. An aggregator is in its group's queue at most
+ * Invariants: a live group is in `groups` and in its hash bucket. While it has packets to send, it
+ * is in the list of groups with output (turn_first). An aggregator is in its group's queue at most
  * once. sw_receive may overwrite aggregators and messages that sw_send has returned slices of: the
  * caller has sent them by then. */
 #ifndef SWITCH_CORE_H
@@ -214,7 +214,8 @@ void acknowledge(struct sw *s, const struct arrival *a);
 /* Counts a refused control message. Returns true if an answer to `ip` is within the limits. */
 bool refusal_cause(struct sw *s, unsigned cause, uint32_t ip, uint32_t group, uint64_t now_ns);
 
-/* Returns true if one more answer to this address is within the limits; counts it against them. */
+/* Return true if one more answer to, or query from, this address is within the limits, and count
+ * it. */
 bool answer_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 bool query_allowed(struct sw *s, uint32_t ip, uint64_t now_ns);
 

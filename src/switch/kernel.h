@@ -46,7 +46,7 @@ struct kernel_child {
 /* Map `groups`: group id -> this. */
 struct kernel_group {
 	__u32 id, qkey, members, child_count, first;
-	__u32 index; /* its aggregators: index * SWITCH_KERNEL_SLOTS + low bit; its ports */
+	__u32 index; /* of its aggregators (index * SWITCH_KERNEL_SLOTS + low bit) and port map */
 	__u32 own_ip_be;
 	__u32 parent_ip_be; /* 0: this switch is the root */
 	__u32 parent_ifindex;
@@ -80,7 +80,7 @@ struct kernel_slot {
 	__u64 arrived; /* one bit for each child */
 	__u64 sent_ns; /* time of the last partial result sent to the parent */
 	struct kernel_call call;
-	__u32 src_rank; /* of the result */
+	__u32 src_rank; /* of the result's header */
 	__u8 used, folded, has_result, status;
 	__u16 elements; /* count in `data` */
 	__u8 flags, unused[5];

@@ -2,8 +2,9 @@
 /* The arithmetic: into[i] = into[i] op from[i], for every operator of include/dxp/inc.h on every
  * type that it is defined on. Results equal MPI's bit for bit where MPI defines them. Integers
  * wrap; logical results are 0 or 1; MINLOC and MAXLOC choose the lower index of equal values. fp16
- * and bf16 are computed in float and rounded to nearest even each time. Floating-point MIN is into
- * < from ? into : from, MAX the same with >: with a NaN, or two zeros, the result is `from`. */
+ * and bf16 are computed in float and rounded to nearest even each time.
+ * Floating-point MIN is into < from ? into : from, MAX the same with >: with a NaN, or two zeros,
+ * the result is `from`. */
 #ifndef SWITCH_REDUCE_H
 #define SWITCH_REDUCE_H
 

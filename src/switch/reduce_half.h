@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Converts 16-bit floating point to float and back, rounding to nearest even. Handles subnormal
  * numbers, infinities and NaNs (made quiet, with the payload bits that fit). Branch-free, so that
- * the compiler vectorizes loops of them. Integer code: gcc 12 has _Float16 on every x86, clang 14
- * has not. */
+ * compilers vectorize loops of them. In integers, because clang 14 has no _Float16 on x86 (gcc 12
+ * has it). */
 #ifndef SWITCH_REDUCE_HALF_H
 #define SWITCH_REDUCE_HALF_H
 

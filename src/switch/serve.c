@@ -184,7 +184,7 @@ static void ready_tell(const struct server *v)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
-	if (v->options->ready_fd > STDERR_FILENO) /* else the next socket would reuse it */
+	if (v->options->ready_fd > STDERR_FILENO) /* or a socket would get a number of stdio */
 		close(v->options->ready_fd);
 }
 

@@ -9,17 +9,17 @@
 enum serve_plane { SERVE_PLANE_AUTO, SERVE_PLANE_USER, SERVE_PLANE_KERNEL };
 
 struct serve_options {
-	struct sw_options core;   /* `kernel` is filled in here */
-	enum serve_plane plane;   /* AUTO: XDP if it loads, else user space and a warning */
-	const char *const *ports; /* XDP ports; none: all ports of the bridge with core.ip, or the
-				     interface with it */
+	struct sw_options core; /* `kernel` is filled in here */
+	enum serve_plane plane; /* AUTO: XDP if it loads, else user space and a warning */
+	/* XDP ports; none: all ports of the bridge with core.ip, or the interface with it. */
+	const char *const *ports;
 	unsigned port_count;
 	bool native;
-	uint64_t spin_ns; /* spin after packets before sleeping: about (base/spin.h); at most 1 s */
+	uint64_t spin_ns; /* spin after packets before sleeping, about (base/spin.h); at most 1 s */
 	const _Atomic int *stop; /* nonzero: stop */
 	/* Nonzero: reject new groups, and stop when none is left. May be NULL. */
 	const _Atomic int *drain;
-	int wake_fd;  /* -1, or an eventfd to write after a change of the two above */
+	int wake_fd;  /* -1, or an eventfd that wakes the loop after a change of the two above */
 	int ready_fd; /* -1, or gets a line when ready, then is closed */
 };
 

@@ -144,8 +144,8 @@ void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct ro
 {
 	struct inc_packet p;
 	struct arrival a = {&p, path, now_ns};
-	/* Packets that switches send to other ports of a host can never be looped back to a
-	 * switch. */
+	/* Only port 4791 is accepted. Answers to hosts use other ports, so they can never loop
+	 * between switches. */
 	int status = path->to_port == ROCE_PORT ? inc_packet_decode(data, bytes, &p) : DXP_ENOENT;
 
 	s->counters.received++;

@@ -26,7 +26,7 @@ __attribute__((noinline)) int child_find(const struct kernel_group *g, const str
 	return -1;
 }
 
-/* Returns the outcome in `w` to the sender. */
+/* Sends the answer in `w` back to the packet's sender. */
 INLINE int send_back(struct xdp_md *ctx, struct work *w, __u32 bytes)
 {
 	struct frame *f = &w->frame;
@@ -145,7 +145,7 @@ INLINE int refuse(void)
 	return XDP_PASS;
 }
 
-/* Handles a child's contribution. One that this plane does not compute is accepted only if its
+/* Handles a child's contribution. One that this plane cannot compute is accepted only if its
  * segment is in an aggregator here already; it then counts as a mismatch. */
 INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			     struct kernel_slot *s, struct kernel_contributions *c)

@@ -40,8 +40,8 @@ __attribute__((noinline)) int less_floats(__u32 a, __u32 b)
 	return sf_less_float(a, b);
 }
 
-/* Folds in the order of children: a is the fold so far, b the next word. A minimum is a < b ? a :
- * b, as in C and the FPU. */
+/* Folds in the order of children: a is the fold so far, b the next word.
+ * As in C and the FPU a minimum is a < b ? a : b. */
 #define FOLD(expression)                                                       \
 	do {                                                                   \
 		for (i = 1; i < SWITCH_KERNEL_CHILDREN && i < children; i++) { \

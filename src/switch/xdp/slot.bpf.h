@@ -8,17 +8,17 @@
 #include "switch/xdp/maps.bpf.h"
 
 #define SLOT_REPEAT_NS (200ull * 1000)              /* minimum between two partial results */
-#define SLOT_STALE_NS  (10ull * 1000 * 1000 * 1000) /* an older slot makes no segment stale */
+#define SLOT_STALE_NS  (10ull * 1000 * 1000 * 1000) /* idle for longer: any segment replaces it */
 #define SLOT_MISMATCH  (-DXP_EINVAL)                /* status when members disagree */
 
 enum verdict {
 	SLOT_LEFT,      /* in no aggregator here: for user space */
 	SLOT_STALE,     /* older than the aggregator's segment */
-	SLOT_DUPLICATE, /* known, nothing due */
+	SLOT_DUPLICATE, /* present, nothing due */
 	SLOT_KEPT,      /* counted, not the last */
 	SLOT_COMPLETE,  /* counted, the last */
-	SLOT_ANSWER,    /* known: result in `w`, for the sender */
-	SLOT_UP_AGAIN,  /* known: partial result in `w`, for the parent */
+	SLOT_ANSWER,    /* present: result in `w`, for the sender */
+	SLOT_UP_AGAIN,  /* present: partial result in `w`, for the parent */
 	SLOT_DOWN       /* parent's result in `w`, for the children */
 };
 
