@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operation from start to completion: contributions of a node's ranks are reduced to its leader,
- * leaders combine them, and the result returns with the status. A node of one rank uses the user's
- * buffers directly. If a step within the node fails, its leader joins the leaders' operation with a
- * barrier. This mismatch reports the failure to all ranks, and no rank waits. */
+/* An operation from start to completion: a node's contributions are reduced to its leader, leaders
+ * combine them, and the result returns with the status. A node of one rank uses the user's buffers
+ * directly. If a step within the node fails, its leader joins the leaders' operation with a
+ * barrier: the mismatch reports the failure to all ranks, and none waits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,6 @@
  * roles are assigned, but there is no group; there may be one later. ORDINARY: never offloaded. */
 enum mpi_state { MPI_UNTRIED, MPI_JOINING, MPI_JOINED, MPI_REFUSED, MPI_ORDINARY };
 
-/* Position of a rank. */
 struct mpi_place {
 	int leader;    /* index of its leader among the leaders */
 	int node_rank; /* in its node's communicator, where the leader is 0 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint that all groups of this process share, and the group of a communicator's leaders.
- * The library completes the operations of a lost group alike at all members. So all leaders notice
- * a loss in the same operation, count the same operations afterwards, and create the next group
+ * The library completes a lost group's operations alike at all members. So all leaders notice a
+ * loss in the same operation, count the same operations afterwards, and create the next group
  * together. */
 #include <pthread.h>
 #include <stdio.h>

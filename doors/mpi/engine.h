@@ -43,8 +43,8 @@ enum dxp_mpi_collective {
 #define DXP_MPI_SPIN_US 200
 
 /* bytes: longest offloaded message by default. Among few leaders an ordinary allreduce has few
- * steps, and each byte passes user space less often than on its way through switches. Among many
- * leaders it passes the hosts more often. Measured: docs/performance.md. */
+ * steps, and bytes pass user space less often than through switches. Among many leaders they pass
+ * the hosts more often. Measured: docs/performance.md. */
 #define DXP_MPI_LEADERS_MANY 8
 #define DXP_MPI_FEW_BYTES    65536
 
@@ -75,11 +75,10 @@ extern struct dxp_mpi_settings dxp_mpi_settings;
 bool dxp_mpi_mode_read(const char *text, enum dxp_inc_mode *out);
 bool dxp_mpi_collectives_read(const char *text, unsigned *out);
 
-/* State of a communicator. */
 struct dxp_mpi_comm;
 
 /* Creates the state of a communicator, without communication, for plugins that keep their own data
- * for each. Sets *owner; sets it to NULL when MPI deletes the communicator. NULL: no memory. */
+ * for each. *owner becomes NULL when MPI deletes the communicator. NULL: no memory. */
 struct dxp_mpi_comm *dxp_mpi_comm_create(MPI_Comm comm, struct dxp_mpi_comm **owner);
 /* Frees the state of a communicator that never joined, or that MPI is deleting. */
 void dxp_mpi_comm_destroy(struct dxp_mpi_comm *c);

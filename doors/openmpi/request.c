@@ -330,8 +330,8 @@ static void enlist(coll_dxp_request_t *r)
 }
 
 /* Returns true for calls of Open MPI itself, which agrees on the id of a new communicator this way.
- * Some come from inside opal_progress, where ranks may order them differently among the user's
- * calls. */
+ * Some come from inside opal_progress, in an order among the user's calls that ranks need not
+ * share. */
 static bool of_mpi_itself(int count, MPI_Datatype type, MPI_Op op)
 {
 	return type == MPI_INT && count <= 4 && (op == MPI_MAX || op == MPI_MIN);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host of sim.h with memory that only DMA reaches: a staged region of its NIC, the shipped bridge
- * behind it, and DMA controllers in virtual time. PUT and GET of other hosts work as for any
+/* A host of sim.h with memory that only DMA reaches: a staged region of its NIC, the shipped
+ * bridge, and DMA controllers in virtual time. PUT and GET of other hosts work as for any
  * memory. */
 #ifndef SIM_BRIDGE_NODE_H
 #define SIM_BRIDGE_NODE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps are kept in the order of their start. A step streams when it is the oldest on each of its
- * lines and its latency has passed. Whenever that changes, rates are shared again and the
- * completion times of streaming steps are recomputed from their remaining bytes. */
+/* Steps are kept in order of their start. A step streams when it is the oldest on each of its lines
+ * and its latency has passed. At each change the rates are shared again, and completion times of
+ * streaming steps are recomputed from their remaining bytes. */
 #include "sim/bridge_stages.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hardware around a bridge, in virtual time: a network with reads and writes, the two DMA
- * controllers of a device, and its memory. Steps pass each resource in the order of their start,
- * like reads of one queue pair and DMAs of one controller. Steps in flight hide each other's
- * latency and share the rate; concurrent streams share device memory.
+/* Hardware around a bridge, in virtual time: a network, the two DMA controllers of a device, and
+ * its memory. Steps pass each resource in the order of their start, like reads of one queue pair
+ * and DMAs of one controller. Steps in flight hide each other's latency and share the rate;
+ * concurrent streams share device memory.
  *
  * Time is in picoseconds: 4 KiB at 100 GB/s take 41 ns, and rounding errors of thousands of steps
  * would be visible. One seed decides everything. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thousands of bare RLTP endpoints on the network of net.h, with a message generator: the pattern
- * of flows, their load and the results. The transport is the shipped one; payload is counted, not
- * carried. */
+/* Thousands of bare RLTP endpoints, the shipped transport, on the network of net.h, with a message
+ * generator: the pattern of flows, their load, the results. Payload is counted, not carried. */
 #ifndef SIM_CROWD_H
 #define SIM_CROWD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures fairness (C-37). Up to eight functions of host 0 PUT messages of random sizes through
  * its port, each to the same function of its own peers. Whole NICs on the network of net.h; bytes
- * are counted packet by packet as they leave the port. */
+ * are counted as packets leave the port. */
 #ifndef SIM_FAIR_H
 #define SIM_FAIR_H
 

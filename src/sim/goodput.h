@@ -21,7 +21,6 @@ struct goodput_options {
 /* Measures one entry of the table. *gbps counts payload of whole messages. DXP_ENOMEM. */
 int goodput_run(const struct goodput_options *options, struct crowd_result *result, double *gbps);
 
-/* Rows of the table. */
 struct goodput_row {
 	enum rltp_recovery recovery;
 	enum cc_kind cc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each member has a ring of operations. The expected result of an operation is computed at its
- * first completion and kept until its ring entry is reused. */
+/* Each member has a ring of operations. An expected result is computed at the operation's first
+ * completion and kept until its ring entry is reused. */
 #include "sim/inc_load.h"
 
 #include <stdarg.h>

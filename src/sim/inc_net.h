@@ -82,8 +82,8 @@ int inc_net_cut(struct inc_net *n, uint32_t node, uint32_t next, bool cut);
 
 void inc_net_faults(struct inc_net *n, const struct sim_faults *faults);
 
-/* Runs until `done` returns true, `limit_ns` have passed, or no event is left. Calls `done` after
- * every instant. Returns true if `done` did. */
+/* Runs until `done`, called after every instant, returns true, `limit_ns` have passed, or no event
+ * is left. Returns true if `done` did. */
 bool inc_net_run(struct inc_net *n, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
 uint64_t inc_net_now(const struct inc_net *n);

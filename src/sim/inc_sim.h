@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shipped cores of in-network computing on the network of inc_net.h: a switch core on every
- * switch, and on hosts any number of members of any number of groups, with the state machines of
- * src/inc. This module replaces the endpoint of a real host and passes packets to their state
+ * switch; on hosts any number of members of any number of groups, with the state machines of
+ * src/inc. This module replaces the endpoint of a real host: it passes packets to their state
  * machine. The exchange before a group exists and the agreement that all have it, which MPI does,
- * happen here out of band and at once. */
+ * happen here at once and out of band. */
 #ifndef SIM_INC_SIM_H
 #define SIM_INC_SIM_H
 

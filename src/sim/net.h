@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The network with a virtual clock in nanoseconds. A host is any object that can receive, send and
- * name a deadline: whole NICs in sim.h, bare RLTP endpoints in crowd.h. Datagrams leave through the
- * ports of path.h and suffer the faults of fault.h. One seed decides everything, so every run can
- * be replayed.
+/* The network, with a virtual clock in nanoseconds. A host is any object that can receive, send and
+ * name a deadline: NICs in sim.h, bare RLTP endpoints in crowd.h. Datagrams leave through the ports
+ * of path.h and suffer the faults of fault.h. One seed decides everything, so every run can be
+ * replayed.
  *
- * A poll of a host empties its socket buffer, then sends until it has nothing more or its port
- * holds enough. All arrivals of one instant precede the polls of that instant. */
+ * A poll of a host empties its socket buffer, then sends until nothing is due or its port is full.
+ * All arrivals of one instant precede its polls. */
 #ifndef SIM_NET_H
 #define SIM_NET_H
 
@@ -23,8 +23,7 @@ struct net_host_ops {
 	uint64_t (*deadline)(void *host); /* when to call `send` again; 0: now */
 };
 
-/* Observes each datagram when its host sends it and when a host receives it. Must not change
- * anything. */
+/* Observes each datagram when it is sent and when it is received. Must not change anything. */
 struct net_tap {
 	void (*sent)(void *context, const struct sim_packet *packet, uint64_t now_ns);
 	void (*delivered)(void *context, const struct sim_packet *packet, uint64_t now_ns);
@@ -58,15 +57,14 @@ void net_destroy(struct net *n); /* not the hosts */
 void net_host_set(struct net *n, uint32_t host, const struct net_host_ops *ops, void *context);
 void net_tap_set(struct net *n, const struct net_tap *tap);
 
-/* Returns a host's address. */
 void net_address(uint32_t host, struct wire_address *out);
 
 /* Schedules a poll of the host at this instant, for example after a post. */
 void net_touch(struct net *n, uint32_t host);
 
 /* Runs until `done` returns true, `limit_ns` of virtual time have passed, or no event is left.
- * Calls `done` after every instant; if it posts requests it calls net_touch. Returns true if `done`
- * did. */
+ * Calls `done` after every instant; after posting requests it calls net_touch. Returns true if
+ * `done` did. */
 bool net_run(struct net *n, uint64_t limit_ns, bool (*done)(void *context), void *context);
 
 uint64_t net_now(const struct net *n);

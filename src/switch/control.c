@@ -9,7 +9,6 @@
 
 _Static_assert(INC_KERNEL_CHILDREN == SWITCH_KERNEL_CHILDREN, "hosts know it");
 
-/* A decoded control message with its arrival. */
 struct request {
 	const struct arrival *a;
 	struct inc_control control;
@@ -355,8 +354,8 @@ void renew_receive(struct sw *s, const struct arrival *a)
 
 /* ---- refusal by the parent ---- */
 
-/* The parent has lost the group, so it is freed here. Its members get REFUSED at once, without
- * waiting for a timeout. */
+/* The parent has lost the group: frees it and sends REFUSED to its members, which need no timeout
+ * then. */
 void refused_receive(struct sw *s, const struct arrival *a)
 {
 	const struct inc_packet *p = a->packet;

@@ -146,7 +146,6 @@ struct sw {
 	struct limiter answered, answered_of[SWITCH_SOURCES], asked_of[SWITCH_SOURCES];
 };
 
-/* A received packet with its path and time. */
 struct arrival {
 	const struct inc_packet *packet;
 	const struct roce_path *path;
@@ -157,8 +156,8 @@ struct arrival {
 
 struct sw_group *group_find(const struct sw *s, uint32_t id);
 
-/* Creates the group that a NOTIFY describes at path entry `hop`, without children. Writes *out and
- * returns INC_CAUSE_NONE, or returns the cause of failure (enum inc_cause). */
+/* Creates the group that a NOTIFY describes at path entry `hop`, without children. Returns
+ * INC_CAUSE_NONE and *out, or the cause of failure (enum inc_cause). */
 unsigned group_install(struct sw *s, const struct inc_control *c, const struct inc_hop *hop,
 		       uint32_t parent_ip, struct sw_group **out, uint64_t now_ns);
 void group_free(struct sw *s, struct sw_group *g);
@@ -166,7 +165,7 @@ void group_free(struct sw *s, struct sw_group *g);
 /* Returns the index of this child, or -1. */
 int group_child(const struct sw_group *g, uint32_t ip, uint16_t port);
 
-/* Records `child` at `index`. Returns INC_CAUSE_ID if that contradicts a known child, else
+/* Records `child` at `index`. Returns INC_CAUSE_ID if a known child contradicts it, else
  * INC_CAUSE_NONE. *changed: it is new, or its lowest member is lower now. */
 unsigned group_child_set(struct sw_group *g, unsigned index, const struct sw_child *child,
 			 bool *changed);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The maps' keys and values, shared by the XDP program (xdp/allreduce.bpf.c) and the user-space
- * control plane (plane.h). Compiled for BPF too, so it includes kernel types only. Numbers are in
- * host order unless a name ends in _be.
+/* Keys and values of the maps that the XDP program (xdp/allreduce.bpf.c) and its control plane in
+ * user space (plane.h) share. Compiled for BPF too, so it includes kernel types only. Numbers are
+ * in host order unless a name ends in _be.
  *
  * The program handles short segments (INC_FLAG_SHORT, at most SWITCH_KERNEL_BYTES) of groups in the
  * map `groups`: SUM, MIN, MAX on int32, int64, float and double, and barriers. It learns neighbours
- * from control packets and passes every other packet on unchanged. The header alone decides the
- * plane of a segment, so all switches of a tree and all members agree. docs/inc.md "Two planes"
- * covers members that disagree on the operation. */
+ * from control packets and passes all other packets on unchanged. A segment's header alone decides
+ * its plane, so all switches of a tree and all members agree. For members that disagree on the
+ * operation see docs/inc.md "Two planes". */
 #ifndef SWITCH_KERNEL_H
 #define SWITCH_KERNEL_H
 
@@ -67,8 +67,8 @@ struct kernel_call {
 	__u32 unused;
 };
 
-/* Map `slots`: the aggregators. Every field is accessed under `lock`, except that user space reads
- * `seen_ns` without it to see that the group is in use. */
+/* Map `slots`: the aggregators. All fields are accessed under `lock`, except that user space reads
+ * `seen_ns` to see that the group is in use. */
 struct kernel_slot {
 #ifdef __bpf__
 	struct bpf_spin_lock lock;

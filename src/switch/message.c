@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Output of the core: messages first, then results and partial results group by group. Within a
- * group packets leave child by child and segment by segment, so that long runs to one child form
- * GSO batches. */
+ * group packets leave by child, then by segment, so that runs to one child form GSO batches. */
 #include "switch/core.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The XDP plane's control plane in user space. Loads the program embedded in this binary, attaches
- * it to ports, fills its maps as the core installs groups, and lists and removes attachments. The
- * kernel removes attachments when the process exits, even by SIGKILL. */
+/* Control plane of the XDP program: loads the embedded program, attaches it to ports, fills its
+ * maps as the core installs groups, lists and removes attachments. The kernel removes attachments
+ * when the process exits, even by SIGKILL. */
 #ifndef SWITCH_PLANE_H
 #define SWITCH_PLANE_H
 

@@ -27,8 +27,8 @@ static bool rested(const struct plane_groups *g, uint32_t at, uint64_t now_ns)
 }
 
 /* Returns a free entry, or -1. Storing a map in a map blocks until no running program uses the old
- * one: some 10 ms in which this switch does nothing else. So a rested entry that has its map comes
- * first, then one without a map. An entry that has not rested comes last: it needs a new map. */
+ * one: some 10 ms in which this switch does nothing else. So rested entries with a map are first,
+ * then entries without one. Entries that have not rested are last: they need a new map. */
 static int index_free(const struct plane_groups *g, uint64_t now_ns)
 {
 	int fresh = -1, tired = -1;

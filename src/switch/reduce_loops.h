@@ -3,10 +3,10 @@
  * AVX2: only reduce.c and reduce_avx2.c include this.
  *
  * Floating-point MIN and MAX are into < from ? into : from (with > for MAX), as in Open MPI. A
- * comparison with a NaN is false, so the later operand is the result. So a number replaces an
- * earlier NaN, a NaN replaces an earlier number, and of two zeros the later is kept. MPI leaves
- * both undefined; contributions are folded in a fixed order, so every run gives the same result. A
- * sum or product with a NaN is a NaN; if both are, the compiler decides the payload. */
+ * comparison with a NaN is false, so the later operand is the result: a number replaces an earlier
+ * NaN and a NaN an earlier number; of two zeros the later is kept. MPI leaves both undefined;
+ * contributions are folded in a fixed order, so every run gives the same result. A sum or product
+ * with a NaN is a NaN; if both are, the compiler decides the payload. */
 #ifndef SWITCH_REDUCE_LOOPS_H
 #define SWITCH_REDUCE_LOOPS_H
 

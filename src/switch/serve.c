@@ -258,9 +258,9 @@ static bool goes_on(struct server *v, uint64_t now_ns)
 	return has_groups(v, now_ns);
 }
 
-/* Polls until packets arrive, the deadline passes or the spin budget ends. Yields the processor
- * between polls, since a sender of the awaited packets may need it. Returns how many packets
- * arrived. */
+/* Polls until packets arrive, the deadline passes or the spin budget is used up. Yields between
+ * polls, since a sender of the awaited packets may need the processor. Returns the number of
+ * packets. */
 static size_t spin(struct server *v, uint64_t now_ns, uint64_t deadline_ns)
 {
 	uint64_t until_ns = min_u64(now_ns + v->spin.budget_ns, deadline_ns);

@@ -23,9 +23,9 @@ struct serve_options {
 	int ready_fd; /* -1, or gets a line when ready, then is closed */
 };
 
-/* Runs the switch until `stop` or `drain` ends it. Every error is logged with the next step.
- * DXP_EBUSY: the port is in use. DXP_EIO, DXP_ENOENT: the address or a port is missing.
- * DXP_EUNSUPPORTED: plane KERNEL does not load. DXP_EINVAL; DXP_ENOMEM. */
+/* Runs the switch until `stop` or `drain`. Logs every error with the next step. DXP_EBUSY: the port
+ * is in use. DXP_EIO, DXP_ENOENT: the address or a port is missing. DXP_EUNSUPPORTED: plane KERNEL
+ * does not load. DXP_EINVAL; DXP_ENOMEM. */
 int serve(const struct serve_options *options);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends a switch's packets, each from the source port that it names. Port 4791 uses the receiving
- * socket. Every other port has its own socket, opened on first use and closed after a long idle
- * time. Packets to one child leave together and in order, so that they form GSO batches. If the
- * kernel has no space, sends are retried briefly, then the packets are dropped: hosts
- * retransmit. */
+ * socket; other ports have sockets of their own, opened on first use and closed after long
+ * idleness. Packets to one child leave together and in order, as GSO batches. If the kernel has no
+ * space, sends are retried briefly, then the packets are dropped: hosts retransmit. */
 #ifndef SWITCH_SERVE_SEND_H
 #define SWITCH_SERVE_SEND_H
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The core of a switch, without I/O: packets and the time go in, packets and deadlines come out. It
- * runs behind sockets (serve.h) and in the simulator. Beside it, the XDP plane handles short
- * segments of groups that this core installs there (kernel.h). Rules: docs/inc.md.
+/* The core of a switch, without I/O: packets and time in, packets and deadlines out. It runs behind
+ * sockets (serve.h) and in the simulator. The XDP plane beside it handles short segments of groups
+ * that this core installs there (kernel.h). Rules: docs/inc.md.
  *
- * A group has 1 .. SWITCH_CHILDREN_MAX children (members or switches), a parent or none (at the
- * root), and a ring of 2 * window aggregators. An aggregator keeps the children's contributions to
- * one segment until all have arrived and folds them in the order of children. It keeps the result
- * until a segment 2 * window later needs it.
+ * A group has 1 .. SWITCH_CHILDREN_MAX children (members or switches), a parent (none at the root),
+ * and a ring of 2 * window aggregators. An aggregator keeps the contributions to one segment until
+ * all have arrived, and folds them in child order. It keeps the result until a segment 2 * window
+ * later needs it.
  *
- * Not thread-safe: one thread at a time. */
+ * Not thread-safe. */
 #ifndef SWITCH_SWITCH_H
 #define SWITCH_SWITCH_H
 
@@ -23,12 +23,12 @@ struct sw_group;
 /* Callbacks of the XDP plane. Each may be NULL. */
 struct sw_kernel {
 	/* Called when all children of the group are known. Returns true if the plane may compute
-	 * its short segments from now on. Returns false if it cannot (a neighbour not yet seen, no
-	 * space): this core then computes them. */
+	 * its short segments from now on; false if this core must (a neighbour not yet seen, no
+	 * space). */
 	bool (*install)(void *context, const struct sw_group *group);
 	void (*remove)(void *context, uint32_t group_id);
-	/* Returns the time of the group's last data in the plane, for its lease (clock of
-	 * `now_ns`); 0: never. */
+	/* Returns when the group's data last passed the plane, for its lease (clock of `now_ns`);
+	 * 0: never. */
 	uint64_t (*last_ns)(void *context, uint32_t group_id);
 	/* Writes the plane's counts since its load, indexed by enum kernel_counter (kernel.h). */
 	void (*counters)(void *context, uint64_t *counts);
@@ -57,13 +57,13 @@ struct sw;
 int sw_create(const struct sw_options *options, uint64_t now_ns, struct sw **out);
 void sw_destroy(struct sw *s);
 
-/* Processes one datagram that arrived on `path`. Counts every datagram, and checks each field
- * before its use. */
+/* Processes one datagram that arrived on `path`. Counts each datagram; checks each field before its
+ * use. */
 void sw_receive(struct sw *s, const uint8_t *data, size_t bytes, const struct roce_path *path,
 		uint64_t now_ns);
 
-/* Appends due packets to `out` and returns how many; call again until it returns 0. Their slices
- * point into the switch's memory: send them before the next sw_receive. */
+/* Appends due packets to `out` and returns how many; call again until 0. Slices point into the
+ * switch's memory: send them before the next sw_receive. */
 size_t sw_send(struct sw *s, struct inc_batch *out, uint64_t now_ns);
 
 /* Returns when to call sw_send or sw_expire even if no packet arrives; UINT64_MAX: never. */

@@ -86,7 +86,6 @@ INLINE int send_down(struct xdp_md *ctx, struct work *w, const struct kernel_gro
 	return children ? bpf_redirect_map(children, 0, BPF_F_BROADCAST) : XDP_DROP;
 }
 
-/* Returns the payload bytes of w->out. */
 INLINE __u32 out_bytes(const struct work *w)
 {
 	return w->out.elements * reduce_bytes(w->out.kind, w->out.kind >> 8);
@@ -146,7 +145,7 @@ INLINE int refuse(void)
 }
 
 /* Handles a child's contribution. One that this plane cannot compute is accepted only if its
- * segment is in an aggregator here already; it then counts as a mismatch. */
+ * segment already has an aggregator here; it then counts as a mismatch. */
 INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 			     struct kernel_slot *s, struct kernel_contributions *c)
 {
@@ -187,8 +186,8 @@ INLINE int contribution_take(struct xdp_md *ctx, struct work *w, const struct ke
 	}
 }
 
-/* Handles a result from the parent, for a segment sent up from here or for user space. An
- * unexpected multicast copy is dropped, since user space does not receive multicast. */
+/* Handles a result from the parent, for a segment sent up from here or for user space. Unexpected
+ * multicast copies are dropped: user space does not receive multicast. */
 INLINE int result_take(struct xdp_md *ctx, struct work *w, const struct kernel_group *g,
 		       struct kernel_slot *s)
 {
@@ -240,8 +239,8 @@ INLINE int data_take(struct xdp_md *ctx, struct work *w)
 	return result ? result_take(ctx, w, g, s) : contribution_take(ctx, w, g, s, c);
 }
 
-/* Records the sender of a sound control packet with the right key. The packet must be addressed to
- * this switch, since one that crosses a bridge carries another's MAC address. */
+/* Records the sender of a sound control packet with the right key. It must be addressed to this
+ * switch: a packet that crosses a bridge carries another's MAC address. */
 INLINE void neighbour_learn(struct xdp_md *ctx, struct work *w)
 {
 	const struct frame *f = &w->frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transitions of an aggregator: slot_add adds a contribution; after the last one slot_fold stores
- * the fold; slot_finish stores the parent's result. Each runs under the aggregator's spin lock,
- * where BPF allows no calls, so output is copied out of it under the lock. */
+ * the fold; slot_finish stores the parent's result. Each holds the aggregator's spin lock, under
+ * which BPF allows no calls, and copies output out of it. */
 #ifndef SWITCH_XDP_SLOT_H
 #define SWITCH_XDP_SLOT_H
 

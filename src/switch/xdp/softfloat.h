@@ -2,7 +2,7 @@
 /* IEEE 754 addition and comparison in integers, as BPF has no floating point. Bit for bit equal to
  * an x86 FPU (SSE) with default settings: round to nearest even, subnormals, infinities. Of two
  * NaNs the first operand's is the result, made quiet; infinity minus infinity is the negative
- * default NaN. Compiled for BPF and, by its test, for the host.
+ * default NaN. Also compiled for the host, by its test.
  *
  * A number is in the low `exponent + fraction + 1` bits of 64. Both formats share one source,
  * inlined with constant widths. */
