@@ -58,7 +58,7 @@ struct dxp_mpi_comm {
 	/* At leaders. `lost`: leaders continue by ordinary collectives. */
 	struct dxp_inc_group *group;
 	bool lost;
-	int64_t lost_waited, lost_patience; /* as waited, patience */
+	int64_t lost_waited, lost_patience; /* as waited, patience, for a lost group */
 	bool said_lost;
 
 	/* Cache: the last pair that could be mapped, and the last contiguous type. */

@@ -56,7 +56,7 @@ struct dxp_mpi_settings {
 	 * communicator that joins or leaves. */
 	int verbose;
 	enum dxp_inc_mode mode;
-	unsigned collectives; /* that are offloaded */
+	unsigned collectives; /* offloaded collectives */
 	long max_bytes;       /* longest offloaded message; 0: see DXP_MPI_FEW_BYTES */
 	int min_hosts;        /* communicators on fewer hosts stay ordinary */
 	int retry_calls;      /* calls after a loss or refusal until a retry; 0: never */

@@ -35,7 +35,7 @@ struct bridge_lab_transfer {
 
 struct bridge_lab;
 
-/* DXP_EINVAL, DXP_ENOMEM. */
+/* Errors: DXP_EINVAL, DXP_ENOMEM. */
 int bridge_lab_create(const struct bridge_lab_options *options, struct bridge_lab **out);
 /* Completes transfers in flight with an error first. */
 void bridge_lab_destroy(struct bridge_lab *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NIC's staged operations on a bridge with simulated DMA. Callbacks run inside of calls of the
- * NIC, so they only record; reports to the NIC wait for the poll. */
+/* The NIC's staged operations on a bridge with simulated DMA. The NIC calls them from inside its
+ * own functions, so they only record; reports to the NIC wait for the poll. */
 #include "sim/bridge_node.h"
 
 #include <assert.h>
@@ -17,7 +17,7 @@ struct nic_staged_write {
 	struct bridge_transfer *bridge; /* NULL: completed with `status` */
 	struct nic_staged_read *read;   /* NULL: a PUT, or the requester needs no more */
 	uint64_t left;                  /* GET: bytes not yet passed to the NIC */
-	uint64_t device;                /* offset in its memory */
+	uint64_t device;                /* offset in device memory */
 	bool put;
 	bool asked;   /* PUT: the NIC waits for nic_staged_settled */
 	bool dropped; /* by the NIC */

@@ -36,7 +36,7 @@ struct stages_rate {
 
 struct stages_options {
 	struct stages_rate read, write;            /* network; its two directions are independent */
-	struct stages_rate to_device, from_device; /* controllers */
+	struct stages_rate to_device, from_device; /* DMA controllers */
 	uint64_t memory_bytes_per_s;               /* of the device; 0: unlimited */
 	uint32_t queue;     /* steps in one resource at once, 0: STAGES_STEPS_MAX */
 	uint64_t jitter_ns; /* maximum of a uniform addition to each latency */
@@ -48,7 +48,7 @@ struct stages_options {
 
 struct stages;
 
-/* DXP_ENOMEM; DXP_EINVAL: a rate or latency is out of range. */
+/* Errors: DXP_ENOMEM; DXP_EINVAL: a rate or latency is out of range. */
 int stages_create(const struct stages_options *options, struct stages **out);
 void stages_destroy(struct stages *s);
 

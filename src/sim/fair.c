@@ -27,7 +27,7 @@ struct fair {
 	struct fair_sender senders[NIC_FUNCTIONS];
 	bool stopped;
 	uint64_t start_ns;
-	uint64_t bytes, until; /* sum over functions: so far, and the end of the run */
+	uint64_t bytes, until; /* of all functions: sent so far; goal of the run */
 };
 
 /* ---- senders ---- */

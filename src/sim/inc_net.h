@@ -53,7 +53,7 @@ struct inc_net_options {
 	uint64_t seed;
 	uint64_t delay_ns;     /* of each wire; 0: 1 us */
 	uint64_t rate_bps;     /* of each wire; 0: unlimited */
-	uint32_t queue_bytes;  /* before each wire; 0: unbounded */
+	uint32_t queue_bytes;  /* of the queue before each wire; 0: unbounded */
 	uint32_t socket_bytes; /* capacity for packets not yet received; 0: unbounded */
 	struct inc_cost host, hop;
 	uint64_t forward_ns;
@@ -64,7 +64,7 @@ struct inc_net;
 
 /* Creates the network; inc_net_destroy frees it. DXP_ENOMEM; DXP_EINVAL. */
 int inc_net_create(const struct inc_net_options *options, struct inc_net **out);
-void inc_net_destroy(struct inc_net *n); /* not the nodes */
+void inc_net_destroy(struct inc_net *n); /* does not free the nodes */
 
 /* Sets a node. `ops` NULL: removes it; its unread packets are lost. */
 void inc_net_set(struct inc_net *n, uint32_t node, const struct inc_node_ops *ops, void *context);

@@ -49,7 +49,7 @@ struct inc_seat {
 struct inc_job_options {
 	const struct inc_place *places; /* in the order of members; copied */
 	uint32_t count;
-	uint32_t id, qkey; /* 0: drawn */
+	uint32_t id, qkey; /* 0: drawn at random */
 	uint16_t epoch;
 	uint16_t window, segment_bytes; /* maxima; 0: as the switches allow */
 	uint8_t planes;                 /* 0: all available */
@@ -73,7 +73,7 @@ struct inc_job {
 
 /* Creates the simulation; inc_sim_destroy frees it. DXP_ENOMEM; DXP_EINVAL. */
 int inc_sim_create(const struct inc_sim_options *options, struct inc_sim **out);
-void inc_sim_destroy(struct inc_sim *s); /* and its jobs */
+void inc_sim_destroy(struct inc_sim *s); /* frees its jobs too */
 
 struct inc_net *inc_sim_net(struct inc_sim *s);
 struct sw *inc_sim_switch(struct inc_sim *s, uint32_t index); /* NULL: dead */

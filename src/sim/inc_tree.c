@@ -66,7 +66,7 @@ int inc_tree_create(struct inc_tree *t, const struct inc_tree_options *o)
 		t->first[level + 1] = (uint32_t)end;
 	}
 	if (t->pods[o->levels] != 1)
-		return DXP_EINVAL; /* two trees */
+		return DXP_EINVAL; /* several trees */
 	t->node_count = t->first[o->levels + 1];
 	t->switch_count = t->node_count - o->hosts;
 	t->nodes = calloc(t->node_count, sizeof(*t->nodes));

@@ -40,7 +40,7 @@ struct inc_tree {
 	struct inc_tree_node *nodes;
 };
 
-/* DXP_ENOMEM; DXP_EINVAL. */
+/* Errors: DXP_ENOMEM, DXP_EINVAL. */
 int inc_tree_create(struct inc_tree *t, const struct inc_tree_options *o);
 void inc_tree_free(struct inc_tree *t);
 

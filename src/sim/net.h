@@ -52,7 +52,7 @@ struct net;
 
 /* Creates the network; net_destroy frees it. DXP_ENOMEM, DXP_EINVAL. */
 int net_create(const struct net_options *options, struct net **out);
-void net_destroy(struct net *n); /* not the hosts */
+void net_destroy(struct net *n); /* does not free the hosts */
 
 void net_host_set(struct net *n, uint32_t host, const struct net_host_ops *ops, void *context);
 void net_tap_set(struct net *n, const struct net_tap *tap);

@@ -137,7 +137,7 @@ struct sim_packet *sim_queue_pop(struct sim_queue *q)
 	}
 	q->heap[i] = last;
 	if (q->count > 0)
-		__builtin_prefetch(q->heap[0].packet); /* anywhere in memory, and needed next */
+		__builtin_prefetch(q->heap[0].packet); /* not in cache yet, and needed next */
 	return top;
 }
 

@@ -20,7 +20,7 @@ struct sim_packet {
 	uint32_t held;           /* bytes present in `data`: all, or the header only */
 	uint32_t port;           /* next output port; NET_NO_PORT: the host */
 	uint8_t ecn;
-	uint8_t class; /* of its capacity */
+	uint8_t class; /* index of its capacity */
 	uint8_t data[];
 };
 

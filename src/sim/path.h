@@ -44,7 +44,7 @@ struct net_path_options {
 	uint32_t queue_bytes, mark_bytes; /* of switch ports, with `wire` of hosts */
 };
 
-/* DXP_ENOMEM, DXP_EINVAL. */
+/* Errors: DXP_ENOMEM, DXP_EINVAL. */
 int net_paths_create(struct net_paths *p, const struct net_path_options *o);
 void net_paths_free(struct net_paths *p);
 

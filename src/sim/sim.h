@@ -51,7 +51,7 @@ struct sim_beside {
 	void (*turn)(void *context, uint64_t now_ns); /* before each poll of the NIC */
 	uint64_t (*deadline)(void *context);          /* next poll needed; UINT64_MAX: none */
 };
-/* Sets or, with NULL, removes it. */
+/* Sets the work beside a host's NIC; NULL removes it. */
 void sim_beside_set(struct sim *s, uint32_t host, const struct sim_beside *ops, void *context);
 
 /* Runs until `done` returns true, `limit_ns` of virtual time have passed, or no event is left.

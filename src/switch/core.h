@@ -52,11 +52,11 @@ struct slot {
 	uint8_t op, type, collective, flags;
 	uint16_t root, elements;
 	uint32_t call_elements;
-	uint16_t arrived, folded; /* children */
+	uint16_t arrived, folded; /* counts of children */
 	uint16_t bytes, stride;   /* of the data; 0: none yet */
 	uint16_t due_count;       /* children in `due` */
 	bool queued;
-	bool up_due, up_again; /* partial result is due; as a retransmission */
+	bool up_due, up_again; /* the partial result is due; as a retransmission */
 	bool told;             /* result was sent to all once: the next is a retransmission */
 	bool summed;           /* `sum` is the CRC of the data at position 0 */
 	uint32_t sum;
@@ -117,7 +117,7 @@ struct refusal {
 };
 #define DATA_REFUSALS 32 /* indexed by negated dxp_status */
 
-/* Rate limiter (GCRA): earliest time of the next permission. */
+/* Rate limiter (GCRA): when the next event is allowed. */
 struct limiter {
 	uint64_t next_ns;
 };

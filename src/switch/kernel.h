@@ -80,7 +80,7 @@ struct kernel_slot {
 	__u64 arrived; /* one bit for each child */
 	__u64 sent_ns; /* time of the last partial result sent to the parent */
 	struct kernel_call call;
-	__u32 src_rank; /* of the result's header */
+	__u32 src_rank; /* for packets with the result */
 	__u8 used, folded, has_result, status;
 	__u16 elements; /* count in `data` */
 	__u8 flags, unused[5];

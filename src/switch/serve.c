@@ -184,7 +184,8 @@ static void ready_tell(const struct server *v)
 		return;
 	if (write(v->options->ready_fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", v->options->ready_fd);
-	if (v->options->ready_fd > STDERR_FILENO) /* or a socket would get a number of stdio */
+	if (v->options->ready_fd >
+	    STDERR_FILENO) /* stdio stays open: no socket may get its number */
 		close(v->options->ready_fd);
 }
 

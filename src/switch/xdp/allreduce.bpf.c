@@ -117,7 +117,8 @@ INLINE int complete(struct xdp_md *ctx, struct work *w, const struct kernel_grou
 	return root ? send_down(ctx, w, g, out_bytes(w)) : send_up(ctx, w, g, 0, out_bytes(w));
 }
 
-/* Counts an unsound packet and returns its verdict. User space reports what is malformed. */
+/* Counts an unsound packet. Drops one with a wrong ICRC; passes others to user space, which reports
+ * malformed ones. */
 INLINE int unsound(enum soundness what)
 {
 	count(what == PACKET_ICRC_WRONG  ? KERNEL_ICRC_WRONG
