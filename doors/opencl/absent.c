@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Features of OpenCL 2.x that 3.0 makes optional, and that no device of ours has: what their calls
- * return then. And calls that have nothing to do here. */
+/* Implements entry points of optional OpenCL 2.x features that no device supports: they return the
+ * standard's errors. Also calls that have nothing to do. */
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
 #include "doors/opencl/program.h"
@@ -11,7 +11,7 @@ static void set(cl_int *errcode, cl_int error)
 		*errcode = error;
 }
 
-/* CL_INVALID_OPERATION, where the handle is none of that kind `otherwise`. */
+/* Returns CL_INVALID_OPERATION; `otherwise` if the handle is not of that kind. */
 static cl_int refuse(const void *handle, enum object_kind kind, cl_int otherwise)
 {
 	door_enter();
@@ -161,7 +161,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueNativeKernel(cl_command_queue queue
 	return refuse_queue(queue);
 }
 
-/* ---- built-in kernels: no device has any, so no name is one ---- */
+/* ---- built-in kernels: no device has any, so every name is unknown ---- */
 
 CL_API_ENTRY cl_program CL_API_CALL dxp_clCreateProgramWithBuiltInKernels(
 	cl_context context, cl_uint count, const cl_device_id *devices, const char *names,
@@ -191,7 +191,7 @@ dxp_clCreateSubDevices(cl_device_id device, const cl_device_partition_property *
 	door_leave();
 	if (!valid)
 		return CL_INVALID_DEVICE;
-	/* None of the ways to part a device is supported, whatever else is asked. */
+	/* No partition type is supported, whatever the other parameters are. */
 	return CL_INVALID_VALUE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every entry point of OpenCL 3.0, in the order of the loader's table. Each is implemented by a
- * function of its name behind dxp_, with the prototype that cl.h gives; icd.c puts them all into
- * the table, so that one that is missing does not link. */
+/* Lists every entry point of OpenCL 3.0, in the order of the loader's table. Each is implemented by
+ * a function named dxp_<entry point>, with the prototype of cl.h. icd.c puts all of them into the
+ * table, so a missing one fails to link. */
 #ifndef DOOR_API_H
 #define DOOR_API_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of kernels: checked and kept here, without a message. A kernel does not keep what its
- * arguments name (the standard forbids it); handles are looked at again when it is enqueued. */
+/* Implements kernel arguments: checked and stored on the host, without a message. A kernel does not
+ * retain objects in its arguments (the standard forbids it), so handles are checked again when it
+ * is enqueued. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,7 +131,7 @@ static cl_int value_set(const struct argument_about *about, struct argument *a, 
 		return CL_INVALID_ARG_VALUE;
 	if (!size_fits(about, size))
 		return CL_INVALID_ARG_SIZE;
-	/* A vector of three is passed in the room of four. */
+	/* A vector of three is passed in the size of four. */
 	size_t bytes = about->short_bytes == size ? size / 3 * 4 : size;
 	struct argument set = {.set = ARGUMENT_SET, .bytes = (uint32_t)bytes};
 	uint8_t *to = set.value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads of ours that nobody waits for. */
+/* Runs functions in detached threads. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int start(struct aside *a)
 	if (pthread_attr_init(&attributes) != 0)
 		return -1;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	/* Signals are for the program's own threads. */
+	/* Signals are for the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	int error = pthread_create(&thread, &attributes, aside_main, a);

@@ -7,8 +7,8 @@ enum block_state { BLOCK_INSIDE, BLOCK_FREE, BLOCK_TAKEN };
 
 struct block {
 	uint32_t state : 2, units : 30;
-	uint32_t before;         /* units of the block that ends here; 0: it is the first */
-	uint32_t next, previous; /* of its list while FREE */
+	uint32_t before;         /* units of the preceding block; 0: this is the first */
+	uint32_t next, previous; /* links of its list while FREE */
 };
 
 static uint32_t class_of(uint32_t units)
@@ -66,7 +66,7 @@ void blocks_destroy(struct blocks *b)
 	free(b->table);
 }
 
-/* Units to leave free before a block of this alignment. */
+/* Returns the units to leave free so that a block at `at` is aligned. */
 static uint32_t gap_of(uint32_t at, uint32_t align_units)
 {
 	return (align_units - (at & (align_units - 1))) & (align_units - 1);
@@ -81,7 +81,7 @@ static uint32_t find(const struct blocks *b, uint32_t units, uint32_t align_unit
 	return b->units;
 }
 
-/* Makes two blocks of the one at `at`, which is in no list; the second is free. */
+/* Splits the block at `at`, which is in no list, after `units`. The second part becomes free. */
 static void split(struct blocks *b, uint32_t at, uint32_t units)
 {
 	uint32_t rest = b->table[at].units - units;
@@ -119,7 +119,7 @@ bool blocks_take(struct blocks *b, uint64_t bytes, uint32_t align, uint64_t *off
 	return true;
 }
 
-/* The two are one from now on; the second begins no block any more. */
+/* Merges two adjacent blocks. The second no longer begins a block. */
 static void join(struct blocks *b, uint32_t at, uint32_t next)
 {
 	b->table[next].state = BLOCK_INSIDE;

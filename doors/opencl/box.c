@@ -33,7 +33,7 @@ static void settle(struct dxp_box *b)
 		b->from_slice_pitch = b->from_row_pitch * b->rows;
 	if (!b->to_slice_pitch)
 		b->to_slice_pitch = b->to_row_pitch * b->rows;
-	/* Pitches of one row or slice mean nothing. */
+	/* With one row or one slice, its pitch has no effect. */
 	if (b->rows == 1)
 		b->from_row_pitch = b->to_row_pitch = b->row_bytes;
 	if (b->slices == 1) {
@@ -45,7 +45,7 @@ static void settle(struct dxp_box *b)
 void box_fold(struct dxp_box *b)
 {
 	settle(b);
-	/* Rows next to each other are one row; a slice of one row is a row. */
+	/* Adjacent rows merge into one row; a slice of one row becomes a row. */
 	if (b->from_row_pitch == b->row_bytes && b->to_row_pitch == b->row_bytes) {
 		b->row_bytes *= b->rows;
 		b->rows = 1;
@@ -62,7 +62,7 @@ void box_fold(struct dxp_box *b)
 			b->rows = 1;
 		}
 	}
-	/* Slices that follow each other like rows are more rows. */
+	/* Slices spaced like rows become more rows. */
 	if (b->slices > 1 && b->from_slice_pitch == b->from_row_pitch * b->rows &&
 	    b->to_slice_pitch == b->to_row_pitch * b->rows) {
 		b->rows *= b->slices;
@@ -113,13 +113,14 @@ void box_copy(const struct dxp_box *b, void *to, const void *from)
 	uint8_t *t = to;
 	const uint8_t *f = from;
 
-	/* The two may be the same memory: a program may read a buffer into its own host pointer. */
+	/* Source and destination may be the same memory: a program may read a buffer into its own
+	 * host pointer. */
 	for (uint64_t i = 0; i < b->rows * b->slices; i++)
 		memmove(t + box_to_row(b, i), f + box_from_row(b, i), b->row_bytes);
 }
 
-/* Does a row of the to_ side begin in the row_bytes before `end`? Rows follow each other, so that
- * it is the last one that begins before `end`, or none. */
+/* Returns whether a row of the to_ side overlaps the row_bytes before `end`. Rows ascend, so only
+ * the last row that begins before `end` needs a check. */
 static bool to_row_meets(const struct dxp_box *b, uint64_t end)
 {
 	uint64_t last = end - 1, z = last / b->to_slice_pitch;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers and sub-buffers. A buffer takes no memory of any device before its first use there. */
+/* Implements buffers and sub-buffers. A buffer allocates device memory on its first use on that
+ * device. */
 #include "doors/opencl/memory.h"
 
 #define ACCESS_FLAGS  (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
@@ -88,7 +89,7 @@ cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags)
 	return CL_SUCCESS;
 }
 
-/* Is the origin aligned for one device at least? */
+/* Returns whether the origin is aligned for at least one device. */
 static bool aligned(cl_context c, uint64_t origin)
 {
 	for (cl_uint i = 0; i < c->device_count; i++) {

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs on devices: made, made again when their node was lost and is back, given up.
- *
- * What a node holds of a program is released by a thread of ours, because a build ends under the
- * door's lock and the node may be busy or gone. */
+/* Builds programs on devices, rebuilds them when a lost node is back, and releases them. A detached
+ * thread releases the node's part, because a build ends under the plugin's lock and the node may be
+ * busy or gone. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doors/opencl/program.h"
 
-#define TRIES 2 /* the second on a node that was lost meanwhile and is back */
+#define TRIES 2 /* attempts: the second for a node that was lost meanwhile and is back */
 
 static struct build *builds; /* all that are referenced */
-static struct build *graves; /* not referenced, to be released on their nodes */
+static struct build *graves; /* unreferenced, to be released on their nodes */
 static bool reaping;
 
-/* Who waits until a build is made. `making` changes with both locks held. */
+/* For threads that wait for a build. `making` changes with both locks held. */
 static pthread_mutex_t making_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t made = PTHREAD_COND_INITIALIZER;
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 struct build *build_new(cl_device_id d, struct recipe *r)
 {
@@ -49,7 +48,6 @@ static void build_free(struct build *b)
 	free(b);
 }
 
-/* Is its program where its device is now? */
 bool build_alive(const struct build *b)
 {
 	return b->node && b->device->xpu && b->life == b->device->life;
@@ -68,8 +66,8 @@ static void node_release(struct build *b)
 	d->calls--;
 }
 
-/* Is there still an xPU that it can be released on? None is left once the process ends, and of an
- * earlier life only what was in use when that ended. */
+/* Returns whether b's program can be released on its node. False after exit, and for programs of an
+ * earlier generation that were not in use when it ended. */
 static bool releasable(const struct build *b)
 {
 	const struct _cl_device_id *d = b->device;
@@ -93,7 +91,8 @@ static void reap(void *context)
 	door_leave();
 }
 
-/* Where no thread can be had the node keeps the program until the next one is given up. */
+/* Queues a build for release. If no thread can be created, the node keeps the program until the
+ * next release. */
 static void bury(struct build *b)
 {
 	b->next = graves;
@@ -133,7 +132,7 @@ void program_lost(cl_device_id d)
 	list_lost(graves, d);
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
 static void log_set(struct build *b, const char *text)
 {
@@ -145,7 +144,7 @@ static void log_set(struct build *b, const char *text)
 	b->log = copy;
 }
 
-/* What it was made of first stays: kernels point there. */
+/* Stores the program's description. The first one stays, since kernels point into it. */
 static cl_int about_take(struct build *b, const void *records, size_t bytes)
 {
 	if (b->about.records)
@@ -160,10 +159,10 @@ static cl_int about_take(struct build *b, const void *records, size_t bytes)
 struct made {
 	int status;
 	struct dxp_program *node;
-	char *sentence; /* of a call that failed but for the program's sake */
+	char *sentence; /* error text of a call that failed for a reason other than the program */
 };
 
-/* Without the lock. */
+/* Builds on the node. Caller does not hold the lock. */
 static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 			     const struct dxp_program *const *inputs)
 {
@@ -184,7 +183,7 @@ static struct made node_make(const struct build *b, struct dxp_xpu *xpu,
 	return m;
 }
 
-/* The node has answered: what it said is the build's. */
+/* Stores the node's result in the build. */
 static cl_int made_take(struct build *b, struct made *m, uint32_t life)
 {
 	size_t bytes = 0;
@@ -214,12 +213,12 @@ static cl_int make_once(struct build *b, const struct dxp_program **inputs)
 	cl_device_id d = b->device;
 
 	if (releasable(b))
-		node_release(b); /* on an xPU that was lost */
+		node_release(b); /* of a lost connection */
 	b->node = NULL;
 	cl_int error = device_connect(d);
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++)
 		error = build_ready(b->recipe->inputs[i]);
-	/* The last of them may have been made in another life than the first. */
+	/* An earlier input may have been lost while the last was built. */
 	for (uint32_t i = 0; error == CL_SUCCESS && i < b->recipe->input_count; i++) {
 		inputs[i] = b->recipe->inputs[i]->node;
 		if (!build_alive(b->recipe->inputs[i]))
@@ -273,7 +272,8 @@ static void making_wait(struct build *b)
 	door_enter();
 }
 
-/* A program that does not build will not on the second try; a device that was away may be back. */
+/* Returns whether another attempt is useless: it is built, or the program has errors. A device that
+ * was unavailable may be back. */
 static bool settled(const struct build *b)
 {
 	return build_alive(b) || b->error == CL_BUILD_PROGRAM_FAILURE;
@@ -320,7 +320,7 @@ cl_int build_binary(struct build *b)
 		b->device->calls--;
 	}
 	if (b->binary)
-		free(binary); /* somebody was faster */
+		free(binary); /* another thread fetched it meanwhile */
 	else
 		b->binary = binary, b->binary_bytes = bytes;
 	build_put(b);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands that consist of several posted ones, and of host copies when those have ended. */
+/* Implements commands that consist of several posted parts, and of host copies after those have
+ * completed. */
 #include <stdlib.h>
 
 #include "doors/opencl/memory.h"
 
-#define ABANDON_NS 1000000000ull /* for parts of a command that could not be posted whole */
+#define ABANDON_NS \
+	1000000000ull /* ns: wait for parts of a command that could not be posted completely */
 
 struct unpack {
 	struct unpack *next;
@@ -37,7 +39,7 @@ static bool pending_add(const void *at, uint64_t bytes, dxp_event event)
 {
 	if (pending_count == pending_room)
 		pending_prune();
-	/* Twice what is open, so that looking through them is seldom. */
+	/* At least twice the number of open entries, so that pruning is rare. */
 	if (2 * pending_count >= pending_room) {
 		uint32_t room = pending_room ? 2 * pending_room : 64;
 		struct pending *more = realloc(pending, room * sizeof *more);
@@ -93,7 +95,7 @@ cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event par
 {
 	if (status < 0)
 		return device_judge(d, status);
-	/* Its clock is the one that the times are of. */
+	/* The times are by the clock of this device. */
 	c->e.event->device = d;
 	if (!parts_room(c)) {
 		dxp_event_forget(door_fabric(), part);
@@ -128,7 +130,7 @@ cl_int command_unpack(struct command *c, void *to, const void *from, const struc
 	if (!u)
 		return CL_OUT_OF_HOST_MEMORY;
 	*u = (struct unpack){NULL, to, from, *box};
-	/* In this order: one may read what another has copied. */
+	/* In this order: a copy may read what an earlier one wrote. */
 	if (c->unpack)
 		c->unpack_last->next = u;
 	else
@@ -153,7 +155,8 @@ static cl_int finish(cl_event e, cl_int status, void *context)
 	return status;
 }
 
-/* Parts go on though the command will not be: nothing of theirs may be used again before. */
+/* Waits for parts that were posted although the command fails: their memory must not be reused
+ * before. */
 static void abandon(struct command *c)
 {
 	for (uint32_t i = 0; i < c->count; i++) {
@@ -163,7 +166,7 @@ static void abandon(struct command *c)
 	unpack_all(c->unpack, false);
 }
 
-/* One event for all parts. */
+/* Combines all parts into one event. */
 static cl_int join(struct command *c, dxp_event *source)
 {
 	const struct dxp_waits all = {c->parts, c->count, c->e.waits.lazy, false};

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who learns of ends. One thread at a time is in dxp_completions, without the lock, and turns what
- * it gets into ended events in that order; other waiters sleep on a condition. A thread of our own
- * does it only while some event has a callback or host work and no program thread waits; it calls
- * the callbacks too, so that a program may hold its own locks around waiting calls. */
+/* Dequeues completions from the fabric and wakes waiting threads. One thread at a time is in
+ * dxp_completions, without the lock; it completes events in the order received. Other waiters sleep
+ * on a condition variable. The plugin's progress thread dequeues only while an event has a callback
+ * or host work and no program thread waits. The progress thread also runs the callbacks, so a
+ * program may hold its own locks around waiting calls. */
 #include <signal.h>
 #include <time.h>
 
 #include "doors/opencl/complete.h"
 
-#define BATCH    64
-#define TAKE_NS  1000000000ull /* one look at most; nothing depends on it */
-#define CLOSE_NS 200000000ull  /* for the thread to end at exit */
+#define BATCH 64
+#define TAKE_NS                                                                                  \
+	1000000000ull /* ns: longest single dxp_completions call; correctness does not depend on \
+			 it */
+#define CLOSE_NS 200000000ull /* ns: how long exit waits for the progress thread */
 
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool taking;       /* somebody takes */
-static bool asleep;       /* he is in dxp_completions, without the lock */
+static bool taking;       /* a thread is in take() */
+static bool asleep;       /* that thread is in dxp_completions, without the lock */
 static uint32_t waiters;  /* program threads in door_wait */
-static uint32_t sleepers; /* of those, on `changed` */
-static uint32_t watched;  /* events whose end must be taken */
+static uint32_t sleepers; /* of those, threads waiting on `changed` */
+static uint32_t watched;  /* events whose completion must be dequeued without a waiter */
 static bool started, stopping, stopped, thread_takes;
 
 static void init(void)
@@ -81,8 +84,8 @@ void completions_changed(void)
 		dxp_completions_wake(door_fabric());
 }
 
-/* Behind another one that takes. The thread of ours steps aside for program threads, which then
- * learn of the end without being woken. */
+/* Waits while another thread dequeues. The progress thread yields to program threads, which then
+ * receive the completion without a wakeup. */
 static void follow(uint64_t deadline_ns)
 {
 	if (thread_takes && asleep)
@@ -119,7 +122,7 @@ bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns)
 	return in_time;
 }
 
-/* ---- the thread ---- */
+/* ---- progress thread ---- */
 
 static void *watch(void *unused)
 {
@@ -141,7 +144,7 @@ static void *watch(void *unused)
 	return unused;
 }
 
-/* Signals are for the program's threads. */
+/* Blocks all signals in the new thread; they are for the program's threads. */
 static bool start(void)
 {
 	sigset_t all, before;

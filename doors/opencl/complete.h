@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the files that post commands and learn of their ends. All with the door's lock. */
+/* Declares what the files share that post commands and process completions. Callers hold the
+ * plugin's lock. */
 #ifndef DOOR_COMPLETE_H
 #define DOOR_COMPLETE_H
 
@@ -9,47 +10,47 @@
 
 extern pthread_mutex_t door_lock;
 
-/* lock.c: is nobody in a call of the fabric without the lock? */
+/* lock.c: returns whether no thread is in a call of the fabric without the lock. */
 bool door_is_quiet(void);
 
-/* complete.c: takes what has ended and is known already, without waiting. */
+/* complete.c: dequeues completions that have arrived, without waiting. */
 void completions_poll(void);
-/* Is somebody in dxp_completions? */
+/* Returns whether a thread is in dxp_completions. */
 bool completions_taken(void);
-/* Something ended that no completion told of: whoever waits looks again. */
+/* Wakes waiters to recheck: something completed without a fabric completion. */
 void completions_changed(void);
-/* One more event, or one less, whose end somebody must take though nobody waits. */
+/* Adds (or removes) one event whose completion must be dequeued even if no thread waits. */
 void completions_watch(bool more);
-/* A callback is ready: the thread calls it. */
+/* Wakes the progress thread to run a callback that is ready. */
 void completions_callbacks(void);
-/* Ends the thread; false: it is still in a callback. */
+/* Stops the progress thread; false: it is still in a callback. */
 bool completions_stop(void);
 
-/* event_callback.c: the next callback that is ready, called without the lock; false: none is. */
+/* event_callback.c: runs the next ready callback, without the lock; false: there is none. */
 bool callbacks_run(void);
 bool callbacks_ready(void);
-/* What waits for the end of e is ready. */
+/* Makes callbacks for the completion of e ready. */
 void callbacks_end(cl_event e);
-/* It is running: what waits for that, or less, is ready. */
+/* Makes callbacks for CL_RUNNING or an earlier status of e ready. */
 void callbacks_begin(cl_event e);
-/* They will not be called. */
+/* Frees callbacks of e without calling them. */
 void callbacks_free(cl_event e);
 
-/* event.c: a new one, of the context; NULL: no memory. It holds what it names. */
+/* event.c: creates an event of the context; NULL: no memory. It holds context and queue. */
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
-/* Its name for wait lists; 0: it has ended well, or there is no memory. One that has failed gives
- * the name of an event that has. */
+/* Returns the dxp event for wait lists; 0: e has completed without error, or there is no memory.
+ * For a failed event, returns a failed dxp event. */
 dxp_event event_name(cl_event e);
-/* It was posted as `source`: its end will be told. */
+/* Appends e to its queue as submitted and requests notification of `source`, its dxp event. */
 cl_int event_posted(cl_event e, dxp_event source);
-/* How many commands have not ended. */
+/* Returns the number of commands that have not completed. */
 uint32_t events_pending(void);
 bool event_has_ended(void *event);
 void event_completed(const struct dxp_completion *c);
-/* Named in no wait list any more, for exit. */
+/* Forgets the shared failed event, at exit. */
 void events_close(void);
 
-/* names.c: the names of events that have not ended. */
+/* names.c: the set of dxp events that have not completed. */
 bool names_add(dxp_event event);
 bool names_has(dxp_event event);
 void names_remove(dxp_event event);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections to the nodes behind devices. One that is lost ends what was under way there with
- * errors, through its events; the next use connects again, a quarter of a second after one that
- * failed. Each connection is a new `life`: nothing of an earlier one is there any more. */
+/* Manages connections to the nodes behind devices. A lost connection fails the commands under way
+ * there, through their events. The next use reconnects, at the earliest RETRY_NS after a failed
+ * attempt. Each connection has a new generation (`life`): nothing of an earlier one exists any
+ * more. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +13,16 @@
 #define RETRY_NS     250000000ull
 #define CLOCK_ROUNDS 4
 
-/* What a new connection brings. */
+/* Results of opening a connection. */
 struct connection {
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
 	struct dxp_clock clock;
-	void *about; /* NULL: not asked for */
+	void *about; /* NULL: not requested */
 	size_t about_bytes;
 };
 
-/* The round with the least doubt. */
+/* Returns the clock measurement with the smallest error. */
 static int measure(struct dxp_xpu *xpu, int rounds, struct dxp_clock *best)
 {
 	int status = DXP_OK;
@@ -59,7 +60,7 @@ static int greet(struct connection *c, bool about)
 	return status == DXP_OK ? measure(c->xpu, CLOCK_ROUNDS, &c->clock) : status;
 }
 
-/* Messages only: with the lock or without. */
+/* Opens a connection. Exchanges messages only, so it runs with or without the lock. */
 static int connection_open(struct connection *c, const char *node, bool about)
 {
 	*c = (struct connection){0};
@@ -107,7 +108,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Of the device itself: a command ends so, too, where another node that it needed is lost. */
+/* Returns whether this device is lost. A command also fails with such a status if another node that
+ * it needed is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -125,14 +127,15 @@ cl_int device_judge(cl_device_id d, int status)
 	return error_of(status);
 }
 
-/* What is still under way there has been failed by the fabric; the ends are taken now. */
+/* Releases a lost connection. The fabric has failed the commands under way there; dequeues their
+ * completions now. */
 static void bury(cl_device_id d)
 {
 	if (!d->lost)
 		return;
 	completions_poll();
 	program_lost(d);
-	/* Somebody is still in a call: it stays for the rest of the program. */
+	/* If a thread is still in a call, the connection stays open for the rest of the program. */
 	if (d->calls == 0)
 		dxp_xpu_close(d->lost);
 	d->lost = NULL;
@@ -149,7 +152,8 @@ static bool is_alive(cl_device_id d)
 	return false;
 }
 
-/* A node that is cut off may take long to be given up: meanwhile the door is open for others. */
+/* Reconnects. A node that is cut off may take long to time out, so the lock is released
+ * meanwhile. */
 static bool reconnect(cl_device_id d)
 {
 	struct connection c;
@@ -160,7 +164,7 @@ static bool reconnect(cl_device_id d)
 	int status = connection_open(&c, d->node, false);
 	door_in();
 	d->connecting = false;
-	/* The program may have ended meanwhile. */
+	/* The program may have exited meanwhile. */
 	if (status == DXP_OK && door_fabric() && install(d, &c) == DXP_OK)
 		return true;
 	d->retry_ns = door_now_ns() + RETRY_NS;

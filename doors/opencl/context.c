@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: a list of devices, and what the program gave with it. */
+/* Implements contexts: a list of devices, and the program's options. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct context_options {
 };
 
 struct destruction {
-	cl_context context; /* its handle, which is stale by then */
+	cl_context context; /* its handle, stale by then */
 	struct context_destructor *list;
 };
 
@@ -101,7 +101,7 @@ static cl_int property_check(const cl_context_properties *p)
 	}
 }
 
-/* Each name once. */
+/* Checks properties; each name may occur once. */
 static cl_int properties_check(const cl_context_properties *list, size_t *bytes)
 {
 	size_t count = 0;

@@ -61,7 +61,7 @@ bool copies_reserve(struct copies *c, uint32_t changes)
 	return ranges_reserve(&c->lost, changes);
 }
 
-/* What has not ended there makes these bytes no more: others decide now what they are. */
+/* Clears `makes` of uses in the range: a newer change now determines these bytes. */
 static void touch(struct copy *copy, uint64_t start, uint64_t end)
 {
 	for (uint32_t i = 0, count = copy->use_count; i < count; i++) {
@@ -73,8 +73,8 @@ static void touch(struct copy *copy, uint64_t start, uint64_t end)
 		after.start = end;
 		before.part = after.part = true;
 		u->makes = false;
-		/* One that cannot be noted is taken for made: its failing is seen by whom it fails.
-		 */
+		/* If a part cannot be recorded for lack of memory, it counts as made. Commands that
+		 * use it see its failure. */
 		if (before.start < before.end)
 			copies_use(copy, &before);
 		if (after.start < after.end)
@@ -107,7 +107,7 @@ void copies_undefine(struct copies *c, uint64_t start, uint64_t end)
 	ranges_remove(&c->lost, start, end);
 }
 
-/* Is x, which has a run to x_end, rather to be read than `best`, which may be NULL? */
+/* Returns whether x, with a run up to x_end, is a better source than `best`, which may be NULL. */
 static bool better(const struct copy *x, uint64_t x_end, const struct copy *best, uint64_t best_end,
 		   const struct copy *near)
 {
@@ -115,12 +115,12 @@ static bool better(const struct copy *x, uint64_t x_end, const struct copy *best
 		return true;
 	if (best == near)
 		return false;
-	/* The host is first in the list, so that a device takes its place. */
+	/* The host is first in the list, so any device replaces it. */
 	return !best->device || x_end > best_end;
 }
 
-/* Who has byte `at`, by the rules of copies_next, and to where without a gap, at most `*end`. NULL:
- * nobody; it is lost to there. */
+/* Returns the copy that holds byte `at`, selected by the rules of copies_next. Sets `*end` to the
+ * end of its run, at most the old `*end`. NULL: the byte is lost, up to `*end`. */
 static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
 			   uint64_t *end)
 {
@@ -142,7 +142,7 @@ static struct copy *holder(const struct copies *c, const struct copy *near, uint
 	return (struct copy *)(uintptr_t)best;
 }
 
-/* The next byte from `at` on that somebody has or that is lost; `end` if there is none. */
+/* Returns the first byte from `at` on that is in a copy or lost; `end` if there is none. */
 static uint64_t next_known(const struct copies *c, uint64_t at, uint64_t end)
 {
 	struct range r;
@@ -185,7 +185,7 @@ enum copies_found copies_next(const struct copies *c, const struct copy *to,
 	return COPIES_NONE;
 }
 
-/* `copy` has [start, end) no more; what nobody else has is lost. */
+/* Removes [start, end) from `copy`. Parts that no other copy holds become lost. */
 static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t end)
 {
 	struct range r;
@@ -200,7 +200,8 @@ static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t e
 			held = r.start == start;
 			gap = held ? r.end : r.start;
 		}
-		/* Without room it counts as never written: worse to tell, and no less gone. */
+		/* Without memory the part counts as never written: reporting is worse, the data is
+		 * gone either way. */
 		if (!held)
 			ranges_add(&c->lost, start, gap);
 		start = gap;
@@ -237,7 +238,7 @@ bool copies_use(struct copy *copy, const struct use *use)
 	return true;
 }
 
-/* Parts that are left of it keep its transfer in its place. */
+/* Removes one use. A remaining part of the same use takes over the reference to the transfer. */
 static void use_remove(struct copy *copy, uint32_t index, void (*drop)(struct transfer *))
 {
 	struct use gone = copy->uses[index];
@@ -266,7 +267,7 @@ static bool listed(uint64_t event, const uint64_t *list, uint32_t count)
 	return i < count;
 }
 
-/* Takes what `by` covers out of u, where one piece is left. True: nothing is left. */
+/* Removes the range of `by` from u if one piece remains. True: nothing remains. */
 static bool use_cut(struct use *u, const struct use *by)
 {
 	if (by->start <= u->start && u->end <= by->end)
@@ -283,7 +284,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 {
 	for (uint32_t i = copy->use_count; i-- > 0;) {
 		struct use *u = &copy->uses[i];
-		/* What makes bytes must be seen to fail. */
+		/* A use that makes bytes stays: its failure must be noticed. */
 		if (u->queue || u->makes || (u->into && !by->into) || u->end <= by->start ||
 		    by->end <= u->start || !listed(u->event, waited, count))
 			continue;
@@ -292,7 +293,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 	}
 }
 
-#define WRITERS_MAX 16 /* they guard programs that order too little; so few are enough */
+#define WRITERS_MAX 16 /* entries: protects programs that order too little, so a few are enough */
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
 {
@@ -329,7 +330,7 @@ void copies_settle(struct copies *c, int (*ended)(const struct use *),
 			if (status < 0 && u->makes && ranges_reserve(&x->latest, 1))
 				lose(c, x, u->start, u->end);
 		}
-		/* Only now, since parts of one use share its event. */
+		/* In a second pass, since parts of one use share its event. */
 		for (uint32_t i = 0; i < x->use_count; i++) {
 			if (!x->uses[i].ended)
 				x->uses[kept++] = x->uses[i];

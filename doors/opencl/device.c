@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of devices: one for each xPU that is granted to this host and whose engine is an OpenCL
- * device. It only grows: a node that dies stays in it, as a device that is not available. */
+/* Holds the list of devices: one for each xPU that is granted to this host and whose engine is an
+ * OpenCL device. The list only grows: a dead node stays in it as an unavailable device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static cl_device_id devices[DOOR_DEVICES_MAX];
 static cl_uint device_count;
-/* Nodes that are no OpenCL device; they are not asked again while they live. */
+/* Nodes that are no OpenCL device; they are not queried again. */
 static uint16_t refused[DOOR_DEVICES_MAX];
 static uint32_t refused_count;
 
@@ -72,7 +72,7 @@ static void add(const struct dxp_node_info *n)
 		devices[device_count++] = d;
 		return;
 	}
-	/* One that cannot be reached now may be there the next time. */
+	/* An unreachable node is tried again by the next search. */
 	if (small || status == DXP_EUNSUPPORTED)
 		refuse(n, small ? "less memory is free than DXP_CL_MEM asks for"
 				: "its engine runs no OpenCL programs");
@@ -85,7 +85,7 @@ static void add(const struct dxp_node_info *n)
 	object_release(d);
 }
 
-/* As the user named them. */
+/* Orders nodes as in DXP_CL_NODES. */
 static int by_name(const void *a, const void *b)
 {
 	const char *list = settings_get()->nodes;
@@ -163,7 +163,8 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_
 	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* NULL is ours to define: there is one platform. */
+/* Implements clGetDeviceIDs. The standard leaves a NULL platform to the implementation; here it
+ * means the only one. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 						   cl_uint entries, cl_device_id *out,
 						   cl_uint *count)
@@ -182,7 +183,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_d
 	return error;
 }
 
-/* Root devices have no count of references. */
+/* Root devices have no reference count. */
 static cl_int check(cl_device_id device)
 {
 	door_enter();

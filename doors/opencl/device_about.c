@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the node's device says of itself, by parameter. */
+/* Reads the records in which the node describes its device, by parameter. */
 #include <string.h>
 
 #include "doors/opencl/door.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clGetDeviceInfo: what the node's device says, except where the network, the node's memory or what
- * we carry over makes it untrue. An optional feature that is not carried over is not reported. */
+/* Implements clGetDeviceInfo: values of the node's device, except where the network, the node's
+ * memory or the plugin changes them. Optional features without support in the plugin are not
+ * reported. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,10 +10,10 @@
 #include "doors/opencl/device.h"
 
 #define MAX_PARAMETER_BYTES 1024u
-#define MIN_ALLOC_BYTES     (32ull << 20) /* of a full profile */
-#define MIN_PRINTF_BYTES    (1u << 20)    /* of a full profile */
+#define MIN_ALLOC_BYTES     (32ull << 20) /* bytes: minimum of a full profile */
+#define MIN_PRINTF_BYTES    (1u << 20)    /* bytes: minimum of a full profile */
 
-/* Those that are nothing but the device's compiler and device memory. */
+/* Extensions that concern only the device's compiler and device memory. */
 static const char *const extensions[] = {
 	"cl_khr_byte_addressable_store",
 	"cl_khr_global_int32_base_atomics",
@@ -28,7 +29,7 @@ static const char *const extensions[] = {
 	"cl_khr_integer_dot_product",
 };
 
-/* Of OpenCL C, that need more than the device. */
+/* OpenCL C features that need more than the device. */
 static const char *const absent_features[] = {
 	"__opencl_c_device_enqueue",
 	"__opencl_c_pipes",
@@ -55,7 +56,8 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
-/* Ours, where there are images: all of them stand over bytes of ours, a buffer's are as good. */
+/* Reported if the device has images: every image lies over plain bytes, so one from a buffer works
+ * too. */
 static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
 
 static bool has_images(cl_device_id d)
@@ -90,7 +92,7 @@ static cl_int extensions_text(cl_device_id d, const struct info *i)
 
 #define VERSIONS_MAX 64
 
-/* Those lines of a table of the device that `kept` lets pass. */
+/* Returns the entries of a device's table that `kept` accepts. */
 static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const char *, size_t),
 		       const struct info *i)
 {
@@ -109,8 +111,8 @@ static cl_int versions(cl_device_id d, cl_device_info name, bool (*kept)(const c
 	return info_bytes(i, out, count * sizeof(line));
 }
 
-/* Its memory is what the node gives away; one buffer is a piece of that, and no more than the
- * device itself takes. */
+/* Returns the largest buffer in bytes: half of the memory that the node shares, at least
+ * MIN_ALLOC_BYTES, at most the device's own limit. */
 static uint64_t max_alloc(cl_device_id d)
 {
 	uint64_t whole = d->caps.memory_bytes, part = whole / 2;
@@ -129,7 +131,7 @@ cl_device_type device_type(cl_device_id d)
 				    : own & ~(cl_device_type)CL_DEVICE_TYPE_DEFAULT;
 }
 
-/* Handles, names and what is so at this moment. */
+/* Handles, names and current state. */
 static cl_int info_identity(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	switch (name) {
@@ -140,7 +142,7 @@ static cl_int info_identity(cl_device_id d, cl_device_info name, const struct in
 	case CL_DRIVER_VERSION: return info_text(i, DXP_VERSION);
 	case CL_DEVICE_VERSION: return info_text(i, "OpenCL 3.0 Direct xPU " DXP_VERSION);
 	case CL_DEVICE_NUMERIC_VERSION: return info_uint(i, CL_MAKE_VERSION(3, 0, 0));
-	/* None; the format wants a date all the same. */
+	/* None passed; the format requires a date. */
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return info_text(i, "v0000-01-01-00");
 	case CL_DEVICE_EXTENSIONS: return extensions_text(d, i);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION: return versions(d, name, extension_kept, i);
@@ -161,7 +163,7 @@ static cl_int info_memory(cl_device_id d, cl_device_info name, const struct info
 	case CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE:
 		own = device_size(d, name, SIZE_MAX);
 		return info_ulong(i, own < max_alloc(d) ? own : max_alloc(d));
-	/* In pixels, of which the largest have 16 bytes. */
+	/* In pixels; the largest have 16 bytes. */
 	case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
 		own = device_size(d, name, 0);
 		return info_size(i, own < max_alloc(d) / 16 ? own : max_alloc(d) / 16);
@@ -206,7 +208,7 @@ static cl_int info_queues(cl_device_id d, cl_device_info name, const struct info
 	}
 }
 
-/* What no device of ours has. */
+/* Features that no device has. */
 static cl_int info_absent(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static const cl_device_partition_property none = 0;
@@ -235,7 +237,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const ours[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* A buffer that is too small says so, too, without having been answered by the next. */
+	/* The first query without a buffer finds the function that knows `name`: a buffer that is
+	 * too small also returns an error, which must not pass the query on. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 
@@ -249,7 +252,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 		return error;
 	}
 	const void *data = device_about(d, name, &bytes);
-	/* Of cl_khr_fp16 alone, unlike its sister of doubles: without it there is no such name. */
+	/* Belongs to cl_khr_fp16, unlike the one of doubles: without the extension the name is
+	 * unknown. */
 	if (name == CL_DEVICE_HALF_FP_CONFIG && device_size(d, name, 0) == 0)
 		data = NULL;
 	return data ? info_bytes(i, data, bytes) : CL_INVALID_VALUE;

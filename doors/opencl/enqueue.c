@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frame of every enqueue: checks, what the command waits for, its event, its end. A command
- * waits for what the program lists; in order also for the one before; out of order also for the
- * last barrier. */
+/* Implements the frame of every enqueue: checks, waits, event, completion. A command waits for the
+ * program's list; in order also for the previous command; out of order also for the last
+ * barrier. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "doors/opencl/complete.h"
 
-#define POLL_EVERY   16    /* commands between two looks for ends that nobody waits for */
-#define PENDING_MAX  32768 /* more commands under way than that wait for others to end */
+#define POLL_EVERY   16    /* commands between two polls for completions without waiters */
+#define PENDING_MAX  32768 /* commands under way: beyond that an enqueue waits for completions */
 #define PENDING_WAIT 1000000000ull
 
 static cl_int list_check(cl_context context, cl_uint count, const cl_event *list)
@@ -29,8 +29,8 @@ static bool fewer_pending(void *before)
 	return events_pending() < *(uint32_t *)before;
 }
 
-/* A program that never waits is slowed down to what the nodes do. One whose commands all wait for
- * an event that it has yet to set goes on, until the fabric refuses. */
+/* Throttles a program that never waits to the speed of the nodes. If all commands wait for an event
+ * that the program has yet to set, enqueuing continues until the fabric refuses. */
 static void slow_down(void)
 {
 	static uint32_t count, most = PENDING_MAX;
@@ -41,7 +41,7 @@ static void slow_down(void)
 	if (before < most)
 		return;
 	door_wait(fewer_pending, &before, PENDING_WAIT);
-	/* Where none has ended, the next wait comes when there are twice as many. */
+	/* If none has completed, the next wait comes at twice the number. */
 	most = events_pending() < before ? PENDING_MAX : 2 * before;
 }
 
@@ -86,7 +86,7 @@ static bool in_order(const struct _cl_command_queue *q)
 	return q && !(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* Does `later` end, well, only after `event`? */
+/* Returns whether `later`, unless it fails, completes only after `event`. */
 static bool after(const struct _cl_event *later, const struct _cl_event *event)
 {
 	if (later == event || later->status < 0 || event->status < 0 || !in_order(event->queue))
@@ -100,7 +100,7 @@ static bool after(const struct _cl_event *later, const struct _cl_event *event)
 	return false;
 }
 
-/* Of too many queues those are left out whose commands are oldest. */
+/* Adds a position. If there are too many queues, the one with the oldest command is replaced. */
 static void past_add(struct past past[EVENT_PAST], const struct past *p)
 {
 	struct past *place = past;
@@ -127,7 +127,7 @@ static void past_join(cl_event e, const struct _cl_event *waited)
 		past_add(e->past, &waited->past[i]);
 }
 
-/* The program may not see it end before those. */
+/* Collects the commands of other devices whose completion the program must see before e's. */
 static cl_int elders_set(cl_event e, cl_uint count, const cl_event *list)
 {
 	cl_uint elders = 0;
@@ -149,10 +149,10 @@ static cl_int elders_set(cl_event e, cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-#define LOOK_MAX 8 /* of a wait list, for what makes others needless */
+#define LOOK_MAX 8 /* entries of a wait list compared to find redundant ones */
 
-/* One that others come after need not be named: in a chain over devices each command names the one
- * before it, and not also its queue's last, which that one waited for. */
+/* Collects the waits. An event that precedes another listed one is omitted: in a chain over devices
+ * each command waits for the one before it only, not also for its queue's last. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -160,7 +160,7 @@ static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 	cl_uint look = count < LOOK_MAX ? count : LOOK_MAX;
 	cl_int error = elders_set(e->event, count, list);
 
-	/* The first is `before`. */
+	/* Index 0 stands for `before`. */
 	for (cl_uint i = before ? 0 : 1; i <= count && error == CL_SUCCESS; i++) {
 		cl_event v = i ? list[i - 1] : before;
 		bool needless = i && before && after(before, v);
@@ -187,7 +187,7 @@ static void discard(struct enqueue *e)
 		e->queue->barrier = NULL;
 		object_drop(event);
 	}
-	/* Nobody may think that it is a user event that was forgotten. */
+	/* Otherwise its end would treat it as a user event that was never set. */
 	event->status = CL_COMPLETE;
 	object_release(event);
 }
@@ -259,7 +259,7 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
 	e->event->finish_context = context;
 }
 
-/* Nothing was posted: it ends now, or with a mark behind what it waits for. */
+/* Completes a command that posted nothing: at once, or by a mark after its waits. */
 static cl_int post_mark(struct enqueue *e, dxp_event *source)
 {
 	if (e->settled)
@@ -300,7 +300,7 @@ cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool block
 		v->watched = true;
 		completions_watch(true);
 	}
-	/* Held for the program, until this call is over at least. */
+	/* Held for the program at least until this call returns. */
 	error = event_posted(v, source);
 	if (error != CL_SUCCESS)
 		event_ended(v, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading, writing and copying of ranges of buffers. */
+/* Implements reading, writing and copying of buffer ranges. */
 #include "doors/opencl/memory.h"
 
-/* Nothing is inside, too: since OpenCL 2.1 a size of 0 is no mistake. */
+/* Returns whether the range is inside. An empty one is: since OpenCL 2.1 size 0 is valid. */
 static bool inside(cl_mem m, uint64_t offset, uint64_t bytes)
 {
 	return offset <= m->bytes && bytes <= m->bytes - offset;

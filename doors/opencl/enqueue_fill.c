@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filling of buffers. */
+/* Implements filling of buffers. */
 #include "doors/opencl/memory.h"
 
 static cl_int fill_buffer(struct command *c, cl_mem m, const void *pattern, size_t pattern_size,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading, writing, copying and filling of images, and copying between images and buffers. */
+/* Implements reading, writing, copying and filling of images, and copying between images and
+ * buffers. */
 #include "doors/opencl/image.h"
 
-/* Host memory of a region: its pitches, 0 for rows without gaps. */
+/* Pitches of a region's host memory in bytes; 0: rows without gaps. */
 struct host_side {
 	size_t row_pitch, slice_pitch;
 };
@@ -13,7 +14,8 @@ static bool has_slices(cl_mem m)
 	       m->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
 }
 
-/* Distances in host memory of what follows each other in a region's second and third dimension. */
+/* Calculates the distances in host memory between elements adjacent in the region's second and
+ * third dimension. */
 static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_side *h,
 			   uint64_t *second, uint64_t *third)
 {
@@ -32,7 +34,7 @@ static cl_int host_pitches(cl_mem m, const size_t *region, const struct host_sid
 	return CL_SUCCESS;
 }
 
-/* The region's box with the image on its from_ side, host memory on the other. */
+/* Creates the region's rectangle: the image is the from_ side, host memory the to_ side. */
 static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const size_t *region,
 		       const struct host_side *h, cl_mem_flags refused, uint64_t *at,
 		       struct dxp_box *box)
@@ -51,7 +53,7 @@ static cl_int host_box(struct command *c, cl_mem m, const size_t *origin, const 
 	return enqueue_hold(&c->e, m);
 }
 
-/* The sides change places. */
+/* Swaps the two sides. */
 static void turn(struct dxp_box *b)
 {
 	uint64_t row = b->from_row_pitch, slice = b->from_slice_pitch;
@@ -220,7 +222,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clEnqueueCopyImage(cl_command_queue queue, c
 
 /* ---- images and buffers ---- */
 
-/* The image on the from_ side, the buffer's bytes without gaps on the other. */
+/* Creates a rectangle: the image is the from_ side, tightly packed buffer bytes the to_ side. */
 static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const size_t *origin,
 			 const size_t *region, size_t offset, uint64_t *at, struct dxp_box *box)
 {
@@ -230,7 +232,7 @@ static cl_int buffer_box(struct command *c, cl_mem image, cl_mem buffer, const s
 		error = memory_check_buffer(buffer, c->e.queue);
 	if (error)
 		return error;
-	/* Its own buffer may not be the other side. */
+	/* An image made from a buffer must not be copied from or to that buffer. */
 	if (image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER && image->parent == buffer)
 		return CL_INVALID_MEM_OBJECT;
 	if (!image_region(image, origin, region, at, box))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mapping of buffers and images. */
+/* Implements mapping of buffers and images. */
 #include "doors/opencl/image.h"
 #include "doors/opencl/map.h"
 
@@ -22,7 +22,7 @@ static void *end(struct command *c, cl_mem m, cl_int error, void *at, cl_bool bl
 		 cl_event *event, cl_int *error_ret)
 {
 	error = command_end(c, error, blocking, event);
-	/* A map that could not be posted after all, or that failed, is none. */
+	/* Remove a map that could not be posted or that failed. */
 	if (error && at)
 		map_cancel(m, at);
 	if (error_ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clEnqueueMigrateMemObjects: bytes are brought before a command wants them. */
+/* Implements clEnqueueMigrateMemObjects: moves bytes before a command needs them. */
 #include "doors/opencl/memory.h"
 
 #define FLAGS (CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boxes of buffers: reading, writing, copying. */
+/* Implements reading, writing and copying of buffer rectangles. */
 #include "doors/opencl/memory.h"
 
-/* One side of a box, in bytes. */
+/* One side of a rectangle, in bytes. */
 struct side {
 	uint64_t at, row_pitch, slice_pitch;
-	uint64_t end; /* of the last byte */
+	uint64_t end; /* one past the last byte */
 };
 
-/* Fills in pitches that are 0. CL_INVALID_VALUE where they do not hold the region, or where sizes
+/* Fills in pitches that are 0. CL_INVALID_VALUE: a pitch is too small for the region, or sizes
  * exceed 64 bits. */
 static cl_int side_make(const size_t *origin, const size_t *region, size_t row_pitch,
 			size_t slice_pitch, struct side *s)
@@ -56,7 +56,7 @@ static struct dxp_box box_of(const size_t *region, const struct side *from, cons
 	};
 }
 
-/* What a call for buffer and host memory was given. */
+/* Parameters of a call with buffer and host memory. */
 struct rect {
 	const size_t *buffer_origin, *host_origin, *region;
 	size_t buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a dxp status is in OpenCL's words. */
+/* Translates dxp statuses to OpenCL errors. */
 #include "doors/opencl/door.h"
 
 cl_int error_of(int status)

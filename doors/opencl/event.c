@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events: made, posted, ended. An event is held by its queue until it has ended; it holds its
- * context, its queue and what its command uses. */
+/* Creates, posts and completes events. A queue holds an event until it completes. An event holds
+ * its context, its queue and the objects that its command uses. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "doors/opencl/complete.h"
 
-/* The end of an event that is no command. Its cookie is its address with the lowest bit set. */
+/* Completion handler of a dxp event without an OpenCL event. Its cookie is its address with the
+ * lowest bit set. */
 struct tracked {
 	dxp_event event;
 	void (*ended)(void *context, int status);
@@ -16,9 +17,9 @@ struct tracked {
 
 static uint64_t serial;
 static uint32_t pending;
-static dxp_event failed; /* an event that has failed, for those who wait for one that had */
+static dxp_event failed; /* a failed event, for commands that wait for an event that has failed */
 
-static cl_event early; /* events whose news came before that of what they waited for */
+static cl_event early; /* events whose completion arrived before that of a predecessor */
 
 static void names_end(cl_event e);
 
@@ -38,7 +39,8 @@ static void end(void *handle)
 {
 	cl_event e = handle;
 
-	/* A user event that nobody set: what waits for it must not wait for ever. */
+	/* A user event was released unset: fail it, so that commands waiting for it do not wait for
+	 * ever. */
 	if (!e->queue && e->status > CL_COMPLETE) {
 		e->status = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 		names_end(e);
@@ -96,7 +98,8 @@ dxp_event event_name(cl_event e)
 		return 0;
 	if (e->status < 0)
 		return failed_name();
-	/* Others may go on only after its host work, which ends an event of this host. */
+	/* Other commands may proceed only after this one's host work, so they wait for a host
+	 * event. */
 	if (!e->name && door_fabric() && dxp_event_create(door_fabric(), &e->name) == DXP_OK)
 		names_add(e->name);
 	return e->name;
@@ -165,7 +168,7 @@ static void give_up(dxp_event name)
 		dxp_event_forget(door_fabric(), name);
 }
 
-/* What others wait for is set where it is ours, then no name is left. */
+/* Sets the host event that others wait for, if there is one, then releases both dxp events. */
 static void names_end(cl_event e)
 {
 	dxp_event name = e->name, source = e->source;
@@ -192,8 +195,8 @@ static bool in_order(const struct _cl_event *e)
 	return e->queue && !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
 
-/* In a queue in order no command starts before END of the one before it. That END may be when this
- * host heard of it, which is later than the node's START of `e`. */
+/* Adjusts the times of `e` so that commands of an in-order queue do not overlap. The previous END
+ * may be the time of arrival at this host, which is later than the node's START of `e`. */
 static void times_order(cl_event e)
 {
 	if (!in_order(e))
@@ -230,7 +233,7 @@ static void end_now(cl_event e, cl_int status)
 	object_drop(e);
 }
 
-/* Is there no news to come of what it waited for? */
+/* Returns whether all predecessors of `e` have completed. */
 static bool due(const struct _cl_event *e)
 {
 	for (uint32_t i = 0; i < e->elder_count; i++)
@@ -258,7 +261,7 @@ void event_ended(cl_event e, cl_int status)
 		e->early = true;
 		e->early_status = status;
 		e->early_next = early;
-		early = e; /* its queue holds it */
+		early = e; /* held by its queue */
 		return;
 	}
 	end_now(e, status);
@@ -266,7 +269,7 @@ void event_ended(cl_event e, cl_int status)
 		end_now(e, e->early_status);
 }
 
-/* What the host carries out itself has its clock already. */
+/* Commands that the host executed already have host clock times. */
 static uint64_t on_host(cl_event e, uint64_t ns)
 {
 	return dxp_event_of_host(e->source) ? ns : ns + (uint64_t)e->device->clock_ns;
@@ -277,8 +280,8 @@ static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* The node's times on the host's clock. However well the two clocks are known, what a program sees
- * is in order. */
+/* Converts the node's times to the host's clock. Clamps them, so that a program sees them in order
+ * despite clock error. */
 static void times_set(cl_event e, const struct dxp_event_times *t)
 {
 	uint64_t now = door_now_ns();
@@ -310,7 +313,8 @@ static void tracked_ended(struct tracked *t, int status)
 	completions_changed();
 }
 
-/* Not before what it came after has ended, though another node may tell of that later. */
+/* Marks `e` running, unless a predecessor has not yet been seen to complete. Another node may
+ * report that later. */
 static void begun(cl_event e)
 {
 	if (e->status <= CL_RUNNING || !due(e))
@@ -328,7 +332,7 @@ void event_completed(const struct dxp_completion *c)
 		return;
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
-	/* Ended by us meanwhile (no memory to hear of it). */
+	/* Already completed on this host, because memory for the notification was missing. */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	if (c->begun) {

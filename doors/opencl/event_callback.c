@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Callbacks of events. They are called by the door's thread, one after another, without the lock.
- * A node tells what runs for some ms that it does; of all else CL_RUNNING is heard with the end. */
+/* Runs callbacks of events. The progress thread calls them one after another, without the lock. A
+ * node reports the start of commands that run for some ms; for all others CL_RUNNING arrives with
+ * the completion. */
 #include <stdlib.h>
 
 #include "doors/opencl/api.h"
@@ -44,7 +45,8 @@ bool callbacks_run(void)
 	first = r->next;
 	if (!first)
 		last = &first;
-	/* It sees a handle that is alive even where the program has released it. */
+	/* The callback receives a live handle even if the program has released its own
+	 * reference. */
 	object_retain(r->event);
 	door_leave();
 	r->callback->call(r->event, r->status, r->callback->data);
@@ -89,7 +91,7 @@ void callbacks_free(cl_event e)
 	}
 }
 
-/* Later ones behind earlier ones. */
+/* Keeps the order of registration. */
 static void append(cl_event e, struct event_callback *c)
 {
 	struct event_callback **at = &e->callbacks;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program asks of events, and user events. */
+/* Implements event queries, user events and clWaitForEvents. */
 #include <stdlib.h>
 
 #include "doors/opencl/api.h"
@@ -105,7 +105,7 @@ static cl_int create_user(cl_context context, cl_event *out)
 	cl_event e = event_new(context, NULL, CL_COMMAND_USER);
 	if (!e)
 		return CL_OUT_OF_HOST_MEMORY;
-	/* Given a name now, so that none can be missing when a command waits for it. */
+	/* Creates the dxp event now, so that creation cannot fail when a command waits for it. */
 	if (!event_name(e)) {
 		object_release(e);
 		return CL_OUT_OF_RESOURCES;
@@ -151,7 +151,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetUserEventStatus(cl_event event, cl_int 
 struct waited {
 	const cl_event *list;
 	cl_uint count;
-	cl_uint ended; /* the first so many have */
+	cl_uint ended; /* events completed at the start of the list */
 };
 
 static bool all_ended(void *context)
@@ -176,7 +176,8 @@ static cl_int wait_check(cl_uint count, const cl_event *list)
 	return CL_SUCCESS;
 }
 
-/* The list is copied: a program of several threads may reuse its own while this one waits. */
+/* Waits for all events. Copies the list, because another thread of the program may reuse it
+ * meanwhile. */
 static cl_int wait_all(cl_uint count, const cl_event *given)
 {
 	cl_event *list = malloc(count * sizeof(*list));

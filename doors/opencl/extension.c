@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cl_dxp_device_network: kernels that drive the NIC of their device. */
+/* Implements cl_dxp_device_network: kernels that drive the NIC of their device. */
 #include <string.h>
 
 #include "doors/opencl/extension.h"
@@ -8,14 +8,14 @@
 
 _Static_assert(sizeof(cl_device_network_dxp) == 24, "kernels take it as a value");
 
-/* What is open, by device->index. */
+/* Open functions, by device->index. */
 static struct network {
 	bool open;
 	uint32_t life;
 	struct dxp_xpu_nic nic;
 } networks[DOOR_DEVICES_MAX];
 
-/* Asks the node, which gives a fresh function where the old one was stopped. */
+/* Requests the function from the node, which replaces one that was stopped. */
 static cl_int network_open(cl_device_id d, struct dxp_xpu_nic *out)
 {
 	cl_int error = device_connect(d);
@@ -91,8 +91,8 @@ cl_int CL_API_CALL dxp_clSetKernelArgNetworkDXP(cl_kernel kernel, cl_uint arg_in
 	return error;
 }
 
-/* A mark on the device, behind what brings the buffer there: from then on what is there counts, by
- * whomever it was written. */
+/* Posts a mark on the device, after the transfers that bring the buffer. From then on the device's
+ * bytes are the latest, whichever node writes them. */
 static cl_int address_post(struct enqueue *e, cl_mem m, uint64_t *address, dxp_event *event)
 {
 	uint32_t life = e->device->life;

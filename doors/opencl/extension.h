@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of dxp/cl_ext.h. */
+/* Declares the functions of dxp/cl_ext.h. */
 #ifndef DOOR_EXTENSION_H
 #define DOOR_EXTENSION_H
 

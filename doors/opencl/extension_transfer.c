@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cl_dxp_transfer: bytes from one xPU to another, started from the host. */
+/* Implements cl_dxp_transfer: transfers between two xPUs, started by the host. */
 #include "doors/opencl/extension.h"
 #include "doors/opencl/memory.h"
 
@@ -33,7 +33,7 @@ static cl_int check(const struct transfer_command *t, cl_command_queue q)
 	return overlaps(t) ? CL_MEM_COPY_OVERLAP : CL_SUCCESS;
 }
 
-/* Memory on the device where the bytes go, for a command of another's queue. */
+/* Prepares memory on the destination device, for a command of the source's queue. */
 static cl_int target_ready(struct enqueue *e, const struct transfer_command *t, uint64_t *address)
 {
 	cl_device_id from = e->device;
@@ -73,7 +73,7 @@ static cl_int post(struct enqueue *e, const struct transfer_command *t, dxp_even
 		error = memory_ready(e, t->src, t->src_offset, t->bytes, MEMORY_READ, &source);
 	if (error != CL_SUCCESS)
 		return error;
-	/* Making the second ready may have found the first gone. */
+	/* Preparing the source may have found the destination lost. */
 	if (!from->xpu || !t->to->xpu || to_life != t->to->life)
 		return CL_DEVICE_NOT_AVAILABLE;
 	int status = send(e, t, source, target, event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's one membership in the fabric: joined when devices are first asked for, left when
- * the program ends, whatever it has released. */
+/* Holds the program's single membership in the fabric. Joins when devices are first queried; leaves
+ * when the program exits, regardless of what it has released. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -8,14 +8,14 @@
 #include "doors/opencl/complete.h"
 #include "doors/opencl/device.h"
 
-#define JOIN_MS  2000          /* a program that only lists platforms must not hang */
-#define RETRY_NS 5000000000ull /* after a manager was silent */
-#define LOCK_NS  200000000ull  /* for other threads to leave the door at exit */
-#define LEAVE_NS 500000000ull  /* for saying goodbye */
+#define JOIN_MS  2000          /* ms: a program that only lists platforms must not hang */
+#define RETRY_NS 5000000000ull /* ns: after a timeout of the manager */
+#define LOCK_NS  200000000ull  /* ns: how long exit waits for other threads to leave the plugin */
+#define LEAVE_NS 500000000ull  /* ns: how long exit waits for connections to close */
 
 static struct dxp_fabric *fabric;
 static bool closed;
-static bool forked; /* we are a child of the process that joined */
+static bool forked; /* true in a child of the process that joined */
 static uint64_t retry_ns;
 
 struct dxp_fabric *door_fabric(void)
@@ -28,7 +28,8 @@ bool door_forked(void)
 	return forked;
 }
 
-/* Without a fabric most programs have other platforms, and nothing is wrong. */
+/* Prints why joining failed. A missing fabric is not an error: most programs have other platforms.
+ * It is printed only if DXP_CL_VERBOSE is set. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)
@@ -48,8 +49,8 @@ static void unlock_in_parent(void)
 	pthread_mutex_unlock(&door_lock);
 }
 
-/* The child has neither the parent's threads nor a right to its connections: to it all devices are
- * lost, and when it ends nothing is said in the parent's name. */
+/* Runs in the child. The child has neither the parent's threads nor a right to its connections. All
+ * devices are lost to it, and its exit sends no messages for the parent. */
 static void leave_in_child(void)
 {
 	forked = closed = true;
@@ -112,8 +113,9 @@ static void *say_goodbye(void *context)
 	return NULL;
 }
 
-/* The node frees what is ours in any case when the lease ends; saying so frees it now. A node that
- * is silent may take seconds, which nobody waits for: the thread ends with the program. */
+/* Closes connections and membership. The node frees this host's resources when the lease ends;
+ * closing frees them now. A silent node may take seconds, so the wait is bounded and the thread
+ * dies with the program. */
 static void leave(struct dxp_fabric *f)
 {
 	struct timespec until = wall_after(LEAVE_NS);
@@ -128,7 +130,8 @@ static void leave(struct dxp_fabric *f)
 	pthread_mutex_unlock(&leave_lock);
 }
 
-/* With the lock, which it releases meanwhile: nobody is in a call of the fabric any more. */
+/* Waits until no thread is in a call of the fabric, at most LOCK_NS. Caller holds the lock, which
+ * is released meanwhile. Returns whether that succeeded. */
 static bool become_quiet(void)
 {
 	uint64_t deadline = door_now_ns() + LOCK_NS;

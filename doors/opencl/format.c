@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Image formats: how long a pixel is, what devices take, and a pixel made of a color. */
+/* Implements image formats: pixel sizes, formats that devices support, and conversion of a color to
+ * a pixel. */
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +14,12 @@
 #define G 1
 #define B 2
 #define A 3
-#define X 4 /* nothing of the color */
+#define X 4 /* no component of the color */
 
 static const struct order_row {
 	cl_channel_order order;
 	uint8_t count;
-	uint8_t from[4]; /* channel i of a pixel is this of the color */
+	uint8_t from[4]; /* channel i of a pixel is this component of the color */
 	bool srgb;
 } orders[] = {
 	{CL_R, 1, {R}, false},
@@ -45,7 +46,7 @@ static const struct order_row {
 static const struct type_row {
 	cl_channel_type type;
 	uint8_t bytes;  /* of a channel, or of a packed pixel */
-	uint8_t packed; /* channels in it */
+	uint8_t packed; /* channels in a packed pixel; 0: not packed */
 } types[] = {
 	{CL_SNORM_INT8, 1, 0},      {CL_SNORM_INT16, 2, 0},        {CL_UNORM_INT8, 1, 0},
 	{CL_UNORM_INT16, 2, 0},     {CL_SIGNED_INT8, 1, 0},        {CL_SIGNED_INT16, 2, 0},
@@ -73,7 +74,8 @@ static const struct type_row *type_of(const cl_image_format *f)
 	return NULL;
 }
 
-/* Which types an order may have (table "Supported Image Channel Orders" and the text below it). */
+/* Checks the types that an order may have (table "Supported Image Channel Orders" and the text
+ * below it). */
 static bool pair_valid(const struct order_row *o, const struct type_row *t)
 {
 	bool norm = t->type == CL_SNORM_INT8 || t->type == CL_SNORM_INT16 ||
@@ -104,12 +106,12 @@ size_t format_bytes(const cl_image_format *f)
 	return t->packed ? t->bytes : (size_t)t->bytes * o->count;
 }
 
-/* ---- what devices take ---- */
+/* ---- formats that devices support ---- */
 
 #define ACCESS_FLAGS \
 	(CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE)
 
-/* The formats of a record: of this access and type of object? */
+/* Returns the number of formats in a record, if it is for this access and object type; else 0. */
 static uint32_t record_formats(const struct dxp_about_record *r, uint32_t access,
 			       cl_mem_object_type type)
 {
@@ -155,7 +157,8 @@ static bool has_images(cl_device_id d)
 	return device_uint(d, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) != CL_FALSE;
 }
 
-/* Devices without images have no say: what they cannot do shows when they are asked to. */
+/* Returns whether all devices with images support the format. Devices without images are ignored;
+ * their commands fail on use. */
 static bool all_take(cl_context c, uint32_t access, cl_mem_object_type type,
 		     const cl_image_format *f)
 {
@@ -177,7 +180,7 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 	return all_take(c, access_of(flags), type, f);
 }
 
-/* Those of the first device with images which the others take too. */
+/* Lists formats of the first device with images that the others support too. */
 static cl_uint list(cl_context c, uint32_t access, cl_mem_object_type type, cl_uint room,
 		    cl_image_format *out)
 {
@@ -244,7 +247,7 @@ static float to_srgb(float v)
 	return v < 0.0031308f ? 12.92f * v : 1.055f * powf(v, 1.0f / 2.4f) - 0.055f;
 }
 
-/* To an integer of this range, nearest even; no number is 0. */
+/* Converts to an integer of this range, rounding to nearest even; NaN becomes 0. */
 static int32_t to_norm(float v, float least, float scale)
 {
 	if (!(v > least))
@@ -257,14 +260,14 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
 	return v < low ? low : v > high ? high : v;
 }
 
-/* A little-endian number of 1, 2 or 4 bytes. */
+/* Writes a little-endian number of 1, 2 or 4 bytes. */
 static void put(uint8_t *at, uint32_t value, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		at[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* One channel: the four bytes of the color's, as the type wants to read them. */
+/* Converts one channel: interprets four bytes of the color as the type requires. */
 static uint32_t channel(cl_channel_type type, const void *from, bool srgb)
 {
 	float f;
@@ -285,7 +288,7 @@ static uint32_t channel(cl_channel_type type, const void *from, bool srgb)
 	case CL_UNSIGNED_INT8: return (uint32_t)clamp(u, 0, UINT8_MAX);
 	case CL_UNSIGNED_INT16: return (uint32_t)clamp(u, 0, UINT16_MAX);
 	case CL_HALF_FLOAT: return cl_half_from_float(f, CL_HALF_RTE);
-	default: return u; /* 32 bits of what it is */
+	default: return u; /* 32 bits, unchanged */
 	}
 }
 
@@ -326,7 +329,7 @@ size_t format_pack(const cl_image_format *f, const void *color, uint8_t *pixel)
 	for (size_t i = 0; i < o->count; i++) {
 		if (o->from[i] == X)
 			continue;
-		/* The fourth of an sRGB pixel is as it is. */
+		/* The alpha channel of an sRGB pixel is linear. */
 		bool srgb = o->srgb && o->from[i] != A;
 		const uint8_t *from = (const uint8_t *)color + (size_t)4 * o->from[i];
 		put(pixel + i * t->bytes, channel(t->type, from, srgb), t->bytes);

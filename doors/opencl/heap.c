@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory. Small ranges are blocks of parts that were asked for in one piece, so most buffers
- * cost no message; large ones are a part of their own. A part that is not used any more is kept for
- * the next one of its size, up to a bound, and goes back to the node where that refuses. */
+/* Allocates device memory. Small ranges are blocks of larger parts, so most buffers cost no
+ * message; a large range is a part of its own. Unused parts are kept for reuse, up to a bound. They
+ * return to the node when its memory is short. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,20 +9,20 @@
 #include "doors/opencl/device.h"
 
 #define PART_BYTES   (4u << 20)
-#define DIRECT_BYTES (1u << 20)  /* from here on a part of its own */
-#define DIRECT_ROUND (64u << 10) /* sizes of those, so that one fits again */
-#define KEPT_BYTES   (64u << 20) /* unused parts of a device, at most */
+#define DIRECT_BYTES (1u << 20)  /* bytes: ranges from this size on are a part of their own */
+#define DIRECT_ROUND (64u << 10) /* bytes: rounding of such sizes, so that a part fits again */
+#define KEPT_BYTES   (64u << 20) /* bytes: bound on unused parts of a device */
 
 struct part {
 	uint64_t address, bytes;
-	bool direct, used;    /* a direct one is used or not */
-	struct blocks blocks; /* of the others */
+	bool direct, used;    /* of a direct part only */
+	struct blocks blocks; /* of other parts */
 };
 
 struct heap {
 	struct part *parts; /* by address */
 	uint32_t count, room;
-	uint64_t kept; /* bytes of parts without use */
+	uint64_t kept; /* bytes of unused parts */
 };
 
 struct heap *heap_create(void)
@@ -49,7 +49,7 @@ static bool unused(const struct part *p)
 	return p->direct ? !p->used : blocks_unused(&p->blocks);
 }
 
-/* The first part that begins behind `address`. */
+/* Returns the index of the first part that begins after `address`. */
 static uint32_t place_of(const struct heap *h, uint64_t address)
 {
 	uint32_t low = 0, high = h->count;
@@ -113,7 +113,7 @@ static cl_int ask(cl_device_id d, uint64_t bytes, uint64_t *address)
 	return error == CL_DEVICE_NOT_AVAILABLE ? error : CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
-/* A new part; it counts as without use. */
+/* Adds a part, initially unused. */
 static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part **out)
 {
 	struct heap *h = d->heap;
@@ -139,7 +139,7 @@ static cl_int add_part(cl_device_id d, uint64_t bytes, bool direct, struct part 
 	return CL_SUCCESS;
 }
 
-/* An unused part that fits well enough. */
+/* Returns the smallest unused direct part that exceeds `bytes` by at most an eighth, or NULL. */
 static struct part *find_direct(struct heap *h, uint64_t bytes)
 {
 	struct part *best = NULL;
@@ -181,7 +181,8 @@ static bool take_block(struct heap *h, struct part *p, uint64_t bytes, uint64_t 
 	return true;
 }
 
-/* Parts in use come first, so that others can become unused. */
+/* Allocates a small range from a part. Parts in use are tried first, so that others can become
+ * unused. */
 static bool take_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {
@@ -204,7 +205,7 @@ cl_int heap_take(cl_device_id d, uint64_t bytes, uint64_t *address)
 	if (take_small(d->heap, bytes, false, address) || take_small(d->heap, bytes, true, address))
 		return CL_SUCCESS;
 	error = add_part(d, PART_BYTES, false, &p);
-	/* A node that has little left may have that little. */
+	/* A node with little free memory may still have `bytes`. */
 	if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE)
 		return take_direct(d, bytes, address);
 	if (error != CL_SUCCESS)

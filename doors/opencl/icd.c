@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the ICD loader takes from us: three symbols, and the table that every object begins with.
- * Entries of extensions that we do not have (GL, D3D, EGL) are NULL, as loaders expect. */
+/* Implements the interface to the ICD loader: three symbols and the table that every object begins
+ * with. Table entries of unsupported extensions (GL, D3D, EGL) are NULL, as loaders expect. */
 #include <string.h>
 
 #include "doors/opencl/api.h"
@@ -59,7 +59,7 @@ CL_API_ENTRY void *CL_API_CALL dxp_clGetExtensionFunctionAddressForPlatform(cl_p
 	return platform == platform_get() ? dxp_clGetExtensionFunctionAddress(name) : NULL;
 }
 
-/* ---- what the loader finds by name; nothing else of us is visible ---- */
+/* ---- the only exported symbols; the loader finds them by name ---- */
 
 DXP_API CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint entries,
 							       cl_platform_id *platforms,

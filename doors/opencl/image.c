@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images. Their bytes lie on every device as on the host: at the pitches that the program gave with
- * its memory, else without gaps; so a range is the same range everywhere, and an image moves as a
- * buffer does. */
+/* Implements images. Their bytes have the same layout on every device and on the host: the
+ * program's pitches if it gave memory, else no gaps. A range is thus the same range everywhere, and
+ * an image moves as a buffer does. */
 #include <string.h>
 
 #include "doors/opencl/image.h"
 
 #define ACCESS_FLAGS (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)
 
-/* What is being made. */
+/* Parameters and limits of an image being created. */
 struct plan {
 	cl_context context;
 	cl_mem_flags flags;
@@ -17,7 +17,7 @@ struct plan {
 	void *host;
 	size_t pixel;
 	uint64_t row_pitch, slice_pitch, bytes;
-	/* What the devices can do at most. */
+	/* Maxima over the context's devices. */
 	uint64_t width_2d, height_2d, width_3d, height_3d, depth_3d, layers, buffer_pixels, memory;
 };
 
@@ -28,7 +28,7 @@ static bool is_array(cl_mem_object_type type)
 	return type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
 }
 
-/* How far each of the three numbers of a region may go. */
+/* Returns the size of the image in each of a region's three dimensions. */
 static void extents(cl_mem m, uint64_t extent[3])
 {
 	extent[0] = m->image.width;
@@ -117,12 +117,13 @@ static cl_int sizes_check(const struct plan *p)
 	}
 }
 
-/* Pitches as given, or of no gaps; and how many bytes there are. */
+/* Sets the pitches (as given, or without gaps) and the total bytes. */
 static cl_int pitches_set(struct plan *p)
 {
 	const cl_image_desc *d = &p->desc;
 	uint64_t line = d->image_width * p->pixel;
-	/* A pitch of a buffer's line means nothing, but the conformance tests give it one. */
+	/* A row pitch of an image from a buffer has no effect, but the conformance tests set
+	 * one. */
 	bool own = p->host || d->mem_object;
 	uint64_t rows = d->image_height, slices;
 
@@ -153,7 +154,7 @@ static cl_int pitches_set(struct plan *p)
 									 : CL_SUCCESS;
 }
 
-/* What an image made from another object may be; with the lock. */
+/* Checks an image made from another object. Caller holds the lock. */
 static cl_int parent_check(struct plan *p)
 {
 	cl_mem m = p->desc.mem_object;
@@ -168,7 +169,7 @@ static cl_int parent_check(struct plan *p)
 	if (m->type != CL_MEM_OBJECT_BUFFER && (is_1d || m->type != CL_MEM_OBJECT_IMAGE2D))
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (m->type == CL_MEM_OBJECT_IMAGE2D) {
-		/* Another view of the same pixels: order of channels, sRGB or not. */
+		/* Another view of the same pixels: different channel order, sRGB or not. */
 		if (m->image.width != p->desc.image_width ||
 		    m->image.height != p->desc.image_height || p->desc.image_row_pitch ||
 		    p->desc.image_slice_pitch || format_bytes(&m->format) != p->pixel ||
@@ -197,7 +198,7 @@ static cl_int desc_check(struct plan *p)
 	return error ? error : memory_pointer_check(p->flags, p->host);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void limits_get(struct plan *p)
 {
@@ -310,7 +311,7 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage(cl_context context, cl_mem_fla
 	return dxp_clCreateImageWithProperties(context, NULL, flags, format, desc, host, error);
 }
 
-/* OpenCL 1.0's calls know no descriptor that could be wrong. */
+/* OpenCL 1.0's calls have no descriptor, so its error becomes one of size. */
 static cl_mem create_old(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 			 const cl_image_desc *desc, void *host, cl_int *error)
 {
@@ -354,7 +355,7 @@ CL_API_ENTRY cl_mem CL_API_CALL dxp_clCreateImage3D(cl_context context, cl_mem_f
 	return create_old(context, flags, format, &desc, host, error);
 }
 
-/* ---- answers ---- */
+/* ---- queries ---- */
 
 static cl_int answer(cl_mem m, cl_image_info param, const struct info *i)
 {

@@ -4,15 +4,16 @@
 
 #include "doors/opencl/memory.h"
 
-/* Distance in bytes between what follows each other in the image's second and third dimension. */
+/* Return the distance in bytes between elements adjacent in the image's second or third
+ * dimension. */
 uint64_t image_second_pitch(cl_mem m);
 uint64_t image_third_pitch(cl_mem m);
-/* Is the region not empty and inside? Then *at is where it begins in m, and *box are its bytes,
- * both sides as in the image. */
+/* Checks that the region is not empty and inside the image. Then *at is its offset in m, *box its
+ * bytes, with the image's pitches on both sides. */
 bool image_region(cl_mem m, const size_t *origin, const size_t *region, uint64_t *at,
 		  struct dxp_box *box);
-/* A pixel of this format from four floats, ints or uints as clEnqueueFillImage gets them. Returns
- * its bytes, at most 16. */
+/* Converts four floats, ints or uints, as clEnqueueFillImage gets them, to a pixel. Returns its
+ * size in bytes, at most 16. */
 size_t format_pack(const cl_image_format *f, const void *color, uint8_t *pixel);
 
 #endif

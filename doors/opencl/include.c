@@ -7,7 +7,7 @@
 
 /* ---- paths ---- */
 
-/* Adds the parts of `path` to `out`, which begins with '/' or is empty. */
+/* Appends the parts of `path` to `out`, which begins with '/' or is empty. */
 static bool path_add(char *out, const char *path)
 {
 	size_t have = strlen(out);
@@ -78,7 +78,7 @@ static bool known(const struct include_set *s, const char *path)
 	return false;
 }
 
-/* Takes over path and text, also when there is no room. */
+/* Adds a file. Takes ownership of path and text, also on failure. */
 static bool file_add(struct include_set *s, char *path, char *text, size_t bytes)
 {
 	struct include_file *more =
@@ -95,14 +95,14 @@ static bool file_add(struct include_set *s, char *path, char *text, size_t bytes
 	return true;
 }
 
-/* Takes the file `name` of a folder into the set. False: no memory. */
+/* Adds file `name` of a folder to the set, if it exists. False: no memory. */
 static bool take(struct include_set *s, const char *folder, const char *name, bool *found)
 {
 	char *path = include_path(folder, name);
 	size_t bytes = 0;
 
 	*found = path && known(s, path);
-	if (!path || *found || !*path) { /* the last: the name of no file, such as "/" */
+	if (!path || *found || !*path) { /* empty path: not a file name, such as "/" */
 		free(path);
 		return true;
 	}
@@ -155,8 +155,8 @@ static bool take_through(struct include_set *s, size_t index, const char *name, 
 	return good;
 }
 
-/* `path`: of the text that includes. With `all`: from every folder that has it, since an
- * #include_next passes the first. */
+/* Searches `name`. `path`: that of the including text. With `all`, adds the file from every folder
+ * that has it, since #include_next skips the first. */
 static bool search(struct include_set *s, const char *path, const char *name, bool all)
 {
 	bool found = false, good = true;
@@ -199,7 +199,7 @@ static bool scan_text(struct include_set *s, const char *path, const char *text,
 	return true;
 }
 
-/* The files from this one on. A text lies where it is, however the list of files grows. */
+/* Scans the files from index `first` on. Texts stay in place while the array of files grows. */
 static bool scan_files(struct include_set *s, size_t first)
 {
 	for (size_t i = first; i < s->file_count; i++)
@@ -217,7 +217,7 @@ bool include_scan(struct include_set *s, const char *path, const char *text, siz
 		return false;
 	if (computed == s->computed)
 		return true;
-	/* Names that are defined count from now on, also where they were passed before. */
+	/* Defined names count from now on; scan again for those seen before. */
 	return scan_text(s, path, text, bytes) && scan_files(s, 0);
 }
 
@@ -228,9 +228,9 @@ bool include_name(struct include_set *s, const char *name)
 	return search(s, NULL, name, false) && scan_files(s, first);
 }
 
-/* ---- where they lie to each other ---- */
+/* ---- common root ---- */
 
-/* Shortens `root` to what it has in common with the folder. */
+/* Shortens `root` to the part that it has in common with the folder. */
 static void root_meet(char *root, const char *folder)
 {
 	size_t same = 0, i = 0;
@@ -281,7 +281,7 @@ static bool edit_add(struct edit *e, const char *text, size_t bytes)
 	return true;
 }
 
-/* The path that an absolute name means, when the set has it; else NULL. */
+/* Returns the normalised path of an absolute name if the set has it; else NULL. */
 static char *absolute(const struct include_set *s, const struct include_line *l)
 {
 	if (l->kind == INCLUDE_COMPUTED || l->bytes >= INCLUDE_PATH_MAX || l->at[0] != '/')

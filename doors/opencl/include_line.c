@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of a source that include. */
+/* Finds the lines of a source that include files. */
 #include <string.h>
 
 #include "doors/opencl/include.h"
 
 struct text {
-	const char *at, *end; /* of a line */
+	const char *at, *end; /* one past the line */
 };
 
-/* Blanks, and comments that end on this line. */
+/* Skips blanks, and comments that end on this line. */
 static void skip(struct text *t)
 {
 	for (;;) {
@@ -85,7 +85,7 @@ static bool directive(struct text t, struct include_line *out)
 	return t.at < t.end && letter(*t.at);
 }
 
-/* Where a comment that began above ends on this line, the line begins behind it. */
+/* If a comment that began on an earlier line ends here, returns the rest of the line; else NULL. */
 static const char *behind_comment(const char *at, const char *end)
 {
 	const char *open = NULL;

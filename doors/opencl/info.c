@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers to clGet...Info: bytes, where they fit, and how many there are. */
+/* Writes results of clGet...Info: the bytes, if they fit, and their number. */
 #include <string.h>
 
 #include "doors/opencl/door.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel objects: a program's function and its arguments. */
+/* Implements kernel objects: a program's function and its arguments. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,8 @@ struct kernel_device *kernel_device_of(cl_kernel k, cl_device_id d)
 	return object_is(d, OBJECT_DEVICE) ? kernel_device(k, d) : NULL;
 }
 
-/* What it is where it was built; different things under one name are an error. */
+/* Finds the kernel in the built entries. CL_INVALID_KERNEL_DEFINITION: its arguments differ between
+ * devices. */
 static cl_int definition_check(cl_program p, const char *name, const struct kernel_about **out)
 {
 	*out = NULL;
@@ -105,7 +106,8 @@ static cl_int kernel_create(cl_program p, const char *name, cl_kernel *out)
 	return error == CL_SUCCESS ? kernel_new(p, about, out) : error;
 }
 
-/* A program that is given is held, and what is being built of it has been built. */
+/* Locks, holds the program and waits for its builds. False: not a program; the lock is held all the
+ * same. */
 static bool program_enter(cl_program p)
 {
 	door_enter();
@@ -135,7 +137,7 @@ CL_API_ENTRY cl_kernel CL_API_CALL dxp_clCreateKernel(cl_program program, const 
 	return k;
 }
 
-/* Kernels that differ from device to device are left out, as the standard has it. */
+/* Creates all kernels. Omits those that differ between devices, as the standard requires. */
 static cl_int kernels_create(cl_program p, cl_uint room, cl_kernel *out, cl_uint *count)
 {
 	const struct program_about *a = &program_executable(p)->build->about;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels tell of themselves. */
+/* Implements queries of kernels. */
 #include <string.h>
 
 #include "doors/opencl/api.h"
@@ -51,7 +51,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelInfo(cl_kernel kernel, cl_kernel_
 
 /* ---- clGetKernelArgInfo ---- */
 
-/* NULL: it was built without. */
+/* Returns the arguments; NULL: built without argument information. */
 static const struct argument_about *arguments_known(cl_kernel k)
 {
 	for (cl_uint i = 0; i < k->program->device_count; i++) {
@@ -62,7 +62,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 	return NULL;
 }
 
-/* A node's device may know an argument and not its name. */
+/* A device may know an argument but not its name. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? info_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
@@ -81,7 +81,7 @@ static cl_int get_known(const struct argument_about *a, cl_kernel_arg_info name,
 	}
 }
 
-/* As PoCL has it: what is not available is so whatever is asked. */
+/* Returns CL_KERNEL_ARG_INFO_NOT_AVAILABLE for any `name`, valid or not, as PoCL does. */
 static cl_int get_argument_info(cl_kernel k, cl_uint index, cl_kernel_arg_info name,
 				const struct info *i)
 {
@@ -108,7 +108,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetKernelArgInfo(cl_kernel kernel, cl_uint
 
 /* ---- clGetKernelWorkGroupInfo ---- */
 
-/* Local memory of arguments counts as soon as it is set. */
+/* Local memory of arguments counts once it is set. */
 static cl_int get_local_bytes(cl_kernel k, const struct kernel_device *d, const struct info *i)
 {
 	return info_ulong(i, d->about->local_bytes + k->local_bytes);
@@ -138,7 +138,7 @@ static cl_int get_group_info(cl_kernel k, const struct kernel_device *d,
 	case CL_KERNEL_PRIVATE_MEM_SIZE:
 		return metadata_fact(d->about, name) ? fact_get(d->about, name, i)
 						     : info_ulong(i, 0);
-	/* Of built-in kernels and custom devices only. */
+	/* Only for built-in kernels and custom devices. */
 	case CL_KERNEL_GLOBAL_WORK_SIZE:
 	default: return CL_INVALID_VALUE;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels are enqueued: one command to the node each, without a round trip. What a kernel's
- * arguments name is looked at now; it may have been released since it was set. */
+/* Enqueues kernels: one command to the node each, without a round trip. Objects in arguments are
+ * checked now; they may have been released since they were set. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static cl_int offset_check(const struct launch *l)
 	return CL_SUCCESS;
 }
 
-/* The size of a work group: as given, else as the kernel says; 0: the device's choice. */
+/* Returns the work-group size: as given, else as the kernel requires; 0: the device chooses. */
 static uint64_t local_size(const struct launch *l, const struct kernel_device *k, cl_uint i)
 {
 	return l->local ? l->local[i] : k->about->required[i];
@@ -97,7 +97,7 @@ static cl_int grid_check(const struct launch *l, const struct kernel_device *k)
 	return error;
 }
 
-/* Has the device what the kernel needs besides memory? */
+/* Checks one argument, and that the device has the NIC function or alignment that it needs. */
 static cl_int argument_check(const struct launch *l, const struct kernel_device *k, cl_uint i)
 {
 	const struct argument *a = &l->kernel->arguments[i];
@@ -147,14 +147,14 @@ static cl_int check(const struct launch *l, struct kernel_device **out)
 
 /* ---- arguments ---- */
 
-/* What the node is told. */
+/* Arguments as sent to the node. */
 struct arguments {
 	struct dxp_argument list[DXP_ARGUMENTS_MAX];
 	struct dxp_image images[DXP_ARGUMENTS_MAX];
 };
 
-/* A kernel may not write what was made to be read only; some do (hashcat's candidates). While
- * nobody has written it, that is what it must be there for. */
+/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). As long
+ * as it has never been written, writing must be its purpose. */
 static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
 	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))
@@ -218,7 +218,7 @@ static bool names_memory(const struct argument_about *about, const struct argume
 	       a->set == ARGUMENT_SET && a->memory;
 }
 
-/* The kernel uses its memory from now on. */
+/* Records that the kernel uses its memory from now on. */
 static void memories_used(struct enqueue *e, cl_kernel k, dxp_event event)
 {
 	for (cl_uint i = 0; i < k->about->argument_count; i++) {
@@ -256,7 +256,7 @@ static cl_int post(struct enqueue *e, const struct launch *l, const struct kerne
 				      &arguments.list[i], &arguments.images[i]);
 	if (error != CL_SUCCESS)
 		return error;
-	/* Making memory ready may have found the node gone. */
+	/* memory_ready may have found the node lost. */
 	if (!build_alive(k->build))
 		return CL_DEVICE_NOT_AVAILABLE;
 	grid_set(&to, l, k);
@@ -266,7 +266,7 @@ static cl_int post(struct enqueue *e, const struct launch *l, const struct kerne
 	to.wait_count = e->waits.count - needless;
 	to.lazy = e->waits.lazy;
 	int status = dxp_run(e->device->xpu, &to, event);
-	/* Each argument is in order; together they do not fit a command. */
+	/* Each argument is valid; together they exceed a command. */
 	if (status == DXP_EINVAL)
 		return CL_OUT_OF_RESOURCES;
 	if (status != DXP_OK)
@@ -283,7 +283,8 @@ static void label_set(cl_event e, const char *name)
 	e->label[bytes] = '\0';
 }
 
-/* The program is on the node; a lost one may be back, and then it is made there again. */
+/* Checks the launch and makes sure that the node has the program; rebuilds it on a node that was
+ * lost. */
 static cl_int prepare(const struct launch *l, struct kernel_device **k)
 {
 	door_enter();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door's lock, what is done when it is left, and the clock. */
+/* Holds the plugin's lock, the deferred calls that run after its release, and the clock. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps: host memory of an object, its own or the program's, where the program works on the bytes.
- * A map brings them there; the end of one that may have written makes them the latest, and nothing
- * moves before a device wants them. */
+/* Implements maps: the program works on the object's host memory (the program's own or the shadow).
+ * A map transfers the bytes there. The unmap of a writable map makes them the latest; nothing moves
+ * until a device needs them. */
 #include <stdlib.h>
 
 #include "doors/opencl/map.h"
@@ -33,7 +33,7 @@ bool map_flags_allowed(cl_mem m, cl_map_flags flags)
 	return !(flags & MAP_WRITES && m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
 }
 
-/* Has the host's copy ready for what the map says. */
+/* Makes the host's copy ready for the map's access. */
 static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 {
 	struct copy *host = &root->copies->host;
@@ -42,7 +42,7 @@ static cl_int fetch(struct command *c, cl_mem root, const struct map *map)
 
 	memory_settle(root);
 	cl_int error = memory_order(&c->e, host, map->start, end, access);
-	/* What lies between rows comes along even where the rows need not. */
+	/* Brings the gaps between rows too, even if the rows need no bytes. */
 	if (!error && (map->flags != CL_MAP_WRITE_INVALIDATE_REGION || !box_is_line(&map->box)))
 		error = memory_bring(&c->e, root, host, map->start, end);
 	return error;
@@ -74,7 +74,7 @@ cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_b
 	return error;
 }
 
-/* ---- ends ---- */
+/* ---- unmapping ---- */
 
 static struct map *find(cl_mem m, const void *at)
 {
@@ -88,14 +88,14 @@ static struct map *find(cl_mem m, const void *at)
 void map_cancel(cl_mem m, const void *at)
 {
 	door_enter();
-	/* Another thread may have released it, which is its program's affair. */
+	/* Another thread may have released the object; that is the program's responsibility. */
 	struct map *map = object_is(m, OBJECT_MEMORY) ? find(m, at) : NULL;
 	if (map)
 		map_free(m, map);
 	door_leave();
 }
 
-/* A mark: what was written counts when the command's waits have ended. */
+/* Posts a mark: the written bytes are valid when the command's waits have completed. */
 static cl_int mark(struct command *c, struct copy *host, const struct map *map)
 {
 	struct use u = {

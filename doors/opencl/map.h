@@ -4,15 +4,15 @@
 
 #include "doors/opencl/transfer.h"
 
-/* None that is unknown, and the one that excludes others alone. */
+/* Returns whether all flags are known and CL_MAP_WRITE_INVALIDATE_REGION, if set, is alone. */
 bool map_flags_valid(cl_map_flags flags);
-/* Does the object let the host do so? */
+/* Returns whether the object's flags permit this access by the host. */
 bool map_flags_allowed(cl_mem m, cl_map_flags flags);
-/* Maps a box of m (both sides alike) that begins at `offset`: *out is where, at once; the bytes are
- * there when the command has ended. */
+/* Maps a rectangle of m (equal pitches on both sides) at `offset`. Sets *out at once; the bytes are
+ * valid when the command has completed. */
 cl_int map_make(struct command *c, cl_mem m, uint64_t offset, const struct dxp_box *box,
 		cl_map_flags flags, void **out);
-/* Takes back a map whose command failed. Without the lock. */
+/* Removes a map whose command failed. Caller does not hold the lock. */
 void map_cancel(cl_mem m, const void *at);
 
 #endif

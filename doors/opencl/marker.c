@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Markers and barriers. Without a wait list they wait for all earlier commands of the queue; in
- * order that is the one before. What follows an out-of-order barrier waits for its event. */
+/* Implements markers and barriers. Without a wait list they wait for all earlier commands of the
+ * queue; in order, that is the previous one. Commands after an out-of-order barrier wait for its
+ * event. */
 #include "doors/opencl/api.h"
 
-/* Those before the last barrier are behind it. */
+/* Waits for the queue's commands since the last barrier; the barrier waits for those before it. */
 static cl_int wait_for_earlier(struct enqueue *e)
 {
 	cl_command_queue q = e->queue;
@@ -18,7 +19,7 @@ static cl_int wait_for_earlier(struct enqueue *e)
 	return error;
 }
 
-/* Has every later command of the queue wait for the event. */
+/* Makes every later command of the queue wait for the event. */
 static void set_barrier(cl_command_queue q, cl_event event)
 {
 	if (!(q->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all memory objects have: an owner of bytes, references, an end, answers about them. */
+/* Implements what all memory objects share: the root object, references, release, queries. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,8 @@
 #include "doors/opencl/memory.h"
 #include "doors/opencl/transfer.h"
 
-#define SHADOW_ALIGN 4096 /* a program may expect what its own allocator gives large blocks */
+#define SHADOW_ALIGN \
+	4096 /* bytes: programs may expect the alignment that allocators give large blocks */
 
 cl_mem memory_root(cl_mem m, uint64_t *offset)
 {
@@ -23,7 +24,7 @@ struct destructor_call {
 	struct memory_callback *list;
 };
 
-/* Without the lock. The handle is a name only: the object has ended. */
+/* Runs without the lock. The handle only identifies the object, which no longer exists. */
 static void call_destructors(void *data)
 {
 	struct destructor_call *d = data;
@@ -121,7 +122,7 @@ uint8_t *memory_host(cl_mem root)
 	return root->shadow;
 }
 
-/* ---- checks of many calls ---- */
+/* ---- checks that several calls share ---- */
 
 static bool one_at_most(cl_mem_flags flags, cl_mem_flags group)
 {
@@ -222,7 +223,7 @@ uint64_t memory_device_most(cl_context c, cl_device_info param)
 
 	for (cl_uint i = 0; i < c->device_count; i++) {
 		uint64_t v = 0;
-		/* Answers are of 4 or 8 bytes; little-endian, as all of this door's hosts. */
+		/* Results have 4 or 8 bytes; little-endian, as on all hosts of this plugin. */
 		if (dxp_clGetDeviceInfo(c->devices[i], param, sizeof v, &v, NULL) == CL_SUCCESS &&
 		    v > most)
 			most = v;
@@ -263,7 +264,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	door_enter();
 	bool known = object_is(m, OBJECT_MEMORY);
 	if (known) {
-		/* Called in the reverse of the order in which they were given. */
+		/* Called in reverse order of registration. */
 		*x = (struct memory_callback){m->callbacks, notify, data};
 		m->callbacks = x;
 	}
@@ -273,7 +274,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clSetMemObjectDestructorCallback(
 	return known ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
 }
 
-/* What the program gave as host memory of the object's first byte. */
+/* Returns the program's host memory (CL_MEM_USE_HOST_PTR) at the object's first byte, or NULL. */
 static void *host_pointer(cl_mem m)
 {
 	uint64_t offset = 0;

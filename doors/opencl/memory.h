@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory objects from within: roots, transfers between copies, and commands that are posted in
- * parts. Everything with the door's lock. A root object is one that owns its bytes: no sub-buffer,
- * no image made from another object. */
+/* Declares the internals of memory objects: roots, transfers between copies, commands posted in
+ * parts. Callers hold the plugin's lock. A root object owns its bytes: it is neither a sub-buffer
+ * nor an image made from another object. */
 #ifndef DOOR_MEMORY_H
 #define DOOR_MEMORY_H
 
@@ -11,100 +11,103 @@
 
 /* ---- objects (memory.c) ---- */
 
-/* The owner of m's bytes; adds to *offset where m begins there. */
+/* Returns the owner of m's bytes; adds m's offset in it to *offset. */
 cl_mem memory_root(cl_mem m, uint64_t *offset);
-/* One with nothing in it, or NULL. A root gets its struct copies. It holds context and parent. */
+/* Creates an empty object, or NULL. A root gets its struct copies. It holds context and parent. */
 cl_mem memory_new(cl_context context, cl_mem parent, cl_mem_object_type type, cl_mem_flags flags);
-/* Device and host memory for one command, held once and without references; NULL: no memory. */
+/* Creates device and host memory for one command, with one hold and no references; NULL: no
+ * memory. */
 cl_mem memory_temporary(cl_context context, uint64_t bytes);
-/* Gives up a new object that the program has not seen. */
+/* Releases a new object that the program has not seen. */
 void memory_abandon(cl_mem m);
-/* Host memory of all of a root's bytes: the program's or the shadow, made if there is none. NULL:
- * no memory. */
+/* Returns host memory for all of a root's bytes: the program's or the shadow, allocated on first
+ * use. NULL: no memory. */
 uint8_t *memory_host(cl_mem root);
-/* At most one of each group of flags, and none that is not known. */
+/* Returns whether all flags are known, with at most one of each group. */
 bool memory_flags_valid(cl_mem_flags flags);
-/* Flags of an object made from another: what it does not say is the other's; it may not say more
- * than that. CL_INVALID_VALUE. */
+/* Derives flags of an object made from another. Missing groups are inherited; more access than the
+ * parent's is CL_INVALID_VALUE. */
 cl_int memory_inherit(cl_mem_flags whole, cl_mem_flags *flags);
-/* Host pointer and flags fit: CL_INVALID_HOST_PTR. */
+/* Checks that host pointer and flags match: CL_INVALID_HOST_PTR. */
 cl_int memory_pointer_check(cl_mem_flags flags, const void *host);
-/* Takes what `host` holds as flags say: it is kept, or copied. */
+/* Initialises the object from `host`: uses the memory or copies it, depending on the flags. */
 cl_int memory_fill_from(cl_mem root, void *host);
-/* Keeps a list of properties, which must be empty: CL_INVALID_PROPERTY. */
+/* Stores a list of properties, which must be empty: CL_INVALID_PROPERTY. */
 cl_int memory_properties_set(cl_mem m, const cl_mem_properties *properties);
-/* Its handle and context fit the queue's: CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT. */
+/* Check handle, context and kind of object against the queue: CL_INVALID_MEM_OBJECT,
+ * CL_INVALID_CONTEXT. */
 cl_int memory_check(cl_mem m, cl_command_queue queue);
 cl_int memory_check_buffer(cl_mem m, cl_command_queue queue);
 cl_int memory_check_image(cl_mem m, cl_command_queue queue);
-/* The largest answer of the context's devices. Without the lock. */
+/* Returns the largest value that the context's devices report. Caller does not hold the lock. */
 uint64_t memory_device_most(cl_context c, cl_device_info param);
 
 /* ---- images (image.c, format.c) ---- */
 
-/* Bytes of a pixel; 0: there is no such format. */
+/* Returns the bytes of a pixel; 0: not a valid format. */
 size_t format_bytes(const cl_image_format *f);
-/* Do all of the context's devices take it? */
+/* Returns whether all devices of the context that have images support the format. */
 bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 		      const cl_image_format *f);
 
 /* ---- between copies (migrate.c) ---- */
 
-#define TRANSFER_PART_BYTES (1ull << 30) /* of one command on the wire */
+#define TRANSFER_PART_BYTES (1ull << 30) /* bytes of one transfer command */
 
-/* Forgets what ended, and copies on nodes that were lost. First of all in every command. */
+/* Forgets completed uses, and copies on lost nodes. Every command calls it first. */
 void memory_settle(cl_mem root);
-/* The copy on e's device, made where there is none. May leave the lock. */
+/* Returns the copy on e's device; creates it if necessary. May release the lock. */
 cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out);
-/* e waits for transfers of ours that touch the range so that `access` needs them ended. */
+/* Makes e wait for the plugin's transfers that conflict with `access` to the range. */
 cl_int memory_order(struct enqueue *e, const struct copy *copy, uint64_t start, uint64_t end,
 		    enum memory_access access);
-/* Will something of the range change there by commands that were posted before? */
+/* Returns whether commands posted earlier will still write part of the range. */
 bool memory_filling(const struct copy *copy, uint64_t start, uint64_t end);
-/* Both at once. */
+/* Returns the copies of both objects on e's device. */
 cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_mem b,
 			struct copy **b_copy);
-/* Brings what `to` lacks of the range; e waits for it. */
+/* Transfers the parts of the range that `to` lacks; e waits for them. */
 cl_int memory_bring(struct enqueue *e, cl_mem root, struct copy *to, uint64_t start, uint64_t end);
 
-/* The command `event` on e's device writes the range. */
+/* Records that the command `event` on e's device writes the range. */
 void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end, dxp_event event);
 
 /* ---- commands in parts (command.c) ---- */
 
-struct unpack; /* host copies to be done at the end */
+struct unpack; /* host copies at completion */
 
 struct command {
 	struct enqueue e;
-	dxp_event *parts; /* that its end waits for */
+	dxp_event *parts; /* its completion waits for them */
 	uint32_t count, room;
 	dxp_event few[8];
 	struct unpack *unpack, *unpack_last;
 	cl_mem wrote; /* root object that it writes; NULL: none */
 	uint64_t wrote_start, wrote_end;
-	const void *to; /* host memory that it writes, for later commands that read there */
+	const void *to; /* host memory that it writes; later commands that read it must wait */
 	uint64_t to_bytes;
 };
 
-/* As enqueue_begin. The ends of what a blocking call waits for are told at once. */
+/* Begins a command in parts, as enqueue_begin. `blocking` posts without `lazy`: completions it
+ * waits for are notified at once. */
 cl_int command_begin(struct command *c, cl_command_queue queue, cl_command_type type, bool blocking,
 		     cl_uint count, const cl_event *list);
-/* A fabric call on d has ended with `status` and posted `part`, of `bytes`. */
+/* Adds a part: a fabric call on d returned `status` and posted `part`. */
 cl_int command_part(struct command *c, cl_device_id d, int status, dxp_event part);
-/* The same for a step that the parts after it wait for; `hold` is held until it has ended. */
+/* Adds a step that later parts wait for; holds `hold` until it has completed. */
 cl_int command_step(struct command *c, cl_device_id d, int status, dxp_event step, void *hold);
-/* Host memory to be copied when all parts have ended. */
+/* Adds a host copy, to run when all parts have completed. */
 cl_int command_unpack(struct command *c, void *to, const void *from, const struct dxp_box *box);
-/* It writes, at most, this of one root object. */
+/* Records that the command writes this range of a root object. At most one object per command. */
 void command_writes(struct command *c, cl_mem root, uint64_t start, uint64_t end);
-/* As enqueue_end. */
+/* Ends the command, as enqueue_end. */
 cl_int command_end(struct command *c, cl_int error, bool blocking, cl_event *out);
-/* May a command that has not ended still write there? */
+/* Returns whether a command that has not completed may still write this host memory. */
 bool host_is_pending(const void *at, uint64_t bytes);
 
-/* ---- what commands do (transfer.c, transfer_box.c) ---- */
+/* ---- operations of commands (transfer.c, transfer_box.c) ---- */
 
-/* A range or box of a root object; `at` is where it begins. */
+/* Transfer a range or rectangle of a root object; `at` is its offset. */
 cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint64_t bytes);
 cl_int transfer_write(struct command *c, cl_mem root, uint64_t at, const void *from,
 		      uint64_t bytes);
@@ -118,8 +121,8 @@ cl_int transfer_write_box(struct command *c, cl_mem root, uint64_t at, const voi
 			  const struct dxp_box *box);
 cl_int transfer_copy_box(struct command *c, cl_mem from, uint64_t from_at, cl_mem to,
 			 uint64_t to_at, const struct dxp_box *box);
-/* The to_ side of a folded box, at `at`, is the latest on `copy`; with `whole` so is what lies
- * between its rows. */
+/* Records the to_ side of a folded rectangle at `at` as the latest on `copy`; with `whole` also the
+ * gaps between rows. */
 void transfer_wrote_box(cl_mem root, struct copy *copy, uint64_t at, const struct dxp_box *box,
 			bool whole);
 

@@ -10,9 +10,9 @@
 #include <dxp/about.h>
 #include <dxp/status.h>
 
-#define ARGUMENT_HEAD_BYTES 20 /* before the two names */
+#define ARGUMENT_HEAD_BYTES 20 /* bytes before the two names */
 
-/* ---- how much there is ---- */
+/* ---- sizes ---- */
 
 struct sizes {
 	uint32_t kernels, arguments;
@@ -67,7 +67,8 @@ static enum argument_kind kind_of(const struct argument_about *a)
 	}
 }
 
-/* A vector of three takes the room of four; programs give either. 0: it is none. */
+/* Returns the unpadded size of a vector of three, which occupies the size of four; programs pass
+ * either. 0: other type. */
 static uint32_t short_bytes_of(const char *type)
 {
 	static const struct {
@@ -148,7 +149,7 @@ static bool fact_read(struct kernel_about *k, const struct dxp_about_record *r)
 
 struct reader {
 	struct program_about *out;
-	struct kernel_about *kernel; /* the one that is being read */
+	struct kernel_about *kernel; /* the kernel being read */
 	uint32_t argument_count;
 	char *names;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Brings bytes of memory objects to where a command wants them: between nodes directly, host memory
- * only where it is the latest or is to be mapped.
+/* Moves bytes of memory objects to where a command needs them: directly between nodes, or from or
+ * to host memory if that is the latest or gets mapped.
  *
- * What orders transfers. A program must order commands that touch the same bytes by queues, wait
- * lists or waiting, so a transfer on behalf of a command may begin when that command may: it has
- * its wait list. It waits for writers of what it moves besides: a program that reads while it
- * writes gets what it deserves, but what it got must not stay when the write has ended. What a
- * program cannot order are transfers themselves, of which it knows nothing. Those are noted as uses
- * of the copies, for others to wait for. Host memory changes only by maps, which are noted too; so
- * a transfer from it waits for nothing else and runs ahead. */
+ * Order of transfers. A program must order commands that touch the same bytes, by queues, wait
+ * lists or waiting. A transfer for a command may thus start when the command may: it has the
+ * command's wait list. It also waits for writers of the bytes that it moves. A program that reads
+ * while it writes gets undefined bytes, but they must not stay in the copy after the write. A
+ * program cannot order transfers, since it does not see them. They are recorded as uses of the
+ * copies, so that others can wait for them. Host memory changes only by maps, which are recorded
+ * too, so a transfer from it waits for nothing else and runs ahead. */
 #include <stdlib.h>
 
 #include "doors/opencl/transfer.h"
@@ -60,7 +60,7 @@ cl_int memory_here(struct enqueue *e, cl_mem root, struct copy **out)
 	cl_int error = heap_take(d, root->bytes, &address);
 	if (error)
 		return error;
-	/* Another thread may have been here meanwhile. */
+	/* heap_take may have left the lock; another thread may have made the copy. */
 	memory_settle(root);
 	*out = copies_of(root->copies, d);
 	if (*out) {
@@ -113,7 +113,8 @@ cl_int memory_both_here(struct enqueue *e, cl_mem a, struct copy **a_copy, cl_me
 			error = memory_here(e, b, b_copy);
 		if (error)
 			return error;
-		/* Where the lock was left for b, the device may have been lost, and a's with it. */
+		/* The lock may have been left for b; the device, and a's copy with it, may be
+		 * lost. */
 	} while (copies_of(a->copies, e->device) != *a_copy);
 	return CL_SUCCESS;
 }
@@ -127,7 +128,7 @@ static void list_add(struct dxp_waits *w, dxp_event *list, dxp_event event)
 	list[w->count++] = event;
 }
 
-/* What a transfer of this piece waits for, allocated. */
+/* Collects what the transfer of this piece waits for. Allocates the list; the caller frees it. */
 static bool gather(const struct enqueue *e, const struct piece *p, const struct copy *to,
 		   struct dxp_waits *out)
 {
@@ -155,8 +156,8 @@ static bool gather(const struct enqueue *e, const struct piece *p, const struct 
 	return true;
 }
 
-/* Posts it. What is told to others of bytes that come from host memory which is still being filled
- * is the end of the filling, not what is there now (`late`). */
+/* Posts the transfer of a piece. For bytes from host memory that is still being filled, the data is
+ * read after the filling completes (`late`). */
 static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 		      const struct dxp_waits *w, dxp_event *event)
 {
@@ -179,14 +180,14 @@ static int send_piece(cl_mem root, const struct piece *p, const struct copy *to,
 	return dxp_send(from->device->xpu, to->device->xpu, &t, event);
 }
 
-/* Of the two, the one whose node did it. */
+/* Returns the device whose node executes the transfer. */
 static cl_device_id worker(const struct piece *p, const struct copy *to)
 {
 	return p->from->device ? p->from->device : to->device;
 }
 
-/* Notes on both sides that the transfer `event` is under way, and has it told when it has ended.
- * What it waits for (w) others need not name beside it: the lists of a long chain stay short. */
+/* Records the transfer `event` on both copies and requests notification of its completion. Uses
+ * that it waits for (w) need no mention beside it: the wait lists of a long chain stay short. */
 static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const struct dxp_waits *w,
 		   dxp_event event)
 {
@@ -228,7 +229,7 @@ static cl_int move(struct enqueue *e, cl_mem root, const struct piece *p, struct
 		free((void *)(uintptr_t)w.events);
 		return device_judge(worker(p, to), status);
 	}
-	/* It waits for all that the command was given, and the command for it. */
+	/* It waits for everything that the command was given, and the command waits for it. */
 	e->carried |= p->from->device != NULL;
 	trace_moved(p->from->device, to->device, p->end - p->start);
 	cl_int error = note(root, p, to, &w, *event);
@@ -315,10 +316,10 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 		error = memory_here(e, root, &here);
 	if (!error)
 		error = memory_bring(e, root, here, offset, offset + bytes);
-	/* Then what the transfers wait for is not named again. */
+	/* After memory_bring: what the transfers wait for is not listed again. */
 	if (!error)
 		error = memory_order(e, here, offset, offset + bytes, access);
-	/* For memory_used, which cannot fail. */
+	/* Reserves for memory_used, which cannot fail. */
 	if (!error && !copies_reserve(root->copies, 2))
 		error = CL_OUT_OF_HOST_MEMORY;
 	if (!error)
@@ -333,7 +334,7 @@ void memory_writer(struct enqueue *e, cl_mem root, uint64_t start, uint64_t end,
 		.start = start, .end = end, .event = event, .queue = e->queue, .into = true};
 	bool in_order = !(e->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 
-	/* Without room a program that orders its commands is none the worse. */
+	/* On lack of memory a program that orders its commands loses nothing. */
 	if (here && event)
 		copies_writer(here, &u, in_order);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names of events that have not ended: a set, open addressing, at most half full. */
+/* Holds the dxp events that have not completed: a set with open addressing, at most half full. */
 #include <stdlib.h>
 
 #include "doors/opencl/complete.h"
@@ -69,7 +69,7 @@ void names_remove(dxp_event event)
 	size_t hole = find(event);
 	slots[hole] = 0;
 	used--;
-	/* Those behind it in the same run may have been pushed past the hole: put again. */
+	/* Entries after it in the same run may have been displaced past the hole; reinsert them. */
 	for (size_t at = (hole + 1) & (room - 1); slots[at]; at = (at + 1) & (room - 1)) {
 		dxp_event moved = slots[at];
 		slots[at] = 0;

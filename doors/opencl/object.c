@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles. Each kind has a pool that only grows, so a handle that was released still points at an
- * object: one of kind FREE, or a live one of the same kind. The pool is first in, first out, which
- * keeps a stale handle recognisable for as long as possible. */
+/* Manages OpenCL handles. Each kind has a pool that only grows, so a released handle still points
+ * at an object: one of kind FREE, or a live one of the same kind. The pool is first in, first out,
+ * which keeps a stale handle recognisable for as long as possible. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doors/opencl/door.h"
 
-#define POOL_GROWTH 64 /* objects made at once */
+#define POOL_GROWTH 64 /* objects allocated at once */
 
-/* What a program can ask another object for: wrappers of C++ and Python retain what they find. */
+/* Kinds that a program can obtain by querying another object. C++ and Python wrappers retain such
+ * handles. */
 #define FOUND_KINDS \
 	(1u << OBJECT_CONTEXT | 1u << OBJECT_QUEUE | 1u << OBJECT_MEMORY | 1u << OBJECT_PROGRAM)
 
 struct pool {
-	struct object *first, *last; /* FREE ones */
+	struct object *first, *last; /* objects of kind FREE */
 	void (*end)(void *handle);
 	size_t bytes;
 };
@@ -38,8 +39,8 @@ static void give_back(struct pool *p, struct object *o)
 	p->last = o;
 }
 
-/* Objects of one growth, behind a list of all of them: it is what tells a checker of leaks that
- * they are meant to stay. */
+/* Objects allocated together. A global list links all such blocks, so leak checkers see them as
+ * reachable. */
 struct grown {
 	struct grown *next;
 	max_align_t objects[];

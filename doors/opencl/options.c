@@ -9,7 +9,8 @@ static bool blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Behind the word at `at`; writes it to `word`, which has room, without quotes. */
+/* Copies the word at `at` to `word` without quotes; `word` has space for all of it. Returns the
+ * position after it. */
 static const char *word_read(const char *at, char *word)
 {
 	bool quoted = false;
@@ -69,13 +70,13 @@ static void rest_add(struct options_split *s, const struct option *o)
 
 struct splitting {
 	struct options_split *out;
-	bool folder_follows, word_follows; /* behind -I, behind -D */
+	bool folder_follows, word_follows; /* after -I; after -D or -U */
 };
 
 static bool option_split(struct splitting *p, const struct option *o)
 {
 	bool folder = strncmp(o->word, "-I", 2) == 0;
-	/* A promise about sub-groups, which there are none of; PoCL 3.1 does not know it. */
+	/* Concerns sub-groups, which no device supports; PoCL 3.1 rejects it. */
 	bool idle = strcmp(o->word, "-cl-no-subgroup-ifp") == 0;
 
 	if (p->word_follows) {
@@ -100,7 +101,7 @@ bool options_split(const char *text, struct options_split *out)
 	struct option o = {0};
 	bool good = true;
 
-	/* One more blank for each word that had none before it. */
+	/* Doubled for blanks added between words that had none. */
 	*out = (struct options_split){.rest = calloc(2, strlen(text) + 1)};
 	if (!out->rest)
 		return false;

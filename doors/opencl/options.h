@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of OpenCL's compiler and linker as text. Pure.
+/* Parses options of OpenCL's compiler and linker. Pure.
  *
- * Words are parted by blanks; double quotes hold a word together, and a backslash takes the next
- * character as it is, as local compilers have it. */
+ * Blanks separate words; double quotes group; a backslash escapes the next character, as in local
+ * compilers. */
 #ifndef DOOR_OPTIONS_H
 #define DOOR_OPTIONS_H
 
@@ -10,31 +10,31 @@
 #include <stddef.h>
 
 struct option {
-	const char *at; /* in the text, `bytes` long, quotes and all */
+	const char *at; /* in the text, `bytes` long, with quotes */
 	size_t bytes;
-	char *word; /* without quotes; for the caller to free */
+	char *word; /* without quotes; the caller frees it */
 };
 
-/* The next word from *text on, which it moves behind; false at the end, and for want of memory,
- * when out->word is NULL. */
+/* Returns the next word from *text on and advances *text past it. False: at the end, or no memory
+ * (then *out->at is not zero). */
 bool option_next(const char **text, struct option *out);
 
-/* The folders that -I names, in order, and the rest of the options as it was, without those that
- * mean nothing to any device of ours. */
+/* Options split into the folders of -I, in order, and the rest. Options without effect on all
+ * supported devices are removed. */
 struct options_split {
 	char **folders;
 	size_t folder_count;
 	char *rest;
 };
-/* False: no memory. */
+/* Splits options. False: no memory. */
 bool options_split(const char *text, struct options_split *out);
 void options_split_clear(struct options_split *s);
 
-/* Can a compiler (a linker) take these at all? Those of makers (-cl-nv-verbose) pass: only the
- * device knows them. */
+/* Return whether a compiler (a linker) may accept these options. Vendor options (-cl-nv-verbose)
+ * pass: only the device can check them. */
 bool options_valid(const char *text);
 bool options_valid_link(const char *text);
-/* Is this word among them? */
+/* Returns whether `word` is among the options. */
 bool options_have(const char *text, const char *word);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with all that its compiler will ask for: headers of clCompileProgram under the names
- * that they are included by, and files of this machine that -I leads to, in folders that lie to
- * each other as they do here, below one of our own. */
+/* Packs a program with everything that its compiler needs: headers of clCompileProgram under their
+ * include names, and host files reached by #include and -I. Host files keep their relative paths,
+ * below a folder of the package. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 #define FILES_BELOW "dxp-host"
 #define FILE_EMPTY  ".empty"
 
-/* ---- files of this machine ---- */
+/* ---- files on the host ---- */
 
 static bool read_all(int fd, char *to, size_t bytes)
 {
@@ -36,7 +36,7 @@ static bool read_all(int fd, char *to, size_t bytes)
 	return true;
 }
 
-/* Only plain files: what else has a name may never end, or wait for somebody. */
+/* Reads a regular file. Others are skipped: reading a FIFO or device may block or never end. */
 static char *read_file(void *context, const char *path, size_t *bytes)
 {
 	struct stat s;
@@ -57,7 +57,7 @@ static char *read_file(void *context, const char *path, size_t *bytes)
 	return text;
 }
 
-/* ---- the making ---- */
+/* ---- creation ---- */
 
 struct making {
 	cl_program program;
@@ -80,7 +80,7 @@ static bool scan(struct making *m)
 	return good;
 }
 
-/* A name that -D gives may be what `#include NAME` means. */
+/* A value that -D defines may be the file of `#include NAME`. */
 static bool scan_defines(struct making *m)
 {
 	const char *text = m->options.rest;
@@ -108,7 +108,7 @@ static cl_int text_add(struct making *m, const char *name, const char *text, siz
 	return recipe_add(m->recipe, name, renamed, renamed_bytes);
 }
 
-/* As the node will find it: relative, without "..". */
+/* Adds a header under the path that the node uses: relative, without "..". */
 static cl_int header_add(struct making *m, cl_uint i)
 {
 	char *path = include_path("", m->headers->names[i]);
@@ -136,7 +136,7 @@ static bool is_below(const char *path, const char *folder)
 	return strncmp(path, folder, bytes) == 0 && path[bytes] == '/';
 }
 
-/* A folder that is only passed through ("../a.h") has to be there as well. */
+/* Adds an empty file to a folder without files, since a path may pass through it ("../a.h"). */
 static cl_int folder_add(struct making *m, const char *folder)
 {
 	char name[INCLUDE_PATH_MAX + sizeof(FILES_BELOW "/" FILE_EMPTY)];
@@ -162,7 +162,7 @@ static cl_int files_add(struct making *m)
 	return error;
 }
 
-/* The options without the program's -I, and those that mean the same on the node. */
+/* Writes the options without the program's -I, plus -I options for the node's folders. */
 static char *options_write(const struct making *m)
 {
 	size_t bytes = 0, root_bytes = strlen(m->root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one platform. */
+/* Implements the single platform. */
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
 
@@ -11,7 +11,7 @@
 static struct _cl_platform_id platform = {
 	.object = {.dispatch = &door_dispatch, .kind = OBJECT_PLATFORM, .references = 1}};
 
-/* Every device has these. */
+/* Extensions of every device. */
 static const cl_name_version extensions[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
 	{CL_MAKE_VERSION(1, 0, 0), CL_DXP_TRANSFER_EXTENSION_NAME},
@@ -35,7 +35,7 @@ static cl_int get_info(cl_platform_info name, const struct info *i)
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
 		return info_bytes(i, extensions, sizeof(extensions));
 	case CL_PLATFORM_ICD_SUFFIX_KHR: return info_text(i, "DXP");
-	/* That of the clocks that events are timed with. */
+	/* ns: resolution of the clock that times events */
 	case CL_PLATFORM_HOST_TIMER_RESOLUTION: return info_ulong(i, 1);
 	default: return CL_INVALID_VALUE;
 	}
@@ -46,7 +46,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clGetPlatformInfo(cl_platform_id given, cl_p
 {
 	const struct info i = {size, value, size_ret};
 
-	/* NULL is ours to define: there is one. */
+	/* The standard leaves NULL to the implementation; here it means the only platform. */
 	if (given && given != &platform)
 		return CL_INVALID_PLATFORM;
 	return get_info(name, &i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Program objects: made from source and from binaries, and ended. */
+/* Implements program objects: creation from source and from binaries, release. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "doors/opencl/program.h"
 #include "doors/opencl/program_device.h"
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
 
 void slot_clear(struct program_slot *s)
 {
@@ -98,7 +98,7 @@ static char *source_join(cl_uint count, const char **strings, const size_t *leng
 	if (!source)
 		return NULL;
 	source[at] = '\0';
-	/* Some programs count the final zero in. */
+	/* Some programs count the terminating zero. */
 	while (at > 0 && source[at - 1] == '\0')
 		at--;
 	*bytes = at;
@@ -164,7 +164,7 @@ static cl_int binary_check(cl_context c, const struct given *g)
 	return CL_SUCCESS;
 }
 
-/* Is it a binary for this device? */
+/* Checks that a binary is for this device. */
 static cl_int binary_for(cl_device_id d, const unsigned char *data, size_t bytes,
 			 struct binary *out)
 {

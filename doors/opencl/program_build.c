@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs are built: for all devices at once, and behind the program's back when it gave a
- * callback. */
+/* Builds programs for all devices in parallel; in the background if the program gave a callback. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "doors/opencl/options.h"
 #include "doors/opencl/program.h"
 
-/* ---- what is asked ---- */
+/* ---- checks ---- */
 
 static cl_int devices_check(cl_program p, const struct program_devices *devices)
 {
@@ -67,11 +66,11 @@ cl_int program_check(cl_program p, const struct program_devices *devices,
 	return CL_SUCCESS;
 }
 
-/* ---- waiting for the work ---- */
+/* ---- waiting for builds ---- */
 
 static _Thread_local uint32_t jobs_here; /* jobs that this thread works on */
 
-/* Signals each job that has settled its slots. `jobs_settled` changes with both locks held. */
+/* Signals each job that has settled its entries. `jobs_settled` changes with both locks held. */
 static pthread_mutex_t settled_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t settled_cond = PTHREAD_COND_INITIALIZER;
 static uint64_t jobs_settled;
@@ -109,9 +108,10 @@ void program_wait(cl_program p)
 		settled_wait();
 }
 
-/* ---- the work ---- */
+/* ---- jobs ---- */
 
-/* What its build has become; `type` is what was asked for. */
+/* Sets type and status of an entry from the result of its build. Returns the error for the
+ * program. */
 static cl_int slot_settle(struct build_job *job, struct program_slot *s, cl_int error)
 {
 	if (error == CL_SUCCESS) {
@@ -123,7 +123,7 @@ static cl_int slot_settle(struct build_job *job, struct program_slot *s, cl_int 
 	s->status = CL_BUILD_ERROR;
 	if (error != CL_BUILD_PROGRAM_FAILURE)
 		return error;
-	/* Makers' options pass here, and their compilers do not know each other's. */
+	/* Options of vendors pass the checks here; a compiler of another vendor rejects them. */
 	const char *log = s->build->log ? s->build->log : "";
 	if (strstr(log, "CL_INVALID_BUILD_OPTIONS") ||
 	    strncmp(log, "Invalid build option", 20) == 0)
@@ -145,7 +145,7 @@ static void *part_main(void *context)
 	return NULL;
 }
 
-/* The first in this thread, each other in one of its own where there is one to be had. */
+/* Runs the first build in this thread, each other in its own thread if one can be created. */
 static void parts_make(struct build_job *job)
 {
 	for (cl_uint i = 1; i < job->count; i++) {
@@ -229,9 +229,8 @@ cl_int job_run(struct build_job *job)
 	return error;
 }
 
-/* ---- what each device is given ---- */
+/* ---- recipes of devices ---- */
 
-/* Marks the slot as being built from the recipe. */
 cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
 {
 	struct build *build = build_new(s->device, r);
@@ -250,7 +249,6 @@ cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options)
 	return CL_SUCCESS;
 }
 
-/* What clCreateProgramWithBinary was given, as a recipe. */
 struct recipe *slot_recipe(const struct program_slot *s, const char *options)
 {
 	struct binary b;
@@ -333,7 +331,7 @@ static cl_int build_check(cl_program p, const struct program_devices *devices,
 	return options_valid(options) ? CL_SUCCESS : CL_INVALID_BUILD_OPTIONS;
 }
 
-/* Sources are looked through, and files read, without the lock: others go on meanwhile. */
+/* Scans sources and reads files without the lock, so that other threads can proceed. */
 static cl_int build_locked(const struct program_begin *b)
 {
 	struct program_begin begin = *b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How binaries name the devices that take them. */
+/* Describes devices for binaries, so that a binary is accepted by matching devices only. */
 #ifndef DOOR_PROGRAM_DEVICE_H
 #define DOOR_PROGRAM_DEVICE_H
 
@@ -7,8 +7,8 @@
 
 #define DEVICE_SENTENCE_BYTES 1024
 
-/* Name, version and driver version of the device, as its node tells them: what two nodes of the
- * same kind have in common. Returns its length. */
+/* Writes name, version and driver version of the device, as its node reports them. Two nodes of the
+ * same kind have equal sentences. Returns the length in bytes. */
 size_t device_sentence(cl_device_id d, char sentence[DEVICE_SENTENCE_BYTES]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs tell of themselves. */
+/* Implements queries of programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- binaries ---- */
 
-/* The slot's binary as it is for `out` to write; sizes alone tell where there is none. */
+/* The entry's binary, as binary_write expects it. `built` is false if there is none. */
 struct binary_out {
 	struct binary binary;
 	char sentence[DEVICE_SENTENCE_BYTES];
@@ -41,7 +41,7 @@ static cl_int slot_size(struct program_slot *s, size_t *bytes)
 	struct binary_out out;
 	cl_int error = CL_SUCCESS;
 
-	/* What was given stays what it is. */
+	/* A loaded binary is returned unchanged. */
 	if (s->given) {
 		*bytes = s->given_bytes;
 		return CL_SUCCESS;
@@ -145,7 +145,7 @@ static cl_int get_kernels(cl_program p, cl_program_info name, const struct info 
 	return get_names(&s->build->about, i);
 }
 
-/* Does the answer depend on what is being built? */
+/* Returns whether the result depends on builds under way. */
 static bool waits_for_builds(cl_program_info name)
 {
 	return name == CL_PROGRAM_BINARY_SIZES || name == CL_PROGRAM_BINARIES ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs are compiled with headers, and linked. */
+/* Compiles programs with headers, and links programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static bool linkable(cl_program_binary_type type)
 	       type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
 }
 
-/* Compiled here, or loaded and of the kind. */
+/* Returns whether the entry is a compiled object or library, compiled here or loaded. */
 static bool slot_linkable(const struct program_slot *s)
 {
 	return s && linkable(s->type) &&
@@ -122,7 +122,8 @@ static cl_int link_check(const struct linking *l)
 	return options_valid_link(l->options) ? CL_SUCCESS : CL_INVALID_LINKER_OPTIONS;
 }
 
-/* 1: all inputs have something for the device, 0: none has, else CL_INVALID_OPERATION. */
+/* Returns 1 if all inputs can be linked for the device, 0 if none can, else
+ * CL_INVALID_OPERATION. */
 static cl_int inputs_have(const struct linking *l, cl_device_id d)
 {
 	cl_uint have = 0;
@@ -138,7 +139,7 @@ static cl_int inputs_have(const struct linking *l, cl_device_id d)
 	return have > 0;
 }
 
-/* A loaded binary's build, made at its first use. */
+/* Returns the build of an entry; for a loaded binary creates it on first use. */
 static struct build *slot_build(struct program_slot *s)
 {
 	if (s->build)
@@ -170,7 +171,7 @@ static struct recipe *link_recipe(const struct linking *l, cl_device_id d)
 	return NULL;
 }
 
-/* Begins the slots that can be linked; gives them in `slots`, and how many. */
+/* Begins builds of all entries that can be linked; returns them in `slots` and `count`. */
 static cl_int link_begin(const struct linking *l, cl_program p, struct program_slot **slots,
 			 cl_uint *count)
 {
@@ -213,7 +214,7 @@ static cl_int link_slots(const struct linking *l, cl_program p)
 	return job_run(job);
 }
 
-/* A program that could not be linked is given all the same: its log says why. */
+/* A program that failed to link is returned too: its log has the reason. */
 static cl_int link_locked(const struct linking *l, cl_program *out)
 {
 	cl_program p = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command queues of the host. Commands are posted when they are enqueued, so a flush has nothing to
- * do. A queue that is released with commands in it lives until they have ended. */
+/* Implements command queues of the host. Commands are posted when they are enqueued, so a flush
+ * does nothing. A queue released with commands in it lives until they have completed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void end(void *handle)
 	object_drop(q->context);
 }
 
-/* A queue on the device is out of order, and only such a queue is the default one. */
+/* A queue on the device must be out of order; only such a queue can be the default. */
 static bool on_device_valid(cl_command_queue_properties p)
 {
 	if (p & CL_QUEUE_ON_DEVICE)
@@ -58,7 +58,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 {
 	cl_command_queue q = NULL;
 
-	/* This call makes queues of the host only. */
+	/* This call creates host queues only. */
 	if (properties & ~(cl_command_queue_properties)HOST_PROPERTIES)
 		properties = ~(cl_command_queue_properties)0;
 	door_enter();
@@ -69,7 +69,7 @@ dxp_clCreateCommandQueue(cl_context context, cl_device_id device,
 	return q;
 }
 
-/* A size belongs to queues on the device, which there are none of. */
+/* Reads a property list. A size is valid for queues on the device only, which do not exist. */
 static cl_int list_read(const cl_queue_properties *list, cl_command_queue_properties *properties,
 			size_t *bytes)
 {
@@ -96,7 +96,7 @@ static cl_int create_with(cl_context context, cl_device_id device, const cl_queu
 	cl_command_queue q = NULL;
 	size_t bytes = 0;
 
-	/* Errors of handles come first. */
+	/* Errors of handles take precedence. */
 	cl_int error = list_read(list, &properties, &bytes);
 	if (error != CL_SUCCESS)
 		properties = ~(cl_command_queue_properties)0;
@@ -159,7 +159,7 @@ static cl_int get_info(cl_command_queue q, cl_command_queue_info name, const str
 	case CL_QUEUE_PROPERTIES: return info_bytes(i, &q->properties, sizeof(q->properties));
 	case CL_QUEUE_PROPERTIES_ARRAY: return info_bytes(i, q->list, q->list_bytes);
 	case CL_QUEUE_DEVICE_DEFAULT: return info_handle(i, NULL);
-	/* Of queues on the device. */
+	/* For queues on the device only. */
 	case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE;
 	default: return CL_INVALID_VALUE;
 	}
@@ -188,13 +188,13 @@ dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_propertie
 	door_leave();
 	if (!valid)
 		return CL_INVALID_COMMAND_QUEUE;
-	/* Only OpenCL 1.0 had it. */
+	/* Supported by OpenCL 1.0 only. */
 	return properties & ~(cl_command_queue_properties)ALL_PROPERTIES ? CL_INVALID_VALUE
 									 : CL_INVALID_OPERATION;
 }
 
 /* No device has queues of its own. OpenCL 3.0 lists CL_INVALID_OPERATION for such a device before
- * CL_INVALID_COMMAND_QUEUE, and no queue could be a valid one: `queue` is not looked at. */
+ * CL_INVALID_COMMAND_QUEUE, and no queue could be valid. So `queue` is not checked. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context context,
 								   cl_device_id device,
 								   cl_command_queue queue)
@@ -220,7 +220,7 @@ CL_API_ENTRY cl_int CL_API_CALL dxp_clFlush(cl_command_queue queue)
 
 struct finish {
 	cl_command_queue queue;
-	uint64_t last; /* serial of the last command that it waits for */
+	uint64_t last; /* serial of the last command to wait for */
 };
 
 static bool finished(void *context)

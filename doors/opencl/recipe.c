@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What builds are made from. */
+/* Implements recipes, the inputs of builds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +48,9 @@ cl_int recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* The standard names clBuildProgram's options and clCompileProgram's, and programs from source: a
- * binary has none, and the linker's options do not matter. Nodes do not list the kernels of
- * compiled objects, so one input with it counts for all kernels that are linked. */
+/* The standard names options of clBuildProgram and clCompileProgram, and programs from source. A
+ * binary thus has no argument information, and linker options do not matter. Nodes do not list the
+ * kernels of compiled objects, so one input with the option suffices for all linked kernels. */
 bool recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)

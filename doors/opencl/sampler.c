@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samplers. */
+/* Implements samplers. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "doors/opencl/memory.h"
 
-#define PROPERTIES_MAX 7 /* three pairs and the zero */
+#define PROPERTIES_MAX 7 /* entries: three pairs and the zero */
 
 static void end(void *handle)
 {
@@ -81,7 +81,7 @@ CL_API_ENTRY cl_sampler CL_API_CALL dxp_clCreateSampler(cl_context context, cl_b
 	return s;
 }
 
-/* False: unknown, given twice, or no value of it. */
+/* Applies one property. False: unknown, repeated, or value out of range. */
 static bool property(struct dxp_sampler *s, cl_sampler_properties name, cl_sampler_properties value,
 		     unsigned *seen)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings of the environment, read once. What cannot be understood counts as not set, and a line
- * on standard error says so: a program that was not told of us must not fail for it. */
+/* Reads the settings of the environment, once. An invalid setting counts as unset and is reported
+ * on standard error: a program that does not know this plugin must not fail because of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

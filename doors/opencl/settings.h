@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the texts of settings are read; for settings.c, device choice and their tests. */
+/* Declares the parsers of setting texts, for settings.c, device selection and their tests. */
 #ifndef DOOR_SETTINGS_H
 #define DOOR_SETTINGS_H
 
 #include "doors/opencl/door.h"
 
-/* "1048576", "512M", "2GiB". False: it is no size; *out as it was. */
+/* Parses "1048576", "512M", "2GiB". False: not a size; *out is unchanged. */
 bool settings_bytes(const char *text, uint64_t *out);
-/* "cpu", "gpu", "accelerator". */
+/* Parses "cpu", "gpu", "accelerator". */
 bool settings_type(const char *text, cl_device_type *out);
-/* The place of `name` in a comma-separated list, from 1 on; 0: it is not there. */
+/* Returns the position of `name` in a comma-separated list, from 1 on; 0: absent. */
 uint32_t settings_names(const char *list, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program did with each node, for the summary of `dxp run`: one line for each, numbers by
- * name. The file is mapped, and its numbers change as the program goes on: so they are there
- * however it ends. A program that ends by itself leaves the lines without the zeros in front. */
+/* Counts what a program did on each node, for the summary of `dxp run`: one line for each node,
+ * numbers by name. The file is mapped and updated continuously, so it survives any exit. A program
+ * that exits normally rewrites the lines without leading zeros. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,11 @@
 #include "base/descriptor.h"
 #include "doors/opencl/report.h"
 
-#define LINE_BYTES 320 /* a name and all numbers with all digits */
+#define LINE_BYTES 320 /* bytes: a name and all numbers with all digits */
 #define DIGITS     20  /* of UINT64_MAX */
 
-/* IN and OUT: from and to the host; FROM and TO: other nodes; *_NS: busy, overlaps counted once. */
+/* IN and OUT: bytes from and to the host; FROM and TO: other nodes; *_NS: busy time, overlaps
+ * counted once. */
 #define NUMBERS(X)                \
 	X(COMMANDS, "commands")   \
 	X(KERNELS, "kernels")     \
@@ -41,10 +42,10 @@ static const char *const texts[NUMBER_COUNT] = {
 };
 
 struct tally {
-	cl_device_id device; /* NULL: not used so far */
+	cl_device_id device; /* NULL: not used yet */
 	uint64_t numbers[NUMBER_COUNT];
 	uint64_t device_until, network_until;
-	char *digits[NUMBER_COUNT]; /* in the file; NULL: there is no room */
+	char *digits[NUMBER_COUNT]; /* in the file; NULL: no space */
 };
 
 static struct tally tallies[DOOR_DEVICES_MAX];
@@ -76,7 +77,7 @@ void summary_open(void)
 		return;
 	live.fd = descriptor_raise(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	if (live.fd < 0)
-		return; /* its reader says what is missing */
+		return; /* the reader of the file reports it */
 	void *map = mmap(NULL, (size_t)DOOR_DEVICES_MAX * LINE_BYTES, PROT_READ | PROT_WRITE,
 			 MAP_SHARED, live.fd, 0);
 	if (map == MAP_FAILED)
@@ -101,10 +102,10 @@ static char *text_put(char *at, const char *text)
 	return at + bytes;
 }
 
-/* Lines are in the order of first use, so there is never an empty one before another. */
+/* Starts a line. Lines are in order of first use, so no empty line precedes another. */
 static void line_begin(struct tally *t)
 {
-	/* Room that is reserved: a full file system gives none, instead of a signal at a store. */
+	/* Reserve space: a full file system then fails here, instead of by a signal at a store. */
 	if (!live.lines || posix_fallocate(live.fd, (off_t)live.count * LINE_BYTES, LINE_BYTES))
 		return;
 	char *line = live.lines + (size_t)live.count++ * LINE_BYTES;
@@ -142,8 +143,8 @@ static void add(struct tally *t, enum number which, uint64_t more)
 		digits_put(t->digits[which], t->numbers[which]);
 }
 
-/* Ends come in about the order of time, so that what a command shares with earlier ones is what
- * lies before the latest end. */
+/* Adds busy time. Completions arrive roughly in order of time, so the overlap with earlier commands
+ * is what precedes the latest end. */
 static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_event e)
 {
 	uint64_t from = e->started_ns > *until ? e->started_ns : *until;
@@ -184,7 +185,7 @@ void summary_moved(cl_device_id from, cl_device_id to, uint64_t bytes)
 		add(tally_of(from), to ? TO : OUT, bytes);
 }
 
-/* ---- the end ---- */
+/* ---- closing ---- */
 
 static void tally_put(FILE *file, const struct tally *t)
 {
@@ -214,7 +215,7 @@ void summary_close(void)
 		return;
 	FILE *file = descriptor_fopen(path, "we");
 	if (!file)
-		return; /* its reader says what is missing */
+		return; /* the reader of the file reports it */
 	for (uint32_t i = 0; i < DOOR_DEVICES_MAX; i++)
 		if (tallies[i].device)
 			tally_put(file, &tallies[i]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clocks. A device's time is told on the host's clock, as its events are. */
+/* Implements the timer queries. A device's time is reported on the host's clock, as event times
+ * are. */
 #include "doors/opencl/api.h"
 #include "doors/opencl/device.h"
 
@@ -16,7 +17,7 @@ static cl_int read_both(cl_device_id d, cl_ulong *device_time, cl_ulong *host_ti
 	cl_int error = device_connect(d);
 	if (error != CL_SUCCESS)
 		return error;
-	/* The two clocks drift: what they differ by is measured again on the way. */
+	/* The two clocks drift, so their offset is measured again. */
 	int status = device_clock(d, &clock, ROUNDS);
 	if (status != DXP_OK)
 		return device_judge(d, status);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has run, where and when, as a file for Perfetto or chrome://tracing (the Trace Event
- * Format's complete events): a process for each node, a thread for each queue, kernels and
- * transfers between nodes on the host's clock. The file is whole whenever the program ends: readers
- * of the format take one without its last bracket. */
+/* Writes commands as a file for Perfetto or chrome://tracing (complete events of the Trace Event
+ * Format): a process for each node, a thread for each queue, times on the host's clock. The file is
+ * usable whenever the program exits: readers accept it without the last bracket. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +63,7 @@ static void record_begin(const char *phase, unsigned node)
 	trace.first = false;
 }
 
-/* The row of a node, named when it is first seen. */
+/* Returns the row of a node; names it on first use. */
 static unsigned node_row(cl_device_id d)
 {
 	unsigned row = d ? d->index + 1 : 0;
@@ -79,7 +78,8 @@ static unsigned node_row(cl_device_id d)
 	return row;
 }
 
-/* Queues by the order in which they are first seen; those beyond share the last row. */
+/* Returns the row of a queue, in order of first use; queues beyond QUEUES_MAX share the last
+ * row. */
 static unsigned queue_row(const struct _cl_command_queue *q)
 {
 	for (uint32_t i = 0; i < trace.queue_count; i++)

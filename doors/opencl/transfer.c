@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What commands do with ranges of root objects. Each source of bytes is read where it is, so that
- * bytes which are only read once move once. */
+/* Implements operations on ranges of root objects. Bytes are read from the copy that holds them, so
+ * bytes that are read once move once. */
 #include "doors/opencl/memory.h"
 
 static uint64_t part_of(uint64_t bytes)
@@ -53,7 +53,8 @@ cl_int transfer_read(struct command *c, cl_mem root, uint64_t at, void *to, uint
 
 /* ---- from host memory ---- */
 
-/* The copy that a range is written to, which then is the only one. */
+/* Returns the device copy that a range is written to. After the write it is the only latest
+ * copy. */
 static cl_int target(struct command *c, cl_mem root, uint64_t start, uint64_t end,
 		     struct copy **out)
 {
@@ -70,8 +71,8 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	struct dxp_waits w = c->e.waits;
 	dxp_event event;
 
-	/* What a read that has not ended will put there, not what is there now. Who waits for the
-	 * end is better off with a PUT than with a command, however few the bytes are. */
+	/* `late`: take the bytes after a pending read has written them, not now. A blocking write
+	 * is also better served by a PUT than by a command, at any size. */
 	w.late = c->e.settled ? !w.lazy : host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers that the door posts by itself, and maps: what ends with a memory object. */
+/* Declares transfers that the plugin posts by itself, and maps. */
 #ifndef DOOR_TRANSFER_H
 #define DOOR_TRANSFER_H
 
 #include "doors/opencl/memory.h"
 
-/* Between two copies of a root. Its uses and whoever is told of its end hold it. */
+/* A transfer between two copies of a root. Its uses and its completion handler hold it. */
 struct transfer {
-	cl_mem root; /* held until it has ended */
-	int status;  /* as copies_settle wants it */
+	cl_mem root; /* held until it has completed */
+	int status;  /* result for copies_settle */
 	uint32_t holds;
 };
 
 void transfer_drop(struct transfer *t);
 
-/* A mapped range, in the order of the maps' making, last first. */
+/* A mapped range; list in reverse order of creation. */
 struct map {
 	struct map *next;
-	void *at; /* what the program got */
+	void *at; /* address returned to the program */
 	cl_map_flags flags;
-	uint64_t start; /* in the root */
+	uint64_t start; /* offset in the root */
 	struct dxp_box box;
 };
 
-/* Takes it out of m's list. */
+/* Removes a map from m's list and frees it. */
 void map_free(cl_mem m, struct map *map);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What commands do with boxes of root objects. Rows that are long are moved one by one, without any
- * copy on the way. Short ones are gathered where that is cheapest: on the device by a copy into
- * memory of the command's own, or on the host; then one transfer carries all. */
+/* Implements operations on rectangles of root objects. Long rows are moved one by one, without
+ * intermediate copies. Short rows are gathered first, on the device into memory of the command or
+ * on the host, whichever is cheaper. Then one transfer moves all. */
 #include "doors/opencl/memory.h"
 
-#define ROW_BYTES 8192 /* of a row that is worth a command of its own */
-#define ROWS_FEW  4    /* so few are not worth gathering */
-#define ROWS_KEPT 64   /* so many ranges a box may leave in an object's lists */
-#define SPAN_NEAR 2    /* gaps are carried along where all is at most so many times the rows */
+#define ROW_BYTES 8192 /* bytes: rows from this length on are worth a command each */
+#define ROWS_FEW  4    /* rows: up to this many are not worth gathering */
+#define ROWS_KEPT 64   /* rows: ranges that a rectangle may leave in an object's lists */
+#define SPAN_NEAR 2 /* gaps are transferred too if the span is at most this many times the rows */
 
 static bool by_rows(const struct dxp_box *b)
 {
@@ -28,7 +28,7 @@ static cl_int read_rows(struct command *c, cl_mem root, uint64_t at, void *to,
 	return CL_SUCCESS;
 }
 
-/* Memory that ends with the command. */
+/* Creates memory that ends with the command. */
 static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 {
 	cl_mem m = memory_temporary(c->e.queue->context, bytes);
@@ -41,7 +41,7 @@ static cl_int temporary(struct command *c, uint64_t bytes, cl_mem *out)
 	return error;
 }
 
-/* Everything from the first row to the last, to be unpacked on the host. */
+/* Reads everything from the first row to the last; the host unpacks it. */
 static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 			const struct dxp_box *b)
 {
@@ -58,7 +58,7 @@ static cl_int read_span(struct command *c, cl_mem root, uint64_t at, void *to,
 	return error ? error : command_unpack(c, to, staging, b);
 }
 
-/* Copies the box into memory of the command's own on the device. */
+/* Copies the rectangle into temporary memory on the device. */
 static cl_int pack(struct command *c, cl_mem root, uint64_t at, const struct dxp_box *box,
 		   cl_mem packed)
 {
@@ -84,7 +84,7 @@ static cl_int pack(struct command *c, cl_mem root, uint64_t at, const struct dxp
 	return error;
 }
 
-/* Gathered on the device: one transfer of what is wanted. */
+/* Gathers on the device, then reads the packed bytes in one transfer. */
 static cl_int read_packed(struct command *c, cl_mem root, uint64_t at, void *to, struct dxp_box b)
 {
 	uint64_t bytes = box_bytes(&b);
@@ -145,7 +145,8 @@ void transfer_wrote_box(cl_mem root, struct copy *copy, uint64_t at, const struc
 {
 	uint64_t span = box_to_span(b);
 
-	/* Who has all of it keeps it whole; else only what was written is the latest here. */
+	/* A copy that holds the whole span stays whole; else only the written rows are latest
+	 * here. */
 	if (whole || ranges_has(&copy->latest, at, at + span)) {
 		copies_wrote(root->copies, copy, at, at + span);
 		return;
@@ -162,8 +163,8 @@ static bool many_rows(const struct dxp_box *b)
 	return b->rows * b->slices > ROWS_KEPT;
 }
 
-/* The copy on the device that a box is written to. Of many short rows all between is brought, so
- * that lists stay short. */
+/* Returns the device copy that a rectangle is written to. For many short rows the gaps are brought
+ * too, so that range lists stay short. */
 static cl_int target_box(struct command *c, cl_mem root, uint64_t at, const struct dxp_box *b,
 			 struct copy **here)
 {
@@ -180,7 +181,7 @@ static cl_int target_box(struct command *c, cl_mem root, uint64_t at, const stru
 	return error;
 }
 
-/* All rows into memory of the command's own by one transfer, and from there by the device. */
+/* Writes all rows into temporary device memory in one transfer; the device scatters them. */
 static cl_int write_packed(struct command *c, cl_mem root, uint64_t at, const void *from,
 			   struct dxp_box b)
 {
@@ -229,7 +230,7 @@ cl_int transfer_write_box(struct command *c, cl_mem root, uint64_t at, const voi
 	struct dxp_box b = *box;
 
 	box_fold(&b);
-	/* What is not there yet cannot be gathered. */
+	/* Bytes not there yet cannot be gathered. */
 	if (by_rows(&b) || (!c->e.settled && host_is_pending(from, box_from_span(&b))))
 		return write_rows(c, root, at, from, &b);
 	c->e.event->bytes += box_bytes(&b);
