@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp-manager: the program around src/manager/server.h. */
+/* Implements dxp-manager: command line and exit codes around src/manager/server.h. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* One option. -1: go on; otherwise the program ends with this code. */
+/* Parses one option. -1: continue; otherwise the program exits with this code. */
 static int option_take(int option, struct arguments *a)
 {
 	switch (option) {
@@ -189,7 +189,7 @@ static void ready_tell(const struct arguments *a)
 	}
 	if (dprintf(a->ready_fd, "%s\n", text) < 0)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", a->ready_fd);
-	if (a->ready_fd > STDERR_FILENO) /* else a socket would take the number and get text */
+	if (a->ready_fd > STDERR_FILENO) /* else a socket would get the number and receive text */
 		close(a->ready_fd);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp-switch: the program around src/switch/serve.h. */
+/* Implements dxp-switch: commands and exit codes around src/switch/serve.h. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #include "switch/plane.h"
 #include "switch/serve.h"
 
-/* About a wake-up; more and less as it pays (base/spin.h). Between two looks others have the
- * processor, so this is no loss on few of them; 200 would be. */
+/* us: roughly the cost of a wakeup; base/spin.h adapts it. The spin yields the processor between
+ * polls, so it costs little even on few processors; 200 would not. */
 #define SPIN_US 20
 
 static _Atomic int stop, drain;
@@ -30,7 +30,7 @@ static void on_signal(int number)
 
 	*(number == SIGUSR1 ? &drain : &stop) = 1;
 	if (write(wake_fd, &one, sizeof(one)) < 0)
-		return; /* the counter is full: it is readable */
+		return; /* the counter is full, so the eventfd is readable */
 }
 
 /* ---- list and remove ---- */
@@ -73,7 +73,7 @@ static int remove_from(int argc, char **argv)
 	return status == DXP_ENOENT ? EXIT_ADDRESS : EXIT_FAILED;
 }
 
-/* ---- the program ---- */
+/* ---- main program ---- */
 
 static int exit_code_of(int status)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each option is taken by the same function from the command line and from the file. */
+/* Parses the options of dxp-switch. The same functions handle those of the command line and the
+ * file. */
 #include "cmd/dxp-switch_options.h"
 
 #include <getopt.h>
@@ -133,7 +134,7 @@ static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t
 	return true;
 }
 
-/* Digits, then K, M, G or nothing. */
+/* Parses digits with an optional K, M or G. */
 static bool size_parse(const char *text, uint64_t *out)
 {
 	static const char units[] = "KMG";
@@ -151,7 +152,7 @@ static bool size_parse(const char *text, uint64_t *out)
 	return *out >= MEMORY_MIN;
 }
 
-/* An IPv4 address that one machine can have. */
+/* Parses an IPv4 address of a single machine. */
 static bool ip_parse(const char *text, uint32_t *out)
 {
 	struct wire_address a;
@@ -166,7 +167,7 @@ static bool ip_parse(const char *text, uint32_t *out)
 	return true;
 }
 
-/* Options with a number. NULL, or what is wrong. */
+/* Parses an option with a number. Returns NULL, or what is wrong. */
 static const char *number_take(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -206,7 +207,7 @@ static const char *number_take(int option, const char *text, struct switch_argum
 	}
 }
 
-/* Options that may be there several times: those of the command line replace those of the file. */
+/* Parses options that may be repeated. Those of the command line replace those of the file. */
 static const char *list_take(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -256,7 +257,7 @@ static const char *name_take(const char *text, struct switch_arguments *a)
 	return NULL;
 }
 
-/* Any option but those that end the program or read the file. NULL, or what is wrong. */
+/* Parses any option except those that exit or read the file. Returns NULL, or what is wrong. */
 static const char *option_take(int option, const char *text, struct switch_arguments *a)
 {
 	struct sw_options *core = &a->serve.core;
@@ -285,9 +286,9 @@ static const char *option_take(int option, const char *text, struct switch_argum
 	}
 }
 
-/* ---- the file ---- */
+/* ---- configuration file ---- */
 
-/* The words of a line: "NAME", "NAME VALUE" or "NAME = VALUE". False: more than that. */
+/* Splits a line: "NAME", "NAME VALUE" or "NAME = VALUE". False: more words. */
 static bool line_split(char *line, char **name, char **value)
 {
 	char *rest;
@@ -308,7 +309,7 @@ static const struct option *option_find(const char *name)
 	return NULL;
 }
 
-/* NULL, or what is wrong with the line. */
+/* Parses one line. Returns NULL, or what is wrong. */
 static const char *line_take(char *line, struct switch_arguments *a)
 {
 	char *name, *value;
@@ -359,8 +360,8 @@ static int config_read(const char *path, struct switch_arguments *a)
 
 /* ---- the command line ---- */
 
-/* Looks for --config first, since other options win over the file. -1: go on; otherwise the program
- * ends with this code. */
+/* Reads the file of --config first, since other options override it. -1: continue; otherwise the
+ * program exits with this code. */
 static int config_take(int argc, char **argv, struct switch_arguments *a)
 {
 	int option, code = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What dxp-switch is called with: words of the command line and of a file. */
+/* Declares the options of dxp-switch, from the command line and a file. */
 #ifndef CMD_DXP_SWITCH_OPTIONS_H
 #define CMD_DXP_SWITCH_OPTIONS_H
 
@@ -18,16 +18,16 @@ enum switch_exit {
 struct switch_arguments {
 	struct serve_options serve;
 	const char *ports[SWITCH_KERNEL_PORTS];
-	char *config;                    /* lines of the file; options point into it */
-	bool parents_given, ports_given; /* by the command line: those of the file do not count */
+	char *config;                    /* contents of the file; options point into it */
+	bool parents_given, ports_given; /* on the command line: those of the file are ignored */
 	bool from_file;
 };
 
-/* Says what is wrong and where to look. Returns EXIT_USAGE. */
+/* Prints what is wrong and refers to --help. Returns EXIT_USAGE. */
 int switch_usage(const char *what);
 
-/* Fills in *a, whose `serve` has its defaults. -1: go on; otherwise the program ends with this exit
- * code, which was said why. a->config is the caller's to free. */
+/* Fills in *a; `serve` holds the defaults on entry. -1: continue; otherwise the program exits with
+ * this code, reason printed. The caller frees a->config. */
 int switch_options_take(int argc, char **argv, struct switch_arguments *a);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxpd: the program around src/xpu/box.h. */
+/* Implements dxpd: command line and exit codes around src/xpu/box.h. */
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,10 +21,10 @@
 
 #define DEFAULT_MEMORY (256ull << 20)
 #define FIRST_MAX      1000000
-#define ID_MAX         65000 /* below WIRE_NODE_LAST with room for all slots of a box */
+#define ID_MAX         65000 /* leaves ids up to WIRE_NODE_LAST for all slots of a daemon */
 #define SPIN_MAX_US    1000000
 #define TIMEOUT_MAX_S  1000000
-#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* so long the manager keeps their rows */
+#define KEEP_MAX_S     (FABRIC_KEEP_NS / S_NS) /* s: the manager keeps their rows so long */
 #define FD_MAX         (1 << 20)
 
 enum exit_code {
@@ -133,7 +133,7 @@ struct arguments {
 	uint64_t timeout_s; /* 0: never */
 	int ready_fd;       /* -1: none */
 	bool manager_given;
-	bool measure; /* the buffers, and nothing else */
+	bool measure; /* measure buffers only */
 };
 
 static _Atomic int stop;
@@ -160,7 +160,7 @@ static bool number_parse(const char *text, uint64_t low, uint64_t high, uint64_t
 	return true;
 }
 
-/* Digits, then K, M, G or nothing: `low` to `high`. */
+/* Parses digits with an optional K, M or G, in the range `low` to `high`. */
 static bool size_parse(const char *text, uint64_t low, uint64_t high, uint64_t *out)
 {
 	static const char units[] = "KMG";
@@ -235,7 +235,7 @@ static const struct option long_options[] = {
 	{0},
 };
 
-/* Options with a number. NULL, or what is wrong. */
+/* Parses an option with a number. Returns NULL, or what is wrong. */
 static const char *number_take(int option, struct arguments *a)
 {
 	uint64_t value = 0;
@@ -293,7 +293,7 @@ static const char *number_take(int option, struct arguments *a)
 	}
 }
 
-/* The nodes of the box look into the environment; the option wins. */
+/* The nodes read congestion control from the environment; the option overrides it. */
 static const char *cc_take(const char *text)
 {
 	enum cc_kind kind;
@@ -310,7 +310,7 @@ static const char *run_take(const char *text)
 	return setenv("DXP_RUN", text, 1) == 0 ? NULL : "not enough memory";
 }
 
-/* We are the program that begins cells, too. */
+/* dxpd also starts the workers. */
 #define SELF "/proc/self/exe"
 
 static const char *isolation_take(const char *text, struct arguments *a)
@@ -344,7 +344,7 @@ static const char *host_memory_take(const char *text, struct arguments *a)
 	return "--host-memory is 1M to 1024G, such as 64M, or 0 for no limit";
 }
 
-/* Options with an address, a size or a name. */
+/* Parses an option with an address, size or name. Returns NULL, or what is wrong. */
 static const char *text_take(int option, struct arguments *a)
 {
 	switch (option) {
@@ -375,7 +375,7 @@ static const char *text_take(int option, struct arguments *a)
 	}
 }
 
-/* One option. -1: go on; otherwise the program ends with this code. */
+/* Parses one option. -1: continue; otherwise the program exits with this code. */
 static int option_take(int option, struct arguments *a)
 {
 	const char *wrong;
@@ -457,7 +457,7 @@ static void ready_tell(int fd)
 		return;
 	if (write(fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", fd);
-	if (fd > STDERR_FILENO) /* else a socket would take the number and get text */
+	if (fd > STDERR_FILENO) /* else a socket would get the number and receive text */
 		close(fd);
 }
 

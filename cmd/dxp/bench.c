@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench NAME ...`: finds the benchmark; the rest of the line is its own. */
+/* Implements `dxp bench NAME ...`: finds the benchmark and passes it the other arguments. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int list(void)
 	return EXIT_DONE;
 }
 
-/* Each in turn, with the same options. */
+/* Runs all benchmarks in order, with the same options. */
 static int run_all(int argc, char **argv)
 {
 	int status = EXIT_DONE;

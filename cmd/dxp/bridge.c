@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bridge`: what the bridges of a fabric do, from two readings of their registers. */
+/* Implements `dxp bridge`: shows the bridges of a fabric, from two readings of their registers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -23,7 +23,7 @@ struct reading {
 
 struct view {
 	const char *name;
-	struct dxp_xpu *xpu; /* NULL: not opened, or it went away between the readings */
+	struct dxp_xpu *xpu; /* NULL: not opened, or lost between the readings */
 	struct reading before, after;
 };
 
@@ -37,7 +37,7 @@ static uint64_t pair(const struct reading *r, enum cfg_register low)
 	return one(r, low) | one(r, low + 1) << 32;
 }
 
-/* Of 1 s. */
+/* Returns the counter's rate per second. */
 static double rate(const struct view *v, enum cfg_register low)
 {
 	double passed = (double)(v->after.at_ns - v->before.at_ns) / 1e9;
@@ -45,7 +45,8 @@ static double rate(const struct view *v, enum cfg_register low)
 	return passed > 0 ? (double)(pair(&v->after, low) - pair(&v->before, low)) / passed : 0;
 }
 
-/* Percent of the time. One DMA that began long ago is told when it ends: not more than all. */
+/* Returns the busy time in percent. A long DMA is counted when it completes, so the result is
+ * capped. */
 static double busy(const struct view *v, enum cfg_register low)
 {
 	double percent = rate(v, low) / 1e4;
@@ -53,7 +54,7 @@ static double busy(const struct view *v, enum cfg_register low)
 	return percent < 100 ? percent : 100;
 }
 
-/* A counter of 32 bits that may have wrapped. */
+/* Returns the growth of a 32-bit counter that may have wrapped. */
 static uint32_t grown(const struct view *v, enum cfg_register index)
 {
 	return (uint32_t)one(&v->after, index) - (uint32_t)one(&v->before, index);
@@ -128,7 +129,7 @@ static int print_json(const struct view *views, size_t count)
 	return json_print(all);
 }
 
-/* Opens what has a bridge and is alive; returns how many. */
+/* Opens all live xPUs with a bridge; returns their number. */
 static size_t views_open(struct dxp_fabric *fabric, const struct node_entry *nodes, size_t count,
 			 struct view *out)
 {
@@ -146,7 +147,7 @@ static size_t views_open(struct dxp_fabric *fabric, const struct node_entry *nod
 	return n;
 }
 
-/* `interval_ms` between the two. */
+/* Reads all registers twice, `interval_ms` apart. */
 static void views_read(struct view *views, size_t count, uint64_t interval_ms)
 {
 	const struct timespec wait = {(time_t)(interval_ms / 1000),

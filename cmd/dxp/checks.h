@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `dxp doctor` looks at. Each function fills some checks and returns how many. */
+/* Declares the checks of `dxp doctor`. Each function fills in some checks and returns their
+ * number. */
 #ifndef CMD_DXP_CHECKS_H
 #define CMD_DXP_CHECKS_H
 
@@ -14,7 +15,7 @@ struct check {
 	enum check_level level;
 	char name[24];
 	char found[512];
-	char next[256]; /* what to do; empty where nothing */
+	char next[256]; /* what to do; empty if nothing */
 };
 
 unsigned checks_machine(struct check *out);
@@ -22,12 +23,12 @@ unsigned checks_opencl(struct check *out);
 unsigned checks_engines(struct check *out);
 unsigned checks_fabric(struct check *out, const struct session_options *options);
 
-/* Opens the engine of that name for a moment; false: it does not work, and has said why. */
+/* Opens and closes the engine `name`. False: it does not work; it has logged why. */
 bool engine_try(const char *name, struct engine_description *out);
-/* "direct" or "bridged". */
+/* Returns "direct" or "bridged". */
 const char *memory_kind_text(const struct engine_description *d);
 
-/* Fills one check; `next` may be NULL. */
+/* Fills in one check; `next` may be NULL. */
 void check_set(struct check *c, enum check_level level, const char *name, const char *next,
 	       const char *format, ...) __attribute__((format(printf, 5, 6)));
 

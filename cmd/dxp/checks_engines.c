@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which engines an xPU could have here, tried out: each is opened with a little memory. What does
- * not open has said why on standard error. */
+/* Tries each engine that an xPU could use here, with little memory. An engine that does not open
+ * logs why on standard error. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static void check_engine(struct check *c, const char *engine, const char *next)
 		check_set(c, CHECK_WARN, name, next, "does not work here");
 }
 
-/* Most machines have no such device, and lack nothing. */
+/* A machine without such a device lacks nothing. */
 static bool cuda_driver_there(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The folder of the fabric, its key, its manager, the functions offered here. */
+/* Checks the fabric's folder, key and manager, and the functions offered here. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	int status = inquiry_run(&q, &a);
 
 	if (status != DXP_OK) {
-		/* No fabric at all is no fault of the machine. */
+		/* A missing fabric is not the machine's fault. */
 		check_set(c, status == DXP_ENOENT ? CHECK_WARN : CHECK_FAIL, "manager", NULL, "%s",
 			  q.text);
 		return;
@@ -77,7 +77,7 @@ static void check_manager(struct check *c, const struct session_options *options
 	ask_destroy(a);
 }
 
-/* NICs whose programs listen; *orphans: folders of programs that are gone. */
+/* Counts the NICs whose programs listen; *orphans: folders of programs that are gone. */
 static uint32_t nics_count(uint32_t *orphans)
 {
 	struct offer_place *places = calloc(NICS_MAX, sizeof(*places));
@@ -98,7 +98,7 @@ static uint32_t nics_count(uint32_t *orphans)
 	return alive;
 }
 
-/* Where functions are offered, and by how many. */
+/* Checks where functions are offered, and how many NICs do so. */
 static void check_functions(struct check *c)
 {
 	char folder[STATS_PATH_BYTES];

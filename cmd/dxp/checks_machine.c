@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel, its sockets, processors and clock. */
+/* Checks the kernel, its sockets, processors and clock. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -28,8 +28,7 @@ void check_set(struct check *c, enum check_level level, const char *name, const 
 	va_end(arguments);
 }
 
-/* The kernel's segmentation and joining of datagrams: 3 to 10 times the throughput of single ones.
- */
+/* Checks GSO or GRO, which give 3 to 10 times the throughput of single datagrams. */
 static void check_offload(struct check *c, const char *name, int option, int value)
 {
 	struct utsname kernel;
@@ -64,7 +63,7 @@ static void check_buffer(struct check *c, const char *name, const char *limit, i
 	getsockopt(fd, SOL_SOCKET, option, &got, &bytes);
 	if (fd >= 0)
 		close(fd);
-	got /= 2; /* the kernel doubles it for its own use */
+	got /= 2; /* the kernel doubles the value for its own use */
 	snprintf(next, sizeof(next), "sysctl -w %s=%d", limit, wanted);
 	check_set(c, got >= wanted ? CHECK_OK : CHECK_WARN, name, got >= wanted ? NULL : next,
 		  "%d of the wanted %d KiB", got / 1024, wanted / 1024);
@@ -82,7 +81,7 @@ static void check_clock(struct check *c)
 		return;
 	}
 	source[strcspn(source, "\n")] = '\0';
-	/* These need a trip to a chip for each look at the clock, and we look often. */
+	/* Reading these clocks accesses a chip, and the clock is read often. */
 	bool slow = strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0;
 	check_set(c, slow ? CHECK_WARN : CHECK_OK, "clock",
 		  slow ? "boot with clocksource=tsc" : NULL, "source is %s", source);

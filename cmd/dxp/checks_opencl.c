@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenCL as an xPU would find it: opened at run time, so that a machine without it can still be a
- * host. Only the four functions needed to list devices, declared as the OpenCL specification has
- * them. */
+/* Checks OpenCL as an xPU would find it. Opens the library at run time, so that a machine without
+ * it can still be a host. Declares only the four functions that list devices, as in the OpenCL
+ * specification. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +39,13 @@ static bool opencl_open(struct opencl *cl)
 	return cl->platforms && cl->platform_info && cl->devices && cl->device_info;
 }
 
-/* Which kind of memory an xPU on it would have. */
+/* Returns the kind of memory that an xPU on this device would have. */
 static const char *device_memory(const char *device_name)
 {
 	char name[FABRIC_DEVICE_BYTES + 8];
 	struct engine_description d;
 
-	/* As much of the name as engines know it by. */
+	/* truncated to the length that engines use */
 	snprintf(name, sizeof(name), "ocl:%.*s", FABRIC_DEVICE_BYTES - 1, device_name);
 	return engine_try(name, &d) ? memory_kind_text(&d) : "does not work";
 }
@@ -57,7 +57,7 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 	uint32_t count = 0;
 
 	cl->platform_info(platform, CL_PLATFORM_NAME, sizeof(platform_name), platform_name, NULL);
-	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* its devices are other machines' */
+	if (strcmp(platform_name, OWN_PLATFORM) == 0) { /* its devices are on other machines */
 		check_set(c, CHECK_OK, "OpenCL platform", NULL,
 			  OWN_PLATFORM ": programs of this machine find the xPUs of its fabric");
 		return;
@@ -77,7 +77,7 @@ static void check_platform(const struct opencl *cl, void *platform, struct check
 		  count ? list : "no devices");
 }
 
-/* The library stays open: OpenCL drivers do not survive being closed. */
+/* Leaves the library open: OpenCL drivers do not survive being closed. */
 unsigned checks_opencl(struct check *out)
 {
 	struct opencl cl = {0};
@@ -86,7 +86,7 @@ unsigned checks_opencl(struct check *out)
 	bool pocl = false;
 	unsigned count = 0;
 
-	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU that is asked for one by name */
+	setenv("POCL_DEVICES", "basic pthread", 0); /* as an xPU with a named device sets it */
 	if (!opencl_open(&cl)) {
 		check_set(&out[count++], CHECK_FAIL, "OpenCL",
 			  "apt install ocl-icd-libopencl1 pocl-opencl-icd",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of the nodes that run on this machine a command is about. */
+/* Selects the nodes on this machine that a command applies to. */
 #ifndef CMD_DXP_CHOICE_H
 #define CMD_DXP_CHOICE_H
 
@@ -12,16 +12,17 @@
 		"pid", "N", "the nodes of that process", OPTION_NUMBER, &(process), 1, INT32_MAX \
 	}
 
-/* `name` NULL and `pid` 0 match all. */
+/* Returns whether the node matches; `name` NULL and `pid` 0 match all. */
 bool choice_matches(const struct stats_view *v, const char *name, uint64_t pid);
 
-/* Is it about one node, or one process, or wanted for `all`? Says why not, naming the nodes. */
+/* Checks that the selection is one node, one process, or permitted by `all`. On failure prints why
+ * and lists the nodes. */
 bool choice_check(const struct stats_list *nodes, const char *name, uint64_t pid, bool all);
 
-/* For stats_read: says it on standard error. */
+/* Prints a complaint of stats_read on standard error. */
 void choice_complain(void *context, const char *text);
 
-/* "no node runs here ..." on standard error. */
+/* Prints on standard error that no such node runs here. */
 void choice_none(const char *name, uint64_t pid);
 
 #endif

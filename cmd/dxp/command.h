@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands of `dxp`. Each takes its own arguments (argv[0] is its name) and returns an exit
- * status: 0 done, 1 failed, 2 called wrongly. Whoever finds an error says it, once. */
+/* Declares the commands of `dxp`. Each parses its own arguments (argv[0] is its name) and returns
+ * an exit status: 0 success, 1 failure, 2 wrong usage. The function that finds an error prints it,
+ * once. */
 #ifndef CMD_DXP_COMMAND_H
 #define CMD_DXP_COMMAND_H
 
@@ -29,10 +30,10 @@ int command_up(int argc, char **argv);
 int command_vf(int argc, char **argv);
 int command_version(int argc, char **argv);
 
-/* "dxp: error: ..." on standard error; returns EXIT_FAILED. */
+/* Prints "dxp: error: ..." on standard error; returns EXIT_FAILED. */
 int fail(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Prints and releases a value; returns EXIT_DONE, or EXIT_FAILED when it could not be written. */
+/* Prints a value and releases it. Returns EXIT_DONE, or EXIT_FAILED if writing failed. */
 int json_print(json_t *value);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp doctor`: one line per check: ok, warn or fail, what was found, and what to do about it. */
+/* Implements `dxp doctor`: one line for each check: ok, warn or fail, what was found, and the next
+ * step. */
 #include <stdio.h>
 #include <string.h>
 

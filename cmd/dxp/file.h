@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small things done with files. */
+/* Declares helpers for files. */
 #ifndef CMD_DXP_FILE_H
 #define CMD_DXP_FILE_H
 
@@ -8,23 +8,23 @@
 
 #define PATH_BYTES 4096
 
-/* Writes all of it; false with errno set. */
+/* Writes all bytes; false with errno set. */
 bool file_write(int fd, const void *data, size_t bytes);
 
-/* At most `bytes` - 1 of a file's beginning (also of one in /proc or /sys) or end, as a string.
- * False when it cannot be read. */
+/* Read the beginning or end of a file, at most `bytes` - 1, as a string. file_head also reads files
+ * in /proc and /sys. False: unreadable. */
 bool file_head(const char *path, char *out, size_t bytes);
 bool file_tail(const char *path, char *out, size_t bytes);
 
-/* A file that appears under its name when it is complete, or not at all. "-" is standard output;
- * what exists and is no plain file is written directly. */
+/* An output file that appears under its name only when complete. "-" is standard output. An
+ * existing file that is not regular is written directly. */
 struct file_out {
 	int fd;
 	bool standard, plain;
 	char path[PATH_BYTES], part[PATH_BYTES];
 };
 
-/* Each says why it failed. */
+/* Each prints why it failed. */
 bool file_out_open(struct file_out *out, const char *path);
 bool file_out_close(struct file_out *out, bool complete);
 

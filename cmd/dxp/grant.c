@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp grant` and `dxp revoke`: which host may use which xPU. */
+/* Implements `dxp grant` and `dxp revoke`: which host may use which xPU. */
 #include <stdio.h>
 
 #include "cmd/dxp/command.h"

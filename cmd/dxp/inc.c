@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp inc`: the switches that compute for this host. */
+/* Implements `dxp inc`: shows the switches that compute for this host. */
 #include "cmd/dxp/inc.h"
 
 #include <stdio.h>
@@ -106,7 +106,7 @@ static int show(const struct inc_command *c)
 	struct inc_asker *a;
 	int result;
 
-	/* why not is logged */
+	/* the reason is logged */
 	if (inc_switch_find(c->where, true, &switch_ip, &own_ip) != DXP_OK ||
 	    inc_asker_open(own_ip, &a) != DXP_OK)
 		return EXIT_FAILED;
@@ -119,7 +119,7 @@ static int show(const struct inc_command *c)
 	return result;
 }
 
-/* Which of the four. False: none. */
+/* Selects the section of the subcommand. False: unknown. */
 static bool what_take(struct inc_command *c)
 {
 	if (!c->what)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* INQUIRE and ANSWER, over UDP. */
+/* Queries switches: INQUIRE and ANSWER over UDP. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct inc_asker {
 	struct link *link;
 	uint32_t own_ip;
 	uint16_t own_port;
-	uint32_t number; /* of the question, which the answer repeats */
+	uint32_t number; /* of the query; the answer repeats it */
 };
 
 int inc_asker_open(uint32_t own_ip, struct inc_asker **out)
@@ -66,7 +66,7 @@ static void question_send(struct inc_asker *a, uint32_t switch_ip, const struct 
 	link_send(a->link, &d, 1);
 }
 
-/* Is it the answer to this question? */
+/* Decodes a packet. False: not the answer to this query. */
 static bool answer_take(const struct inc_asker *a, const struct link_arrival *arrival,
 			uint32_t switch_ip, const struct inc_inquiry *q, struct inc_answer *out)
 {
@@ -112,8 +112,8 @@ static size_t row_bytes(enum inc_section section)
 					     : sizeof(struct inc_refusal_row);
 }
 
-/* All rows of a section, page by page; rows that come and go meanwhile may be missed or there
- * twice. *rows is allocated. */
+/* Reads all rows of a section, page by page. Rows added or removed meanwhile may be missed or
+ * duplicated. The caller frees *rows. */
 static int rows_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section section, void **rows,
 		     size_t *count)
 {
@@ -126,7 +126,7 @@ static int rows_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section s
 	do {
 		q.first = (uint32_t)*count;
 		if (inc_asker_ask(a, switch_ip, &q, &answer) != DXP_OK)
-			return DXP_OK; /* what came is shown */
+			return DXP_OK; /* show what has arrived */
 		char *more = realloc(*rows, (*count + answer.count + 1) * bytes);
 		if (!more)
 			return DXP_ENOMEM;

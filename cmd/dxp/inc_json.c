@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same as objects, for programs. */
+/* Converts the same data to JSON. */
 #include <stdio.h>
 
 #include "cmd/dxp/inc.h"

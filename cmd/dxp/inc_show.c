@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of `dxp inc`, and words for numbers. */
+/* Prints the tables of `dxp inc`, and texts for numbers. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -7,7 +7,7 @@
 #include "cmd/dxp/inc.h"
 #include "cmd/dxp/nodes.h"
 
-#define DATA_CAUSE 128 /* from here on: a packet of data was refused with this status */
+#define DATA_CAUSE 128 /* causes from here on: a data packet was refused with this status */
 
 const char *ip_format(uint32_t ip, char out[IP_BYTES])
 {
@@ -44,7 +44,7 @@ const char *inc_planes_text(unsigned planes)
 	return "user space";
 }
 
-/* "3.2 s", "5 min", "2 h". */
+/* Formats "3.2 s", "5 min", "2 h". */
 static const char *time_format(uint64_t ms, char out[16])
 {
 	if (ms < 60000)

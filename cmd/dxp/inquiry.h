@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A question to the manager from somebody who has the key but is no node. */
+/* Declares a query to the manager by a program that has the key but is not a node. */
 #ifndef CMD_DXP_INQUIRY_H
 #define CMD_DXP_INQUIRY_H
 
@@ -14,11 +14,11 @@ struct inquiry {
 	enum ask_kind kind;
 	const char *host, *xpu;        /* of grant and revoke */
 	uint64_t timeout_ns;           /* 0: FABRIC_JOIN_NS */
-	char text[INQUIRY_TEXT_BYTES]; /* after a failure: why */
+	char text[INQUIRY_TEXT_BYTES]; /* reason of a failure */
 };
 
-/* Asks and waits for the answer; on DXP_OK *out must be destroyed with ask_destroy. Says nothing.
- */
+/* Sends the query and waits for the answer. On DXP_OK the caller destroys *out with ask_destroy.
+ * Prints nothing. */
 int inquiry_run(struct inquiry *q, struct ask **out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp: the front door of Direct xPU. */
+/* Implements dxp, the command-line tool of Direct xPU: finds the command. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp put` and `dxp get`: an administrator's way into device memory, at plain addresses. Nothing
- * is allocated, so nothing is freed either: what is put there stays until somebody writes over it.
- */
+/* Implements `dxp put` and `dxp get`: administrative access to device memory at plain addresses.
+ * Nothing is allocated or freed: written bytes stay until they are overwritten. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,21 +16,22 @@
 #include "cmd/dxp/session.h"
 #include "link/udp.h"
 
-#define CHUNK_BYTES (16u << 20) /* moved at once, at most */
+#define CHUNK_BYTES (16u << 20) /* most bytes of one transfer */
 #define CHUNK_LEAST (64u << 10)
 #define CHUNK_FIRST (1u << 20)
-#define CHUNK_NS    (S_NS / 4) /* that one should take: who waits sees it move */
+#define CHUNK_NS    (S_NS / 4) /* time for one transfer, so that progress is visible */
 
 struct move {
 	struct session session;
 	uint64_t address, bytes;
 	uint8_t *chunk;
-	uint64_t chunk_bytes; /* of it that are moved at once now */
+	uint64_t chunk_bytes; /* bytes of the next transfer */
 	uint64_t moved, busy_ns;
 	struct progress progress;
 };
 
-/* Memory behind a slow device takes long for what others take at once. */
+/* Records a transfer and adapts the next size to its duration: memory behind a slow device needs
+ * small transfers. */
 static void chunk_moved(struct move *m, uint64_t bytes, uint64_t took_ns)
 {
 	m->busy_ns += took_ns;
@@ -43,7 +43,7 @@ static void chunk_moved(struct move *m, uint64_t bytes, uint64_t took_ns)
 		m->chunk_bytes = min_u64(m->chunk_bytes * 4, CHUNK_BYTES);
 }
 
-/* Reads until so many are there or the file ends. */
+/* Reads until `bytes` have arrived or the file ends. */
 static ssize_t chunk_read(int fd, uint8_t *chunk, size_t bytes)
 {
 	size_t have = 0;
@@ -61,7 +61,7 @@ static ssize_t chunk_read(int fd, uint8_t *chunk, size_t bytes)
 	return (ssize_t)have;
 }
 
-/* A PUT that failed says what of the file is there all the same. */
+/* Prints a failed PUT, with the number of bytes written before. */
 static int put_fail(struct move *m)
 {
 	progress_end(&m->progress);
@@ -122,7 +122,7 @@ static int report(const struct move *m, bool json)
 	return EXIT_DONE;
 }
 
-/* Where the length is known it is compared with the memory before anything moves. */
+/* Checks a known length against the memory before any transfer. */
 static bool fits(const struct move *m)
 {
 	const struct dxp_xpu_caps *caps = &m->session.caps;
@@ -156,7 +156,7 @@ static bool address_take(const char *text, uint64_t *out)
 	return false;
 }
 
-/* Of a regular file, behind where it is read; 0 of anything else. */
+/* Returns the bytes after the position of a regular file; 0 for anything else. */
 static uint64_t bytes_left(int fd)
 {
 	struct stat s;

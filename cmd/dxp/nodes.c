@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp nodes`: the whole node table, as the manager has it, whatever the grants. */
+/* Implements `dxp nodes`: the manager's whole node table, regardless of grants. */
 #include "cmd/dxp/nodes.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ const char *bytes_format(uint64_t bytes, char out[16])
 	return out;
 }
 
-/* How the network reaches its memory; "" for a host, which has none. */
+/* Returns how the network reaches the node's memory; "" for a host. */
 static const char *memory_kind(const struct node_entry *row)
 {
 	if (row->kind != MANAGE_XPU)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node as it is shown. */
+/* Formats nodes for output. */
 #ifndef CMD_DXP_NODES_H
 #define CMD_DXP_NODES_H
 
@@ -11,10 +11,10 @@
 
 struct traffic;
 
-/* `traffic` may be NULL. */
+/* Converts a node to JSON. `traffic` may be NULL. */
 json_t *node_json(const struct node_entry *row, const struct traffic *traffic);
 
-/* "256M", "1.5G"; returns out. */
+/* Formats bytes as "256M" or "1.5G"; returns out. */
 const char *bytes_format(uint64_t bytes, char out[16]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines as data: one row per option gives parsing, bounds and help. */
+/* Describes command lines as data: one row for each option defines parsing, bounds and help. */
 #ifndef CMD_DXP_OPTIONS_H
 #define CMD_DXP_OPTIONS_H
 
@@ -15,7 +15,7 @@ enum option_kind {
 
 struct option_row {
 	const char *name;  /* without the two dashes */
-	const char *value; /* what the help calls the value; NULL: a flag */
+	const char *value; /* name of the value in the help; NULL: a flag */
 	const char *help;
 	enum option_kind kind;
 	void *to;
@@ -24,18 +24,19 @@ struct option_row {
 
 struct usage {
 	const char *name;      /* of the command */
-	const char *arguments; /* "XPU ADDRESS FILE|-" */
-	const char *text;      /* what it does, in sentences */
+	const char *arguments; /* such as "XPU ADDRESS FILE|-" */
+	const char *text;      /* description, in sentences */
 	const struct option_row *rows;
 	unsigned row_count;
-	int least, most; /* arguments that are no options */
+	int least, most; /* number of arguments that are not options */
 };
 
-/* Parses everything. Returns the index in argv of the first argument that is no option (they are
- * moved behind the options), or a negative value: leave with exit status -1 - value. */
+/* Parses all options. Returns the index in argv of the first argument that is not an option (these
+ * are moved to the end). Negative: the program exits with status -1 - value. */
 int options_parse(int argc, char **argv, const struct usage *usage);
 
-/* "4096", "0x1000", "64K", "2G". False: not that. */
+/* Parse "4096", "0x1000", "64K", "2G" (bytes_parse) or plain numbers (number_parse). False:
+ * invalid. */
 bool bytes_parse(const char *text, uint64_t *out);
 bool number_parse(const char *text, uint64_t *out);
 

@@ -16,8 +16,8 @@
 #include "cmd/dxp/session.h"
 #include "host/config.h"
 
-/* From SIGTERM to SIGKILL: an xPU finishes its kernel and leaves the fabric within 3 s; all boxes
- * end at the same time, each of which costs a little more. */
+/* From SIGTERM to SIGKILL: an xPU finishes its kernel and leaves the fabric within 3 s. All daemons
+ * stop at the same time; each adds a little. */
 #define END_PATIENCE_NS (3 * S_NS)
 #define END_EACH_NS     (100 * MS_NS)
 
@@ -31,7 +31,7 @@ bool place_path(const struct place *p, const char *name, char out[PATH_BYTES])
 	return false;
 }
 
-/* mkdir -p, for the owner only. */
+/* Creates a path of folders, for the owner only. */
 static bool folders_make(const char *path, bool *created)
 {
 	char part[PATH_BYTES];
@@ -175,7 +175,7 @@ bool place_vacant(const struct place *p)
 		     path);
 		return false;
 	}
-	/* An `up` that was killed before it started anything. */
+	/* Remains of an `up` that was killed before it started anything. */
 	remove_run(p);
 	return true;
 }
@@ -204,7 +204,7 @@ static void remove_file(const struct place *p, const char *name)
 
 bool place_clear(struct place *p)
 {
-	/* The manager, the first one, is there until the boxes have left its fabric. */
+	/* The manager is the first process. It stays until the daemons have left its fabric. */
 	unsigned boxes = p->count ? p->count - 1 : 0, managers = p->count - boxes;
 	unsigned left = processes_end(p->processes + managers, boxes,
 				      END_PATIENCE_NS + boxes * END_EACH_NS);

@@ -17,7 +17,7 @@
 #include "cmd/dxp/file.h"
 #include "link/udp.h"
 
-#define KILL_NS (30 * S_NS) /* from SIGKILL to the end, on a machine that hardly runs it */
+#define KILL_NS (30 * S_NS) /* from SIGKILL to the exit, on an overloaded machine */
 
 bool process_beside(const char *name, char *out, size_t bytes)
 {
@@ -41,7 +41,7 @@ void process_program(const char *name, char *out, size_t bytes)
 		snprintf(out, bytes, "%s", name);
 }
 
-/* False: no such process, or a zombie. */
+/* Reads the start time. False: no such process, or a zombie. */
 static bool start_time(pid_t pid, uint64_t *out)
 {
 	char path[64], text[1024];
@@ -51,7 +51,7 @@ static bool start_time(pid_t pid, uint64_t *out)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!file_head(path, text, sizeof(text)))
 		return false;
-	/* The name may hold spaces and parentheses: fields count from the last one. */
+	/* The name may contain spaces and parentheses: fields count from the last one. */
 	const char *fields = strrchr(text, ')');
 	if (!fields ||
 	    sscanf(fields,
@@ -94,8 +94,8 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 	error = pid < 0 ? errno : 0;
 	close(log_fd);
 	close(report[1]);
-	/* Ends without a byte when the program has been loaded. A signal of this process does not
-	 * count: the caller looks at it once the child is recorded. */
+	/* The pipe closes without a byte once the program is loaded. Signals are ignored here; the
+	 * caller handles them after recording the child. */
 	ssize_t got = 0;
 	while (pid > 0 && (got = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
 		;
@@ -148,27 +148,27 @@ bool process_table_check(void)
 	return false;
 }
 
-/* One of the processes that are being ended. */
+/* A process being stopped. */
 struct ending {
 	const struct process *process;
-	int fd; /* of the process, which no later process with its id can take over; or these */
+	int fd; /* pidfd, which no later process with the same id can take over; or one of these */
 };
 
 #define ENDED       (-1)
 #define UNREACHABLE (-2)
 
-/* Opens a process, or returns ENDED, or UNREACHABLE after a message. */
+/* Opens a process; or returns ENDED, or UNREACHABLE after a message. */
 static int process_open(const struct process *p)
 {
 	int fd = pidfd_open(p->pid, 0), error = errno;
 
-	/* The start time is compared once the descriptor is there. */
+	/* Compare the start time only after the pidfd is open. */
 	if (fd >= 0 && process_alive(p))
 		return fd;
 	if (fd < 0 && error == ESRCH)
 		return ENDED;
 	if (fd >= 0) {
-		close(fd); /* may have been the last one: /proc is read once more */
+		close(fd); /* may have been the last descriptor: read /proc again */
 		if (!process_alive(p))
 			return ENDED;
 		error = EMFILE;
@@ -178,7 +178,7 @@ static int process_open(const struct process *p)
 	return UNREACHABLE;
 }
 
-/* A descriptor for each process of a large fabric: as many as the hard limit allows. */
+/* Raises the limit of descriptors to the hard limit: a large fabric needs one for each process. */
 static void descriptors_raise_limit(void)
 {
 	struct rlimit limit;
@@ -198,8 +198,8 @@ static void all_signal(const struct ending *all, unsigned count, int number)
 			     (int)all[i].process->pid, strerror(errno));
 }
 
-/* A descriptor of a process is readable once that has ended, also while nobody has taken its exit
- * status. */
+/* Waits for the exit of a process. Its pidfd is readable after the exit, even before it is
+ * reaped. */
 static bool ends_by(int fd, uint64_t until_ns)
 {
 	struct pollfd poller = {.fd = fd, .events = POLLIN};
@@ -213,7 +213,7 @@ static bool ends_by(int fd, uint64_t until_ns)
 	return ready > 0;
 }
 
-/* Returns how many have not ended in time. */
+/* Returns how many still run after `patience_ns`. */
 static unsigned all_wait(struct ending *all, unsigned count, uint64_t patience_ns)
 {
 	const uint64_t until_ns = link_now_ns() + patience_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that outlive the command which started them. One is known by its id and the time it
- * started, so that a later process with the same id is never taken for it. */
+/* Manages processes that outlive the command that started them. A process is identified by its id
+ * and start time, so that a later process with the same id is not mistaken for it. */
 #ifndef CMD_DXP_PROCESS_H
 #define CMD_DXP_PROCESS_H
 
@@ -17,28 +17,28 @@ struct process {
 	uint64_t start; /* clock ticks after boot, field 22 of /proc/PID/stat */
 };
 
-/* The path of a file named from the folder of this program. False: it is not there. */
+/* Writes the path of a file relative to this program's folder. False: it does not exist. */
 bool process_beside(const char *name, char *out, size_t bytes);
 
-/* Where a program of ours is: beside this one, else as PATH finds it. */
+/* Finds a program of this project: in this program's folder, else in PATH. */
 void process_program(const char *name, char *out, size_t bytes);
 
-/* Starts argv[0] in a session of its own, its output appended to a log file. False: said why. */
+/* Starts argv[0] in its own session, with output appended to a log file. False: reason printed. */
 bool process_start(const char *const argv[], const char *log, struct process *out);
 
-/* It runs. A zombie does not. */
+/* Returns whether it runs; a zombie does not. */
 bool process_alive(const struct process *p);
 
-/* Writes how a child of this process ended: "signal 9 (Killed)", "exit status 3". "" where the
- * system does not report it. Takes the child off the table of processes. */
+/* Writes how a child of this process exited: "signal 9 (Killed)", "exit status 3"; "" if unknown.
+ * Reaps the child. */
 void process_end_text(const struct process *p, char *out, size_t bytes);
 
-/* False, after a message: no /proc, without which no process is known again. */
+/* Checks that /proc is readable, which process_alive needs. False: reason printed. */
 bool process_table_check(void);
 
-/* Ends processes, all at the same time: SIGTERM, then SIGKILL for those that have not ended after
- * `patience_ns`. Returns how many have not ended then, which are the first ones of `p` from now on;
- * said for each, with the next step. */
+/* Stops processes in parallel: SIGTERM, then SIGKILL for those that still run after `patience_ns`.
+ * Returns the number that still run then and moves them to the front of `p`. Prints a message with
+ * the next step for each. */
 unsigned processes_end(struct process *p, unsigned count, uint64_t patience_ns);
 
 #endif

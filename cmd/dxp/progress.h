@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far a long transfer, or the start of many parts, is: a line on standard error that is written
- * over, once it has lasted a second and where somebody sees it. */
+/* Shows the progress of a long transfer or start: one line on standard error, overwritten in place.
+ * Shown from the first second on, and only on a terminal. */
 #ifndef CMD_DXP_PROGRESS_H
 #define CMD_DXP_PROGRESS_H
 
@@ -16,9 +16,9 @@ struct progress {
 
 void progress_begin(struct progress *p, const char *what, uint64_t total_bytes);
 void progress_step(struct progress *p, uint64_t moved_bytes);
-/* The same for things that are counted. */
+/* Updates the line of counted things. */
 void progress_count(struct progress *p, uint64_t done, uint64_t total);
-/* Takes the line away. */
+/* Clears the line. */
 void progress_end(struct progress *p);
 
 #endif

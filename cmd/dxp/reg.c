@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp reg`: the CFG registers of an xPU, by name or index (docs/registers.md). */
+/* Implements `dxp reg`: the CFG registers of an xPU, by name or index (docs/registers.md). */
 #include <stdio.h>
 #include <strings.h>
 
@@ -10,7 +10,7 @@
 static const char *const accesses[] = {
 	[CFG_ACCESS_RO] = "ro", [CFG_ACCESS_RW] = "rw", [CFG_ACCESS_WO] = "wo"};
 
-/* Indices that this program has no name for are taken too: the xPU may be newer. */
+/* Parses a register. Accepts unknown indices, since the xPU may be newer than this program. */
 static bool register_parse(const char *text, uint32_t *out)
 {
 	uint64_t index;
@@ -57,7 +57,7 @@ static int read_all(struct dxp_xpu *xpu, bool json)
 {
 	uint32_t values[CFG_COUNT];
 
-	/* In one access, so that halves belong together. */
+	/* In one access, so that both halves of a 64-bit value match. */
 	if (dxp_reg_read(xpu, 0, values, CFG_COUNT) != DXP_OK)
 		return session_fail();
 	return print_all(values, json);

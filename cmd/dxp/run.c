@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp run`: a program that knows nothing of us finds the xPUs of the fabric as OpenCL devices. */
+/* Implements `dxp run`: an unmodified program gets the xPUs of the fabric as OpenCL devices. */
 #include "cmd/dxp/run.h"
 
 #include <dirent.h>
@@ -46,9 +46,10 @@ static const char text[] =
 	"(IN, "
 	"OUT) and other\nnodes (FROM, TO), and for how long transfers and the device were busy.";
 
-/* ---- the door ---- */
+/* ---- the plugin ---- */
 
-/* Beside this program as it was built or installed, else wherever the loader finds it. */
+/* Finds the plugin relative to this program, in the build or installed tree; else leaves it to the
+ * loader. */
 static void door_find(char out[PATH_BYTES])
 {
 	static const char *const places[] = {"../lib/" DOOR, DXP_LIBRARY_FOLDER "/" DOOR};
@@ -59,7 +60,7 @@ static void door_find(char out[PATH_BYTES])
 	snprintf(out, PATH_BYTES, "%s", DOOR);
 }
 
-/* The line that names the door, as the loader wants it; and links to what is there already. */
+/* Writes the .icd file that names the plugin. others_link adds the installed drivers. */
 static bool vendors_make(const struct run *r)
 {
 	char path[PATH_BYTES], door[PATH_BYTES];
@@ -97,7 +98,7 @@ static void others_link(const struct run *r)
 		closedir(there);
 }
 
-/* ---- its folder ---- */
+/* ---- temporary folder ---- */
 
 static bool folder_make(struct run *r)
 {
@@ -144,7 +145,7 @@ static void environment_make(const struct run *r)
 	char path[PATH_BYTES], number[32];
 
 	snprintf(path, sizeof(path), "%s/vendors/", r->folder);
-	set("OCL_ICD_VENDORS", path); /* of both loaders that are in use */
+	set("OCL_ICD_VENDORS", path); /* for both common ICD loaders */
 	unsetenv("OPENCL_VENDOR_PATH");
 	unsetenv("OCL_ICD_FILENAMES");
 	if (r->directory)
@@ -161,7 +162,7 @@ static void environment_make(const struct run *r)
 		snprintf(number, sizeof(number), "%llu", (unsigned long long)r->memory);
 		set("DXP_CL_MEM", number);
 	}
-	set("DXP_CL_VERBOSE", "1"); /* why there are no devices, where there are none */
+	set("DXP_CL_VERBOSE", "1"); /* prints why there are no devices */
 	snprintf(path, sizeof(path), "%s/%%p.summary", r->folder);
 	set("DXP_CL_SUMMARY", path);
 	snprintf(path, sizeof(path), "%s/%%p.trace", r->folder);
@@ -177,7 +178,7 @@ static int program_exec(const struct run *r)
 	return why == ENOENT ? EXIT_NOT_HERE : EXIT_NOT_RUN;
 }
 
-/* What is meant for the program reaches it too: the terminal sends it to both. */
+/* Ignores SIGINT and SIGQUIT: the terminal sends them to the program too. */
 static void signals_leave(void (*how)(int))
 {
 	signal(SIGINT, how);
@@ -185,7 +186,7 @@ static void signals_leave(void (*how)(int))
 }
 
 static pid_t program_id;
-static int ended_by; /* a signal; 0: it ended by itself */
+static int ended_by; /* a signal; 0: it exited */
 
 static void pass_on(int number)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp run`: the parts that its files share. What programs find is told by environment variables
- * (docs/opencl.md); what they did comes back in files of a folder, one for each of their
- * processes. */
+/* Declares what the files of `dxp run` share. Environment variables pass settings to programs
+ * (docs/opencl.md). Each of their processes leaves its results in a file of a folder. */
 #ifndef CMD_DXP_RUN_H
 #define CMD_DXP_RUN_H
 
@@ -12,7 +11,7 @@
 
 #define RUN_NODES_MAX 256
 
-/* What all processes of the program did with one node. */
+/* Totals over all processes of the program for one node. */
 struct run_row {
 	char node[32];
 	uint64_t commands, kernels, failed;
@@ -26,14 +25,14 @@ struct run_report {
 	uint32_t processes;
 };
 
-/* Reads the summaries in a folder; what does not parse is left out. */
+/* Reads the summaries in a folder; skips lines that do not parse. */
 void run_report_read(const char *folder, struct run_report *out);
-/* `signal`: what ended the program, whose last commands are not counted then; 0: it ended by
- * itself. */
+/* Prints the summary. `signal`: killed the program, so its last commands are not counted; 0: it
+ * exited. */
 void run_report_show(const struct run_report *r, double seconds, int signal);
 json_t *run_report_json(const struct run_report *r, double seconds, int status);
 
-/* Makes one trace of those in a folder. False: said why. */
+/* Merges the traces in a folder into one. False: reason printed. */
 bool run_trace_join(const char *folder, const char *path);
 
 #endif

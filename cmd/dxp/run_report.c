@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program did, as its processes left it. */
+/* Reads and prints what a program did, from the files of its processes. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>

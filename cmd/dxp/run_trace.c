@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One trace of those that the processes of a program left: the records of each, one behind the
- * other. A program that ended by force has left its own without an end. */
+/* Merges the traces of a program's processes by concatenating their records. The trace of a killed
+ * process lacks its end. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +21,8 @@ static void put(struct joined *j, const char *text)
 	j->good = j->good && file_write(j->out.fd, text, strlen(text));
 }
 
-/* A record is a line of its own, with a comma behind it unless it is the last; one that was cut
- * short is left out. */
+/* Copies one record. A record is a line, with a comma after it unless it is the last. Truncated
+ * records are skipped. */
 static void line_take(struct joined *j, char *line)
 {
 	size_t length = strcspn(line, "\n");

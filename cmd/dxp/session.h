@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every command that joins a fabric shares. */
+/* Declares what all commands that join a fabric share. */
 #ifndef CMD_DXP_SESSION_H
 #define CMD_DXP_SESSION_H
 
@@ -35,7 +35,7 @@ struct session_options {
 		"key", "FILE", "the fabric key (default: from the folder)", OPTION_TEXT, \
 			&(o).fabric.key_file, 0, 0                                       \
 	}
-/* For whoever joins. */
+/* Options of commands that join. */
 #define SESSION_ROWS(o)                                                                            \
 	MANAGER_ROWS(o),                                                                           \
 		{"bind",                                                                           \
@@ -55,11 +55,11 @@ struct session {
 	struct dxp_xpu_caps caps;
 };
 
-/* Joins, and takes the xPU unless it is NULL. False: said why, and nothing is open. */
+/* Joins the fabric and opens the xPU unless it is NULL. False: reason printed, nothing is open. */
 bool session_open(const struct session_options *options, const char *xpu, struct session *out);
 void session_close(struct session *s);
 
-/* Says dxp_fabric_error; returns EXIT_FAILED. */
+/* Prints dxp_fabric_error; returns EXIT_FAILED. */
 int session_fail(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp top`: what the nodes on this machine do, from the files that they publish. */
+/* Implements `dxp top`: shows the nodes on this machine, from the files that they publish. */
 #include "cmd/dxp/top.h"
 
 #include <poll.h>
@@ -25,9 +25,9 @@
 #define CLEAR_BELOW  "\033[J"
 #define INTERVAL_MIN 100
 #define INTERVAL_MAX 3600000
-#define ROWS_DEFAULT 24 /* of a terminal that does not say */
+#define ROWS_DEFAULT 24 /* rows of a terminal without a known size */
 #define COLS_DEFAULT 80
-#define FRAME_BYTES  (256u << 10) /* a screen, drawn in one write */
+#define FRAME_BYTES  (256u << 10) /* bytes of a screen, drawn in one write */
 
 struct top {
 	struct top_options options;
@@ -45,7 +45,7 @@ static void on_end(int number)
 	ended = 1;
 }
 
-/* Only interrupts the wait: the next frame asks for the size anyway. */
+/* Only interrupts the wait; each frame queries the size. */
 static void on_resize(int number)
 {
 }
@@ -112,7 +112,7 @@ static void title(const struct top *t, FILE *out, unsigned columns)
 	fprintf(out, "%.*s\n", (int)columns, text);
 }
 
-/* Draws over the last frame, line by line, so that nothing flickers. */
+/* Draws over the last frame line by line, so that nothing flickers. */
 static bool frame_draw(struct top *t)
 {
 	static char frame[FRAME_BYTES];
@@ -136,7 +136,7 @@ static bool frame_draw(struct top *t)
 	return fflush(stdout) == 0;
 }
 
-/* False: leave. */
+/* Handles a key. False: quit. */
 static bool key_take(struct top *t)
 {
 	char key;
@@ -156,7 +156,7 @@ static bool key_take(struct top *t)
 	return true;
 }
 
-/* Until the next frame is due. False: leave. A key or a new size redraws at once. */
+/* Waits until the next frame is due. False: quit. A key or a resize redraws at once. */
 static bool frame_wait(struct top *t, uint64_t until_ns, bool *early)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};

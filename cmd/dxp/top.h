@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp top` in parts: readings become lines, or JSON. */
+/* Declares the output of `dxp top`: readings become a table or JSON. */
 #ifndef CMD_DXP_TOP_H
 #define CMD_DXP_TOP_H
 
@@ -19,17 +19,17 @@ struct top_options {
 	bool qps;
 };
 
-/* Two readings of everything; `before` may be empty. */
+/* Two readings of all nodes; `before` may be empty. */
 struct top_readings {
 	struct stats_list before, now;
 };
 
-/* Writes the table, heading included. At most `rows` lines of at most `columns` characters; 0:
- * as many as there are. Returns how many nodes match. */
+/* Writes the table with its heading: at most `rows` lines of at most `columns` characters; 0: no
+ * limit. Returns how many nodes match. */
 uint32_t top_table(FILE *out, const struct top_readings *r, const struct top_options *options,
 		   unsigned rows, unsigned columns);
 
-/* {"nodes": [...]}; NULL: no memory. */
+/* Returns {"nodes": [...]}; NULL: no memory. */
 json_t *top_json(const struct stats_list *nodes, const struct top_options *options);
 
 #endif

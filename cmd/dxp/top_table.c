@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of the table. A node's line has what crossed its socket, its sessions' lines payload alone.
- * Rates and percentages are of the time between the two readings; counts are since the node's
- * start. */
+/* Formats the table. A node's line counts all bytes on its socket, a session's line payload only.
+ * Rates and percentages cover the time between the two readings; counts start with the node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +13,15 @@
 #define LINE_BYTES 256
 #define CELL_BYTES 16
 
-/* What a line is about: counts now and then, with the time between. */
+/* Counts of one line at both readings, with the time between. */
 struct change {
-	const uint64_t *now, *before; /* session fields; before NULL: nothing to compare with */
-	uint64_t elapsed_ns;          /* 0: nothing was published meanwhile */
+	const uint64_t *now, *before; /* session fields; before NULL: no earlier reading */
+	uint64_t elapsed_ns;          /* 0: nothing was published in between */
 };
 
 struct screen {
 	FILE *out;
-	unsigned rows, columns; /* left; 0 columns: any */
+	unsigned rows, columns; /* still available; 0 columns: unlimited */
 	bool bounded;
 };
 
@@ -45,7 +44,7 @@ static double per_second(uint64_t now, uint64_t before, uint64_t elapsed_ns)
 	return elapsed_ns && now > before ? (double)(now - before) * 1e9 / (double)elapsed_ns : 0;
 }
 
-/* "-" for nothing: what moves catches the eye. */
+/* Returns "-" for zero, so that active rows stand out. */
 static const char *cell(double value, char out[CELL_BYTES])
 {
 	if (value <= 0)
@@ -88,7 +87,7 @@ static const char *micros(uint64_t ns, char out[CELL_BYTES])
 	return out;
 }
 
-/* What matters most comes first: a narrow terminal shows the left part alone. */
+/* Important columns come first, since a narrow terminal shows only the left part. */
 static void heading(struct screen *s)
 {
 	char line[LINE_BYTES];
@@ -110,7 +109,7 @@ static double repeats_share(const struct change *c)
 	       share(c, STATS_SESSION_retransmitted_busy);
 }
 
-/* From RTX% to TMOUT; `rtt` and `window` are texts. */
+/* Formats the columns RTX% to TMOUT; `rtt` and `window` are texts. */
 static int repeats_format(char *out, size_t room, const struct change *c, const char *rtt,
 			  const char *window)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp trace`: what running nodes send and receive, as a pcapng file, without being root. */
+/* Implements `dxp trace`: writes the packets of running nodes to a pcapng file, without root. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@
 #include "node/tap_read.h"
 
 #define POLL_NS     (2 * MS_NS)   /* a ring of 16 MiB lasts ten times as long */
-#define ANSWER_NS   (500 * MS_NS) /* a node that sleeps looks every 100 ms */
+#define ANSWER_NS   (500 * MS_NS) /* a sleeping node checks every 100 ms */
 #define SECONDS_MAX 1000000
 
 struct source {
 	struct tap_reader *tap;
-	const struct tap_record *record; /* read and not written yet */
+	const struct tap_record *record; /* read but not written yet */
 	const char *name;
-	uint64_t seen, dropped; /* dropped: as told with the packets so far */
+	uint64_t seen, dropped; /* dropped: as reported by the packets so far */
 	uint64_t last_ns;
 	bool taken, done;
 };
@@ -58,7 +58,7 @@ static void signals_set(void)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-/* Says why the capture cannot be written. */
+/* Prints why the capture cannot be written. */
 static int write_fail(const struct trace *t)
 {
 	if (t->out == stdout && !program_output_check())
@@ -128,7 +128,7 @@ static bool front_write(struct trace *t)
 	return good;
 }
 
-/* Takes a new answer of the node into account. False: said why the trace is in vain. */
+/* Handles a new answer of the node. False: tracing is impossible, reason printed. */
 static bool source_look(struct source *s, bool late)
 {
 	switch (tap_answered(s->tap)) {
@@ -144,12 +144,13 @@ static bool source_look(struct source *s, bool late)
 		fprintf(stderr,
 			"dxp trace: '%s' has not looked yet: is its program stopped? waiting\n",
 			s->name);
-		s->taken = true; /* said once */
+		s->taken = true; /* printed once */
 	}
 	return true;
 }
 
-/* The source whose next record is the oldest: files in order of time read better. NULL: nothing. */
+/* Returns the source with the oldest next record, so that the file is in order of time. NULL:
+ * none. */
 static struct source *oldest(struct trace *t)
 {
 	struct source *best = NULL;
@@ -188,7 +189,7 @@ static bool record_write(struct trace *t, struct source *s)
 	return good;
 }
 
-/* Writes what there is. */
+/* Writes all available records. */
 static bool drain(struct trace *t)
 {
 	struct source *s;
@@ -209,7 +210,7 @@ static bool all_done(const struct trace *t)
 	return true;
 }
 
-/* Until something ends it. */
+/* Traces until a limit or a signal stops it. */
 static int follow(struct trace *t)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
@@ -229,7 +230,7 @@ static int follow(struct trace *t)
 	return EXIT_DONE;
 }
 
-/* Ends the nodes' writing, so that what is in the rings is all that is left. */
+/* Stops the nodes' writing, so that the rings hold all that is left. */
 static void sources_stop(struct trace *t)
 {
 	const struct timespec poll = {.tv_nsec = POLL_NS};
@@ -241,10 +242,10 @@ static void sources_stop(struct trace *t)
 		while (tap_answered(t->sources[i].tap) == TAP_ASKED && link_now_ns() < end_ns)
 			nanosleep(&poll, NULL);
 	}
-	interrupted = 0; /* from now on it means: not even the rest */
+	interrupted = 0; /* from now on a signal skips the rest too */
 }
 
-/* What is still in the rings belongs to the trace, and how much is missing. */
+/* Writes the records left in the rings, and the number of missing ones. */
 static int finish(struct trace *t)
 {
 	uint64_t dropped = 0;
@@ -295,7 +296,7 @@ static int trace_nodes(struct trace *t, const struct stats_list *nodes)
 
 	if (!choice_check(nodes, t->node, t->pid, t->all))
 		return EXIT_FAILED;
-	signals_set(); /* before there is a file, which from then on is ended in order */
+	signals_set(); /* before the file exists; from then on it is closed in order */
 	if (sources_open(t, nodes) && out_open(t)) {
 		status = front_write(t) ? follow(t) : write_fail(t);
 		if (status == EXIT_DONE)

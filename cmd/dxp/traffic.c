@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All xPUs are asked at once, each by a thread: one that does not answer costs its patience once,
- * however many there are. */
+/* Reads the counters of all xPUs in parallel, one thread for each, so that unreachable xPUs cost
+ * one timeout in total. */
 #include "cmd/dxp/traffic.h"
 
 #include <pthread.h>
@@ -10,9 +10,9 @@
 #include "base/util.h"
 #include "xpu/cfg.h"
 
-#define THREADS_MAX 32 /* more xPUs than that hang rarely */
+#define THREADS_MAX 32 /* threads: more xPUs are rarely unreachable at once */
 
-/* SENT_LO, SENT_HI, RECEIVED_LO, RECEIVED_HI lie side by side. */
+/* SENT_LO, SENT_HI, RECEIVED_LO and RECEIVED_HI are adjacent. */
 #define COUNTERS 4
 
 struct inquest {
@@ -20,7 +20,7 @@ struct inquest {
 	const struct node_entry *nodes;
 	struct traffic *out;
 	size_t count;
-	_Atomic size_t next; /* index of the node that nobody has taken yet */
+	_Atomic size_t next; /* index of the next node to read */
 };
 
 static void read_one(struct dxp_fabric *fabric, const char *name, struct traffic *out)
@@ -57,7 +57,7 @@ static void read_all(struct inquest *q)
 
 	while (started + 1 < wanted && pthread_create(&threads[started], NULL, read_some, q) == 0)
 		started++;
-	read_some(q); /* this thread is the last of them, or without others the only one */
+	read_some(q); /* this thread works too, possibly alone */
 	while (started > 0)
 		pthread_join(threads[--started], NULL);
 }
@@ -68,7 +68,7 @@ struct traffic *traffic_read(const struct session_options *options, const struct
 	struct traffic *all = calloc(count + 1, sizeof(*all));
 	struct inquest q = {.nodes = nodes, .out = all, .count = count};
 
-	/* Who may not join still sees the table. */
+	/* A host that may not join still gets the table. */
 	if (!all || dxp_fabric_open(&options->fabric, &q.fabric) != DXP_OK)
 		return all;
 	read_all(&q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the NICs of xPUs have moved, read from their registers. */
+/* Reads what the NICs of xPUs have moved from their registers. */
 #ifndef CMD_DXP_TRAFFIC_H
 #define CMD_DXP_TRAFFIC_H
 
@@ -15,8 +15,8 @@ struct traffic {
 	uint64_t in_bytes, out_bytes;
 };
 
-/* One per node, to be freed; not known for hosts, dead nodes and those this host may not use. NULL:
- * no memory. */
+/* Returns one entry for each node; the caller frees the array. `known` is false for hosts, dead
+ * nodes and nodes that this host may not use. NULL: no memory. */
 struct traffic *traffic_read(const struct session_options *options, const struct node_entry *nodes,
 			     size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp up` and `dxp down`: a whole fabric on this machine, each part a process of its own. All or
- * nothing: what cannot be completed is taken back. */
+/* Implements `dxp up` and `dxp down`: a whole fabric on this machine, each part its own process.
+ * All or nothing: an incomplete start is undone. */
 #include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,21 +23,21 @@
 #include "node/stats_place.h"
 #include "wire/address.h"
 
-#define READY_NS     (60 * S_NS) /* without progress: a part that ends is noticed at once */
-#define READY_XPU_NS (2 * S_NS)  /* more for each xPU that is starting: they share the CPUs */
+#define READY_NS     (60 * S_NS) /* without progress; a part that exits is noticed at once */
+#define READY_XPU_NS (2 * S_NS)  /* more for each starting xPU, since they share the CPUs */
 #define LOOK_NS      (10 * MS_NS)
 
-#define BOXES_PER_CPU 4 /* starting at a time: one that waits leaves its CPU to the others */
+#define BOXES_PER_CPU 4 /* daemons starting at a time; one that waits leaves its CPU to others */
 #define BOXES_MIN     4
 
-#define BOX_WORDS 24 /* of a box's command line */
+#define BOX_WORDS 24 /* words of a daemon's command line */
 
 struct up {
 	const char *directory, *engine, *bind, *grants, *state;
-	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the box's own choice */
+	const char *buffers, *buffer_bytes, *keep_hosts; /* NULL: the daemon's default */
 	uint64_t xpus, slots, memory, host_memory, port;
 	bool json;
-	uint64_t started, joined; /* xPUs: of boxes that were started; alive in the node table */
+	uint64_t started, joined; /* xPUs: of started daemons; alive in the node table */
 	uint64_t wait_ns, deadline_ns;
 	struct progress progress;
 	struct place place;
@@ -58,7 +58,7 @@ static void pause_briefly(void)
 	nanosleep(&look, NULL);
 }
 
-/* Starts argv[0], a program of ours, as `name`. */
+/* Starts argv[0], a program of this project, as `name`. */
 static bool part_start(struct up *u, const char *name, const char *argv[])
 {
 	struct place *p = &u->place;
@@ -77,7 +77,7 @@ static bool part_start(struct up *u, const char *name, const char *argv[])
 	return place_save(p);
 }
 
-/* What a part wrote last; "" when nothing. */
+/* Reads the end of a part's log; "" if empty. */
 static void part_said(const struct up *u, const struct process *process, char *tail, size_t bytes)
 {
 	char path[PATH_BYTES], file[PROCESS_NAME_BYTES + 16];
@@ -90,25 +90,26 @@ static void part_said(const struct up *u, const struct process *process, char *t
 		tail[--length] = '\0';
 }
 
-/* Fails with how a part ended and what it wrote last. */
+/* Prints how a part exited and the end of its log. */
 static void part_ended(const struct up *u, const struct process *process)
 {
 	char how[96], tail[1024];
 
 	process_end_text(process, how, sizeof(how));
-	part_said(u, process, tail, sizeof(tail)); /* complete: it has ended */
+	part_said(u, process, tail, sizeof(tail)); /* complete, since the process has exited */
 	fail("%s ended before the fabric was up%s%s; %s%s", process->name, *how ? ": " : "", how,
 	     *tail ? "it said:\n" : "it wrote nothing into its log", tail);
 }
 
-/* Sets the time by which there must be progress again. */
+/* Sets the deadline for further progress. */
 static void patience_renew(struct up *u)
 {
 	u->wait_ns = READY_NS + (u->started - u->joined) * READY_XPU_NS;
 	u->deadline_ns = link_now_ns() + u->wait_ns;
 }
 
-/* All parts are children of this process: one call instead of a look at each. */
+/* Returns whether any part has exited. All parts are children, so one call replaces a check of
+ * each. */
 static bool child_ended(void)
 {
 	siginfo_t info = {0};
@@ -139,7 +140,7 @@ static void late_report(const struct up *u, const char *waiting_for)
 	     *tail ? "; the last part said:\n" : "; DXP_LOG=info makes the parts talk", tail);
 }
 
-/* Everything started so far runs, and there is time left. */
+/* Returns whether all started parts run and time is left; otherwise prints why not. */
 static bool going(struct up *u, const char *waiting_for)
 {
 	if (child_ended() && !parts_run(u))
@@ -209,7 +210,7 @@ static bool manager_start(struct up *u)
 	return manager_announce(u);
 }
 
-/* An option that has a value; without one it is left out. */
+/* Appends an option with its value; omitted if `value` is NULL. */
 static void word_add(const char *argv[BOX_WORDS], const char *option, const char *value)
 {
 	unsigned at = 0;
@@ -222,7 +223,7 @@ static void word_add(const char *argv[BOX_WORDS], const char *option, const char
 	}
 }
 
-/* Starts the next box. Its xPUs ask for their numbers as node ids, because boxes join in any
+/* Starts the next daemon. Its xPUs request their numbers as node ids, because daemons join in any
  * order. */
 static bool box_start(struct up *u)
 {
@@ -261,7 +262,8 @@ static uint64_t xpus_alive(const struct ask *a)
 	return alive;
 }
 
-/* xPUs that may be starting at a time. More would only take longer each, and more memory. */
+/* Returns how many xPUs may be starting at a time. More would take longer each and use more
+ * memory. */
 static uint64_t starting_max(const struct up *u)
 {
 	cpu_set_t set;
@@ -283,7 +285,7 @@ static bool boxes_start(struct up *u)
 	return true;
 }
 
-/* Counts the xPUs that have joined; *out is the node table when that is all of them. */
+/* Counts the xPUs that have joined. True: all have; *out is the node table. */
 static bool boxes_look(struct up *u, struct ask **out)
 {
 	const struct dxp_fabric_options fabric = {.directory = u->place.folder};
@@ -306,7 +308,7 @@ static bool boxes_look(struct up *u, struct ask **out)
 	return true;
 }
 
-/* Boxes start side by side. */
+/* Starts the manager, then daemons in parallel, and waits for all xPUs. */
 static bool fabric_start(struct up *u, struct ask **nodes)
 {
 	bool all = false;
@@ -344,7 +346,7 @@ static int report(const struct up *u, const struct ask *a)
 	return EXIT_DONE;
 }
 
-/* The place is free, or what is left there of a fabric that died is removed. */
+/* Makes sure that the folder is free; removes the remains of a fabric that died. */
 static bool place_free(struct up *u)
 {
 	struct place *p = &u->place;
@@ -362,7 +364,7 @@ static bool place_free(struct up *u)
 	return cleared;
 }
 
-/* The boxes log that they offer no functions, but who reads that? */
+/* The daemons log that they offer no functions, but that log is rarely read. */
 static void run_place_check(void)
 {
 	char path[STATS_PATH_BYTES];

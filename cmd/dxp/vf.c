@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp vf`: the functions of the NICs on this machine. */
+/* Implements `dxp vf`: lists and manages the functions of the NICs on this machine. */
 #include "cmd/dxp/vf.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #define NICS_MAX  256
 #define ANSWER_NS (5 * S_NS)
 
-/* Those that somebody still runs, in a sentence. */
+/* Prints the NICs whose programs still run. */
 static void others_name(const struct offer_place *places, uint32_t count)
 {
 	bool some = false;
@@ -49,7 +49,7 @@ static struct offer_place *places_find(uint32_t *count)
 	return places;
 }
 
-/* What a user called a NIC: its node's name, or the path of its socket. */
+/* Finds a NIC by its node's name or its socket's path. */
 static bool nic_find(const char *given, struct offer_place *out, char path[OFFER_PATH_BYTES])
 {
 	uint32_t count, i = 0;
@@ -126,7 +126,7 @@ static bool ask(int fd, const struct attach_request *request, struct attach_answ
 	return false;
 }
 
-/* ---- what it is asked ---- */
+/* ---- requests ---- */
 
 static int refused_say(const struct attach_request *r, int status)
 {
@@ -185,9 +185,9 @@ static bool rows_get(int fd, struct vf_nic *nic)
 	return true;
 }
 
-static bool listed; /* a NIC was, so the table has its head */
+static bool listed; /* a NIC was listed, so the table has its heading */
 
-/* One NIC into the list. `quiet`: one whose program is gone is left out. */
+/* Lists one NIC. `quiet`: skips it if its program is gone. */
 static bool nic_list(const struct offer_place *place, const char *path, bool quiet, json_t *all)
 {
 	struct vf_nic *nic = calloc(1, sizeof(*nic));
@@ -254,9 +254,9 @@ static int list(const char *given, bool json)
 
 static const struct verb {
 	const char *name;
-	int arguments; /* with NIC and FUNCTION */
+	int arguments; /* including NIC and FUNCTION */
 	uint8_t type;
-	const char *value; /* what the last one is, or NULL */
+	const char *value; /* text about the value's range, or NULL */
 } verbs[] = {
 	{"weight", 3, ATTACH_WEIGHT, "a weight is 1 to 64"},
 	{"limit", 3, ATTACH_LIMIT, "a limit is bytes per second such as 100M, or `none`"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp vf` in two files: vf.c asks the NICs of this machine, vf_show.c prints what they say. */
+/* Declares the two parts of `dxp vf`: vf.c queries the NICs of this machine, vf_show.c prints the
+ * answers. */
 #ifndef CMD_DXP_VF_H
 #define CMD_DXP_VF_H
 

@@ -5,8 +5,7 @@
 
 #include "doors/opencl/memory.h"
 
-#define ABANDON_NS \
-	1000000000ull /* ns: wait for parts of a command that could not be posted completely */
+#define ABANDON_NS 1000000000ull /* ns: wait for the parts of an incompletely posted command */
 
 struct unpack {
 	struct unpack *next;

@@ -9,11 +9,9 @@
 
 #include "doors/opencl/complete.h"
 
-#define BATCH 64
-#define TAKE_NS                                                                                  \
-	1000000000ull /* ns: longest single dxp_completions call; correctness does not depend on \
-			 it */
-#define CLOSE_NS 200000000ull /* ns: how long exit waits for the progress thread */
+#define BATCH    64
+#define TAKE_NS  1000000000ull /* ns: one call of dxp_completions; nothing depends on it */
+#define CLOSE_NS 200000000ull  /* ns: how long exit waits for the progress thread */
 
 static pthread_cond_t changed, watch_wake;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -7,8 +7,8 @@
 #include "doors/opencl/memory.h"
 #include "doors/opencl/transfer.h"
 
-#define SHADOW_ALIGN \
-	4096 /* bytes: programs may expect the alignment that allocators give large blocks */
+/* bytes: the alignment that allocators give large blocks */
+#define SHADOW_ALIGN 4096
 
 cl_mem memory_root(cl_mem m, uint64_t *offset)
 {
