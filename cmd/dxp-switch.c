@@ -18,7 +18,7 @@
 #include "switch/serve.h"
 
 /* us: roughly the cost of a wakeup; base/spin.h adapts it. The spin yields the processor between
- * polls, so it costs little even on few processors; 200 would not. */
+ * polls, so it is cheap even on few processors; 200 us would not be. */
 #define SPIN_US 20
 
 static _Atomic int stop, drain;

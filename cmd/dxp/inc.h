@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "wire/inc.h"
 
-#define INC_TREE_MAX 64 /* switches shown: those above this host */
+#define INC_TREE_MAX 64 /* switches shown: this host's and those above */
 #define IP_BYTES     16
 
 /* Formats "10.0.0.1"; returns out. */
@@ -44,7 +44,7 @@ struct inc_tree {
 	size_t count;
 };
 
-/* Queries a switch and all switches above it, including `section`. DXP_ENOMEM. */
+/* Reads the state of a switch and all switches above it, with `section` of each. DXP_ENOMEM. */
 int inc_tree_read(struct inc_asker *a, uint32_t switch_ip, enum inc_section section,
 		  struct inc_tree *out);
 void asked_tree_free(struct inc_tree *t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages the folder of a local fabric, with the files of `dxp up`:
  *
- *  manager      address of the manager, one line; programs look here
- *  fabric.key   the fabric's key
- *  run/         logs, the manager's registry, and `fabric`: the processes, and whether
- *               `dxp up` created the key
+ *   manager      address of the manager, one line; programs look here
+ *   fabric.key   the fabric's key
+ *   run/         logs, the manager's registry, and `fabric`: the processes, and whether
+ *                `dxp up` created key and folder
  *
  * `run` exists exactly while a fabric does, so mkdir acquires it. */
 #ifndef CMD_DXP_PLACE_H

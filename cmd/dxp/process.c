@@ -94,8 +94,8 @@ bool process_start(const char *const argv[], const char *log, struct process *ou
 	error = pid < 0 ? errno : 0;
 	close(log_fd);
 	close(report[1]);
-	/* The pipe closes without a byte once the program is loaded. Signals are ignored here; the
-	 * caller handles them after recording the child. */
+	/* The pipe closes without a byte once the program is loaded. After a signal the read
+	 * restarts; the caller checks for signals once the child is recorded. */
 	ssize_t got = 0;
 	while (pid > 0 && (got = read(report[0], &error, sizeof(error))) < 0 && errno == EINTR)
 		;

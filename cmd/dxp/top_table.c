@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats the table. A node's line counts all bytes on its socket, a session's line payload only.
- * Rates and percentages cover the time between the two readings; counts start with the node. */
+ * Rates and percentages cover the time between the readings; counts start with the node. */
 #include <stdlib.h>
 #include <string.h>
 

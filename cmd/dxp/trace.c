@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implements `dxp trace`: writes the packets of running nodes to a pcapng file, without root. */
+/* Implements `dxp trace`: writes what running nodes send and receive to a pcapng file, without
+ * root. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "link/udp.h"
 #include "node/tap_read.h"
 
-#define POLL_NS     (2 * MS_NS)   /* a ring of 16 MiB lasts ten times as long */
+#define POLL_NS     (2 * MS_NS)   /* a ring of 16 MiB lasts ten times longer */
 #define ANSWER_NS   (500 * MS_NS) /* a sleeping node checks every 100 ms */
 #define SECONDS_MAX 1000000
 

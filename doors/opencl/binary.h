@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Encodes and decodes what clGetProgramInfo returns as a program's binary and
- * clCreateProgramWithBinary accepts, in this or a later process. It is the node's own binary behind
- * a header that names the kind of device. Pure.
+/* Encodes and decodes the binaries of clGetProgramInfo and clCreateProgramWithBinary: the node's
+ * own binary after a header that names the kind of device. Pure.
  *
- *  bytes  field
- *  8      "DXPCLBIN"
- *  4      version, 1
- *  4      cl_program_binary_type
- *  4      length of the device sentence
- *  4      0
- *  8      length of the node's binary
- *  8      FNV-1a, 64 bits, of everything before and after it
- *  -      the device sentence, then the node's binary; numbers are little-endian */
+ *   bytes  field
+ *   8      "DXPCLBIN"
+ *   4      version, 1
+ *   4      cl_program_binary_type
+ *   4      length of the device sentence
+ *   4      0
+ *   8      length of the node's binary
+ *   8      FNV-1a, 64 bits, of everything before and after it
+ *   -      the device sentence, then the node's binary; numbers are little-endian */
 #ifndef DOOR_BINARY_H
 #define DOOR_BINARY_H
 
@@ -23,7 +22,7 @@
 
 struct binary {
 	uint32_t type;
-	/* device sentence (program_device.h); only devices with the same one accept the binary */
+	/* device sentence (program_device.h); the binary is for devices with the same one */
 	const char *device;
 	size_t device_bytes;
 	const void *data;

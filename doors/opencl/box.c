@@ -33,7 +33,7 @@ static void settle(struct dxp_box *b)
 		b->from_slice_pitch = b->from_row_pitch * b->rows;
 	if (!b->to_slice_pitch)
 		b->to_slice_pitch = b->to_row_pitch * b->rows;
-	/* With one row or one slice, its pitch has no effect. */
+	/* The pitch of a single row or slice has no effect. */
 	if (b->rows == 1)
 		b->from_row_pitch = b->to_row_pitch = b->row_bytes;
 	if (b->slices == 1) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds programs on devices, rebuilds them when a lost node is back, and releases them. A detached
- * thread releases the node's part, because a build ends under the plugin's lock and the node may be
- * busy or gone. */
+ * thread releases the node's part: a build ends under the plugin's lock, and the node may be busy
+ * or gone. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,8 +66,8 @@ static void node_release(struct build *b)
 	d->calls--;
 }
 
-/* Returns whether b's program can be released on its node. False after exit, and for programs of an
- * earlier generation that were not in use when it ended. */
+/* Returns whether b's program can still be released on its node: its connection is current, or lost
+ * but not closed. */
 static bool releasable(const struct build *b)
 {
 	const struct _cl_device_id *d = b->device;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dequeues completions from the fabric and wakes waiting threads. One thread at a time is in
+/* Dequeues completions from the fabric and wakes waiters. One thread at a time is in
  * dxp_completions, without the lock; it completes events in the order received. Other waiters sleep
- * on a condition variable. The plugin's progress thread dequeues only while an event has a callback
- * or host work and no program thread waits. The progress thread also runs the callbacks, so a
- * program may hold its own locks around waiting calls. */
+ * on a condition variable. The progress thread dequeues only while an event has a callback or host
+ * work and no program thread waits. It also runs the callbacks, so a program may hold its own locks
+ * around waiting calls. */
 #include <signal.h>
 #include <time.h>
 
@@ -142,7 +142,7 @@ static void *watch(void *unused)
 	return unused;
 }
 
-/* Blocks all signals in the new thread; they are for the program's threads. */
+/* Blocks signals in the new thread; they are for the program's threads. */
 static bool start(void)
 {
 	sigset_t all, before;

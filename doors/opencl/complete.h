@@ -41,7 +41,8 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 /* Returns the dxp event for wait lists; 0: e has completed without error, or there is no memory.
  * For a failed event, returns a failed dxp event. */
 dxp_event event_name(cl_event e);
-/* Appends e to its queue as submitted and requests notification of `source`, its dxp event. */
+/* Appends e to its queue as submitted. Requests notification of `source`, its dxp event, unless
+ * that is 0. CL_OUT_OF_HOST_MEMORY: no notification will come. */
 cl_int event_posted(cl_event e, dxp_event source);
 /* Returns the number of commands that have not completed. */
 uint32_t events_pending(void);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manages connections to the nodes behind devices. A lost connection fails the commands under way
- * there, through their events. The next use reconnects, at the earliest RETRY_NS after a failed
- * attempt. Each connection has a new generation (`life`): nothing of an earlier one exists any
- * more. */
+/* Manages connections to the nodes of devices. A lost connection fails its commands through their
+ * events. The next use reconnects, RETRY_NS after a failed attempt at the earliest. Each connection
+ * has a new generation (`life`); programs and memory of earlier ones are gone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static int greet(struct connection *c, bool about)
 	return status == DXP_OK ? measure(c->xpu, CLOCK_ROUNDS, &c->clock) : status;
 }
 
-/* Opens a connection. Exchanges messages only, so it runs with or without the lock. */
+/* Opens a connection, with or without the lock: it only exchanges messages. */
 static int connection_open(struct connection *c, const char *node, bool about)
 {
 	*c = (struct connection){0};
@@ -108,8 +107,8 @@ static bool is_loss(int status)
 	return status == DXP_EPEERLOST || status == DXP_EPEERRESET || status == DXP_ECLOSED;
 }
 
-/* Returns whether this device is lost. A command also fails with such a status if another node that
- * it needed is lost. */
+/* Returns whether this device is lost. A command fails the same way if another node that it needed
+ * is lost. */
 static bool is_lost(cl_device_id d)
 {
 	const struct dxp_waits none = {.lazy = true};
@@ -127,8 +126,8 @@ cl_int device_judge(cl_device_id d, int status)
 	return error_of(status);
 }
 
-/* Releases a lost connection. The fabric has failed the commands under way there; dequeues their
- * completions now. */
+/* Releases a lost connection. The fabric has failed its commands; dequeues their completions
+ * now. */
 static void bury(cl_device_id d)
 {
 	if (!d->lost)

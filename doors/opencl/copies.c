@@ -119,8 +119,8 @@ static bool better(const struct copy *x, uint64_t x_end, const struct copy *best
 	return !best->device || x_end > best_end;
 }
 
-/* Returns the copy that holds byte `at`, selected by the rules of copies_next. Sets `*end` to the
- * end of its run, at most the old `*end`. NULL: the byte is lost, up to `*end`. */
+/* Returns the copy for byte `at` by the rules of copies_next, and the end of its run in `*end` (at
+ * most the old value). NULL: lost up to `*end`. */
 static struct copy *holder(const struct copies *c, const struct copy *near, uint64_t at,
 			   uint64_t *end)
 {
@@ -142,7 +142,7 @@ static struct copy *holder(const struct copies *c, const struct copy *near, uint
 	return (struct copy *)(uintptr_t)best;
 }
 
-/* Returns the first byte from `at` on that is in a copy or lost; `end` if there is none. */
+/* Returns the first byte from `at` on that is in a copy or lost, or `end`. */
 static uint64_t next_known(const struct copies *c, uint64_t at, uint64_t end)
 {
 	struct range r;
@@ -200,8 +200,8 @@ static void lose(struct copies *c, struct copy *copy, uint64_t start, uint64_t e
 			held = r.start == start;
 			gap = held ? r.end : r.start;
 		}
-		/* Without memory the part counts as never written: reporting is worse, the data is
-		 * gone either way. */
+		/* Without memory the part counts as never written: a read then gets undefined bytes
+		 * instead of an error. */
 		if (!held)
 			ranges_add(&c->lost, start, gap);
 		start = gap;
@@ -293,7 +293,7 @@ void copies_follow(struct copy *copy, const struct use *by, const uint64_t *wait
 	}
 }
 
-#define WRITERS_MAX 16 /* entries: protects programs that order too little, so a few are enough */
+#define WRITERS_MAX 16 /* guards programs that order too little, so a few suffice */
 
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order)
 {

@@ -14,8 +14,8 @@
 struct _cl_device_id;
 struct transfer; /* one posted transfer; several uses may share it */
 
-/* A command that uses a copy and that the program does not order itself (a transfer of the plugin
- * or an unmap), or a recorded writer of the program. It had not completed at the last check. */
+/* A use of a copy: by a transfer of the plugin or an unmap, which the program does not order; or by
+ * a writer of the program (`queue`). It had not completed at the last check. */
 struct use {
 	uint64_t start, end;
 	uint64_t event; /* dxp event for wait lists */
@@ -78,13 +78,13 @@ void copies_forget(struct copies *c, struct copy *copy, void (*drop)(struct tran
 
 /* Records a use. False: no memory. */
 bool copies_use(struct copy *copy, const struct use *use);
-/* Removes uses that a wait for `by` already covers. `by`, about to be recorded, waits for the
- * events `waited`. Uses with these events that do no more than `by` are removed as far as `by`
- * covers them. */
+/* Shortens the list of uses before `by` is recorded. `by` waits for the events `waited`, so waiting
+ * for `by` covers them. Removes uses with these events where `by` covers their range, unless they
+ * do more than `by`. */
 void copies_follow(struct copy *copy, const struct use *by, const uint64_t *waited, uint32_t count,
 		   void (*drop)(struct transfer *));
-/* Records that a command of the program writes a range. For each in-order queue the last use that
- * covers earlier ones replaces them. Beyond a bound the oldest is replaced. False: no memory. */
+/* Records a writer of the program. In an in-order queue it replaces an earlier writer that it
+ * covers; beyond a bound it replaces the oldest. False: no memory. */
 bool copies_writer(struct copy *copy, const struct use *use, bool in_order);
 /* Drops completed uses. ended() returns 0 for a use that has not completed, 1 for one that has,
  * negative for one that failed. */

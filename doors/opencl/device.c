@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the list of devices: one for each xPU that is granted to this host and whose engine is an
- * OpenCL device. The list only grows: a dead node stays in it as an unavailable device. */
+/* Holds the list of devices: one for each xPU that is granted to this host and has an OpenCL
+ * engine. The list only grows: a dead node stays as an unavailable device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,8 +163,7 @@ cl_int devices_of_type(cl_device_type type, cl_device_id *out, cl_uint room, cl_
 	return error != CL_SUCCESS ? error : found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* Implements clGetDeviceIDs. The standard leaves a NULL platform to the implementation; here it
- * means the only one. */
+/* The standard leaves a NULL platform to the implementation; here it means the only one. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
 						   cl_uint entries, cl_device_id *out,
 						   cl_uint *count)

@@ -56,7 +56,7 @@ static bool feature_kept(const char *name, size_t length)
 			length);
 }
 
-/* Reported if the device has images: every image lies over plain bytes, so one from a buffer works
+/* Reported if the device has images: every image lies over plain bytes, so one over a buffer works
  * too. */
 static const cl_name_version of_images = {CL_MAKE_VERSION(1, 0, 0), "cl_khr_image2d_from_buffer"};
 
@@ -237,8 +237,8 @@ cl_int device_info(cl_device_id d, cl_device_info name, const struct info *i)
 {
 	static cl_int (*const ours[])(cl_device_id, cl_device_info, const struct info *) = {
 		info_identity, info_memory, info_queues, info_absent};
-	/* The first query without a buffer finds the function that knows `name`: a buffer that is
-	 * too small also returns an error, which must not pass the query on. */
+	/* The first call, without a buffer, finds the function for `name`. An error for a buffer
+	 * that is too small must not select the next one. */
 	size_t answered = SIZE_MAX, bytes = 0;
 	struct info with_size = {i->size, i->value, &answered};
 

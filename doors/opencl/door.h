@@ -3,17 +3,16 @@
  * that load it through the ICD loader (X-11, X-12, X-13).
  *
  * Commands: every enqueue posts at once. A command waits for a list of dxp events, of any node or
- * of this host; the nodes resolve it among themselves. Nothing is held back on the host, so memory
+ * of this host; the nodes resolve it among themselves. The host holds nothing back, so memory
  * objects change state in the order of enqueue calls.
  *
  * Lock: `door_lock` guards everything here. It is released in door_wait and around callbacks;
- * lookups made before those may be stale after them. Long fabric calls (builds, blocking transfers)
- * run without it where a comment states so. Lock order: door_lock, then the fabric's.
+ * lookups made before are stale after them. Long fabric calls (builds, blocking transfers) run
+ * without it where a comment states so. Lock order: door_lock, then the fabric's.
  *
- * Lifetime: an object has references of the program (clRetain, clRelease) and holds of the plugin
- * (a queue holds its context, an event the objects of its command). It ends when it has neither.
- * Object memory is reused for the same kind only, never freed: a stale handle is detected by its
- * kind instead of a crash. */
+ * Lifetime: an object has references of the program (clRetain, clRelease) and holds of the plugin;
+ * it ends when it has neither. For example, a queue holds its context. Object memory is reused for
+ * the same kind only, never freed: a stale handle is detected by its kind instead of a crash. */
 #ifndef DOOR_H
 #define DOOR_H
 
@@ -148,7 +147,8 @@ cl_int devices_find(cl_device_id **devices, cl_uint *count);
 /* Provides a usable connection; connects or reconnects if necessary. May release the lock.
  * CL_DEVICE_NOT_AVAILABLE. */
 cl_int device_connect(cl_device_id d);
-/* Handles the status of a call on d; marks d lost if so. Returns error_of(status). */
+/* Handles the status of a call on d: marks d lost if its connection is. Returns
+ * error_of(status). */
 cl_int device_judge(cl_device_id d, int status);
 /* Returns the value of `param` as the node's device reports it, in `*bytes` bytes; NULL: not
  * reported. */
@@ -306,8 +306,8 @@ cl_int event_track(dxp_event event, void (*ended)(void *context, int status), vo
 /* Dequeues completions until done(context). Caller holds the lock, which is released while waiting.
  * False: timeout_ns (0: none) elapsed. */
 bool door_wait(bool (*done)(void *context), void *context, uint64_t timeout_ns);
-/* Starts the progress thread, which dequeues completions while no program thread waits (for
- * callbacks, host work). */
+/* Starts the progress thread, or wakes it. It dequeues completions while no program thread waits
+ * (for callbacks, host work). */
 void door_watch(void);
 /* Completes an event (or sets a user event): runs `finish`, wakes waiters, queues callbacks to run
  * without the lock. Caller holds the lock. */

@@ -29,7 +29,7 @@ static bool fewer_pending(void *before)
 	return events_pending() < *(uint32_t *)before;
 }
 
-/* Throttles a program that never waits to the speed of the nodes. If all commands wait for an event
+/* Slows a program that never waits to the speed of the nodes. If all commands wait for an event
  * that the program has yet to set, enqueuing continues until the fabric refuses. */
 static void slow_down(void)
 {
@@ -151,8 +151,8 @@ static cl_int elders_set(cl_event e, cl_uint count, const cl_event *list)
 
 #define LOOK_MAX 8 /* entries of a wait list compared to find redundant ones */
 
-/* Collects the waits. An event that precedes another listed one is omitted: in a chain over devices
- * each command waits for the one before it only, not also for its queue's last. */
+/* Collects the waits. Omits events that precede another listed one: in a chain over devices a
+ * command waits for the one before it, not also for its queue's last. */
 static cl_int gather(struct enqueue *e, cl_uint count, const cl_event *list)
 {
 	cl_command_queue q = e->queue;
@@ -187,7 +187,7 @@ static void discard(struct enqueue *e)
 		e->queue->barrier = NULL;
 		object_drop(event);
 	}
-	/* Otherwise its end would treat it as a user event that was never set. */
+	/* Otherwise the end function would treat it as a user event that was never set. */
 	event->status = CL_COMPLETE;
 	object_release(event);
 }

@@ -196,7 +196,7 @@ static bool in_order(const struct _cl_event *e)
 }
 
 /* Adjusts the times of `e` so that commands of an in-order queue do not overlap. The previous END
- * may be the time of arrival at this host, which is later than the node's START of `e`. */
+ * may be its arrival at this host, later than the node's START of `e`. */
 static void times_order(cl_event e)
 {
 	if (!in_order(e))
@@ -332,7 +332,7 @@ void event_completed(const struct dxp_completion *c)
 		return;
 	}
 	cl_event e = (cl_event)(uintptr_t)c->cookie;
-	/* Already completed on this host, because memory for the notification was missing. */
+	/* Completed on this host already, for lack of memory for the notification; or early. */
 	if (e->object.kind != OBJECT_EVENT || e->source != c->event || e->early)
 		return;
 	if (c->begun) {

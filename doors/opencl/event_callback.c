@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs callbacks of events. The progress thread calls them one after another, without the lock. A
- * node reports the start of commands that run for some ms; for all others CL_RUNNING arrives with
- * the completion. */
+/* Runs callbacks of events one after another in the progress thread, without the lock. A node
+ * reports the start only of commands that run for some ms; for others CL_RUNNING arrives with the
+ * completion. */
 #include <stdlib.h>
 
 #include "doors/opencl/api.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the program's single membership in the fabric. Joins when devices are first queried; leaves
- * when the program exits, regardless of what it has released. */
+/* Holds the program's single membership in the fabric: joined when devices are first queried, left
+ * when the program exits. */
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -28,8 +28,8 @@ bool door_forked(void)
 	return forked;
 }
 
-/* Prints why joining failed. A missing fabric is not an error: most programs have other platforms.
- * It is printed only if DXP_CL_VERBOSE is set. */
+/* Prints why joining failed; a missing fabric only with DXP_CL_VERBOSE, since most programs have
+ * other platforms. */
 static void hint(int status)
 {
 	if (status != DXP_ENOENT || settings_get()->verbose)
@@ -113,9 +113,9 @@ static void *say_goodbye(void *context)
 	return NULL;
 }
 
-/* Closes connections and membership. The node frees this host's resources when the lease ends;
- * closing frees them now. A silent node may take seconds, so the wait is bounded and the thread
- * dies with the program. */
+/* Closes connections and membership, which frees this host's resources on the nodes before the
+ * lease ends. A silent node may take seconds, so the wait is bounded; the thread dies with the
+ * program. */
 static void leave(struct dxp_fabric *f)
 {
 	struct timespec until = wall_after(LEAVE_NS);
@@ -130,8 +130,8 @@ static void leave(struct dxp_fabric *f)
 	pthread_mutex_unlock(&leave_lock);
 }
 
-/* Waits until no thread is in a call of the fabric, at most LOCK_NS. Caller holds the lock, which
- * is released meanwhile. Returns whether that succeeded. */
+/* Waits, at most LOCK_NS, until no thread is in a call of the fabric. Caller holds the lock, which
+ * is released meanwhile. False: timeout. */
 static bool become_quiet(void)
 {
 	uint64_t deadline = door_now_ns() + LOCK_NS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocates device memory. Small ranges are blocks of larger parts, so most buffers cost no
- * message; a large range is a part of its own. Unused parts are kept for reuse, up to a bound. They
- * return to the node when its memory is short. */
+ * message; a large range is a part of its own. Unused parts are kept for reuse, up to a bound or
+ * until the node's memory is short. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,8 +181,8 @@ static bool take_block(struct heap *h, struct part *p, uint64_t bytes, uint64_t 
 	return true;
 }
 
-/* Allocates a small range from a part. Parts in use are tried first, so that others can become
- * unused. */
+/* Allocates from a part in use, or from an unused one with `of_unused`. Callers try parts in use
+ * first, so that others can become unused. */
 static bool take_small(struct heap *h, uint64_t bytes, bool of_unused, uint64_t *address)
 {
 	for (uint32_t i = 0; i < h->count; i++) {

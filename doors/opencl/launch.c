@@ -97,7 +97,8 @@ static cl_int grid_check(const struct launch *l, const struct kernel_device *k)
 	return error;
 }
 
-/* Checks one argument, and that the device has the NIC function or alignment that it needs. */
+/* Checks one argument: set, live handle, aligned sub-buffer. For a network argument provides the
+ * NIC function. */
 static cl_int argument_check(const struct launch *l, const struct kernel_device *k, cl_uint i)
 {
 	const struct argument *a = &l->kernel->arguments[i];
@@ -153,8 +154,8 @@ struct arguments {
 	struct dxp_image images[DXP_ARGUMENTS_MAX];
 };
 
-/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). As long
- * as it has never been written, writing must be its purpose. */
+/* A kernel must not write memory created as read-only, but some do (hashcat's candidates). While
+ * the object was never written, this kernel must be its writer. */
 static enum memory_access access_of(const struct argument_about *about, cl_mem m)
 {
 	if (about->reads_only || ((m->flags & CL_MEM_READ_ONLY) && !memory_blank(m)))

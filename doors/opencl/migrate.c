@@ -186,8 +186,8 @@ static cl_device_id worker(const struct piece *p, const struct copy *to)
 	return p->from->device ? p->from->device : to->device;
 }
 
-/* Records the transfer `event` on both copies and requests notification of its completion. Uses
- * that it waits for (w) need no mention beside it: the wait lists of a long chain stay short. */
+/* Records the transfer `event` on both copies and requests notification of its completion. Removes
+ * uses that it waits for (w), so that wait lists of long chains stay short. */
 static cl_int note(cl_mem root, const struct piece *p, struct copy *to, const struct dxp_waits *w,
 		   dxp_event event)
 {
@@ -316,7 +316,7 @@ cl_int memory_ready(struct enqueue *e, cl_mem m, uint64_t offset, uint64_t bytes
 		error = memory_here(e, root, &here);
 	if (!error)
 		error = memory_bring(e, root, here, offset, offset + bytes);
-	/* After memory_bring: what the transfers wait for is not listed again. */
+	/* After memory_bring, which removes uses that its transfers wait for. */
 	if (!error)
 		error = memory_order(e, here, offset, offset + bytes, access);
 	/* Reserves for memory_used, which cannot fail. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Manages OpenCL handles. Each kind has a pool that only grows, so a released handle still points
- * at an object: one of kind FREE, or a live one of the same kind. The pool is first in, first out,
- * which keeps a stale handle recognisable for as long as possible. */
+ * to an object: one of kind FREE, or a live one of the same kind. The pool is first in, first out,
+ * so stale handles stay recognisable as long as possible. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,8 +19,8 @@ struct option {
  * (then *out->at is not zero). */
 bool option_next(const char **text, struct option *out);
 
-/* Options split into the folders of -I, in order, and the rest. Options without effect on all
- * supported devices are removed. */
+/* Options split into the folders of -I, in order, and the rest. Options without effect on any
+ * supported device are removed. */
 struct options_split {
 	char **folders;
 	size_t folder_count;

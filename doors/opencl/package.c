@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packs a program with everything that its compiler needs: headers of clCompileProgram under their
- * include names, and host files reached by #include and -I. Host files keep their relative paths,
- * below a folder of the package. */
+ * include names, and included host files with their relative paths, below a folder of the
+ * package. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -106,7 +106,7 @@ struct program_slot *program_slot(cl_program p, cl_device_id d);
 struct program_slot *program_executable(cl_program p);
 void slot_clear(struct program_slot *s);
 
-/* Checks what clBuildProgram, clCompileProgram and clLinkProgram have in common. */
+/* Checks what clBuildProgram and clCompileProgram have in common. */
 cl_int program_check(cl_program p, const struct program_devices *devices,
 		     const struct program_notify *notify);
 /* Selects the entries of the listed devices, or all; `out` holds p->device_count pointers. Returns
@@ -137,8 +137,9 @@ struct build_job {
 	struct build_part parts[];
 };
 struct build_job *job_new(cl_program p, cl_uint count, struct program_slot *const *slots);
-/* Runs all builds. With a notification function set, returns at once and notifies later. Takes
- * ownership of the job. Caller holds the lock, which is released meanwhile. */
+/* Runs all builds. With a notification function set, returns at once (if a thread can be created)
+ * and notifies later. Takes ownership of the job. Caller holds the lock, which is released
+ * meanwhile. */
 cl_int job_run(struct build_job *job);
 /* Marks the entry as being built from the recipe. */
 cl_int slot_begin(struct program_slot *s, struct recipe *r, const char *options);

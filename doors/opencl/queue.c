@@ -194,7 +194,7 @@ dxp_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_propertie
 }
 
 /* No device has queues of its own. OpenCL 3.0 lists CL_INVALID_OPERATION for such a device before
- * CL_INVALID_COMMAND_QUEUE, and no queue could be valid. So `queue` is not checked. */
+ * CL_INVALID_COMMAND_QUEUE, so `queue` is not checked. */
 CL_API_ENTRY cl_int CL_API_CALL dxp_clSetDefaultDeviceCommandQueue(cl_context context,
 								   cl_device_id device,
 								   cl_command_queue queue)

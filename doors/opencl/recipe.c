@@ -48,9 +48,9 @@ cl_int recipe_input(struct recipe *r, struct build *input)
 	return CL_SUCCESS;
 }
 
-/* The standard names options of clBuildProgram and clCompileProgram, and programs from source. A
- * binary thus has no argument information, and linker options do not matter. Nodes do not list the
- * kernels of compiled objects, so one input with the option suffices for all linked kernels. */
+/* The standard names clBuildProgram's and clCompileProgram's options, and programs from source.
+ * Binaries and linker options thus do not count. Nodes do not list kernels of compiled objects, so
+ * one input with the option suffices for all linked kernels. */
 bool recipe_has_argument_info(const struct recipe *r)
 {
 	if (r->kind == DXP_PROGRAM_SOURCE || r->kind == DXP_PROGRAM_COMPILE)

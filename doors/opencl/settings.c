@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the settings of the environment, once. An invalid setting counts as unset and is reported
- * on standard error: a program that does not know this plugin must not fail because of it. */
+/* Reads the settings of the environment, once. An invalid setting is reported on standard error and
+ * ignored: programs unaware of this plugin must not fail because of it. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts what a program did on each node, for the summary of `dxp run`: one line for each node,
- * numbers by name. The file is mapped and updated continuously, so it survives any exit. A program
- * that exits normally rewrites the lines without leading zeros. */
+ * numbers by name. The file is mapped and always current, so it survives any exit. On a normal exit
+ * the lines are rewritten without leading zeros. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "doors/opencl/report.h"
 
 #define LINE_BYTES 320 /* bytes: a name and all numbers with all digits */
-#define DIGITS     20  /* of UINT64_MAX */
+#define DIGITS     20  /* decimal digits of UINT64_MAX */
 
 /* IN and OUT: bytes from and to the host; FROM and TO: other nodes; *_NS: busy time, overlaps
  * counted once. */
@@ -143,8 +143,8 @@ static void add(struct tally *t, enum number which, uint64_t more)
 		digits_put(t->digits[which], t->numbers[which]);
 }
 
-/* Adds busy time. Completions arrive roughly in order of time, so the overlap with earlier commands
- * is what precedes the latest end. */
+/* Adds busy time. Completions arrive roughly in order of time, so overlap with earlier commands
+ * lies before the latest end. */
 static void busy_add(struct tally *t, enum number which, uint64_t *until, cl_event e)
 {
 	uint64_t from = e->started_ns > *until ? e->started_ns : *until;

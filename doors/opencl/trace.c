@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes commands as a file for Perfetto or chrome://tracing (complete events of the Trace Event
- * Format): a process for each node, a thread for each queue, times on the host's clock. The file is
- * usable whenever the program exits: readers accept it without the last bracket. */
+ * Format): a process for each node, a thread for each queue, times on the host's clock. An
+ * interrupted file is usable: readers accept it without the last bracket. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -71,8 +71,9 @@ static cl_int write_at(struct command *c, uint64_t address, const void *from, ui
 	struct dxp_waits w = c->e.waits;
 	dxp_event event;
 
-	/* `late`: take the bytes after a pending read has written them, not now. A blocking write
-	 * is also better served by a PUT than by a command, at any size. */
+	/* `late`: read the bytes after the waits, since a pending read may write them. For a
+	 * blocking write without waits it selects a PUT, which is faster than a command at any
+	 * size. */
 	w.late = c->e.settled ? !w.lazy : host_is_pending(from, bytes);
 	trace_moved(NULL, d, bytes);
 	for (uint64_t done = 0, part; done < bytes; done += part) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implements operations on rectangles of root objects. Long rows are moved one by one, without
- * intermediate copies. Short rows are gathered first, on the device into memory of the command or
- * on the host, whichever is cheaper. Then one transfer moves all. */
+ * intermediate copies. Short rows are gathered first, on the device or the host, whichever is
+ * cheaper; then one transfer moves all. */
 #include "doors/opencl/memory.h"
 
 #define ROW_BYTES 8192 /* bytes: rows from this length on are worth a command each */
