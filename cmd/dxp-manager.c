@@ -189,7 +189,7 @@ static void ready_tell(const struct arguments *a)
 	}
 	if (dprintf(a->ready_fd, "%s\n", text) < 0)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", a->ready_fd);
-	if (a->ready_fd > STDERR_FILENO) /* else a socket would get the number and receive text */
+	if (a->ready_fd > STDERR_FILENO) /* no later socket may get 0, 1 or 2 */
 		close(a->ready_fd);
 }
 

@@ -457,7 +457,7 @@ static void ready_tell(int fd)
 		return;
 	if (write(fd, "\n", 1) != 1)
 		log_warn("nobody reads file descriptor %d (--ready-fd)", fd);
-	if (fd > STDERR_FILENO) /* else a socket would get the number and receive text */
+	if (fd > STDERR_FILENO) /* no later socket may get 0, 1 or 2 */
 		close(fd);
 }
 

@@ -47,7 +47,7 @@ static void check_engine(struct check *c, const char *engine, const char *next)
 		check_set(c, CHECK_WARN, name, next, "does not work here");
 }
 
-/* A machine without such a device lacks nothing. */
+/* Most machines have no such device, which is no error. */
 static bool cuda_driver_there(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -296,8 +296,8 @@ void enqueue_finish_with(struct enqueue *e, cl_int (*finish)(cl_event, cl_int, v
  * event's error status. */
 cl_int enqueue_end(struct enqueue *e, cl_int error, dxp_event source, bool blocking, cl_event *out);
 
-/* Returns whether it is a command's or tracked event that has not completed as far as this host
- * knows. Other dxp events must not be used; they may be forgotten. */
+/* Returns whether a command's or tracked event has not completed, as far as this host has been
+ * notified. Other dxp events must not be used; they may be forgotten. */
 bool event_open(dxp_event event);
 /* Tracks an event that is no command of the program (a transfer between nodes). On completion calls
  * `ended` (NULL allowed) with the lock and forgets the event. */

@@ -7,7 +7,7 @@
 
 #include "doors/opencl/complete.h"
 
-#define POLL_EVERY   16    /* commands between two polls for completions without waiters */
+#define POLL_EVERY   16    /* commands between polls for completions that no thread waits for */
 #define PENDING_MAX  32768 /* commands under way: beyond that an enqueue waits for completions */
 #define PENDING_WAIT 1000000000ull
 

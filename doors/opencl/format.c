@@ -74,7 +74,7 @@ static const struct type_row *type_of(const cl_image_format *f)
 	return NULL;
 }
 
-/* Checks the types that an order may have (table "Supported Image Channel Orders" and the text
+/* Returns whether the order may have this type (table "Supported Image Channel Orders" and the text
  * below it). */
 static bool pair_valid(const struct order_row *o, const struct type_row *t)
 {

@@ -62,7 +62,7 @@ static const struct argument_about *arguments_known(cl_kernel k)
 	return NULL;
 }
 
-/* A device may know an argument but not its name. */
+/* A device may report an argument without its name. */
 static cl_int name_get(const char *text, const struct info *i)
 {
 	return *text ? info_text(i, text) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;

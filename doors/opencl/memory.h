@@ -52,7 +52,7 @@ bool format_supported(cl_context c, cl_mem_flags flags, cl_mem_object_type type,
 
 /* ---- between copies (migrate.c) ---- */
 
-#define TRANSFER_PART_BYTES (1ull << 30) /* bytes of one transfer command */
+#define TRANSFER_PART_BYTES (1ull << 30) /* bytes: maximum of one transfer command */
 
 /* Forgets completed uses, and copies on lost nodes. Every command calls it first. */
 void memory_settle(cl_mem root);

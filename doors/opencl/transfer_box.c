@@ -7,7 +7,7 @@
 #define ROW_BYTES 8192 /* bytes: rows from this length on are worth a command each */
 #define ROWS_FEW  4    /* rows: up to this many are not worth gathering */
 #define ROWS_KEPT 64   /* rows: ranges that a rectangle may leave in an object's lists */
-#define SPAN_NEAR 2    /* gaps are transferred too up to this ratio of span to rows */
+#define SPAN_NEAR 2    /* span / bytes of rows: up to this ratio gaps are transferred too */
 
 static bool by_rows(const struct dxp_box *b)
 {
