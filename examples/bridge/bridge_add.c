@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams an array through the core of a remote board, which adds to every number, and back.
+/* Streams an array through the stream core of a remote board and back. The core adds a constant to
+ * every number.
  *
  *   dxp up --engine board && build/bin/bridge_add 1000; dxp down
  *   cc bridge_add.c $(pkg-config --cflags --libs dxp) */
@@ -19,7 +20,7 @@ static void check(int status, const char *what)
 	exit(1);
 }
 
-/* The first xPU with a stream core. */
+/* Opens the first xPU that has a stream core. */
 static struct dxp_xpu *open_board(struct dxp_fabric *fabric, struct dxp_xpu_caps *caps)
 {
 	struct dxp_node_info nodes[64];
@@ -50,7 +51,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
 						     .bytes = COUNT * sizeof(*numbers)};
 	double begin = seconds();
 	check(dxp_bridge_start(board, &transfer, &bridge), "start");
-	/* Here the program may do something else: the board reads and writes by itself. */
+	/* The board now reads and writes by itself; the program could do other work here. */
 	check(dxp_bridge_wait(bridge, 30000000000ull, NULL), "wait");
 	double took = seconds() - begin;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same on a board of this machine, without any network: once copied through the rings of
- * buffers, once from and to the program's own memory in place.
+/* Does the work of bridge_add on a board of this machine, without a network. The first pass copies
+ * through the bridge's buffers; the second moves the program's own memory in place.
  *
  *   build/bin/dma_add [ENGINE]
  *   cc dma_add.c $(pkg-config --cflags --libs dxp) */
@@ -52,7 +52,7 @@ static uint32_t add(struct dxp_dma *board, uint32_t *numbers, uint32_t *sums, bo
 	return wrong;
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < COUNT; i++)
 		numbers[i] = i * 2654435761u;
 	check(dxp_dma_core_set(board, DXP_CORE_ADD, OPERAND), "set the core");
-	/* Pinned once; without these two calls each transfer in place would pin for itself. */
+	/* Pinned once here; otherwise each transfer in place would pin the memory again. */
 	check(dxp_dma_pin(board, numbers, COUNT * sizeof(*numbers)), "pin");
 	check(dxp_dma_pin(board, sums, COUNT * sizeof(*sums)), "pin");
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two xPUs in an OpenCL program, and bytes that go from one to the other without passing through
- * here: once because the host enqueues it (cl_dxp_transfer), once because a kernel does it while it
- * runs (cl_dxp_device_network). All else is ordinary OpenCL.
+/* Copies bytes between two xPUs in an OpenCL program, not through the host: first the host enqueues
+ * the transfer (cl_dxp_transfer), then a running kernel sends (cl_dxp_device_network).
  *
  *   dxp up --xpus 2 && dxp run -- build/bin/cl_transfer; dxp down */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -127,7 +126,7 @@ static void compare(struct side *s, cl_uint first, const char *how)
 	printf("%s: %zu bytes arrived\n", how, BYTES);
 }
 
-/* The host says what goes where; the second xPU's queue waits for it, not the host. */
+/* The host enqueues the transfer. The queue of the second xPU waits for it; the host does not. */
 static void by_the_host(struct side *from, struct side *to)
 {
 	clEnqueueTransferBufferDXP_fn transfer =
@@ -171,7 +170,7 @@ static void network_open(struct side *s)
 	check(clFinish(s->queue), "wait");
 }
 
-/* One kernel PUTs all of it while it runs; the other xPU does nothing. */
+/* One kernel PUTs the whole buffer while it runs; the other xPU runs nothing. */
 static void by_a_kernel(struct side *from, struct side *to)
 {
 	cl_int error, result = -1;
@@ -207,7 +206,7 @@ static void platform_find(void)
 	function("clEnqueueTransferBufferDXP");
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stages run on, so that the same run can use xPUs of a fabric or a device of this
- * machine: the calls of <dxp/mmd.h> that the classifier needs, with a stage's number in place of an
- * xPU.
+/* What the stages run on: xPUs of a fabric, or a device of this machine. The operations are those
+ * of <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
  *
- * Addresses are as there: 256-byte aligned where memory begins, any place inside it is good for a
- * transfer. Commands of one stage that wait for each other run in that order; an event is good
- * until wait() has reported it. Every function returns enum dxp_status and writes a sentence into
- * `fault` when it fails. One thread. */
+ * Addresses: memory begins 256-byte aligned; transfers may start at any byte in it. Dependent
+ * commands of one stage run in order. An event is valid until wait() has reported it. Every
+ * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 
@@ -22,7 +20,7 @@ struct backend_launch {
 	uint32_t argument_count;
 	const dxp_event *wait; /* events of any stage */
 	uint32_t wait_count;   /* at most DXP_WAIT_MAX */
-	bool lazy;             /* nobody waits for its end soon */
+	bool lazy;             /* no wait() for its event follows soon */
 };
 
 struct backend_transfer {
@@ -41,44 +39,44 @@ struct backend_ops {
 		     uint64_t bytes, struct fault *fault);
 	int (*read)(struct backend *b, uint32_t stage, void *to, uint64_t address, uint64_t bytes,
 		    struct fault *fault);
-	/* Builds the program that all later launches of this stage are of. */
+	/* Builds the program for all later launches of this stage. */
 	int (*build)(struct backend *b, uint32_t stage, const char *source, struct fault *fault);
-	/* DXP_EAGAIN: no room for more commands; wait for one, then try again. */
+	/* DXP_EAGAIN: too many commands; wait for one, then retry. */
 	int (*launch)(struct backend *b, uint32_t stage, const struct backend_launch *launch,
 		      dxp_event *event, struct fault *fault);
 	int (*send)(struct backend *b, const struct backend_transfer *t, dxp_event *event,
 		    struct fault *fault);
-	/* The command's own status when it failed; DXP_ETIMEDOUT while it is not done. */
+	/* Returns the command's own status if it failed; DXP_ETIMEDOUT if it is not complete. */
 	int (*wait)(struct backend *b, dxp_event event, uint64_t timeout_ns,
 		    struct dxp_event_times *times, struct fault *fault);
-	/* Payload that this program's NIC moved to and from the stage's node since opening. */
+	/* Payload bytes that this program's NIC exchanged with the stage's node since opening. */
 	void (*traffic)(struct backend *b, uint32_t stage, struct dxp_link_bytes *out);
 	/* Frees everything, also on the xPUs. */
 	void (*close)(struct backend *b);
 };
 
-/* What every backend begins with. */
+/* Must be the first member of every backend. */
 struct backend {
 	const struct backend_ops *ops;
 	uint32_t stage_count;
 	char names[STAGES_MAX][DXP_NAME_BYTES]; /* of the xPU of each stage */
-	char devices[STAGES_MAX][96];           /* what computes there */
+	char devices[STAGES_MAX][96];           /* its device */
 };
 
-/* The first OpenCL CPU device of this machine, or its first device, standing in for `stages` xPUs.
- * No network. DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: like the xPUs,
- * one core in this thread. */
+/* Opens the first OpenCL CPU device of this machine, else its first device, in place of `stages`
+ * xPUs. DXP_ENOENT without OpenCL. Sets POCL_DEVICES=basic unless it is set: one core in this
+ * thread, like an xPU. */
 int backend_local_open(uint32_t stages, struct backend **out, struct fault *fault);
 
-/* A fabric, joined. Which xPUs is said by backend_mmd_take. DXP_ENOENT: no fabric here. */
+/* Joins a fabric; backend_mmd_take() then selects the xPUs. DXP_ENOENT: no fabric here. */
 int backend_mmd_open(struct backend **out, struct fault *fault);
 
-/* Names of the xPUs that this host may use, in the order of the node table. Returns how many; at
- * most STAGES_MAX are written, or a status. */
+/* Lists the xPUs that this host may use, in node table order. Returns how many, at most STAGES_MAX,
+ * or a status. */
 int backend_mmd_granted(struct backend *b, char names[][DXP_NAME_BYTES], struct fault *fault);
 
-/* Opens the xPUs that the stages run on, in order. DXP_ENOENT no such xPU, DXP_EACCESS not granted
- * to this host. */
+/* Opens the xPUs that the stages run on, in order. DXP_ENOENT: no such xPU; DXP_EACCESS: not
+ * granted to this host. */
 int backend_mmd_take(struct backend *b, const char *const *names, uint32_t count,
 		     struct fault *fault);
 

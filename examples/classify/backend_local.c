@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One OpenCL device of this machine in the part of all xPUs: the same kernels without the network.
- * One queue in order serves every stage, so wait lists are met by the order of posting. An address
- * is (number of the allocation, offset); a kernel's buffer argument becomes a sub-buffer that lives
- * as long as its launch. */
+/* One OpenCL device of this machine in place of all xPUs: the same kernels without a network. One
+ * in-order queue serves every stage, so posting order satisfies all wait lists. An address is
+ * (number of the allocation, offset). A kernel's buffer argument is a sub-buffer that lives as long
+ * as its launch. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 
 #include "opencl.h"
 
-#define ADDRESS_BITS 40 /* offset; the number of the allocation, from 1, lies above */
+#define ADDRESS_BITS 40 /* bits of offset; above it the number of the allocation, from 1 */
 #define BUFFERS_MAX  (4 * STAGES_MAX)
 #define KERNELS_MAX  32
 #define COMMANDS_MAX 16384 /* outstanding */
 
 struct kernel {
-	const char *name; /* from the steps: lives as long as the program */
+	const char *name; /* from the steps: a static string */
 	cl_kernel handle;
 };
 
@@ -33,7 +33,7 @@ struct local {
 	cl_mem buffers[BUFFERS_MAX];
 	uint64_t buffer_bytes[BUFFERS_MAX];
 	uint32_t buffer_count;
-	cl_event commands[COMMANDS_MAX]; /* by event number modulo this */
+	cl_event commands[COMMANDS_MAX]; /* by event number modulo COMMANDS_MAX */
 	uint64_t next_event;
 };
 
@@ -47,7 +47,8 @@ static int failed(struct fault *fault, const char *what, cl_int error)
 	return fault_set(fault, status, "local OpenCL device: %s failed (%d)", what, error);
 }
 
-/* The buffer of an address, and the offset in it; NULL when the range is not all inside one. */
+/* Returns the buffer of an address, and the offset in it; NULL if it does not hold the whole
+ * range. */
 static cl_mem find_buffer(const struct local *l, uint64_t address, uint64_t bytes, size_t *offset)
 {
 	uint64_t number = address >> ADDRESS_BITS;
@@ -148,7 +149,7 @@ static cl_kernel find_kernel(struct local *l, const char *name, cl_int *error)
 	return handle;
 }
 
-/* A free place for one more command; NULL when too many are outstanding. */
+/* Returns a free entry for one more command; NULL if too many are outstanding. */
 static cl_event *reserve_event(struct local *l)
 {
 	cl_event *slot = &l->commands[l->next_event % COMMANDS_MAX];
@@ -170,7 +171,7 @@ static cl_int set_buffer(struct local *l, cl_kernel kernel, uint32_t index, uint
 	if (!part)
 		return error;
 	error = l->cl.clSetKernelArg(kernel, index, sizeof(part), &part);
-	l->cl.clReleaseMemObject(part); /* not before its launch is done */
+	l->cl.clReleaseMemObject(part); /* freed when its launch is complete */
 	return error;
 }
 
@@ -290,7 +291,7 @@ static const struct backend_ops local_ops = {
 	.close = local_close,
 };
 
-/* The first CPU of any platform, else the first device. */
+/* Selects the first CPU of any platform, else the first device. */
 static int find_device(struct local *l, struct fault *fault)
 {
 	static const cl_device_type types[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_ALL};

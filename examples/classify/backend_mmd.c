@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs of a fabric, by the host library. Sentences for the user come from dxp_fabric_error(), which
- * names the node and the next step. A wait for a command comes back often enough that Ctrl-C is
- * felt. */
+/* The backend for xPUs of a fabric, through the host library. Its messages come from
+ * dxp_fabric_error(), which names the node and the next step. */
 #include "backend.h"
 
 #include <stdio.h>
@@ -10,7 +9,7 @@
 
 #include <dxp/mmd.h>
 
-#define NODES_MAX 4096 /* as large as a node table gets */
+#define NODES_MAX 4096 /* the largest node table */
 
 struct mmd_stage {
 	struct dxp_xpu *xpu;
@@ -24,7 +23,7 @@ struct mmd {
 	struct mmd_stage stages[STAGES_MAX];
 };
 
-/* Adds the library's sentence, or the status's text where it has none. */
+/* Writes the library's message, or the status's text if it has none. */
 static int failed(const struct mmd *m, int status, const char *what, struct fault *fault)
 {
 	const char *why = dxp_fabric_error(m->fabric);

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every bound of the classifier, with its reason. A model or a photo is a file from somewhere:
- * nothing in it may make us loop or allocate without one. */
+/* Every bound of the classifier, with its reason. Models and photos are untrusted files: nothing in
+ * them may cause an unbounded loop or allocation. */
 #ifndef CLASSIFY_BOUNDS_H
 #define CLASSIFY_BOUNDS_H
 
-/* model: Inception v3 has 317 tensors and 125 operators, the largest photo classifiers about ten
- * times that. Elements: 512 MiB as float; every index fits an int in the kernels. */
-#define MODEL_BYTES_MAX    (512u << 20) /* file; float NASNet-large is 356 MB */
+/* Model. Inception v3 has 317 tensors and 125 operators; the largest photo classifiers have about
+ * ten times that. Elements: 512 MiB as float, and every index fits an int in the kernels. */
+#define MODEL_BYTES_MAX    (512u << 20) /* file; float NASNet-large has 356 MB */
 #define MODEL_TENSORS_MAX  8192
 #define MODEL_OPS_MAX      4096
 #define MODEL_CODES_MAX    1024
-#define MODEL_NAME_MAX     255 /* bytes of a tensor name that are kept */
+#define MODEL_NAME_MAX     255 /* bytes kept of a tensor's name */
 #define MODEL_DIMS_MAX     4
 #define MODEL_DIM_MAX      (1 << 24) /* one dimension */
 #define MODEL_ELEMENTS_MAX (1 << 27)
 #define MODEL_WINDOW_MAX   1024      /* height and width of a kernel or pool, strides, dilations */
-#define MODEL_INNER_MAX    (1 << 24) /* weights of one output: times 16 lanes fits an int */
+#define MODEL_INNER_MAX    (1 << 24) /* weights of one output; times 16 lanes fits an int */
 #define OP_INPUTS_MAX      32        /* CONCATENATION; Inception uses 4 */
 
-/* stages */
-#define STAGES_MAX         16 /* as many as one box has slots */
-#define CUT_TENSORS_MAX    6  /* that cross; with the photo before they fit one wait list */
+/* Stages. */
+#define STAGES_MAX         16 /* xPUs of one daemon */
+#define CUT_TENSORS_MAX    6  /* with the photo before they fit one wait list */
 #define DEPTH_MAX          32 /* photos under way: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
 
-/* photos */
+/* Photos. */
 #define PHOTO_BYTES_MAX  (256u << 20) /* file */
 #define PHOTO_SIDE_MAX   32768
 #define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB decoded */
 #define PHOTOS_MAX       65536        /* in one run */
 
-/* answer */
+/* Answers. */
 #define LABEL_BYTES_MAX 128
 #define LABELS_MAX      65536
 #define TOP_MAX         100

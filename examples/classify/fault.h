@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What went wrong, as one sentence for the user. The function that decides an error writes it; main
- * prints it once. */
+/* An error message for the user. The function that decides an error writes it; main prints it
+ * once. */
 #ifndef CLASSIFY_FAULT_H
 #define CLASSIFY_FAULT_H
 
@@ -10,7 +10,7 @@ struct fault {
 	char text[1024];
 };
 
-/* Writes the sentence and returns `status`, so that a check is one line. */
+/* Writes the message and returns `status`, so that a check is one line. */
 int fault_set(struct fault *fault, int status, const char *format, ...) PRINTF_LIKE(3, 4);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole files: models, photos, labels. */
+/* Reads and writes whole files: models, photos, labels. */
 #ifndef CLASSIFY_FILE_H
 #define CLASSIFY_FILE_H
 
@@ -8,11 +8,11 @@
 
 #include "fault.h"
 
-/* Reads the regular file at `path` of at most `most` bytes. On success *bytes must be freed and is
- * followed by a zero byte. DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
+/* Reads the regular file at `path` of at most `most` bytes. On success the caller frees *bytes; a
+ * zero byte follows the data. DXP_ENOENT, DXP_ERANGE too long, DXP_EIO, DXP_ENOMEM. */
 int file_read(const char *path, size_t most, uint8_t **bytes, size_t *count, struct fault *fault);
 
-/* Writes a file anew. DXP_EIO. */
+/* Writes a file, replacing its old contents. DXP_EIO. */
 int file_write(const char *path, const void *bytes, size_t count, struct fault *fault);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The only place that touches the bytes of a model file by offset. A table starts with the signed
- * distance back to its vtable; the vtable holds its own size, the table's size and one 16-bit field
- * offset each. */
+/* The only code that addresses the bytes of a model file. A table starts with the signed distance
+ * back to its vtable; the vtable holds its own size, the table's size and one 16-bit offset per
+ * field. */
 #include "flatbuffer.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #define VTABLE_HEADER_BYTES 4
 #define OFFSET_BYTES        4
 
-/* Copies `count` bytes at `at`, or zeros when they are not all in the file. */
+/* Copies `count` bytes at `at`, or zeros if they are not all in the file. */
 static void take(struct flat *f, size_t at, void *to, size_t count)
 {
 	if (f->broken || at > f->bytes || count > f->bytes - at) {
@@ -61,7 +61,7 @@ struct flat_table flat_root(struct flat *f)
 	return table_at(f, follow(f, 0));
 }
 
-/* Where a field of `bytes` lies, or 0 when it is absent. */
+/* Returns the position of a field of `bytes`, or 0 if it is absent. */
 static size_t field_at(struct flat *f, const struct flat_table *t, unsigned field, size_t bytes)
 {
 	size_t slot = VTABLE_HEADER_BYTES + 2 * (size_t)field;

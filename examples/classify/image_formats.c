@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JPEG by libjpeg, PNG by libpng, PPM by hand. The libraries distrust their input; we bound the
- * size of the result. */
+/* JPEG by libjpeg, PNG by libpng, PPM by hand. The libraries validate their input; this file bounds
+ * the size of the result. */
 #include "image.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include <dxp/status.h>
 
 struct jpeg_failure {
-	struct jpeg_error_mgr manager; /* libjpeg knows us by it: first */
+	struct jpeg_error_mgr manager; /* first: libjpeg passes its address back */
 	jmp_buf back;
 	char text[JMSG_LENGTH_MAX];
 };
@@ -28,15 +28,15 @@ static void jpeg_fail(j_common_ptr info)
 	longjmp(f->back, 1);
 }
 
-/* A warning means damaged data: libjpeg would fill in grey. */
+/* Fails on warnings: they mean damaged data, which libjpeg would fill with grey. */
 static void jpeg_message(j_common_ptr info, int level)
 {
 	if (level < 0)
 		jpeg_fail(info);
 }
 
-/* Everything that may jump; what it allocates is in *out at once, so that the caller can release
- * it. */
+/* Runs all libjpeg calls that may longjmp. *out is set right after the allocation, so the caller
+ * can release it. */
 static int jpeg_rows(struct jpeg_decompress_struct *info, const char *name, struct image *out,
 		     struct fault *fault)
 {
@@ -63,7 +63,8 @@ int image_decode_jpeg(const char *name, const uint8_t *bytes, size_t count, stru
 {
 	struct jpeg_decompress_struct info;
 	struct jpeg_failure failure;
-	struct image *image = calloc(1, sizeof(*image)); /* on the heap: it must survive the jump */
+	/* on the heap: it must survive the longjmp */
+	struct image *image = calloc(1, sizeof(*image));
 	volatile int status;
 
 	if (!image)
@@ -109,12 +110,13 @@ int image_decode_png(const char *name, const uint8_t *bytes, size_t count, struc
 	return status;
 }
 
-/* The next decimal number of a PPM header, behind spaces and comments; false when there is none. */
+/* Reads the next decimal number of a PPM header, behind spaces and comments; false if there is
+ * none. */
 static bool ppm_number(const uint8_t *bytes, size_t count, size_t *at, uint64_t *number)
 {
 	while (*at < count && (bytes[*at] == '#' || strchr(" \t\r\n", bytes[*at]))) {
 		if (bytes[*at] == '\0')
-			return false; /* strchr finds it, too */
+			return false; /* strchr also matches the terminating zero */
 		if (bytes[(*at)++] != '#')
 			continue;
 		while (*at < count && bytes[*at] != '\n')

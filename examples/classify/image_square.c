@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Centre crop and the two ways to resize. Both work with half-pixel centres: output pixel i lies at
- * (i + 0.5) * side / n - 0.5 of the input. */
+/* Centre crop and the two ways to resize. Both use half-pixel centres: output pixel i lies at (i +
+ * 0.5) * side / n - 0.5 of the input. */
 #include "image.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static struct square centre(const struct image *image)
 	return (struct square){image->rgb + top * row + (size_t)left * 3, row, side};
 }
 
-/* Two neighbours on one axis, and the share of the second. */
+/* Two neighbours on one axis, and the weight of the second. */
 struct taps {
 	uint32_t a, b;
 	double share;
@@ -62,7 +62,7 @@ static void bilinear(const struct square *s, uint32_t n, uint8_t *to)
 	}
 }
 
-#define PIL_BITS 22 /* fraction of Pillow's 8-bit coefficients */
+#define PIL_BITS 22 /* bits of fraction in Pillow's 8-bit coefficients */
 
 /* Coefficients of one output pixel on one axis: `count` inputs from `first`. */
 struct filter {
@@ -70,7 +70,7 @@ struct filter {
 	int32_t *weights;
 };
 
-/* A triangle of half-width max(scale, 1) around the centre, made to sum to one. */
+/* Fills a triangle of half-width max(scale, 1) around the centre, scaled to sum to one. */
 static void filter_fill(uint32_t i, uint32_t side, uint32_t n, struct filter *f)
 {
 	double scale = (double)side / n, reach = scale > 1 ? scale : 1,
@@ -101,7 +101,7 @@ static uint8_t filter_apply(const struct filter *f, const uint8_t *from, size_t 
 	return (uint8_t)(sum < 0 ? 0 : sum > 255 ? 255 : sum);
 }
 
-/* Along rows into a strip of n x side, rounded to bytes as Pillow does, then along columns. */
+/* Filters rows into a strip of n x side, rounded to bytes as Pillow does, then columns. */
 static int pil_bilinear(const struct square *s, uint32_t n, uint8_t *to)
 {
 	uint32_t most = (uint32_t)ceil(fmax((double)s->side / n, 1)) * 2 + 1;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The operators, in OpenCL C 1.2. Images are float, [height][width][channels]. int4 shapes are
- * (height, width, channels, unused). `range` is what results are clamped to.
+ * (height, width, channels, unused). Results are clamped to `range`.
  *
- * Written for a device that runs one work-item after the other on a core with wide vectors (PoCL's
- * CPU devices): a work-item is one tile of work, large enough to keep its sums in registers, and
+ * Written for a device that runs work-items one after the other on a core with wide vectors (PoCL's
+ * CPU devices). A work-item is one tile of work, large enough to keep its sums in registers;
  * work-groups hold one work-item. A convolution tile is 8 pixels by 32 output channels: per input
- * channel two vectors of weights and eight scalars feed sixteen multiply-adds. With 32 vector
- * registers (AVX-512) that runs as it stands; with fewer it runs as four smaller tiles. Padding
- * costs nothing inside the loop: a pixel outside the image is read from `zeros`.
+ * channel, two vectors of weights and eight scalars feed sixteen multiply-adds. That fits 32 vector
+ * registers (AVX-512); with fewer it runs as four smaller tiles. Padding costs nothing in the loop:
+ * pixels outside the image are read from `zeros`.
  *
  * Weights are packed as [block of 16 output channels][window y][window x][input channel][16],
  * zero-filled. */
@@ -42,7 +42,8 @@ struct tile {
 	int pixels;  /* in the output */
 };
 
-/* Top left corner of the window of output pixel `pixel`; past the last pixel, the last one's. */
+/* Returns the top left corner of the window of output pixel `pixel`; past the last pixel, that of
+ * the last one. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);
@@ -51,7 +52,7 @@ static int2 corner(const struct tile *t, int pixel)
 	return (int2)(oy * t->window.z - t->offset.x, ox * t->window.w - t->offset.y);
 }
 
-/* Where the input lies under one point of the window. */
+/* Returns the input under one point of the window. */
 static __global const float *tap(const struct tile *t, int2 at, int ky, int kx)
 {
 	const int y = at.x + ky * t->offset.z, x = at.y + kx * t->offset.w;
@@ -181,7 +182,7 @@ __kernel ONE_ITEM void conv(__global const float *in, __global const float *weig
 }
 
 /* Work-item (output pixel). Weights [window y][window x][output channel]; output channel c reads
- * input c / multiplier. */
+ * input channel c / multiplier. */
 __kernel ONE_ITEM void depthwise(__global const float *in, __global const float *weights,
 				 __global const float *bias, __global const float *zeros,
 				 __global float *out, int4 in_shape, int4 out_shape, int4 window,
@@ -266,12 +267,12 @@ static struct span inside(int pixel, int4 in_shape, int4 out_shape, int4 window,
 #define ITSELF(v)    (v)
 #define LARGER(a, b) fmax(a, b)
 
-/* Work-item (output pixel). The mean counts only what lies inside the image. */
+/* Work-item (output pixel). The mean counts only pixels inside the image. */
 POOL(max_pool, -MAXFLOAT, (float16)(-MAXFLOAT), LARGER, ITSELF)
 POOL(average_pool, 0.0f, (float16)(0.0f), SUM, MEAN)
 
-/* Work-item (row): copies rows of `count` floats into rows of `stride`, from `at` on: one input of
- * a concatenation. */
+/* Work-item (row). Copies one input of a concatenation: rows of `count` floats into rows of
+ * `stride`, from offset `at`. */
 __kernel ONE_ITEM void place(__global const float *in, __global float *out, int count, int stride,
 			     int at, float2 range)
 {
@@ -286,7 +287,7 @@ __kernel ONE_ITEM void place(__global const float *in, __global float *out, int 
 		out[i] = clamp(in[i], range.x, range.y);
 }
 
-/* Work-item (row of the output, without channels): `shape` and `out_shape` are (planes, height,
+/* Work-item (row of the output, without channels). `shape` and `out_shape` are (planes, height,
  * width, channels). */
 __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 shape,
 			   int4 out_shape, int4 before)
@@ -307,10 +308,10 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 	}
 }
 
-/* Elements that a work-item of the kernels below handles. */
+/* Elements per work-item of the kernels below. */
 #define CHUNK 1024
 
-/* Operands of fewer elements than the output repeat. */
+/* An operand with fewer elements than the output repeats. */
 #define BINARY(name, operation)                                                                    \
 	__kernel ONE_ITEM void name(__global const float *a, __global const float *b,              \
 				    __global float *out, int count, int a_count, int b_count,      \
@@ -325,7 +326,7 @@ __kernel ONE_ITEM void pad(__global const float *in, __global float *out, int4 s
 BINARY(add, +)
 BINARY(multiply, *)
 
-/* Copies within the range: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
+/* Copies, clamped to the range: RESHAPE, SQUEEZE, RELU, RELU6, QUANTIZE, DEQUANTIZE. */
 __kernel ONE_ITEM void copy(__global const float *in, __global float *out, int count, float2 range)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);
@@ -343,7 +344,7 @@ __kernel ONE_ITEM void logistic(__global const float *in, __global float *out, i
 		out[i] = clamp(1.0f / (1.0f + exp(-in[i])), range.x, range.y);
 }
 
-/* Bytes of a photo to the reals that the network wants. */
+/* Converts a photo's bytes to the network's reals. */
 __kernel ONE_ITEM void photo(__global const uchar *in, __global float *out, int count, float2 line)
 {
 	const int first = (int)get_global_id(0) * CHUNK, last = min(first + CHUNK, count);

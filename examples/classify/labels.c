@@ -12,7 +12,8 @@
 
 #define FILE_BYTES_MAX ((size_t)LABELS_MAX * LABEL_BYTES_MAX)
 
-/* Ends each line in `text` with a zero and points a name at it. The last line may lack its end. */
+/* Terminates each line in `text` with a zero and points a name at it. The last line may lack its
+ * newline. */
 static int32_t split(char *text, const char **names, int32_t room)
 {
 	int32_t count = 0;

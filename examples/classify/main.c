@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* classify: names what is on photos, with a network split over xPUs. The order of things: read the
- * model, cut it, take the xPUs, upload, then photos in and answers out. Errors end here, printed
+/* classify: classifies photos with a network split over xPUs. Reads the model, cuts it, opens the
+ * xPUs, uploads the constants, then submits photos and collects answers. Errors are printed here,
  * once. */
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ struct job {
 	struct backend *backend;
 	struct run *run;
 	struct report report;
-	uint8_t *square; /* the photo as the network wants it */
+	uint8_t *square; /* the photo as the network reads it */
 	FILE *output;
 	uint32_t bad_photos; /* skipped */
 	struct fault fault;
@@ -68,8 +68,7 @@ static int read_labels(struct job *j)
 	return DXP_OK;
 }
 
-/* Cuts the model for `xpus` xPUs at hand. Layers that were named decide the number of stages
- * themselves. */
+/* Cuts the model for `xpus` xPUs. A list of layers decides the number of stages itself. */
 static int make_plan(struct job *j, uint32_t xpus)
 {
 	const char *split = j->options.split;
@@ -176,7 +175,7 @@ static int submit(struct job *j, uint32_t photo)
 	return DXP_OK;
 }
 
-/* A photo that cannot be read is told and skipped; the others count. */
+/* Decodes a photo. If it cannot be read, logs the error and returns false. */
 static bool prepare(struct job *j, uint32_t photo)
 {
 	uint32_t side = (uint32_t)j->model.tensors[j->model.input].shape[1];

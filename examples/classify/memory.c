@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena: tensors in falling order of size, each at the lowest place where nothing lies that
- * lives at the same time. For the networks here that comes within a few percent of the largest
- * moment, and it is short. */
+/* Packs the arena: tensors in falling order of size, each at the lowest offset that is free
+ * during its lifetime. For the networks here the result is within a few percent of the largest
+ * live size. */
 #include "memory.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define ALIGNMENT_BYTES 256
 
-/* A tensor of the arena: alive from the operator that writes it to the last one that reads it. */
+/* Lifetime of a tensor in the arena: from the operator that writes it to the last that reads it. */
 struct life {
 	int32_t tensor;
 	int32_t from, to;
@@ -33,7 +33,7 @@ static int by_size(const void *a, const void *b)
 
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? 1 : -1;
-	return x->tensor - y->tensor; /* the same order everywhere */
+	return x->tensor - y->tensor; /* the same order on every machine */
 }
 
 static bool overlap(const struct life *a, const struct life *b)
@@ -41,8 +41,8 @@ static bool overlap(const struct life *a, const struct life *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-/* Lowest place for lives[n] beside those before it: try 0, and behind each one in the way, until
- * nothing is. */
+/* Finds the lowest offset for lives[n] beside those before it: starts at 0 and moves behind each
+ * conflict until none is left. */
 static uint64_t lowest(const struct life *lives, size_t n)
 {
 	uint64_t at = 0;
@@ -61,7 +61,7 @@ static uint64_t lowest(const struct life *lives, size_t n)
 	return at;
 }
 
-/* Gives every life a place; returns the size of the arena. */
+/* Assigns every tensor an offset; returns the size of the arena. */
 static uint64_t pack_lives(struct life *lives, size_t count)
 {
 	uint64_t bytes = 0;
@@ -85,8 +85,8 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	}
 }
 
-/* What the stage computes for itself. `from` of the network's input is before the first operator.
- */
+/* Lists the tensors that the stage computes for itself. The network's input starts before the first
+ * operator. */
 static size_t find_lives(const struct model *m, const struct stage *s, bool first,
 			 const struct layout *l, struct life *lives)
 {

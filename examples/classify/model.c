@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a model knows about itself once it is read; the proof of its consistency is in
- * model_check.c. */
+/* Queries on a model that was read; model_check.c proves its consistency. */
 #include "model.h"
 
 #include <math.h>
@@ -34,7 +33,7 @@ const char *model_layer_name(const struct model *m, int32_t op)
 	return m->tensors[m->ops[op].output].name;
 }
 
-/* Which scale belongs to an element: its index along the quantised axis. */
+/* Returns the index of an element's scale: its position along the quantized axis. */
 static int32_t quant_index(const struct tensor *t, int64_t index)
 {
 	if (t->quant_count <= 1)
@@ -91,7 +90,7 @@ int64_t model_macs(const struct model *m)
 	return sum;
 }
 
-/* Is the answer a probability already? Looks back through operators that only reshape. */
+/* Returns whether the answer is already a probability; skips operators that only reshape. */
 static bool ends_in_probabilities(const struct model *m)
 {
 	int32_t tensor = m->output;

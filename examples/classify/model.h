@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A neural network in memory: tensors, operators in an order in which they can run, one photo in,
- * one answer out. Knows no file format and no device. Every model that model_check() has passed is
+/* A neural network in memory: tensors, operators in an order in which they can run, one photo as
+ * input, one answer as output; no file format, no device. A model that passed model_check() is
  * consistent: indices are in range, each operator's inputs exist before it runs, and every output
- * shape is the one its operator computes, so code behind it indexes without looking again.
+ * shape is the one that its operator computes. Later code indexes without checks.
  *
- * Arithmetic: all activations are float32. Tensors stored as 8-bit integers stand for real numbers,
- * real = scale * (stored - zero); weights and biases are turned into those reals once. An
- * activation that the model declares 8-bit is kept as float and clamped to the range that 8 bits
- * could hold (that is how such models express RELU and RELU6), but not rounded to their 256 steps:
- * the answers are closer to the float network than those of 8-bit kernels, and differ from the
- * latter by up to a few hundredths of probability. */
+ * Arithmetic: all activations are float32. 8-bit integers stand for real numbers, real = scale *
+ * (stored - zero); weights and biases are converted once. An activation declared 8-bit stays float.
+ * It is clamped to the 8-bit range (such models express RELU and RELU6 so), but not rounded to 256
+ * steps. Answers are therefore closer to the float network than those of 8-bit kernels, and differ
+ * from the latter by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 
@@ -28,10 +27,9 @@ struct tensor {
 	int32_t dims;
 	int32_t shape[MODEL_DIMS_MAX]; /* each >= 1 */
 	int64_t elements;
-	int32_t last_use; /* operator that reads it last; op_count for the answer; -1: none. Derived
-			   */
-	const uint8_t
-		*data; /* constants only: exactly elements * size bytes, any alignment; else NULL */
+	/* Derived: the operator that reads it last; op_count for the answer; -1: none. */
+	int32_t last_use;
+	const uint8_t *data; /* constants: elements * size bytes, any alignment; else NULL */
 
 	/* 8- and 32-bit integers: real = scale * (stored - zero). One pair, or one for each index
 	 * of quant_axis. */
@@ -41,7 +39,7 @@ struct tensor {
 	int32_t *zero;
 };
 
-/* X(name, TFLite's number). The order is ours. */
+/* X(name, TFLite's number), in this program's order. */
 #define OP_LIST(X)              \
 	X(ADD, 0)               \
 	X(AVERAGE_POOL_2D, 1)   \
@@ -71,24 +69,24 @@ enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU_N1_TO_1, ACT
 struct op {
 	enum op_kind kind;
 	int32_t input_count;
-	int32_t inputs[OP_INPUTS_MAX]; /* tensor indices; -1: an optional one that is absent */
+	int32_t inputs[OP_INPUTS_MAX]; /* tensor indices; -1: an absent optional input */
 	int32_t output;
 
 	enum activation activation;
 	bool same_padding; /* SAME, else VALID */
 	int32_t stride_y, stride_x;
 	int32_t dilation_y, dilation_x;
-	int32_t window_y, window_x; /* pools: from the file; convolutions: from the weights; MEAN:
-				       the image */
-	int32_t pad_top, pad_left;  /* derived; PAD: by tensor */
-	int32_t axis;               /* CONCATENATION, never negative after the check */
-	float beta;                 /* SOFTMAX */
-	int64_t macs;               /* multiply-adds, derived */
+	/* pools: from the file; convolutions: from the weights; MEAN: the image */
+	int32_t window_y, window_x;
+	int32_t pad_top, pad_left; /* derived; PAD: by tensor */
+	int32_t axis;              /* CONCATENATION, >= 0 after the check */
+	float beta;                /* SOFTMAX */
+	int64_t macs;              /* multiply-adds, derived */
 };
 
 struct model {
 	char *path;    /* for messages */
-	uint8_t *file; /* owns the constants that the tensors point into */
+	uint8_t *file; /* owns the constants that the tensors point to */
 	struct tensor *tensors;
 	int32_t tensor_count;
 	struct op *ops;
@@ -100,31 +98,30 @@ struct model {
 const char *op_kind_name(enum op_kind kind);
 size_t tensor_type_bytes(enum tensor_type type);
 
-/* Name of the layer that operator `op` computes: that of its output tensor. */
+/* Returns the layer name of operator `op`: the name of its output tensor. */
 const char *model_layer_name(const struct model *m, int32_t op);
 
-/* Real value of element `index` of a constant tensor. */
+/* Returns the real value of element `index` of a constant tensor. */
 float tensor_value(const struct tensor *t, int64_t index);
 
-/* What activations stored in this tensor are clamped to after operator `op`: the fused activation
- * and the range of its 8-bit type together; infinite where neither limits. */
+/* Limits of an operator's output: its fused activation and the range of the 8-bit type together;
+ * infinite where neither limits. */
 struct range {
 	float low, high;
 };
 struct range model_range(const struct model *m, const struct op *op);
 
-/* Proves the invariant above and derives macs, padding and windows. DXP_EMALFORMED or
- * DXP_EUNSUPPORTED with a sentence that names operator, index and file. */
+/* Proves the consistency described above and derives macs, padding and windows. DXP_EMALFORMED or
+ * DXP_EUNSUPPORTED, with a message that names operator, index and file. */
 int model_check(struct model *m, struct fault *fault);
 
-/* Appends SOFTMAX when the network ends in raw scores, so that every answer is probabilities.
- * Inception v3 as published for TFLite is such a one. The model must have passed model_check.
- * DXP_ENOMEM. */
+/* Appends SOFTMAX if the network ends in raw scores, so that every answer is probabilities.
+ * Inception v3 as published for TFLite needs it. Call after model_check(). DXP_ENOMEM. */
 int model_end_in_probabilities(struct model *m);
 
 int64_t model_macs(const struct model *m);
 
-/* Frees what the model holds; a zeroed one is allowed. */
+/* Frees the model's memory; a zeroed model is allowed. */
 void model_release(struct model *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The proof that a model is consistent: each operator is looked at once, in order, with what ran
- * before it known. */
+/* Proves that a model is consistent. Checks each operator once, in order, against the tensors
+ * computed before it. */
 #include "model.h"
 
 #include <math.h>
@@ -9,12 +9,12 @@
 
 #include <dxp/status.h>
 
-#define OP_MACS_MAX (1ll << 44) /* sums over all operators stay far inside 64 bits */
+#define OP_MACS_MAX (1ll << 44) /* multiply-adds of one operator; sums stay far inside 64 bits */
 
 struct check {
 	struct model *model;
 	bool *present; /* by tensor: has a value by now */
-	int32_t index; /* of the operator looked at */
+	int32_t index; /* of the current operator */
 	struct fault *fault;
 };
 
@@ -52,14 +52,14 @@ static bool is_8bit(const struct tensor *t)
 	return t->type == TENSOR_UINT8 || t->type == TENSOR_INT8;
 }
 
-/* A tensor that holds activations: we keep it as float. */
+/* Returns whether the tensor holds activations; those are kept as float. */
 static bool is_activation(const struct tensor *t)
 {
 	return t->type == TENSOR_FLOAT32 || (is_8bit(t) && t->quant_count == 1);
 }
 
-/* Size of a window's output along one axis, and the padding before it; false when the window does
- * not fit. */
+/* Computes the output size of a window along one axis, and the padding before it; false if the
+ * window does not fit. */
 static bool slide(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 		  int32_t *out, int32_t *before)
 {
@@ -78,7 +78,8 @@ static bool in_bounds(int32_t v, int32_t most)
 	return v >= 1 && v <= most;
 }
 
-/* Convolutions and pools: window, stride and dilation in range, output the size that they give. */
+/* Convolutions and pools: checks window, stride and dilation, and the output size that they
+ * yield. */
 static int check_window(struct check *c, int32_t channels)
 {
 	struct op *op = &c->model->ops[c->index];
@@ -104,7 +105,7 @@ static int check_window(struct check *c, int32_t channels)
 	return DXP_OK;
 }
 
-/* Weights and bias: constants of a type that stands for real numbers. */
+/* Checks weights and bias: constants of a type that stands for real numbers. */
 static int check_constants(struct check *c, int32_t outputs)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -198,8 +199,8 @@ static int check_concatenation(struct check *c)
 	return DXP_OK;
 }
 
-/* Does an operand's flat index equal the output's, modulo its size? True when its shape, leading
- * ones aside, is the end of the output's. */
+/* Returns whether an operand's flat index equals the output's, modulo its size: its shape, without
+ * leading ones, is the end of the output's shape. */
 static bool repeats(const struct tensor *in, const struct tensor *out)
 {
 	int32_t d = in->dims - 1, e = out->dims - 1;
@@ -317,7 +318,8 @@ static const struct rule rules[OP_KINDS] = {
 	[OP_QUANTIZE] = {check_same_size, 1, 1},
 };
 
-/* Which inputs must be activations: all of a CONCATENATION, one of a sum, else the first. */
+/* Checks which inputs are activations: all of a CONCATENATION, one of an ADD or MUL, else the
+ * first. */
 static int check_inputs(struct check *c)
 {
 	const struct op *op = &c->model->ops[c->index];
@@ -368,7 +370,7 @@ static int check_op(struct check *c)
 	return status;
 }
 
-/* The photo: one image of three channels, bytes or float. */
+/* Checks the photo: one image of three channels, bytes or float. */
 static int check_photo(struct check *c)
 {
 	const struct model *m = c->model;

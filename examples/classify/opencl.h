@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenCL, opened at run time: a machine without it can still use xPUs of a fabric. */
+/* OpenCL, loaded at run time: a machine without it can still use xPUs of a fabric. */
 #ifndef CLASSIFY_OPENCL_H
 #define CLASSIFY_OPENCL_H
 
@@ -43,7 +43,7 @@ struct opencl {
 #undef FUNCTION
 };
 
-/* DXP_ENOENT when there is no libOpenCL or it lacks a function. It stays loaded. */
+/* Loads libOpenCL for the life of the process. DXP_ENOENT if it is absent or lacks a function. */
 int opencl_load(struct opencl *out, struct fault *fault);
 
 #endif

@@ -129,7 +129,7 @@ static int read_xpus(struct options *o, const char *value, struct fault *fault)
 	return DXP_OK;
 }
 
-/* --local takes a number only when the next argument is one. */
+/* --local uses the next argument only if it is a number. */
 static void read_local(struct options *o, int argc, char **argv)
 {
 	o->local = true;
@@ -186,7 +186,7 @@ int options_read(int argc, char **argv, struct options *out, struct fault *fault
 	struct options o = {.split = "auto", .top = 5, .repeat = 1, .line = {1, 0}};
 	int status = DXP_OK, option;
 
-	optind = 0; /* start anew, also when called again */
+	optind = 0; /* restarts getopt, also on a second call */
 	while (status == DXP_OK && (option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
 		if (option == '?' || option == ':')
 			status = fault_set(fault, DXP_EINVAL,
@@ -218,7 +218,7 @@ void options_release(struct options *o)
 	o->xpu_list = NULL;
 }
 
-/* The folder above the build folder that this program lies in, "." when that cannot be told. */
+/* Writes the folder above the build folder of this program; "." if it cannot be found. */
 static void source_folder(char *path, size_t size)
 {
 	ssize_t bytes = readlink("/proc/self/exe", path, size - 1);

@@ -33,17 +33,17 @@ struct options {
 	uint32_t photo_count;
 };
 
-/* Reads the arguments. *out points into argv and must be released. DXP_EINVAL with a sentence. */
+/* Reads the arguments. *out points into argv; the caller releases it. DXP_EINVAL. */
 int options_read(int argc, char **argv, struct options *out, struct fault *fault);
 void options_release(struct options *o);
 
 /* Text of --help. */
 extern const char options_help[];
 
-/* Where the model and its labels lie: what was said; else $DXP_MODEL; else
- * models/inception_v3.tflite in the folder of the build's source or in this one. Labels:
- * model.labels.txt or labels.txt beside the model; "" when there are none. DXP_ENOENT: no model,
- * with the command that fetches one. */
+/* Find the model and its labels. Model: the option; else $DXP_MODEL; else
+ * models/inception_v3.tflite in the build's source folder or in the current one. DXP_ENOENT, with
+ * the command that fetches one. Labels: the option; else model.labels.txt or labels.txt beside the
+ * model; else "". */
 int options_find_model(const struct options *o, char *path, size_t size, struct fault *fault);
 void options_find_labels(const struct options *o, const char *model, char *path, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Constants in the order in which the kernels read them, as float: weights are turned into real
- * numbers and repacked once, at load. */
+/* Packs constants as float in the order in which the kernels read them; weights are converted to
+ * real numbers once, at load. */
 #include "steps.h"
 
 #include <stdlib.h>
@@ -32,8 +32,7 @@ uint64_t steps_reserve(struct steps *s, size_t count, float **at)
 	return start;
 }
 
-/* The reals of a constant, in the file's order. 8-bit constants with one scale go through a table.
- */
+/* Converts a constant to reals, in the file's order. 8-bit constants with one scale use a table. */
 static void to_real(const struct tensor *t, float *out)
 {
 	bool table = (t->type == TENSOR_UINT8 || t->type == TENSOR_INT8) && t->quant_count <= 1;
@@ -77,7 +76,7 @@ uint64_t pack_convolution(struct steps *s, const struct tensor *weights)
 	return at;
 }
 
-/* [1][y][x][output] is the kernel's order already. */
+/* [1][y][x][output] is already the kernel's order. */
 uint64_t pack_depthwise(struct steps *s, const struct tensor *weights)
 {
 	return pack_plain(s, weights);

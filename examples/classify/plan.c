@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts are judged by two sums, the multiply-adds of the largest stage and then the bytes that
- * cross, over all choices at once: best[k][i] is the best way to split the operators before the
- * i-th candidate into k stages. */
+/* Chooses cuts by dynamic programming over two sums: the multiply-adds of the largest stage, then
+ * the bytes that cross. best[k][i] is the best way to split the operators before the i-th candidate
+ * into k stages. */
 #include "plan.h"
 
 #include <ctype.h>
@@ -56,7 +56,7 @@ static void plan_fill(const struct model *m, const int32_t *after, uint32_t cuts
 	}
 }
 
-/* All places to cut, and what each costs. */
+/* All possible cuts, with their costs. */
 struct candidates {
 	int32_t count;
 	int32_t *after;
@@ -71,7 +71,7 @@ static void candidates_release(struct candidates *c)
 	free(c->bytes);
 }
 
-/* Those that at most `tensors` tensors cross, and the end of the model as the last one. */
+/* Finds the cuts that at most `tensors` tensors cross; the last entry is the end of the model. */
 static bool candidates_find(const struct model *m, int32_t tensors, struct candidates *c)
 {
 	size_t room = (size_t)m->op_count;
@@ -108,7 +108,7 @@ static bool better(int64_t macs, uint64_t bytes, const struct best *than)
 	return macs != than->macs ? macs < than->macs : bytes < than->bytes;
 }
 
-/* One more stage: row[i] from the row of one stage less. */
+/* Adds a stage: computes row[i] from the row of one stage less. */
 static void best_extend(const struct candidates *c, const struct best *less, struct best *row)
 {
 	for (int32_t i = 0; i < c->count; i++) {
@@ -125,7 +125,7 @@ static void best_extend(const struct candidates *c, const struct best *less, str
 	}
 }
 
-/* The best `stages` - 1 cuts among the candidates; false when there are too few. */
+/* Finds the best `stages` - 1 cuts among the candidates; false if there are too few. */
 static bool best_cuts(const struct candidates *c, uint32_t stages, int32_t *after)
 {
 	struct best *table = calloc((size_t)c->count * stages, sizeof(*table));
@@ -171,7 +171,7 @@ int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct f
 			 stages, most);
 }
 
-/* "name (number), name (number)": the cuts with one tensor that are nearest to operator `near`. */
+/* Writes "name (number), name (number)": the cuts with one tensor nearest to operator `near`. */
 static void suggest(const struct model *m, int32_t near, char *out, size_t size)
 {
 	int32_t given = 0;
@@ -206,7 +206,7 @@ static int refuse(const struct model *m, int32_t near, struct fault *fault, cons
 			 layer, why, nearest[0] ? nearest : "none");
 }
 
-/* A number of an operator: *op, true. */
+/* Parses `layer` as an operator's number. */
 static bool layer_number(const char *layer, int32_t *op)
 {
 	char *end;
@@ -258,7 +258,7 @@ static int layer_find(const struct model *m, const char *layer, int32_t *op, str
 	return layer_part(m, layer, op, fault);
 }
 
-/* One layer of the list, checked against the one before. */
+/* Resolves one layer of the list and checks it against the one before. */
 static int layer_cut(const struct model *m, const char *layer, int32_t before, int32_t *op,
 		     struct fault *fault)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splits a model into stages: where to cut, and which tensors cross each cut.
+/* Splits a model into stages: the cuts, and the tensors that cross each.
  *
- * A cut is named by the last operator before it. A tensor crosses when it exists before the cut
- * (computed, or the network's input) and is used behind it. Cuts that one tensor crosses are the
- * usual ones; up to CUT_TENSORS_MAX may. */
+ * A cut is named by the last operator before it. A tensor crosses if it exists before the cut
+ * (computed, or the network's input) and is used behind it. Usually one tensor crosses; up to
+ * CUT_TENSORS_MAX may. */
 #ifndef CLASSIFY_PLAN_H
 #define CLASSIFY_PLAN_H
 
@@ -23,26 +23,24 @@ struct stage {
 struct plan {
 	uint32_t stage_count;
 	struct stage stages[STAGES_MAX];
-	struct cut cuts[STAGES_MAX]; /* [i]: between stage i and i + 1; behind the last stage: the
-					answer */
+	/* [i]: between stage i and i + 1; behind the last stage: the answer */
+	struct cut cuts[STAGES_MAX];
 };
 
-/* The tensors that cross after operator `after`. Returns how many there are; out->count is at most
+/* Finds the tensors that cross after operator `after`. Returns how many; out->count is at most
  * CUT_TENSORS_MAX. */
 int32_t plan_crossing(const struct model *m, int32_t after, struct cut *out);
 
-/* Bytes that cross a cut for one photo. */
+/* Returns the bytes that cross a cut for one photo. */
 uint64_t plan_cut_bytes(const struct model *m, const struct cut *cut);
 
-/* Cuts so that the largest stage has as few multiply-adds as possible, among those the one that
- * moves the fewest bytes. Cuts with one tensor only, unless there are not enough of them.
- * DXP_EINVAL when the model cannot be cut that often. */
+/* Minimizes the multiply-adds of the largest stage, then the bytes that cross. Uses cuts with one
+ * tensor only, unless there are too few. DXP_EINVAL if the model cannot be cut that often. */
 int plan_auto(const struct model *m, uint32_t stages, struct plan *out, struct fault *fault);
 
-/* Cuts behind the layers of a list separated by commas, in the model's order. A layer is the name
- * of a tensor, the number of an operator, or a part of a name that only one layer has, or only one
- * of those behind which one tensor crosses. DXP_EINVAL with a sentence that names cuts that would
- * do. */
+/* Cuts behind the layers of a comma-separated list, in the model's order. A layer is a tensor's
+ * name, an operator's number, or a part of a name. The part must match one layer only, or only one
+ * layer behind which one tensor crosses. DXP_EINVAL, with a message that suggests cuts. */
 int plan_layers(const struct model *m, const char *layers, struct plan *out, struct fault *fault);
 
 #endif

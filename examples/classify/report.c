@@ -14,7 +14,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Sorts in place; in milliseconds. */
+/* Sorts the samples in place. */
 static double median_ms(uint64_t *samples, uint32_t count)
 {
 	if (count == 0)
@@ -28,7 +28,7 @@ static double giga_flops(int64_t macs, double ms)
 	return ms > 0 ? 2e-6 * (double)macs / ms : 0;
 }
 
-/* A line of JSON; takes the object. */
+/* Writes the object as one line and releases it. */
 static void put_json(const struct report *r, json_t *object)
 {
 	json_dumpf(object, r->out, JSON_COMPACT | JSON_REAL_PRECISION(7));

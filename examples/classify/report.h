@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the user sees: each photo's answer as it comes, then where time and bytes went. As text or
- * as JSON, one object a line: {"photo": ...} for each answer, then {"summary": ...}. */
+/* Output for the user: each photo's answer as it arrives, then a summary of time and bytes. As
+ * text, or as JSON with one object a line: {"photo": ...} for each answer, then {"summary":
+ * ...}. */
 #ifndef CLASSIFY_REPORT_H
 #define CLASSIFY_REPORT_H
 
@@ -11,9 +12,9 @@
 #include "labels.h"
 #include "run.h"
 
-#define REPORT_SAMPLES_MAX 4096 /* photos that medians are taken of: the first ones */
+#define REPORT_SAMPLES_MAX 4096 /* photos in the medians: the first ones */
 
-/* What the answers are put in words with. */
+/* State and samples of a report. */
 struct report {
 	FILE *out;
 	bool json;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flight is a photo under way. It owns one slot in the region of every stage and one command
- * record for each launch and send, in the order of posting: the launches of stage 0, its sends, the
- * launches of stage 1, and so on. */
+/* A flight is a photo under way. It owns one photo buffer in the region of every stage, and one
+ * command record for each launch and send, in posting order: the launches of stage 0, its sends,
+ * the launches of stage 1, and so on. */
 #include "run.h"
 
 #include <assert.h>
@@ -26,7 +26,7 @@ struct flight {
 	uint64_t start_ns;
 	struct command *commands;
 	uint32_t posted; /* commands that have an event */
-	uint32_t reaped; /* of them, in order, known to be done */
+	uint32_t reaped; /* of them, in order, known to be complete */
 	float *answer;
 };
 
@@ -47,7 +47,7 @@ struct run {
 	struct flight flights[DEPTH_MAX];
 	uint32_t depth;
 	bool floats;
-	uint64_t submitted, collected; /* flight n lies in slot n % depth */
+	uint64_t submitted, collected; /* flight n uses photo buffer n % depth */
 	uint32_t command_count;        /* of one flight */
 	struct run_bytes bytes;
 };
@@ -71,7 +71,7 @@ static uint64_t photo_bytes(const struct run *r)
 	return r->floats ? tensor_float_bytes(input) : (uint64_t)input->elements;
 }
 
-/* Where run_submit puts the photo of a slot. */
+/* Returns where run_submit writes the photo of buffer `slot`. */
 static uint64_t photo_address(const struct run *r, uint32_t slot)
 {
 	const struct run_stage *s = &r->stages[0];
@@ -99,7 +99,7 @@ static void resolve(const struct run *r, uint32_t stage, uint32_t slot,
 	}
 }
 
-/* Launch `index` of a stage, without waits. */
+/* Builds launch `index` of a stage, without waits. */
 static struct backend_launch launch_make(const struct run *r, uint32_t stage, uint32_t index,
 					 uint32_t slot, struct dxp_argument *arguments)
 {
@@ -112,11 +112,11 @@ static struct backend_launch launch_make(const struct run *r, uint32_t stage, ui
 				       .global = {step->global[0], step->global[1]},
 				       .arguments = arguments,
 				       .argument_count = step->argument_count,
-				       /* What is waited for is the end of a stage. */
+				       /* Only the end of a stage is waited for. */
 				       .lazy = index + 1 < steps->count};
 }
 
-/* Memory and program of a stage. */
+/* Allocates the memory and builds the program of a stage. */
 static int stage_open(struct run *r, uint32_t stage, const struct photo_line *line,
 		      struct fault *fault)
 {
@@ -148,10 +148,9 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel of the stage, without waiting for it. Devices may compile a
- * kernel for its local size at the first launch (PoCL does), which then is not the first photo's.
- * Addresses do not depend on what memory holds, and all that is written here is written again
- * before it counts. */
+/* Starts one work-group of each kernel, without waiting: some devices (PoCL) compile for the local
+ * size at the first launch, and the first photo should not wait for that. Addresses do not depend
+ * on memory contents, and all output is overwritten before it is read. */
 static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 {
 	struct run_stage *s = &r->stages[stage];
@@ -170,7 +169,8 @@ static int stage_warm(struct run *r, uint32_t stage, struct fault *fault)
 			break;
 		s->warm_count++;
 	}
-	return status == DXP_EAGAIN ? DXP_OK : status; /* the rest compiles at its first photo */
+	/* the remaining kernels compile at the first photo */
+	return status == DXP_EAGAIN ? DXP_OK : status;
 }
 
 static int stage_await(struct run *r, uint32_t stage, struct fault *fault)
@@ -196,7 +196,7 @@ static int stage_write(struct run *r, uint32_t stage, struct fault *fault)
 	return status;
 }
 
-/* The devices compile side by side, while later stages are built and weights are sent. */
+/* The devices compile at the same time, while later stages are built and weights are sent. */
 static int stages_open(struct run *r, const struct photo_line *line, struct fault *fault)
 {
 	uint32_t count = r->plan->stage_count;
@@ -281,7 +281,7 @@ const struct run_bytes *run_bytes(const struct run *r)
 	return &r->bytes;
 }
 
-/* Waits for the flight's oldest command that is not known to be done. */
+/* Waits for the flight's oldest command that is not known to be complete. */
 static int reap(struct run *r, struct flight *f, struct fault *fault)
 {
 	struct command *c = &f->commands[f->reaped];
@@ -294,7 +294,7 @@ static int reap(struct run *r, struct flight *f, struct fault *fault)
 	return status;
 }
 
-/* Reaps all that was posted. What failed by itself counts before what was canceled for it. */
+/* Reaps all posted commands. A command's own failure overrides DXP_ECANCELED of its successors. */
 static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 {
 	int result = DXP_OK;
@@ -309,12 +309,12 @@ static int reap_all(struct run *r, struct flight *f, struct fault *fault)
 			*fault = why;
 		}
 		if (status != DXP_ECANCELED)
-			break; /* the rest is canceled, or as lost as this one */
+			break; /* the rest is canceled or lost as well */
 	}
 	return result;
 }
 
-/* Makes room for one more command by reaping the oldest one of all flights. */
+/* Frees a command entry: reaps the oldest command of all flights. */
 static int make_room(struct run *r, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {
@@ -325,7 +325,7 @@ static int make_room(struct run *r, struct fault *fault)
 	return fault_set(fault, DXP_EAGAIN, "the xPU takes no command although none is under way");
 }
 
-/* Commands to wait for; those that are done need not be named. */
+/* Commands to wait for; complete ones are left out. */
 struct waits {
 	dxp_event events[DXP_WAIT_MAX];
 	uint32_t count;
@@ -380,8 +380,8 @@ static int post_send(struct run *r, struct flight *f, uint32_t stage, int32_t te
 	return status;
 }
 
-/* What the first command of a stage waits for: the tensors of the cut before, and the photo before
- * in this stage. */
+/* Collects the waits of a stage's first command: the tensors of the cut before, and the previous
+ * photo in this stage. */
 static void first_waits(const struct run *r, const struct flight *f, uint32_t stage,
 			struct waits *w)
 {
@@ -399,7 +399,8 @@ static void first_waits(const struct run *r, const struct flight *f, uint32_t st
 	}
 }
 
-/* Waits of command `index` of a stage's launches and sends: the last one of its chain. */
+/* Collects the waits of command `index` of a stage: the launch before it; for a send, the last
+ * launch. */
 static void next_waits(const struct run *r, const struct flight *f, uint32_t stage, uint32_t index,
 		       struct waits *w)
 {
@@ -449,8 +450,8 @@ static int post_stage(struct run *r, struct flight *f, uint32_t stage, struct fa
 	return status;
 }
 
-/* A failed post may only be the echo of a command that failed before it: that one's sentence is the
- * better one. */
+/* A post may fail because an earlier command failed; then reports that command's message
+ * instead. */
 static int explain(struct run *r, int status, struct fault *fault)
 {
 	for (uint64_t n = r->collected; n <= r->submitted; n++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One function per family of operators; each adds the launches that compute it. */
+/* Lowers operators to launches: one function per family. */
 #include "steps.h"
 
 #include <assert.h>
@@ -33,7 +33,7 @@ static const struct tensor *output_of(const struct lowering *l)
 	return &l->m->tensors[l->op->output];
 }
 
-/* Image of any tensor: what has no height and width counts as one row of pixels. */
+/* Shape of a tensor as an image; without height and width it is one row of pixels. */
 static struct quad shape_of(const struct tensor *t)
 {
 	if (t->dims == 4)
@@ -146,7 +146,7 @@ static void lower_convolution(const struct lowering *l)
 	range(s, l);
 }
 
-/* A convolution with a window of one over a row of pixels. */
+/* Lowers to a convolution with a window of one over a row of pixels. */
 static void lower_fully_connected(const struct lowering *l)
 {
 	const struct tensor *weights = input_of(l, 1);
@@ -172,7 +172,7 @@ static void lower_fully_connected(const struct lowering *l)
 static void lower_pool(const struct lowering *l)
 {
 	const struct op *op = l->op;
-	bool whole = op->kind == OP_MEAN; /* one window, of the image's size */
+	bool whole = op->kind == OP_MEAN; /* one window, as large as the image */
 	struct step *s =
 		step_add(l->steps, op->kind == OP_MAX_POOL_2D ? "max_pool" : "average_pool",
 			 whole ? 1 : pixels_of(output_of(l)), 1);
@@ -302,7 +302,7 @@ static void lower(const struct lowering *l)
 	assert(!"an operator that model_check let pass");
 }
 
-/* An 8-bit input stores the byte, or the byte less 128, and says itself what real that is. */
+/* An 8-bit input stores the byte, or the byte less 128; its own scale overrides `line`. */
 static void lower_photo(const struct model *m, const struct photo_line *line, struct steps *steps)
 {
 	const struct tensor *t = &m->tensors[m->input];
@@ -319,8 +319,8 @@ static void lower_photo(const struct model *m, const struct photo_line *line, st
 	value(s, &own, sizeof(own));
 }
 
-/* The zeros that convolutions read in place of a pixel: as many as the widest input has channels.
- */
+/* Reserves the zeros that convolutions read outside an image: one per channel of the widest
+ * input. */
 static void reserve_zeros(const struct model *m, int32_t first, int32_t last, struct steps *s)
 {
 	int32_t channels = 16;

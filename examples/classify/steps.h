@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns a stage (consecutive operators of a model) into kernel launches and one block of packed
- * constants. Tensors are named by index here; where they lie is decided in memory.h. */
+/* Lowers a stage (consecutive operators of a model) to kernel launches and one block of packed
+ * constants. Tensors are named by index; memory.h decides their addresses. */
 #ifndef CLASSIFY_STEPS_H
 #define CLASSIFY_STEPS_H
 
@@ -28,32 +28,32 @@ struct step {
 	struct step_argument arguments[STEP_ARGUMENTS_MAX];
 };
 
-/* In the order in which they run. */
+/* In execution order. */
 struct steps {
 	struct step *list;
 	uint32_t count, room;
 	uint8_t *constants; /* begins with the zeros that convolutions read outside an image */
 	size_t constant_bytes, constant_room;
-	bool failed; /* memory ran out while building */
+	bool failed; /* out of memory while building */
 };
 
-/* How a photo's bytes become the network's input when its tensor is float: real = byte * scale +
- * offset. 8-bit inputs carry their own scale, which then counts. */
+/* Conversion of a photo's bytes to a float input: real = byte * scale + offset. An 8-bit input has
+ * its own scale, which overrides this one. */
 struct photo_line {
 	float scale, offset;
 };
 
-/* Builds the launches of operators first .. last, and of the photo's conversion when `photo` is not
- * NULL. *out must be released. DXP_ENOMEM. */
+/* Builds the launches of operators first .. last, preceded by the photo's conversion if `photo` is
+ * not NULL. The caller releases *out. DXP_ENOMEM. */
 int steps_build(const struct model *m, int32_t first, int32_t last, const struct photo_line *photo,
 		struct steps *out);
 void steps_release(struct steps *s);
 
-/* Reserves `count` zeroed floats among the constants, 256-byte aligned, and returns their byte
- * offset; *at is NULL when memory ran out. Valid until the next reservation. */
+/* Reserves `count` zeroed floats in the constants, 256-byte aligned; returns their byte offset. *at
+ * is valid until the next reservation; NULL if out of memory. */
 uint64_t steps_reserve(struct steps *s, size_t count, float **at);
 
-/* Weights as the kernels want them, each returning the byte offset. */
+/* Pack weights in the order of the kernels; return the byte offset. */
 uint64_t pack_convolution(struct steps *s, const struct tensor *weights);
 uint64_t pack_depthwise(struct steps *s, const struct tensor *weights);
 uint64_t pack_bias(struct steps *s, const struct tensor *bias, int32_t outputs);

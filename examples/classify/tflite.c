@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TFLite's tables, by field number of the public schema (version 3), turned into a model. Two
- * floors do the distrust: flatbuffer.c keeps every read inside the file, model_check.c every index
- * and shape inside the model; here only counts are bounded and constants measured. Tables that we
- * need nothing of (metadata, signatures) are not looked at. */
+/* Reads TFLite's tables, by field number of the public schema (version 3), into a model.
+ * flatbuffer.c checks that reads stay inside the file; model_check.c checks indices and shapes.
+ * This file only bounds counts and checks the size of constants. It ignores tables that it does not
+ * need (metadata, signatures). */
 #include "tflite.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ static int refuse(struct reader *r, int status, const char *what, uint32_t index
 	return fault_set(r->fault, status, "%s: %s %u %s", r->model->path, what, index, why);
 }
 
-/* The sentence for a file that ends too early or points outside itself. */
+/* Reports a file that is truncated or points outside itself. */
 static int broken(struct reader *r, const char *what, uint32_t index)
 {
 	return fault_set(
@@ -90,7 +90,7 @@ static int read_shape(struct reader *r, const struct flat_table *table, uint32_t
 	return DXP_OK;
 }
 
-/* The scales and zero points; a tensor without them has quant_count 0. */
+/* Reads scales and zero points; a tensor without them has quant_count 0. */
 static int read_quantization(struct reader *r, const struct flat_table *table, uint32_t index,
 			     struct tensor *t)
 {
@@ -141,7 +141,7 @@ static int read_constant(struct reader *r, const struct flat_table *table, uint3
 		return DXP_OK;
 	size_t size = tensor_type_bytes(t->type);
 	if (size == 0)
-		return DXP_OK; /* of a type that no operator we know will accept */
+		return DXP_OK; /* of a type that no supported operator accepts */
 	if (data.count != (uint64_t)t->elements * size)
 		return refuse(r, DXP_EMALFORMED, "tensor", index, "has a constant of another size");
 	t->data = r->flat.data + data.at;
@@ -167,8 +167,8 @@ static int read_tensor(struct reader *r, const struct flat_vector *tensors, uint
 	return status == DXP_OK ? read_constant(r, &table, index, t) : status;
 }
 
-/* The kind of an operator, by its entry in the table of codes. Old files hold the code in 7 bits,
- * new ones in both fields, so the larger counts. */
+/* Reads an operator's kind through the table of codes. Old files hold the code in 7 bits, new ones
+ * in both fields, so the larger counts. */
 static int read_kind(struct reader *r, const struct flat_table *table, uint32_t index,
 		     struct op *op)
 {
@@ -195,7 +195,7 @@ static int read_kind(struct reader *r, const struct flat_table *table, uint32_t 
 	return DXP_OK;
 }
 
-/* A field of an options table that may be absent, as its zero or one. */
+/* Reads an operator's options; an absent field is the default of the schema, zero or one. */
 static void read_options(struct reader *r, struct op *op, const struct flat_table *o)
 {
 	struct flat *f = &r->flat;
@@ -204,7 +204,8 @@ static void read_options(struct reader *r, struct op *op, const struct flat_tabl
 	switch (op->kind) {
 	case OP_CONV_2D:
 	case OP_DEPTHWISE_CONV_2D: {
-		unsigned deep = op->kind == OP_DEPTHWISE_CONV_2D; /* it has a multiplier before */
+		/* a multiplier field comes before */
+		unsigned deep = op->kind == OP_DEPTHWISE_CONV_2D;
 		op->same_padding = flat_u8(f, o, 0, 0) == 0;
 		op->stride_x = flat_i32(f, o, 1, 0);
 		op->stride_y = flat_i32(f, o, 2, 0);
@@ -273,7 +274,7 @@ static int read_op(struct reader *r, const struct flat_vector *operators, uint32
 	return r->flat.broken ? broken(r, "operator", index) : DXP_OK;
 }
 
-/* The only input or output of the subgraph. */
+/* Reads the only input or output of the subgraph. */
 static int read_end(struct reader *r, const struct flat_table *graph, unsigned field,
 		    int32_t *tensor)
 {
@@ -346,7 +347,7 @@ static int read_model(struct reader *r)
 	return f->broken ? broken(r, "subgraph", 0) : read_subgraph(r, &graph);
 }
 
-/* Reads m->file; releases the model when that fails. */
+/* Parses m->file; releases the model on failure. */
 static int parse(struct model *m, size_t count, struct model *out, struct fault *fault)
 {
 	struct reader r = {.flat = {.data = m->file, .bytes = count}, .model = m, .fault = fault};

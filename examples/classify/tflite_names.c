@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names exist so that an error can say which operator a model needs. Order of the public
- * schema. */
+/* Names for error messages, in the order of the public schema. */
 #include "tflite_names.h"
 
 #include "base/util.h"

@@ -3,10 +3,10 @@
 #ifndef CLASSIFY_TFLITE_NAMES_H
 #define CLASSIFY_TFLITE_NAMES_H
 
-/* Our enum op_kind for a number, or -1 when we lack that operator. */
+/* Returns the enum op_kind of a number, or -1 if the operator is not supported. */
 int tflite_op_kind(int builtin);
 
-/* The schema's name, also of operators that we lack; "unknown" beyond those we have names for. */
+/* Returns the schema's name, also of unsupported operators; "unknown" beyond the table. */
 const char *tflite_op_name(int builtin);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* classify_opencl: names what is on photos, with a network split over all devices of an OpenCL
- * platform. It is an ordinary OpenCL program and knows no network but the neural one:
+/* classify_opencl: classifies photos with a neural network split over all devices of an OpenCL
+ * platform. It is an ordinary OpenCL program without any code for a fabric.
  *
  *   classify_opencl MODEL.tflite PHOTO...                       the first platform
  *   dxp run -- classify_opencl MODEL.tflite PHOTO...            the xPUs of a fabric
  *
  *   --platform WORD     the platform with this word in its name
- *   --split LAYERS      cut behind these; else as many stages as there are devices
- *   --output FILE       probabilities of each photo, floats, one photo behind the other
- *   --labels FILE       names of the classes, one a line; else beside the model
+ *   --split LAYERS      cut behind these layers; else as many stages as there are devices
+ *   --output FILE       write the probabilities of all photos, as floats in order
+ *   --labels FILE       names of the classes, one a line; else the file beside the model
  *   --pil               shrink photos as Pillow does */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each tensor is a buffer. Those that cross a cut, the photo and the answer are there once for each
- * photo under way; the others belong to one device, whose queue is in order, so one will do. */
+/* Each tensor is a buffer. The photo, the answer and the tensors that cross a cut have one buffer
+ * for each photo under way. The others need only one: they belong to one device, and its queue is
+ * in order. */
 #include "network.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 
 struct launch {
 	cl_kernel kernel;
-	cl_mem constants[STEP_ARGUMENTS_MAX]; /* windows of the stage's; NULL: no such argument */
+	/* sub-buffers of the stage's constants; NULL: another kind of argument */
+	cl_mem constants[STEP_ARGUMENTS_MAX];
 };
 
 struct part {
@@ -30,8 +32,9 @@ struct network {
 	cl_program program;
 	struct part parts[STAGES_MAX];
 	cl_mem photos[NETWORK_PHOTOS];
-	cl_mem *tensors[NETWORK_PHOTOS];           /* by tensor; the same handle twice if inner */
-	cl_event ends[NETWORK_PHOTOS][STAGES_MAX]; /* of the photo that used the slot last */
+	/* by tensor; inner tensors: the same handle in both */
+	cl_mem *tensors[NETWORK_PHOTOS];
+	cl_event ends[NETWORK_PHOTOS][STAGES_MAX]; /* of the photo that used this entry last */
 	uint64_t submitted, collected;
 };
 
@@ -57,7 +60,7 @@ static int buffer(struct network *n, size_t bytes, cl_mem *out, struct fault *fa
 	return *out ? DXP_OK : failed(fault, "clCreateBuffer", error);
 }
 
-/* Buffers of the tensors that something computes. */
+/* Creates buffers for the photo, the input and every operator's output. */
 static int make_tensors(struct network *n, struct fault *fault)
 {
 	const struct model *m = n->model;
@@ -80,7 +83,7 @@ static int make_tensors(struct network *n, struct fault *fault)
 	return status;
 }
 
-/* A kernel for each launch, so that what never changes is set once. */
+/* Creates a kernel for each launch, so that its constant arguments are set only once. */
 static int make_launch(struct network *n, struct part *p, const struct step *step, struct launch *l,
 		       struct fault *fault)
 {
@@ -133,7 +136,7 @@ static int make_part(struct network *n, uint32_t stage, cl_device_id device,
 	return status;
 }
 
-/* The arguments of a launch that a photo's slot decides. */
+/* Sets the arguments that depend on the photo's entry `slot`. */
 static cl_int slot_set(const struct network *n, const struct step *step, const struct launch *l,
 		       uint32_t slot)
 {
@@ -158,9 +161,9 @@ static bool is_first_of_kernel(const struct steps *steps, uint32_t index)
 	return true;
 }
 
-/* Starts one work-group of each kernel of the part. Devices may compile a kernel for its local size
- * at the first launch (PoCL does), which then is not the first photo's. What is written here is
- * written again before it counts. */
+/* Starts one work-group of each kernel: some devices (PoCL) compile for the local size at the first
+ * launch, and the first photo should not wait for that. The output is overwritten before it is
+ * read. */
 static int warm_part(struct network *n, struct part *p, struct fault *fault)
 {
 	const size_t one[2] = {1, 1};
@@ -215,7 +218,7 @@ int network_open(const struct model *m, const struct plan *plan, const cl_device
 		status = make_tensors(n, fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = make_part(n, i, devices[i], line, fault);
-	/* The devices compile side by side. */
+	/* The devices compile at the same time. */
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
 		status = warm_part(n, &n->parts[i], fault);
 	for (uint32_t i = 0; status == DXP_OK && i < plan->stage_count; i++)
@@ -284,8 +287,8 @@ static int run_step(struct network *n, struct part *p, uint32_t index, uint32_t 
 				   : error;
 }
 
-/* A stage waits for the one before it, and until the one behind it has read what the last photo in
- * this slot left there. */
+/* Enqueues a stage for entry `slot`. It waits for the stage before, and until the stage behind has
+ * read this entry's last photo. */
 static int run_stage(struct network *n, uint32_t stage, uint32_t slot, struct fault *fault)
 {
 	struct part *p = &n->parts[stage];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A network on the devices of an OpenCL context, one stage on each. What crosses a cut is a buffer
- * that one stage writes and the next one reads: where its bytes are is the platform's business.
+/* Runs a network on the devices of an OpenCL context, one stage on each. A tensor that crosses a
+ * cut is a buffer that one stage writes and the next one reads. The OpenCL platform moves its
+ * bytes.
  *
  *   network_open -> { network_submit ... network_collect } -> network_close
  *
- * Two photos may be under way, so each device works while the other does. Answers come in the order
- * of submission. After an error only network_close may be called. */
+ * Two photos may be under way, so that two devices work at once. Answers come in the order of
+ * submission. After an error only network_close may be called. */
 #ifndef CLASSIFY_OPENCL_NETWORK_H
 #define CLASSIFY_OPENCL_NETWORK_H
 
@@ -16,19 +17,21 @@
 #include "plan.h"
 #include "steps.h"
 
-#define NETWORK_PHOTOS 2 /* under way */
+#define NETWORK_PHOTOS 2 /* photos under way */
 
 struct network;
 
-/* Stage i runs on devices[i]. */
+/* Builds the kernels and uploads the constants; stage i runs on devices[i]. `m` and `plan` must
+ * outlive the network. */
 int network_open(const struct model *m, const struct plan *plan, const cl_device_id *devices,
 		 const struct photo_line *line, struct network **out, struct fault *fault);
 void network_close(struct network *n);
 
-/* The photo's bytes are the caller's again at the return. */
+/* Enqueues all kernels for one photo. The bytes at `photo` may be reused after the return. Fewer
+ * than NETWORK_PHOTOS photos must be under way. */
 int network_submit(struct network *n, const uint8_t *photo, struct fault *fault);
 uint32_t network_pending(const struct network *n);
-/* The oldest photo's answer: as many floats as the model's output has. */
+/* Waits for the oldest photo's answer: as many floats as the model's output has elements. */
 int network_collect(struct network *n, float *answer, struct fault *fault);
 
 #endif

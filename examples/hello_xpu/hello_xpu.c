@@ -44,7 +44,7 @@ static struct dxp_xpu *open_first(struct dxp_fabric *fabric)
 	exit(1);
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

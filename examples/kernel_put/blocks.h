@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both kernels do, in one source for OpenCL C, CUDA and C: computes a picture block by block
- * and PUTs each block away while it computes the next; takes blocks as they come, counts, answers.
- * Nothing but stores and loads: whoever runs this drives its NIC alone. */
+/* The code of both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
+ * block while it computes the next. The receiver counts in arriving blocks and answers. Loads and
+ * stores alone drive the NIC, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
 #define KERNEL_PUT_BLOCKS_H
 
 #include <dxp/device.h>
 
-/* A wait gives up after so many looks: ten seconds or so, also where the NIC's thread has to share
- * its core with kernels. */
+/* Polls before a wait gives up: about ten seconds, also where the NIC's thread shares its core with
+ * kernels. */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
 #elif defined(__CUDA_ARCH__)
-#define LOOKS 10000000ul /* each goes over the bus */
+#define LOOKS 10000000ul /* each crosses the PCIe bus */
 #else
-#define LOOKS 300000000ul /* dxp_relax() takes its time there */
+#define LOOKS 300000000ul /* dxp_relax() pauses there */
 #endif
 
-#define STEPS_MAX 255 /* a point that takes so many belongs to the set */
+#define STEPS_MAX 255 /* a point that survives so many is in the set */
 
-/* All of it at most 16 bytes, the longest value that a kernel gets. */
+/* At most 16 bytes, the longest value that a kernel argument holds. */
 struct shape {
-	dxp_u32 width, height; /* points, of one byte each */
-	dxp_u32 rows;          /* of a block */
+	dxp_u32 width, height; /* points, one byte each */
+	dxp_u32 rows;          /* of one block */
 	dxp_u32 blocks;
 };
 
-/* What a kernel leaves for its host to read. */
+/* Written by a kernel, read by its host. */
 struct report {
-	dxp_u64 answer; /* sender: what came back; receiver: points in the set */
+	dxp_u64 answer; /* sender: the answer received; receiver: points in the set */
 	dxp_u32 failed; /* 0, or an enum dxp_status negated */
 	dxp_u32 blocks; /* sender: acknowledged; receiver: arrived */
-	dxp_u32 early;  /* sender: acknowledged before the last one was computed */
+	dxp_u32 early;  /* sender: acknowledged before the last was computed */
 	dxp_u32 reserved;
 };
 
-/* Steps until z * z + c leaves the circle of 2. Fixed point with 24 bits of fraction, so that every
- * machine gets the same. */
+/* Returns the steps until z * z + c leaves the circle of radius 2, at most STEPS_MAX. Fixed point
+ * with 24 fraction bits, so that the result is the same on every machine. */
 DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 {
 	long cr = (long)x * (3L << 24) / s->width - (9L << 22);
@@ -55,7 +55,7 @@ DXP_FN dxp_u32 point_steps(const struct shape *s, dxp_u32 x, dxp_u32 y)
 	return steps;
 }
 
-/* The share of one of `workers` that do it together. */
+/* Computes the points of a block that belong to `worker`, one of `workers` that share it. */
 DXP_FN void block_compute(const struct shape *s, dxp_u32 block, DXP_SHARED dxp_u8 *image,
 			  dxp_u32 worker, dxp_u32 workers)
 {
@@ -77,13 +77,14 @@ DXP_FN dxp_u32 block_count(const struct shape *s, dxp_u32 block, const DXP_SHARE
 
 /* ---- sender ---- */
 
-/* Whom to send to and what; from and to are whole pictures. */
+/* The peer, and the whole pictures here and at the peer. */
 struct route {
 	struct dxp_target peer;
 	struct dxp_entry from, to;
 };
 
-/* Takes the completions that are there. */
+/* Polls the completions that have arrived. Adds their number to *done; *value gets the last
+ * immediate. Returns the first status that is not DXP_OK. */
 DXP_FN int completions_take(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dxp_u64 *value)
 {
 	struct dxp_nic_event event;
@@ -97,7 +98,7 @@ DXP_FN int completions_take(DXP_SHARED struct dxp_window *nic, dxp_u32 *done, dx
 	return DXP_OK;
 }
 
-/* Until `until` descriptors have ended. */
+/* Polls until `until` descriptors are complete. DXP_ETIMEDOUT after LOOKS polls. */
 DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dxp_u32 *done,
 			    dxp_u64 *value)
 {
@@ -112,7 +113,8 @@ DXP_FN int completions_wait(DXP_SHARED struct dxp_window *nic, dxp_u32 until, dx
 	return status;
 }
 
-/* A block that is there raises an event at the receiver. */
+/* PUTs a block; its arrival raises an event at the receiver. Retries while no descriptor is
+ * free. */
 DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 		     const struct route *r, dxp_u32 block)
 {
@@ -126,13 +128,13 @@ DXP_FN int block_put(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 	return status == DXP_EAGAIN ? DXP_ETIMEDOUT : status;
 }
 
-/* Where the sender stands. */
+/* Progress of the sender. */
 struct sending {
 	dxp_u32 done, early;
 	int status;
 };
 
-/* Block by block, each when it is computed. */
+/* PUTs a computed block and polls completions. */
 DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			  const struct route *r, dxp_u32 block, struct sending *to)
 {
@@ -144,7 +146,7 @@ DXP_FN void sending_block(DXP_SHARED struct dxp_window *nic, const struct shape 
 		to->status = completions_take(nic, &to->done, &value);
 }
 
-/* The other side's kernel sends one NAP when it has seen everything. */
+/* Waits for the NAP that the receiver's kernel sends after it has seen all blocks. */
 DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 {
 	int status = dxp_received_wait(nic, LOOKS);
@@ -156,8 +158,8 @@ DXP_FN int answer_wait(DXP_SHARED struct dxp_window *nic, dxp_u64 *answer)
 	return DXP_OK;
 }
 
-/* Nobody is there but the other side's NIC: it adds to a number behind the picture, when all that
- * was sent before is in place, and says what the number was. */
+/* Gets the answer from the receiver's NIC, without a kernel there. A fetch-and-add on a counter
+ * behind the picture runs after all earlier PUTs are in place; it returns the old value. */
 DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			 const struct route *r, dxp_u64 *answer)
 {
@@ -171,7 +173,7 @@ DXP_FN int answer_of_nic(DXP_SHARED struct dxp_window *nic, const struct shape *
 	return status;
 }
 
-/* When all are on their way: waits for them and for the answer. */
+/* Waits for the completions of all blocks and for the answer, then fills the report. */
 DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s,
 			const struct route *r, int nic_answers, struct sending *to,
 			DXP_SHARED struct report *report)
@@ -189,7 +191,7 @@ DXP_FN void sending_end(DXP_SHARED struct dxp_window *nic, const struct shape *s
 	report->failed = (dxp_u32)-to->status;
 }
 
-/* All of it by one worker. */
+/* Runs the whole sender in one worker. */
 DXP_FN void sender_run(DXP_SHARED struct dxp_window *nic, DXP_SHARED dxp_u8 *image,
 		       const struct shape *s, const struct route *r, int nic_answers,
 		       DXP_SHARED struct report *report)
@@ -239,9 +241,9 @@ DXP_FN void receiver_run(DXP_SHARED struct dxp_window *nic, const DXP_SHARED dxp
 	report->failed = (dxp_u32)-status;
 }
 
-/* ---- how fast a doorbell is ---- */
+/* ---- doorbell latency ---- */
 
-/* Rings for a PUT of 8 bytes to its own function, waits for the completion, `count` times. */
+/* `count` times: PUTs 8 bytes to its own function and waits for the completion. */
 DXP_FN void rings_run(DXP_SHARED struct dxp_window *nic, const struct route *r, dxp_u32 count,
 		      DXP_SHARED struct report *report)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender on a CUDA device: gpu.cu where nvcc was there at build time, else gpu_none.c. */
+/* The sender on a CUDA device: gpu.cu if nvcc was present at build time, else gpu_none.c. */
 #ifndef KERNEL_PUT_GPU_H
 #define KERNEL_PUT_GPU_H
 
@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/* NULL, or why there is no device. */
+/* Opens the device. Returns NULL, or the reason for the failure. */
 const char *gpu_open(void);
-/* The device may load and store these bytes of ours; *device is where it sees them. NULL, or why
- * not. */
+/* Lets the device load and store these bytes of host memory; *device is their device address.
+ * Returns NULL, or the reason for the failure. */
 const char *gpu_map(void *base, size_t bytes, void **device);
-/* Runs the sender; all but `s` and `r` as the device sees them. Returns when it has ended. NULL, or
- * why it did not. */
+/* Runs the sender until it completes. All pointers but `s` and `r` are device addresses. Returns
+ * NULL, or the reason for the failure. */
 const char *gpu_send(struct dxp_window *nic, dxp_u8 *image, const struct shape *s,
 		     const struct route *r, struct report *report);
 void gpu_unmap(void *base);

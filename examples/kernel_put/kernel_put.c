@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel that sends while it runs. One xPU computes a picture; its kernel PUTs each block into
- * the memory of a second xPU as soon as it is ready, goes on with the next, and waits for what the
- * kernel over there answers. The host starts both and reads the end: between that no code of any
- * host runs, and the two kernels talk through their NICs alone.
+/* A kernel that sends while it runs. It computes a picture on one xPU, PUTs each finished block
+ * into the memory of a second xPU, and waits for the answer of the kernel there. The host only
+ * starts both kernels and reads the results; in between no host code runs.
  *
  *   dxp up --xpus 2 && build/bin/kernel_put; dxp down
  *
  *   kernel_put [--nic-answers] [SENDER RECEIVER]   --nic-answers: no kernel on the receiver, its
  *                                                  NIC answers
- *   kernel_put --rings N [SENDER]                  how long a doorbell takes, and no picture */
+ *   kernel_put --rings N [SENDER]                  measure a doorbell; send no picture */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

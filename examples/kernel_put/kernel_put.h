@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of blocks.h and kernel.cl; the build makes its definition from these files. */
+/* The text of blocks.h and kernel.cl; the build generates its definition from these files. */
 #ifndef KERNEL_PUT_H
 #define KERNEL_PUT_H
 

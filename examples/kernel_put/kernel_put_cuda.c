@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender of kernel_put on a CUDA device: this program has a NIC of its own, a node of the
- * fabric, and hands one of its functions to a kernel, which PUTs each block of the picture into the
- * memory of an xPU while it computes the next and waits for the answer of the kernel there.
+/* The sender of kernel_put on a CUDA device. The program joins the fabric with its own NIC and
+ * passes a function of it to the kernel. The receiver is an xPU, as in kernel_put.
  *
  *   dxp up --xpus 1 && build/bin/kernel_put_cuda; dxp down
  *
- *   kernel_put_cuda [--host] [RECEIVER]   --host: this program runs the kernel's code itself, for
- *                                         machines without such a device
+ *   kernel_put_cuda [--host] [RECEIVER]   --host: run the sender on the CPU, for machines without
+ *                                         such a device
  *
- * Exit status 77: there is no device, and the last line says why. */
+ * Exit status 77: there is no device; the last line of the output gives the reason. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 
 #define SKIPPED 77
 
-/* A function of this program's NIC, and the memory that the kernel works in. */
+/* A function of this program's NIC, and the kernel's memory. */
 struct sender {
 	struct dxp_nic *nic;
 	struct dxp_function *function;
@@ -47,10 +46,11 @@ static void gpu_check(const char *why, const char *what)
 	exit(1);
 }
 
-/* The device cannot wake a NIC that sleeps: armed, it does not. */
+/* Opens the NIC, its function and the memory. Arms the function: an armed NIC stays awake, and the
+ * device cannot wake a sleeping one. */
 static void sender_open(struct sender *s)
 {
-	char name[DXP_NAME_BYTES]; /* another than that of our membership as a host */
+	char name[DXP_NAME_BYTES]; /* differs from this host's own node name */
 	const struct dxp_nic_options options = {.join = true, .thread = true, .name = name};
 
 	snprintf(name, sizeof(name), "gpu-%d", (int)getpid());

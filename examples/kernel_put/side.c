@@ -28,7 +28,7 @@ int output_lost(void)
 	return 1;
 }
 
-/* ---- an xPU ---- */
+/* ---- xPU ---- */
 
 static const char *xpu_choose(struct dxp_fabric *fabric, const struct side *other)
 {
@@ -55,7 +55,7 @@ void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *oth
 		fprintf(stderr, "%s", dxp_program_log(s->program));
 	check(status, "build");
 	check(dxp_xpu_nic(s->xpu, &s->nic), "open the NIC");
-	/* The number that the NIC adds to lies behind the picture. */
+	/* The NIC's counter for --nic-answers lies behind the picture. */
 	check(dxp_mem_alloc(s->xpu, PICTURE_BYTES + sizeof(uint64_t), &s->image), "allocate");
 	check(dxp_mem_alloc(s->xpu, sizeof(struct report), &s->report), "allocate");
 }
@@ -80,7 +80,7 @@ struct dxp_entry side_image(const struct side *s)
 		.offset = s->image, .bytes = PICTURE_BYTES, .key = s->nic.memory_key};
 }
 
-/* ---- its kernels ---- */
+/* ---- kernels ---- */
 
 struct dxp_argument value(const void *from, uint32_t bytes)
 {
@@ -132,9 +132,9 @@ void receiver_start(struct side *s, struct dxp_target peer)
 	side_start(s, "receive", arguments, 5);
 }
 
-/* ---- is it right? ---- */
+/* ---- verification ---- */
 
-/* Our own picture; returns how many points belong to the set. */
+/* Computes the expected picture; returns the number of points in the set. */
 static uint32_t picture_compute(uint8_t *picture)
 {
 	uint32_t inside = 0;

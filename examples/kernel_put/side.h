@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An xPU with our kernels, and the picture that must come over. Every mistake ends the program with
- * a sentence. */
+/* An xPU with the kernels of this example, and the picture that must arrive. Every error exits the
+ * program with a message. */
 #ifndef KERNEL_PUT_SIDE_H
 #define KERNEL_PUT_SIDE_H
 
@@ -12,7 +12,7 @@
 extern const struct shape shape;
 
 struct side {
-	const char *name; /* NULL: any */
+	const char *name; /* NULL: any xPU */
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *xpu;
 	struct dxp_program *program;
@@ -23,23 +23,23 @@ struct side {
 	struct dxp_event_times times;
 };
 
-/* A negative status is the end. */
+/* Exits with a message if `status` is negative. */
 void check(int status, const char *what);
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 int output_lost(void);
 
-/* Any but `other`, which may be NULL. */
+/* Opens the xPU s->name, or if NULL any xPU but `other`'s. `other` may be NULL. */
 void side_open(struct dxp_fabric *fabric, struct side *s, const struct side *other);
 void side_close(struct side *s);
 
-/* Arguments of a kernel. */
+/* Make kernel arguments. */
 struct dxp_argument value(const void *from, uint32_t bytes);
 #define VALUE(v) value(&(v), sizeof(v))
 struct dxp_argument buffer(uint64_t address);
 extern const struct dxp_argument the_nic;
 
-/* How others address this side's NIC and its picture. */
+/* Return the addresses by which peers reach this side's NIC and picture. */
 struct dxp_target side_target(const struct side *s);
 struct dxp_entry side_image(const struct side *s);
 
@@ -49,11 +49,11 @@ void side_start(struct side *s, const char *kernel, const struct dxp_argument *a
 void side_finish(struct side *s);
 void report_check(const struct report *r, const char *where);
 
-/* Starts the kernel that takes the picture and answers `peer`. */
+/* Starts the kernel that receives the picture and answers `peer`. */
 void receiver_start(struct side *s, struct dxp_target peer);
 
-/* Compares what lies at `to` and what it answered with our own picture; shows it. 0: it is right.
- */
+/* Compares the picture and the answer of `to` with a picture computed here; prints it. Returns 0 if
+ * both are right, else 1. */
 int picture_check(const char *from, const struct report *sent, double ms, const struct side *to,
 		  bool nic_answers);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends numbers around all xPUs of the fabric, each of which adds one to every number before it
- * passes them on. The host posts everything at once and waits for the last event: the data, and the
- * order in which things happen, stay between the xPUs.
+/* Sends an array around all xPUs of the fabric; each adds one to every number. The host posts all
+ * commands at once and waits for the last event: data and order stay between the xPUs.
  *
  *   dxp up --xpus 3 && build/bin/ring 10; dxp down */
 #include <stdio.h>
@@ -18,7 +17,7 @@ static const char source[] = "kernel void increment(global int *a) { a[get_globa
 struct stop {
 	struct dxp_xpu *xpu;
 	struct dxp_program *program;
-	uint64_t numbers; /* where they arrive */
+	uint64_t numbers; /* device address of the array */
 };
 
 static int32_t numbers[COUNT];
@@ -50,7 +49,7 @@ static unsigned stops_open(struct dxp_fabric *fabric, struct stop stops[XPUS_MAX
 	return used;
 }
 
-/* Add one, pass on to the next stop. Returns the event of the arrival there. */
+/* Adds one at `here`, then sends the array to `next`. Returns the event of its arrival there. */
 static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event arrived)
 {
 	const struct dxp_argument argument = {.kind = DXP_ARGUMENT_BUFFER,
@@ -75,7 +74,7 @@ static dxp_event hop(const struct stop *here, const struct stop *next, dxp_event
 	return passed;
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

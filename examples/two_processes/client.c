@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes a function of a NIC, finds the server, and does with the server's memory what a NIC can do:
- * PUT with an event there, GET, an atomic. See server.c.
+/* Attaches to a function of a NIC, finds the server, and accesses the server's memory: a PUT with
+ * an event at the server, a GET, an atomic. See server.c.
  *
  *   build/bin/nic_client [NIC [SERVER]]      SERVER: the address that the server printed, when it
  *                                            is on another node */
@@ -30,7 +30,7 @@ static struct dxp_target server_find(struct dxp_function *f, const char *address
 	return t;
 }
 
-/* Says where we are; the server's answer says what we may touch. */
+/* Sends this side's address. Returns the server's answer, with the key of its memory. */
 static struct hello greet(struct dxp_function *f, const struct dxp_target *server)
 {
 	struct dxp_window *w = dxp_function_window(f);

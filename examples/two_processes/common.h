@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What server and client agree on, and what both do. */
+/* Protocol constants and helpers that server and client share. */
 #ifndef TWO_PROCESSES_COMMON_H
 #define TWO_PROCESSES_COMMON_H
 
@@ -12,12 +12,12 @@
 
 #include <dxp/function.h>
 
-#define LABEL      "two-processes" /* how the client finds the server */
+#define LABEL      "two-processes" /* by which the client finds the server */
 #define BYTES      65536           /* of the server's memory */
-#define COUNTER_AT (BYTES - 8)     /* its last 8 bytes count clients */
+#define COUNTER_AT (BYTES - 8)     /* its last 8 bytes count the clients */
 #define WAIT_NS    10000000000ull
 
-/* The first NAP of each side: whom to answer, and what may be written and read. */
+/* First NAP of each side: the sender's address, and the key of the memory that it offers. */
 struct hello {
 	struct dxp_target target;
 	uint32_t key;
@@ -31,7 +31,7 @@ static inline void check(int status, const char *what)
 	exit(1);
 }
 
-/* The other side may just be starting: true, after a while, when it is worth another try. */
+/* Returns true, after a pause, if the caller should retry: the other side may still be starting. */
 static inline int again(int status, int *tries)
 {
 	const struct timespec pause = {.tv_nsec = 100000000};
@@ -39,7 +39,7 @@ static inline int again(int status, int *tries)
 	return status == DXP_ENOENT && ++*tries <= 20 && thrd_sleep(&pause, NULL) == 0;
 }
 
-/* 1, after a message, if standard output did not take all the text. */
+/* Returns 1, after a message, if standard output lost text, else 0. */
 static inline int output_lost(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -56,14 +56,14 @@ static inline void usage_if_asked(int argc, char **argv, const char *text)
 	exit(output_lost());
 }
 
-/* After each post: the NIC may sleep, and when its 32 places are taken it must go on first. */
+/* Checks a post's status, then wakes the NIC if it sleeps. */
 static inline void posted(struct dxp_function *f, int status, const char *what)
 {
 	check(status, what);
 	dxp_function_kick(f);
 }
 
-/* The end of what was posted last. */
+/* Waits for the completion of the last post. Returns it if it succeeded; exits otherwise. */
 static inline struct dxp_nic_event completion(struct dxp_function *f, const char *what)
 {
 	struct dxp_nic_event event;

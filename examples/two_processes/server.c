@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes a function of a NIC and offers 64 KiB of memory to whoever says hello. It ends after so
- * many clients; 0: never.
+/* Attaches to a function of a NIC and offers 64 KiB of memory to every client that sends a hello.
+ * Exits after CLIENTS clients; 0 means never.
  *
  * A NIC of dxpd:                          A NIC inside the server, served to others:
  *   dxp up                                  build/bin/nic_server --own mine 1 &
@@ -34,7 +34,7 @@ static void hello_answer(struct dxp_function *f, const struct hello *client,
 	completion(f, "answer");
 }
 
-/* Takes one event; returns how many clients have gone by it. */
+/* Handles one event. Returns the number of clients that it ends: 0 or 1. */
 static int event_take(struct dxp_function *f, const struct hello *own,
 		      const struct dxp_memory *memory)
 {
