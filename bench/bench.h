@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The benchmarks behind `dxp bench NAME`. Each prints one table, or with --json one object a line:
- * bench, lab, case, contender, metric, value, unit; where a peer or a limit ran beside it peer,
- * peer_value, ratio; and of what was measured with it mean_us, p50_us, p99_us, near_cpu and far_cpu
- * in cpu_unit, cores ("near" or "far"), samples, note (report.h). */
+ * bench, lab, case, contender, metric, value, unit; beside a peer or a limit: peer, peer_value,
+ * ratio; where measured: mean_us, p50_us, p99_us, near_cpu and far_cpu in cpu_unit, cores ("near"
+ * or "far"), samples, note (report.h). */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <stdbool.h>
 
-/* Each takes its own arguments (argv[0] is its name) and returns an exit status. */
+/* Each parses its own arguments (argv[0] is its name) and returns an exit status. */
 int bench_latency(int argc, char **argv);
 int bench_stream(int argc, char **argv);
 int bench_loss(int argc, char **argv);
@@ -31,7 +31,7 @@ struct bench_entry {
 	int (*run)(int argc, char **argv);
 };
 
-/* All of them; ends with a NULL name. */
+/* All benchmarks; ends with a NULL name. */
 extern const struct bench_entry bench_list[];
 
 #endif

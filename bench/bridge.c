@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench bridge`: device memory that only DMA engines reach, used locally and over the network
  * (S-07 .. S-09). Four routes, transfers of 2 bytes to 1 GiB, buffers of 16 KiB to 16 MiB,
- * pipelined and sequential, pulled by the xPU and pushed by PUT and GET; beside the network to an
- * xPU that needs no bridge, and beside the DMA alone. */
+ * pipelined and sequential, pulled by the xPU and pushed by PUT and GET. References: an xPU that
+ * needs no bridge, and the DMA alone. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +18,8 @@
 #define LARGEST       (1ull << 30)
 #define LARGEST_QUICK (16ull << 20)
 #define LARGEST_LEAST (1ull << 20)
-/* Memories of the largest transfer's size that are there at once: two here, one behind the local
- * engine, one each in four boxes; and one to spare. */
+/* Memories of the largest transfer's size at one time: two here, one behind the local engine, one
+ * in each of four daemons, one spare. */
 #define MEMORIES 8
 
 const char *bridge_route_name(unsigned route)
@@ -87,8 +87,8 @@ void bridge_memory_close(struct bridge_place *p)
 	p->from = p->to = NULL;
 }
 
-/* A board as fast as this machine copies that runs no kernels, which would need memory of their
- * own. Its file lives as long as we do. NULL: told. */
+/* Returns a board as fast as this machine copies, without kernels, which would need memory of their
+ * own. Its file lives as long as this process. NULL: logged. */
 static const char *board_default(void)
 {
 	static const char text[] = "preset = fast\ncompute = none\n";

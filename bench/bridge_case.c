@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways in turn, medians, and what limits them. */
+/* Runs ways in turn and prints their medians and limits. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define SAMPLE_NS       (60 * MS_NS) /* each sample lasts so long, or one transfer */
 #define SAMPLE_QUICK_NS (10 * MS_NS)
 #define SAMPLE_TIMES    1024          /* single transfers whose times are kept */
-#define WARM_BYTES      (64ull << 20) /* longer ones are their own warm-up after the first round */
+#define WARM_BYTES      (64ull << 20) /* larger ones have no warm-up after the first round */
 
 static const uint64_t transfer_sizes[] = {2,        16,       128,       1024,      8192,
 					  65536,    1 << 18,  1 << 20,   4 << 20,   16 << 20,

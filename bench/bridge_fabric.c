@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A manager beside us, boxes of one xPU each at the far end of the lab: one process each, whose CPU
- * time and memory are told apart. */
+/* Starts a manager at the near end of the lab, and at the far end daemons of one xPU each: separate
+ * processes, so that CPU time and memory can be measured for each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct stage {
 	char folder[PATH_TEXT];
 };
 
-/* The first line of a file in the folder; "": there is none. */
+/* Reads the first line of a file in the folder; "" if there is none. */
 static void line_read(const struct stage *s, const char *name, char *out, size_t bytes)
 {
 	char path[PATH_TEXT + 64];
@@ -39,7 +39,7 @@ static void line_read(const struct stage *s, const char *name, char *out, size_t
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* What the part said that did not come up. */
+/* Logs the output of the part that did not start. */
 static void complain(const struct stage *s)
 {
 	char name[80], said[512], missing[64];
@@ -77,7 +77,8 @@ static int inside_run(void *context)
 		complain(s);
 		return 1;
 	}
-	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0)) /* it measures: not as a member */
+	/* measures its speed: before joining the fabric */
+	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0))
 		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;
 	if (!open)
@@ -97,7 +98,7 @@ static int inside_run(void *context)
 	return status;
 }
 
-/* Shell that starts one box; `part` is a function of the script. */
+/* Writes the shell command that starts one daemon; `part` is a function of the script. */
 static void box_text(const struct bridge_place *p, const struct bridge_box *box, char *out,
 		     size_t bytes)
 {
@@ -114,7 +115,7 @@ static void box_text(const struct bridge_place *p, const struct bridge_box *box,
 
 static const char make_head[] =
 	"cd %s && mkdir -m 700 run && export DXP_RUN=$PWD/run PATH='%s':$PATH far='%s%s'\n"
-	"part() {\n" /* NAME WORDS WHERE PROGRAM...: within 15 s its log says WORDS */
+	"part() {\n" /* NAME WORDS WHERE PROGRAM...: waits 15 s for WORDS in its log */
 	"	name=$1 words=$2 where=$3; shift 3\n"
 	"	$where \"$@\" >$name.log 2>&1 & pid=$!; echo $pid >$name.pid\n"
 	"	for i in $(seq 300); do\n"
@@ -141,7 +142,7 @@ static bool script_write(const struct stage *s, const struct raw_ends *ends, cha
 	char address[WIRE_ADDRESS_TEXT_BYTES], box[BOX_TEXT];
 
 	wire_address_format(&ends->near, address);
-	address[strcspn(address, ":")] = '\0'; /* labs are of IPv4 */
+	address[strcspn(address, ":")] = '\0'; /* labs use IPv4 */
 	int n = snprintf(out, bytes, make_head, s->folder, programs_folder(),
 			 ends->far_netns ? "ip netns exec " : "",
 			 ends->far_netns ? ends->far_netns : "", address);

@@ -52,7 +52,7 @@ int bridge_dma_move(struct bridge_place *p, const struct bridge_way *way, uint64
 	return dxp_dma_move(p->dma, &order);
 }
 
-/* Does the device do this at all? A note says if it does not. */
+/* Returns whether the device supports the route; prints a note if not. */
 static bool route_there(const struct bridge_place *p, unsigned route)
 {
 	struct dxp_dma_caps caps;
@@ -74,7 +74,7 @@ static int sweep(struct bridge_place *p)
 	return status;
 }
 
-/* With the buffers that are chosen; the last route needs none. */
+/* With the default buffer size; the last route uses no buffers. */
 static int chosen(struct bridge_place *p)
 {
 	int status = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the process that bridges: the most there is while the largest transfers pass, beside
- * what there was between them. Without device memory, which they fill, and without rings. */
+/* Memory of the process that bridges: its peak during the largest transfers, beside its size
+ * between them. Device memory, which they fill, and stage buffers are not counted. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -9,7 +9,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-/* A number of /proc/PID/status that is in kilobytes, as bytes; 0: unknown. */
+/* Reads a kB value of /proc/PID/status, in bytes; 0: unknown. */
 static uint64_t resident(pid_t pid, const char *format)
 {
 	char path[64], line[128];
@@ -24,7 +24,7 @@ static uint64_t resident(pid_t pid, const char *format)
 	return kb << 10;
 }
 
-/* The peak is what there is now. */
+/* Resets the process's peak (VmHWM) to its current size. */
 static void peak_forget(pid_t pid)
 {
 	char path[64];

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "bench/bridge.h"
 
-#define WAIT_NS     (60 * S_NS) /* a transfer that takes longer has failed */
+#define WAIT_NS     (60 * S_NS) /* a longer transfer has failed */
 #define PROVE_BYTES ((1u << 20) + 3)
 
 static struct dxp_bridge_transfer transfer_of(struct bridge_place *p, const struct bridge_way *way,
@@ -43,7 +43,7 @@ int bridge_pull_move(struct bridge_place *p, const struct bridge_way *way, uint6
 	return dxp_bridge_move(p->boxes[way->box].xpu, &t, NULL);
 }
 
-/* From the second of two boxes to the first, as when it is pulled. */
+/* Sends from the second of two xPUs to the first, in the direction of a pull. */
 static int send_move(struct bridge_place *p, const struct bridge_box *box, uint64_t bytes)
 {
 	const struct dxp_transfer t = {

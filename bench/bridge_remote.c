@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bridged to the network (S-09): first the sizes of buffers, then what the stages alone would do
- * beside the whole. */
+/* Memory bridged to the network (S-09): first the buffer sizes, then the whole pipeline beside its
+ * stages alone. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -12,10 +12,10 @@
 
 #define SPARE_BYTES (1ull << 20)
 
-/* Where the boxes are in the place. */
+/* Indices into bridge_place.boxes. */
 enum { BOARD, BOARD_SECOND, DIRECT, DIRECT_SECOND };
 
-/* Does the board do this at all? A note says if it does not. */
+/* Returns whether the board supports the route; prints a note if not. */
 static bool route_there(const struct bridge_place *p, unsigned route)
 {
 	const struct dxp_xpu_caps *caps = &p->boxes[BOARD].caps;
@@ -48,7 +48,7 @@ static size_t way_add(struct bridge_way *ways, size_t count, const char *name,
 	return count + 1;
 }
 
-/* What is measured, and each stage of it alone. */
+/* Lists the ways of a route: the pipeline, and each of its stages alone. */
 static size_t route_ways(unsigned route, struct bridge_way *w)
 {
 	static const char *const pushed[ROUTES] = {

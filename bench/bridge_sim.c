@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench bridge-sim`: tables of the bridge in virtual time. Each row is one run of the shipped
- * bridge; nothing is random unless jitter is asked for. */
+ * bridge, deterministic unless jitter is set. */
 #include "bench/bridge_sim.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #define BUFFER_BYTES (8u * MIB) /* the source's best (S-08, S-09) */
 #define LONG_BYTES   (512ull * MIB)
 
-/* `direct`: what local DMA in place is; the others go over the network. */
+/* `direct`: the step of local DMA in place; the other paths use the network. */
 static const struct bridge_sim_path paths[] = {
 	{"host to device", BRIDGE_IN, 0},
 	{"device to host", BRIDGE_OUT, 0},
@@ -53,7 +53,7 @@ struct stages_options bridge_sim_stages(const struct bridge_sim_settings *s)
 	};
 }
 
-/* One transfer alone. */
+/* Runs one transfer alone. */
 static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	const struct bridge_sim_settings *s = c->settings;
@@ -92,7 +92,7 @@ static int run(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 	return status;
 }
 
-/* Runs a case; tells when it failed. */
+/* Runs a case; prints a failure. */
 static bool runs(const struct bridge_sim_case *c, struct bridge_sim_result *out)
 {
 	int status = run(c, out);
@@ -115,7 +115,7 @@ static struct bridge_sim_case case_of(const struct bridge_sim_settings *s, size_
 	};
 }
 
-/* Sizes of transfers against sizes of buffers, as the source's figures 11 and 12. */
+/* Transfer sizes against buffer sizes, as the source's figures 11 and 12. */
 static bool sizes_table(const struct bridge_sim_settings *s, size_t path, bool quick)
 {
 	struct bridge_sim_case c = case_of(s, path);
@@ -148,9 +148,9 @@ static bool source_table(const struct bridge_sim_settings *s, size_t path)
 	return true;
 }
 
-/* The way without a pipeline beside ours. The source changed its way of DMA together with the
- * pipeline (S-04, S-05), so the first row compares two sets of stages, as it does; in the others
- * both ways have the same, and without control nothing but the pipeline differs. */
+/* The way without a pipeline beside the bridge. The source changed its DMA together with the
+ * pipeline (S-04, S-05), so the first row compares two sets of stages, as the source does. In the
+ * other rows both ways have the same stages; without control only the pipeline differs. */
 static bool naive_table(const struct bridge_sim_settings *s)
 {
 	static const struct {
@@ -182,7 +182,7 @@ static bool naive_table(const struct bridge_sim_settings *s)
 	return true;
 }
 
-/* The sequential mode that is shipped: buffer by buffer, each step after the one before. */
+/* The shipped sequential mode: one buffer at a time, each step after the one before. */
 static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const enum bridge_mode modes[] = {BRIDGE_PIPELINED, BRIDGE_SEQUENTIAL};
@@ -198,8 +198,8 @@ static bool modes_table(const struct bridge_sim_settings *s, size_t path)
 	return true;
 }
 
-/* What several reads in flight bring (S-06): nothing where a buffer takes longer than a round trip,
- * nearly everything where it does not. */
+/* The gain of several reads in flight (S-06): none where a buffer takes longer than a round trip,
+ * nearly in full where it does not. */
 static bool reads_table(const struct bridge_sim_settings *s, size_t path)
 {
 	static const uint64_t trips_ns[] = {2000, 20000, 200000};

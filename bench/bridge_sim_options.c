@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of `dxp bench bridge-sim`: the speed of every stage may be set. */
+/* The command line of `dxp bench bridge-sim`: the speed of every stage is an option. */
 #include <getopt.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define SETTING(field) offsetof(struct bridge_sim_settings, field)
 #define MB             1000000
 
-/* The source's stages (S-07) and our choices. */
+/* The source's stages (S-07) and defaults of this project. */
 static struct bridge_sim_settings settings_default(void)
 {
 	const struct stages_options *o = &bridge_source_stages;
@@ -38,8 +38,8 @@ static struct bridge_sim_settings settings_default(void)
 	};
 }
 
-/* Each a uint64_t of struct bridge_sim_settings. `stage`: what the source's figures are not of any
- * more. */
+/* Each is a uint64_t of struct bridge_sim_settings. `stage`: if set, the source's figures no longer
+ * apply. */
 static const struct {
 	const char *name, *help;
 	size_t offset;
@@ -116,7 +116,7 @@ static void help(const char *name)
 	       "  --help            this text\n");
 }
 
-/* Rates may have a fraction, the rest is whole. */
+/* Rates may have a fraction; other numbers are whole. */
 static bool number_parse(const char *text, uint32_t unit, uint64_t *out)
 {
 	char *end;
@@ -148,7 +148,8 @@ static bool number_take(struct bridge_sim_settings *s, int i, const char *text)
 	return true;
 }
 
-/* What a description of a board says of its DMA; false: it is none, told. */
+/* Applies the DMA figures of a board's description. Returns false, after a message, if it is
+ * invalid. */
 static bool board_take(struct bridge_sim_settings *s, const char *name)
 {
 	struct board_config c;
@@ -165,7 +166,7 @@ static bool board_take(struct bridge_sim_settings *s, const char *name)
 	return true;
 }
 
-/* What one number alone does not show. */
+/* Checks conditions between settings. */
 static bool settings_valid(const struct bridge_sim_settings *s)
 {
 	uint64_t ring = s->buffers ? s->buffers : BRIDGE_BUFFERS;

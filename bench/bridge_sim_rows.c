@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row for each run. Bandwidth is in MB/s of 10^6 bytes, as the source's. */
+/* One row for each run. Bandwidth is in MB/s of 10^6 bytes, as in the source. */
 #include "bench/bridge_sim_rows.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static const char *bytes_text(char *out, size_t room, uint64_t bytes)
 	return out;
 }
 
-/* What all rows share: "PATH SIZE", and the slowest stage as peer where one has a limit, so that
- * the ratio is the share of it. */
+/* Returns the common part of all rows: "PATH SIZE", with the slowest stage as peer if it has a
+ * limit, so that the ratio is the share of it. */
 static struct report_row row_of(const char *name, const char *contender, const char *metric,
 				const struct bridge_sim_result *r)
 {

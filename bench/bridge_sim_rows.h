@@ -13,7 +13,7 @@ struct bridge_sim_path {
 	enum stages_step direct;
 };
 
-/* What is run. */
+/* Parameters of one run. */
 struct bridge_sim_case {
 	const struct bridge_sim_settings *settings;
 	struct stages_options stages;
@@ -32,7 +32,7 @@ struct bridge_sim_result {
 };
 
 void bridge_sim_row_size(const struct bridge_sim_case *c, const struct bridge_sim_result *r);
-/* `reported`, in bytes/s, is the source's figure; 0: there is none for these stages. */
+/* `reported`: the source's figure in bytes/s; 0: none for these stages. */
 void bridge_sim_row_source(const struct bridge_sim_case *c, const struct bridge_sim_result *r,
 			   double reported);
 void bridge_sim_row_naive(const char *name, const struct bridge_sim_case *c,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table by which buffers are chosen: what an xPU measures when it starts with this engine and
- * is not told a size. */
+/* The table of buffer sizes that an xPU measures at start with this engine, unless a size is
+ * set. */
 #include <stdio.h>
 
 #include "base/util.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forking, and entering namespaces. */
+/* Forks, and enters namespaces. */
 #include "bench/child.h"
 
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "base/log.h"
 #include "base/util.h"
 
-/* /sys/class/net shows the namespace that mounted it, and some libraries look there. A view of our
- * own; without it only they fail. */
+/* Mounts this namespace's /sys: /sys/class/net shows the namespace that mounted it, and some
+ * libraries read it. On failure only those libraries fail. */
 static void sysfs_mount(void)
 {
 	if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "none", MS_SLAVE | MS_REC, NULL) != 0)
@@ -54,7 +54,7 @@ int netns_enter(const char *name)
 
 int child_spawn(child_body body, void *context, struct child *out)
 {
-	pid_t parent = getpid(); /* to notice that it died before prctl */
+	pid_t parent = getpid(); /* to detect its exit before prctl */
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {

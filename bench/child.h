@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of a measurement: forked, in a network namespace if asked, tied to us by a socket pair
- * and by their life, which ends with ours. */
+/* Processes of a measurement: forked, optionally into a network namespace, with a socket pair to
+ * the parent. They are killed when the parent exits. */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H
 
@@ -9,24 +9,25 @@
 
 struct child {
 	pid_t pid;
-	int control; /* our end of a socket pair to it */
+	int control; /* parent's end of the socket pair */
 };
 
-/* What the new process does; `control` is its end of the socket pair. When it returns the process
- * ends with status 0. */
+/* Body of the new process; `control` is its end of the socket pair. When the body returns, the
+ * process exits with status 0. */
 typedef void (*child_body)(int control, void *context);
 
-/* Enters the namespace that `ip netns add NAME` made; NULL: stays. DXP_EINVAL, DXP_EIO: logged. */
+/* Enters the namespace made by `ip netns add NAME`; NULL: no change. DXP_EINVAL, DXP_EIO:
+ * logged. */
 int netns_enter(const char *name);
 
 /* Forks. DXP_EIO, logged; on success child_end must follow. */
 int child_spawn(child_body body, void *context, struct child *out);
 
-/* Closes the socket pair, kills the process and waits for it. One that was never spawned (pid 0) is
- * left alone. */
+/* Closes the socket pair, kills the process and waits for it. Ignores a child never spawned (pid
+ * 0). */
 void child_end(struct child *c);
 
-/* CPU time that a process has used so far, in ns, its threads included; 0 = ours. */
+/* Returns the CPU time of a process and its threads so far, in ns; pid 0: the caller. */
 uint64_t child_cpu_ns(pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memcpy by one core, over the same memory as the PUTs beside it: what one copy costs at best. */
+/* memcpy by one core, over the same memory as the PUTs beside it: the minimal cost of one copy. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,7 +9,7 @@
 #include "bench/contenders.h"
 #include "link/udp.h"
 
-#define LOOKS_BYTES (4u << 20) /* copied between two looks at the clock */
+#define LOOKS_BYTES (4u << 20) /* copied between two reads of the clock */
 
 static void *memory_get(uint64_t bytes)
 {
@@ -28,7 +28,7 @@ static void copy_run(const struct work *work, uint8_t *to, const uint8_t *from, 
 		for (uint64_t i = 0; i < each; i++) {
 			uint64_t at = work_place(work, *done + i);
 			memcpy(to + at, from + at, work->bytes);
-			/* Nobody reads it, and the compiler must not notice. */
+			/* Keeps the compiler from removing the copy. */
 			__asm__ volatile("" ::: "memory");
 		}
 	}

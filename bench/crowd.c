@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One loop for all of them; those with something to do are in a list, the rest cost nothing. */
+/* One loop for all peers; only those in the busy list cost time. */
 #include "bench/crowd.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct crowd {
 	bool listed[CROWD_MAX];
 	uint32_t busy[CROWD_MAX], busy_count; /* with something due soon */
 	uint64_t due_ns[CROWD_MAX];           /* of those that are not */
-	uint64_t scan_ns;                     /* when those are looked through again */
+	uint64_t scan_ns;                     /* next scan of those */
 	struct link_arrival arrivals[LINK_BATCH];
 	struct link_datagram batch[LINK_BATCH];
 	size_t batched;
@@ -121,7 +121,8 @@ static void take(struct crowd *c, const struct link_arrival *a, uint64_t now_ns)
 	list(c, i);
 }
 
-/* Timers that are far off, as that of a session which may rest, are looked at now and then. */
+/* Lists peers whose timers come due. Far-off timers, as that of an idle session, are checked only
+ * here. */
 static void scan(struct crowd *c, uint64_t now_ns)
 {
 	if (now_ns < c->scan_ns)
@@ -132,7 +133,7 @@ static void scan(struct crowd *c, uint64_t now_ns)
 			list(c, i);
 }
 
-/* Who has nothing due soon leaves the list. */
+/* Sends for all listed peers; unlists those with nothing due soon. */
 static void answer(struct crowd *c, uint64_t now_ns)
 {
 	uint32_t kept = 0;

@@ -27,7 +27,7 @@ const char *programs_folder(void)
 	return dirname(path);
 }
 
-/* What `dxp up` said, which is why there is no fabric. */
+/* Logs the output of `dxp up`, which holds the reason of the failure. */
 static void complain(const struct stage *s)
 {
 	char path[PATH_TEXT + 8], text[1024] = "";
@@ -69,7 +69,7 @@ int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *contex
 	snprintf(make, sizeof(make),
 		 "cd %s && mkdir -m 700 run && export DXP_DIR=$PWD/fabric DXP_RUN=$PWD/run &&\n"
 		 "'%s/dxp' up --xpus %u --memory %s --port 0 >said 2>&1 && touch up\n"
-		 "true", /* inside it is told why not */
+		 "true", /* inside_run logs a failure */
 		 s.folder, programs_folder(), xpus, memory);
 	snprintf(end, sizeof(end), "DXP_DIR=%s/fabric '%s/dxp' down; rm -rf %s", s.folder,
 		 programs_folder(), s.folder);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fabric of a benchmark's own, on this machine: made before, ended after. */
+/* A fabric of one benchmark on this machine: started before it, stopped after it. */
 #ifndef BENCH_FABRIC_H
 #define BENCH_FABRIC_H
 
-/* Runs in a process of its own, whose environment names the fabric (DXP_DIR, DXP_RUN). An exit
- * status. */
+/* Runs in a process of its own; DXP_DIR and DXP_RUN in its environment name the fabric. Returns an
+ * exit status. */
 typedef int (*fabric_body)(void *context);
 
-/* Starts a manager and so many xPUs, with so much memory each (as `dxp up --memory`), in a folder
- * of their own, on any free port, then runs `body`. They are ended and the folder is removed also
- * when we are ended by SIGINT, SIGTERM or SIGHUP. Returns what `body` does, or 1: there is no
- * fabric, told with the reason. */
+/* Starts a manager and `xpus` xPUs with `memory` each (as `dxp up --memory`), in a temporary
+ * folder, on any free port; then runs `body`. Stops them and removes the folder afterwards, also on
+ * SIGINT, SIGTERM or SIGHUP. Returns the status of `body`, or 1, logged with the reason, if the
+ * fabric does not start. */
 int fabric_run(unsigned xpus, const char *memory, fabric_body body, void *context);
 
-/* Where this program is, and the others with it. */
+/* Returns the folder of this program and the other programs. */
 const char *programs_folder(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of `dxp bench inc` share. */
+/* Shared by the parts of `dxp bench inc`. */
 #ifndef BENCH_INC_H
 #define BENCH_INC_H
 
@@ -20,17 +20,16 @@ struct inc_lab {
 	char name[INC_LAB_NAME_BYTES]; /* as tools/lab knows it */
 	unsigned hosts;
 	bool up;
-	char why[INC_WHY_BYTES]; /* not up: what tools/lab said last */
+	char why[INC_WHY_BYTES]; /* not up: last output of tools/lab */
 };
 
-/* What this machine lacks for labs and MPI programs, as a sentence with the next step; NULL:
- * nothing. */
+/* Returns what this machine lacks for labs and MPI programs, with the next step; NULL: nothing. */
 const char *inc_lab_obstacle(void);
 
-/* tools/lab of this source tree or installation. */
+/* Returns tools/lab of this source tree or installation. */
 const char *inc_lab_tool(void);
 
-/* A lab called PREFIX-`suffix`; `options` are those of `tools/lab up`. True: it is there. */
+/* Makes a lab named PREFIX-`suffix`; `options` are those of `tools/lab up`. Returns lab->up. */
 bool inc_lab_up(struct inc_lab *lab, const char *suffix, unsigned hosts, const char *options);
 
 /* ---- one program under mpirun (inc_mpi.c) ---- */
@@ -39,32 +38,32 @@ struct inc_run {
 	const struct inc_lab *lab;
 	unsigned ranks_per_host;
 	const char *environment; /* of mpirun: "NAME=VALUE ..." */
-	const char *mpirun;      /* further options of it */
+	const char *mpirun;      /* further options of mpirun */
 	const size_t *sizes;
 	size_t size_count; /* 1 .. INC_SIZES_MAX */
 	bool quick;
 };
 
-/* Of one call, as rank 0 of bench/mpi/allreduce.c prints it. mean_us 0: there is none. */
+/* Per operation, as rank 0 of bench/mpi/allreduce.c prints it. mean_us 0: not measured. */
 struct inc_figures {
 	double mean_us, p50_us;
 	double cpu_us;  /* of all ranks together */
 	double busy_us; /* of the whole machine */
 	double sent;    /* packets that hosts sent */
 	double crossed; /* packets that crossed a link */
-	unsigned wrong; /* results */
+	unsigned wrong; /* wrong results */
 };
 
-/* Fills `out` for each size. False: not all came; `why` has what was said last. */
+/* Fills `out` for each size. Returns false if some are missing; `why` holds the last output. */
 bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[INC_WHY_BYTES]);
 
 /* ---- tables ---- */
 
-/* What to measure in labs of so many hosts; inc_table.c prints a row for each contender and size.
- * Exit status: 1 when ours gave a wrong result or ran in no lab that is up. */
+/* A case for labs of `hosts` hosts; inc_table.c prints a row for each contender and size. Exit
+ * status 1: ours gave a wrong result, or ran in no lab. */
 struct inc_case {
 	unsigned hosts, ranks_per_host;
-	unsigned gbps; /* of each link; 0: what the machine does */
+	unsigned gbps; /* of each link; 0: unlimited */
 	const size_t *sizes;
 	size_t size_count;
 	const struct bench_options *options;

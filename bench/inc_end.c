@@ -27,8 +27,8 @@ static bool option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* Don't Fragment, which makes Identification 0 on a socket that is not connected; no checksum, as
- * the ICRC covers more. */
+/* Sets Don't Fragment, which makes Identification 0 on an unconnected socket. No UDP checksum: the
+ * ICRC covers more. */
 static int socket_open(uint32_t ip, uint16_t port)
 {
 	struct sockaddr_in own = address_of(ip, port);
@@ -112,7 +112,7 @@ void inc_end_send(const struct inc_end *e, const struct inc_header *h, uint32_t 
 	inc_end_give(e, &packet);
 }
 
-/* From either socket what is there; false: nothing, or nothing of use. */
+/* Reads one packet from a socket. Returns false if there is none, or it is not valid. */
 static bool take(struct inc_end *e, int fd, int flags, struct inc_packet *out)
 {
 	struct sockaddr_in from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench inc-hop`, and the end of `dxp bench inc`: one hop to the switch and back over a veth
- * pair, as a group of one member has it: the contribution goes to the switch, which computes, and
- * the result comes back. XDP (generic and native) and user space beside a bare echo in XDP, in
- * turn; then what the XDP program alone costs, by the kernel's own clock. */
+/* `dxp bench inc-hop`, and the last part of `dxp bench inc`: one hop to the switch and back over a
+ * veth pair, as in a group of one member. The contribution goes to the switch, which computes and
+ * returns the result. XDP (generic and native) and user space run in turn with a bare echo in XDP.
+ * Last, the cost of the XDP program alone, by the kernel's own clock. */
 #include "bench/inc_hop.h"
 
 #include <errno.h>
@@ -23,13 +23,13 @@
 #include "link/udp.h"
 #include "switch/kernel.h"
 
-#define SWITCH_IP 0x0a4d0002u /* the lab's far end, and its near one */
+#define SWITCH_IP 0x0a4d0002u /* the lab's far end; HOST_IP is its near end */
 #define HOST_IP   0x0a4d0001u
 #define GROUP     0x00d09001u
 #define QKEY      0x12345678u
 #define WARMUP    200
 #define TRIPS     4000
-#define LOSSES    10 /* of one sample, then it is none */
+#define LOSSES    10 /* a sample with so many is discarded */
 
 static const size_t sizes[] = {8, 256};
 
@@ -53,7 +53,7 @@ static struct inc_header header_of(struct hop *h, size_t bytes)
 				   .collective = INC_ALLREDUCE};
 }
 
-/* A group of one: its member is its member 0, who tells the switch. */
+/* Creates a group of one on the switch; its only member is member 0, which installs the group. */
 static bool group_make(struct hop *h, bool kernel)
 {
 	struct inc_control c = {.sup_comm_type = 1 << INC_ALLREDUCE,
@@ -87,7 +87,7 @@ static bool group_make(struct hop *h, bool kernel)
 	return false;
 }
 
-/* One round trip; 0: lost. Encoding is not part of it. */
+/* Measures one round trip, without encoding; 0: lost. */
 static uint64_t trip_ns(struct hop *h, int answers, size_t bytes)
 {
 	static const uint8_t payload[SWITCH_KERNEL_BYTES];
@@ -126,7 +126,7 @@ static void far_body(int control, void *context)
 	hop_far_run(control, context);
 }
 
-/* A switch of its own for each sample; median round trip, 0: none. */
+/* Starts a switch for this sample alone. Returns the median round trip; 0: none. */
 static double sample_us(struct hop *h, struct hop_far *far, size_t bytes, double *p99_us)
 {
 	static uint64_t ns[TRIPS];
@@ -183,7 +183,7 @@ static bool hop_native(enum hop_kind kind)
 	return kind == HOP_XDP_NATIVE || kind == HOP_ECHO_NATIVE;
 }
 
-/* All contenders of one size in turn, `rounds` times; medians of the medians. */
+/* Runs all contenders of one size in turn, `rounds` times; prints medians of the medians. */
 static void size_run(struct hop *h, const struct raw_ends *ends, size_t bytes)
 {
 	double us[HOP_KINDS][BENCH_ROUNDS_MAX], p99_us[HOP_KINDS][BENCH_ROUNDS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One hop, and what answers at its far end: a switch, or a bare echo. */
+/* One hop, and the responder at its far end: a switch or a bare echo. */
 #ifndef BENCH_INC_HOP_H
 #define BENCH_INC_HOP_H
 
@@ -9,7 +9,7 @@
 
 struct bench_options;
 
-/* The rows of one hop: round trips from host to switch and back. Returns an exit status. */
+/* Prints the rows of one hop: round trips from host to switch. Returns an exit status. */
 int inc_hop_run(const struct bench_options *options);
 
 enum hop_kind { HOP_XDP, HOP_XDP_NATIVE, HOP_USER, HOP_ECHO, HOP_ECHO_NATIVE, HOP_KINDS };
@@ -18,27 +18,27 @@ extern const char *const hop_names[HOP_KINDS];
 
 struct hop_far {
 	enum hop_kind kind;
-	const char *netns; /* that it runs in, at the interface `port` */
+	const char *netns; /* in which it runs, at the interface `port` */
 	const char *port;
 	uint32_t ip;
 	bool no_icrc_check;
 };
 
-/* Runs until the process is ended; a byte or more to `control` says that packets are taken, its end
- * without one that this machine cannot (told on standard error). */
+/* Runs until the process is killed. Writes a byte or more to `control` when ready; closes it
+ * without a byte, after a message on standard error, if this machine lacks support. */
 void hop_far_run(int control, const struct hop_far *far);
 
-/* The bare echo on an interface; it stays as long as the process. DXP_EUNSUPPORTED: not in this
+/* Attaches the bare echo to an interface for the life of the process. DXP_EUNSUPPORTED: not in this
  * build, or not allowed. */
 int hop_echo_attach(const char *port, bool native);
 
-/* The same for a native program that passes everything: what the near end of a veth must have for
- * native answers to arrive. hop_pass_detach takes it off. */
+/* The same for a native program that passes every packet: without it the near end of a veth does
+ * not receive native answers. hop_pass_detach removes it. */
 int hop_pass_attach(const char *port);
 void hop_pass_detach(void);
 
-/* Nanoseconds that the program spends on a contribution that it answers, without the way there:
- * the kernel's own measurement. 0: it cannot be measured here. */
+/* Returns the ns that the program spends on a contribution that it answers, by the kernel's own
+ * measurement, without the path to it. 0: not measurable here. */
 double hop_program_ns(size_t payload_bytes, bool check_icrc);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* echo.bpf.c, as the build compiled it. */
+/* The compiled echo.bpf.c, from the build. */
 #ifndef BENCH_INC_HOP_ECHO_H
 #define BENCH_INC_HOP_ECHO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In builds without XDP: a hop through user space is all there is. */
+/* For builds without XDP: only the hop through user space is available. */
 #include "bench/inc_hop.h"
 
 #include <dxp/status.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a hop needs libbpf: the bare echo, and the kernel's word on how long the switch's program
- * runs. */
+/* The parts of a hop that need libbpf: the bare echo, and the kernel's measurement of the switch's
+ * program. */
 #include "bench/inc_hop.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@
 #define RUNS        5000
 #define FRAME_BYTES 512
 
-/* The link's file descriptor, or below 0. The program lives as long as it. */
+/* Returns the link's file descriptor, or below 0. The program stays attached while it is open. */
 static int attach(const char *name, const char *port, bool native)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options,
@@ -69,7 +69,7 @@ void hop_pass_detach(void)
 	pass_link = -1;
 }
 
-/* A contribution as a frame; its checksum of IP is nobody's business here. */
+/* Makes a frame with a contribution. Its IP checksum is 0; nothing here reads it. */
 static uint32_t frame_make(uint32_t req_id, size_t payload_bytes, uint8_t out[FRAME_BYTES])
 {
 	struct roce_path path = {CHILD_IP, SWITCH_IP, ROCE_SOURCE_PORT, ROCE_PORT};
@@ -126,7 +126,7 @@ static bool group_install(struct plane *p)
 	       plane_install(p, &view);
 }
 
-/* One run, whose frame is a new contribution. */
+/* Runs the program once on a new contribution. Returns its ns, or 0 on failure. */
 static uint64_t run_ns(const struct plane *p, uint32_t req_id, size_t payload_bytes)
 {
 	uint8_t frame[FRAME_BYTES], out[FRAME_BYTES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The labs of `dxp bench inc`: what tools/lab makes. Several may be up at a time; who is idle in
- * them sleeps. */
+/* The labs of `dxp bench inc`, made by tools/lab. Several may be up at one time; idle processes in
+ * them sleep. */
 #include "bench/inc.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ const char *inc_lab_obstacle(void)
 	return NULL;
 }
 
-/* The last line that a command said goes to `why`. */
+/* Runs a command; copies its last line of output to `why`. */
 static bool command_run(const char *command, char why[INC_WHY_BYTES])
 {
 	char line[INC_WHY_BYTES];

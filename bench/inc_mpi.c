@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench/mpi/allreduce.c on all hosts of a lab, by tools/lab's mpirun, in real time so that ranks on
- * too few cores take turns. */
+/* Runs bench/mpi/allreduce.c on all hosts of a lab, by tools/lab's mpirun, with real-time
+ * scheduling, so that ranks share too few cores in turn. */
 #include "bench/inc.h"
 
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "bench/fabric.h"
 
 #define COMMAND_TEXT 8192
-#define LIMIT_S      90   /* for one program; a good one takes a few seconds */
+#define LIMIT_S      90   /* for one program; a successful one takes a few seconds */
 #define CALLS        6000 /* of a short message, divided by the ranks */
 #define CALLS_MIN    6
 #define SHORT_BYTES  1024
 
-/* So many that each size takes about as long, some tenths of a second. */
+/* Returns the number of calls that makes each size take about as long: some tenths of a second. */
 static unsigned calls_of(const struct inc_run *run, size_t bytes)
 {
 	double ranks = run->lab->hosts * run->ranks_per_host;
@@ -29,7 +29,7 @@ static unsigned calls_of(const struct inc_run *run, size_t bytes)
 	return calls < CALLS_MIN ? CALLS_MIN : (unsigned)calls;
 }
 
-/* Appends; the command is cut, and fails, where it is too long. */
+/* Appends text. A command that is too long is truncated, and then fails. */
 static void append(char command[COMMAND_TEXT], const char *text)
 {
 	size_t used = strlen(command);
@@ -37,7 +37,7 @@ static void append(char command[COMMAND_TEXT], const char *text)
 	snprintf(command + used, COMMAND_TEXT - used, "%s", text);
 }
 
-/* The namespaces whose packets count. */
+/* Appends the namespaces in which packets are counted. */
 static void namespaces_append(char command[COMMAND_TEXT], const struct inc_lab *lab)
 {
 	char name[128], entry[256], first = 1;
@@ -79,7 +79,7 @@ static void command_make(const struct inc_run *run, char command[COMMAND_TEXT])
 	append(command, " 2>&1 </dev/null");
 }
 
-/* A line of figures; false: another text. */
+/* Parses a line of figures; false for other text. */
 static bool line_take(const struct inc_run *run, const char *line, struct inc_figures *out)
 {
 	struct inc_figures f;

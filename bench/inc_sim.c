@@ -16,12 +16,12 @@
 #include "sim/inc_load.h"
 
 #define CALLS       20
-#define TCP_HEADERS 24 /* TCP with time stamps is longer than UDP by so much */
+#define TCP_HEADERS 24 /* bytes by which TCP with time stamps exceeds UDP */
 #define TREE_SPINES 2
 
-/* Host: a round trip of a UDP packet through one XDP hop is 4 us, of which XDP 1.2. TCP: 97 us of
- * CPU for the 8 messages of an allreduce of 4 hosts. User space: an echo is 12.2 us. Four packets
- * in and four out of one XDP switch take it 19 us, with their hosts' part. */
+/* Sources of the costs. Host: a UDP round trip through one XDP hop takes 4 us, 1.2 of them in XDP.
+ * TCP: 97 us of CPU for the 8 messages of an allreduce of 4 hosts. User space: an echo takes 12.2
+ * us. One XDP switch with four packets in and four out takes 19 us, including the hosts' part. */
 const struct inc_sim_costs inc_sim_costs_default = {
 	.host = {.receive_ns = 1500, .send_ns = 1500},
 	.tcp = {.receive_ns = 6000, .send_ns = 6000},
@@ -74,7 +74,7 @@ static bool load_ended(void *context)
 	return inc_load_ended(context);
 }
 
-/* The calls alone, when the group is there. */
+/* Measures the operations alone, after the group is created. */
 static int calls_measure(struct inc_sim *sim, struct inc_job *job, uint32_t bytes,
 			 struct figures *out)
 {
@@ -124,7 +124,7 @@ static int switches_measure(struct inc_sim *sim, uint32_t hosts, uint32_t bytes,
 	inc_sim_run(sim, 60 * S_NS, job_settled, job);
 	if (job->state != INC_JOB_READY)
 		return job->state == INC_JOB_REFUSED ? job->status : DXP_ETIMEDOUT;
-	/* What its creation left in queues is out of the way. */
+	/* Drains what the creation left in queues. */
 	inc_sim_run(sim, S_NS, NULL, NULL);
 	return calls_measure(sim, job, bytes, out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce against the number of hosts in the simulator, to 4,096: switches that compute beside
- * recursive doubling over the same wires. What a packet costs a host and a switch are figures
- * measured on real ones (docs/performance.md "In-network allreduce"). */
+/* Simulated allreduce for up to 4,096 hosts: switches that compute, beside recursive doubling over
+ * the same wires. Costs per packet of hosts and switches are measured on real ones
+ * (docs/performance.md "In-network allreduce"). */
 #ifndef BENCH_INC_SIM_H
 #define BENCH_INC_SIM_H
 
@@ -9,19 +9,19 @@
 #include "sim/inc_net.h"
 
 struct inc_sim_costs {
-	struct inc_cost host;   /* of UDP, with the member's machine */
-	struct inc_cost tcp;    /* of a host that does MPI over TCP */
+	struct inc_cost host;   /* of UDP, with the member's state machine */
+	struct inc_cost tcp;    /* of a host that runs MPI over TCP */
 	struct inc_cost kernel; /* of a switch in XDP */
 	struct inc_cost user;   /* of a switch in user space */
 	uint64_t wire_ns;       /* delay of a wire */
-	uint64_t forward_ns;    /* of a switch that only passes a packet on */
+	uint64_t forward_ns;    /* of a switch that only forwards a packet */
 	uint64_t rate_bps;
 	uint64_t leaf_hosts; /* hosts below a leaf, and switches below one above */
 	uint64_t hosts_max;
 };
 extern const struct inc_sim_costs inc_sim_costs_default;
 
-/* The table, after report_begin. Exit status. */
+/* Prints the table, after report_begin. Returns an exit status. */
 int inc_sim_table(const struct inc_sim_costs *costs, const struct bench_options *options);
 
 /* With the default costs: for `dxp bench inc`. */

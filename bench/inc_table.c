@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allreduce of an unmodified MPI program in labs of one size: over switches that compute, and
- * over TCP with every algorithm that Open MPI has. The contenders take turns (A B C, A B C, ...),
- * each a program of its own for all message sizes; the row of TCP's best is that of the algorithm
- * with the least median for this size. */
+/* Allreduce of an unmodified MPI program in labs of one size: over switches that compute, and over
+ * TCP with every algorithm of Open MPI. The contenders run in turn (A B C, A B C, ...), each as one
+ * program for all message sizes. The row of TCP's best algorithm is the one with the least median
+ * for its size. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,12 +15,12 @@ enum which_lab { LAB_PLAIN, LAB_KERNEL, LAB_USER, LABS };
 #define TCP "--mca coll ^dxp "
 #define FORCED(n) \
 	TCP "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_allreduce_algorithm " #n
-/* Two sockets of a core each, which this machine may not have, for mpirun and its daemons. */
+/* Two sockets of one core each for mpirun and its daemons; this machine may not have them. */
 #define SOCKETS_ENVIRONMENT "HWLOC_SYNTHETIC='numa:1 pack:2 l3:1 core:1 pu:1' HWLOC_THISSYSTEM=1"
 #define SOCKETS             "--map-by ppr:1:socket --bind-to core:overload-allowed "
 
 struct contender_inc {
-	const char *name; /* NULL: TCP with a forced algorithm, one row for all of them */
+	const char *name; /* NULL: TCP with a forced algorithm; these share one row */
 	enum which_lab lab;
 	const char *mpirun;
 	int algorithm;
@@ -36,7 +36,7 @@ struct contender_inc {
 	}
 
 #define LONG_BYTES 65536
-/* Every message through switches, also where TCP is faster. */
+/* Sends every message through switches, even where TCP is faster. */
 #define ALWAYS "--mca coll_dxp_max_bytes 1000000000 "
 
 static const struct contender_inc one_a_host[] = {
@@ -55,10 +55,10 @@ static const struct contender_inc two_a_host[] = {
 #define CONTENDERS ARRAY_COUNT(one_a_host)
 _Static_assert(ARRAY_COUNT(two_a_host) <= CONTENDERS, "room for either");
 #define BEST          "TCP, best algorithm"
-#define SHORT_BYTES   256 /* a call of one packet from each host */
-#define SENT_CALL_MAX 1.5 /* packets from each host: more is another way than switches */
+#define SHORT_BYTES   256 /* an operation of one packet from each host */
+#define SENT_CALL_MAX 1.5 /* packets from each host: more means another path than switches */
 
-/* Of one contender. */
+/* The samples of one contender. */
 struct samples {
 	struct inc_figures of[BENCH_ROUNDS_MAX][INC_SIZES_MAX];
 	char why[INC_WHY_BYTES]; /* the last failure */
@@ -110,7 +110,7 @@ static void labs_up(struct table *t)
 	}
 }
 
-/* Which sizes, in ascending order, begin a contender's. */
+/* Returns the index of the contender's first size; sizes ascend. */
 static size_t size_first(const struct table *t, const struct contender_inc *k)
 {
 	size_t first = 0;
@@ -139,7 +139,7 @@ static void sample_take(struct table *t, size_t i, unsigned round)
 		t->samples[i].failed++;
 }
 
-/* The medians of the rounds that came to this size; returns how many. */
+/* Computes the medians of the rounds that reached this size; returns how many did. */
 static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 			struct inc_figures *out)
 {
@@ -166,7 +166,7 @@ static unsigned medians(const struct samples *s, unsigned rounds, size_t size,
 	return count;
 }
 
-/* The algorithm with the least median, the default one among them; -1: none ran. */
+/* Returns the algorithm with the least median, the default one included; -1: none ran. */
 static int best_of(const struct table *t, size_t size, struct inc_figures *out, unsigned *samples)
 {
 	int best = -1;
@@ -185,7 +185,7 @@ static int best_of(const struct table *t, size_t size, struct inc_figures *out, 
 	return best;
 }
 
-/* A sentence for the reader of a row, or NULL. */
+/* Returns a remark for the row, or NULL. */
 static const char *note_of(const struct table *t, const struct inc_figures *f, bool ours,
 			   const struct samples *s, size_t bytes, char text[INC_WHY_BYTES])
 {
@@ -272,7 +272,7 @@ static int size_print(const struct table *t, size_t size)
 
 int inc_table_run(const struct inc_case *c)
 {
-	static struct table t; /* megabytes */
+	static struct table t; /* static: megabytes */
 	int status = 0;
 
 	memset(&t, 0, sizeof(t));

@@ -6,9 +6,9 @@
  *   LAB-s2 [v0 10.78.0.3] ==== [p2 | hub | p0] ==== tbf 1 Gb/s ==== [v0 10.78.0.1] LAB-r
  *   ...                            |     |
  *
- * Senders cut their trains into packets, so each is queued and dropped alone. The switch marks
- * packets that can be marked once they come faster than 0.92 of the port's rate, as a phantom queue
- * does. Each sender has a receiving process of its own on the one host. */
+ * Senders cut their batches into packets, so each is queued and dropped alone. The switch marks
+ * ECN-capable packets above 0.92 of the port's rate, as a phantom queue does. Each sender has a
+ * receiving process of its own on the one host. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ struct sender {
 	struct tally *tally;
 };
 
-/* In a process of its own: measure() runs the near end in the namespace of its caller. */
+/* Needs a process of its own: measure() runs the near end in its caller's namespace. */
 static void sender_main(int control, void *context)
 {
 	const struct sender *s = context;
@@ -97,7 +97,7 @@ struct port {
 	uint64_t packets, dropped;
 };
 
-/* What the bottleneck's queue has let through and dropped so far. */
+/* Reads the packets that the bottleneck's queue has passed and dropped so far. */
 static struct port port_read(void)
 {
 	struct port p = {0};
@@ -120,7 +120,7 @@ struct figures {
 	unsigned failed; /* senders */
 };
 
-/* All senders' times in one list. */
+/* Computes percentiles over the times of all senders. */
 static void times_pool(const struct tally *tallies, unsigned count, struct figures *out)
 {
 	uint64_t *all = malloc((size_t)count * TALLY_SAMPLES * sizeof(*all));
@@ -157,7 +157,7 @@ static void figures_take(const struct tally *tallies, const struct outcome *outc
 		sum += rate;
 		squares += rate * rate;
 	}
-	/* all that arrived, from the first start to the last end: they do not start at once */
+	/* all arrivals, from the first start to the last end: senders do not start at once */
 	if (end_ns > begin_ns)
 		f->goodput = (double)messages * MESSAGE_BYTES / (double)(end_ns - begin_ns);
 	f->jain = squares > 0 ? sum * sum / (count * squares) : 0;

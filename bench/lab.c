@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The namespaces are named after this process, so that two benchmarks do not meet:
+/* The namespaces are named after this process, so that two benchmarks do not collide:
  *
  *   dxpb-PID-near [v0 10.77.0.1] ==== veth, MTU as asked ==== [v1 10.77.0.2] dxpb-PID-far
  *
- * Without route metrics that one TCP connection leaves to the next. */
+ * Route metrics are not saved, so that no TCP connection inherits them from the one before. */
 #include "bench/lab.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "bench/report.h"
 
 #define SCRIPT_BYTES 2048
-#define SIGNALLED    128 /* and the signal: exit status of who was ended by one */
+#define SIGNALLED    128 /* plus the signal: exit status after a signal */
 
 const struct lab lab_list[] = {
 	{"loopback", 0, 8960, false},
@@ -65,7 +65,7 @@ const char *lab_prefix(void)
 	return name ? name : "";
 }
 
-/* In a shell of its own session, so that a Ctrl-C does not stop it halfway. */
+/* Runs a shell in a session of its own, so that Ctrl-C does not stop it halfway. */
 static int script_run(const char *script)
 {
 	int status = 0;
@@ -85,10 +85,10 @@ static int script_run(const char *script)
 	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static volatile sig_atomic_t ended; /* by a signal, which is this */
+static volatile sig_atomic_t ended; /* the signal received, or 0 */
 static volatile pid_t running;      /* the process inside the lab */
 
-/* Whoever ends us ends the measurement; the lab is taken down as always. */
+/* Forwards the signal to the measurement; the lab is removed as usual. */
 static void pass_on(int signal)
 {
 	ended = signal;
@@ -126,7 +126,7 @@ static int process_run(int (*body)(void *context), void *context)
 		_exit(status);
 	}
 	running = pid;
-	if (ended && pid > 0) /* it came before we could pass it on */
+	if (ended && pid > 0) /* the signal came before it could be forwarded */
 		kill(pid, SIGKILL);
 	int status = pid < 0 ? 1 : child_await(pid);
 	running = 0;

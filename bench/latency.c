@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll, beside a
- * raw UDP ping-pong and what crosses the kernel in other libraries, in turn. Round trips in
- * microseconds: a PUT's is from doorbell to completion, which is one trip there and the
- * acknowledgement back; a NAP's, and a peer's message's, is to its echo. */
+/* `dxp bench latency`: PUT, GET and NAP of small sizes between two processes that poll. In turn
+ * with them: a raw UDP ping-pong, and other libraries through the kernel. Round trips in
+ * microseconds. A PUT's lasts from doorbell to completion: one way, and the acknowledgement back. A
+ * NAP's, and a peer's message's, lasts until its echo. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -19,8 +19,8 @@
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
 
-/* The echo of a message is what every peer can do; it stands beside the NAP, and beside PUT and GET
- * where a NAP is too short. */
+/* Every peer can echo a message: it is compared with the NAP, and with PUT and GET beyond the size
+ * of a NAP. */
 static const struct contender with_peers[] = {
 	CONTENDER_RLTP,
 	CONTENDER_RAW_PING,

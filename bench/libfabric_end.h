@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every end that is libfabric's has and does first; part of those modules. Functions that
- * return an `error` return libfabric's, 0 or negative. */
+/* State and start-up of an end that uses libfabric; part of those modules. Functions that return an
+ * `error` return libfabric's, 0 or negative. */
 #ifndef BENCH_LIBFABRIC_END_H
 #define BENCH_LIBFABRIC_END_H
 
@@ -20,22 +20,23 @@ struct libfabric_end {
 	fi_addr_t other;
 };
 
-/* What the ends tell each other. */
+/* Exchanged by the ends. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
-	uint64_t place, key; /* of memory that the other may write; 0 where it may not */
+	uint64_t place, key; /* of memory that the other end may write, or 0 */
 };
 
-/* Says it; DXP_EIO. */
+/* Prints the error; returns DXP_EIO. */
 int libfabric_complain(const char *what, int error);
 
-/* Reliable datagrams by the provider that the variant is; fi_freeinfo. NULL: no memory. */
+/* Returns hints for reliable datagrams by the provider that the variant names; free with
+ * fi_freeinfo. NULL: no memory. */
 struct fi_info *libfabric_hints(const struct peer_end *e, uint64_t caps);
 
-/* Opens what `info` describes; an error. */
+/* Opens what `info` describes; returns an error. */
 int libfabric_open(struct libfabric_end *f);
 
-/* Tells the other end `mine`, with the name filled in, and takes in what it says; an error. */
+/* Sends `mine`, with the name filled in, and receives `theirs`; returns an error. */
 int libfabric_meet(const struct peer_end *e, struct libfabric_end *f, struct libfabric_hello mine,
 		   struct libfabric_hello *theirs);
 

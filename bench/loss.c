@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench loss`: 1 MiB operations and 64-byte ping-pongs while either side of a veth pair (MTU
- * 1500) drops that share of the packets that come in. Trains are cut into packets before they
- * leave, so each packet is lost alone, ours, TCP's and everybody's; without that a whole train
- * would be lost at once. What is stuck ends with its budget, and its row says how far it came. */
+/* `dxp bench loss`: 1 MiB operations and 64-byte ping-pongs while both sides of a veth pair (MTU
+ * 1500) drop a share of incoming packets. Batches are cut into packets before they leave, so that
+ * every contender loses packets one by one, not whole batches. A stuck contender stops at its
+ * budget; its row shows how much is complete. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -15,7 +15,7 @@
 static const unsigned bulk_losses[] = {0, 1, 10, 100, 500, 1000}; /* packets of 10,000 */
 static const unsigned ping_losses[] = {0, 100, 1000};
 
-/* Ours in its ways to recover, then the peers. */
+/* RLTP with each loss recovery, then the peers. */
 static const struct contender bulk[] = {
 	CONTENDER_RLTP_AS("rack", "rack"),
 	CONTENDER_RLTP_AS("irn", "irn"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who starts whom: we start the near process, which starts the far one. Each dies with the one that
- * started it. */
+/* The caller starts the near process, which starts the far one. Each is killed when its parent
+ * exits. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -20,11 +20,11 @@
 #include "bench/child.h"
 #include "link/udp.h"
 
-#define OPEN_NS      (10 * S_NS) /* to start and to connect: a provider's RTO among it */
-#define GRACE_NS     (2 * S_NS)  /* for an operation that blocks to come back */
+#define OPEN_NS      (10 * S_NS) /* to start and connect, a provider's RTO included */
+#define GRACE_NS     (2 * S_NS)  /* for a blocking operation to return */
 #define LOOK_MS      100
-#define LOOKS        4096 /* between two looks at the clock of who waits for one trip */
-#define SERVE_ROUNDS 4096 /* between two looks whether the near end still lives */
+#define LOOKS        4096 /* polls between two reads of the clock, in one round trip */
+#define SERVE_ROUNDS 4096 /* polls between two checks that the near end is alive */
 
 struct job {
 	const struct contender *contender;
@@ -35,7 +35,7 @@ struct job {
 	struct tally *tally;
 };
 
-/* NULL: that module was not built, as the libraries it measures were not there. */
+/* Loads a module. NULL: not built, because the libraries that it measures were absent. */
 static const struct peer_ops *module_open(const char *name)
 {
 	char program[1024], path[1200];
@@ -71,7 +71,7 @@ static void far_main(int control, void *context)
 	} while (recv(control, &byte, 1, MSG_DONTWAIT) != 0);
 }
 
-/* Messages are counted where they arrive. */
+/* Waits until the far end has counted `count` messages. */
 static int taken_await(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 		       uint64_t end_ns)
 {
@@ -122,7 +122,7 @@ static void drive_note(struct drive *d, int ended, uint64_t now_ns)
 		t->done = d->done;
 }
 
-/* DXP_ETIMEDOUT: the time was over first. */
+/* Runs `count` operations. DXP_ETIMEDOUT: the budget ran out first. */
 static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count, bool measured)
 {
 	struct drive d = {.end = e, .ops = ops, .count = count, .measured = measured};
@@ -146,9 +146,8 @@ static int drive(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 	return status;
 }
 
-/* One operation after the other, with a look at the clock for each batch alone: a sample is the
- * mean of one. What a look finds has ended is told by the next clock, so nothing is counted early.
- */
+/* Runs operations one after the other and reads the clock only once for each batch; a sample is the
+ * mean time in a batch. Completions count at the next reading, never early. */
 static int drive_batches(struct peer_end *e, const struct peer_ops *ops, uint64_t count,
 			 bool measured)
 {
@@ -229,8 +228,8 @@ static void near_main(int control, void *context)
 	child_end(&far);
 }
 
-/* The near process closes its end of the pair when it ends, whatever ends it. What measures by
- * itself has bounds of its own, and the whole time. */
+/* Waits until the near process exits, which closes its end of the pair, or its time limit is over.
+ * A contender that measures by itself has its own limits within this one. */
 static void near_await(const struct child *near, const struct work *work, const struct tally *t)
 {
 	uint64_t start_ns = link_now_ns();
@@ -248,13 +247,13 @@ static void near_await(const struct child *near, const struct work *work, const 
 static void outcome_take(struct tally *t, struct outcome *out)
 {
 	uint64_t count = t->sample_count, sum_ns = 0;
-	uint64_t end_ns = t->end_ns ? t->end_ns : link_now_ns(); /* it was killed: until now */
+	uint64_t end_ns = t->end_ns ? t->end_ns : link_now_ns(); /* killed: until now */
 
 	*out = (struct outcome){.status = t->status, .done = t->done};
 	if (t->begin_ns && (t->status == DXP_ETIMEDOUT || !t->end_ns))
-		out->status = DXP_OK; /* what was done counts */
+		out->status = DXP_OK; /* completed operations count */
 	if (!t->begin_ns && t->status == DXP_OK)
-		out->status = DXP_ETIMEDOUT; /* killed before that */
+		out->status = DXP_ETIMEDOUT; /* killed before the start */
 	if (t->begin_ns)
 		out->seconds = (double)(end_ns - t->begin_ns) / 1e9;
 	out->near_cpu_ns = (double)t->near_cpu_ns;
@@ -278,7 +277,7 @@ void measure_into(struct tally *tally, const struct contender *c, const struct r
 			  .tally = tally};
 	struct child near;
 
-	tally->status = DXP_ETIMEDOUT; /* until somebody says otherwise */
+	tally->status = DXP_ETIMEDOUT; /* until the near process sets another */
 	*out = (struct outcome){.status = child_spawn(near_main, &job, &near)};
 	if (out->status != DXP_OK)
 		return;

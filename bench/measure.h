@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One sample of one contender: in processes of its own that are killed when their time is over, so
- * that nothing that a peer does or fails to do can hang or end a benchmark. */
+/* Measures one sample of one contender, in processes of its own that are killed at a time limit: a
+ * peer that hangs or crashes cannot hang or end the benchmark. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
 #include "bench/peer.h"
 
 struct outcome {
-	int status;     /* DXP_OK also when time was over first; DXP_EUNSUPPORTED: not built */
+	int status;     /* DXP_OK also if time ran out first; DXP_EUNSUPPORTED: not built */
 	uint64_t done;  /* operations, of `count` */
-	double seconds; /* that they took */
+	double seconds; /* their duration */
 	double near_cpu_ns, far_cpu_ns; /* in that time */
 	double mean_us, p50_us, p99_us; /* of one operation; 0: not measured */
 };
@@ -17,11 +17,11 @@ struct outcome {
 void measure(const struct contender *c, const struct raw_ends *ends, const struct work *work,
 	     size_t datagram_bytes, struct outcome *out);
 
-/* The same for who wants the times of the single operations: `tally` is zeroed memory that the
- * processes share. It is read, and its samples sorted, for *out. */
+/* The same, with the times of single operations. `tally` is zeroed memory that the processes share;
+ * its samples are sorted in place. */
 void measure_into(struct tally *tally, const struct contender *c, const struct raw_ends *ends,
 		  const struct work *work, size_t datagram_bytes, struct outcome *out);
-struct tally *tally_map(size_t count); /* so many; NULL: no memory */
+struct tally *tally_map(size_t count); /* `count` tallies; NULL: no memory */
 void tally_unmap(struct tally *tallies, size_t count);
 
 #endif

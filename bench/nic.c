@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench nic`: the NIC between processes of one machine, where no network hides what it costs.
- * Round trips of NAPs and bandwidth of PUTs beside bare memory and other libraries, in turn;
- * descriptors per second; how functions share; what an idle one costs; a kernel's
- * doorbell. PUTs go through 8 MiB at
- * either end, beyond the level-2 cache, as real data is: memcpy's and everybody's alike. The NIC of
- * a third process adds two hops between cores to the round trip; with two cores its users share
- * one, and hand it over by a system call, so both of them in one process shows the hops alone. */
+/* `dxp bench nic`: the NIC between processes of one machine, where no network hides its cost. Round
+ * trips of NAPs and bandwidth of PUTs, in turn with bare memory and other libraries; descriptors
+ * per second; sharing between functions; an idle function; a kernel's doorbell. PUTs use 8 MiB at
+ * either end, beyond the level-2 cache as real data is; so do memcpy and all others. A NIC in a
+ * third process adds two hops between cores to the round trip. With two cores its users share one
+ * and switch by a system call; the variant with both users in one process shows the hops alone. */
 #include <stdio.h>
 
 #include "base/limits.h"
@@ -17,8 +16,8 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TRIPS  200000 /* 0.1 s: contenders take turns often, as the machine changes */
-#define BATCH  1000   /* trips timed as one: a clock costs a third of one */
+#define TRIPS  200000 /* 0.1 s: short, because the machine's speed changes between contenders */
+#define BATCH  1000   /* trips timed as one: reading the clock costs a third of a trip */
 #define COPIED (6ull << 30)
 
 static const uint32_t nap_sizes[] = {8, 64, 256, 2048};
@@ -95,7 +94,7 @@ static int copies_run(const struct lab *lab, const struct raw_ends *ends,
 		.metric = TABLE_GOODPUT,
 		.work = {.op = WORK_PUT,
 			 .depth = 16,
-			 .warmup = 64 + 2 * RAW_PLACE_BYTES / bytes, /* no page is new any more */
+			 .warmup = 64 + 2 * RAW_PLACE_BYTES / bytes, /* touches all pages */
 			 .count = max_u64(count, 8)},
 		.contenders = copies,
 		.count = ARRAY_COUNT(copies),

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contenders of `dxp bench nic` alone. */
+/* Contenders used only by `dxp bench nic`. */
 #ifndef BENCH_NIC_H
 #define BENCH_NIC_H
 
 #include "bench/options.h"
 #include "bench/peer.h"
 
-/* Two processes with a function each of one NIC, by the library's public calls. Variants:
- * "embedded", the far process runs the NIC; "served", a third process does, as dxpd would, on a
- * core of its own, and the two share the other core where there are only two; "alone", PING alone:
- * the far process does, and the near one has both functions, so that nobody shares a core. */
+/* Two processes, each with a function of one NIC, through the library's public API. Variants:
+ * "embedded": the far process runs the NIC. "served": a third process runs it on a core of its own,
+ * like dxpd; with two cores the others share one. "alone", PING only: the far process runs it, the
+ * near one has both functions, and no core is shared. */
 extern const struct peer_ops peer_function;
 
-/* nic_one.c: descriptors per second, posted, taken and delivered by one thread; prints a row. An
- * exit status. */
+/* nic_one.c: measures descriptors per second, posted, polled and delivered by one thread; prints a
+ * row. Returns an exit status. */
 int nic_one_run(bool quick);
 
-/* nic_share.c: how functions share, and what an idle one costs; prints rows. An exit status. */
+/* nic_share.c: measures sharing between functions, and the cost of an idle function; prints rows.
+ * Returns an exit status. */
 int nic_share_run(void);
 
-/* nic_kernel.c: what a doorbell costs that a kernel rings; prints rows. An exit status. */
+/* nic_kernel.c: measures a doorbell rung by a kernel; prints rows. Returns an exit status. */
 int nic_kernel_run(const struct bench_options *o);
 
 /* clang-format off */

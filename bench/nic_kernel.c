@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a doorbell costs that a kernel rings: `kernel_put --rings` on an xPU of a fabric of its own.
- * The kernel posts a PUT of 8 bytes to its own function and waits until it has ended, again and
- * again; beside it the same without a NIC, two cores that answer each other through memory. */
+/* The cost of a doorbell rung by a kernel: `kernel_put --rings` on an xPU of a fabric for this
+ * benchmark. The kernel repeatedly posts a PUT of 8 bytes to its own function and waits for the
+ * completion. The reference has no NIC: two cores that answer each other through memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #define VERSION_TEXT  128
 #define COMMAND_TEXT  1200
 
-/* Starting it and building its kernel are not counted: its own clock begins with the kernel. */
+/* Excludes process start and kernel build: the program measures from the kernel's start. */
 static int kernel_alone(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 			struct tally *tally)
 {
@@ -49,8 +49,8 @@ static int kernel_alone(const struct raw_ends *ends, const struct work *work, si
 	return DXP_OK;
 }
 
-/* "PoCL 3.1+debian" of "OpenCL 3.0 PoCL 3.1+debian  Linux, RELOC, ..."; of others that are not PoCL
- * the first word. False: no platform. */
+/* Extracts "PoCL 3.1+debian" of "OpenCL 3.0 PoCL 3.1+debian  Linux, RELOC, ..."; of other platforms
+ * the first word. Returns false if there is no platform. */
 static bool version_read(char out[VERSION_TEXT])
 {
 	const struct ocl_library *cl;
@@ -105,7 +105,7 @@ static int kernel_run(void *context)
 	return table_case_run(&c, &ends);
 }
 
-/* Why this machine cannot, or NULL. */
+/* Returns why this machine cannot run the case, or NULL. */
 static const char *obstacle(char version[VERSION_TEXT])
 {
 	char path[COMMAND_TEXT];

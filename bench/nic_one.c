@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors per second where no other core is waited for: one thread posts NAPs from one function
- * to another, turns the NIC and takes the events, a doorbell ring full each time. */
+/* Descriptors per second without waiting for another core: one thread posts NAPs from one function
+ * to another, polls the NIC and polls the events, a full doorbell ring at a time. */
 #include <dxp/function.h>
 
 #include "base/log.h"
@@ -47,7 +47,7 @@ static void one_close(struct one *o)
 	dxp_nic_close(o->nic);
 }
 
-/* Whether all that was posted has ended well, and come. */
+/* Returns whether every posted descriptor completed with success and arrived. */
 static bool batch_run(struct one *o)
 {
 	static const uint8_t data[NAP_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the functions of one NIC share it, and what one costs that does nothing. Eight functions of
- * this process keep their doorbells full with PUTs of random sizes to each other; every megabyte it
- * is noted who has moved how much (C-37's measurement, as fast as this machine copies). */
+/* How the functions of one NIC share it, and the cost of an idle one. Eight functions of this
+ * process keep their doorbells full with PUTs of random sizes to each other. After every megabyte
+ * each function's share is recorded (C-37's measurement, at the copying speed of this machine). */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void sharing_close(struct sharing *s)
 	dxp_nic_close(s->nic);
 }
 
-/* As many as its doorbells take, each to a function at random. */
+/* Posts PUTs until the doorbells are full, each to a random function. */
 static void put_some(struct sharing *s, uint32_t i)
 {
 	for (int status = DXP_OK; status == DXP_OK;) {
@@ -144,7 +144,7 @@ static uint64_t total(const struct sharing *s)
 	return bytes;
 }
 
-/* Steps of a megabyte up to 10, then of ten. */
+/* Reports every megabyte up to 10, then every ten. */
 static void share_measure(struct sharing *s)
 {
 	uint64_t end_ns = link_now_ns() + 10 * S_NS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench opencl`: what commands, bytes and builds cost an OpenCL program whose devices are the
- * two xPUs of a fabric of its own on this machine, beside the same program on local PoCL, in turn;
- * and beside what the network could do at best: a raw round trip, and RLTP's own stream. */
+/* `dxp bench opencl`: the cost of commands, bytes and builds for an OpenCL program on the two xPUs
+ * of a local fabric. In turn with it: the same program on local PoCL, and the best that the network
+ * could do: a raw round trip, and RLTP's own stream. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +28,12 @@
 enum shape { SHAPE_TIME, SHAPE_BYTES };
 
 static const struct opencl_case {
-	const char *name, *what; /* of the end program; as it is shown */
+	const char *name, *what; /* name: in the measuring program; what: as printed */
 	uint32_t count;
 	enum shape shape;
 	bool sizes;
 	uint32_t bytes; /* where there are no sizes */
-	bool mean;      /* the figure is the mean, as there is one sample of many operations */
+	bool mean;      /* report the mean: one sample holds many operations */
 } cases[] = {
 	{"empty", "empty kernel, finished", 2000, SHAPE_TIME, false, 0, false},
 	{"enqueue", "1,000 kernels: an enqueue", 1000, SHAPE_TIME, false, 0, true},
@@ -59,7 +59,7 @@ struct bench_run {
 	struct tally *tally;
 };
 
-/* ---- what the network could do ---- */
+/* ---- limits of the network ---- */
 
 static void limits_measure(struct bench_run *b)
 {
@@ -132,7 +132,7 @@ static void figures_take(struct figures *f, struct opencl_end *end, const struct
 	f->p99[f->count++] = got.p99_us;
 }
 
-/* Operations of a size: about so many bytes in all. */
+/* Returns the operations of a size: about the same bytes in total for every size. */
 static uint32_t count_for(const struct bench_run *b, const struct opencl_case *c, uint64_t bytes)
 {
 	uint64_t all = b->options->quick ? 64u << 20 : 512u << 20;
@@ -171,7 +171,7 @@ static int case_report(const struct opencl_case *c, const char *name, uint64_t b
 		row.peer_value = report_median(local->value, local->count);
 	}
 	report_row(&row);
-	if (c->sizes && local->count) { /* for pictures */
+	if (c->sizes && local->count) { /* for plots */
 		row.contender = row.peer;
 		row.value = row.peer_value;
 		row.peer = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that measures one OpenCL driver, as a process that answers questions: it is asked for
- * a case and says how long its operations took. */
+/* The program that measures one OpenCL driver, run as a process: it reads a case and answers with
+ * the times of its operations. */
 #ifndef BENCH_OPENCL_END_H
 #define BENCH_OPENCL_END_H
 
@@ -16,14 +16,15 @@ enum opencl_driver { OPENCL_OURS, OPENCL_LOCAL };
 struct opencl_end {
 	pid_t pid;
 	FILE *to, *from;
-	char why[160]; /* it does not work */
+	char why[160]; /* the reason of a failure */
 };
 
 struct opencl_figures {
 	double p50_us, p99_us, mean_us;
 };
 
-/* False: with `why`. opencl_end_stop in either case, also for one that was never started. */
+/* Return false with `why`. opencl_end_stop must follow in either case; it ignores an end never
+ * started. */
 bool opencl_end_start(struct opencl_end *e, enum opencl_driver driver);
 bool opencl_end_run(struct opencl_end *e, const char *name, uint64_t bytes, uint32_t count,
 		    struct opencl_figures *out);

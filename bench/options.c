@@ -9,7 +9,7 @@
 
 #include "bench/table.h"
 
-/* Letters of `taken` name them, in this order. */
+/* Letters of `taken` select them; the help lists them in this order. */
 static const struct {
 	struct option option;
 	const char *help;

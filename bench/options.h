@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every network benchmark takes from its command line. */
+/* Command line options of all network benchmarks. */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
@@ -19,21 +19,22 @@ struct bench_options {
 	bool sizes;
 };
 
-/* Does `name` contain what is asked for? NULL asks for everything. */
+/* Returns whether `name` contains `only`; NULL matches every name. */
 bool bench_wanted(const char *only, const char *name);
 
-/* What --rounds takes, 1 .. BENCH_ROUNDS_MAX. False, told: another text. */
+/* Parses the value of --rounds, 1 .. BENCH_ROUNDS_MAX. Returns false, after a message, if
+ * invalid. */
 bool bench_rounds_parse(const char *text, unsigned *out);
 
-/* What every benchmark takes: --rounds, --quick, --json and --help. */
+/* Of every benchmark: --rounds, --quick, --json and --help. */
 #define BENCH_OPTIONS_ALL "rqjh"
-/* And what those with contenders in labs take: --lab, --only, --case, --no-payload-crc. */
+/* Of those with contenders in labs: --lab, --only, --case, --no-payload-crc. */
 #define BENCH_OPTIONS_LAB "locn"
-/* Those without the last, and: --engine 'e', --sizes 's'. */
+/* The same without --no-payload-crc. Others: --engine 'e', --sizes 's'. */
 #define BENCH_OPTIONS_LAB_ONLY "loc"
 
-/* `summary` heads the help; `taken` has a letter for each option beyond BENCH_OPTIONS_ALL. Returns
- * the exit status to leave with, or -1 to go on. */
+/* `summary` heads the help; `taken` has a letter for each accepted option beyond BENCH_OPTIONS_ALL.
+ * Returns the exit status if the program must exit, else -1. */
 int bench_options_parse(int argc, char **argv, const char *summary, const char *taken,
 			struct bench_options *out);
 

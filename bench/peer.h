@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One shape for everything that is measured, ours and others': two ends in two processes, the near
- * one asks for operations and the far one serves them. Modules (build/lib/dxp-bench-*.so) are
- * compiled against this header alone and link to what they measure. */
+/* The interface of everything that is measured, ours and others': two ends in two processes. The
+ * near end requests operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile
+ * against this header alone and link to the library that they measure. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
@@ -12,28 +12,30 @@
 #include "bench/raw_udp.h"
 
 #define WORK_DEPTH_MAX 128
-#define TALLY_SAMPLES  20000 /* times kept of one sample; the rest is counted only */
+#define TALLY_SAMPLES  20000 /* times kept of one sample; later ones are only counted */
 
-/* What ends an operation is the same for all: PUT, when the bytes are in the far program's memory
- * and the near one knows; GET, when they are here; PING, when the same bytes are back; MESSAGE,
- * when the far program has taken it (which is counted there). */
+/* An operation completes at the same point for all contenders. PUT: the bytes are in the far
+ * program's memory and the near end is notified. GET: the bytes are here. PING: the same bytes are
+ * back. MESSAGE: the far program has received it (counted there). */
 enum work_op { WORK_PUT, WORK_GET, WORK_PING, WORK_MESSAGE };
 
 struct work {
 	enum work_op op;
-	uint32_t bytes;     /* of one operation, 1 .. 2^31 - 1 */
-	uint32_t depth;     /* outstanding at once, 1 .. WORK_DEPTH_MAX */
-	uint32_t warmup;    /* operations before the first that is measured */
-	uint64_t count;     /* operations to measure, at least 1 */
-	uint64_t budget_ns; /* then it ends with what is done; warm-up has as long again */
-	uint32_t batch; /* depth 1: trips timed as one, where a clock would cost as much as they do;
-			   0: 1 */
-	bool spin;      /* both ends poll without ever sleeping */
+	uint32_t bytes;  /* of one operation, 1 .. 2^31 - 1 */
+	uint32_t depth;  /* outstanding at once, 1 .. WORK_DEPTH_MAX */
+	uint32_t warmup; /* operations before the first that is measured */
+	uint64_t count;  /* operations to measure, at least 1 */
+	/* the sample stops then with what is complete; the warm-up has the same again */
+	uint64_t budget_ns;
+	/* depth 1: round trips timed as one, where reading the clock costs as much as a trip; 0:
+	 * 1 */
+	uint32_t batch;
+	bool spin; /* both ends poll without sleeping */
 	bool no_payload_crc;
 };
 
-/* Memory of either end that operations go through one after the other: beyond the level-2 cache, as
- * real data is, unless it is their latency that is measured. */
+/* Returns the size of either end's memory, which operations use in rotation: beyond the level-2
+ * cache, as real data is, unless latency is measured (spin). */
 static inline uint64_t work_place_bytes(const struct work *w)
 {
 	uint64_t least = w->spin ? w->bytes : RAW_PLACE_BYTES;
@@ -41,13 +43,13 @@ static inline uint64_t work_place_bytes(const struct work *w)
 	return w->bytes > least ? w->bytes : least;
 }
 
-/* Where in it operation `turn` has its bytes. */
+/* Returns the offset of operation `turn` in that memory. */
 static inline uint64_t work_place(const struct work *w, uint64_t turn)
 {
 	return turn % (work_place_bytes(w) / w->bytes) * w->bytes;
 }
 
-/* Shared by the processes of one sample; what is here survives whoever is killed. */
+/* Shared by the processes of one sample; its contents survive a killed process. */
 struct tally {
 	_Atomic uint64_t done;             /* near end: operations measured and complete */
 	_Atomic uint64_t taken;            /* far end: messages received, warm-up included */
@@ -61,7 +63,7 @@ struct tally {
 struct peer_end {
 	const struct raw_ends *ends;
 	const struct work *work;
-	const char *variant; /* provider, congestion control, ...: of the contender */
+	const char *variant; /* of the contender: provider, congestion control, ... */
 	bool far;
 	int control; /* a stream socket to the other end */
 	struct tally *tally;
@@ -69,19 +71,19 @@ struct peer_end {
 };
 
 struct peer_ops {
-	/* Both ends, at the same time: makes ready and connects. Any status; the ends' processes
-	 * end instead of closing. */
+	/* Both ends, at the same time: prepares and connects. Any status; the processes exit
+	 * without a close. */
 	int (*open)(struct peer_end *e);
-	/* Near: starts one operation. DXP_EAGAIN: not now, poll first. */
+	/* Near: starts one operation. DXP_EAGAIN: poll first. */
 	int (*post)(struct peer_end *e);
-	/* Near: moves on. Returns how many operations have ended since, oldest first, or a status.
-	 */
+	/* Near: polls. Returns the number of operations completed since the last call, in order, or
+	 * a status. */
 	int (*poll)(struct peer_end *e);
-	/* Far: moves on. Sleeps for at most a second. */
+	/* Far: polls. Sleeps at most a second. */
 	void (*serve)(struct peer_end *e);
 };
 
-/* What a module exports, as `peer_ops_exported`. */
+/* The symbol that a module exports. */
 extern const struct peer_ops peer_ops_exported;
 
 /* A competitor in a table. */
@@ -90,8 +92,8 @@ struct contender {
 	const struct peer_ops *ops; /* NULL: from `module` */
 	const char *module;         /* file name in the library folder beside the programs' */
 	const char *variant;
-	/* In place of all that: measures by itself, into the tally. `datagram_bytes` as the lab's.
-	 */
+	/* Used in place of all other fields: measures by itself, into the tally. `datagram_bytes`
+	 * is the lab's. */
 	int (*alone)(const struct raw_ends *ends, const struct work *work, size_t datagram_bytes,
 		     struct tally *tally);
 };
@@ -99,7 +101,7 @@ struct contender {
 /* In C: ours, kernel TCP, bare memory. */
 extern const struct peer_ops peer_rltp, peer_tcp, peer_store;
 
-/* Reads or writes all of it; false when the other end is gone. */
+/* Write or read all bytes; false if the other end is gone. */
 bool control_write(int control, const void *data, size_t bytes);
 bool control_read(int control, void *data, size_t bytes);
 

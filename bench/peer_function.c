@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two functions of one NIC, each in a process of its own, through the public library: what a
- * program does that has dxp/function.h and dxp/device.h and nothing else. */
+/* Two functions of one NIC, each in a process of its own, through the public library: only
+ * dxp/function.h and dxp/device.h. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +19,15 @@
 #define ATTACH_MS  5000
 
 struct function_end {
-	struct dxp_nic *nic; /* of the end that runs it */
+	struct dxp_nic *nic; /* at the end that runs it */
 	struct dxp_function *function;
 	struct dxp_window *window;
-	struct dxp_window *second; /* "alone": of the function that stands for the other end */
+	/* "alone": window of the second function, in place of the other end */
+	struct dxp_window *second;
 	struct dxp_memory memory;
 	struct dxp_target other, back; /* `back`: from `second` */
 	uint32_t other_key;
-	bool shares_core; /* with the other end: looking in vain gives the core away */
+	bool shares_core; /* with the other end: yields it when a poll finds nothing */
 	uint64_t posted, taken;
 	struct child server;
 	uint8_t place[DXP_NAP_BYTES];
@@ -58,7 +59,7 @@ static int nic_serve(const char *path, struct dxp_nic **out)
 	return status;
 }
 
-/* The third process. Ends with the one that started it. */
+/* Body of the third process; it is killed when its parent exits. */
 static void server_main(int control, void *context)
 {
 	struct dxp_nic *nic;
@@ -95,7 +96,7 @@ static int function_get(struct function_end *s, const char *path, struct dxp_fun
 	return status;
 }
 
-/* Whoever runs the NIC turns it while he waits for the other end. */
+/* Reads the other end's hello. An end that runs the NIC polls it meanwhile. */
 static bool hello_read(struct peer_end *e, struct function_end *s, struct hello *theirs)
 {
 	ssize_t got;
@@ -129,7 +130,7 @@ static int meet(struct peer_end *e, struct function_end *s)
 	return DXP_OK;
 }
 
-/* The far process is the third one, and the near one both users. */
+/* Opens "alone": the far process runs the NIC, the near one uses both functions. */
 static int alone_open(struct peer_end *e, struct function_end *s)
 {
 	struct dxp_function *second;
@@ -174,7 +175,7 @@ static int function_open(struct peer_end *e)
 	s->shares_core = served && sysconf(_SC_NPROCESSORS_ONLN) < 3;
 	if (s->shares_core)
 		cpu_take(0);
-	/* The end that has the NIC's program says where; the other waits for that. */
+	/* The end with the NIC's process sends the socket's path; the other end waits for it. */
 	bool first = e->far != served;
 	snprintf(path, sizeof(path), "/tmp/dxp-bench-%d.sock", getpid());
 	if (first && served)
@@ -192,7 +193,7 @@ static int function_open(struct peer_end *e)
 	return status;
 }
 
-/* A turn of the NIC, or of the core. */
+/* Polls the NIC, or yields the core. */
 static void turn(struct function_end *s)
 {
 	if (s->nic)
@@ -200,7 +201,7 @@ static void turn(struct function_end *s)
 	else if (s->shares_core)
 		sched_yield();
 	else
-		dxp_relax(); /* the other hardware thread of the core may be the NIC's */
+		dxp_relax(); /* the core's other hardware thread may run the NIC */
 }
 
 static int nap_post(struct function_end *s, const void *data, uint32_t bytes)
@@ -225,7 +226,7 @@ static int function_post(struct peer_end *e)
 	return status;
 }
 
-/* Completions that are there; a status when one tells of an error. */
+/* Polls the available completions. Returns how many, or the first error status. */
 static int completions_take(struct dxp_window *w)
 {
 	struct dxp_nic_event event;
@@ -239,7 +240,7 @@ static int completions_take(struct dxp_window *w)
 	return count;
 }
 
-/* Copies a NAP that has come, as a program would that goes on to use it. */
+/* Copies an arrived NAP, as a program that uses it later would. */
 static bool nap_take(struct function_end *s, struct dxp_window *w)
 {
 	const struct dxp_nic_event *event = dxp_received_peek(w);
@@ -251,7 +252,7 @@ static bool nap_take(struct function_end *s, struct dxp_window *w)
 	return true;
 }
 
-/* "alone": what came to the second function goes back. */
+/* "alone": echoes what arrived at the second function. */
 static int second_serve(struct function_end *s, uint32_t bytes)
 {
 	if (!nap_take(s, s->second))

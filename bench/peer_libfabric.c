@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libfabric's reliable datagrams over the network, by tagged messages, which its software providers
- * carry faster than RMA; the variant is the provider. A module: knows nothing of the project but
- * bench/peer.h. An operation is a message there and one back, as in peer_tcp.c. */
+/* libfabric's reliable datagrams over the network, by tagged messages, which its software
+ * providers carry faster than RMA. The variant is the provider. A module: of this project it
+ * includes only bench/peer.h and libfabric_end.h. An operation is a message there and one back,
+ * as in peer_tcp.c. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #define TAG             7
 
 struct slot {
-	struct fi_context2 context; /* first: completions name it */
+	struct fi_context2 context; /* first: completions point to it */
 	bool receive;
 };
 
@@ -80,7 +81,8 @@ static void shape(const struct peer_end *e, struct fabric_end *f)
 		f->free_sends[f->sends_free] = &f->sends[f->sends_free];
 }
 
-/* Messages of both directions share it; the short ones are 8 bytes. */
+/* Returns the size of the memory that messages of both directions share; the short ones are 8
+ * bytes. */
 static uint64_t place_bytes(const struct work *w)
 {
 	uint64_t bytes = work_place_bytes(w);
@@ -108,7 +110,7 @@ static int receive_post(struct fabric_end *f, struct slot *s)
 	return error;
 }
 
-/* -FI_EAGAIN: no room now. */
+/* Sends a message. -FI_EAGAIN: no space now. */
 static int message_send(struct fabric_end *f)
 {
 	uint8_t *from = place_of(f, f->out_bytes, f->sends_ended + f->injected);
@@ -126,7 +128,7 @@ static int message_send(struct fabric_end *f)
 	return error;
 }
 
-/* Takes completions; a receive that has ended is posted again. */
+/* Polls completions and reposts each completed receive. */
 static int progress(struct fabric_end *f)
 {
 	struct fi_cq_entry entries[BATCH];
@@ -199,7 +201,7 @@ static int fabric_poll(struct peer_end *e)
 	if (status != 0)
 		return status;
 	int ended = (int)((answered ? f->received : f->sends_ended) - before);
-	if (!answered) { /* what was injected has no completion of its own */
+	if (!answered) { /* injected messages have no completion */
 		ended += (int)f->injected;
 		f->injected = 0;
 	}

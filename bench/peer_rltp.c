@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ours: two NICs in two processes. The far one echoes NAPs or takes them, and serves PUT and GET on
- * its memory. No manager: the two are introduced over the control socket. The variant names what
- * the session's options change, comma by comma: see variants[]. */
+/* RLTP: two NICs in two processes. The far one echoes or accepts NAPs, and serves PUT and GET on
+ * its memory. There is no manager: the ends exchange addresses over the control socket. The variant
+ * is a comma-separated list of session options: see variant.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@
 #define FAR_ID  2
 #define WAIT_NS (100 * MS_NS)
 
-/* What the ends tell each other. */
+/* Exchanged by the ends. */
 struct introduction {
 	struct wire_address address;
 	uint64_t incarnation;
@@ -105,14 +105,15 @@ static int rltp_post(struct peer_end *e)
 	}
 	if (status == DXP_OK)
 		r->posted++;
-	/* The FIFO is shorter than what may be outstanding: the rest joins the same train. */
+	/* The doorbell FIFO is shorter than the depth. The node empties it now, so that later posts
+	 * join the same batch. */
 	else if (status == DXP_EAGAIN && node_take(r->node) > 0)
 		return rltp_post(e);
 	return status;
 }
 
-/* As a program that has nothing else to do: spins for the node's spin time, then sleeps; or spins
- * for ever. */
+/* Polls like a program without other work: spins for the node's spin time, then sleeps; with
+ * work->spin never sleeps. */
 static void turn_or_wait(const struct peer_end *e, struct rltp_end *r)
 {
 	if (node_turn(r->node) == 0 && !e->work->spin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the memory of this machine does at best: the near process stores, the far one polls, stores
- * back, the near one polls. A message lies in a mailbox, its number last; nothing is checked,
- * queued or protected. PING and MESSAGE alone. */
+/* The best that this machine's memory allows: the near process stores, the far one polls and stores
+ * back, the near one polls. A message lies in a mailbox, its number written last. Nothing is
+ * checked, queued or protected. PING and MESSAGE only. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,18 +11,17 @@
 #include "bench/contenders.h"
 #include "bench/shared.h"
 
-#define BOXES 64 /* messages under way each direction */
+#define BOXES 64 /* messages under way in each direction */
 #define BOX   2112
 
 struct box {
-	_Alignas(64) _Atomic uint32_t
-		number; /* with the data right behind it: one line when short */
+	_Alignas(64) _Atomic uint32_t number; /* before the data: one cache line if short */
 	uint8_t data[BOX - 4];
 };
 
 struct direction {
 	_Alignas(4096) struct box boxes[BOXES];
-	_Alignas(64) _Atomic uint32_t taken; /* by the reader: MESSAGE alone has to know */
+	_Alignas(64) _Atomic uint32_t taken; /* by the reader; only MESSAGE uses it */
 };
 
 struct store_end {

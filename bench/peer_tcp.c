@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Kernel TCP, as fast as a small program can drive it: one connection, no delay, large buffers as
- * the kernel tunes them; the variant is its congestion control. An operation is so many bytes there
- * and so many back, whatever it is called: one byte back says that a PUT has arrived, one byte
- * there asks for a GET. */
+ * the kernel tunes them; the variant is its congestion control. Every operation is some bytes there
+ * and some back: one byte back acknowledges a PUT, one byte there requests a GET. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,16 +20,16 @@
 #include "link/sockaddr.h"
 #include "link/udp.h"
 
-#define PIECE_BYTES (256u << 10) /* of one call: about where more no longer helps */
+#define PIECE_BYTES (256u << 10) /* of one system call; more gains little */
 
 struct tcp_end {
 	int fd;
 	uint8_t *place;
-	uint64_t out_bytes, in_bytes; /* of one operation, from here and to here */
-	uint64_t owed, sent;          /* bytes to send in all, and sent */
-	uint64_t received;            /* bytes in all */
-	uint64_t in_ended;            /* operations that came in */
-	uint64_t quiet_ns;            /* since when nothing happened */
+	uint64_t out_bytes, in_bytes; /* of one operation: sent here, received here */
+	uint64_t owed, sent;          /* bytes to send in total, and sent */
+	uint64_t received;            /* bytes in total */
+	uint64_t in_ended;            /* operations received */
+	uint64_t quiet_ns;            /* start of the current silence; 0: none */
 };
 
 static void shape(const struct peer_end *e, struct tcp_end *t)
@@ -116,7 +115,7 @@ static int tcp_post(struct peer_end *e)
 	return DXP_OK;
 }
 
-/* Sends what is owed, as far as there is room. False: the connection is gone. */
+/* Sends owed bytes while the socket has space. Returns false if the connection is gone. */
 static bool push(struct tcp_end *t, bool *moved)
 {
 	while (t->sent < t->owed) {
@@ -145,7 +144,7 @@ static bool pull(struct tcp_end *t, bool *moved)
 	}
 }
 
-/* Looks for as long as waking would cost, then sleeps. */
+/* Spins for about the cost of a wakeup, then sleeps. */
 static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 {
 	struct pollfd p = {.fd = t->fd, .events = POLLIN};
@@ -166,7 +165,7 @@ static void rest(const struct peer_end *e, struct tcp_end *t, bool moved)
 	poll(&p, 1, 100);
 }
 
-/* One look in both directions; *ended: operations that have come in since the last. */
+/* Polls both directions once; *ended: operations received since the last call. */
 static int turn(struct peer_end *e, uint64_t *ended)
 {
 	struct tcp_end *t = e->state;

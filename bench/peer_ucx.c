@@ -32,7 +32,7 @@ struct message_end {
 	uint32_t receive_count;
 };
 
-/* The interface that has this address: UCX wants its name. */
+/* Finds the name of the interface with this address; UCX needs the name. */
 static bool interface_name(const struct wire_address *a, char *name, size_t bytes)
 {
 	struct ifaddrs *all = NULL;
@@ -64,7 +64,8 @@ static ucs_status_t worker_open(const struct peer_end *e, struct message_end *u)
 	return ucx_worker_open(e, &u->end, UCP_FEATURE_TAG, network ? interface : NULL);
 }
 
-/* Messages of both directions share it; the short ones are 8 bytes. */
+/* Returns the size of the memory that messages of both directions share; the short ones are 8
+ * bytes. */
 static uint64_t place_bytes(const struct work *w)
 {
 	uint64_t bytes = work_place_bytes(w);
@@ -86,8 +87,8 @@ static void receive_start(struct message_end *u, uint32_t i)
 	u->failed |= UCS_PTR_IS_ERR(u->receives[i]);
 }
 
-/* Receives end in the order in which they were posted, as messages of one tag match in order; so
- * only the oldest is looked at. */
+/* Polls completed receives and restarts them. Messages of one tag match in order, so receives
+ * complete in posting order and only the oldest is checked. */
 static void receives_take(struct message_end *u)
 {
 	while (!u->failed && u->receive_count > 0) {
@@ -129,7 +130,7 @@ static bool message_send(struct message_end *u)
 		ucp_tag_send_nbx(u->end.ep, place_of(u, u->out_bytes, u->sent + u->outstanding),
 				 u->out_bytes, TAG, &params);
 	if (!request)
-		u->sent++; /* at once */
+		u->sent++; /* completed at once */
 	else if (UCS_PTR_IS_ERR(request))
 		u->failed = true;
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UCX's one-sided PUT between two processes that share memory: both ends' memory is UCX's own, so
- * that it can be mapped by the other. A module, as peer_ucx.c. */
+/* UCX's one-sided PUT between two processes that share memory. UCX allocates the memory of both
+ * ends, so that the other end can map it. A module, as peer_ucx.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +101,7 @@ static int put_post(struct peer_end *e)
 					       p->remote + at, p->rkey, &params);
 
 	if (!request)
-		p->ended++; /* at once: it was a copy into the other's memory */
+		p->ended++; /* completed at once: a copy into the other end's memory */
 	else if (UCS_PTR_IS_ERR(request))
 		return ucx_complain("put", UCS_PTR_STATUS(request));
 	return DXP_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench peers`: one NIC with 10,000 open sessions on loopback. What a peer costs in memory
- * before it is spoken to, while its session is open and after that has been idle; how fast sessions
- * open, beside TCP connections; and whether a PUT among so many is slower than to a single one. */
+/* `dxp bench peers`: one NIC with 10,000 open sessions on loopback. Memory of a peer before first
+ * contact, with an open session, and after the session has been idle; how fast sessions open,
+ * beside TCP connections; the time of a PUT among so many, beside one to a single peer. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 #define NEAR_ID   1
 #define PUTS      10000
-#define IDLE_NS   (1500 * MS_NS) /* longer than what an idle session may keep its rings */
+#define IDLE_NS   (1500 * MS_NS) /* longer than an idle session keeps its rings */
 #define SETUP_NS  (60 * S_NS)
 #define PUT_NS    (5 * S_NS)
 #define REGION    4096
@@ -36,7 +36,7 @@ struct many {
 	uint32_t count;
 	uint32_t key;
 	uint8_t *memory;
-	double before; /* bytes of heap before there were peers */
+	double before; /* bytes of heap before peers were added */
 };
 
 struct figures {
@@ -88,7 +88,7 @@ static void many_close(struct many *m)
 
 static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 {
-	/* the crowd asks for no particular magic; 0 is none */
+	/* the peers accept any magic; 0 means none */
 	const struct dxp_target to = {.node = (uint16_t)(CROWD_FIRST_ID + peer), .magic = 1};
 	const struct dxp_entry local = {0, PUT_BYTES, m->key}, remote = {0, PUT_BYTES, 0};
 	const struct nic_lists lists = {&local, &remote, 1, 1};
@@ -96,7 +96,7 @@ static int put_post(struct many *m, uint32_t peer, uint8_t qp)
 	return nic_user_put(m->window, qp, &to, &lists, 0);
 }
 
-/* One PUT to each, as many at a time as the queue pairs take. */
+/* Sends one PUT to each peer, as many at a time as the queue pairs accept. */
 static int sessions_open(struct many *m)
 {
 	uint64_t end_ns = link_now_ns() + SETUP_NS;
@@ -136,7 +136,7 @@ static int put_time(struct many *m, uint32_t peer, uint64_t *ns)
 	return event.status;
 }
 
-/* PUTs, one at a time, to `among` peers at random. */
+/* Sends PUTs, one at a time, to random peers of the first `among`. */
 static int puts_run(struct many *m, uint32_t among, uint64_t *samples, uint32_t count)
 {
 	struct rng rng = {1};
@@ -156,8 +156,8 @@ static void idle(struct many *m)
 			node_wait(m->node, end_ns);
 }
 
-/* What all sessions cost when they have been idle, pools that the NIC keeps however many there are
- * included. */
+/* Measures the memory of all sessions after they have been idle, with the pools that the NIC keeps
+ * for any number of them. */
 static int idle_total(uint32_t count, double *bytes)
 {
 	struct many m;
@@ -198,7 +198,8 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	idle(&m);
 	double many_bytes = heap_bytes() - m.before, few_bytes;
 	many_close(&m);
-	/* A tenth of them has the same pools: the difference is what each of the others costs. */
+	/* A tenth of the peers has the same pools: the difference is the cost of each other
+	 * peer. */
 	status = idle_total(count / 10, &few_bytes);
 	f->idle_bytes = (many_bytes - few_bytes) / (count - count / 10);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Core to core: store, poll, store. Each thread has a cache line of its own that only it writes;
- * the number in it is how many times it has had the turn. */
+/* Core to core: store, poll, store. Each thread writes only its own cache line, which counts its
+ * turns. */
 #include "bench/raw_udp.h"
 
 #include <pthread.h>
@@ -14,12 +14,10 @@
 #include "base/util.h"
 #include "bench/raw_ends.h"
 
-#define BATCHES_MAX \
-	64 /* the median of so many hides the times when one of the cores was taken away */
+#define BATCHES_MAX 64 /* batches: their median hides preemption of a core */
 
 struct line {
-	alignas(128) _Atomic uint32_t
-		turns; /* 128: the prefetcher of some CPUs takes lines in pairs */
+	alignas(128) _Atomic uint32_t turns; /* 128 bytes: some CPUs prefetch lines in pairs */
 };
 
 struct echo {
@@ -28,7 +26,7 @@ struct echo {
 	int cpu;
 };
 
-/* Waiting gives the core away now and then, so that two threads that were put on one core still
+/* Spins until the value arrives. Yields now and then, so that two threads on one core still
  * finish. */
 static void await(_Atomic uint32_t *turns, uint32_t value)
 {
@@ -59,7 +57,7 @@ static void *echo_run(void *argument)
 	return NULL;
 }
 
-/* Median over the batches of the time of one way. */
+/* Returns the median one-way time over the batches. */
 static double measure(struct echo *e)
 {
 	uint64_t batch_ns[BATCHES_MAX];

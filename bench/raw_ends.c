@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Forking, meeting and parting of the two ends. */
+/* Forks, connects and stops the two ends. */
 #include "bench/raw_ends.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@
 #include "link/sockaddr.h"
 
 #define BUFFER_BYTES \
-	(8 << 20)            /* of each socket: four default windows, in the kernel's own measure */
-#define LOOKS_PER_CLOCK 4096 /* vain looks between two looks at the clock while spinning */
+	(8 << 20)            /* bytes of each socket: four default windows, as the kernel counts */
+#define LOOKS_PER_CLOCK 4096 /* failed polls between two reads of the clock while spinning */
 
 uint64_t raw_clock_ns(clockid_t id)
 {
@@ -33,7 +33,7 @@ static int option_set(int fd, int level, int name, int value)
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* A bound socket with large buffers; *bound is its address, port included. DXP_EIO, logged. */
+/* Opens a bound socket with large buffers; *bound is its address with the port. DXP_EIO, logged. */
 static int socket_open(const struct wire_address *at, int *out, struct wire_address *bound)
 {
 	int family = sockaddr_is_v4(at) ? AF_INET : AF_INET6;
@@ -64,13 +64,13 @@ static int socket_open(const struct wire_address *at, int *out, struct wire_addr
 	return DXP_OK;
 }
 
-/* What each process tells the other first. */
+/* First message between the processes. */
 struct hello {
-	int status; /* of getting ready; who fails has logged why */
+	int status; /* of the sender's set-up; an error is already logged */
 	struct wire_address address;
 };
 
-/* Tells the other process how we are, learns how it is, and connects. */
+/* Exchanges hellos with the other process and connects. */
 static int meet(int control, int fd, const struct hello *mine)
 {
 	int family = sockaddr_is_v4(&mine->address) ? AF_INET : AF_INET6;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one-way stream. Each datagram starts with its number, 8 bytes in host order (both ends are
- * one machine). Datagram n comes from slot n of the source and goes to slot n of the final place,
- * modulo their size. */
+ * one machine). Datagram n is read from position n of the source and copied to position n of the
+ * destination, modulo their size. */
 #include "bench/raw_udp.h"
 
 #include <errno.h>
@@ -18,19 +18,19 @@
 #include "bench/raw_ends.h"
 
 #define NUMBER_BYTES       sizeof(uint64_t)
-#define SEGMENTS_DEFAULT   64 /* of one train: every kernel with GSO takes so many */
+#define SEGMENTS_DEFAULT   64 /* in one batch: every kernel with GSO accepts so many */
 #define CREDITS_PER_WINDOW 4
 #define RECEIVE_BUFFERS    8
 #define RECEIVE_BYTES      65536        /* GRO merges up to one full IP packet */
-#define WINDOW_BYTES_MIN   (128u << 10) /* three quarters of it hold the longest train */
+#define WINDOW_BYTES_MIN   (128u << 10) /* three quarters of it hold the longest batch */
 
-/* What both ends derive from the options before they part. */
+/* Derived from the options before the fork, the same at both ends. */
 struct plan {
 	size_t segment_bytes;
 	size_t window_bytes;
 	size_t train_segments;
-	size_t slots;           /* of segment_bytes in RAW_PLACE_BYTES, whole trains */
-	uint64_t segment_count; /* of the whole stream, whole trains */
+	size_t slots;           /* positions of segment_bytes in RAW_PLACE_BYTES, whole batches */
+	uint64_t segment_count; /* of the whole stream, whole batches */
 	bool spin;
 };
 
@@ -38,7 +38,7 @@ struct sender {
 	const struct plan *plan;
 	int fd;
 	uint8_t *source;
-	size_t train_segments; /* as planned; 1 when the kernel refuses trains */
+	size_t train_segments; /* as planned; 1 if the kernel rejects batches */
 	uint64_t number;       /* of the next datagram */
 	uint64_t credited;     /* bytes that the receiver has placed */
 };
@@ -49,7 +49,7 @@ struct receiver {
 	uint8_t *place;
 	uint8_t *buffers;
 	uint64_t number;   /* expected next */
-	uint64_t credited; /* bytes told to the sender */
+	uint64_t credited; /* bytes reported to the sender */
 	struct mmsghdr messages[RECEIVE_BUFFERS];
 	struct iovec iovecs[RECEIVE_BUFFERS];
 	union {
@@ -78,7 +78,7 @@ static int plan_make(const struct raw_stream_options *o, struct plan *p)
 	return DXP_OK;
 }
 
-/* Waits for what the other end says next. False after RAW_PATIENCE_S of silence. */
+/* Waits for the other end's next message. Returns false after RAW_PATIENCE_S of silence. */
 static bool credit_take(struct sender *s)
 {
 	uint64_t spin_end = s->plan->spin ? raw_clock_ns(CLOCK_MONOTONIC) + RAW_SPIN_NS : 0;
@@ -133,8 +133,7 @@ static int sender_run(struct sender *s)
 			in_time = credit_take(s);
 		int error = in_time ? train_send(s, s->train_segments) : 0;
 		if (error && s->train_segments > 1) {
-			s->train_segments =
-				1; /* no GSO on this way; the next error is a real one */
+			s->train_segments = 1; /* no GSO on this path; the next error is reported */
 		} else if (error) {
 			errno = error;
 			log_error("cannot send %zu bytes: %m; choose smaller segments",
@@ -167,7 +166,7 @@ static void receiver_prepare(struct receiver *r)
 	}
 }
 
-/* Places the datagrams of one buffer. False when one is missing or not ours. */
+/* Places the datagrams of one buffer. Returns false if one is missing or foreign. */
 static bool message_place(struct receiver *r, size_t index)
 {
 	const struct plan *p = r->plan;
@@ -223,8 +222,8 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-/* Buffers with all their pages, and GRO. What arrives before GRO is on would be cut into datagrams,
- * which take more of the socket buffer than a window. */
+/* Allocates and touches the buffers, and turns GRO on. Datagrams that arrive before GRO stay
+ * separate and take more of the socket buffer than a window. */
 static int receiver_open(struct receiver *r)
 {
 	const int one = 1;
@@ -258,7 +257,7 @@ static struct far_report receiver_main(int fd, const void *context)
 	return report;
 }
 
-/* Runs the sender from the moment the receiver is ready; fills in what it took. */
+/* Runs the sender from the moment the receiver is ready; measures its time and CPU time. */
 static int sender_time(struct sender *s, uint64_t *ns, uint64_t *cpu_ns)
 {
 	if (!credit_take(s)) {

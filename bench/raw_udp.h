@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Raw UDP, as fast as a small program can drive it: what our transport is measured against, on the
- * same machine in the same minute. No reliability, no headers, no batching of different things;
- * connected sockets; each measurement forks the far end. Also a probe of how far apart the two
- * cores are just now, because every other number moves with that.
+/* Raw UDP, as fast as a small program can drive it: the reference for RLTP on the same machine in
+ * the same minute. No reliability, no headers, no batching of different data; connected sockets;
+ * each measurement forks the far end. Also measures the latency between two cores, because every
+ * other number varies with it.
  *
- * The far end may live in another network namespace, one that exists under /run/netns and can reach
- * the near end's address; the near end runs in the caller's. Ports are chosen by the kernel.
- * Nothing is left behind: the far end dies with the caller. */
+ * The far end may run in another network namespace, one that exists under /run/netns and can reach
+ * the near end's address; the near end runs in the caller's. The kernel chooses the ports. The far
+ * end is killed when the caller exits. */
 #ifndef BENCH_RAW_UDP_H
 #define BENCH_RAW_UDP_H
 
@@ -18,19 +18,16 @@
 
 #define RAW_PAYLOAD_BYTES_MAX 65507
 #define RAW_SEGMENT_BYTES_MIN 64
-#define RAW_WINDOW_BYTES      (2u << 20) /* default credit of a stream: a quarter of its buffers */
-#define RAW_PLACE_BYTES                                                                           \
-	(8u << 20) /* source and final buffer of a stream: beyond the level-2 cache, as real data \
-		      is */
-#define RAW_SPIN_NS 50000 /* about one wake-up of an idle core */
-#define RAW_NEAR_NS                                                                             \
-	120 /* raw_c2c below this: the two cores share a level-3 cache; 43 to 60 then, else 180 \
-	       and more */
+#define RAW_WINDOW_BYTES      (2u << 20) /* bytes: credit of a stream, a quarter of its buffers */
+#define RAW_PLACE_BYTES \
+	(8u << 20)        /* bytes: buffer at each end, beyond the level-2 cache as real data is */
+#define RAW_SPIN_NS 50000 /* ns: about one wakeup of an idle core */
+#define RAW_NEAR_NS 120   /* ns: a shared level-3 cache gives 43 to 60, else 180 and more */
 
 struct raw_ends {
 	struct wire_address near; /* IP address of the caller's end; its port is ignored */
 	struct wire_address far;  /* the same of the other end */
-	const char *far_netns;    /* network namespace of the far end; NULL = the caller's */
+	const char *far_netns;    /* network namespace of the far end; NULL: the caller's */
 };
 
 struct raw_ping_options {
@@ -40,22 +37,23 @@ struct raw_ping_options {
 	size_t count;         /* round trips to measure, at least 1 */
 };
 
-/* Ping-pong between two processes that both spin on MSG_DONTWAIT. Writes `count` round trip times,
- * in ns, in the order in which they were measured; half of one is what tables call latency.
- * DXP_EINVAL: an option out of range; DXP_ETIMEDOUT: a datagram was lost or the far end died;
- * DXP_EIO: the system refused (both logged). */
+/* Measures ping-pong between two processes that both spin on MSG_DONTWAIT. Writes `count` round
+ * trip times in ns, in the order of measurement; tables call half of one the latency. DXP_EINVAL:
+ * an option out of range; DXP_ETIMEDOUT: a datagram was lost or the far end died; DXP_EIO: a system
+ * call failed (both logged). */
 int raw_ping(const struct raw_ping_options *options, uint64_t *round_trip_ns);
 
 struct raw_stream_options {
 	struct raw_ends ends;
-	size_t segment_bytes;  /* UDP payload of one datagram, RAW_SEGMENT_BYTES_MIN ..
-				  RAW_PAYLOAD_BYTES_MAX; 0 = 1472 */
-	size_t train_segments; /* datagrams handed to the kernel at once, at most; 0 = 64, which
-				  every kernel with GSO takes; newer ones take 128 */
-	uint64_t total_bytes;  /* to send, rounded up to whole trains; at least 1 */
-	size_t window_bytes;   /* sent and not yet credited, at most; 0 = RAW_WINDOW_BYTES; at least
-				  128 KiB */
-	bool spin;             /* both ends look for RAW_SPIN_NS before they sleep in the kernel */
+	/* UDP payload of one datagram, RAW_SEGMENT_BYTES_MIN .. RAW_PAYLOAD_BYTES_MAX; 0: 1472 */
+	size_t segment_bytes;
+	/* datagrams in one system call, at most; 0: 64, which every kernel with GSO accepts; newer
+	 * kernels accept 128 */
+	size_t train_segments;
+	uint64_t total_bytes; /* to send, rounded up to whole batches; at least 1 */
+	/* sent and not yet credited, at most; at least 128 KiB; 0: RAW_WINDOW_BYTES */
+	size_t window_bytes;
+	bool spin; /* both ends poll for RAW_SPIN_NS before they sleep in the kernel */
 };
 
 struct raw_stream_result {
@@ -65,15 +63,15 @@ struct raw_stream_result {
 	uint64_t bytes;            /* placed at the receiver */
 };
 
-/* One-way stream, caller to far end: GSO trains as long as 65507 bytes and the kernel allow, GRO at
- * the receiver, which checks each datagram's number, copies its payload to its final place and
- * returns credit every quarter of the window. Errors as raw_ping. *out is written only on success.
- */
+/* Measures a one-way stream from the caller to the far end. Sends GSO batches as long as 65507
+ * bytes and the kernel allow. The receiver uses GRO, checks each datagram's number, copies its
+ * payload to its destination and returns credit every quarter of the window. Errors as raw_ping.
+ * *out is written only on success. */
 int raw_stream(const struct raw_stream_options *options, struct raw_stream_result *out);
 
-/* Core to core: two threads on the first two CPUs that we may use, each storing when it sees the
- * other's store. Writes the median time of one way, in ns. `rounds` is how many there and back, at
- * least 1. DXP_EUNSUPPORTED: only one CPU. */
+/* Measures core to core: two threads on the first two CPUs allowed, each stores when it sees the
+ * other's store. Writes the median one-way time in ns. `rounds`: round trips, at least 1.
+ * DXP_EUNSUPPORTED: only one CPU. */
 int raw_c2c(unsigned rounds, double *one_way_ns);
 
 /* Sorts `samples` and returns the value below which `percent` (0 .. 100) of them lie; nearest rank.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Printing rows; each is flushed, so that a long run shows progress. */
+/* Prints rows; flushes each, so that a long run shows progress. */
 #include "bench/report.h"
 
 #include <jansson.h>

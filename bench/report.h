@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of a benchmark: as a table for people, as one JSON object a line for machines. */
+/* Rows of a benchmark: a table for people, or one JSON object a line for machines. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL texts and zero numbers below `value` are left out: not measured, or meaningless there. */
+/* After `value`, NULL texts and zero numbers are left out: not measured, or meaningless. */
 struct report_row {
 	const char *bench, *name; /* `name` is the case */
 	const char *metric, *unit;
@@ -15,14 +15,14 @@ struct report_row {
 	const char *lab, *contender;
 	const char *peer; /* what ran beside it, or NULL */
 	double peer_value;
-	const char *x_name; /* what a plot has along its x axis: "bytes", "loss_percent", ... */
+	const char *x_name; /* x axis of a plot: "bytes", "loss_percent", ... */
 	double x;
 	double mean_us, p50_us, p99_us; /* of one operation */
 	double near_cpu, far_cpu;       /* CPU time of either process */
 	const char *cpu_unit;           /* "ns/KB", "ns/op" */
-	const char *label;              /* "near", "far": the two cores while it ran */
-	unsigned samples;               /* that the medians are of */
-	const char *note;               /* what else must be known of this value */
+	const char *label;              /* "near", "far": distance of the two cores while it ran */
+	unsigned samples;               /* of which the medians are */
+	const char *note;               /* a remark on this value */
 	struct {
 		const char *name; /* NULL ends the list */
 		double value;
@@ -33,10 +33,10 @@ struct report_row {
 void report_begin(bool json, const char *heading);
 void report_row(const struct report_row *row);
 
-/* A line for people: with the table, or beside the objects on standard error. */
+/* Prints a line for people: with the table, or on standard error beside objects. */
 void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Sorts and returns the middle one. count >= 1. */
+/* Sorts the values and returns the middle one. count >= 1. */
 double report_median(double *values, size_t count);
 
 #endif

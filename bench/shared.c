@@ -45,7 +45,7 @@ void *shared_map(struct peer_end *e, size_t bytes)
 	if (fd < 0)
 		return NULL;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-	/* The near one keeps its file until the far one has it. */
+	/* The near end keeps its file open until the far end has mapped it. */
 	bool met =
 		e->far ? control_write(e->control, &done, 1) : control_read(e->control, &done, 1);
 	close(fd);

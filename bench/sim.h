@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of `dxp bench sim` share. */
+/* Shared by the parts of `dxp bench sim`. */
 #ifndef BENCH_SIM_H
 #define BENCH_SIM_H
 
@@ -14,12 +14,12 @@ struct sim_bench_options {
 	uint64_t seed;
 };
 
-/* Each prints one table; exit status. */
+/* Each prints one table and returns an exit status. */
 int sim_topologies(const struct sim_bench_options *o);
 int sim_loss(const struct sim_bench_options *o);
 int sim_rate(const struct sim_bench_options *o);
 
-/* One case of the table of topologies. */
+/* Returns one case of the table of topologies. */
 struct crowd_options sim_case(enum crowd_pattern topology, uint32_t nodes, enum cc_kind cc,
 			      uint64_t seed);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goodput against loss, the table that test/golden/goodput.tsv pins, with four times as many
- * messages; and how fast the simulator is. */
+/* Goodput against loss: the table pinned by test/golden/goodput.tsv, with four times as many
+ * messages; and the speed of the simulator. */
 #include <stdio.h>
 #include <time.h>
 

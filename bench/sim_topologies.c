@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crowds: what each congestion control makes of many senders and one bottleneck, of many flows that
- * hash onto few wires, and of everybody at once. */
+/* Crowds: each congestion control with many senders at one bottleneck, with many flows that hash
+ * onto few wires, and with all nodes sending to all. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -12,7 +12,7 @@
 #define GBPS       1000000000ull
 #define DATAGRAM   1538
 #define QUEUE      256 /* full datagrams in a switch's port */
-#define MARK       65  /* DCTCP's K for 10 Gb/s */
+#define MARK       65  /* full datagrams: DCTCP's K for 10 Gb/s */
 #define LEAF_HOSTS 32
 #define SPINES     32 /* as many as hosts at a leaf: only the hash makes bottlenecks */
 
@@ -25,7 +25,7 @@ static const struct {
 	{CROWD_ALL_TO_ALL, 64}, {CROWD_ALL_TO_ALL, 256},
 };
 
-/* 25 round trips and more, and short enough for the whole table to take a minute of CPU time. */
+/* At least 25 round trips, and short enough that the whole table takes a minute of CPU time. */
 static uint64_t duration_ns(enum crowd_pattern topology, uint32_t nodes)
 {
 	switch (topology) {

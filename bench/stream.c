@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `dxp bench stream`: PUT and GET bandwidth between two processes, beside a raw GSO+GRO stream
- * whose receiver copies into place as ours does, and beside kernel TCP, in turn. GB/s of payload,
- * and CPU time per kilobyte of either end, which drifts less. */
+/* `dxp bench stream`: PUT and GET bandwidth between two processes. In turn with them: a raw GSO+GRO
+ * stream whose receiver copies to the destination as RLTP does, and kernel TCP. GB/s of payload,
+ * and CPU time per kilobyte of either end, which varies less. */
 #include <stdio.h>
 
 #include "base/util.h"

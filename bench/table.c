@@ -61,8 +61,8 @@ static double p99_us(const struct table_case *c, const struct outcome *o)
 	return o->p99_us;
 }
 
-/* CPU time is per 1000 bytes, or per operation where it is operations that count. Who spins takes
- * whatever time passes, so of that it says nothing. */
+/* Returns the divisor of CPU time: thousands of bytes for goodput, else operations. INFINITY if the
+ * ends spin, as their CPU time is then only elapsed time. */
 static double units_of(const struct table_case *c, const struct outcome *o)
 {
 	if (c->work.spin || o->done == 0)
@@ -95,7 +95,7 @@ static bool counts(const struct sample *s, bool near)
 	return s->near == near && s->outcome.status == DXP_OK;
 }
 
-/* 0 when there is no sample that counts. */
+/* Returns the median of a figure; 0 if no sample counts. */
 static double median_of(const struct table_case *c, const struct sample *of, bool near,
 			figure_fn figure, unsigned *count)
 {
@@ -110,7 +110,7 @@ static double median_of(const struct table_case *c, const struct sample *of, boo
 	return n > 0 ? report_median(values, n) : 0;
 }
 
-/* How the cores were for most samples. */
+/* Returns whether the cores were near for most samples. */
 static bool mostly_near(const struct table_case *c, const struct samples *s)
 {
 	size_t near = 0;
@@ -207,7 +207,7 @@ static void rounds_run(const struct table_case *c, const struct raw_ends *ends, 
 	}
 }
 
-/* Only those that are wanted. Returns how many. */
+/* Selects the wanted contenders; returns how many. */
 static size_t contenders_choose(const struct table_case *c, struct table_case *chosen,
 				struct contender list[CONTENDERS_MAX])
 {

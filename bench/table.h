@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One case of a benchmark: the contenders in turn (A B C, A B C, ...), as many rounds as asked, and
- * a row of medians for each. The core-to-core probe runs before each sample; medians are of the
- * samples taken while the cores were as they were for most, which the row names. */
+/* One case of a benchmark: the contenders in turn (A B C, A B C, ...) for a number of rounds, and a
+ * row of medians for each. Before each sample the latency between the cores is measured. Medians
+ * use only the samples with the most frequent core distance, which the row names. */
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
@@ -27,18 +27,18 @@ struct table_case {
 	struct work work;
 	const struct contender *contenders;
 	size_t count;     /* 1 .. CONTENDERS_MAX */
-	size_t reference; /* the contender that others are divided by; count: none */
+	size_t reference; /* the contender by which others are divided; count: none */
 	const char *x_name;
 	double x;
 	const struct bench_options *options;
 };
 
-/* Prints a row for each contender that the options want; nothing for a case that they do not. One
- * that fails, is not built or is too slow has a row that says so. Returns an exit status: 1 when
- * the first contender, which is ours, failed every time. */
+/* Prints a row for each contender that the options select; nothing if they exclude the case. The
+ * row of a contender that failed, is not built or is too slow says so. Returns 1 if the first
+ * contender, ours, failed every time, else 0. */
 int table_case_run(const struct table_case *c, const struct raw_ends *ends);
 
-/* "4 B", "64 KiB", "1 MiB"; returns out. */
+/* Formats "4 B", "64 KiB", "1 MiB"; returns out. */
 const char *table_bytes(uint64_t bytes, char out[TABLE_BYTES_TEXT]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections to one listener, kept open until all are there. */
+/* Connections to one listener, kept open until all are established. */
 #include "bench/tcp_crowd.h"
 
 #include <netinet/in.h>
@@ -40,7 +40,7 @@ static int listen_somewhere(struct sockaddr_in *at)
 	return -1;
 }
 
-/* Keeps every connection; ends by saying that it has read from all. */
+/* Accepts and keeps every connection; writes a byte to `control` when it has read from all. */
 static void accept_all(int control, void *context)
 {
 	const struct crowd *c = context;

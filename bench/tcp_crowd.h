@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast kernel TCP opens connections: what `dxp bench peers` stands beside. */
+/* Measures how fast kernel TCP opens connections: the reference of `dxp bench peers`. */
 #ifndef BENCH_TCP_CROWD_H
 #define BENCH_TCP_CROWD_H
 
 #include <stdint.h>
 
 /* Opens `count` connections on loopback to one process, sends 4 bytes over each, and waits until
- * all have been read there. Writes connections per second, or 0 where the limit on open files is
- * too low. DXP_EIO, logged. */
+ * all are read there. Writes connections per second, or 0 if the limit on open files is too low.
+ * DXP_EIO, logged. */
 int tcp_crowd_rate(uint32_t count, double *per_s);
 
 #endif

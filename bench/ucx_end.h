@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every end that is UCX's has and does first; part of those modules. */
+/* State and start-up of an end that uses UCX; part of those modules. */
 #ifndef BENCH_UCX_END_H
 #define BENCH_UCX_END_H
 
@@ -16,22 +16,22 @@ struct ucx_end {
 	ucp_ep_h ep;
 };
 
-/* What the ends tell each other. */
+/* Exchanged by the ends. */
 struct ucx_hello {
 	uint8_t address[UCX_ADDRESS_BYTES];
-	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other may write; zeros: none */
-	uint64_t place;               /* and where it is */
+	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other end may write; zeros: none */
+	uint64_t place;               /* address of that memory */
 };
 
-/* Says it; DXP_EIO. */
+/* Prints the error; returns DXP_EIO. */
 int ucx_complain(const char *what, ucs_status_t status);
 
-/* Opens the context and its worker, over the transports that the variant names; `interface` is the
- * only one to use, NULL: any. */
+/* Opens the context and its worker, over the transports that the variant names. `interface`: the
+ * only one to use; NULL: any. */
 ucs_status_t ucx_worker_open(const struct peer_end *e, struct ucx_end *u, uint64_t features,
 			     const char *interface);
 
-/* Tells the other end `mine`, with the address filled in, and connects to what it says. */
+/* Sends `mine`, with the address filled in, and connects to the address in `theirs`. */
 ucs_status_t ucx_meet(const struct peer_end *e, struct ucx_end *u, struct ucx_hello *mine,
 		      struct ucx_hello *theirs);
 

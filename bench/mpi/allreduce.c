@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `dxp bench inc` runs under mpirun: allreduces of one size after the other, timed as OSU's
- * programs do (each rank's mean time of a call, averaged over the ranks), every result checked.
+/* The program that `dxp bench inc` runs under mpirun: allreduces of one size after the other. Timed
+ * as OSU's programs do: each rank's mean time of a call, averaged over the ranks. Every result is
+ * checked.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
  *
- * Sums of doubles, of floats where BYTES is 4. Rank 0 prints a line for each size:
+ * Sums doubles, or floats if BYTES is no multiple of 8. Rank 0 prints a line for each size:
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * per call: CPU time of all ranks together; CPU time of the whole machine; packets that hosts sent;
- * packets that crossed any link. The last two are 0 unless DXP_BENCH_NETNS lists the network
- * namespaces to count in ("host:" or "switch:" before each path, commas between) and rank 0 may
- * enter them. Knows nothing of who computes: any MPI program would look like this. */
+ * Per call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent; packets
+ * that crossed any link. The last two are 0 unless DXP_BENCH_NETNS lists the network namespaces to
+ * count in ("host:" or "switch:" before each path, separated by commas) and rank 0 may enter them.
+ * The program is plain MPI and does not depend on where sums are computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -28,13 +29,14 @@
 #define WARMUP_CALLS  20
 #define CALLS_MAX     (1u << 20)
 #define BYTES_MAX     (64u << 20)
-#define TERMS         8 /* different calls, so that an old result is seen as wrong */
+#define TERMS         8 /* distinct calls: a stale result is detected as wrong */
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	void *terms, *sums; /* a period longer than the message, for every start */
+	/* one period longer than the message, so that it may start at any phase */
+	void *terms, *sums;
 	void *receive;
-	double *times_us; /* CALLS_MAX of them */
+	double *times_us; /* CALLS_MAX entries */
 	size_t elements;
 	bool single;
 };
@@ -50,8 +52,8 @@ static size_t element_bytes(const struct buffers *b)
 	return b->single ? sizeof(float) : sizeof(double);
 }
 
-/* Element i of call c is (i + c) % TERMS + 1, times the rank + 1: small integers, whose sums are
- * exact in any order. A call takes it from a later start of the same memory, so nothing is written
+/* Fills element i of call c with ((i + c) % TERMS + 1) * (rank + 1): small integers, whose sums are
+ * exact in any order. Each call starts at another offset of the same memory, so nothing is written
  * between calls. */
 static void fill(struct buffers *b)
 {
@@ -82,7 +84,7 @@ static double cpu_us(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-/* CPU time of the whole machine that was not idle. */
+/* Returns the non-idle CPU time of the whole machine. */
 static double busy_us(void)
 {
 	unsigned long long user, nice, system, idle, wait, irq, soft;
@@ -100,8 +102,8 @@ static double busy_us(void)
 
 /* ---- counting packets ---- */
 
-/* Adds what all interfaces of this thread's namespace have sent, but lo and bridges, which are no
- * links. A packet is counted by the link's end that sends it. */
+/* Adds the packets sent by all interfaces of this thread's namespace but lo and bridges, which are
+ * no links. A packet is counted at the sending end of a link. */
 static void interfaces_add(uint64_t *sent)
 {
 	char line[512], name[64];
@@ -159,8 +161,8 @@ static struct packets packets_now(void)
 
 /* ---- one size ---- */
 
-/* The mean time of a call at this rank. Every result is checked, which is not timed; where that
- * takes long a barrier keeps the ranks together, so that no rank's check is another's wait. */
+/* Returns the mean time of a call at this rank. Checks every result outside the timed part. Where
+ * the check is long, a barrier follows, so that one rank's check does not delay another's call. */
 static double calls(struct buffers *b, unsigned count, bool timed, unsigned *wrong)
 {
 	MPI_Datatype type = b->single ? MPI_FLOAT : MPI_DOUBLE;
@@ -190,7 +192,8 @@ static int double_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the counters between n and 2n calls, what n calls are: what surrounds them cancels. */
+/* Counts the packets of n calls: those of 2n calls less those of n, which cancels the overhead
+ * around them. */
 static void packets_count(struct buffers *b, unsigned n, double *sent, double *crossed,
 			  unsigned *wrong)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into an MPI program (LD_PRELOAD), counts what it does through the profiling interface
- * that every MPI has: how many allreduces, of which sizes, the time inside them and inside all
- * calls of MPI that programs like solvers make. Rank 0 says it at the end on standard error:
+/* A library preloaded into an MPI program (LD_PRELOAD) that counts through the MPI profiling
+ * interface: the number and sizes of allreduces, the time inside them, and the time inside all MPI
+ * calls that programs like solvers make. At the end rank 0 prints on standard error:
  *
  *   mpi-count: ranks R wall_s W mpi_s M allreduce_s A calls C eligible E
  *
- * Times are means of the ranks: from the end of MPI_Init to MPI_Finalize, inside MPI, inside
- * MPI_Allreduce. C is of rank 0; E those of them with 8 .. 256 bytes, a sum, least or greatest of
- * one type of 4 or 8 bytes: what switches take as one packet. */
+ * Times are means over the ranks: from the end of MPI_Init to MPI_Finalize, inside MPI, inside
+ * MPI_Allreduce. C counts the calls of rank 0; E those of them that a switch handles as one packet:
+ * at most 256 bytes, a sum, minimum or maximum of one type of 4 or 8 bytes. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>

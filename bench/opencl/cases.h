@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measuring half of `dxp bench opencl`: an ordinary OpenCL program that knows of no network. It
- * works with the first two devices of one platform; which one, its environment and arguments say,
- * so that the same code measures every driver. */
+/* The measuring half of `dxp bench opencl`: an ordinary OpenCL program without any code for a
+ * fabric. It uses the first two devices of one platform. Environment and arguments select the
+ * platform, so the same code measures every driver. */
 #ifndef BENCH_OPENCL_CASES_H
 #define BENCH_OPENCL_CASES_H
 
@@ -16,7 +16,7 @@
 
 struct bench {
 	cl_context context;
-	cl_device_id devices[DEVICES]; /* the same one twice where there is but one */
+	cl_device_id devices[DEVICES]; /* the same one twice if there is only one */
 	cl_command_queue queues[DEVICES], loose[DEVICES]; /* in order, out of order */
 	cl_program program;
 	cl_kernel empty, add[DEVICES];
@@ -27,7 +27,8 @@ struct bench {
 
 struct bench_case {
 	const char *name;
-	/* `count` operations on `bytes`; what they left is checked. 0, or -1 with `why`. */
+	/* Runs `count` operations on `bytes` and checks their results. Returns 0, or -1 with
+	 * `why`. */
 	int (*run)(struct bench *b, size_t bytes, uint32_t count);
 };
 
@@ -37,7 +38,7 @@ extern const struct bench_case bench_cases[], bench_memory_cases[];
 uint64_t bench_now_ns(void);
 void bench_sample(struct bench *b, uint64_t ns);
 
-/* -1, with `why`. */
+/* Sets `why`; returns -1. */
 int bench_fail(struct bench *b, const char *what, cl_int error);
 #define TRY(b, what, call)                                  \
 	do {                                                \

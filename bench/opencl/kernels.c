@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands: what an enqueue costs, a chain, and a step that two devices depend on each other for.
- */
+/* Commands: the cost of an enqueue, a chain, and steps that alternate between two devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@ static int empty_enqueue(struct bench *b, cl_command_queue q, cl_uint waits, con
 	return 0;
 }
 
-/* An empty kernel, waited for. */
+/* Runs an empty kernel and waits for it. */
 static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 {
 	(void)bytes;
@@ -31,7 +30,8 @@ static int case_empty(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Many in one go: the time of the calls that enqueue. */
+/* Enqueues many at once; measures the enqueuing calls alone, or with `to_the_end` until all
+ * complete. */
 static int enqueue_many(struct bench *b, uint32_t count, bool to_the_end)
 {
 	uint64_t begin = bench_now_ns();
@@ -57,7 +57,7 @@ static int case_stream(struct bench *b, size_t bytes, uint32_t count)
 	return enqueue_many(b, count, true);
 }
 
-/* Each waits for the one before, by its event. */
+/* Each command waits for the event of the one before. */
 static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_event before = NULL, event;
@@ -77,7 +77,7 @@ static int case_chain(struct bench *b, size_t bytes, uint32_t count)
 	return 0;
 }
 
-/* Writes that need nothing of each other. */
+/* Independent writes. */
 static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;
@@ -88,7 +88,7 @@ static int case_writes(struct bench *b, size_t bytes, uint32_t count)
 
 	for (size_t i = 0; status == 0 && i < count * bytes; i++)
 		data[i] = (char)(i * 7);
-	if (status == 0) /* it has a place then */
+	if (status == 0) /* allocates the buffer before the measurement */
 		error = clEnqueueWriteBuffer(b->loose[0], m, CL_TRUE, 0, bytes, data, 0, NULL,
 					     NULL);
 	clFinish(b->loose[0]);
@@ -134,7 +134,7 @@ static int steps_run(struct bench *b, cl_mem m, size_t words, uint32_t count)
 	return 0;
 }
 
-/* A kernel here and a kernel there, by turns, on the same bytes. */
+/* Kernels on two devices alternate on the same bytes. */
 static int case_step(struct bench *b, size_t bytes, uint32_t count)
 {
 	cl_int error;
@@ -146,7 +146,7 @@ static int case_step(struct bench *b, size_t bytes, uint32_t count)
 		free(data);
 		return bench_fail(b, "clCreateBuffer", error);
 	}
-	int status = steps_run(b, m, bytes / 4, 2); /* it has been on both */
+	int status = steps_run(b, m, bytes / 4, 2); /* moves the buffer to both devices first */
 	uint64_t begin = bench_now_ns();
 	if (status == 0)
 		status = steps_run(b, m, bytes / 4, count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes: from the host, to the host, from device to device. */
+/* Transfers: from the host, to the host, from device to device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,14 +66,14 @@ static int same(struct bench *b, const struct room *r)
 						       : bench_fail(b, "other bytes were read", 0);
 }
 
-/* In place at the device. */
+/* Measures until the bytes are at the device. */
 static int case_write(struct bench *b, size_t bytes, uint32_t count)
 {
 	struct room r;
 
 	if (room_open(b, bytes, &r))
 		return -1;
-	int status = write_once(b, &r); /* has a place then */
+	int status = write_once(b, &r); /* allocates the buffer first */
 	b->sample_count = 0;
 	for (uint32_t i = 0; status == 0 && i < count; i++)
 		status = write_once(b, &r);
@@ -99,7 +99,7 @@ static int case_read(struct bench *b, size_t bytes, uint32_t count)
 	return room_close(b, &r, status ? status : same(b, &r));
 }
 
-/* The latest bytes are `from`'s, and are wanted at the other one. */
+/* Fills the buffer at device `from`, then measures its migration to the other device. */
 static int move_once(struct bench *b, struct room *r, int from)
 {
 	const uint8_t mark = (uint8_t)(from + 1);
@@ -123,7 +123,7 @@ static int case_copy(struct bench *b, size_t bytes, uint32_t count)
 
 	if (room_open(b, bytes, &r))
 		return -1;
-	int status = move_once(b, &r, 0); /* has a place on both then */
+	int status = move_once(b, &r, 0); /* allocates the buffer on both devices first */
 	if (status == 0)
 		status = move_once(b, &r, 1);
 	b->sample_count = 0;

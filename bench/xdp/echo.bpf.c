@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands beside the switch in the kernel: every UDP packet to port 4791 back to where it came
- * from, as fast as XDP can. */
+/* The reference for the switch in the kernel: returns every UDP packet to port 4791 to its sender,
+ * as fast as XDP can. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -25,7 +25,7 @@ SEC("xdp") int dxp_echo(struct xdp_md *ctx)
 	return XDP_TX;
 }
 
-/* What a veth's other end must have for the native echo's packets to arrive. */
+/* Needed at the other end of a veth for the native echo's packets to arrive. */
 SEC("xdp") int dxp_pass(struct xdp_md *ctx)
 {
 	return XDP_PASS;
