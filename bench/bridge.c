@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `dxp bench bridge`: device memory that only DMA engines reach, used locally and over the network
- * (S-07 .. S-09). Four routes, transfers of 2 bytes to 1 GiB, buffers of 16 KiB to 16 MiB,
- * pipelined and sequential, pulled by the xPU and pushed by PUT and GET. References: an xPU that
- * needs no bridge, and the DMA alone. */
+ * (S-07 .. S-09). Four routes, transfers of 2 bytes to 1 GiB, buffers of 16 KiB to 16 MiB;
+ * pipelined and sequential, pulled by the xPU and pushed by PUT and GET. References: an xPU without
+ * a bridge, and the DMA alone. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

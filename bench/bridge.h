@@ -26,7 +26,7 @@ enum bridge_route { ROUTE_TO, ROUTE_FROM, ROUTE_THROUGH, ROUTE_ACROSS, ROUTES };
 /* An xPU of the benchmark, in a daemon of its own. */
 struct bridge_box {
 	const char *name, *engine;
-	uint32_t buffer_bytes; /* of its stages; 0: its own choice */
+	uint32_t buffer_bytes; /* of its bridge's rings; 0: its own choice */
 	pid_t pid;
 	struct dxp_xpu *xpu;
 	struct dxp_xpu_caps caps;
@@ -40,7 +40,7 @@ struct bridge_place {
 	uint64_t largest;
 	uint8_t *from, *to; /* host memory, `largest` bytes each */
 	struct dxp_dma *dma;
-	/* memory of a local device beside the network whose DMA runs as a stage; 0: none */
+	/* memory of a local device whose DMA is measured as a stage of network routes; 0: none */
 	uint64_t dma_bytes;
 	struct dxp_fabric *fabric;
 	struct bridge_box boxes[BRIDGE_BOXES_MAX];

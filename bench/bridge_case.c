@@ -14,7 +14,7 @@
 #include "bench/table.h"
 #include "link/udp.h"
 
-#define SAMPLE_NS       (60 * MS_NS) /* each sample lasts so long, or one transfer */
+#define SAMPLE_NS       (60 * MS_NS) /* each sample lasts this long, or one transfer */
 #define SAMPLE_QUICK_NS (10 * MS_NS)
 #define SAMPLE_TIMES    1024          /* single transfers whose times are kept */
 #define WARM_BYTES      (64ull << 20) /* larger ones have no warm-up after the first round */

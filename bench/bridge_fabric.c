@@ -17,7 +17,7 @@
 #define PATH_TEXT    64
 #define SCRIPT_TEXT  4096
 #define BOX_TEXT     768
-#define DEVICE_SPARE (64ull << 20) /* beside the largest transfer */
+#define DEVICE_SPARE (64ull << 20) /* memory in addition to the largest transfer */
 
 struct stage {
 	struct bridge_place *place;
@@ -77,7 +77,7 @@ static int inside_run(void *context)
 		complain(s);
 		return 1;
 	}
-	/* measures its speed: before joining the fabric */
+	/* It measures its speed: not while this process is a member. */
 	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0))
 		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;

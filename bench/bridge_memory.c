@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of the process that bridges: its peak during the largest transfers, beside its size
- * between them. Device memory, which they fill, and stage buffers are not counted. */
+ * between them. Device memory, which they fill, and the rings of buffers are not counted. */
 #include <stdio.h>
 
 #include <dxp/status.h>

@@ -19,8 +19,8 @@ static const char *bytes_text(char *out, size_t room, uint64_t bytes)
 	return out;
 }
 
-/* Returns the common part of all rows: "PATH SIZE", with the slowest stage as peer if it has a
- * limit, so that the ratio is the share of it. */
+/* Returns the common part of all rows. The slowest stage is the peer if it has a limit, so that the
+ * ratio is the share of it. */
 static struct report_row row_of(const char *name, const char *contender, const char *metric,
 				const struct bridge_sim_result *r)
 {

@@ -9,7 +9,7 @@
 #include "bench/contenders.h"
 #include "link/udp.h"
 
-#define LOOKS_BYTES (4u << 20) /* copied between two reads of the clock */
+#define LOOKS_BYTES (4u << 20) /* bytes copied between two reads of the clock */
 
 static void *memory_get(uint64_t bytes)
 {

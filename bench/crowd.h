@@ -13,7 +13,7 @@
 
 struct crowd_options {
 	struct wire_address bind; /* port 0: any */
-	uint16_t near_id;         /* the near node, which all peers know */
+	uint16_t near_id;         /* the near node, a peer of them all */
 	struct wire_address near; /* its address */
 	uint64_t near_incarnation;
 	uint32_t count; /* 1 .. CROWD_MAX */

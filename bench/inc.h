@@ -17,7 +17,7 @@
 
 /* Hosts below a tree of switches, made by tools/lab. */
 struct inc_lab {
-	char name[INC_LAB_NAME_BYTES]; /* as tools/lab knows it */
+	char name[INC_LAB_NAME_BYTES]; /* of the lab in tools/lab */
 	unsigned hosts;
 	bool up;
 	char why[INC_WHY_BYTES]; /* not up: last output of tools/lab */
@@ -60,7 +60,7 @@ bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[IN
 /* ---- tables ---- */
 
 /* A case for labs of `hosts` hosts; inc_table.c prints a row for each contender and size. Exit
- * status 1: ours gave a wrong result, or ran in no lab. */
+ * status 1: the switches gave a wrong result, or ran in no lab. */
 struct inc_case {
 	unsigned hosts, ranks_per_host;
 	unsigned gbps; /* of each link; 0: unlimited */

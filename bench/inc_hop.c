@@ -29,7 +29,7 @@
 #define QKEY      0x12345678u
 #define WARMUP    200
 #define TRIPS     4000
-#define LOSSES    10 /* a sample with so many is discarded */
+#define LOSSES    10 /* losses: a sample with so many is discarded */
 
 static const size_t sizes[] = {8, 256};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs bench/mpi/allreduce.c on all hosts of a lab, by tools/lab's mpirun, with real-time
- * scheduling, so that ranks share too few cores in turn. */
+/* Runs bench/mpi/allreduce.c on all hosts of a lab by tools/lab's mpirun. Real-time scheduling lets
+ * ranks alternate on too few cores. */
 #include "bench/inc.h"
 
 #include <stdio.h>

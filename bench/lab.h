@@ -38,7 +38,7 @@ int lab_each(const char *only, lab_body body, void *context);
 bool lab_loss(const struct raw_ends *ends, unsigned per_10000);
 
 /* Runs the shell script `make`, then `body` in a process of its own, then `remove`: lab_run for
- * labs of another shape. Both scripts know $LAB, a prefix for names that is unique to this
+ * labs of another shape. Both scripts may use $LAB, a prefix for names that is unique to this
  * process. */
 struct lab_scripts {
 	const char *name, *make, *remove;

@@ -14,7 +14,7 @@
 #include "bench/table.h"
 
 #define TRIPS 2000
-/* Until the link has settled on the one peer (LINK_BUSY_VOTES, LINK_ALONE_MAX). */
+/* operations: the link settles on the one peer (LINK_BUSY_VOTES, LINK_ALONE_MAX) */
 #define WARMUP 2000
 
 static const uint32_t sizes[] = {4, 64, 1024, 4096, 16384, 65536};
@@ -30,7 +30,7 @@ static const struct contender with_peers[] = {
 	CONTENDER_FABRIC("net"),
 	CONTENDER_FABRIC("udp;ofi_rxd"),
 };
-#define ALONE 2 /* of them: ours and the raw ping */
+#define ALONE 2 /* of them: RLTP and the raw ping */
 
 static int size_run(const struct lab *lab, const struct raw_ends *ends,
 		    const struct bench_options *o, enum work_op op, uint32_t bytes)

@@ -16,7 +16,7 @@
 #include "bench/report.h"
 #include "bench/table.h"
 
-#define TRIPS  200000 /* 0.1 s: short, because the machine's speed changes between contenders */
+#define TRIPS  200000 /* 0.1 s: contenders alternate often, as the machine's speed drifts */
 #define BATCH  1000   /* trips timed as one: reading the clock costs a third of a trip */
 #define COPIED (6ull << 30)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface of everything that is measured, ours and others': two ends in two processes. The
- * near end requests operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile
- * against this header alone and link to the library that they measure. */
+/* The interface of everything that is measured: two ends in two processes. The near end requests
+ * operations, the far end serves them. Modules (build/lib/dxp-bench-*.so) compile against this
+ * header alone and link to the library that they measure. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 
@@ -98,7 +98,7 @@ struct contender {
 		     struct tally *tally);
 };
 
-/* In C: ours, kernel TCP, bare memory. */
+/* In C: RLTP, kernel TCP, bare memory. */
 extern const struct peer_ops peer_rltp, peer_tcp, peer_store;
 
 /* Write or read all bytes; false if the other end is gone. */

@@ -198,8 +198,8 @@ static int round_run(uint32_t count, uint32_t puts, struct figures *f)
 	idle(&m);
 	double many_bytes = heap_bytes() - m.before, few_bytes;
 	many_close(&m);
-	/* A tenth of the peers has the same pools: the difference is the cost of each other
-	 * peer. */
+	/* A tenth of the peers has the same pools; the difference is the cost of the remaining
+	 * peers. */
 	status = idle_total(count / 10, &few_bytes);
 	f->idle_bytes = (many_bytes - few_bytes) / (count - count / 10);
 	return status == DXP_OK ? tcp_crowd_rate(count, &f->tcp_per_s) : status;

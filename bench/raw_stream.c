@@ -222,8 +222,8 @@ static bool receiver_run(struct receiver *r)
 	return true;
 }
 
-/* Allocates and touches the buffers, and turns GRO on. Datagrams that arrive before GRO stay
- * separate and take more of the socket buffer than a window. */
+/* Allocates and touches the buffers, and turns GRO on. Datagrams that arrive earlier stay separate
+ * and take more of the socket buffer than a window. */
 static int receiver_open(struct receiver *r)
 {
 	const int one = 1;

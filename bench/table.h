@@ -35,7 +35,7 @@ struct table_case {
 
 /* Prints a row for each contender that the options select; nothing if they exclude the case. The
  * row of a contender that failed, is not built or is too slow says so. Returns 1 if the first
- * contender, ours, failed every time, else 0. */
+ * contender, this project's, failed every time, else 0. */
 int table_case_run(const struct table_case *c, const struct raw_ends *ends);
 
 /* Formats "4 B", "64 KiB", "1 MiB"; returns out. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program that `dxp bench inc` runs under mpirun: allreduces of one size after the other. Timed
- * as OSU's programs do: each rank's mean time of a call, averaged over the ranks. Every result is
+/* The program that `dxp bench inc` runs under mpirun: allreduces of one size after the other, timed
+ * as OSU's programs do (each rank's mean time of a call, averaged over the ranks). Every result is
  * checked.
  *
  *   dxp-mpi-allreduce BYTES:CALLS ...
@@ -9,10 +9,11 @@
  *
  *   BYTES MEAN_US P50_US CPU_US BUSY_US SENT CROSSED WRONG
  *
- * Per call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent; packets
- * that crossed any link. The last two are 0 unless DXP_BENCH_NETNS lists the network namespaces to
- * count in ("host:" or "switch:" before each path, separated by commas) and rank 0 may enter them.
- * The program is plain MPI and does not depend on where sums are computed. */
+ * Per call: CPU time of all ranks; CPU time of the whole machine; packets that hosts sent;
+ * packets that crossed any link. DXP_BENCH_NETNS lists the network namespaces for the last two
+ * ("host:" or "switch:" before each path, separated by commas). They are 0 without it, or if
+ * rank 0 may not enter the namespaces. The program is plain MPI, independent of the place where
+ * sums are computed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -33,7 +34,7 @@
 #define BARRIER_BYTES 4096
 
 struct buffers {
-	/* one period longer than the message, so that it may start at any phase */
+	/* TERMS elements longer than the message: a call may start at each of them */
 	void *terms, *sums;
 	void *receive;
 	double *times_us; /* CALLS_MAX entries */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Does the work of bridge_add on a board of this machine, without a network. The first pass copies
- * through the bridge's buffers; the second moves the program's own memory in place.
+/* Does the work of bridge_add on a board of this machine, without a network: first copied through
+ * buffers, then in place in the program's own memory.
  *
  *   build/bin/dma_add [ENGINE]
  *   cc dma_add.c $(pkg-config --cflags --libs dxp) */

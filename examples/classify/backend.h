@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stages run on: xPUs of a fabric, or a device of this machine. The operations are those
- * of <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
+/* Runs the stages, on xPUs of a fabric or on a device of this machine. The operations are those of
+ * <dxp/mmd.h> that the classifier needs, with a stage's number in place of an xPU.
  *
- * Addresses: memory begins 256-byte aligned; transfers may start at any byte in it. Dependent
- * commands of one stage run in order. An event is valid until wait() has reported it. Every
- * function returns enum dxp_status and, if it fails, writes a message into `fault`. One thread. */
+ * Memory begins 256-byte aligned; transfers may start at any byte in it. Dependent commands of one
+ * stage run in order. An event is valid until wait() has reported it. Every function returns enum
+ * dxp_status and, if it fails, writes a message into `fault`. One thread. */
 #ifndef CLASSIFY_BACKEND_H
 #define CLASSIFY_BACKEND_H
 

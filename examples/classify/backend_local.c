@@ -33,7 +33,7 @@ struct local {
 	cl_mem buffers[BUFFERS_MAX];
 	uint64_t buffer_bytes[BUFFERS_MAX];
 	uint32_t buffer_count;
-	cl_event commands[COMMANDS_MAX]; /* by event number modulo COMMANDS_MAX */
+	cl_event commands[COMMANDS_MAX]; /* indexed by event number modulo COMMANDS_MAX */
 	uint64_t next_event;
 };
 

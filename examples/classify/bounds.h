@@ -6,7 +6,7 @@
 
 /* Model. Inception v3 has 317 tensors and 125 operators; the largest photo classifiers have about
  * ten times that. Elements: 512 MiB as float, and every index fits an int in the kernels. */
-#define MODEL_BYTES_MAX    (512u << 20) /* file; float NASNet-large has 356 MB */
+#define MODEL_BYTES_MAX    (512u << 20) /* bytes of a file; float NASNet-large has 356 MB */
 #define MODEL_TENSORS_MAX  8192
 #define MODEL_OPS_MAX      4096
 #define MODEL_CODES_MAX    1024
@@ -16,16 +16,16 @@
 #define MODEL_ELEMENTS_MAX (1 << 27)
 #define MODEL_WINDOW_MAX   1024      /* height and width of a kernel or pool, strides, dilations */
 #define MODEL_INNER_MAX    (1 << 24) /* weights of one output; times 16 lanes fits an int */
-#define OP_INPUTS_MAX      32        /* CONCATENATION; Inception uses 4 */
+#define OP_INPUTS_MAX      32        /* inputs: CONCATENATION of Inception uses 4 */
 
 /* Stages. */
 #define STAGES_MAX         16 /* xPUs of one daemon */
-#define CUT_TENSORS_MAX    6  /* with the photo before they fit one wait list */
+#define CUT_TENSORS_MAX    6  /* tensors: with the previous photo's event they fit one wait list */
 #define DEPTH_MAX          32 /* photos under way: two for each stage */
 #define STEP_ARGUMENTS_MAX 12
 
 /* Photos. */
-#define PHOTO_BYTES_MAX  (256u << 20) /* file */
+#define PHOTO_BYTES_MAX  (256u << 20) /* bytes of a file */
 #define PHOTO_SIDE_MAX   32768
 #define PHOTO_PIXELS_MAX (128u << 20) /* 384 MiB decoded */
 #define PHOTOS_MAX       65536        /* in one run */

@@ -15,7 +15,7 @@
 #include <dxp/status.h>
 
 struct jpeg_failure {
-	struct jpeg_error_mgr manager; /* first: libjpeg passes its address back */
+	struct jpeg_error_mgr manager; /* first member: libjpeg returns its address */
 	jmp_buf back;
 	char text[JMSG_LENGTH_MAX];
 };

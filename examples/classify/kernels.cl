@@ -42,8 +42,8 @@ struct tile {
 	int pixels;  /* in the output */
 };
 
-/* Returns the top left corner of the window of output pixel `pixel`; past the last pixel, that of
- * the last one. */
+/* Returns the top left corner of the window of an output pixel; past the last pixel, of the
+ * last. */
 static int2 corner(const struct tile *t, int pixel)
 {
 	const int p = min(pixel, t->pixels - 1);

@@ -79,7 +79,7 @@ static void slot_add(const struct model *m, struct layout *l, const struct cut *
 	for (int32_t i = 0; i < cut->count; i++) {
 		struct place *p = &l->places[cut->tensors[i]];
 		if (p->kind == PLACE_SLOT)
-			continue; /* passes through */
+			continue; /* crosses both cuts */
 		*p = (struct place){PLACE_SLOT, l->slot_bytes};
 		l->slot_bytes += align(tensor_float_bytes(&m->tensors[cut->tensors[i]]));
 	}

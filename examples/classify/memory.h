@@ -22,7 +22,7 @@ struct place {
 };
 
 struct layout {
-	struct place *places; /* by tensor */
+	struct place *places; /* indexed by tensor */
 	uint64_t photo_at;    /* in each photo buffer of the first stage */
 	uint64_t arena_at;    /* in the region, behind the constants */
 	uint64_t slots_at;

@@ -7,8 +7,8 @@
  * Arithmetic: all activations are float32. 8-bit integers stand for real numbers, real = scale *
  * (stored - zero); weights and biases are converted once. An activation declared 8-bit stays float.
  * It is clamped to the 8-bit range (such models express RELU and RELU6 so), but not rounded to 256
- * steps. Answers are therefore closer to the float network than those of 8-bit kernels, and differ
- * from the latter by up to a few hundredths of probability. */
+ * steps. Answers are thus closer to the float network than those of 8-bit kernels. They differ from
+ * the latter by up to a few hundredths of probability. */
 #ifndef CLASSIFY_MODEL_H
 #define CLASSIFY_MODEL_H
 

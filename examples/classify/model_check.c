@@ -13,7 +13,7 @@
 
 struct check {
 	struct model *model;
-	bool *present; /* by tensor: has a value by now */
+	bool *present; /* indexed by tensor: has a value by now */
 	int32_t index; /* of the current operator */
 	struct fault *fault;
 };

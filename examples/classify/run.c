@@ -12,7 +12,7 @@
 #include "kernels.h"
 #include "memory.h"
 
-#define WAIT_NS     (60 * S_NS) /* one command; a dead node ends it much earlier, by its lease */
+#define WAIT_NS     (60 * S_NS) /* limit for a command; the lease of a dead node ends it earlier */
 #define KERNELS_MAX 16          /* kernels of one stage; kernels.cl has 12 */
 
 struct command {
@@ -26,7 +26,7 @@ struct flight {
 	uint64_t start_ns;
 	struct command *commands;
 	uint32_t posted; /* commands that have an event */
-	uint32_t reaped; /* of them, in order, known to be complete */
+	uint32_t reaped; /* commands known to be complete, from the first on */
 	float *answer;
 };
 
@@ -112,7 +112,7 @@ static struct backend_launch launch_make(const struct run *r, uint32_t stage, ui
 				       .global = {step->global[0], step->global[1]},
 				       .arguments = arguments,
 				       .argument_count = step->argument_count,
-				       /* Only the end of a stage is waited for. */
+				       /* Only the last launch of a stage is awaited. */
 				       .lazy = index + 1 < steps->count};
 }
 

@@ -32,7 +32,7 @@ struct network {
 	cl_program program;
 	struct part parts[STAGES_MAX];
 	cl_mem photos[NETWORK_PHOTOS];
-	/* by tensor; inner tensors: the same handle in both */
+	/* indexed by tensor; inner tensors: the same handle in both */
 	cl_mem *tensors[NETWORK_PHOTOS];
 	cl_event ends[NETWORK_PHOTOS][STAGES_MAX]; /* of the photo that used this entry last */
 	uint64_t submitted, collected;

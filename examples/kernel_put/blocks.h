@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The code of both kernels, for OpenCL C, CUDA and C. The sender computes a picture and PUTs each
- * block while it computes the next. The receiver counts in arriving blocks and answers. Loads and
- * stores alone drive the NIC, without a host. */
+ * block while it computes the next. The receiver counts points in the blocks that arrive, then
+ * answers. Loads and stores alone drive the NIC, without a host. */
 #ifndef KERNEL_PUT_BLOCKS_H
 #define KERNEL_PUT_BLOCKS_H
 
 #include <dxp/device.h>
 
-/* Polls before a wait gives up: about ten seconds, also where the NIC's thread shares its core with
- * kernels. */
+/* polls before a wait gives up: about ten seconds, even if the NIC's thread shares its core */
 #if defined(DXP_DEVICE_OPENCL)
 #define LOOKS 4000000000ul
 #elif defined(__CUDA_ARCH__)
