@@ -77,7 +77,7 @@ static int inside_run(void *context)
 		complain(s);
 		return 1;
 	}
-	/* It measures its speed: not while this process is a member. */
+	/* Opened before joining: opening measures the device's speed. */
 	if (p->dma_bytes && !bridge_dma_open(p, p->dma_bytes, 0))
 		return 1;
 	open = dxp_fabric_open(&options, &p->fabric) == DXP_OK;

@@ -63,7 +63,7 @@ bool inc_mpi_run(const struct inc_run *run, struct inc_figures *out, char why[IN
  * status 1: the switches gave a wrong result, or ran in no lab. */
 struct inc_case {
 	unsigned hosts, ranks_per_host;
-	unsigned gbps; /* of each link; 0: unlimited */
+	unsigned gbps; /* of each link; 0: as fast as the machine */
 	const size_t *sizes;
 	size_t size_count;
 	const struct bench_options *options;

@@ -20,7 +20,7 @@ struct libfabric_end {
 	fi_addr_t other;
 };
 
-/* Exchanged by the ends. */
+/* Exchanged by the ends at the start. */
 struct libfabric_hello {
 	uint8_t name[LIBFABRIC_NAME_BYTES];
 	uint64_t place, key; /* of memory that the other end may write, or 0 */

@@ -25,7 +25,7 @@ struct function_end {
 	/* "alone": window of the second function, in place of the other end */
 	struct dxp_window *second;
 	struct dxp_memory memory;
-	struct dxp_target other, back; /* `back`: from `second` */
+	struct dxp_target other, back; /* `back`: the first function, for `second` */
 	uint32_t other_key;
 	bool shares_core; /* with the other end: yields it when a poll finds nothing */
 	uint64_t posted, taken;

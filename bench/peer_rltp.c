@@ -19,7 +19,7 @@
 #define FAR_ID  2
 #define WAIT_NS (100 * MS_NS)
 
-/* Exchanged by the ends. */
+/* Exchanged by the ends at the start. */
 struct introduction {
 	struct wire_address address;
 	uint64_t incarnation;

@@ -21,7 +21,7 @@ struct report_row {
 	double near_cpu, far_cpu;       /* CPU time of either process */
 	const char *cpu_unit;           /* "ns/KB", "ns/op" */
 	const char *label;              /* "near", "far": distance of the two cores while it ran */
-	unsigned samples;               /* of which the medians are */
+	unsigned samples;               /* number of samples in the medians */
 	const char *note;               /* a remark on this value */
 	struct {
 		const char *name; /* NULL ends the list */

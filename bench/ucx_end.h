@@ -16,7 +16,7 @@ struct ucx_end {
 	ucp_ep_h ep;
 };
 
-/* Exchanged by the ends. */
+/* Exchanged by the ends at the start. */
 struct ucx_hello {
 	uint8_t address[UCX_ADDRESS_BYTES];
 	uint8_t rkey[UCX_RKEY_BYTES]; /* of memory that the other end may write; zeros: none */
