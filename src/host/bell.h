@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An eventfd by which threads and processes wake each other. */
+/* Wakeups between threads and processes, by eventfd. */
 #ifndef HOST_BELL_H
 #define HOST_BELL_H
 
-/* DXP_EIO, with the sentence set. */
+/* Creates an eventfd. DXP_EIO, with the error text set. */
 int bell_create(int *out);
 
-/* Makes it readable; any thread. */
+/* Makes it readable. Any thread. */
 void bell_ring(int fd);
 
 /* Makes it unreadable. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a fabric is and who we are in it. */
+/* Configuration: location of the fabric, its key, and this node's name and address. */
 #ifndef HOST_CONFIG_H
 #define HOST_CONFIG_H
 
@@ -20,14 +20,14 @@ struct config {
 	char name[FABRIC_NAME_BYTES];
 };
 
-/* The fabric's directory: `given`, else $DXP_DIR, else $XDG_STATE_HOME/dxp, else
+/* Finds the fabric's directory: `given`, else $DXP_DIR, else $XDG_STATE_HOME/dxp, else
  * $HOME/.local/state/dxp. It need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
-/* Of the program and its process id. */
+/* Builds a name from the program's name and the process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Everything that joining needs. Errors as dxp_fabric_open, with the sentence set. */
+/* Resolves everything needed to join. Errors as dxp_fabric_open, with the error text set. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

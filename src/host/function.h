@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What both kinds of functions have in common: one that another program's NIC offers (attach.c) and
- * one of a NIC inside this program (embed.c). */
+/* The common part of both kinds of functions: of another program's NIC (attach.c), and of a NIC
+ * inside this program (embed.c). */
 #ifndef HOST_FUNCTION_H
 #define HOST_FUNCTION_H
 
@@ -18,29 +18,29 @@ struct function_region {
 	uint32_t rights; /* enum dxp_rights */
 };
 
-/* Mapped by this library; made by dxp_memory_create or, embedded, for dxp_memory_register. */
+/* Mapped by this library, for dxp_memory_create or, embedded, dxp_memory_register. */
 struct function_memory {
 	struct function_memory *next;
 	struct local_memory local;
 	uint32_t key;
 };
 
-/* How each kind does it. All but `ring` are called by one thread at a time, and set the sentence
- * when they fail. */
+/* Operations of each kind. One thread at a time calls them, except `ring`. They set the error
+ * text on failure. */
 struct function_ops {
 	int (*region_add)(struct dxp_function *f, const struct function_region *r, uint32_t *key);
 	int (*region_revoke)(struct dxp_function *f, uint32_t key);
-	/* Revoked or not: frees it when nothing points into it any more. */
+	/* Revokes the key, if still valid, and frees the memory when nothing points into it. */
 	void (*memory_free)(struct dxp_function *f, struct function_memory *m);
 	int (*area_add)(struct dxp_function *f, const struct nic_area *area);
 	int (*find)(struct dxp_function *f, const char *label, uint8_t qp, struct dxp_target *out);
 	int (*arm)(struct dxp_function *f, bool on);
-	void (*ring)(struct dxp_function *f); /* the engine sleeps: wakes it */
-	/* Turns the NIC once; NULL: somebody else does. */
+	void (*ring)(struct dxp_function *f); /* wakes a sleeping engine */
+	/* Polls the NIC once. NULL: another thread or process polls it. */
 	uint32_t (*turn)(struct dxp_function *f);
-	/* Nothing to do at present: until the user is told of an event or `deadline_ns`. */
+	/* Sleeps until an event is reported, or `deadline_ns`. */
 	void (*sleep)(struct dxp_function *f, uint64_t deadline_ns);
-	/* Frees everything, the memories too. */
+	/* Frees everything, including the memories. */
 	void (*close)(struct dxp_function *f);
 };
 
@@ -48,20 +48,20 @@ struct dxp_function {
 	const struct function_ops *ops;
 	struct dxp_window *window;
 	struct spin spin;
-	uint64_t timeout_ns; /* of a question to the NIC's program */
+	uint64_t timeout_ns; /* of a request to the NIC's program */
 	uint32_t armed;
-	uint32_t sleeps;                  /* announced so far: another `user_waits` at each */
-	struct function_memory *memories; /* that dxp_memory_create made */
+	uint32_t sleeps; /* announced so far; each writes another value to `user_waits` */
+	struct function_memory *memories; /* made by dxp_memory_create */
 };
 
 /* function.c */
 void function_init(struct dxp_function *f, const struct function_ops *ops, uint32_t timeout_ms,
 		   uint32_t spin_us);
 
-/* NULL, or a label that is one. DXP_EINVAL, with the sentence. */
+/* Accepts NULL or a valid label. DXP_EINVAL, with the error text set. */
 int function_label_check(const char *label);
 
-/* The words for an error of the NIC; both return `status`. */
+/* Set the error text for a status of the NIC; both return `status`. */
 int function_area_error(int status, const struct nic_area *area);
 int function_find_error(int status, const char *label);
 
@@ -69,15 +69,15 @@ int function_find_error(int status, const char *label);
 void function_memories_free(struct function_memory *list);
 
 /* function_wait.c */
-/* Of options: 0 is the default; none at all where spinning would only take the time of whoever is
- * awaited, because this process has one CPU. */
+/* Converts the option; 0: the default. Returns 0 if this process has one CPU: spinning would
+ * only delay the thread that it waits for. */
 uint32_t function_spin_ns(uint32_t spin_us);
 
-/* An event to take. */
+/* Returns whether an event can be dequeued. */
 bool function_ready(const struct dxp_window *w);
 
-/* Sleeps on `bell` until the engine rings it, `deadline_ns`, or there is something to take already;
- * `other` (-1: none) is watched for its end. Returns whether that came. */
+/* Sleeps until a wakeup of `bell`, `deadline_ns`, or an event; not at all if one is ready. Also
+ * watches `other` (-1: none) for its end; returns whether that came. */
 bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadline_ns);
 
 #endif

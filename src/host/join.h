@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node of this program in a fabric: opened, and joined with a bound. */
+/* Opens a node of this program and joins it to a fabric, with a time limit. */
 #ifndef HOST_JOIN_H
 #define HOST_JOIN_H
 
 #include "host/config.h"
 #include "node/node.h"
 
-/* As node_open, with the sentence set. */
+/* As node_open, with the error text set. */
 int join_open(const struct node_options *options, struct node **out);
 
-/* Waits for the lease. Statuses as node_join, with the sentence set; `manager` is its address. */
+/* Waits for the lease. Statuses as node_join, with the error text set; `manager` is its address. */
 int join_wait(struct node *n, const char *manager, uint64_t timeout_ns);
 
-/* All rows of the node table are there. */
+/* Returns whether the whole node table has arrived. */
 bool join_complete(const struct node *n);
 
-/* The lease came, but the table did not: DXP_ETIMEDOUT and its sentence. */
+/* Sets the error text for a lease without node table; returns DXP_ETIMEDOUT. */
 int join_incomplete(const char *manager);
 
 #endif

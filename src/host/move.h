@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers between host memory and device memory that nobody waits for while they run.
+/* Asynchronous transfers between host memory and device memory.
  *
- * Life: WAITING for events -> READY, when the last of them has ended -> RUNNING, by PUT or GET in
- * pieces -> DRAINING, where the NIC still points into the memory -> its event ends. Or PULLED,
- * where it waits for events of xPUs and fewer than HOST_PULLS_MAX others do: the xPU itself reads
- * or writes our memory when they have ended -> DRAINING. The event is the host's, of one PULLED the
- * xPU's; it ends after the last touch of the program's memory. */
+ * States: WAITING for events -> READY, when the last one has completed -> RUNNING, by PUT or GET
+ * in pieces -> its event completes. Or PULLED, if it waits for events of xPUs and fewer than
+ * HOST_PULLS_MAX others do: the xPU itself reads or writes host memory after those events ->
+ * DRAINING, while the NIC still points into the memory -> its event completes. The event is the
+ * host's; of a PULLED transfer it is the xPU's. It completes after the last access to the
+ * program's memory. */
 #ifndef HOST_MOVE_H
 #define HOST_MOVE_H
 
@@ -15,30 +16,29 @@ enum move_state { MOVE_WAITING, MOVE_READY, MOVE_RUNNING, MOVE_PULLED, MOVE_DRAI
 
 #define MOVE_WAITS_INLINE 4
 
-/* A move's wait for an event: in the list of that event until it has ended. */
+/* A transfer's wait for an event, in that event's list until it completes. */
 struct move_wait {
-	struct move_wait *next, *previous; /* NULL at its ends; the event has the first */
-	struct move *move;                 /* NULL: the event has ended */
+	struct move_wait *next, *previous; /* NULL at its ends; the event points to the first */
+	struct move *move;                 /* NULL: the event has completed */
 	dxp_event event;
 };
 
 struct move {
-	struct host_op op; /* of pieces under way; aligned, as contexts of descriptors are */
+	struct host_op op; /* pieces under way; aligned as contexts of descriptors */
 	struct move *next, **link;
 	struct dxp_xpu *xpu;
 	uint8_t state; /* enum move_state */
 	uint8_t direction;
 	uint8_t qp;      /* RUNNING: HOST_QP_DATA or HOST_QP_LONG */
 	uint8_t again;   /* narrowings survived */
-	bool registered; /* `key` is good */
+	bool registered; /* `key` is valid */
 	bool revoked;
-	bool told_early; /* its end was told before it was known */
+	bool told_early; /* a node was notified of success in advance */
 	uint32_t key;
 	uint32_t count; /* of its event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
-	/* Events that must have ended before it starts or, where that does no harm,
-	 * before it ends. */
+	/* Events that must complete before it starts or, with `late` waits, before it ends. */
 	struct move_wait *waits;
 	uint32_t wait_count, waits_left;
 	struct move_wait inline_waits[MOVE_WAITS_INLINE];
@@ -47,13 +47,14 @@ struct move {
 	uint64_t revoked_ns;
 };
 
-/* Zeroed but for `waits`; NULL: out of memory. move_enter puts it where its state belongs. */
+/* Returns a zeroed transfer, except `waits`; NULL: out of memory. move_enter puts it into its
+ * state's list. */
 struct move *move_new(struct dxp_fabric *f);
 void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);
-/* Of one that was not entered. */
+/* Frees one that was not entered, or was removed. */
 void move_free(struct dxp_fabric *f, struct move *m);
 void moves_destroy(struct dxp_fabric *f);
-/* It waits for this event, which is pending. There is room for one more in `waits`. */
+/* Adds a wait for a pending event. `waits` must have space. */
 void move_wait_for(struct move *m, dxp_event event, struct host_event *slot);
 
 #endif

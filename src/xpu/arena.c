@@ -18,20 +18,20 @@
 #include "base/tree.h"
 #include "base/util.h"
 
-#define RUN_BLOCKS \
-	64 /* blocks on each side that one answer of arena_reach covers beyond its range */
+/* blocks beyond each side of its range that one arena_reach result covers: fewer calls while the
+ * epoch stays */
+#define RUN_BLOCKS 64
 
-/* A part of memory. */
 struct block {
 	struct tree_node by_address; /* key: the address */
-	struct tree_node by_bytes;   /* free ones; key, minor: bytes and address */
+	struct tree_node by_bytes;   /* free blocks; key, minor: bytes, address */
 	struct block *before, *behind;
 	uint64_t address, bytes;
 	uint32_t holders;
-	bool used;  /* allocated, or still held after it was freed */
-	bool freed; /* goes back when the last holder drops it */
+	bool used;  /* allocated, or freed but still held */
+	bool freed; /* returned when the last holder drops it */
 	struct owner *owner;
-	struct block *owner_next, **owner_link; /* of all that the owner has */
+	struct block *owner_next, **owner_link; /* list of the owner's blocks */
 };
 
 /* Exists while it has a block. */
@@ -44,13 +44,13 @@ struct owner {
 struct arena {
 	uint8_t *base;
 	uint64_t bytes, free_bytes;
-	uint64_t unit; /* what is handed out is a multiple of it */
+	uint64_t unit; /* allocation sizes are multiples of it */
 	int fd;
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
-	struct ranges stale; /* what allocations left behind; void where one is now */
-	bool all_stale;      /* it could not be kept which: none that is free is reached any more */
-	uint64_t epoch;      /* of arena_reach */
+	struct ranges stale; /* bytes left by freed allocations; not valid inside present ones */
+	bool all_stale; /* `stale` is incomplete (no memory): no free byte is reachable any more */
+	uint64_t epoch; /* of arena_reach */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -110,7 +110,7 @@ static struct owner *owner_find(const struct arena *a, uint32_t number)
 	return n && n->key == number ? CONTAINER_OF(n, struct owner, node) : NULL;
 }
 
-/* NULL: there is no memory for it. */
+/* Finds or creates an owner. NULL: no memory. */
 static struct owner *owner_ensure(struct arena *a, uint32_t number)
 {
 	struct owner *o = owner_find(a, number);
@@ -213,13 +213,13 @@ uint64_t arena_rounded(const struct arena *a, uint64_t bytes)
 	return round_up(bytes, a->unit);
 }
 
-/* The block in which `address` lies; the last one where it is behind the arena. */
+/* Returns the block that contains `address`; the last block if the address is beyond the arena. */
 static struct block *block_at(const struct arena *a, uint64_t address)
 {
 	return CONTAINER_OF(tree_floor(&a->by_address, address, 0), struct block, by_address);
 }
 
-/* The smallest free block of at least `bytes`, the lowest of these; NULL: there is none. */
+/* Returns the smallest free block of at least `bytes`, the lowest of these; NULL: none. */
 static struct block *best_fit(const struct arena *a, uint64_t bytes)
 {
 	struct tree_node *n = tree_ceiling(&a->by_bytes, bytes, 0);
@@ -234,8 +234,8 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
 	return o ? o->bytes : 0;
 }
 
-/* Cuts a block that is in no tree of sizes after `bytes`; the rest becomes the free block `rest`,
- * which is taken. */
+/* Cuts a block that is in no size tree after `bytes`. The remainder becomes the free block
+ * `rest`, which the arena then owns. */
 static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct block *rest)
 {
 	*rest = (struct block){.address = b->address + bytes,
@@ -250,7 +250,7 @@ static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct b
 	tree_insert(&a->by_bytes, &rest->by_bytes, rest->bytes, rest->address);
 }
 
-/* There is a block that fits, `rest` for what it has more, and the owner. */
+/* Allocates from a block that fits. `rest` is for the remainder, freed if there is none. */
 static uint64_t block_take(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
 			   struct block *rest)
 {
@@ -294,7 +294,7 @@ void arena_clear(struct arena *a, uint64_t address, uint64_t bytes)
 	memset(a->base + address, 0, bytes);
 }
 
-/* The block behind b, which is free, becomes part of it. */
+/* Merges the free block behind b into b. */
 static void block_join(struct arena *a, struct block *b)
 {
 	struct block *gone = b->behind;
@@ -318,7 +318,7 @@ static void block_release(struct arena *a, struct block *b)
 		block_join(a, b);
 	if (b->before && !b->before->used) {
 		struct block *before = b->before;
-		/* It is in no tree of sizes yet, as block_join wants it to be. */
+		/* b is in no size tree yet, but block_join removes it from there. */
 		tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
 		tree_remove(&a->by_bytes, &before->by_bytes);
 		block_join(a, before);
@@ -349,8 +349,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	const struct owner *o = owner_find(a, owner);
 
-	/* A block that is freed may be joined with one before or behind it, never with one of this
-	 * list. The owner goes with its last block. */
+	/* Freeing may merge a block with a neighbour, never with another of this list. The owner
+	 * is freed with its last block. */
 	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
 		next = b->owner_next;
 		if (!b->freed)
@@ -400,7 +400,8 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
-/* Blocks around b that may be reached: all up to `end`, and some more on both sides. */
+/* Returns the run of accessible blocks around b: all up to `end`, plus up to RUN_BLOCKS on each
+ * side. */
 static struct range run_of(const struct block *b, uint32_t owner, bool common, uint64_t end)
 {
 	const struct block *first = b, *last = b;
@@ -415,8 +416,8 @@ static struct range run_of(const struct block *b, uint32_t owner, bool common, u
 	return (struct range){first->address, last->address + last->bytes};
 }
 
-/* The first part of [start, end) that is free and not cleared, and all of *run if there is none:
- * then *run is cut down to what is clean. */
+/* Finds the first part of [start, end) that is free and not cleared; stores it in *run. False:
+ * none; *run is then cut down to cleared bytes. */
 static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
 	for (const struct block *b = block_at(a, run->start); b; b = b->behind) {
@@ -471,6 +472,6 @@ const uint64_t *arena_epoch(const struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* Without memory it is cleared once more. */
+	/* On lack of memory the range stays marked and is cleared again. */
 	ranges_remove(&a->stale, start, end);
 }

@@ -14,8 +14,9 @@
 #include "link/udp.h"
 #include "xpu/identity.h"
 
-#define JOIN_SLICE_NS (20 * MS_NS)  /* one slot's turn while several join */
-#define CHECK_NS      (500 * MS_NS) /* between two looks whether all slots are still members */
+/* joining time of one slot before the next, while several join */
+#define JOIN_SLICE_NS (20 * MS_NS)
+#define CHECK_NS      (500 * MS_NS) /* between two membership checks */
 
 struct box_slot {
 	struct slot *slot;
@@ -28,12 +29,12 @@ struct box {
 	uint32_t spin_ns;
 	uint32_t count;
 	struct box_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* why it ends by itself */
-	_Atomic int ends; /* it is stopped, or ends by itself */
+	int status;       /* the reason for an exit without stop */
+	_Atomic int ends; /* set by a stop request or by a lost membership */
 	uint64_t check_ns;
 };
 
-/* NAME for a single slot that was given one, else NAME and its number. */
+/* Builds NAME for a single slot with a given name, else NAME and its number. */
 static int name_make(const struct box_options *o, uint32_t index, char out[FABRIC_NAME_BYTES])
 {
 	const char *base = o->name ? o->name : "xpu";
@@ -49,7 +50,7 @@ static int name_make(const struct box_options *o, uint32_t index, char out[FABRI
 	return DXP_EINVAL;
 }
 
-/* The xPU is of use without: what is wrong has been said. */
+/* Offers functions to other processes. Failure is logged only: the xPU works without them. */
 static void functions_offer(const struct box_slot *x, uint32_t functions)
 {
 	if (functions == 0)
@@ -85,7 +86,7 @@ static int slot_start(struct box *b, const struct box_options *o, const struct s
 	return DXP_OK;
 }
 
-/* What was measured for the first slot suits those like it. */
+/* Reuses the buffer size measured for the first slot. */
 static void bridge_follow(const struct box_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -107,8 +108,8 @@ static int bind_choose(const struct box_options *o, struct wire_address *out)
 	return DXP_OK;
 }
 
-/* Where compiled kernels are kept: with the identities, or where this user's caches are. False:
- * nowhere. */
+/* Chooses the folder of compiled kernels: beside the identities, or in the user's cache folder.
+ * False: none. */
 static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -123,7 +124,7 @@ static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* No failure: without it kernels are compiled again after each start. */
+/* Creates that folder. On failure kernels are compiled again after each start. */
 static void cache_take(const struct box_options *o, char cache[PATH_MAX], struct slot_options *out)
 {
 	if (!cache_choose(o, cache))
@@ -223,7 +224,7 @@ static void joined_tell(struct box_slot *x)
 	x->joined = true;
 }
 
-/* Joins one slot for a while. DXP_EAGAIN: not yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not joined yet. */
 static int slot_join(struct box_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = link_now_ns();
@@ -241,7 +242,7 @@ static void timeout_tell(const struct box_slot *x)
 		  x->name);
 }
 
-/* One round over all slots: the joined ones are kept alive while others join. */
+/* Visits all slots once: polls those that have joined while others join. */
 static int join_round(struct box *b, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
@@ -276,8 +277,8 @@ int box_join(struct box *b, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* A member that lost its manager carries on; one whose identity was taken, or whose key is refused
- * now, does not. */
+/* Stops the daemon if a slot's identity is used elsewhere or its key is rejected. Losing contact
+ * to the manager is no reason to stop. */
 static void membership_check(struct box *b, uint64_t now_ns)
 {
 	if (now_ns < b->check_ns)

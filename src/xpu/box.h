@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A box of xPUs: up to FABRIC_SLOTS_MAX slots, each a node of its own, turned by one thread (X-14).
- */
+/* A daemon's xPUs: up to FABRIC_SLOTS_MAX slots, each a node of its own, all polled by one
+ * thread (X-14). */
 #ifndef XPU_BOX_H
 #define XPU_BOX_H
 
@@ -8,28 +8,30 @@
 
 struct box_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
-	const char *name; /* base of the names; NULL: "xpu" */
-	uint32_t first;   /* number of the first name; one slot with a name of its own has none */
-	uint16_t id;      /* node id to ask for; slot n asks for id + n; 0: any */
+	const char *name; /* base of the node names; NULL: "xpu" */
+	uint32_t first;   /* number in the first name; unused for one slot with a given name */
+	uint16_t id;      /* wanted node id of slot 0; slot n requests id + n; 0: any */
 	struct wire_address manager;
 	const uint8_t *fabric_key;
-	const struct wire_address *bind; /* NULL: the address that leads to the manager; slot n uses
-					    port + n, if it has one */
-	const char *state_folder; /* identities and compiled kernels; NULL: a new identity at each
-				     start, and kernels are kept where the user's caches are */
-	uint64_t memory_bytes;    /* of each slot */
-	uint64_t host_bytes;      /* as slot_options */
-	uint32_t hosts_max;       /* as slot_options */
-	uint64_t keep_hosts_ns;   /* as node_options */
+	/* NULL: the address that leads to the manager. Slot n uses port + n, unless the port is
+	 * 0. */
+	const struct wire_address *bind;
+	/* Identities and compiled kernels. NULL: a new identity at each start; kernels are kept
+	 * in the user's cache folder. */
+	const char *state_folder;
+	uint64_t memory_bytes;  /* of each slot */
+	uint64_t host_bytes;    /* as slot_options */
+	uint32_t hosts_max;     /* as slot_options */
+	uint64_t keep_hosts_ns; /* as node_options */
 	const char *engine;
 	const char *cell_program; /* as slot_options */
-	/* Of each slot's bridge, where only DMA reaches its memory, as pump_options has them. What
-	 * is measured for the first slot holds for all. */
+	/* Bridge of each slot whose memory only DMA reaches, as in pump_options. A size measured
+	 * for the first slot is used for all. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 	uint32_t spin_ns;        /* as node_options */
 	uint32_t functions;      /* of each slot's NIC offered to other processes, 0 .. 7 */
-	const _Atomic int *stop; /* not 0: end; may be set by a signal handler or another thread */
+	const _Atomic int *stop; /* not 0: stop; set by a signal handler or any thread */
 };
 
 struct box;
@@ -40,14 +42,16 @@ int box_open(const struct box_options *options, struct box **out);
 void box_close(struct box *b);
 
 uint32_t box_slots(const struct box *b);
-/* Number `index`, from 0 on. */
+/* Returns slot `index`, counted from 0. */
 struct slot *box_slot(const struct box *b, uint32_t index);
 
-/* Turns until all have joined and prints a line for each to standard output. DXP_ETIMEDOUT at
- * `deadline_ns`; DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: refused, logged. */
+/* Polls until all slots have joined; prints a line for each to standard output. DXP_ETIMEDOUT at
+ * `deadline_ns`; DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: rejected by the manager,
+ * logged. */
 int box_join(struct box *b, uint64_t deadline_ns);
 
-/* Turns until it is stopped (DXP_OK), or a slot is thrown out of the fabric. */
+/* Polls until stopped (DXP_OK), or until a slot loses its membership: returns the status of its
+ * rejection. */
 int box_run(struct box *b);
 
 #endif

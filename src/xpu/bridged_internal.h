@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of struct bridged, for its own files. */
+/* The fields of struct bridged, for bridged*.c only. */
 #ifndef XPU_BRIDGED_INTERNAL_H
 #define XPU_BRIDGED_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct staged_piece;
 struct bridged {
 	struct engine *engine;
 	struct pump *pump;
-	struct nic *nic; /* NULL: not attached, or gone */
+	struct nic *nic; /* NULL: not attached, or closed */
 	bool (*silent)(void *context, uint16_t node);
 	void *silent_context;
 	uint64_t memory_bytes;
@@ -20,15 +20,16 @@ struct bridged {
 	uint32_t to_device_key, from_device_key;
 	uint8_t *zeros;
 	bool zeros_pinned;
-	struct nic_staged_write *writes; /* that the NIC or the pump knows */
+	struct nic_staged_write *writes; /* owned by the NIC or the pump */
 	struct staged_read *reads;
-	uint32_t write_count, read_count; /* with the pump; bounded, so that neither kind, nor the
-					     xPU's own transfers, is kept out by another */
-	struct staged_piece *pieces;      /* with the NIC */
-	uint32_t complaints;              /* logged so far */
+	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve
+	 * each other. */
+	uint32_t write_count, read_count;
+	struct staged_piece *pieces; /* owned by the NIC */
+	uint32_t complaints;         /* logged so far */
 };
 
-/* Says on the log why a PUT or GET failed, until that has been said often enough. */
+/* Logs why a PUT or GET failed, up to a bound. */
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end);
 
 /* Returns whether a node, other than 0 and WIRE_NODE_NONE, is silent and kept. */
@@ -41,7 +42,7 @@ int bridged_write_place(void *context, struct nic_staged_write *w, uint64_t at,
 int bridged_write_settled(void *context, struct nic_staged_write *w);
 void bridged_write_end(void *context, struct nic_staged_write *w);
 
-void bridged_writes_close(struct bridged *b); /* the NIC is gone */
+void bridged_writes_close(struct bridged *b); /* the NIC is closed */
 void bridged_writes_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 			  void *context);
 void bridged_writes_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
@@ -55,7 +56,7 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* The NIC is gone: it gives nothing back any more. */
+/* Forgets the requesters and ends all pieces: the NIC is closed and returns nothing more. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

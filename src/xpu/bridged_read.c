@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETs of others from memory that only DMA reaches: each piece that has come out of the device is
- * handed to the NIC, and its buffer is free again when it has arrived. */
+/* Answers GETs of peers from memory that only DMA reaches. Each piece that has left the device
+ * is handed to the NIC; its buffer is free when the NIC returns it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -14,17 +14,18 @@
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	/* NULL: whoever asked is gone, or has got everything; the NIC tells only the former. */
+	/* NULL: the requester is gone, or all bytes are with the NIC. The NIC reports only the
+	 * former (read_cancel). */
 	struct nic_staged_read *asked;
-	uint64_t bytes, left; /* in all; that were not handed to the NIC */
-	uint16_t node;        /* that asked */
+	uint64_t bytes, left; /* in all; not yet handed to the NIC */
+	uint16_t node;        /* the requester */
 	struct staged_read *next, **link;
 };
 
-/* A buffer that the NIC sends from. */
+/* A buffer from which the NIC sends. */
 struct staged_piece {
 	struct staged_piece *next, **link;
-	uint32_t id; /* the step's */
+	uint32_t id; /* of the step */
 };
 
 static void piece_unlink(struct staged_piece *p)
@@ -47,7 +48,7 @@ static struct staged_piece *piece_make(struct bridged *b, uint32_t id)
 	return p;
 }
 
-/* A step DRAIN. */
+/* Starts a step DRAIN. */
 static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);
@@ -66,7 +67,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	}
 	r->left -= a->bytes;
 	if (r->left == 0)
-		r->asked = NULL; /* from now on it is the NIC's alone */
+		r->asked = NULL; /* the NIC does not report its end */
 	return DXP_OK;
 }
 
@@ -95,7 +96,8 @@ static bool read_patient(const struct pump_transfer *t)
 	return bridged_silent(r->bridged, r->node);
 }
 
-/* It acknowledges, or it would be lost by now, but takes no data. */
+/* Resets the session of a requester that acknowledges packets (else it would be lost) but
+ * accepts no data. */
 static void read_stuck(struct pump_transfer *t)
 {
 	const struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);

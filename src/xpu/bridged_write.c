@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PUTs of others into memory that only DMA reaches: the NIC feeds their payload to the bridge, and
- * hears when the last of it is in the device.
+/* Accepts PUTs of peers into memory that only DMA reaches: the NIC feeds their payload to the
+ * bridge and is notified when all of it is in the device.
  *
- * A write has two owners, the NIC until write_end and the pump until `ended`; the later one frees
+ * A write has two owners, the NIC until write_end and the pump until `ended`. The last one frees
  * it. */
 #include <stdlib.h>
 
@@ -16,12 +16,12 @@ struct nic_staged_write {
 	struct pump_transfer pump;
 	struct bridged *bridged;
 	struct nic_staged_write *next, **link;
-	bool known; /* by the NIC */
+	bool known; /* owned by the NIC */
 	uint64_t bytes;
-	uint16_t node; /* that sends it; 0: a function of this NIC */
-	int status;    /* once it has ended */
+	uint16_t node; /* the sender; 0: a function of this NIC */
+	int status;    /* valid once `ended` */
 	bool ended;
-	bool asked; /* write_settled has said "not yet" */
+	bool asked; /* write_settled returned DXP_EAGAIN */
 };
 
 static void write_unlink(struct nic_staged_write *w)
@@ -51,7 +51,7 @@ static void write_ended(struct pump_transfer *t, const struct bridge_end *end)
 		write_free(w);
 		return;
 	}
-	/* May end it, which frees it. */
+	/* May call write_end, which frees w. */
 	if ((w->asked || w->status != DXP_OK) && b->nic)
 		nic_staged_settled(b->nic, w, link_now_ns());
 }
@@ -110,7 +110,7 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	return NULL;
 }
 
-/* A write that has failed is told before it has ended: what stalled there is the device. */
+/* Converts the failure of a write that has not ended: a timeout there is a stalled device. */
 static int told(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;

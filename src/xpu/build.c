@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: a package goes to the host's cell part by part, behind what was given out before, and its
- * compiler does the rest. A package in memory that only DMA reaches is fetched first; one at a
- * time, since each may take XPU_SOURCE_BYTES_MAX of ours. One in memory that its host could change
- * meanwhile is copied.
+/* BUILD: sends a package to the host's worker part by part, behind earlier orders; its compiler
+ * builds it. A package in memory that only DMA reaches is fetched first, one at a time, since each
+ * may need XPU_SOURCE_BYTES_MAX of host memory. One in memory that its host can change is copied.
  *
- * Copies stay with the program, up to XPU_PACKAGES_BYTES of one host: a cell that was lost leaves
- * its place to one that builds them again. A linked program is kept as its binary, since what it
- * was made of may go. */
+ * Copies stay with the program, up to XPU_PACKAGES_BYTES per host: the successor of a lost
+ * worker rebuilds from them. A linked program keeps its binary instead, since its inputs may be
+ * released. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +17,18 @@
 
 struct build {
 	struct order order;
-	struct build *next; /* BRIDGED: of the slot's */
+	struct build *next; /* BRIDGED: the slot's queue */
 	struct tenant *tenant;
 	struct program *program;
 	uint32_t sequence;
-	bool held; /* the package lies in device memory, at `address` */
+	bool held; /* the package in device memory, at `address`, is held */
 	bool again;
 	uint64_t address;
 	struct cell_build message;
 	struct pump_transfer pump;
 };
 
-/* ---- bytes that come part by part ---- */
+/* ---- byte buffers ---- */
 
 bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most)
 {
@@ -44,7 +43,7 @@ bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count
 	return true;
 }
 
-/* ---- the end ---- */
+/* ---- completion ---- */
 
 static void build_reply(struct tenant *t, uint32_t sequence, const struct order_end *end,
 			const struct program *p)
@@ -69,7 +68,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 	reply_send(t, &r);
 }
 
-/* Only what may be needed again stays. */
+/* Drops a package that no rebuild needs, or for which there is no space. */
 static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
@@ -173,7 +172,7 @@ static void build_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops build_ops = {.data = build_data, .end = build_end};
 
-/* ---- the way into the cell ---- */
+/* ---- sending to the worker ---- */
 
 static void part_end(struct order *o, const struct order_end *end)
 {
@@ -182,7 +181,7 @@ static void part_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops part_ops = {.end = part_end};
 
-/* All parts, or none: then the package is not whole over there, and does not parse. */
+/* Posts all parts. On failure the worker's copy is incomplete and does not parse. */
 static int parts_post(struct cell *c, const struct build *b)
 {
 	const struct program *p = b->program;
@@ -216,7 +215,7 @@ static void build_send(struct cell *c, struct build *b)
 	cell_post(c, &b->order);
 }
 
-/* Are the programs that are linked this host's, and built? */
+/* Checks that all linked programs are this host's and built. */
 static int inputs_check(const struct build *b, const struct package *package)
 {
 	for (uint32_t i = 0; i < package->input_count; i++) {
@@ -229,7 +228,7 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* The package is here. Programs that it names may go from now on: the cell does that later. */
+/* Posts a complete package. Its inputs may be released from now on: the worker does so later. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -254,7 +253,7 @@ void build_again(struct tenant *t, struct program *p)
 	struct build *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return; /* whoever runs it is told that it is not there */
+		return; /* a launch then reports that it is missing */
 	b->tenant = t;
 	b->program = program_hold(p);
 	b->again = true;
@@ -285,8 +284,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* The first one's package comes straight into memory of ours: nobody waits for it long enough that
- * the rings would be worth it. */
+/* Fetches the first package straight into host memory; one package is not worth the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;
@@ -303,7 +301,7 @@ static int fetch_begin(struct build *b)
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, link_now_ns());
 }
 
-/* Once the one before is built, or not. */
+/* Fetches the next package. Call when the previous build has ended. */
 static void next_fetch(struct slot *s)
 {
 	struct build *b;
@@ -326,7 +324,7 @@ static void build_queue(struct slot *s, struct build *b)
 		next_fetch(s);
 }
 
-/* ---- the beginning ---- */
+/* ---- start ---- */
 
 static struct build *build_create(struct tenant *t, const struct command *c)
 {
@@ -350,7 +348,7 @@ static struct build *build_create(struct tenant *t, const struct command *c)
 	return b;
 }
 
-/* A copy of what is within reach. */
+/* Copies a package from addressable memory and posts it. */
 static int package_copy(struct build *b, const uint8_t *from)
 {
 	struct program *p = b->program;
@@ -379,7 +377,7 @@ static int package_take(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* On success the reply comes later, or has been put in. */
+/* Starts a build. On success the reply comes later, or was queued already. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)
@@ -414,7 +412,7 @@ void builds_free(struct slot *s)
 		build_fail(b, DXP_ECLOSED);
 	}
 	s->builds_tail = &first->next;
-	/* One that is with the device ends with the bridge. */
+	/* A build whose DMA is under way ends with the bridge. */
 	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

@@ -15,8 +15,9 @@
 #include "cell/cell_server.h"
 #include "xpu/slot_internal.h"
 
-#define STARTS_MAX   3   /* of one process whose zygote is lost each time: then its orders fail */
-#define TURN_ANSWERS 256 /* taken in one turn before the rest is looked at */
+/* starts of one process whose zygote is lost each time: then its orders fail */
+#define STARTS_MAX   3
+#define TURN_ANSWERS 256 /* per poll, before other work */
 
 /* ---- opening and closing ---- */
 
@@ -132,7 +133,7 @@ bool cell_waits(const struct cell *c)
 	return c->rings_fd >= 0 && !c->asked;
 }
 
-/* It has taken an order, which must not run twice. */
+/* Returns whether the worker has accepted an order. Orders must not run twice. */
 static bool has_begun(const struct cell *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
@@ -140,7 +141,7 @@ static bool has_begun(const struct cell *c)
 
 int cell_begin(struct cell *c)
 {
-	/* One that died with the zygote may have taken one after all. */
+	/* A process that died with the zygote may have accepted an order since. */
 	if (has_begun(c))
 		return DXP_EIO;
 	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
@@ -163,7 +164,7 @@ bool cell_begin_again(struct cell *c)
 
 /* ---- orders ---- */
 
-/* There is room behind everything that was posted before. */
+/* Puts an order into the ring; false: no space. Earlier orders must be in it. */
 static bool order_put(struct cell *c, const struct order *o)
 {
 	return cell_put(&c->orders, o->kind, &o->parts);
@@ -204,7 +205,7 @@ static void order_pop(struct cell *c, const struct order_end *end)
 	o->ops->end(o, end);
 }
 
-/* The present order's end; `body` is a copy that nobody else can change. */
+/* Completes the first order. `body` is a private copy of the message. */
 static void done_take(struct cell *c, char *body, uint32_t bytes)
 {
 	struct cell_done d;
@@ -221,7 +222,7 @@ static void done_take(struct cell *c, char *body, uint32_t bytes)
 	order_pop(c, &end);
 }
 
-/* False: it is none. */
+/* Processes one answer. False: it is invalid. */
 static bool answer_take(struct cell *c, const struct cell_head *head, void *body)
 {
 	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
@@ -245,7 +246,7 @@ static bool answer_take(struct cell *c, const struct cell_head *head, void *body
 	}
 }
 
-/* A host that reads slowly makes its own kernels wait. */
+/* Returns whether a slow reader delays its own kernels' output: answers then stay in the ring. */
 static bool held_up(const struct cell *c)
 {
 	return c->tenant && !c->tenant->gone &&
@@ -308,7 +309,7 @@ void cell_lost(struct cell *c, int status)
 	orders_fail(c, status);
 }
 
-/* The event of the order that the cell is at, if that is a command with one; else 0. */
+/* Returns the event of the order that runs, if it is a command with an event; else 0. */
 static uint64_t running_event(const struct cell *c)
 {
 	const struct order *o = c->first;
@@ -349,7 +350,7 @@ uint64_t cell_begun_deadline(const struct cell *c)
 static void thread_stop(struct cell *c)
 {
 	atomic_store(&c->rings->stop, 1);
-	/* One that waits must look; one that is at an order looks when that has ended. */
+	/* Wakes an idle thread; a busy one reads `stop` when its order completes. */
 	if (cell_put(&c->orders, CELL_STOP, &(struct cell_parts){0}))
 		cell_wake(&c->orders);
 	pthread_join(c->thread, NULL);

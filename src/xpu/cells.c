@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which cell serves whom, what its process may touch, and what happens when it is lost.
+/* Workers of hosts: which one serves a tenant, which memory its process maps, and the handling of
+ * its loss.
  *
- * A host's process has its own allocations mapped, and the window of its NIC: nothing else. It
- * gives each up before anybody else gets it: what is freed is held until then. */
+ * A host's process maps its host's allocations and the window of its NIC function, nothing else.
+ * Freed memory stays held until the process has unmapped it; only then can others allocate it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +27,13 @@ bool cell_full(const struct tenant *t)
 	return c && c->commands >= XPU_WORK_MAX;
 }
 
-/* ---- what is mapped ---- */
+/* ---- mappings ---- */
 
 struct mapping {
 	struct order order;
 	struct cell_range range;
-	struct port *port; /* UNMAP: of its window; NULL: of an allocation, which is held */
-	bool replies;      /* ... and its FREE, `sequence`, is answered then */
+	struct port *port; /* UNMAP of its window; NULL: of a held allocation */
+	bool replies;      /* its FREE, `sequence`, is answered then */
 	uint32_t sequence;
 };
 
@@ -40,7 +41,7 @@ static void map_end(struct order *o, const struct order_end *end)
 {
 	struct tenant *t = o->tenant;
 
-	/* Its process could not touch what it has. */
+	/* The process could not map its own memory. */
 	if (end->ran && end->status != DXP_OK && t->cell)
 		cell_kill(t->cell);
 	free(CONTAINER_OF(o, struct mapping, order));
@@ -93,7 +94,7 @@ void cell_map(struct tenant *t, uint64_t address, uint64_t bytes)
 	if (m)
 		cell_post(t->cell, &m->order);
 	else
-		cell_kill(t->cell); /* the next one has it from the start */
+		cell_kill(t->cell); /* the next process maps it at its start */
 }
 
 int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence)
@@ -108,7 +109,7 @@ int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence
 		return DXP_ENOMEM;
 	m->replies = sequence && t->cell->commands == 0;
 	m->sequence = sequence ? *sequence : 0;
-	arena_hold(arena, t->owner, at, bytes, NULL); /* its own: cannot fail */
+	arena_hold(arena, t->owner, at, bytes, NULL); /* own allocation: cannot fail */
 	arena_free(arena, t->owner, at);
 	t->busy++;
 	t->unmaps++;
@@ -125,7 +126,7 @@ void cell_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, CELL_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* What it does to a window that is closed, and then somebody else's, ends soon. */
+		/* Stops the process before it writes to a window that another port uses. */
 		cell_kill(t->cell);
 		return;
 	}
@@ -135,7 +136,7 @@ void cell_unmap_port(struct port *p)
 	cell_post(t->cell, &m->order);
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static void all_map(struct tenant *t)
 {
@@ -165,9 +166,9 @@ struct cell *cell_get(struct tenant *t, int *status)
 	return NULL;
 }
 
-/* ---- ending ---- */
+/* ---- exit ---- */
 
-/* What it was at. */
+/* Describes the order that ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t room)
 {
 	if (!o)
@@ -197,7 +198,7 @@ static void loss_complain(const struct cell *c, const struct zygote_news *news)
 		tenant_complain(c->tenant, "%s ended its process", what);
 }
 
-/* Nothing of it runs any more. */
+/* Completes all orders of an exited worker and frees it. `news` NULL: its zygote was lost. */
 static void tenant_cell_end(struct tenant *t, const struct zygote_news *news)
 {
 	struct cell *c = t->cell;
@@ -219,7 +220,8 @@ static void news_take(struct slot *s, const struct zygote_news *news)
 		tenant_cell_end(t, news);
 }
 
-/* The zygote is lost, and all processes with it. Those that had not begun begin again. */
+/* Handles the loss of the zygote and of all its processes. Those that have accepted no order
+ * start again. */
 static void all_end(struct slot *s)
 {
 	for (struct tenant *t = s->tenants; t; t = t->next)
@@ -227,7 +229,7 @@ static void all_end(struct slot *s)
 			tenant_cell_end(t, NULL);
 }
 
-/* Starts a process that waits for a zygote, if there may be one now. */
+/* Starts a process that waits for a zygote, if one may start now. */
 static uint32_t waiting_begin(struct tenant *t)
 {
 	if (!cell_waits(t->cell))
@@ -238,7 +240,7 @@ static uint32_t waiting_begin(struct tenant *t)
 	return status != DXP_EAGAIN;
 }
 
-/* ---- turns ---- */
+/* ---- polls ---- */
 
 static uint32_t processes_turn(struct slot *s)
 {

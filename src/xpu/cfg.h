@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09; docs/registers.md
- * is the same table). What a register holds is worked out by whoever has a struct cfg_values
- * filled; what may be written, and what a write does to the transfer task, is decided here. Pure.
- */
+/* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
+ * docs/registers.md is the same table). The caller fills struct cfg_values with the contents.
+ * This file decides which registers may be written and what a write does to the transfer task.
+ * Pure. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
@@ -99,7 +99,7 @@ extern const struct cfg_info cfg_info[CFG_COUNT];
 enum cfg_state { CFG_STATE_JOINING, CFG_STATE_READY, CFG_STATE_BUSY };
 enum cfg_task_status { CFG_TASK_NEVER, CFG_TASK_BUSY, CFG_TASK_DONE };
 
-/* A host's transfer task: what it has written, and how it went. */
+/* A host's transfer task: the values written, and its state. */
 struct cfg_task {
 	uint64_t source, bytes, destination;
 	uint32_t node, key;
@@ -107,38 +107,37 @@ struct cfg_task {
 	uint32_t count;
 };
 
-/* The stream core as its registers have it. All hosts see the same one. */
+/* The stream core as its registers show it; shared by all hosts. */
 struct cfg_core {
 	uint32_t core, operand;
 };
 
-/* What a write has started. */
+/* Actions that a write requires. */
 struct cfg_go {
-	bool task; /* TASK_GO was among them */
-	bool core; /* CORE or CORE_OPERAND */
+	bool task; /* TASK_GO was written */
+	bool core; /* CORE or CORE_OPERAND was written */
 };
 
-/* All registers at one moment, so that the halves of 64-bit ones that are read together belong
- * together. */
+/* All registers at one moment, so that both halves of a 64-bit value are consistent. */
 struct cfg_values {
 	uint32_t words[CFG_COUNT];
 };
 void cfg_set_64(struct cfg_values *v, enum cfg_register low, uint64_t value);
 void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 
-/* 0 or WIRE_NACK_BOUNDS: there are not all of them. */
+/* Copies registers. Returns 0, or WIRE_NACK_BOUNDS if one of them does not exist. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
 /* What a host may write: its own task, and the core. */
 struct cfg_target {
 	struct cfg_task *task;
-	struct cfg_core core; /* as it is; written here, for the caller to set */
+	struct cfg_core core; /* present values; written here, for the caller to apply */
 };
 
-/* Writes registers, in order. target NULL: the writer has not opened the xPU. Refused, and then
- * nothing is changed: WIRE_NACK_BOUNDS no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS one
- * is read-only or the writer has not opened the xPU; WIRE_NACK_RESOURCE the task is under way and
- * one of its registers is among them. */
+/* Writes registers, in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
+ * with nothing changed: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1;
+ * WIRE_NACK_RIGHTS: one is read-only, or the writer has not opened the xPU; WIRE_NACK_RESOURCE:
+ * the task is under way and one of its registers is included. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What arrives on the service queue pair: commands of hosts that may, and events of other xPUs. */
+/* Arrivals on the service queue pair: commands of granted hosts and events of other xPUs. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -38,7 +38,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* No tenant: the answer goes to the queue pair that the command names. */
+/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair named in the command. */
 static void open_refuse(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
@@ -79,7 +79,7 @@ static void open_take(struct slot *s, const struct dxp_nic_event *from, const st
 	int status = open_check(s, to.node);
 	struct tenant *t = tenant_find(s, to.node);
 	if (t && !same_target(&t->reply, &to)) {
-		tenant_evict(t, DXP_EPEERLOST); /* an earlier life of this host */
+		tenant_evict(t, DXP_EPEERLOST); /* an earlier incarnation of this host */
 		t = NULL;
 	}
 	if (status == DXP_OK && !t)
@@ -147,7 +147,7 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
 	if (!t)
-		return; /* its host has closed us, and nobody here waits */
+		return; /* its host has closed this xPU; nothing here waits */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
 		tenant_complain(t, "an event of node %u cannot be kept: %s", from->node,
@@ -156,7 +156,7 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 
 void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data)
 {
-	/* A host's event comes behind its data, on that queue pair. */
+	/* An event of a host may come on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_take(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY, FILL and MARK: what changes device memory without a kernel, in order with kernels on
- * the engine's lane. Here their ranges are checked and held; a cell does them. */
+/* WRITE, COPY, FILL and MARK: commands that change device memory without a kernel, in order with
+ * kernels on the engine's lane. This file checks and holds their ranges; a worker executes them. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ struct edit {
 	struct order order;
 	struct work *work;
 	struct cell *cell;
-	struct cell_needs message; /* in front of the command, which lies in the work */
+	struct cell_needs message; /* precedes the command, which is in `work` */
 	uint64_t from, to;
 	bool from_held, to_held;
 };
@@ -49,7 +49,7 @@ static const char *op_name(uint8_t op)
 	return op == COMMAND_WRITE ? "WRITE" : op == COMMAND_COPY ? "COPY" : "FILL";
 }
 
-/* Holds [address, address + bytes), or says that it is none of this host's. */
+/* Holds [address, address + bytes), or logs that it is not the host's. */
 static int range_hold(struct tenant *t, uint8_t op, uint64_t address, uint64_t bytes, bool *held)
 {
 	*held = arena_hold(t->slot->arena, t->owner, address, bytes, NULL) == DXP_OK;
@@ -89,7 +89,7 @@ static int edit_prepare(struct edit *e, struct work *w)
 	struct command c;
 	int status = command_decode(w->data, w->bytes, &c);
 
-	assert(status == DXP_OK); /* it was decoded when it came */
+	assert(status == DXP_OK); /* it was decoded on arrival */
 	e->work = w;
 	e->from_held = e->to_held = false;
 	e->order = (struct order){.tenant = w->tenant,
@@ -101,7 +101,7 @@ static int edit_prepare(struct edit *e, struct work *w)
 	return status == DXP_OK ? to_take(e, &c) : status;
 }
 
-/* Everything that it waits for has ended. */
+/* Returns whether this is a MARK with no unfinished wait. */
 static bool mark_over(const struct work *w)
 {
 	uint64_t needs[COMMAND_WAITS_MAX];

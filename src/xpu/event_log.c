@@ -29,7 +29,7 @@ static struct event_entry *place_of(const struct event_log *l, uint32_t count)
 	return &l->entries[count & (l->capacity - 1)];
 }
 
-/* Index of the first elder that is not before `count`. */
+/* Returns the index of the first predecessor that is not before `count`. */
 static uint32_t elder_place(const struct event_log *l, uint32_t count)
 {
 	uint32_t low = 0, high = l->elder_count;
@@ -80,7 +80,7 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
-/* The first waiter points back at its entry. */
+/* Moves an entry and repairs the first waiter's pointer to it. */
 static void entry_move(struct event_entry *to, const struct event_entry *from)
 {
 	*to = *from;
@@ -88,7 +88,8 @@ static void entry_move(struct event_entry *to, const struct event_entry *from)
 		to->waiters->link = &to->waiters;
 }
 
-/* Two counts with different places in the smaller ring have different places in the larger one. */
+/* Doubles the ring. Counts with different positions in the smaller ring differ in the larger one
+ * too. */
 static int grow(struct event_log *l)
 {
 	struct event_log bigger = *l;
@@ -108,7 +109,7 @@ static int grow(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Forgets the elders that have ended meanwhile. */
+/* Forgets predecessors that have completed. */
 static void elders_sift(struct event_log *l)
 {
 	uint32_t kept = 0;
@@ -122,8 +123,8 @@ static void elders_sift(struct event_log *l)
 	l->elder_count = kept;
 }
 
-/* Makes space for one more elder. The list doubles unless half of it had ended, so an event costs
- * the same however many there are. */
+/* Reserves space for one more predecessor. The list doubles unless half of it has completed:
+ * amortized constant time per event. */
 static int elders_reserve(struct event_log *l)
 {
 	if (l->elder_count < l->elder_room)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FETCH: what is known about programs and the device, part by part. Logs and records about kernels
- * are kept with the program; the rest is asked of the host's cell, and kept for its next part. */
+/* FETCH: data about programs and the device, part by part. Logs and kernel records are stored
+ * with the program. The rest is fetched from the host's worker and kept for the next part. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary: none is so large */
+#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary: larger than any known */
 
 struct part {
 	uint32_t sequence, program;
@@ -21,14 +21,16 @@ struct fetch {
 	struct order order;
 	struct cell_fetch message;
 	struct program
-		*keep; /* whose binary it is for, to build it from again; NULL: a host asks */
+		/* The program whose binary this is, kept for a rebuild; NULL: requested by a
+		 * host. */
+		*keep;
 	struct part part;
 	uint8_t *data;
 	uint64_t bytes;
-	bool cut; /* there was no memory for all */
+	bool cut; /* out of memory: the data is incomplete */
 };
 
-/* Into device memory of the host. */
+/* Copies a part into device memory of the host. */
 static int part_write(struct tenant *t, const struct part *p, const uint8_t *from, uint64_t bytes)
 {
 	struct arena *arena = t->slot->arena;
@@ -79,7 +81,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* As a package that could have come from the host. */
+/* Stores the binary as a package, in the form in which a host would send it. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -153,7 +155,7 @@ void binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* A later part of what was fetched before. */
+/* Answers a later part from the data kept. False: it is other data. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

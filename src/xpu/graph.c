@@ -27,13 +27,13 @@ struct graph {
 	bool any_posted;
 	uint32_t newest; /* highest count posted */
 	struct event_log own;
-	struct source *sources; /* other xPUs by number, XPU_SOURCES_MAX at most */
+	struct source *sources; /* other xPUs by number, at most XPU_SOURCES_MAX */
 	uint32_t source_count, source_room;
 	struct order_heap ready[GRAPH_LANES];
 	struct graph_command *unissued; /* waiting or ready */
 	struct graph_command *failed, **failed_tail;
 	uint32_t count;
-	uint64_t bytes; /* of the commands that have not ended, XPU_COMMANDS_BYTES at most */
+	uint64_t bytes; /* of commands that have not completed, at most XPU_COMMANDS_BYTES */
 };
 
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out)
@@ -64,7 +64,7 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-/* Index of the first source whose xPU is not before this one. */
+/* Returns the index of the first source whose xPU is not before this one. */
 static uint32_t source_place(const struct graph *g, uint16_t xpu)
 {
 	uint32_t low = 0, high = g->source_count;
@@ -86,7 +86,7 @@ static struct event_log *source_find(struct graph *g, uint16_t xpu)
 	return at < g->source_count && g->sources[at].xpu == xpu ? &g->sources[at].log : NULL;
 }
 
-/* Nothing points at a source, so they may move. */
+/* Finds or adds a source. Sources may move: nothing points at them. */
 static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 {
 	*out = source_find(g, xpu);
@@ -110,8 +110,8 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	return DXP_OK;
 }
 
-/* An event of another xPU, as PENDING. Nobody tells which of them are not needed any more: age
- * decides. */
+/* Adds another xPU's event as PENDING. Its age decides when it may be forgotten, since no
+ * message reports that it is not needed. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
 	uint32_t oldest = count - XPU_PEER_EVENTS_KEPT;
@@ -164,7 +164,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 		command_ready(g, c);
 }
 
-/* It will not run. What waits for it is failed by failed_settle. */
+/* Fails a command. failed_settle then fails the commands that wait for it. */
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)
@@ -179,8 +179,8 @@ static void command_fail(struct graph *g, struct graph_command *c, int status)
 	g->failed_tail = &c->next;
 }
 
-/* An event has ended: its waiters go on, or fail. Those that were given out already are their
- * runner's. `waiter_status` is what a waiter fails with. */
+/* Completes an event: its waiters become ready, or fail with `waiter_status`. Commands already
+ * handed out are left to their runner. */
 static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
 {
 	struct graph_wait *w;
@@ -205,8 +205,8 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* Ends the events of all commands from `first` of the failed list on; that list grows while it is
- * walked, which is the cascade. */
+/* Completes the events of all failed commands from `first` on. The list grows during the loop:
+ * failures cascade. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)
@@ -218,7 +218,7 @@ static bool event_is_mine(const struct graph *g, uint64_t event)
 	return EVENT_HOST(event) == g->host && EVENT_XPU(event) == g->xpu;
 }
 
-/* A new own event, as PENDING. */
+/* Adds a new own event as PENDING. */
 static int event_begin(struct graph *g, const struct graph_posting *p)
 {
 	struct event_entry *e;
@@ -235,14 +235,15 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
-/* The host tells of an event of its own each time that a command waits for it, however old it is;
- * an xPU tells once, and of an old one the host has it tell by a new name. */
+/* Returns whether the event's completion will still be reported. A host reports its own event
+ * for each command that waits, at any age. An xPU reports once; for an old event the host
+ * requests a signal under a new name. */
 static bool will_tell(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
 }
 
-/* The entry of an event that a command waits for. */
+/* Finds or adds the entry of an event that a command waits for. */
 static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct event_entry **out)
 {
 	struct event_log *log = &g->own;
@@ -265,8 +266,8 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 	return will_tell(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
 }
 
-/* How a wait for an event that failed ends: a lost node is named, everything else is a consequence.
- */
+/* Returns the status of a command whose awaited event failed: DXP_EPEERLOST for another node's
+ * loss, else DXP_ECANCELED. */
 static int status_of_waiter(const struct graph *g, uint64_t event, int status)
 {
 	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST
@@ -286,7 +287,7 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 		return DXP_OK;
 	}
 	wait_link(w, e);
-	/* What was given out on the engine's lane runs before anything that follows on it. */
+	/* A command handed out on the engine's lane runs before later ones of that lane. */
 	w->counted = c->lane != GRAPH_ENGINE || e->state != EVENT_ISSUED;
 	c->waits_left += w->counted;
 	return DXP_OK;
@@ -426,7 +427,7 @@ int graph_event(struct graph *g, uint64_t event, int status)
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
 		if (!will_tell(g, log, event))
-			return DXP_OK; /* late, and whoever asks will hear that it is forgotten */
+			return DXP_OK; /* too late: waits for it already fail with DXP_ENOENT */
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)
 			return result;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event graph of one host on one xPU: commands enter with the events they wait for, and come
- * out when those are done, in the order of posting within their lane; or come out failed, without
- * having run. The dependencies between commands on different nodes resolve here, between the nodes
- * (X-02, X-09).
+/* The command graph of one host on one xPU. A command enters with the events that it waits for. It
+ * comes out when those are done, in posting order within its lane, or failed, without having run.
+ * Dependencies between commands on different nodes resolve here, between the nodes (X-02, X-09).
  *
- * Two lanes, so that transfers do not wait for kernels. The engine's lane runs in order: a command
- * whose waits are all done or already given out on this lane comes out at once, and
- * `graph_unfinished` tells the runner which events it must still see succeed. So a chain of kernels
- * never waits for the network thread. Life of a command: graph_add -> graph_next -> graph_done, or
- * graph_add -> graph_failed. The memory is the caller's again after graph_done and graph_failed.
- * Pure: no I/O, no clock. Not thread-safe. */
+ * Two lanes keep transfers from waiting for kernels. The engine's lane runs in order: a command
+ * comes out at once if all its waits are done or already handed out on this lane.
+ * graph_unfinished then lists the events that must succeed before the runner runs it, so a chain
+ * of kernels never waits for the network thread. Lifetime of a command: graph_add -> graph_next
+ * -> graph_done, or graph_add -> graph_failed. After graph_done or graph_failed its memory is
+ * the caller's again. Pure: no I/O, no clock. Not thread-safe. */
 #ifndef XPU_GRAPH_H
 #define XPU_GRAPH_H
 
@@ -20,32 +19,32 @@
 
 enum graph_lane { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_LANES };
 
-/* A wait of a command for an event that is not done: linked to the event's entry. */
+/* A command's wait for an event that is not done, linked to the event's entry. */
 struct graph_wait {
 	struct graph_wait *next;
-	struct graph_wait **link; /* what points at us; NULL: not waiting */
+	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
 	struct graph_command *command;
 	uint64_t event;
 	bool counted; /* in waits_left */
 };
 
-/* The graph's part of a command; its owner embeds it and leaves it alone until it comes out. */
+/* The graph's part of a command. Its owner embeds it and must not touch it until it comes out. */
 struct graph_command {
-	struct graph_command *next,
-		**link; /* of all that have not come out, or of the failed ones */
-	uint64_t event; /* 0: none */
-	uint64_t order; /* of posting */
-	uint32_t place; /* in its lane's heap */
+	struct graph_command *next, **link; /* of all not yet out, or of the failed */
+	uint64_t event;                     /* 0: none */
+	uint64_t order;                     /* posting order */
+	uint32_t place;                     /* index in its lane's heap */
 	uint8_t lane, state;
 	uint8_t waits_left;
-	uint32_t bytes; /* as graph_posting's */
-	int status;     /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or as graph_cancel said */
+	uint32_t bytes; /* as in graph_posting */
+	int status;     /* of a failed one: DXP_ECANCELED, DXP_EPEERLOST, or from graph_cancel */
 	struct graph_wait waits[COMMAND_WAITS_MAX];
 };
 
 struct graph;
 
-/* On success *out must be destroyed, when no command is in it. DXP_ENOMEM. */
+/* Creates an empty graph. On success *out must be destroyed, after the last command is out.
+ * DXP_ENOMEM. */
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out);
 void graph_destroy(struct graph *g);
 
@@ -55,42 +54,43 @@ struct graph_posting {
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
 	uint8_t wait_count;
-	uint32_t bytes; /* of memory that the command takes until it has ended */
+	uint32_t bytes; /* of memory that the command occupies until it completes */
 };
 
-/* Takes a command. Where it is refused, the graph keeps nothing of it but that its event has
- * failed: DXP_EINVAL   its event is not of this host and xPU or not newer than all before, or it
- * waits for itself, for a later event, or for another host's; DXP_ENOENT   it waits for an event
- * that was forgotten; DXP_EAGAIN   the commands in the graph would take more than
- * XPU_COMMANDS_BYTES, or it waits for more than XPU_SOURCES_MAX xPUs; DXP_ENOMEM. */
+/* Adds a command. On failure the graph keeps only its event, as failed.
+ * DXP_EINVAL: its event is not of this host and xPU, or not newer than all before; or it waits for
+ * its own event, a later one, or another host's.
+ * DXP_ENOENT: it waits for an event that was forgotten.
+ * DXP_EAGAIN: commands would exceed XPU_COMMANDS_BYTES, or wait for more than XPU_SOURCES_MAX xPUs.
+ * DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
-/* The next one to run on this lane, or NULL. */
+/* Removes the next command to run on this lane and returns it, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_lane lane);
-/* Is there one? */
+/* Returns whether graph_next would return a command. */
 bool graph_ready(const struct graph *g, enum graph_lane lane);
-/* Of a command from graph_next on the engine's lane: the events of earlier ones of that lane that
- * it needs to succeed. */
+/* Lists the events of earlier commands of the engine's lane that must succeed before a command
+ * from graph_next runs. Returns their number. */
 uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX]);
-/* It has run. */
+/* Completes a command that has run. */
 void graph_done(struct graph *g, struct graph_command *c, int status);
 
-/* The next one that ended without running, with its status, or NULL. */
+/* Removes the next command that failed without running and returns it, with its status, or NULL. */
 struct graph_command *graph_failed(struct graph *g);
 
-/* An event of another xPU has come. DXP_EINVAL: not of this host, or of this xPU;
- * DXP_EAGAIN, DXP_ENOMEM: no room, so what waits for it later will be refused. */
+/* Records the completion of another xPU's event. DXP_EINVAL: not of this host, or of this xPU;
+ * DXP_EAGAIN, DXP_ENOMEM: no space, so later waits for it will be rejected. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
-/* Another xPU is lost: what waits for its events fails with DXP_EPEERLOST. */
+/* Fails all waits for events of a lost xPU with DXP_EPEERLOST. */
 void graph_lost(struct graph *g, uint16_t xpu);
 
-/* Everything that has not come out fails with `status`. */
+/* Fails all commands that have not come out with `status`. */
 void graph_cancel(struct graph *g, int status);
 
-/* How many are in the graph, given out or not. */
+/* Returns the number of commands, including those handed out and not done. */
 uint32_t graph_count(const struct graph *g);
-/* The memory that these take. */
+/* Returns the memory that these occupy. */
 uint64_t graph_bytes(const struct graph *g);
 
 #endif

@@ -9,7 +9,7 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-/* A step FILL or DRAIN under way. */
+/* A FILL or DRAIN step under way. */
 struct haul_step {
 	struct pump *pump;
 	uint32_t id;
@@ -21,7 +21,7 @@ static void step_ended(void *context, int status)
 	struct haul_step s = *step;
 
 	free(step);
-	/* Silence is how the transport knows a dead peer before the node table does. */
+	/* The transport notices a dead peer before the node table does. */
 	pump_done(s.pump, s.id, status == DXP_ETIMEDOUT ? DXP_EPEERLOST : status, link_now_ns());
 }
 
@@ -49,7 +49,7 @@ static int drain_start(struct haul *h, const struct bridge_action *a, struct hau
 	return DXP_OK;
 }
 
-/* Memory that is short now is there later: the piece comes again. */
+/* Starts a step. On lack of memory the pump retries it later. */
 static int haul_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct haul *h = CONTAINER_OF(t, struct haul, pump);

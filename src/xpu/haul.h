@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A haul: bytes between device memory of this xPU and memory of another node, moved by our own GETs
- * and PUTs, piece by piece and several at once (S-05, S-06). With DIRECT memory the NIC works in it
- * in place; with BRIDGED memory each piece goes through a buffer of the rings. One thread: the
- * slot's. */
+/* A bulk transfer: bytes between device memory of this xPU and memory of another node, moved by
+ * this xPU's GETs and PUTs, several pieces at once (S-05, S-06). With DIRECT memory the NIC
+ * works in it in place; with BRIDGED memory each piece goes through a buffer of the rings. Used
+ * by the slot's thread only. */
 #ifndef XPU_HAUL_H
 #define XPU_HAUL_H
 
@@ -11,33 +11,35 @@
 
 struct slot;
 
-/* Part of its owner's struct, which fills in the first half. */
+/* Part of its owner's struct. The owner fills the fields up to `ended`. */
 struct haul {
 	struct slot *slot;
 	struct dxp_target to;
-	enum outbox_kind kind; /* of PUTs: PEER where an event follows them, else PUSH */
+	enum outbox_kind kind; /* of PUTs: PEER if an event follows them, else PUSH */
 	uint8_t path, mode;    /* enum bridge_path: IN, OUT or THROUGH; enum bridge_mode */
-	uint32_t piece_bytes;  /* 0: chosen */
+	uint32_t piece_bytes;  /* 0: chosen here */
 	uint64_t bytes;
 	uint64_t address;                  /* in device memory: IN, OUT */
-	uint32_t from_key, to_key;         /* over there: of what is read, of what is written */
-	uint64_t from_address, to_address; /* over there */
-	void (*posted)(struct haul *h);    /* every PUT is in the outbox now; may be NULL */
+	uint32_t from_key, to_key;         /* keys at the peer: of the source, of the destination */
+	uint64_t from_address, to_address; /* at the peer */
+	void (*posted)(struct haul *h);    /* every PUT is in the outbox; may be NULL */
 	void (*ended)(struct haul *h, const struct bridge_end *end); /* the last call */
 
 	struct pump_transfer pump;
 	uint64_t handed;       /* bytes whose GET (DIRECT: IN) or PUT is in the outbox */
 	uint32_t flight;       /* DIRECT: pieces under way */
-	struct bridge_end end; /* DIRECT: as it will be told */
+	struct bridge_end end; /* DIRECT: to be reported */
 };
 
-/* `ended` comes later, or from here when there is nothing to do or nothing can be begun.
- * DXP_EUNSUPPORTED: THROUGH with DIRECT memory; as pump_begin; `ended` is not called then. */
+/* Starts a transfer. `ended` comes later, or from within this call if there is nothing to do or
+ * the first piece fails. On error `ended` is not called: DXP_EUNSUPPORTED: THROUGH with DIRECT
+ * memory; else as pump_begin. */
 int haul_begin(struct haul *h);
-/* No piece of it begins any more; `ended` comes when those under way have ended, or from here. */
+/* Cancels a transfer: no further piece starts. `ended` comes after those under way complete, or
+ * from within this call. */
 void haul_cancel(struct haul *h, int status);
 
-/* haul_direct.c: the same where the NIC reaches device memory. */
+/* haul_direct.c: the same for memory that the NIC reaches. */
 int haul_direct_begin(struct haul *h);
 void haul_direct_cancel(struct haul *h, int status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much memory an image takes. Pure. */
+/* Memory size of an image. Pure. */
 #ifndef XPU_IMAGE_H
 #define XPU_IMAGE_H
 
@@ -8,8 +8,8 @@
 
 #include <dxp/async.h>
 
-/* Bytes from its first pixel to behind its last. False: a side that this kind of image has is 0, or
- * the number does not fit 64 bits. */
+/* Computes the bytes from the first pixel to the end of the last. False: a side that this kind
+ * of image has is 0, or the number does not fit 64 bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

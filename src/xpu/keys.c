@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who reaches what of device memory through the NIC. Each host has a key of its own to all of it,
- * by which its allocations are reached and what nobody has allocated, and no allocation of others;
- * whoever was given the key reaches the same. Kernels' functions reach their host's allocations
- * alone.
+/* Access to device memory through the NIC. Each host has its own key to all of it. The key reaches
+ * its allocations and unallocated memory, but no other host's; it gives any bearer the same access.
+ * Functions of kernels reach their host's allocations only.
  *
- * What nobody has allocated is cleared before it is reached again after a host has left something
- * there: at once where it can be addressed, else by DMA, and whoever asks asks again. When memory
- * is allocated, whatever still moves there ends: answers to GETs, and what a bridge has taken on.
- */
+ * Unallocated memory that a host has used is cleared before it is reached again: at once if it
+ * can be addressed, else by DMA while the requester retries. An allocation ends everything that
+ * still moves there: answers to GETs, and transfers that a bridge has accepted. */
 #include <dxp/status.h>
 
 #include "link/udp.h"
@@ -22,7 +20,7 @@ static void scrub_begin(struct slot *s, const struct range *stale)
 		scrub->at = stale->start, scrub->end = stale->end;
 }
 
-/* False: it takes a while. */
+/* Clears stale bytes. False: DMA was started; retry later. */
 static bool stale_clear(struct slot *s, const struct range *stale)
 {
 	if (s->bridged) {
@@ -159,7 +157,7 @@ static void scrub_ended(struct pump_transfer *p, const struct bridge_end *end)
 
 	scrub->busy = false;
 	if (end->status != DXP_OK) {
-		scrub->at = scrub->end; /* whoever wants it asks again */
+		scrub->at = scrub->end; /* the next request starts it again */
 		return;
 	}
 	arena_cleared(s->arena, scrub->at, scrub->at + scrub->under_way);
@@ -174,7 +172,7 @@ uint32_t scrub_advance(struct slot *s)
 
 	if (scrub->busy || scrub->at == scrub->end)
 		return 0;
-	/* A host may have got it meanwhile: then it is none of ours. */
+	/* A host may have allocated it since; it is then cleared as such. */
 	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
 		scrub->at = scrub->end;
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RUN: a kernel that is ready goes to a cell, its memory held until it has ended. */
+/* RUN: sends a ready kernel to a worker and holds its memory until it completes. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,10 @@ struct launch {
 	struct port *port;               /* NULL: no argument is the NIC */
 	uint64_t held[COMMAND_ARGS_MAX]; /* addresses */
 	uint32_t held_count;
-	struct cell_run message; /* in front of the command, which lies in the work */
+	struct cell_run message; /* precedes the command, which is in `work` */
 };
 
-/* What the kernel had. */
+/* Drops the memory and port of all arguments. */
 static void arguments_drop(struct launch *l)
 {
 	struct slot *s = l->work->tenant->slot;
@@ -45,7 +45,7 @@ static int port_take(struct launch *l)
 	return DXP_OK;
 }
 
-/* *rest: what its host has from there on. */
+/* Holds an argument's memory. *rest: bytes from its address to the end of the allocation. */
 static int memory_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	const struct tenant *t = l->work->tenant;
@@ -151,7 +151,7 @@ static int launch_prepare(struct launch *l, struct work *w)
 	struct command c;
 	int status = command_decode(w->data, w->bytes, &c);
 
-	assert(status == DXP_OK); /* it was decoded when it came */
+	assert(status == DXP_OK); /* it was decoded on arrival */
 	l->work = w;
 	l->port = NULL;
 	l->held_count = 0;

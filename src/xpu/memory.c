@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC and FREE. Memory is zero when its host hears of it: what somebody else left there is
- * nobody's to read. Large ranges are cleared in pieces between two turns of the network; where only
- * DMA reaches the memory, by DMA from a block of zeros, which needs no buffer and no copy. */
+/* ALLOC and FREE. Memory is zero when its host gets the address, so nothing of its previous
+ * owner can be read. Large ranges are cleared in pieces between polls of the network. If only
+ * DMA reaches the memory, DMA clears it from a block of zeros, without buffers or copies. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -48,7 +48,7 @@ static void allocate_reply(struct tenant *t, uint32_t sequence, uint64_t address
 	reply_send(t, &r);
 }
 
-/* DXP_OK: the reply comes later. */
+/* Queues a clearing. On DXP_OK the reply comes later. */
 static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address, uint64_t bytes)
 {
 	struct slot *s = t->slot;
@@ -60,27 +60,27 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	c->sequence = sequence;
 	c->address = address;
 	c->bytes = bytes;
-	arena_hold(s->arena, t->owner, address, bytes, NULL); /* its own: cannot fail */
+	arena_hold(s->arena, t->owner, address, bytes, NULL); /* own allocation: cannot fail */
 	t->busy++;
 	*s->clearings_tail = c;
 	s->clearings_tail = &c->next;
 	return DXP_OK;
 }
 
-/* Puts out silent hosts as far as that makes room for so much. */
+/* Allocates, and evicts silent hosts if that makes enough space. */
 static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct slot *s = t->slot;
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A silent host, whose ALLOC waited, puts out nobody, itself least of all. */
+		/* A silent host whose ALLOC waited must evict no host, least of all itself. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* Stops if memory that is being freed will suffice, or if all that silent hosts
-		 * have would not. */
+		/* Stop if memory being freed will suffice, or if evicting all silent hosts would
+		 * not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_room(s, NEED_MEMORY))
 			return status;
@@ -88,7 +88,8 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Its process has it from here on, zero or not: nobody has told it the address yet. */
+/* Allocates a range and maps it in the host's process, cleared or not: the host does not have
+ * the address yet. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -103,7 +104,7 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* On DXP_OK the reply comes later, or has been put in. */
+/* Allocates and clears. On DXP_OK the reply comes later, or was queued already. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;
@@ -111,7 +112,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* Its end, too, which its host reaches as well. */
+	/* The bytes up to the next unit too: the host reaches them. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		arena_clear(t->slot->arena, address, bytes);
@@ -124,8 +125,8 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* An ALLOC that waits for memory which its host has freed, and its process not given up yet; or
- * for that of a silent host which was put out. */
+/* An ALLOC that waits for memory that its host has freed and its process not yet unmapped, or
+ * for memory of an evicted silent host. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -256,7 +257,8 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* Ends the first one when nothing of it is with the device. Returns whether it has. */
+/* Ends the first clearing if it is complete or failed and no DMA is under way. Returns whether
+ * it did. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

@@ -21,21 +21,21 @@ struct message {
 	uint8_t data[];
 };
 
-/* Everything of one kind for one node. Goes away when it is empty. */
+/* Messages of one kind to one node. Freed when empty. */
 struct queue {
 	struct queue *next;
 	enum outbox_kind kind;
 	uint16_t node;
 	uint32_t waiting_count;
 	struct message *waiting, **waiting_tail;
-	struct message *flight; /* posted, in no order */
+	struct message *flight; /* posted, unordered */
 	uint32_t flight_count;
-	uint64_t bytes; /* of memory, of both lists */
+	uint64_t bytes; /* of memory, in both lists */
 };
 
 struct outbox {
 	struct dxp_window *window;
-	struct queue *queues; /* whoever is first has the next turn */
+	struct queue *queues; /* the first one is served first */
 	bool blocked;
 };
 
@@ -207,7 +207,7 @@ static struct message *waiting_pop(struct queue *q)
 	return m;
 }
 
-/* The message is over. `done` may put in new ones. */
+/* Frees a message and calls `done`, which may queue new ones. */
 static void message_end(struct message *m, int status)
 {
 	outbox_done done = m->done;
@@ -232,8 +232,7 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Only those that are there now: what their ends put in for the same node waits its turn,
-	 * and fails by itself. */
+	/* Only messages queued before: those that `done` adds fail by themselves later. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -245,8 +244,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* Two for replies and two for data, so that a node that is silent holds up half of the others only.
- * What a bridge writes goes beside what it reads. */
+/* Selects the queue pair: two for replies, two for data, so that a silent node delays at most
+ * half of the others. A bridge's PUTs use another one than its GETs. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);
@@ -273,7 +272,7 @@ static uint32_t flight_max(const struct queue *q)
 								: XPU_OUTBOX_FLIGHT;
 }
 
-/* Posts what this node may have under way. False when the window is full. */
+/* Posts messages up to the node's limit. False: the window is full. */
 static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 {
 	while (q->waiting && q->flight_count < flight_max(q)) {
@@ -323,7 +322,7 @@ static void empty_free(struct outbox *o)
 	}
 }
 
-/* The first queue goes behind all others. */
+/* Moves the first queue to the end. */
 static void turn_pass(struct outbox *o)
 {
 	struct queue *q = o->queues, **at = &o->queues;

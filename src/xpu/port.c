@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: the NIC functions that kernels drive. A host that asks for one gets the highest virtual
- * function that is free, with its own device memory in its table, until it leaves. A function that
- * the NIC has stopped is replaced when the host asks again. */
+/* Ports: NIC functions that kernels use. A host that requests one gets the highest free virtual
+ * function, with its device memory in the function's table, until it leaves. If the NIC has
+ * stopped the function, the next request replaces it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +15,8 @@ _Static_assert(COMMAND_QPS == DXP_QPS, "a reply names every queue pair");
 _Static_assert(XPU_WINDOWS_MAX * sizeof(struct dxp_window) + 65536 <= XPU_TAIL_BYTES,
 	       "windows and a page of counters fit behind device memory");
 
-/* The highest index that nobody has, and of which nothing is under way: lower ones are what people
- * give to processes by hand. */
+/* Opens the highest free function without work under way: lower ones are assigned to processes by
+ * hand. */
 static int function_open(struct slot *s, struct port *p)
 {
 	struct nic *n = node_nic(s->node);
@@ -30,7 +30,8 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Behind device memory, where a cell can map it. False: all places are taken. */
+/* Places the window behind device memory, where a worker can map it. False: all positions are
+ * used. */
 static bool window_place(struct slot *s, struct port *p)
 {
 	uint32_t i = 0;
@@ -71,15 +72,15 @@ static int port_create(struct tenant *t, struct port **out)
 		port_free(s, p);
 		return status;
 	}
-	/* Now, while nobody else has the window. */
+	/* Before any other process can write to the window. */
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
 	p->tenant = t;
 	p->next = s->ports;
 	s->ports = p;
-	t->busy++; /* until it is freed */
+	t->busy++; /* until port_free */
 	status = key_of_port(t, p->function, &p->key);
 	if (status != DXP_OK) {
-		port_close(s, p, status); /* freed with the next service */
+		port_close(s, p, status); /* ports_reap frees it */
 		return status;
 	}
 	cell_map(t, p->address, sizeof(*p->window));
@@ -96,8 +97,8 @@ void port_close(struct slot *s, struct port *p, int status)
 	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
 }
 
-/* Why the NIC serves this port no more, or DXP_OK. Told by memory that the kernel may write: one
- * that lies here deceives its own host alone. */
+/* Returns why the NIC no longer serves this port, or DXP_OK. Read from memory that the kernel
+ * can write: a false value harms only its own host. */
 static int port_error(const struct port *p)
 {
 	return dxp_error(p->window);
@@ -121,8 +122,8 @@ static uint32_t closed_free(struct slot *s)
 	return freed;
 }
 
-/* Whether a function is free soon: that of a host which was put out, once what it has under way has
- * ended. A kernel on the slot's own thread may take any time. */
+/* Checks whether a function becomes free soon: that of an evicted host, once its work under way has
+ * completed. A kernel on the slot's own thread may take any time. */
 static bool port_comes(const struct slot *s)
 {
 	const struct port *p = s->ports;
@@ -132,7 +133,8 @@ static bool port_comes(const struct slot *s)
 	return p != NULL;
 }
 
-/* Puts out one silent host at a time. DXP_EAGAIN: a function comes. */
+/* Creates a port; evicts at most one silent host at a time. DXP_EAGAIN: a function becomes free
+ * soon. */
 static int port_make(struct tenant *t)
 {
 	struct slot *s = t->slot;
@@ -140,26 +142,26 @@ static int port_make(struct tenant *t)
 
 	if (status != DXP_EBUSY || port_comes(s) || !tenants_make_room(s, NEED_FUNCTION))
 		return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
-	/* at once, where no process has it mapped and no kernel runs with it */
+	/* frees it at once unless a process maps it or a kernel uses it */
 	closed_free(s);
 	status = port_create(t, &t->port);
 	return status == DXP_EBUSY && port_comes(s) ? DXP_EAGAIN : status;
 }
 
-/* DXP_EAGAIN as port_make. */
+/* Returns the tenant's port; DXP_EAGAIN as port_make. */
 static int port_get(struct tenant *t)
 {
 	if (!t->slot->about.reaches_host)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
-	/* Kernels that still have the old one as an argument read its error. */
+	/* Kernels that still use the old port read its error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	return port_make(t);
 }
 
-/* Replies now, or once a function has come. */
+/* Replies now, or once a function is free. */
 static void port_answer(struct tenant *t, uint32_t sequence)
 {
 	struct command_reply r = {.op = COMMAND_NIC, .sequence = sequence};

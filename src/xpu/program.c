@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of a host: RELEASE, and building them again in a process that takes the place of one
- * that was lost. */
+/* Programs of a host: RELEASE, and rebuilds in the successor of a lost worker. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -61,7 +60,7 @@ static void program_unlink(struct tenant *t, struct program *p)
 		t->packages_bytes -= p->package_bytes;
 }
 
-/* Behind the kernels that were given out before, so that none of them loses it. */
+/* Releases a program, behind the kernels posted before it. */
 static void program_end(struct tenant *t, struct program *p)
 {
 	struct cell *c = p->built ? cell_of(t) : NULL;
@@ -95,7 +94,7 @@ void programs_release(struct tenant *t)
 		program_end(t, CONTAINER_OF(t->programs.newest, struct program, entry));
 }
 
-/* Those that others are made of are older. */
+/* Rebuilds oldest first: inputs are older than programs linked from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the host
- * that asks or of another xPU (S-03, S-05). Its event comes when all bytes are in place. */
+/* BRIDGE: the xPU moves data between its memory, or its stream core, and memory of the
+ * requesting host or of another xPU (S-03, S-05). Its event comes when all bytes are in place. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -59,7 +59,8 @@ static void pull_ended(struct haul *h, const struct bridge_end *end)
 	work_done(w, status);
 }
 
-/* Another xPU's memory is as long as the node table says; a host's NIC checks for itself. */
+/* Checks a range of another xPU against the size in the node table. A host's NIC checks for
+ * itself. */
 static int range_check(const struct node_entry *peer, uint64_t address, uint64_t bytes)
 {
 	return bytes > peer->memory_bytes || address > peer->memory_bytes - bytes ? DXP_ERANGE
@@ -88,7 +89,7 @@ static int through_check(const struct slot *s)
 	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* On success the haul has begun, and may have ended. */
+/* Starts a transfer. On success it may have ended already. */
 static int pull_begin(struct pull *p, const struct command *c)
 {
 	struct tenant *t = p->work->tenant;
@@ -136,7 +137,7 @@ void pull_start(struct work *w)
 	struct command c;
 	int status = command_decode(w->data, w->bytes, &c);
 
-	assert(status == DXP_OK); /* it was decoded when it came */
+	assert(status == DXP_OK); /* it was decoded on arrival */
 	if (!p) {
 		work_done(w, DXP_ENOMEM);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registers of a running xPU: what they hold now, and what a write starts. */
+/* Registers of a running xPU: their present values, and the actions of a write. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -121,7 +121,9 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
 	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
 	if (!refused &&
-	    go.core) /* alone: between it and the task lie registers that nobody writes */
+	    /* A write cannot include both: read-only registers lie between the core and the
+	     * task. */
+	    go.core)
 		refused = core_set(s, &target.core);
 	if (!refused && go.task)
 		task_start(t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes back to hosts, and events to other xPUs. None is dropped while its receiver lives: a
- * host that cannot be reached, or reads nothing, is put out. */
+/* Messages to hosts, and events to other xPUs. None is dropped while its receiver lives: a host
+ * that is unreachable, or does not read its replies, is evicted. */
 #include <assert.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void sent(void *context, int status)
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
-/* Whether a host reads its answers: what waits for it is within its bounds. */
+/* Returns whether the messages queued for the host are within their bounds. */
 static bool host_reads(const struct tenant *t)
 {
 	const struct outbox *o = t->slot->outbox;
@@ -68,7 +68,7 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 
 	slot_error_note(t->slot, status);
 	int bytes = command_reply_encode(&r, data);
-	/* The tenant ends with its reply to CLOSE: nobody hears how that one went. */
+	/* The tenant ends with its reply to CLOSE, so the reply has no completion callback. */
 	if (op == COMMAND_CLOSE)
 		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
 			   NULL);
@@ -100,12 +100,12 @@ void begun_send(struct tenant *t, uint64_t event)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* It would be strange to hear of it before the end of what it came after. */
+	/* Keeps the order: completions of earlier commands go first. */
 	events_flush(t);
 	message_send(t, data, command_begun_encode(event, data));
 }
 
-/* The host waits for it already, or for one after it. */
+/* Returns whether the host waits for this event or for a later one. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
@@ -131,9 +131,9 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* With nothing else under way no other event would come to take this one along. Those
-	 * before the last that is waited for come in trains: a message for each would take the
-	 * network thread as long as what they tell of. */
+	/* Without other commands no later event would carry this one along. Events before the
+	 * last one awaited come in bursts: one message each would cost the network thread as
+	 * much as the commands. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

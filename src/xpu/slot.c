@@ -15,9 +15,8 @@
 #include "xpu/slot_internal.h"
 
 #define STUCK_AGAIN_NS (50 * MS_NS)
-#define SPINNERS                                                                                   \
-	4 /* a host, the network's thread, an engine's thread, and room for the rest of the system \
-	   */
+/* a host, the network thread, an engine's thread, and one core for the rest of the system */
+#define SPINNERS 4
 
 static void changed(void *context, const struct table_change *change)
 {
@@ -29,7 +28,7 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Any thread. The node may be gone: engines close after it. */
+/* Wakes the node. Any thread; the node may be closed already: engines close after it. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -47,8 +46,9 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* A cell spins only where it does not take a core from the network's thread, and from a host beside
- * us that spins as well: with three on two cores an empty kernel takes 250 us instead of 27. */
+/* Returns the spinning time of workers. They spin only if that takes no core from the network
+ * thread or from a spinning host on this machine: with three on two cores an empty kernel takes
+ * 250 us instead of 27. */
 static uint32_t cell_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -70,7 +70,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* Engines that may work in our memory: others have a device that one process drives. */
+/* Returns whether the engine may work in this process's memory. Others have a device that only
+ * one process can drive. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -101,7 +102,8 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* A process for each host where the engine works in our memory; else a thread for all. */
+/* Starts a process for each host if the engine works in this process's memory; else a thread for
+ * all. */
 static int engine_start(struct slot *s)
 {
 	s->cell_spin_ns = cell_spin(s->options.node.spin_ns);
@@ -147,8 +149,7 @@ static int bridge_start(struct slot *s)
 	return bridged_create(&options, &s->bridged);
 }
 
-/* Device memory becomes known to the NIC, for what the xPU itself does; hosts get keys of their
- * own. */
+/* Registers device memory with the NIC for the xPU's own transfers; hosts get their own keys. */
 static int memory_attach(struct slot *s)
 {
 	struct nic *n = node_nic(s->node);
@@ -186,7 +187,7 @@ static int node_start(struct slot *s)
 	int status = node_open(&options, &s->node);
 	if (status != DXP_OK)
 		return status;
-	/* The outbox knows its messages by their names. */
+	/* The outbox matches completions by context, not by order. */
 	nic_function_unordered(node_nic(s->node), 0);
 	interrupts_to(s, s->node);
 	return DXP_OK;
@@ -229,7 +230,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
-	/* The texts are the caller's and may go. */
+	/* The caller owns these texts and may free them. */
 	s->options.engine = s->options.cache_folder = s->options.cell_program = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
@@ -244,7 +245,7 @@ void slot_close(struct slot *s)
 	if (!s)
 		return;
 	s->closing = true;
-	ports_close(s); /* a kernel that waits for its NIC ends */
+	ports_close(s); /* kernels that wait for their NIC return */
 	tenants_silence(s);
 	cells_close(s);
 	tenants_cancel(s);
@@ -254,7 +255,7 @@ void slot_close(struct slot *s)
 	if (s->bell_fd >= 0)
 		close(s->bell_fd);
 	bridged_destroy(s->bridged);
-	ports_free(s); /* they count with their tenants */
+	ports_free(s); /* ports count in their tenants' `busy` */
 	tenants_free(s);
 	engine_close(s->engine);
 	arena_destroy(s->arena);
@@ -311,7 +312,7 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 	struct tenant *t = tenant_find(s, node);
 	uint64_t now_ns = link_now_ns();
 
-	/* All of its steps are told, one after another; once is enough. */
+	/* Every stalled step calls this; one reset suffices. */
 	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
 		return;
 	s->stuck_node = node;
@@ -365,7 +366,7 @@ uint32_t slot_service(struct slot *s)
 	work += events_flush_due(s);
 	work += tenants_reap(s);
 	work += ports_reap(s);
-	return work + outbox_service(s->outbox); /* what all this wants to send */
+	return work + outbox_service(s->outbox); /* messages queued above */
 }
 
 uint32_t slot_idle(struct slot *s)

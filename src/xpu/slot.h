@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One xPU node: NIC, device memory, registers and an engine, put together (X-02, X-03, X-09). Takes
- * commands of hosts, keeps their event graphs, has kernels run in cells (cell.h) and sends data to
- * other xPUs.
+/* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
+ * hosts, keeps their command graphs, has kernels run in workers (cell.h) and sends data to other
+ * xPUs.
  *
- * Threads: everything is for the one thread that turns the node; a cell has a thread or a process
- * of its own inside. Trust: hosts are kept apart. Each names only its own memory, programs and
- * events in its commands, and reaches only its own memory, and what nobody has allocated, by PUT
- * and GET, its kernels' NIC functions included (keys.c). With `cell_program`, where the engine
- * works in our memory, its kernels have only its own memory mapped, so that a wild address ends
- * nothing but its own process. Kernels are native code all the same, with the rights of this
- * process's user: who writes one to break out of there is not stopped. Without, they run in this
- * process. */
+ * Threads: one thread, which polls the node, makes all calls; a worker has its own thread or
+ * process. Trust: hosts are isolated from each other. A command names only its host's memory,
+ * programs and events. PUT, GET and kernels' NIC functions reach only the host's own memory; PUT
+ * and GET also unallocated memory (keys.c). With `cell_program`, if the engine works in this
+ * process's memory, kernels run in a process that maps only their host's memory; a wild address
+ * ends only that process. Kernels are still native code with the rights of this process's user:
+ * a hostile one is not contained. Without `cell_program` they run in this process. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -22,51 +21,48 @@
 struct slot;
 
 struct slot_options {
-	/* Name, identity, manager, key, bind and spinning; the slot fills in what makes it an xPU.
-	 */
+	/* Name, identity, manager, key, bind and spinning; the slot sets the rest. */
 	struct node_options node;
-	uint32_t number;          /* in its box */
-	uint64_t memory_bytes;    /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
-	uint64_t host_bytes;      /* of it for each host, at most; 0: no limit */
-	uint32_t hosts_max;       /* that may have it open, up to XPU_HOSTS_MAX; 0:
-				     XPU_HOSTS_DEFAULT */
+	uint32_t number;       /* position in its daemon */
+	uint64_t memory_bytes; /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
+	uint64_t host_bytes;   /* most memory of one host; 0: no limit */
+	/* most hosts that have it open, up to XPU_HOSTS_MAX; 0: XPU_HOSTS_DEFAULT */
+	uint32_t hosts_max;
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
-	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: kernels of each host
-	 * run in a process of their own, where the engine works in our memory. NULL: in a thread,
-	 * which all share. */
+	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's
+	 * kernels run in a process of their own, if the engine works in this process's memory.
+	 * NULL: all share a thread. */
 	const char *cell_program;
-	/* Of the bridge to BRIDGED memory, as pump_options has them. */
+	/* The bridge to BRIDGED memory, as in pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 };
 
-/* Makes memory, engine and node, which begins to join. Statuses of arena_create, engine_open and
- * node_open, logged there. */
+/* Creates memory, engine and node, which begins to join. Statuses of arena_create, engine_open
+ * and node_open, logged there. */
 int slot_open(const struct slot_options *options, struct slot **out);
 
-/* Leaves the fabric and frees everything, when the kernel that is running has ended. NULL is
- * allowed. */
+/* Leaves the fabric and frees everything, after the running kernel completes. NULL is allowed. */
 void slot_close(struct slot *s);
 
 struct node *slot_node(const struct slot *s);
 void slot_describe(const struct slot *s, struct engine_description *out);
 uint64_t slot_memory_bytes(const struct slot *s);
-/* Of its bridge; all 0 where the NIC reaches its memory. */
+/* Returns the bridge's state; all 0 if the NIC reaches the memory. */
 void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
-/* Takes what the NIC and the engine have brought and goes on with everything. Returns how much
- * happened. */
+/* Processes input of the NIC and the engine and advances all work. Returns the amount of work. */
 uint32_t slot_service(struct slot *s);
-/* Called when nothing at all is to be done; returns how much it found nevertheless. */
+/* Polls the device when nothing else is to be done. Returns the amount of work found. */
 uint32_t slot_idle(struct slot *s);
-/* Has slot_service woken a cell since this was asked? It may need this core. */
+/* Returns whether slot_service has woken a worker since the last call; it may need this core. */
 bool slot_woke(struct slot *s);
-/* When slot_service must be called again though the node brings nothing. Asked before sleeping,
- * after node_sleep_announce: from then on cells ring when they have something. */
+/* Returns when slot_service must be called again without input of the node. Call before
+ * sleeping, after node_sleep_announce: from then on workers send wakeups. */
 uint64_t slot_deadline(struct slot *s);
 
-/* Hosts that have it open. */
+/* Returns the number of hosts that have it open. */
 uint32_t slot_hosts(const struct slot *s);
 
 #endif

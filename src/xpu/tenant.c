@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that use the xPU: they come by OPEN and go by CLOSE, by dying, or by not reading what they
- * asked for. */
+/* Tenants: hosts that use the xPU, from OPEN to CLOSE, loss, or eviction for not reading
+ * replies. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20            /* of one host: a log is for people */
-#define NEEDED_LOOK_NS (100 * MS_NS) /* between two looks for silent hosts in the way */
+#define COMPLAINTS_MAX 20            /* log lines of one host; the rest is dropped */
+#define NEEDED_LOOK_NS (100 * MS_NS) /* between two checks whether silent hosts block others */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {
@@ -89,7 +89,7 @@ void tenant_leave(struct tenant *t, int status)
 	t->port = NULL;
 	pulls_cancel(t, status);
 	key_close(t);
-	/* Its process may write there until it is gone. */
+	/* Its process may write there until it has exited. */
 	if (t->cell)
 		cell_kill(t->cell);
 	else
@@ -105,7 +105,7 @@ void tenant_evict(struct tenant *t, int status)
 	outbox_drop(t->slot->outbox, t->host, status);
 }
 
-/* Its own rows, and the events of its that another xPU owed us. */
+/* Handles a change of a host's own table entry. */
 static void host_changed(struct slot *s, const struct table_change *change)
 {
 	const struct node_entry *e = &change->entry;
@@ -119,8 +119,7 @@ static void host_changed(struct slot *s, const struct table_change *change)
 			 e->id);
 	if (change->what & TABLE_BACK)
 		log_info("host %s (node %u) is back and goes on", e->name, e->id);
-	/* A new life of the host may have opened the xPU before we heard of it: it has another
-	 * magic. */
+	/* A new incarnation may have opened the xPU before the table changed: its magic differs. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
 		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
 			 e->name, e->id, lost ? "is gone" : "started anew");
@@ -133,7 +132,7 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 	uint16_t node = change->entry.id;
 	bool host = change->entry.kind == MANAGE_HOST;
 
-	/* A lost id may belong to a node of the other kind by now. */
+	/* The entry of a lost id may describe a node of the other kind by now. */
 	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
 	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {
@@ -155,15 +154,15 @@ void tenants_session_ended(struct slot *s, uint16_t node, int status)
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
-/* ---- silent hosts, and others ---- */
+/* ---- silent hosts ---- */
 
-/* 0: it is not silent, or goes anyway. */
+/* Returns since when the host is silent; 0: it is not, or it is leaving. */
 static uint64_t silent_since(const struct tenant *t)
 {
 	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
 }
 
-/* It learns of it with the first packet that it sends. */
+/* Evicts a silent host. Its next packet gets the rejection. */
 static void give_up(struct tenant *t, const char *what)
 {
 	struct slot *s = t->slot;
@@ -177,7 +176,7 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-/* Has the host any of what another one needs? */
+/* Returns whether the host holds any of what another host needs. */
 static bool has(const struct tenant *t, enum tenant_need need)
 {
 	switch (need) {
@@ -241,7 +240,7 @@ uint64_t tenants_giving(const struct slot *s)
 /* Users of the bridge's buffers: a silent host that keeps some, and whether others use them too. */
 struct buffers_use {
 	const struct slot *slot;
-	uint64_t until_ns; /* silent since before this: long enough */
+	uint64_t until_ns; /* silent since before this time: too long */
 	struct tenant *found;
 	bool others;
 };
@@ -258,8 +257,8 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a silent host that keeps buffers of the bridge from others: by transfers of the xPU's own,
- * or by its PUTs and GETs. It is given as long as any step of a transfer. NULL: none. */
+/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or by
+ * its PUTs and GETs. It may be silent as long as a step of a transfer may take. NULL: none. */
 static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
@@ -272,7 +271,7 @@ static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 	return u.others ? u.found : NULL;
 }
 
-/* Do silent hosts have half of a queue pair's requests? */
+/* Returns whether silent hosts occupy half of a queue pair's requests. */
 static bool requests_kept(const struct slot *s)
 {
 	uint32_t count = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SEND, SIGNAL and the task of the registers: data from our memory into another xPU's, then the
- * event. The other one's memory may be anywhere: its NIC takes the PUT. Ours, where only DMA
- * reaches it, is sent from the buffers that its pieces come out in.
+/* SEND, SIGNAL and the registers' task: data from this xPU's memory into another xPU's, then the
+ * event. The peer's NIC places the PUT in any kind of memory. If only DMA reaches the local memory,
+ * the buffers of its pieces are sent.
  *
- * The event follows the data on the same queue pair without waiting for its acknowledgement, which
- * saves a round trip; but only once a PUT with this key to these bytes of this life of the peer has
- * gone well: such a PUT is not refused, unless their host has freed them since, which then harms
- * itself alone. So a peer never hears "done" of data that was refused. Where the peer's memory is
- * behind DMA, a PUT can fail all the same: then the event waits for its end. */
+ * The event follows the data on the same queue pair without waiting for its acknowledgement,
+ * which saves a round trip. This requires an earlier successful PUT with this key to these bytes
+ * of this incarnation of the peer. Such a PUT is not rejected, unless the host has freed the
+ * bytes since, which harms only that host. So a peer gets no event for rejected data. A PUT to
+ * memory behind DMA can still fail, so there the event waits for its completion. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -21,13 +21,13 @@ struct transfer {
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
 	uint64_t incarnation; /* of the peer */
-	bool to_bridged;      /* its memory is behind DMA */
+	bool to_bridged;      /* only DMA reaches the peer's memory */
 	uint64_t from, destination, bytes;
 	uint32_t key;
-	uint32_t pending; /* messages not ended */
-	bool told;        /* the event has been put in */
+	uint32_t pending; /* messages not completed */
+	bool told;        /* the event was queued */
 	int status;
-	struct haul haul; /* BRIDGED source: brings and PUTs the data */
+	struct haul haul; /* BRIDGED source: fetches and PUTs the data */
 };
 
 static struct known_key *known_slot(const struct transfer *f)
@@ -116,7 +116,7 @@ static void message_ended(void *context, int status)
 {
 	struct transfer *f = context;
 
-	/* Silence is how the transport knows a dead peer before the node table does. */
+	/* The transport notices a dead peer before the node table does. */
 	if (status == DXP_ETIMEDOUT)
 		status = DXP_EPEERLOST;
 	if (f->status == DXP_OK)
@@ -131,7 +131,7 @@ static void message_ended(void *context, int status)
 		transfer_end(f);
 }
 
-/* All data is in the outbox. */
+/* Queues the event early, if permitted. All data is in the outbox. */
 static void event_early(struct transfer *f)
 {
 	if ((f->bytes == 0 || key_known(f)) && event_due(f))
@@ -206,7 +206,7 @@ static void transfer_run(struct transfer *f)
 		transfer_end(f);
 }
 
-/* Checks what can be checked here, and holds the source. */
+/* Checks the peer and the ranges, and holds the source. */
 static int transfer_prepare(struct transfer *f, uint16_t node)
 {
 	struct slot *s = f->tenant->slot;
@@ -228,7 +228,7 @@ void transfer_start(struct work *w)
 	struct command c;
 	int status = command_decode(w->data, w->bytes, &c);
 
-	assert(status == DXP_OK); /* it was decoded when it came */
+	assert(status == DXP_OK); /* it was decoded on arrival */
 	if (!f) {
 		work_done(w, DXP_ENOMEM);
 		return;

@@ -14,7 +14,7 @@ void work_free(struct work *w)
 	free(w);
 }
 
-/* The node a transfer is for hears of a failure too: its commands may wait for it. */
+/* Notifies the peer of a transfer of its failure: commands there may wait for it. */
 static void peer_tell(struct work *w, const struct command_event *e)
 {
 	struct node_entry entry;
@@ -24,7 +24,7 @@ static void peer_tell(struct work *w, const struct command_event *e)
 		event_tell(w->tenant->slot, &to, e, NULL, NULL);
 }
 
-/* The command is over: counts, tells who asked, frees. */
+/* Counts and reports a completed command, then frees it. */
 static void work_report(struct work *w, int status)
 {
 	struct tenant *t = w->tenant;
@@ -50,7 +50,7 @@ static void work_report(struct work *w, int status)
 	work_free(w);
 }
 
-/* A command that waits for a node which is not there any more would wait for ever. */
+/* Fails waits for nodes that are already gone; they would never complete. */
 static void lost_note(struct tenant *t, const struct command *c)
 {
 	struct node_entry e;
@@ -142,7 +142,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* The first tenant goes behind all others: each has the first turn in turn. */
+/* Moves the first tenant to the end, so that each is served first in turn. */
 static void turn_pass(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;
