@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device behind an xPU: what it says of itself, and what time it is there. */
+/* The device behind an xPU: its description and its clock. */
 #include "host/fetch.h"
 #include "link/udp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the NIC has put into the window: completions of our descriptors, replies and events of xPUs.
- * What does not parse, or nobody waits for, is dropped: it is late or the sender's mistake. */
+/* Handles arrivals in the window: completions of own descriptors, replies and events of xPUs.
+ * Drops invalid messages and those without a waiter: they are late, or a mistake of the sender. */
 #include "base/log.h"
 #include "host/internal.h"
 
@@ -11,7 +11,7 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
-/* One of a transfer ends when its memory is the program's again. */
+/* Completes an event. That of a transfer completes when its memory is the program's again. */
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *slot, int status,
 			const struct dxp_event_times *times)
 {
@@ -38,7 +38,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	if (!x)
 		return;
 	x->probing = false;
-	/* A refusal is a sign of life too. */
+	/* A rejection shows that the peer is alive, too. */
 	x->heard_ns = f->turned_ns;
 	xpu_judge(x, status);
 }
@@ -97,7 +97,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	event_ended(x, e.event, slot, e.status, &times);
 }
 
-/* One message holds several when the xPU had reason to wait. */
+/* Handles a message with several events, which the xPU has held back. */
 static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
 	if (bytes % COMMAND_EVENT_BYTES != 0) {

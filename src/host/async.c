@@ -41,7 +41,7 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* The side that is wrong, or what is out of range. */
+/* Checks one side of a rectangle; names the wrong side, or the range exceeded. */
 static int box_check(const struct dxp_xpu *x, const struct dxp_box *b, enum command_box_side side,
 		     uint64_t address, const char *doing)
 {
@@ -96,10 +96,10 @@ int dxp_fill(struct dxp_xpu *xpu, uint64_t address, const void *pattern, uint32_
 
 /* ---- between host and device ---- */
 
-/* What a transfer waits for, as far as it has not ended. */
+/* Awaited events of a transfer that have not completed. */
 struct open_waits {
-	uint32_t own;  /* events of this host */
-	uint32_t xpus; /* events of xPUs */
+	uint32_t own;  /* of this host */
+	uint32_t xpus; /* of xPUs */
 	bool failed;
 };
 
@@ -127,7 +127,7 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 	return DXP_OK;
 }
 
-/* May m run beside the one before it, which writes too? Nobody can tell then. */
+/* Returns whether m may run beside an earlier write without a visible difference. */
 static bool disjoint(const struct move *m, const struct move *before)
 {
 	return before && before->state == MOVE_RUNNING && before->xpu == m->xpu &&
@@ -136,7 +136,7 @@ static bool disjoint(const struct move *m, const struct move *before)
 		before->address + before->bytes <= m->address);
 }
 
-/* Notes the events that m waits for; *beside: it may begin before they end. */
+/* Records the events that m waits for. *beside: it may begin before they complete. */
 static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_waits *waits,
 		      uint32_t open, bool *beside)
 {
@@ -160,7 +160,7 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 	return DXP_OK;
 }
 
-/* By this host: now, or when the events have ended. */
+/* Starts a transfer by this host: now, or after its waits. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
@@ -207,7 +207,7 @@ static bool offered(void *context)
 	return o->status != DXP_EBUSY;
 }
 
-/* By the xPU, when what it waits for has ended. */
+/* Starts a transfer by the xPU, after its waits. */
 static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct dxp_xpu *x = m->xpu;
@@ -235,7 +235,7 @@ static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *e
 		keeper_call(f);
 		return DXP_OK;
 	}
-	/* Refused, or cancelled already: nobody has the key. */
+	/* Rejected or cancelled: the key was never sent. */
 	nic_region_deregister(node_nic(f->node), m->key);
 	move_free(f, m);
 	return status;
@@ -259,7 +259,7 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 	m->address = address;
 	m->local = local;
 	m->bytes = bytes;
-	/* Each that the xPU does takes a memory region from now on: many wait here. */
+	/* Each transfer by the xPU keeps a memory region from now on, and many may wait. */
 	bool there = open.xpus && !open.failed && f->pulls < HOST_PULLS_MAX;
 	return there ? run_there(m, waits, event) : run_here(m, waits, &open, event);
 }
@@ -290,7 +290,7 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* Only read: the NIC takes one kind of region for both directions. */
+	/* `from` is only read: the NIC has one type of region for both directions. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

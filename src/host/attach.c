@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of a NIC that another program runs. Data goes through the window and needs nobody
- * here; what changes the function is asked of that program, one question at a time, over the socket
- * that also tells it when this process ends. */
+/* A function of a NIC that another program runs. Data goes through the window, without that
+ * program's involvement. Changes to the function are requested over a socket, one at a time; its
+ * end tells each side that the other has exited. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct attached {
 	struct local_memory window;
 	int socket;
 	int engine_bell, user_bell;
-	int lost; /* DXP_OK, or why nothing can be asked any more */
+	int lost; /* DXP_OK, or why no request is possible any more */
 	char path[OFFER_PATH_BYTES];
 };
 
@@ -34,14 +34,14 @@ static struct attached *attached_of(const struct dxp_function *f)
 	return CONTAINER_OF(f, struct attached, base);
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* The program has ended: whoever posts or waits reads it in the window, too. */
+/* Marks the NIC's program as exited, also in the window, for threads that post or wait. */
 static int ended(struct attached *a)
 {
 	a->lost = DXP_ECLOSED;
@@ -57,7 +57,7 @@ static int ended(struct attached *a)
 
 static int silent(struct attached *a)
 {
-	/* A late answer would be taken for that to the next question. */
+	/* A late answer would be mistaken for that to the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
 			 "the program behind %s did not answer within %llu ms; is it stopped?",
@@ -129,9 +129,9 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 	return DXP_OK;
 }
 
-/* One question and its answer. What comes beside it is closed, unless `d` is there to have it.
- * Returns the answer's status, for which the caller has the words, or why there is none: then
- * a->lost is set, and the sentence. */
+/* Sends a request and receives its answer. Descriptors that come with it are closed, unless `d`
+ * is there to receive them. Returns the answer's status, for which the caller sets the error
+ * text; or a failure, with a->lost and the error text set. */
 static int ask(struct attached *a, const struct attach_request *request, int fd,
 	       struct attach_answer *answer, struct descriptors *d)
 {
@@ -160,12 +160,12 @@ static int ask(struct attached *a, const struct attach_request *request, int fd,
 	return answer->status;
 }
 
-/* ---- what a function can do ---- */
+/* ---- operations ---- */
 
 static int region_error(const struct attached *a, int status, uint64_t bytes)
 {
 	switch (a->lost ? DXP_OK : status) {
-	case DXP_OK: return status; /* or there is a sentence already */
+	case DXP_OK: return status; /* or the error text is set already */
 	case DXP_EBUSY:
 		return error_set(status, "%s has no room for another region; revoke some", a->path);
 	case DXP_EINVAL:
@@ -213,8 +213,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* Fails when the NIC is gone, and with it the key, or has revoked it already. The NIC has a
-	 * mapping of its own for as long as something points there. */
+	/* Fails if the NIC is closed, or has revoked the key already. The NIC has its own
+	 * mapping for as long as it needs it. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);
@@ -270,7 +270,7 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* Nobody sends on the socket unasked: only its end is of interest. */
+	/* The peer sends nothing unrequested; only the socket's end matters. */
 	if (function_sleep(f, a->user_bell, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }
@@ -284,7 +284,7 @@ static void attached_free(struct attached *a)
 	if (a->user_bell >= 0)
 		close(a->user_bell);
 	if (a->socket >= 0)
-		close(a->socket); /* tells the NIC's program */
+		close(a->socket); /* the NIC's program notices */
 	free(a);
 }
 
@@ -330,7 +330,7 @@ static int open_error(const struct attached *a, const struct dxp_function_option
 	}
 }
 
-/* Takes over what came with the answer. */
+/* Maps the window and keeps the eventfds that came with the answer. */
 static int window_map(struct attached *a, struct descriptors *d)
 {
 	int status = d->count == FD_COUNT ? DXP_OK : DXP_EMALFORMED;

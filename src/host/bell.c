@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Eventfds by which threads and processes wake each other. */
+/* Wakeups between threads and processes, by eventfd. */
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,14 +25,14 @@ void bell_ring(int fd)
 {
 	const uint64_t one = 1;
 
-	/* Full means readable already. */
+	/* A full counter is readable already. */
 	while (write(fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
 
 void bell_clear(int fd)
 {
-	uint64_t counts[8]; /* an eventfd has one; what a NIC wakes its users by may have others */
+	uint64_t counts[8]; /* an eventfd needs one; a wakeup file of a NIC may hold more */
 
 	while (read(fd, counts, sizeof(counts)) < 0 && errno == EINTR)
 		;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers that the xPU carries out by itself: it reads and writes our memory under keys that live
- * as long as the transfer (S-05, step 1). Here they are made, told in one command, and taken back.
+/* Transfers that the xPU carries out itself: it reads and writes host memory under keys that live
+ * as long as the transfer (S-05, step 1). This file registers the memory, sends the command, and
+ * revokes the keys.
  *
- * A transfer is over when its event has come and the NIC uses its memory no more: the end of the
- * last message may still be under way then. The event ends in every case: a dead xPU's events do
- * too. */
+ * A transfer is over when its event has completed and the NIC no longer uses its memory: the
+ * last message may still be under way at the event. The event always completes, even if the xPU
+ * is lost. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +16,15 @@
 #include "link/udp.h"
 
 struct dxp_bridge {
-	/* NULL: the xPU was closed; nothing of the fabric is needed, or there, any more. */
+	/* NULL: the xPU was closed; nothing of the fabric may be used any more. */
 	struct dxp_fabric *_Atomic fabric;
 	struct dxp_xpu *xpu; /* NULL: as above */
 	struct dxp_bridge *next;
 	dxp_event event;
-	uint32_t from_key, to_key; /* of host memory; 0: none, or the NIC has forgotten it */
-	uint64_t revoked_ns;       /* 0: the keys are good */
+	uint32_t from_key, to_key; /* of host memory; 0: none */
+	uint64_t revoked_ns;       /* 0: the keys are valid */
 	bool through;
-	int status;                /* once the xPU was closed: how it ended */
+	int status;                /* result, set when the xPU is closed */
 	char peer[DXP_NAME_BYTES]; /* DEVICE_TO_DEVICE */
 };
 
@@ -44,7 +45,7 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 					    NIC_REGIONS_MAX);
 }
 
-/* Keys of the host memory that the transfer uses; none for 0 bytes. */
+/* Registers the host memory of a transfer; none for 0 bytes. */
 static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -52,7 +53,7 @@ static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *
 
 	if (t->bytes == 0)
 		return DXP_OK;
-	if (bridge_reads_host(t->path)) /* only read, as the rights say */
+	if (bridge_reads_host(t->path)) /* only read, as the rights state */
 		status = memory_register(b->xpu, (void *)(uintptr_t)t->from, t->bytes,
 					 NIC_REMOTE_READ, &b->from_key);
 	if (status == DXP_OK && bridge_writes_host(t->path))
@@ -74,7 +75,7 @@ static void memory_revoke(struct dxp_bridge *b)
 		nic_region_revoke(nic_of(b->xpu), b->to_key);
 }
 
-/* True when nothing touches the memory any more, and nothing can. */
+/* Revokes the keys. True: nothing touches the memory any more, and nothing can. */
 static bool memory_free(struct dxp_bridge *b)
 {
 	struct nic *nic = nic_of(b->xpu);
@@ -82,7 +83,7 @@ static bool memory_free(struct dxp_bridge *b)
 	memory_revoke(b);
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
-	/* What is under way to a peer that lives ends long before this. */
+	/* Requests to a live peer end long before this. */
 	if (link_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -114,7 +115,7 @@ static int start_locked(struct dxp_xpu *x, const struct dxp_bridge_transfer *t,
 	if (status == DXP_OK)
 		status = command_start_after(x, &c, t->wait, t->wait_count, &b->event);
 	if (status != DXP_OK) {
-		/* No command, so nobody has the keys. */
+		/* No command was sent, so no peer has the keys. */
 		memory_revoke(b);
 		return status;
 	}
@@ -169,7 +170,8 @@ static int closed(const struct dxp_bridge *b)
 			 dxp_status_text(b->status));
 }
 
-/* What the xPU said; that it timed out would mean "not yet" if we said it. */
+/* Returns the xPU's status; DXP_ETIMEDOUT becomes DXP_EDEVICE, since here it would mean "not
+ * yet". */
 static int status_of(const struct host_event *ended)
 {
 	return ended->status == DXP_ETIMEDOUT ? DXP_EDEVICE : ended->status;
@@ -209,7 +211,7 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 	return error_xpu(x, status, "bridge");
 }
 
-/* Caller holds the lock, and it is over: what its event said. */
+/* Takes the result of a transfer that is over. Caller holds the lock. */
 static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
 {
 	struct events *events = &b->xpu->events;
@@ -283,14 +285,14 @@ void bridges_close(struct dxp_xpu *x)
 {
 	struct dxp_fabric *f = x->fabric;
 
-	/* memory_free has a bound, so this has. */
+	/* Terminates, because memory_free has a time limit. */
 	fabric_wait(f, all_free, x, UINT64_MAX);
 	for (struct dxp_bridge *b; (b = x->bridges);) {
 		const struct host_event *slot = events_find(&x->events, EVENT_COUNT(b->event));
 		x->bridges = b->next;
 		b->status = slot && slot->state == HOST_EVENT_DONE ? status_of(slot) : DXP_ECLOSED;
 		b->xpu = NULL;
-		/* The last touch of it: its owner may free it from now on. */
+		/* The last access here: the program may free it from now on. */
 		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
 	}
 	f->ended++;

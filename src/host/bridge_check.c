@@ -54,7 +54,7 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 				 "bridge: xPU '%s' (engine '%s') has no stream core to go through; "
 				 "one with the engine 'board' has",
 				 x->caps.name, x->caps.engine);
-	/* Pieces would be written over others that were not read yet. */
+	/* A piece could overwrite bytes that are not read yet. */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
 				 "bridge: `from` and `to` overlap; they may be the same, or apart");
@@ -85,7 +85,7 @@ static int check_peer(const struct dxp_xpu *x, const struct dxp_bridge_transfer 
 
 static int check_sizes(const struct dxp_xpu *x, const struct dxp_bridge_transfer *t)
 {
-	/* Without a bridge nothing but the protocol bounds it. */
+	/* Without a bridge only the protocol bounds it. */
 	uint32_t most = x->caps.buffer_bytes ? x->caps.buffer_bytes : BRIDGE_BUFFER_MAX;
 
 	if (t->piece_bytes && (t->piece_bytes < BRIDGE_BUFFER_MIN || t->piece_bytes > most))

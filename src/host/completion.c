@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue of ends, for who has many events and one place to wait. Asking for an end makes its room
- * in the ring; so an end is told in a few stores, from wherever it is learned of. */
+/* A queue of completions, for programs with many events and one place to wait. Each request for
+ * a completion reserves its space in the ring, so adding one takes a few stores and never fails. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -134,7 +134,7 @@ static void wait_for_some(struct dxp_fabric *f, uint64_t timeout_ns)
 	uint64_t now = link_now_ns();
 	uint64_t deadline = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
 
-	/* A look at what is there: one turn at least, so that polling makes progress. */
+	/* Polls at least once, so that callers without timeout make progress. */
 	if (fabric_wait(f, some, f, min_u64(deadline, now + HOST_HURRY_NS)) == DXP_OK ||
 	    deadline <= now + HOST_HURRY_NS)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the fabric is: options first, then the directory that `dxp up` left, with `manager` (one
+/* Location of the fabric: options first, then the directory of `dxp up`, with `manager` (one
  * line, "address:port") and `fabric.key`. */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define WHY_BYTES 512 /* of what a lower layer would have logged: it becomes the error's text */
+#define WHY_BYTES 512 /* bytes of a lower layer's log text, which becomes the error text */
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -41,7 +41,7 @@ int config_directory(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
-/* "" or the directory's file of that name, unless the caller gave one. */
+/* Builds a path: `given`, or the directory's file of that name. */
 static int file_of(const char *directory, const char *name, const char *given,
 		   char out[CONFIG_PATH_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A NIC inside this program: opened alone or as a node of a fabric, turned, served to others,
+/* A NIC inside this program: opened alone or as a node of a fabric, polled, served to others,
  * closed. */
 #include <assert.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "link/udp.h"
 
 #define ALONE_ID      1
-#define TURNS_PER_RUN 64 /* before whoever turns looks at the clock */
+#define TURNS_PER_RUN 64
 
 static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 {
@@ -33,7 +33,7 @@ static int alone_open(struct dxp_nic *nic, const struct dxp_nic_options *o)
 	else
 		config_default_name(nic->name);
 	wire_address_parse("127.0.0.1", 0, &options.bind);
-	options.spin_ns = UINT32_MAX; /* whoever turns it spins */
+	options.spin_ns = UINT32_MAX; /* the caller that polls it spins */
 	return join_open(&options, &nic->node);
 }
 
@@ -79,7 +79,7 @@ static int fabric_join(struct dxp_nic *nic, const struct dxp_nic_options *o)
 static void nic_free(struct dxp_nic *nic)
 {
 	nic_thread_stop(nic);
-	/* The NIC points nowhere any more; then all memory may go. */
+	/* The NIC points into no memory any more. */
 	node_close(nic->node);
 	for (struct embedded *e = nic->closed, *next; e; e = next) {
 		next = e->next;
@@ -122,7 +122,7 @@ void dxp_nic_close(struct dxp_nic *nic)
 	nic_free(nic);
 }
 
-/* Frees what the NIC no longer points into. */
+/* Frees closed functions and memory that the NIC no longer uses. */
 static uint32_t leftovers_free(struct dxp_nic *nic)
 {
 	struct nic *engine = node_nic(nic->node);
@@ -158,7 +158,7 @@ uint32_t nic_after_turn(struct dxp_nic *nic)
 int dxp_nic_turn(struct dxp_nic *nic)
 {
 	if (nic->threaded)
-		return 0; /* its thread does */
+		return 0; /* its thread polls */
 	return (int)(node_turn(nic->node) + nic_after_turn(nic));
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of an embedded NIC: the same window and the same engine as in dxpd, no process
- * between. */
+/* A function of an embedded NIC: the same window and engine as in dxpd, in one process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 	return status;
 }
 
-/* Somebody's memfd: what is mapped here lives as long as the region. */
+/* Registers memory of a memfd; its mapping lives as long as the region. */
 static int file_add(struct embedded *e, const struct function_region *r, uint32_t *key)
 {
 	struct function_memory *m = calloc(1, sizeof(*m));
@@ -106,7 +105,7 @@ static int region_rests(struct dxp_nic *nic, void *context)
 	return nic_region_busy(node_nic(nic->node), c->key) ? DXP_EAGAIN : DXP_OK;
 }
 
-/* Until the NIC points into something no more, for as long as its peers may need. */
+/* Waits until the NIC no longer points into something, at most timeout_ns. */
 static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, void *context),
 		      void *context)
 {
@@ -128,7 +127,7 @@ static struct function_memory *memory_take(struct function_memory **link, uint32
 	return m;
 }
 
-/* Its key is revoked; the thread frees it in time. */
+/* Passes memory with a revoked key to the NIC's owner, which frees it later. */
 static int memory_hand_over(struct dxp_nic *nic, void *context)
 {
 	struct function_memory *m = context;
@@ -150,7 +149,7 @@ static int embedded_region_revoke(struct dxp_function *f, uint32_t key)
 	if (m)
 		nic_run(e->nic, memory_hand_over, m);
 	else
-		rest_wait(e->nic, region_rests, &c); /* then its owner may do what he likes */
+		rest_wait(e->nic, region_rests, &c); /* then its owner may reuse the memory */
 	return DXP_OK;
 }
 
@@ -183,7 +182,7 @@ static int embedded_area_add(struct dxp_function *f, const struct nic_area *area
 	return function_area_error(nic_run(c.function->nic, area_add, &c), area);
 }
 
-/* ---- finding ---- */
+/* ---- lookup ---- */
 
 struct find_call {
 	const char *label;
@@ -221,7 +220,7 @@ static int embedded_find(struct dxp_function *f, const char *label, uint8_t qp,
 	return function_find_error(status, label);
 }
 
-/* ---- sleeping ---- */
+/* ---- sleep ---- */
 
 static int embedded_arm(struct dxp_function *f, bool on)
 {
@@ -239,19 +238,19 @@ static uint32_t embedded_turn(struct dxp_function *f)
 	return (uint32_t)dxp_nic_turn(embedded_of(f)->nic);
 }
 
-/* The NIC sleeps with us: what wakes it may bring an event. */
+/* Sleeps with the NIC: its input may bring an event. */
 static void turning_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
 }
 
-/* The NIC's thread tells us. */
+/* Sleeps until the NIC's thread sends a wakeup. */
 static void threaded_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	function_sleep(f, embedded_of(f)->user_bell, -1, deadline_ns);
 }
 
-/* ---- opening and closing ---- */
+/* ---- open and close ---- */
 
 void embedded_free(struct embedded *e)
 {
@@ -300,7 +299,7 @@ static void embedded_close(struct dxp_function *f)
 
 	nic_run(nic, function_close, e);
 	if (e->foreign)
-		rest_wait(nic, function_rests, e); /* then its owner may do what he likes */
+		rest_wait(nic, function_rests, e); /* then its owner may reuse the memory */
 	if (nic_run(nic, function_hand_over, e) != DXP_OK)
 		embedded_free(e);
 }
@@ -337,7 +336,7 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 	return *label && find((struct dxp_nic *)(uintptr_t)nic, &c) != DXP_ENOENT;
 }
 
-/* The first user's is the function by which others know the node. */
+/* Gives the first user function 0, by which other nodes know this one. */
 static int physical_take(struct dxp_nic *nic, struct embedded *e)
 {
 	nic->physical_used = true;
@@ -347,7 +346,7 @@ static int physical_take(struct dxp_nic *nic, struct embedded *e)
 	return DXP_OK;
 }
 
-/* Function 0 too, when its user has closed it. */
+/* Opens a free function; function 0 too, if closed. */
 static int free_open(struct dxp_nic *nic, struct embedded *e)
 {
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

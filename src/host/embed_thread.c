@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that turns an embedded NIC, and how other threads have it do something. */
+/* The thread that polls an embedded NIC, and the calls that other threads queue for it. */
 #include <signal.h>
 
 #include "host/embed.h"
@@ -15,7 +15,7 @@ static struct nic_call *calls_take(struct dxp_nic *nic)
 	return list;
 }
 
-/* `status`: DXP_OK runs them, anything else is their end. */
+/* Runs all queued calls; with a `status` other than DXP_OK completes them with it instead. */
 static uint32_t calls_end(struct dxp_nic *nic, int status)
 {
 	uint32_t count = 0;
@@ -25,7 +25,7 @@ static uint32_t calls_end(struct dxp_nic *nic, int status)
 		int result = status == DXP_OK ? c->run(nic, c->context) : status;
 		pthread_mutex_lock(&nic->lock);
 		c->status = result;
-		c->done = true; /* from here on it is not ours */
+		c->done = true; /* the caller may free it from here on */
 		pthread_cond_broadcast(&nic->ended);
 		pthread_mutex_unlock(&nic->lock);
 	}
@@ -101,7 +101,7 @@ int nic_thread_start(struct dxp_nic *nic)
 {
 	sigset_t all, old;
 
-	/* Signals are the program's. */
+	/* The program's threads handle its signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	nic->threaded = true;

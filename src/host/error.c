@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a failing call to an xPU means, in a sentence that names the node and the next step. */
+/* Error texts for failures of an xPU, with its name and the next step. */
 #include <stdio.h>
 
 #include "host/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for events. */
+/* Waits for events. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -7,9 +7,9 @@
 struct awaited {
 	struct dxp_fabric *fabric;
 	dxp_event event;
-	struct events *events;   /* NULL: it is not known */
+	struct events *events;   /* NULL: unknown */
 	struct dxp_xpu *xpu;     /* NULL: of this host */
-	struct host_event *slot; /* moves when the ring grows: looked up each time */
+	struct host_event *slot; /* looked up each time: moves when the ring grows */
 };
 
 static bool ended(void *context)

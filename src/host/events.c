@@ -57,7 +57,7 @@ uint32_t events_oldest(struct events *e)
 	return e->oldest_pending;
 }
 
-/* The first of the list that is not before `count`. */
+/* Returns the index of the first list entry that is not before `count`. */
 static uint32_t elder_place(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->elder_count;
@@ -85,8 +85,8 @@ static bool elders_reserve(struct events *e)
 	return true;
 }
 
-/* Moves events from the old end of the ring to the list: those that are DONE, up to the first that
- * is not; or, with `any`, a part of the ring whatever they are. False: none could be moved. */
+/* Moves events from the old end of the ring to the list: completed ones, up to the first that is
+ * not; with `any`, up to a quarter of the ring in any state. False: none was moved. */
 static bool elders_take(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
@@ -102,7 +102,7 @@ static bool elders_take(struct events *e, bool any)
 	return e->oldest != before;
 }
 
-/* Removes the freed ones from the list. */
+/* Removes freed entries from the list. */
 static void elders_pack(struct events *e)
 {
 	uint32_t kept = 0, pending = 0;
@@ -118,8 +118,8 @@ static void elders_pack(struct events *e)
 	e->elder_free = 0;
 }
 
-/* An elder has become FREE. The list is packed when half of it is, so freeing costs the same
- * however long it is. */
+/* Accounts for a freed list entry. Packs the list when half of it is free: amortized constant
+ * time. */
 static void elder_freed(struct events *e)
 {
 	e->elder_free++;
@@ -135,7 +135,7 @@ static void elder_freed(struct events *e)
 
 static int grow(struct events *e)
 {
-	/* Those that have ended shall not keep the ring long. */
+	/* Completed events must not keep the ring large. */
 	if (e->capacity && e->pending <= e->capacity / 2 && elders_take(e, false))
 		return DXP_OK;
 	if (e->capacity >= HOST_EVENTS_RING)
@@ -166,7 +166,7 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
-/* What xPUs count for the event's command. */
+/* Returns the memory that the xPU counts for the event's command. */
 static uint32_t weight(const struct host_event *slot)
 {
 	return slot->bytes ? COMMAND_KEPT_BYTES(slot->bytes) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Membership: joining, leaving, the node table. */
+/* Membership: join, leave, node table. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static int open_node(struct dxp_fabric *f, const struct dxp_fabric_options *opti
 					  .fabric_key = config->key,
 					  .bind = config->bind,
 					  .follow_address = !options->bind,
-					  .spin_ns = UINT32_MAX, /* we spin ourselves */
+					  .spin_ns = UINT32_MAX, /* calls spin themselves */
 					  .no_payload_crc = options->no_payload_crc,
 					  .changed = watch_changed,
 					  .session_ended = watch_session_ended,

@@ -7,7 +7,7 @@
 #include "link/udp.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
-#define FETCH_PARTS       3 /* as many parts as this one by one; more through device memory */
+#define FETCH_PARTS       3 /* parts fetched one by one; longer data goes through device memory */
 
 static bool scratch_free(void *context)
 {
@@ -66,8 +66,8 @@ void scratch_give(struct dxp_xpu *x)
 	fabric_ended(x->fabric);
 }
 
-/* Binaries are made when they are asked for, by compiling every kernel of the program, and all that
- * is fetched comes from where programs are built. */
+/* Requests a part. May take as long as a build: the worker that builds also answers, and a
+ * binary is made by compiling every kernel. */
 static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uint64_t bytes,
 	       uint64_t address, struct command_reply *reply)
 {
@@ -82,7 +82,7 @@ static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uin
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-/* Part by part, from `have` on. */
+/* Fetches part by part, from `have` on. */
 static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *to, uint64_t have,
 		       uint64_t bytes)
 {
@@ -100,7 +100,7 @@ static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *t
 	return DXP_OK;
 }
 
-/* In one go, through device memory. */
+/* Fetches everything at once, through device memory. */
 static int through_scratch(struct dxp_xpu *x, const struct command *what, uint8_t *to,
 			   uint64_t bytes)
 {

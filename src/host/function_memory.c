@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that descriptors and peers may name: made here, or registered as it is. */
+/* Memory that descriptors and peers may name: created here, or registered. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for events: spin, announce, fence, look again, sleep. The user's half; the engine's is in
- * src/nic/wake.c. Both halves store first (event or announcement), fence, and then look at what the
- * other one stores, so at least one of them sees the other: no wake-up is lost. */
+/* Waits for events: spin, announce, fence, poll, sleep. This is the user's half; the engine's is
+ * src/nic/wake.c. Each half stores first (announcement or event), fences, then reads the other's
+ * store. At least one sees the other, so no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -12,17 +12,16 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define LOOKS_PER_CLOCK 16 /* reading the clock costs as much as several looks */
-#define LOOKS_ALONE                                                                                \
-	1000 /* in vain, then the CPU is offered to whoever else wants it: the engine may share it \
-	      */
+#define LOOKS_PER_CLOCK 16 /* polls per clock read, which costs as much as several */
+/* polls without event before each next one yields the CPU: the engine may share it */
+#define LOOKS_ALONE 1000
 
-/* How many CPUs this thread may use. */
+/* Returns the number of CPUs that this thread may use. */
 static int cpus_allowed(void)
 {
 	cpu_set_t set;
 
-	/* Fails where there are more CPUs than a cpu_set_t has bits. */
+	/* Fails if there are more CPUs than bits in a cpu_set_t. */
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 2;
 }
 
@@ -43,12 +42,12 @@ bool function_ready(const struct dxp_window *w)
 		       dxp_lap(received, DXP_EVENTS);
 }
 
-/* False when there is something to take, or an error. */
+/* Announces sleep. False: an event or error is there. */
 static bool sleep_announce(struct dxp_function *f)
 {
 	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* never 0 */
 	dxp_store_release(&f->window->user_waits, f->sleeps);
-	/* Pairs with the engine's fence between its event and its look at user_waits. */
+	/* Pairs with the engine's fence between its event and its read of user_waits. */
 	dxp_fence();
 	return !function_ready(f->window) && dxp_load_acquire(&f->window->error) == 0;
 }
@@ -69,7 +68,7 @@ bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadli
 	return files[1].revents != 0;
 }
 
-/* DXP_OK: an event; DXP_EAGAIN: nothing; else the function's error. */
+/* DXP_OK: an event; DXP_EAGAIN: none; else the function's error. */
 static int look(const struct dxp_function *f)
 {
 	if (function_ready(f->window))
@@ -94,7 +93,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 	}
 }
 
-/* The NIC is turned by whoever waits. It keeps spinning while there is work. */
+/* Polls the NIC until an event, or until there was no work for the spin budget. */
 static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 {
 	uint64_t busy_ns = link_now_ns();
@@ -110,7 +109,7 @@ static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 			busy_ns = now_ns, looks = 0;
 		if (now_ns >= deadline_ns || now_ns - busy_ns >= f->spin.budget_ns)
 			return DXP_EAGAIN;
-		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a turn costs that many looks */
+		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a NIC poll costs that many looks */
 			sched_yield();
 	}
 }

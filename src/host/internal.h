@@ -220,8 +220,8 @@ int xpu_judge(struct dxp_xpu *x, int status);
 /* request.c */
 /* Posts one NAP to the xPU, polling while the window is full. `context`: see enum host_context. */
 int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint64_t context);
-/* Sends a synchronous command and waits. Returns the reply's status, or a failure without reply
- * (xPU judged). Sets the sequence in `c`. */
+/* Sends a synchronous command and waits. Returns the reply's status, or why there is none; sets
+ * no error text. Writes the sequence to `c`. */
 int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
 		 uint64_t timeout_ns);
 void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status);

@@ -6,7 +6,7 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define WHY_BYTES 512 /* of what a lower layer would have logged */
+#define WHY_BYTES 512 /* bytes of a lower layer's log text */
 
 int join_open(const struct node_options *options, struct node **out)
 {
@@ -17,7 +17,7 @@ int join_open(const struct node_options *options, struct node **out)
 	int status = node_open(options, out);
 	log_divert(NULL, 0);
 
-	/* Of what a node does without, such as its trace. */
+	/* A warning about an optional part, such as the trace. */
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
 	if (status == DXP_EBUSY)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread that keeps leases, acknowledgements and signs of life going while the program
- * computes. It watches the node's file without holding the lock, so a call never waits for it;
- * while calls are turning the node it only looks in now and then. */
+/* The progress thread: keeps leases, acknowledgements and keepalives going while the program
+ * computes. It watches the node's file without the lock, so no call waits for it. While calls
+ * poll the node it only checks now and then. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -14,15 +14,15 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define KEEPER_TURNS_MAX 64 /* in a row before the lock is given back */
+#define KEEPER_TURNS_MAX 64 /* polls in a row before the lock is released */
 
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Somebody else turns the node, or did so a moment ago and will again; but then an xPU that reads
- * our memory has to be served meanwhile. */
+/* Returns whether calls poll the node, or did so a moment ago and probably will again. The
+ * latter does not count while an xPU reads or writes host memory. */
 static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
 {
 	return f->waiting || (now_ns - f->turned_ns < HOST_FRESH_NS && !xpus_pull(f));
@@ -30,7 +30,7 @@ static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
 
 static void park(struct dxp_fabric *f, uint64_t now_ns)
 {
-	/* A leader wakes us when it goes; whoever spins does not, because that would cost every
+	/* A leaving leader sends a wakeup; a spinning call does not, since that would cost each
 	 * call a system call. */
 	struct timespec until = timespec_of(now_ns + (f->leader ? HOST_WATCH_NS : HOST_NAP_NS));
 
@@ -43,8 +43,8 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
 				 {.fd = f->keeper_bell, .events = POLLIN}};
-	/* A call may set a deadline meanwhile. Telling us would cost it a wake-up of another
-	 * processor each time; so we look. */
+	/* A call may set an earlier deadline meanwhile. A wakeup of another CPU each time would
+	 * cost too much, so the sleep is short instead. */
 	uint64_t until = min_u64(fabric_deadline(f),
 				 now_ns + (f->keeper_sends ? HOST_TRAIN_NS : HOST_LOOK_NS));
 	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
@@ -57,7 +57,7 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 		bell_clear(f->keeper_bell);
 }
 
-/* False when there is nothing left to do for now. */
+/* Polls while there is work, up to a bound. True: there is more. */
 static bool turn_some(struct dxp_fabric *f)
 {
 	uint64_t turned = f->turned_ns;
@@ -65,13 +65,12 @@ static bool turn_some(struct dxp_fabric *f)
 
 	while (turns < KEEPER_TURNS_MAX && fabric_turn(f))
 		turns++;
-	/* Our own turns are no sign of a program at work. */
+	/* Polls of this thread are no sign of program activity. */
 	f->turned_ns = turned;
 	return turns == KEEPER_TURNS_MAX;
 }
 
-/* A program that posts one command after another sends them with every turn of its own; only what
- * it posted last is left to us. */
+/* Sends the last commands of a burst: each poll of the program sends those before. */
 static void trains_watch(struct dxp_fabric *f, uint64_t now_ns)
 {
 	uint64_t age_ns = now_ns - f->train_ns;
@@ -109,7 +108,7 @@ static void *keep(void *context)
 {
 	struct dxp_fabric *f = context;
 
-	/* The default slack of 50 us would drown an acknowledgement's delay of 20. */
+	/* The default slack of 50 us exceeds the acknowledgement delay of 20 us. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	fabric_enter(f);
 	while (!f->closing) {
@@ -146,7 +145,7 @@ int keeper_start(struct dxp_fabric *f)
 {
 	sigset_t all, old;
 
-	/* Signals are the program's. */
+	/* The program's threads handle its signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&f->keeper, NULL, keep, f);

@@ -29,14 +29,14 @@ static int check_grid(const struct dxp_launch *l, struct command *c)
 	return DXP_OK;
 }
 
-/* What a launch may use. */
+/* Resources that a launch may use. */
 struct granted {
 	uint64_t memory_bytes;
 	bool nic;
-	uint8_t *packed; /* has room for all that there may be */
+	uint8_t *packed; /* space for all possible arguments */
 };
 
-/* An image or a sampler, as bytes. */
+/* Encodes an image or a sampler. */
 static int pack(const struct dxp_launch *l, uint32_t index, struct granted *g,
 		struct command_argument *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: allocation by command, bytes by PUT and GET. A transfer is cut into pieces,
- * several under way, so that one long transfer neither holds the queue pair nor leaves the wire
- * idle between two pieces. */
+/* Device memory: allocated by command, accessed by PUT and GET. A transfer is cut into pieces,
+ * several under way: a long one neither blocks the queue pair nor leaves the wire idle between
+ * pieces. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -73,8 +73,8 @@ static int post_piece(struct transfer *t)
 	return status;
 }
 
-/* Posts what there is room for; true when all is in place, or has failed and nothing is under way
- * any more. */
+/* Posts pieces that the window has space for. True: all are complete, or it failed and none is
+ * under way. */
 static bool transferred(void *context)
 {
 	struct transfer *t = context;
@@ -93,7 +93,7 @@ static void transfer_run(struct transfer *t)
 	struct dxp_fabric *f = t->xpu->fabric;
 
 	while (fabric_wait(f, transferred, t, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		/* Long transfers take what they take, as long as they go on. */
+		/* A long transfer has no time limit while it advances. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
 		if (fabric_wait(f, transferred, t, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
@@ -122,7 +122,7 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return status;
 	watch_begin(x);
 	transfer_run(&t);
-	/* The path became narrow under way. What has arrived already may arrive again. */
+	/* The path became narrower. Bytes that have arrived may be written again. */
 	for (int again = 0; t.op.status == DXP_EPATH && again < HOST_NARROWINGS_MAX; again++) {
 		t.op.status = DXP_OK;
 		t.posted = 0;
@@ -164,7 +164,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* Only read: the NIC takes one kind of region for both directions. */
+	/* `from` is only read: the NIC has one type of region for both directions. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

@@ -65,7 +65,7 @@ void move_wait_for(struct move *m, dxp_event event, struct host_event *slot)
 	m->waits_left++;
 }
 
-/* The event that it waits for, which has not ended. */
+/* Returns the awaited event, which has not completed. */
 static struct host_event *awaited(struct dxp_fabric *f, const struct move_wait *w)
 {
 	struct host_event *slot = NULL;
@@ -123,7 +123,7 @@ static struct events *events_of_move(struct dxp_fabric *f, const struct move *m,
 	return pulled ? &m->xpu->events : &f->own;
 }
 
-/* Nothing touches its memory any more. */
+/* Completes a transfer whose memory nothing touches any more. */
 static void move_end(struct dxp_fabric *f, struct move *m)
 {
 	struct events *events = events_of_move(f, m, m->revoked);
@@ -137,7 +137,7 @@ static void move_end(struct dxp_fabric *f, struct move *m)
 	move_free(f, m);
 }
 
-/* ---- by this host ---- */
+/* ---- transfers by this host ---- */
 
 static int piece_post(struct move *m)
 {
@@ -169,7 +169,7 @@ static int memory_offer(struct move *m)
 	return status == DXP_EBUSY ? DXP_EAGAIN : status;
 }
 
-/* Posts what there is room for; returns how much. */
+/* Posts pieces that the window has space for; returns how many. */
 static uint32_t pieces_post(struct move *m)
 {
 	uint32_t posted = 0;
@@ -189,7 +189,8 @@ static uint32_t pieces_post(struct move *m)
 	return posted;
 }
 
-/* All its bytes, and those of what it must not end before, are on their way on the queue pair. */
+/* Returns whether all bytes of m, and of transfers it must not precede, were posted on this
+ * queue pair. */
 static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 {
 	if (m->state != MOVE_RUNNING || m->posted < m->bytes || m->op.status != DXP_OK ||
@@ -213,8 +214,8 @@ static void told_early(struct dxp_fabric *f, struct move *m)
 			told_early(f, awaited(f, &m->waits[i])->move);
 }
 
-/* A message behind data on the same queue pair is delivered after it, so who waits over there can
- * be told now. Not where a device has yet to take it: that may fail. */
+/* A message behind data on the same queue pair is delivered after it, so the peer can be
+ * notified now. Not for memory behind DMA: the DMA may still fail. */
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
@@ -227,8 +228,8 @@ void move_wanted(struct move *m)
 		told_early(f, m);
 }
 
-/* The path became narrow under way: what has arrived may arrive again. But who was told to go on
- * must not have gone on without it. */
+/* Restarts a transfer whose path became narrower: bytes may be written again. If the peer was
+ * notified early, it may have run without them, so the xPU is ended. */
 static bool narrowed(struct move *m)
 {
 	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
@@ -256,7 +257,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done + 1;
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
-	/* One that began before others ended ends after them. */
+	/* A transfer that began before its waits completed ends after them. */
 	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
@@ -266,7 +267,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 	return done + 1;
 }
 
-/* ---- by the xPU ---- */
+/* ---- transfers by the xPU ---- */
 
 void move_told(struct move *m, int status, const struct dxp_event_times *times)
 {
@@ -284,7 +285,7 @@ void move_told(struct move *m, int status, const struct dxp_event_times *times)
 	become(f, m, MOVE_DRAINING);
 }
 
-/* True when it has ended. */
+/* Ends m if the NIC no longer uses its memory; returns whether it did. */
 static bool drained(struct dxp_fabric *f, struct move *m)
 {
 	struct nic *nic = node_nic(f->node);
@@ -293,7 +294,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		move_end(f, m);
 		return true;
 	}
-	/* What is under way to a peer that lives ends long before this. */
+	/* Requests to a live peer end long before this. */
 	if (f->turned_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -308,7 +309,7 @@ void moves_lost(struct dxp_xpu *x, int status)
 	}
 }
 
-/* ---- all ---- */
+/* ---- all transfers ---- */
 
 static void start(struct dxp_fabric *f, struct move *m)
 {
@@ -316,7 +317,7 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Those whose xPU has ended, or was closed, wait for nothing any more. */
+/* Ends the waits of transfers whose xPU has ended or was closed. */
 static void waiting_look(struct dxp_fabric *f)
 {
 	f->waits_changed = false;
@@ -329,7 +330,7 @@ static void waiting_look(struct dxp_fabric *f)
 	}
 }
 
-/* They begin, or end where what they waited for has failed. */
+/* Starts ready transfers, or ends those whose awaited event failed. */
 static uint32_t ready_turn(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
@@ -378,7 +379,7 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 		become(f, m, MOVE_READY);
 }
 
-/* In the order in which they were put in: from the end of the list. */
+/* In the order in which they were added, from the end of the list. */
 void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status)
 {
 	struct move_wait *w = slot->moves;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A name, a path or nothing at all becomes a connection. Folders may outlive their programs, so
- * what counts is who answers. */
+/* Connects to a NIC by name, by path, or to the only one. Folders may outlive their programs, so
+ * only a NIC that answers counts. */
 #include "host/place.h"
 
 #include <stdbool.h>
@@ -14,11 +14,12 @@
 #include "link/local.h"
 #include "node/stats.h"
 
-#define LISTED_MAX      16   /* NICs named in a sentence */
-#define ANSWER_NS_MAX   S_NS /* of one whom nobody named: a stopped program must not stop others */
+#define LISTED_MAX 16 /* NICs in an error text */
+/* of a NIC that was not named: a stopped program must not block others */
+#define ANSWER_NS_MAX   S_NS
 #define LIST_TEXT_BYTES (LISTED_MAX * (FABRIC_NAME_BYTES + 2))
 
-/* One look at all NICs of this machine. */
+/* One search of all NICs of this machine. */
 struct search {
 	const char *name;  /* NULL: any */
 	uint32_t function; /* 0: any */
@@ -26,16 +27,16 @@ struct search {
 	struct offer_place *places;
 	uint32_t place_count;
 
-	uint32_t count; /* that match and answer */
-	int socket;     /* of the first such; -1: none */
+	uint32_t count; /* NICs that match and answer */
+	int socket;     /* of the first of these; -1: none */
 	char path[OFFER_PATH_BYTES];
-	int refused;       /* why one that matches did not answer; DXP_OK: none such */
+	int refused;       /* failure of one that matches; DXP_OK: none */
 	uint32_t answered; /* names in `list` */
 	size_t list_used;
 	char list[LIST_TEXT_BYTES]; /* "a, b, c": all that answer */
 };
 
-/* Connects to the socket `nic`, or, where that is not to be seen, to one for one function. */
+/* Connects to the socket `nic`, or, if there is none, to that of one function. */
 static int folder_connect(const struct search *s, const char *folder, char path[OFFER_PATH_BYTES],
 			  int *socket)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What kernels print. */
+/* Output of kernels' printf. */
 #include <stdio.h>
 
 #include "base/log.h"

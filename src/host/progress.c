@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who turns the node, and how a call waits. A waiting call turns the node itself: a packet that
- * arrives while it spins is handled without any hand-over between threads. When spinning has lasted
- * long enough one waiter, the leader, polls the node's file; the others sleep on a condition that
- * the leader, or whoever else turns, signals when something has ended. */
+/* Polling of the node, and waiting. A waiting call polls the node itself: a packet that arrives
+ * while it spins needs no hand-over between threads. After the spin budget one waiter, the
+ * leader, sleeps on the node's file. The others sleep on a condition, signalled by the thread
+ * that polls when something completes. */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ void fabric_enter(struct dxp_fabric *f)
 {
 	if (pthread_mutex_trylock(&f->lock) == 0)
 		return;
-	/* Spinners look at this and step aside. */
+	/* Spinning threads check this and release the lock. */
 	atomic_fetch_add_explicit(&f->entering, 1, memory_order_relaxed);
 	pthread_mutex_lock(&f->lock);
 	atomic_fetch_sub_explicit(&f->entering, 1, memory_order_relaxed);
@@ -33,7 +33,8 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
-/* Somebody turns the node far more often while this process runs: callers, or the keeper. */
+/* Adds a gap between two polls to away_ns. Calls and the progress thread poll far more often
+ * while this process runs. */
 static void absence_note(struct dxp_fabric *f)
 {
 	if (f->looked_ns && f->turned_ns - f->looked_ns > HOST_AWAY_NS)
@@ -108,10 +109,10 @@ static void step_aside(struct dxp_fabric *f)
 
 struct sleep {
 	bool slept, leading;
-	uint32_t empty; /* turns since there was something, or since others had their turn */
+	uint32_t empty; /* polls since the last work or yield */
 };
 
-/* Who is waited for may need this core. */
+/* Yields the CPU now and then: the peer may need this core. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;
@@ -145,7 +146,7 @@ static int wait_turning(struct dxp_fabric *f, bool (*done)(void *context), void 
 			return DXP_ETIMEDOUT;
 		if (count)
 			busy_ns = f->turned_ns;
-		/* Datagrams that the link holds already do not make its file readable. */
+		/* Datagrams already in the link do not make its file readable. */
 		if (count || f->turned_ns < busy_ns + f->spin.budget_ns) {
 			step_aside(f);
 			yield(f, s, count == 0);
@@ -173,7 +174,8 @@ int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context
 	f->waiting--;
 	if (s.leading)
 		f->leader = false;
-	/* Somebody must watch the file from now on: another sleeper, else the keeper. */
+	/* Another thread must watch the file from now on: a sleeping call, else the progress
+	 * thread. */
 	if (s.slept && !f->leader && f->sleepers)
 		pthread_cond_signal(&f->progress);
 	else if (!f->leader && (s.slept || xpus_pull(f)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to an xPU: one NAP each, and for synchronous commands the reply. NAPs are delivered
- * exactly once, so nothing is repeated here. */
+/* Messages to an xPU: one NAP each, and the replies of synchronous commands. NAPs are delivered
+ * exactly once, so nothing is retransmitted here. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -33,7 +33,7 @@ int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint
 	int status = fabric_wait(x->fabric, posted, &p, link_now_ns() + HOST_REPLY_NS);
 	watch_end(x);
 	if (status == DXP_OK && p.status == DXP_OK)
-		fabric_turn(x->fabric); /* rings: the engine is turned by us */
+		fabric_turn(x->fabric); /* sends it: this thread polls the engine */
 	return status == DXP_OK ? p.status : status;
 }
 
@@ -72,8 +72,8 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 	}
 }
 
-/* The NAP's completion points at the request, so leaving must wait for it: at most until the
- * transport gives up. */
+/* Sends a request and waits. The NAP's completion points to the request, so it must also arrive,
+ * or the transport give up, before this returns. */
 static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
 		    uint64_t timeout_ns)
 {

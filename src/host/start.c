@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asynchronous commands: how they are named and posted; a kernel, a transfer from one xPU to
- * another. */
+/* Asynchronous commands: naming and posting; launches, and transfers between xPUs. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "host/launch.h"
 #include "host/move.h"
 #include "link/udp.h"
 
-/* An asynchronous command on its way: named and posted in one step, so that counts go out in their
- * order whoever waits for room meanwhile. */
+/* An asynchronous command, named and posted in one step: counts leave in order, even if several
+ * threads wait for space. */
 struct starting {
 	struct dxp_xpu *xpu;
 	struct command *command;
@@ -50,7 +49,7 @@ static void pull_begin(struct starting *s, struct host_event *slot)
 	events_pull(&s->xpu->events, s->count);
 }
 
-/* True when it is decided; false: there is no room in the window. */
+/* Names and posts the command. False: the window is full. */
 static bool started(void *context)
 {
 	struct starting *s = context;
@@ -80,7 +79,7 @@ static bool started(void *context)
 	return s->status != DXP_EAGAIN;
 }
 
-/* One that will not run, because what it waits for has failed. */
+/* Creates the failed event of a command that will not run. */
 static int start_cancelled(struct dxp_xpu *x, dxp_event *event)
 {
 	struct host_event *slot;
@@ -107,7 +106,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	c->wait_count = waits->count;
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
-	/* Who waits long for ends wants each of them. */
+	/* A thread that waits long for completions needs each of them. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
 	int status = fabric_wait(f, started, &s, link_now_ns() + HOST_REPLY_NS);
@@ -141,8 +140,8 @@ int command_room(struct dxp_xpu *x)
 
 	while (!room(x)) {
 		uint32_t pending = x->events.pending;
-		/* Others end in their time. What waits for the program's own word may not end while
-		 * the program waits here. */
+		/* Other commands complete in time. Those that wait for events of this program
+		 * may not, while the program waits here. */
 		if (fabric_wait(f, room, x, link_now_ns() + HOST_ROOM_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(DXP_EAGAIN,

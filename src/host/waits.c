@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wait lists. What a command waits for is resolved here, once, into events that its xPU learns of
- * by itself: its own, those that another xPU signals to it, those that this host tells it. The host
- * takes no part when xPUs' events end. A list that is longer than a command takes is folded into
+/* Wait lists. Each event that a command waits for is resolved here, once, to one of which its
+ * xPU is notified directly: its own, one signalled by another xPU, or one of this host. The host
+ * takes no part when xPUs' events complete. Lists longer than a command holds are folded into
  * marks. */
 #include "base/util.h"
 #include "host/internal.h"
 
-/* Does a node that was told of this one, or will be, still know it? */
+/* Returns whether a node that was, or will be, notified of this event still keeps it. */
 static bool recent(const struct dxp_xpu *owner, uint32_t count)
 {
 	return owner->events.next - count <= HOST_NAMED_AGE;
 }
 
-/* Lets the event's own xPU tell `to` when it has ended. *out is the signal's event. */
+/* Makes the event's xPU signal `to` on completion. *out is the signal's event. */
 static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
 {
 	struct command c;
@@ -26,12 +26,12 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	}
 	command_begin(&c, COMMAND_SIGNAL);
 	c.to_node = to;
-	c.lazy = 1; /* its end matters to nobody here */
+	c.lazy = 1; /* its completion is not awaited here */
 	int status = command_start(owner, &c, &waits, &name);
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* command_start may have moved the ring, and the event may have ended meanwhile. */
+	/* command_start may have moved the ring, and the event may have completed since. */
 	slot = events_find(&owner->events, EVENT_COUNT(event));
 	if (slot) {
 		slot->signalled = to;
@@ -41,7 +41,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	return DXP_OK;
 }
 
-/* The eight in *out become one. */
+/* Replaces the COMMAND_WAITS_MAX events in *out by one mark. */
 static int fold(struct dxp_xpu *x, struct command_waits *out)
 {
 	struct command c;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Noticing that an xPU is gone. Three ways: the node table says so, the transport gives up, or,
- * when nothing of ours is under way to it but somebody waits for its answer, a probe goes
- * unanswered. The probe is a read of register 0; the transport's own patience (RLTP_DEAD_NS) then
- * decides. So a wait ends within 5 s of a crash though the manager be away too. */
+/* Detects the loss of an xPU: by the node table, by a failure of the transport, or by a probe,
+ * if a call waits without own requests under way. The probe reads register 0; its limit is the
+ * transport's (RLTP_DEAD_NS). So a wait ends within 5 s of a crash, even if the manager is down
+ * too. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -14,7 +14,7 @@ static void probe(struct dxp_xpu *x)
 		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
 	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
 
-	/* No room means much is under way, and that is probe enough. */
+	/* A full window has enough under way to serve as a probe. */
 	x->probing =
 		nic_user_cfg_read(f->window, HOST_QP_DATA, &x->target, 0, &word, context) == DXP_OK;
 }
@@ -50,9 +50,9 @@ void watch_end(struct dxp_xpu *x)
 	x->awaited--;
 }
 
-/* The session was void at one end, also where nothing was under way: what the xPU had for us is
- * gone, and a later command must not wait for it for ever. The table reports a peer that said
- * goodbye. */
+/* Handles a session invalid at one end, even with nothing under way: the xPU's messages for this
+ * host are lost, so commands must not wait for them. A peer that closed the session is reported
+ * by the table. */
 void watch_session_ended(void *fabric, uint16_t peer, int status)
 {
 	struct dxp_xpu *x = xpu_find(fabric, peer);

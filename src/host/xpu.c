@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xPUs in use. Opening one twice gives the same object again, because what the xPU frees at CLOSE
- * is everything of this host. */
+/* Open xPUs. A second open of one returns the same object, because CLOSE frees everything of
+ * this host on the xPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,7 @@ struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu *
 		if ((*x)->node == EVENT_XPU(event) &&
 		    (*slot = events_find(&(*x)->events, EVENT_COUNT(event))))
 			return &(*x)->events;
-	/* A name that is not of this host may have our id all the same: ids of hosts and xPUs
-	 * differ. */
+	/* The executor's id suffices: ids of hosts and xPUs differ. */
 	if (EVENT_XPU(event) == node_id(f->node) &&
 	    (*slot = events_find(&f->own, EVENT_COUNT(event))))
 		return &f->own;
@@ -115,7 +114,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	return DXP_OK;
 }
 
-/* Counts of events go on where an earlier, dead xPU object of the same node stopped. */
+/* Returns the first count: it continues after those of an earlier, dead object of the same node. */
 static uint32_t first_count(const struct dxp_fabric *f)
 {
 	uint32_t first = f->event_base;
@@ -213,7 +212,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 		if (status != DXP_OK)
 			return status;
 	}
-	/* Held while we wait, so that nobody closes it under us. */
+	/* Keeps it from being closed during the wait. */
 	x->references++;
 	status = greet(x);
 	if (status == DXP_OK)
@@ -223,7 +222,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 	return status;
 }
 
-/* The session may be one that the xPU gave up while this host was away: the next one is good. */
+/* Retries once: the xPU may have dropped the session while this host was away. */
 static int open_locked(struct dxp_fabric *f, const char *name, struct dxp_xpu **out)
 {
 	int status = open_once(f, name, out);
@@ -270,7 +269,7 @@ int dxp_xpu_caps(struct dxp_xpu *xpu, struct dxp_xpu_caps *out)
 			    .reply_magic = xpu->fabric->window->qp_magic[HOST_QP_COMMANDS]};
 	struct command_reply reply;
 
-	/* OPEN again changes nothing and tells what is free now. */
+	/* A repeated OPEN changes nothing and returns the free memory. */
 	fabric_enter(xpu->fabric);
 	int status = request_call(xpu, &c, &reply, HOST_REPLY_NS);
 	if (status == DXP_OK) {

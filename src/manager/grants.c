@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The grants table: few rows, looked through from the front. */
+/* The grants table: few rows, searched linearly. */
 #include "manager/grants.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct grant *row_find(const struct grants *g, const char *host, const ch
 	return NULL;
 }
 
-/* A row to fill: a revoked one that the store has forgotten too, or a new one. */
+/* Returns a row to fill: a revoked one already deleted from the store, or a new one. */
 static struct grant *row_take(struct grants *g)
 {
 	for (size_t i = 0; i < g->count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intrusive lists, a ring through a head. An element that is in no list points at itself, so that
- * removing is always safe. */
+/* Intrusive circular lists with a head. An element in no list points at itself, so removing it
+ * is always safe. */
 #ifndef MANAGER_LIST_H
 #define MANAGER_LIST_H
 
@@ -27,7 +27,7 @@ static inline void list_remove(struct list *element)
 	list_init(element);
 }
 
-/* Moves the element to the end of the list, from wherever it is. */
+/* Moves the element from any list to the end of this one. */
 static inline void list_append(struct list *head, struct list *element)
 {
 	list_remove(element);
@@ -37,7 +37,7 @@ static inline void list_append(struct list *head, struct list *element)
 	head->previous = element;
 }
 
-/* Puts the element, from wherever it is, behind `before`, which is in a list or is its head. */
+/* Moves the element from any list behind `before`, an element or the head. */
 static inline void list_insert(struct list *before, struct list *element)
 {
 	list_remove(element);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operators ask with the fabric key, without being nodes: ASSIGN changes who may use what,
+/* Requests of operators, authenticated by the fabric key without a node: ASSIGN changes grants,
  * STATUS reads the whole table. */
 #include "manager/internal.h"
 
@@ -21,7 +21,8 @@ static void assign_answer(struct registry *r, const struct wire_address *to,
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
 }
 
-/* Everybody whom the row names is changed: the host sees another grant, the xPU another host. */
+/* Marks all nodes that the row names as changed: a host's grants, or the hosts that an xPU may
+ * see. */
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;
@@ -32,7 +33,7 @@ static void assign_publish(struct registry *r, const struct manage_assign *assig
 		next = at->next;
 		n = ROSTER_NODE(at, by_change);
 		if (n->changed > last)
-			break; /* moved to the end by this very loop */
+			break; /* moved to the end by this loop */
 		const char *pattern = n->entry.kind == MANAGE_HOST ? assign->host : assign->xpu;
 		if (n->state == NODE_GONE || !grants_match(pattern, n->entry.name))
 			continue;
@@ -56,7 +57,7 @@ void requests_assign(struct registry *r, const struct wire_address *from, struct
 			"this manager lets any host use any xPU; start it with --grants explicit");
 		return;
 	}
-	/* a recorded request names a version that has passed */
+	/* A replayed request names an old version. */
 	if (assign.epoch != r->epoch || assign.version != r->grants.version) {
 		assign_answer(r, from, &assign, DXP_EAGAIN,
 			      "the grants have changed; ask again with this version");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How nodes learn the table. News wait a moment, so that many become one datagram. What a node
- * lacks is a difference behind the sequence it has, or, when that is too old, all rows in pages. Up
- * to FABRIC_WINDOW datagrams are under way to a node; then its TABLE_ACK or RENEW says how far it
- * got, and sending goes on there. A node that says nothing gets one datagram now and again until
- * its lease ends.
+/* Sends the table to nodes. Changes wait briefly, so that several share a datagram. A node gets a
+ * difference from the sequence that it has, or all rows in pages if that is too old. Up to
+ * FABRIC_WINDOW datagrams are under way to a node. Its TABLE_ACK or RENEW then confirms its
+ * progress, and sending continues there. A node that confirms nothing gets one datagram now and
+ * then until its lease expires.
  *
- * A full table is not a snapshot: each page shows its rows as they are when it is sent. It counts
- * as of the sequence at which it began, so every row that changed since comes once more as a
- * difference, and a busy fabric cannot starve it. */
+ * A full table is not a snapshot: each page shows its rows at the time of sending. It counts as
+ * of the sequence at which it began. Each row changed since follows again as a difference, so a
+ * busy fabric cannot starve it. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)
@@ -39,7 +39,7 @@ void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
 {
 	if (viewer->state != NODE_ALIVE || viewer->nonce == 0)
 		return;
-	/* one that has not confirmed gets the news with the repetition, or when it confirms */
+	/* A node with unconfirmed datagrams gets the change with the next ones. */
 	if (list_empty(&viewer->by_push))
 		schedule(&r->pushes, viewer, now_ns + NEWS_NS);
 }
@@ -71,8 +71,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* it said the same twice, so what came in between was not the next: go back, once
-		 */
+		/* A repeated confirmation: a datagram was lost. Go back, once. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
@@ -83,7 +82,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 	}
 }
 
-/* Where sending begins when `sent` cannot be continued by a difference. */
+/* Starts a full table, if no difference can continue from `sent`. */
 static void full_begin(const struct registry *r, struct roster_node *n)
 {
 	n->sent = (struct manage_progress){r->epoch, r->roster.sequence, WIRE_NODE_FIRST};
@@ -95,7 +94,7 @@ static bool too_old(const struct registry *r, const struct manage_progress *p)
 	       p->sequence > r->roster.sequence;
 }
 
-/* Writes rows from sent.cursor on; moves `sent`. */
+/* Writes rows from sent.cursor on; advances `sent`. */
 static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -122,7 +121,7 @@ static size_t page_write(struct registry *r, struct roster_node *viewer, uint8_t
 	return manage_rows_finish(&w, WIRE_NODE_TABLE, viewer->entry.id, &rows, r->mac);
 }
 
-/* Writes the row or its removal; true when there was room, also when the viewer needs nothing. */
+/* Writes the row or its removal. True: there was space, or the viewer needs nothing. */
 static bool change_write(const struct registry *r, const struct roster_node *viewer,
 			 const struct roster_node *subject, struct manage_writer *w)
 {
@@ -136,7 +135,7 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 	return manage_rows_add(w, &entry);
 }
 
-/* Writes what changed after sent.sequence, as far as there is room; moves `sent`. */
+/* Writes changes after sent.sequence that fit; advances `sent`. */
 static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -172,8 +171,7 @@ static void datagram_write(struct registry *r, struct roster_node *n, struct out
 	outbox_commit(r, entry, &n->entry.address, bytes);
 }
 
-/* Sends a node what it lacks, as far as window and outbox go. False: the outbox is full, come back.
- */
+/* Sends missing updates up to the node's window. False: the outbox is full. */
 static bool node_send(struct registry *r, struct roster_node *n, uint64_t now_ns)
 {
 	unsigned window = n->repeats > 1 ? 1 : FABRIC_WINDOW;
@@ -205,7 +203,7 @@ void push_send(struct registry *r, uint64_t now_ns)
 		if (!node_send(r, n, now_ns))
 			return;
 	while ((n = due(&r->repeats, now_ns)) != NULL) {
-		/* nothing confirmed for so long: what was under way is lost */
+		/* No confirmation for REPEAT_NS: the datagrams under way are lost. */
 		n->sent = n->acked;
 		n->in_flight = 0;
 		n->repeats++;

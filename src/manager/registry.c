@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry's frame: creation, what the store knew, time, and the way of datagrams in and out.
- */
+/* The registry's frame: creation, stored rows, time, and datagrams in and out. */
 #include "manager/registry.h"
 
 #include <stdio.h>
@@ -12,7 +11,8 @@
 #include "manager/internal.h"
 #include "node/datagram.h"
 
-#define REFUSALS_PER_S 100 /* of wrong keys: enough for people, too few to be a weapon */
+/* per second, for wrong keys: enough for people, too few for an amplification attack */
+#define REFUSALS_PER_S 100
 #define REFUSAL_UNIT   S_NS
 
 int registry_create(const struct registry_options *options, struct registry **out)
@@ -86,7 +86,7 @@ int registry_load(struct registry *r, const struct store_op *op)
 		return DXP_EINVAL;
 	status = grants_set(&r->grants, op->host, op->xpu, true);
 	while (grants_next_dirty(&r->grants, &forget))
-		; /* the store knows: it told us */
+		; /* the row came from the store */
 	return status;
 }
 
@@ -121,7 +121,7 @@ void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct 
 	r->outbox.head++;
 }
 
-/* One from the allowance of unauthenticated refusals, which fills again over time. */
+/* Consumes one unauthenticated rejection of an allowance that refills over time. */
 static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 {
 	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
@@ -135,7 +135,7 @@ static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 	return true;
 }
 
-/* Tells somebody with the wrong key so, in no more bytes than he sent. */
+/* Answers a wrong key, in no more bytes than the request has. */
 static void wrong_key(struct registry *r, const struct wire_address *from,
 		      const struct wire_header *header, struct manage_body body, size_t bytes,
 		      uint64_t now_ns)
@@ -158,7 +158,7 @@ static void wrong_key(struct registry *r, const struct wire_address *from,
 	outbox_commit(r, entry, from, bytes);
 }
 
-/* This process did not run for a while: renewals may lie unread, so no lease has ended yet. */
+/* Extends all leases if this process did not run for a while: renewals may be unread. */
 static void absence_note(struct registry *r, uint64_t now_ns)
 {
 	struct roster_node *n;
@@ -176,7 +176,7 @@ static void absence_note(struct registry *r, uint64_t now_ns)
 	}
 }
 
-/* Leases that ran out, and dead hosts that were shown long enough. */
+/* Handles expired leases, and dead hosts shown for long enough. */
 static void time_pass(struct registry *r, uint64_t now_ns)
 {
 	struct roster *roster = &r->roster;
@@ -219,7 +219,7 @@ void registry_receive(struct registry *r, const struct wire_address *from, const
 		r->counters.unexpected++;
 		return;
 	}
-	time_pass(r, now_ns); /* a lease that ran out a moment ago refuses nobody */
+	time_pass(r, now_ns); /* so that a lease that has just expired blocks no request */
 	requests_receive(r, from, &header, body, now_ns);
 }
 
@@ -254,7 +254,7 @@ uint64_t registry_deadline(const struct registry *r)
 	return deadline_ns;
 }
 
-/* The lowest id that the store must forget. */
+/* Removes the lowest id to be deleted from the store. */
 static uint16_t deleted_take(struct roster *roster)
 {
 	uint16_t id = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's registry (X-10): gives ids and leases, keeps the node table, shows each node its
- * part of it, and holds who may use what. A pure state machine: datagrams and the time go in;
- * datagrams, a deadline and changes for the store come out. docs/manager.md tells the protocol.
+/* The manager's registry (X-10): assigns ids and leases, keeps the node table, shows each node its
+ * part, and holds the grants. A pure state machine: datagrams and time go in; datagrams, a deadline
+ * and changes for the store come out. Protocol: docs/manager.md.
  *
- * Order that keeps ids stable over a crash: registry_receive, then write what registry_next_store
- * gives, then send what registry_send gives. Memory: FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX
- * grants, one ring of datagrams; whatever is sent to it, it does not grow beyond. */
+ * Order that keeps ids stable over a crash: call registry_receive, write the changes of
+ * registry_next_store, then send the datagrams of registry_send. Memory is bounded for any
+ * input: FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H
 
@@ -22,7 +22,7 @@ struct registry_options {
 	void *entropy_context;
 };
 
-/* X(name, what it counts). Datagrams that were not used, by reason, and what was done. */
+/* X(name, what it counts). Datagrams not used, by reason, and actions. */
 #define REGISTRY_COUNTERS(X)                                                    \
 	X(malformed, "not a management frame, or not a sound one")              \
 	X(damaged, "crc does not match")                                        \
@@ -61,33 +61,32 @@ struct store_op {
 
 struct registry;
 
-/* On success *out must be destroyed. DXP_ENOMEM, DXP_EIO. */
+/* Creates an empty registry. On success *out must be destroyed. DXP_ENOMEM, DXP_EIO. */
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* What the store knew, before registry_start: NODE_PUT and GRANT_PUT. DXP_EINVAL: a row that cannot
- * be (logged by the caller); DXP_ENOMEM. */
+/* Loads a stored row, NODE_PUT or GRANT_PUT; call before registry_start. DXP_EINVAL: an invalid
+ * row (the caller logs it); DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
-/* From now on time runs. Nodes that were alive are taken to be so for two leases more: a restart
- * kills nobody. */
+/* Starts the clock. Nodes stored as alive get two lease times to renew, so a restart of the
+ * manager loses none. */
 void registry_start(struct registry *r, uint64_t now_ns);
 
-/* Takes one datagram; `data` is only read during the call. */
+/* Processes one datagram. Reads `data` during the call only. */
 void registry_receive(struct registry *r, const struct wire_address *from, const uint8_t *data,
 		      size_t bytes, uint64_t now_ns);
 
-/* The next change that the store must learn; false when it knows all. */
+/* Returns the next change to store; false: none. */
 bool registry_next_store(struct registry *r, struct store_op *out);
-/* The store lost changes: gives all of them again. */
+/* Repeats all changes: the store has lost some. */
 void registry_store_again(struct registry *r);
 
-/* Lets time pass, then fills `out` with the datagrams due, up to `count`; their memory is valid
- * until the next call of registry_send or registry_receive. Returns how many; call again when it is
- * `count`. */
+/* Advances time, then fills `out` with up to `count` due datagrams. Returns how many; at
+ * `count`, call again. Their memory is valid until the next registry_send or registry_receive. */
 size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns);
 
-/* When registry_send must be called again; UINT64_MAX when nothing is pending. */
+/* Returns when registry_send must be called again; UINT64_MAX: nothing is pending. */
 uint64_t registry_deadline(const struct registry *r);
 
 const struct registry_counters *registry_counters(const struct registry *r);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nodes ask: JOIN, RENEW, LEAVE, TABLE_ACK. A request counts only when its number is larger
- * than all before it from the same run (nonce) of the node; so a recorded datagram that somebody
- * sends again changes nothing. */
+/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request must have a larger number than all
+ * before it of the same run (nonce) of the node, so replayed datagrams change nothing. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -76,7 +75,7 @@ static void refuse(struct registry *r, const struct wire_address *from, uint64_t
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-/* May this JOIN have the place of a node that is known? Refuses it where not. */
+/* Decides whether this JOIN may take over a known node's entry; otherwise rejects it. */
 static bool identity_admit(struct registry *r, const struct wire_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
@@ -98,8 +97,8 @@ static bool identity_admit(struct registry *r, const struct wire_address *from,
 		r->counters.replayed++;
 		return false;
 	}
-	/* another run, or a copy: it waits until the one that we know is silent, unless it comes
-	 * from the same socket */
+	/* Another run, or a copy: rejected until the known one's lease expires, unless it uses
+	 * the same socket. */
 	if (alive && moved && n->nonce != 0) {
 		refuse_busy(r, from, join, n, now_ns);
 		return false;
@@ -111,7 +110,7 @@ static bool identity_admit(struct registry *r, const struct wire_address *from,
 	return true;
 }
 
-/* The same for the name: a live holder keeps it, a dead one loses it. */
+/* The same for the name: an alive holder keeps it, a dead one loses it. */
 static bool name_admit(struct registry *r, const struct wire_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {
@@ -129,7 +128,7 @@ static bool name_admit(struct registry *r, const struct wire_address *from,
 	return true;
 }
 
-/* Takes over what the node says of itself; true when others must learn of it. */
+/* Copies the node's description; returns whether other nodes need it. */
 static bool entry_update(struct roster_node *n, const struct wire_address *from,
 			 const struct manage_join *join)
 {
@@ -191,7 +190,7 @@ static void join_receive(struct registry *r, const struct wire_address *from,
 
 /* ---- RENEW, TABLE_ACK, LEAVE ---- */
 
-/* The node that sent this, or NULL when it is not (any more) the one that holds the lease. */
+/* Returns the sender, or NULL if it does not hold the lease (any more). */
 static struct roster_node *sender_find(const struct registry *r, const struct wire_header *header,
 				       const struct manage_renew *renew)
 {
@@ -205,8 +204,8 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Is it newer than all before? Then it is the newest now. A manager that started since takes the
- * first that comes. */
+/* Checks that the request is newer than all before, and records it. A restarted manager accepts
+ * the first one. */
 static bool request_admit(struct registry *r, struct roster_node *n,
 			  const struct manage_renew *renew)
 {
@@ -263,7 +262,7 @@ static void renew_receive(struct registry *r, const struct wire_address *from,
 	} else if (header->type == WIRE_LEAVE) {
 		if (n)
 			leave_accept(r, n, now_ns);
-		/* also to one that is not known: what it wants is so */
+		/* also for an unknown node: the result is the same */
 		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every node the manager knows, alive or not: found by id, uuid and name, and kept in order of
- * their last change. That order is the journal: what changed after sequence s is the tail of the
- * list behind s, each node once, however often it changed. So there is nothing to overflow; only
- * forgetting a node loses history, and `floor` says up to where.
+/* All nodes known to the manager, alive or not: by id, uuid and name, and in order of their last
+ * change. That order is the journal. The list behind sequence s holds each node changed after s,
+ * once. So the journal cannot overflow; only forgetting a node loses history, up to `floor`.
  *
- * Invariant: by_change is ordered by `changed`; by_lease holds exactly the alive nodes, ordered by
- * lease_until_ns. */
+ * Invariant: by_change is ordered by `changed`; `leases` holds exactly the alive nodes, ordered
+ * by lease_until_ns. */
 #ifndef MANAGER_ROSTER_H
 #define MANAGER_ROSTER_H
 
@@ -15,40 +14,41 @@
 
 enum node_state {
 	NODE_ALIVE = 1, /* holds a lease */
-	NODE_DEAD = 2,  /* its lease ran out; still shown */
-	NODE_GONE = 3,  /* left, or dead for long; not shown, but its id waits for it */
+	NODE_DEAD = 2,  /* its lease expired; still shown */
+	NODE_GONE = 3,  /* left, or dead for long; not shown, its id stays reserved */
 };
 
 struct roster_node {
-	struct node_entry entry; /* as stored: alive, granted and magic are set for each reader when
-				    it is sent */
+	/* As stored. alive, granted and magic are set for each viewer when sent. */
+	struct node_entry entry;
 	enum node_state state;
 	uint64_t changed; /* sequence of the last change */
 	uint64_t lease_until_ns;
 	uint64_t dead_ns;
-	/* the conversation with it */
-	uint64_t nonce;               /* 0: it has not spoken to this run of the manager */
+	/* Requests and updates: */
+	uint64_t nonce;               /* 0: no request since this manager started */
 	uint64_t request;             /* its newest request; older ones are replays */
-	struct manage_progress acked; /* what it said it has */
-	struct manage_progress sent;  /* what it has when nothing is lost */
-	uint64_t push_ns;             /* when its place in a push list is due */
+	struct manage_progress acked; /* what it has confirmed */
+	struct manage_progress sent;  /* what it has if nothing was lost */
+	uint64_t push_ns;             /* when its entry in a push list is due */
 	unsigned in_flight, repeats;
-	bool rewound; /* sent has been taken back to acked once since acked last moved */
+	bool rewound; /* `sent` was reset to `acked` once since `acked` advanced */
 	struct list by_change, by_time, by_push, by_dirty;
 };
 
 struct roster {
-	struct roster_node **by_id; /* WIRE_NODE_LAST + 1 places */
-	uint64_t *used; /* bit per id: there is a node; so that walking by id skips what is empty */
+	struct roster_node **by_id; /* WIRE_NODE_LAST + 1 entries */
+	/* bit per id: a node exists; makes walks by id skip free ones */
+	uint64_t *used;
 	size_t count;
 	uint64_t sequence; /* of the newest change; the first is 1 */
-	uint64_t floor;    /* who has less than this needs the full table */
+	uint64_t floor;    /* a viewer below this needs the full table */
 	uint16_t next_id;
 	struct list by_change;
 	struct list leases; /* by_time of alive nodes */
 	struct list fading; /* by_time of dead hosts, ordered by dead_ns */
-	struct list dirty;  /* nodes the store does not know as they are */
-	uint8_t *deleted;   /* bit per id: the store must forget it */
+	struct list dirty;  /* nodes whose stored row is outdated */
+	uint8_t *deleted;   /* bit per id: to be deleted from the store */
 	size_t deleted_count;
 };
 
@@ -62,25 +62,24 @@ int roster_create(struct roster *r);
 void roster_destroy(struct roster *r);
 
 struct roster_node *roster_find(const struct roster *r, uint16_t id);
-/* The node with the smallest id that is not below `id`, or NULL. */
+/* Returns the node with the smallest id not below `id`, or NULL. */
 struct roster_node *roster_next(const struct roster *r, uint32_t id);
 struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[WIRE_UUID_BYTES]);
-/* The node with this name that is not gone, or NULL. */
+/* Returns the node with this name that is not gone, or NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
 
-/* A place for a node not known yet, with the wanted id where that is free (0: any). Forgets the
- * longest gone, else the longest dead, when the roster is full. NULL: FABRIC_NODES_MAX nodes are
- * alive, or no memory. */
+/* Adds a node, with the wanted id if it is free (0: any). A full roster forgets the longest gone
+ * node, else the longest dead one. NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
-/* Notes a change: a new sequence, to be stored. */
+/* Records a change: assigns a new sequence and marks the node for the store. */
 void roster_change(struct roster *r, struct roster_node *n);
 
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);
 void roster_dead(struct roster *r, struct roster_node *n, uint64_t now_ns);
 void roster_gone(struct roster *r, struct roster_node *n);
 
-/* First node in by_change that changed after `sequence`; &r->by_change when none has. */
+/* Returns the first node in by_change that changed after `sequence`; &r->by_change: none. */
 struct list *roster_after(const struct roster *r, uint64_t sequence);
 
 #endif

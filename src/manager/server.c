@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager's loop: take a batch, store what came of it, send. Ids are on disk before a node
- * learns of them. */
+/* The manager's loop: receive a batch, store its changes, send. Ids are on disk before nodes get
+ * them. */
 #include "manager/server.h"
 
 #include <stdatomic.h>
@@ -13,8 +13,8 @@
 #include "manager/store.h"
 
 #define STORE_RETRY_NS (1 * S_NS)
-#define STORE_CHECK_NS (1 * S_NS)  /* between two looks whether its file is still there */
-#define STORE_LOST_NS  (30 * S_NS) /* ... and cannot be made again: each try is logged */
+#define STORE_CHECK_NS (1 * S_NS)  /* between two checks that the database file exists */
+#define STORE_LOST_NS  (30 * S_NS) /* the same, if it cannot be recreated: each try is logged */
 #define SEND_RETRY_NS  (1 * MS_NS)
 
 struct server {
@@ -22,10 +22,10 @@ struct server {
 	struct store *store;
 	struct registry *registry;
 	atomic_bool stop;
-	uint64_t store_retry_ns; /* no saving before; 0: none failed */
+	uint64_t store_retry_ns; /* no saving before; 0: the last one succeeded */
 	uint64_t store_check_ns;
 	struct link_datagram out[LINK_BATCH];
-	size_t out_count, out_sent; /* the kernel had no room for the rest yet */
+	size_t out_count, out_sent; /* out_sent < out_count: the kernel had no space */
 };
 
 int server_open(const struct server_options *options, struct server **out)
@@ -39,7 +39,7 @@ int server_open(const struct server_options *options, struct server **out)
 	if (!s)
 		return DXP_ENOMEM;
 	memcpy(registry_options.key, options->key, sizeof(registry_options.key));
-	/* the port first: a second manager on it then leaves no trace in the state folder */
+	/* The port first: a second manager fails here and leaves the state folder unchanged. */
 	status = link_open(&link_options, &s->link);
 	if (status == DXP_OK)
 		status = store_open(options->state_folder, &s->store);
@@ -83,8 +83,8 @@ static void receive(struct server *s)
 				 arrivals[i].bytes, now_ns);
 }
 
-/* A store that fails does not stop the fabric: nodes are served from memory, and saving is tried
- * again each second. */
+/* Saves changes. A failing store does not stop the fabric: nodes are served from memory, and
+ * saving is retried each second. */
 static void save(struct server *s, uint64_t now_ns)
 {
 	if (now_ns >= s->store_check_ns) {
@@ -98,7 +98,7 @@ static void save(struct server *s, uint64_t now_ns)
 		store_save(s->store, s->registry) == DXP_OK ? 0 : now_ns + STORE_RETRY_NS;
 }
 
-/* Sends what is due. False: the kernel has no room for all of it; the rest keeps its place. */
+/* Sends what is due. False: the kernel has no space; the rest stays queued. */
 static bool send(struct server *s)
 {
 	do {
@@ -106,7 +106,7 @@ static bool send(struct server *s)
 			s->out_count =
 				registry_send(s->registry, s->out, LINK_BATCH, link_now_ns());
 			s->out_sent = 0;
-			save(s, link_now_ns()); /* leases that ran out just now */
+			save(s, link_now_ns()); /* leases that have just expired */
 		}
 		s->out_sent += link_send(s->link, s->out + s->out_sent, s->out_count - s->out_sent);
 		if (s->out_sent < s->out_count)
@@ -119,8 +119,8 @@ void server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
 		bool sent = s->out_sent == s->out_count;
-		if (sent) /* what waits to be sent lies in the registry's memory, which receiving
-			     would change */
+		/* Unsent datagrams lie in the registry's memory, which receiving would change. */
+		if (sent)
 			receive(s);
 		save(s, link_now_ns());
 		sent = send(s);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manager as a process: a UDP endpoint, the registry, its store, and the loop that turns them.
- * One thread. */
+/* The manager process: a UDP endpoint, the registry, its store, and their loop. One thread. */
 #ifndef MANAGER_SERVER_H
 #define MANAGER_SERVER_H
 
@@ -20,16 +19,16 @@ struct server;
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
-/* Where it listens, the port filled in. */
+/* Returns the address it listens on, with the port. */
 void server_address(const struct server *s, struct wire_address *out);
 
-/* Serves until server_stop. */
+/* Runs until server_stop. */
 void server_run(struct server *s);
 
-/* Makes server_run return soon; from any thread or a signal handler. */
+/* Makes server_run return soon. Any thread or signal handler. */
 void server_stop(struct server *s);
 
-/* Writes counters and nodes to the log at level info. */
+/* Logs counters and nodes at level info. */
 void server_report(const struct server *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store on SQLite. The database stays locked while it is open; a row of `node` is one node with
- * all its fields, numbers of 64 bits kept as SQLite's signed ones. */
+/* The store, in SQLite. The database stays locked while open. A row of `node` is one node with
+ * all fields; 64-bit numbers are stored as SQLite's signed ones. */
 #include "manager/store.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 #include "base/log.h"
 
 #define FILE_NAME "manager.db"
-#define FOUND_MAX 100 /* files that were found in its place and kept */
-/* Where SQLite locks a database: the bytes PENDING, RESERVED and SHARED of its file format. */
+#define FOUND_MAX 100 /* files found in its place and kept */
+/* Bytes of a file that SQLite locks: PENDING, RESERVED and SHARED of its file format. */
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
 #define APPLICATION_ID    0x6478706d /* "dxpm" */
@@ -54,14 +54,14 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing;     /* the last save failed; said once */
-	bool in_use;      /* another manager uses what took the file's place; said once */
+	bool failing;     /* the last save failed, logged once */
+	bool in_use;      /* another manager uses the file in its place, logged once */
 	struct stat file; /* the one that is open */
 	char path[PATH_MAX];
 };
 
-/* Adds what SQLite's text leaves out: the error of the system call, or, as SQLite does not keep it
- * in each case, that the size of files is limited. */
+/* Adds a cause that SQLite's text omits: the system call's error, or, since SQLite does not
+ * always keep that, a limit on file sizes. */
 static void cause_of(struct store *s, char *out, size_t bytes)
 {
 	int error = sqlite3_system_errno(s->db);
@@ -76,7 +76,7 @@ static void cause_of(struct store *s, char *out, size_t bytes)
 		snprintf(out, bytes, ": %s", strerror(error));
 }
 
-/* What the database's complaint means to us, logged. */
+/* Logs a database error and returns our status for it. */
 static int complain(struct store *s, const char *doing)
 {
 	char cause[128];
@@ -124,7 +124,7 @@ static int number_read(struct store *s, const char *pragma, int *out)
 	return DXP_OK;
 }
 
-/* Is it ours, of this version? An empty one becomes so. */
+/* Checks that the database is ours and of this version; sets up an empty one. */
 static int schema_ensure(struct store *s)
 {
 	int application = 0, version = 0, tables = 0;
@@ -154,8 +154,8 @@ static int schema_ensure(struct store *s)
 	return DXP_OK;
 }
 
-/* A lock that is held until the end keeps a second manager out; quick_check finds damage before we
- * rely on anything. */
+/* Locks the database until it is closed, which keeps out a second manager; quick_check finds
+ * damage first. */
 static int database_begin(struct store *s)
 {
 	sqlite3_stmt *statement = NULL;
@@ -226,7 +226,7 @@ static int database_open(struct store *s)
 	if (status == DXP_OK)
 		status = statements_prepare(s);
 	if (status == DXP_OK && stat(s->path, &s->file) != 0)
-		memset(&s->file, 0, sizeof(s->file)); /* gone already: store_check sees it */
+		memset(&s->file, 0, sizeof(s->file)); /* removed already: store_check notices */
 	umask(before);
 	return status;
 }
@@ -266,7 +266,7 @@ void store_close(struct store *s)
 	free(s);
 }
 
-/* Does another process hold one of SQLite's locks of the file? */
+/* Returns whether another process holds one of SQLite's locks on the file. */
 static bool file_in_use(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK,
@@ -281,7 +281,7 @@ static bool file_in_use(const char *path)
 	return used;
 }
 
-/* Names a file that is in the way PATH.found, or PATH.found2 ... */
+/* Renames a file in the way to PATH.found, or PATH.found2 ... */
 static int file_set_aside(struct store *s)
 {
 	char name[PATH_MAX + 24];
@@ -305,7 +305,7 @@ static int file_set_aside(struct store *s)
 	return DXP_EACCESS;
 }
 
-/* The place is free for a new database afterwards. */
+/* Frees the path for a new database. */
 static int place_clear(struct store *s)
 {
 	static const char *const ends[] = {"-wal", "-shm", "-journal"};
@@ -320,7 +320,7 @@ static int place_clear(struct store *s)
 		if (status != DXP_OK)
 			return status;
 	}
-	/* They belong to the file that is gone; SQLite would take them for the new one's. */
+	/* These belong to the old file; SQLite would use them for the new one. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
 		unlink(name);
@@ -353,7 +353,7 @@ int store_check(struct store *s, struct registry *r)
 	bool there = stat(s->path, &now) == 0;
 
 	if (!there && errno != ENOENT && errno != ENOTDIR)
-		return DXP_OK; /* it cannot be known */
+		return DXP_OK; /* unknown state: try again later */
 	if (s->db && there && now.st_ino == s->file.st_ino && now.st_dev == s->file.st_dev)
 		return DXP_OK;
 	if (there && file_in_use(s->path)) {
@@ -479,7 +479,8 @@ static bool op_save(struct store *s, const struct store_op *op)
 	return good;
 }
 
-/* Begins a transaction with the first change, so that nothing is written when nothing is new. */
+/* Saves all changes. The transaction begins with the first one, so nothing is written without
+ * changes. */
 static bool changes_save(struct store *s, struct registry *r)
 {
 	struct store_op op;
@@ -498,7 +499,7 @@ static bool changes_save(struct store *s, struct registry *r)
 int store_save(struct store *s, struct registry *r)
 {
 	if (!s->db)
-		return DXP_EIO; /* store_check has said why */
+		return DXP_EIO; /* store_check has logged why */
 	if (changes_save(s, r)) {
 		if (s->failing)
 			log_warn("%s can be written again", s->path);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sees whom. Hosts see themselves and the xPUs, and may use those granted; xPUs see each other
- * and the hosts that may use them. The magic of a node goes only to those who may talk to it. */
+/* Visibility of nodes. A host sees itself and all xPUs, and may use those granted. An xPU sees
+ * all xPUs and the hosts that may use it. A node's magic is sent only to nodes that may talk to
+ * it. */
 #include "manager/internal.h"
 
-/* May these two work together? */
+/* Returns whether these two may work together. */
 static bool granted(const struct registry *r, const struct roster_node *a,
 		    const struct roster_node *b)
 {
