@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device behind an xPU: its description and its clock. */
+/* The device behind an xPU: description and clock. */
 #include "host/fetch.h"
 #include "link/udp.h"
 

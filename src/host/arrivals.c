@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles arrivals in the window: completions of own descriptors, replies and events of xPUs.
- * Drops invalid messages and those without a waiter: they are late, or a mistake of the sender. */
+/* Arrivals in the window: completions of own descriptors, replies and events of xPUs. Invalid or
+ * unexpected ones are dropped: they are late, or the sender's mistake. */
 #include "base/log.h"
 #include "host/internal.h"
 
@@ -11,7 +11,7 @@ static void op_completed(struct host_op *op, int status)
 	op->pending--;
 }
 
-/* Completes an event. That of a transfer completes when its memory is the program's again. */
+/* Completes an event. A transfer's completes when its memory is the program's again. */
 static void event_ended(struct dxp_xpu *x, uint64_t name, struct host_event *slot, int status,
 			const struct dxp_event_times *times)
 {
@@ -38,7 +38,7 @@ static void probe_completed(struct dxp_fabric *f, uint16_t node, int status)
 	if (!x)
 		return;
 	x->probing = false;
-	/* A rejection shows that the peer is alive, too. */
+	/* A rejection shows that it is alive, too. */
 	x->heard_ns = f->turned_ns;
 	xpu_judge(x, status);
 }
@@ -97,7 +97,7 @@ static void event_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *da
 	event_ended(x, e.event, slot, e.status, &times);
 }
 
-/* Handles a message with several events, which the xPU has held back. */
+/* Processes a message with one or more events. */
 static void events_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes)
 {
 	if (bytes % COMMAND_EVENT_BYTES != 0) {

@@ -41,7 +41,7 @@ int dxp_mark(struct dxp_xpu *xpu, const struct dxp_waits *waits, dxp_event *even
 	return command_enter(xpu, &c, waits, event);
 }
 
-/* Checks one side of a rectangle; names the wrong side, or the range exceeded. */
+/* Sets the error text for a wrong side or an exceeded range. */
 static int box_check(const struct dxp_xpu *x, const struct dxp_box *b, enum command_box_side side,
 		     uint64_t address, const char *doing)
 {
@@ -127,7 +127,7 @@ static int waits_look(struct dxp_fabric *f, const struct dxp_waits *waits, struc
 	return DXP_OK;
 }
 
-/* Returns whether m may run beside an earlier write without a visible difference. */
+/* Returns whether m may run beside an earlier write unnoticed. */
 static bool disjoint(const struct move *m, const struct move *before)
 {
 	return before && before->state == MOVE_RUNNING && before->xpu == m->xpu &&
@@ -160,7 +160,7 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 	return DXP_OK;
 }
 
-/* Starts a transfer by this host: now, or after its waits. */
+/* Transfers by this host: now, or after the waits. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
@@ -207,7 +207,7 @@ static bool offered(void *context)
 	return o->status != DXP_EBUSY;
 }
 
-/* Starts a transfer by the xPU, after its waits. */
+/* Transfers by the xPU, after the waits. */
 static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct dxp_xpu *x = m->xpu;
@@ -259,7 +259,7 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 	m->address = address;
 	m->local = local;
 	m->bytes = bytes;
-	/* Each transfer by the xPU keeps a memory region from now on, and many may wait. */
+	/* Each transfer by the xPU occupies a memory region from now on. */
 	bool there = open.xpus && !open.failed && f->pulls < HOST_PULLS_MAX;
 	return there ? run_there(m, waits, event) : run_here(m, waits, &open, event);
 }
@@ -290,7 +290,7 @@ int dxp_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t 
 
 	bool late = waits && waits->late;
 
-	/* `from` is only read: the NIC has one type of region for both directions. */
+	/* `from` is only read: a region serves both directions. */
 	if (late || bytes == 0 || bytes > DXP_INLINE_BYTES || !from ||
 	    !in_memory(xpu, address, bytes))
 		return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes,

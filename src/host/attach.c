@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of a NIC that another program runs. Data goes through the window, without that
- * program's involvement. Changes to the function are requested over a socket, one at a time; its
- * end tells each side that the other has exited. */
+/* A function of a NIC that another program runs. Data passes through the window without help of
+ * that program. Changes to the function are requests over a socket, one at a time. The socket
+ * closes when either program exits. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Marks the NIC's program as exited, also in the window, for threads that post or wait. */
+/* Marks the NIC's program as exited, in the window too, for threads that post or wait. */
 static int ended(struct attached *a)
 {
 	a->lost = DXP_ECLOSED;
@@ -57,7 +57,7 @@ static int ended(struct attached *a)
 
 static int silent(struct attached *a)
 {
-	/* A late answer would be mistaken for that to the next request. */
+	/* A late answer would pass for that to the next request. */
 	a->lost = DXP_ETIMEDOUT;
 	return error_set(DXP_ETIMEDOUT,
 			 "the program behind %s did not answer within %llu ms; is it stopped?",
@@ -129,9 +129,9 @@ static int answer_take(struct attached *a, struct attach_answer *answer, struct 
 	return DXP_OK;
 }
 
-/* Sends a request and receives its answer. Descriptors that come with it are closed, unless `d`
- * is there to receive them. Returns the answer's status, for which the caller sets the error
- * text; or a failure, with a->lost and the error text set. */
+/* Sends a request and receives the answer. Descriptors that come with it are stored in `d`, or
+ * closed if `d` is NULL. Returns the answer's status, without error text, or why there is none;
+ * then a->lost and the error text are set. */
 static int ask(struct attached *a, const struct attach_request *request, int fd,
 	       struct attach_answer *answer, struct descriptors *d)
 {
@@ -213,8 +213,8 @@ static int attached_region_revoke(struct dxp_function *f, uint32_t key)
 
 static void attached_memory_free(struct dxp_function *f, struct function_memory *m)
 {
-	/* Fails if the NIC is closed, or has revoked the key already. The NIC has its own
-	 * mapping for as long as it needs it. */
+	/* Fails if the NIC is closed or has revoked the key. The NIC keeps its own mapping as
+	 * long as it needs it. */
 	attached_region_revoke(f, m->key);
 	m->next = NULL;
 	function_memories_free(m);
@@ -270,7 +270,7 @@ static void attached_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	struct attached *a = attached_of(f);
 
-	/* The peer sends nothing unrequested; only the socket's end matters. */
+	/* The peer sends nothing unrequested; only its exit matters. */
 	if (function_sleep(f, a->user_bell, a->socket, deadline_ns) && a->lost == DXP_OK)
 		ended(a);
 }
@@ -330,7 +330,7 @@ static int open_error(const struct attached *a, const struct dxp_function_option
 	}
 }
 
-/* Maps the window and keeps the eventfds that came with the answer. */
+/* Maps the window and keeps the eventfds of the answer. */
 static int window_map(struct attached *a, struct descriptors *d)
 {
 	int status = d->count == FD_COUNT ? DXP_OK : DXP_EMALFORMED;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers that the xPU carries out itself: it reads and writes host memory under keys that live
- * as long as the transfer (S-05, step 1). This file registers the memory, sends the command, and
- * revokes the keys.
+/* Transfers by the xPU itself: it reads and writes host memory under keys that live as long as the
+ * transfer (S-05, step 1). Here the memory is registered, the command sent, and the keys revoked.
  *
  * A transfer is over when its event has completed and the NIC no longer uses its memory: the
- * last message may still be under way at the event. The event always completes, even if the xPU
- * is lost. */
+ * last message may still be under way then. The event always completes, also for a lost xPU. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 #include "link/udp.h"
 
 struct dxp_bridge {
-	/* NULL: the xPU was closed; nothing of the fabric may be used any more. */
+	/* NULL: the xPU was closed; nothing of the fabric may be used. */
 	struct dxp_fabric *_Atomic fabric;
 	struct dxp_xpu *xpu; /* NULL: as above */
 	struct dxp_bridge *next;
@@ -45,7 +43,7 @@ static int memory_register(struct dxp_xpu *x, void *base, uint64_t bytes, uint32
 					    NIC_REGIONS_MAX);
 }
 
-/* Registers the host memory of a transfer; none for 0 bytes. */
+/* Registers the host memory; none for 0 bytes. */
 static int memory_offer(struct dxp_bridge *b, const struct dxp_bridge_transfer *t,
 			struct command *c)
 {
@@ -75,7 +73,7 @@ static void memory_revoke(struct dxp_bridge *b)
 		nic_region_revoke(nic_of(b->xpu), b->to_key);
 }
 
-/* Revokes the keys. True: nothing touches the memory any more, and nothing can. */
+/* Revokes the keys. True: nothing touches the memory any more, or can. */
 static bool memory_free(struct dxp_bridge *b)
 {
 	struct nic *nic = nic_of(b->xpu);
@@ -83,7 +81,7 @@ static bool memory_free(struct dxp_bridge *b)
 	memory_revoke(b);
 	if (!nic_region_busy(nic, b->from_key) && !nic_region_busy(nic, b->to_key))
 		return true;
-	/* Requests to a live peer end long before this. */
+	/* Requests to a live peer complete long before this. */
 	if (link_now_ns() - b->xpu->fabric->away_ns > b->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, b->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -170,8 +168,7 @@ static int closed(const struct dxp_bridge *b)
 			 dxp_status_text(b->status));
 }
 
-/* Returns the xPU's status; DXP_ETIMEDOUT becomes DXP_EDEVICE, since here it would mean "not
- * yet". */
+/* Returns the event's status; DXP_ETIMEDOUT, which means "not yet" here, becomes DXP_EDEVICE. */
 static int status_of(const struct host_event *ended)
 {
 	return ended->status == DXP_ETIMEDOUT ? DXP_EDEVICE : ended->status;
@@ -211,7 +208,7 @@ static int explain(const struct dxp_bridge *b, const struct host_event *ended)
 	return error_xpu(x, status, "bridge");
 }
 
-/* Takes the result of a transfer that is over. Caller holds the lock. */
+/* Reads the result of a completed transfer. Caller holds the lock. */
 static int result_take(struct dxp_bridge *b, struct dxp_event_times *times)
 {
 	struct events *events = &b->xpu->events;
@@ -292,7 +289,7 @@ void bridges_close(struct dxp_xpu *x)
 		x->bridges = b->next;
 		b->status = slot && slot->state == HOST_EVENT_DONE ? status_of(slot) : DXP_ECLOSED;
 		b->xpu = NULL;
-		/* The last access here: the program may free it from now on. */
+		/* The last access: the program may free it from now on. */
 		atomic_store_explicit(&b->fabric, NULL, memory_order_release);
 	}
 	f->ended++;

@@ -54,7 +54,7 @@ static int check_through(const struct dxp_xpu *x, const struct dxp_bridge_transf
 				 "bridge: xPU '%s' (engine '%s') has no stream core to go through; "
 				 "one with the engine 'board' has",
 				 x->caps.name, x->caps.engine);
-	/* A piece could overwrite bytes that are not read yet. */
+	/* Pieces could overwrite bytes not read yet. */
 	if (from != to && t->bytes && from < to + t->bytes && to < from + t->bytes)
 		return error_set(DXP_EINVAL,
 				 "bridge: `from` and `to` overlap; they may be the same, or apart");

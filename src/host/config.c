@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Location of the fabric: options first, then the directory of `dxp up`, with `manager` (one
- * line, "address:port") and `fabric.key`. */
+/* Where the fabric is: options first, then the directory of `dxp up`, with `manager` (one line,
+ * "address:port") and `fabric.key`. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define WHY_BYTES 512 /* bytes of a lower layer's log text, which becomes the error text */
+#define WHY_BYTES 512 /* bytes of a lower layer's log text, for the error text */
 
 int config_directory(const char *given, char *out, size_t bytes)
 {
@@ -41,7 +41,7 @@ int config_directory(const char *given, char *out, size_t bytes)
 	return DXP_OK;
 }
 
-/* Builds a path: `given`, or the directory's file of that name. */
+/* Returns `given`, or the path of `name` in the directory. */
 static int file_of(const char *directory, const char *name, const char *given,
 		   char out[CONFIG_PATH_BYTES])
 {

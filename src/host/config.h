@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configuration: location of the fabric, its key, and this node's name and address. */
+/* Where the fabric is, and this node's name and address. */
 #ifndef HOST_CONFIG_H
 #define HOST_CONFIG_H
 
@@ -24,10 +24,10 @@ struct config {
  * $HOME/.local/state/dxp. It need not exist. */
 int config_directory(const char *given, char *out, size_t bytes);
 
-/* Builds a name from the program's name and the process id. */
+/* Combines the program's name and process id. */
 void config_default_name(char out[FABRIC_NAME_BYTES]);
 
-/* Resolves everything needed to join. Errors as dxp_fabric_open, with the error text set. */
+/* Resolves all that joining needs. Errors as dxp_fabric_open, with the error text set. */
 int config_resolve(const struct dxp_fabric_options *options, struct config *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A NIC inside this program, and its functions.
  *
- * Threads: if the NIC has a thread, only that thread touches the node; other threads queue
- * calls, which it runs between two polls. Without one, the program makes all calls from one
- * thread (dxp/function.h). */
+ * Threads: a NIC with a thread is touched by that thread only; other threads queue calls, which
+ * it runs between polls. Without one, the program makes all calls from one thread
+ * (dxp/function.h). */
 #ifndef HOST_EMBED_H
 #define HOST_EMBED_H
 
@@ -22,7 +22,7 @@ struct embedded {
 	struct dxp_window *window;
 	uint32_t index;
 	int user_bell; /* -1 without a thread */
-	bool foreign;  /* regions in the caller's memory were registered */
+	bool foreign;  /* memory of the caller was registered */
 	char label[FABRIC_NAME_BYTES];
 };
 
@@ -52,17 +52,17 @@ struct dxp_nic {
 	pthread_mutex_t lock; /* guards the list of calls, `done` and `over` */
 	pthread_cond_t ended;
 	struct nic_call *calls;
-	_Atomic bool asked; /* the list is not empty */
+	_Atomic bool asked; /* there are queued calls */
 	bool over;          /* the thread has exited */
 };
 
-/* embed_thread.c: runs the call in the thread that owns the node, and returns its result.
- * DXP_EIO: the thread has exited. */
+/* embed_thread.c: runs a call in the thread that owns the node; returns its result. DXP_EIO: the
+ * thread has exited. */
 int nic_run(struct dxp_nic *nic, int (*run)(struct dxp_nic *nic, void *context), void *context);
 int nic_thread_start(struct dxp_nic *nic);
 void nic_thread_stop(struct dxp_nic *nic);
 
-/* embed.c: frees closed functions and memory after each poll. Returns the amount of work. */
+/* embed.c: frees closed functions and memory after a poll; returns the amount of work. */
 uint32_t nic_after_turn(struct dxp_nic *nic);
 
 /* embed_function.c */

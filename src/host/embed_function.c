@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function of an embedded NIC: the same window and engine as in dxpd, in one process. */
+/* A function of an embedded NIC: window and engine as in dxpd, without a process between. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int region_add(struct embedded *e, void *base, uint64_t bytes, uint32_t r
 	return status;
 }
 
-/* Registers memory of a memfd; its mapping lives as long as the region. */
+/* Registers a memfd; its mapping lives as long as the region. */
 static int file_add(struct embedded *e, const struct function_region *r, uint32_t *key)
 {
 	struct function_memory *m = calloc(1, sizeof(*m));
@@ -105,7 +105,7 @@ static int region_rests(struct dxp_nic *nic, void *context)
 	return nic_region_busy(node_nic(nic->node), c->key) ? DXP_EAGAIN : DXP_OK;
 }
 
-/* Waits until the NIC no longer points into something, at most timeout_ns. */
+/* Waits, up to timeout_ns, until the NIC no longer uses a region or function. */
 static void rest_wait(struct dxp_nic *nic, int (*rests)(struct dxp_nic *nic, void *context),
 		      void *context)
 {
@@ -127,7 +127,7 @@ static struct function_memory *memory_take(struct function_memory **link, uint32
 	return m;
 }
 
-/* Passes memory with a revoked key to the NIC's owner, which frees it later. */
+/* Leaves memory with a revoked key to the NIC's thread to free. */
 static int memory_hand_over(struct dxp_nic *nic, void *context)
 {
 	struct function_memory *m = context;
@@ -238,7 +238,7 @@ static uint32_t embedded_turn(struct dxp_function *f)
 	return (uint32_t)dxp_nic_turn(embedded_of(f)->nic);
 }
 
-/* Sleeps with the NIC: its input may bring an event. */
+/* Sleeps with the NIC, whose input may bring an event. */
 static void turning_sleep(struct dxp_function *f, uint64_t deadline_ns)
 {
 	node_wait(embedded_of(f)->nic->node, deadline_ns);
@@ -336,7 +336,7 @@ static bool label_used(const struct dxp_nic *nic, const char *label)
 	return *label && find((struct dxp_nic *)(uintptr_t)nic, &c) != DXP_ENOENT;
 }
 
-/* Gives the first user function 0, by which other nodes know this one. */
+/* Assigns function 0 to the first user; other nodes find the node by it. */
 static int physical_take(struct dxp_nic *nic, struct embedded *e)
 {
 	nic->physical_used = true;
@@ -346,7 +346,7 @@ static int physical_take(struct dxp_nic *nic, struct embedded *e)
 	return DXP_OK;
 }
 
-/* Opens a free function; function 0 too, if closed. */
+/* Opens any free function; function 0 too, if closed. */
 static int free_open(struct dxp_nic *nic, struct embedded *e)
 {
 	for (uint32_t i = 0; i < NIC_FUNCTIONS; i++) {

@@ -57,7 +57,7 @@ uint32_t events_oldest(struct events *e)
 	return e->oldest_pending;
 }
 
-/* Returns the index of the first list entry that is not before `count`. */
+/* Returns the index of the first list entry not before `count`. */
 static uint32_t elder_place(const struct events *e, uint32_t count)
 {
 	uint32_t low = 0, high = e->elder_count;
@@ -85,8 +85,8 @@ static bool elders_reserve(struct events *e)
 	return true;
 }
 
-/* Moves events from the old end of the ring to the list: completed ones, up to the first that is
- * not; with `any`, up to a quarter of the ring in any state. False: none was moved. */
+/* Moves events from the ring's old end to the list: the completed ones at its front; with `any`,
+ * up to a quarter of the ring. False: none. */
 static bool elders_take(struct events *e, bool any)
 {
 	uint32_t before = e->oldest, most = any ? e->capacity / 4 : UINT32_MAX;
@@ -118,8 +118,7 @@ static void elders_pack(struct events *e)
 	e->elder_free = 0;
 }
 
-/* Accounts for a freed list entry. Packs the list when half of it is free: amortized constant
- * time. */
+/* Counts a freed list entry. Packs the list when half is free: amortized constant time. */
 static void elder_freed(struct events *e)
 {
 	e->elder_free++;
@@ -166,7 +165,7 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out)
 	return DXP_OK;
 }
 
-/* Returns the memory that the xPU counts for the event's command. */
+/* Returns what the xPU counts for the event's command. */
 static uint32_t weight(const struct host_event *slot)
 {
 	return slot->bytes ? COMMAND_KEPT_BYTES(slot->bytes) : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of one host on one executor (an xPU, or the host itself): a ring indexed by count, from
- * the oldest event that may still be queried to the next. It doubles up to HOST_EVENTS_RING.
- * When it is full, events at its old end move to a sorted list: completed ones, and at
- * HOST_EVENTS_RING also pending ones. So only memory bounds the number of events that a program
- * keeps or leaves pending. Invariant: next - oldest <= capacity in uint32_t arithmetic that
- * wraps; the entry of `oldest` is in use unless they are equal; counts in the list are before
- * `oldest`; its last entry is in use. */
+/* Events of one host on one executor (an xPU, or the host itself): a ring by count, from the
+ * oldest that may still be queried to the next. It doubles up to HOST_EVENTS_RING. When full,
+ * events at its old end move to a sorted list: completed ones, and at HOST_EVENTS_RING also
+ * pending ones. So only memory bounds the events that a program keeps or leaves pending.
+ * Invariant: next - oldest <= capacity in uint32_t arithmetic that wraps; the entry of `oldest`
+ * is in use unless they are equal; counts in the list are before `oldest`; its last entry is in
+ * use. */
 #ifndef HOST_EVENTS_H
 #define HOST_EVENTS_H
 
@@ -18,26 +18,26 @@ enum host_event_state { HOST_EVENT_FREE, HOST_EVENT_PENDING, HOST_EVENT_DONE };
 
 struct host_event {
 	uint8_t state;         /* enum host_event_state */
-	bool silent : 1;       /* no handle exists: freed as soon as it is done */
-	bool pulls : 1;        /* until done, the xPU reads or writes this host's memory */
+	bool silent : 1;       /* has no handle: freed as soon as it is done */
+	bool pulls : 1;        /* until done, the xPU accesses this host's memory */
 	bool notify : 1;       /* its completion is queued with `cookie` */
 	bool lazy : 1;         /* its node may report it late */
 	int8_t status;         /* DONE: enum dxp_status */
 	uint16_t bytes;        /* PENDING: of the command's message; 0: none */
 	int32_t native;        /* as in struct dxp_completion */
-	uint16_t told;         /* a second node notified of its completion; 0: none */
-	uint16_t signalled;    /* a node to which a signal for it was sent; 0: none */
+	uint16_t told;         /* another node notified of its completion; 0: none */
+	uint16_t signalled;    /* a node that was sent a signal for it; 0: none */
 	uint32_t signal_count; /* the count of that signal */
 	uint64_t cookie;
 	struct dxp_event_times times;
-	/* the transfer that it completes; NULL: a command, or set by the program */
+	/* The transfer that it completes; NULL: a command's, or set by the program. */
 	struct move *move;
-	struct tell *tells;      /* own events only: nodes that wait for it */
+	struct tell *tells;      /* own events: nodes that wait for it */
 	struct move_wait *moves; /* the first transfer that waits for it */
 };
 
-/* Called before an event that becomes DONE is freed, if it has `notify` or `moves`, or always
- * with `always`. Must not change the ring. */
+/* Called for an event with `notify` or `moves`, or for any with `always`, when it becomes DONE,
+ * before it is freed. Must not change the ring. */
 struct events_watch {
 	void (*ended)(void *context, uint32_t count, struct host_event *slot);
 	void *context;
@@ -52,9 +52,9 @@ struct events {
 	uint32_t oldest, next;
 	uint32_t oldest_pending; /* none before it is PENDING */
 	uint32_t pending;
-	uint32_t pulling;     /* pending ones with `pulls` */
-	uint64_t bytes;       /* memory of their commands, as counted by the xPU */
-	struct elder *elders; /* ordered by count; freed ones stay until half are free */
+	uint32_t pulling;     /* pending ones that pull */
+	uint64_t bytes;       /* of their commands, as the xPU counts them */
+	struct elder *elders; /* by count; freed ones stay until half are free */
 	uint32_t elder_count, elder_room;
 	uint32_t elder_free;    /* freed entries in the list */
 	uint32_t elder_pending; /* index; no entry before it is PENDING */
@@ -67,35 +67,35 @@ void events_destroy(struct events *e);
 /* Adds the next event, PENDING. DXP_ENOMEM. */
 int events_add(struct events *e, uint32_t *count, struct host_event **out);
 
-/* Returns NULL if it was freed or never existed. Valid until the next events_add or events_free. */
+/* Finds an event. NULL: freed, or never existed. Valid until the next events_add or events_free. */
 struct host_event *events_find(const struct events *e, uint32_t count);
 
-/* Returns the oldest pending count: no command waits for an event before it. */
+/* Returns the oldest pending count; nothing waits for an earlier one. */
 uint32_t events_oldest(struct events *e);
 
-/* Removes the event that events_add has just added. */
+/* Removes the event that events_add just added. */
 void events_undo(struct events *e);
 
-/* Records the size of the newest event's command message. */
+/* Records the message size of the newest event's command. */
 void events_weigh(struct events *e, uint32_t message_bytes);
 
-/* Returns the oldest event in use that is not before *count and writes its count; NULL: none.
- * Start at events_begin(); events may complete and be freed between calls. */
+/* Returns the oldest one in use that is not before *count, and its count; NULL: none. Start at
+ * events_begin(). Events may complete and be freed between calls. */
 struct host_event *events_next(const struct events *e, uint32_t *count);
 uint32_t events_begin(const struct events *e);
 
 /* Marks an event that pulls, if it is still PENDING. */
 void events_pull(struct events *e, uint32_t count);
 
-/* Turns PENDING into DONE (freed, if silent). False: it was not pending. */
+/* Turns PENDING into DONE, or frees it if silent. False: it was not pending. */
 bool events_finish(struct events *e, uint32_t count, int status,
 		   const struct dxp_event_times *times);
 void events_free(struct events *e, uint32_t count);
-/* As events_free, but a PENDING event is freed when it becomes DONE. */
+/* Frees an event; a PENDING one when it becomes DONE. */
 void events_forget(struct events *e, uint32_t count);
 
-/* Completes all pending events with `status`, except those of transfers, which complete when
- * nothing touches their memory any more. Returns how many. */
+/* Completes all pending events except those of transfers, which complete when nothing touches
+ * their memory. Returns how many. */
 uint32_t events_fail(struct events *e, int status);
 
 #endif

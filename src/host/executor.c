@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This host as an executor beside the xPUs: events that the program sets, and events of
- * transfers that the host carries out. Nodes wait for them as for each other's. Only waiting
- * nodes are notified, by an EVENT on the queue pair of the data, so no round trip lies between
- * the data and the command that needs it. */
+/* This host as an executor beside the xPUs: events that the program sets, and those of transfers
+ * by the host. Nodes wait for them as for each other's. Only waiting nodes are notified, by an
+ * EVENT on the queue pair of the data: no round trip lies between the data and the command that
+ * needs it. */
 #include <stdlib.h>
 
 #include "base/util.h"
@@ -136,7 +136,7 @@ uint32_t tells_post(struct dxp_fabric *f)
 	uint32_t posted = 0;
 
 	for (struct tell *t; (t = f->tells.first); posted++) {
-		/* An xPU that was closed or lost waits for nothing. */
+		/* A closed or lost xPU waits for nothing. */
 		struct dxp_xpu *x = xpu_find(f, t->node);
 		int status = x ? tell_post(f, x, t) : DXP_OK;
 		if (status == DXP_EAGAIN)

@@ -7,7 +7,7 @@
 #include "link/udp.h"
 
 #define SCRATCH_BYTES_MIN (64u << 10)
-#define FETCH_PARTS       3 /* parts fetched one by one; longer data goes through device memory */
+#define FETCH_PARTS       3 /* fetched one by one; more come through device memory */
 
 static bool scratch_free(void *context)
 {
@@ -66,8 +66,8 @@ void scratch_give(struct dxp_xpu *x)
 	fabric_ended(x->fabric);
 }
 
-/* Requests a part. May take as long as a build: the worker that builds also answers, and a
- * binary is made by compiling every kernel. */
+/* Requests a part. The limit is that of builds: binaries are made by compiling every kernel, and
+ * the worker that builds answers all requests. */
 static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uint64_t bytes,
 	       uint64_t address, struct command_reply *reply)
 {
@@ -82,7 +82,7 @@ static int ask(struct dxp_xpu *x, const struct command *what, uint64_t skip, uin
 	return request_call(x, &c, reply, HOST_BUILD_NS);
 }
 
-/* Fetches part by part, from `have` on. */
+/* Fetches in parts, from `have` on. */
 static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *to, uint64_t have,
 		       uint64_t bytes)
 {
@@ -100,7 +100,7 @@ static int parts_fetch(struct dxp_xpu *x, const struct command *what, uint8_t *t
 	return DXP_OK;
 }
 
-/* Fetches everything at once, through device memory. */
+/* Fetches in one piece, through device memory. */
 static int through_scratch(struct dxp_xpu *x, const struct command *what, uint8_t *to,
 			   uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The common part of both kinds of functions: of another program's NIC (attach.c), and of a NIC
- * inside this program (embed.c). */
+/* The common part of functions of another program's NIC (attach.c) and of a NIC inside this
+ * program (embed.c). */
 #ifndef HOST_FUNCTION_H
 #define HOST_FUNCTION_H
 
@@ -25,20 +25,20 @@ struct function_memory {
 	uint32_t key;
 };
 
-/* Operations of each kind. One thread at a time calls them, except `ring`. They set the error
- * text on failure. */
+/* Operations of a kind. Called by one thread at a time, except `ring`. They set the error text
+ * on failure. */
 struct function_ops {
 	int (*region_add)(struct dxp_function *f, const struct function_region *r, uint32_t *key);
 	int (*region_revoke)(struct dxp_function *f, uint32_t key);
-	/* Revokes the key, if still valid, and frees the memory when nothing points into it. */
+	/* Revokes the key if needed; frees the memory when nothing uses it. */
 	void (*memory_free)(struct dxp_function *f, struct function_memory *m);
 	int (*area_add)(struct dxp_function *f, const struct nic_area *area);
 	int (*find)(struct dxp_function *f, const char *label, uint8_t qp, struct dxp_target *out);
 	int (*arm)(struct dxp_function *f, bool on);
 	void (*ring)(struct dxp_function *f); /* wakes a sleeping engine */
-	/* Polls the NIC once. NULL: another thread or process polls it. */
+	/* Polls the NIC once. NULL: it is polled elsewhere. */
 	uint32_t (*turn)(struct dxp_function *f);
-	/* Sleeps until an event is reported, or `deadline_ns`. */
+	/* Sleeps until an event or `deadline_ns`. */
 	void (*sleep)(struct dxp_function *f, uint64_t deadline_ns);
 	/* Frees everything, including the memories. */
 	void (*close)(struct dxp_function *f);
@@ -50,7 +50,7 @@ struct dxp_function {
 	struct spin spin;
 	uint64_t timeout_ns; /* of a request to the NIC's program */
 	uint32_t armed;
-	uint32_t sleeps; /* announced so far; each writes another value to `user_waits` */
+	uint32_t sleeps;                  /* announced so far; each sets another `user_waits` */
 	struct function_memory *memories; /* made by dxp_memory_create */
 };
 
@@ -61,7 +61,7 @@ void function_init(struct dxp_function *f, const struct function_ops *ops, uint3
 /* Accepts NULL or a valid label. DXP_EINVAL, with the error text set. */
 int function_label_check(const char *label);
 
-/* Set the error text for a status of the NIC; both return `status`. */
+/* Sets the error text for a status of the NIC; returns `status`. */
 int function_area_error(int status, const struct nic_area *area);
 int function_find_error(int status, const char *label);
 
@@ -69,15 +69,15 @@ int function_find_error(int status, const char *label);
 void function_memories_free(struct function_memory *list);
 
 /* function_wait.c */
-/* Converts the option; 0: the default. Returns 0 if this process has one CPU: spinning would
- * only delay the thread that it waits for. */
+/* Converts the option; 0: the default. Returns 0 on one CPU, where spinning only delays the
+ * thread awaited. */
 uint32_t function_spin_ns(uint32_t spin_us);
 
 /* Returns whether an event can be dequeued. */
 bool function_ready(const struct dxp_window *w);
 
-/* Sleeps until a wakeup of `bell`, `deadline_ns`, or an event; not at all if one is ready. Also
- * watches `other` (-1: none) for its end; returns whether that came. */
+/* Sleeps until the wakeup `bell`, `deadline_ns` or an event. Returns whether `other` (-1: none)
+ * was closed. */
 bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadline_ns);
 
 #endif

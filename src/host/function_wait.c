@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waits for events: spin, announce, fence, poll, sleep. This is the user's half; the engine's is
+/* Waits for events: spin, announce, fence, check, sleep; the user's half, beside the engine's in
  * src/nic/wake.c. Each half stores first (announcement or event), fences, then reads the other's
- * store. At least one sees the other, so no wakeup is lost. */
+ * store: at least one sees the other, so no wakeup is lost. */
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
@@ -12,11 +12,11 @@
 #include "host/internal.h"
 #include "link/udp.h"
 
-#define LOOKS_PER_CLOCK 16 /* polls per clock read, which costs as much as several */
-/* polls without event before each next one yields the CPU: the engine may share it */
+#define LOOKS_PER_CLOCK 16 /* checks per clock read, which costs as much as several */
+/* checks in vain before the CPU is yielded: the engine may share it */
 #define LOOKS_ALONE 1000
 
-/* Returns the number of CPUs that this thread may use. */
+/* Counts the CPUs that this thread may use. */
 static int cpus_allowed(void)
 {
 	cpu_set_t set;
@@ -42,7 +42,7 @@ bool function_ready(const struct dxp_window *w)
 		       dxp_lap(received, DXP_EVENTS);
 }
 
-/* Announces sleep. False: an event or error is there. */
+/* Announces sleep. False: there is an event or error. */
 static bool sleep_announce(struct dxp_function *f)
 {
 	f->sleeps += f->sleeps == UINT32_MAX ? 2 : 1; /* never 0 */
@@ -68,7 +68,7 @@ bool function_sleep(struct dxp_function *f, int bell, int other, uint64_t deadli
 	return files[1].revents != 0;
 }
 
-/* DXP_OK: an event; DXP_EAGAIN: none; else the function's error. */
+/* Returns DXP_OK: an event; DXP_EAGAIN: none; else the function's error. */
 static int look(const struct dxp_function *f)
 {
 	if (function_ready(f->window))
@@ -93,7 +93,7 @@ static int spin(struct dxp_function *f, uint64_t until_ns)
 	}
 }
 
-/* Polls the NIC until an event, or until there was no work for the spin budget. */
+/* Polls the NIC until an event, or until the spin budget passes without work. */
 static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 {
 	uint64_t busy_ns = link_now_ns();
@@ -109,7 +109,7 @@ static int spin_turning(struct dxp_function *f, uint64_t deadline_ns)
 			busy_ns = now_ns, looks = 0;
 		if (now_ns >= deadline_ns || now_ns - busy_ns >= f->spin.budget_ns)
 			return DXP_EAGAIN;
-		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a NIC poll costs that many looks */
+		if (looks >= LOOKS_ALONE / LOOKS_PER_CLOCK) /* a poll costs that many checks */
 			sched_yield();
 	}
 }

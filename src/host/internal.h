@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inside of the host library: one node per fabric, polled by waiting calls, under one lock.
  *
- * Lock: `lock` guards everything here and the node; each public call runs between fabric_enter
- * and fabric_leave. Only fabric_wait releases it, between polls and while asleep, so state may
+ * Lock: `lock` guards everything here and the node; public calls run between fabric_enter and
+ * fabric_leave. Only fabric_wait releases it, between polls and during sleep, so state may
  * change across fabric_wait. Progress: calls poll the node themselves. The progress thread polls
- * while no call does. After a call's poll it pauses for a moment, unless an xPU reads or writes
- * host memory. */
+ * while no call does; after a call it pauses for a moment, unless an xPU accesses host memory. */
 #ifndef HOST_INTERNAL_H
 #define HOST_INTERNAL_H
 
@@ -31,8 +30,8 @@
 #include "wire/command.h"
 
 #define HOST_QP_COMMANDS NODE_SERVICE_QP
-/* For PUT, GET and registers: they never wait behind a command, nor short ones behind long ones.
- * Both sides use separate queue pairs: order holds within the peer's. */
+/* For PUT, GET and registers: never behind a command, nor short ones behind long ones. Both
+ * sides use separate queue pairs: order holds within the peer's. */
 #define HOST_QP_DATA 1
 #define HOST_QP_LONG 2
 
@@ -44,8 +43,7 @@ enum host_context {
 	HOST_CONTEXT_TELL,      /* notification of a node of an own event: node id */
 };
 
-/* Descriptors under way for a waiting call. On the caller's stack, so it must wait until
- * `pending` is 0. */
+/* Descriptors that a call waits for. On its stack, so it stays until `pending` is 0. */
 struct host_op {
 	alignas(256) uint32_t pending;
 	int status; /* the first failure */
@@ -79,8 +77,7 @@ struct move_list {
 	struct move *first, **end;
 };
 
-/* Queue of completions. The ring always has space for all outstanding ones, so adding never
- * fails. */
+/* Queue of completions. The ring has space for all requested ones, so adding never fails. */
 struct completions {
 	struct dxp_completion *ring;
 	uint32_t room; /* a power of two, or 0 */
@@ -88,7 +85,7 @@ struct completions {
 	uint32_t outstanding; /* requested, not completed */
 	uint32_t waiters;
 	bool woken;
-	bool begun; /* report starts of commands, too */
+	bool begun; /* also starts of commands */
 };
 
 struct dxp_fabric {
@@ -99,7 +96,7 @@ struct dxp_fabric {
 	struct spin spin;
 	uint64_t timeout_ns;
 	struct dxp_xpu *
-		/* Open ones, newest first. Two of one node only if the older one is dead. */
+		/* Open ones, newest first; two of one node only if the older is dead. */
 		xpus;
 	struct host_request *requests;
 	uint32_t sequence;
@@ -115,11 +112,10 @@ struct dxp_fabric {
 	uint32_t hurriers; /* threads that have waited long for completions */
 	dxp_print_fn print;
 	void *print_context;
-	/* Completions, replies and events so far: distinguishes a poll with news from an idle
-	 * one. */
+	/* Completions, replies and events so far: distinguishes polls with news from idle ones. */
 	uint32_t ended;
 
-	/* Sleep: at most one leader polls the node's file; the others wait on `progress`. */
+	/* Sleep: at most one leader watches the node's file; others wait on `progress`. */
 	pthread_cond_t progress, keeper_wake;
 	uint32_t waiting;  /* threads in fabric_wait */
 	uint32_t sleepers; /* of those, on `progress` */
@@ -130,11 +126,11 @@ struct dxp_fabric {
 	uint64_t turned_ns; /* last poll by a call */
 	uint64_t looked_ns; /* last poll by any thread */
 	uint64_t
-		/* Total time in which this process did not run; waits are extended by it. */
+		/* Total time without running; waits are extended by it. */
 		away_ns;
-	uint64_t train_ns; /* when commands were last sent by a call that does not wait */
+	uint64_t train_ns; /* when a call that does not wait last sent commands */
 	bool unsent;       /* commands were posted since the last poll */
-	bool keeper_sends; /* the progress thread checks for those */
+	bool keeper_sends; /* the progress thread checks for these */
 	uint64_t watch_ns; /* next check for silent xPUs */
 	uint32_t probe_word, probe_key;
 	char manager[64];
@@ -158,7 +154,7 @@ struct dxp_xpu {
 	bool nic; /* has a function for kernels */
 	uint64_t heard_ns;
 	struct events events;
-	struct dxp_bridge *bridges; /* transfers not waited for to the end */
+	struct dxp_bridge *bridges; /* transfers whose result was not read */
 };
 
 struct dxp_program {
@@ -170,7 +166,7 @@ struct dxp_program {
 	size_t about_bytes;
 };
 
-/* error.c: sets the error text for a failure of an xPU; returns `status`. */
+/* error.c: sets the error text for an xPU's failure; returns `status`. */
 int error_xpu(const struct dxp_xpu *x, int status, const char *doing);
 
 /* progress.c */
@@ -181,16 +177,16 @@ uint64_t fabric_deadline(const struct dxp_fabric *f);
 /* Polls until done(context) or the deadline (DXP_ETIMEDOUT). */
 int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context,
 		uint64_t deadline_ns);
-/* Wakes all threads that may wait for a completion. */
+/* Wakes threads that may wait for a completion. */
 void fabric_ended(struct dxp_fabric *f);
 
 /* keeper.c */
 int keeper_start(struct dxp_fabric *f);
 void keeper_stop(struct dxp_fabric *f);
-/* Wakes the progress thread: an xPU may read host memory while no call polls. */
+/* Wakes the progress thread: an xPU may access host memory while no call polls. */
 void keeper_call(struct dxp_fabric *f);
-/* Sends posted commands now, or in a batch with those that follow soon. `alone`: its xPU has no
- * other work, so now. */
+/* Sends posted commands now, or in a batch with those that follow. `alone`: now, as its xPU has
+ * no other work. */
 void keeper_train(struct dxp_fabric *f, bool alone);
 
 /* arrivals.c: processes completions and arrivals in the window; returns how many. */
@@ -198,7 +194,7 @@ uint32_t arrivals_take(struct dxp_fabric *f);
 
 /* watch.c */
 void watch_look(struct dxp_fabric *f, uint64_t now_ns);
-/* Surround a wait for x. */
+/* Surrounds a wait for x. */
 void watch_begin(struct dxp_xpu *x);
 void watch_end(struct dxp_xpu *x);
 void watch_arm(struct dxp_fabric *f);
@@ -207,21 +203,21 @@ void watch_session_ended(void *fabric, uint16_t peer, int status);
 
 /* xpu.c */
 struct dxp_xpu *xpu_find(const struct dxp_fabric *f, uint16_t node);
-/* Returns whether an xPU reads or writes host memory on its own now. */
+/* Returns whether an xPU accesses host memory on its own now. */
 bool xpus_pull(const struct dxp_fabric *f);
-/* Finds the ring and entry of `event`; NULL: unknown. *x: its xPU, or NULL for an own event. */
+/* Finds an event's ring and entry; NULL: unknown. *x: its xPU, or NULL for an own event. */
 struct events *events_of(struct dxp_fabric *f, dxp_event event, struct dxp_xpu **x,
 			 struct host_event **slot);
 void xpu_end(struct dxp_xpu *x, int status);
 /* Applies a descriptor's outcome to the xPU: after a transport failure it is lost for this host,
- * even if the manager still lists it as alive. Returns the status to report. */
+ * even if the node table lists it as alive. Returns the status to report. */
 int xpu_judge(struct dxp_xpu *x, int status);
 
 /* request.c */
-/* Posts one NAP to the xPU, polling while the window is full. `context`: see enum host_context. */
+/* Posts one NAP, polling while the window is full. `context`: enum host_context. */
 int request_post(struct dxp_xpu *x, const uint8_t *message, uint32_t bytes, uint64_t context);
 /* Sends a synchronous command and waits. Returns the reply's status, or why there is none; sets
- * no error text. Writes the sequence to `c`. */
+ * no error text. Sets c->sequence. */
 int request_call(struct dxp_xpu *x, struct command *c, struct command_reply *reply,
 		 uint64_t timeout_ns);
 void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status);
@@ -237,12 +233,12 @@ struct command_waits {
 	uint8_t count;
 	bool failed; /* one of them has failed already */
 };
-/* Converts a caller's wait list to events that node x can wait for; makes other xPUs signal to x
- * if needed. */
+/* Converts a wait list to events that node x can wait for; makes other xPUs signal to x if
+ * needed. */
 int waits_resolve(struct dxp_xpu *x, const dxp_event *wait, uint32_t count,
 		  struct command_waits *out);
 /* start.c */
-/* Starts an empty command. Clears it only up to `text`, because it is long. */
+/* Initializes a command; clears it only up to `text`, because it is long. */
 static inline void command_begin(struct command *c, uint8_t op)
 {
 	memset(c, 0, offsetof(struct command, text));
@@ -251,31 +247,29 @@ static inline void command_begin(struct command *c, uint8_t op)
 }
 /* Waits until another command fits. May release the lock. */
 int command_room(struct dxp_xpu *x);
-/* Names, posts and records an asynchronous command. *event may be NULL: the program keeps no
- * handle. */
+/* Names, posts and records an asynchronous command. *event may be NULL: no handle. */
 int command_start(struct dxp_xpu *x, struct command *c, const struct command_waits *waits,
 		  dxp_event *event);
-/* Does both: starts an asynchronous command behind a caller's wait list. */
+/* Starts an asynchronous command behind a wait list: resolves it, waits for space, and posts. */
 int command_start_after(struct dxp_xpu *x, struct command *c, const dxp_event *wait,
 			uint32_t wait_count, dxp_event *event);
-/* The same for the command that makes the xPU move the bytes of m: m becomes PULLED, unless an
+/* Starts likewise a command by which the xPU moves the bytes of m. m becomes PULLED, unless an
  * awaited event has failed. */
 int command_start_pull(struct dxp_xpu *x, struct command *c, const struct dxp_waits *waits,
 		       struct move *m, dxp_event *event);
 
-/* executor.c: events of work done by this host, and notification of the nodes that wait for
- * them. */
+/* executor.c: events of this host's own work, and notification of nodes that wait for them. */
 void executor_init(struct dxp_fabric *f);
 void executor_destroy(struct dxp_fabric *f);
 dxp_event own_event(const struct dxp_fabric *f, uint32_t count);
 int own_add(struct dxp_fabric *f, uint32_t *count, struct host_event **out);
-/* Registers node x as waiting for this PENDING event. */
+/* Notes that node x waits for this PENDING event. */
 int own_tell(struct dxp_fabric *f, uint32_t count, struct host_event *slot, struct dxp_xpu *x);
-/* Notifies x, if it waits for the event, of success in advance, behind the data posted on this
- * queue pair. Returns whether x waited. */
+/* Notifies x in advance of success, if it waits, behind the data posted on this queue pair.
+ * Returns whether it waited. */
 bool own_tell_early(struct dxp_fabric *f, struct host_event *slot, const struct dxp_xpu *x,
 		    uint8_t qp);
-/* Posts notifications that the window has space for; returns how many. */
+/* Posts what the window has space for; returns how much. */
 uint32_t tells_post(struct dxp_fabric *f);
 
 /* move.c: asynchronous transfers. */
@@ -284,30 +278,30 @@ int move_start(struct dxp_xpu *x, enum memory_direction direction, uint64_t addr
 /* Advances them; returns the amount of work. */
 uint32_t moves_turn(struct dxp_fabric *f);
 bool moves_busy(const struct dxp_fabric *f);
-/* Advances or fails the transfers that wait for a completed event. */
+/* Continues or fails transfers that wait for a completed event. */
 void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status);
-/* Handles a node's wait for m's event: notifies it early if the order on the queue pair
+/* Notes that node x waits for m's event; notifies x early if the order of the queue pair
  * suffices. */
 void move_wanted(struct move *m);
-/* Handles the xPU's report about m, or its loss. */
+/* Handles the xPU's completion of m, or its loss. */
 void move_told(struct move *m, int status, const struct dxp_event_times *times);
 void moves_lost(struct dxp_xpu *x, int status);
-/* Ends all transfers of x; afterwards they touch no memory. */
+/* Cancels all transfers of x; they touch no memory afterwards. */
 void moves_close(struct dxp_xpu *x);
 
 /* completion.c */
 void completions_destroy(struct dxp_fabric *f);
-/* Queues the completion of an event that has `notify`. */
+/* Queues the completion of an event with `notify`. */
 void completion_put(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
-/* Queues the start of a command, if requested. */
+/* Queues the start of its command, if requested. */
 void completion_begun(struct dxp_fabric *f, dxp_event event, const struct host_event *slot);
-/* Makes the node report this lazy event at once. */
+/* Makes its node report this lazy event at once. */
 void event_hurry(struct dxp_xpu *x, uint32_t count);
 
 /* print.c */
 void print_arrived(struct dxp_fabric *f, uint16_t node, const uint8_t *data, uint32_t bytes);
 
-/* bridge.c: ends the transfers of an xPU after CLOSE, as closed, once nothing touches their
+/* bridge.c: completes the transfers as closed, after CLOSE and once nothing touches their
  * memory. */
 void bridges_close(struct dxp_xpu *x);
 

@@ -17,7 +17,7 @@ int join_open(const struct node_options *options, struct node **out)
 	int status = node_open(options, out);
 	log_divert(NULL, 0);
 
-	/* A warning about an optional part, such as the trace. */
+	/* Warnings about optional parts, such as the trace. */
 	if (status == DXP_OK && why[0])
 		log_error("%s", why);
 	if (status == DXP_EBUSY)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The progress thread: keeps leases, acknowledgements and keepalives going while the program
- * computes. It watches the node's file without the lock, so no call waits for it. While calls
- * poll the node it only checks now and then. */
+ * computes. It watches the node's file without the lock, so no call waits for it; while calls
+ * poll the node it checks rarely. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -21,8 +21,8 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / S_NS), .tv_nsec = (long)(ns % S_NS)};
 }
 
-/* Returns whether calls poll the node, or did so a moment ago and probably will again. The
- * latter does not count while an xPU reads or writes host memory. */
+/* Returns whether calls poll the node, or did a moment ago and will again; the latter does not
+ * count while an xPU accesses host memory. */
 static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
 {
 	return f->waiting || (now_ns - f->turned_ns < HOST_FRESH_NS && !xpus_pull(f));
@@ -30,8 +30,8 @@ static bool others_turn(const struct dxp_fabric *f, uint64_t now_ns)
 
 static void park(struct dxp_fabric *f, uint64_t now_ns)
 {
-	/* A leaving leader sends a wakeup; a spinning call does not, since that would cost each
-	 * call a system call. */
+	/* A leaving leader wakes this thread; spinning calls do not, which would cost each a
+	 * system call. */
 	struct timespec until = timespec_of(now_ns + (f->leader ? HOST_WATCH_NS : HOST_NAP_NS));
 
 	f->keeper_parked = true;
@@ -43,8 +43,8 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 {
 	struct pollfd files[] = {{.fd = node_fd(f->node), .events = POLLIN},
 				 {.fd = f->keeper_bell, .events = POLLIN}};
-	/* A call may set an earlier deadline meanwhile. A wakeup of another CPU each time would
-	 * cost too much, so the sleep is short instead. */
+	/* A call may set an earlier deadline meanwhile. Waking another CPU each time would cost
+	 * too much, so the sleep is short. */
 	uint64_t until = min_u64(fabric_deadline(f),
 				 now_ns + (f->keeper_sends ? HOST_TRAIN_NS : HOST_LOOK_NS));
 	struct timespec left = timespec_of(until > now_ns ? until - now_ns : 0);
@@ -57,7 +57,7 @@ static void watch_file(struct dxp_fabric *f, uint64_t now_ns)
 		bell_clear(f->keeper_bell);
 }
 
-/* Polls while there is work, up to a bound. True: there is more. */
+/* Polls while there is work. True: there is more. */
 static bool turn_some(struct dxp_fabric *f)
 {
 	uint64_t turned = f->turned_ns;
@@ -65,12 +65,12 @@ static bool turn_some(struct dxp_fabric *f)
 
 	while (turns < KEEPER_TURNS_MAX && fabric_turn(f))
 		turns++;
-	/* Polls of this thread are no sign of program activity. */
+	/* This thread's polls are no sign of program activity. */
 	f->turned_ns = turned;
 	return turns == KEEPER_TURNS_MAX;
 }
 
-/* Sends the last commands of a burst: each poll of the program sends those before. */
+/* Sends the last commands of a burst; the program's own polls send the others. */
 static void trains_watch(struct dxp_fabric *f, uint64_t now_ns)
 {
 	uint64_t age_ns = now_ns - f->train_ns;
@@ -108,7 +108,7 @@ static void *keep(void *context)
 {
 	struct dxp_fabric *f = context;
 
-	/* The default slack of 50 us exceeds the acknowledgement delay of 20 us. */
+	/* The default slack of 50 us exceeds an acknowledgement's delay of 20. */
 	prctl(PR_SET_TIMERSLACK, 1000);
 	fabric_enter(f);
 	while (!f->closing) {
@@ -145,7 +145,7 @@ int keeper_start(struct dxp_fabric *f)
 {
 	sigset_t all, old;
 
-	/* The program's threads handle its signals. */
+	/* The program's threads handle signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int error = pthread_create(&f->keeper, NULL, keep, f);

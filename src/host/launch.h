@@ -8,9 +8,8 @@
 #include "wire/command.h"
 
 /* Fills the RUN fields of *c. Buffers must lie below `memory_bytes`; `nic`: there is a function
- * for kernels. Arguments in *c point into the launch, or, if they need conversion, into
- * `packed`, which has COMMAND_PACKED_BYTES. DXP_EINVAL, with the error text set; it names the
- * field. */
+ * for kernels. Arguments in *c point into the launch, or, if converted, into `packed`, of
+ * COMMAND_PACKED_BYTES. DXP_EINVAL, with the error text set; it names the field. */
 int launch_check(const struct dxp_launch *l, uint64_t memory_bytes, bool nic, uint8_t *packed,
 		 struct command *c);
 

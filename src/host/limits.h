@@ -10,27 +10,26 @@
 /* bytes of commands that one xPU has not completed; a call waits for space. The rest is for
  * marks and signals of wait lists. */
 #define HOST_COMMANDS_BYTES (XPU_COMMANDS_BYTES / 4 * 3)
-/* counts: an older event of another xPU may be forgotten there, so that xPU reports it again
- * under a new name */
+/* counts: an xPU may have forgotten another's older event, which is then reported again under a
+ * new name */
 #define HOST_NAMED_AGE (XPU_PEER_EVENTS_KEPT / 2)
-/* ns of waiting for space without any completion, before a call fails because the program itself
- * must set events */
+/* ns of waiting for space without a completion, after which a call fails if the program must set
+ * events */
 #define HOST_ROOM_NS (1000ull * 1000 * 1000)
 /* transfers that xPUs start themselves after their waits: half of the NIC's memory regions; the
  * host does the rest */
 #define HOST_PULLS_MAX 2048
 #define HOST_MOVES     8 /* transfers of the host under way together */
-/* bytes of a piece of those: others get their turn between pieces */
+/* bytes of a piece of those; between pieces others are served */
 #define HOST_MOVE_BYTES  (1u << 20)
 #define HOST_MOVE_PIECES 4
 /* bytes: transfers up to here use a queue pair without long ones */
 #define HOST_SHORT_BYTES (256u << 10)
-/* ns: commands posted in a burst leave together after this delay; each alone would cost a system
- * call */
+/* ns: commands of a burst leave together after this delay; each alone would cost a system call */
 #define HOST_TRAIN_NS (20ull * 1000)
-/* ns without commands until the progress thread stops checking for unsent ones */
+/* ns after the last one in which the progress thread checks for more */
 #define HOST_TRAINS_NS (300ull * 1000)
-/* ns of waiting for a lazy event before its node is requested to report at once */
+/* ns of waiting for a lazy event before its node must report at once */
 #define HOST_HURRY_NS (50ull * 1000)
 /* bytes of one PUT or GET: long enough to hide its start, short enough to share the wire */
 #define HOST_PIECE_BYTES (4u << 20)
@@ -47,16 +46,15 @@
 /* ns of silence of an awaited xPU before it is probed */
 #define HOST_PROBE_NS (1000ull * 1000 * 1000)
 #define HOST_WATCH_NS (250ull * 1000 * 1000) /* ns between two checks for such silence */
-/* ns after a call's poll in which the progress thread pauses: another poll is likely */
+/* ns after a call's poll in which the progress thread pauses: another is likely */
 #define HOST_FRESH_NS (300ull * 1000)
-/* ns of that pause: an acknowledgement may be so late */
+/* ns of that pause: an acknowledgement may be that late */
 #define HOST_NAP_NS (1000ull * 1000)
-/* ns: longest sleep of the progress thread, so the delay in noticing a loss while no call waits */
+/* ns: longest sleep of the progress thread; a loss may be noticed so late while no call waits */
 #define HOST_LOOK_NS (20ull * 1000 * 1000)
-/* ns between two polls of any thread: longer than any sleep between them, so this process did
- * not run */
+/* ns between two polls: longer than any sleep, so this process did not run */
 #define HOST_AWAY_NS (3000ull * 1000 * 1000)
-/* ms: default limit on joining and opening; the lease of a crashed predecessor ends within */
+/* ms: default limit on joining and opening; a crashed predecessor's lease ends within */
 #define HOST_TIMEOUT_MS 5000
 
 #endif

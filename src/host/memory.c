@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: allocated by command, accessed by PUT and GET. A transfer is cut into pieces,
- * several under way: a long one neither blocks the queue pair nor leaves the wire idle between
- * pieces. */
+/* Device memory: allocated by command, accessed by PUT and GET. Several pieces of a transfer are
+ * under way: a long one neither blocks the queue pair nor leaves the wire idle between pieces. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -73,8 +72,8 @@ static int post_piece(struct transfer *t)
 	return status;
 }
 
-/* Posts pieces that the window has space for. True: all are complete, or it failed and none is
- * under way. */
+/* Posts what the window has space for. True: all is complete, or it failed and nothing is under
+ * way. */
 static bool transferred(void *context)
 {
 	struct transfer *t = context;
@@ -93,7 +92,7 @@ static void transfer_run(struct transfer *t)
 	struct dxp_fabric *f = t->xpu->fabric;
 
 	while (fabric_wait(f, transferred, t, link_now_ns() + HOST_REPLY_NS) != DXP_OK) {
-		/* A long transfer has no time limit while it advances. */
+		/* Long transfers have no limit while they advance. */
 		uint64_t posted = t->posted;
 		uint32_t pending = t->op.pending;
 		if (fabric_wait(f, transferred, t, link_now_ns() + 2 * RLTP_DEAD_NS) == DXP_OK)
@@ -122,7 +121,7 @@ int memory_move(struct dxp_xpu *x, enum memory_direction direction, uint64_t add
 		return status;
 	watch_begin(x);
 	transfer_run(&t);
-	/* The path became narrower. Bytes that have arrived may be written again. */
+	/* The path became narrower; bytes may arrive again. */
 	for (int again = 0; t.op.status == DXP_EPATH && again < HOST_NARROWINGS_MAX; again++) {
 		t.op.status = DXP_OK;
 		t.posted = 0;
@@ -164,7 +163,7 @@ static int move_checked(struct dxp_xpu *x, enum memory_direction direction, uint
 
 int dxp_mem_write(struct dxp_xpu *xpu, uint64_t address, const void *from, uint64_t bytes)
 {
-	/* `from` is only read: the NIC has one type of region for both directions. */
+	/* `from` is only read: a region serves both directions. */
 	return move_checked(xpu, MEMORY_WRITE, address, (void *)(uintptr_t)from, bytes);
 }
 

@@ -123,7 +123,7 @@ static struct events *events_of_move(struct dxp_fabric *f, const struct move *m,
 	return pulled ? &m->xpu->events : &f->own;
 }
 
-/* Completes a transfer whose memory nothing touches any more. */
+/* Completes a transfer; nothing may touch its memory any more. */
 static void move_end(struct dxp_fabric *f, struct move *m)
 {
 	struct events *events = events_of_move(f, m, m->revoked);
@@ -169,7 +169,7 @@ static int memory_offer(struct move *m)
 	return status == DXP_EBUSY ? DXP_EAGAIN : status;
 }
 
-/* Posts pieces that the window has space for; returns how many. */
+/* Posts what the window has space for; returns how much. */
 static uint32_t pieces_post(struct move *m)
 {
 	uint32_t posted = 0;
@@ -189,8 +189,8 @@ static uint32_t pieces_post(struct move *m)
 	return posted;
 }
 
-/* Returns whether all bytes of m, and of transfers it must not precede, were posted on this
- * queue pair. */
+/* Returns whether all bytes of m, and of transfers before which it must not complete, are posted
+ * on this queue pair. */
 static bool in_order(struct dxp_fabric *f, struct move *m, uint8_t qp)
 {
 	if (m->state != MOVE_RUNNING || m->posted < m->bytes || m->op.status != DXP_OK ||
@@ -214,8 +214,8 @@ static void told_early(struct dxp_fabric *f, struct move *m)
 			told_early(f, awaited(f, &m->waits[i])->move);
 }
 
-/* A message behind data on the same queue pair is delivered after it, so the peer can be
- * notified now. Not for memory behind DMA: the DMA may still fail. */
+/* Notifies peers early: a message behind data on the same queue pair is delivered after it. Not
+ * for memory behind DMA, where the DMA may still fail. */
 void move_wanted(struct move *m)
 {
 	struct dxp_fabric *f = m->xpu->fabric;
@@ -228,8 +228,8 @@ void move_wanted(struct move *m)
 		told_early(f, m);
 }
 
-/* Restarts a transfer whose path became narrower: bytes may be written again. If the peer was
- * notified early, it may have run without them, so the xPU is ended. */
+/* Restarts a transfer after the path became narrower: bytes may arrive again. A peer notified
+ * early may have continued without them: its xPU counts as restarted. */
 static bool narrowed(struct move *m)
 {
 	if (m->op.status != DXP_EPATH || m->again++ >= HOST_NARROWINGS_MAX)
@@ -257,7 +257,7 @@ static uint32_t run(struct dxp_fabric *f, struct move *m)
 		return done + 1;
 	if (m->op.status != DXP_OK && m->status == DXP_OK)
 		m->status = xpu_judge(m->xpu, m->op.status);
-	/* A transfer that began before its waits completed ends after them. */
+	/* A transfer that began before its waits completes after them. */
 	if (m->waits_left && m->status == DXP_OK)
 		return done;
 	if (m->registered)
@@ -285,7 +285,7 @@ void move_told(struct move *m, int status, const struct dxp_event_times *times)
 	become(f, m, MOVE_DRAINING);
 }
 
-/* Ends m if the NIC no longer uses its memory; returns whether it did. */
+/* Completes m if the NIC no longer uses its memory; returns whether it did. */
 static bool drained(struct dxp_fabric *f, struct move *m)
 {
 	struct nic *nic = node_nic(f->node);
@@ -294,7 +294,7 @@ static bool drained(struct dxp_fabric *f, struct move *m)
 		move_end(f, m);
 		return true;
 	}
-	/* Requests to a live peer end long before this. */
+	/* Requests to a live peer complete long before this. */
 	if (f->turned_ns - f->away_ns > m->revoked_ns + 2 * RLTP_DEAD_NS)
 		nic_peer_reset(nic, m->xpu->node, DXP_ETIMEDOUT);
 	return false;
@@ -317,7 +317,7 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Ends the waits of transfers whose xPU has ended or was closed. */
+/* Makes transfers ready that wait on an xPU that is lost or closed; they fail. */
 static void waiting_look(struct dxp_fabric *f)
 {
 	f->waits_changed = false;
@@ -330,7 +330,7 @@ static void waiting_look(struct dxp_fabric *f)
 	}
 }
 
-/* Starts ready transfers, or ends those whose awaited event failed. */
+/* Starts ready transfers, or completes those that have failed. */
 static uint32_t ready_turn(struct dxp_fabric *f)
 {
 	uint32_t done = 0;
@@ -379,7 +379,7 @@ static void wait_ended(struct dxp_fabric *f, struct move_wait *w, int status)
 		become(f, m, MOVE_READY);
 }
 
-/* In the order in which they were added, from the end of the list. */
+/* Continues waiting transfers in the order of their waits: from the end of the list. */
 void moves_ended(struct dxp_fabric *f, struct host_event *slot, int status)
 {
 	struct move_wait *w = slot->moves;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asynchronous transfers between host memory and device memory.
  *
- * States: WAITING for events -> READY, when the last one has completed -> RUNNING, by PUT or GET
- * in pieces -> its event completes. Or PULLED, if it waits for events of xPUs and fewer than
- * HOST_PULLS_MAX others do: the xPU itself reads or writes host memory after those events ->
- * DRAINING, while the NIC still points into the memory -> its event completes. The event is the
- * host's; of a PULLED transfer it is the xPU's. It completes after the last access to the
- * program's memory. */
+ * States: WAITING for events -> READY, when the last has completed -> RUNNING, by PUT or GET in
+ * pieces -> event completes. Or PULLED, if it waits for events of xPUs and fewer than
+ * HOST_PULLS_MAX others do: the xPU itself accesses host memory after those -> DRAINING, while
+ * the NIC still uses the memory -> event completes. The event is the host's, of a PULLED
+ * transfer the xPU's. It completes after the last access to the program's memory. */
 #ifndef HOST_MOVE_H
 #define HOST_MOVE_H
 
@@ -38,7 +37,8 @@ struct move {
 	uint32_t count; /* of its event */
 	uint8_t *local;
 	uint64_t address, bytes, posted;
-	/* Events that must complete before it starts or, with `late` waits, before it ends. */
+	/* Events that must complete before it starts, or before it completes if running beside
+	 * them is harmless. */
 	struct move_wait *waits;
 	uint32_t wait_count, waits_left;
 	struct move_wait inline_waits[MOVE_WAITS_INLINE];
@@ -47,14 +47,14 @@ struct move {
 	uint64_t revoked_ns;
 };
 
-/* Returns a zeroed transfer, except `waits`; NULL: out of memory. move_enter puts it into its
+/* Returns a zeroed transfer, except `waits`; NULL: out of memory. move_enter adds it to its
  * state's list. */
 struct move *move_new(struct dxp_fabric *f);
 void move_enter(struct dxp_fabric *f, struct move *m, enum move_state state);
-/* Frees one that was not entered, or was removed. */
+/* Frees a transfer that is in no list. */
 void move_free(struct dxp_fabric *f, struct move *m);
 void moves_destroy(struct dxp_fabric *f);
-/* Adds a wait for a pending event. `waits` must have space. */
+/* Adds a wait for a pending event; `waits` must have space. */
 void move_wait_for(struct move *m, dxp_event event, struct host_event *slot);
 
 #endif

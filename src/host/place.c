@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connects to a NIC by name, by path, or to the only one. Folders may outlive their programs, so
- * only a NIC that answers counts. */
+/* Connects by name, by path, or to the only NIC. Folders outlive programs, so only an answer
+ * counts. */
 #include "host/place.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "node/stats.h"
 
 #define LISTED_MAX 16 /* NICs in an error text */
-/* of a NIC that was not named: a stopped program must not block others */
+/* of a NIC not named: a stopped program must not block others */
 #define ANSWER_NS_MAX   S_NS
 #define LIST_TEXT_BYTES (LISTED_MAX * (FABRIC_NAME_BYTES + 2))
 
@@ -27,16 +27,16 @@ struct search {
 	struct offer_place *places;
 	uint32_t place_count;
 
-	uint32_t count; /* NICs that match and answer */
+	uint32_t count; /* that match and answer */
 	int socket;     /* of the first of these; -1: none */
 	char path[OFFER_PATH_BYTES];
-	int refused;       /* failure of one that matches; DXP_OK: none */
+	int refused;       /* of one that matches but fails; DXP_OK: none */
 	uint32_t answered; /* names in `list` */
 	size_t list_used;
 	char list[LIST_TEXT_BYTES]; /* "a, b, c": all that answer */
 };
 
-/* Connects to the socket `nic`, or, if there is none, to that of one function. */
+/* Connects to the socket `nic` or, without one, to that of one function. */
 static int folder_connect(const struct search *s, const char *folder, char path[OFFER_PATH_BYTES],
 			  int *socket)
 {

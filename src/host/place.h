@@ -7,8 +7,8 @@
 
 #include "node/offer_place.h"
 
-/* Connects to the NIC `nic`, as in struct dxp_function_options, for function `function`; 0: any.
- * Writes the socket's path to `path`. Errors as dxp_function_attach, with the error text set. */
+/* Connects to the NIC `nic`, as in struct dxp_function_options, for `function`; 0: any. Writes
+ * the socket's path to `path`. Errors as dxp_function_attach, with the error text set. */
 int place_connect(const char *nic, uint32_t function, uint64_t timeout_ns,
 		  char path[OFFER_PATH_BYTES], int *socket);
 

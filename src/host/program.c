@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs: a package is sent in the command if it is short, else through device memory kept for
- * that. The built program stays on the xPU, named by its id. */
+/* Programs: a short package travels in the command, a longer one through device memory kept for
+ * that. The program stays on the xPU, named by its id. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static int build_error(const struct dxp_xpu *x, int status)
 			 x->caps.device);
 }
 
-/* Takes log and records from the reply, or fetches them if they are long. */
+/* Copies log and records from the reply if short, else fetches them. */
 static int results_take(struct dxp_program *p, const struct command_reply *reply)
 {
 	struct dxp_xpu *x = p->xpu;

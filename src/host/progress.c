@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polling of the node, and waiting. A waiting call polls the node itself: a packet that arrives
- * while it spins needs no hand-over between threads. After the spin budget one waiter, the
- * leader, sleeps on the node's file. The others sleep on a condition, signalled by the thread
- * that polls when something completes. */
+/* Polls of the node, and waiting. A waiting call polls the node itself: a packet that arrives
+ * while it spins needs no hand-over between threads. After its spin budget one waiter, the
+ * leader, sleeps on the node's file. Others sleep on a condition that the polling thread signals
+ * on a completion. */
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -33,8 +33,8 @@ uint64_t fabric_deadline(const struct dxp_fabric *f)
 	return min_u64(node_deadline(f->node), f->watch_ns);
 }
 
-/* Adds a gap between two polls to away_ns. Calls and the progress thread poll far more often
- * while this process runs. */
+/* Adds a gap between polls to away_ns; calls and the progress thread poll far more often while
+ * this process runs. */
 static void absence_note(struct dxp_fabric *f)
 {
 	if (f->looked_ns && f->turned_ns - f->looked_ns > HOST_AWAY_NS)
@@ -112,7 +112,7 @@ struct sleep {
 	uint32_t empty; /* polls since the last work or yield */
 };
 
-/* Yields the CPU now and then: the peer may need this core. */
+/* Yields the CPU: the peer may need this core. */
 static void yield(struct dxp_fabric *f, struct sleep *s, bool idle)
 {
 	s->empty = idle ? s->empty + 1 : 0;
@@ -174,8 +174,7 @@ int fabric_wait(struct dxp_fabric *f, bool (*done)(void *context), void *context
 	f->waiting--;
 	if (s.leading)
 		f->leader = false;
-	/* Another thread must watch the file from now on: a sleeping call, else the progress
-	 * thread. */
+	/* Another thread must watch the file now: a sleeping call, else the progress thread. */
 	if (s.slept && !f->leader && f->sleepers)
 		pthread_cond_signal(&f->progress);
 	else if (!f->leader && (s.slept || xpus_pull(f)))

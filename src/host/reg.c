@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CFG registers (X-07): one request per NIC_CFG_WORDS_MAX registers, one after another, to keep
- * their order. */
+/* CFG registers (X-07): one request per NIC_CFG_WORDS_MAX registers, one at a time to keep
+ * order. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"

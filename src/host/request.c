@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages to an xPU: one NAP each, and the replies of synchronous commands. NAPs are delivered
- * exactly once, so nothing is retransmitted here. */
+/* Messages to an xPU: one NAP each, and replies of synchronous commands. NAPs are delivered
+ * exactly once: nothing is resent here. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -72,8 +72,8 @@ void request_fail(struct dxp_fabric *f, const struct dxp_xpu *x, int status)
 	}
 }
 
-/* Sends a request and waits. The NAP's completion points to the request, so it must also arrive,
- * or the transport give up, before this returns. */
+/* Sends a request and waits for the reply. Also waits for the NAP's completion, which points to
+ * the request; the transport bounds that wait. */
 static int exchange(struct host_request *r, const uint8_t *message, uint32_t bytes,
 		    uint64_t timeout_ns)
 {

@@ -6,8 +6,8 @@
 #include "host/move.h"
 #include "link/udp.h"
 
-/* An asynchronous command, named and posted in one step: counts leave in order, even if several
- * threads wait for space. */
+/* A command, named and posted in one step: counts leave in order even if several threads wait
+ * for space. */
 struct starting {
 	struct dxp_xpu *xpu;
 	struct command *command;
@@ -106,7 +106,7 @@ static int start(struct dxp_xpu *x, struct command *c, const struct command_wait
 	c->wait_count = waits->count;
 	for (uint32_t i = 0; i < waits->count; i++)
 		c->waits[i] = waits->events[i];
-	/* A thread that waits long for completions needs each of them. */
+	/* A thread that waits long for completions needs each one. */
 	c->lazy = c->lazy && !f->hurriers;
 	watch_begin(x);
 	int status = fabric_wait(f, started, &s, link_now_ns() + HOST_REPLY_NS);
@@ -140,8 +140,8 @@ int command_room(struct dxp_xpu *x)
 
 	while (!room(x)) {
 		uint32_t pending = x->events.pending;
-		/* Other commands complete in time. Those that wait for events of this program
-		 * may not, while the program waits here. */
+		/* Others complete in time. Those that wait for this program's events may not
+		 * while it waits here. */
 		if (fabric_wait(f, room, x, link_now_ns() + HOST_ROOM_NS) != DXP_OK &&
 		    pending == x->events.pending && f->own.pending)
 			return error_set(DXP_EAGAIN,

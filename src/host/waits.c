@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wait lists. Each event that a command waits for is resolved here, once, to one of which its
- * xPU is notified directly: its own, one signalled by another xPU, or one of this host. The host
- * takes no part when xPUs' events complete. Lists longer than a command holds are folded into
- * marks. */
+/* Wait lists. Each awaited event is resolved once, here, to one that reaches the xPU directly:
+ * its own, one signalled by another xPU, or one of this host. The host is not involved when
+ * xPUs' events complete. Lists longer than a command holds are folded into marks. */
 #include "base/util.h"
 #include "host/internal.h"
 
-/* Returns whether a node that was, or will be, notified of this event still keeps it. */
+/* Returns whether a node notified of this event, now or later, still has it. */
 static bool recent(const struct dxp_xpu *owner, uint32_t count)
 {
 	return owner->events.next - count <= HOST_NAMED_AGE;
 }
 
-/* Makes the event's xPU signal `to` on completion. *out is the signal's event. */
+/* Makes the event's xPU signal `to`. *out is the signal's event. */
 static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64_t *out)
 {
 	struct command c;
@@ -31,7 +30,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	if (status != DXP_OK)
 		return status;
 	events_forget(&owner->events, EVENT_COUNT(name));
-	/* command_start may have moved the ring, and the event may have completed since. */
+	/* The ring may have moved, and the event completed, in command_start. */
 	slot = events_find(&owner->events, EVENT_COUNT(event));
 	if (slot) {
 		slot->signalled = to;
@@ -41,7 +40,7 @@ static int signal_to(struct dxp_xpu *owner, dxp_event event, uint16_t to, uint64
 	return DXP_OK;
 }
 
-/* Replaces the COMMAND_WAITS_MAX events in *out by one mark. */
+/* Replaces all events in *out by one mark. */
 static int fold(struct dxp_xpu *x, struct command_waits *out)
 {
 	struct command c;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Detects the loss of an xPU: by the node table, by a failure of the transport, or by a probe,
- * if a call waits without own requests under way. The probe reads register 0; its limit is the
- * transport's (RLTP_DEAD_NS). So a wait ends within 5 s of a crash, even if the manager is down
- * too. */
+/* Detects the loss of an xPU: by the node table, by a transport failure, or by a probe if a call
+ * waits with nothing under way. The probe reads register 0, limited by the transport
+ * (RLTP_DEAD_NS). So a wait ends within 5 s of a crash, even without the manager. */
 #include "base/util.h"
 #include "host/internal.h"
 #include "link/udp.h"
@@ -14,7 +13,7 @@ static void probe(struct dxp_xpu *x)
 		.offset = 0, .bytes = sizeof(f->probe_word), .key = f->probe_key};
 	uint64_t context = (uint64_t)x->node << 8 | HOST_CONTEXT_PROBE;
 
-	/* A full window has enough under way to serve as a probe. */
+	/* A full window is probe enough. */
 	x->probing =
 		nic_user_cfg_read(f->window, HOST_QP_DATA, &x->target, 0, &word, context) == DXP_OK;
 }
@@ -50,9 +49,8 @@ void watch_end(struct dxp_xpu *x)
 	x->awaited--;
 }
 
-/* Handles a session invalid at one end, even with nothing under way: the xPU's messages for this
- * host are lost, so commands must not wait for them. A peer that closed the session is reported
- * by the table. */
+/* Handles a session invalid at one end, even if idle: the xPU's messages for this host are lost,
+ * and commands must not wait for them. The table reports a peer that closed the session. */
 void watch_session_ended(void *fabric, uint16_t peer, int status)
 {
 	struct dxp_xpu *x = xpu_find(fabric, peer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open xPUs. A second open of one returns the same object, because CLOSE frees everything of
- * this host on the xPU. */
+/* Open xPUs. A second open returns the same object, because CLOSE frees everything of this host
+ * on the xPU. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static int choose(struct dxp_fabric *f, const char *name, const struct node_entr
 	return DXP_OK;
 }
 
-/* Returns the first count: it continues after those of an earlier, dead object of the same node. */
+/* Continues after the counts of an earlier, dead object of the same node. */
 static uint32_t first_count(const struct dxp_fabric *f)
 {
 	uint32_t first = f->event_base;
@@ -212,7 +212,7 @@ static int open_once(struct dxp_fabric *f, const char *name, struct dxp_xpu **ou
 		if (status != DXP_OK)
 			return status;
 	}
-	/* Keeps it from being closed during the wait. */
+	/* Prevents a close during the wait. */
 	x->references++;
 	status = greet(x);
 	if (status == DXP_OK)

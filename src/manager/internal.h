@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of the registry, shared by its parts only: requests (of nodes), view (what each
- * node may see) and push (updates to nodes). */
+/* The inside of the registry, for its parts only: requests (of nodes), view (what each may see)
+ * and push (updates to nodes). */
 #ifndef MANAGER_INTERNAL_H
 #define MANAGER_INTERNAL_H
 
@@ -15,8 +15,8 @@ struct outbox_entry {
 	uint8_t data[FABRIC_DATAGRAM_BYTES];
 };
 
-/* Outgoing datagrams. Invariant: head - tail is their number. A dequeued entry stays valid until
- * the next receive or send, because half of the ring is kept free for new ones. */
+/* Outgoing datagrams. Invariant: head - tail is their number; a dequeued entry stays valid until
+ * the next receive or send, as half of the ring is kept free. */
 struct outbox {
 	struct outbox_entry *entries;
 	uint32_t head, tail;
@@ -38,13 +38,12 @@ struct registry {
 	unsigned used;        /* outbox entries handed out by the last registry_send */
 };
 
-/* outbox: outbox_reserve returns an entry to fill, or NULL if full; outbox_commit queues it with
- * its length. */
+/* Returns the outbox entry to fill, or NULL if full; outbox_commit queues it with its length. */
 struct outbox_entry *outbox_reserve(struct registry *r);
 void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct wire_address *to,
 		   size_t bytes);
 
-/* requests: all frames that nodes send. `header` and `body` are authentic. */
+/* Handles all frames that nodes send (requests.c, operate.c). `header` and `body` are authentic. */
 void requests_receive(struct registry *r, const struct wire_address *from,
 		      const struct wire_header *header, struct manage_body body, uint64_t now_ns);
 void requests_assign(struct registry *r, const struct wire_address *from, struct manage_body body,
@@ -53,8 +52,8 @@ void requests_status(struct registry *r, const struct wire_address *from, struct
 void requests_answer(struct registry *r, const struct wire_address *to, uint16_t node,
 		     const struct manage_answer *answer);
 
-/* view: whether a change of `subject` matters to `viewer`; whether the viewer may see it; and
- * the entry shown. */
+/* Returns whether a change of `subject` matters to `viewer`; whether it is visible; the entry
+ * shown (view.c). */
 bool view_concerns(const struct registry *r, const struct roster_node *viewer,
 		   const struct roster_node *subject);
 bool view_visible(const struct registry *r, const struct roster_node *viewer,
@@ -62,8 +61,8 @@ bool view_visible(const struct registry *r, const struct roster_node *viewer,
 void view_entry(const struct registry *r, const struct roster_node *viewer,
 		const struct roster_node *subject, struct node_entry *out);
 
-/* push: schedule a change of `subject` for all viewers concerned; schedule one viewer; process a
- * viewer's confirmation; send what is due. */
+/* Schedules a change of `subject` for the viewers concerned, or for one; handles a viewer's
+ * progress; sends what is due (push.c). */
 void push_news(struct registry *r, const struct roster_node *subject, uint64_t now_ns);
 void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns);
 void push_progress(struct registry *r, struct roster_node *viewer,

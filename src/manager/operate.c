@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of operators, authenticated by the fabric key without a node: ASSIGN changes grants,
- * STATUS reads the whole table. */
+/* Requests of operators, by the fabric key without a node: ASSIGN changes grants, STATUS reads
+ * the whole table. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -21,8 +21,7 @@ static void assign_answer(struct registry *r, const struct wire_address *to,
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
 }
 
-/* Marks all nodes that the row names as changed: a host's grants, or the hosts that an xPU may
- * see. */
+/* Marks the nodes that the row names as changed: what they see has changed. */
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends the table to nodes. Changes wait briefly, so that several share a datagram. A node gets a
- * difference from the sequence that it has, or all rows in pages if that is too old. Up to
- * FABRIC_WINDOW datagrams are under way to a node. Its TABLE_ACK or RENEW then confirms its
- * progress, and sending continues there. A node that confirms nothing gets one datagram now and
- * then until its lease expires.
+/* Sends the table to nodes. Changes wait briefly, so that several share a datagram. A node receives
+ * a difference from its sequence on, or, if that is too old, all rows in pages. Up to FABRIC_WINDOW
+ * datagrams are under way to a node; its TABLE_ACK or RENEW confirms progress, and sending
+ * continues from there. A node that confirms nothing receives one datagram now and then until its
+ * lease expires.
  *
- * A full table is not a snapshot: each page shows its rows at the time of sending. It counts as
- * of the sequence at which it began. Each row changed since follows again as a difference, so a
- * busy fabric cannot starve it. */
+ * A full table is not a snapshot: a page shows its rows as they are when sent. It counts as of
+ * the sequence at which it began: rows changed since follow as a difference, so a busy fabric
+ * cannot starve it. */
 #include "manager/internal.h"
 
 #define NEWS_NS   (2 * MS_NS)
@@ -39,7 +39,7 @@ void push_node(struct registry *r, struct roster_node *viewer, uint64_t now_ns)
 {
 	if (viewer->state != NODE_ALIVE || viewer->nonce == 0)
 		return;
-	/* A node with unconfirmed datagrams gets the change with the next ones. */
+	/* A node with unconfirmed datagrams receives it with the next ones. */
 	if (list_empty(&viewer->by_push))
 		schedule(&r->pushes, viewer, now_ns + NEWS_NS);
 }
@@ -71,7 +71,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* A repeated confirmation: a datagram was lost. Go back, once. */
+		/* Confirmed twice, so a datagram was lost: rewind, once. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;
@@ -82,7 +82,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 	}
 }
 
-/* Starts a full table, if no difference can continue from `sent`. */
+/* Starts a full table, when no difference can continue from `sent`. */
 static void full_begin(const struct registry *r, struct roster_node *n)
 {
 	n->sent = (struct manage_progress){r->epoch, r->roster.sequence, WIRE_NODE_FIRST};
@@ -135,7 +135,7 @@ static bool change_write(const struct registry *r, const struct roster_node *vie
 	return manage_rows_add(w, &entry);
 }
 
-/* Writes changes after sent.sequence that fit; advances `sent`. */
+/* Writes changes after sent.sequence, as far as they fit; advances `sent`. */
 static size_t delta_write(struct registry *r, struct roster_node *viewer, uint8_t *out)
 {
 	struct manage_rows rows = {.nonce = viewer->nonce,
@@ -203,7 +203,7 @@ void push_send(struct registry *r, uint64_t now_ns)
 		if (!node_send(r, n, now_ns))
 			return;
 	while ((n = due(&r->repeats, now_ns)) != NULL) {
-		/* No confirmation for REPEAT_NS: the datagrams under way are lost. */
+		/* Nothing confirmed for REPEAT_NS: datagrams under way are lost. */
 		n->sent = n->acked;
 		n->in_flight = 0;
 		n->repeats++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry's frame: creation, stored rows, time, and datagrams in and out. */
+/* The registry's frame: creation, stored rows, time, datagrams in and out. */
 #include "manager/registry.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "manager/internal.h"
 #include "node/datagram.h"
 
-/* per second, for wrong keys: enough for people, too few for an amplification attack */
+/* per second, of wrong keys: enough for people, too few for an attack by amplification */
 #define REFUSALS_PER_S 100
 #define REFUSAL_UNIT   S_NS
 
@@ -121,7 +121,7 @@ void outbox_commit(struct registry *r, struct outbox_entry *entry, const struct 
 	r->outbox.head++;
 }
 
-/* Consumes one unauthenticated rejection of an allowance that refills over time. */
+/* Consumes one of the unauthenticated rejections allowed, which refill over time. */
 static bool refusal_allowed(struct registry *r, uint64_t now_ns)
 {
 	uint64_t passed_ns = min_u64(now_ns - r->refusals_ns, S_NS);
@@ -219,7 +219,7 @@ void registry_receive(struct registry *r, const struct wire_address *from, const
 		r->counters.unexpected++;
 		return;
 	}
-	time_pass(r, now_ns); /* so that a lease that has just expired blocks no request */
+	time_pass(r, now_ns); /* so that a lease just expired blocks nothing */
 	requests_receive(r, from, &header, body, now_ns);
 }
 

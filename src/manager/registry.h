@@ -3,9 +3,9 @@
  * part, and holds the grants. A pure state machine: datagrams and time go in; datagrams, a deadline
  * and changes for the store come out. Protocol: docs/manager.md.
  *
- * Order that keeps ids stable over a crash: call registry_receive, write the changes of
- * registry_next_store, then send the datagrams of registry_send. Memory is bounded for any
- * input: FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
+ * Order that keeps ids stable over a crash: registry_receive, write the changes of
+ * registry_next_store, send the datagrams of registry_send. Memory bound for any input:
+ * FABRIC_NODES_MAX nodes, FABRIC_GRANTS_MAX grants, one ring of datagrams. */
 #ifndef MANAGER_REGISTRY_H
 #define MANAGER_REGISTRY_H
 
@@ -65,12 +65,11 @@ struct registry;
 int registry_create(const struct registry_options *options, struct registry **out);
 void registry_destroy(struct registry *r);
 
-/* Loads a stored row, NODE_PUT or GRANT_PUT; call before registry_start. DXP_EINVAL: an invalid
- * row (the caller logs it); DXP_ENOMEM. */
+/* Loads a stored NODE_PUT or GRANT_PUT, before registry_start. DXP_EINVAL: an invalid row
+ * (logged by the caller); DXP_ENOMEM. */
 int registry_load(struct registry *r, const struct store_op *op);
 
-/* Starts the clock. Nodes stored as alive get two lease times to renew, so a restart of the
- * manager loses none. */
+/* Starts the clock. Nodes stored as alive get two lease times to renew. */
 void registry_start(struct registry *r, uint64_t now_ns);
 
 /* Processes one datagram. Reads `data` during the call only. */
@@ -82,8 +81,8 @@ bool registry_next_store(struct registry *r, struct store_op *out);
 /* Repeats all changes: the store has lost some. */
 void registry_store_again(struct registry *r);
 
-/* Advances time, then fills `out` with up to `count` due datagrams. Returns how many; at
- * `count`, call again. Their memory is valid until the next registry_send or registry_receive. */
+/* Advances time, then fills `out` with up to `count` due datagrams, valid until the next
+ * registry_send or registry_receive. Returns how many; at `count`, call again. */
 size_t registry_send(struct registry *r, struct link_datagram *out, size_t count, uint64_t now_ns);
 
 /* Returns when registry_send must be called again; UINT64_MAX: nothing is pending. */

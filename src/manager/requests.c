@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request must have a larger number than all
- * before it of the same run (nonce) of the node, so replayed datagrams change nothing. */
+/* Requests of nodes: JOIN, RENEW, LEAVE, TABLE_ACK. A request needs a larger number than all
+ * before it from the same run (nonce) of the node, so replayed datagrams change nothing. */
 #include "manager/internal.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void refuse(struct registry *r, const struct wire_address *from, uint64_t
 	requests_answer(r, from, WIRE_NODE_NONE, &answer);
 }
 
-/* Decides whether this JOIN may take over a known node's entry; otherwise rejects it. */
+/* Returns whether this JOIN may replace a known node; otherwise rejects it. */
 static bool identity_admit(struct registry *r, const struct wire_address *from,
 			   const struct manage_join *join, struct roster_node *n, uint64_t now_ns)
 {
@@ -97,8 +97,8 @@ static bool identity_admit(struct registry *r, const struct wire_address *from,
 		r->counters.replayed++;
 		return false;
 	}
-	/* Another run, or a copy: rejected until the known one's lease expires, unless it uses
-	 * the same socket. */
+	/* Another run, or a copy: rejected until the known one's lease expires, except from the
+	 * same socket. */
 	if (alive && moved && n->nonce != 0) {
 		refuse_busy(r, from, join, n, now_ns);
 		return false;
@@ -110,7 +110,7 @@ static bool identity_admit(struct registry *r, const struct wire_address *from,
 	return true;
 }
 
-/* The same for the name: an alive holder keeps it, a dead one loses it. */
+/* Does the same for the name: a live holder keeps it, a dead one loses it. */
 static bool name_admit(struct registry *r, const struct wire_address *from,
 		       const struct manage_join *join, uint64_t now_ns)
 {
@@ -128,7 +128,7 @@ static bool name_admit(struct registry *r, const struct wire_address *from,
 	return true;
 }
 
-/* Copies the node's description; returns whether other nodes need it. */
+/* Copies the node's description; returns whether others need it. */
 static bool entry_update(struct roster_node *n, const struct wire_address *from,
 			 const struct manage_join *join)
 {
@@ -204,8 +204,7 @@ static struct roster_node *sender_find(const struct registry *r, const struct wi
 	return n;
 }
 
-/* Checks that the request is newer than all before, and records it. A restarted manager accepts
- * the first one. */
+/* Accepts a request newer than all before. A restarted manager accepts the first one. */
 static bool request_admit(struct registry *r, struct roster_node *n,
 			  const struct manage_renew *renew)
 {
@@ -262,7 +261,7 @@ static void renew_receive(struct registry *r, const struct wire_address *from,
 	} else if (header->type == WIRE_LEAVE) {
 		if (n)
 			leave_accept(r, n, now_ns);
-		/* also for an unknown node: the result is the same */
+		/* also if unknown: the result is the same */
 		refuse(r, from, renew.request, renew.nonce, DXP_OK, "");
 	} else if (n) {
 		renew_accept(r, from, n, &renew, now_ns);

@@ -91,7 +91,7 @@ static void deleted_set(struct roster *r, uint16_t id, bool deleted)
 
 static void node_forget(struct roster *r, struct roster_node *n)
 {
-	/* Others still list a dead node: they must receive its removal. */
+	/* Others still list a dead node and must receive its removal. */
 	r->floor = max_u64(r->floor, n->state == NODE_GONE ? n->changed : ++r->sequence);
 	r->by_id[n->entry.id] = NULL;
 	r->used[n->entry.id / 64] &= ~(1ull << n->entry.id % 64);
@@ -104,8 +104,8 @@ static void node_forget(struct roster *r, struct roster_node *n)
 	free(n);
 }
 
-/* Forgets a node if the roster is full. by_change is oldest first, so the first gone (or dead)
- * node is the longest gone. */
+/* Forgets a node if full. by_change is oldest first, so the first gone (or dead) one is the
+ * longest gone. */
 static bool room_make(struct roster *r)
 {
 	struct roster_node *n, *dead = NULL;
@@ -126,7 +126,7 @@ static bool room_make(struct roster *r)
 	return dead != NULL;
 }
 
-/* Returns the next free id in cyclic order: a freed id stays unused as long as possible. */
+/* Returns the next free id in cyclic order, so that a freed id rests long. */
 static uint16_t id_choose(struct roster *r, uint16_t wanted)
 {
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])
@@ -173,7 +173,7 @@ void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_
 	n->state = NODE_ALIVE;
 	n->lease_until_ns = lease_until_ns;
 	list_remove(&n->by_time);
-	/* Usually last, except after leases extended at a restart of the manager. */
+	/* Usually last, except after a restart extended leases. */
 	struct list *before = r->leases.previous;
 	while (before != &r->leases &&
 	       ROSTER_NODE(before, by_time)->lease_until_ns > lease_until_ns)

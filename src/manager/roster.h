@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All nodes known to the manager, alive or not: by id, uuid and name, and in order of their last
- * change. That order is the journal. The list behind sequence s holds each node changed after s,
- * once. So the journal cannot overflow; only forgetting a node loses history, up to `floor`.
+/* All known nodes, alive or not: by id, uuid and name, and in order of their last change. That
+ * order is the journal: the list behind sequence s holds each node changed after s, once. So it
+ * cannot overflow; only forgetting a node loses history, up to `floor`.
  *
  * Invariant: by_change is ordered by `changed`; `leases` holds exactly the alive nodes, ordered
  * by lease_until_ns. */
@@ -19,7 +19,7 @@ enum node_state {
 };
 
 struct roster_node {
-	/* As stored. alive, granted and magic are set for each viewer when sent. */
+	/* As stored; alive, granted and magic are set per viewer when sent. */
 	struct node_entry entry;
 	enum node_state state;
 	uint64_t changed; /* sequence of the last change */
@@ -38,7 +38,7 @@ struct roster_node {
 
 struct roster {
 	struct roster_node **by_id; /* WIRE_NODE_LAST + 1 entries */
-	/* bit per id: a node exists; makes walks by id skip free ones */
+	/* bit per id: a node exists; lets walks skip free ids */
 	uint64_t *used;
 	size_t count;
 	uint64_t sequence; /* of the newest change; the first is 1 */
@@ -68,11 +68,11 @@ struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[
 /* Returns the node with this name that is not gone, or NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
 
-/* Adds a node, with the wanted id if it is free (0: any). A full roster forgets the longest gone
- * node, else the longest dead one. NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
+/* Adds a node, with the wanted id if free (0: any). When full, forgets the longest gone, else
+ * the longest dead node. NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 
-/* Records a change: assigns a new sequence and marks the node for the store. */
+/* Assigns a new sequence and marks the node for the store. */
 void roster_change(struct roster *r, struct roster_node *n);
 
 void roster_alive(struct roster *r, struct roster_node *n, uint64_t lease_until_ns);

@@ -14,7 +14,7 @@
 
 #define STORE_RETRY_NS (1 * S_NS)
 #define STORE_CHECK_NS (1 * S_NS)  /* between two checks that the database file exists */
-#define STORE_LOST_NS  (30 * S_NS) /* the same, if it cannot be recreated: each try is logged */
+#define STORE_LOST_NS  (30 * S_NS) /* if it cannot be recreated: each try is logged */
 #define SEND_RETRY_NS  (1 * MS_NS)
 
 struct server {
@@ -119,7 +119,7 @@ void server_run(struct server *s)
 {
 	while (!atomic_load(&s->stop)) {
 		bool sent = s->out_sent == s->out_count;
-		/* Unsent datagrams lie in the registry's memory, which receiving would change. */
+		/* Unsent datagrams lie in the registry's memory, which receiving changes. */
 		if (sent)
 			receive(s);
 		save(s, link_now_ns());

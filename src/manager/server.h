@@ -19,7 +19,7 @@ struct server;
 int server_open(const struct server_options *options, struct server **out);
 void server_close(struct server *s);
 
-/* Returns the address it listens on, with the port. */
+/* Returns the address and port in use. */
 void server_address(const struct server *s, struct wire_address *out);
 
 /* Runs until server_stop. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The store, in SQLite. The database stays locked while open. A row of `node` is one node with
- * all fields; 64-bit numbers are stored as SQLite's signed ones. */
+ * all fields, 64-bit numbers as SQLite's signed ones. */
 #include "manager/store.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define FILE_NAME "manager.db"
 #define FOUND_MAX 100 /* files found in its place and kept */
-/* Bytes of a file that SQLite locks: PENDING, RESERVED and SHARED of its file format. */
+/* Bytes that SQLite locks in a file: PENDING, RESERVED and SHARED of its format. */
 #define SQLITE_LOCKS      0x40000000
 #define SQLITE_LOCK_BYTES 512
 #define APPLICATION_ID    0x6478706d /* "dxpm" */
@@ -54,14 +54,14 @@ _Static_assert(APPLICATION_ID == 1685614701, "the schema writes it in decimal");
 struct store {
 	sqlite3 *db;
 	sqlite3_stmt *statements[STATEMENTS];
-	bool failing;     /* the last save failed, logged once */
-	bool in_use;      /* another manager uses the file in its place, logged once */
+	bool failing;     /* the last save failed; logged once */
+	bool in_use;      /* another manager uses the file in its place; logged once */
 	struct stat file; /* the one that is open */
 	char path[PATH_MAX];
 };
 
-/* Adds a cause that SQLite's text omits: the system call's error, or, since SQLite does not
- * always keep that, a limit on file sizes. */
+/* Adds a cause that SQLite's text omits: the system call's error, or, as SQLite may lose that, a
+ * limit on file sizes. */
 static void cause_of(struct store *s, char *out, size_t bytes)
 {
 	int error = sqlite3_system_errno(s->db);
@@ -76,7 +76,7 @@ static void cause_of(struct store *s, char *out, size_t bytes)
 		snprintf(out, bytes, ": %s", strerror(error));
 }
 
-/* Logs a database error and returns our status for it. */
+/* Logs a database error; returns its status. */
 static int complain(struct store *s, const char *doing)
 {
 	char cause[128];
@@ -124,7 +124,7 @@ static int number_read(struct store *s, const char *pragma, int *out)
 	return DXP_OK;
 }
 
-/* Checks that the database is ours and of this version; sets up an empty one. */
+/* Checks that this is a manager's database of this version; sets up an empty one. */
 static int schema_ensure(struct store *s)
 {
 	int application = 0, version = 0, tables = 0;
@@ -154,8 +154,8 @@ static int schema_ensure(struct store *s)
 	return DXP_OK;
 }
 
-/* Locks the database until it is closed, which keeps out a second manager; quick_check finds
- * damage first. */
+/* Locks the database until closed, which keeps a second manager out; quick_check finds damage
+ * before any use. */
 static int database_begin(struct store *s)
 {
 	sqlite3_stmt *statement = NULL;
@@ -266,7 +266,7 @@ void store_close(struct store *s)
 	free(s);
 }
 
-/* Returns whether another process holds one of SQLite's locks on the file. */
+/* Returns whether another process holds SQLite's locks on the file. */
 static bool file_in_use(const char *path)
 {
 	struct flock lock = {.l_type = F_WRLCK,
@@ -320,7 +320,7 @@ static int place_clear(struct store *s)
 		if (status != DXP_OK)
 			return status;
 	}
-	/* These belong to the old file; SQLite would use them for the new one. */
+	/* These belong to the old file; SQLite would apply them to the new one. */
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		snprintf(name, sizeof(name), "%s%s", s->path, ends[i]);
 		unlink(name);
@@ -353,7 +353,7 @@ int store_check(struct store *s, struct registry *r)
 	bool there = stat(s->path, &now) == 0;
 
 	if (!there && errno != ENOENT && errno != ENOTDIR)
-		return DXP_OK; /* unknown state: try again later */
+		return DXP_OK; /* unknown; next time */
 	if (s->db && there && now.st_ino == s->file.st_ino && now.st_dev == s->file.st_dev)
 		return DXP_OK;
 	if (there && file_in_use(s->path)) {
@@ -376,7 +376,7 @@ static void text_copy(char *to, size_t to_bytes, sqlite3_stmt *row, int column)
 	snprintf(to, to_bytes, "%s", text ? (const char *)text : "");
 }
 
-/* False: a blob has the wrong size. */
+/* Reads a row of `node`. False: a blob has the wrong size. */
 static bool node_read(sqlite3_stmt *row, struct store_op *op)
 {
 	struct node_entry *e = &op->entry;
@@ -479,8 +479,7 @@ static bool op_save(struct store *s, const struct store_op *op)
 	return good;
 }
 
-/* Saves all changes. The transaction begins with the first one, so nothing is written without
- * changes. */
+/* Begins a transaction with the first change, so nothing is written without one. */
 static bool changes_save(struct store *s, struct registry *r)
 {
 	struct store_op op;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Visibility of nodes. A host sees itself and all xPUs, and may use those granted. An xPU sees
- * all xPUs and the hosts that may use it. A node's magic is sent only to nodes that may talk to
- * it. */
+/* Visibility. A host sees itself and the xPUs, and may use those granted; an xPU sees the xPUs
+ * and the hosts that may use it. A magic is sent only to nodes that may talk to its owner. */
 #include "manager/internal.h"
 
 /* Returns whether these two may work together. */

@@ -18,8 +18,8 @@
 #include "base/tree.h"
 #include "base/util.h"
 
-/* blocks beyond each side of its range that one arena_reach result covers: fewer calls while the
- * epoch stays */
+/* blocks on each side of its range that one arena_reach result covers, so that fewer calls are
+ * needed */
 #define RUN_BLOCKS 64
 
 struct block {
@@ -49,8 +49,8 @@ struct arena {
 	struct block *first;
 	struct tree by_address, by_bytes, owners;
 	struct ranges stale; /* bytes left by freed allocations; not valid inside present ones */
-	bool all_stale; /* `stale` is incomplete (no memory): no free byte is reachable any more */
-	uint64_t epoch; /* of arena_reach */
+	bool all_stale;      /* `stale` is incomplete: no free byte is reachable any more */
+	uint64_t epoch;      /* of arena_reach */
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -234,8 +234,8 @@ uint64_t arena_owned_bytes(const struct arena *a, uint32_t owner)
 	return o ? o->bytes : 0;
 }
 
-/* Cuts a block that is in no size tree after `bytes`. The remainder becomes the free block
- * `rest`, which the arena then owns. */
+/* Cuts a block that is in no size tree after `bytes`; the remainder becomes the free block
+ * `rest`. */
 static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct block *rest)
 {
 	*rest = (struct block){.address = b->address + bytes,
@@ -250,7 +250,7 @@ static void block_cut(struct arena *a, struct block *b, uint64_t bytes, struct b
 	tree_insert(&a->by_bytes, &rest->by_bytes, rest->bytes, rest->address);
 }
 
-/* Allocates from a block that fits. `rest` is for the remainder, freed if there is none. */
+/* Allocates from a block that fits. `rest` takes the remainder; freed if there is none. */
 static uint64_t block_take(struct arena *a, struct block *b, uint64_t bytes, struct owner *o,
 			   struct block *rest)
 {
@@ -318,7 +318,7 @@ static void block_release(struct arena *a, struct block *b)
 		block_join(a, b);
 	if (b->before && !b->before->used) {
 		struct block *before = b->before;
-		/* b is in no size tree yet, but block_join removes it from there. */
+		/* b is in no size tree yet; block_join removes it from there. */
 		tree_insert(&a->by_bytes, &b->by_bytes, b->bytes, b->address);
 		tree_remove(&a->by_bytes, &before->by_bytes);
 		block_join(a, before);
@@ -349,8 +349,8 @@ void arena_free_owner(struct arena *a, uint32_t owner)
 {
 	const struct owner *o = owner_find(a, owner);
 
-	/* Freeing may merge a block with a neighbour, never with another of this list. The owner
-	 * is freed with its last block. */
+	/* Freeing may merge a block with a neighbour, never with one of this list. The last
+	 * block frees the owner too. */
 	for (struct block *b = o ? o->blocks : NULL, *next; b; b = next) {
 		next = b->owner_next;
 		if (!b->freed)
@@ -400,8 +400,7 @@ static bool reached(const struct block *b, uint32_t owner, bool common)
 	return b->used ? !b->freed && owned_by(b, owner) : common;
 }
 
-/* Returns the run of accessible blocks around b: all up to `end`, plus up to RUN_BLOCKS on each
- * side. */
+/* Returns the accessible blocks around b: all up to `end`, plus RUN_BLOCKS on each side. */
 static struct range run_of(const struct block *b, uint32_t owner, bool common, uint64_t end)
 {
 	const struct block *first = b, *last = b;
@@ -416,8 +415,8 @@ static struct range run_of(const struct block *b, uint32_t owner, bool common, u
 	return (struct range){first->address, last->address + last->bytes};
 }
 
-/* Finds the first part of [start, end) that is free and not cleared; stores it in *run. False:
- * none; *run is then cut down to cleared bytes. */
+/* Finds the first part of [start, end) that is free and not cleared; writes it to *run. False:
+ * none; *run is cut down to cleared bytes. */
 static bool stale_find(const struct arena *a, uint64_t start, uint64_t end, struct range *run)
 {
 	for (const struct block *b = block_at(a, run->start); b; b = b->behind) {
@@ -472,6 +471,6 @@ const uint64_t *arena_epoch(const struct arena *a)
 
 void arena_cleared(struct arena *a, uint64_t start, uint64_t end)
 {
-	/* On lack of memory the range stays marked and is cleared again. */
+	/* Without memory the range stays listed and is cleared again. */
 	ranges_remove(&a->stale, start, end);
 }

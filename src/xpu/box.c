@@ -14,7 +14,7 @@
 #include "link/udp.h"
 #include "xpu/identity.h"
 
-/* joining time of one slot before the next, while several join */
+/* per slot and round, while several join */
 #define JOIN_SLICE_NS (20 * MS_NS)
 #define CHECK_NS      (500 * MS_NS) /* between two membership checks */
 
@@ -29,7 +29,7 @@ struct box {
 	uint32_t spin_ns;
 	uint32_t count;
 	struct box_slot slots[FABRIC_SLOTS_MAX];
-	int status;       /* the reason for an exit without stop */
+	int status;       /* of an exit without a stop request */
 	_Atomic int ends; /* set by a stop request or by a lost membership */
 	uint64_t check_ns;
 };
@@ -50,7 +50,7 @@ static int name_make(const struct box_options *o, uint32_t index, char out[FABRI
 	return DXP_EINVAL;
 }
 
-/* Offers functions to other processes. Failure is logged only: the xPU works without them. */
+/* Offers functions to other processes. A failure is logged only: the xPU works without. */
 static void functions_offer(const struct box_slot *x, uint32_t functions)
 {
 	if (functions == 0)
@@ -86,7 +86,7 @@ static int slot_start(struct box *b, const struct box_options *o, const struct s
 	return DXP_OK;
 }
 
-/* Reuses the buffer size measured for the first slot. */
+/* Reuses the size measured for the first slot. */
 static void bridge_follow(const struct box_slot *first, struct slot_options *common)
 {
 	struct bridged_state state;
@@ -108,8 +108,8 @@ static int bind_choose(const struct box_options *o, struct wire_address *out)
 	return DXP_OK;
 }
 
-/* Chooses the folder of compiled kernels: beside the identities, or in the user's cache folder.
- * False: none. */
+/* Chooses the folder of compiled kernels: with the identities, else the user's cache. False:
+ * none. */
 static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -124,7 +124,7 @@ static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates that folder. On failure kernels are compiled again after each start. */
+/* Creates it. Without it kernels are compiled again after each start. */
 static void cache_take(const struct box_options *o, char cache[PATH_MAX], struct slot_options *out)
 {
 	if (!cache_choose(o, cache))
@@ -224,7 +224,7 @@ static void joined_tell(struct box_slot *x)
 	x->joined = true;
 }
 
-/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not joined yet. */
+/* Joins one slot for up to JOIN_SLICE_NS. DXP_EAGAIN: not yet. */
 static int slot_join(struct box_slot *x, uint64_t deadline_ns)
 {
 	uint64_t now_ns = link_now_ns();
@@ -242,7 +242,7 @@ static void timeout_tell(const struct box_slot *x)
 		  x->name);
 }
 
-/* Visits all slots once: polls those that have joined while others join. */
+/* Visits all slots; polls joined ones while others join. */
 static int join_round(struct box *b, uint64_t deadline_ns, uint32_t *left)
 {
 	*left = 0;
@@ -277,8 +277,8 @@ int box_join(struct box *b, uint64_t deadline_ns)
 	return DXP_OK;
 }
 
-/* Stops the daemon if a slot's identity is used elsewhere or its key is rejected. Losing contact
- * to the manager is no reason to stop. */
+/* Stops the daemon if an identity is used elsewhere or a key is rejected now; loss of the
+ * manager alone is harmless. */
 static void membership_check(struct box *b, uint64_t now_ns)
 {
 	if (now_ns < b->check_ns)

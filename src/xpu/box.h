@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A daemon's xPUs: up to FABRIC_SLOTS_MAX slots, each a node of its own, all polled by one
- * thread (X-14). */
+/* A daemon's xPUs: up to FABRIC_SLOTS_MAX slots, each a node, all polled by one thread. */
 #ifndef XPU_BOX_H
 #define XPU_BOX_H
 
@@ -13,11 +12,10 @@ struct box_options {
 	uint16_t id;      /* wanted node id of slot 0; slot n requests id + n; 0: any */
 	struct wire_address manager;
 	const uint8_t *fabric_key;
-	/* NULL: the address that leads to the manager. Slot n uses port + n, unless the port is
-	 * 0. */
+	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */
 	const struct wire_address *bind;
-	/* Identities and compiled kernels. NULL: a new identity at each start; kernels are kept
-	 * in the user's cache folder. */
+	/* Identities and compiled kernels. NULL: identities are new at each start, kernels go to
+	 * the user's cache folder. */
 	const char *state_folder;
 	uint64_t memory_bytes;  /* of each slot */
 	uint64_t host_bytes;    /* as slot_options */
@@ -25,8 +23,8 @@ struct box_options {
 	uint64_t keep_hosts_ns; /* as node_options */
 	const char *engine;
 	const char *cell_program; /* as slot_options */
-	/* Bridge of each slot whose memory only DMA reaches, as in pump_options. A size measured
-	 * for the first slot is used for all. */
+	/* Bridge of each slot with DMA-only memory, as pump_options. A size measured for the
+	 * first slot is used for all. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 	uint32_t spin_ns;        /* as node_options */
@@ -42,16 +40,13 @@ int box_open(const struct box_options *options, struct box **out);
 void box_close(struct box *b);
 
 uint32_t box_slots(const struct box *b);
-/* Returns slot `index`, counted from 0. */
 struct slot *box_slot(const struct box *b, uint32_t index);
 
-/* Polls until all slots have joined; prints a line for each to standard output. DXP_ETIMEDOUT at
- * `deadline_ns`; DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: rejected by the manager,
- * logged. */
+/* Polls until all have joined; prints a line for each. DXP_ETIMEDOUT at `deadline_ns`;
+ * DXP_ECLOSED: stopped; DXP_EAUTH, DXP_EBUSY ...: rejected, logged. */
 int box_join(struct box *b, uint64_t deadline_ns);
 
-/* Polls until stopped (DXP_OK), or until a slot loses its membership: returns the status of its
- * rejection. */
+/* Polls until stopped (DXP_OK), or until a slot loses its membership. */
 int box_run(struct box *b);
 
 #endif

@@ -12,8 +12,7 @@
 
 #define COMPLAINTS_MAX 20 /* log lines; DMA_FAILED counts all failures */
 
-/* Bound of the xPU's own transfers: bulk transfers, one task of each host, and one clearing (two
- * DMAs), one scrub and one package. */
+/* Bulk transfers, one task per host, one clearing (two DMAs), one scrub and one package. */
 #define OWN_MAX (XPU_HAULS_SLOT_MAX + XPU_HOSTS_MAX + 2 + 1 + 1)
 _Static_assert(OWN_MAX + XPU_STAGED_WRITES + XPU_STAGED_READS <= BRIDGE_TRANSFERS_MAX,
 	       "the xPU's own transfers find room whatever others send");
@@ -38,7 +37,7 @@ static int zeros_make(struct bridged *b)
 	memset(b->zeros, 0, XPU_CLEAR_BYTES);
 	int status = engine_pin(b->engine, b->zeros, XPU_CLEAR_BYTES);
 	b->zeros_pinned = status == DXP_OK;
-	/* Unpinned zeros are slower; the engine logs that. */
+	/* Unpinned zeros are only slower; the engine logs it. */
 	return status == DXP_EUNSUPPORTED ? DXP_OK : status;
 }
 
@@ -207,7 +206,7 @@ const char *bridged_step_name(uint8_t step)
 
 void bridged_complain(struct bridged *b, const char *what, const struct bridge_end *end)
 {
-	/* Network failures are reported elsewhere. */
+	/* The network's failures are logged elsewhere. */
 	if (end->step >= BRIDGE_STEPS || end->step == BRIDGE_FILL || end->step == BRIDGE_DRAIN)
 		return;
 	if (b->complaints >= COMPLAINTS_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Device memory of one xPU that only DMA reaches (S-01): a pump whose rings are registered with the
  * NIC, and the staged region through which PUTs and GETs of peers cross them. Peers see no
- * difference from other memory. The slot's own transfers use the same pump (src/xpu/haul.h).
+ * difference. The slot's own transfers use the same pump (src/xpu/haul.h).
  *
  * Used by the slot's thread only. */
 #ifndef XPU_BRIDGED_H
@@ -17,42 +17,39 @@ struct bridged_options {
 	uint64_t memory_bytes;
 	uint32_t buffers, buffer_bytes; /* as pump_options */
 	uint64_t stall_ns;              /* as pump_options */
-	/* Returns whether a node is silent and kept. Its PUTs and GETs then outlast stall_ns. */
+	/* Returns whether a node is silent and kept: its PUTs and GETs then outlast stall_ns. */
 	bool (*silent)(void *context, uint16_t node);
 	void *silent_context;
 };
 
 /* Creates the pump and its rings. Statuses of pump_create and engine_pin, logged. */
 int bridged_create(const struct bridged_options *options, struct bridged **out);
-/* Ends all transfers with DXP_ECLOSED and waits for the device. Call after the NIC is closed.
+/* Cancels all transfers with DXP_ECLOSED and waits for the device. Call after the NIC is closed.
  * NULL is allowed. */
 void bridged_destroy(struct bridged *b);
 
 /* Registers the rings with function 0. The NIC must outlive every poll. DXP_ENOMEM. */
 int bridged_attach(struct bridged *b, struct nic *n);
-/* Registers the memory as a staged region of function 0, as nic_region_register_staged. */
+/* Registers the memory with function 0, as nic_region_register_staged. */
 int bridged_key(struct bridged *b, uint32_t rights, uint32_t *key);
 
-/* bridged_reclaim cancels peers' PUTs and GETs to this range; they end soon, with an error.
- * bridged_touches returns whether any still touches it. The xPU's own transfers are not
- * included. */
+/* Cancels peers' PUTs and GETs in this range, which complete soon; bridged_touches returns
+ * whether any is left. The xPU's own transfers do not count. */
 void bridged_reclaim(struct bridged *b, uint64_t address, uint64_t bytes);
 bool bridged_touches(const struct bridged *b, uint64_t address, uint64_t bytes);
 
-/* Calls `visit` with the node of each PUT and GET of peers that is under way; a node may come
- * more than once. */
+/* Calls `visit` with the node of each PUT and GET of peers under way; nodes may repeat. */
 void bridged_nodes(const struct bridged *b, void (*visit)(void *context, uint16_t node),
 		   void *context);
 
-/* Polls the pump: processes completed DMAs and starts what can start. Returns the amount of
- * work. */
+/* Processes completed DMAs and starts new steps. Returns the amount of work. */
 uint32_t bridged_turn(struct bridged *b);
-/* Polls the device when the thread has nothing else to do. True: poll again, as pump_help. */
+/* Polls the device when the thread has nothing else to do. True: poll again. */
 bool bridged_idle(struct bridged *b);
 uint64_t bridged_deadline(const struct bridged *b);
 
 struct pump *bridged_pump(struct bridged *b);
-/* Returns a part of a ring as a local entry for descriptors of function 0. */
+/* Names a part of a ring, for descriptors of function 0. */
 struct dxp_entry bridged_local(const struct bridged *b, const uint8_t *buffer, uint32_t bytes);
 /* Returns XPU_CLEAR_BYTES of zeros that DMA may read. */
 const uint8_t *bridged_zeros(const struct bridged *b);
@@ -64,7 +61,7 @@ int bridged_end_status(const struct bridge_end *end);
 const char *bridged_end_text(const struct bridge_end *end);
 const char *bridged_step_name(uint8_t step);
 
-/* State for registers and replies; all 0 if b is NULL. */
+/* Written by bridged_state; all 0 if b is NULL. */
 struct bridged_state {
 	uint32_t buffers, buffer_bytes;
 	uint64_t in_bytes, out_bytes;     /* moved by DMA through the rings */

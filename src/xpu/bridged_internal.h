@@ -22,8 +22,8 @@ struct bridged {
 	bool zeros_pinned;
 	struct nic_staged_write *writes; /* owned by the NIC or the pump */
 	struct staged_read *reads;
-	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve
-	 * each other. */
+	/* In the pump. Bounded, so that PUTs, GETs and the xPU's own transfers cannot starve one
+	 * another. */
 	uint32_t write_count, read_count;
 	struct staged_piece *pieces; /* owned by the NIC */
 	uint32_t complaints;         /* logged so far */
@@ -56,7 +56,7 @@ bool bridged_reads_touch(const struct bridged *b, uint64_t address, uint64_t byt
 int bridged_read_begin(void *context, struct nic_staged_read *r, uint64_t offset, uint64_t bytes);
 void bridged_read_cancel(void *context, struct nic_staged_read *r);
 void bridged_read_sent(void *context, void *piece, int status);
-/* Forgets the requesters and ends all pieces: the NIC is closed and returns nothing more. */
+/* Drops the requesters and completes all pieces, after the NIC is closed: it returns none. */
 void bridged_reads_close(struct bridged *b);
 
 #endif

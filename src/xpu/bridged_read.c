@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers GETs of peers from memory that only DMA reaches. Each piece that has left the device
- * is handed to the NIC; its buffer is free when the NIC returns it. */
+/* GETs of peers from memory that only DMA reaches: each piece from the device is handed to the
+ * NIC, and its buffer is free when the NIC returns it. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -14,10 +14,9 @@
 struct staged_read {
 	struct pump_transfer pump;
 	struct bridged *bridged;
-	/* NULL: the requester is gone, or all bytes are with the NIC. The NIC reports only the
-	 * former (read_cancel). */
+	/* NULL: the requester is gone (the NIC reports it), or the NIC has all bytes. */
 	struct nic_staged_read *asked;
-	uint64_t bytes, left; /* in all; not yet handed to the NIC */
+	uint64_t bytes, left; /* in all; not handed to the NIC yet */
 	uint16_t node;        /* the requester */
 	struct staged_read *next, **link;
 };
@@ -67,7 +66,7 @@ static int read_step(struct pump_transfer *t, const struct bridge_action *a)
 	}
 	r->left -= a->bytes;
 	if (r->left == 0)
-		r->asked = NULL; /* the NIC does not report its end */
+		r->asked = NULL; /* the NIC does not report its completion */
 	return DXP_OK;
 }
 
@@ -96,8 +95,8 @@ static bool read_patient(const struct pump_transfer *t)
 	return bridged_silent(r->bridged, r->node);
 }
 
-/* Resets the session of a requester that acknowledges packets (else it would be lost) but
- * accepts no data. */
+/* Resets the session of a requester that acknowledges (else it would be lost) but accepts no
+ * data. */
 static void read_stuck(struct pump_transfer *t)
 {
 	const struct staged_read *r = CONTAINER_OF(t, struct staged_read, pump);

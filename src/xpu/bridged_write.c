@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accepts PUTs of peers into memory that only DMA reaches: the NIC feeds their payload to the
- * bridge and is notified when all of it is in the device.
+/* PUTs of peers into memory that only DMA reaches: the NIC feeds their payload to the bridge and is
+ * notified when all is in the device.
  *
- * A write has two owners, the NIC until write_end and the pump until `ended`. The last one frees
+ * A write has two owners, the NIC until write_end and the pump until `ended`; the last one frees
  * it. */
 #include <stdlib.h>
 
@@ -110,7 +110,8 @@ struct nic_staged_write *bridged_write_begin(void *context, struct nic_staged_sp
 	return NULL;
 }
 
-/* Converts the failure of a write that has not ended: a timeout there is a stalled device. */
+/* Converts the status of a write that has failed but not ended: a timeout there is a stalled
+ * device. */
 static int told(int status)
 {
 	return status == DXP_ETIMEDOUT ? DXP_EDEVICE : status;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BUILD: sends a package to the host's worker part by part, behind earlier orders; its compiler
- * builds it. A package in memory that only DMA reaches is fetched first, one at a time, since each
- * may need XPU_SOURCE_BYTES_MAX of host memory. One in memory that its host can change is copied.
+/* BUILD: sends a package to the host's worker part by part, behind earlier orders; the compiler
+ * there does the rest. A package behind DMA is fetched first, one at a time, since each may need
+ * XPU_SOURCE_BYTES_MAX of host memory. One that its host could change is copied.
  *
- * Copies stay with the program, up to XPU_PACKAGES_BYTES per host: the successor of a lost
- * worker rebuilds from them. A linked program keeps its binary instead, since its inputs may be
- * released. */
+ * Copies stay with the program, up to XPU_PACKAGES_BYTES per host, for rebuilds after the loss
+ * of a worker. A linked program keeps its binary instead, since its inputs may be released. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +67,7 @@ static void build_reply(struct tenant *t, uint32_t sequence, const struct order_
 	reply_send(t, &r);
 }
 
-/* Drops a package that no rebuild needs, or for which there is no space. */
+/* Keeps the package only for a rebuild, and if there is space. */
 static void package_settle(struct tenant *t, struct program *p)
 {
 	if (p->built && !p->links && t->packages_bytes + p->package_bytes <= XPU_PACKAGES_BYTES) {
@@ -181,7 +180,7 @@ static void part_end(struct order *o, const struct order_end *end)
 
 static const struct order_ops part_ops = {.end = part_end};
 
-/* Posts all parts. On failure the worker's copy is incomplete and does not parse. */
+/* Posts all parts. On failure the worker's package is incomplete and does not parse. */
 static int parts_post(struct cell *c, const struct build *b)
 {
 	const struct program *p = b->program;
@@ -215,7 +214,7 @@ static void build_send(struct cell *c, struct build *b)
 	cell_post(c, &b->order);
 }
 
-/* Checks that all linked programs are this host's and built. */
+/* Checks that all inputs are this host's and built. */
 static int inputs_check(const struct build *b, const struct package *package)
 {
 	for (uint32_t i = 0; i < package->input_count; i++) {
@@ -228,7 +227,8 @@ static int inputs_check(const struct build *b, const struct package *package)
 	return DXP_OK;
 }
 
-/* Posts a complete package. Its inputs may be released from now on: the worker does so later. */
+/* Posts a complete package. Its inputs may be released from now on: the worker releases them
+ * later. */
 static int build_post(struct build *b)
 {
 	struct program *p = b->program;
@@ -284,7 +284,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Fetches the first package straight into host memory; one package is not worth the rings. */
+/* Fetches the first package straight into host memory: too rare for the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;
@@ -301,7 +301,7 @@ static int fetch_begin(struct build *b)
 	return pump_begin(bridged_pump(b->tenant->slot->bridged), &b->pump, &order, link_now_ns());
 }
 
-/* Fetches the next package. Call when the previous build has ended. */
+/* Fetches the next package, after the build before. */
 static void next_fetch(struct slot *s)
 {
 	struct build *b;
@@ -348,7 +348,6 @@ static struct build *build_create(struct tenant *t, const struct command *c)
 	return b;
 }
 
-/* Copies a package from addressable memory and posts it. */
 static int package_copy(struct build *b, const uint8_t *from)
 {
 	struct program *p = b->program;
@@ -377,7 +376,7 @@ static int package_take(struct build *b, const struct command *c)
 	return DXP_OK;
 }
 
-/* Starts a build. On success the reply comes later, or was queued already. */
+/* Starts a build. On success the reply comes later, or is queued. */
 static int build_begin(struct tenant *t, const struct command *c)
 {
 	if (c->bytes > XPU_SOURCE_BYTES_MAX)
@@ -412,7 +411,7 @@ void builds_free(struct slot *s)
 		build_fail(b, DXP_ECLOSED);
 	}
 	s->builds_tail = &first->next;
-	/* A build whose DMA is under way ends with the bridge. */
+	/* A fetch that is under way ends with the bridge, and its build with it. */
 	if (!first->program->package)
 		build_fail(first, DXP_ECLOSED);
 }

@@ -133,7 +133,7 @@ bool cell_waits(const struct cell *c)
 	return c->rings_fd >= 0 && !c->asked;
 }
 
-/* Returns whether the worker has accepted an order. Orders must not run twice. */
+/* Returns whether it has accepted an order, which must not run twice. */
 static bool has_begun(const struct cell *c)
 {
 	return atomic_load_explicit(&c->rings->orders.head, memory_order_relaxed) != 0;
@@ -141,7 +141,7 @@ static bool has_begun(const struct cell *c)
 
 int cell_begin(struct cell *c)
 {
-	/* A process that died with the zygote may have accepted an order since. */
+	/* It may have accepted one before it died with the zygote. */
 	if (has_begun(c))
 		return DXP_EIO;
 	int status = zygote_start(c->slot->zygote, c->id, c->rings_fd);
@@ -164,7 +164,7 @@ bool cell_begin_again(struct cell *c)
 
 /* ---- orders ---- */
 
-/* Puts an order into the ring; false: no space. Earlier orders must be in it. */
+/* Puts an order into the ring, behind all earlier ones. False: no space. */
 static bool order_put(struct cell *c, const struct order *o)
 {
 	return cell_put(&c->orders, o->kind, &o->parts);
@@ -205,7 +205,7 @@ static void order_pop(struct cell *c, const struct order_end *end)
 	o->ops->end(o, end);
 }
 
-/* Completes the first order. `body` is a private copy of the message. */
+/* Completes the first order. `body` is a private copy. */
 static void done_take(struct cell *c, char *body, uint32_t bytes)
 {
 	struct cell_done d;
@@ -222,7 +222,7 @@ static void done_take(struct cell *c, char *body, uint32_t bytes)
 	order_pop(c, &end);
 }
 
-/* Processes one answer. False: it is invalid. */
+/* Processes an answer. False: it is invalid. */
 static bool answer_take(struct cell *c, const struct cell_head *head, void *body)
 {
 	uint32_t bytes = head->bytes - (uint32_t)sizeof(*head);
@@ -246,7 +246,7 @@ static bool answer_take(struct cell *c, const struct cell_head *head, void *body
 	}
 }
 
-/* Returns whether a slow reader delays its own kernels' output: answers then stay in the ring. */
+/* Returns whether a host that reads slowly delays its own kernels. */
 static bool held_up(const struct cell *c)
 {
 	return c->tenant && !c->tenant->gone &&
@@ -309,7 +309,7 @@ void cell_lost(struct cell *c, int status)
 	orders_fail(c, status);
 }
 
-/* Returns the event of the order that runs, if it is a command with an event; else 0. */
+/* Returns the event of the running command, or 0. */
 static uint64_t running_event(const struct cell *c)
 {
 	const struct order *o = c->first;
@@ -350,7 +350,7 @@ uint64_t cell_begun_deadline(const struct cell *c)
 static void thread_stop(struct cell *c)
 {
 	atomic_store(&c->rings->stop, 1);
-	/* Wakes an idle thread; a busy one reads `stop` when its order completes. */
+	/* Wakes an idle thread; a busy one reads `stop` after its order. */
 	if (cell_put(&c->orders, CELL_STOP, &(struct cell_parts){0}))
 		cell_wake(&c->orders);
 	pthread_join(c->thread, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slot's side of a worker, in which kernels run. A worker is a thread of this process that
- * serves all hosts of a slot, or a process that serves one host. Both run the same code behind the
- * same two rings (cell_server.h). Orders run one after another; each completes once, even if the
- * worker is lost.
+/* The slot's side of a worker, in which kernels run: a thread of this process that serves all
+ * hosts, or a process that serves one. Both run the same code behind the same two rings
+ * (cell_server.h). Orders run one after another. Each completes once, even if the worker is lost.
  *
  * Used by the slot's thread only. */
 #ifndef XPU_CELL_H
@@ -26,13 +25,12 @@ struct order_end {
 };
 
 struct order_ops {
-	/* Receives a part of the order's output: CELL_LOG or CELL_DATA. NULL: the order has
-	 * none. */
+	/* Receives output of the order: CELL_LOG or CELL_DATA. NULL: it has none. */
 	void (*data)(struct order *o, uint32_t kind, const void *data, uint32_t bytes);
 	void (*end)(struct order *o, const struct order_end *end); /* the last call */
 };
 
-/* Part of its owner's struct. It and the memory that `parts` points to must live until `end`. */
+/* Part of its owner's struct; it and what `parts` points to live until `end`. */
 struct order {
 	struct order *next;
 	struct tenant *tenant;
@@ -54,9 +52,9 @@ struct cell {
 	struct order *unposted;      /* the first for which the ring had no space */
 	uint32_t ended;              /* orders completed so far */
 	struct {
-		uint32_t ended;    /* `ended` when the present first order was first seen */
+		uint32_t ended;    /* `ended` when the first order was first seen */
 		bool seen, told;   /* the first order was seen; its host was notified */
-		uint64_t since_ns; /* when the first order was first seen */
+		uint64_t since_ns; /* when it was first seen */
 	} running;
 	uint32_t commands; /* engine commands posted and not completed; counted by their posters */
 	bool started;      /* a thread exists, or a process whose exit will be reported */
@@ -67,36 +65,34 @@ struct cell {
 
 /* Starts a worker thread. DXP_ENOMEM; DXP_EIO: no thread (logged). */
 int cell_open_thread(struct slot *s, struct cell **out);
-/* Starts a worker process; the caller maps its host's memory and rebuilds its programs. A later
- * failure to start is reported as a lost worker. DXP_ENOMEM, DXP_EIO. */
+/* Starts a worker process, which must then map its host's memory and rebuild its programs. If
+ * the start fails later, the worker counts as lost. DXP_ENOMEM, DXP_EIO. */
 int cell_open_process(struct tenant *t, struct cell **out);
-/* Returns whether a process still waits for its start request, because the zygote is lost and
- * the next one may not start yet. Its orders wait. */
+/* Returns whether a process cannot be started yet, because its zygote is lost and the next one
+ * may not start so soon. Its orders wait. */
 bool cell_waits(const struct cell *c);
-/* Sends the start request again. DXP_EAGAIN: not yet; otherwise as zygote_start. */
+/* Tries to start it. DXP_EAGAIN: not yet; otherwise as zygote_start. */
 int cell_begin(struct cell *c);
-/* Handles the loss of the zygote. True: the process has accepted no order, so it waits to be
+/* Handles the loss of the zygote. True: the process has accepted no order and waits to be
  * started again. */
 bool cell_begin_again(struct cell *c);
-/* Frees a worker. A thread first completes its present order; the others complete with
- * DXP_ECLOSED. A process must have no waiting user. */
+/* Frees a worker. A thread completes its present order first; other orders complete with
+ * DXP_ECLOSED. A process must have no user left. */
 void cell_close(struct cell *c);
 
-/* Posts an order; the worker owns it until `end`. */
+/* Posts an order, which the worker owns until `end`. */
 void cell_post(struct cell *c, struct order *o);
-/* Marks a process to be killed; cell_lost follows. */
+/* Kills a process, soon; cell_lost follows. */
 void cell_kill(struct cell *c);
-/* Processes answers and posts waiting orders. Returns the amount of work. */
+/* Processes answers and posts orders that the ring has space for. Returns the amount of work. */
 uint32_t cell_turn(struct cell *c);
-/* Handles a worker that has exited: processes the last answers, then completes all other orders
- * with `status`. */
+/* Handles a worker's exit: processes the last answers; all other orders complete with `status`. */
 void cell_lost(struct cell *c, int status);
-/* Notifies the host of a command that has run for XPU_BEGUN_NS, once. Returns how many were
- * notified. */
+/* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns how many. */
 uint32_t cell_begun_tell(struct cell *c, uint64_t now_ns);
-/* Returns when cell_begun_tell must be called again; UINT64_MAX: never. */
+/* Returns when cell_begun_tell must be called again, or UINT64_MAX. */
 uint64_t cell_begun_deadline(const struct cell *c);
-/* Announces sleep. False: cell_turn has work. */
+/* Announces sleep. False: there is work for cell_turn. */
 bool cell_asleep(struct cell *c);
 void cell_awake(struct cell *c);
 

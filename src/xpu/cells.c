@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers of hosts: which one serves a tenant, which memory its process maps, and the handling of
- * its loss.
+/* Workers of hosts: which one serves a tenant, what its process maps, and its loss.
  *
  * A host's process maps its host's allocations and the window of its NIC function, nothing else.
- * Freed memory stays held until the process has unmapped it; only then can others allocate it. */
+ * Freed memory is held until the process has unmapped it; only then can it be allocated again. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +125,7 @@ void cell_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, CELL_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* Stops the process before it writes to a window that another port uses. */
+		/* Stops it before it writes to a window of another port. */
 		cell_kill(t->cell);
 		return;
 	}
@@ -168,7 +167,7 @@ struct cell *cell_get(struct tenant *t, int *status)
 
 /* ---- exit ---- */
 
-/* Describes the order that ran when the worker was lost. */
+/* Describes what ran when the worker was lost. */
 static void order_describe(const struct order *o, char *out, size_t room)
 {
 	if (!o)
@@ -220,7 +219,7 @@ static void news_take(struct slot *s, const struct zygote_news *news)
 		tenant_cell_end(t, news);
 }
 
-/* Handles the loss of the zygote and of all its processes. Those that have accepted no order
+/* Handles the loss of the zygote, and of all processes with it. Those without accepted orders
  * start again. */
 static void all_end(struct slot *s)
 {

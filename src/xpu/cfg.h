@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The CFG registers of an xPU: 4 bytes each, by index, without gaps (X-07, X-09;
- * docs/registers.md is the same table). The caller fills struct cfg_values with the contents.
- * This file decides which registers may be written and what a write does to the transfer task.
- * Pure. */
+ * docs/registers.md is the same table). The caller fills struct cfg_values. This file decides
+ * what may be written and what a write does to the transfer task. Pure. */
 #ifndef XPU_CFG_H
 #define XPU_CFG_H
 
@@ -125,19 +124,19 @@ struct cfg_values {
 void cfg_set_64(struct cfg_values *v, enum cfg_register low, uint64_t value);
 void cfg_set_task(struct cfg_values *v, const struct cfg_task *task);
 
-/* Copies registers. Returns 0, or WIRE_NACK_BOUNDS if one of them does not exist. */
+/* Returns 0, or WIRE_NACK_BOUNDS if a register does not exist. */
 uint8_t cfg_read(const struct cfg_values *v, uint32_t first, uint32_t count, uint32_t *values);
 
 /* What a host may write: its own task, and the core. */
 struct cfg_target {
 	struct cfg_task *task;
-	struct cfg_core core; /* present values; written here, for the caller to apply */
+	struct cfg_core core; /* present values; written here, applied by the caller */
 };
 
-/* Writes registers, in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
- * with nothing changed: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1;
- * WIRE_NACK_RIGHTS: one is read-only, or the writer has not opened the xPU; WIRE_NACK_RESOURCE:
- * the task is under way and one of its registers is included. */
+/* Writes registers in order. `target` NULL: the writer has not opened the xPU. Returns 0 or,
+ * without any change: WIRE_NACK_BOUNDS: no such register, or TASK_GO is not 1; WIRE_NACK_RIGHTS:
+ * one is read-only, or the xPU is not open; WIRE_NACK_RESOURCE: the task is under way and one of
+ * its registers is included. */
 uint8_t cfg_write(struct cfg_target *target, uint32_t first, uint32_t count, const uint32_t *values,
 		  struct cfg_go *go);
 

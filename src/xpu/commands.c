@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrivals on the service queue pair: commands of granted hosts and events of other xPUs. */
+/* Arrivals on the service queue pair: commands of hosts and events of other xPUs. */
 #include <stdio.h>
 
 #include <dxp/status.h>
@@ -38,7 +38,7 @@ static void open_reply(struct tenant *t, uint32_t sequence)
 	reply_send(t, &r);
 }
 
-/* Rejects an OPEN. There is no tenant, so the reply goes to the queue pair named in the command. */
+/* Rejects an OPEN. Without a tenant, the reply is sent to the queue pair named in the command. */
 static void open_refuse(struct slot *s, const struct dxp_target *to, uint32_t sequence, int status)
 {
 	struct command_reply r = {.op = COMMAND_OPEN, .sequence = sequence, .status = status};
@@ -147,7 +147,7 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 	}
 	struct tenant *t = tenant_find(s, EVENT_HOST(e.event));
 	if (!t)
-		return; /* its host has closed this xPU; nothing here waits */
+		return; /* its host has closed this xPU */
 	int status = graph_event(t->graph, e.event, e.status);
 	if (status != DXP_OK)
 		tenant_complain(t, "an event of node %u cannot be kept: %s", from->node,
@@ -156,7 +156,7 @@ static void event_take(struct slot *s, const struct dxp_nic_event *from, const u
 
 void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8_t *data)
 {
-	/* An event of a host may come on a data queue pair, behind its data. */
+	/* A host's event may come on a data queue pair, behind its data. */
 	if (command_op(data, event->bytes) == COMMAND_EVENT)
 		event_take(s, event, data);
 	else if (event->qp != NODE_SERVICE_QP)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* WRITE, COPY, FILL and MARK: commands that change device memory without a kernel, in order with
- * kernels on the engine's lane. This file checks and holds their ranges; a worker executes them. */
+/* WRITE, COPY, FILL and MARK: change device memory without a kernel, in order with kernels.
+ * Their ranges are checked and held here; a worker executes them. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static const char *op_name(uint8_t op)
 	return op == COMMAND_WRITE ? "WRITE" : op == COMMAND_COPY ? "COPY" : "FILL";
 }
 
-/* Holds [address, address + bytes), or logs that it is not the host's. */
+/* Holds the range, or logs that it is not the host's. */
 static int range_hold(struct tenant *t, uint8_t op, uint64_t address, uint64_t bytes, bool *held)
 {
 	*held = arena_hold(t->slot->arena, t->owner, address, bytes, NULL) == DXP_OK;
@@ -101,7 +101,7 @@ static int edit_prepare(struct edit *e, struct work *w)
 	return status == DXP_OK ? to_take(e, &c) : status;
 }
 
-/* Returns whether this is a MARK with no unfinished wait. */
+/* Returns whether this is a MARK without uncompleted waits. */
 static bool mark_over(const struct work *w)
 {
 	uint64_t needs[COMMAND_WAITS_MAX];

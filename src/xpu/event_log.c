@@ -29,7 +29,7 @@ static struct event_entry *place_of(const struct event_log *l, uint32_t count)
 	return &l->entries[count & (l->capacity - 1)];
 }
 
-/* Returns the index of the first predecessor that is not before `count`. */
+/* Returns the index of the first list entry that is not before `count`. */
 static uint32_t elder_place(const struct event_log *l, uint32_t count)
 {
 	uint32_t low = 0, high = l->elder_count;
@@ -80,7 +80,7 @@ static void forget(struct event_log *l, struct event_entry *e)
 	*e = (struct event_entry){0};
 }
 
-/* Moves an entry and repairs the first waiter's pointer to it. */
+/* Moves an entry; its first waiter points back at it. */
 static void entry_move(struct event_entry *to, const struct event_entry *from)
 {
 	*to = *from;
@@ -88,8 +88,8 @@ static void entry_move(struct event_entry *to, const struct event_entry *from)
 		to->waiters->link = &to->waiters;
 }
 
-/* Doubles the ring. Counts with different positions in the smaller ring differ in the larger one
- * too. */
+/* Doubles the ring. Counts with different positions in the smaller ring differ in the larger
+ * one. */
 static int grow(struct event_log *l)
 {
 	struct event_log bigger = *l;
@@ -109,7 +109,7 @@ static int grow(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Forgets predecessors that have completed. */
+/* Forgets list entries that have completed. */
 static void elders_sift(struct event_log *l)
 {
 	uint32_t kept = 0;
@@ -123,8 +123,8 @@ static void elders_sift(struct event_log *l)
 	l->elder_count = kept;
 }
 
-/* Reserves space for one more predecessor. The list doubles unless half of it has completed:
- * amortized constant time per event. */
+/* Reserves a list entry. The list doubles unless half of it has completed: amortized constant
+ * time. */
 static int elders_reserve(struct event_log *l)
 {
 	if (l->elder_count < l->elder_room)
@@ -144,7 +144,7 @@ static int elders_reserve(struct event_log *l)
 	return DXP_OK;
 }
 
-/* Moves a pending event out of the ring. Counts mostly rise, so it mostly goes to the end. */
+/* Moves a pending event from the ring to the list, mostly to its end, as counts mostly rise. */
 static int elder_add(struct event_log *l, const struct event_entry *e)
 {
 	int status = elders_reserve(l);

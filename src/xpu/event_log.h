@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events of one host on one xPU, by count: a ring that doubles, up to its bound, when a needed
- * event would be overwritten. At the bound the oldest completed events are forgotten. Pending
- * ones move to a sorted list, so only memory bounds their number. Pure; not thread-safe. */
+ * event would be overwritten. At the bound the oldest completed ones are forgotten. Pending ones
+ * move to a sorted list that only memory bounds. Pure; not thread-safe. */
 #ifndef XPU_EVENT_LOG_H
 #define XPU_EVENT_LOG_H
 
@@ -28,12 +28,12 @@ struct event_log {
 	struct event_entry
 		*entries; /* a power of two of them; count is at index count % capacity */
 	uint32_t capacity, capacity_max;
-	/* Events are completed elsewhere: a pending one without waiters may be forgotten. */
+	/* Completed elsewhere: a pending event without waiters may be forgotten. */
 	bool foreign;
 	uint32_t oldest; /* completed ones before this count may be forgotten */
 	bool some_forgotten;
 	uint32_t forgotten; /* the newest count that was forgotten */
-	/* Predecessors: pending events whose ring entries were needed, ordered by count. */
+	/* Pending events whose ring entries were needed, by count. */
 	struct event_entry *elders;
 	uint32_t elder_count, elder_room;
 };
@@ -42,10 +42,10 @@ struct event_log {
 void event_log_init(struct event_log *l, uint32_t capacity_max, bool foreign);
 void event_log_destroy(struct event_log *l);
 
-/* Returns the entry, or NULL if unknown. Valid until the next event_log_add. */
+/* Returns the entry of this event, or NULL. Valid until the next event_log_add. */
 struct event_entry *event_log_find(const struct event_log *l, uint32_t count);
 
-/* Returns whether the event was, or may have been, known and forgotten. */
+/* Returns whether it was, or may have been, known and forgotten. */
 bool event_log_forgotten(const struct event_log *l, uint32_t count);
 
 /* Adds a PENDING entry; `count` must be unknown. DXP_ENOMEM. */

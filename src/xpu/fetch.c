@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FETCH: data about programs and the device, part by part. Logs and kernel records are stored
- * with the program. The rest is fetched from the host's worker and kept for the next part. */
+/* FETCH: data about programs and the device, in parts. Logs and kernel records are kept with the
+ * program; the rest comes from the host's worker and is kept for its next part. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "wire/package.h"
 #include "xpu/slot_internal.h"
 
-#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary: larger than any known */
+#define FETCHED_BYTES_MAX (256u << 20) /* of a device's binary; none is so large */
 
 struct part {
 	uint32_t sequence, program;
@@ -21,13 +21,12 @@ struct fetch {
 	struct order order;
 	struct cell_fetch message;
 	struct program
-		/* The program whose binary this is, kept for a rebuild; NULL: requested by a
-		 * host. */
+		/* Program to keep the binary for; NULL: a host requests it. */
 		*keep;
 	struct part part;
 	uint8_t *data;
 	uint64_t bytes;
-	bool cut; /* out of memory: the data is incomplete */
+	bool cut; /* out of memory: incomplete */
 };
 
 /* Copies a part into device memory of the host. */
@@ -81,7 +80,7 @@ static void fetch_free(struct fetch *f)
 	free(f);
 }
 
-/* Stores the binary as a package, in the form in which a host would send it. */
+/* Keeps the binary as a package, in the form in which a host sends one. */
 static void package_keep(struct tenant *t, struct program *p, const struct fetch *f)
 {
 	const struct dxp_file file = {.name = "binary", .data = f->data, .bytes = f->bytes};
@@ -155,7 +154,7 @@ void binary_keep(struct tenant *t, struct program *p)
 	fetch_post(t, &(struct part){.program = p->entry.id, .what = FETCH_BINARY}, p);
 }
 
-/* Answers a later part from the data kept. False: it is other data. */
+/* Answers a later part from the data kept. */
 static bool fetch_again(struct tenant *t, const struct part *p)
 {
 	const struct fetched *kept = &t->fetched;

@@ -64,7 +64,7 @@ void graph_destroy(struct graph *g)
 	free(g);
 }
 
-/* Returns the index of the first source whose xPU is not before this one. */
+/* Returns the index of the first source not before this xPU. */
 static uint32_t source_place(const struct graph *g, uint16_t xpu)
 {
 	uint32_t low = 0, high = g->source_count;
@@ -110,8 +110,8 @@ static int source_ensure(struct graph *g, uint16_t xpu, struct event_log **out)
 	return DXP_OK;
 }
 
-/* Adds another xPU's event as PENDING. Its age decides when it may be forgotten, since no
- * message reports that it is not needed. */
+/* Adds another xPU's event, PENDING. Age decides when to forget it: no message reports that it
+ * is not needed. */
 static int peer_event_add(struct event_log *log, uint32_t count, struct event_entry **out)
 {
 	uint32_t oldest = count - XPU_PEER_EVENTS_KEPT;
@@ -164,7 +164,7 @@ static void wait_uncount(struct graph *g, struct graph_wait *w)
 		command_ready(g, c);
 }
 
-/* Fails a command. failed_settle then fails the commands that wait for it. */
+/* Fails a command; failed_settle fails those that wait for it. */
 static void command_fail(struct graph *g, struct graph_command *c, int status)
 {
 	if (c->state == STATE_READY)
@@ -179,8 +179,8 @@ static void command_fail(struct graph *g, struct graph_command *c, int status)
 	g->failed_tail = &c->next;
 }
 
-/* Completes an event: its waiters become ready, or fail with `waiter_status`. Commands already
- * handed out are left to their runner. */
+/* Completes an event: waiters become ready, or fail with `waiter_status`. Those handed out are
+ * left to their runner. */
 static void entry_settle(struct graph *g, struct event_entry *e, int status, int waiter_status)
 {
 	struct graph_wait *w;
@@ -205,8 +205,8 @@ static void own_settle(struct graph *g, uint64_t event, int status)
 		entry_settle(g, e, status, DXP_ECANCELED);
 }
 
-/* Completes the events of all failed commands from `first` on. The list grows during the loop:
- * failures cascade. */
+/* Completes the events of failed commands from `first` on. The list grows meanwhile: failures
+ * cascade. */
 static void failed_settle(struct graph *g, struct graph_command **first)
 {
 	for (struct graph_command *c = *first; c; c = c->next)
@@ -235,9 +235,9 @@ static int event_begin(struct graph *g, const struct graph_posting *p)
 	return DXP_OK;
 }
 
-/* Returns whether the event's completion will still be reported. A host reports its own event
- * for each command that waits, at any age. An xPU reports once; for an old event the host
- * requests a signal under a new name. */
+/* Returns whether a completion will still be reported. A host reports its own event for each
+ * command that waits, however old. An xPU reports once; for an old event the host requests a
+ * signal under a new name. */
 static bool will_tell(const struct graph *g, const struct event_log *log, uint64_t event)
 {
 	return EVENT_XPU(event) == g->host || !event_log_forgotten(log, EVENT_COUNT(event));
@@ -266,8 +266,8 @@ static int wait_entry(struct graph *g, uint64_t event, uint64_t self, struct eve
 	return will_tell(g, log, event) ? peer_event_add(log, count, out) : DXP_ENOENT;
 }
 
-/* Returns the status of a command whose awaited event failed: DXP_EPEERLOST for another node's
- * loss, else DXP_ECANCELED. */
+/* Returns the status of a command whose awaited event failed: DXP_EPEERLOST for the loss of
+ * another node, else DXP_ECANCELED. */
 static int status_of_waiter(const struct graph *g, uint64_t event, int status)
 {
 	return status == DXP_EPEERLOST && EVENT_XPU(event) != g->xpu ? DXP_EPEERLOST
@@ -287,7 +287,7 @@ static int wait_begin(struct graph *g, struct graph_command *c, struct graph_wai
 		return DXP_OK;
 	}
 	wait_link(w, e);
-	/* A command handed out on the engine's lane runs before later ones of that lane. */
+	/* What was handed out on the engine's lane runs before later commands there. */
 	w->counted = c->lane != GRAPH_ENGINE || e->state != EVENT_ISSUED;
 	c->waits_left += w->counted;
 	return DXP_OK;
@@ -427,7 +427,7 @@ int graph_event(struct graph *g, uint64_t event, int status)
 	e = event_log_find(log, EVENT_COUNT(event));
 	if (!e) {
 		if (!will_tell(g, log, event))
-			return DXP_OK; /* too late: waits for it already fail with DXP_ENOENT */
+			return DXP_OK; /* late; waits for it fail with DXP_ENOENT */
 		result = peer_event_add(log, EVENT_COUNT(event), &e);
 		if (result != DXP_OK)
 			return result;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command graph of one host on one xPU. A command enters with the events that it waits for. It
- * comes out when those are done, in posting order within its lane, or failed, without having run.
- * Dependencies between commands on different nodes resolve here, between the nodes (X-02, X-09).
+ * comes out when they are done, in posting order within its lane; or it comes out failed, without
+ * having run. Dependencies between nodes resolve here, without the host (X-02, X-09).
  *
- * Two lanes keep transfers from waiting for kernels. The engine's lane runs in order: a command
- * comes out at once if all its waits are done or already handed out on this lane.
- * graph_unfinished then lists the events that must succeed before the runner runs it, so a chain
- * of kernels never waits for the network thread. Lifetime of a command: graph_add -> graph_next
- * -> graph_done, or graph_add -> graph_failed. After graph_done or graph_failed its memory is
- * the caller's again. Pure: no I/O, no clock. Not thread-safe. */
+ * Two lanes keep transfers from waiting for kernels. On the engine's lane, in order, a command
+ * comes out at once if its waits are done or already handed out on that lane. graph_unfinished
+ * lists the events that must still succeed before it runs, so a chain of kernels never waits for
+ * the network thread. Lifetime of a command: graph_add -> graph_next -> graph_done, or graph_add
+ * -> graph_failed; then its memory is the caller's again. Pure: no I/O, no clock. Not
+ * thread-safe. */
 #ifndef XPU_GRAPH_H
 #define XPU_GRAPH_H
 
@@ -19,7 +19,7 @@
 
 enum graph_lane { GRAPH_ENGINE, GRAPH_NETWORK, GRAPH_LANES };
 
-/* A command's wait for an event that is not done, linked to the event's entry. */
+/* A command's wait for an event that is not done; in the event's list. */
 struct graph_wait {
 	struct graph_wait *next;
 	struct graph_wait **link; /* the pointer to this wait; NULL: not waiting */
@@ -28,7 +28,7 @@ struct graph_wait {
 	bool counted; /* in waits_left */
 };
 
-/* The graph's part of a command. Its owner embeds it and must not touch it until it comes out. */
+/* The graph's part of a command. Its owner embeds it and leaves it alone until it comes out. */
 struct graph_command {
 	struct graph_command *next, **link; /* of all not yet out, or of the failed */
 	uint64_t event;                     /* 0: none */
@@ -43,8 +43,7 @@ struct graph_command {
 
 struct graph;
 
-/* Creates an empty graph. On success *out must be destroyed, after the last command is out.
- * DXP_ENOMEM. */
+/* Creates a graph. On success *out must be destroyed, without commands in it. DXP_ENOMEM. */
 int graph_create(uint16_t host, uint16_t xpu, struct graph **out);
 void graph_destroy(struct graph *g);
 
@@ -54,43 +53,43 @@ struct graph_posting {
 	uint32_t oldest; /* with an event: own events before this count may be forgotten */
 	const uint64_t *waits;
 	uint8_t wait_count;
-	uint32_t bytes; /* of memory that the command occupies until it completes */
+	uint32_t bytes; /* of memory until it completes */
 };
 
-/* Adds a command. On failure the graph keeps only its event, as failed.
+/* Adds a command. On failure only its event remains, as failed.
  * DXP_EINVAL: its event is not of this host and xPU, or not newer than all before; or it waits for
  * its own event, a later one, or another host's.
- * DXP_ENOENT: it waits for an event that was forgotten.
+ * DXP_ENOENT: it waits for a forgotten event.
  * DXP_EAGAIN: commands would exceed XPU_COMMANDS_BYTES, or wait for more than XPU_SOURCES_MAX xPUs.
  * DXP_ENOMEM. */
 int graph_add(struct graph *g, struct graph_command *c, const struct graph_posting *p);
 
-/* Removes the next command to run on this lane and returns it, or NULL. */
+/* Removes and returns the next command to run on this lane, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_lane lane);
-/* Returns whether graph_next would return a command. */
+/* Returns whether there is one. */
 bool graph_ready(const struct graph *g, enum graph_lane lane);
-/* Lists the events of earlier commands of the engine's lane that must succeed before a command
- * from graph_next runs. Returns their number. */
+/* Lists the events of earlier engine commands that must succeed before this one, from
+ * graph_next, runs. Returns their number. */
 uint8_t graph_unfinished(const struct graph_command *c, uint64_t events[COMMAND_WAITS_MAX]);
 /* Completes a command that has run. */
 void graph_done(struct graph *g, struct graph_command *c, int status);
 
-/* Removes the next command that failed without running and returns it, with its status, or NULL. */
+/* Removes and returns the next command that failed without running, or NULL. */
 struct graph_command *graph_failed(struct graph *g);
 
-/* Records the completion of another xPU's event. DXP_EINVAL: not of this host, or of this xPU;
- * DXP_EAGAIN, DXP_ENOMEM: no space, so later waits for it will be rejected. */
+/* Records another xPU's event. DXP_EINVAL: not of this host, or of this xPU; DXP_EAGAIN,
+ * DXP_ENOMEM: no space, so later waits for it are rejected. */
 int graph_event(struct graph *g, uint64_t event, int status);
 
-/* Fails all waits for events of a lost xPU with DXP_EPEERLOST. */
+/* Fails waits for a lost xPU with DXP_EPEERLOST. */
 void graph_lost(struct graph *g, uint16_t xpu);
 
-/* Fails all commands that have not come out with `status`. */
+/* Fails all commands not handed out with `status`. */
 void graph_cancel(struct graph *g, int status);
 
-/* Returns the number of commands, including those handed out and not done. */
+/* Counts commands not done, including those handed out. */
 uint32_t graph_count(const struct graph *g);
-/* Returns the memory that these occupy. */
+/* Returns the memory of these. */
 uint64_t graph_bytes(const struct graph *g);
 
 #endif

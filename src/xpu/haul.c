@@ -49,7 +49,7 @@ static int drain_start(struct haul *h, const struct bridge_action *a, struct hau
 	return DXP_OK;
 }
 
-/* Starts a step. On lack of memory the pump retries it later. */
+/* Starts a step. Without memory the pump retries it later. */
 static int haul_step(struct pump_transfer *t, const struct bridge_action *a)
 {
 	struct haul *h = CONTAINER_OF(t, struct haul, pump);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A bulk transfer: bytes between device memory of this xPU and memory of another node, moved by
- * this xPU's GETs and PUTs, several pieces at once (S-05, S-06). With DIRECT memory the NIC
- * works in it in place; with BRIDGED memory each piece goes through a buffer of the rings. Used
- * by the slot's thread only. */
+ * own GETs and PUTs, several pieces at once (S-05, S-06). DIRECT memory is used in place; with
+ * BRIDGED memory each piece passes through a buffer of the rings. Used by the slot's thread
+ * only. */
 #ifndef XPU_HAUL_H
 #define XPU_HAUL_H
 
@@ -11,7 +11,7 @@
 
 struct slot;
 
-/* Part of its owner's struct. The owner fills the fields up to `ended`. */
+/* Part of its owner's struct, which fills the fields up to `ended`. */
 struct haul {
 	struct slot *slot;
 	struct dxp_target to;
@@ -31,15 +31,15 @@ struct haul {
 	struct bridge_end end; /* DIRECT: to be reported */
 };
 
-/* Starts a transfer. `ended` comes later, or from within this call if there is nothing to do or
- * the first piece fails. On error `ended` is not called: DXP_EUNSUPPORTED: THROUGH with DIRECT
- * memory; else as pump_begin. */
+/* Starts a transfer. `ended` comes later, or from this call if nothing is to be done or nothing
+ * can start. On error `ended` is not called: DXP_EUNSUPPORTED: THROUGH with DIRECT memory; else
+ * as pump_begin. */
 int haul_begin(struct haul *h);
-/* Cancels a transfer: no further piece starts. `ended` comes after those under way complete, or
- * from within this call. */
+/* Cancels a transfer: no further piece starts. `ended` comes after those under way, or from this
+ * call. */
 void haul_cancel(struct haul *h, int status);
 
-/* haul_direct.c: the same for memory that the NIC reaches. */
+/* haul_direct.c: the same, for memory that the NIC reaches. */
 int haul_direct_begin(struct haul *h);
 void haul_direct_cancel(struct haul *h, int status);
 

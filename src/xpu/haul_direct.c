@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bulk transfers if the NIC reaches device memory: each piece is one GET into it or PUT from it,
- * several under way. */
+/* Bulk transfers where the NIC reaches device memory: each piece is one GET or PUT, several
+ * under way. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -29,7 +29,7 @@ static int piece_start(struct haul *h, uint32_t bytes)
 	return outbox_put(s->outbox, h->kind, &h->to, &out, piece_ended, h);
 }
 
-/* Starts pieces up to the limit; ends the transfer when none is left. */
+/* Starts pieces up to the limit; completes the transfer after the last. */
 static void advance(struct haul *h)
 {
 	uint32_t unit = h->piece_bytes ? h->piece_bytes : XPU_HAUL_BYTES;

@@ -8,8 +8,8 @@
 
 #include <dxp/async.h>
 
-/* Computes the bytes from the first pixel to the end of the last. False: a side that this kind
- * of image has is 0, or the number does not fit 64 bits. */
+/* Counts bytes from the first pixel to the end of the last. False: a side that this kind of
+ * image has is 0, or the number exceeds 64 bits. */
 bool image_span(const struct dxp_image *image, uint64_t *bytes);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Access to device memory through the NIC. Each host has its own key to all of it. The key reaches
- * its allocations and unallocated memory, but no other host's; it gives any bearer the same access.
- * Functions of kernels reach their host's allocations only.
+/* Access to device memory through the NIC. Each host has a key to all device memory. The key
+ * reaches the host's allocations and unallocated memory, never another host's allocations; any
+ * bearer of the key has the same access. Functions of kernels reach their host's allocations only.
  *
- * Unallocated memory that a host has used is cleared before it is reached again: at once if it
- * can be addressed, else by DMA while the requester retries. An allocation ends everything that
- * still moves there: answers to GETs, and transfers that a bridge has accepted. */
+ * Unallocated memory used before is cleared before it is reached: at once if addressable, else
+ * by DMA while the requester retries. An allocation ends all transfers that still touch it:
+ * answers to GETs, and transfers that a bridge has accepted. */
 #include <dxp/status.h>
 
 #include "link/udp.h"
@@ -20,7 +20,7 @@ static void scrub_begin(struct slot *s, const struct range *stale)
 		scrub->at = stale->start, scrub->end = stale->end;
 }
 
-/* Clears stale bytes. False: DMA was started; retry later. */
+/* Clears stale memory. False: by DMA, later; retry. */
 static bool stale_clear(struct slot *s, const struct range *stale)
 {
 	if (s->bridged) {
@@ -172,7 +172,7 @@ uint32_t scrub_advance(struct slot *s)
 
 	if (scrub->busy || scrub->at == scrub->end)
 		return 0;
-	/* A host may have allocated it since; it is then cleared as such. */
+	/* It may be allocated since; allocation clears it. */
 	if (!arena_is_free(s->arena, scrub->at, order.bytes)) {
 		scrub->at = scrub->end;
 		return 0;

@@ -21,7 +21,7 @@ struct launch {
 	struct cell_run message; /* precedes the command, which is in `work` */
 };
 
-/* Drops the memory and port of all arguments. */
+/* Drops what the kernel held. */
 static void arguments_drop(struct launch *l)
 {
 	struct slot *s = l->work->tenant->slot;
@@ -45,7 +45,7 @@ static int port_take(struct launch *l)
 	return DXP_OK;
 }
 
-/* Holds an argument's memory. *rest: bytes from its address to the end of the allocation. */
+/* Holds the memory of an argument. *rest: bytes from its address to the end of the allocation. */
 static int memory_take(struct launch *l, const struct command_argument *a, uint64_t *rest)
 {
 	const struct tenant *t = l->work->tenant;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ALLOC and FREE. Memory is zero when its host gets the address, so nothing of its previous
- * owner can be read. Large ranges are cleared in pieces between polls of the network. If only
- * DMA reaches the memory, DMA clears it from a block of zeros, without buffers or copies. */
+/* ALLOC and FREE. Memory is zero before its host has the address, since data of its previous
+ * owner is private. Large ranges are cleared in pieces between network polls; behind DMA, by DMA
+ * from a block of zeros, without buffers or copies. */
 #include <stdlib.h>
 
 #include <dxp/status.h>
@@ -67,19 +67,19 @@ static int clearing_begin(struct tenant *t, uint32_t sequence, uint64_t address,
 	return DXP_OK;
 }
 
-/* Allocates, and evicts silent hosts if that makes enough space. */
+/* Allocates; evicts silent hosts if that makes enough space. */
 static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct slot *s = t->slot;
 	int status;
 
 	while ((status = arena_alloc(s->arena, t->owner, bytes, address)) == DXP_ENOMEM) {
-		/* A silent host whose ALLOC waited must evict no host, least of all itself. */
+		/* A silent host whose ALLOC waited evicts no host, least of all itself. */
 		if (node_silent_since(s->node, t->host))
 			return status;
 		uint64_t coming = tenants_giving(s);
 		uint64_t left = arena_free_bytes(s->arena) + coming;
-		/* Stop if memory being freed will suffice, or if evicting all silent hosts would
+		/* Stops if memory being freed suffices, or if all memory of silent hosts would
 		 * not. */
 		if ((coming > 0 && bytes <= left) || bytes > left + tenants_silent_bytes(s) ||
 		    !tenants_make_room(s, NEED_MEMORY))
@@ -88,8 +88,8 @@ static int arena_take(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return status;
 }
 
-/* Allocates a range and maps it in the host's process, cleared or not: the host does not have
- * the address yet. */
+/* Allocates a range and maps it in the host's process, before it is cleared: the host does not
+ * have the address yet. */
 static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 {
 	struct arena *arena = t->slot->arena;
@@ -104,7 +104,7 @@ static int range_allocate(struct tenant *t, uint64_t bytes, uint64_t *address)
 	return DXP_OK;
 }
 
-/* Allocates and clears. On DXP_OK the reply comes later, or was queued already. */
+/* Allocates and clears. On DXP_OK the reply comes later, or is queued. */
 static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 {
 	uint64_t address;
@@ -112,7 +112,7 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 
 	if (status != DXP_OK)
 		return status;
-	/* The bytes up to the next unit too: the host reaches them. */
+	/* Up to the next unit, which the host reaches too. */
 	bytes = arena_rounded(t->slot->arena, bytes);
 	if (bytes <= XPU_ZERO_BYTES && !t->slot->bridged) {
 		arena_clear(t->slot->arena, address, bytes);
@@ -125,8 +125,8 @@ static int allocate(struct tenant *t, uint32_t sequence, uint64_t bytes)
 	return status;
 }
 
-/* An ALLOC that waits for memory that its host has freed and its process not yet unmapped, or
- * for memory of an evicted silent host. */
+/* An ALLOC that waits for freed memory that its process has not unmapped yet, or for memory of
+ * an evicted silent host. */
 struct parked {
 	struct parked *next;
 	uint32_t sequence;
@@ -257,8 +257,8 @@ static void dma_begin(struct clearing *c, struct clearing_dma *d)
 	c->cleared += order.bytes;
 }
 
-/* Ends the first clearing if it is complete or failed and no DMA is under way. Returns whether
- * it did. */
+/* Completes the first clearing if it is done or has failed, and no DMA is under way. Returns
+ * whether it did. */
 static bool clearing_end(struct slot *s, struct clearing *c)
 {
 	struct tenant *t = c->tenant;

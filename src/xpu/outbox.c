@@ -207,7 +207,7 @@ static struct message *waiting_pop(struct queue *q)
 	return m;
 }
 
-/* Frees a message and calls `done`, which may queue new ones. */
+/* Frees the message and calls `done`, which may queue new ones. */
 static void message_end(struct message *m, int status)
 {
 	outbox_done done = m->done;
@@ -232,7 +232,7 @@ static void queue_drop(struct queue *q, int status)
 {
 	uint32_t count = q->waiting_count;
 
-	/* Only messages queued before: those that `done` adds fail by themselves later. */
+	/* Only messages queued now: those that `done` adds to this node fail by themselves. */
 	for (; count > 0 && q->waiting; count--)
 		message_end(waiting_pop(q), status);
 }
@@ -244,8 +244,8 @@ void outbox_drop(struct outbox *o, uint16_t node, int status)
 			queue_drop(q, status);
 }
 
-/* Selects the queue pair: two for replies, two for data, so that a silent node delays at most
- * half of the others. A bridge's PUTs use another one than its GETs. */
+/* Selects one of two queue pairs for replies or two for data: a silent node delays at most half
+ * of the others. A bridge's PUTs use another one than its GETs. */
 static uint8_t queue_pair(const struct message *m)
 {
 	uint8_t half = (uint8_t)((m->to.node + (m->kind == OUTBOX_PUSH)) % 2);
@@ -272,7 +272,7 @@ static uint32_t flight_max(const struct queue *q)
 								: XPU_OUTBOX_FLIGHT;
 }
 
-/* Posts messages up to the node's limit. False: the window is full. */
+/* Posts up to the node's limit. False: the window is full. */
 static bool queue_post(struct outbox *o, struct queue *q, uint32_t *work)
 {
 	while (q->waiting && q->flight_count < flight_max(q)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: NIC functions that kernels use. A host that requests one gets the highest free virtual
- * function, with its device memory in the function's table, until it leaves. If the NIC has
- * stopped the function, the next request replaces it. */
+/* Ports: NIC functions of kernels. A host that requests one receives the highest free virtual
+ * function, with its device memory in the table, until it leaves. A function that the NIC has
+ * stopped is replaced on the next request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +30,7 @@ static int function_open(struct slot *s, struct port *p)
 	return status == DXP_EEXIST ? DXP_EBUSY : status;
 }
 
-/* Places the window behind device memory, where a worker can map it. False: all positions are
- * used. */
+/* Allocates a window behind device memory, where a worker can map it. False: all are used. */
 static bool window_place(struct slot *s, struct port *p)
 {
 	uint32_t i = 0;
@@ -72,7 +71,7 @@ static int port_create(struct tenant *t, struct port **out)
 		port_free(s, p);
 		return status;
 	}
-	/* Before any other process can write to the window. */
+	/* Now: no other process has the window yet. */
 	memcpy(p->qp_magic, p->window->qp_magic, sizeof(p->qp_magic));
 	p->tenant = t;
 	p->next = s->ports;
@@ -97,8 +96,8 @@ void port_close(struct slot *s, struct port *p, int status)
 	nic_function_close(node_nic(s->node), p->function, status, link_now_ns());
 }
 
-/* Returns why the NIC no longer serves this port, or DXP_OK. Read from memory that the kernel
- * can write: a false value harms only its own host. */
+/* Returns why the NIC has stopped serving this port, or DXP_OK. The kernel can write this
+ * memory; a false value harms only its own host. */
 static int port_error(const struct port *p)
 {
 	return dxp_error(p->window);
@@ -155,7 +154,7 @@ static int port_get(struct tenant *t)
 		return DXP_EUNSUPPORTED;
 	if (t->port && port_error(t->port) == DXP_OK)
 		return DXP_OK;
-	/* Kernels that still use the old port read its error. */
+	/* Kernels that still use it read its error. */
 	port_close(t->slot, t->port, DXP_ECLOSED);
 	t->port = NULL;
 	return port_make(t);

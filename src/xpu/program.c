@@ -60,7 +60,7 @@ static void program_unlink(struct tenant *t, struct program *p)
 		t->packages_bytes -= p->package_bytes;
 }
 
-/* Releases a program, behind the kernels posted before it. */
+/* Releases a program, behind kernels posted before, which need it. */
 static void program_end(struct tenant *t, struct program *p)
 {
 	struct cell *c = p->built ? cell_of(t) : NULL;
@@ -94,7 +94,7 @@ void programs_release(struct tenant *t)
 		program_end(t, CONTAINER_OF(t->programs.newest, struct program, entry));
 }
 
-/* Rebuilds oldest first: inputs are older than programs linked from them. */
+/* Rebuilds from the oldest on: inputs are older than programs linked from them. */
 void programs_rebuild(struct tenant *t)
 {
 	for (struct program_entry *e = t->programs.oldest; e; e = e->newer) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Returns the bucket's index. Ids are consecutive, so their low bits are evenly spread. */
+/* Returns the bucket of an id. Ids are consecutive, so their low bits are evenly spread. */
 static uint32_t place(const struct programs *p, uint32_t id)
 {
 	return id & ((p->buckets ? p->bucket_count : PROGRAMS_FEW) - 1);
@@ -22,7 +22,7 @@ static void chain_add(struct programs *p, struct program_entry *e)
 	*at = e;
 }
 
-/* Quadruples the index if chains are long. Without memory the chains grow longer. */
+/* Enlarges the index. Without memory the chains become longer. */
 static void grow(struct programs *p)
 {
 	uint32_t now = p->buckets ? p->bucket_count : PROGRAMS_FEW;

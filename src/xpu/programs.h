@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host's programs by id and in build order. Allocates only its index and sets no bound: the
- * caller counts the memory of programs. Used by one thread. */
+/* A host's programs by id and in build order. Allocates only its index; the caller bounds their
+ * memory. One thread. */
 #ifndef XPU_PROGRAMS_H
 #define XPU_PROGRAMS_H
 
 #include <stdint.h>
 
-/* Embedded in each program. The table owns all fields except `id`. */
+/* In each program. The table owns all fields but `id`. */
 struct program_entry {
 	struct program_entry *newer, *older;
 	struct program_entry *chain; /* of its bucket */
@@ -15,7 +15,7 @@ struct program_entry {
 
 #define PROGRAMS_FEW 16 /* buckets without allocation: most hosts have one or two programs */
 
-/* Zeroed: empty. A lookup takes constant time, as long as there is memory for the index to grow. */
+/* Zeroed: empty. A lookup needs constant time, as long as the index can grow. */
 struct programs {
 	struct program_entry *newest, *oldest;
 	struct program_entry **buckets; /* NULL: `few` */
@@ -24,13 +24,13 @@ struct programs {
 	struct program_entry *few[PROGRAMS_FEW];
 };
 
-/* Adds an entry as the newest. Its id must be unused. */
+/* Adds it as the newest. Its id must be unused. */
 void programs_add(struct programs *p, struct program_entry *e);
-/* Removes an entry, which must be in the table. */
+/* Removes an entry of the table. */
 void programs_remove(struct programs *p, struct program_entry *e);
 /* Returns the entry with this id, or NULL. */
 struct program_entry *programs_find(const struct programs *p, uint32_t id);
-/* Frees the index and empties the table; entries stay the caller's. */
+/* Frees the index; entries stay the caller's. */
 void programs_clear(struct programs *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* BRIDGE: the xPU moves data between its memory, or its stream core, and memory of the
- * requesting host or of another xPU (S-03, S-05). Its event comes when all bytes are in place. */
+/* BRIDGE: the xPU itself moves data between its memory, or its stream core, and memory of the
+ * requesting host or another xPU (S-03, S-05). Its event comes when all bytes are in place. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -59,8 +59,7 @@ static void pull_ended(struct haul *h, const struct bridge_end *end)
 	work_done(w, status);
 }
 
-/* Checks a range of another xPU against the size in the node table. A host's NIC checks for
- * itself. */
+/* Checks against another xPU's size in the node table; a host's NIC checks for itself. */
 static int range_check(const struct node_entry *peer, uint64_t address, uint64_t bytes)
 {
 	return bytes > peer->memory_bytes || address > peer->memory_bytes - bytes ? DXP_ERANGE
@@ -89,7 +88,7 @@ static int through_check(const struct slot *s)
 	return s->bridged && s->about.streams ? DXP_OK : DXP_EUNSUPPORTED;
 }
 
-/* Starts a transfer. On success it may have ended already. */
+/* Starts a transfer. On success it may have completed already. */
 static int pull_begin(struct pull *p, const struct command *c)
 {
 	struct tenant *t = p->work->tenant;

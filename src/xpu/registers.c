@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registers of a running xPU: their present values, and the actions of a write. */
+/* Registers of a running xPU: present values, and actions of a write. */
 #include <string.h>
 
 #include <dxp/status.h>
@@ -121,8 +121,7 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
 	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
 	if (!refused &&
-	    /* A write cannot include both: read-only registers lie between the core and the
-	     * task. */
+	    /* not both in one write: read-only registers lie between */
 	    go.core)
 		refused = core_set(s, &target.core);
 	if (!refused && go.task)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages to hosts, and events to other xPUs. None is dropped while its receiver lives: a host
- * that is unreachable, or does not read its replies, is evicted. */
+ * that is unreachable or reads nothing is evicted. */
 #include <assert.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void sent(void *context, int status)
 	tenant_evict(t, DXP_EPEERLOST);
 }
 
-/* Returns whether the messages queued for the host are within their bounds. */
+/* Returns whether what waits for the host is within bounds. */
 static bool host_reads(const struct tenant *t)
 {
 	const struct outbox *o = t->slot->outbox;
@@ -68,7 +68,7 @@ void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status)
 
 	slot_error_note(t->slot, status);
 	int bytes = command_reply_encode(&r, data);
-	/* The tenant ends with its reply to CLOSE, so the reply has no completion callback. */
+	/* The tenant ends with its reply to CLOSE, so there is no callback. */
 	if (op == COMMAND_CLOSE)
 		outbox_nap(t->slot->outbox, OUTBOX_HOST, &t->reply, data, (uint32_t)bytes, NULL,
 			   NULL);
@@ -100,12 +100,12 @@ void begun_send(struct tenant *t, uint64_t event)
 {
 	uint8_t data[COMMAND_BYTES_MAX];
 
-	/* Keeps the order: completions of earlier commands go first. */
+	/* Earlier completions precede it. */
 	events_flush(t);
 	message_send(t, data, command_begun_encode(event, data));
 }
 
-/* Returns whether the host waits for this event or for a later one. */
+/* Returns whether the host waits for this event or a later one. */
 static bool hurried(const struct tenant *t, uint64_t event)
 {
 	return t->hurried && !seq_before(t->hurry, EVENT_COUNT(event));
@@ -131,9 +131,9 @@ void event_send(struct tenant *t, const struct command_event *e, bool lazy)
 	memcpy(t->held + t->held_bytes, data, COMMAND_EVENT_BYTES);
 	t->held_bytes += COMMAND_EVENT_BYTES;
 	t->held_hurried |= hurried(t, e->event);
-	/* Without other commands no later event would carry this one along. Events before the
-	 * last one awaited come in bursts: one message each would cost the network thread as
-	 * much as the commands. */
+	/* With no other command, no later event carries this one along. Events before the last
+	 * awaited one come in bursts: a message each would cost the network thread as much as
+	 * the commands. */
 	if (!lazy || (t->hurried && t->hurry == EVENT_COUNT(e->event)) || e->status != DXP_OK ||
 	    t->held_bytes == sizeof(t->held) || graph_count(t->graph) == 0)
 		events_flush(t);

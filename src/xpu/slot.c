@@ -15,7 +15,7 @@
 #include "xpu/slot_internal.h"
 
 #define STUCK_AGAIN_NS (50 * MS_NS)
-/* a host, the network thread, an engine's thread, and one core for the rest of the system */
+/* cores: a host, the network thread, an engine's thread, the rest of the system */
 #define SPINNERS 4
 
 static void changed(void *context, const struct table_change *change)
@@ -28,7 +28,7 @@ static void session_ended(void *context, uint16_t peer, int status)
 	tenants_session_ended(context, peer, status);
 }
 
-/* Wakes the node. Any thread; the node may be closed already: engines close after it. */
+/* Wakes the node from any thread. It may be closed already: engines close later. */
 static void interrupted(void *context)
 {
 	struct slot *s = context;
@@ -46,9 +46,8 @@ static void interrupts_to(struct slot *s, struct node *n)
 	pthread_mutex_unlock(&s->interrupt_lock);
 }
 
-/* Returns the spinning time of workers. They spin only if that takes no core from the network
- * thread or from a spinning host on this machine: with three on two cores an empty kernel takes
- * 250 us instead of 27. */
+/* Returns the spin time of workers. They spin only if the network thread and a spinning local
+ * host keep their cores: with three on two cores an empty kernel takes 250 us instead of 27. */
 static uint32_t cell_spin(uint32_t spin_ns)
 {
 	if (spin_ns == UINT32_MAX || sysconf(_SC_NPROCESSORS_ONLN) < SPINNERS)
@@ -70,8 +69,8 @@ static int engine_here(struct slot *s, const char *name)
 	return engine_open(&options, &s->engine);
 }
 
-/* Returns whether the engine may work in this process's memory. Others have a device that only
- * one process can drive. */
+/* Returns whether the engine may work in this process's memory; other engines' devices are
+ * driven by one process. */
 static bool engine_may_fork(const struct slot *s)
 {
 	const char *name = s->options.engine;
@@ -102,8 +101,7 @@ static int zygote_begin(struct slot *s)
 	return zygote_open(&options, &s->zygote, &s->about);
 }
 
-/* Starts a process for each host if the engine works in this process's memory; else a thread for
- * all. */
+/* Starts a process per host if the engine works in this process's memory; else one thread. */
 static int engine_start(struct slot *s)
 {
 	s->cell_spin_ns = cell_spin(s->options.node.spin_ns);
@@ -149,7 +147,7 @@ static int bridge_start(struct slot *s)
 	return bridged_create(&options, &s->bridged);
 }
 
-/* Registers device memory with the NIC for the xPU's own transfers; hosts get their own keys. */
+/* Registers device memory with the NIC for own transfers; hosts get keys of their own. */
 static int memory_attach(struct slot *s)
 {
 	struct nic *n = node_nic(s->node);
@@ -187,7 +185,7 @@ static int node_start(struct slot *s)
 	int status = node_open(&options, &s->node);
 	if (status != DXP_OK)
 		return status;
-	/* The outbox matches completions by context, not by order. */
+	/* The outbox identifies messages by context. */
 	nic_function_unordered(node_nic(s->node), 0);
 	interrupts_to(s, s->node);
 	return DXP_OK;
@@ -230,7 +228,7 @@ int slot_open(const struct slot_options *options, struct slot **out)
 	pthread_mutex_init(&s->interrupt_lock, NULL);
 	s->by_host = calloc(UINT16_MAX + 1, sizeof(struct tenant *));
 	int status = s->by_host ? parts_start(s) : DXP_ENOMEM;
-	/* The caller owns these texts and may free them. */
+	/* The caller's texts may be freed. */
 	s->options.engine = s->options.cache_folder = s->options.cell_program = NULL;
 	if (status != DXP_OK) {
 		slot_close(s);
@@ -312,7 +310,7 @@ void slot_peer_stuck(struct slot *s, uint16_t node)
 	struct tenant *t = tenant_find(s, node);
 	uint64_t now_ns = link_now_ns();
 
-	/* Every stalled step calls this; one reset suffices. */
+	/* Each stalled step calls this; once is enough. */
 	if (node == s->stuck_node && now_ns < s->stuck_ns + STUCK_AGAIN_NS)
 		return;
 	s->stuck_node = node;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One xPU node: NIC, device memory, registers and an engine (X-02, X-03, X-09). Accepts commands of
- * hosts, keeps their command graphs, has kernels run in workers (cell.h) and sends data to other
- * xPUs.
+ * hosts, keeps their graphs, has kernels run in workers (cell.h) and sends data to other xPUs.
  *
- * Threads: one thread, which polls the node, makes all calls; a worker has its own thread or
- * process. Trust: hosts are isolated from each other. A command names only its host's memory,
- * programs and events. PUT, GET and kernels' NIC functions reach only the host's own memory; PUT
- * and GET also unallocated memory (keys.c). With `cell_program`, if the engine works in this
- * process's memory, kernels run in a process that maps only their host's memory; a wild address
- * ends only that process. Kernels are still native code with the rights of this process's user:
- * a hostile one is not contained. Without `cell_program` they run in this process. */
+ * Threads: the thread that polls the node makes all calls; a worker has its own thread or
+ * process. Trust: hosts are isolated. A command names only its host's memory, programs and
+ * events. PUT, GET and kernels' NIC functions reach only the host's memory; the former two also
+ * unallocated memory (keys.c). With `cell_program`, if the engine works in this process's
+ * memory, kernels run in a process that maps only their host's memory: a wild address ends only
+ * that process. Kernels remain native code with the rights of this process's user; malicious
+ * ones are not contained. Without `cell_program` they run in this process. */
 #ifndef XPU_SLOT_H
 #define XPU_SLOT_H
 
@@ -21,7 +20,7 @@
 struct slot;
 
 struct slot_options {
-	/* Name, identity, manager, key, bind and spinning; the slot sets the rest. */
+	/* Name, identity, manager, key, bind, spinning; the slot sets the rest. */
 	struct node_options node;
 	uint32_t number;       /* position in its daemon */
 	uint64_t memory_bytes; /* XPU_MEMORY_MIN .. XPU_MEMORY_MAX */
@@ -31,10 +30,10 @@ struct slot_options {
 	const char *engine;       /* as engine_options.name */
 	const char *cache_folder; /* as engine_options.cache_folder */
 	/* A program that calls zygote_main (zygote.h), such as /proc/self/exe: each host's
-	 * kernels run in a process of their own, if the engine works in this process's memory.
-	 * NULL: all share a thread. */
+	 * kernels run in their own process, if the engine works in this process's memory. NULL:
+	 * all share a thread. */
 	const char *cell_program;
-	/* The bridge to BRIDGED memory, as in pump_options. */
+	/* Bridge to BRIDGED memory, as pump_options. */
 	uint32_t buffers, buffer_bytes;
 	uint64_t stall_ns;
 };
@@ -49,20 +48,20 @@ void slot_close(struct slot *s);
 struct node *slot_node(const struct slot *s);
 void slot_describe(const struct slot *s, struct engine_description *out);
 uint64_t slot_memory_bytes(const struct slot *s);
-/* Returns the bridge's state; all 0 if the NIC reaches the memory. */
+/* Returns the state of its bridge; all 0 if the NIC reaches the memory. */
 void slot_bridged_state(const struct slot *s, struct bridged_state *out);
 
-/* Processes input of the NIC and the engine and advances all work. Returns the amount of work. */
+/* Processes input of NIC and engine and advances all work. Returns the amount. */
 uint32_t slot_service(struct slot *s);
 /* Polls the device when nothing else is to be done. Returns the amount of work found. */
 uint32_t slot_idle(struct slot *s);
-/* Returns whether slot_service has woken a worker since the last call; it may need this core. */
+/* Returns whether slot_service woke a worker since the last call; it may need this core. */
 bool slot_woke(struct slot *s);
-/* Returns when slot_service must be called again without input of the node. Call before
- * sleeping, after node_sleep_announce: from then on workers send wakeups. */
+/* Returns when slot_service must be called even without input of the node. Call before sleeping,
+ * after node_sleep_announce: workers send wakeups from then on. */
 uint64_t slot_deadline(struct slot *s);
 
-/* Returns the number of hosts that have it open. */
+/* Counts hosts that have it open. */
 uint32_t slot_hosts(const struct slot *s);
 
 #endif

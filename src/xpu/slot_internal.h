@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The inside of an xPU, shared by the files that implement struct slot.
  *
- * Lifetimes: a tenant lives until nothing of it runs; `busy` counts what runs. A work item stays
- * in its tenant's graph until it completes. Memory that an order uses is held until the order
- * completes. Memory that a process maps is held until it is unmapped or the process has exited. */
+ * Lifetimes: a tenant lives until nothing of it runs (`busy`). A work item stays in its graph
+ * until it completes. Memory stays held while an order uses it, and until a process that maps it
+ * has unmapped it or exited. */
 #ifndef XPU_SLOT_INTERNAL_H
 #define XPU_SLOT_INTERNAL_H
 
@@ -22,14 +22,14 @@
 #include "xpu/slot.h"
 #include "cell/zygote.h"
 
-/* A program of a host. Its worker has it under this id, if it was built. */
+/* A program of a host. Its worker has it under this id, if built. */
 struct program {
 	struct program_entry entry;
 	uint64_t charged; /* bytes counted in its tenant's programs_bytes */
 	uint32_t users;   /* orders that point here, plus one while its host has it */
 	bool built;
 	bool links; /* linked from other programs */
-	/* The package for a rebuild, in memory that no host can change; or NULL. */
+	/* Package for a rebuild, in memory that no host can change; or NULL. */
 	uint8_t *package;
 	uint64_t package_bytes;
 	char *log;
@@ -40,7 +40,7 @@ struct program {
 	struct cell_program message;
 };
 
-/* The data last fetched from the engine for a host, which requests it part by part. */
+/* Data last fetched from the engine for a host, which requests it in parts. */
 struct fetched {
 	uint32_t program;
 	uint8_t what;
@@ -48,8 +48,8 @@ struct fetched {
 	size_t bytes;
 };
 
-/* A NIC function that kernels of one host use. Lives until no kernel and no packet points into
- * its window. */
+/* A NIC function that kernels of one host use. Lives until no kernel and no packet uses its
+ * window. */
 struct port {
 	struct port *next;
 	struct tenant *tenant;
@@ -82,7 +82,7 @@ struct tenant {
 	struct parked *parked;    /* ALLOCs that wait for those, or for memory of a silent host */
 	uint32_t busy;            /* orders, clearings and transfers that point here */
 	uint32_t hauls;           /* under way, at most XPU_HAULS_MAX; excludes the task's */
-	bool leaving;             /* accepts no commands; ends when not busy */
+	bool leaving;             /* accepts no commands; freed when not busy */
 	bool gone;                /* the host is lost: nothing is sent to it */
 	bool closing;             /* a reply to CLOSE is due */
 	bool given_up;            /* silent, and evicted for others that wait for its memory */
@@ -95,7 +95,7 @@ struct tenant {
 	uint32_t port_sequence; /* of that reply */
 	struct cfg_task task;
 	struct fetched fetched;
-	/* Encoded events that may be delayed, and when the first was stored. */
+	/* Encoded events that may be delayed; when the first was stored. */
 	uint8_t held[XPU_EVENTS_HELD * COMMAND_EVENT_BYTES];
 	uint32_t held_bytes;
 	uint64_t held_since_ns;
@@ -108,7 +108,7 @@ struct work {
 	struct tenant *tenant;
 	uint64_t queued_ns, started_ns, ended_ns;
 	int32_t native; /* the device driver's code of a failure; 0: none */
-	/* SEND, SIGNAL: the peer to notify of a failure too; 0: none, or already notified */
+	/* SEND, SIGNAL: peer to notify of a failure too; 0: none, or done */
 	uint16_t to_node;
 	bool lazy;
 	uint16_t bytes;
@@ -125,9 +125,9 @@ struct clearing_dma {
 	struct clearing *clearing;
 	bool busy;
 };
-#define CLEARING_DMAS 2 /* two, so that one is queued when the other completes */
+#define CLEARING_DMAS 2 /* two: one is queued when the other completes */
 
-/* Memory that is cleared piece by piece before its host gets the address. */
+/* Memory cleared piece by piece before its host has the address. */
 struct clearing {
 	struct clearing *next;
 	struct tenant *tenant;
@@ -137,7 +137,7 @@ struct clearing {
 	struct clearing_dma dmas[CLEARING_DMAS];
 };
 
-/* BRIDGED: unallocated memory that is being cleared. */
+/* BRIDGED: unallocated memory being cleared. */
 struct scrub {
 	struct pump_transfer pump;
 	bool busy;
@@ -145,7 +145,7 @@ struct scrub {
 	uint64_t under_way; /* bytes from `at` on, while busy */
 };
 
-/* A range of another xPU's memory, with its key, to which a PUT has succeeded. */
+/* A range of another xPU's memory, with key, to which a PUT has succeeded. */
 struct known_key {
 	uint16_t node;
 	uint32_t key;
@@ -181,12 +181,11 @@ struct slot {
 	uint32_t memory_key; /* the xPU's own, of all addressable memory; not for peers */
 	struct scrub scrub;
 	struct tenant *tenants;
-	/* By node id, those that are not leaving. Sized for all ids; only touched pages take
-	 * memory. */
+	/* By node id, not leaving. For all ids; untouched pages cost no memory. */
 	struct tenant **by_host;
 	uint32_t hauls; /* of all tenants, at most XPU_HAULS_SLOT_MAX */
 	uint32_t owner_last, program_last;
-	struct port *ports; /* including closed ones that still end */
+	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
 	struct build *builds,
@@ -203,65 +202,63 @@ struct slot {
 
 /* slot.c */
 bool slot_lookup(const struct slot *s, uint16_t node, struct node_entry *out);
-/* Copies the entry of a live, granted xPU and fills its address. DXP_ENOENT, DXP_EACCESS,
- * DXP_EPEERLOST, DXP_EINVAL: not an xPU, or this one. */
+/* Finds a live, granted xPU and its address. DXP_ENOENT, DXP_EACCESS, DXP_EPEERLOST; DXP_EINVAL:
+ * not an xPU, or this one. */
 int slot_peer(const struct slot *s, uint16_t node, struct node_entry *entry,
 	      struct dxp_target *out);
 void slot_error_note(struct slot *s, int status);
-/* Ends everything under way with a live node that keeps bridge buffers for too long. A host is
- * evicted. */
+/* Resets a live node that keeps bridge buffers too long: all that is under way with it fails. A
+ * host is evicted. */
 void slot_peer_stuck(struct slot *s, uint16_t node);
 
 /* tenant.c */
-/* Counts a bulk transfer that began (+1) or ended (-1). */
+/* Counts a bulk transfer that has started (+1) or completed (-1). */
 void tenant_hauls_add(struct tenant *t, int more);
-/* Returns whether another may begin. */
 bool tenant_may_haul(const struct tenant *t);
 struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
-/* Cancels and frees everything; the tenant ends when it is no longer busy. */
+/* Cancels and frees everything; the tenant is freed when not busy. */
 void tenant_leave(struct tenant *t, int status);
-/* Handles the loss of the host. */
+/* Drops a lost host: nothing is sent to it any more. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
-/* Handles the end of the session with a node: its commands and the answers to it are lost. */
+/* Handles the loss of a session, and of its commands and answers. */
 void tenants_session_ended(struct slot *s, uint16_t node, int status);
 /* What another host may need of a silent one. */
 enum tenant_need { NEED_PLACE, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 
-/* Evicts the host that has been silent longest among those that have some of `need`. False:
- * none. */
+/* Evicts the longest silent host that has any of `need`. False: none. */
 bool tenants_make_room(struct slot *s, enum tenant_need need);
-/* Returns the bytes of silent hosts' allocations. */
+/* Returns the memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
-/* Returns the bytes of evicted silent hosts that are not free yet. */
+/* Returns the memory of evicted silent hosts not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
-/* Checks whether silent hosts hold what others wait for. Returns how many were evicted. */
+/* Evicts silent hosts that hold what others wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
 /* Logs a mistake of this host, up to a bound. */
 void tenant_complain(struct tenant *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Frees tenants that are leaving and not busy; returns how many. */
 uint32_t tenants_reap(struct slot *s);
-/* Shutdown, step 1: stops all messages to hosts. */
+/* Stops all messages to hosts (shutdown, step 1). */
 void tenants_silence(struct slot *s);
-/* Step 2, after the last order: completes everything that waits or is in the outbox. */
+/* Completes what waits or is in the outbox (step 2, after the last order). */
 void tenants_cancel(struct slot *s);
-/* Step 3, after NIC and device have released everything. */
+/* Frees all tenants (step 3, after NIC and device). */
 void tenants_free(struct slot *s);
 
 /* reply.c */
 void reply_send(struct tenant *t, const struct command_reply *r);
 void reply_status(struct tenant *t, uint8_t op, uint32_t sequence, int status);
-/* Queues an event for a host. `lazy`: it may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
+/* Queues an event for its host. `lazy`: it may be delayed (XPU_EVENTS_HELD, XPU_EVENTS_HOLD_NS). */
 void event_send(struct tenant *t, const struct command_event *e, bool lazy);
-/* Handles HURRY: events up to count `upto` are sent without delay from now on. */
+/* Sends events up to count `upto` without delay from now on. */
 void events_hurry(struct tenant *t, uint32_t upto);
 /* Sends events held for long enough; returns for how many hosts. */
 uint32_t events_flush_due(struct slot *s);
 uint64_t events_deadline(const struct slot *s);
-/* Notifies the host that the command of this event is running. */
+/* Reports to the host that the command of this event runs. */
 void begun_send(struct tenant *t, uint64_t event);
-/* Sends output of a kernel's printf to the host. */
+/* Sends a kernel's printed text. */
 void print_send(struct tenant *t, const void *text, uint32_t bytes);
 /* Queues an EVENT to another xPU. `done` may be NULL. */
 int event_tell(struct slot *s, const struct dxp_target *to, const struct command_event *e,
@@ -272,22 +269,22 @@ void message_take(struct slot *s, const struct dxp_nic_event *event, const uint8
 
 /* work.c: the lifetime of asynchronous commands */
 void work_post(struct tenant *t, const struct command *c, const uint8_t *data, uint32_t bytes);
-/* Fills the part of an order that precedes the command. */
+/* Fills the part of an order before the command. */
 void work_needs(const struct work *w, struct cell_needs *out);
-/* Completes a command that has run, or that was dropped after it came out of the graph. */
+/* Completes a command that has run, or was dropped after it came out of the graph. */
 void work_done(struct work *w, int status);
-/* Starts ready commands and reports failed ones. Returns how many. */
+/* Starts ready commands, reports failed ones. Returns how many. */
 uint32_t works_advance(struct slot *s);
 void work_free(struct work *w);
 
-/* launch.c, edit.c, transfer.c, pull.c: start a ready command; it completes in work_done */
+/* launch.c, edit.c, transfer.c, pull.c: start a ready command; completes in work_done */
 void launch_start(struct work *w);
 void edit_start(struct work *w);
 /* Describes a CELL_RUN in text. */
 void launch_describe(const struct order *o, char *out, size_t room);
 void transfer_start(struct work *w);
 void pull_start(struct work *w);
-/* Cancels a tenant's pulls; they end soon. */
+/* Cancels a tenant's pulls; they complete soon. */
 void pulls_cancel(const struct tenant *t, int status);
 void task_start(struct tenant *t);
 
@@ -302,12 +299,12 @@ uint32_t clearings_advance(struct slot *s);
 void clearings_free(struct slot *s);
 
 /* keys.c */
-/* Registers a host's key, valid until key_close. DXP_EBUSY. */
+/* Registers a host's key. DXP_EBUSY. */
 int key_open(struct tenant *t);
 void key_close(struct tenant *t);
-/* Registers a key in the table of its kernels' function, valid as long as the function. */
+/* Registers a key of its kernels' function, valid as long as the function. */
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
-/* Cancels what others still have under way in a range that was just allocated. */
+/* Cancels what others have under way in newly allocated memory. */
 void memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
 bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes); /* none is left */
 uint32_t scrub_advance(struct slot *s);
@@ -316,15 +313,15 @@ uint32_t scrub_advance(struct slot *s);
 void port_open(struct tenant *t, const struct command *c);
 /* Closes a port: its kernels read `status`, and nothing more is sent. NULL is allowed. */
 void port_close(struct slot *s, struct port *p, int status);
-/* Around each launch: keeps the window, and keeps the NIC polling it without a wakeup. */
+/* Surrounds each launch: the window stays, and the NIC polls it without wakeup. */
 void port_hold(struct slot *s, struct port *p);
 void port_drop(struct slot *s, struct port *p);
-/* Logs that the kernel that just completed has lost its function. */
+/* Logs that the kernel just completed has lost its function. */
 void port_complain(struct tenant *t, const struct port *p, const char *kernel);
 /* Frees closed ports without users; returns how many. */
 uint32_t ports_reap(struct slot *s);
 void ports_close(struct slot *s);
-/* Call after the NIC is closed. */
+/* Frees all ports, after the NIC is closed. */
 void ports_free(struct slot *s);
 
 /* build.c */
@@ -333,50 +330,49 @@ void program_build(struct tenant *t, const struct command *c);
 void build_again(struct tenant *t, struct program *p);
 /* Appends to *data. False: no memory, or the total would exceed `most`. */
 bool bytes_add(uint8_t **data, uint64_t *bytes, const void *more, uint32_t count, uint64_t most);
-/* Shutdown: fails builds that wait in the queue. */
+/* Fails queued builds at shutdown. */
 void builds_free(struct slot *s);
 
 /* fetch.c */
 void fetch_take(struct tenant *t, const struct command *c);
-/* Keeps a linked program's binary, so that it can be rebuilt without its inputs. */
+/* Keeps a linked program's binary for a rebuild without its inputs. */
 void binary_keep(struct tenant *t, struct program *p);
 
 /* program.c */
 void program_release(struct tenant *t, const struct command *c);
 struct program *program_find(const struct tenant *t, uint32_t id);
-/* Counts the program's present memory with its tenant's; `building`: its package is here, or
- * will be. */
+/* Counts the program's memory with its tenant's; `building`: its package is here, or will be. */
 void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
 void program_drop(struct program *p); /* NULL is allowed */
-/* Releases all programs of a leaving tenant. */
+/* Releases all, of a leaving tenant. */
 void programs_release(struct tenant *t);
 /* Rebuilds them in a new worker. */
 void programs_rebuild(struct tenant *t);
 
-/* cells.c: workers of hosts, and the memory that their processes map */
+/* cells.c: workers of hosts, and what their processes map */
 /* Returns the tenant's worker, or the slot's; NULL: none yet. */
 struct cell *cell_of(const struct tenant *t);
-/* Returns the same, and starts one if needed. NULL: none is possible now; *status is the reason. */
+/* Returns the same, or starts one. NULL: impossible now; *status is the reason. */
 struct cell *cell_get(struct tenant *t, int *status);
-/* Returns whether the worker has XPU_WORK_MAX engine commands: no more are handed out. */
+/* Returns whether the worker has XPU_WORK_MAX engine commands, the most. */
 bool cell_full(const struct tenant *t);
-/* Maps a range, in whole pages, that the tenant now has. */
+/* Maps a new range of the tenant, in whole pages. */
 void cell_map(struct tenant *t, uint64_t address, uint64_t bytes);
-/* Frees an allocation; it becomes available after the tenant's process has unmapped it. Status
- * of arena_free; DXP_ENOMEM: it stays. `sequence` may be NULL. With `sequence`, DXP_EAGAIN: no
- * engine command precedes it, so the FREE of this sequence is answered after the unmap. */
+/* Frees an allocation, available once the tenant's process has unmapped it. Status of
+ * arena_free; DXP_ENOMEM: it stays. DXP_EAGAIN (only with `sequence`, which may be NULL): no
+ * engine command precedes, so this FREE is answered after the unmap. */
 int cell_unmap_free(struct tenant *t, uint64_t address, const uint32_t *sequence);
 void cell_unmap_port(struct port *p);
 uint32_t cells_turn(struct slot *s);
-/* Notifies hosts of commands that run for long; returns how many. */
+/* Notifies hosts of long-running commands; returns how many. */
 uint32_t cells_begun_tell(struct slot *s);
-/* Includes the time when a process that waits for a zygote can be started. */
+/* Includes when a process that waits for a zygote can start. */
 uint64_t cells_begun_deadline(const struct slot *s);
 bool cells_asleep(struct slot *s);
 void cells_awake(struct slot *s);
-/* Shutdown, after all orders have completed: nothing runs any more. */
+/* Closes all workers at shutdown, after the last order. */
 void cells_close(struct slot *s);
 
 /* registers.c */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tenants: hosts that use the xPU, from OPEN to CLOSE, loss, or eviction for not reading
- * replies. */
+/* Hosts that use the xPU, from OPEN to CLOSE, loss, or eviction for not reading replies. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +10,8 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20            /* log lines of one host; the rest is dropped */
-#define NEEDED_LOOK_NS (100 * MS_NS) /* between two checks whether silent hosts block others */
+#define COMPLAINTS_MAX 20            /* of one host, in the log */
+#define NEEDED_LOOK_NS (100 * MS_NS) /* between checks for silent hosts that block others */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
 {
@@ -105,7 +104,7 @@ void tenant_evict(struct tenant *t, int status)
 	outbox_drop(t->slot->outbox, t->host, status);
 }
 
-/* Handles a change of a host's own table entry. */
+/* Handles a change of a host's table entry. */
 static void host_changed(struct slot *s, const struct table_change *change)
 {
 	const struct node_entry *e = &change->entry;
@@ -119,7 +118,8 @@ static void host_changed(struct slot *s, const struct table_change *change)
 			 e->id);
 	if (change->what & TABLE_BACK)
 		log_info("host %s (node %u) is back and goes on", e->name, e->id);
-	/* A new incarnation may have opened the xPU before the table changed: its magic differs. */
+	/* A new incarnation, with another magic, may have opened the xPU before the table
+	 * changed. */
 	if (lost || (change->what & TABLE_RESTARTED && t->reply.magic != e->magic)) {
 		log_info("host %s (node %u) %s: its commands are cancelled, its memory is freed",
 			 e->name, e->id, lost ? "is gone" : "started anew");
@@ -132,7 +132,7 @@ void tenants_changed(struct slot *s, const struct table_change *change)
 	uint16_t node = change->entry.id;
 	bool host = change->entry.kind == MANAGE_HOST;
 
-	/* The entry of a lost id may describe a node of the other kind by now. */
+	/* A lost id may belong to a node of the other kind by now. */
 	if (host || change->what & TABLE_LOST)
 		host_changed(s, change);
 	if (change->what & TABLE_LOST || (!host && change->what & TABLE_RESTARTED)) {
@@ -156,13 +156,13 @@ void tenants_session_ended(struct slot *s, uint16_t node, int status)
 
 /* ---- silent hosts ---- */
 
-/* Returns since when the host is silent; 0: it is not, or it is leaving. */
+/* Returns since when it is silent; 0: it is not, or it is leaving. */
 static uint64_t silent_since(const struct tenant *t)
 {
 	return t->leaving ? 0 : node_silent_since(t->slot->node, t->host);
 }
 
-/* Evicts a silent host. Its next packet gets the rejection. */
+/* Evicts a silent host; its next packet is rejected. */
 static void give_up(struct tenant *t, const char *what)
 {
 	struct slot *s = t->slot;
@@ -176,7 +176,7 @@ static void give_up(struct tenant *t, const char *what)
 	node_peer_reset(s->node, host, DXP_EPEERLOST);
 }
 
-/* Returns whether the host holds any of what another host needs. */
+/* Returns whether it has any of what another host needs. */
 static bool has(const struct tenant *t, enum tenant_need need)
 {
 	switch (need) {
@@ -237,10 +237,10 @@ uint64_t tenants_giving(const struct slot *s)
 	return bytes;
 }
 
-/* Users of the bridge's buffers: a silent host that keeps some, and whether others use them too. */
+/* Users of bridge buffers: a silent host that keeps some, and whether others use them too. */
 struct buffers_use {
 	const struct slot *slot;
-	uint64_t until_ns; /* silent since before this time: too long */
+	uint64_t until_ns; /* silent since before this: too long */
 	struct tenant *found;
 	bool others;
 };
@@ -257,8 +257,8 @@ static void buffers_used(void *context, uint16_t node)
 		u->found = t;
 }
 
-/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or by
- * its PUTs and GETs. It may be silent as long as a step of a transfer may take. NULL: none. */
+/* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its
+ * PUTs and GETs. It may be silent for as long as one step may last. NULL: none. */
 static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;
@@ -365,7 +365,7 @@ void tenants_cancel(struct slot *s)
 			work_free((struct work *)c);
 	}
 	if (s->outbox)
-		outbox_end(s->outbox, DXP_ECLOSED); /* ends the transfers */
+		outbox_end(s->outbox, DXP_ECLOSED); /* completes the transfers */
 	builds_free(s);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SEND, SIGNAL and the registers' task: data from this xPU's memory into another xPU's, then the
- * event. The peer's NIC places the PUT in any kind of memory. If only DMA reaches the local memory,
- * the buffers of its pieces are sent.
+/* SEND, SIGNAL and the registers' task: data from local memory into another xPU's, then the event.
+ * The peer's NIC places the PUT in memory of any kind. Local memory behind DMA is sent from the
+ * buffers of its pieces.
  *
- * The event follows the data on the same queue pair without waiting for its acknowledgement,
- * which saves a round trip. This requires an earlier successful PUT with this key to these bytes
- * of this incarnation of the peer. Such a PUT is not rejected, unless the host has freed the
- * bytes since, which harms only that host. So a peer gets no event for rejected data. A PUT to
- * memory behind DMA can still fail, so there the event waits for its completion. */
+ * The event follows the data on the same queue pair without waiting for an acknowledgement,
+ * which saves a round trip. Condition: a PUT with this key to these bytes of this incarnation of
+ * the peer has succeeded before. Such a PUT is not rejected, unless the host has freed the bytes
+ * since, which harms only itself. So a peer receives no event for rejected data. A PUT to memory
+ * behind DMA can still fail: then the event waits for its completion. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -21,13 +21,13 @@ struct transfer {
 	struct work *work; /* NULL: the host's task */
 	struct dxp_target to;
 	uint64_t incarnation; /* of the peer */
-	bool to_bridged;      /* only DMA reaches the peer's memory */
+	bool to_bridged;      /* its memory is behind DMA */
 	uint64_t from, destination, bytes;
 	uint32_t key;
 	uint32_t pending; /* messages not completed */
 	bool told;        /* the event was queued */
 	int status;
-	struct haul haul; /* BRIDGED source: fetches and PUTs the data */
+	struct haul haul; /* BRIDGED source: brings and PUTs the data */
 };
 
 static struct known_key *known_slot(const struct transfer *f)
@@ -131,7 +131,7 @@ static void message_ended(void *context, int status)
 		transfer_end(f);
 }
 
-/* Queues the event early, if permitted. All data is in the outbox. */
+/* Queues the event now if permitted, once all data is in the outbox. */
 static void event_early(struct transfer *f)
 {
 	if ((f->bytes == 0 || key_known(f)) && event_due(f))
@@ -206,7 +206,7 @@ static void transfer_run(struct transfer *f)
 		transfer_end(f);
 }
 
-/* Checks the peer and the ranges, and holds the source. */
+/* Checks peer and ranges; holds the source. */
 static int transfer_prepare(struct transfer *f, uint16_t node)
 {
 	struct slot *s = f->tenant->slot;

@@ -14,7 +14,7 @@ void work_free(struct work *w)
 	free(w);
 }
 
-/* Notifies the peer of a transfer of its failure: commands there may wait for it. */
+/* Notifies the peer of a failed transfer: commands there may wait for it. */
 static void peer_tell(struct work *w, const struct command_event *e)
 {
 	struct node_entry entry;
@@ -24,7 +24,7 @@ static void peer_tell(struct work *w, const struct command_event *e)
 		event_tell(w->tenant->slot, &to, e, NULL, NULL);
 }
 
-/* Counts and reports a completed command, then frees it. */
+/* Counts, reports and frees a completed command. */
 static void work_report(struct work *w, int status)
 {
 	struct tenant *t = w->tenant;
@@ -50,7 +50,7 @@ static void work_report(struct work *w, int status)
 	work_free(w);
 }
 
-/* Fails waits for nodes that are already gone; they would never complete. */
+/* Fails waits for nodes that are gone, which would never complete. */
 static void lost_note(struct tenant *t, const struct command *c)
 {
 	struct node_entry e;
@@ -142,7 +142,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* Moves the first tenant to the end, so that each is served first in turn. */
+/* Moves the first tenant behind all others, so that each is served first now and then. */
 static void turn_pass(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;
