@@ -160,7 +160,7 @@ static int waits_note(struct dxp_fabric *f, struct move *m, const struct dxp_wai
 	return DXP_OK;
 }
 
-/* Transfers by this host: now, or after the waits. */
+/* Starts a transfer by this host: now, or after its waits. */
 static int run_here(struct move *m, const struct dxp_waits *waits, const struct open_waits *open,
 		    dxp_event *event)
 {
@@ -207,7 +207,7 @@ static bool offered(void *context)
 	return o->status != DXP_EBUSY;
 }
 
-/* Transfers by the xPU, after the waits. */
+/* Starts a transfer by the xPU, after its waits. */
 static int run_there(struct move *m, const struct dxp_waits *waits, dxp_event *event)
 {
 	struct dxp_xpu *x = m->xpu;

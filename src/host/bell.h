@@ -3,7 +3,7 @@
 #ifndef HOST_BELL_H
 #define HOST_BELL_H
 
-/* Opens one. DXP_EIO, with the error text set. */
+/* Creates an eventfd. DXP_EIO, with the error text set. */
 int bell_create(int *out);
 
 /* Makes it readable. Any thread. */

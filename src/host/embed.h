@@ -40,7 +40,7 @@ struct dxp_nic {
 	struct embedded *functions;    /* open ones */
 	bool physical_used;            /* function 0, open from the start, is in use */
 	struct embedded *closed;       /* freed when nothing points into their memory */
-	struct function_memory *freed; /* the same, of open functions */
+	struct function_memory *freed; /* likewise, memory of open functions */
 	uint64_t timeout_ns;
 	uint32_t spin_us;
 	char name[FABRIC_NAME_BYTES];

@@ -50,7 +50,7 @@ struct dxp_function {
 	struct spin spin;
 	uint64_t timeout_ns; /* of a request to the NIC's program */
 	uint32_t armed;
-	uint32_t sleeps;                  /* announced so far; each sets another `user_waits` */
+	uint32_t sleeps;                  /* sleeps announced; each writes a new `user_waits` */
 	struct function_memory *memories; /* made by dxp_memory_create */
 };
 

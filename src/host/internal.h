@@ -95,9 +95,8 @@ struct dxp_fabric {
 	struct dxp_window *window;
 	struct spin spin;
 	uint64_t timeout_ns;
-	struct dxp_xpu *
-		/* Open ones, newest first; two of one node only if the older is dead. */
-		xpus;
+	/* Open ones, newest first; two of one node only if the older is dead. */
+	struct dxp_xpu *xpus;
 	struct host_request *requests;
 	uint32_t sequence;
 	uint32_t event_base;     /* first count of the next xPU opened */
@@ -125,9 +124,8 @@ struct dxp_fabric {
 	bool keeper_started, keeper_parked, closing;
 	uint64_t turned_ns; /* last poll by a call */
 	uint64_t looked_ns; /* last poll by any thread */
-	uint64_t
-		/* Total time without running; waits are extended by it. */
-		away_ns;
+	/* Total time without running; waits are extended by it. */
+	uint64_t away_ns;
 	uint64_t train_ns; /* when a call that does not wait last sent commands */
 	bool unsent;       /* commands were posted since the last poll */
 	bool keeper_sends; /* the progress thread checks for these */

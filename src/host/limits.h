@@ -27,7 +27,7 @@
 #define HOST_SHORT_BYTES (256u << 10)
 /* ns: commands of a burst leave together after this delay; each alone would cost a system call */
 #define HOST_TRAIN_NS (20ull * 1000)
-/* ns after the last one in which the progress thread checks for more */
+/* ns after the last command of a burst in which the progress thread checks for more */
 #define HOST_TRAINS_NS (300ull * 1000)
 /* ns of waiting for a lazy event before its node must report at once */
 #define HOST_HURRY_NS (50ull * 1000)

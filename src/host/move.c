@@ -317,7 +317,7 @@ static void start(struct dxp_fabric *f, struct move *m)
 	become(f, m, MOVE_RUNNING);
 }
 
-/* Makes transfers ready that wait on an xPU that is lost or closed; they fail. */
+/* Moves transfers of lost or closed xPUs from WAITING to READY, where they fail. */
 static void waiting_look(struct dxp_fabric *f)
 {
 	f->waits_changed = false;

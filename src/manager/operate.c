@@ -21,7 +21,7 @@ static void assign_answer(struct registry *r, const struct wire_address *to,
 	requests_answer(r, to, WIRE_NODE_NONE, &answer);
 }
 
-/* Marks the nodes that the row names as changed: what they see has changed. */
+/* Marks the nodes that the row names as changed: each sees other nodes or grants now. */
 static void assign_publish(struct registry *r, const struct manage_assign *assign, uint64_t now_ns)
 {
 	struct roster_node *n;

@@ -71,7 +71,7 @@ void push_progress(struct registry *r, struct roster_node *viewer,
 		if (!complete(r, progress))
 			schedule(&r->pushes, viewer, now_ns);
 	} else if (viewer->in_flight == 0 || (!moved && !viewer->rewound)) {
-		/* Confirmed twice, so a datagram was lost: rewind, once. */
+		/* The same progress twice: a datagram was lost. Rewind, once. */
 		viewer->rewound = true;
 		viewer->sent = *progress;
 		viewer->in_flight = 0;

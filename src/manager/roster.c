@@ -126,7 +126,7 @@ static bool room_make(struct roster *r)
 	return dead != NULL;
 }
 
-/* Returns the next free id in cyclic order, so that a freed id rests long. */
+/* Returns the next free id in cyclic order, so that a freed id stays unused for long. */
 static uint16_t id_choose(struct roster *r, uint16_t wanted)
 {
 	if (wanted >= WIRE_NODE_FIRST && wanted <= WIRE_NODE_LAST && !r->by_id[wanted])

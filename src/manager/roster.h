@@ -68,7 +68,7 @@ struct roster_node *roster_find_uuid(const struct roster *r, const uint8_t uuid[
 /* Returns the node with this name that is not gone, or NULL. */
 struct roster_node *roster_find_name(const struct roster *r, const char *name);
 
-/* Adds a node, with the wanted id if free (0: any). When full, forgets the longest gone, else
+/* Adds a node, with the id `wanted` if free (0: any). When full, forgets the longest gone, else
  * the longest dead node. NULL: FABRIC_NODES_MAX nodes are alive, or no memory. */
 struct roster_node *roster_add(struct roster *r, uint16_t wanted);
 

@@ -14,7 +14,7 @@
 
 #define STORE_RETRY_NS (1 * S_NS)
 #define STORE_CHECK_NS (1 * S_NS)  /* between two checks that the database file exists */
-#define STORE_LOST_NS  (30 * S_NS) /* if it cannot be recreated: each try is logged */
+#define STORE_LOST_NS  (30 * S_NS) /* the same, if the file cannot be recreated */
 #define SEND_RETRY_NS  (1 * MS_NS)
 
 struct server {

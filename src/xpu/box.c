@@ -124,7 +124,7 @@ static bool cache_choose(const struct box_options *o, char out[PATH_MAX])
 	return bytes > 0 && bytes < PATH_MAX;
 }
 
-/* Creates it. Without it kernels are compiled again after each start. */
+/* Creates that folder. Without it kernels are compiled again after each start. */
 static void cache_take(const struct box_options *o, char cache[PATH_MAX], struct slot_options *out)
 {
 	if (!cache_choose(o, cache))

@@ -9,7 +9,7 @@ struct box_options {
 	uint32_t slots;   /* 1 .. FABRIC_SLOTS_MAX */
 	const char *name; /* base of the node names; NULL: "xpu" */
 	uint32_t first;   /* number in the first name; unused for one slot with a given name */
-	uint16_t id;      /* wanted node id of slot 0; slot n requests id + n; 0: any */
+	uint16_t id;      /* requested node id of slot 0; slot n requests id + n; 0: any */
 	struct wire_address manager;
 	const uint8_t *fabric_key;
 	/* NULL: the address towards the manager. Slot n uses port + n, unless the port is 0. */

@@ -284,7 +284,7 @@ static void fetch_ended(struct pump_transfer *t, const struct bridge_end *end)
 	next_fetch(s);
 }
 
-/* Fetches the first package straight into host memory: too rare for the rings. */
+/* Fetches the first package straight into host memory; packages are too rare for the rings. */
 static int fetch_begin(struct build *b)
 {
 	struct program *p = b->program;

@@ -125,7 +125,7 @@ void cell_unmap_port(struct port *p)
 		return;
 	m = mapping_create(t, CELL_UNMAP, p->address, sizeof(*p->window));
 	if (!m) {
-		/* Stops it before it writes to a window of another port. */
+		/* Stops the process before it writes to a window that another port uses. */
 		cell_kill(t->cell);
 		return;
 	}

@@ -25,8 +25,8 @@ struct event_entry {
 };
 
 struct event_log {
-	struct event_entry
-		*entries; /* a power of two of them; count is at index count % capacity */
+	/* A power of two of them; the entry of `count` is at index count % capacity. */
+	struct event_entry *entries;
 	uint32_t capacity, capacity_max;
 	/* Completed elsewhere: a pending event without waiters may be forgotten. */
 	bool foreign;

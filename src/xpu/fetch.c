@@ -20,9 +20,8 @@ struct part {
 struct fetch {
 	struct order order;
 	struct cell_fetch message;
-	struct program
-		/* Program to keep the binary for; NULL: a host requests it. */
-		*keep;
+	/* Program to keep the binary for; NULL: a host requests it. */
+	struct program *keep;
 	struct part part;
 	uint8_t *data;
 	uint64_t bytes;

@@ -66,7 +66,7 @@ int graph_add(struct graph *g, struct graph_command *c, const struct graph_posti
 
 /* Removes and returns the next command to run on this lane, or NULL. */
 struct graph_command *graph_next(struct graph *g, enum graph_lane lane);
-/* Returns whether there is one. */
+/* Returns whether graph_next has one for this lane. */
 bool graph_ready(const struct graph *g, enum graph_lane lane);
 /* Lists the events of earlier engine commands that must succeed before this one, from
  * graph_next, runs. Returns their number. */

@@ -26,8 +26,8 @@ enum outbox_kind {
 	OUTBOX_PUSH, /* PUTs of a bridge that no event follows */
 };
 
-/* Completes a message: the NIC's status, or why it was not sent. Called from outbox_service,
- * outbox_drop and outbox_end only. */
+/* Completes a message with the NIC's status, or with the reason why it was not sent. Called from
+ * outbox_service, outbox_drop and outbox_end only. */
 typedef void (*outbox_done)(void *context, int status);
 
 /* Registered memory here and at the peer, of equal length. */

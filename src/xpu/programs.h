@@ -24,7 +24,7 @@ struct programs {
 	struct program_entry *few[PROGRAMS_FEW];
 };
 
-/* Adds it as the newest. Its id must be unused. */
+/* Adds an entry as the newest. Its id must be unused. */
 void programs_add(struct programs *p, struct program_entry *e);
 /* Removes an entry of the table. */
 void programs_remove(struct programs *p, struct program_entry *e);

@@ -120,9 +120,8 @@ static uint8_t registers_write(void *context, uint16_t src_node, uint32_t first,
 
 	engine_core_get(s->engine, &target.core.core, &target.core.operand, &result);
 	uint8_t refused = cfg_write(t ? &target : NULL, first, count, values, &go);
-	if (!refused &&
-	    /* not both in one write: read-only registers lie between */
-	    go.core)
+	/* not both in one write: read-only registers lie between */
+	if (!refused && go.core)
 		refused = core_set(s, &target.core);
 	if (!refused && go.task)
 		task_start(t);

@@ -188,9 +188,8 @@ struct slot {
 	struct port *ports; /* including closed ones still in use */
 	struct clearing *clearings, **clearings_tail;
 	struct pull *pulls;
-	struct build *builds,
-		/* BRIDGED: not built yet; the first one's package is in host memory */
-		**builds_tail;
+	/* BRIDGED: not built yet; the first one's package is in host memory */
+	struct build *builds, **builds_tail;
 	bool closing;
 	uint64_t needed_ns;  /* next check whether silent hosts block others */
 	uint64_t blocked_ns; /* when the outbox became unable to post; 0: it is able */
@@ -219,7 +218,7 @@ struct tenant *tenant_find(const struct slot *s, uint16_t host);
 int tenant_open(struct slot *s, uint16_t host, const struct dxp_target *reply, struct tenant **out);
 /* Cancels and frees everything; the tenant is freed when not busy. */
 void tenant_leave(struct tenant *t, int status);
-/* Drops a lost host: nothing is sent to it any more. */
+/* Drops a lost or evicted host: nothing more is sent to it. */
 void tenant_evict(struct tenant *t, int status);
 void tenants_changed(struct slot *s, const struct table_change *change);
 /* Handles the loss of a session, and of its commands and answers. */
@@ -346,9 +345,9 @@ void program_charge(struct tenant *t, struct program *p, bool building);
 void program_discharge(struct tenant *t, struct program *p);
 struct program *program_hold(struct program *p);
 void program_drop(struct program *p); /* NULL is allowed */
-/* Releases all, of a leaving tenant. */
+/* Releases all programs of a leaving tenant. */
 void programs_release(struct tenant *t);
-/* Rebuilds them in a new worker. */
+/* Rebuilds all programs in a new worker. */
 void programs_rebuild(struct tenant *t);
 
 /* cells.c: workers of hosts, and what their processes map */
@@ -368,7 +367,7 @@ void cell_unmap_port(struct port *p);
 uint32_t cells_turn(struct slot *s);
 /* Notifies hosts of long-running commands; returns how many. */
 uint32_t cells_begun_tell(struct slot *s);
-/* Includes when a process that waits for a zygote can start. */
+/* Returns the earliest, including when a process that waits for a zygote can start. */
 uint64_t cells_begun_deadline(const struct slot *s);
 bool cells_asleep(struct slot *s);
 void cells_awake(struct slot *s);

@@ -10,7 +10,7 @@
 #include "link/udp.h"
 #include "xpu/slot_internal.h"
 
-#define COMPLAINTS_MAX 20            /* of one host, in the log */
+#define COMPLAINTS_MAX 20            /* log lines of one host; more are dropped */
 #define NEEDED_LOOK_NS (100 * MS_NS) /* between checks for silent hosts that block others */
 
 void tenant_complain(struct tenant *t, const char *format, ...)
@@ -258,7 +258,7 @@ static void buffers_used(void *context, uint16_t node)
 }
 
 /* Finds a silent host that keeps bridge buffers from others, by the xPU's own transfers or its
- * PUTs and GETs. It may be silent for as long as one step may last. NULL: none. */
+ * PUTs and GETs. A host may be silent as long as one step of a transfer may last. NULL: none. */
 static struct tenant *buffers_keeper(const struct slot *s, uint64_t now_ns)
 {
 	uint64_t stall_ns = s->options.stall_ns ? s->options.stall_ns : BRIDGE_STALL_NS;

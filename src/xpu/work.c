@@ -142,7 +142,7 @@ static uint32_t tenant_advance(struct tenant *t)
 	return work;
 }
 
-/* Moves the first tenant behind all others, so that each is served first now and then. */
+/* Moves the first tenant behind all others, for fairness. */
 static void turn_pass(struct slot *s)
 {
 	struct tenant *t = s->tenants, **at = &s->tenants;
