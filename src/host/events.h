@@ -70,7 +70,7 @@ int events_add(struct events *e, uint32_t *count, struct host_event **out);
 /* Finds an event. NULL: freed, or never existed. Valid until the next events_add or events_free. */
 struct host_event *events_find(const struct events *e, uint32_t count);
 
-/* Returns the oldest pending count; nothing waits for an earlier one. */
+/* Returns the oldest pending count, or the next one; nothing waits for an earlier one. */
 uint32_t events_oldest(struct events *e);
 
 /* Removes the event that events_add just added. */

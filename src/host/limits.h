@@ -10,11 +10,11 @@
 /* bytes of commands that one xPU has not completed; a call waits for space. The rest is for
  * marks and signals of wait lists. */
 #define HOST_COMMANDS_BYTES (XPU_COMMANDS_BYTES / 4 * 3)
-/* counts: an xPU may have forgotten another's older event, which is then reported again under a
- * new name */
+/* events: after so many newer ones an xPU may have forgotten another xPU's event, so it is
+ * signalled again under a new name */
 #define HOST_NAMED_AGE (XPU_PEER_EVENTS_KEPT / 2)
-/* ns of waiting for space without a completion, after which a call fails if the program must set
- * events */
+/* ns to wait for space; then a call fails if no command has completed and the program has events
+ * to set */
 #define HOST_ROOM_NS (1000ull * 1000 * 1000)
 /* transfers that xPUs start themselves after their waits: half of the NIC's memory regions; the
  * host does the rest */

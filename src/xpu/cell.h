@@ -88,7 +88,8 @@ void cell_kill(struct cell *c);
 uint32_t cell_turn(struct cell *c);
 /* Handles a worker's exit: processes the last answers; all other orders complete with `status`. */
 void cell_lost(struct cell *c, int status);
-/* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns how many. */
+/* Notifies the host, once, of a command that has run for XPU_BEGUN_NS. Returns the number of
+ * notifications: 0 or 1. */
 uint32_t cell_begun_tell(struct cell *c, uint64_t now_ns);
 /* Returns when cell_begun_tell must be called again, or UINT64_MAX. */
 uint64_t cell_begun_deadline(const struct cell *c);

@@ -63,7 +63,7 @@ void outbox_drop(struct outbox *o, uint16_t node, int status);
 
 /* Dequeues completions and posts what the window has space for. Returns the amount of work. */
 uint32_t outbox_service(struct outbox *o);
-/* Returns whether the last call left messages because the window was full. */
+/* Returns whether the last outbox_service left messages because the window was full. */
 bool outbox_blocked(const struct outbox *o);
 /* Counts messages to this node that the NIC has. */
 uint32_t outbox_flight(const struct outbox *o, uint16_t node);

@@ -230,7 +230,7 @@ enum tenant_need { NEED_PLACE, NEED_MEMORY, NEED_FUNCTION, NEED_REQUESTS };
 bool tenants_make_room(struct slot *s, enum tenant_need need);
 /* Returns the memory of silent hosts. */
 uint64_t tenants_silent_bytes(const struct slot *s);
-/* Returns the memory of evicted silent hosts not freed yet. */
+/* Returns the memory of evicted silent hosts that is not freed yet. */
 uint64_t tenants_giving(const struct slot *s);
 /* Evicts silent hosts that hold what others wait for; returns how many. */
 uint32_t tenants_needed(struct slot *s);
@@ -305,7 +305,8 @@ void key_close(struct tenant *t);
 int key_of_port(struct tenant *t, uint32_t function, uint32_t *key);
 /* Cancels what others have under way in newly allocated memory. */
 void memory_claim(struct slot *s, uint64_t address, uint64_t bytes);
-bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes); /* none is left */
+/* nothing is left under way there */
+bool memory_claimed(const struct slot *s, uint64_t address, uint64_t bytes);
 uint32_t scrub_advance(struct slot *s);
 
 /* port.c */
