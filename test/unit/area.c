@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Register mode's lookup table: what may enter it, what is found, and that an entry goes with its
- * key. */
+/* The lookup table of register mode: which entries it accepts, which it finds, and that an entry is
+ * removed with its key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ static int add(struct rig *r, uint64_t vaddr, uint64_t bytes, uint64_t offset)
 	return nic_area_add(r->nic, 0, &area);
 }
 
-/* Offset in the region, or UINT64_MAX. */
+/* Returns the offset in the region, or UINT64_MAX. */
 static uint64_t find(struct rig *r, uint64_t vaddr, uint64_t bytes)
 {
 	uint32_t key;
@@ -130,7 +130,7 @@ static void area__found_in_one_area(void **state)
 	assert_int_equal(find(r, 0x2000, 1), 0x8000);
 	assert_int_equal(find(r, UINT64_MAX, 1), 0x4f);
 	assert_true(find(r, 0xfff, 1) == UINT64_MAX);
-	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* the next area adjoins, and is another */
+	assert_true(find(r, 0x1fff, 2) == UINT64_MAX); /* the next area adjoins */
 	assert_true(find(r, UINT64_MAX, 2) == UINT64_MAX);
 	assert_true(find(r, 0x1800, UINT64_MAX) == UINT64_MAX);
 	assert_true(find(r, 0x3000, 1) == UINT64_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory: who gets which range, and that nothing is given out while somebody works in it. */
+/* Device memory: which owner gets which range, and that no range in use is allocated again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,8 +64,8 @@ static void arena_alloc__refusals(void **state)
 	assert_int_equal(arena_free(arena, A, 0), DXP_ENOENT);
 }
 
-/* No number is too many, and each costs the same: all of these take seconds where one looks at all
- * others. */
+/* The number of allocations is unbounded and each costs the same: a search over all others would
+ * take seconds here. */
 static void arena_alloc__as_many_as_fit(void **state)
 {
 	const uint64_t many = 200000;
@@ -87,7 +87,7 @@ static void arena_alloc__as_many_as_fit(void **state)
 		assert_int_equal(arena_free(large, A, i * XPU_ALIGN), DXP_OK);
 	for (a = 0, bytes = 0; arena_next(large, A, &a, &bytes); a += bytes)
 		assert_int_equal(a % (2 * XPU_ALIGN), XPU_ALIGN);
-	/* The smallest that fits, the lowest of these. */
+	/* Best fit: the smallest block that fits, the lowest of these. */
 	assert_int_equal(arena_alloc(large, B, 1, &a), DXP_OK);
 	assert_int_equal(a, 0);
 	arena_free_owner(large, A);
@@ -147,7 +147,7 @@ static void arena_drop__gives_back_what_was_freed(void **state)
 	assert_int_equal(arena_alloc(arena, B, 1, &b), DXP_OK);
 }
 
-/* Random use by two owners: ranges never overlap, and at the end all is one block again. */
+/* Random use by two owners: ranges never overlap, and freeing everything leaves one block. */
 static void arena__random(void **state)
 {
 	static uint8_t owner_of[BYTES / XPU_ALIGN];
@@ -179,7 +179,7 @@ static void arena__random(void **state)
 	assert_int_equal(arena_alloc(arena, A, BYTES, &address), DXP_OK);
 }
 
-/* Memory that is elsewhere is given out as any other. */
+/* An arena whose memory is elsewhere allocates, holds and frees like any other. */
 static void arena_unmap__only_the_bytes_go(void **state)
 {
 	uint64_t a, b;
@@ -212,7 +212,7 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(A, false, a + 1, 1024, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, true, b, 1, &s), DXP_EACCESS);
 	assert_int_equal(reach(A, false, c + 1024, 1, &s), DXP_EACCESS);
-	/* What is nobody's goes with what is next to it. */
+	/* Unowned memory is reached together with the range beside it. */
 	assert_int_equal(reach(A, true, c + 1000, 100, &s), DXP_OK);
 	assert_true(s.start == c && s.end == BYTES);
 	assert_int_equal(reach(B, true, c + 1024, BYTES - c - 1024, &s), DXP_OK);
@@ -220,7 +220,8 @@ static void arena_reach__own_and_nobodys(void **state)
 	assert_int_equal(reach(B, true, c + 1023, 2, &s), DXP_EACCESS);
 }
 
-/* What was freed is asked for piece by piece until it is clean; who holds it keeps it from all. */
+/* Freed memory is reached only after all its pieces are cleared. While it is held, no owner reaches
+ * it. */
 static void arena_reach__not_what_was_left_there(void **state)
 {
 	uint64_t a, epoch = *arena_epoch(arena);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetch-and-op: each operation, its refusals, and that two threads lose nothing. */
+/* Fetch-and-op: each operation, its refusals, and no lost update between two threads. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

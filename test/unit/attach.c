@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The attach codec: every message comes back as it went, and none that is shorter, longer or out
- * of its bounds is taken. */
+/* The attach codec: every message decodes to the values encoded; shorter, longer and out-of-bounds
+ * messages are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -60,7 +60,7 @@ static struct attach_row row_of(uint8_t function)
 	return r;
 }
 
-/* The longest of each kind. */
+/* The longest answer of each type. */
 static struct attach_answer answer_of(int i)
 {
 	struct attach_answer a = {.type = (uint8_t)(i % ANSWERS)};
@@ -94,7 +94,7 @@ static struct attach_answer answer_of(int i)
 	return a;
 }
 
-/* Decoders must not read past the bytes given: each attempt lies in memory of exactly its size. */
+/* Decodes from an allocation of exactly this size, so that a sanitizer detects reads past it. */
 static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *out)
 {
 	uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -107,7 +107,8 @@ static int decode_exact(const uint8_t *data, size_t bytes, bool request, void *o
 	return status;
 }
 
-/* Everything shorter and one byte longer is refused, and the output stays as it was. */
+/* Checks that every shorter length and one byte more are rejected, and that the output stays
+ * unchanged. */
 static void lengths_refused(const uint8_t *wire, size_t bytes, bool request)
 {
 	static union {
@@ -153,7 +154,7 @@ static void attach_answer_decode__what_was_encoded_and_no_other_length(void **st
 	}
 }
 
-/* Sets one byte of a good message and decodes it. */
+/* Sets one byte of a valid message and decodes it. */
 static int changed(const struct attach_request *r, size_t at, uint8_t to)
 {
 	uint8_t wire[ATTACH_BYTES_MAX];
@@ -186,7 +187,7 @@ static void attach_request_decode__bounds(void **state)
 	assert_int_equal(changed(&arm, OFF_BODY, 2), DXP_EMALFORMED);
 	assert_int_equal(changed(&memory, OFF_BODY, 1), DXP_EMALFORMED); /* rights */
 	assert_int_equal(changed(&memory, OFF_BODY + 3, 8), DXP_EMALFORMED);
-	/* Whom to find must be said. */
+	/* FIND needs a label. */
 	size_t bytes = attach_request_encode(&nobody, wire);
 	assert_int_equal(attach_request_decode(wire, bytes, &out), DXP_EMALFORMED);
 }
@@ -210,7 +211,7 @@ static void attach_answer_decode__bounds(void **state)
 	wire[OFF_VERSION] = 9;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EUNSUPPORTED);
 
-	/* A status that is none, and a success of nothing. */
+	/* A status that is not defined, success of an undefined type, and an undefined type. */
 	a = (struct attach_answer){.type = ATTACH_ARM, .status = 1};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A few operations of each contender on loopback: that each runs, counts and ends; and that one who
- * hangs, fails or dies cannot take the benchmark with it. No figure is judged. */
+/* A few operations of each contender on loopback: each runs, counts and stops. A contender that
+ * hangs, fails or dies does not stop the benchmark. Figures are not checked. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void run_all_operations(const struct contender *c)
 		if (op != WORK_MESSAGE)
 			assert_true(o.mean_us > 0 && o.p50_us > 0 && o.p99_us >= o.p50_us);
 	}
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child was left */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child process is left */
 }
 
 static void measure__rltp(void **state)
@@ -102,7 +102,7 @@ static void measure__raw(void **state)
 		struct work work = work_of(cases[i].op);
 		measure(&cases[i].contender, &ends, &work, 1472, &o);
 		assert_int_equal(o.status, DXP_OK);
-		assert_true(o.done >= COUNT && o.seconds > 0); /* whole trains */
+		assert_true(o.done >= COUNT && o.seconds > 0); /* whole batches */
 	}
 }
 
@@ -140,7 +140,7 @@ static int poll_one(struct peer_end *e)
 
 static int poll_and_die(struct peer_end *e)
 {
-	raise(SIGKILL); /* as nothing else it leaves no core file */
+	raise(SIGKILL); /* leaves no core file */
 	return 0;
 }
 

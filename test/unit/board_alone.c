@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A board on a machine without OpenCL opens, says once that it runs no kernels, and moves bytes. */
+/* A board on a machine without OpenCL opens, logs once that it runs no kernels, and moves bytes. */
 #include <stdlib.h>
 
 #include "test/unit/board_rig.h"
@@ -33,13 +33,13 @@ static void engine_open__without_opencl(void **state)
 	RUN(dma_in(0, source, 4096));
 	engine_close(board);
 
-	/* One that needs none says nothing. */
+	/* A board that needs no OpenCL logs nothing. */
 	board = open_listening("preset = fast\ncompute = none\n");
 	assert_string_equal(said, "");
 	engine_close(board);
 }
 
-/* What was asked for and is not there is an error. */
+/* A missing engine that the description names is an error. */
 static void engine_open__without_the_engine_asked_for(void **state)
 {
 	struct engine_options options = {.memory_bytes = MEMORY};
@@ -77,7 +77,7 @@ static int run_all(void)
 
 int main(void)
 {
-	/* Where OpenCL's loader looks for drivers. */
+	/* Where OpenCL's loader searches for drivers. */
 	setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	return rig_main(run_all);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptions of boards: what they mean, what each mistake is called, and that the manual's table
- * says what the parser takes. */
+/* Board descriptions: their meaning, the message for each mistake, and that the manual's table
+ * matches the parser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 static char log_text[LOG];
 static struct board_config config;
 
-/* What the parser writes to standard error lands in log_text. */
+/* Parses `text`; the parser's standard error goes to log_text. */
 static int parse_as(const char *name, const char *text)
 {
 	FILE *log = tmpfile();
@@ -50,7 +50,7 @@ static void parses(const char *text)
 	assert_string_equal(log_text, "");
 }
 
-/* It is refused, and every one of the words is said. */
+/* Checks that the text is rejected with a message that contains `a` and `b`. */
 static void refused(const char *text, const char *a, const char *b)
 {
 	if (parse_as("a.conf", text) != DXP_EINVAL || !strstr(log_text, a) || !strstr(log_text, b))
@@ -114,7 +114,7 @@ static void kernel_is(const char *file, const char *line, const char *path)
 	assert_string_equal(config.core_kernel, "stir");
 }
 
-/* A kernel's file lies beside the board's. */
+/* The path of a kernel's file is relative to the board's file. */
 static void board_config_parse__kernel(void **state)
 {
 	kernel_is("a.conf", "core = kernel b.cl stir", "b.cl");
@@ -165,7 +165,7 @@ static void board_config_parse__mistakes(void **state)
 	refused("compute = ocl:", "compute cannot be 'ocl:'", "ocl:PART");
 }
 
-/* Whatever was there before a mistake stays. */
+/* A failed parse leaves the configuration unchanged. */
 static void board_config_parse__nothing_on_failure(void **state)
 {
 	struct board_config before;
@@ -196,12 +196,12 @@ static void board_config_load__files(void **state)
 	assert_int_equal(
 		board_config_load(DXP_SOURCE_DIR "/examples/boards/pac-a10.conf", &written),
 		DXP_OK);
-	assert_memory_equal(&preset, &written, sizeof(preset)); /* what it says of itself */
+	assert_memory_equal(&preset, &written, sizeof(preset)); /* as its comment claims */
 	assert_int_equal(board_config_load("no such board", &config), DXP_EINVAL);
 	assert_int_equal(board_config_load(DXP_SOURCE_DIR "/examples", &config), DXP_EIO);
 }
 
-/* The next row of the manual's table into name and values; false behind the last. */
+/* Reads the next row of the manual's table into name and values; false: no more rows. */
 static bool row_read(FILE *manual, char name[64], char values[128])
 {
 	char line[512];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The controllers: faults at every DMA, resets, and time. What a board is slower than is tested,
- * never what it is faster than: this machine may be busy. */
+/* The controllers: faults at every DMA, resets, and timing. Only lower bounds of time are tested,
+ * because this machine may be busy. */
 #include "test/unit/board_rig.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@ static void engine_dma__every_nth_fails(void **state)
 	}
 }
 
-/* The one that fails does so in its middle. */
+/* A DMA that fails has moved half of its bytes. */
 static void engine_dma__fails_part_way(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 1000);
@@ -36,7 +36,7 @@ static void engine_dma__fails_part_way(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Whatever stalls, at whatever place: the rest waits, and a reset brings all of it back. */
+/* Any DMA may stall: later ones wait, and a reset completes all of them. */
 static void engine_dma__stall_and_reset(void **state)
 {
 	for (unsigned n = 1; n <= 6; n++) {
@@ -70,7 +70,7 @@ static void engine_dma__stall_and_reset(void **state)
 	}
 }
 
-/* A board so slow that all is under way when it is reset; afterwards host memory is left alone. */
+/* Resets a board so slow that all DMAs are under way; afterwards it leaves host memory alone. */
 static void engine_dma_reset__host_memory_is_free(void **state)
 {
 	struct engine_dma d[3];
@@ -89,14 +89,14 @@ static void engine_dma_reset__host_memory_is_free(void **state)
 	pthread_mutex_lock(&dma->lock);
 	uint64_t clock_ns = max_u64(dma->tx.clock_ns, dma->rx.clock_ns);
 	pthread_mutex_unlock(&dma->lock);
-	assert_true(clock_ns < link_now_ns()); /* what was given up holds up nothing */
+	assert_true(clock_ns < link_now_ns()); /* cancelled DMAs delay nothing */
 	memset(sink, 0x11, HOST);
 	usleep(5000);
 	for (uint32_t i = 0; i < HOST; i++)
 		assert_int_equal(sink[i], 0x11);
 }
 
-/* ---- a core that can be held in the middle of its step ---- */
+/* ---- a core whose step the test can block ---- */
 
 int __real_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
 int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in, uint64_t bytes);
@@ -120,11 +120,11 @@ int __wrap_board_core_step(struct board_core *c, uint8_t *out, const uint8_t *in
 	return __real_board_core_step(c, out, in, bytes);
 }
 
-/* Tx moves what Rx tells the end of: after a reset nobody hears of it before the last byte is
- * written. */
+/* Tx moves a stream's bytes and Rx reports its completion: after a reset, the completion comes only
+ * after the last byte is written. */
 static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 {
-	/* Longer than what its starter moves himself. */
+	/* Longer than a stream that the starting thread moves itself. */
 	struct engine_dma d = dma_through(sink, source, 2 * BOARD_SHORT_BYTES);
 	struct engine_dma_end end;
 
@@ -143,7 +143,7 @@ static void engine_dma_reset__a_stream_ends_when_its_bytes_have(void **state)
 	RUN(dma_through(sink, source, 4096));
 }
 
-/* A stream needs both controllers: behind a DMA of Rx that stalls, nothing of it moves. */
+/* A stream needs both controllers: behind a stalled DMA of Rx none of it moves. */
 static void engine_dma__through_waits_for_rx(void **state)
 {
 	struct engine_dma d[2] = {dma_out(sink, 0, 100), dma_through(sink + 100, source, 100)};
@@ -159,7 +159,7 @@ static void engine_dma__through_waits_for_rx(void **state)
 		assert_int_equal(sink[i], 0xee);
 }
 
-/* Threads of this process. */
+/* Returns the number of threads of this process. */
 static unsigned threads_now(void)
 {
 	unsigned count = 0;
@@ -172,7 +172,7 @@ static unsigned threads_now(void)
 	return count;
 }
 
-/* A thread that was joined may be listed for a moment. */
+/* Waits for a thread count; a joined thread may be listed for a moment. */
 static void threads_fall_to(unsigned wanted)
 {
 	uint64_t until_ns = link_now_ns() + LONGEST;
@@ -184,11 +184,11 @@ static void threads_fall_to(unsigned wanted)
 	assert_int_equal(threads_now(), wanted);
 }
 
-/* A close ends what is under way, and a DMA that stalls, in its middle: no thread is left that
- * could touch host memory, and nothing is reported later. */
+/* Close stops all DMAs in their middle, also a stalled one. No thread is left that could access
+ * host memory, and nothing is reported later. */
 static void engine_close__with_all_under_way(void **state)
 {
-	enum { WHOLE_NS = 1000000000 }; /* of HOST bytes at 1 MB/s, at least */
+	enum { WHOLE_NS = 1000000000 }; /* at least, for HOST bytes at 1 MB/s */
 
 	engine_close(board);
 	board = NULL;
@@ -208,7 +208,7 @@ static void engine_close__with_all_under_way(void **state)
 		board = NULL;
 		bool early = link_now_ns() - start_ns < WHOLE_NS;
 		threads_fall_to(threads);
-		if (early) { /* the machine may have held this thread up */
+		if (early) { /* not if the machine delayed this thread */
 			assert_int_equal(atomic_load(&interrupts), 0);
 			assert_int_equal(sink[HOST - 1], 0xee);
 		}
@@ -218,9 +218,9 @@ static void engine_close__with_all_under_way(void **state)
 	assert_memory_equal(sink, source, HOST);
 }
 
-/* ---- time ---- */
+/* ---- timing ---- */
 
-/* All at once; from the first start to the last end, in ns. */
+/* Starts all at once. Returns the time from the first start to the last completion, in ns. */
 static uint64_t time_all(const struct engine_dma *d, uint32_t count)
 {
 	uint64_t start_ns = link_now_ns();
@@ -241,7 +241,7 @@ static void takes_at_least(uint64_t least_ns, const struct engine_dma *d, uint32
 			 (unsigned long long)least_ns);
 }
 
-/* 1 MB/s is 1000 ns for a byte. */
+/* 1 MB/s is 1000 ns per byte. */
 static void engine_dma__not_faster_than_the_controllers(void **state)
 {
 	struct engine_dma d[3];
@@ -259,7 +259,7 @@ static void engine_dma__not_faster_than_the_controllers(void **state)
 	for (int i = 0; i < 3; i++)
 		d[i] = dma_out(sink, 0, 1 + 100000 * (unsigned)i);
 	takes_at_least(6000060, d, 3);
-	/* Rx is busy when the stream comes. */
+	/* Rx is busy when the stream starts. */
 	d[0] = dma_out(sink, 0, 100000);
 	d[1] = dma_through(sink + 500000, source, 100000);
 	takes_at_least(4000000, d, 2);
@@ -284,7 +284,7 @@ static void engine_dma__latency_and_interrupt(void **state)
 	takes_at_least(5000000, d + 1, 1);
 }
 
-/* A controller that was held up for long does not make up for it by a burst. */
+/* A controller that was delayed for long does not catch up in a burst. */
 static void engine_dma__no_burst_after_a_delay(void **state)
 {
 	struct engine_dma d = dma_in(0, source, HOST);
@@ -294,16 +294,16 @@ static void engine_dma__no_burst_after_a_delay(void **state)
 	struct board_dma *dma = engine_board_of(board)->dma;
 	start(&d);
 	pthread_mutex_lock(&dma->lock);
-	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one may be under way */
+	uint64_t moved = dma->tx.jobs[0].moved + BOARD_SLICE_BYTES; /* one slice may be under way */
 	usleep(50000);
 	uint64_t start_ns = link_now_ns();
 	pthread_mutex_unlock(&dma->lock);
 	assert_int_equal(end_wait().status, DXP_OK);
-	if (moved < HOST) /* else this thread was held up, and there is nothing to see */
+	if (moved < HOST) /* else this thread was delayed: nothing to check */
 		assert_true(link_now_ns() - start_ns + margin_ns >= (HOST - moved) * byte_ns);
 }
 
-/* How many DMAs have passed Rx and are not told to have ended; -1: all have ended. */
+/* Returns how many DMAs Rx has moved but not yet completed; -1: all are completed. */
 static int rx_passed(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
@@ -314,8 +314,8 @@ static int rx_passed(void)
 	return count;
 }
 
-/* The next DMA's bytes come while the interrupt of the one before is under way. A busy machine may
- * hold this thread up for as long as an interrupt takes: then it looks once more. */
+/* The next DMA's bytes move while the previous one's interrupt is under way. A busy machine may
+ * delay this thread by a whole interrupt: then the test tries again. */
 static void engine_dma__interrupts_hide(void **state)
 {
 	struct engine_dma d[3] = {dma_out(sink, 0, 50), dma_out(sink + 50, 50, 50),
@@ -332,7 +332,7 @@ static void engine_dma__interrupts_hide(void **state)
 	assert_int_equal(passed, 3);
 }
 
-/* Both threads wait for something to do. */
+/* Waits until both threads are idle. */
 static struct board_dma *at_rest(void)
 {
 	struct board_dma *d = engine_board_of(board)->dma;
@@ -348,7 +348,7 @@ static struct board_dma *at_rest(void)
 	return d;
 }
 
-/* The end is there when the start returns, and nobody is interrupted for it. */
+/* The completion is available when the start returns, and no interrupt is raised. */
 static void engine_dma__short_ones_end_at_once(void **state)
 {
 	struct engine_dma d[] = {dma_in(0, source, BOARD_SHORT_BYTES),
@@ -369,7 +369,7 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
-/* A kernel may never end, and whoever starts or helps has other things to do. */
+/* A kernel may never end, so the thread that starts or helps a DMA does not run one. */
 static void engine_dma_help__no_kernels(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 100);
@@ -388,7 +388,7 @@ static void engine_dma_help__no_kernels(void **state)
 	atomic_store(&kernel, false);
 }
 
-/* A DMA whose thread does not come to run. */
+/* A DMA whose thread is not scheduled. */
 static void engine_dma_help__slice_by_slice(void **state)
 {
 	struct board_dma *d = at_rest();
@@ -410,7 +410,7 @@ static void engine_dma_help__slice_by_slice(void **state)
 	assert_memory_equal(sink, source, 3 * BOARD_SLICE_BYTES);
 }
 
-/* Whoever helps and the threads do not get into each other's way, resets included. */
+/* Helping callers and the controllers' threads do not conflict, also during resets. */
 static void engine_dma_help__beside_the_threads(void **state)
 {
 	enum { COUNT = 300, BYTES = BOARD_SLICE_BYTES + 5000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stream core: whatever a stream is cut into, it comes out as if it had passed at once. */
+/* The stream core: any division of a stream into steps gives the same result. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static int setup(void **state)
 
 	for (uint32_t i = 0; i < BYTES; i++)
 		in[i] = (uint8_t)rng_below(&rng, 256);
-	memset(in + 100, 0xff, 50); /* carries through whole words */
+	memset(in + 100, 0xff, 50); /* carries propagate through whole words */
 	return board_core_create(&config, NULL, &core);
 }
 
@@ -39,7 +39,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What the header says, word by word, the last one filled up with zeros. */
+/* Computes the result as the header defines it: word by word, the last one padded with zeros. */
 static uint64_t reference(uint32_t operand, uint32_t bytes)
 {
 	uint64_t sum = 0;
@@ -63,7 +63,7 @@ static uint64_t result_get(void)
 	return result;
 }
 
-/* Passes `bytes` in random cuts of 1 .. `longest`. */
+/* Passes `bytes` in random steps of 1 .. `longest`. */
 static void pass(uint32_t kind, uint32_t operand, uint32_t bytes, uint32_t longest, uint64_t seed)
 {
 	struct board_core_task task = {kind, operand};
@@ -122,7 +122,7 @@ static void board_core_begin__starts_afresh(void **state)
 	assert_true(result_get() != 0);
 	pass(ENGINE_CORE_CHECKSUM, 0, 0, 1, 1);
 	assert_true(result_get() == 0);
-	pass(ENGINE_CORE_ADD, UINT32_MAX, 3, 3, 1); /* leaves a carry behind */
+	pass(ENGINE_CORE_ADD, UINT32_MAX, 3, 3, 1); /* leaves a carry */
 	reference(1, 8);
 	pass(ENGINE_CORE_ADD, 1, 8, 3, 1);
 	assert_memory_equal(out, wanted, 8);
@@ -171,7 +171,7 @@ static int kernel_open(const char *text, const char *name, struct board_core **c
 
 #define SIGNATURE "(global const uchar *in, global uchar *out, uint bytes, ulong at)\n"
 
-/* Each byte and its place in the stream: a chunk at the wrong place is seen. */
+/* Mixes each byte with its position, so that a misplaced chunk is detected. */
 static const char stir[] =
 	"kernel void stir" SIGNATURE
 	"{ size_t i = get_global_id(0) * 64, end = min(i + 64, (size_t)bytes);\n"
@@ -230,7 +230,7 @@ static void board_core_create__wrong_kernels(void **state)
 	assert_int_equal(board_core_create(&config, NULL, &c), DXP_EINVAL);
 }
 
-/* Kernels need an engine, which not every machine has. */
+/* Kernels need an engine, which some machines lack. */
 static bool runs_kernels(void)
 {
 	struct board_core *c;

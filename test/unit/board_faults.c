@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every fallible call of opening a board fails once in turn, n = 1, 2, 3 ... until a board opens:
- * whoever asked is told, nothing is left behind, and the next try works. */
+/* Every fallible call of opening a board fails once, n = 1, 2, 3 ... until a board opens: the
+ * caller gets an error, nothing is leaked, and the next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@
 #include "engine/engine.h"
 
 #define MEMORY   (1u << 20)
-#define CALLS    1000 /* opening a board takes far fewer */
+#define CALLS    1000 /* opening a board makes far fewer */
 #define PATIENCE 600000
 
-/* NAME(parameters) fails with errno and `result` when its turn has come. */
+/* NAME(parameters) fails with errno and `result` when the countdown reaches it. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -56,7 +56,7 @@ static void write_file(const char *name, const char *text)
 	close(fd);
 }
 
-/* What has opened works: it adds 1, once to each word or to each byte. */
+/* Checks that an open board works: it adds 1 to each word or to each byte. */
 static void use(struct engine *e)
 {
 	static uint8_t in[64], out[64];
@@ -82,7 +82,7 @@ static void use(struct engine *e)
 		assert_true(out[i] == 0x5b || (out[i] == 0x5a && i % 4 != 0));
 }
 
-/* Returns how many calls failed. */
+/* Opens until it succeeds. Returns how many calls failed. */
 static uint32_t open_until_it_does(const char *name)
 {
 	struct engine_options options = {.name = name, .memory_bytes = MEMORY};
@@ -115,8 +115,7 @@ static void engine_open__every_call_fails_once(void **state)
 		    9); /* file, text and copy; board, memory, core, controllers, threads */
 }
 
-/* The same with an engine inside and a kernel in the stream; without OpenCL only the first calls.
- */
+/* The same with an engine inside and a kernel in the stream; skipped without OpenCL. */
 static void engine_open__every_call_of_a_kernel_fails_once(void **state)
 {
 	static const char kernel[] = "kernel void next(global const uchar *in, global uchar *out, "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels in a board's memory and in its stream, also both at once. Skipped without OpenCL. */
+/* Kernels in a board's memory, in its stream, and in both at once. Skipped without OpenCL. */
 #include "test/unit/board_rig.h"
 
 #include <pthread.h>
@@ -70,7 +70,7 @@ static void engine_run__in_board_memory(void **state)
 			assert_int_equal(out, word + round * n);
 		}
 	}
-	assert_null(l.arguments[0].memory); /* the caller never learns where it is */
+	assert_null(l.arguments[0].memory); /* the address is hidden from the caller */
 }
 
 static void engine_run__refuses(void **state)
@@ -149,7 +149,7 @@ static void engine_run__beside_a_stream_kernel(void **state)
 	}
 }
 
-/* A board without an engine inside says so. */
+/* A board without an engine inside rejects builds and runs with a message. */
 static void engine_build__none(void **state)
 {
 	const struct engine_file file = {.data = ""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the board share: one board, opened anew for each test, and host memory. */
+/* Shared by the tests of the board: one board, opened anew for each test, and host memory. */
 #ifndef TEST_UNIT_BOARD_RIG_H
 #define TEST_UNIT_BOARD_RIG_H
 
@@ -23,7 +23,7 @@
 
 #define MEMORY  (8u << 20)
 #define HOST    (1u << 20)
-#define LONGEST (60 * S_NS) /* a wait that takes so long has failed */
+#define LONGEST (60 * S_NS) /* a longer wait has failed */
 
 static struct engine *board;
 static char file_name[64];
@@ -48,7 +48,7 @@ UNUSED static struct engine *open_named(const char *name)
 	return e;
 }
 
-/* A board that a file with these lines describes. */
+/* Opens a board that a file with these lines describes. */
 UNUSED static struct engine *open_lines(const char *lines)
 {
 	char name[80];
@@ -79,7 +79,7 @@ UNUSED static int teardown(void **state)
 	return 0;
 }
 
-/* Another board than setup's. */
+/* Replaces setup's board with another. */
 UNUSED static void reopen(const char *lines)
 {
 	engine_close(board);
@@ -114,7 +114,7 @@ UNUSED static struct engine_dma dma_through(void *to, const void *from, uint64_t
 				   .first = true};
 }
 
-/* Waits for one end; the next one in whatever order they come. */
+/* Waits for one completion; they come in any order. */
 UNUSED static struct engine_dma_end end_wait(void)
 {
 	struct engine_dma_end end;
@@ -146,7 +146,7 @@ UNUSED static int run(const struct engine_dma *dma)
 		assert_int_equal(run(&run_dma), DXP_OK); \
 	} while (0)
 
-/* Runs what `tests` runs with host memory in place. */
+/* Runs `tests` with host memory allocated. Returns their result. */
 UNUSED static int rig_main(int (*tests)(void))
 {
 	snprintf(file_name, sizeof(file_name), "board-%d.conf", (int)getpid());

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge step by step: states, limits, turns, and how transfers end. */
+/* The bridge step by step: states, limits, fair order, and how transfers end. */
 #include "test/unit/bridge_rig.h"
 
 #include "bridge/ring.h"
 #include "test/sim/memory.h"
 
-/* Row: from; a digit for each state to which it may go. */
+/* Row: from-state; a digit for each to-state, 1: legal. */
 static void ring_legal__is_the_documented_table(void **state)
 {
 	static const char *const to_device[BUFFER_STATES] = {
@@ -126,13 +126,13 @@ static void bridge__counts_the_time_of_dma(void **state)
 
 	begin(BRIDGE_IN, 2 * BUFFER_BYTES);
 	struct bridge_action one = next(BRIDGE_FILL), two = next(BRIDGE_FILL);
-	now_ns += 1000; /* filling is not the device's time */
+	now_ns += 1000; /* filling is not DMA time */
 	done(one, DXP_OK);
 	done(two, DXP_OK);
 	one = next(BRIDGE_DMA_IN);
 	now_ns += 10;
 	two = next(BRIDGE_DMA_IN);
-	now_ns += 100; /* both at once count once */
+	now_ns += 100; /* two at once count once */
 	done(one, DXP_OK);
 	now_ns += 7;
 	assert_int_equal(c->to_device_ns, 110);
@@ -232,7 +232,7 @@ static void bridge__limits_of_steps(void **state)
 		done(fills[i], DXP_OK);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
 	struct bridge_action fourth = next(BRIDGE_FILL);
-	nothing(); /* all four buffers, and the only DMA */
+	nothing(); /* all buffers and the only DMA are in use */
 	bridge_cancel(b, in, DXP_ECLOSED);
 	nothing();
 	done(dma, DXP_OK);
@@ -241,14 +241,14 @@ static void bridge__limits_of_steps(void **state)
 	assert_int_equal(ended(in).bytes, BUFFER_BYTES);
 }
 
-/* One reader takes nothing; the other goes on with the buffer that is kept. */
+/* One reader is slow; the other transfer continues with the reserved buffer. */
 static void bridge__slow_reader_holds_up_nobody(void **state)
 {
 	struct bridge_transfer *slow = begin(BRIDGE_OUT, 1u << 30);
 	struct bridge_action drains[BUFFERS];
 
 	for (int i = 0; i < BUFFERS; i++) {
-		done(next(BRIDGE_DMA_OUT), DXP_OK); /* alone it gets all */
+		done(next(BRIDGE_DMA_OUT), DXP_OK); /* a lone transfer gets all buffers */
 		drains[i] = next(BRIDGE_DRAIN);
 	}
 	struct bridge_transfer *quick = begin(BRIDGE_OUT, 5 * BUFFER_BYTES);
@@ -262,7 +262,7 @@ static void bridge__slow_reader_holds_up_nobody(void **state)
 		done(next(BRIDGE_DRAIN), DXP_OK);
 	}
 	assert_int_equal(ended(quick).status, DXP_OK);
-	struct bridge_action last = next(BRIDGE_DMA_OUT); /* nobody waits any more */
+	struct bridge_action last = next(BRIDGE_DMA_OUT); /* no other transfer waits now */
 	assert_ptr_equal(last.transfer, slow);
 	bridge_cancel_all(b, DXP_ECLOSED);
 	done(last, DXP_ECLOSED);
@@ -277,7 +277,7 @@ static void bridge__turns_by_pieces(void **state)
 	struct bridge_action a[BUFFERS];
 
 	for (int i = 0; i < BUFFERS; i++) {
-		a[i] = next(BRIDGE_FILL); /* alone it gets all */
+		a[i] = next(BRIDGE_FILL); /* a lone transfer gets all buffers */
 		assert_ptr_equal(a[i].transfer, large);
 	}
 	struct bridge_transfer *small = begin(BRIDGE_IN, 2 * BUFFER_BYTES);
@@ -299,9 +299,9 @@ static bool is_dma(const struct bridge_action *a)
 	return a->step != BRIDGE_FILL && a->step != BRIDGE_DRAIN;
 }
 
-/* The core needs both controllers at once; those who need one must not keep it from them. The
- * network is fast here, and the oldest DMA ends first: the controllers are never free together by
- * themselves. */
+/* A stream through the core needs both controllers at once; transfers that need one do not starve
+ * it. Here the network is fast and the oldest DMA completes first, so the controllers are never
+ * both idle by chance. */
 static void bridge__core_is_not_starved(void **state)
 {
 	struct bridge_action a, dmas[8];
@@ -310,7 +310,7 @@ static void bridge__core_is_not_starved(void **state)
 	bridge_with(8, 0, 1);
 	begin(BRIDGE_IN, 1u << 30);
 	begin(BRIDGE_OUT, 1u << 30);
-	/* A short stream, which cannot take the others' buffers either. */
+	/* A short stream, which cannot use the others' buffers either. */
 	for (int i = 0; bridge_counters(b)->pieces[BRIDGE_DMA_THROUGH] == 0; i++) {
 		assert_true(i < 10);
 		if (i == 3)
@@ -363,7 +363,7 @@ static void bridge_done__told_twice(void **state)
 	done(one, DXP_OK);
 	bridge_done(b, one.id, DXP_OK, now_ns);
 	struct bridge_action dma = next(BRIDGE_DMA_IN);
-	bridge_done(b, one.id, DXP_EIO, now_ns); /* its piece is under way again, as another */
+	bridge_done(b, one.id, DXP_EIO, now_ns); /* its piece is in another step now */
 	bridge_done(b, UINT32_MAX, DXP_EIO, now_ns);
 	assert_int_equal(bridge_counters(b)->stale, 3);
 	done(dma, DXP_OK);
@@ -389,12 +389,12 @@ static void bridge_later__comes_again(void **state)
 	assert_int_equal(again.at, 0);
 	bridge_later(b, again.id);
 	nothing();
-	done(a, DXP_OK); /* something ended */
+	done(a, DXP_OK); /* a step completed */
 	done(next(BRIDGE_DMA_IN), DXP_OK);
 	again = next(BRIDGE_FILL);
 	assert_ptr_equal(again.in, refused.in);
 	bridge_cancel(b, t, DXP_ECLOSED);
-	bridge_later(b, again.id); /* refused by an owner that gave up meanwhile */
+	bridge_later(b, again.id); /* returned by an owner that cancelled meanwhile */
 	ended(other);
 	assert_int_equal(ended(t).bytes, 0);
 }
@@ -411,11 +411,11 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_false(bridge_expire(b, now_ns + MS_NS - 1));
 	now_ns += MS_NS;
 	assert_true(bridge_expire(b, now_ns));
-	assert_false(bridge_expire(b, now_ns)); /* once */
+	assert_false(bridge_expire(b, now_ns)); /* only once */
 	assert_true(bridge_deadline(b) == UINT64_MAX);
 	assert_int_equal(bridge_settled(t), DXP_ETIMEDOUT);
 	bridge_taken(b, &to, &from);
-	assert_int_equal(to, 1); /* a late DMA still reads it */
+	assert_int_equal(to, 1); /* a late DMA may still read it */
 	none_ended();
 	done(dma, DXP_EDEVICE);
 	struct bridge_end end = ended(t);
@@ -426,7 +426,7 @@ static void bridge_expire__fails_and_waits(void **state)
 	t = begin(BRIDGE_IN, BUFFER_BYTES);
 	struct bridge_action fill = next(BRIDGE_FILL);
 	now_ns += MS_NS;
-	assert_false(bridge_expire(b, now_ns)); /* a network may take twice as long */
+	assert_false(bridge_expire(b, now_ns)); /* network steps may take twice as long */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS;
 	assert_false(bridge_expire(b, now_ns)); /* no DMA: nothing to reset */
@@ -434,7 +434,8 @@ static void bridge_expire__fails_and_waits(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* Who fills or drains lives, and does not end it: told again and again until the buffer is back. */
+/* A stalled FILL or DRAIN is reported again and again until its buffer is returned; a DMA is
+ * not. */
 static void bridge_stuck__tells_of_the_network_only(void **state)
 {
 	int contexts[2];
@@ -473,8 +474,8 @@ static bool patient(void *context)
 	return peer_silent;
 }
 
-/* Steps of the network wait while their peer is silent and kept, and for as long as any step once
- * it is back; a DMA does not. */
+/* Network steps wait while their peer is silent but its session is kept, and then as long as any
+ * step. A DMA does not wait. */
 static void bridge_expire__waits_for_a_silent_peer(void **state)
 {
 	struct bridge_options o = {.buffers = BUFFERS,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fed transfers that find no buffer: they are called in turn, what is promised is kept for them,
- * and not for ever. */
+/* Grants for fed transfers that find no buffer: fair order, reserved buffers, and expiry. */
 #include "test/unit/bridge_rig.h"
 
 #define UNIT      4096u
-#define PACKETS   (BUFFER_BYTES / UNIT) /* of a block */
+#define PACKETS   (BUFFER_BYTES / UNIT) /* per block */
 #define RESERVE   2
 #define TRANSFERS 6
 
@@ -30,7 +29,7 @@ static void feed_block(struct bridge_transfer *t, uint64_t block)
 		assert_int_equal(feed(t, block * BUFFER_BYTES + i * UNIT), DXP_OK);
 }
 
-/* `t` is called next, up to so many bytes. */
+/* Checks that the next grant is for `t`, up to `bytes`. */
 static void called(const struct bridge_transfer *t, uint64_t bytes)
 {
 	struct bridge_call call = {0};
@@ -48,7 +47,7 @@ static void nobody_called(void)
 	assert_false(bridge_called(b, now_ns, &call));
 }
 
-/* The oldest DMA goes to its end. */
+/* Completes the oldest DMA. */
 static void drain(void)
 {
 	done(next(BRIDGE_DMA_IN), DXP_OK);
@@ -62,7 +61,7 @@ static void drain_all(void)
 		done(a, DXP_OK);
 }
 
-/* All but the reserve is taken by a transfer that is whole, and drained block by block. */
+/* Fills all buffers but the reserve with a complete transfer; they are drained block by block. */
 static struct bridge_transfer *taken(void)
 {
 	struct bridge_transfer *t = begin_from(99, (BUFFERS - RESERVE) * BUFFER_BYTES);
@@ -90,14 +89,14 @@ static void bridge_call__in_the_order_of_their_coming(void **state)
 		t[i] = begin_from(i, BUFFER_BYTES);
 		assert_int_equal(feed(t[i], 0), DXP_EBUSY);
 	}
-	called(t[0], BUFFER_BYTES); /* nothing is incomplete, so of the reserve */
+	called(t[0], BUFFER_BYTES); /* no block is incomplete: from the reserve */
 	nobody_called();
 	drain();
-	nobody_called(); /* the reserve is not whole */
+	nobody_called(); /* the reserve is in use */
 	drain();
 	called(t[1], BUFFER_BYTES);
 	nobody_called();
-	/* What is free belongs to those who were called. */
+	/* Free buffers are reserved for the transfers with grants. */
 	assert_int_equal(feed(t[2], 0), DXP_EBUSY);
 	feed_block(t[1], 0);
 	feed_block(t[0], 0);
@@ -115,7 +114,7 @@ static void bridge_call__in_the_order_of_their_coming(void **state)
 	all_end(TRANSFERS + 1);
 }
 
-/* One with four messages gets no more than one with one. */
+/* A source with four transfers gets no more grants than a source with one. */
 static void bridge_call__sources_take_turns(void **state)
 {
 	struct bridge_transfer *many[4], *one;
@@ -139,7 +138,7 @@ static void bridge_call__sources_take_turns(void **state)
 	all_end(6);
 }
 
-/* Whoever comes later finds the line, even where buffers are free; so does whoever pulls. */
+/* Later transfers, fed or pulled, do not overtake a waiting one, even where buffers are free. */
 static void bridge_call__nobody_is_overtaken(void **state)
 {
 	struct bridge_transfer *t, *late, *pulled;
@@ -149,7 +148,7 @@ static void bridge_call__nobody_is_overtaken(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	pulled = begin(BRIDGE_IN, 8 * BUFFER_BYTES);
-	struct bridge_action fill = next(BRIDGE_FILL); /* its turn, too */
+	struct bridge_action fill = next(BRIDGE_FILL); /* its share */
 	nothing();
 	called(t, BUFFER_BYTES);
 	late = begin_from(2, BUFFER_BYTES);
@@ -166,8 +165,8 @@ static void bridge_call__nobody_is_overtaken(void **state)
 	all_end(4);
 }
 
-/* A promise that is not used is taken back, and its transfer is asked for one packet, less and less
- * often; when that comes it has its place again. */
+/* An unused grant expires. Then the transfer gets grants of one packet, at growing intervals; when
+ * that packet arrives, it queues again for whole blocks. */
 static void bridge_call__in_vain(void **state)
 {
 	struct bridge_transfer *t, *other;
@@ -179,7 +178,7 @@ static void bridge_call__in_vain(void **state)
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	called(t, BUFFER_BYTES);
-	assert_int_equal(feed(other, 0), DXP_OK); /* nobody is in the line */
+	assert_int_equal(feed(other, 0), DXP_OK); /* no transfer waits */
 	for (uint32_t i = 1; i < PACKETS; i++)
 		assert_int_equal(feed(other, i * UNIT), DXP_OK);
 	drain_all();
@@ -193,7 +192,7 @@ static void bridge_call__in_vain(void **state)
 		patience_ns *= 2;
 	}
 	assert_int_equal(bridge_counters(b)->uncalled, 1);
-	struct bridge_transfer *again = taken(); /* nothing is promised */
+	struct bridge_transfer *again = taken(); /* no buffer is reserved */
 	assert_int_equal(feed(t, 0), DXP_EBUSY);
 	drain_all();
 	called(t, BUFFER_BYTES);
@@ -203,8 +202,8 @@ static void bridge_call__in_vain(void **state)
 	all_end(4);
 }
 
-/* A block that began without having been called: its sender is told that the rest may come, and
- * again while it does not. */
+/* The sender of a block that began without a grant is notified that the rest may follow. The next
+ * block gets its own grant. */
 static void bridge_call__the_rest_of_a_block(void **state)
 {
 	struct bridge_transfer *t;
@@ -212,7 +211,7 @@ static void bridge_call__the_rest_of_a_block(void **state)
 	taken();
 	t = begin_from(1, 2 * BUFFER_BYTES);
 	assert_int_equal(feed(t, BUFFER_BYTES), DXP_EBUSY);
-	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK); /* the reserve */
+	assert_int_equal(bridge_feed(b, t, 0, data, UNIT, true, now_ns), DXP_OK); /* reserve */
 	called(t, BUFFER_BYTES);
 	now_ns += BRIDGE_CALL_NS / 4;
 	assert_int_equal(feed(t, UNIT), DXP_OK);
@@ -239,13 +238,13 @@ static void bridge_call__is_forgotten_with_its_transfer(void **state)
 	bridge_cancel(b, t, DXP_ECANCELED);
 	bridge_cancel(b, other, DXP_ECANCELED);
 	nobody_called();
-	struct bridge_transfer *free = taken(); /* what was promised is free */
+	struct bridge_transfer *free = taken(); /* its reserved buffer is free */
 	drain_all();
 	assert_int_equal(bridge_settled(free), DXP_OK);
 	all_end(4);
 }
 
-/* Packets that no buffer holds, or of any length, are not called. */
+/* Transfers whose packets exceed a buffer, or have no fixed length, get no grants. */
 static void bridge_call__not_without_a_unit(void **state)
 {
 	static const uint32_t units[] = {0, BUFFER_BYTES + 64};

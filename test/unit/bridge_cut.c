@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How transfers are cut, and which size of buffer is chosen. */
+/* How transfers are cut into pieces, and which buffer size is chosen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static void cut_chosen__immense(void **state)
 	assert_int_equal(cut_next(&c, UINT64_MAX - 1), 1);
 }
 
-/* 16 of 1 MiB are cut as the middle of 16 MiB is. */
+/* 16 transfers of 1 MiB are cut as the middle of one of 16 MiB. */
 static void cut_joined__as_the_whole(void **state)
 {
 	struct cut whole, one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transfers that are fed: bytes in any order, buffers that run out, and senders that share them. */
+/* Fed transfers: bytes in any order, a lack of buffers, and senders that share them. */
 #include "test/unit/bridge_rig.h"
 
 static uint8_t data[1u << 20];
@@ -22,7 +22,7 @@ static int feed(struct bridge_transfer *t, uint64_t at, uint32_t bytes, bool fir
 	return bridge_feed(b, t, at, data + at % (sizeof(data) / 2), bytes, first, now_ns);
 }
 
-/* Whatever is full goes to the device. */
+/* Completes a DMA for each full buffer. Returns their number. */
 static uint32_t drain_all(void)
 {
 	struct bridge_action a;
@@ -41,10 +41,10 @@ static void bridge_feed__any_order_and_across_borders(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES + 100);
 
-	assert_int_equal(feed(t, BUFFER_BYTES - 10, 20, false), DXP_OK); /* of two blocks */
+	assert_int_equal(feed(t, BUFFER_BYTES - 10, 20, false), DXP_OK); /* spans two blocks */
 	assert_int_equal(drain_all(), 0);
 	assert_int_equal(feed(t, BUFFER_BYTES + 10, BUFFER_BYTES - 10, false), DXP_OK);
-	assert_int_equal(drain_all(), 1); /* the second is there first */
+	assert_int_equal(drain_all(), 1); /* the second is complete first */
 	assert_int_equal(feed(t, 0, 0, false), DXP_OK);
 	assert_int_equal(feed(t, 2 * BUFFER_BYTES, 100, false), DXP_OK);
 	assert_int_equal(feed(t, 0, BUFFER_BYTES - 10, true), DXP_OK);
@@ -73,7 +73,7 @@ static void bridge_feed__twice_fails(void **state)
 	static const struct {
 		uint64_t at;
 		uint32_t bytes;
-		bool in_place; /* the first block went to the device before */
+		bool in_place; /* the first block is drained before */
 	} rows[] = {{0, 1, false}, {0, 1, true}, {BUFFER_BYTES - 1, 2, true}, {20000, 1001, true}};
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -96,13 +96,13 @@ static void bridge_feed__last_buffers_are_for_the_first(void **state)
 	struct bridge_transfer *one = begin_fed(8 * BUFFER_BYTES);
 	struct bridge_transfer *two = begin_fed(8 * BUFFER_BYTES);
 
-	/* Two of four; the others are the reserve. */
+	/* Two of four buffers; the others are the reserve. */
 	assert_int_equal(feed(one, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(two, 4 * BUFFER_BYTES, 10, false), DXP_OK);
 	assert_int_equal(feed(one, 5 * BUFFER_BYTES, 10, false), DXP_EAGAIN);
-	assert_int_equal(feed(one, 4 * BUFFER_BYTES + 10, 10, false), DXP_OK); /* has its buffer */
+	assert_int_equal(feed(one, 4 * BUFFER_BYTES + 10, 10, false), DXP_OK); /* has a buffer */
 	assert_int_equal(feed(one, 0, BUFFER_BYTES - 5, true), DXP_OK);
-	/* Now the reserve is one's, which needs it to get across the border. */
+	/* Now `one` owns the reserve, which it needs to cross the block border. */
 	assert_int_equal(feed(two, 0, 100, true), DXP_EAGAIN);
 	assert_int_equal(feed(one, BUFFER_BYTES - 5, 10, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
@@ -140,7 +140,7 @@ static void bridge_feed__far_ahead_waits(void **state)
 	assert_int_equal(feed(t, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(drain_all(), 1);
 	assert_int_equal(feed(t, BRIDGE_FED_BLOCKS * (uint64_t)BUFFER_BYTES, 1, false), DXP_OK);
-	/* The window goes round. */
+	/* The window of blocks wraps. */
 	for (uint64_t block = 1; block < 3000; block++) {
 		if (block == BRIDGE_FED_BLOCKS)
 			continue;
@@ -175,7 +175,7 @@ static void bridge_feed__pulled_ones_leave_some(void **state)
 			a[k].in = NULL;
 	}
 	assert_int_equal(taken, 16);
-	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >= 16 + 12); /* in turns */
+	assert_true(bridge_counters(b)->pieces[BRIDGE_FILL] >= 16 + 12); /* fair shares */
 	bridge_cancel_all(b, DXP_ECLOSED);
 	for (int i = 0; i < BUFFERS; i++) {
 		if (a[i].in)
@@ -199,7 +199,7 @@ static void bridge_feed__fed_ones_leave_some(void **state)
 	assert_int_equal(feed(fed, 0, BUFFER_BYTES, true), DXP_OK);
 	assert_int_equal(feed(fed, BUFFER_BYTES, BUFFER_BYTES, true), DXP_EAGAIN);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	a = next(BRIDGE_FILL); /* its turn, though the fed one asks too */
+	a = next(BRIDGE_FILL); /* its share, although the fed one requests too */
 	assert_ptr_equal(a.transfer, pulled);
 	bridge_cancel_all(b, DXP_ECLOSED);
 	done(a, DXP_OK);
@@ -218,7 +218,7 @@ static void bridge_feed__hunger_ends(void **state)
 	assert_int_equal(feed(fed, 0, 10, true), DXP_EAGAIN);
 	done(a, DXP_OK);
 	done(next(BRIDGE_DMA_IN), DXP_OK);
-	nothing(); /* kept for the fed one, which does not come */
+	nothing(); /* reserved for the fed one, which sends nothing */
 	now_ns += BRIDGE_HUNGER_NS;
 	assert_true(bridge_deadline(b) <= now_ns);
 	a = next(BRIDGE_FILL);
@@ -237,7 +237,7 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	now_ns += MS_NS / 2;
 	assert_int_equal(feed(t, 10, BUFFER_BYTES / BRIDGE_FED_STEPS, true), DXP_OK);
 	now_ns += MS_NS / 2;
-	assert_false(bridge_expire(b, now_ns)); /* the last bytes count */
+	assert_false(bridge_expire(b, now_ns)); /* time counts from the last bytes */
 	assert_int_equal(bridge_settled(t), DXP_EAGAIN);
 	now_ns += MS_NS / 2;
 	assert_int_equal(bridge_deadline(b), now_ns);
@@ -245,7 +245,8 @@ static void bridge_feed__half_a_block_stalls(void **state)
 	assert_int_equal(ended(t).status, DXP_ETIMEDOUT);
 }
 
-/* Bytes that dribble in keep no buffer: a block takes BRIDGE_FED_STEPS stalls at most. */
+/* Slow bytes do not occupy a buffer for long: a block may take BRIDGE_FED_STEPS stall times at
+ * most. */
 static void bridge_feed__dribbled_block_stalls(void **state)
 {
 	struct bridge_transfer *t = begin_fed(2 * BUFFER_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge against a simple owner with real memory: transfers of all paths at once, steps that
- * end in any order, fail, are given back or stall, and at the end every byte is where it belongs,
- * once, and every buffer is back. Seeded; the seed is printed and DXP_SEED replays it. */
+/* The bridge with a simple owner and real memory. Transfers of all paths run at once; steps
+ * complete in any order, fail, are returned or stall. At the end every byte was moved once to its
+ * destination, and every buffer is free. Seeded; the seed is printed and DXP_SEED replays it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,22 +22,22 @@
 #define UNDER_WAY    256
 #define BUFFER_BYTES 16384u
 #define STALL_NS     (100 * MS_NS)
-#define FEEDS_MAX    160 /* packets of a transfer */
+#define FEEDS_MAX    160 /* packets per transfer */
 #define ROUNDS       150
 
 enum fate { FATE_WELL, FATE_FAILS, FATE_HANGS };
 
-/* One transfer and its oracle: `source` must come out at `sink`; whatever passes the core has 1
- * added to each byte. */
+/* One transfer and its expected result: `source` must arrive at `sink`; the core adds 1 to each
+ * byte. */
 struct user {
 	struct bridge_transfer *t;
 	struct bridge_order order;
 	uint8_t *source, *sink;
-	uint8_t *moves; /* last steps of each byte that ended well */
+	uint8_t *moves; /* successful last steps of each byte */
 	uint64_t core_at;
 	uint32_t packet_bytes, packets;
 	uint8_t fed[FEEDS_MAX];
-	int expect; /* status that was forced on it first */
+	int expect; /* first status forced on it */
 	bool over;
 	struct bridge_end end;
 };
@@ -55,7 +55,7 @@ struct model {
 	uint32_t count;
 	uint32_t steps[BRIDGE_STEPS];
 	uint32_t fail_ppm, hang_ppm, later_ppm, cancel_ppm;
-	struct user *core; /* whose stream the core has */
+	struct user *core; /* owner of the core's stream */
 	uint64_t now_ns;
 };
 
@@ -110,7 +110,7 @@ static void limits_hold(const struct model *m)
 	assert_true(n[BRIDGE_DMA_OUT] + n[BRIDGE_DMA_THROUGH] <= m->o.dmas);
 }
 
-/* The core sees streams one after another, and each in order. */
+/* Checks that the core gets one stream after another, each in order. */
 static void core_sees(struct model *m, const struct bridge_action *a)
 {
 	struct user *u = a->context;
@@ -146,7 +146,7 @@ static bool is_core(const struct bridge_action *a)
 	return a->step == BRIDGE_DMA_THROUGH || (a->step == BRIDGE_DMA_DIRECT && u->order.core);
 }
 
-/* What the step does with the bytes, when it ends. */
+/* Moves the bytes of a completed step. */
 static void act(struct bridge_action *a)
 {
 	struct user *u = a->context;
@@ -215,7 +215,7 @@ static void finish(struct model *m, uint32_t i, int status)
 	uint64_t stale = bridge_counters(m->b)->stale;
 	bridge_done(m->b, a.id, status, m->now_ns);
 	assert_int_equal(bridge_counters(m->b)->stale, stale);
-	if (below(m, 20) == 0) { /* an interrupt told twice */
+	if (below(m, 20) == 0) { /* a repeated interrupt */
 		bridge_done(m->b, a.id, DXP_OK, m->now_ns);
 		assert_int_equal(bridge_counters(m->b)->stale, stale + 1);
 	}
@@ -233,8 +233,8 @@ static bool finish_any(struct model *m)
 	return false;
 }
 
-/* As a network: each fed transfer is a stream of its own; some packets overtake, and what is
- * refused comes again. Returns whether any was taken. */
+/* Models a network: each fed transfer is its own stream, some packets overtake, and refused ones
+ * are retried. Returns whether any was accepted. */
 static bool feed_some(struct model *m, bool first_only)
 {
 	bool any = false;
@@ -262,7 +262,7 @@ static bool feed_some(struct model *m, bool first_only)
 	return any;
 }
 
-/* Time goes on to the next deadline; whatever stalls is reset or comes back late. */
+/* Advances to the next deadline; stalled steps are reset or complete late. */
 static void wait_for_deadline(struct model *m)
 {
 	uint64_t deadline = bridge_deadline(m->b);
@@ -275,7 +275,7 @@ static void wait_for_deadline(struct model *m)
 	bool reset = bridge_expire(m->b, m->now_ns);
 	if (bridge_counters(m->b)->stalls == stalls)
 		return;
-	/* Not by themselves: no block waits for another for ever. */
+	/* Only injected stalls occur: blocks never wait for each other forever. */
 	assert_true(m->hang_ppm > 0);
 	for (uint32_t i = 0; i < TRANSFERS && i < m->begun; i++) {
 		struct user *u = &m->users[i];
@@ -306,7 +306,7 @@ static void result_is_right(struct user *u)
 		wrong += i < n && u->sink[i] != (uint8_t)(u->source[i] + add);
 	}
 	assert_int_equal(wrong, 0);
-	/* Not only from the start on, but all that is: nothing that ended well is hidden. */
+	/* A failed transfer reports all that succeeded: the next byte was not moved. */
 	if (u->expect != DXP_OK && !u->order.fed && n < u->order.bytes)
 		assert_int_equal(u->moves[n], 0);
 }
@@ -394,8 +394,8 @@ static void model_run(uint64_t seed)
 		m.now_ns += below(&m, 500);
 		if (fed || ended || m.begun < TRANSFERS || m.over == TRANSFERS)
 			continue;
-		/* Nothing happens by itself: the first packet of a stream, a new step or a
-		 * deadline must bring it on. */
+		/* Nothing is under way: the first packet of a stream, a new step or a deadline must
+		 * make progress. */
 		if (!feed_some(&m, true) && m.over < TRANSFERS)
 			wait_for_deadline(&m);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests of the bridge's core: one with rings of its own, and its actions by name. */
+/* For tests of the bridge's core: a bridge with its own rings, and its actions by name. */
 #ifndef TEST_UNIT_BRIDGE_RIG_H
 #define TEST_UNIT_BRIDGE_RIG_H
 
@@ -74,7 +74,7 @@ UNUSED static struct bridge_transfer *begin(enum bridge_path path, uint64_t byte
 		.path = (uint8_t)path, .bytes = bytes, .piece_bytes = BUFFER_BYTES});
 }
 
-/* The next action, which must be this step. */
+/* Returns the next action, which must be `step`. */
 UNUSED static struct bridge_action next(enum bridge_step step)
 {
 	struct bridge_action a = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How near a pipeline comes to its slowest stage, in virtual time: stages of given speed, a latency
- * behind each step, and nothing else. The speeds are the source's (S-07). */
+/* Compares the rate of a pipeline with its slowest stage in virtual time: stages of given speed, a
+ * latency after each step, no other cost. The speeds are the source's (S-07). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define STEPS_MAX  256
 
 struct stage {
-	uint64_t mb_s, free_ns; /* free_ns: from when on it takes the next bytes */
+	uint64_t mb_s, free_ns; /* free_ns: when it can accept the next bytes */
 };
 
 struct flight {
@@ -79,7 +79,7 @@ static void land_next(struct pipeline *p)
 	bridge_done(p->b, f.id, DXP_OK, p->now_ns);
 }
 
-/* MB/s of one transfer from its beginning to its end. */
+/* Returns the rate of one transfer from start to completion, in MB/s. */
 static uint64_t speed(uint32_t buffer_bytes, enum bridge_path path, enum bridge_mode mode,
 		      uint64_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pool of NAP buffers (C-30): numbers fetched ahead, given back in any order, once each, and
- * only by whom they are with; what its user keeps is room that the function has not. */
+/* The pool of NAP buffers (C-30): numbers are prefetched and returned in any order, once each, only
+ * by their user. Buffers that the user keeps reduce the function's space. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "test/unit/local_rig.h"
 
-#define LAPS 5 /* of the ring of numbers */
+#define LAPS 5 /* rounds of the ring of numbers */
 
 struct pool {
 	struct rig rig;
@@ -37,7 +37,7 @@ static void pool_take(struct pool *p, uint32_t count)
 		assert_true(buffer_take(p->function, &p->taken[p->count++]));
 }
 
-/* All that are taken are different, and exist. */
+/* Checks that all numbers in use are distinct and valid. */
 static void pool_check(const struct pool *p)
 {
 	bool seen[NIC_EVENTS] = {false};
@@ -51,7 +51,7 @@ static void pool_check(const struct pool *p)
 	assert_false(p->function->stopped);
 }
 
-/* Function 0 sends it a NAP that needs a buffer. */
+/* Function 0 sends a NAP that needs a buffer. */
 static void nap_send(struct pool *p)
 {
 	static const uint8_t data[100];
@@ -61,7 +61,7 @@ static void nap_send(struct pool *p)
 	rig_turn(&p->rig);
 }
 
-/* ---- what is right ---- */
+/* ---- correct use ---- */
 
 static void buffer__all_of_them(void **state)
 {
@@ -76,7 +76,7 @@ static void buffer__all_of_them(void **state)
 	rig_end(&p.rig);
 }
 
-/* What was fetched is the engine's: its user may write over the entries that told of it. */
+/* The NIC holds its own copy of prefetched numbers: the user may overwrite their ring entries. */
 static void buffer__fetched_ahead(void **state)
 {
 	struct pool p;
@@ -116,7 +116,8 @@ static void buffer__any_order(void **state)
 	rig_end(&p.rig);
 }
 
-/* A NAP that was read and kept takes the room of the next, also of those that need no buffer. */
+/* A NAP that was read and kept occupies space for the next ones, also for those without a
+ * buffer. */
 static void buffer__kept_is_no_room(void **state)
 {
 	uint16_t kept[NIC_EVENTS];
@@ -146,7 +147,7 @@ static void buffer__kept_is_no_room(void **state)
 	rig_end(&p.rig);
 }
 
-/* ---- what is wrong: he is stopped, and his next life has all buffers ---- */
+/* ---- misuse: the function is stopped, and its next generation has all buffers ---- */
 
 static void stopped_check(struct pool *p)
 {
@@ -179,7 +180,7 @@ static void buffer__returned_twice(void **state)
 	stopped_check(&p);
 }
 
-/* Also when it was fetched in between. */
+/* Also with a fetch between the two returns. */
 static void buffer__returned_twice_apart(void **state)
 {
 	struct pool p;
@@ -218,7 +219,7 @@ static void buffer__more_than_there_are(void **state)
 	stopped_check(&p);
 }
 
-/* Nobody counts on what cannot be. */
+/* An impossible count adds no buffers. */
 static void buffer__count_is_nonsense(void **state)
 {
 	struct pool p;

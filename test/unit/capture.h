@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a piece of code says on standard error. */
+/* Captures standard error of the code under test. */
 #ifndef TEST_UNIT_CAPTURE_H
 #define TEST_UNIT_CAPTURE_H
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What was written to standard error between the two calls, for messages that users rely on. */
+/* Text written to standard error between the two calls, for messages that users rely on. */
 struct stderr_capture {
 	FILE *file;
 	int saved;

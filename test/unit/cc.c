@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion control: rules of single modules, and any module under nonsense. cc_loop.c has them in
- * a loop with a bottleneck. */
+/* Congestion control: rules of single modules, and every module with arbitrary input. cc_loop.c
+ * runs them in a loop with a bottleneck. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void cc__resume_halves_for_each_10_ms(void **state)
 		assert_int_equal(cc_window(&c), expected);
 		assert_int_equal(c.starting, expected < 800);
 	}
-	/* a small window does not grow by it, and a clock that stood still is no pause */
+	/* a small window does not grow by it, and a clock that stands still is no pause */
 	c.window = CC_ONE / 2;
 	cc_resume(&c, 2 * S_NS);
 	assert_int_equal(c.window, CC_ONE / 2);
@@ -79,7 +79,7 @@ static struct cc_ack ack_at(uint64_t now_ns, uint32_t delay_ns)
 			       .limited = true};
 }
 
-/* One round trip each 100 us, `rounds` of them. */
+/* Passes `count` round trips of 100 us. Returns the time after them. */
 static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_ns)
 {
 	for (int i = 0; i < 4 * count; i++) {
@@ -91,7 +91,7 @@ static uint64_t rounds(struct cc *c, uint64_t now_ns, int count, uint32_t delay_
 	return now_ns;
 }
 
-/* What makes a loss congestion for swift: delay, a mark, or a heavy share; else nothing. */
+/* A loss is congestion for swift only with delay, a mark, or a heavy share of losses. */
 static void cc__swift_gates_losses(void **state)
 {
 	struct cc c;
@@ -110,7 +110,7 @@ static void cc__swift_gates_losses(void **state)
 	cc_lost(&c, 1, 100, now_ns + 1);
 	assert_true(c.window < before);
 	before = c.window;
-	cc_lost(&c, 1, 100, now_ns + 2); /* once in a round trip */
+	cc_lost(&c, 1, 100, now_ns + 2); /* once per round trip */
 	assert_int_equal(c.window, before);
 
 	cc_init(&c, CC_SWIFT, 1024, 0);
@@ -130,8 +130,8 @@ static void cc__swift_gates_losses(void **state)
 	assert_int_equal(cc_window(&c), c.window / CC_ONE);
 }
 
-/* A path that became longer than the target: the window falls to its floor, then the path is
- * believed. */
+/* The path becomes longer than the target: the window falls to its minimum, then the longer path is
+ * learned. */
 static void cc__swift_learns_a_longer_path(void **state)
 {
 	struct cc c;
@@ -148,7 +148,8 @@ static void cc__swift_learns_a_longer_path(void **state)
 	assert_true(c.window > 10 * CC_ONE);
 }
 
-/* First samples of many who start at once are of their own queue; who was greeted knows better. */
+/* First samples of sessions that start together measure their own queue, so a long path is learned
+ * slowly. After a measurement by the handshake it is used at once. */
 static void cc__swift_believes_a_long_path_slowly(void **state)
 {
 	struct cc c;
@@ -171,7 +172,7 @@ static void cc__swift_believes_a_long_path_slowly(void **state)
 	assert_true(c.min_delay_ns == RLTP_DEAD_NS);
 }
 
-/* The window grows only where it is what holds the sender back. */
+/* The window grows only while it limits the sender. */
 static void cc__appetite_does_not_raise_the_window(void **state)
 {
 	static const enum cc_kind kinds[] = {CC_SWIFT, CC_DCTCP, CC_RENO};
@@ -207,7 +208,7 @@ static void cc__full_receive_buffer(void **state)
 		cc_acked(&c, &a);
 	}
 	assert_true(cc_window(&c) < before / 20);
-	assert_true(c.window >= before * CC_ONE); /* the path is not to blame */
+	assert_true(c.window >= before * CC_ONE); /* not caused by the path */
 	rounds(&c, now_ns, 100, 20000);
 	assert_true(cc_window(&c) >= before);
 }
@@ -236,7 +237,7 @@ static void cc__timeouts(void **state)
 	assert_int_equal(cc_window(&c), 77);
 }
 
-/* Mostly plausible, sometimes anything. */
+/* Returns a mostly plausible, sometimes arbitrary value. */
 static uint32_t value(struct rng *r, uint32_t usual)
 {
 	switch (rng_below(r, 8)) {

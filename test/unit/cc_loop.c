@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Congestion control in a closed loop with a bottleneck in virtual time, where what each module is
- * for shows as numbers. */
+/* Congestion control in a closed loop with a bottleneck in virtual time; figures show the purpose
+ * of each module. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 static struct bottleneck loop;
 
-/* 10 Gb/s behind senders of 40, 20 us, 256 packets of queue: the path of docs/design.md. */
+/* 10 Gb/s behind senders of 40 Gb/s, 20 us, a queue of 256 packets: the path of docs/design.md. */
 static struct bottleneck_options path(enum cc_kind kind, uint32_t flows)
 {
 	return (struct bottleneck_options){
@@ -44,7 +44,7 @@ static uint64_t seed_last(uint64_t default_last)
 	return getenv("DXP_SEED") ? seed_first() : default_last;
 }
 
-/* Utilisation after 5 ms of start, over `ms`. */
+/* Returns the utilisation over `ms` after a start of 5 ms. */
 static double utilisation(const struct bottleneck_options *o, uint64_t ms)
 {
 	bottleneck_create(&loop, o);
@@ -70,7 +70,7 @@ static double utilisation(const struct bottleneck_options *o, uint64_t ms)
 			fail_msg("%s is %.4f, not %g", #value, value_, bound); \
 	} while (0)
 
-/* Losses that are not congestion cost what is lost and next to nothing more. */
+/* Losses without congestion cost little more than the lost packets. */
 static void cc_loop__swift_keeps_its_rate_under_loss(void **state)
 {
 	static const struct {
@@ -87,7 +87,7 @@ static void cc_loop__swift_keeps_its_rate_under_loss(void **state)
 		}
 }
 
-/* That the model is real: Reno on the same paths loses most of it. */
+/* Shows that the model is realistic: Reno on the same paths loses most of its rate. */
 static void cc_loop__reno_collapses_under_loss(void **state)
 {
 	struct bottleneck_options o = path(CC_RENO, 1);
@@ -114,20 +114,20 @@ static void cc_loop__swift_incast(void **state)
 				      (unsigned long long)seed);
 			bottleneck_create(&loop, &o);
 			bottleneck_run(&loop, 200 * MS_NS);
-			/* with the start, where nobody knows of the others */
+			/* including the start, when each flow still sends as if alone */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.02);
 			ASSERT_AT_LEAST(bottleneck_fairness(&loop, o.flows), 0.98);
 			ASSERT_AT_LEAST(bottleneck_utilisation(&loop, 200 * MS_NS), 0.97);
 			bottleneck_reset(&loop);
 			bottleneck_run(&loop, 240 * MS_NS);
-			/* without it */
+			/* without the start */
 			ASSERT_AT_MOST(bottleneck_drops(&loop), 0.0005);
 			ASSERT_AT_MOST(bottleneck_queue(&loop), 100.0);
 			bottleneck_destroy(&loop);
 		}
 }
 
-/* A bound on packets in flight alone, in the same place. */
+/* A fixed bound on packets in flight, on the same path. */
 static void cc_loop__none_drops_most_of_an_incast(void **state)
 {
 	struct bottleneck_options o = path(CC_NONE, 8);
@@ -139,7 +139,7 @@ static void cc_loop__none_drops_most_of_an_incast(void **state)
 	bottleneck_destroy(&loop);
 }
 
-/* Who comes later sees a queue that was there before it. */
+/* A flow that starts late measures the queue of the earlier flows as part of its path. */
 static void cc_loop__late_joiner_converges(void **state)
 {
 	for (uint32_t delay_ns = 20000; delay_ns <= 200000; delay_ns *= 10)
@@ -177,8 +177,8 @@ static void cc_loop__dctcp_keeps_the_queue_at_the_mark(void **state)
 	}
 }
 
-/* A host whose own batches and late turns look like a queue: fast link, short path, each sample up
- * to 40 us too long and some by up to a millisecond. */
+/* A host whose own batches and late polls look like a queue: fast link, short path, each sample up
+ * to 40 us too long and some up to 1 ms. */
 static void cc_loop__swift_bears_a_noisy_host(void **state)
 {
 	for (uint64_t seed = seed_first(); seed <= seed_last(3); seed++)
@@ -199,8 +199,8 @@ static void cc_loop__swift_bears_a_noisy_host(void **state)
 		}
 }
 
-/* After a pause others may have the path: what leaves is what a fresh session would send, and it is
- * back soon. */
+/* After a pause, other flows may use the path: the session sends as much as a fresh one, and soon
+ * recovers its rate. */
 static void cc_loop__a_pause_forgets_the_window(void **state)
 {
 	struct bottleneck_options o = path(CC_SWIFT, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cell without a slot: orders put into its rings by hand, in a process that a zygote has forked.
- * What kernels print, a thousand in a row, and what the way there and back costs. Skipped where
- * there is no OpenCL. */
+/* A worker without a daemon: orders written into its rings by hand, in a process that a zygote
+ * forked. Prints of kernels, a thousand kernels in a row, and the cost of a round trip. Skipped
+ * without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void put(uint32_t kind, const void *first, uint32_t first_bytes, const vo
 	cell_wake(&orders);
 }
 
-/* The next order's end; what comes before is added to `text`. */
+/* Returns the next order's completion; prints before it are appended to `text`. */
 static struct cell_done done(void)
 {
 	static _Alignas(8) uint8_t message[CELL_MESSAGE_BYTES];
@@ -140,7 +140,7 @@ static void print__large(void **state)
 		assert_int_equal(strtoul(text + 8 * i, NULL, 10), i);
 }
 
-/* What is kept is the beginning, and how much is missing is said. */
+/* The beginning is kept, and the number of missing bytes is printed. */
 static void print__more_than_is_kept(void **state)
 {
 	const uint32_t lines = XPU_PRINT_BYTES / 8 + 100000;
@@ -167,7 +167,7 @@ static void run__a_thousand_in_a_row(void **state)
 	enum { COUNT = 1000 };
 	uint32_t posted = 0, ended = 0;
 
-	run("empty", NULL); /* compiles it */
+	run("empty", NULL); /* compiles the kernel */
 	assert_int_equal(done().status, DXP_OK);
 	uint64_t begin_ns = link_now_ns();
 

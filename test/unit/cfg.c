@@ -92,7 +92,7 @@ static void cfg_write__task_in_one_access(void **state)
 	assert_true(!go.task && !go.core);
 }
 
-/* Also while the task is under way: it has nothing to do with it. */
+/* Also while a task is under way: the core is independent of it. */
 static void cfg_write__core(void **state)
 {
 	const uint32_t values[] = {1, 77};
@@ -124,9 +124,9 @@ static void cfg_write__refusals_change_nothing(void **state)
 		if (cfg_info[i].access == CFG_ACCESS_RO)
 			assert_int_equal(cfg_write(&target, i, 1, values, &go), WIRE_NACK_RIGHTS);
 	assert_int_equal(cfg_write(&target, CFG_TASK_SRC_LO, 9, values, &go),
-			 WIRE_NACK_BOUNDS); /* GO is 2 */
+			 WIRE_NACK_BOUNDS); /* the value of GO is 2 */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 3, values, &go),
-			 WIRE_NACK_RIGHTS); /* up to STATUS */
+			 WIRE_NACK_RIGHTS); /* reaches STATUS */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, UINT32_MAX, values, &go),
 			 WIRE_NACK_BOUNDS);
 	assert_int_equal(cfg_write(&target, CFG_COUNT, 1, values, &go), WIRE_NACK_BOUNDS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One operator on the local device against what a test expects of it: the operator is lowered as in
- * a run, its tensors lie in buffers of their own. */
+/* Runs one operator on the local device and compares the result with a test's expectation. The
+ * operator is lowered as in a run; each tensor has its own buffer. */
 #ifndef CLASSIFY_BENCH_H
 #define CLASSIFY_BENCH_H
 
@@ -17,12 +17,12 @@ static struct backend *device;
 static struct rng rng = {.state = 1};
 static const char *source = kernels_source; /* of the kernels under test */
 
-/* A model of one operator, built by the cases below. */
+/* A model of one operator, which the cases fill. */
 struct bench {
 	struct model m;
 	struct tensor tensors[TENSORS_MAX];
 	struct op op;
-	float *values[TENSORS_MAX]; /* inputs; what is expected of the output */
+	float *values[TENSORS_MAX]; /* inputs; expected output */
 	uint8_t *constants[TENSORS_MAX];
 	float scale[TENSORS_MAX];
 	int32_t zero[TENSORS_MAX];
@@ -51,7 +51,7 @@ static inline void bench_close(struct bench *b)
 	}
 }
 
-/* Adds a tensor of random values, float and not constant for now; returns its index. */
+/* Adds a tensor of random floats, not constant for now. Returns its index. */
 static inline int32_t add_tensor(struct bench *b, int32_t dims, const int32_t *shape)
 {
 	int32_t i = b->m.tensor_count++;
@@ -75,7 +75,8 @@ static inline int32_t add_input(struct bench *b, int32_t dims, const int32_t *sh
 	return i;
 }
 
-/* A constant input; with `quantised`, 8-bit, and the values become what those bytes stand for. */
+/* Adds a constant input. With `quantised` it has 8 bits, and `values` become what its bytes
+ * represent. */
 static inline int32_t add_constant(struct bench *b, int32_t dims, const int32_t *shape,
 				   bool quantised)
 {
@@ -106,7 +107,7 @@ static inline float *set_output(struct bench *b, int32_t dims, const int32_t *sh
 	return b->values[b->op.output];
 }
 
-/* Buffers for all tensors and the packed constants. */
+/* Allocates buffers for all tensors and the packed constants. */
 static inline void place(struct bench *b, const struct steps *s, uint64_t *addresses,
 			 uint64_t *constants)
 {
@@ -151,7 +152,7 @@ static inline void launch(const struct step *step, const uint64_t *addresses, ui
 		fail_msg("%s: %s", step->kernel, fault.text);
 }
 
-/* Runs the operator and compares with what the case expects. */
+/* Runs the operator and compares its output with the expected values. */
 static inline void bench_check(struct bench *b, const char *what)
 {
 	const struct tensor *out = &b->tensors[b->op.output];

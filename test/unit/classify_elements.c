@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels without a window, against plain loops. */
+/* Kernels without a window, compared with plain loops. */
 #include "classify_bench.h"
 
 static void fully_connected__rows(void **state)
@@ -107,7 +107,7 @@ static void elementwise__each(void **state)
 		b.op.activation = kinds[i] == OP_RELU    ? ACTIVATION_RELU
 				  : kinds[i] == OP_RELU6 ? ACTIVATION_RELU6
 							 : ACTIVATION_NONE;
-		if (kinds[i] == OP_QUANTIZE) { /* the range of the type clamps: -0.5 .. 0.775 */
+		if (kinds[i] == OP_QUANTIZE) { /* clamped to the range of the type: -0.5 .. 0.775 */
 			b.scale[0] = 0.005f;
 			b.zero[0] = 100;
 			b.tensors[1].type = TENSOR_UINT8;
@@ -134,8 +134,7 @@ static void softmax__rows(void **state)
 	b.op.beta = 0.7f;
 	float *out = set_output(&b, 2, (int32_t[]){2, 1001});
 	for (int32_t k = 0; k < 2002; k++)
-		b.values[0][k] *=
-			90; /* exp() of that without the largest one taken off is infinite */
+		b.values[0][k] *= 90; /* exp() of it overflows unless the largest is subtracted */
 	for (int32_t row = 0; row < 2; row++) {
 		double sum = 0;
 		for (int32_t k = 0; k < 1001; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decoders on good, cut and foreign files; crop and resize against the published rule and a picture
- * made by it. */
+/* Decoders with valid, truncated and foreign files. Crop and resize, compared with the published
+ * rule and with an image made by it. */
 #include "classify_support.h"
 
 #include <png.h>
@@ -25,7 +25,7 @@ static void image_decode__ppm(void **state)
 		const char *bytes;
 		int status;
 	} bad[] = {
-		{"P6 2 1 255\nabcde", DXP_EMALFORMED}, /* a byte short */
+		{"P6 2 1 255\nabcde", DXP_EMALFORMED}, /* one byte short */
 		{"P6 2 1 65535\nabcdefabcdef", DXP_EUNSUPPORTED},
 		{"P6 2 x 255\nabcdef", DXP_EMALFORMED},
 		{"P6 0 1 255\nabcdef", DXP_ERANGE},
@@ -63,7 +63,7 @@ static void image_decode__foreign(void **state)
 	assert_int_equal(image_read(".", &image, &fault), DXP_EIO);
 }
 
-/* A PNG of 3 x 2 pixels, each what its place says. Returns its length. */
+/* Makes a PNG of 3 x 2 pixels. Returns its length. */
 static size_t make_png(uint8_t *out, size_t room, uint32_t format, const uint8_t *pixels)
 {
 	png_image png = {.version = PNG_IMAGE_VERSION, .width = 3, .height = 2, .format = format};
@@ -78,7 +78,7 @@ static void image_decode__png(void **state)
 	static const uint8_t rgb[18] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
 					10, 11, 12, 13, 14, 15, 16, 17, 18};
 	static const uint8_t grey[6] = {0, 50, 100, 150, 200, 250};
-	static const uint8_t clear[24] = {9, 9, 9, 0}; /* transparent: white shows */
+	static const uint8_t clear[24] = {9, 9, 9, 0}; /* transparent: white shows through */
 	uint8_t file[4096];
 	struct image image;
 	struct fault fault;
@@ -119,7 +119,7 @@ static void image_decode__jpeg_cut(void **state)
 	free(file);
 }
 
-/* chelsea-227.ppm is chelsea.jpg by the rule; decoders may differ by a step or two. */
+/* chelsea-227.ppm is chelsea.jpg resized by the rule; decoders may differ by one or two levels. */
 static void image_square__bilinear(void **state)
 {
 	static uint8_t got[227 * 227 * 3];
@@ -139,7 +139,7 @@ static void image_square__bilinear(void **state)
 		sum += (uint64_t)d;
 	}
 	assert_true(most <= 3 && sum < sizeof(got) / 10);
-	/* of the right size already: as it is */
+	/* already of the right size: unchanged */
 	assert_int_equal(image_square(&ppm, 227, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_memory_equal(got, ppm.rgb, sizeof(got));
 	image_release(&jpeg);
@@ -148,7 +148,7 @@ static void image_square__bilinear(void **state)
 
 static void image_square__by_hand(void **state)
 {
-	/* 6 x 2: the crop begins at column 2 */
+	/* 6 x 2: the crop starts at column 2 */
 	uint8_t rgb[36] = {0};
 	uint8_t got[4 * 4 * 3];
 	struct image image = {6, 2, rgb};
@@ -167,14 +167,14 @@ static void image_square__by_hand(void **state)
 	assert_int_equal(got[9], 100);
 	assert_int_equal(got[12], 50);
 	assert_int_equal(got[15], 59); /* 25 * 0.75 + 160 * 0.25 = 58.75 */
-	/* one pixel: the two-tap rule takes the middle, so does the average here */
+	/* one pixel: the two-tap rule reads the middle; here the average is the same */
 	assert_int_equal(image_square(&image, 1, RESIZE_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 	assert_int_equal(image_square(&image, 1, RESIZE_PIL_BILINEAR, got), DXP_OK);
 	assert_int_equal(got[0], 85);
 }
 
-/* Shrinking by eight: the mean of a checkerboard, where two taps see only neighbours. */
+/* Reduction by eight: the mean of a checkerboard, where two taps read only neighbours. */
 static void image_square__averages(void **state)
 {
 	static uint8_t rgb[64 * 64 * 3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernels that slide a window over an image, against plain loops in double, over odd sizes. */
+/* Kernels that slide a window over an image, compared with plain loops in double, at odd sizes. */
 #include "classify_bench.h"
 
 /* Sizes of a convolution or pool. */
@@ -9,7 +9,7 @@ struct window_case {
 	enum activation activation;
 };
 
-/* Output size and padding, by the rules and not by the code under test. */
+/* Returns output size and padding by the published rules, not by the code under test. */
 static int32_t output_size(bool same, int32_t in, int32_t window, int32_t stride, int32_t dilation,
 			   int32_t *before)
 {
@@ -37,7 +37,7 @@ static void set_window(struct bench *b, const struct window_case *c, int32_t *he
 			     &b->op.pad_left);
 }
 
-/* Input at a place that may lie outside: false then. */
+/* Computes the index of an input pixel; false: outside the image. */
 static bool pixel(const struct bench *b, int32_t oy, int32_t ox, int32_t ky, int32_t kx, size_t *at)
 {
 	const int32_t *shape = b->tensors[0].shape;
@@ -120,7 +120,7 @@ static void conv__odd_shapes(void **state)
 		convolution_case(&cases[i], false);
 }
 
-/* The tiles for devices with fewer registers, also where this one has many. */
+/* The tiles for devices with fewer registers, also on a device with many. */
 static void conv__narrow_tiles(void **state)
 {
 	char *narrow;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fabric's backend against a host library made here, which fails where it is told to: what the
- * user reads, and that everything opened is closed, in order. */
+/* The fabric's backend with a fake host library that fails on request: the messages to the user,
+ * and that everything opened is closed, in order. */
 #include "classify_support.h"
 
 #include <dxp/mmd.h>
 
-/* One fabric, whose xPUs are "xpu1" .. "xpu3"; "xpu2" is dead, "foreign" not granted. */
+/* One fabric with xPUs "xpu1" .. "xpu3"; "xpu2" is dead, "foreign" is not granted. */
 static struct {
 	int open_status, alloc_status, build_status, wait_status;
 	const char *error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, the lists of photos, the names of classes, and how errors read. */
+/* The command line, lists of photos, names of classes, and error messages. */
 #include "classify_support.h"
 
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "options.h"
 #include "photos.h"
 
-/* getopt reorders the pointers and leaves the texts alone. */
+/* getopt reorders the pointers and leaves the texts unchanged. */
 static int read_all(const char **argv, struct options *o, struct fault *fault)
 {
 	int argc = 0;
@@ -40,7 +40,7 @@ static void options_read__all(void **state)
 	options_release(&o);
 }
 
-/* --local takes the next word only when that is a number of stages. */
+/* --local uses the next argument only if it is a number of stages. */
 static void options_read__local(void **state)
 {
 	struct options o;
@@ -90,7 +90,7 @@ static void options_find_model__missing(void **state)
 	assert_non_null(strstr(fault.text, "tools/model"));
 }
 
-/* A folder with two photos and something else, made here and removed. */
+/* A folder with two photos and another file, created and removed here. */
 static void photos_find__folder(void **state)
 {
 	char folder[] = "classify-photos-XXXXXX", path[3][64];
@@ -134,7 +134,7 @@ static void labels_read__counts(void **state)
 	labels_name(&l, 2, name, sizeof(name));
 	assert_string_equal(name, "shark");
 	labels_release(&l);
-	assert_int_equal(labels_read(path, 4, &l, &fault), DXP_OK); /* class 0 is left out */
+	assert_int_equal(labels_read(path, 4, &l, &fault), DXP_OK); /* class 0 is missing */
 	labels_name(&l, 0, name, sizeof(name));
 	assert_string_equal(name, "background");
 	labels_name(&l, 3, name, sizeof(name));

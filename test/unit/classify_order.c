@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A backend that keeps to the contract and to nothing more: a command runs when its wait list is
- * done, in whatever order a seed says, with room for few commands, and any one of them may fail.
- * Underneath is the local device. */
+/* A backend with only the guarantees of the contract: a command runs once its wait list is done, in
+ * an order set by a seed. It has space for few commands, and any of them may fail. The local device
+ * runs them. */
 #include "classify_support.h"
 
 #include "base/rng.h"
@@ -32,9 +32,9 @@ struct shuffled {
 	struct rng rng;
 	struct command commands[COMMANDS_MAX]; /* event n is [n - 1] */
 	uint32_t count;
-	uint32_t room;     /* commands that may wait at a time */
+	uint32_t room;     /* commands that may wait at once */
 	uint32_t fails_at; /* the command that fails, from 1; 0: none */
-	uint32_t swaps;    /* times that a younger command ran before an older one */
+	uint32_t swaps;    /* times that a command ran before an older one */
 };
 
 static struct shuffled *self(struct backend *b)
@@ -75,7 +75,7 @@ static int perform(struct shuffled *s, struct command *c)
 				: status;
 }
 
-/* Runs any command that is ready. */
+/* Runs a random ready command. */
 static void run_one(struct shuffled *s)
 {
 	uint32_t candidates[COMMANDS_MAX], n = 0;
@@ -99,7 +99,7 @@ static struct command *post(struct shuffled *s, const dxp_event *wait, uint32_t 
 	struct command *c = &s->commands[s->count++];
 	*c = (struct command){.wait_count = wait_count};
 	for (uint32_t i = 0; i < wait_count; i++) {
-		/* an event that was reported is no longer a name */
+		/* a reported event is no longer valid */
 		assert_true(wait[i] >= 1 && wait[i] < s->count);
 		assert_true(s->commands[wait[i] - 1].state != FORGOTTEN);
 		c->wait[i] = wait[i];
@@ -220,7 +220,7 @@ static void close_run(struct run *r)
 	shuffled.device->ops->close(shuffled.device);
 }
 
-/* All photos, as many under way as may be. Fills `answers` with what came back. */
+/* Submits all photos, as many at once as the depth allows. Fills `answers` with the results. */
 static int drive(struct run *r, float answers[][10], struct fault *fault)
 {
 	struct run_result result;
@@ -267,7 +267,7 @@ static void run__any_order(void **state)
 	assert_true(swaps > 50); /* the orders differed */
 }
 
-/* Room for few commands: older ones are waited for, and nothing is lost. */
+/* With space for few commands, older ones are awaited and none is lost. */
 static void run__little_room(void **state)
 {
 	for (uint32_t room = 1; room <= 16; room *= 2) {
@@ -282,8 +282,8 @@ static void run__little_room(void **state)
 	}
 }
 
-/* The n-th command fails, n = 1, 2, 3 ... until the run passes: the run ends with that command's
- * own sentence, not with that of one canceled for it. */
+/* The n-th command fails, n = 1, 2, 3 ... until the run passes. The run ends with that command's
+ * own message, not with that of a command cancelled because of it. */
 static void run__each_command_fails_once(void **state)
 {
 	for (uint32_t n = 1;; n++) {
@@ -305,7 +305,7 @@ static void run__each_command_fails_once(void **state)
 	}
 }
 
-/* One of the launches that set-up makes fails: so does set-up, with that command's sentence. */
+/* A launch of set-up fails: set-up fails with that command's message. */
 static void run_open__a_launch_fails(void **state)
 {
 	struct plan plan;
@@ -325,7 +325,7 @@ static void run_open__a_launch_fails(void **state)
 	}
 }
 
-/* Each photo by itself, in order. */
+/* Computes the expected answers: each photo alone, in order. */
 static void find_expected(void)
 {
 	struct plan plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cuts of the test networks, and memory of their stages. Networks with branches are written by
+/* Cuts of the test networks, and the memory of their stages. Networks with branches are written by
  * hand. */
 #include "classify_support.h"
 
@@ -28,7 +28,7 @@ static void plan_crossing__counts(void **state)
 	/* between the two branches of fire2: the squeezed tensor and the first branch */
 	assert_int_equal(plan_crossing(&squeeze, 3, &cut), 2);
 	assert_int_equal(cut.count, 2);
-	/* behind everything: the answer */
+	/* behind all operators: the answer */
 	assert_int_equal(plan_crossing(&squeeze, 38, &cut), 1);
 	assert_int_equal(cut.tensors[0], squeeze.output);
 }
@@ -77,12 +77,12 @@ static void plan_layers__errors(void **state)
 		if (!strstr(fault.text, cases[i].words) || !strstr(fault.text, "nearest cuts are "))
 			fail_msg("%s: %s", cases[i].layers, fault.text);
 	}
-	/* the suggestion is near, and a cut */
+	/* the suggestion is a valid cut nearby */
 	plan_layers(&squeeze, "pool5,pool3", &p, &fault);
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }
 
-/* No stage of the automatic split may be larger than the best that trying all cuts gives. */
+/* The largest stage of the automatic split is as small as with the best of all cuts. */
 static void plan_auto__is_the_best(void **state)
 {
 	struct plan p;
@@ -123,7 +123,7 @@ static void plan_auto__every_count(void **state)
 		assert_int_equal(sum, model_macs(&squeeze));
 	}
 	struct plan p;
-	/* tiny-cnn has 9 operators, 7 cuts of one tensor: 9 stages need two tensors somewhere, 10
+	/* tiny-cnn has 9 operators and 7 cuts of one tensor: 9 stages need a cut of two tensors, 10
 	 * are too many */
 	assert_int_equal(plan_auto(&tiny, 9, &p, &fault), DXP_OK);
 	assert_int_equal(plan_auto(&tiny, 10, &p, &fault), DXP_EINVAL);
@@ -132,7 +132,7 @@ static void plan_auto__every_count(void **state)
 	assert_int_equal(plan_auto(&tiny, STAGES_MAX + 1, &p, &fault), DXP_EINVAL);
 }
 
-/* First and last operator at which a tensor of the stage is needed. */
+/* Finds the first and last operator that needs a tensor of the stage. */
 static void alive(const struct model *m, int32_t tensor, int32_t *from, int32_t *to)
 {
 	*from = *to = -1;
@@ -184,7 +184,7 @@ static void layout_build__nothing_overlaps(void **state)
 	}
 }
 
-/* Reuse: the arena of the whole network is a fraction of all its tensors. */
+/* Memory is reused: the arena of the whole network is a fraction of the sum of its tensors. */
 static void layout_build__reuses(void **state)
 {
 	struct plan p;

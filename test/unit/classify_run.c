@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole networks on the local device: known answers, the same answer wherever the network is cut,
- * photos that overtake nothing, and bytes counted as they went. */
+/* Whole networks on the local device: known answers, the same answer for every split, answers in
+ * order of photos, and correct byte counts. */
 #include "classify_support.h"
 
 #include <jansson.h>
@@ -81,8 +81,8 @@ static void run__tiny_cnn(void **state)
 	free(input);
 }
 
-/* Unsplit; at the three cuts of the demonstration; where two tensors cross, and pass through a
- * stage; everywhere. */
+/* Unsplit; at the three cuts of the demonstration; where two tensors cross and pass through a
+ * stage; at every layer. */
 static void run__same_answer_wherever_cut(void **state)
 {
 	static const char *const splits[] = {NULL,
@@ -108,7 +108,7 @@ static void run__same_answer_wherever_cut(void **state)
 	}
 }
 
-/* Small networks with all other operators, 8-bit and float: cut behind each operator. */
+/* Small networks with all other operators, 8-bit and float, cut behind each operator. */
 static void run__every_cut_of_small_networks(void **state)
 {
 	static const char *const files[] = {"quantised", "float"};
@@ -139,7 +139,7 @@ static void run__every_cut_of_small_networks(void **state)
 	}
 }
 
-/* Values that golden.json gives for tensors inside the network. */
+/* Compares a tensor inside the network with golden.json. */
 static void check_tensor(struct rig *r, const char *name, const json_t *expected)
 {
 	const struct cut *cut = NULL;
@@ -150,7 +150,7 @@ static void check_tensor(struct rig *r, const char *name, const json_t *expected
 		if (strcmp(squeeze.tensors[r->plan.cuts[i].tensors[0]].name, name) == 0)
 			cut = &r->plan.cuts[i];
 	if (!cut)
-		return; /* the pool before the answer crosses no cut here */
+		return; /* the pool before the answer is not at a cut here */
 	const struct tensor *t = &squeeze.tensors[cut->tensors[0]];
 	float *got = calloc((size_t)t->elements, sizeof(*got));
 	double most = json_real_value(json_object_get(expected, "max"));
@@ -190,7 +190,7 @@ static void run__tensors_inside(void **state)
 	json_decref(all);
 }
 
-/* The five best of a golden result, each within its tolerance. */
+/* Compares the five best classes with a golden result, each within its tolerance. */
 static void check_top(const json_t *result, const float *answer)
 {
 	double tolerance = json_real_value(json_object_get(result, "tolerance"));
@@ -248,8 +248,7 @@ static void run__golden_photos(void **state)
 	json_decref(all);
 }
 
-/* More photos than fit under way at once, all different: each answer must be that of its own photo.
- */
+/* More photos than fit under way at once, all different: each answer belongs to its own photo. */
 static void run__pipelined_photos_stay_apart(void **state)
 {
 	enum { COUNT = 9 };

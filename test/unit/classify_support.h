@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the classifier's tests share: the folder of models beside the source, and skipping without
+/* Shared by the classifier's tests: the folder of models beside the source, and skips without
  * it. */
 #ifndef CLASSIFY_SUPPORT_H
 #define CLASSIFY_SUPPORT_H
@@ -46,7 +46,7 @@ static inline void skip_without_opencl(void)
 	exit(SKIPPED);
 }
 
-/* A whole file that must be there; to be freed. */
+/* Reads a whole file, which must exist. The caller frees the result. */
 static inline uint8_t *load(const char *path, size_t *count)
 {
 	uint8_t *bytes = NULL;
@@ -57,7 +57,7 @@ static inline uint8_t *load(const char *path, size_t *count)
 	return bytes;
 }
 
-/* Largest absolute difference to a file of float32. */
+/* Returns the largest absolute difference from a file of float32. */
 static inline double difference(const float *values, int32_t count, const char *path)
 {
 	size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What compiles at a kernel's first launch has compiled when a run is open: the first photo finds
- * it all. PoCL keeps what it compiles as files of a folder, which begins empty here. */
+/* Opening a run compiles all kernels that otherwise compile at their first launch. PoCL keeps
+ * compiled kernels as files in a folder, which is empty at the start here. */
 #include "classify_support.h"
 
 #include <ftw.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command codec: random commands of every kind come back as they went, and no shorter, longer
- * or out-of-bounds message is taken. */
+/* The command codec: random commands of every kind decode to the values encoded; shorter, longer
+ * and out-of-bounds messages are rejected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static const uint8_t commands[] = {
 	COMMAND_RELEASE, COMMAND_NIC,   COMMAND_RUN,   COMMAND_SEND, COMMAND_SIGNAL, COMMAND_BRIDGE,
 	COMMAND_WRITE,   COMMAND_COPY,  COMMAND_FILL,  COMMAND_MARK, COMMAND_CLOCK,  COMMAND_HURRY};
 
-/* What pointers of random commands lead to. */
+/* Target of the pointers of random commands. */
 static uint8_t junk[COMMAND_BYTES_MAX];
 
 static void text_random(struct rng *r, char *out, size_t bytes)
@@ -244,7 +244,7 @@ static struct command_reply reply_random(struct rng *r, uint8_t op)
 	return p;
 }
 
-/* Decoders must not read past the bytes given: each attempt lies in memory of exactly its size. */
+/* Decodes from an allocation of exactly this size, so that a sanitizer detects reads past it. */
 static int decode_exact(const uint8_t *data, size_t bytes, int what, void *out)
 {
 	uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -270,7 +270,7 @@ static void arguments_same(const struct command *a, const struct command *b)
 	}
 }
 
-/* All but the ends of the long arrays, which mean nothing. */
+/* Compares all but the unused ends of the long arrays. */
 static void commands_same(struct command *a, struct command *b)
 {
 	assert_int_equal(a->data_bytes, b->data_bytes);
@@ -337,7 +337,8 @@ static void command_event_decode__what_was_encoded(void **state)
 	assert_int_equal(command_event_encode(&e, wire), DXP_EINVAL);
 }
 
-/* Everything shorter and one byte longer is refused; replies and events stay as they were. */
+/* Checks that every shorter length and one byte more are rejected; replies and events stay
+ * unchanged. */
 static void lengths_refused(const uint8_t *wire, int bytes, int what)
 {
 	uint8_t longer[COMMAND_BYTES_MAX + 1] = {0};
@@ -375,7 +376,7 @@ static void decode__every_other_length(void **state)
 	assert_int_equal(command_op(wire, 0), 0);
 }
 
-/* A RUN that is good but for one field. */
+/* Returns a valid RUN, in which a test changes one field. */
 static struct command run_good(void)
 {
 	struct command c = {.op = COMMAND_RUN,
@@ -392,7 +393,7 @@ static struct command run_good(void)
 	return c;
 }
 
-/* So many images fit a message only because what describes one is said once. */
+/* So many images fit into a message only because equal descriptions are encoded once. */
 static void command_run__images_alike(void **state)
 {
 	uint8_t wire[COMMAND_BYTES_MAX];
@@ -410,7 +411,7 @@ static void command_run__images_alike(void **state)
 	assert_true(bytes > 0);
 	assert_int_equal(command_decode(wire, (size_t)bytes, &back), DXP_OK);
 	arguments_same(&c, &back);
-	/* The last byte is the index of the argument that the last one is like. */
+	/* The last byte is the index of the argument whose description the last one shares. */
 	wire[bytes - 1] = 5;
 	assert_int_equal(decode_exact(wire, (size_t)bytes, 0, &back), DXP_EMALFORMED);
 	wire[bytes - 1] = COMMAND_ARGS_MAX - 1;
@@ -514,7 +515,7 @@ static void command_reply_encode__fields_out_of_bounds(void **state)
 	assert_int_equal(command_reply_encode(&r, wire), DXP_EINVAL);
 }
 
-/* A length inside the message that says more than there is, or more than may be. */
+/* A length inside the message exceeds the message or its bound. */
 static void command_decode__lying_lengths(void **state)
 {
 	struct command c = run_good(), back;

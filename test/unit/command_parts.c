@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What commands carry besides their fields: prints, images and samplers, boxes; and the table of
- * their numbers. */
+/* Parts of commands: prints, images and samplers, rectangles; and the table of command numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +15,7 @@
 #include "base/rng.h"
 #include "wire/command.h"
 
-/* The table of docs/wire.md has a row for each operation, with its number. */
+/* The table in docs/wire.md has a row for each operation, with its number. */
 static void command_op__as_documented(void **state)
 {
 	static const char *const names[] = {

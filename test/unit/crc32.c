@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both ways against a CRC-32 computed bit by bit, over pieces of all lengths. The bytes end where
- * memory ends, so reading one too many is a fault. */
+/* Both implementations, compared with a bitwise CRC-32 over pieces of all lengths. The bytes end at
+ * the end of a mapping, so a read past them faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #define PAGE_BYTES 4096
 #define DATA_BYTES (2 * PAGE_BYTES)
 
-static uint8_t *data; /* DATA_BYTES of them, then no memory */
+static uint8_t *data; /* DATA_BYTES bytes, then no memory */
 static uint64_t head[CRC32_HEAD_WORDS];
 
 static uint32_t bits_add(uint32_t crc, const void *from, size_t bytes)
@@ -65,7 +65,7 @@ static int drop(void **state)
 	return munmap(data, DATA_BYTES + PAGE_BYTES);
 }
 
-/* Nothing behind the head; and the model itself against the CRC that everybody knows. */
+/* A header without payload; and the bitwise model, compared with the standard check value. */
 static void crc32__known(void **state)
 {
 	struct crc32_piece none = {data, 0};
@@ -77,7 +77,7 @@ static void crc32__known(void **state)
 	assert_int_equal(crc32_ieee(0, NULL, 0), 0);
 }
 
-/* All alignments too, since all end at the end of memory. */
+/* Includes all alignments, since all pieces end at the end of the mapping. */
 static void crc32__every_length(void **state)
 {
 	for (size_t n = 0; n < DATA_BYTES; n += n < 1600 ? 1 : 509) {

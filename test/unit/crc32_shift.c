@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums joined of two parts are those of the whole, and so are packets sealed with them. */
+/* A checksum joined from two parts equals that of the whole; so do packets sealed with joined
+ * checksums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every way to compute a CRC-32C that this processor has, against known answers and against a sum
- * made bit by bit. The bytes end where memory ends, so reading one too many is a fault. */
+/* Every CRC-32C implementation that this processor has, compared with known answers and a bitwise
+ * model. The bytes end at the end of a mapping, so a read past them faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,12 +16,12 @@
 #include "base/util.h"
 
 #define LONGEST     4096
-#define LONGER      65507 /* the longest datagram: many steps of every inner loop */
+#define LONGER      65507 /* bytes of the longest datagram: many steps of every inner loop */
 #define PAGE_BYTES  4096
 #define BYTES       (17 * PAGE_BYTES)
 #define SPLIT_TRIES 2000
 
-static uint8_t *bytes; /* BYTES of them, then no memory */
+static uint8_t *bytes; /* BYTES bytes, then no memory */
 
 static uint32_t bits_run(uint32_t crc, const uint8_t *p, size_t count)
 {
@@ -72,7 +72,7 @@ static void crc32c__known_answers(void **state)
 	assert_int_equal(crc32c_portable(0, "123456789", 9), 0xe3069283);
 }
 
-/* Every length, and every alignment too, since all end at the end of memory. */
+/* Every length and alignment: all pieces end at the end of the mapping. */
 static void crc32c__every_length_and_alignment(void **state)
 {
 	for (size_t n = 0; n <= LONGEST; n++) {
@@ -85,7 +85,7 @@ static void crc32c__every_length_and_alignment(void **state)
 	}
 }
 
-/* A sum continued over pieces, each made in any way, is the sum of the whole. */
+/* A CRC continued over pieces, each with any implementation, equals that of the whole. */
 static void crc32c__random_splits(void **state)
 {
 	struct rng r = {6};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Descriptors that would land on 0, 1 or 2 move above; others stay. Each case frees number 0, as a
- * program does that was started with standard input closed. */
+/* File descriptors that would be 0, 1 or 2 move above; others stay. Each case frees number 0, like
+ * a program started with standard input closed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "base/descriptor.h"
 #include "link/local.h"
 
-static int kept = -1; /* what 0 was */
+static int kept = -1; /* copy of descriptor 0 */
 
 static int input_close(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/dma.h on boards: every kind, copied and in place, at odd sizes and places; what is refused,
- * many at once, pins. */
+/* dxp/dma.h on boards: every kind of transfer, copied and in place, at odd sizes and addresses;
+ * rejected orders, many transfers at once, pins. */
 #include "test/unit/dma_rig.h"
 
 static void move__every_kind(void **state)
@@ -269,7 +269,7 @@ static void pin__kept_and_given_back(void **state)
 	o.kind = DXP_DMA_FROM_DEVICE;
 	ok(dxp_dma_move(w->dma, &o));
 	assert_memory_equal(w->to, w->from + 100, o.bytes);
-	/* Half in it, half beside: used unpinned. */
+	/* Half inside the pinned range, half outside: used unpinned. */
 	o.kind = DXP_DMA_TO_DEVICE;
 	o.from = w->from + DATA_BYTES - 8;
 	o.bytes = 16;
@@ -281,7 +281,7 @@ static void pin__kept_and_given_back(void **state)
 	ok(dxp_dma_pin(w->dma, w->from + 1, 10));
 }
 
-/* As many as the header says, whatever the rings take of the engine. */
+/* As many pins as the header promises, however many the rings need in the engine. */
 static void pin__64_ranges(void **state)
 {
 	struct world *w = *state;
@@ -290,13 +290,13 @@ static void pin__64_ranges(void **state)
 		ok(dxp_dma_pin(w->dma, w->from + i * 4096, 4096));
 	assert_int_equal(dxp_dma_pin(w->dma, w->to, 4096), DXP_EBUSY);
 	says("64 ranges");
-	/* A transfer in place finds no room and works unpinned. */
+	/* A transfer in place finds no free pin and works unpinned. */
 	all_kinds(w, (struct dxp_dma_order){.in_place = true, .bytes = 70001});
 	ok(dxp_dma_unpin(w->dma, w->from));
 	ok(dxp_dma_pin(w->dma, w->to, 4096));
 }
 
-/* All that was ordered before is with the device: its thread begins it between two calls. */
+/* Returns once the device has all earlier orders: its thread starts them between two calls. */
 static void begun_await(struct world *w)
 {
 	enum dxp_core core;
@@ -324,7 +324,7 @@ static void start__no_more_than_1024(void **state)
 	world_close((void **)&w);
 }
 
-/* After many transfers, well and failed, the heap is as large as before. */
+/* After many transfers, successful and failed, the heap has not grown. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nfail = 7\n");

@@ -2,7 +2,7 @@
 /* dxp/dma.h on boards whose DMAs fail and stall; reset and close with transfers under way. */
 #include "test/unit/dma_rig.h"
 
-/* Every Nth DMA fails: each transfer that had one says so, the others are right. */
+/* Every Nth DMA fails: each transfer with a failed DMA reports it, the others are correct. */
 static void fails(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nfail = 30\n");
@@ -17,7 +17,7 @@ static void fails(int kind, bool in_place)
 			assert_added(w->from, w->to, o.bytes);
 	}
 	assert_true(failed >= 3);
-	/* One DMA: if it is a thirtieth one, the next is not. */
+	/* One DMA: if it is the thirtieth, the next one is not. */
 	struct dxp_dma_order small = o;
 	small.bytes = 4096;
 	if (dxp_dma_move(w->dma, &small) != DXP_OK)
@@ -33,7 +33,7 @@ static void move__dmas_fail(void **state)
 	}
 }
 
-/* DMA number 20 never ends by itself; a reset ends it. */
+/* DMA number 20 stalls until a reset completes it. */
 static void stalls(int kind, bool in_place)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
@@ -48,7 +48,7 @@ static void stalls(int kind, bool in_place)
 	for (size_t i = 0; i < ARRAY_COUNT(t); i++)
 		assert_int_equal(dxp_dma_wait(t[i], WAIT_NS), DXP_EDEVICE);
 	says("reset");
-	/* On a busy machine it had not come to number 20; then that one stalls now, once. */
+	/* On a busy machine number 20 may not have started before; then it stalls now, once. */
 	dxp_dma_move(w->dma, &o);
 	all_kinds(w, (struct dxp_dma_order){.bytes = 1234567});
 	world_close((void **)&w);
@@ -67,7 +67,7 @@ static void *wait_long(void *transfer)
 	return (void *)(intptr_t)dxp_dma_wait(transfer, UINT64_MAX);
 }
 
-/* Nobody resets: the stall is noticed, and the device reset, by itself. */
+/* Without a reset by the caller, the stall is detected and the device is reset. */
 static void move__stalls(void **state)
 {
 	struct world *w = world_of("preset = fast\ncompute = none\nstall = 20\n");
@@ -116,7 +116,7 @@ static void *wait_often(void *transfer)
 	return (void *)(intptr_t)status;
 }
 
-/* Who comes to wait just when the device is closed finds it, or finds it gone. */
+/* A wait that starts while the device closes returns, before or after the close. */
 static void close__while_others_come_to_wait(void **state)
 {
 	for (int i = 0; i < 20; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of dxp/dma.h share: a board, and memory of both sides. */
+/* Shared by the tests of dxp/dma.h: a board, and memory of both sides. */
 #ifndef TEST_UNIT_DMA_RIG_H
 #define TEST_UNIT_DMA_RIG_H
 
@@ -47,7 +47,7 @@ UNUSED static void says(const char *part)
 		fail_msg("'%s' says nothing of '%s'", dxp_fabric_error(NULL), part);
 }
 
-/* A board as `description` (lines of docs/bridge.md) has it. */
+/* Opens a board with this `description` (lines of docs/bridge.md). */
 UNUSED static struct world *world_of(const char *description)
 {
 	struct world *w = calloc(1, sizeof(*w));
@@ -105,7 +105,7 @@ UNUSED static void assert_added(const uint8_t *was, const uint8_t *is, uint64_t 
 	}
 }
 
-/* There, on the device to another place, back, and through the core. */
+/* Moves data to the device, within the device, back, and through the core. */
 UNUSED static void all_kinds(struct world *w, struct dxp_dma_order o)
 {
 	o.from = w->from + 3;

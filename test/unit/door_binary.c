@@ -41,7 +41,7 @@ static void binary__comes_back(void **state)
 	free(at);
 }
 
-/* The file is a format: an older one must be readable later. */
+/* The file format is fixed: files of older versions must stay readable. */
 static void binary__is_laid_out_as_told(void **state)
 {
 	size_t bytes;
@@ -61,7 +61,7 @@ static void read__refuses_every_cut_and_flip(void **state)
 	struct binary b;
 
 	for (size_t n = 0; n < bytes; n++) {
-		uint8_t *cut = malloc(n + 1); /* so that reading beyond it is seen */
+		uint8_t *cut = malloc(n + 1); /* exact size: a sanitizer detects reads past it */
 		memcpy(cut, at, n);
 		assert_false(binary_read(&b, cut, n));
 		free(cut);
@@ -86,7 +86,7 @@ static void rehash(uint8_t *at, size_t bytes)
 		at[32 + i] = (uint8_t)(h >> (8 * i));
 }
 
-/* Lengths that do not add up, by somebody who knows how to sum up. */
+/* Inconsistent lengths under a valid checksum. */
 static void read__refuses_lengths_that_lie(void **state)
 {
 	static const struct {

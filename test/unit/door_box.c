@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boxes: folding leaves the same bytes in the same places, and overlaps are told exactly; against
- * bytes that are counted one by one. */
+/* Rectangles: folding leaves every byte at its position, and overlap tests are exact; compared with
+ * byte-by-byte models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static struct dxp_box random_box(struct rng *r)
 		.slices = 1 + rng_below(r, 4),
 	};
 
-	/* Often tight, so that there is something to fold. */
+	/* Often contiguous, so that folding applies. */
 	b.from_row_pitch = b.row_bytes + (rng_below(r, 2) ? rng_below(r, 4) : 0);
 	b.to_row_pitch = b.row_bytes + (rng_below(r, 2) ? rng_below(r, 4) : 0);
 	b.from_slice_pitch = b.from_row_pitch * (b.rows + (rng_below(r, 2) ? rng_below(r, 2) : 0));

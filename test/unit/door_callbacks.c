@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is told of the ends of events: callbacks and waiting threads. */
+/* Notification of the ends of events: callbacks and waiting threads. */
 #include "test/unit/door_events_rig.h"
 
 struct heard {
@@ -11,7 +11,7 @@ static void CL_CALLBACK hear(cl_event e, cl_int status, void *data)
 {
 	struct heard *h = data;
 
-	/* The door is not locked, and the event is alive. */
+	/* The plugin is not locked, and the event is alive. */
 	status_of(e);
 	h->status[h->count] = status;
 	h->count++;
@@ -25,7 +25,7 @@ static void await_heard(const struct heard *h, uint32_t count)
 	assert_int_equal(h->count, count);
 }
 
-/* Nobody waits for the command. */
+/* No thread waits for the command. */
 static void callback__each_state_once(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -39,7 +39,7 @@ static void callback__each_state_once(void **state)
 	assert_int_equal(dxp_clSetEventCallback(e, CL_COMPLETE, NULL, &h), CL_INVALID_VALUE);
 	await_heard(&h, 1);
 	assert_int_equal(h.status[0], CL_SUBMITTED);
-	release(e); /* the callbacks get a live one all the same */
+	release(e); /* the callbacks still get a live event */
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
 	await_heard(&h, 3);
 	assert_int_equal(h.status[1] + h.status[2], CL_COMPLETE + CL_RUNNING);
@@ -64,7 +64,7 @@ static void callback__of_a_failed_command(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* One waits in a callback that the program's own lock delays, as the waiter holds it. */
+/* A callback waits for a lock of the program that the thread in clWaitForEvents holds. */
 static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void CL_CALLBACK locks(cl_event e, cl_int status, void *data)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where bytes are: against a model that keeps every byte of every copy and knows what it should be.
- * Writes, transfers that fail later, devices that go away; what copies_next says to move is moved
- * in the model, and then each byte has the value that was written last, or is known to be lost. */
+/* Where current bytes are, compared with a model that keeps every byte of every copy and its
+ * expected value. Writes, transfers that fail later, lost devices. The model makes each move that
+ * copies_next returns; then each byte has the value written last, or is reported lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,17 +21,17 @@
 #define ROUNDS    60
 
 struct transfer {
-	int status; /* as `ended` gives it */
+	int status; /* returned by `ended` */
 	int holds;
 };
 
 struct model {
 	struct copies copies;
 	struct rng rng;
-	uint32_t now;                      /* of the last write */
-	uint32_t truth[BYTES];             /* which write it is of; 0: none */
-	bool lost[BYTES];                  /* it cannot be told any more */
-	uint32_t held[1 + DEVICES][BYTES]; /* what lies in each copy; 0: the host */
+	uint32_t now;                      /* number of the last write */
+	uint32_t truth[BYTES];             /* number of each byte's write; 0: none */
+	bool lost[BYTES];                  /* no copy has it any more */
+	uint32_t held[1 + DEVICES][BYTES]; /* contents of each copy; copy 0: the host */
 	bool there[1 + DEVICES];
 	uint32_t life;
 	struct transfer transfers[TRANSFERS];
@@ -43,7 +43,7 @@ struct model {
 	} pending[TRANSFERS];
 };
 
-/* Addresses serve as handles. */
+/* Device handles are addresses in this array. */
 static char handles[1 + DEVICES];
 
 static struct _cl_device_id *handle(int index)
@@ -103,7 +103,7 @@ static void check(struct model *m)
 			if (!pending && !m->lost[i] && m->truth[i])
 				assert_int_equal(m->held[index_of(c)][i], m->truth[i]);
 		}
-		/* In order, apart, not empty. */
+		/* Sorted, disjoint, not empty. */
 		for (uint32_t r = 0; r < c->latest.count; r++) {
 			assert_true(c->latest.at[r].start < c->latest.at[r].end);
 			if (r)
@@ -139,7 +139,8 @@ static int free_transfer(const struct model *m)
 	return -1;
 }
 
-/* One transfer; the bytes are there at once in the model, and taken back if it fails. */
+/* Starts one transfer. The model moves the bytes at once, and reverts them if the transfer
+ * fails. */
 static void transfer(struct model *m, const struct piece *p, struct copy *to, int slot)
 {
 	struct transfer *t = &m->transfers[slot];
@@ -161,7 +162,7 @@ static void transfer(struct model *m, const struct piece *p, struct copy *to, in
 		m->held[index][i] = m->held[from][i];
 }
 
-/* All that `to` lacks of a range: what is not lost gets there. */
+/* Transfers all that `to` lacks of a range, except lost bytes. */
 static void bring(struct model *m)
 {
 	uint64_t start, end;
@@ -192,7 +193,7 @@ static void bring(struct model *m)
 	}
 }
 
-/* The first byte's value is nobody's any more. */
+/* Marks a written byte that no copy holds as lost. */
 static void lose_byte(struct model *m, uint64_t i)
 {
 	bool held = false;
@@ -202,7 +203,7 @@ static void lose_byte(struct model *m, uint64_t i)
 	m->lost[i] |= !held && m->truth[i];
 }
 
-/* Ends one; a failed one left what was there before, unless somebody wrote since. */
+/* Ends a random transfer. A failed one leaves the old bytes, unless a later write replaced them. */
 static void end_one(struct model *m)
 {
 	int slot = (int)pick(m, TRANSFERS);
@@ -296,7 +297,7 @@ static void door_copies__nobody_wrote_it(void **state)
 	copies_free(&c, drop);
 }
 
-/* A device rather than the host, who has most in a row, but first of all who is near. */
+/* A device is preferred to the host, then the longest run; a near copy is preferred to both. */
 static void door_copies__source(void **state)
 {
 	struct copies c = {0};
@@ -321,7 +322,7 @@ static void door_copies__source(void **state)
 	copies_free(&c, drop);
 }
 
-/* What only the lost node had is lost, until somebody writes it. */
+/* Bytes that only the lost node had are lost until they are written again. */
 static void door_copies__lost(void **state)
 {
 	struct copies c = {0};
@@ -342,8 +343,8 @@ static void door_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* What a later transfer waited for need not be named beside it, as far as it covers that and does
- * as much; a transfer that is left in parts is kept for them. */
+/* A later transfer replaces the uses that it waited for, as far as it covers them and does as much.
+ * A transfer that remains in parts is kept for them. */
 static void door_copies__follow(void **state)
 {
 	struct copies c = {0};
@@ -374,7 +375,7 @@ static void door_copies__follow(void **state)
 	assert_int_equal(read.holds, 0);
 	assert_int_equal(a->use_count, 3);
 	assert_int_equal(a->uses[0].end, 10);
-	/* Its middle is made by another now: two parts still make theirs. */
+	/* Another write replaces the middle of one use; two parts of it remain. */
 	assert_true(copies_reserve(&c, 1));
 	copies_wrote(&c, a, 40, 50);
 	assert_int_equal(a->use_count, 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door's frame over a fabric that does what the test says: order of commands, status and times
- * of events, user events, and devices that are lost. */
+/* The OpenCL plugin's events over a scripted fabric: order of commands, status and times of events,
+ * user events, lost devices. */
 #include "test/unit/door_events_rig.h"
 
 static void in_order__each_waits_for_the_one_before(void **state)
@@ -30,7 +30,7 @@ static void in_order__other_queues_do_not_wait(void **state)
 
 	assert_int_equal(status_of(b), CL_COMPLETE);
 	assert_int_equal(status_of(a), CL_SUBMITTED);
-	/* Across devices by wait list. */
+	/* Across devices, with a wait list. */
 	cl_event c = marker(q, 1, &a);
 	assert_int_equal(status_of(c), CL_SUBMITTED);
 	dxp_clSetUserEventStatus(u, CL_COMPLETE);
@@ -54,7 +54,7 @@ static void failed__cancels_who_waits_and_no_one_later(void **state)
 	assert_int_equal(status_of(u), -77);
 	assert_int_equal(dxp_clWaitForEvents(1, &a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	assert_int_equal(status_of(a), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-	/* It has failed already when the next one is told to wait for it. */
+	/* The event has already failed when the next command waits for it. */
 	cl_event b = marker(q, 1, &u);
 	assert_int_equal(dxp_clWaitForEvents(1, &b), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 	cl_event c = marker(q, 0, NULL);
@@ -94,7 +94,7 @@ static void out_of_order__only_barriers_bind(void **state)
 	dxp_clReleaseCommandQueue(q);
 }
 
-/* A marker without a list waits for all earlier commands, more than fit in any fixed list. */
+/* A marker without a list waits for all earlier commands, more than any fixed list holds. */
 static void out_of_order__marker_waits_for_all(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -190,7 +190,7 @@ static cl_ulong profile(cl_event e, cl_profiling_info name)
 	return ns;
 }
 
-/* However far the node's clock is away, times are on the host's and in order. */
+/* However far the node's clock deviates, times are in host time and in order. */
 static void profiling__times_are_in_order(void **state)
 {
 	cl_command_queue q = queue_new(0, CL_QUEUE_PROFILING_ENABLE), plain = queue_new(0, 0);
@@ -200,7 +200,7 @@ static void profiling__times_are_in_order(void **state)
 
 	for (size_t i = 0; i < sizeof(aheads) / sizeof(aheads[0]); i++) {
 		fake_clock_ahead(aheads[i]);
-		/* Known for the second, wrong for the others. */
+		/* The offset is measured for the second, wrong for the others. */
 		if (i == 1)
 			assert_int_equal(dxp_clGetDeviceAndHostTimer(devices[0], &ns, &ns), 0);
 		cl_event u = user_event(), e = marker(q, 1, &u);
@@ -262,7 +262,7 @@ static void device__lost_and_back(void **state)
 			 CL_DEVICE_NOT_AVAILABLE);
 	assert_null(dxp_clCreateContext(NULL, 1, devices, NULL, NULL, &error));
 	assert_int_equal(error, CL_DEVICE_NOT_AVAILABLE);
-	/* The rest of the context carries on. */
+	/* The context's other device continues. */
 	cl_event d = marker(other, 0, NULL);
 	assert_int_equal(dxp_clWaitForEvents(1, &d), CL_SUCCESS);
 
@@ -282,7 +282,7 @@ static void device__lost_and_back(void **state)
 	dxp_clReleaseCommandQueue(other);
 }
 
-/* A command that failed because of another node does not make its own device a lost one. */
+/* A command that fails because of another node does not mark its own device as lost. */
 static void device__not_lost_by_anothers_loss(void **state)
 {
 	cl_command_queue q = queue_new(0, 0);
@@ -397,7 +397,7 @@ static void queue__properties(void **state)
 	assert_memory_equal(list, good, sizeof(good));
 	assert_int_equal(dxp_clGetCommandQueueInfo(q, CL_QUEUE_SIZE, sizeof(size), &size, NULL),
 			 CL_INVALID_COMMAND_QUEUE);
-	/* A device without queues of its own has none to replace, whatever is given. */
+	/* A device without on-device queues rejects every queue. */
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], NULL),
 			 CL_INVALID_OPERATION);
 	assert_int_equal(dxp_clSetDefaultDeviceCommandQueue(context, devices[0], q),

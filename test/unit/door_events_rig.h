@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the door's events share: a context of two devices of a fabric that does what
- * the test says, and nothing left behind. */
+/* Shared by the tests of the plugin's events: a context of two devices on a scripted fabric, and a
+ * check that nothing is left behind. */
 #ifndef TEST_UNIT_DOOR_EVENTS_RIG_H
 #define TEST_UNIT_DOOR_EVENTS_RIG_H
 
@@ -45,8 +45,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Every test leaves nothing behind, in the fabric or here. But one event that has failed stays, for
- * those who wait for one that had. */
+/* Checks that a test leaves nothing behind, in the fabric or here. One failed event stays, for
+ * commands that wait for a failed one. */
 static int teardown(void **state)
 {
 	cl_uint count = 0;

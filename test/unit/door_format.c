@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Image formats: how long pixels are, and what a color becomes. */
+/* Image formats: bytes per pixel, and how colors are packed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void door_format__bytes(void **state)
 		{CL_sRGBA, CL_UNORM_INT8, 4},
 		{CL_INTENSITY, CL_FLOAT, 4},
 		{CL_RGBA, CL_UNORM_INT_101010_2, 4},
-		/* No such formats. */
+		/* Undefined formats. */
 		{CL_RGB, CL_UNORM_INT8, 0},
 		{CL_BGRA, CL_FLOAT, 0},
 		{CL_INTENSITY, CL_SIGNED_INT32, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device memory in blocks, against a model that knows every byte's owner; and how parts come from a
- * node and go back. */
+/* Device memory in blocks, compared with a model of every byte's owner; and how parts are allocated
+ * on a node and freed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,7 +156,7 @@ static void heap__large_ones_are_used_again(void **state)
 	assert_int_equal(fake_alloc_calls(), calls);
 }
 
-/* Of 32 MiB no more than a sixteenth and a part is kept without use. */
+/* Of 32 MiB, at most a sixteenth and one part stay allocated without use. */
 static void heap__gives_back(void **state)
 {
 	uint64_t at[6];
@@ -169,8 +169,8 @@ static void heap__gives_back(void **state)
 	assert_true(fake_allocated(0) <= (32u << 20) / 16 + (4u << 20));
 }
 
-/* What is kept goes back before a node is said to be full, and what is left can be had in small
- * pieces. */
+/* Unused parts are freed before a node is reported full, and the remaining space is available in
+ * small pieces. */
 static void heap__full_node(void **state)
 {
 	uint64_t kept = take(2u << 20), address;
@@ -201,7 +201,7 @@ static void heap__after_a_loss(void **state)
 	device->retry_ns = 0;
 	uint64_t again = take(1000);
 	assert_int_equal(device->life, life + 1);
-	/* Of an earlier life: nothing happens. */
+	/* Of an earlier generation: no effect. */
 	door_enter();
 	heap_give(device, life, again);
 	door_leave();

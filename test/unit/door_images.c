@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Images and samplers, case by case: regions of each kind, images of buffers, what is refused. */
+/* Images and samplers, case by case: regions of each kind, images of buffers, rejected calls. */
 #include "test/unit/door_memory_rig.h"
 
 /* ---- images ---- */
@@ -21,7 +21,7 @@ static cl_mem image(cl_mem_object_type type, size_t width, size_t height, size_t
 	return m;
 }
 
-/* Each kind: filled, a region written on one device, read on the other, copied, mapped. */
+/* Each kind: filled, a region written on one device and read on the other, copied, mapped. */
 static void image__regions(void **state)
 {
 	static const cl_mem_object_type types[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a source includes, with files that exist in a table only. */
+/* The search for a source's includes, with files that exist only in a table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static char *tree_read(void *context, const char *path, size_t *bytes)
 		if (strcmp(tree[i].path, path) != 0)
 			continue;
 		*bytes = strlen(tree[i].text);
-		/* Without a zero behind it, as a file is. */
+		/* Without a terminating zero, like a file. */
 		char *text = malloc(*bytes ? *bytes : 1);
 		memcpy(text, tree[i].text, *bytes);
 		return text;
@@ -139,7 +139,7 @@ static void scan__goes_on_in_what_it_finds(void **state)
 	assert_int_equal(s.file_count, 4);
 	assert_true(found(&s, "/here/a.h"));
 	assert_true(found(&s, "/here/sub/b.h"));
-	assert_true(found(&s, "/here/sub/c.h")); /* beside who includes it, before -I */
+	assert_true(found(&s, "/here/sub/c.h")); /* beside the including file, before -I */
 	assert_true(found(&s, "/here/d.h"));
 	assert_string_equal(s.used[0], "/here");
 	char *root = include_root(&s);
@@ -187,7 +187,7 @@ static void scan__takes_what_a_name_may_mean(void **state)
 	      {"/here/d.h", ""});
 	struct include_set s = begin(NULL, 0);
 
-	/* defined before and behind the first use of a name */
+	/* defined before and after the first use of a name */
 	scan(&s, "#define EARLY <c.h>\n#include \"a.h\"\n#include EARLY\n#include LATE\n");
 	assert_true(s.computed);
 	assert_int_equal(s.file_count, 3);
@@ -195,7 +195,7 @@ static void scan__takes_what_a_name_may_mean(void **state)
 	assert_true(found(&s, "/here/d.h"));
 	include_clear(&s);
 
-	/* without one, a string is a string */
+	/* without such an include, a string is only a string */
 	s = begin(NULL, 0);
 	scan(&s, "#define TEXT \"c.h\"\n");
 	assert_int_equal(s.file_count, 0);
@@ -220,7 +220,7 @@ static void root__is_above_folders_that_are_used(void **state)
 	PLANT({"/p/q/common/x.h", ""}, {"/p/qq/y.h", ""});
 	struct include_set s = begin(folders, 1);
 
-	/* nothing lies in the folder itself, and yet it is the way */
+	/* the folder itself has no file, but the path goes through it */
 	scan(&s, "#include \"../common/x.h\"");
 	char *root = include_root(&s);
 	assert_string_equal(root, "/p/q");
@@ -249,7 +249,7 @@ static void rename__changes_absolute_names_alone(void **state)
 	include_clear(&s);
 }
 
-/* Files that include ever more do not fill the memory. */
+/* Files that include ever more files do not exhaust memory. */
 static char *endless_read(void *context, const char *path, size_t *bytes)
 {
 	char *text = malloc(64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles, settings, and what the platform and its devices say of themselves. */
+/* Handles, settings, and the information about the platform and its devices. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void object__ends_without_references_and_holds(void **state)
 	object_drop(NULL);
 }
 
-/* A stale handle is told for as long as others of its kind are made. */
+/* A stale handle is still detected after other objects of its kind are created. */
 static void object__stale_handle_is_told(void **state)
 {
 	struct thing *t = object_new(OBJECT_PROGRAM, sizeof(*t)), *others[32];
@@ -157,7 +157,7 @@ static void device__ids(void **state)
 	cl_device_id list[4];
 	cl_uint count = 9;
 
-	/* The third is no OpenCL device. */
+	/* The third device has no OpenCL type. */
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_CPU, 4, list, &count), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_DEFAULT, 4, list, &count), 0);
@@ -205,7 +205,7 @@ static void device__what_is_ours(void **state)
 			 CL_INVALID_DEVICE);
 }
 
-/* What the node's device does not say is not made up. */
+/* Values that the node's device does not report are not invented. */
 static void device__what_the_node_says(void **state)
 {
 	cl_device_id d = first();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands on memory objects over a fabric whose commands end in any order that their wait lists
- * allow: random programs on three devices, each byte compared with what it has to be; and cases of
- * errors, maps, lost nodes, and of what is moved. */
+/* Commands on memory objects over a fabric that completes them in any order that their wait lists
+ * allow: random programs on three devices, each byte compared with its expected value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,17 +64,17 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- kernels: what the node would run ---- */
+/* ---- kernels that the node runs ---- */
 
 struct kernel {
 	const struct dxp_xpu *xpu;
 	uint64_t address, bytes;
-	uint32_t write_at, write_bytes; /* fills these with `value` */
+	uint32_t write_at, write_bytes; /* filled with `value` */
 	uint8_t value;
-	uint8_t *expected, *known; /* what it must find; behind this */
+	uint8_t *expected, *known; /* expected contents; stored behind this struct */
 };
 
-static int wrong_bytes; /* found by kernels, which cannot fail a test where they are */
+static int wrong_bytes; /* counted by kernels, which cannot fail a test themselves */
 
 static int kernel_act(void *data)
 {
@@ -97,7 +96,7 @@ struct thing {
 	uint64_t bytes;
 	uint8_t *value, *known;
 	uint8_t *host; /* of USE_HOST_PTR */
-	cl_event last; /* everything done to it waits for this */
+	cl_event last; /* later commands on it wait for this */
 	uint8_t *map;
 	uint64_t map_at, map_bytes;
 	bool map_writes;
@@ -141,7 +140,7 @@ static void keep(struct thing *o, cl_event e)
 	o->last = e;
 }
 
-/* Two objects by one command. */
+/* Makes one command the last of two objects. */
 static void keep_both(struct thing *a, struct thing *b, cl_event e)
 {
 	keep(a, e);
@@ -210,7 +209,7 @@ static void op_write(struct thing *o)
 			 CL_SUCCESS);
 	memcpy(o->value + at, from, bytes);
 	memset(o->known + at, 1, bytes);
-	/* Freed with the checks; it compares equal with itself. */
+	/* Freed with the checks; compares equal with itself. */
 	expect(from, o, at, bytes);
 	keep(o, e);
 }
@@ -279,7 +278,7 @@ static uint64_t host_bytes(const struct rect *r)
 	return r->host_slice * r->region[2] + r->host_row * r->region[1] + 3;
 }
 
-/* Copies a rect's rows between object and host layout; the one from which nothing comes is NULL. */
+/* Copies a rectangle's rows between object and host layout, in the direction of `to_host`. */
 static void rect_rows(const struct rect *r, uint8_t *host, uint8_t *object, bool to_host)
 {
 	for (size_t z = 0; z < r->region[2]; z++) {
@@ -300,7 +299,7 @@ static void op_read_rect(struct thing *o)
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
 
-	/* Nothing but the rows changes. */
+	/* Only the rows change. */
 	memset(known, 1, bytes);
 	rect_rows(&r, expected, o->value, true);
 	rect_rows(&r, known, o->known, true);
@@ -355,7 +354,7 @@ static void op_copy_rect(struct thing *from, struct thing *to)
 	keep_both(from, to, e);
 }
 
-/* Posts a kernel as the launch of one does. */
+/* Posts a kernel as a launch does. */
 static void op_kernel(struct thing *o)
 {
 	cl_event list[2], e;
@@ -426,12 +425,12 @@ static void op_map(struct thing *o)
 	keep(o, e);
 }
 
-/* The program works in a map when that has ended; what others wait for may still be open. */
+/* The program uses a map once its event has completed; other awaited commands may still be open. */
 static void op_unmap(struct thing *o)
 {
 	cl_event list[2], e;
 	cl_uint count = waits(o, NULL, list);
-	bool touched = pick(3) != 0; /* else it is over before it has begun */
+	bool touched = pick(3) != 0; /* else unmapped without waiting for the map */
 
 	fake_hold(!touched);
 	if (touched)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory objects, case by case: what a call refuses, what is moved and what is not, maps, ends of
- * objects, nodes that are lost, commands that fail. */
+/* Memory objects, case by case: rejected calls, bytes moved and not moved, maps, destructors, lost
+ * nodes, failed commands. */
 #include "test/unit/door_memory_rig.h"
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void create__refuses(void **state)
 {
@@ -91,7 +91,7 @@ static void sub_buffer__is_part_of_its_buffer(void **state)
 	assert_int_equal(read_byte(0, m, 1023), 1);
 	assert_int_equal(read_byte(0, m, 1024), 2);
 	assert_int_equal(read_byte(0, m, 1536), 1);
-	/* It keeps the whole alive. */
+	/* It keeps the whole buffer alive. */
 	release(m);
 	assert_int_equal(read_byte(1, s, 511), 2);
 	release(s);
@@ -123,7 +123,7 @@ static void destructors__last_first(void **state)
 	assert_string_equal(called, "cba");
 }
 
-/* ---- what is moved ---- */
+/* ---- moves ---- */
 
 static void moves__only_what_is_stale(void **state)
 {
@@ -154,11 +154,11 @@ static void moves__host_bytes_to_both(void **state)
 	cl_mem m = buffer(CL_MEM_COPY_HOST_PTR, sizeof host, host);
 	assert_int_equal(use(0, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
-	/* The second comes from the first. */
+	/* The second device gets the bytes from the first. */
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_written, sizeof host);
 	assert_int_equal(fake_sent, sizeof host);
-	/* The host has them still. */
+	/* The host still has them. */
 	assert_int_equal(read_byte(0, m, 5), 9);
 	assert_int_equal(fake_read, 1);
 	release(m);
@@ -204,7 +204,7 @@ static void migrate__before_it_is_wanted(void **state)
 
 /* ---- failures ---- */
 
-/* What only the lost node had cannot be read until it is written again. */
+/* Bytes that only the lost node had cannot be read until they are written again. */
 static void lost__what_only_it_had(void **state)
 {
 	cl_mem m = buffer(0, 8 * KIB, NULL);
@@ -216,7 +216,7 @@ static void lost__what_only_it_had(void **state)
 	dxp_clFinish(queues[0]);
 	dxp_clFinish(queues[1]);
 	fake_lose(0);
-	/* Somebody notices. */
+	/* A command detects the loss. */
 	dxp_clEnqueueMarkerWithWaitList(queues[0], 0, NULL, NULL);
 	assert_int_equal(use(1, m, MEMORY_READ, 0, NULL, NULL), CL_DEVICE_NOT_AVAILABLE);
 	assert_int_equal(read_byte(1, m, 0), CL_DEVICE_NOT_AVAILABLE);
@@ -234,7 +234,7 @@ static void lost__what_only_it_had(void **state)
 	release(m);
 }
 
-/* A command is cancelled, and so is the transfer for it: the bytes are where they were. */
+/* A cancelled command cancels its transfer: the bytes stay where they were. */
 static void failed__transfer_is_taken_back(void **state)
 {
 	cl_mem m = buffer(0, 4 * KIB, NULL);
@@ -258,7 +258,7 @@ static void failed__transfer_is_taken_back(void **state)
 
 /* ---- order with the host ---- */
 
-/* A write whose bytes a read has yet to bring, however few. */
+/* A write over bytes that an earlier read still has to fetch, however few. */
 static void host__read_then_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL), n = buffer(0, 64, NULL);
@@ -280,7 +280,7 @@ static void host__read_then_write(void **state)
 	release(n);
 }
 
-/* It has ended when the call returns, not only been copied. */
+/* The write has ended when the call returns; its bytes are not only copied. */
 static void host__small_blocking_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -300,8 +300,8 @@ static void host__small_blocking_write(void **state)
 	release(m);
 }
 
-/* Kernels on two devices by turns, of which none ends: what the thousandth waits for is no more
- * than what the third does, and it comes after all of them. */
+/* Kernels alternate between two devices and none ends: the thousandth waits for no more commands
+ * than the third, and ends after all of them. */
 static void chain__waits_stay_few(void **state)
 {
 	static const uint32_t most[] = {2, 2, 4, 4};
@@ -322,7 +322,7 @@ static void chain__waits_stay_few(void **state)
 		before = event;
 	}
 	assert_int_equal(fake_sent, 999 * KIB);
-	/* In a line: one command at a time can end. */
+	/* In a chain: one command at a time can end. */
 	for (uint32_t i = 0; i < 1999; i++) {
 		assert_true(before->status > CL_COMPLETE);
 		assert_int_equal(fake_step(1, i), 1);
@@ -335,7 +335,7 @@ static void chain__waits_stay_few(void **state)
 	release(m);
 }
 
-/* One device writes and another reads, again and again: neither names what is long over. */
+/* One device writes and the other reads, again and again: wait lists stay short. */
 static void chain__writer_and_reader(void **state)
 {
 	cl_mem m = buffer(0, KIB, NULL);
@@ -382,7 +382,8 @@ static void map__several(void **state)
 	release(m);
 }
 
-/* A map beside a write of the same bytes may show either; one after both shows what was written. */
+/* A map beside a write of the same bytes may show either; one after both shows the bytes
+ * written. */
 static void beside_a_write(uint64_t seed)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -396,7 +397,7 @@ static void beside_a_write(uint64_t seed)
 	map = dxp_clEnqueueMapBuffer(queues[1], m, CL_FALSE, CL_MAP_READ, 0, 64, 0, NULL, NULL,
 				     &error);
 	assert_non_null(map);
-	/* The one or the other first. */
+	/* Either may come first. */
 	fake_step(1, seed);
 	fake_hold(false);
 	dxp_clFinish(queues[0]);

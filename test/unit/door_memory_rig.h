@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the cases of memory objects share: two devices with a queue each. */
+/* Shared by the cases of memory objects: two devices with a queue each. */
 #ifndef TEST_UNIT_DOOR_MEMORY_RIG_H
 #define TEST_UNIT_DOOR_MEMORY_RIG_H
 
@@ -87,7 +87,7 @@ UNUSED static cl_int read_byte(int queue, cl_mem m, size_t at)
 	return error ? error : byte;
 }
 
-/* Has the bytes at a device, as a kernel that reads or writes them does. */
+/* Makes the bytes ready at a device, as for a kernel that reads or writes them. */
 UNUSED static cl_int use(int queue, cl_mem m, enum memory_access access, cl_uint count,
 			 const cl_event *list, cl_event *out)
 {

@@ -157,7 +157,7 @@ static void read__tells_facts(void **state)
 	metadata_clear(&p);
 }
 
-/* Cut anywhere it is refused, but between two records: that is a shorter program. */
+/* A cut anywhere is rejected, except between two records: that is a shorter program. */
 static void read__refuses_what_is_cut(void **state)
 {
 	struct records r = program();

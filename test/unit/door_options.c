@@ -34,16 +34,16 @@ static void split__takes_folders_out(void **state)
 	SPLITS("-I a -DX -Ib", "-DX", "a", "b");
 	SPLITS("-I\"a b\" -I \"c d\"/e", "", "a b", "c d/e");
 	SPLITS("-Ia\\ b -DY", "-DY", "a b");
-	/* quotes of others stay as they are */
+	/* quotes of other options stay */
 	SPLITS("-D \"Q=1 2\" -DP=\"\\\"x\\\"\" -I.", "-D \"Q=1 2\" -DP=\"\\\"x\\\"\"", ".");
-	/* what -D takes is no folder */
+	/* the argument of -D is no folder */
 	splits("-D -Ia", "-D -Ia", 0, NULL);
-	/* a promise that no device of ours has a use for; not where it is a macro */
+	/* a promise that our devices do not use is removed, unless it is a macro */
 	splits("-w -cl-no-subgroup-ifp -DX", "-w -DX", 0, NULL);
 	splits("-D -cl-no-subgroup-ifp", "-D -cl-no-subgroup-ifp", 0, NULL);
 	/* a folder that looks like an option */
 	SPLITS("-I -DX", "", "-DX");
-	/* quotes that do not end */
+	/* unterminated quotes */
 	SPLITS("-I \"a b", "", "a b");
 	SPLITS("\"-Ia\" -DX", "-DX", "a");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs of the OpenCL door while they are built, on nodes whose compilers wait for the test. */
+/* Programs of the OpenCL plugin during their builds, on nodes whose compilers the test controls. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,10 +33,10 @@ struct dxp_program {
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static uint32_t open_to; /* builds that may end: the first so many that begin */
-static uint32_t begun;   /* builds that a node has begun */
+static uint32_t open_to; /* builds that may end, in order of their start */
+static uint32_t begun;   /* builds that a node has started */
 
-static _Atomic uint32_t programs; /* that were built and not released */
+static _Atomic uint32_t programs; /* built and not released */
 
 static void gate_open(uint32_t builds)
 {
@@ -66,7 +66,8 @@ static void record_add(struct dxp_program *p, uint32_t tag, const void *data, ui
 	p->about_bytes += 8 + bytes;
 }
 
-/* One kernel "f" with one argument "int n"; an object lists none. */
+/* Writes the records of a program: one kernel "f" with one argument "int n"; an object has no
+ * kernel. */
 static void about_make(struct dxp_program *p, enum dxp_program_kind kind)
 {
 	static const uint8_t argument[28] = {0x9e, 0x11,     0,          0,   0xa3, 0x11, 0,
@@ -125,7 +126,7 @@ void dxp_program_release(struct dxp_program *program)
 	programs--;
 }
 
-/* ---- what the cases share ---- */
+/* ---- shared by the cases ---- */
 
 #define ALL UINT32_MAX
 
@@ -146,7 +147,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	gate_open(ALL);
-	/* A thread of the door's releases them on their nodes; not those of a case that failed. */
+	/* A thread of the plugin releases them on their nodes; not those of a failed case. */
 	for (int i = 0; programs > 0 && i < 50000; i++)
 		usleep(200);
 	assert_int_equal(programs, 0);
@@ -173,7 +174,7 @@ static cl_build_status status_of(cl_program p, int device)
 	return status;
 }
 
-/* What a callback was told, and what it found. */
+/* The calls of a callback, and the state that it found. */
 struct told {
 	_Atomic int count;
 	cl_kernel kernel;
@@ -200,7 +201,7 @@ static void told_wait(const struct told *t)
 	assert_int_equal(t->count, 1);
 }
 
-/* Opens the gate for so many builds, a little later: whoever does not wait has failed by then. */
+/* Opens the gate for `builds` a little later: a call that fails to wait has failed by then. */
 struct later {
 	uint32_t builds;
 	pthread_t thread;
@@ -226,7 +227,7 @@ static void later_join(struct later *l)
 
 /* ---- builds under way ---- */
 
-/* Its status is known at once; kernels are not. */
+/* The build status is available at once; kernels are not. */
 static void building__kernels_wait(void **state)
 {
 	struct told t = {0};
@@ -286,7 +287,7 @@ static void building__kernels_wait(void **state)
 	dxp_clReleaseProgram(p);
 }
 
-/* One job's callback waits for the other's builds, never for its own. */
+/* A job's callback waits for the builds of the other job, never for its own. */
 static void building__callbacks_wait_for_others(void **state)
 {
 	struct told first = {.asks = true}, second = {.asks = true};
@@ -307,7 +308,7 @@ static void building__callbacks_wait_for_others(void **state)
 	told_wait(&second);
 	assert_int_equal(first.error, CL_SUCCESS);
 	assert_int_equal(second.error, CL_SUCCESS);
-	/* So the first one's kernel is there on both devices. */
+	/* So the first job's kernel exists on both devices. */
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(dxp_clGetKernelWorkGroupInfo(first.kernel, devices[i],
 							      CL_KERNEL_LOCAL_MEM_SIZE,
@@ -380,8 +381,8 @@ static void arguments__of_what_asked_for_them(void **state)
 
 /* ---- fork ---- */
 
-/* A child has none of its parent's threads: it waits for no build. Last: the parent's devices stay.
- */
+/* A child has none of its parent's threads, so it waits for no build. Last test: the parent's
+ * devices stay. */
 static void building__forked(void **state)
 {
 	struct told t = {0};
