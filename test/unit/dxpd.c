@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxpd as a process: what it says to wrong options, keys and names; that it keeps its id; and that
- * one killed in the middle of a transfer ends what others wait for. Needs no OpenCL. Skipped where
+/* dxpd as a process: its messages for wrong options, keys and names; a stable node id; and a kill
+ * in the middle of a transfer, which ends what other nodes wait for. Needs no OpenCL. Skipped if
  * the program is not built. */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,14 +27,12 @@
 #include "link/udp.h"
 #include "manager/server.h"
 
-#define PROGRAM "bin/dxpd"
-#define WAIT_NS (20 * S_NS)
-#define DIES_WITHIN_NS                                                             \
-	(16 * S_NS) /* lease and pings: 8 s at rest, on a machine that is not busy \
-		     */
-#define ARGUMENTS     24
-#define STOPPED_BYTES (1u << 20) /* that a host has which is stopped */
-#define OUT_BYTES     8192
+#define PROGRAM        "bin/dxpd"
+#define WAIT_NS        (20 * S_NS)
+#define DIES_WITHIN_NS (16 * S_NS) /* ns; lease and pings: 8 s on an idle machine */
+#define ARGUMENTS      24
+#define STOPPED_BYTES  (1u << 20) /* bytes that a stopped host has on the xPU */
+#define OUT_BYTES      8192
 
 struct process {
 	pid_t pid;
@@ -104,8 +102,8 @@ static int world_close(void **state)
 	return system(command);
 }
 
-/* dxpd with --engine none, this fabric's manager and key, and these options (until NULL), which
- * come later and so win. */
+/* Starts dxpd with --engine none, this fabric's manager and key, and these options (up to NULL),
+ * which override the former. */
 static struct process start(const char *first, ...)
 {
 	const char *argv[ARGUMENTS] = {PROGRAM,     "--engine",   "none",  "--memory", "4M",
@@ -134,7 +132,7 @@ static struct process start(const char *first, ...)
 	return p;
 }
 
-/* Takes output until it holds `text`, or the process has closed it; at most WAIT_NS. */
+/* Reads output until it contains `text`, or the process closes it; at most WAIT_NS. */
 static bool says(struct process *p, const char *text)
 {
 	size_t used = strlen(p->text);
@@ -153,8 +151,8 @@ static bool says(struct process *p, const char *text)
 	return strstr(p->text, text) != NULL;
 }
 
-/* Ends it with a signal (0: it ends by itself). Returns its exit status; -1 when a signal ended it.
- */
+/* Ends the process with signal `number`; 0: it exits by itself. Returns its exit status, or -1 if a
+ * signal ended it. */
 static int end(struct process *p, int number)
 {
 	int status;
@@ -205,7 +203,7 @@ static void dxpd__options(void **state)
 	REFUSED(5, "cannot make folder", "--state", "/proc/nothing");
 }
 
-/* A board without a manager, and boards whose rings cannot work. */
+/* Measures and sets the buffers of a board; rejects settings that cannot work. */
 static void dxpd__buffers(void **state)
 {
 	REFUSED(0, "<- auto", "--engine", "board:fast", "--measure-buffers");
@@ -277,8 +275,8 @@ static struct dxp_xpu *xpu_open(struct dxp_fabric *f, const char *name)
 	return x;
 }
 
-/* Sends from one to the other until the other is killed. Returns how the first one that failed
- * ended. */
+/* Sends from `from` to `to` until `victim` is killed. Returns the status of the first failed
+ * transfer. */
 static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dxp_xpu *to,
 			   struct process *victim)
 {
@@ -293,7 +291,7 @@ static int send_until_lost(struct dxp_fabric *f, struct dxp_xpu *from, struct dx
 			.from_address = source, .to_address = destination, .bytes = bytes};
 		dxp_event event;
 		if (dxp_send(from, to, &t, &event) != DXP_OK)
-			return DXP_EPEERLOST; /* the host itself knows already */
+			return DXP_EPEERLOST; /* the host has detected it already */
 		if (i == 20) {
 			kill(victim->pid, SIGKILL);
 			killed_ns = link_now_ns();
@@ -320,8 +318,8 @@ static void dxpd__killed_in_the_middle(void **state)
 	struct dxp_xpu *alpha = xpu_open(f, "alpha"), *beta = xpu_open(f, "beta");
 	assert_int_equal(send_until_lost(f, alpha, beta, &b), DXP_EPEERLOST);
 	assert_int_equal(end(&b, 0), -1);
-	/* The one that lives goes on: nothing hangs in it, memory and commands work. */
-	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* this host may not know yet */
+	/* The surviving daemon continues: no command hangs, memory and commands work. */
+	if (dxp_send(alpha, beta, &t, &event) == DXP_OK) /* not if this host has detected it */
 		assert_int_not_equal(dxp_event_wait(f, event, WAIT_NS, NULL), DXP_OK);
 	assert_int_equal(dxp_mem_alloc(alpha, 4096, &address), DXP_OK);
 	do
@@ -333,7 +331,7 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-/* Beta is stopped before its event ends, then killed: what waits for that event on alpha ends. */
+/* Beta is stopped before its event ends, then killed: waits for that event on alpha end. */
 static void dxpd__killed_while_awaited(void **state)
 {
 	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
@@ -364,8 +362,8 @@ static void dxpd__killed_while_awaited(void **state)
 	assert_int_equal(end(&p[0], SIGTERM), 0);
 }
 
-/* The host dies, and nothing is kept for it: what it had on the xPU is free again within the lease.
- */
+/* The host is killed, and dxpd keeps nothing for it: its memory on the xPU is free again within the
+ * lease. */
 static void dxpd__host_killed(void **state)
 {
 #ifdef __SANITIZE_THREAD__
@@ -410,8 +408,8 @@ static void dxpd__host_killed(void **state)
 
 enum { KEPT = 0, OTHER = 1, TOLD = 10 };
 
-/* A host in a process of its own that has written to the xPU, and stops. What it finds when it goes
- * on is its exit status. */
+/* Starts a host in its own process, which writes to the xPU and stops. Its exit status tells, after
+ * it continues, whether its memory was kept. */
 static pid_t stopped_host(const char *name)
 {
 	static uint8_t data[STOPPED_BYTES], back[STOPPED_BYTES];
@@ -454,9 +452,8 @@ static int goes_on(pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* Hosts that are stopped for longer than their lease have everything when they go on; unless
- * somebody else needs their memory, then they learn it. One that was killed is forgotten when its
- * name comes back. */
+/* Hosts that are stopped for longer than their lease keep their memory, unless another host needs
+ * it: then they get an error. A killed host is removed when its name is used again. */
 static void dxpd__host_stopped(void **state)
 {
 #ifdef __SANITIZE_THREAD__
@@ -489,10 +486,10 @@ static void dxpd__host_stopped(void **state)
 	assert_int_equal(dxp_fabric_open(&again, &g), DXP_OK);
 	while (now != before + 2 * STOPPED_BYTES && link_now_ns() < until)
 		assert_int_equal(dxp_reg_read(x, 14, &now, 1), DXP_OK);
-	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* of the first, and of that one */
+	assert_int_equal(now, before + 2 * STOPPED_BYTES); /* of the first, and of the killed one */
 	dxp_fabric_close(g);
 
-	/* All there is but what is in use. */
+	/* Needs the memory of the second stopped host as well. */
 	while (dxp_mem_alloc(x, (4u << 20) - STOPPED_BYTES / 2, &address) != DXP_OK)
 		assert_true(link_now_ns() < until);
 	assert_int_equal(goes_on(two), TOLD);
@@ -518,7 +515,7 @@ int main(void)
 		printf("skipped: %s is not built\n", PROGRAM);
 		return 77;
 	}
-	/* Of dxpd itself: what PoCL keeps is not its leak (test/support/pocl/leaks.c). */
+	/* Leaks of dxpd only: what PoCL keeps is suppressed (test/support/pocl/leaks.c). */
 	setenv("LSAN_OPTIONS",
 	       "print_suppressions=0:suppressions=" DXP_SOURCE_DIR "/test/support/pocl/leaks.supp",
 	       0);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The board: every kind of DMA at odd places and lengths, bounds, order and queues; what it says of
- * itself, and what is pinned. */
+/* The board: every kind of DMA at odd addresses and lengths, bounds, order and queues, its
+ * description, and pins. */
 #include "test/unit/board_rig.h"
 
 #include "base/rng.h"
 
-#define SMALL    300            /* lengths 1 .. SMALL are all tried */
-#define ENDS_MAX BOARD_ENDS_MAX /* that one take gives */
+#define SMALL    300            /* all lengths 1 .. SMALL are tested */
+#define ENDS_MAX BOARD_ENDS_MAX /* completions per call */
 
-/* Source to the device and back to sink by another way, and nothing beside it touched. */
+/* Copies source to the device, within the device, and back to sink. Nothing beside it changes. */
 static void round_trip(uint64_t address, uint32_t offset, uint64_t bytes)
 {
 	memset(sink, 0xee, offset + bytes + 64);
@@ -84,7 +84,7 @@ static void engine_dma__bounds(void **state)
 
 /* ---- order and queues ---- */
 
-/* Each controller in its own order, whatever the other one does. */
+/* Each controller completes in its own order, independently of the other. */
 static void engine_dma__in_order(void **state)
 {
 	struct rng rng = {.state = 7};
@@ -112,7 +112,7 @@ static void engine_dma__in_order(void **state)
 	}
 }
 
-/* One after the other with one controller: what the second reads, the first has written. */
+/* One controller runs DMAs one after another: the second reads what the first has written. */
 static void engine_dma__same_controller_waits(void **state)
 {
 	struct engine_dma first = dma_in(0, source, HOST);
@@ -140,7 +140,7 @@ static void engine_dma__queue_full(void **state)
 	d = dma_through(sink, source, 100);
 	assert_int_equal(engine_dma_start(board, &d), DXP_EAGAIN);
 	for (int i = 0; i < 5; i++)
-		RUN(dma_out(sink, 4096, 100)); /* the other controller has room */
+		RUN(dma_out(sink, 4096, 100)); /* the other controller has space */
 	engine_dma_reset(board);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(end_wait().status, DXP_EDEVICE);
@@ -148,7 +148,7 @@ static void engine_dma__queue_full(void **state)
 	RUN(dma_through(sink, source, 100));
 }
 
-/* Who takes no ends is refused before an end could be lost. */
+/* If completions are not removed, new DMAs are refused before a completion could be lost. */
 static void engine_dma__ends_wait_for_whoever_takes_them(void **state)
 {
 	struct engine_dma_end ends[ENDS_MAX];
@@ -173,7 +173,7 @@ static void engine_dma__ends_wait_for_whoever_takes_them(void **state)
 	RUN(dma_in(0, source, 1));
 }
 
-/* All kinds at once, refused ones tried again; every byte arrives. */
+/* Many DMAs of both controllers, refused ones retried: every byte arrives. */
 static void engine_dma__a_hundred_at_once(void **state)
 {
 	const uint64_t bytes = 4001;
@@ -202,7 +202,7 @@ static void engine_dma__interrupt_for_each_batch(void **state)
 	for (int i = 0; i < 10; i++) {
 		RUN(dma_in(0, source, BOARD_SHORT_BYTES + 1));
 		RUN(dma_out(sink, 0, BOARD_SHORT_BYTES + 1));
-		/* It comes just behind the end. */
+		/* It comes just after the completion. */
 		while (atomic_load(&interrupts) < 2 * (uint64_t)i + 2)
 			assert_true(link_now_ns() < until_ns);
 		assert_int_equal(atomic_load(&interrupts), 2 * i + 2);
@@ -257,7 +257,7 @@ static void engine_core_set__of_streams_to_come(void **state)
 	assert_int_equal(run(&d), DXP_OK);
 	assert_int_equal(engine_core_set(board, ENGINE_CORE_CHECKSUM, 0), DXP_OK);
 	d = dma_through(sink + 4000, source + 4000, 4000);
-	d.first = false; /* the stream goes on, and its core with it */
+	d.first = false; /* the stream continues with its core */
 	assert_int_equal(run(&d), DXP_OK);
 	for (uint32_t i = 0; i < 8000; i += 4) {
 		memcpy(&word, source + i, 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine `cuda`: on test/support/cuda's driver, where each call can fail, and as the test
- * engine_cuda_device on a real one. Skipped where there is none. */
+/* The engine `cuda` on test/support/cuda's driver, where each call can fail, and, as the test
+ * engine_cuda_device, on a real one. Skipped without a driver. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static char text[ENGINE_TEXT_BYTES], *ptx;
 static atomic_uint interrupts;
 static uint8_t host[1 << 20];
 
-/* The fake's calls; all NULL with a real driver. */
+/* Functions of the fake driver; all NULL with a real driver. */
 #define MEMBER(type, name, parameters) static type(*name) parameters;
 FAKE_CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -127,7 +127,7 @@ static void engine_pin__and_moves(void **state)
 	engine_unpin(engine, host);
 }
 
-/* Nothing ends before the device is done with it, and then all that was reset has failed. */
+/* A reset DMA completes only once the device is done with it, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_OUT, .sink = host, .bytes = sizeof(host)};
@@ -191,7 +191,7 @@ static int add_run(uint64_t from, uint64_t to, uint64_t local)
 	return status;
 }
 
-/* Copies of one direction that do not end hold up neither the other one nor kernels. */
+/* Copies of one direction that hang block neither the other direction nor kernels. */
 static void engine_dma__directions_are_apart(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = sizeof(host)};
@@ -208,7 +208,7 @@ static void engine_dma__directions_are_apart(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(bridged_out(engine, 0, host, sizeof(host)), DXP_OK);
 	fake_cuda_hang(0);
-	for (unsigned i = 0; i < 10; i++) /* in their order */
+	for (unsigned i = 0; i < 10; i++) /* in order */
 		assert_int_equal(bridged_take(engine).id, i);
 }
 
@@ -216,7 +216,7 @@ static void engine_run__in_device_memory(void **state)
 {
 	assert_int_equal(add_run(4096, 8192, 0), DXP_OK);
 	assert_int_equal(add_run(0, BRIDGED_BYTES - 2560, 128), DXP_OK);
-	assert_int_equal(add_run(4, 4, 32), DXP_OK); /* any alignment of the type will do */
+	assert_int_equal(add_run(4, 4, 32), DXP_OK); /* any alignment of the type works */
 	assert_int_equal(add_run(4096, 8192, 1), DXP_OK);
 }
 
@@ -306,7 +306,7 @@ static void engine_build__failures_have_a_log(void **state)
 	build_fails("", "", "neither PTX");
 }
 
-/* With NVRTC or without. */
+/* With or without NVRTC. */
 static void engine_build__cuda_c(void **state)
 {
 	static const char source[] =
@@ -393,7 +393,7 @@ static void engine_open__too_much_memory(void **state)
 		assert_int_equal(fake_cuda_alive(), 0);
 }
 
-/* What an engine is for, once; each step is OK or has failed. */
+/* Uses each function of the engine once. Returns whether all succeeded. */
 static bool all_of_it(void)
 {
 	bool good = engine_pin(engine, host, 8192) == DXP_OK;
@@ -404,8 +404,8 @@ static bool all_of_it(void)
 	return good;
 }
 
-/* Every call of the driver fails once. Nothing is reported done that is not, the next goes well,
- * and nothing that a failed start has made is left. */
+/* Every call of the driver fails once. No failed operation is reported as done, the next one
+ * succeeds, and a failed start leaves nothing. */
 static void engine_cuda__each_call_fails_once(void **state)
 {
 	unsigned n = 0;
@@ -434,7 +434,7 @@ static void engine_cuda__each_call_fails_once(void **state)
 	assert_true(n > 50);
 }
 
-/* Only what was refused to be given back is left. */
+/* Only objects that the driver refused to free are left. */
 static void engine_open__failed_start_leaves_nothing(void **state)
 {
 	if (!fake_cuda_fail) {
@@ -453,7 +453,7 @@ static void engine_open__failed_start_leaves_nothing(void **state)
 	engine_close(engine);
 }
 
-/* The last test: a real driver's device stays dead for the process. */
+/* The last test: after a fault, a real driver's device is unusable in this process. */
 static void engine_run__a_fault_is_for_good(void **state)
 {
 	struct engine_launch l = {.program = program,

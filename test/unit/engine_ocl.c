@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine on PoCL's CPU device: kernels work in our memory in place, and wrong launches
- * are told apart. Skipped where OpenCL or PoCL is not installed. */
+/* The OpenCL engine on PoCL's CPU device: kernels work in our memory in place, and each kind of
+ * wrong launch has its own message. Skipped without OpenCL or PoCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static struct engine_launch add_launch(const uint32_t *n)
 				  .argument_count = 3};
 
 	l.arguments[0] = buffer_at(4096, 256);
-	l.arguments[1] = buffer_at(8196, 256); /* any alignment of the type will do */
+	l.arguments[1] = buffer_at(8196, 256); /* any alignment of the type works */
 	l.arguments[2] =
 		(struct engine_argument){.kind = COMMAND_ARG_BYTES, .bytes = 4, .value = n};
 	return l;
@@ -94,7 +94,7 @@ static void engine_run__in_place(void **state)
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(out[i], 1000 + i);
-	/* What the NIC writes between two launches is seen by the second. */
+	/* The second launch sees a write of the NIC between the two. */
 	a[5] = 77;
 	assert_int_equal(engine_run(engine, &l, text), DXP_OK);
 	assert_int_equal(out[5], 1077);
@@ -168,7 +168,7 @@ static void engine_build__second_time_is_free(void **state)
 	free(log);
 	engine_release(engine, p);
 	assert_int_equal(watched.sources + watched.binaries + watched.builds, 0);
-	/* another one is seen */
+	/* a new source is built */
 	assert_int_equal(build("kernel void fresh(global uint *p) { p[0] = 9; }", &p, &log),
 			 DXP_OK);
 	free(log);
@@ -178,7 +178,7 @@ static void engine_build__second_time_is_free(void **state)
 	*cl = watched.real;
 }
 
-/* What a kernel posts into a window lies there as a process would have written it. */
+/* A kernel's post leaves the same window as a process's post. */
 static void include_run(const char *options)
 {
 	static const char posts[] =
@@ -225,7 +225,7 @@ static void include_run(const char *options)
 	assert_int_equal(d->dst_magic, 0x12345678);
 	assert_int_equal(d->imm, 99);
 	assert_int_equal(d->context, 77);
-	/* A buffer is not the NIC, nor the other way round. */
+	/* A buffer is not the NIC, nor the NIC a buffer. */
 	l.arguments[0] = buffer_at(0, 4096);
 	assert_int_equal(engine_run(engine, &l, text), DXP_EINVAL);
 	assert_non_null(
@@ -248,7 +248,7 @@ static void engine_build__device_header(void **state)
 	include_run("-cl-std=CL3.0");
 }
 
-/* Messages count the program's own lines, before the header and behind it. */
+/* Messages use the program's own line numbers, before and after the header. */
 static void engine_build__lines_are_the_programs(void **state)
 {
 	struct engine_program *p;
@@ -302,7 +302,7 @@ static void ocl_source_expand__where_it_is_a_directive(void **state)
 	expands("\\", 0);
 }
 
-/* A program that is nothing else would be a thousand times as long. */
+/* A program of such lines alone would grow a thousandfold. */
 static void ocl_source_expand__not_without_bound(void **state)
 {
 	static const char line[] = "#include <dxp/device.h>\n";

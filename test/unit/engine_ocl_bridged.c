@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL engine with memory of its own, on PoCL, which could do without: bytes in, out and
- * within, kernels on them, and what happens when OpenCL refuses. Skipped where there is none. */
+/* The OpenCL engine with its own device memory, on PoCL: bytes in, out and within, kernels on them,
+ * and failing OpenCL calls. Skipped without OpenCL. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 #include "engine/ocl_library.h"
 
 #define BYTES       BRIDGED_BYTES
-#define CHUNK_BYTES (1u << 20) /* of devices that give memory by little */
+#define CHUNK_BYTES (1u << 20) /* of devices with small allocations */
 
 static const char source[] =
 	"kernel void add(global const uint *a, global uint *out, uint n) { out[get_global_id(0)] = "
@@ -38,14 +38,14 @@ static char text[ENGINE_TEXT_BYTES];
 static atomic_uint interrupts;
 static uint8_t host[BYTES];
 
-/* ---- OpenCL that fails ---- */
+/* ---- failing OpenCL ---- */
 
-/* The n-th of the calls below from now on fails; 0: none does. */
-static atomic_uint fail_at, calls; /* looks come from a thread of the engine's */
-static _Atomic(cl_int) ends_with;  /* what commands end with; CL_COMPLETE: as they do */
-static cl_ulong allocation_max;    /* 0: as the device says */
+/* The n-th of the calls below fails; 0: none. */
+static atomic_uint fail_at, calls; /* a thread of the engine polls, too */
+static _Atomic(cl_int) ends_with;  /* status of commands; CL_COMPLETE: unchanged */
+static cl_ulong allocation_max;    /* bytes; 0: the device's */
 static atomic_bool callbacks_lost;
-static atomic_bool hangs; /* commands do not end */
+static atomic_bool hangs; /* commands never end */
 static struct ocl_library real;
 
 static bool fails(void)
@@ -115,8 +115,8 @@ static void *fake_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
 						 waits, wait, event, error);
 }
 
-/* The first look at a command finds it under way, so that there are callbacks on a device that
- * works in the calling thread. */
+/* The first query reports a command as running, so that callbacks occur on a device that works in
+ * the calling thread. */
 static cl_int fake_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *value,
 				  size_t *size)
 {
@@ -153,7 +153,7 @@ static cl_int fake_clGetDeviceInfo(cl_device_id device, cl_device_info what, siz
 	return error;
 }
 
-/* The table of calls is the library's, for the whole process. */
+/* The library has one table of functions for the whole process. */
 static void fakes_set(struct ocl_library *cl)
 {
 	real = *cl;
@@ -255,14 +255,14 @@ static void engine_dma__refused(void **state)
 
 static void engine_dma__many_in_flight(void **state)
 {
-	fakes_begin(); /* for callbacks */
+	fakes_begin(); /* forces callbacks */
 	atomic_store(&interrupts, 0);
 	bridged_many(engine);
 	assert_int_equal(atomic_load(&interrupts), 200);
 	fakes_clear();
 }
 
-/* Nothing ends before the device is done with it, and then all that was reset has failed. */
+/* A reset DMA completes only once the device is done with it, and then with an error. */
 static void engine_dma_reset__ends_all(void **state)
 {
 	struct engine_dma d = {.kind = ENGINE_DMA_IN, .source = host, .bytes = 1 << 20};
@@ -283,7 +283,7 @@ static void engine_dma_reset__ends_all(void **state)
 	bridged_moves(engine, 20);
 }
 
-/* Returns how many errors are logged. */
+/* Fails DMAs. Returns how many errors are logged. */
 static unsigned fail_dmas(unsigned dmas)
 {
 	struct stderr_capture capture;
@@ -301,7 +301,8 @@ static unsigned fail_dmas(unsigned dmas)
 	return errors;
 }
 
-/* A command that the driver took and that ends badly is heard of, once, whoever finds it. */
+/* A command that the driver accepted and that fails later is reported once, by a callback or by a
+ * query. */
 static void fails_on_its_way(bool seen_by_a_look)
 {
 	fakes_begin();
@@ -321,7 +322,7 @@ static void engine_dma__fails_on_its_way(void **state)
 	fails_on_its_way(false);
 }
 
-/* A callback that never comes is noticed. */
+/* A missing callback is detected. */
 static void engine_dma__without_callbacks(void **state)
 {
 	fakes_begin();
@@ -466,7 +467,8 @@ static void engine_describe__bridged(void **state)
 
 /* ---- several allocations, and failures ---- */
 
-/* Memory of 12 allocations: DMA crosses their borders, a kernel's buffer is told that it cannot. */
+/* Memory of 12 allocations: DMA crosses their borders; a kernel's buffer that crosses one is
+ * rejected. */
 static void engine_open__memory_in_chunks(void **state)
 {
 	uint32_t n = 1;
@@ -485,7 +487,8 @@ static void engine_open__memory_in_chunks(void **state)
 	fakes_clear();
 }
 
-/* Every call of OpenCL fails once. Nothing is reported done that is not, and the next goes well. */
+/* Every call of OpenCL fails once. No failed operation is reported as done, and the next one
+ * succeeds. */
 static void engine_ocl__each_call_fails_once(void **state)
 {
 	bool clean = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fault injector: its text, its core datagram by datagram, and its place before the trains. */
+/* The fault injector: its text, its core datagram by datagram, and its position before batches are
+ * formed. */
 #include "test/unit/link_pair.h"
 
 #define COUNT 20000
@@ -73,13 +74,13 @@ static void fault_parse__refuses_all_else(void **state)
 		if (status != DXP_EINVAL)
 			fail_msg("\"%s\" was taken", bad[i]);
 		assert_non_null(strstr(text, "DXP_FAULT"));
-		assert_non_null(strstr(text, "write ")); /* the next step */
+		assert_non_null(strstr(text, "write ")); /* how to correct it */
 	}
 	assert_int_equal(o.seed, 99);
 }
 
-/* Sends COUNT numbered datagrams through `f`; counts[i] is how often number i came out unchanged,
- * *changed how many came out otherwise, *late how many came out behind a higher number. */
+/* Sends COUNT numbered datagrams through `f`. counts[i]: how often number i came out unchanged;
+ * *changed: how many were altered; *late: how many came out after a higher number. */
 static void run(struct fault *f, uint8_t *counts, size_t *changed, size_t *late)
 {
 	struct wire_address to = address_of("127.0.0.1:9");
@@ -120,12 +121,11 @@ static void fault_pass__does_each_fault_at_its_rate(void **state)
 		assert_true(counts[i] <= 2);
 		seen[counts[i]]++;
 	}
-	/* expected: 0.9 * 0.02 changed and those twice again with 5 %; bounds are five sigma wide
-	 */
+	/* expected: 0.9 * 0.02 changed, and 5 % of them twice; bounds are five sigma wide */
 	assert_in_range(changed, 280, 480);
 	assert_in_range(seen[0], 2130, 2600); /* 0.1 + 0.9 * 0.02 */
 	assert_in_range(seen[2], 730, 1040);  /* 0.9 * 0.98 * 0.05 */
-	assert_in_range(late, 560, 870);      /* 0.9 * 0.98 * 0.04, and nothing but them */
+	assert_in_range(late, 560, 870);      /* 0.9 * 0.98 * 0.04, only these */
 	assert_in_range(fault_count(f), 3600, 4300);
 	fault_close(f);
 }
@@ -162,7 +162,7 @@ static void fault_pass__lets_a_held_one_go(void **state)
 	assert_int_equal(fault_release(f, 1000 + LINK_FAULT_HOLD_NS, out), 1);
 	assert_ptr_not_equal(out[0], &d);
 	assert_memory_equal(out[0]->header, d.header, 8);
-	/* no room in the kernel: it comes again, and first */
+	/* no space in the kernel: it comes again, and first */
 	fault_settle(f, out, 1);
 	assert_true(fault_backlog(f));
 	assert_int_equal(fault_release(f, 0, out), 1);
@@ -190,7 +190,7 @@ static void fault_settle__keeps_the_order_of_a_backlog(void **state)
 	fault_close(f);
 }
 
-/* Through the socket: trains on the way, but single datagrams are missing. */
+/* Through the socket: batches are sent, but single datagrams are missing. */
 static void link_send__loses_single_datagrams_of_a_train(void **state)
 {
 	static uint8_t payload[1000];
@@ -221,12 +221,12 @@ static void link_send__loses_single_datagrams_of_a_train(void **state)
 			}
 	}
 	struct link_counters c = counters_of(p.a);
-	assert_in_range(c.faults, 137, 273); /* 205, five sigma */
+	assert_in_range(c.faults, 137, 273); /* expected: 205; five sigma */
 	assert_int_equal(c.sent_datagrams, 2048 - c.faults);
 	assert_int_equal(received, c.sent_datagrams);
 	assert_true(gaps > c.faults / 2 && longest_gap < 8);
 	if (p.a->limits.segments > 1)
-		assert_true(c.send_calls < 200); /* trains in spite of it */
+		assert_true(c.send_calls < 200); /* still in batches */
 	pair_close(&p);
 }
 

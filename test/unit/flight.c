@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DMAs under way in a driver: who says that one has ended, what a reset means, and what becomes of
- * a device that never comes back. The driver is an array of commands here. */
+/* DMAs under way in a driver: how a completion is detected, the effect of a reset, and a device
+ * that never recovers. The driver is an array of commands here. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +87,7 @@ static struct flight *launch(struct flights *all, uint32_t queue, unsigned i, bo
 	return f;
 }
 
-/* Takes ends until there are `count`, within 20 s. */
+/* Collects `count` completions, within 20 s. */
 static void take(struct flights *all, struct engine_dma_end *ends, uint32_t count)
 {
 	uint64_t until_ns = link_now_ns() + 20 * S_NS;
@@ -121,7 +121,8 @@ static void flight__callback(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* The callback comes after a look has found the end: one end, and nothing freed too early. */
+/* The callback comes after a poll has found the completion: it counts once, and nothing is freed
+ * too early. */
 static void flight__late_callback(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -160,7 +161,7 @@ static void flight__waiting_threads(void **state)
 	launch(all, 0, 1, false);
 	launch(all, 1, 2, false);
 	commands[2].status = DXP_EDEVICE;
-	take(all, e, 1); /* a queue does not wait for the other */
+	take(all, e, 1); /* one queue does not wait for the other */
 	assert_int_equal(e[0].id, 2);
 	assert_int_equal(e[0].status, DXP_EDEVICE);
 	commands[1].status = DXP_OK;
@@ -181,7 +182,7 @@ static void flight__queue_is_full(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		f[i] = launch(all, 0, i, true);
 	assert_int_equal(flight_begin(all, 0, 9, &f[4]), DXP_EAGAIN);
-	f[4] = launch(all, 1, 4, true); /* the other one is not */
+	f[4] = launch(all, 1, 4, true); /* the other queue is not full */
 	for (unsigned i = 0; i < 5; i++)
 		flight_land(f[i], DXP_OK);
 	assert_int_equal(flights_take(all, e, 5), 5);
@@ -193,8 +194,8 @@ static void flight__queue_is_full(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* What ended before stays well; what is under way ends badly, but not before the driver is done;
- * what begins after is not meant. */
+/* A DMA completed before the reset stays successful. One under way fails, once the driver is done
+ * with it. A later one is not affected. */
 static void flights_reset__marks_what_is_under_way(void **state)
 {
 	struct flights *all = begin(false, 0);
@@ -216,7 +217,8 @@ static void flights_reset__marks_what_is_under_way(void **state)
 	assert_true(flights_destroy(all));
 }
 
-/* Work that goes on after a reset whose flights have ended does not make the device look lost. */
+/* After a reset whose DMAs have all completed, work that continues does not mark the device as
+ * lost. */
 static void flights_reset__device_comes_back(void **state)
 {
 	struct flights *all = begin(false, 300 * MS_NS);
@@ -250,7 +252,7 @@ static void lost(bool waits)
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
 	assert_false(flights_destroy(all)); /* the device may still write: nothing is freed */
-	/* It comes back at last, and then all can go. */
+	/* The commands end at last; then all is freed. */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);
@@ -265,7 +267,7 @@ static void flights_reset__device_is_lost(void **state)
 	lost(true);
 }
 
-/* An interrupt that takes its time, on a thread of the driver's. */
+/* A slow interrupt, on a thread of the driver. */
 static atomic_bool inside, leave, left;
 
 static void slow_interrupt(void *context)
@@ -289,7 +291,8 @@ static void *let_leave(void *argument)
 	return NULL;
 }
 
-/* Its end is taken before it has returned: whom it calls must outlive it. */
+/* The completion is collected before its interrupt returns. Destruction waits for the interrupt,
+ * whose target must outlive it. */
 static void flights_destroy__waits_for_an_interrupt(void **state)
 {
 	const struct flights_options options = {
@@ -315,7 +318,8 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 	pthread_join(threads[1], NULL);
 }
 
-/* Whoever would be told has gone when a device given up at the end comes back. */
+/* A lost device completes its commands after the end: no interrupt is raised, as its target may be
+ * gone. */
 static void flights_destroy__late_ends_tell_nobody(void **state)
 {
 	struct flights *all = begin(false, 20 * MS_NS);
@@ -326,13 +330,13 @@ static void flights_destroy__late_ends_tell_nobody(void **state)
 	assert_true(flights_lost(all));
 	flight_land(f, DXP_OK);
 	commands[1].status = DXP_OK;
-	pause_ms(30); /* a look, were there one */
+	pause_ms(30); /* time for a poll, if there were one */
 	assert_int_equal(atomic_load(&interrupts), 0);
 	while (!flights_destroy(all))
 		pause_ms(1);
 }
 
-/* Callbacks on a thread of their own, against takes and looks: each id comes once. */
+/* Callbacks on their own thread, concurrent with polls and collection: each id comes once. */
 static struct flight *in_air[COMMANDS];
 static atomic_uint launched;
 

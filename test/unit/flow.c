@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who sends next inside one session: control, then channels by weight, then their flows equally;
- * and nobody is held up by another's troubles. */
+/* The order of sending inside one session: control first, then channels by weight, then their flows
+ * equally. A blocked flow does not block others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 
 static const struct rltp_tuning plain = {.cc = CC_NONE, .no_pacing = true};
 
-/* Sends up to `count` packets into the void and counts them by key. */
+/* Sends up to `count` packets, drops them and counts them by key. */
 static void packets_count(struct session_pair *p, size_t count, uint32_t *by_key)
 {
 	struct link_datagram d;
@@ -55,7 +55,7 @@ static void flow__channels_share_by_weight(void **state)
 	pair_destroy(p);
 }
 
-/* Shares are bytes: the one with small packets sends more of them. */
+/* Shares are in bytes: a flow of small packets sends more of them. */
 static void flow__shares_are_bytes(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -71,7 +71,7 @@ static void flow__shares_are_bytes(void **state)
 	pair_destroy(p);
 }
 
-/* Turns are trains: packets of one flow leave in runs, not alternating. */
+/* A quantum is a batch: packets of one flow leave in runs, not alternately. */
 static void flow__turns_are_trains(void **state)
 {
 	struct session_pair *p = pair_create(&plain, WINDOW);
@@ -89,7 +89,7 @@ static void flow__turns_are_trains(void **state)
 	pair_destroy(p);
 }
 
-/* A flow whose packets the receiver does not take holds some of the window, and not all of it. */
+/* A flow whose packets the receiver refuses occupies part of the window, not all of it. */
 static void flow__blocked_flow_leaves_the_window(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 128);
@@ -101,7 +101,7 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_settle(p, p->now_ns + 20 * MS_NS);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[1].delivered, 2000);
-	/* One turn's packets were tried, again and again, and no others. */
+	/* Only the packets of one quantum were tried, again and again. */
 	assert_true(p->ends[0].session->io->flows[RLTP_FLOW(0, 0)].unacked <= 128);
 	p->ends[1].refuse_key = 0;
 	pair_settle(p, p->now_ns + 20 * MS_NS);
@@ -109,8 +109,8 @@ static void flow__blocked_flow_leaves_the_window(void **state)
 	pair_destroy(p);
 }
 
-/* What a flow could not use of its turn, because too much of it was under way, it does not save:
- * else it would one day have the session for itself. */
+/* A flow with too much under way does not save the unused part of its quantum; otherwise it could
+ * later occupy the whole session. */
 static void flow__turns_not_used_are_not_saved(void **state)
 {
 	struct session_pair *p = pair_create(&plain, 32);

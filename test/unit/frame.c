@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The codec against itself, against every short and every damaged frame, and against docs/wire.md.
- */
+/* The codec compared with itself, with every truncated and every damaged frame, and with
+ * docs/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,13 +66,13 @@ static void frame__round_trip(void **state)
 	size_t bytes = frame_make(frame);
 
 	assert_int_equal(wire_header_decode(frame, bytes, &h), DXP_OK);
-	assert_int_equal(frame_of(&h, again), bytes); /* the struct itself has a gap */
+	assert_int_equal(frame_of(&h, again), bytes); /* compares bytes: the struct has padding */
 	assert_memory_equal(again, frame, bytes);
 	assert_true(h.addr == put_header.addr && h.imm == put_header.imm &&
 		    h.trailer == put_header.trailer && h.sub == put_header.sub);
 }
 
-/* Immediate data and trailer, each with and without the other; what is not there reads as 0. */
+/* Immediate data and trailer, each with and without the other; an absent field decodes as 0. */
 static void frame__imm_and_trailer(void **state)
 {
 	for (uint16_t with = 0; with < 4; with++) {
@@ -93,7 +93,7 @@ static void frame__imm_and_trailer(void **state)
 	}
 }
 
-/* Each type with each set of the flags that matter to it, and each length of header. */
+/* Each type with each set of the flags that matter to it, and each header length. */
 static void frame__trailer_only_where_an_event_ends(void **state)
 {
 	const uint16_t flags[] = {WIRE_FLAG_IMM, WIRE_FLAG_TRAILER, WIRE_FLAG_LAST, WIRE_FLAG_SOL};
@@ -165,7 +165,7 @@ static void frame__every_flipped_bit_is_seen(void **state)
 	}
 }
 
-/* Bodies: only the exact length decodes, and what was encoded comes back. */
+/* Bodies: only the exact length decodes, to the values encoded. */
 static void frame__bodies(void **state)
 {
 	uint8_t body[WIRE_HELLO_BYTES + 1] = {0};
@@ -282,7 +282,7 @@ static void frame__ack_credit_and_level(void **state)
 	assert_int_equal(wire_ack_decode(body, sizeof(body), WIRE_FLAG_CREDIT, &out), DXP_OK);
 	assert_true(out.credit && out.credit_qp == ack.credit_qp && out.rx_level == 31 &&
 		    out.credit_limit == ack.credit_limit);
-	/* Without the flag the fields mean nothing, whatever they hold. */
+	/* Without the flag the fields are ignored. */
 	assert_int_equal(wire_ack_decode(body, sizeof(body), 0, &out), DXP_OK);
 	assert_true(!out.credit && out.credit_qp == 0 && out.credit_limit == 0);
 	ack.credit = false;
@@ -316,7 +316,7 @@ static void frame__credit(void **state)
 	assert_int_equal(wire_credit_decode(body, 128, &out), DXP_OK);
 	assert_memory_equal(&out, &credit, sizeof(out));
 
-	/* Queue pairs that cannot be: those of function 8, and number 4 of function 0. */
+	/* Invalid queue pairs: those of function 8, and number 4 of function 0. */
 	static const uint16_t bad[] = {8 << 8, 4, 0xffff};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		credit.entries[15].qp = bad[i];
@@ -350,13 +350,13 @@ static void frame__ping_pmtu_bye(void **state)
 				 n == WIRE_PMTU_BYTES ? DXP_OK : DXP_EMALFORMED);
 	}
 	assert_true(pmtu_out.id == 7 && pmtu_out.bytes == 1472);
-	/* A probe that names less than its own fields is none. */
+	/* A probe that states less than its own fields is invalid. */
 	pmtu.bytes = WIRE_COMMON_BYTES;
 	wire_pmtu_encode(&pmtu, body);
 	assert_int_equal(wire_pmtu_probe_decode(body, 0, &pmtu_out), DXP_EMALFORMED);
 }
 
-/* A frame sealed in two pieces is the frame sealed in one. */
+/* A frame sealed in two pieces equals the frame sealed in one. */
 static void frame__seal_with_a_tail(void **state)
 {
 	uint8_t whole[1472] = {0}, head[WIRE_COMMON_BYTES + WIRE_PMTU_BYTES];
@@ -375,8 +375,8 @@ static void frame__seal_with_a_tail(void **state)
 	assert_int_equal(wire_header_decode(whole, sizeof(whole), &out), DXP_EIO);
 }
 
-/* Whatever length the header claims, only the right one of its type and flags is taken; a control
- * frame with immediate data has none, not even 0. */
+/* Only the right header length for a type and its flags decodes. A control frame with immediate
+ * data has none, not even 0. */
 static void frame__every_wrong_header_length_is_malformed(void **state)
 {
 	uint8_t *frame = malloc(WIRE_COMMON_BYTES);
@@ -437,14 +437,13 @@ static char *document_read(void)
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
-	char *other = strstr(text, "\n## In-network computing\n"); /* inc_document.c */
+	char *other = strstr(text, "\n## In-network computing\n"); /* see inc_document.c */
 	assert_non_null(other);
 	*other = '\0';
 	return text;
 }
 
-/* Each field of the code stands in the document with its offset and length, and the document has no
- * other. */
+/* The document lists each field of the code with its offset and length, and no other. */
 static void frame__document_says_the_same(void **state)
 {
 	char *text = document_read(), row[96], name[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event graph: order, cascades, bounds; then random graphs beside an oracle that looks at
+/* The event graph: order, cascades, bounds; then random graphs, compared with an oracle that checks
  * everything each time. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void graph_next__posting_order(void **state)
 	assert_int_equal(graph_count(g), 0);
 }
 
-/* A chain on the engine's lane comes out whole; its last link is told what it depends on. */
+/* A chain for the engine is issued whole; a command lists its unfinished predecessors. */
 static void graph_next__chain_of_kernels(void **state)
 {
 	struct graph_command c[4];
@@ -114,16 +114,16 @@ static void graph_failed__cascade(void **state)
 	for (struct graph_command *f; (f = graph_failed(g)); cancelled++)
 		assert_int_equal(f->status, DXP_ECANCELED);
 	assert_int_equal(cancelled, 3);
-	/* One that comes later hears of it too. */
+	/* A command that is added later fails, too. */
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
-	/* The event that nobody waits for any more comes anyway. */
+	/* The event still comes, although no command waits for it. */
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
-/* One that is ready because its predecessor was given out, but not given out itself, is cancelled
- * here. */
+/* A command that is ready because its predecessor was issued, but is not issued itself, is
+ * cancelled here. */
 static void graph_failed__ready_behind_issued(void **state)
 {
 	struct graph_command c[2];
@@ -183,7 +183,7 @@ static void graph_add__refusals(void **state)
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(8), OWN(2)), DXP_ENOENT);
 	assert_int_equal(ADD0(&c, GRAPH_ENGINE, OWN(8)), DXP_EINVAL);
 	assert_int_equal(graph_count(g), 0);
-	/* A refused one has failed for those that wait for it. */
+	/* A refused command has failed for the commands that wait for it. */
 	assert_int_equal(ADD(&c, GRAPH_ENGINE, OWN(10), OWN(7)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &c);
 	assert_int_equal(c.status, DXP_ECANCELED);
@@ -191,7 +191,7 @@ static void graph_add__refusals(void **state)
 	assert_int_equal(graph_event(g, OWN(10), 0), DXP_EINVAL);
 }
 
-/* Commands are bounded by the memory they take, not by their number. */
+/* Commands are bounded by their memory, not by their number. */
 static void graph_add__bounded_by_bytes(void **state)
 {
 	const uint32_t bytes = COMMAND_KEPT_BYTES(100), most = XPU_COMMANDS_BYTES / bytes;
@@ -208,7 +208,7 @@ static void graph_add__bounded_by_bytes(void **state)
 	assert_int_equal(graph_bytes(g), (uint64_t)most * bytes);
 	p.event = OWN(most + 1);
 	assert_int_equal(graph_add(g, &c[most], &p), DXP_EAGAIN);
-	/* The first ones are known though the ring of events has no place for them. */
+	/* The first commands are found, although the ring of events has no entry for them. */
 	assert_int_equal(graph_event(g, wait, DXP_OK), DXP_OK);
 	for (uint32_t i = 0; i < most; i++) {
 		f = graph_next(g, GRAPH_ENGINE);
@@ -223,7 +223,7 @@ static void graph_add__bounded_by_bytes(void **state)
 	free(c);
 }
 
-/* A command waits for one of the oldest of very many. */
+/* A command waits for one of the oldest of very many predecessors. */
 static void graph_add__waits_for_an_elder(void **state)
 {
 	const uint32_t most = 3 * XPU_EVENTS_KEPT;
@@ -247,8 +247,8 @@ static void graph_add__bounds(void **state)
 {
 	struct graph_command c[1], late;
 
-	/* Far more events than are remembered: done ones make room, and those forgotten are
-	 * refused, not waited for. */
+	/* Far more events than are kept: done ones make space, and waits for forgotten ones are
+	 * refused. */
 	for (uint32_t i = 0; i < 3 * XPU_EVENTS_KEPT; i++) {
 		assert_int_equal(ADD0(&c[0], GRAPH_ENGINE, OWN(100000 + i)), DXP_OK);
 		graph_done(g, graph_next(g, GRAPH_ENGINE), DXP_OK);
@@ -267,7 +267,8 @@ static void graph_add__bounds(void **state)
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
 }
 
-/* What is waited for stays known, and so does the host's word, however much happens meanwhile. */
+/* An event that a command waits for stays known, and the host's events may come late, however many
+ * others come before. */
 static void graph_add__old_events_of_others(void **state)
 {
 	struct graph_command old, newer[2], of_host;
@@ -348,8 +349,8 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Ready by definition: every wait is done well, or was given out before on the engine's lane, which
- * we are on too. */
+/* Ready by definition: every wait is done successfully, or was issued before for the engine, for
+ * which this command is as well. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -425,8 +426,8 @@ static void step_issue(enum graph_lane lane)
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
 }
 
-/* The runner's part: in order, and what it must still see succeed is looked at when its turn comes.
- */
+/* Runs engine commands in order. A command that was issued before its predecessor ended checks its
+ * status here. */
 static void step_engine(void)
 {
 	uint64_t events[COMMAND_WAITS_MAX];

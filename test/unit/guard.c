@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded regions among functions of one NIC: what the guard does not let through moves no byte, an
- * answer is kept until the epoch changes, and what own descriptors name is held. */
+/* Guarded regions among functions of one NIC: refused accesses move no byte, the guard's answer is
+ * cached until the epoch changes, and memory that own descriptors name is held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "test/unit/local_rig.h"
 #include "wire/frame.h"
 
-/* [first, end) may be reached. */
+/* Range [first, end) is accessible. */
 static struct door {
 	struct nic_reach open;
 	uint64_t epoch;
@@ -52,7 +52,7 @@ static void door_set(uint64_t first, uint64_t end)
 	door.epoch++;
 }
 
-/* Function 0 asks, function 1 has the guarded region. */
+/* Function 0 sends requests; function 1 has the guarded region. */
 static void guarded_make(struct rig *r, bool holds)
 {
 	struct nic_options o = rig_options();
@@ -92,7 +92,7 @@ static int get(struct rig *r, uint64_t at, uint32_t bytes)
 	return dxp_post_get(r->window[0], 0, &to, &there, &here, 1);
 }
 
-/* One byte too far, on either side, is all too far. */
+/* One byte out of bounds, on either side, fails the whole access. */
 static void guard__put_get_and_atomics(void **state)
 {
 	static uint8_t before[RIG_BYTES];
@@ -140,7 +140,7 @@ static void guard__asked_once_for_a_stream(void **state)
 		ends(&r, 0, 1, DXP_OK);
 	}
 	assert_int_equal(door.asked, 1);
-	door_set(0, 8192); /* and at once when less may be reached */
+	door_set(0, 8192); /* and at once when the range shrinks */
 	assert_int_equal(put(&r, 8192, 64), DXP_OK);
 	ends(&r, 0, 1, DXP_EACCESS);
 	assert_int_equal(put(&r, 8128, 64), DXP_OK);
@@ -148,7 +148,7 @@ static void guard__asked_once_for_a_stream(void **state)
 	rig_end(&r);
 }
 
-/* Long ones are copied in slices: what was taken away between two of them is not written. */
+/* Long accesses are copied in slices: a range withdrawn between two slices is not written. */
 static void guard__taken_away_between_slices(void **state)
 {
 	struct rig r;
@@ -190,8 +190,8 @@ static void guard__own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* It waits for a receive slot of the other one, which has none: its memory is held, and let go when
- * its function ends. */
+/* A PUT waits for a receive entry of the peer, which has none free: its memory is held until its
+ * function closes. */
 static void guard__held_until_the_function_ends(void **state)
 {
 	struct nic_options o = rig_options();
@@ -233,7 +233,7 @@ static void guard__without_hold_no_own_descriptors(void **state)
 	rig_end(&r);
 }
 
-/* Whoever asked the guard may be gone with the key. */
+/* The guard may be gone once its key is revoked. */
 static void guard__not_asked_once_revoked(void **state)
 {
 	struct rig r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets that the receiver holds for a device: no loss, no round trip, no reason to stop; made
- * good or refused without a repeat; and whatever word about them is lost, all ends well. */
+/* Packets that the receiver holds for a device: no loss, no round-trip sample, no stall; accepted
+ * or refused without a retransmission. Any one message about them may be lost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +32,8 @@ static struct session_pair *pair_of(enum rltp_recovery recovery)
 	return p;
 }
 
-/* What each end has to say now reaches the other, but for datagram number `lost` of all so far; 0:
- * none is lost. Then a one-way delay passes. Returns how many were sent. */
+/* Delivers the pending datagrams of each end to the other, except datagram number `lost` of all so
+ * far; 0: none is lost. Then a one-way delay passes. Returns how many were sent. */
 static uint64_t exchange(struct session_pair *p, uint64_t sent, uint64_t lost)
 {
 	struct link_datagram d[64];
@@ -56,7 +56,7 @@ static uint64_t exchange_for(struct session_pair *p, uint64_t duration_ns, uint6
 	return sent;
 }
 
-/* The packet number of the one packet that waits at the sender. */
+/* Returns the packet number of the only packet that waits at the sender. */
 static uint32_t waiting_psn(const struct session_pair *p)
 {
 	struct rltp_io *io = p->ends[0].session->io;
@@ -86,17 +86,17 @@ static void held__others_go_on(void **state)
 	assert_int_equal(p->ends[0].done, 2);
 	assert_int_equal(p->ends[0].last_status, DXP_OK);
 	assert_int_equal(s->io->waiting.count, 0);
-	/* Nothing of it looked like a loss. */
+	/* Nothing was treated as a loss. */
 	assert_int_equal(s->counters.retransmitted_gap + s->counters.retransmitted_probe +
 				 s->counters.retransmitted_timeout + s->counters.retransmitted_busy,
 			 0);
-	/* Twice is once. */
+	/* A second acceptance has no effect. */
 	rltp_session_accept(p->ends[1].session, psn, 8, p->now_ns);
 	assert_int_equal(p->ends[1].session->counters.received_packets, 21);
 	pair_destroy(p);
 }
 
-/* However long the device takes: the round trip is the network's, and the session lives. */
+/* However slow the device is, the round-trip time is the network's, and the session stays open. */
 static void held__is_no_round_trip(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -123,7 +123,7 @@ static void held__is_no_round_trip(void **state)
 	pair_destroy(p);
 }
 
-/* A repeat that crosses the acknowledgement is no sign of a reordering network. */
+/* A retransmission that crosses the acknowledgement is no sign of a reordering network. */
 static void held__repeat_that_crosses_is_excused(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -134,7 +134,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	exchange(p, 0, 0);
 	exchange(p, 0, 0);
 	uint32_t psn = waiting_psn(p);
-	s->io->repeats_sent = 5; /* others that a duplicate could be blamed on */
+	s->io->repeats_sent = 5; /* others that a duplicate could be attributed to */
 	p->now_ns += RETRY_US * US_NS;
 	assert_int_equal(pair_send(p, 0, &d, 1), 1);
 	assert_int_equal(d.cause, DATAGRAM_CAUSE_HELD);
@@ -148,7 +148,7 @@ static void held__repeat_that_crosses_is_excused(void **state)
 	pair_destroy(p);
 }
 
-/* Refused while it waits: at once, and whatever else of the message is under way. */
+/* A held packet is refused: the refusal takes effect at once. */
 static void held__refused_after_all(void **state)
 {
 	const struct wire_nack_body refusal = {.code = WIRE_NACK_DEVICE};
@@ -165,13 +165,13 @@ static void held__refused_after_all(void **state)
 	exchange(p, 0, 0);
 	assert_int_equal(p->ends[0].done, 1);
 	assert_int_equal(p->ends[0].last_status, DXP_EDEVICE);
-	/* What was accepted is not refused any more. */
+	/* A settled packet is not refused again. */
 	rltp_session_refuse(p->ends[1].session, &nack);
 	assert_int_equal(p->ends[1].session->io->nack_count, 0);
 	pair_destroy(p);
 }
 
-/* There was no room, and then there was: the flow, which was stopped, goes on. */
+/* First there is no space, then there is: the stopped flow continues. */
 static void held__after_no_room(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -192,7 +192,7 @@ static void held__after_no_room(void **state)
 	pair_destroy(p);
 }
 
-/* Whoever does not know the word is told one that it knows. */
+/* A sender without this feature gets a rejection that it supports. */
 static void held__to_a_sender_of_old(void **state)
 {
 	struct session_pair *p = pair_of(RLTP_RACK);
@@ -209,7 +209,7 @@ static void held__to_a_sender_of_old(void **state)
 	pair_destroy(p);
 }
 
-/* A message before, the held one, one behind; the device takes 3 or 12 ms and then has it, or has
+/* One message before the held one and one behind. After `device_ns` the device accepts it, or has
  * failed. Datagram `lost` is lost. Returns how many were sent. */
 static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fails, uint64_t lost)
 {
@@ -227,7 +227,7 @@ static uint64_t scene(enum rltp_recovery recovery, uint64_t device_ns, bool fail
 		p->ends[1].refuse.code = WIRE_NACK_DEVICE;
 		rltp_session_refuse(to, &nack);
 	} else {
-		p->ends[1].refuse_key = 0; /* a repeat is a duplicate then */
+		p->ends[1].refuse_key = 0; /* a retransmission is a duplicate then */
 		rltp_session_accept(to, psn, 8, p->now_ns);
 	}
 	uint64_t ended_ns = p->now_ns;

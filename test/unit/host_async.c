@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/async.h against a real manager and real nodes with toy devices. */
+/* dxp/async.h with a real manager and real nodes with toy devices. */
 #include "host/internal.h"
 #include "test/unit/host_async_rig.h"
 
@@ -21,7 +21,7 @@ static void event_set__releases_who_waits(void **state)
 	ok(ended(w, chained));
 	ok(ended(w, two));
 	ok(ended(w, one));
-	/* Those that have ended are not waited for. */
+	/* Events that have ended are not waited for. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
 	says("ended already");
@@ -71,7 +71,8 @@ static void write_read__every_size(void **state)
 	}
 }
 
-/* Behind a command that has not ended the xPU fetches; behind the program's own word we send. */
+/* Behind an unfinished command the xPU fetches the bytes; behind an event of the program this host
+ * sends them. */
 static void write_read__behind_others(void **state)
 {
 	struct world *w = *state;
@@ -104,7 +105,7 @@ static void write_read__behind_others(void **state)
 	}
 }
 
-/* Many under way at once, beside each other and over each other, in the order of their waits. */
+/* Many writes at once, disjoint and overlapping, in the order of their waits. */
 static void write__many(void **state)
 {
 	struct world *w = *state;
@@ -120,7 +121,7 @@ static void write__many(void **state)
 	}
 	dxp_event last = run_after(w, w->two, "ok", &before, 1);
 	ok(ended(w, last));
-	/* 199 % 3 is 1: the last one lies at 1000. */
+	/* 199 % 3 is 1: the last one is at 1000. */
 	assert_memory_equal(memory_of(w, w->two) + 1000, w->from + 199, 1793 + 997 * (199 % 70));
 	for (uint32_t i = 0; i < 200; i++)
 		ok(ended(w, events[i]));
@@ -166,7 +167,7 @@ static void write_read__refused(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* The bytes come only when the waits have ended, however few. */
+/* The bytes are read only when the waits have ended, however few they are. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;
@@ -192,7 +193,7 @@ static void write__late_bytes(void **state)
 	}
 }
 
-/* ---- boxes ---- */
+/* ---- rectangles ---- */
 
 static void copy_fill__boxes(void **state)
 {
@@ -260,10 +261,10 @@ static void waits__any_number(void **state)
 	}
 }
 
-/* ---- room ---- */
+/* ---- space ---- */
 
-/* Who has nothing to do gets his command with the call itself, however soon it follows another: the
- * keeper, who would look for it otherwise, takes a core each time. */
+/* An idle xPU gets its command within the call, however soon it follows another. Otherwise the
+ * progress thread would look for it, at the cost of a core each time. */
 static void run__an_idle_one_is_not_kept_waiting(void **state)
 {
 	struct world *w = *state;
@@ -280,7 +281,7 @@ static void run__an_idle_one_is_not_kept_waiting(void **state)
 	}
 }
 
-/* A command behind a write needs no round trip, and never sees it half done. */
+/* A command behind a write needs no round trip, and never sees a partial write. */
 static void write__command_behind_it(void **state)
 {
 	struct world *w = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of a NIC that somebody else runs: here another part of this process, or a child of it,
- * or something that only pretends to. */
+/* Functions of a NIC that runs elsewhere: in another part of this process, in a child, or only
+ * imitated. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static int folder_make(void **state)
 
 static int folder_remove(void **state)
 {
-	return rmdir(run); /* empty: whoever served has taken his sockets away */
+	return rmdir(run); /* empty: NICs removed their sockets */
 }
 
 static struct dxp_nic *nic_serve(const char *name, const char *path)
@@ -58,7 +58,7 @@ static int attach_within(const char *path, uint32_t ms)
 	return dxp_function_attach(&options, &f);
 }
 
-/* Answers come at once, but on a busy machine the NIC may get its turn late. */
+/* Answers come at once, but on a busy machine the NIC may be polled late. */
 static int attach_status(const char *nic, uint32_t function, const char *label)
 {
 	const struct dxp_function_options options = {.nic = nic,
@@ -141,8 +141,8 @@ static void attach__says_when_all_are_taken(void **state)
 	struct dxp_nic *nic = nic_serve("mine", NULL);
 	struct dxp_function *all[7], *zero, *own;
 
-	ok(dxp_nic_function(nic, NULL, &zero)); /* nobody else could have it */
-	ok(dxp_nic_function(nic, "own", &own)); /* takes one of seven */
+	ok(dxp_nic_function(nic, NULL, &zero)); /* no other user could get it */
+	ok(dxp_nic_function(nic, "own", &own)); /* uses one of seven */
 	for (int i = 0; i < 6; i++)
 		all[i] = attach("mine", 0, i ? NULL : "label");
 	fails(attach_status("mine", 0, NULL), DXP_EBUSY, "all functions");
@@ -168,7 +168,7 @@ static void attached__talk(void **state)
 	ok(dxp_nic_function(nic, "own", &own));
 	talk(a, b);
 	talk(b, a);
-#ifndef __SANITIZE_THREAD__ /* it does not see that the window of `a` has two addresses here */
+#ifndef __SANITIZE_THREAD__ /* which misses that the window of `a` has two addresses here */
 	talk(a, own);
 #endif
 	talk(own, b);
@@ -219,7 +219,7 @@ static void attached__memory(void **state)
 	dxp_nic_close(nic);
 }
 
-/* The NIC goes while its users sleep. */
+/* The NIC closes while its users sleep. */
 static void attached__learn_that_the_nic_has_ended(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -239,8 +239,8 @@ static void attached__learn_that_the_nic_has_ended(void **state)
 	dxp_function_close(f);
 }
 
-/* Without a farewell: a child that is killed has its function taken, its memory unmapped, and
- * whoever was talking to it is told. */
+/* Without a close: the function of a killed child is reclaimed, its memory is unmapped, and its
+ * peers get errors. */
 static void attached__may_be_killed(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -262,7 +262,7 @@ static void attached__may_be_killed(void **state)
 	}
 	struct dxp_target to;
 	assert_int_equal(read(pipes[0], &to, sizeof(to)), sizeof(to));
-	for (int i = 0; i < 20; i++) /* more than it gives credit for: some wait */
+	for (int i = 0; i < 20; i++) /* more than its credit: some wait */
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &to, "x", 1, 0, 0));
 	kill(child, SIGKILL);
 	assert_int_equal(waitpid(child, NULL, 0), child);
@@ -284,7 +284,7 @@ static void attached__may_be_killed(void **state)
 
 #define FLOOD_BYTES (64ull << 20)
 
-/* Puts 64 MiB again and again. */
+/* PUTs 64 MiB again and again. */
 static void flood(const struct dxp_target *to, uint32_t key)
 {
 	struct dxp_function *f;
@@ -306,7 +306,7 @@ static void flood(const struct dxp_target *to, uint32_t key)
 	}
 }
 
-/* Mappings of memory that attached processes share with us. */
+/* Returns how many mappings are memory that attached processes share with this one. */
 static unsigned shared_mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -320,7 +320,7 @@ static unsigned shared_mappings(void)
 	return count;
 }
 
-/* In the middle of a copy. The next one finds all as it was. */
+/* Killed in the middle of a copy; the next process finds all as before. */
 static void attached__may_be_killed_in_a_put(void **state)
 {
 	struct dxp_nic *nic = nic_serve("mine", NULL);
@@ -355,7 +355,8 @@ static void attached__may_be_killed_in_a_put(void **state)
 	dxp_nic_close(nic);
 }
 
-/* Without a thread: whoever waits for an event serves the others meanwhile, asleep or not. */
+/* Without a thread: a wait for an event serves the other functions meanwhile, spinning or
+ * asleep. */
 static void nic__serves_while_its_program_waits(void **state)
 {
 	for (uint32_t spin_us = 0; spin_us != 1; spin_us = spin_us ? 1 : NEVER_SPIN) {
@@ -385,15 +386,15 @@ static void nic__serves_while_its_program_waits(void **state)
 	}
 }
 
-/* ---- programs that are no NIC ---- */
+/* ---- programs that imitate a NIC ---- */
 
 struct impostor {
-	int status;       /* of the answer; DXP_EAGAIN: silence */
-	uint8_t type;     /* of the answer; 0: what was asked */
-	size_t cut;       /* bytes left out */
-	unsigned fds;     /* that come with it */
-	uint64_t bytes;   /* of the first */
-	uint32_t version; /* that it says */
+	int status;       /* of the answer; DXP_EAGAIN: no answer */
+	uint8_t type;     /* of the answer; 0: the request's */
+	size_t cut;       /* bytes cut off */
+	unsigned fds;     /* file descriptors with it */
+	uint64_t bytes;   /* size of the first */
+	uint32_t version; /* of the answer */
 };
 
 static void impostor_serve(int listener, const struct impostor *i)
@@ -421,7 +422,7 @@ static void impostor_serve(int listener, const struct impostor *i)
 		local_send(fd, bytes, length, fds, i->fds);
 	}
 	local_receive(fd, bytes, sizeof(bytes), no_fds, &none);
-	sleep(60); /* it is killed long before, unless the test has failed */
+	sleep(60); /* killed long before, unless the test failed */
 	_exit(0);
 }
 
@@ -463,7 +464,7 @@ static void attach__is_not_fooled(void **state)
 	}
 }
 
-/* Nobody accepts, and nobody reads: the call ends in time all the same. */
+/* The peer neither accepts nor reads: the call still ends in time. */
 static void attach__does_not_wait_for_ever(void **state)
 {
 	char path[PATH_MAX + 16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/bridge.h against a real manager and real nodes with toy devices: every path, what is refused,
- * and what becomes of the memory that was lent when something ends before its time. */
+/* dxp/bridge.h with a real manager and real nodes with toy devices: every path, rejected orders,
+ * and lent memory when a transfer ends early. */
 #include <dxp/bridge.h>
 #include <unistd.h>
 
@@ -48,7 +48,7 @@ static struct dxp_bridge *start(struct world *w, const struct dxp_bridge_transfe
 	return b;
 }
 
-/* One size, one mode: to the device, from it, and through it, at odd places. */
+/* One size and mode: to the device, from it, and through it, at odd addresses. */
 static void all_paths(struct world *w, uint64_t bytes, enum dxp_bridge_mode mode, uint32_t piece)
 {
 	struct dxp_event_times times = {0};
@@ -199,7 +199,7 @@ static void pieces_await(struct world *w, unsigned count)
 	}
 }
 
-/* The xPU reads our memory while we make no call at all. */
+/* The xPU reads host memory while the program makes no call at all. */
 static void start__while_the_program_computes(void **state)
 {
 	struct world *w = *state;
@@ -304,13 +304,13 @@ static void fails(struct world *w, int fault, int status, const char *part)
 static void move__device_fails(void **state)
 {
 	fails(*state, DXP_EDEVICE, DXP_EDEVICE, "device");
-	/* From wait, DXP_ETIMEDOUT would mean that it goes on. */
+	/* From wait, DXP_ETIMEDOUT would mean that the transfer continues. */
 	fails(*state, DXP_ETIMEDOUT, DXP_EDEVICE, "stalled");
 	fails(*state, DXP_EPEERLOST, DXP_EPEERLOST, "this host");
 	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
 }
 
-/* What was lent is taken back with the end of the transfer, whatever the xPU believes. */
+/* Lent memory is withdrawn at the end of the transfer, even if the xPU still writes to it. */
 static void move__xpu_goes_on_after_the_end(void **state)
 {
 	struct world *w = *state;
@@ -353,7 +353,7 @@ static void move__peer_dies(void **state)
 	all_paths(w, 65537, DXP_BRIDGE_PIPELINED, 0);
 }
 
-/* The handle outlives its xPU, and the fabric too. */
+/* The handle outlives its xPU, and the fabric as well. */
 static void close__with_transfers(void **state)
 {
 	struct world *w = *state;
@@ -436,7 +436,7 @@ static void event__waited_for_failed(void **state)
 	assert_int_equal(dxp_bridge_wait(b, WAIT_NS, NULL), DXP_EDEVICE);
 }
 
-/* More transfers than a NIC has regions and a host has events; none may be kept. */
+/* More transfers than a NIC has regions and a host has events: none may be kept. */
 static void move__nothing_is_kept(void **state)
 {
 	struct world *w = *state;

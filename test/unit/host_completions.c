@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/async.h: who is told of ends, room for commands, and ends of everything when a node or the
- * program goes. */
+/* dxp/async.h: notification of ends, space for commands, and the end of everything when a node or
+ * the program goes. */
 #include "test/unit/host_async_rig.h"
 #include "wire/command.h"
 
@@ -40,7 +40,7 @@ static void completions__tell_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, taken, 1, MS_NS), 0);
-	/* Also of what has ended already. */
+	/* Also of an event that has already ended. */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, taken, 1, 0), 1);
 	assert_int_equal(taken[0].cookie, 77);
@@ -49,7 +49,7 @@ static void completions__tell_each_end_once(void **state)
 	assert_int_equal(dxp_event_notify(w->fabric, user, 1), DXP_ENOENT);
 }
 
-/* What runs for long is told of twice, where that is wanted. */
+/* A long command also reports its start, if the program requests that. */
 static void completions__begun(void **state)
 {
 	struct world *w = *state;
@@ -98,7 +98,7 @@ static void completions__woken(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* Who waits for what may be told late says so to the node. */
+/* A wait for a lazy command makes the node report its end soon (HURRY). */
 static void completions__hurry_lazy_ones(void **state)
 {
 	struct world *w = *state;
@@ -115,7 +115,7 @@ static void completions__hurry_lazy_ones(void **state)
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 0);
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
-	/* Once is enough. */
+	/* HURRY is sent only once. */
 	assert_int_equal(dxp_completions(w->fabric, &c, 1, 50 * MS_NS), 0);
 	assert_int_equal(dxp_event_wait(w->fabric, e, MS_NS, NULL), DXP_ETIMEDOUT);
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 1);
@@ -125,10 +125,10 @@ static void completions__hurry_lazy_ones(void **state)
 	assert_int_equal(fake_xpu_hurries(w->fake, 0), 2);
 }
 
-/* ---- room ---- */
+/* ---- space ---- */
 
-/* More commands than there is room for: calls wait for room, and events that are kept for ever
- * take none of it. */
+/* More commands than fit: calls wait for space, and events that are kept for ever use none of
+ * it. */
 static void run__more_than_there_is_room_for(void **state)
 {
 	struct world *w = *state;
@@ -144,7 +144,7 @@ static void run__more_than_there_is_room_for(void **state)
 	ok(ended(w, first));
 }
 
-/* Where only the program itself could make room, it is told. */
+/* If only the program itself could make space, the call fails. */
 static void run__no_room_for_ever(void **state)
 {
 	struct world *w = *state;
@@ -164,9 +164,9 @@ static void run__no_room_for_ever(void **state)
 	says("set the events");
 }
 
-/* Commands in a row leave together; the last of them also when no call follows: by the keeper's
- * clock for trains, not by its next look, which finds three in two hundred as soon. A busy machine
- * is slow too, but not always. */
+/* Commands in a row leave together. The last one leaves without a further call, by the progress
+ * thread's timer for batches; its next poll would be as early in only three of two hundred rounds.
+ * A busy machine is slow too, but not always. */
 static void run__the_last_leaves_without_a_call(void **state)
 {
 	struct world *w = *state;
@@ -213,13 +213,13 @@ static void lost__everything_ends(void **state)
 		assert_in_range(c.cookie, 0, 4);
 	}
 	assert_int_equal(ended(w, never), DXP_EPEERLOST);
-	/* The other one works on. */
+	/* The other node continues. */
 	there_and_back(w, w->two, 70000, NULL, 0);
 	ok(dxp_event_set(w->fabric, user, DXP_OK));
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
 }
 
-/* Closing ends what is under way, in every state. */
+/* Close ends everything under way, in every state. */
 static void close__everything_ends(void **state)
 {
 	struct world *w = *state;

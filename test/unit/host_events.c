@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring of events: growth, what it has no place for, order of freeing, counts that wrap. */
+/* The ring of events: growth, events beyond it, order of freeing, counts that wrap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void events__oldest_waits_for_the_oldest(void **state)
 	events_destroy(&e);
 }
 
-/* Some are kept for ever: they take no room of what comes after, and are found all the same. */
+/* Events that are kept for ever use no space of later ones, and are still found. */
 static void events__kept_ones_take_no_room(void **state)
 {
 	struct events e;
@@ -85,7 +85,7 @@ static void events__kept_ones_take_no_room(void **state)
 	events_destroy(&e);
 }
 
-/* A pending one at the old end is not forgotten by anybody. */
+/* The oldest pending event is never forgotten. */
 static void events__oldest_pending(void **state)
 {
 	struct events e;
@@ -123,7 +123,8 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-/* More are pending than the ring holds: old ones go to the list and end there like all others. */
+/* More pending events than the ring holds: old ones move to the list and end there like all
+ * others. */
 static void events__pending_ones_have_no_bound(void **state)
 {
 	const uint32_t count = 3 * HOST_EVENTS_RING, first = 0xffffff00u;
@@ -155,7 +156,7 @@ static void events__pending_ones_have_no_bound(void **state)
 	events_destroy(&e);
 }
 
-/* One that is never set keeps nothing else from being made. */
+/* A pending event that is never set does not prevent new ones. */
 static void events__one_pending_for_ever(void **state)
 {
 	struct events e;

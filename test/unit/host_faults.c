@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every call that may fail fails once: memory, files, mappings and threads, the n-th of them, n =
- * 1, 2, 3 ... until a life of a function passes without one. Each time the caller is told why, and
- * nothing is left behind. */
+/* Every fallible call fails once: the n-th call for memory, files, mappings and threads, n = 1, 2,
+ * 3 ... until a function opens, works and closes without a failure. Each time the caller gets the
+ * reason, and nothing is leaked. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 #define RUNS_MAX 1000
 
-/* NAME(parameters) fails with errno and `result` when its turn has come. */
+/* NAME(parameters) fails with errno and `result` when the countdown reaches it. */
 #define FALLIBLE(type, name, parameters, arguments, error, result) \
 	type __real_##name parameters;                             \
 	type __wrap_##name parameters;                             \
@@ -52,7 +52,7 @@ static unsigned files_open(void)
 	return count;
 }
 
-/* A failure is told; what was made before it goes again. Returns whether all went well. */
+/* Checks that a failure has a reason. Returns whether there was none. */
 static bool told(int status)
 {
 	if (status == DXP_OK)
@@ -75,7 +75,7 @@ static bool function_use(struct dxp_function *f)
 	well = told(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       told(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       told(dxp_function_arm(f)) &&
-	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also with memory short */
+	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also without memory */
 	dxp_memory_destroy(f, &one);
 	return well;
 }
@@ -112,7 +112,7 @@ static bool attached_use(const struct dxp_nic_options *options)
 	return well;
 }
 
-/* The other side of a connection is closed a moment later. */
+/* The peer closes its side of a connection a moment later. */
 static void files_settle(unsigned wanted, uint64_t n)
 {
 	uint64_t begin_ns = link_now_ns();
@@ -130,7 +130,7 @@ static void each_fails_once(bool (*use)(const struct dxp_nic_options *options),
 	uint64_t n = 0;
 	bool well;
 
-	/* Logs and the like are set up by the first life. */
+	/* The first run sets up logs and the like. */
 	assert_true(use(options));
 	files_settle(files, 0);
 	do {
@@ -161,7 +161,8 @@ static void nic__lives_through_each_failure_of_its_thread(void **state)
 	each_fails_once(nic_use, &options);
 }
 
-/* On either side: whose turn it is differs from run to run, for the NIC's thread counts too. */
+/* Failures on either side: the side of the n-th call differs from run to run, since the NIC's
+ * thread counts, too. */
 static void attached__lives_through_each_failure(void **state)
 {
 	char folder[] = "/tmp/dxp-host-faults-XXXXXX";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of functions share: calls that must succeed, sentences that must say something,
- * and messages between two functions. */
+/* Shared by the tests of functions: calls that must succeed, required parts of error messages, and
+ * messages between two functions. */
 #ifndef TEST_UNIT_HOST_FUNCTION_H
 #define TEST_UNIT_HOST_FUNCTION_H
 
@@ -27,7 +27,7 @@ UNUSED static void ok(int status)
 		fail_msg("%s: %s", dxp_status_name(status), dxp_function_error());
 }
 
-/* The call failed so, and its sentence has this part. */
+/* Checks that a call failed with `wanted` and a message that contains `part`. */
 UNUSED static void fails(int status, int wanted, const char *part)
 {
 	if (status != wanted || !strstr(dxp_function_error(), part))
@@ -49,7 +49,7 @@ UNUSED static void posted(struct dxp_function *f, int status)
 	dxp_function_kick(f);
 }
 
-/* The oldest completion, which may have to come first. */
+/* Returns the oldest completion; waits for it if necessary. */
 UNUSED static struct dxp_nic_event completion(struct dxp_function *f)
 {
 	struct dxp_nic_event event;
@@ -73,7 +73,8 @@ UNUSED static const struct dxp_nic_event *received(struct dxp_function *f)
 	return event;
 }
 
-/* NAP, PUT with an event, GET and fetch-add from `a` to the memory of `b`; what `b` is told. */
+/* Posts NAP, PUT with an event, GET and fetch-add from `a` to the memory of `b`, and checks the
+ * events of `b`. */
 UNUSED static void talk(struct dxp_function *a, struct dxp_function *b)
 {
 	struct dxp_window *w = dxp_function_window(a), *v = dxp_function_window(b);

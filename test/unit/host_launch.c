@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A launch is refused where it is made, and the sentence names what is wrong. */
+/* A wrong launch is rejected by the call, with a message that names the mistake. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

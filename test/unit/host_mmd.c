@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The host library against a real manager and real nodes with toy engines: every call once, what it
- * refuses, and how it ends when a node dies. */
+/* The host library with a real manager and real nodes with toy engines: every call once, its
+ * rejections, and its result when a node dies. */
 #include "host/limits.h"
 #include "test/support/cpu_time.h"
 #include "test/unit/host_rig.h"
 
-#define DIES_WITHIN_NS (10 * S_NS) /* 3 to 4 s, where the machine is not busy */
+#define DIES_WITHIN_NS (10 * S_NS) /* ns; 3 to 4 s on an idle machine */
 
 static int world_open(void **state)
 {
@@ -182,8 +182,7 @@ static void run__wait_list(void **state)
 	ok(wait_for(w, first));
 }
 
-/* The event of a kernel on xpu2 is no event that xpu1 learns of by itself: a signal has to tell it.
- */
+/* xpu1 does not get an event of xpu2 by itself: a signal must carry it. */
 static void run__waits_for_another_xpu(void **state)
 {
 	struct world *w = *state;
@@ -269,15 +268,15 @@ static void fabric__threads_take_turns(void **state)
 		pthread_join(threads[i], NULL);
 }
 
-/* While the program computes, its keeper holds the lease and takes events. */
+/* While the program computes, its progress thread renews the lease and reads events. */
 static void fabric__keeper(void **state)
 {
 	struct world *w = *state;
 	const struct timespec pause = {.tv_sec = 4};
 	uint64_t used_ns = UINT64_MAX;
 
-	/* Manager, two xPUs and we ourselves, all in this process: 1 % each of 4 s. A busy machine
-	 * makes each wake-up dearer, so it may have another try. */
+	/* Manager, two xPUs and this host, all in this process: 1 % of 4 s each. On a busy machine
+	 * each wakeup costs more, so the test may retry. */
 	for (int i = 0; i < 3 && used_ns >= 160 * MS_NS; i++) {
 		dxp_event event = run(w, "ok", 0);
 		uint64_t begin_ns = cpu_time_ns();

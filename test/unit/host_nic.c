@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NICs inside this program, turned by whoever waits and by a thread of their own. */
+/* NICs inside this program, polled by a waiting call or by a thread of their own. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -69,7 +69,7 @@ static void nic_function__hands_out_eight(void **state)
 		dxp_function_close(all[3]);
 		all[3] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[3])->function, 3);
-		/* the node wakes and is found without the one it was opened with, too */
+		/* the function that opened the node may close and open again */
 		dxp_function_close(all[0]);
 		all[0] = function_open(nic, NULL);
 		assert_int_equal(dxp_function_window(all[0])->function, 0);
@@ -129,7 +129,7 @@ static void function_arm__is_counted(void **state)
 	ok(dxp_function_disarm(f));
 	ok(dxp_function_disarm(f));
 	fails(dxp_function_disarm(f), DXP_EINVAL, "more often");
-	ok(dxp_function_arm(f)); /* closing takes it back */
+	ok(dxp_function_arm(f)); /* close disarms it */
 	dxp_function_close(f);
 	dxp_nic_close(nic);
 }
@@ -185,9 +185,9 @@ static void memory__opens_nothing_once_revoked(void **state)
 			assert_int_equal(completion(a).status, DXP_EACCESS);
 			fails(dxp_memory_revoke(b, keys[i]), DXP_ENOENT, "key");
 		}
-		memset(m.base, 1, 4096); /* it is still ours */
+		memset(m.base, 1, 4096); /* still accessible here */
 		dxp_memory_destroy(b, &m);
-		dxp_memory_destroy(b, &m); /* does nothing */
+		dxp_memory_destroy(b, &m); /* no effect */
 		dxp_function_close(a);
 		dxp_function_close(b);
 		dxp_nic_close(nic);
@@ -218,7 +218,7 @@ static void nic__closes_with_events_unread(void **state)
 		received(b);
 		dxp_function_close(b);
 		for (int i = 0; i < 20; i++)
-			completion(a); /* some well, the others not */
+			completion(a); /* some successful, some not */
 		dxp_function_close(a);
 		dxp_nic_close(nic);
 	}
@@ -247,7 +247,7 @@ static void *post_many(void *context)
 	return NULL;
 }
 
-/* All from one function: the doorbells are for any number of threads. */
+/* Any number of threads may ring the doorbells of one function. */
 static void nic__takes_posts_of_many_threads(void **state)
 {
 	for (int thread = 0; thread < 2; thread++) {
@@ -296,12 +296,12 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* that shows the manager that it lives */
+		if (thread) /* its thread keeps it alive for the manager */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
 		assert_int_not_equal(target_of(f, 0).node, 0);
-		ok(dxp_function_find(f, "xpu1", 1, &t)); /* of service, whatever was asked */
+		ok(dxp_function_find(f, "xpu1", 1, &t)); /* always the service queue pair */
 		assert_int_equal(t.function, 0);
 		assert_int_equal(t.qp, 0);
 		posted(f, dxp_post_nap(dxp_function_window(f), 0, &t, "no command", 10, 0, 0));

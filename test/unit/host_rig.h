@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the host library share: a fabric of two nodes with toy devices, opened. */
+/* Shared by the tests of the host library: an open fabric of two nodes with toy devices. */
 #ifndef TEST_UNIT_HOST_RIG_H
 #define TEST_UNIT_HOST_RIG_H
 
@@ -26,13 +26,13 @@
 #define WAIT_NS    (20 * S_NS)
 #define DATA_BYTES (9u << 20)
 
-/* What a test has no use for is NULL. */
+/* Members that a test does not use are NULL. */
 struct world {
 	struct fake_fabric *fake;
 	struct dxp_fabric *fabric;
 	struct dxp_xpu *one, *two;
 	struct dxp_program *program, *program_two;
-	uint8_t *from, *to; /* DATA_BYTES and 8; `from` by chance */
+	uint8_t *from, *to; /* DATA_BYTES and 8 more; `from` is random */
 };
 
 static void ok(int status)

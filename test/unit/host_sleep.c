@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping and waking between a NIC's thread and its users: no wake-up is ever lost. Every round
- * sleeps on both sides, at random moments; a lost one would last until the bound of the wait. */
+/* Sleeping and waking between a NIC's thread and its users: no wakeup is lost. Every round sleeps
+ * on both sides, at random moments; a lost wakeup would last until the bound of the wait. */
 #include "test/unit/host_function.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct side {
 	int status;
 };
 
-/* Up to 60 us: about what both take to fall asleep. */
+/* Spins for up to 60 us, or not: about the time that both sides need to fall asleep. */
 static void pause_somewhat(struct rng *rng)
 {
 	uint64_t until_ns = link_now_ns() + rng_next(rng) % (60 * US_NS);
@@ -51,7 +51,7 @@ static int nap_send(struct side *s, uint64_t imm)
 	return status;
 }
 
-/* Completions wake, too; they are taken on the way. */
+/* Completions wake, too; they are removed meanwhile. */
 static int nap_wait(struct side *s, uint64_t imm)
 {
 	struct dxp_window *w = dxp_function_window(s->f);
@@ -118,14 +118,14 @@ static void sleep__loses_no_wake_up(void **state)
 	ping_pong(NEVER_SPIN, ROUNDS / 4);
 }
 
-/* Falls asleep just when the other one comes. */
+/* Falls asleep just when the peer sends. */
 static void sleep__loses_none_after_a_short_spin(void **state)
 {
 	ping_pong(1, ROUNDS / 4);
 	ping_pong(20, ROUNDS);
 }
 
-/* One CPU for all: spinning would take the time of whoever is awaited. */
+/* One CPU for all: spinning would delay the thread that it waits for. */
 static void sleep__on_one_cpu_nobody_spins(void **state)
 {
 	cpu_set_t old, one;
@@ -137,7 +137,7 @@ static void sleep__on_one_cpu_nobody_spins(void **state)
 			CPU_SET(i, &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
 	uint64_t begin_ns = link_now_ns();
-	ping_pong(1000000, 200); /* a second each, if anybody did */
+	ping_pong(1000000, 200); /* a second each, if any thread spun */
 	assert_int_equal(sched_setaffinity(0, sizeof(old), &old), 0);
 	assert_true(link_now_ns() - begin_ns < 20 * S_NS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One NIC with a user who breaks the rules of his window and a neighbour who does not; what the
- * tests of it begin and end with. Needs cmocka.h before it. */
+/* One NIC with a user that breaks the rules of its window and a neighbour that does not; set-up and
+ * checks of its tests. Include cmocka.h before it. */
 #ifndef TEST_UNIT_HOSTILE_RIG_H
 #define TEST_UNIT_HOSTILE_RIG_H
 
@@ -25,7 +25,7 @@
 
 struct user {
 	struct dxp_window *window;
-	uint8_t memory[3][MEMORY]; /* the one in the middle is registered */
+	uint8_t memory[3][MEMORY]; /* the middle one is registered */
 	uint32_t key;
 };
 
@@ -99,7 +99,7 @@ static inline struct dxp_target target_of(const struct rig *r, uint32_t which)
 				   .magic = r->nic->functions[which].qp_magic[0]};
 }
 
-/* The neighbour talks to himself: PUT and NAP arrive. */
+/* Checks that the neighbour still works: its PUT and NAP to itself arrive. */
 static inline void neighbour_works(struct rig *r)
 {
 	struct user *u = &r->users[GOOD];
@@ -133,7 +133,7 @@ static inline void memory_kept(const struct rig *r)
 		}
 }
 
-/* A NAP to the bad user himself, so that his receive ring is in use. */
+/* Sends a NAP from the bad user to itself, so that its receive ring is in use. */
 static inline int nap_to_himself(struct rig *r, uint32_t bytes)
 {
 	static const uint8_t data[DXP_NAP_BYTES];
