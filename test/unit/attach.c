@@ -205,13 +205,13 @@ static void attach_answer_decode__bounds(void **state)
 	wire[rows + 2] = DXP_FUNCTION_CLOSED + 1;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
-	wire[rows + 8] = 128; /* the error */
+	wire[rows + 8] = 128; /* error */
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);
 	attach_answer_encode(&a, wire);
 	wire[OFF_VERSION] = 9;
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EUNSUPPORTED);
 
-	/* A status that is not defined, success of an undefined type, and an undefined type. */
+	/* An undefined status, success of an undefined type, and an undefined type. */
 	a = (struct attach_answer){.type = ATTACH_ARM, .status = 1};
 	bytes = attach_answer_encode(&a, wire);
 	assert_int_equal(attach_answer_decode(wire, bytes, &out), DXP_EMALFORMED);

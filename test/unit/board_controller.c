@@ -184,8 +184,8 @@ static void threads_fall_to(unsigned wanted)
 	assert_int_equal(threads_now(), wanted);
 }
 
-/* Close stops all DMAs in their middle, also a stalled one. No thread is left that could access
- * host memory, and nothing is reported later. */
+/* Close stops all DMAs part way, also a stalled one. Afterwards no thread accesses host memory, and
+ * nothing is reported. */
 static void engine_close__with_all_under_way(void **state)
 {
 	enum { WHOLE_NS = 1000000000 }; /* at least, for HOST bytes at 1 MB/s */
@@ -369,7 +369,7 @@ static void engine_dma__short_ones_end_at_once(void **state)
 	assert_int_equal(atomic_load(&interrupts), 0);
 }
 
-/* A kernel may never end, so the thread that starts or helps a DMA does not run one. */
+/* A kernel may never end, so only a controller's thread runs it. */
 static void engine_dma_help__no_kernels(void **state)
 {
 	struct engine_dma d = dma_through(sink, source, 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every fallible call of opening a board fails once, n = 1, 2, 3 ... until a board opens: the
+/* Every fallible call of opening a board fails once, n = 1, 2, 3 ... until a board opens. The
  * caller gets an error, nothing is leaked, and the next try succeeds. */
 #include <setjmp.h>
 #include <stdarg.h>

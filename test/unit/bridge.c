@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bridge step by step: states, limits, fair order, and how transfers end. */
+/* The bridge step by step: states, limits, fair order, and completion of transfers. */
 #include "test/unit/bridge_rig.h"
 
 #include "bridge/ring.h"
@@ -300,7 +300,7 @@ static bool is_dma(const struct bridge_action *a)
 }
 
 /* A stream through the core needs both controllers at once; transfers that need one do not starve
- * it. Here the network is fast and the oldest DMA completes first, so the controllers are never
+ * it. The network is fast here and the oldest DMA completes first, so the controllers are never
  * both idle by chance. */
 static void bridge__core_is_not_starved(void **state)
 {

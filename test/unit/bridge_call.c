@@ -92,7 +92,7 @@ static void bridge_call__in_the_order_of_their_coming(void **state)
 	called(t[0], BUFFER_BYTES); /* no block is incomplete: from the reserve */
 	nobody_called();
 	drain();
-	nobody_called(); /* the reserve is in use */
+	nobody_called(); /* the reserve is not complete */
 	drain();
 	called(t[1], BUFFER_BYTES);
 	nobody_called();
@@ -165,7 +165,7 @@ static void bridge_call__nobody_is_overtaken(void **state)
 	all_end(4);
 }
 
-/* An unused grant expires. Then the transfer gets grants of one packet, at growing intervals; when
+/* An unused grant expires. Then the transfer gets grants of one packet, at growing intervals. When
  * that packet arrives, it queues again for whole blocks. */
 static void bridge_call__in_vain(void **state)
 {

@@ -33,7 +33,7 @@ struct user {
 	struct bridge_transfer *t;
 	struct bridge_order order;
 	uint8_t *source, *sink;
-	uint8_t *moves; /* successful last steps of each byte */
+	uint8_t *moves; /* count of successful last steps, per byte */
 	uint64_t core_at;
 	uint32_t packet_bytes, packets;
 	uint8_t fed[FEEDS_MAX];

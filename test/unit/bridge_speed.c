@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the rate of a pipeline with its slowest stage in virtual time: stages of given speed, a
- * latency after each step, no other cost. The speeds are the source's (S-07). */
+/* The rate of a pipeline, compared with its slowest stage, in virtual time. Stages have a given
+ * speed (S-07) and a latency after each step; nothing else costs time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

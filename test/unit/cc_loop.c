@@ -177,8 +177,8 @@ static void cc_loop__dctcp_keeps_the_queue_at_the_mark(void **state)
 	}
 }
 
-/* A host whose own batches and late polls look like a queue: fast link, short path, each sample up
- * to 40 us too long and some up to 1 ms. */
+/* A host whose own batches and late polls resemble a queue: fast link, short path, each sample up
+ * to 40 us too long, some up to 1 ms. */
 static void cc_loop__swift_bears_a_noisy_host(void **state)
 {
 	for (uint64_t seed = seed_first(); seed <= seed_last(3); seed++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker without a daemon: orders written into its rings by hand, in a process that a zygote
+/* A worker without an xPU: orders written into its rings by hand, in a process that a zygote
  * forked. Prints of kernels, a thousand kernels in a row, and the cost of a round trip. Skipped
  * without OpenCL. */
 #include <setjmp.h>

@@ -124,7 +124,7 @@ static void cfg_write__refusals_change_nothing(void **state)
 		if (cfg_info[i].access == CFG_ACCESS_RO)
 			assert_int_equal(cfg_write(&target, i, 1, values, &go), WIRE_NACK_RIGHTS);
 	assert_int_equal(cfg_write(&target, CFG_TASK_SRC_LO, 9, values, &go),
-			 WIRE_NACK_BOUNDS); /* the value of GO is 2 */
+			 WIRE_NACK_BOUNDS); /* GO is 2, only 1 is valid */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, 3, values, &go),
 			 WIRE_NACK_RIGHTS); /* reaches STATUS */
 	assert_int_equal(cfg_write(&target, CFG_TASK_KEY, UINT32_MAX, values, &go),

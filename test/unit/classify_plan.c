@@ -82,7 +82,8 @@ static void plan_layers__errors(void **state)
 	assert_non_null(strstr(fault.text, "pool3 (10)"));
 }
 
-/* The largest stage of the automatic split is as small as with the best of all cuts. */
+/* The largest stage of the automatic split is no larger than with the best cut, found by trying
+ * all. */
 static void plan_auto__is_the_best(void **state)
 {
 	struct plan p;

@@ -290,7 +290,7 @@ static void run__pipelined_photos_stay_apart(void **state)
 	rig_close(&r);
 }
 
-/* The default model, where it was fetched: 8-bit weights, ends in raw scores. */
+/* The default model, if it was fetched: 8-bit weights, raw scores as output. */
 static void run__inception_names_the_coffee(void **state)
 {
 	static const char path[] = DXP_SOURCE_DIR "/models/inception_v3.tflite";

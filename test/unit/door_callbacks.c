@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Notification of the ends of events: callbacks and waiting threads. */
+/* Notification of the completion of events: callbacks and waiting threads. */
 #include "test/unit/door_events_rig.h"
 
 struct heard {

@@ -203,7 +203,8 @@ static void lose_byte(struct model *m, uint64_t i)
 	m->lost[i] |= !held && m->truth[i];
 }
 
-/* Ends a random transfer. A failed one leaves the old bytes, unless a later write replaced them. */
+/* Completes a random transfer. A failed one leaves the old bytes, unless a later write replaced
+ * them. */
 static void end_one(struct model *m)
 {
 	int slot = (int)pick(m, TRANSFERS);
@@ -297,7 +298,7 @@ static void door_copies__nobody_wrote_it(void **state)
 	copies_free(&c, drop);
 }
 
-/* A device is preferred to the host, then the longest run; a near copy is preferred to both. */
+/* Prefers a near copy, then the device copy with the longest run, then the host. */
 static void door_copies__source(void **state)
 {
 	struct copies c = {0};
@@ -343,8 +344,8 @@ static void door_copies__lost(void **state)
 	copies_free(&c, drop);
 }
 
-/* A later transfer replaces the uses that it waited for, as far as it covers them and does as much.
- * A transfer that remains in parts is kept for them. */
+/* A later transfer replaces the uses that it waited for, as far as it covers their bytes and does
+ * as much. A transfer of which parts remain is kept for them. */
 static void door_copies__follow(void **state)
 {
 	struct copies c = {0};
@@ -375,7 +376,7 @@ static void door_copies__follow(void **state)
 	assert_int_equal(read.holds, 0);
 	assert_int_equal(a->use_count, 3);
 	assert_int_equal(a->uses[0].end, 10);
-	/* Another write replaces the middle of one use; two parts of it remain. */
+	/* A write replaces the middle of a use; two parts of it remain. */
 	assert_true(copies_reserve(&c, 1));
 	copies_wrote(&c, a, 40, 50);
 	assert_int_equal(a->use_count, 5);

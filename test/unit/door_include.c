@@ -220,7 +220,7 @@ static void root__is_above_folders_that_are_used(void **state)
 	PLANT({"/p/q/common/x.h", ""}, {"/p/qq/y.h", ""});
 	struct include_set s = begin(folders, 1);
 
-	/* the folder itself has no file, but the path goes through it */
+	/* the folder itself has no file, but the path passes through it */
 	scan(&s, "#include \"../common/x.h\"");
 	char *root = include_root(&s);
 	assert_string_equal(root, "/p/q");

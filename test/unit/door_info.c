@@ -157,7 +157,7 @@ static void device__ids(void **state)
 	cl_device_id list[4];
 	cl_uint count = 9;
 
-	/* The third device has no OpenCL type. */
+	/* The third is not an OpenCL device. */
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_CPU, 4, list, &count), 0);
 	assert_int_equal(count, 2);
 	assert_int_equal(dxp_clGetDeviceIDs(NULL, CL_DEVICE_TYPE_DEFAULT, 4, list, &count), 0);

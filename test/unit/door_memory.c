@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands on memory objects over a fabric that completes them in any order that their wait lists
- * allow: random programs on three devices, each byte compared with its expected value. */
+ * allow. Random programs run on three devices; each byte is compared with its expected value. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ struct kernel {
 	uint64_t address, bytes;
 	uint32_t write_at, write_bytes; /* filled with `value` */
 	uint8_t value;
-	uint8_t *expected, *known; /* expected contents; stored behind this struct */
+	uint8_t *expected, *known; /* expected bytes, and which are known; behind this */
 };
 
 static int wrong_bytes; /* counted by kernels, which cannot fail a test themselves */
@@ -140,7 +140,7 @@ static void keep(struct thing *o, cl_event e)
 	o->last = e;
 }
 
-/* Makes one command the last of two objects. */
+/* Makes one command the last one of two objects. */
 static void keep_both(struct thing *a, struct thing *b, cl_event e)
 {
 	keep(a, e);

@@ -116,7 +116,7 @@ static void destructors__last_first(void **state)
 	fake_hold(true);
 	fill(0, m, 1, 0, 16);
 	release(m);
-	/* Its command has not ended. */
+	/* Its command has not completed. */
 	assert_string_equal(called, "");
 	fake_hold(false);
 	dxp_clFinish(queues[0]);
@@ -280,7 +280,7 @@ static void host__read_then_write(void **state)
 	release(n);
 }
 
-/* The write has ended when the call returns; its bytes are not only copied. */
+/* The write is complete when the call returns; its bytes are not only copied. */
 static void host__small_blocking_write(void **state)
 {
 	cl_mem m = buffer(0, 64, NULL);
@@ -300,8 +300,8 @@ static void host__small_blocking_write(void **state)
 	release(m);
 }
 
-/* Kernels alternate between two devices and none ends: the thousandth waits for no more commands
- * than the third, and ends after all of them. */
+/* Kernels alternate between two devices and none completes: the thousandth waits for no more
+ * commands than the third, and completes after all of them. */
 static void chain__waits_stay_few(void **state)
 {
 	static const uint32_t most[] = {2, 2, 4, 4};
@@ -322,7 +322,7 @@ static void chain__waits_stay_few(void **state)
 		before = event;
 	}
 	assert_int_equal(fake_sent, 999 * KIB);
-	/* In a chain: one command at a time can end. */
+	/* In a chain: one command at a time can complete. */
 	for (uint32_t i = 0; i < 1999; i++) {
 		assert_true(before->status > CL_COMPLETE);
 		assert_int_equal(fake_step(1, i), 1);

@@ -38,7 +38,7 @@ static void split__takes_folders_out(void **state)
 	SPLITS("-D \"Q=1 2\" -DP=\"\\\"x\\\"\" -I.", "-D \"Q=1 2\" -DP=\"\\\"x\\\"\"", ".");
 	/* the argument of -D is no folder */
 	splits("-D -Ia", "-D -Ia", 0, NULL);
-	/* a promise that our devices do not use is removed, unless it is a macro */
+	/* a promise that the devices do not use is removed, unless it is a macro */
 	splits("-w -cl-no-subgroup-ifp -DX", "-w -DX", 0, NULL);
 	splits("-D -cl-no-subgroup-ifp", "-D -cl-no-subgroup-ifp", 0, NULL);
 	/* a folder that looks like an option */

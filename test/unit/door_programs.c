@@ -33,7 +33,7 @@ struct dxp_program {
 
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static uint32_t open_to; /* builds that may end, in order of their start */
+static uint32_t open_to; /* builds that may complete, in order of their start */
 static uint32_t begun;   /* builds that a node has started */
 
 static _Atomic uint32_t programs; /* built and not released */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxpd as a process: its messages for wrong options, keys and names; a stable node id; and a kill
- * in the middle of a transfer, which ends what other nodes wait for. Needs no OpenCL. Skipped if
- * the program is not built. */
+/* dxpd as a process: its messages for wrong options, keys and names, and a stable node id. A kill
+ * in the middle of a transfer ends what other nodes wait for. Needs no OpenCL. Skipped if the
+ * program is not built. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -331,7 +331,7 @@ static void dxpd__killed_in_the_middle(void **state)
 	assert_int_equal(end(&a, SIGTERM), 0);
 }
 
-/* Beta is stopped before its event ends, then killed: waits for that event on alpha end. */
+/* Beta is stopped before its event completes, then killed: waits for that event on alpha end. */
 static void dxpd__killed_while_awaited(void **state)
 {
 	struct process p[] = {start("--name", "w-alpha", NULL), start("--name", "w-beta", NULL)};
@@ -408,8 +408,8 @@ static void dxpd__host_killed(void **state)
 
 enum { KEPT = 0, OTHER = 1, TOLD = 10 };
 
-/* Starts a host in its own process, which writes to the xPU and stops. Its exit status tells, after
- * it continues, whether its memory was kept. */
+/* Starts a host in its own process, which writes to the xPU and stops. When it continues, its exit
+ * status reports whether its memory was kept. */
 static pid_t stopped_host(const char *name)
 {
 	static uint8_t data[STOPPED_BYTES], back[STOPPED_BYTES];

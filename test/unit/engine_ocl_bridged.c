@@ -45,7 +45,7 @@ static atomic_uint fail_at, calls; /* a thread of the engine polls, too */
 static _Atomic(cl_int) ends_with;  /* status of commands; CL_COMPLETE: unchanged */
 static cl_ulong allocation_max;    /* bytes; 0: the device's */
 static atomic_bool callbacks_lost;
-static atomic_bool hangs; /* commands never end */
+static atomic_bool hangs; /* commands never complete */
 static struct ocl_library real;
 
 static bool fails(void)

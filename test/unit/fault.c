@@ -162,7 +162,7 @@ static void fault_pass__lets_a_held_one_go(void **state)
 	assert_int_equal(fault_release(f, 1000 + LINK_FAULT_HOLD_NS, out), 1);
 	assert_ptr_not_equal(out[0], &d);
 	assert_memory_equal(out[0]->header, d.header, 8);
-	/* no space in the kernel: it comes again, and first */
+	/* no space in the kernel: it is returned again, and first */
 	fault_settle(f, out, 1);
 	assert_true(fault_backlog(f));
 	assert_int_equal(fault_release(f, 0, out), 1);

@@ -252,7 +252,7 @@ static void lost(bool waits)
 	assert_true(flights_lost(all));
 	assert_int_equal(flight_begin(all, 0, 5, &refused), DXP_EDEVICE);
 	assert_false(flights_destroy(all)); /* the device may still write: nothing is freed */
-	/* The commands end at last; then all is freed. */
+	/* The commands complete at last; then all is freed. */
 	commands[0].status = commands[1].status = DXP_OK;
 	if (!waits)
 		flight_land(f, DXP_OK);
@@ -318,8 +318,8 @@ static void flights_destroy__waits_for_an_interrupt(void **state)
 	pthread_join(threads[1], NULL);
 }
 
-/* A lost device completes its commands after the end: no interrupt is raised, as its target may be
- * gone. */
+/* A lost device completes its commands after destruction: no interrupt is raised, as its target may
+ * be gone. */
 static void flights_destroy__late_ends_tell_nobody(void **state)
 {
 	struct flights *all = begin(false, 20 * MS_NS);
@@ -336,7 +336,8 @@ static void flights_destroy__late_ends_tell_nobody(void **state)
 		pause_ms(1);
 }
 
-/* Callbacks on their own thread, concurrent with polls and collection: each id comes once. */
+/* Callbacks on their own thread, concurrent with polls and collection: each id is collected
+ * once. */
 static struct flight *in_air[COMMANDS];
 static atomic_uint launched;
 

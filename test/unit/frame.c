@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The codec compared with itself, with every truncated and every damaged frame, and with
+/* The codec: round trips, every truncated and every damaged frame, and agreement with
  * docs/wire.md. */
 #include <ctype.h>
 #include <setjmp.h>

@@ -118,7 +118,7 @@ static void graph_failed__cascade(void **state)
 	assert_int_equal(ADD(&late, GRAPH_ENGINE, OWN(4), OWN(3)), DXP_OK);
 	assert_ptr_equal(graph_failed(g), &late);
 	assert_int_equal(graph_count(g), 0);
-	/* The event still comes, although no command waits for it. */
+	/* An event that no command waits for any more is still accepted. */
 	assert_int_equal(graph_event(g, FAR(9), DXP_OK), DXP_OK);
 }
 
@@ -267,8 +267,8 @@ static void graph_add__bounds(void **state)
 	assert_int_equal(graph_event(g, EVENT_NAME(HOST, 99, 1), DXP_OK), DXP_EAGAIN);
 }
 
-/* An event that a command waits for stays known, and the host's events may come late, however many
- * others come before. */
+/* An event that a command waits for stays known, however many come meanwhile. Events of the host
+ * may come in any order. */
 static void graph_add__old_events_of_others(void **state)
 {
 	struct graph_command old, newer[2], of_host;
@@ -349,8 +349,8 @@ static bool wait_done(uint64_t event, int *status)
 	return own_wait(event) ? node_of(event)->ended : o.remote_done[count];
 }
 
-/* Ready by definition: every wait is done successfully, or was issued before for the engine, for
- * which this command is as well. */
+/* Ready by definition: every wait succeeded, or its command was issued before and both are for the
+ * engine. */
 static bool oracle_ready(const struct oracle_node *n)
 {
 	int status;
@@ -426,8 +426,8 @@ static void step_issue(enum graph_lane lane)
 		o.network[o.network_count++] = (uint32_t)(first - o.nodes);
 }
 
-/* Runs engine commands in order. A command that was issued before its predecessor ended checks its
- * status here. */
+/* Runs engine commands in order. The status of each predecessor is checked here, when the command
+ * runs. */
 static void step_engine(void)
 {
 	uint64_t events[COMMAND_WAITS_MAX];

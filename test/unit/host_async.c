@@ -21,7 +21,7 @@ static void event_set__releases_who_waits(void **state)
 	ok(ended(w, chained));
 	ok(ended(w, two));
 	ok(ended(w, one));
-	/* Events that have ended are not waited for. */
+	/* Completed events are not waited for. */
 	ok(ended(w, run_after(w, w->one, "ok", &user, 1)));
 	assert_int_equal(dxp_event_set(w->fabric, user, DXP_OK), DXP_EINVAL);
 	says("ended already");
@@ -167,7 +167,7 @@ static void write_read__refused(void **state)
 	assert_int_equal(dxp_write(w->one, 0, w->from, 4, &waits, &e), DXP_ENOENT);
 }
 
-/* The bytes are read only when the waits have ended, however few they are. */
+/* The bytes are read only when the waits have completed, however few they are. */
 static void write__late_bytes(void **state)
 {
 	struct world *w = *state;

@@ -356,7 +356,7 @@ static void attached__may_be_killed_in_a_put(void **state)
 }
 
 /* Without a thread: a wait for an event serves the other functions meanwhile, spinning or
- * asleep. */
+ * sleeping. */
 static void nic__serves_while_its_program_waits(void **state)
 {
 	for (uint32_t spin_us = 0; spin_us != 1; spin_us = spin_us ? 1 : NEVER_SPIN) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dxp/bridge.h with a real manager and real nodes with toy devices: every path, rejected orders,
- * and lent memory when a transfer ends early. */
+ * and registered memory when a transfer fails or its objects close early. */
 #include <dxp/bridge.h>
 #include <unistd.h>
 
@@ -310,7 +310,7 @@ static void move__device_fails(void **state)
 	fails(*state, DXP_ERANGE, DXP_ERANGE, "dxp_mem_alloc()");
 }
 
-/* Lent memory is withdrawn at the end of the transfer, even if the xPU still writes to it. */
+/* Memory is registered only until the transfer completes, even if the xPU continues. */
 static void move__xpu_goes_on_after_the_end(void **state)
 {
 	struct world *w = *state;

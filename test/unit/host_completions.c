@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dxp/async.h: notification of ends, space for commands, and the end of everything when a node or
- * the program goes. */
+/* dxp/async.h: notification of completions, space for commands, and completion of everything when a
+ * node or the program goes. */
 #include "test/unit/host_async_rig.h"
 #include "wire/command.h"
 
@@ -40,7 +40,7 @@ static void completions__tell_each_end_once(void **state)
 		}
 	}
 	assert_int_equal(dxp_completions(w->fabric, taken, 1, MS_NS), 0);
-	/* Also of an event that has already ended. */
+	/* Also of an event that has already completed. */
 	ok(dxp_event_notify(w->fabric, user, 77));
 	assert_int_equal(dxp_completions(w->fabric, taken, 1, 0), 1);
 	assert_int_equal(taken[0].cookie, 77);
@@ -98,7 +98,7 @@ static void completions__woken(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* A wait for a lazy command makes the node report its end soon (HURRY). */
+/* A wait for a lazy command makes the node report its completion soon (HURRY). */
 static void completions__hurry_lazy_ones(void **state)
 {
 	struct world *w = *state;
@@ -219,7 +219,7 @@ static void lost__everything_ends(void **state)
 	assert_int_equal(dxp_mark(w->one, NULL, &user), DXP_EPEERLOST);
 }
 
-/* Close ends everything under way, in every state. */
+/* Close completes everything under way, in every state. */
 static void close__everything_ends(void **state)
 {
 	struct world *w = *state;

@@ -123,7 +123,7 @@ static void events__silent_ones_free_themselves(void **state)
 	events_destroy(&e);
 }
 
-/* More pending events than the ring holds: old ones move to the list and end there like all
+/* More pending events than the ring holds: old ones move to the list and complete there like all
  * others. */
 static void events__pending_ones_have_no_bound(void **state)
 {

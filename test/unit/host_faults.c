@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every fallible call fails once: the n-th call for memory, files, mappings and threads, n = 1, 2,
- * 3 ... until a function opens, works and closes without a failure. Each time the caller gets the
- * reason, and nothing is leaked. */
+/* Every fallible call for memory, files, mappings and threads fails once, n = 1, 2, 3 ... until a
+ * function opens, works and closes without a failure. Each time the caller gets the reason, and
+ * nothing is leaked. */
 #include "test/unit/host_function.h"
 
 #include <dirent.h>
@@ -75,7 +75,7 @@ static bool function_use(struct dxp_function *f)
 	well = told(dxp_memory_create(f, 4096, DXP_REMOTE_READ, &two)) &&
 	       told(dxp_memory_register(f, two.fd, 0, 4096, DXP_LOCAL, &key)) &&
 	       told(dxp_function_arm(f)) &&
-	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also without memory */
+	       dxp_function_wait(f, 1000) == DXP_ETIMEDOUT; /* also if memory is short */
 	dxp_memory_destroy(f, &one);
 	return well;
 }

@@ -296,7 +296,7 @@ static void nic__joins_a_fabric(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		options.thread = thread;
 		ok(dxp_nic_open(&options, &left));
-		if (thread) /* its thread keeps it alive for the manager */
+		if (thread) /* its thread shows the manager that it is alive */
 			fails(dxp_nic_open(&options, &right), DXP_EBUSY, "left");
 		struct dxp_function *f = function_open(left, NULL), *g;
 		fails(dxp_nic_function(left, "xpu1", &g), DXP_EBUSY, "'xpu1'");
